@@ -1,0 +1,1 @@
+"""Graph and traversal: knows arrays and nodes, nothing of layers."""

@@ -1,0 +1,46 @@
+"""Anomaly mode: where a node was made, and NaN in what it returns."""
+from __future__ import annotations
+
+import traceback
+import warnings
+from typing import Any
+
+from .modes import modes
+from .node import Node, Value
+from .tensor import TensorBase
+
+HINT = (
+    "Error detected in {}. No forward pass information available. Enable detect anomaly during forward pass for more "
+    "information."
+)
+
+
+def note(node: Node) -> None:
+    """Keep the stack of the forward call in the node's metadata, and the node whose backward made this one."""
+    facts: dict[str, Any] = node.metadata
+    facts["traceback_"] = traceback.format_stack()
+
+
+def report(node: Node) -> None:
+    """Warn which forward call an error in `node` belongs to."""
+    name = node.name()
+    stack: Any = node.metadata.get("traceback_")
+    if stack is None:
+        warnings.warn(HINT.format(name), UserWarning, stacklevel=2)
+    else:
+        warnings.warn(
+            f"Error detected in {name}. Traceback of forward call that caused the error:\n{''.join(stack)}",
+            UserWarning, stacklevel=2)
+
+
+def check(node: Node, outs: list[Value]) -> None:
+    """RuntimeError when the node returned NaN."""
+    if not modes.check_nan:
+        return
+    for i in range(len(outs)):
+        g = outs[i]
+        if g is None:
+            continue
+        array: Any = g.array if isinstance(g, TensorBase) else g
+        if (array != array).any():
+            raise RuntimeError(f"Function '{node.name()}' returned nan values in its {i}th output.")

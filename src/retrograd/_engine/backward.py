@@ -1,0 +1,180 @@
+"""backward(): every node after all the nodes that feed it, the newest first."""
+from __future__ import annotations
+
+from typing import Any, Final, Optional
+
+from mypy_extensions import i64
+
+from . import anomaly, hooks
+from .modes import hush, modes, settle, state, unhush
+from .node import Node, Slot, Task, Value, deliver_all, pop_heap
+
+POLL: Final = 64        # nodes between two looks at pending signals: compiled loops do not look by themselves
+
+
+def _nothing() -> Any:
+    return eval("lambda: None")             # interpreted: the interpreter handles Ctrl-C when it is entered
+
+
+_poll: Final[Any] = _nothing()
+
+
+def run_backward(
+    roots: list[tuple[Node, int]], seeds: list[Value], retain: bool, graph: bool,
+    targets: Optional[list[tuple[Node, int]]], accumulate: bool,
+) -> list[Value]:
+    """One pass from `roots`, fed with `seeds`.
+
+    targets None: accumulate into every leaf.  Else only what leads to a target runs; `accumulate` says whether the
+    targets' nodes run too (backward(inputs=)) or their gradients are returned (autograd.grad).
+    """
+    task = Task(graph, retain)
+    for node, _ in roots:
+        task.see(node)
+    stack = task.stack
+    while stack:
+        stack.pop().visit(task)
+    if targets is not None:
+        limit(task, roots, targets, accumulate)
+    it = state()
+    recording = it.grad
+    it.grad = graph
+    settle(it)
+    token = hush()
+    try:
+        for i in range(len(roots)):
+            node, nr = roots[i]
+            task.deliver(node, nr, seeds[i], True)
+        loop(task)
+        return task.captured
+    except BaseException:
+        abandon(task, roots)
+        raise
+    finally:
+        unhush(token)
+        task.done = True
+        task.heap = []
+        task.captured = []
+        it.grad = recording
+        settle(it)
+
+
+def loop(task: Task) -> None:
+    heap = task.heap
+    retain = task.retain
+    count: i64 = 0
+    while heap:
+        node = pop_heap(heap)
+        slot = task.slot(node)
+        g = slot.got
+        more = slot.more
+        shared = slot.shared
+        slot.got = None
+        slot.more = None
+        slot.task = None
+        if node.hooks is None and task.needed is None and not modes.anomaly:
+            node.push(task, g, more, shared)
+        elif not careful(task, node, g, more, shared):
+            continue
+        if not retain:
+            node.release()
+        count += 1
+        if count & (POLL - 1) == 0:
+            _poll()
+
+
+def careful(task: Task, node: Node, g: Value, more: Optional[list[Value]], shared: bool) -> bool:
+    """Run one node that has hooks, may be captured, or is watched; -> did it run?"""
+    graph = task.graph
+    gs: list[Value] = [g]
+    if more is not None:
+        gs.extend(more)
+    while len(gs) < node.outputs:
+        gs.append(None)
+    runs = True
+    if task.needed is not None:
+        runs = task.needed[node]
+        if not runs:
+            hooks.fire_tensor_hooks(node, gs, graph)
+        if task.captures is not None:
+            for nr, at in task.captures.get(node, []):
+                task.captured[at] = gs[nr]
+        if not runs:
+            return False
+    own = node.hooks
+    if own is not None:
+        hooks.fire_tensor_hooks(node, gs, graph)
+        if own.pre:
+            gs = hooks.fire_node_hooks(own.pre, gs, None, graph)
+        shared = True
+    post = own is not None and len(own.post) > 0
+    if modes.anomaly or post:
+        try:
+            outs = node.backward(gs, graph)
+            if own is not None and own.post:
+                outs = hooks.fire_node_hooks(own.post, outs, gs, graph)
+            if modes.anomaly:
+                anomaly.check(node, outs)
+        except Exception:
+            if modes.anomaly:
+                anomaly.report(node)
+            raise
+        deliver_all(task, node, outs)
+    else:
+        node.push(task, gs[0], gs[1:], shared)
+    return True
+
+
+def limit(task: Task, roots: list[tuple[Node, int]], targets: list[tuple[Node, int]], accumulate: bool) -> None:
+    """Find the nodes that lead to a target."""
+    needed: dict[Node, bool] = {}
+    if not accumulate:
+        task.captures = {}
+        task.captured = [None for _ in targets]
+    for i in range(len(targets)):
+        node, nr = targets[i]
+        needed[node] = accumulate
+        if task.captures is not None:
+            task.captures.setdefault(node, []).append((nr, i))
+    leads: dict[Node, bool] = {}
+    stack: list[Node] = [node for node, _ in roots]
+    while stack:                            # depth first; a node is decided when all its children are
+        node = stack[-1]
+        if node in leads:
+            stack.pop()
+            continue
+        ready = True
+        found = False
+        for i in range(node.edge_count()):
+            to = node.edge_node(i)
+            if to is None:
+                continue
+            if to not in leads:
+                stack.append(to)
+                ready = False
+            elif leads[to] or to in needed:
+                found = True
+        if ready:
+            stack.pop()
+            leads[node] = found
+            if found:
+                needed[node] = True
+    task.needed = needed
+
+
+def abandon(task: Task, roots: list[tuple[Node, int]]) -> None:
+    """After an exception: no node may hold on to this pass's gradients."""
+    stack: list[Node] = [node for node, _ in roots]
+    seen: set[Node] = set(stack)
+    while stack:
+        node = stack.pop()
+        if node.task is task:
+            clear: Slot = node
+            clear.got = None
+            clear.more = None
+            clear.task = None
+        for i in range(node.edge_count()):
+            to = node.edge_node(i)
+            if to is not None and to not in seen:
+                seen.add(to)
+                stack.append(to)

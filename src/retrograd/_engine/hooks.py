@@ -1,0 +1,165 @@
+"""Hooks of tensors and nodes: where they sit and how they fire.
+
+Per node, in this order: hooks of its outputs' tensors, retain_grad, prehooks, the node, [leaf: accumulate, post-
+accumulate hooks], posthooks.  Each table is copied when its turn comes, so a hook may add and remove hooks.
+"""
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import Any, Final, Optional
+
+from .node import Node, Value
+from .saved import TYPE_NAMES
+from .tensor import Kept, TensorBase, public, sink_of, wrap
+
+NO_GRAD: Final = "cannot register a hook on a tensor that doesn't require gradient"
+
+
+def lift(g: Value) -> Any:
+    """A gradient as a hook sees it."""
+    if g is None or isinstance(g, TensorBase):
+        return g
+    return wrap(g)
+
+
+def lower(t: Any, graph: bool) -> Value:
+    """... and back, as the pass carries it."""
+    if t is None or graph:
+        return t
+    return t.array
+
+
+def name_of(hook: Any) -> str:
+    found: Any = getattr(hook, "__name__", "<unknown>")
+    return str(found)
+
+
+def check_result(hook: Any, had: Any, got: Any) -> None:
+    """PyTorch's errors for what a hook may not return."""
+    if not isinstance(got, TensorBase):
+        raise TypeError(f"expected Variable, but hook returned '{type(got).__name__}'")
+    if had is None:
+        raise RuntimeError("can't replace a None gradient with a non-None value")
+    if got.array.dtype != had.array.dtype:
+        raise RuntimeError(
+            f"hook '{name_of(hook)}' has changed the type of value (was {TYPE_NAMES[had.array.dtype.name]} got "
+            f"{TYPE_NAMES[got.array.dtype.name]})")
+    if got.array.shape != had.array.shape:
+        raise RuntimeError(f"hook '{name_of(hook)}' has changed the size of value")
+
+
+def fire_tensor_hooks(node: Node, gs: list[Value], graph: bool) -> None:
+    """Let the hooks of the node's output tensors, then retain_grad, see and replace gs in place."""
+    hooks = node.hooks
+    if hooks is None:
+        return
+    for nr, table in list(hooks.tensor):
+        if not table:
+            continue
+        value = lift(gs[nr])
+        for hook in list(table.values()):
+            got = hook(value)
+            if got is not None:
+                check_result(hook, value, got)
+                value = got
+        gs[nr] = lower(value, graph)
+    for nr, kept in list(hooks.retain.items()):
+        value = lift(gs[nr])
+        if value is not None:
+            kept.grad = retained(kept.grad, value, graph)
+
+
+def retained(had: Any, value: Any, graph: bool) -> Any:
+    if had is not None:
+        return had + value
+    return create.clone(value) if graph else wrap(value.array.copy())
+
+
+def fire_node_hooks(table: dict[int, Any], values: list[Value], seen: Optional[list[Value]], graph: bool) -> list[Value]:
+    """Prehooks (of values) or posthooks (of values, having seen `seen`)."""
+    now: Any = tuple([lift(v) for v in values])
+    other: Any = None if seen is None else tuple([lift(v) for v in seen])
+    for hook in list(table.values()):
+        got: Any = hook(now) if other is None else hook(now, other)
+        if got is None:
+            continue
+        if not isinstance(got, tuple):
+            raise TypeError(f"expected tuple, but hook returned '{type(got).__name__}'")
+        if len(got) != len(now):
+            raise RuntimeError(
+                f"hook '{name_of(hook)}' has returned an incorrect number of values (got {len(got)}, but expected "
+                f"{len(now)})")
+        for i in range(len(now)):
+            if got[i] is not None and got[i] is not now[i]:
+                check_result(hook, now[i], got[i])
+        now = got
+    return [lower(v, graph) for v in now]
+
+
+def add_to(table: Any, hook: Any) -> Any:
+    """Register `hook` in `table`; -> RemovableHandle."""
+    handle: Any = public.handle(table)
+    table[handle.id] = hook
+    return handle
+
+
+def register_tensor_hook(t: TensorBase, hook: Any) -> Any:
+    from .op import edge
+    to = edge(t)
+    if to is None:
+        raise RuntimeError(NO_GRAD)
+    if t.listeners is None:
+        t.listeners = OrderedDict()
+        to.own_hooks().tensor.append((t.nr, t.listeners))
+    return add_to(t.listeners, hook)
+
+
+def register_post_accumulate(t: TensorBase, hook: Any) -> Any:
+    if not t.rg:
+        raise RuntimeError(NO_GRAD)
+    if t.fn is not None:
+        raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
+    sink = sink_of(t)
+    if sink.after is None:
+        sink.after = OrderedDict()
+    return add_to(sink.after, hook)
+
+
+def register_pre(node: Node, hook: Any) -> Any:
+    hooks = node.own_hooks()
+    if not isinstance(hooks.pre, OrderedDict):
+        hooks.pre = OrderedDict()
+    return add_to(hooks.pre, hook)
+
+
+def register_post(node: Node, hook: Any) -> Any:
+    hooks = node.own_hooks()
+    if not isinstance(hooks.post, OrderedDict):
+        hooks.post = OrderedDict()
+    return add_to(hooks.post, hook)
+
+
+def retain(t: TensorBase) -> None:
+    """retain_grad() of a non-leaf."""
+    from .op import edge
+    to = edge(t)
+    if t.kept is None:
+        t.kept = Kept()
+    if to is not None and not t.kept.on:
+        t.kept.on = True
+        to.own_hooks().retain[t.nr] = t.kept
+
+
+def move_retained(t: TensorBase, was: Optional[Node]) -> None:
+    """After an in-place edit: hooks stay with the old node, retain_grad follows the tensor."""
+    t.listeners = None
+    kept = t.kept
+    if kept is None or not kept.on or was is None or was.hooks is None or t.fn is None:
+        return
+    table = was.hooks.retain
+    for nr in [n for n, k in table.items() if k is kept]:
+        del table[nr]
+    t.fn.own_hooks().retain[t.nr] = kept
+
+
+from .._ops import create  # noqa: E402

@@ -1,0 +1,107 @@
+"""What each thread is doing: grad mode, inference mode, saved-tensor hooks; and silence for NumPy's float warnings."""
+from __future__ import annotations
+
+import threading
+from typing import Any, Final, Optional
+
+import numpy
+from mypy_extensions import i64
+from numpy._core import umath
+
+
+class State:
+    """Modes of one thread."""
+
+    def __init__(self) -> None:
+        self.grad: bool = True
+        self.inference: bool = False
+        self.pack_hooks: list[tuple[Any, Any]] = []     # (pack, unpack), innermost last
+        self.pack_disabled: Optional[str] = None        # the message of disable_saved_tensors_hooks
+        self.counted: bool = False
+
+
+class Modes:
+    """Process-wide facts that an op reads as struct fields.
+
+    `usual` is True while every thread is in its initial state; then no op asks which thread it is on.
+    """
+
+    def __init__(self) -> None:
+        self.usual: bool = True
+        self.unusual: i64 = 0
+        self.seq: i64 = 0
+        self.anomaly: bool = False
+        self.check_nan: bool = True
+        self.state: Any = threading.local()
+
+
+modes: Final = Modes()
+
+
+def state() -> State:
+    """The calling thread's modes."""
+    found: Any = getattr(modes.state, "it", None)
+    if found is None:
+        found = State()
+        modes.state.it = found
+    it: State = found
+    return it
+
+
+def settle(it: State) -> None:
+    """Call after changing `it`: keeps `modes.usual` true only while nobody needs the slow path."""
+    odd = not it.grad or it.inference or len(it.pack_hooks) > 0 or it.pack_disabled is not None
+    if odd != it.counted:
+        it.counted = odd
+        if odd:
+            modes.unusual += 1
+        else:
+            modes.unusual -= 1
+        modes.usual = modes.unusual == 0
+
+
+def grad_on() -> bool:
+    return modes.usual or state().grad
+
+
+def inference_on() -> bool:
+    return not modes.usual and state().inference
+
+
+def set_grad(on: bool) -> None:
+    it = state()
+    it.grad = on
+    settle(it)
+
+
+def set_inference(on: bool) -> None:
+    it = state()
+    it.inference = on
+    settle(it)
+
+
+def set_anomaly(on: bool, check_nan: bool) -> None:
+    modes.anomaly = on
+    modes.check_nan = check_nan
+
+
+# NOTE [Silence]
+# PyTorch computes inf and nan without a word; NumPy warns.  np.errstate costs 0.8 us, more than an op, so we set the
+# context variable behind it, which is what errstate does: 0.1 us, and nobody else's np.seterr changes.
+_errors: Final[Any] = getattr(umath, "_extobj_contextvar", None)
+_ignore: Final[Any] = None if _errors is None else umath._make_extobj(all="ignore")
+_seterr: Final[Any] = numpy.seterr
+
+
+def hush() -> Any:
+    """Switch floating-point warnings off; give the result to `unhush` in a finally clause."""
+    if _errors is None:
+        return _seterr(all="ignore")
+    return _errors.set(_ignore)
+
+
+def unhush(token: Any) -> None:
+    if _errors is None:
+        _seterr(**token)
+    else:
+        _errors.reset(token)

@@ -1,0 +1,272 @@
+"""The recorded graph: Node, and Task, one pass over it.
+
+An edge is (node, number): which output of that node the gradient belongs to.
+"""
+from __future__ import annotations
+
+from typing import Any, Final, Optional
+
+import numpy
+from mypy_extensions import i64, mypyc_attr
+
+Array = Any                 # numpy.ndarray
+Value = Any                 # an Array, or a Tensor under create_graph: rules are written for both
+Shape = tuple[int, ...]
+
+ndarray: Final[Any] = numpy.ndarray
+asarray: Final[Any] = numpy.asarray
+
+FREED: Final = (
+    "Trying to backward through the graph a second time (or directly access saved tensors after they have already "
+    "been freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). "
+    "Specify retain_graph=True if you need to backward through the graph a second time or if you need to access "
+    "saved tensors after calling backward."
+)
+
+
+@mypyc_attr(allow_interpreted_subclasses=True)
+class Slot:
+    """What one pass knows of one node: how many gradients are still to come, and their sum so far."""
+
+    task: Optional[Task] = None
+    pending: i64 = 0
+    got: Value = None                           # gradient of output 0
+    more: Optional[list[Value]] = None          # gradients of outputs 1, 2, ...
+    shared: bool = False                        # may somebody else see `got`?  NOTE [Who owns .grad]
+
+
+class NodeHooks:
+    """Hooks of one node, in the order in which they fire."""
+
+    def __init__(self) -> None:
+        self.tensor: list[tuple[int, dict[int, Any]]] = []      # (output number, hooks of that output's tensor)
+        self.retain: dict[int, Any] = {}                        # output number -> the Kept that takes the gradient
+        self.pre: dict[int, Any] = {}
+        self.post: dict[int, Any] = {}
+
+
+@mypyc_attr(allow_interpreted_subclasses=True)
+class Node(Slot):
+    """One recorded op.  Subclasses hold their edges and saved values in fields of their own."""
+
+    seq: i64 = 0
+    hooks: Optional[NodeHooks] = None
+    facts: Any = None                           # the metadata dict, made when asked for
+    outputs: int = 1
+
+    def name(self) -> str:
+        return type(self).__name__
+
+    # -- for the pass
+
+    def edge_count(self) -> int:
+        return 0
+
+    def edge_node(self, i: int) -> Optional[Node]:
+        return None
+
+    def edge_nr(self, i: int) -> int:
+        return 0
+
+    def visit(self, task: Task) -> None:
+        """Announce every edge to the pass, so that it knows how many gradients each node awaits."""
+        for i in range(self.edge_count()):
+            to = self.edge_node(i)
+            if to is not None:
+                task.see(to)
+
+    def backward(self, gs: list[Value], graph: bool) -> list[Value]:
+        """Gradients for the edges, given those of the outputs; Tensors when `graph`, arrays otherwise."""
+        raise NotImplementedError
+
+    def push(self, task: Task, g: Value, more: Optional[list[Value]], shared: bool) -> None:
+        """Run and deliver.  Subclasses shorten this."""
+        gs: list[Value] = [g]
+        if more is not None:
+            gs.extend(more)
+        while len(gs) < self.outputs:
+            gs.append(None)
+        deliver_all(task, self, self.backward(gs, task.graph))
+
+    def release(self) -> None:
+        """Drop saved values once used (retain_graph=False)."""
+
+    # -- what users see
+
+    @property
+    def next_functions(self) -> Any:
+        return tuple([(self.edge_node(i), self.edge_nr(i)) for i in range(self.edge_count())])
+
+    @property
+    def metadata(self) -> Any:
+        if self.facts is None:
+            self.facts = {}
+        return self.facts
+
+    @property
+    def requires_grad(self) -> bool:
+        return True
+
+    def _sequence_nr(self) -> int:
+        return self.seq
+
+    def _set_sequence_nr(self, nr: int) -> None:
+        self.seq = nr
+
+    def __dir__(self) -> list[str]:
+        own = [n for n in dir(type(self)) if n.startswith("_saved_") or n.startswith("_raw_saved_")]
+        return sorted(own + PUBLIC)
+
+    def own_hooks(self) -> NodeHooks:
+        if self.hooks is None:
+            self.hooks = NodeHooks()
+        return self.hooks
+
+
+PUBLIC: Final = [
+    "__call__", "__class__", "__dir__", "__doc__", "__eq__", "__hash__", "__repr__", "__str__", "_input_metadata",
+    "_register_hook_dict", "_sequence_nr", "_set_sequence_nr", "metadata", "name", "next_functions", "register_hook",
+    "register_prehook", "requires_grad",
+]
+
+
+class Task:
+    """One backward pass.
+
+    NOTE [Where a pass keeps its state]
+    A node is its own Slot, so the usual pass allocates nothing per node.  When two passes meet on a node (a hook that
+    calls backward, two threads on one graph), the later one gets a shadow Slot from a dictionary instead.
+    """
+
+    def __init__(self, graph: bool, retain: bool) -> None:
+        self.graph: bool = graph
+        self.retain: bool = retain
+        self.done: bool = False
+        self.stack: list[Node] = []
+        self.heap: list[Node] = []
+        self.shadows: Optional[dict[Node, Slot]] = None
+        self.needed: Optional[dict[Node, bool]] = None          # only these run; None: all
+        self.captures: Optional[dict[Node, list[tuple[int, int]]]] = None   # node -> (output number, result number)
+        self.captured: list[Value] = []
+
+    def see(self, node: Node) -> None:
+        """Count one more gradient that `node` will receive."""
+        owner = node.task
+        if owner is self:
+            node.pending += 1
+            return
+        if owner is None or owner.done:
+            node.task = self
+            node.pending = 1
+            node.got = None
+            node.more = None
+            self.stack.append(node)
+            return
+        if self.shadows is None:
+            self.shadows = {}
+        shadow = self.shadows.get(node)
+        if shadow is None:
+            shadow = Slot()
+            self.shadows[node] = shadow
+            self.stack.append(node)
+        shadow.pending += 1
+
+    def wants(self, node: Optional[Node]) -> bool:
+        """Is a gradient for `node` of any use?"""
+        if node is None:
+            return False
+        return self.needed is None or node in self.needed
+
+    def slot(self, node: Node) -> Slot:
+        if node.task is self or self.shadows is None:
+            return node
+        return self.shadows[node]
+
+    def deliver(self, node: Node, nr: i64, g: Value, shared: bool) -> None:
+        """Add a gradient to output `nr` of `node`; the node becomes ready with the last one."""
+        slot = self.slot(node)
+        if g is not None:
+            if not self.graph and type(g) is not ndarray:
+                g = asarray(g)                  # 0-d results are NumPy scalars: hooks must be able to edit in place
+            if nr == 0:
+                had = slot.got
+                if had is None:
+                    slot.got = g
+                    slot.shared = shared
+                else:
+                    slot.got = add(had, g)
+                    slot.shared = False
+            else:
+                more = slot.more
+                if more is None:
+                    more = slot.more = []
+                while len(more) < nr:
+                    more.append(None)
+                had = more[nr - 1]
+                more[nr - 1] = g if had is None else add(had, g)
+        slot.pending -= 1
+        if slot.pending == 0:
+            needed = self.needed
+            if needed is None or node in needed:
+                push_heap(self.heap, node)
+
+
+def add(a: Value, b: Value) -> Value:
+    got = a + b
+    if type(got) is ndarray or not isinstance(got, numpy.generic):
+        return got
+    return asarray(got)
+
+
+def deliver_all(task: Task, node: Node, outs: list[Value]) -> None:
+    for i in range(len(outs)):
+        to = node.edge_node(i)
+        if to is not None:
+            task.deliver(to, node.edge_nr(i), outs[i], True)
+
+
+# NOTE [Order of execution]
+# PyTorch pops the highest sequence number from a std::priority_queue.  Equal numbers occur among leaves only; which of
+# them comes first depends on how libstdc++ sifts its heap, so we sift the same way.
+
+def push_heap(heap: list[Node], node: Node) -> None:
+    heap.append(node)
+    i = len(heap) - 1
+    seq = node.seq
+    while i > 0:
+        up = (i - 1) >> 1
+        above = heap[up]
+        if above.seq >= seq:
+            break
+        heap[i] = above
+        i = up
+    heap[i] = node
+
+
+def pop_heap(heap: list[Node]) -> Node:
+    last = heap.pop()
+    n = len(heap)
+    if n == 0:
+        return last
+    top = heap[0]
+    i = 0
+    child = 0
+    while child < (n - 1) >> 1:                 # sift the hole down to the bottom ...
+        child = 2 * child + 2
+        if heap[child].seq < heap[child - 1].seq:
+            child -= 1
+        heap[i] = heap[child]
+        i = child
+    if n & 1 == 0 and child == (n - 2) >> 1:
+        child = 2 * child + 1
+        heap[i] = heap[child]
+        i = child
+    seq = last.seq
+    while i > 0:                                # ... then the last element up from there
+        up = (i - 1) >> 1
+        if heap[up].seq >= seq:
+            break
+        heap[i] = heap[up]
+        i = up
+    heap[i] = last
+    return top

@@ -1,0 +1,740 @@
+"""Base classes of ops.  An op says what its rules read, its forward on arrays, and one rule per input.
+
+A rule is written once.  `backward` hands it arrays (fast) or Tensors (create_graph=True); operators and the functions
+of `_ops` accept both, so the rule does not know the difference.
+
+    Unary    one tensor in, one out            View     the same, sharing memory
+    Binary   two in (broadcast), one out       Product  two in, shapes as the op says
+    Nary     a list in, one out                Many     one in, several out (`views`: sharing memory)
+"""
+from __future__ import annotations
+
+from typing import Any, ClassVar, Final, Optional
+
+import numpy
+from mypy_extensions import i64
+
+from . import promote
+from .modes import hush, modes, state, unhush
+from .node import Array, Node, Shape, Task, Value
+from .saved import freed, keep, keep_output, use, use_output
+from .tensor import (
+    INFERENCE, MULTI, NO_GRAD, OK, Origin, TensorBase, Version, bump, public, shared_version, sink_of, wants_grad, wrap,
+)
+
+A: Final = 1        # the rule reads the first input
+B: Final = 2        # ... the second input
+Y: Final = 4        # ... the output
+X: Final = A        # ... the only input of a unary op
+
+OUT: Final = 1 << 30     # ... the output of an Nary op
+
+
+def edge(t: TensorBase) -> Optional[Node]:
+    """Where t's gradient goes: the op that made it, or its leaf's AccumulateGrad; None when nowhere."""
+    if t.origin is not None:
+        views.refresh(t)
+    fn = t.fn
+    if fn is not None:
+        return fn
+    return sink_of(t) if t.rg else None
+
+
+def recording(t: TensorBase) -> bool:
+    """Will an op on t make a node?"""
+    if not t.rg and (t.origin is None or not wants_grad(t)):
+        return False
+    if modes.usual:
+        return True
+    it = state()
+    return it.grad and not it.inference
+
+
+def attach(out: TensorBase, node: Node) -> None:
+    """Make `node` the op that made `out`."""
+    number(node)
+    out.rg = True
+    out.fn = node
+
+
+def number(node: Node) -> None:
+    """The next sequence number; under anomaly mode the stack too."""
+    modes.seq += 1
+    node.seq = modes.seq
+    if modes.anomaly:
+        anomaly.note(node)
+
+
+def fit(g: Value, shape_: Shape, dtype: Any) -> Value:
+    """The adjoint of broadcasting and promotion: g summed to a shape and cast to a dtype."""
+    if g.shape != shape_:
+        g = shape.sum_to(g, shape_)
+    if isinstance(g, TensorBase):
+        if g.array.dtype is not dtype:
+            g = cast.cast(g, dtype)
+    elif g.dtype is not dtype:
+        g = g.astype(dtype)
+    return g
+
+
+class Unary(Node):
+    """An op of one tensor."""
+
+    keep: int = 0
+    holds: bool = False                         # keeps arrays besides x and y (a mask, indices): see drop()
+    names: ClassVar[Any] = {"self": "x", "result": "y"}     # _saved_NAME -> field
+    shows: ClassVar[Any] = {}
+    next: Optional[Node] = None
+    next_nr: i64 = 0
+    x: Value = None
+    x_edits: i64 = 0
+    y: Value = None
+    y_version: Optional[Version] = None
+    y_edits: i64 = 0
+    freed: bool = False
+
+    def forward(self, x: Array) -> Array:
+        raise NotImplementedError
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        raise NotImplementedError
+
+    def run(self, x: Value) -> Value:
+        """Arrays in, array out; Tensor in, Tensor out, recorded when grad is on."""
+        if not isinstance(x, TensorBase):
+            return self.forward(x)
+        token = hush()
+        try:
+            out = wrap(self.forward(x.array))
+        finally:
+            unhush(token)
+        if recording(x):
+            self.link(x)
+            if self.keep & X:
+                self.x = keep(x)
+                self.x_edits = 0 if x.version is None else x.version.edits
+            attach(out, self)
+            if self.keep & Y:
+                self.hold(out)
+        return out
+
+    def run_(self, x: TensorBase) -> TensorBase:
+        """In place: x gets the result, and its history this op."""
+        record = recording(x)
+        views.guard(x, record)
+        if record:
+            before = create.clone(x) if self.keep & X else None
+            self.link(x)
+            if before is not None:
+                self.x = keep(before)
+        token = hush()
+        try:
+            y = self.forward(x.array)
+        finally:
+            unhush(token)
+        views.store(x, y, False)
+        if record:
+            views.rebase(x, self)
+            if self.keep & Y:
+                self.hold(x)
+        return x
+
+    def link(self, x: TensorBase) -> None:
+        self.next = edge(x)
+        self.next_nr = x.nr
+
+    def hold(self, out: TensorBase) -> None:
+        self.y = keep_output(out, self)
+        self.y_version = shared_version(out)
+        self.y_edits = self.y_version.edits
+
+    def rule(self, g: Value, graph: bool) -> Value:
+        if self.freed:
+            raise freed()
+        if self.keep == 0:
+            return self.grad(g, None, None)
+        x: Value = None
+        y: Value = None
+        if self.keep & X:
+            x = use(self.x, self.x_edits, self, graph)
+        if self.keep & Y:
+            y = use_output(self.y, self.y_version, self.y_edits, self, 0, graph)
+        return self.grad(g, x, y)
+
+    def push(self, task: Task, g: Value, more: Optional[list[Value]], shared: bool) -> None:
+        to = self.next
+        if to is None:
+            return
+        if g is None:
+            task.deliver(to, self.next_nr, None, True)
+            return
+        got = self.rule(g, task.graph)
+        task.deliver(to, self.next_nr, got, got is g)
+
+    def backward(self, gs: list[Value], graph: bool) -> list[Value]:
+        g = gs[0]
+        return [None if g is None or self.next is None else self.rule(g, graph)]
+
+    def visit(self, task: Task) -> None:
+        to = self.next
+        if to is not None:
+            task.see(to)
+
+    def edge_count(self) -> int:
+        return 1
+
+    def edge_node(self, i: int) -> Optional[Node]:
+        return self.next
+
+    def edge_nr(self, i: int) -> int:
+        return self.next_nr
+
+    def release(self) -> None:
+        if self.keep != 0 or self.holds:
+            self.x = None
+            self.y = None
+            self.freed = True
+            self.drop()
+
+    def drop(self) -> None:
+        """Let go of the arrays an op with `holds` keeps in fields of its own."""
+
+
+class View(Unary):
+    """An op whose result shares its input's memory."""
+
+    def run(self, x: Value) -> Value:
+        if not isinstance(x, TensorBase):
+            return self.forward(x)
+        out: TensorBase = public.new(public.tensor)
+        out.array = self.forward(x.array)
+        alias(out, x, OK)
+        if recording(x):
+            self.link(x)
+            attach(out, self)
+        return out
+
+    def run_(self, x: TensorBase) -> TensorBase:
+        """t_(), unsqueeze_() and the like: x itself gets the new shape."""
+        record = recording(x)
+        views.guard(x, record)
+        if record:
+            self.link(x)
+        x.array = self.forward(x.array)
+        if x.sink is not None:
+            x.sink.array = x.array
+        bump(x)
+        if record:
+            views.rebase(x, self)
+        return x
+
+
+def alias(out: TensorBase, x: TensorBase, why: i64) -> None:
+    """Note that `out` shows x's memory."""
+    origin = x.origin
+    version = shared_version(x)
+    out.version = version
+    if x.inference:
+        out.inference = True
+        return
+    if why == OK:
+        if modes.usual:
+            why = OK if origin is None else origin.state
+        else:
+            it = state()
+            if it.inference:
+                why = INFERENCE
+            elif not it.grad:
+                why = NO_GRAD
+            elif origin is not None:
+                why = origin.state
+    made = Origin(x if origin is None else origin.base, why)
+    made.seen = version.edits
+    out.origin = made
+
+
+class Binary(Node):
+    """A broadcasting op of two operands; either may be a plain number.
+
+    `reads_a` says what the rule of the first operand reads, `reads_b` that of the second: only what a wanted rule reads
+    is kept.
+    """
+
+    reads_a: int = 0
+    reads_b: int = 0
+    holds: bool = False
+    casts: bool = False                         # in place, the result may be of a higher kind than a (copy_)
+    kind: int = promote.SAME
+    names: ClassVar[Any] = {"self": "a", "other": "b", "result": "y"}
+    shows: ClassVar[Any] = {}
+    keep: int = 0                               # what this node did keep
+    a_next: Optional[Node] = None
+    b_next: Optional[Node] = None
+    a_nr: i64 = 0
+    b_nr: i64 = 0
+    a: Value = None
+    b: Value = None
+    y: Value = None
+    a_edits: i64 = 0
+    b_edits: i64 = 0
+    y_edits: i64 = 0
+    y_version: Optional[Version] = None
+    unlike: Any = None                          # (a.shape, a.dtype, b.shape, b.dtype) where fit() may have work
+    freed: bool = False
+
+    def forward(self, a: Array, b: Array) -> Array:
+        raise NotImplementedError
+
+    def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        raise NotImplementedError
+
+    def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        raise NotImplementedError
+
+    def run(self, a: Value, b: Value) -> Value:
+        ta: Optional[TensorBase] = a if isinstance(a, TensorBase) else None
+        tb: Optional[TensorBase] = b if isinstance(b, TensorBase) else None
+        if ta is None and tb is None:
+            return self.forward(a, b)
+        token = hush()
+        try:
+            out = wrap(self.compute(a, b, ta, tb))
+        finally:
+            unhush(token)
+        ra = ta is not None and recording(ta)
+        rb = tb is not None and recording(tb)
+        if ra or rb:
+            self.link(a, b, ta if ra else None, tb if rb else None)
+            attach(out, self)
+            if self.keep & Y:
+                self.hold(out)
+        return out
+
+    def run_(self, a: TensorBase, b: Value) -> TensorBase:
+        """In place: a gets the result."""
+        tb: Optional[TensorBase] = b if isinstance(b, TensorBase) else None
+        ra = recording(a)
+        rb = tb is not None and recording(tb)
+        views.guard(a, ra or rb)
+        before: Value = a
+        if ra or rb:
+            if ((ra and self.reads_a & A) or (rb and self.reads_b & A)):
+                before = create.clone(a)
+        token = hush()
+        try:
+            y = self.compute(a, b, a, tb)
+        finally:
+            unhush(token)
+        if ra or rb:
+            self.link(before, b, a if ra else None, tb if rb else None)
+        views.store(a, y, self.casts)
+        if ra or rb:
+            views.rebase(a, self)
+            if self.keep & Y:
+                self.hold(a)
+        return a
+
+    def compute(self, a: Value, b: Value, ta: Optional[TensorBase], tb: Optional[TensorBase]) -> Array:
+        """Promote as PyTorch does, then forward."""
+        xa: Array = ta.array if ta is not None else a
+        xb: Array = tb.array if tb is not None else b
+        if ta is not None and tb is not None and xa.dtype is xb.dtype and self.kind == promote.SAME:
+            sa = xa.shape
+            sb = xb.shape
+            if sa != sb:
+                self.unlike = (sa, xa.dtype, sb, xb.dtype)
+        elif tb is None and type(b) is float and xa.dtype.kind == "f":
+            pass
+        else:
+            self.unlike = (
+                None if ta is None else xa.shape, None if ta is None else xa.dtype,
+                None if tb is None else xb.shape, None if tb is None else xb.dtype)
+            xa, xb = promote.operands(xa, xb, self.kind)
+        try:
+            return self.forward(xa, xb)
+        except ValueError:
+            promote.check_broadcast(xa, xb)
+            raise
+
+    def link(self, a: Value, b: Value, ta: Optional[TensorBase], tb: Optional[TensorBase]) -> None:
+        """Edges towards the operands that want a gradient (ta, tb), and what their rules read of a and b."""
+        reads = 0
+        if ta is not None:
+            reads = self.reads_a
+            self.a_next = edge(ta)
+            self.a_nr = ta.nr
+        if tb is not None:
+            reads |= self.reads_b
+            self.b_next = edge(tb)
+            self.b_nr = tb.nr
+        self.keep = reads
+        if reads & A:
+            if isinstance(a, TensorBase):
+                self.a = keep(a)
+                self.a_edits = 0 if a.version is None else a.version.edits
+            else:
+                self.a = a
+        if reads & B:
+            if isinstance(b, TensorBase):
+                self.b = keep(b)
+                self.b_edits = 0 if b.version is None else b.version.edits
+            else:
+                self.b = b
+
+    def hold(self, out: TensorBase) -> None:
+        self.y = keep_output(out, self)
+        self.y_version = shared_version(out)
+        self.y_edits = self.y_version.edits
+
+    def rules(self, g: Value, graph: bool, want_a: bool, want_b: bool) -> tuple[Value, Value]:
+        a: Value = None
+        b: Value = None
+        y: Value = None
+        if self.freed:
+            raise freed()
+        kept = self.keep
+        if kept != 0:
+            if kept & A:
+                a = use(self.a, self.a_edits, self, graph)
+            if kept & B:
+                b = use(self.b, self.b_edits, self, graph)
+            if kept & Y:
+                y = use_output(self.y, self.y_version, self.y_edits, self, 0, graph)
+        unlike = self.unlike
+        ga: Value = None
+        gb: Value = None
+        if want_a:
+            ga = self.grad_a(g, a, b, y)
+            if unlike is not None:
+                ga = fit(ga, unlike[0], unlike[1])
+        if want_b:
+            gb = self.grad_b(g, a, b, y)
+            if unlike is not None:
+                gb = fit(gb, unlike[2], unlike[3])
+        return ga, gb
+
+    def push(self, task: Task, g: Value, more: Optional[list[Value]], shared: bool) -> None:
+        to_a = self.a_next
+        to_b = self.b_next
+        ga: Value = None
+        gb: Value = None
+        if g is not None:
+            ga, gb = self.rules(g, task.graph, task.wants(to_a), task.wants(to_b))
+        if to_a is not None:
+            task.deliver(to_a, self.a_nr, ga, ga is g)
+        if to_b is not None:
+            task.deliver(to_b, self.b_nr, gb, gb is g)
+
+    def backward(self, gs: list[Value], graph: bool) -> list[Value]:
+        g = gs[0]
+        if g is None:
+            return [None, None]
+        ga, gb = self.rules(g, graph, self.a_next is not None, self.b_next is not None)
+        return [ga, gb]
+
+    def visit(self, task: Task) -> None:
+        to = self.a_next
+        if to is not None:
+            task.see(to)
+        to = self.b_next
+        if to is not None:
+            task.see(to)
+
+    def edge_count(self) -> int:
+        return 2
+
+    def edge_node(self, i: int) -> Optional[Node]:
+        return self.a_next if i == 0 else self.b_next
+
+    def edge_nr(self, i: int) -> int:
+        return self.a_nr if i == 0 else self.b_nr
+
+    def release(self) -> None:
+        if self.keep != 0 or self.holds:
+            self.a = None
+            self.b = None
+            self.y = None
+            self.freed = True
+            self.drop()
+
+    def drop(self) -> None:
+        """Let go of the arrays an op with `holds` keeps in fields of its own."""
+
+
+class Product(Binary):
+    """Two operands of one dtype whose shapes the op itself understands (matrix products and the like)."""
+
+    def compute(self, a: Value, b: Value, ta: Optional[TensorBase], tb: Optional[TensorBase]) -> Array:
+        xa: Array = ta.array if ta is not None else a
+        xb: Array = tb.array if tb is not None else b
+        if xa.dtype is not xb.dtype:
+            self.refuse(xa, xb)
+        try:
+            return self.forward(xa, xb)
+        except ValueError:
+            self.refuse(xa, xb)
+            raise
+
+    def refuse(self, a: Array, b: Array) -> None:
+        """Raise PyTorch's error for operands that do not go together."""
+
+
+class Nary(Node):
+    """A list of inputs (Tensors, arrays or None), one output.
+
+    Bit i of `reads` says that some rule reads input i, OUT that one reads the output.
+    """
+
+    reads: int = 0
+    names: ClassVar[Any] = {"result": "y"}
+    shows: ClassVar[Any] = {}
+
+    def __init__(self) -> None:
+        self.nexts: list[Optional[Node]] = []
+        self.nrs: list[i64] = []
+        self.kept: list[Value] = []
+        self.edits: list[i64] = []
+        self.like: list[Any] = []               # (shape, dtype) of each input that wants a gradient
+        self.y: Value = None
+        self.y_version: Optional[Version] = None
+        self.y_edits: i64 = 0
+        self.freed: bool = False
+
+    def forward(self, xs: list[Array]) -> Array:
+        raise NotImplementedError
+
+    def grads(self, g: Value, xs: list[Value], y: Value, want: list[bool]) -> list[Value]:
+        raise NotImplementedError
+
+    def run(self, xs: list[Value]) -> Value:
+        some = False
+        arrays: list[Array] = []
+        for x in xs:
+            if isinstance(x, TensorBase):
+                some = True
+                arrays.append(x.array)
+            else:
+                arrays.append(x)
+        if not some:
+            return self.forward(arrays)
+        token = hush()
+        try:
+            out = wrap(self.forward(arrays))
+        finally:
+            unhush(token)
+        if self.wanted(xs):
+            self.link(xs)
+            attach(out, self)
+            if self.reads & OUT:
+                self.hold(out)
+        return out
+
+    def run_(self, xs: list[Value]) -> TensorBase:
+        """In place: the first input gets the result."""
+        first: TensorBase = xs[0]
+        record = self.wanted(xs)
+        views.guard(first, record)
+        token = hush()
+        try:
+            y = self.forward([x.array if isinstance(x, TensorBase) else x for x in xs])
+        finally:
+            unhush(token)
+        if record:
+            kept = list(xs)
+            if self.reads & 1:
+                kept[0] = create.clone(first)
+            self.link(xs)
+            if self.reads & 1:
+                self.kept[0] = keep(kept[0])
+                self.edits[0] = 0
+        views.store(first, y, False)
+        if record:
+            views.rebase(first, self)
+            if self.reads & OUT:
+                self.hold(first)
+        return first
+
+    def wanted(self, xs: list[Value]) -> bool:
+        for x in xs:
+            if isinstance(x, TensorBase) and recording(x):
+                return True
+        return False
+
+    def link(self, xs: list[Value]) -> None:
+        for i in range(len(xs)):
+            x = xs[i]
+            if isinstance(x, TensorBase):
+                self.nexts.append(edge(x))
+                self.nrs.append(x.nr)
+                self.like.append((x.array.shape, x.array.dtype))
+                if self.reads >> i & 1:
+                    self.kept.append(keep(x))
+                    self.edits.append(0 if x.version is None else x.version.edits)
+                else:
+                    self.kept.append(None)
+                    self.edits.append(0)
+            else:
+                self.nexts.append(None)
+                self.nrs.append(0)
+                self.like.append(None)
+                self.kept.append(x if self.reads >> i & 1 else None)
+                self.edits.append(0)
+
+    def hold(self, out: TensorBase) -> None:
+        self.y = keep_output(out, self)
+        self.y_version = shared_version(out)
+        self.y_edits = self.y_version.edits
+
+    def backward(self, gs: list[Value], graph: bool) -> list[Value]:
+        return self.rules(gs[0], graph, [n is not None for n in self.nexts])
+
+    def rules(self, g: Value, graph: bool, want: list[bool]) -> list[Value]:
+        if g is None:
+            return [None for _ in self.nexts]
+        if self.freed:
+            raise freed()
+        xs: list[Value] = []
+        for i in range(len(self.kept)):
+            xs.append(use(self.kept[i], self.edits[i], self, graph))
+        y: Value = None
+        if self.reads & OUT:
+            y = use_output(self.y, self.y_version, self.y_edits, self, 0, graph)
+        outs = self.grads(g, xs, y, want)
+        for i in range(len(outs)):
+            if outs[i] is not None:
+                like = self.like[i]
+                if like is None or not want[i]:
+                    outs[i] = None
+                else:
+                    outs[i] = fit(outs[i], like[0], like[1])
+        return outs
+
+    def push(self, task: Task, g: Value, more: Optional[list[Value]], shared: bool) -> None:
+        outs = self.rules(g, task.graph, [task.wants(n) for n in self.nexts])
+        for i in range(len(outs)):
+            to = self.nexts[i]
+            if to is not None:
+                task.deliver(to, self.nrs[i], outs[i], True)
+
+    def edge_count(self) -> int:
+        return len(self.nexts)
+
+    def edge_node(self, i: int) -> Optional[Node]:
+        return self.nexts[i]
+
+    def edge_nr(self, i: int) -> int:
+        return self.nrs[i]
+
+    def release(self) -> None:
+        if self.reads != 0:
+            self.kept = []
+            self.y = None
+            self.freed = True
+
+
+class Many(Node):
+    """One tensor in, several out.  `keep` may hold X and Y; the rule gets lists, with zeros where no gradient came."""
+
+    keep: int = 0
+    views: bool = False
+    names: ClassVar[Any] = {"self": "x"}
+    shows: ClassVar[Any] = {}
+
+    def __init__(self) -> None:
+        self.next: Optional[Node] = None
+        self.next_nr: i64 = 0
+        self.x: Value = None
+        self.x_edits: i64 = 0
+        self.ys: list[Value] = []
+        self.ys_version: list[Version] = []
+        self.ys_edits: list[i64] = []
+        self.like: list[Any] = []
+        self.freed: bool = False
+
+    def forward(self, x: Array) -> list[Array]:
+        raise NotImplementedError
+
+    def grad(self, gs: list[Value], x: Value, ys: list[Value]) -> Value:
+        raise NotImplementedError
+
+    def run(self, x: Value) -> list[Value]:
+        if not isinstance(x, TensorBase):
+            return self.forward(x)
+        token = hush()
+        try:
+            arrays = self.forward(x.array)
+        finally:
+            unhush(token)
+        outs = [wrap(y) for y in arrays]
+        if self.views:
+            for out in outs:
+                alias(out, x, OK)
+                origin = out.origin
+                if origin is not None and origin.state == OK:
+                    origin.state = MULTI
+        if recording(x):
+            self.next = edge(x)
+            self.next_nr = x.nr
+            self.outputs = len(outs)
+            self.like = [(y.shape, y.dtype) for y in arrays]
+            if self.keep & X:
+                self.x = keep(x)
+                self.x_edits = 0 if x.version is None else x.version.edits
+            nr = 0
+            for out in outs:
+                if out.array.dtype.kind in "fV":
+                    attach(out, self)
+                    out.nr = nr
+                nr += 1
+            if self.keep & Y:
+                for out in outs:
+                    self.ys.append(keep_output(out, self))
+                    self.ys_version.append(shared_version(out))
+                    self.ys_edits.append(shared_version(out).edits)
+        found: list[Value] = list(outs)
+        return found
+
+    def backward(self, gs: list[Value], graph: bool) -> list[Value]:
+        if self.next is None:
+            return [None]
+        some = False
+        for g in gs:
+            some = some or g is not None
+        if not some:
+            return [None]
+        if self.freed:
+            raise freed()
+        x: Value = None
+        ys: list[Value] = []
+        if self.keep & X:
+            x = use(self.x, self.x_edits, self, graph)
+        if self.keep & Y:
+            for i in range(len(self.ys)):
+                ys.append(use_output(self.ys[i], self.ys_version[i], self.ys_edits[i], self, i, graph))
+        whole: list[Value] = []
+        for i in range(len(self.like)):
+            g = gs[i] if i < len(gs) else None
+            if g is None:
+                zeros = numpy.zeros(self.like[i][0], self.like[i][1])
+                g = wrap(zeros) if graph else zeros
+            whole.append(g)
+        return [self.grad(whole, x, ys)]
+
+    def edge_count(self) -> int:
+        return 1
+
+    def edge_node(self, i: int) -> Optional[Node]:
+        return self.next
+
+    def edge_nr(self, i: int) -> int:
+        return self.next_nr
+
+    def release(self) -> None:
+        if self.keep != 0:
+            self.x = None
+            self.ys = []
+            self.freed = True
+
+
+from .._ops import cast, create, shape  # noqa: E402  fit() is itself made of ops
+from . import anomaly, views  # noqa: E402  in-place runs rebase views; views are ops

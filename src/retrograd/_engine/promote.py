@@ -1,0 +1,134 @@
+"""Which dtype two operands meet in: PyTorch's rules, where numbers and 0-dim tensors are weak.
+
+Source: PyTorch, "Tensor Attributes", type promotion.  NumPy's rules differ: int64 + float32 is float64 there.
+"""
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy
+
+from .node import Array, Shape
+
+SAME: Final = 0         # common dtype
+FLOAT: Final = 1        # common dtype, integers become the default float (division, exp, ...)
+
+np: Final[Any] = numpy
+BOOL: Final[Any] = numpy.dtype("bool")
+INT: Final[Any] = numpy.dtype("int64")
+DOUBLE: Final[Any] = numpy.dtype("float64")
+SINGLE: Final[Any] = numpy.dtype("float32")
+
+
+class Default:
+    """torch.get_default_dtype() as a NumPy dtype."""
+
+    def __init__(self) -> None:
+        self.float_: Any = numpy.dtype("float32")
+
+
+default: Final = Default()
+_table: Final[dict[Any, Any]] = {}
+
+
+def is_float(dtype: Any) -> bool:
+    return dtype.kind == "f" or dtype.kind == "V"       # ml_dtypes' bfloat16 has kind V
+
+
+def promote_types(a: Any, b: Any) -> Any:
+    """The dtype both fit in, as torch.promote_types."""
+    if a is b:
+        return a
+    found = _table.get((a, b))
+    if found is None:
+        fa = is_float(a)
+        fb = is_float(b)
+        if fa and fb:
+            found = a if a.itemsize > b.itemsize else b
+            if a.itemsize == b.itemsize and a != b:     # float16 with bfloat16
+                found = SINGLE
+        elif fa:
+            found = a
+        elif fb:
+            found = b
+        else:
+            found = np.promote_types(a, b)
+        _table[(a, b)] = found
+    return found
+
+
+def number_dtype(x: Any) -> Any:
+    """The dtype a Python number stands for."""
+    if isinstance(x, bool):
+        return BOOL
+    if isinstance(x, int):
+        return INT
+    if isinstance(x, float):
+        return default.float_
+    raise TypeError(
+        f"unsupported operand type: expected a Tensor, a NumPy array or a Python bool, int or float, but got "
+        f"{type(x).__name__}")
+
+
+def combine(high: Any, low: Any) -> Any:
+    """The strong category decides, unless the weak one is of a higher kind (bool < int < float)."""
+    if high is None or low is None:
+        return low if high is None else high
+    if is_float(high):
+        return high
+    if high == BOOL or is_float(low):
+        return promote_types(high, low)
+    return high
+
+
+def result_dtype(xs: list[Any]) -> Any:
+    """Common dtype of arrays and Python numbers."""
+    dim: Any = None
+    zero: Any = None
+    number: Any = None
+    for x in xs:
+        if isinstance(x, np.ndarray):
+            if x.ndim > 0:
+                dim = x.dtype if dim is None else promote_types(dim, x.dtype)
+            else:
+                zero = x.dtype if zero is None else promote_types(zero, x.dtype)
+        elif isinstance(x, np.generic):
+            if isinstance(x, float):                    # numpy.float64 is a Python float to PyTorch
+                number = default.float_ if number is None else promote_types(number, default.float_)
+            else:
+                zero = x.dtype if zero is None else promote_types(zero, x.dtype)
+        else:
+            d = number_dtype(x)
+            number = d if number is None else promote_types(number, d)
+    return combine(dim, combine(zero, number))
+
+
+def operands(a: Any, b: Any, kind: int) -> tuple[Any, Any]:
+    """Both operands ready for NumPy: arrays in the common dtype, Python numbers that NumPy takes as weak."""
+    dtype = result_dtype([a, b])
+    if kind == FLOAT and not is_float(dtype):
+        dtype = default.float_
+    return to(a, dtype), to(b, dtype)
+
+
+def to(x: Any, dtype: Any) -> Any:
+    if isinstance(x, np.ndarray):
+        return x if x.dtype is dtype else x.astype(dtype)
+    if is_float(dtype):
+        return np.asarray(x, dtype) if dtype.kind == "V" else float(x)
+    if isinstance(x, np.generic) or dtype == BOOL:
+        return np.asarray(x).astype(dtype)
+    return np.asarray(int(x)).astype(dtype)             # wraps around, as PyTorch does
+
+
+def check_broadcast(a: Any, b: Any) -> None:
+    """RuntimeError in PyTorch's words when two operands do not broadcast."""
+    sa: Shape = getattr(a, "shape", ())
+    sb: Shape = getattr(b, "shape", ())
+    n = max(len(sa), len(sb))
+    for i in range(1, n + 1):
+        na = sa[-i] if i <= len(sa) else 1
+        nb = sb[-i] if i <= len(sb) else 1
+        if na != nb and na != 1 and nb != 1:
+            raise RuntimeError(
+                f"The size of tensor a ({na}) must match the size of tensor b ({nb}) at non-singleton dimension {n - i}")

@@ -1,0 +1,163 @@
+"""What a node keeps for its rule: a tensor with the version it had, or what a pack hook made of it."""
+from __future__ import annotations
+
+from typing import Any, Final, Optional
+
+from mypy_extensions import i64
+
+from .modes import modes, state
+from .node import FREED, Node, Value
+from .tensor import AccumulateGrad, TensorBase, public, sink_of, wrap
+
+INFERENCE_SAVED: Final = (
+    "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in "
+    "computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and use it in "
+    "autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`."
+)
+DETACHED: Final = (
+    "Trying to use a saved tensor that has been detached in-place, i.e. with .detach_()."
+    "This is not supported, please use out-of-place `.detach()` instead"
+)
+HINT: Final = (
+    "Hint: enable anomaly detection to find the operation that failed to compute its gradient, with "
+    "torch.autograd.set_detect_anomaly(True, check_nan=False)."
+)
+ANOMALY_HINT: Final = (
+    "Hint: the backtrace further above shows the operation that failed to compute its gradient. The variable in "
+    "question was changed in there or anywhere later. Good luck!"
+)
+TYPE_NAMES: Final = {
+    "float32": "torch.FloatTensor", "float64": "torch.DoubleTensor", "float16": "torch.HalfTensor",
+    "bfloat16": "torch.BFloat16Tensor", "int64": "torch.LongTensor", "int32": "torch.IntTensor",
+    "int16": "torch.ShortTensor", "int8": "torch.CharTensor", "uint8": "torch.ByteTensor", "bool": "torch.BoolTensor",
+}
+
+
+class Packed:
+    """A saved tensor in the custody of saved_tensors_hooks; versions are not checked, as in PyTorch."""
+
+    def __init__(self, t: TensorBase, pack: Any, unpack: Any, output_of: Optional[Node]) -> None:
+        it = state()
+        recording = it.grad
+        it.grad = False
+        try:
+            self.packed: Any = pack(bare(t))
+        finally:
+            it.grad = recording
+        self.unpack_hook: Any = unpack
+        self.rg: bool = t.rg
+        self.own: bool = output_of is not None
+        self.fn: Optional[Node] = None if self.own else t.fn
+        self.sink: Optional[AccumulateGrad] = sink_of(t) if t.rg and t.fn is None and not self.own else None
+        self.nr: i64 = t.nr
+
+    def unpack(self, node: Node) -> TensorBase:
+        it = state()
+        recording = it.grad
+        it.grad = False
+        try:
+            found: Any = self.unpack_hook(self.packed)
+        finally:
+            it.grad = recording
+        if not isinstance(found, TensorBase):
+            raise TypeError(
+                f"Output of saved tensor unpack_hook expected to be a Tensor but got result of type {type(found)}")
+        out = bare(found)
+        out.rg = self.rg
+        out.fn = node if self.own else self.fn
+        out.sink = self.sink
+        out.nr = self.nr
+        return out
+
+
+def bare(t: TensorBase) -> TensorBase:
+    """An alias of t outside the graph that shares its version."""
+    out: TensorBase = public.new(public.tensor)
+    out.array = t.array
+    out.version = t.version
+    out.inference = t.inference
+    return out
+
+
+def keep(t: TensorBase) -> Value:
+    """t as a node keeps it."""
+    if t.inference:
+        raise RuntimeError(INFERENCE_SAVED)
+    if not modes.usual:
+        hooks = active_hooks()
+        if hooks is not None:
+            return Packed(t, hooks[0], hooks[1], None)
+    return t
+
+
+def keep_output(out: TensorBase, node: Node) -> Value:
+    """The array of `node`'s own output: keeping the tensor would be a cycle."""
+    if not modes.usual:
+        hooks = active_hooks()
+        if hooks is not None:
+            return Packed(out, hooks[0], hooks[1], node)
+    return out.array
+
+
+def active_hooks() -> Optional[tuple[Any, Any]]:
+    it = state()
+    if it.pack_disabled is not None:
+        raise RuntimeError(it.pack_disabled)
+    return it.pack_hooks[-1] if it.pack_hooks else None
+
+
+def use(kept: Value, edits: i64, node: Node, graph: bool) -> Value:
+    """A kept input as its rule gets it: array, or Tensor under create_graph."""
+    if isinstance(kept, TensorBase):
+        version = kept.version
+        if (version is not None and version.edits != edits) or kept.cut > node.seq:
+            raise edited(kept, edits, node)
+        return kept if graph else kept.array
+    if isinstance(kept, Packed):
+        t = kept.unpack(node)
+        return t if graph else t.array
+    return kept
+
+
+def use_output(kept: Value, version: Any, edits: i64, node: Node, nr: i64, graph: bool) -> Value:
+    """A kept output as the rule gets it; under create_graph a Tensor again, so that the rule can be differentiated."""
+    if isinstance(kept, Packed):
+        t = kept.unpack(node)
+        return t if graph else t.array
+    if version.edits != edits:
+        raise changed(kept, node, nr, version.edits, edits)
+    if not graph:
+        return kept
+    out = wrap(kept)
+    out.rg = True
+    out.fn = node
+    out.nr = nr
+    out.version = version
+    return out
+
+
+def op_name(node: Node) -> str:
+    """MulBackward0 -> Mul, as PyTorch 2.13 names ops in errors."""
+    name = node.name().rpartition("::")[2]
+    head = name.rstrip("0123456789")
+    return head[: -len("Backward")] if head.endswith("Backward") else name
+
+
+def edited(t: TensorBase, edits: i64, node: Node) -> RuntimeError:
+    if t.cut > node.seq:
+        return RuntimeError(DETACHED)
+    now = 0 if t.version is None else t.version.edits
+    return changed(t.array, t.fn, t.nr, now, edits)
+
+
+def changed(array: Any, fn: Optional[Node], nr: i64, now: i64, edits: i64) -> RuntimeError:
+    made = f", which is output {nr} of {op_name(fn)}," if fn is not None else ""
+    kind = TYPE_NAMES.get(array.dtype.name, str(array.dtype))
+    return RuntimeError(
+        "one of the variables needed for gradient computation has been modified by an inplace operation: "
+        f"[{kind} {list(array.shape)}]{made} is at version {now}; expected version {edits} instead. "
+        + (ANOMALY_HINT if modes.anomaly else HINT))
+
+
+def freed() -> RuntimeError:
+    return RuntimeError(FREED)

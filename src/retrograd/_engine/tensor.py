@@ -1,0 +1,359 @@
+"""TensorBase: an array and its place in the graph.  The public Tensor subclasses it."""
+from __future__ import annotations
+
+from typing import Any, ClassVar, Final, Optional
+
+import numpy
+from mypy_extensions import i64, mypyc_attr
+
+from .modes import modes, state
+from .node import Array, Node, Task, Value, asarray, ndarray
+
+LAST: Final = 9223372036854775807           # sequence number of AccumulateGrad: runs as soon as it is ready
+
+
+class Version:
+    """In-place edits made to one piece of memory; shared by a tensor, its views, its detached aliases."""
+
+    edits: i64 = 0
+
+
+class Kept:
+    """The .grad of a non-leaf that called retain_grad(): the graph writes it without holding the tensor."""
+
+    grad: Any = None
+    on: bool = False                        # retain_grad() was called; else .grad was only assigned
+
+
+class Public:
+    """What the interpreted layers supply: the documented Tensor class and the handle class."""
+
+    def __init__(self) -> None:
+        self.tensor: Any = TensorBase
+        self.new: Any = TensorBase.__new__
+        self.handle: Any = None
+        self.saved: Any = None
+
+
+class Origin:
+    """Where a view comes from.
+
+    `state` says what in-place edits of it may do: OK, or why not.  `seen` is the version at which the view's grad_fn
+    was last right: an edit through the base or another view makes it stale.
+    """
+
+    def __init__(self, base: TensorBase, state: i64) -> None:
+        self.base: TensorBase = base
+        self.state: i64 = state
+        self.seen: i64 = 0
+
+
+OK: Final = 0
+NO_GRAD: Final = 1
+MULTI: Final = 2
+CUSTOM: Final = 3
+INFERENCE: Final = 4
+
+
+@mypyc_attr(allow_interpreted_subclasses=True)
+class TensorBase:
+    __array_ufunc__: ClassVar[None] = None      # ndarray * Tensor defers to Tensor
+    __hash__: ClassVar[Any] = object.__hash__
+
+    array: Any = None
+    rg: bool = False                            # a leaf that wants a gradient, or a result that carries one
+    fn: Optional[Node] = None                   # stale for some views: read it through grad_fn or `edge`
+    nr: i64 = 0
+    version: Optional[Version] = None           # None: never edited and shared with nobody
+    sink: Optional[AccumulateGrad] = None
+    kept: Optional[Kept] = None
+    origin: Optional[Origin] = None
+    listeners: Any = None                       # dict of tensor hooks, shared with the node
+    inference: bool = False
+    cut: i64 = 0                                # sequence number at which detach_() was called
+
+    @property
+    def shape(self) -> Any:
+        return self.array.shape
+
+    @property
+    def ndim(self) -> Any:
+        return self.array.ndim
+
+    def __add__(self, other: Any) -> Any:
+        return arith.add(self, other)
+
+    def __radd__(self, other: Any) -> Any:
+        return arith.add(self, other)
+
+    def __iadd__(self, other: Any) -> Any:
+        return arith.add_(self, other)
+
+    def __sub__(self, other: Any) -> Any:
+        return arith.sub(self, other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return arith.rsub(self, other)
+
+    def __isub__(self, other: Any) -> Any:
+        return arith.sub_(self, other)
+
+    def __mul__(self, other: Any) -> Any:
+        return arith.mul(self, other)
+
+    def __rmul__(self, other: Any) -> Any:
+        return arith.mul(self, other)
+
+    def __imul__(self, other: Any) -> Any:
+        return arith.mul_(self, other)
+
+    def __truediv__(self, other: Any) -> Any:
+        return arith.div(self, other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return arith.mul(arith.reciprocal(self), other)
+
+    def __itruediv__(self, other: Any) -> Any:
+        return arith.div_(self, other)
+
+    def __neg__(self) -> Any:
+        return arith.neg(self)
+
+    def __pow__(self, other: Any) -> Any:
+        return arith.pow(self, other)
+
+    def __rpow__(self, other: Any) -> Any:
+        return arith.pow(other, self)
+
+    def __ipow__(self, other: Any) -> Any:
+        return arith.pow_(self, other)
+
+    def __matmul__(self, other: Any) -> Any:
+        return linalg.matmul(self, other)
+
+    def __rmatmul__(self, other: Any) -> Any:
+        return linalg.matmul(other, self)
+
+    def __imatmul__(self, other: Any) -> Any:
+        return NotImplemented
+
+    def __getitem__(self, where: Any) -> Any:
+        return index.getitem(self, where)
+
+    def __setitem__(self, where: Any, value: Any) -> None:
+        index.setitem(self, where, value)
+
+    def __mod__(self, other: Any) -> Any:
+        return arith.remainder(self, other)
+
+    def __rmod__(self, other: Any) -> Any:
+        return arith.remainder(other, self)
+
+    def __imod__(self, other: Any) -> Any:
+        return arith.remainder_(self, other)
+
+    def __floordiv__(self, other: Any) -> Any:
+        return arith.floor_divide(self, other)
+
+    def __rfloordiv__(self, other: Any) -> Any:
+        return arith.floor_divide(other, self)
+
+    def __ifloordiv__(self, other: Any) -> Any:
+        return arith.floor_divide_(self, other)
+
+    def __and__(self, other: Any) -> Any:
+        return compare.bit_and(self, other)
+
+    def __rand__(self, other: Any) -> Any:
+        return compare.bit_and(self, other)
+
+    def __or__(self, other: Any) -> Any:
+        return compare.bit_or(self, other)
+
+    def __ror__(self, other: Any) -> Any:
+        return compare.bit_or(self, other)
+
+    def __xor__(self, other: Any) -> Any:
+        return compare.bit_xor(self, other)
+
+    def __rxor__(self, other: Any) -> Any:
+        return compare.bit_xor(self, other)
+
+    def __invert__(self) -> Any:
+        return compare.invert(self)
+
+    def __lt__(self, other: Any) -> Any:
+        return compare.lt(self, other)
+
+    def __le__(self, other: Any) -> Any:
+        return compare.le(self, other)
+
+    def __gt__(self, other: Any) -> Any:
+        return compare.gt(self, other)
+
+    def __ge__(self, other: Any) -> Any:
+        return compare.ge(self, other)
+
+    def __eq__(self, other: Any) -> Any:
+        return compare.eq(self, other)
+
+    def __ne__(self, other: Any) -> Any:
+        return compare.ne(self, other)
+
+
+public: Final = Public()
+
+
+def wrap(array: Array) -> TensorBase:
+    """A Tensor around `array`, which it does not copy; NumPy scalars become 0-d arrays."""
+    out: TensorBase = public.new(public.tensor)
+    out.array = array if type(array) is ndarray else asarray(array)
+    if not modes.usual and state().inference:
+        out.inference = True
+    return out
+
+
+def bump(t: TensorBase) -> None:
+    """Count one in-place edit of t's memory."""
+    if t.version is None:
+        t.version = Version()
+    t.version.edits += 1
+
+
+def edits(t: TensorBase) -> int:
+    return 0 if t.version is None else t.version.edits
+
+
+def shared_version(t: TensorBase) -> Version:
+    if t.version is None:
+        t.version = Version()
+    return t.version
+
+
+def wants_grad(t: TensorBase) -> bool:
+    """requires_grad: a view wants a gradient as soon as its base does."""
+    return t.rg or (t.origin is not None and wants_grad(t.origin.base))
+
+
+class AccumulateGrad(Node):
+    """A leaf's end of the graph.  It owns the leaf's .grad and post-accumulate hooks.
+
+    It does not hold the leaf, so leaf and sink are no cycle and die by reference count; the leaf's memory is enough to
+    rebuild an equal leaf for `variable` when the user's object is gone.
+    """
+
+    def __init__(self, leaf: TensorBase) -> None:
+        self.seq = LAST
+        self.grad: Any = None
+        self.any_dtype: bool = False            # grad_dtype = None: keep whatever dtype arrives
+        self.dtype: Any = None                  # grad_dtype when it is not the leaf's own
+        self.after: Any = None                  # dict of post-accumulate hooks
+        self.array: Array = leaf.array
+        self.version: Optional[Version] = leaf.version
+        self.frozen: bool = not leaf.rg
+        self.leaf: Any = None                   # weak reference to the user's object
+
+    def name(self) -> str:
+        return "torch::autograd::AccumulateGrad"
+
+    def _sequence_nr(self) -> int:
+        return 18446744073709551615
+
+    @property
+    def variable(self) -> Any:
+        found: Any = None if self.leaf is None else self.leaf()
+        if found is None:
+            again = wrap(self.array)
+            again.version = self.version
+            again.sink = self
+            again.rg = not self.frozen
+            again.listeners = self.hooks.tensor[0][1] if self.hooks is not None and self.hooks.tensor else None
+            self.leaf = weak(again)
+            return again
+        return found
+
+    def backward(self, gs: list[Value], graph: bool) -> list[Value]:
+        self.accumulate(gs[0], graph, True)
+        return []
+
+    def push(self, task: Task, g: Value, more: Optional[list[Value]], shared: bool) -> None:
+        self.accumulate(g, task.graph, shared)
+
+    def accumulate(self, g: Value, graph: bool, shared: bool) -> None:
+        """Add g to .grad, then run the post-accumulate hooks.  NOTE [Who owns .grad]
+
+        PyTorch adds in place when .grad exists, out of place under create_graph, and takes the first gradient over
+        without a copy when nobody else can see it.  Here somebody else can when the gradient is a view, came from
+        the caller, passed a hook, or passed a rule unchanged (`shared`).
+        """
+        if g is not None and not self.frozen:
+            had: Any = self.grad
+            if had is None:
+                self.grad = self.first(g, graph, shared)
+            elif graph:
+                self.grad = had + g
+            else:
+                arith.accumulate(had, g.array if isinstance(g, TensorBase) else g)
+        if self.after is not None:
+            leaf = self.variable
+            for hook in list(self.after.values()):
+                if hook(leaf) is not None:
+                    raise RuntimeError("Tensor post accumulate grad hooks should return None.")
+
+    def first(self, g: Value, graph: bool, shared: bool) -> Any:
+        if graph:
+            if g.rg:
+                return create.clone(g)
+            return wrap(numpy.array(g.array, order="C"))
+        array: Any = g.array if isinstance(g, TensorBase) else g
+        own = self.array
+        if shared or array.base is not None or array.strides != own.strides:
+            fresh = numpy.empty_like(own, dtype=array.dtype) if dense(own) else numpy.empty(own.shape, array.dtype)
+            numpy.copyto(fresh, array)
+            array = fresh
+        out: TensorBase = public.new(public.tensor)
+        out.array = array
+        return out
+
+
+def dense(x: Array) -> bool:
+    """Do x's elements fill one block of memory without gaps or overlaps?"""
+    flags = x.flags
+    if flags.c_contiguous or flags.f_contiguous:
+        return True
+    want = x.itemsize
+    pairs = sorted([(s, n) for s, n in zip(x.strides, x.shape) if n != 1])
+    for s, n in pairs:
+        if s != want:
+            return False
+        want = s * n
+    return True
+
+
+def sink_of(t: TensorBase) -> AccumulateGrad:
+    """The leaf's AccumulateGrad, made when first needed."""
+    sink = t.sink
+    if sink is None:
+        if t.version is None:
+            t.version = Version()
+        sink = t.sink = AccumulateGrad(t)
+        sink.leaf = weak(t)
+    return sink
+
+
+def weak(t: Any) -> Any:
+    """A weak reference, or None for the bare base class, which allows none (tests of the engine alone)."""
+    try:
+        return _ref(t)
+    except TypeError:
+        return None
+
+
+def _load() -> Any:
+    import weakref
+    return weakref.ref
+
+
+_ref: Final[Any] = _load()
+
+from .._ops import arith, compare, create, index, linalg  # noqa: E402  ops build tensors, tensors call ops

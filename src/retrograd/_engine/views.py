@@ -1,0 +1,335 @@
+"""Views and in-place edits: who may edit what, and how an edit through a view enters the history of its base."""
+from __future__ import annotations
+
+from typing import Any, ClassVar, Final, Optional, final
+
+import numpy
+from mypy_extensions import i64
+
+from .hooks import move_retained
+from .modes import grad_on, inference_on
+from .node import Array, Node, Shape, Value
+from .op import Binary, Product, Unary, View, attach, edge, number
+from .saved import freed, op_name
+from .tensor import (
+    CUSTOM, INFERENCE, MULTI, OK, Origin, TensorBase, bump, edits, public, shared_version, wants_grad, wrap,
+)
+
+np: Final[Any] = numpy
+
+LEAF: Final = "a leaf Variable that requires grad is being used in an in-place operation."
+VIEW_OF_LEAF: Final = "a view of a leaf Variable that requires grad is being used in an in-place operation."
+INFERENCE_EDIT: Final = (
+    "Inplace update to inference tensor outside InferenceMode is not allowed."
+    "You can make a clone to get a normal tensor before doing inplace update."
+    "See https://github.com/pytorch/rfcs/pull/17 for more details."
+)
+OVERLAP: Final = (
+    "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
+    "Please clone() the tensor before performing the operation."
+)
+
+
+class Region:
+    """Which elements of a base a view shows, said without reference to either's memory."""
+
+    def __init__(self, base: Array, view: Array) -> None:
+        size = base.itemsize
+        self.shape: Shape = base.shape
+        self.view_shape: Shape = view.shape
+        self.offset: int = (address(view) - address(base)) // size if view.size else 0
+        self.strides: Shape = tuple([s // size for s in view.strides])
+        self.places: Any = None                 # flat indices into the base, where its memory is not in C order
+        if not base.flags.c_contiguous:
+            where = {}
+            for i, at in enumerate(offsets(base).ravel().tolist()):
+                where[at] = i
+            start = self.offset * size
+            self.places = np.array([where[at + start] for at in offsets(view).ravel().tolist()], np.intp)
+
+    def of(self, whole: Array) -> Array:
+        """The view's elements of `whole`, shaped like the base: a view of it where it can be one."""
+        if self.places is not None:
+            return whole.reshape(-1)[self.places].reshape(self.view_shape)
+        if not whole.flags.c_contiguous:
+            whole = np.ascontiguousarray(whole)
+        size = whole.itemsize
+        return np.ndarray(
+            self.view_shape, whole.dtype, whole, self.offset * size, tuple([s * size for s in self.strides]))
+
+    def put(self, whole: Array, part: Array) -> None:
+        """Write the view's elements into `whole`, which must be in C order."""
+        if self.places is not None:
+            whole.reshape(-1)[self.places] = part.reshape(-1)
+        else:
+            self.of(whole)[...] = part
+
+    def add(self, whole: Array, part: Array) -> None:
+        """Add them; elements that the view shows several times add up."""
+        if self.places is not None:
+            np.add.at(whole.reshape(-1), self.places, part.reshape(-1))
+        elif overlaps(self.view_shape, self.strides):
+            where = self.of(np.arange(whole.size).reshape(whole.shape))
+            np.add.at(whole.reshape(-1), where.reshape(-1), np.ascontiguousarray(part).reshape(-1))
+        else:
+            self.of(whole)[...] += part
+
+
+def address(x: Array) -> int:
+    at: int = x.__array_interface__["data"][0]
+    return at
+
+
+def offsets(x: Array) -> Array:
+    """Byte offset of every element from the first."""
+    out = np.zeros(x.shape, np.intp)
+    for axis in range(x.ndim):
+        steps = np.arange(x.shape[axis]) * x.strides[axis]
+        out += steps.reshape((-1,) + (1,) * (x.ndim - axis - 1))
+    return out
+
+
+def overlaps(shape: Shape, strides: Shape) -> bool:
+    """May two index tuples reach one element?  (Exact for what views of dense arrays can be.)"""
+    reach = 0
+    for s, n in sorted([(abs(s), n) for s, n in zip(strides, shape) if n > 1]):
+        if s <= reach:
+            return True
+        reach += s * (n - 1)
+    return False
+
+
+@final
+class AsStridedBackward0(View):
+    """The elements of a base that a view shows: what a view's grad_fn becomes once its base was edited."""
+
+    shows: ClassVar[Any] = {"size": "size", "stride": "stride", "storage_offset": "storage_offset"}
+
+    def __init__(self, region: Region) -> None:
+        self.region: Region = region
+
+    @property
+    def size(self) -> Any:
+        return self.region.view_shape
+
+    @property
+    def stride(self) -> Any:
+        return self.region.strides
+
+    @property
+    def storage_offset(self) -> Any:
+        return self.region.offset
+
+    def forward(self, x: Array) -> Array:
+        return self.region.of(x)
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        return RegionAddBackward0(self.region).run(g)
+
+
+@final
+class RegionAddBackward0(Unary):
+    """Zeros of the base's shape with the view's elements added in: the adjoint of AsStrided."""
+
+    def __init__(self, region: Region) -> None:
+        self.region: Region = region
+
+    def forward(self, x: Array) -> Array:
+        out = np.zeros(self.region.shape, x.dtype)
+        self.region.add(out, x)
+        return out
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        return AsStridedBackward0(self.region).run(g)
+
+
+@final
+class AsStridedScatterBackward0(Product):
+    """`a` with the elements that a view shows replaced by `b`."""
+
+    def __init__(self, region: Region) -> None:
+        self.region: Region = region
+
+    def forward(self, a: Array, b: Array) -> Array:
+        out = np.array(a, order="C")
+        self.region.put(out, b)
+        return out
+
+    def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return AsStridedScatterBackward0(self.region).run(g, np.zeros(self.region.view_shape, dtype_of(g)))
+
+    def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return AsStridedBackward0(self.region).run(g)
+
+
+def dtype_of(x: Value) -> Any:
+    return x.array.dtype if isinstance(x, TensorBase) else x.dtype
+
+
+@final
+class CopySlices(Node):
+    """An op that edited a view, seen from the view's base.
+
+    The gradient of the base goes on unchanged outside the view; inside, it goes through the op.
+    """
+
+    def __init__(self, base: TensorBase, view: TensorBase, inner: Node) -> None:
+        self.region: Region = Region(base.array, view.array)
+        self.inner: Node = inner
+        self.base_next: Optional[Node] = edge(base)
+        self.base_nr: i64 = base.nr
+        self.count: int = inner.edge_count()
+        self.freed: bool = False
+
+    def name(self) -> str:
+        return "torch::autograd::CopySlices"
+
+    def backward(self, gs: list[Value], graph: bool) -> list[Value]:
+        g = gs[0]
+        if g is None:
+            return [None for _ in range(self.count)]
+        if self.freed:
+            raise freed()
+        outs: list[Value]
+        if graph:
+            outs = self.inner.backward([AsStridedBackward0(self.region).run(g)], True)
+            part = outs[0]
+            if part is None:
+                part = np.zeros(self.region.view_shape, dtype_of(g))
+            outs[0] = AsStridedScatterBackward0(self.region).run(g, part)
+            return outs
+        whole = np.array(g, order="C")
+        inside = self.region.of(whole).copy()
+        outs = self.inner.backward([inside], False)
+        self.region.put(whole, np.zeros((), whole.dtype) if outs[0] is None else outs[0])
+        outs[0] = whole
+        return outs
+
+    def edge_count(self) -> int:
+        return self.count
+
+    def edge_node(self, i: int) -> Optional[Node]:
+        return self.base_next if i == 0 else self.inner.edge_node(i)
+
+    def edge_nr(self, i: int) -> int:
+        return self.base_nr if i == 0 else self.inner.edge_nr(i)
+
+    def release(self) -> None:
+        self.inner.release()
+        self.freed = True
+
+
+def refresh(t: TensorBase) -> None:
+    """Renew a view's grad_fn if the base or another view was edited since (grad_fn() of PyTorch)."""
+    origin = t.origin
+    if origin is None:
+        return
+    base = origin.base
+    now = edits(t)
+    if origin.seen == now or (t.fn is None and not wants_grad(base)):
+        return
+    explain(t, origin, True)
+    made = AsStridedBackward0(Region(base.array, t.array))
+    made.next = edge(base)
+    made.next_nr = base.nr
+    rg = t.rg
+    attach(t, made)
+    t.rg = rg or made.next is not None
+    t.nr = 0
+    origin.seen = now
+
+
+def explain(t: TensorBase, origin: Origin, indirect: bool) -> None:
+    """RuntimeError when t is a view of a kind whose history an in-place edit would break."""
+    if origin.state == OK:
+        return
+    edited = "its base or another view of its base has been" if indirect else "is being"
+    if origin.state == MULTI or origin.state == CUSTOM:
+        if t.fn is None:
+            return
+        head = f"Output {t.nr} of {op_name(t.fn)} is a view and {edited} modified inplace. "
+        if origin.state == MULTI:
+            raise RuntimeError(
+                head + "This view is the output of a function that returns multiple views. Such functions do not "
+                "allow the output views to be modified inplace. You should replace the inplace operation by an "
+                "out-of-place one.")
+        raise RuntimeError(
+            head + "This view was created inside a custom Function (or because an input was returned as-is) and the "
+            "autograd logic to handle view+inplace would override the custom backward associated with the custom "
+            "Function, leading to incorrect gradients. This behavior is forbidden. You can fix this by cloning the "
+            "output of the custom Function.")
+    mode = "inference mode" if origin.state == INFERENCE else "no_grad mode"
+    if t.fn is not None:
+        head = f"Output {t.nr} of {op_name(t.fn)} is a view of a view which was created in {mode} and {edited}"
+    else:
+        head = f"A view was created in {mode} and {edited}"
+    block = "inference_mode" if origin.state == INFERENCE else "no_grad"
+    raise RuntimeError(
+        f"{head} modified inplace with grad mode enabled. Given that this use case is ambiguous and error-prone, it "
+        "is forbidden. You can clarify your code by moving both the view and the inplace either both inside the "
+        f"{block} block (if you don't want the inplace to be tracked) or both outside (if you want the inplace to be "
+        "tracked).")
+
+
+def guard(t: TensorBase, record: bool) -> None:
+    """May t be edited in place?  `record`: the edit will be part of a graph."""
+    if t.inference and not inference_on():
+        raise RuntimeError(INFERENCE_EDIT)
+    if not grad_on() or not (record or wants_grad(t)):
+        return
+    origin = t.origin
+    if origin is not None:
+        explain(t, origin, False)
+        if wants_grad(t) and origin.base.fn is None:
+            raise RuntimeError(VIEW_OF_LEAF)
+    if t.fn is None and wants_grad(t):
+        raise RuntimeError(LEAF)
+
+
+def store(t: TensorBase, y: Array, casts: bool) -> None:
+    """Write y into t's memory and count the edit; unless `casts`, y may not be of a higher kind than t."""
+    x: Array = t.array
+    if y.shape != x.shape:
+        raise RuntimeError(
+            f"output with shape {list(x.shape)} doesn't match the broadcast shape {list(y.shape)}")
+    if not casts and y.dtype is not x.dtype:
+        check_cast(y.dtype, x.dtype)
+    if x.size > 1 and 0 in x.strides and overlaps(x.shape, x.strides):
+        raise RuntimeError(OVERLAP)
+    np.copyto(x, y, casting="unsafe")
+    bump(t)
+
+
+NAMES: Final = {
+    "float32": "Float", "float64": "Double", "float16": "Half", "bfloat16": "BFloat16", "int64": "Long",
+    "int32": "Int", "int16": "Short", "int8": "Char", "uint8": "Byte", "bool": "Bool",
+}
+RANK: Final = {"b": 0, "u": 1, "i": 1, "f": 2, "V": 2}
+
+
+def check_cast(have: Any, want: Any) -> None:
+    """An in-place result may not fall to a lower kind: float to int, int to bool."""
+    if RANK[have.kind] > RANK[want.kind]:
+        raise RuntimeError(
+            f"result type {NAMES[have.name]} can't be cast to the desired output type {NAMES[want.name]}")
+
+
+def rebase(t: TensorBase, node: Node) -> None:
+    """Make `node` the history of t after an in-place edit."""
+    was = t.fn
+    origin = t.origin
+    if origin is None:
+        attach(t, node)
+        t.nr = 0
+        move_retained(t, was)
+        return
+    base = origin.base
+    base_was = base.fn
+    number(node)
+    copy = CopySlices(base, t, node)
+    attach(base, copy)
+    base.nr = 0
+    move_retained(base, base_was)
+    t.rg = True
+    refresh(t)
+    move_retained(t, was)

@@ -1,0 +1,88 @@
+"""Arguments of the public functions: checks in PyTorch's words, dims, out=."""
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from .._engine.modes import grad_on
+from .._engine.tensor import TensorBase, bump, wants_grad, wrap
+from .._engine.views import check_cast
+
+
+def tensor(value: Any, function: str, name: str = "input", position: int = 1) -> TensorBase:
+    """value, if it is a Tensor; else TypeError as PyTorch words it."""
+    if isinstance(value, TensorBase):
+        return value
+    raise TypeError(
+        f"{function}(): argument '{name}' (position {position}) must be Tensor, not {type(value).__name__}")
+
+
+def operand(value: Any, function: str, name: str = "other", position: int = 2) -> Any:
+    """A Tensor, a number, or a NumPy array or scalar (which counts as a Tensor)."""
+    if isinstance(value, (TensorBase, bool, int, float)):
+        return value
+    if isinstance(value, (np.ndarray, np.generic)):
+        return wrap(np.asarray(value))
+    raise TypeError(
+        f"{function}(): argument '{name}' (position {position}) must be Tensor, not {type(value).__name__}")
+
+
+def dim_of(dim: Any, ndim: int) -> int:
+    """One dim as a non-negative number; IndexError out of range.  A 0-dim tensor has dims -1 and 0."""
+    n = ndim or 1
+    if not -n <= dim < n:
+        raise IndexError(f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {dim})")
+    at: int = dim + n if dim < 0 else dim
+    return at
+
+
+def dims_of(dim: Any, ndim: int) -> tuple[int, ...]:
+    """None (all dims), a number or several, as sorted non-negative numbers; RuntimeError when one comes twice."""
+    if dim is None:
+        return tuple(range(ndim))
+    if isinstance(dim, int):
+        return (dim_of(dim, ndim),) if ndim else ()
+    found = [dim_of(d, ndim) for d in dim]
+    if len(set(found)) < len(found):
+        twice = next(d for d in found if found.count(d) > 1)
+        raise RuntimeError(f"dim {twice} appears multiple times in the list of dims")
+    if not ndim:
+        return ()
+    return tuple(sorted(found)) or tuple(range(ndim))
+
+
+def shape_of(sizes: tuple[Any, ...]) -> tuple[int, ...]:
+    """`f(2, 3)`, `f((2, 3))`, `f([2, 3])`, `f(torch.Size(..))` -> (2, 3)"""
+    if len(sizes) == 1 and isinstance(sizes[0], (tuple, list)):
+        sizes = tuple(sizes[0])
+    return tuple(int(n) for n in sizes)
+
+
+def finish(y: Any, out: Any, function: str, *inputs: Any) -> Any:
+    """y, or `out` with y written into it (out= of PyTorch: resized if need be, no gradients)."""
+    return y if out is None else write_out(y, out, function, *inputs)
+
+
+def write_out(y: TensorBase, out: TensorBase, function: str, *inputs: Any) -> TensorBase:
+    if not isinstance(out, TensorBase):
+        raise TypeError(f"{function}(): argument 'out' must be Tensor, not {type(out).__name__}")
+    if grad_on() and any(isinstance(t, TensorBase) and wants_grad(t) for t in (*inputs, out)):
+        raise RuntimeError(
+            f"{function}(): functions with out=... arguments don't support automatic differentiation, but one of the "
+            "arguments requires grad.")
+    array = y.array
+    check_cast(array.dtype, out.array.dtype)
+    if out.array.shape != array.shape:
+        if out.array.size:
+            warnings.warn(
+                f"An output with one or more elements was resized since it had shape {list(out.array.shape)}, which "
+                f"does not match the required output shape {list(array.shape)}. This behavior is deprecated, and in a "
+                "future PyTorch release outputs will not be resized unless they have zero elements. You can explicitly "
+                "reuse an out tensor t by resizing it, inplace, to zero elements with t.resize_(0).",
+                UserWarning, stacklevel=4)
+        out.array = np.empty(array.shape, out.array.dtype)
+    np.copyto(out.array, array, casting="unsafe")
+    bump(out)
+    return out

@@ -1,0 +1,179 @@
+"""Arithmetic: torch.add, torch.mul, ... and the methods of the same names."""
+from __future__ import annotations
+
+from typing import Any
+
+
+from .._engine.tensor import TensorBase
+from .._ops import arith
+from ._args import finish, operand, tensor
+
+__all__ = [
+    "add", "sub", "subtract", "rsub", "mul", "multiply", "div", "divide", "true_divide", "floor_divide", "remainder",
+    "neg", "negative", "reciprocal", "reciprocal_", "neg_", "pow", "float_power", "square", "square_",
+]
+METHODS = [
+    "add", "add_", "sub", "sub_", "subtract", "subtract_", "mul", "mul_", "multiply", "multiply_", "div", "div_",
+    "divide", "divide_", "true_divide", "true_divide_", "floor_divide", "floor_divide_", "remainder", "remainder_",
+    "neg", "neg_", "negative", "negative_", "reciprocal", "reciprocal_", "pow", "pow_", "square", "square_",
+]
+
+
+def add(input: Any, other: Any, *, alpha: Any = 1, out: Any = None) -> Any:
+    """input + alpha * other, broadcast; in the common dtype.  https://pytorch.org/docs/stable/generated/torch.add.html"""
+    a = operand(input, "add", "input", 1)
+    b = operand(other, "add")
+    y = arith.add(a, b) if alpha == 1 else arith.add_scaled(a, b, alpha)
+    return finish(y, out, "add", a, b)
+
+
+def add_(input: Any, other: Any, *, alpha: Any = 1) -> Any:
+    """In place: input += alpha * other."""
+    return arith.add_(input, operand(other, "add_", position=1), alpha)
+
+
+def sub(input: Any, other: Any, *, alpha: Any = 1, out: Any = None) -> Any:
+    """input - alpha * other, broadcast; bools are refused."""
+    a = operand(input, "sub", "input", 1)
+    b = operand(other, "sub")
+    y = arith.sub(a, b) if alpha == 1 else arith.sub_scaled(a, b, alpha)
+    return finish(y, out, "sub", a, b)
+
+
+def sub_(input: Any, other: Any, *, alpha: Any = 1) -> Any:
+    """In place: input -= alpha * other."""
+    return arith.sub_(input, operand(other, "sub_", position=1), alpha)
+
+
+def rsub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
+    """other - alpha * input"""
+    a = tensor(input, "rsub")
+    return arith.rsub(a if alpha == 1 else arith.mul(a, alpha), operand(other, "rsub"))
+
+
+def mul(input: Any, other: Any, *, out: Any = None) -> Any:
+    """input * other, broadcast."""
+    a = operand(input, "mul", "input", 1)
+    b = operand(other, "mul")
+    return finish(arith.mul(a, b), out, "mul", a, b)
+
+
+def mul_(input: Any, other: Any) -> Any:
+    """In place: input *= other."""
+    return arith.mul_(input, operand(other, "mul_", position=1))
+
+
+def div(input: Any, other: Any, *, rounding_mode: str | None = None, out: Any = None) -> Any:
+    """input / other; integers give the default float.  rounding_mode None, 'trunc' or 'floor'."""
+    a = operand(input, "div", "input", 1)
+    b = operand(other, "div")
+    return finish(divided(a, b, rounding_mode), out, "div", a, b)
+
+
+def divided(a: Any, b: Any, rounding_mode: str | None) -> Any:
+    if rounding_mode is None:
+        return arith.div(a, b)
+    if rounding_mode not in ("trunc", "floor"):
+        raise RuntimeError(
+            "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '" + str(rounding_mode) + "'")
+    return arith.div_rounded(a, b, rounding_mode)
+
+
+def div_(input: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
+    """In place: input /= other; an integer input raises RuntimeError unless rounding_mode is given."""
+    b = operand(other, "div_", position=1)
+    if rounding_mode is None:
+        return arith.div_(input, b)
+    return arith.div_rounded_(input, b, rounding_mode)
+
+
+def floor_divide(input: Any, other: Any, *, out: Any = None) -> Any:
+    """floor(input / other); recorded, but PyTorch gives it no derivative."""
+    a = operand(input, "floor_divide", "input", 1)
+    b = operand(other, "floor_divide")
+    return finish(arith.floor_divide(a, b), out, "floor_divide", a, b)
+
+
+def floor_divide_(input: Any, other: Any) -> Any:
+    """In place: input //= other."""
+    return arith.floor_divide_(input, operand(other, "floor_divide_", position=1))
+
+
+def remainder(input: Any, other: Any, *, out: Any = None) -> Any:
+    """input modulo other with the divisor's sign, as Python's %."""
+    a = operand(input, "remainder", "input", 1)
+    b = operand(other, "remainder")
+    return finish(arith.remainder(a, b), out, "remainder", a, b)
+
+
+def remainder_(input: Any, other: Any) -> Any:
+    """In place: input %= other."""
+    return arith.remainder_(input, operand(other, "remainder_", position=1))
+
+
+def neg(input: Any, *, out: Any = None) -> Any:
+    """-input; bools are refused."""
+    x = tensor(input, "neg")
+    return finish(arith.neg(x), out, "neg", x)
+
+
+def neg_(input: Any) -> Any:
+    """In place: input = -input."""
+    return arith.neg_(tensor(input, "neg_"))
+
+
+def reciprocal(input: Any, *, out: Any = None) -> Any:
+    """1 / input; integers give the default float."""
+    x = tensor(input, "reciprocal")
+    return finish(arith.reciprocal(x), out, "reciprocal", x)
+
+
+def reciprocal_(input: Any) -> Any:
+    """In place: input = 1 / input."""
+    return arith.reciprocal_(tensor(input, "reciprocal_"))
+
+
+def pow(input: Any, exponent: Any, *, out: Any = None) -> Any:
+    """input ** exponent; either may be a number.  Negative powers of integers raise RuntimeError."""
+    a = operand(input, "pow", "input", 1)
+    b = operand(exponent, "pow", "exponent")
+    return finish(arith.pow(a, b), out, "pow", a, b)
+
+
+def pow_(input: Any, exponent: Any) -> Any:
+    """In place: input = input ** exponent."""
+    return arith.pow_(input, operand(exponent, "pow_", "exponent", 1))
+
+
+def float_power(input: Any, exponent: Any, *, out: Any = None) -> Any:
+    """pow in float64."""
+    def double(x: Any) -> Any:
+        return x.double() if isinstance(x, TensorBase) else float(x)
+    return finish(arith.pow(double(input), double(exponent)), out, "float_power", input, exponent)
+
+
+def square(input: Any, *, out: Any = None) -> Any:
+    """input ** 2"""
+    x = tensor(input, "square")
+    return finish(arith.pow(x, 2), out, "square", x)
+
+
+def square_(input: Any) -> Any:
+    """In place: input = input ** 2."""
+    return arith.pow_(tensor(input, "square_"), 2)
+
+
+subtract, subtract_ = sub, sub_
+multiply, multiply_ = mul, mul_
+divide, divide_ = div, div_
+negative, negative_ = neg, neg_
+
+
+def true_divide(input: Any, other: Any, *, out: Any = None) -> Any:
+    """input / other"""
+    return div(input, other, out=out)
+
+
+def true_divide_(input: Any, other: Any) -> Any:
+    """In place: input /= other."""
+    return div_(input, other)

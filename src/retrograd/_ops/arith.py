@@ -1,0 +1,395 @@
+"""Arithmetic."""
+from __future__ import annotations
+
+from typing import Any, ClassVar, Final, final
+
+import numpy
+
+from .._engine import promote
+from .._engine.node import Array, Value
+from .._engine.op import A, B, X, Y, Binary, Unary
+from .._engine.tensor import TensorBase, bump
+
+np: Final[Any] = numpy
+
+
+@final
+class AddBackward0(Binary):
+    """a + alpha * b"""
+
+    shows: ClassVar[Any] = {"alpha": "alpha"}
+    alpha: Any = 1
+
+    def forward(self, a: Array, b: Array) -> Array:
+        return a + b if self.alpha == 1 else a + self.alpha * b
+
+    def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return g
+
+    def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return g if self.alpha == 1 else g * self.alpha
+
+
+@final
+class SubBackward0(Binary):
+    """a - alpha * b"""
+
+    shows: ClassVar[Any] = {"alpha": "alpha"}
+    alpha: Any = 1
+
+    def forward(self, a: Array, b: Array) -> Array:
+        refuse_bool(a, b)
+        return a - b if self.alpha == 1 else a - self.alpha * b
+
+    def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return g
+
+    def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return -g if self.alpha == 1 else g * -self.alpha
+
+
+@final
+class RsubBackward1(Unary):
+    """number - x"""
+
+    shows: ClassVar[Any] = {"alpha": "alpha"}
+    alpha: int = 1
+
+    def __init__(self, number: Any) -> None:
+        self.number: Any = number
+
+    def forward(self, x: Array) -> Array:
+        refuse_bool(x, self.number)
+        n, x = promote.operands(self.number, x, promote.SAME)
+        return n - x
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        return -g
+
+
+@final
+class MulBackward0(Binary):
+    reads_a = B
+    reads_b = A
+
+    def forward(self, a: Array, b: Array) -> Array:
+        return a * b
+
+    def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return g * b
+
+    def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return g * a
+
+
+@final
+class DivBackward0(Binary):
+    kind = promote.FLOAT
+    reads_a = B
+    reads_b = A | B
+
+    def forward(self, a: Array, b: Array) -> Array:
+        return np.true_divide(a, b)
+
+    def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return g / b
+
+    def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return -g * ((a / b) / b)
+
+
+@final
+class DivRounded(Binary):
+    """a / b rounded down or towards zero: the derivative is zero."""
+
+    def __init__(self, rounding: str) -> None:
+        self.rounding = rounding
+
+    def name(self) -> str:
+        return "DivBackward1"
+
+    def forward(self, a: Array, b: Array) -> Array:
+        if np.asarray(a).dtype.kind in "iu":
+            refuse_zero(a, b)
+            down = np.floor_divide(a, b)
+            if self.rounding == "floor":
+                return down
+            return down + ((down < 0) & (down * b != a))
+        return np.floor(np.true_divide(a, b)) if self.rounding == "floor" else np.trunc(np.true_divide(a, b))
+
+    def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return g * 0
+
+    def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return g * 0
+
+
+@final
+class NegBackward0(Unary):
+    def forward(self, x: Array) -> Array:
+        if x.dtype.kind == "b":
+            raise RuntimeError(
+                "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, "
+                "use the `~` or `logical_not()` operator instead.")
+        return -x
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        return -g
+
+
+@final
+class ReciprocalBackward0(Unary):
+    keep = Y
+
+    def forward(self, x: Array) -> Array:
+        return 1.0 / x
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        return -g * (y * y)
+
+
+@final
+class PowBackward0(Unary):
+    """x ** number"""
+
+    keep = X
+    shows: ClassVar[Any] = {"exponent": "exponent"}
+
+    def __init__(self, exponent: Any) -> None:
+        self.exponent: Any = exponent
+
+    def forward(self, x: Array) -> Array:
+        x, n = promote.operands(x, self.exponent, promote.SAME)
+        if x.dtype.kind in "iu" and self.exponent < 0:
+            raise RuntimeError("Integers to negative integer powers are not allowed.")
+        return x ** n
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        if self.exponent == 0:
+            return g * 0
+        if self.exponent == 2 and not isinstance(x, TensorBase):
+            return g * (x * 2)
+        return g * (pow(x, self.exponent - 1) * self.exponent)
+
+
+@final
+class PowBackward1(Binary):
+    """a ** b"""
+
+    reads_a = A | B
+    reads_b = A | B | Y
+    names: ClassVar[Any] = {"self": "a", "exponent": "b", "result": "y"}
+
+    def forward(self, a: Array, b: Array) -> Array:
+        return power(a, b)
+
+    def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return choose.where(b == 0.0, 0.0, g * (b * pow(a, b - 1)))
+
+    def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        zero = (a == 0.0) & (b >= 0.0) if isinstance(a, TensorBase) else np.logical_and(a == 0.0, b >= 0.0)
+        return choose.where(zero, 0.0, g * (y * pointwise.log(a)))
+
+
+@final
+class PowBackward2(Unary):
+    """number ** x"""
+
+    keep = X | Y
+    names: ClassVar[Any] = {"exponent": "x", "result": "y"}
+    shows: ClassVar[Any] = {"self": "number"}
+
+    def __init__(self, number: Any) -> None:
+        self.number: Any = number
+
+    def forward(self, x: Array) -> Array:
+        n, x = promote.operands(self.number, x, promote.SAME)
+        return power(n, x)
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        if self.number == 0:
+            return choose.where(x >= 0, 0.0, g * (y * float("-inf")))
+        return g * (y * float(np.log(self.number)))
+
+
+@final
+class RemainderBackward0(Binary):
+    """a - floor(a / b) * b: the sign of the divisor, as Python's %."""
+
+    reads_b = A | B
+
+    def forward(self, a: Array, b: Array) -> Array:
+        refuse_zero(a, b)
+        return np.remainder(a, b)
+
+    def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return g
+
+    def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return -g * floor_divide(a, b)
+
+
+@final
+class NotImplemented_(Binary):
+    """An op that PyTorch records without a derivative."""
+
+    def __init__(self, what: str) -> None:
+        self.what = what
+
+    def name(self) -> str:
+        return "torch::autograd::NotImplemented"
+
+    def forward(self, a: Array, b: Array) -> Array:
+        refuse_zero(a, b)
+        return np.floor_divide(a, b)
+
+    def rules(self, g: Value, graph: bool, want_a: bool, want_b: bool) -> tuple[Value, Value]:
+        raise RuntimeError(f"derivative for aten::{self.what} is not implemented")
+
+
+def refuse_bool(a: Value, b: Value) -> None:
+    if isinstance(a, bool) or (isinstance(a, np.ndarray) and a.dtype.kind == "b"):
+        if isinstance(b, bool) or (isinstance(b, np.ndarray) and b.dtype.kind == "b"):
+            raise RuntimeError(
+                "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or "
+                "`logical_xor()` operator instead.")
+        raise_bool = isinstance(a, np.ndarray) and isinstance(b, bool)
+        if raise_bool:
+            raise RuntimeError(BOOL_MIX)
+    elif isinstance(b, bool) or (isinstance(b, np.ndarray) and b.dtype.kind == "b"):
+        if isinstance(b, bool):
+            raise RuntimeError(BOOL_MIX)
+
+
+BOOL_MIX: Final = (
+    "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, use the "
+    "`~` or `logical_not()` operator instead."
+)
+
+
+def refuse_zero(a: Array, b: Array) -> None:
+    if np.asarray(a).dtype.kind in "iu" and not np.all(b):
+        raise RuntimeError("ZeroDivisionError")
+
+
+def power(a: Array, b: Array) -> Array:
+    if np.asarray(a).dtype.kind in "iu" and np.any(np.asarray(b) < 0):
+        raise RuntimeError("Integers to negative integer powers are not allowed.")
+    return np.power(a, b)
+
+
+def add(a: Value, b: Value) -> Value:
+    return AddBackward0().run(a, b)
+
+
+def add_scaled(a: Value, b: Value, alpha: Any) -> Value:
+    op = AddBackward0()
+    op.alpha = alpha
+    return op.run(a, b)
+
+
+def add_(a: TensorBase, b: Value, alpha: Any = 1) -> TensorBase:
+    op = AddBackward0()
+    op.alpha = alpha
+    return op.run_(a, b)
+
+
+def accumulate(total: TensorBase, x: Array) -> None:
+    """total += x, outside any graph."""
+    np.add(total.array, x, out=total.array, casting="unsafe")
+    bump(total)
+
+
+def sub(a: Value, b: Value) -> Value:
+    return SubBackward0().run(a, b)
+
+
+def sub_scaled(a: Value, b: Value, alpha: Any) -> Value:
+    op = SubBackward0()
+    op.alpha = alpha
+    return op.run(a, b)
+
+
+def sub_(a: TensorBase, b: Value, alpha: Any = 1) -> TensorBase:
+    op = SubBackward0()
+    op.alpha = alpha
+    return op.run_(a, b)
+
+
+def rsub(a: Value, b: Value) -> Value:
+    """b - a, for b a number"""
+    if isinstance(b, (bool, int, float)):
+        return RsubBackward1(b).run(a)
+    return sub(b, a)
+
+
+def mul(a: Value, b: Value) -> Value:
+    return MulBackward0().run(a, b)
+
+
+def mul_(a: TensorBase, b: Value) -> TensorBase:
+    return MulBackward0().run_(a, b)
+
+
+def div(a: Value, b: Value) -> Value:
+    return DivBackward0().run(a, b)
+
+
+def div_(a: TensorBase, b: Value) -> TensorBase:
+    return DivBackward0().run_(a, b)
+
+
+def div_rounded(a: Value, b: Value, rounding: str) -> Value:
+    """rounding 'floor' or 'trunc'"""
+    return DivRounded(rounding).run(a, b)
+
+
+def div_rounded_(a: TensorBase, b: Value, rounding: str) -> TensorBase:
+    return DivRounded(rounding).run_(a, b)
+
+
+def neg(x: Value) -> Value:
+    return NegBackward0().run(x)
+
+
+def neg_(x: TensorBase) -> TensorBase:
+    return NegBackward0().run_(x)
+
+
+def reciprocal(x: Value) -> Value:
+    return ReciprocalBackward0().run(cast.floating(x))
+
+
+def reciprocal_(x: TensorBase) -> TensorBase:
+    return ReciprocalBackward0().run_(x)
+
+
+def pow(a: Value, b: Value) -> Value:
+    if not isinstance(b, (TensorBase, np.ndarray, np.generic)):
+        return PowBackward0(b).run(a)
+    if not isinstance(a, (TensorBase, np.ndarray, np.generic)):
+        return PowBackward2(a).run(b)
+    return PowBackward1().run(a, b)
+
+
+def pow_(a: TensorBase, b: Value) -> TensorBase:
+    return PowBackward1().run_(a, b) if isinstance(b, TensorBase) else PowBackward0(b).run_(a)
+
+
+def remainder(a: Value, b: Value) -> Value:
+    return RemainderBackward0().run(a, b)
+
+
+def remainder_(a: TensorBase, b: Value) -> TensorBase:
+    return RemainderBackward0().run_(a, b)
+
+
+def floor_divide(a: Value, b: Value) -> Value:
+    return NotImplemented_("floor_divide").run(a, b)
+
+
+def floor_divide_(a: TensorBase, b: Value) -> TensorBase:
+    return NotImplemented_("floor_divide").run_(a, b)
+
+
+from . import cast, choose, pointwise  # noqa: E402  rules of other families

@@ -1,0 +1,51 @@
+"""Change of dtype."""
+from __future__ import annotations
+
+from typing import Any, Final, final
+
+import numpy
+
+from .._engine import promote
+from .._engine.node import Array, Value
+from .._engine.op import Unary
+from .._engine.tensor import TensorBase
+
+np: Final[Any] = numpy
+
+
+@final
+class ToCopyBackward0(Unary):
+    def __init__(self, dtype: Any) -> None:
+        self.dtype: Any = dtype
+        self.was: Any = None
+
+    def forward(self, x: Array) -> Array:
+        self.was = x.dtype
+        if x.dtype.kind in "fV" and self.dtype.kind in "iu":
+            return truncated(x, self.dtype)
+        return x.astype(self.dtype)
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        return cast(g, self.was)
+
+
+def truncated(x: Array, dtype: Any) -> Array:
+    """Floats to integers as C does on x86-64: via int64, so that small integer types wrap around."""
+    return x.astype(np.int64).astype(dtype)
+
+
+def cast(x: Value, dtype: Any) -> Value:
+    """x in a NumPy dtype; integer and bool results leave the graph."""
+    if isinstance(x, TensorBase) and dtype.kind in "iub":
+        x = create.detached(x)
+    return ToCopyBackward0(dtype).run(x)
+
+
+def floating(x: Value) -> Value:
+    """x itself if it is floating point, else in the default dtype."""
+    if isinstance(x, TensorBase) and x.array.dtype.kind not in "fV":
+        return cast(x, promote.default.float_)
+    return x
+
+
+from . import create  # noqa: E402

@@ -1,0 +1,121 @@
+"""Copies, and results that leave the graph."""
+from __future__ import annotations
+
+from typing import Any, ClassVar, Final, Optional, final
+
+import numpy
+
+from .._engine.modes import modes, state
+from .._engine.node import Array, Value
+from .._engine.op import Binary, Unary
+from .._engine.tensor import TensorBase, public, shared_version, wrap
+
+np: Final[Any] = numpy
+
+
+@final
+class CloneBackward0(Unary):
+    def forward(self, x: Array) -> Array:
+        return np.array(x)          # order K: strides are kept
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        return g
+
+
+@final
+class ContiguousCopy(Unary):
+    """clone(memory_format=contiguous_format)"""
+
+    def name(self) -> str:
+        return "CloneBackward0"
+
+    def forward(self, x: Array) -> Array:
+        return np.array(x, order="C")
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        return g
+
+
+@final
+class CopyBackwards(Binary):
+    """a.copy_(b): the gradient of the old a is zero."""
+
+    def name(self) -> str:
+        return "torch::autograd::CopyBackwards"
+
+    casts = True
+
+    def compute(self, a: Value, b: Value, ta: Optional[TensorBase], tb: Optional[TensorBase]) -> Array:
+        xa: Array = ta.array if ta is not None else a
+        xb: Array = tb.array if tb is not None else b
+        self.unlike = (xa.shape, xa.dtype, None if tb is None else xb.shape, None if tb is None else xb.dtype)
+        return self.forward(xa, xb)
+
+    def forward(self, a: Array, b: Array) -> Array:
+        b = np.asarray(b)
+        if b.dtype.kind in "fV" and a.dtype.kind in "iu":
+            b = cast.truncated(b, a.dtype)
+        return np.broadcast_to(b.astype(a.dtype, copy=False), a.shape)
+
+    def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return g * 0
+
+    def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return g
+
+
+@final
+class FillBackward2(Unary):
+    """x.fill_(number)"""
+
+    def __init__(self, number: Any) -> None:
+        self.number: Any = number
+
+    def forward(self, x: Array) -> Array:
+        return np.full_like(x, self.number)
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        return g * 0
+
+
+@final
+class ZeroBackward0(Unary):
+    def forward(self, x: Array) -> Array:
+        return np.zeros_like(x)
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        return g * 0
+
+
+def clone(x: Value) -> Value:
+    return CloneBackward0().run(x)
+
+
+def contiguous_copy(x: Value) -> Value:
+    return ContiguousCopy().run(x)
+
+
+def detached(x: TensorBase) -> TensorBase:
+    """An alias outside the graph; edits through it count for both."""
+    out = wrap(x.array)
+    if x.inference:
+        out.inference = True
+    else:
+        out.version = shared_version(x)
+    return out
+
+
+def zero_(x: TensorBase) -> TensorBase:
+    return ZeroBackward0().run_(x)
+
+
+def fill_(x: TensorBase, number: Any) -> TensorBase:
+    return FillBackward2(number).run_(x)
+
+
+def zeros_like(x: Value) -> Value:
+    """Zeros of x's shape and dtype: array for array, Tensor for Tensor."""
+    return wrap(np.zeros_like(x.array)) if isinstance(x, TensorBase) else np.zeros_like(x)
+
+
+from . import cast  # noqa: E402

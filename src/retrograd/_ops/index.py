@@ -1,0 +1,477 @@
+"""Indexing, read and write, and its adjoints.
+
+As in PyTorch, `x[1, :, mask]` is a chain: select, slice and unsqueeze views for what is basic, then one gather for the
+tensors.
+"""
+from __future__ import annotations
+
+import operator
+from typing import Any, ClassVar, Final, Optional, final
+
+import numpy
+
+from .._engine import promote
+from .._engine.node import Array, Shape, Value
+from .._engine.op import A, B, Binary, Unary, View
+from .._engine.tensor import TensorBase, wrap
+
+np: Final[Any] = numpy
+as_index: Final[Any] = operator.index
+
+
+@final
+class SelectBackward0(View):
+    shows: ClassVar[Any] = {"dim": "dim", "index": "index", "self_sym_sizes": "was"}
+
+    def __init__(self, dim: int, index: int) -> None:
+        self.dim = dim
+        self.index = index
+        self.was: Shape = ()
+
+    def forward(self, x: Array) -> Array:
+        self.was = x.shape
+        dim = self.dim
+        if dim == 0:
+            return x[self.index, ...]           # the dots keep a 0-d result a view
+        return x[(slice(None),) * dim + (self.index, Ellipsis)]
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        return put(g, (slice(None),) * self.dim + (self.index,), self.was)
+
+
+@final
+class SliceBackward0(View):
+    shows: ClassVar[Any] = {
+        "dim": "dim", "start": "start", "end": "end", "step": "step", "self_sym_sizes": "was"}
+
+    def __init__(self, dim: int, start: int, end: int, step: int) -> None:
+        self.dim = dim
+        self.start = start
+        self.end = end
+        self.step = step
+        self.was: Shape = ()
+
+    def where(self) -> Any:
+        return (slice(None),) * self.dim + (slice(self.start, self.end, self.step),)
+
+    def forward(self, x: Array) -> Array:
+        self.was = x.shape
+        return x[self.where()]
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        return put(g, self.where(), self.was)
+
+
+@final
+class PutBackward0(Unary):
+    """Zeros with x at a basic index: the adjoint of select and slice."""
+
+    def __init__(self, where: Any, into: Shape) -> None:
+        self.where: Any = where
+        self.into = into
+
+    def forward(self, x: Array) -> Array:
+        out = np.zeros(self.into, x.dtype)
+        out[self.where] = x
+        return out
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        return take(g, self.where)
+
+
+@final
+class TakeBackward0(Unary):
+    """x at a basic index: the adjoint of Put."""
+
+    def __init__(self, where: Any) -> None:
+        self.where: Any = where
+        self.was: Shape = ()
+
+    def forward(self, x: Array) -> Array:
+        self.was = x.shape
+        return x[self.where]
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        return put(g, self.where, self.was)
+
+
+def put(x: Value, where: Any, into: Shape) -> Value:
+    return PutBackward0(where, into).run(x)
+
+
+def take(x: Value, where: Any) -> Value:
+    return TakeBackward0(where).run(x)
+
+
+@final
+class IndexBackward0(Unary):
+    """x at index tensors and masks (`where`: a NumPy index)."""
+
+    holds = True
+    shows: ClassVar[Any] = {"indices": "where", "self_sym_sizes": "was"}
+
+    def __init__(self, where: Any) -> None:
+        self.where: Any = where
+        self.was: Shape = ()
+
+    def drop(self) -> None:
+        self.where = None
+
+    def forward(self, x: Array) -> Array:
+        self.was = x.shape
+        return x[self.where]
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        return index_add(g, self.where, self.was)
+
+
+@final
+class IndexAddAtBackward0(Unary):
+    """Zeros with x added at index tensors, repeated indices adding up: the adjoint of Index."""
+
+    holds = True
+
+    def __init__(self, where: Any, into: Shape) -> None:
+        self.where: Any = where
+        self.into = into
+
+    def drop(self) -> None:
+        self.where = None
+
+    def forward(self, x: Array) -> Array:
+        out = np.zeros(self.into, x.dtype)
+        if repeats(self.where):
+            np.add.at(out, self.where, x)
+        else:
+            out[self.where] = x
+        return out
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        return index(g, self.where)
+
+
+def repeats(where: Any) -> bool:
+    """May the index name an element twice?  (Masks cannot.)"""
+    for w in where:
+        if isinstance(w, np.ndarray) and w.dtype.kind != "b":
+            return True
+    return False
+
+
+def index(x: Value, where: Any) -> Value:
+    return IndexBackward0(where).run(x)
+
+
+def index_add(x: Value, where: Any, into: Shape) -> Value:
+    return IndexAddAtBackward0(where, into).run(x)
+
+
+@final
+class IndexPutBackward0(Binary):
+    """a with b at (or added at) index tensors."""
+
+    holds = True
+    casts = True
+    shows: ClassVar[Any] = {"accumulate": "accumulate", "indices": "where"}
+
+    def __init__(self, where: Any, accumulate: bool) -> None:
+        self.where: Any = where
+        self.accumulate = accumulate
+
+    def drop(self) -> None:
+        self.where = None
+
+    def compute(self, a: Value, b: Value, ta: Optional[TensorBase], tb: Optional[TensorBase]) -> Array:
+        xa: Array = ta.array if ta is not None else a
+        xb: Array = tb.array if tb is not None else b
+        self.unlike = (xa.shape, xa.dtype, None if tb is None else xb.shape, None if tb is None else xb.dtype)
+        return self.forward(xa, xb)
+
+    def forward(self, a: Array, b: Array) -> Array:
+        out = np.array(a)
+        b = np.asarray(b).astype(a.dtype)
+        try:
+            if self.accumulate:
+                np.add.at(out, self.where, b)
+            else:
+                out[self.where] = b
+        except ValueError:
+            raise mismatch(b.shape, out[self.where].shape) from None
+        return out
+
+    def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return g if self.accumulate else index_put(g, self.where, 0.0, False)
+
+    def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return index(g, self.where)
+
+
+def index_put(a: Value, where: Any, b: Value, accumulate: bool) -> Value:
+    return IndexPutBackward0(where, accumulate).run(a, b)
+
+
+def index_put_(a: TensorBase, where: Any, b: Value, accumulate: bool) -> TensorBase:
+    if repeats(where) or accumulate:
+        check_bounds(where, a.array.shape)
+    return IndexPutBackward0(where, accumulate).run_(a, b)
+
+
+def mismatch(have: Any, want: Any) -> RuntimeError:
+    return RuntimeError(
+        f"shape mismatch: value tensor of shape {list(have)} cannot be broadcast to indexing result of shape "
+        f"{list(want)}")
+
+
+def copy_(a: TensorBase, b: Value) -> TensorBase:
+    """b (Tensor, array or number) into a's memory, cast and broadcast."""
+    return create.CopyBackwards().run_(a, b)
+
+
+# The index language.
+
+def getitem(x: Value, where: Any) -> Value:
+    if not isinstance(x, TensorBase):
+        return x[where]
+    kind = type(where)
+    if kind is int:
+        return select(x, 0, where)
+    if kind is slice:
+        return slice_dim(x, 0, where, True)
+    x, rest = basic(x, where)
+    return x if rest is None else gather(x, rest)
+
+
+def gather(x: Value, rest: Any) -> Value:
+    check_bounds(rest, x.array.shape)
+    return index(x, rest)
+
+
+def setitem(x: TensorBase, where: Any, value: Value) -> None:
+    """x[where] = value"""
+    if where is Ellipsis:
+        assign(x, value)
+        return
+    if type(where) is int:
+        assign(select(x, 0, where), value)
+        return
+    part, rest = basic(x, where)
+    if rest is None:
+        assign(part, value)
+    else:
+        index_put_(part, rest, value, False)
+
+
+def assign(part: TensorBase, value: Value) -> None:
+    have: Shape = part.array.shape
+    shape_: Shape = value.shape if isinstance(value, (TensorBase, np.ndarray)) else ()
+    lead = 0
+    while len(shape_) - lead > len(have) and shape_[lead] == 1:     # extra leading ones are dropped
+        lead += 1
+    if lead:
+        value = shape.reshape(value, shape_[lead:])
+        shape_ = shape_[lead:]
+    n = len(have) - len(shape_)
+    for i in range(len(shape_)):
+        if n < 0 or (shape_[i] != have[i + n] and shape_[i] != 1):
+            raise expand_error(have, shape_)
+    copy_(part, value)
+
+
+def expand_error(want: Shape, have: Shape) -> RuntimeError:
+    """What PyTorch says when `have` does not expand to `want`."""
+    n = len(want) - len(have)
+    if n < 0:
+        return RuntimeError(
+            f"expand(torch.FloatTensor{{{list(have)}}}, size={list(want)}): the number of sizes provided "
+            f"({len(want)}) must be greater or equal to the number of dimensions in the tensor ({len(have)})")
+    for i in range(len(have) - 1, -1, -1):
+        if have[i] != want[i + n] and have[i] != 1:
+            return RuntimeError(
+                f"The expanded size of the tensor ({want[i + n]}) must match the existing size ({have[i]}) at "
+                f"non-singleton dimension {i + n}.  Target sizes: {list(want)}.  Tensor sizes: {list(have)}")
+    return RuntimeError(f"cannot expand {list(have)} to {list(want)}")
+
+
+def select(x: Value, dim: int, at: int) -> Value:
+    sizes: Shape = x.array.shape if isinstance(x, TensorBase) else x.shape
+    if len(sizes) == 0:
+        raise IndexError(
+            "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a "
+            "0-dim tensor to a number")
+    n = sizes[dim]
+    if at >= n or at < -n:
+        raise IndexError(f"index {at} is out of bounds for dimension {dim} with size {n}")
+    return SelectBackward0(dim, at + n if at < 0 else at).run(x)
+
+
+def slice_dim(x: Value, dim: int, s: Any, always: bool) -> Value:
+    """x sliced along one dim; a slice of everything gives x itself unless `always`."""
+    sizes: Shape = x.array.shape
+    if len(sizes) == 0:
+        raise IndexError("slice() cannot be applied to a 0-dim tensor.")
+    step = 1 if s.step is None else whole(s.step)
+    if step <= 0:
+        raise ValueError("step must be greater than zero")
+    n = sizes[dim]
+    start, stop, _ = slice(
+        None if s.start is None else whole(s.start), None if s.stop is None else whole(s.stop), step).indices(n)
+    if not always and start == 0 and stop == n and step == 1:
+        return x
+    return SliceBackward0(dim, start, max(stop, start), step).run(x)
+
+
+def whole(x: Any) -> int:
+    """An index number: int, NumPy integer or 0-dim integer tensor."""
+    if isinstance(x, TensorBase):
+        x = x.array.item()
+    try:
+        n: int = as_index(x)
+    except TypeError:
+        raise TypeError(
+            "slice indices must be integers or None or have an __index__ method") from None
+    return n
+
+
+def basic(x: Value, where: Any) -> Any:
+    """Apply ints, slices, None and Ellipsis; -> (view, NumPy index of what is left, or None)."""
+    items: list[Any] = unpacked(where)
+    used = 0
+    for item in items:
+        if item is None or item is Ellipsis or isinstance(item, bool):
+            continue
+        if isinstance(item, TensorBase):
+            kind = item.array.dtype
+            used += item.array.ndim if kind == np.bool_ or kind == np.uint8 else 1
+        elif isinstance(item, np.ndarray):
+            used += item.ndim if item.dtype == np.bool_ else 1
+        else:
+            used += 1
+    ndim: int = x.array.ndim
+    if used > ndim:
+        raise IndexError(f"too many indices for tensor of dimension {ndim}")
+    dim = 0
+    advanced: list[Any] = []
+    some = False
+    for item in items:
+        if item is None:
+            x = shape.unsqueeze(x, dim)
+            dim += 1
+        elif item is Ellipsis:
+            dim += ndim - used
+        elif isinstance(item, slice):
+            x = slice_dim(x, dim, item, len(items) == 1)
+            dim += 1
+        elif isinstance(item, bool) or isinstance(item, np.bool_):
+            x = shape.unsqueeze(x, dim)
+            fill(advanced, dim, np.array([0] if item else [], np.intp))
+            some = True
+            dim += 1
+        else:
+            array: Any = item.array if isinstance(item, TensorBase) else item
+            if isinstance(array, (list, tuple)):
+                array = sequence(array)
+            if isinstance(array, np.ndarray) and (array.ndim > 0 or array.dtype == np.bool_):
+                if array.dtype == np.uint8 and isinstance(item, TensorBase):
+                    array = array != 0
+                if array.dtype.kind not in "iub":
+                    raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
+                if array.dtype == np.bool_ and array.ndim == 0:
+                    x = shape.unsqueeze(x, dim)
+                    array = np.array([0] if array else [], np.intp)
+                fill(advanced, dim, array)
+                some = True
+                dim += array.ndim if array.dtype == np.bool_ else 1
+            else:
+                x = select(x, dim, number(array, item))
+    if not some:
+        if x is not None and all_trivial(items):
+            x = shape.alias(x)
+        return x, None
+    return x, tuple(advanced)
+
+
+def all_trivial(items: list[Any]) -> bool:
+    """Did no item make a view?  Then indexing still gives a new object."""
+    for item in items:
+        if item is None or not (item is Ellipsis or isinstance(item, slice)):
+            return False
+        if isinstance(item, slice) and len(items) == 1:
+            return False
+        if isinstance(item, slice) and not (item.start is None and item.stop is None and item.step is None):
+            return False
+    return True
+
+
+def fill(advanced: list[Any], dim: int, array: Array) -> None:
+    while len(advanced) < dim_of(advanced, dim):
+        advanced.append(slice(None))
+    advanced.append(array)
+
+
+def dim_of(advanced: list[Any], dim: int) -> int:
+    """How many entries stand before dim: a mask of n dims is one entry."""
+    extra = 0
+    for a in advanced:
+        if isinstance(a, np.ndarray) and a.dtype == np.bool_:
+            extra += a.ndim - 1
+    return dim - extra
+
+
+def number(array: Any, item: Any) -> int:
+    if isinstance(array, np.ndarray):
+        if array.dtype.kind not in "iu":
+            raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
+        return int(array)
+    try:
+        n: int = as_index(array)
+    except TypeError:
+        raise IndexError(
+            "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got "
+            f"{type(item).__name__})") from None
+    return n
+
+
+def unpacked(where: Any) -> list[Any]:
+    return list(where) if isinstance(where, tuple) else [where]
+
+
+def sequence(items: Any) -> Array:
+    """A list used as an index, as the array that torch.tensor would make of it."""
+    plain = [i.array if isinstance(i, TensorBase) else i for i in items]
+    array = np.array(plain)
+    return array.astype(np.intp) if array.size == 0 else array
+
+
+def check_bounds(where: Any, sizes: Shape) -> None:
+    """IndexError in PyTorch's words, before NumPy finds out."""
+    dim = 0
+    shapes: list[Shape] = []
+    for w in where:
+        if isinstance(w, np.ndarray):
+            if w.dtype == np.bool_:
+                for i in range(w.ndim):
+                    if w.shape[i] != sizes[dim + i]:
+                        raise IndexError(
+                            f"The shape of the mask {list(w.shape)} at index {i} does not match the shape of the "
+                            f"indexed tensor {list(sizes)} at index {dim + i}")
+                dim += w.ndim
+                continue
+            n = sizes[dim]
+            if w.size:
+                low = int(w.min())
+                high = int(w.max())
+                if low < -n or high >= n:
+                    raise IndexError(
+                        f"index {low if low < -n else high} is out of bounds for dimension {dim} with size {n}")
+            shapes.append(w.shape)
+        dim += 1
+    if len(shapes) > 1:
+        try:
+            np.broadcast_shapes(*shapes)
+        except ValueError:
+            raise IndexError(
+                "shape mismatch: indexing tensors could not be broadcast together with shapes "
+                + ", ".join([str(list(s)) for s in shapes])) from None
+
+
+from . import create, shape  # noqa: E402

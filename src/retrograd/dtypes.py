@@ -1,0 +1,449 @@
+"""dtypes, devices, layouts and memory formats: the small constants that programs pass around, named as in PyTorch.
+
+One dtype stands for one NumPy dtype (`float32.numpy`); `of` goes back.  bfloat16 needs the optional package ml_dtypes:
+the constant is always there, its first use imports the package.
+"""
+from __future__ import annotations
+
+import re
+from builtins import bool as Bool
+from builtins import float as Float
+from builtins import int as Int
+from typing import Any, Final, NoReturn
+
+import numpy as np
+
+from ._engine import promote
+from ._engine.tensor import TensorBase
+
+
+class dtype:
+    """The type of a tensor's elements: `torch.float32`, ...  One object each, also after pickle and copy.
+
+    itemsize is in bytes; `numpy` is the np.dtype; `scalar` and `ctype` are the names in PyTorch's error messages
+    ("Long", "long").
+    """
+
+    __slots__ = ("abbr", "ctype", "is_complex", "is_floating_point", "is_signed", "itemsize", "name", "numpy", "scalar")
+
+    name: str
+    scalar: str
+    ctype: str
+    abbr: str
+    itemsize: Int
+    is_floating_point: Bool
+    is_complex: Bool
+    is_signed: Bool
+    numpy: np.dtype[Any]
+
+    def __new__(cls, *args: object, **kwargs: object) -> dtype:
+        raise TypeError("cannot create 'torch.dtype' instances")
+
+    def __getattr__(self, key: str) -> Any:
+        if key == "numpy" and self.name == "bfloat16":      # every other attribute was set by _make
+            found = np.dtype(_ml_dtypes().bfloat16)
+            object.__setattr__(self, "numpy", found)
+            _of[found] = self
+            return found
+        raise AttributeError(f"'torch.dtype' object has no attribute '{key}'")
+
+    def __setattr__(self, key: str, value: object) -> None:
+        raise AttributeError(f"'torch.dtype' object has no attribute '{key}'")
+
+    def __repr__(self) -> str:
+        return f"torch.{self.name}"
+
+    def __reduce__(self) -> str:
+        return self.name
+
+    def to_real(self) -> dtype:
+        """Itself: there are no complex dtypes."""
+        return self
+
+    def to_complex(self) -> NoReturn:
+        """Raises: there are no complex dtypes."""
+        if not self.is_floating_point:
+            raise RuntimeError(f"Unknown Complex ScalarType for {self.scalar}")
+        raise RuntimeError("retrograd has no complex dtypes: keep the real and the imaginary part in two real tensors")
+
+
+_of: Final[dict[np.dtype[Any], dtype]] = {}
+
+
+def _make(name: str, scalar: str, ctype: str, abbr: str) -> dtype:
+    self: dtype = object.__new__(dtype)
+    put = object.__setattr__
+    kind = name.rstrip("0123456789")
+    put(self, "name", name)
+    put(self, "scalar", scalar)
+    put(self, "ctype", ctype)
+    put(self, "abbr", abbr)
+    put(self, "itemsize", Int(name[len(kind):] or 8) // 8)
+    put(self, "is_floating_point", kind in ("float", "bfloat"))
+    put(self, "is_complex", False)
+    put(self, "is_signed", kind not in ("uint", "bool"))
+    if kind != "bfloat":
+        put(self, "numpy", np.dtype(name))
+        _of[self.numpy] = self
+    return self
+
+
+float64 = double = _make("float64", "Double", "double", "f64")
+float32 = _make("float32", "Float", "float", "f32")
+float16 = half = _make("float16", "Half", "c10::Half", "f16")
+bfloat16 = _make("bfloat16", "BFloat16", "c10::BFloat16", "bf16")
+int64 = long = _make("int64", "Long", "long", "i64")
+int32 = _make("int32", "Int", "int", "i32")
+int16 = short = _make("int16", "Short", "short int", "i16")
+int8 = _make("int8", "Char", "signed char", "i8")
+uint8 = _make("uint8", "Byte", "unsigned char", "u8")
+float = float32
+int = int32
+bool = _make("bool", "Bool", "bool", "b8")
+
+_python: Final[dict[object, dtype]] = {Float: float64, Int: int64, Bool: bool}     # dtype=float means float64
+
+
+def of(d: np.dtype[Any]) -> dtype:
+    """The dtype of NumPy's `d`.  TypeError for one that has none, ValueError for a foreign byte order."""
+    found = _of.get(d)
+    return _missed(d) if found is None else found
+
+
+def _missed(d: np.dtype[Any]) -> dtype:
+    if d.name == "bfloat16" and d.type is _ml_dtypes().bfloat16:
+        _of[bfloat16.numpy] = bfloat16
+        return bfloat16
+    if not d.isnative and d.newbyteorder("=") in _of:
+        raise ValueError(
+            "given numpy array has byte order different from the native byte order. Conversion between byte orders is "
+            "currently not supported.\nWrite array.astype(array.dtype.newbyteorder('=')).")
+    hint = ""
+    if d.kind in "ucf":
+        hint = "\nConvert it first, for instance array.astype(numpy.int64); split a complex array into .real and .imag."
+    raise TypeError(
+        f"can't convert np.ndarray of type numpy.{d.type.__name__}. The only supported types are: float64, float32, "
+        f"float16, int64, int32, int16, int8, uint8, and bool.{hint}")
+
+
+def _ml_dtypes() -> Any:
+    try:
+        import ml_dtypes
+    except ImportError:
+        raise ImportError(
+            "torch.bfloat16 needs the package ml_dtypes: pip install retrograd[bfloat16]") from None
+    return ml_dtypes
+
+
+def to_numpy(d: object, function: str) -> np.dtype[Any]:
+    """The np.dtype meant by an argument dtype=d of `function`: a dtype or Python's float (float64), int or bool."""
+    if isinstance(d, dtype):
+        return d.numpy
+    found = _python.get(d) if isinstance(d, type) else None
+    if found is not None:
+        return found.numpy
+    raise TypeError(f"{function}(): argument 'dtype' must be torch.dtype, not {typename(d)}")
+
+
+def typename(x: object) -> str:
+    """x's class as PyTorch's argument errors name it: int, Tensor, torch.dtype, numpy.float64."""
+    cls = type(x)
+    if cls in (dtype, device, layout, memory_format):
+        return f"torch.{cls.__name__}"
+    return f"{cls.__module__}.{cls.__name__}" if cls.__module__.partition(".")[0] == "numpy" else cls.__name__
+
+
+# ---- promotion ----
+
+
+def get_default_dtype() -> dtype:
+    """The dtype of new float tensors; torch.float32 unless set."""
+    return of(promote.default.float_)
+
+
+def set_default_dtype(d: dtype) -> None:
+    """Make `d`, a floating-point dtype, the dtype of new float tensors, in every thread."""
+    if not isinstance(d, dtype):
+        raise TypeError("invalid dtype object: only floating-point types are supported as the default type")
+    if not d.is_floating_point:
+        raise TypeError("only floating-point types are supported as the default type")
+    promote.default.float_ = d.numpy
+
+
+def promote_types(type1: dtype, type2: dtype) -> dtype:
+    """The smallest dtype that both fit in by PyTorch's rules: a float wins over every integer, whatever its size."""
+    a, b = _check("promote_types", "type1", 1, type1), _check("promote_types", "type2", 2, type2)
+    if a is b or b is bool:
+        return a
+    if a is bool:
+        return b
+    if a.is_floating_point != b.is_floating_point:
+        return a if a.is_floating_point else b
+    if a.itemsize != b.itemsize:
+        big, small = (a, b) if a.itemsize > b.itemsize else (b, a)
+        return big if big.is_signed or not small.is_signed else _wider(big)
+    return float32 if a.is_floating_point else _wider(a)        # float16 with bfloat16; uint8 with int8
+
+
+def _wider(a: dtype) -> dtype:
+    return {1: int16, 2: int32, 4: int64}[a.itemsize]
+
+
+def can_cast(from_: dtype, to: dtype) -> Bool:
+    """May an in-place result of dtype `from_` be stored as `to`?  Not float to integer, nor anything else to bool."""
+    a, b = _check("can_cast", "from_", 1, from_), _check("can_cast", "to", 2, to)
+    if b is bool:
+        return a is bool
+    return b.is_floating_point or not a.is_floating_point
+
+
+def _check(function: str, name: str, position: Int, d: object) -> dtype:
+    if not isinstance(d, dtype):
+        raise TypeError(
+            f"{function}(): argument '{name}' (position {position}) must be torch.dtype, not {typename(d)}")
+    return d
+
+
+def result_type(tensor: Any, other: Any) -> dtype:
+    """The dtype of tensor + other: tensors or Python numbers; numbers and 0-dim tensors give way within their kind."""
+    for x in (tensor, other):
+        if not isinstance(x, (TensorBase, Float, Int)):
+            raise TypeError(
+                f"result_type() received an invalid combination of arguments - got ({typename(tensor)}, "
+                f"{typename(other)}), but expected one of:\n * (Tensor tensor, Tensor other)\n"
+                " * (Number scalar, Tensor tensor)\n * (Tensor tensor, Number other)\n"
+                " * (Number scalar1, Number scalar2)\n")
+    return of(promote.result_dtype([x.array if isinstance(x, TensorBase) else x for x in (tensor, other)]))
+
+
+# ---- limits ----
+
+# (bits of the mantissa, bits of the exponent), IEEE 754 and bfloat16
+_FORMATS: Final = {"float64": (52, 11), "float32": (23, 8), "float16": (10, 5), "bfloat16": (7, 8)}
+
+
+class finfo:
+    """Limits of a floating-point dtype (the default one when none is given), as Python floats; dtype is its name."""
+
+    bits: Int
+    eps: Float
+    max: Float
+    min: Float
+    smallest_normal: Float
+    tiny: Float
+    resolution: Float
+    dtype: str
+
+    def __init__(self, type: object = None) -> None:
+        d = get_default_dtype() if type is None else _limits_of("finfo", type)
+        if not d.is_floating_point:
+            raise TypeError(
+                "torch.finfo() requires a floating point input type. Use torch.iinfo to handle 'torch.finfo'")
+        mantissa, exponent = _FORMATS[d.name]
+        top = 2 ** (exponent - 1) - 1
+        self.bits = d.itemsize * 8
+        self.dtype = d.name
+        self.eps = 2.0**-mantissa
+        self.max = (2.0 - self.eps) * 2.0**top
+        self.min = -self.max
+        self.smallest_normal = self.tiny = 2.0 ** (1 - top)
+        self.resolution = 10.0 ** -Int(mantissa * 0.30103)
+
+    def __repr__(self) -> str:
+        return (
+            f"finfo(resolution={self.resolution:g}, min={self.min:g}, max={self.max:g}, eps={self.eps:g}, "
+            f"smallest_normal={self.smallest_normal:g}, tiny={self.tiny:g}, dtype={self.dtype})")
+
+    def __eq__(self, other: object) -> Bool:
+        return self.dtype == other.dtype if isinstance(other, finfo) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class iinfo:
+    """Limits of an integer dtype, as Python ints; dtype is its name."""
+
+    bits: Int
+    max: Int
+    min: Int
+    dtype: str
+
+    def __init__(self, type: object) -> None:
+        d = _limits_of("iinfo", type)
+        if d.is_floating_point:
+            raise TypeError("torch.iinfo() requires an integer input type. Use torch.finfo to handle 'torch.iinfo'")
+        if d is bool:
+            raise TypeError("torch.bool is not supported by torch.iinfo")
+        self.bits = d.itemsize * 8
+        self.dtype = d.name
+        self.min = -(2 ** (self.bits - 1)) if d.is_signed else 0
+        self.max = self.min + 2**self.bits - 1
+
+    def __repr__(self) -> str:
+        return f"iinfo(min={self.min:g}, max={self.max:g}, dtype={self.dtype})"
+
+    def __eq__(self, other: object) -> Bool:
+        return self.dtype == other.dtype if isinstance(other, iinfo) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def _limits_of(function: str, d: object) -> dtype:
+    found = _python.get(d) if isinstance(d, type) else None
+    if found is not None:
+        return found
+    if not isinstance(d, dtype):
+        raise TypeError(f"{function}(): argument 'type' (position 1) must be torch.dtype, not {typename(d)}")
+    return d
+
+
+# ---- device, layout, memory format ----
+
+_DEVICES: Final = (
+    "cpu", "cuda", "ipu", "xpu", "mkldnn", "opengl", "opencl", "ideep", "hip", "ve", "fpga", "maia", "xla", "lazy",
+    "vulkan", "mps", "meta", "hpu", "mtia", "privateuseone")
+
+
+class device:
+    """Where a tensor lives: device("cpu"), device("cuda:1"), device("cpu", 0).
+
+    Every device that PyTorch knows can be named; only the CPU can be computed on (`check_device`).
+    """
+
+    __slots__ = ("index", "type")
+
+    type: str
+    index: Int | None
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        kind, index = _device_arguments(args, kwargs)
+        object.__setattr__(self, "type", kind)
+        object.__setattr__(self, "index", index)
+
+    def __setattr__(self, key: str, value: object) -> None:
+        if key in device.__slots__:
+            raise AttributeError(f"attribute '{key}' of 'torch.device' objects is not writable")
+        raise AttributeError(f"'torch.device' object has no attribute '{key}'")
+
+    def __repr__(self) -> str:
+        index = "" if self.index is None else f", index={self.index}"
+        return f"device(type='{self.type}'{index})"
+
+    def __str__(self) -> str:
+        return self.type if self.index is None else f"{self.type}:{self.index}"
+
+    def __eq__(self, other: object) -> Bool:
+        if not isinstance(other, device):
+            return NotImplemented
+        return self.type == other.type and self.index == other.index
+
+    def __hash__(self) -> Int:
+        return hash((self.type, self.index))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return device, (self.type,) if self.index is None else (self.type, self.index)
+
+    def __enter__(self) -> device:
+        check_device(self)
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        pass
+
+
+def _device_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[str, Int | None]:
+    """device(device), device(str), device(str, int), by position or by name -> (type, index)."""
+    values = dict(kwargs)
+    if len(args) == 1 and not kwargs and not isinstance(args[0], str):
+        values = {"device": args[0]}
+    elif len(args) <= 2 and not {"type", "index"}.intersection(kwargs, ("type", "index")[:len(args)]) - set(kwargs):
+        values.update(zip(("type", "index"), args, strict=False))
+    if set(values) == {"device"}:
+        d = values["device"]
+        if isinstance(d, device):
+            return d.type, d.index
+        if isinstance(d, str):
+            return _parse(d)
+        if isinstance(d, Int) and not isinstance(d, Bool):
+            raise RuntimeError(
+                "Device index must not be negative" if d < 0 else
+                "Cannot access accelerator device when none is available.")
+    elif "type" in values and set(values) <= {"type", "index"}:
+        kind, index = values["type"], values.get("index")
+        if not isinstance(kind, str):
+            raise TypeError(f"device(): argument 'type' (position 1) must be str, not {typename(kind)}")
+        if index is None:
+            return _parse(kind)
+        if not isinstance(index, Int) or isinstance(index, Bool):
+            raise TypeError(f"device(): argument 'index' (position 2) must be int, not {typename(index)}")
+        if index < 0:
+            raise RuntimeError("Device index must not be negative")
+        found, extra = _parse(kind)
+        if extra is not None:
+            raise RuntimeError(
+                f"type (string) must not include an index because index was passed explicitly: {kind}")
+        return found, index
+    got = ", ".join([*map(typename, args), *(f"{k}={typename(v)}" for k, v in kwargs.items())])
+    raise TypeError(
+        f"device() received an invalid combination of arguments - got ({got}), but expected one of:\n"
+        " * (torch.device device)\n * (str type, int index = -1)\n")
+
+
+def _parse(text: str) -> tuple[str, Int | None]:
+    if not text:
+        raise RuntimeError("Device string must not be empty")
+    match = re.fullmatch(r"([a-zA-Z_]+)(?::(0|[1-9][0-9]*))?", text)
+    if match is None:
+        raise RuntimeError(f"Invalid device string: '{text}'")
+    kind, index = match.groups()
+    if kind not in _DEVICES:
+        raise RuntimeError(f"Expected one of {', '.join(_DEVICES)} device type at start of device string: {kind}")
+    return kind, None if index is None else Int(index)
+
+
+cpu: Final = device("cpu")
+
+
+def check_device(d: object) -> None:
+    """Accept None and the CPU as the argument device=d of a function; RuntimeError for any other device."""
+    if d is None or d is cpu or d == "cpu":
+        return
+    found = d if isinstance(d, device) else device(d)
+    if found.type != "cpu":
+        raise RuntimeError(
+            f"retrograd computes on the CPU and has no device '{found}'. Leave device= out, or choose it with "
+            "device = 'cuda' if torch.cuda.is_available() else 'cpu', which is 'cpu' here.")
+
+
+class _Constant:
+    """A named value that survives pickle and copy as the same object."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"torch.{self.name}"
+
+    def __reduce__(self) -> str:
+        return self.name
+
+
+class layout(_Constant):
+    """How a tensor is stored: always torch.strided."""
+
+    __slots__ = ()
+
+
+class memory_format(_Constant):
+    """The order of a tensor's dimensions in memory."""
+
+    __slots__ = ()
+
+
+strided: Final = layout("strided")
+contiguous_format: Final = memory_format("contiguous_format")
+preserve_format: Final = memory_format("preserve_format")
+channels_last: Final = memory_format("channels_last")
+channels_last_3d: Final = memory_format("channels_last_3d")
