@@ -1,0 +1,43 @@
+"""retrograd: PyTorch's autograd and hooks over NumPy.  `import retrograd as torch`."""
+from __future__ import annotations
+
+from typing import Any as _Any
+
+from . import _tensor_str as _tensor_str
+from . import dtypes as _dtypes
+from . import random as random
+from ._missing import module_getattr as _module_getattr
+from ._size import Size as Size
+from ._tensor import Tensor as Tensor
+from ._tensor_str import get_printoptions as get_printoptions
+from ._tensor_str import set_printoptions as set_printoptions
+from .dtypes import (
+    bfloat16 as bfloat16, bool as bool, can_cast as can_cast, channels_last as channels_last,
+    contiguous_format as contiguous_format, device as device, double as double, dtype as dtype, finfo as finfo,
+    float as float, float16 as float16, float32 as float32, float64 as float64, get_default_dtype as get_default_dtype,
+    half as half, iinfo as iinfo, int as int, int8 as int8, int16 as int16, int32 as int32, int64 as int64, long as long,
+    layout as layout, memory_format as memory_format, preserve_format as preserve_format, promote_types as promote_types,
+    result_type as result_type, set_default_dtype as set_default_dtype, short as short, strided as strided, uint8 as uint8,
+)
+from .random import (
+    Generator as Generator, default_generator as default_generator, get_rng_state as get_rng_state,
+    initial_seed as initial_seed, manual_seed as manual_seed, seed as seed, set_rng_state as set_rng_state,
+)
+from ._functions import *  # noqa: E402, F403
+from . import _nodes as _nodes  # noqa: E402
+from . import autograd as autograd  # noqa: E402
+from . import nn as nn  # noqa: E402
+from . import utils as utils  # noqa: E402
+from .autograd import (  # noqa: E402
+    enable_grad as enable_grad, inference_mode as inference_mode, is_anomaly_check_nan_enabled as
+    is_anomaly_check_nan_enabled, is_anomaly_enabled as is_anomaly_enabled, is_grad_enabled as is_grad_enabled,
+    is_inference_mode_enabled as is_inference_mode_enabled, no_grad as no_grad, set_grad_enabled as set_grad_enabled,
+)
+
+__version__ = "0.1.0"
+__getattr__ = _module_getattr(__name__, lazy=("optim", "cuda", "backends"))
+
+
+def is_inference(input: _Any) -> _Any:
+    """Was the tensor made in inference mode?"""
+    return input.is_inference()

@@ -45,7 +45,7 @@ class Size(tuple[int, ...]):
         return Size([*other, *self])
 
     def __mul__(self, times: Any) -> Any:
-        return tuple.__new__(Size, tuple.__mul__(self, times))
+        return tuple.__new__(Size, tuple(self) * times)
 
     __rmul__ = __mul__
 

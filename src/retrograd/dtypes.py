@@ -353,23 +353,19 @@ class device:
 
 def _device_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[str, Int | None]:
     """device(device), device(str), device(str, int), by position or by name -> (type, index)."""
-    values = dict(kwargs)
-    if len(args) == 1 and not kwargs and not isinstance(args[0], str):
-        values = {"device": args[0]}
-    elif len(args) <= 2 and not {"type", "index"}.intersection(kwargs, ("type", "index")[:len(args)]) - set(kwargs):
-        values.update(zip(("type", "index"), args, strict=False))
-    if set(values) == {"device"}:
-        d = values["device"]
-        if isinstance(d, device):
-            return d.type, d.index
-        if isinstance(d, str):
-            return _parse(d)
-        if isinstance(d, Int) and not isinstance(d, Bool):
+    given = {**dict(zip(("type", "index"), args, strict=False)), **kwargs}
+    if len(args) + len(kwargs) == 1 and "index" not in given:
+        (only,) = given.values()
+        if isinstance(only, str):
+            return _parse(only)
+        if "type" not in kwargs and isinstance(only, device):
+            return only.type, only.index
+        if "type" not in kwargs and isinstance(only, Int) and not isinstance(only, Bool):
             raise RuntimeError(
-                "Device index must not be negative" if d < 0 else
+                "Device index must not be negative" if only < 0 else
                 "Cannot access accelerator device when none is available.")
-    elif "type" in values and set(values) <= {"type", "index"}:
-        kind, index = values["type"], values.get("index")
+    elif len(args) + len(kwargs) == 2 and set(given) == {"type", "index"}:
+        kind, index = given["type"], given["index"]
         if not isinstance(kind, str):
             raise TypeError(f"device(): argument 'type' (position 1) must be str, not {typename(kind)}")
         if index is None:
@@ -383,7 +379,7 @@ def _device_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[st
             raise RuntimeError(
                 f"type (string) must not include an index because index was passed explicitly: {kind}")
         return found, index
-    got = ", ".join([*map(typename, args), *(f"{k}={typename(v)}" for k, v in kwargs.items())])
+    got = ", ".join(map(typename, args)) + "".join(f"{k}={typename(v)}, " for k, v in kwargs.items())
     raise TypeError(
         f"device() received an invalid combination of arguments - got ({got}), but expected one of:\n"
         " * (torch.device device)\n * (str type, int index = -1)\n")

@@ -1,6 +1,7 @@
 """Anomaly mode: where a node was made, and NaN in what it returns."""
 from __future__ import annotations
 
+import os
 import traceback
 import warnings
 from typing import Any
@@ -9,6 +10,7 @@ from .modes import modes
 from .node import Node, Value
 from .tensor import TensorBase
 
+HOME = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 HINT = (
     "Error detected in {}. No forward pass information available. Enable detect anomaly during forward pass for more "
     "information."
@@ -18,7 +20,13 @@ HINT = (
 def note(node: Node) -> None:
     """Keep the stack of the forward call in the node's metadata, and the node whose backward made this one."""
     facts: dict[str, Any] = node.metadata
-    facts["traceback_"] = traceback.format_stack()
+    frames = [f for f in traceback.extract_stack() if not ours(f.filename)]
+    facts["traceback_"] = traceback.format_list(frames)
+
+
+def ours(path: str) -> bool:
+    """Frames of this package and of the runner tell the user nothing."""
+    return path.startswith(HOME) or path.startswith("<frozen") or path.endswith("runpy.py")
 
 
 def report(node: Node) -> None:

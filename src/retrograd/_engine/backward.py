@@ -38,7 +38,9 @@ def run_backward(
         limit(task, roots, targets, accumulate)
     it = state()
     recording = it.grad
+    outer: Any = it.task
     it.grad = graph
+    it.task = task
     settle(it)
     token = hush()
     try:
@@ -46,7 +48,10 @@ def run_backward(
             node, nr = roots[i]
             task.deliver(node, nr, seeds[i], True)
         loop(task)
-        return task.captured
+        captured = task.captured
+        for callback in task.callbacks:     # may grow while it runs
+            callback()
+        return captured
     except BaseException:
         abandon(task, roots)
         raise
@@ -56,7 +61,16 @@ def run_backward(
         task.heap = []
         task.captured = []
         it.grad = recording
+        it.task = outer
         settle(it)
+
+
+def queue_callback(callback: Any) -> None:
+    """Run `callback` at the end of the pass that is going on."""
+    task: Any = state().task
+    if task is None:
+        raise RuntimeError("Final callbacks can only be installed during backward pass.")
+    task.callbacks.append(callback)
 
 
 def loop(task: Task) -> None:
@@ -66,13 +80,13 @@ def loop(task: Task) -> None:
     while heap:
         node = pop_heap(heap)
         slot = task.slot(node)
-        g = slot.got
-        more = slot.more
-        shared = slot.shared
-        slot.got = None
-        slot.more = None
-        slot.task = None
-        if node.hooks is None and task.needed is None and not modes.anomaly:
+        g = slot._got
+        more = slot._more
+        shared = slot._shared
+        slot._got = None
+        slot._more = None
+        slot._task = None
+        if node._hooks is None and task.needed is None and not modes.anomaly:
             node.push(task, g, more, shared)
         elif not careful(task, node, g, more, shared):
             continue
@@ -89,7 +103,7 @@ def careful(task: Task, node: Node, g: Value, more: Optional[list[Value]], share
     gs: list[Value] = [g]
     if more is not None:
         gs.extend(more)
-    while len(gs) < node.outputs:
+    while len(gs) < node._outputs:
         gs.append(None)
     runs = True
     if task.needed is not None:
@@ -101,7 +115,7 @@ def careful(task: Task, node: Node, g: Value, more: Optional[list[Value]], share
                 task.captured[at] = gs[nr]
         if not runs:
             return False
-    own = node.hooks
+    own = node._hooks
     if own is not None:
         hooks.fire_tensor_hooks(node, gs, graph)
         if own.pre:
@@ -168,11 +182,11 @@ def abandon(task: Task, roots: list[tuple[Node, int]]) -> None:
     seen: set[Node] = set(stack)
     while stack:
         node = stack.pop()
-        if node.task is task:
+        if node._task is task:
             clear: Slot = node
-            clear.got = None
-            clear.more = None
-            clear.task = None
+            clear._got = None
+            clear._more = None
+            clear._task = None
         for i in range(node.edge_count()):
             to = node.edge_node(i)
             if to is not None and to not in seen:

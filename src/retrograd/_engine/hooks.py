@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import Any, Final, Optional
 
+from .modes import grad_on
 from .node import Node, Value
 from .saved import TYPE_NAMES
 from .tensor import Kept, TensorBase, public, sink_of, wrap
@@ -50,7 +51,7 @@ def check_result(hook: Any, had: Any, got: Any) -> None:
 
 def fire_tensor_hooks(node: Node, gs: list[Value], graph: bool) -> None:
     """Let the hooks of the node's output tensors, then retain_grad, see and replace gs in place."""
-    hooks = node.hooks
+    hooks = node._hooks
     if hooks is None:
         return
     for nr, table in list(hooks.tensor):
@@ -109,9 +110,30 @@ def register_tensor_hook(t: TensorBase, hook: Any) -> Any:
     if to is None:
         raise RuntimeError(NO_GRAD)
     if t.listeners is None:
-        t.listeners = OrderedDict()
-        to.own_hooks().tensor.append((t.nr, t.listeners))
+        replace_tensor_hooks(t, OrderedDict())
+    elif not t.listeners:                       # an unpickled tensor's empty table is not tied to a node yet
+        tie(to, t.nr, t.listeners)
     return add_to(t.listeners, hook)
+
+
+def replace_tensor_hooks(t: TensorBase, table: Any) -> None:
+    """Make `table` (or None) the hooks of t."""
+    from .op import edge
+    to = edge(t)
+    if to is not None:
+        if t.listeners is not None and to._hooks is not None:
+            to._hooks.tensor = [pair for pair in to._hooks.tensor if pair[1] is not t.listeners]
+        if table is not None:
+            tie(to, t.nr, table)
+    t.listeners = table
+
+
+def tie(node: Node, nr: int, table: Any) -> None:
+    hooks = node.own_hooks()
+    for _, known in hooks.tensor:
+        if known is table:
+            return
+    hooks.tensor.append((nr, table))
 
 
 def register_post_accumulate(t: TensorBase, hook: Any) -> Any:
@@ -139,6 +161,15 @@ def register_post(node: Node, hook: Any) -> Any:
     return add_to(hooks.post, hook)
 
 
+def call(node: Node, args: Any) -> Any:
+    """node(*grads): its rule, outside any pass."""
+    if len(args) != node._outputs:
+        raise TypeError(f"expected {node._outputs} arguments, got {len(args)} instead")
+    graph = grad_on()
+    outs = [lift(g) for g in node.backward([lower(a, graph) for a in args], graph)]
+    return outs[0] if len(outs) == 1 else tuple(outs)
+
+
 def retain(t: TensorBase) -> None:
     """retain_grad() of a non-leaf."""
     from .op import edge
@@ -154,9 +185,9 @@ def move_retained(t: TensorBase, was: Optional[Node]) -> None:
     """After an in-place edit: hooks stay with the old node, retain_grad follows the tensor."""
     t.listeners = None
     kept = t.kept
-    if kept is None or not kept.on or was is None or was.hooks is None or t.fn is None:
+    if kept is None or not kept.on or was is None or was._hooks is None or t.fn is None:
         return
-    table = was.hooks.retain
+    table = was._hooks.retain
     for nr in [n for n, k in table.items() if k is kept]:
         del table[nr]
     t.fn.own_hooks().retain[t.nr] = kept

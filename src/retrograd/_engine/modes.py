@@ -18,6 +18,8 @@ class State:
         self.pack_hooks: list[tuple[Any, Any]] = []     # (pack, unpack), innermost last
         self.pack_disabled: Optional[str] = None        # the message of disable_saved_tensors_hooks
         self.counted: bool = False
+        self.task: Any = None                           # the backward pass going on, innermost
+        self.node: Any = None                           # the node it runs, while that node has hooks
 
 
 class Modes:

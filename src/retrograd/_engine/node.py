@@ -28,11 +28,11 @@ FREED: Final = (
 class Slot:
     """What one pass knows of one node: how many gradients are still to come, and their sum so far."""
 
-    task: Optional[Task] = None
-    pending: i64 = 0
-    got: Value = None                           # gradient of output 0
-    more: Optional[list[Value]] = None          # gradients of outputs 1, 2, ...
-    shared: bool = False                        # may somebody else see `got`?  NOTE [Who owns .grad]
+    _task: Optional[Task] = None
+    _pending: i64 = 0
+    _got: Value = None                          # gradient of output 0
+    _more: Optional[list[Value]] = None         # gradients of outputs 1, 2, ...
+    _shared: bool = False                       # may somebody else see `got`?  NOTE [Who owns .grad]
 
 
 class NodeHooks:
@@ -49,10 +49,10 @@ class NodeHooks:
 class Node(Slot):
     """One recorded op.  Subclasses hold their edges and saved values in fields of their own."""
 
-    seq: i64 = 0
-    hooks: Optional[NodeHooks] = None
-    facts: Any = None                           # the metadata dict, made when asked for
-    outputs: int = 1
+    _seq: i64 = 0
+    _hooks: Optional[NodeHooks] = None
+    _facts: Any = None                          # the metadata dict, made when asked for
+    _outputs: int = 1
 
     def name(self) -> str:
         return type(self).__name__
@@ -84,7 +84,7 @@ class Node(Slot):
         gs: list[Value] = [g]
         if more is not None:
             gs.extend(more)
-        while len(gs) < self.outputs:
+        while len(gs) < self._outputs:
             gs.append(None)
         deliver_all(task, self, self.backward(gs, task.graph))
 
@@ -99,28 +99,52 @@ class Node(Slot):
 
     @property
     def metadata(self) -> Any:
-        if self.facts is None:
-            self.facts = {}
-        return self.facts
+        if self._facts is None:
+            self._facts = {}
+        return self._facts
 
     @property
     def requires_grad(self) -> bool:
         return True
 
     def _sequence_nr(self) -> int:
-        return self.seq
+        return self._seq
 
     def _set_sequence_nr(self, nr: int) -> None:
-        self.seq = nr
+        self._seq = nr
+
+    @property
+    def _input_metadata(self) -> Any:
+        return tuple([InputMetadata() for _ in range(self._outputs)])
+
+    @property
+    def _register_hook_dict(self) -> Any:
+        return None if self._hooks is None else self._hooks.post
+
+    def register_hook(self, hook: Any) -> Any:
+        from . import hooks
+        return hooks.register_post(self, hook)
+
+    def register_prehook(self, hook: Any) -> Any:
+        from . import hooks
+        return hooks.register_pre(self, hook)
+
+    def __call__(self, *args: Any) -> Any:
+        from . import hooks
+        return hooks.call(self, args)
 
     def __dir__(self) -> list[str]:
         own = [n for n in dir(type(self)) if n.startswith("_saved_") or n.startswith("_raw_saved_")]
         return sorted(own + PUBLIC)
 
     def own_hooks(self) -> NodeHooks:
-        if self.hooks is None:
-            self.hooks = NodeHooks()
-        return self.hooks
+        if self._hooks is None:
+            self._hooks = NodeHooks()
+        return self._hooks
+
+
+class InputMetadata:
+    """Stands for what PyTorch keeps of an output's shape and dtype."""
 
 
 PUBLIC: Final = [
@@ -148,18 +172,19 @@ class Task:
         self.needed: Optional[dict[Node, bool]] = None          # only these run; None: all
         self.captures: Optional[dict[Node, list[tuple[int, int]]]] = None   # node -> (output number, result number)
         self.captured: list[Value] = []
+        self.callbacks: list[Any] = []
 
     def see(self, node: Node) -> None:
         """Count one more gradient that `node` will receive."""
-        owner = node.task
+        owner = node._task
         if owner is self:
-            node.pending += 1
+            node._pending += 1
             return
         if owner is None or owner.done:
-            node.task = self
-            node.pending = 1
-            node.got = None
-            node.more = None
+            node._task = self
+            node._pending = 1
+            node._got = None
+            node._more = None
             self.stack.append(node)
             return
         if self.shadows is None:
@@ -169,7 +194,7 @@ class Task:
             shadow = Slot()
             self.shadows[node] = shadow
             self.stack.append(node)
-        shadow.pending += 1
+        shadow._pending += 1
 
     def wants(self, node: Optional[Node]) -> bool:
         """Is a gradient for `node` of any use?"""
@@ -178,7 +203,7 @@ class Task:
         return self.needed is None or node in self.needed
 
     def slot(self, node: Node) -> Slot:
-        if node.task is self or self.shadows is None:
+        if node._task is self or self.shadows is None:
             return node
         return self.shadows[node]
 
@@ -189,23 +214,23 @@ class Task:
             if not self.graph and type(g) is not ndarray:
                 g = asarray(g)                  # 0-d results are NumPy scalars: hooks must be able to edit in place
             if nr == 0:
-                had = slot.got
+                had = slot._got
                 if had is None:
-                    slot.got = g
-                    slot.shared = shared
+                    slot._got = g
+                    slot._shared = shared
                 else:
-                    slot.got = add(had, g)
-                    slot.shared = False
+                    slot._got = add(had, g)
+                    slot._shared = False
             else:
-                more = slot.more
+                more = slot._more
                 if more is None:
-                    more = slot.more = []
+                    more = slot._more = []
                 while len(more) < nr:
                     more.append(None)
                 had = more[nr - 1]
                 more[nr - 1] = g if had is None else add(had, g)
-        slot.pending -= 1
-        if slot.pending == 0:
+        slot._pending -= 1
+        if slot._pending == 0:
             needed = self.needed
             if needed is None or node in needed:
                 push_heap(self.heap, node)
@@ -232,11 +257,11 @@ def deliver_all(task: Task, node: Node, outs: list[Value]) -> None:
 def push_heap(heap: list[Node], node: Node) -> None:
     heap.append(node)
     i = len(heap) - 1
-    seq = node.seq
+    seq = node._seq
     while i > 0:
         up = (i - 1) >> 1
         above = heap[up]
-        if above.seq >= seq:
+        if above._seq >= seq:
             break
         heap[i] = above
         i = up
@@ -261,7 +286,7 @@ def pop_heap(heap: list[Node]) -> Node:
         child = 2 * child + 1
         heap[i] = heap[child]
         i = child
-    seq = last.seq
+    seq = last._seq
     while i > 0:                                # ... then the last element up from there
         up = (i - 1) >> 1
         if heap[up].seq >= seq:
@@ -270,3 +295,4 @@ def pop_heap(heap: list[Node]) -> Node:
         i = up
     heap[i] = last
     return top
+

@@ -60,7 +60,7 @@ def attach(out: TensorBase, node: Node) -> None:
 def number(node: Node) -> None:
     """The next sequence number; under anomaly mode the stack too."""
     modes.seq += 1
-    node.seq = modes.seq
+    node._seq = modes.seq
     if modes.anomaly:
         anomaly.note(node)
 
@@ -675,7 +675,7 @@ class Many(Node):
         if recording(x):
             self.next = edge(x)
             self.next_nr = x.nr
-            self.outputs = len(outs)
+            self._outputs = len(outs)
             self.like = [(y.shape, y.dtype) for y in arrays]
             if self.keep & X:
                 self.x = keep(x)

@@ -110,7 +110,7 @@ def use(kept: Value, edits: i64, node: Node, graph: bool) -> Value:
     """A kept input as its rule gets it: array, or Tensor under create_graph."""
     if isinstance(kept, TensorBase):
         version = kept.version
-        if (version is not None and version.edits != edits) or kept.cut > node.seq:
+        if (version is not None and version.edits != edits) or kept.cut > node._seq:
             raise edited(kept, edits, node)
         return kept if graph else kept.array
     if isinstance(kept, Packed):
@@ -144,7 +144,7 @@ def op_name(node: Node) -> str:
 
 
 def edited(t: TensorBase, edits: i64, node: Node) -> RuntimeError:
-    if t.cut > node.seq:
+    if t.cut > node._seq:
         return RuntimeError(DETACHED)
     now = 0 if t.version is None else t.version.edits
     return changed(t.array, t.fn, t.nr, now, edits)

@@ -243,7 +243,7 @@ class AccumulateGrad(Node):
     """
 
     def __init__(self, leaf: TensorBase) -> None:
-        self.seq = LAST
+        self._seq = LAST
         self.grad: Any = None
         self.any_dtype: bool = False            # grad_dtype = None: keep whatever dtype arrives
         self.dtype: Any = None                  # grad_dtype when it is not the leaf's own
@@ -267,7 +267,7 @@ class AccumulateGrad(Node):
             again.version = self.version
             again.sink = self
             again.rg = not self.frozen
-            again.listeners = self.hooks.tensor[0][1] if self.hooks is not None and self.hooks.tensor else None
+            again.listeners = self._hooks.tensor[0][1] if self._hooks is not None and self._hooks.tensor else None
             self.leaf = weak(again)
             return again
         return found

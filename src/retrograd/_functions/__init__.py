@@ -1,4 +1,22 @@
 """The documented functions of the torch namespace.  Each is the method of the same name, too.
 
-A family module lists the names it gives the namespace in `__all__`, and those it gives Tensor in `METHODS`.
+A family module lists the names it gives the namespace in `__all__`, those it gives Tensor in `METHODS`, and those it
+gives torch.nn.functional in `FUNCTIONAL`.
 """
+from importlib import import_module
+from importlib.util import find_spec
+
+from .._tensor import Tensor
+
+FAMILIES = [import_module(f"{__name__}.{name}") for name in (
+    "arith", "create", "pointwise", "compare", "activation", "loss", "reduce", "shape", "join", "order", "gather",
+    "linalg", "conv", "pool", "norm", "pad", "embed",
+) if find_spec(f"{__name__}.{name}")]
+
+__all__ = []
+for family in FAMILIES:
+    for name in family.__all__:
+        globals()[name] = getattr(family, name)
+        __all__.append(name)
+    for name in getattr(family, "METHODS", ()):
+        setattr(Tensor, name, getattr(family, name))

@@ -1,13 +1,14 @@
-"""Views: the same numbers under another shape."""
+"""Views: the same numbers under another shape; and copies that only move numbers about."""
 from __future__ import annotations
 
 from typing import Any, ClassVar, Final, final
 
 import numpy
 
-from .._engine.node import Array, Shape, Value
+from .._engine.node import Array, Shape, Value, ndarray
 from .._engine.op import Unary, View
 from .._engine.tensor import TensorBase
+from .._engine.views import AsStridedBackward0, Region
 
 np: Final[Any] = numpy
 
@@ -56,14 +57,16 @@ class ExpandBackward0(View):
 
     def forward(self, x: Array) -> Array:
         self.was = x.shape
-        return np.broadcast_to(x, self.to)
+        y = np.broadcast_to(x, self.to)
+        if type(x) is ndarray and x.flags.writeable:
+            y.flags.writeable = True
+        return y
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         return sum_to(g, self.was)
 
 
-@final
-class TransposeBackward0(View):
+class TransposeOf(View):
     shows: ClassVar[Any] = {"dim0": "dim0", "dim1": "dim1"}
 
     def __init__(self, dim0: int, dim1: int) -> None:
@@ -78,7 +81,16 @@ class TransposeBackward0(View):
 
 
 @final
-class TBackward0(View):
+class TransposeBackward0(TransposeOf):
+    pass
+
+
+@final
+class TransposeBackward1(TransposeOf):
+    """In place."""
+
+
+class TOf(View):
     """Matrix transpose."""
 
     def forward(self, x: Array) -> Array:
@@ -86,6 +98,16 @@ class TBackward0(View):
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         return t(g)
+
+
+@final
+class TBackward0(TOf):
+    pass
+
+
+@final
+class TBackward1(TOf):
+    """In place."""
 
 
 @final
@@ -105,8 +127,7 @@ class PermuteBackward0(View):
         return permute(g, tuple(back))
 
 
-@final
-class UnsqueezeBackward0(View):
+class UnsqueezeOf(View):
     shows: ClassVar[Any] = {"dim": "dim"}
 
     def __init__(self, dim: int) -> None:
@@ -120,7 +141,16 @@ class UnsqueezeBackward0(View):
 
 
 @final
-class SqueezeBackward0(View):
+class UnsqueezeBackward0(UnsqueezeOf):
+    pass
+
+
+@final
+class UnsqueezeBackward1(UnsqueezeOf):
+    """In place."""
+
+
+class SqueezeOf(View):
     """All dims of size 1."""
 
     shows: ClassVar[Any] = {"self_sym_sizes": "was"}
@@ -134,6 +164,16 @@ class SqueezeBackward0(View):
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         return reshape(g, self.was)
+
+
+@final
+class SqueezeBackward0(SqueezeOf):
+    pass
+
+
+@final
+class SqueezeBackward3(SqueezeOf):
+    """In place."""
 
 
 @final
@@ -155,8 +195,8 @@ class SqueezeBackward1(View):
 
 
 @final
-class SqueezeBackward4(Unary):
-    """What matmul and linear do to the dim they added."""
+class SqueezeBackward4(View):
+    """What matmul and linear do to the dim they added: no view of anything the user holds.  In place: one dim."""
 
     shows: ClassVar[Any] = {"dim": "dim", "self_sym_sizes": "was"}
 
@@ -164,12 +204,43 @@ class SqueezeBackward4(Unary):
         self.dim = dim
         self.was: Shape = ()
 
+    def run(self, x: Value) -> Value:
+        return Unary.run(self, x)
+
     def forward(self, x: Array) -> Array:
         self.was = x.shape
-        return x.squeeze(self.dim)
+        return x.squeeze(self.dim) if x.ndim and x.shape[self.dim] == 1 else x.view()
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
-        return unsqueeze(g, self.dim)
+        return unsqueeze(g, self.dim) if self.was and self.was[self.dim] == 1 else g
+
+
+class SqueezeDimsOf(View):
+    """Those of some dims whose size is 1."""
+
+    shows: ClassVar[Any] = {"dim": "dim", "self_sym_sizes": "was"}
+
+    def __init__(self, dim: Shape) -> None:
+        self.dim = dim
+        self.was: Shape = ()
+
+    def forward(self, x: Array) -> Array:
+        self.was = x.shape
+        gone = tuple([d for d in self.dim if d < x.ndim and x.shape[d] == 1])
+        return x.squeeze(gone) if gone else x.view()
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        return reshape(g, self.was)
+
+
+@final
+class SqueezeBackward2(SqueezeDimsOf):
+    pass
+
+
+@final
+class SqueezeBackward5(SqueezeDimsOf):
+    """In place."""
 
 
 @final
@@ -179,6 +250,259 @@ class AliasBackward0(View):
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         return g
+
+
+@final
+class DiagonalBackward0(View):
+    shows: ClassVar[Any] = {"dim1": "dim1", "dim2": "dim2", "offset": "offset", "self_sym_sizes": "was"}
+
+    def __init__(self, offset: int, dim1: int, dim2: int) -> None:
+        self.offset = offset
+        self.dim1 = dim1
+        self.dim2 = dim2
+        self.was: Shape = ()
+
+    def forward(self, x: Array) -> Array:
+        self.was = x.shape
+        return diagonal_of(x, self.offset, self.dim1, self.dim2)
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        return put_diagonal(g, self.offset, self.dim1, self.dim2, self.was)
+
+
+@final
+class DiagonalBackward0_copy(Unary):
+    """The diagonal of a matrix, copied (diag)."""
+
+    shows: ClassVar[Any] = {"dim1": "dim1", "dim2": "dim2", "offset": "offset", "self_sym_sizes": "was"}
+
+    def __init__(self, offset: int, dim1: int, dim2: int) -> None:
+        self.offset = offset
+        self.dim1 = dim1
+        self.dim2 = dim2
+        self.was: Shape = ()
+
+    def forward(self, x: Array) -> Array:
+        self.was = x.shape
+        return x.diagonal(self.offset, self.dim1, self.dim2).copy()
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        return put_diagonal(g, self.offset, self.dim1, self.dim2, self.was)
+
+
+@final
+class PutDiagonalBackward0(Unary):
+    """Zeros with x on a diagonal: the adjoint of diagonal."""
+
+    def __init__(self, offset: int, dim1: int, dim2: int, into: Shape) -> None:
+        self.offset = offset
+        self.dim1 = dim1
+        self.dim2 = dim2
+        self.into = into
+
+    def forward(self, x: Array) -> Array:
+        out = np.zeros(self.into, x.dtype)
+        diagonal_of(out, self.offset, self.dim1, self.dim2)[...] = x
+        return out
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        return DiagonalBackward0_copy(self.offset, self.dim1, self.dim2).run(g)
+
+
+@final
+class DiagEmbedBackward0(Unary):
+    """Matrices with x on a diagonal."""
+
+    shows: ClassVar[Any] = {"dim1": "dim1", "dim2": "dim2", "offset": "offset"}
+
+    def __init__(self, offset: int, dim1: int, dim2: int) -> None:
+        self.offset = offset
+        self.dim1 = dim1
+        self.dim2 = dim2
+
+    def forward(self, x: Array) -> Array:
+        n = x.shape[x.ndim - 1] + abs(self.offset)
+        sizes = list(x.shape[:-1])
+        for d in sorted([self.dim1, self.dim2]):
+            sizes.insert(d, n)
+        out = np.zeros(tuple(sizes), x.dtype)
+        diagonal_of(out, self.offset, self.dim1, self.dim2)[...] = x
+        return out
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        return DiagonalBackward0_copy(self.offset, self.dim1, self.dim2).run(g)
+
+
+def diagonal_of(x: Array, offset: int, dim1: int, dim2: int) -> Array:
+    y = x.diagonal(offset, dim1, dim2)
+    if x.flags.writeable:
+        y.flags.writeable = True                # NumPy's are not
+    return y
+
+
+@final
+class TraceBackward0(Unary):
+    shows: ClassVar[Any] = {"self_sym_sizes": "was"}
+
+    def __init__(self) -> None:
+        self.was: Shape = ()
+
+    def forward(self, x: Array) -> Array:
+        self.was = x.shape
+        return reduce.total(x.diagonal(), None, False, None)
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        rows, columns = self.was
+        return put_diagonal(expand(g, (min(rows, columns),)), 0, 0, 1, self.was)
+
+
+@final
+class UnfoldBackward0(View):
+    """Windows of `size` along a dim, every `step`, as a new last dim."""
+
+    shows: ClassVar[Any] = {"dimension": "dim", "self_sym_sizes": "was", "size": "size", "step": "step"}
+
+    def __init__(self, dim: int, size: int, step: int) -> None:
+        self.dim = dim
+        self.size = size
+        self.step = step
+        self.was: Shape = ()
+
+    def forward(self, x: Array) -> Array:
+        self.was = x.shape
+        if x.ndim == 0:
+            return np.lib.stride_tricks.as_strided(x, (self.size,), (x.itemsize,))
+        count = (x.shape[self.dim] - self.size) // self.step + 1
+        sizes = list(x.shape)
+        steps = list(x.strides)
+        sizes[self.dim] = count
+        sizes.append(self.size)
+        steps[self.dim] = x.strides[self.dim] * self.step
+        steps.append(x.strides[self.dim])
+        return np.lib.stride_tricks.as_strided(x, tuple(sizes), tuple(steps))
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        return FoldBackward0(self.dim, self.size, self.step, self.was).run(g)
+
+
+@final
+class FoldBackward0(Unary):
+    """Windows added up where they overlap: the adjoint of unfold."""
+
+    def __init__(self, dim: int, size: int, step: int, into: Shape) -> None:
+        self.dim = dim
+        self.size = size
+        self.step = step
+        self.into = into
+
+    def forward(self, x: Array) -> Array:
+        out = np.zeros(self.into, x.dtype)
+        if not self.into:
+            return np.asarray(reduce.total(x, None, False, None))
+        lead = (slice(None),) * self.dim
+        span = (x.shape[self.dim] - 1) * self.step + 1
+        for i in range(self.size):
+            out[lead + (slice(i, i + span, self.step),)] += x[..., i]
+        return out
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        return UnfoldBackward0(self.dim, self.size, self.step).run(g)
+
+
+@final
+class RepeatBackward0(Unary):
+    shows: ClassVar[Any] = {"repeats": "repeats", "self_sym_sizes": "was"}
+
+    def __init__(self, repeats: Shape) -> None:
+        self.repeats = repeats
+        self.was: Shape = ()
+
+    def forward(self, x: Array) -> Array:
+        self.was = x.shape
+        return np.tile(x, self.repeats)
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        lead = len(self.repeats) - len(self.was)
+        sizes: list[int] = []
+        for i in range(len(self.repeats)):
+            sizes.append(self.repeats[i])
+            sizes.append(self.was[i - lead] if i >= lead else 1)
+        g = reduce.sum_dims(reshape(g, tuple(sizes)), tuple(range(0, len(sizes), 2)), False)
+        return reshape(g, self.was)
+
+
+@final
+class RollBackward0(Unary):
+    """Circular shifts along dims; without dims, of the flattened input."""
+
+    shows: ClassVar[Any] = {"dims": "dims", "shifts": "shifts"}
+
+    def __init__(self, shifts: Shape, dims: Shape) -> None:
+        self.shifts = shifts
+        self.dims = dims
+
+    def forward(self, x: Array) -> Array:
+        return np.roll(x, self.shifts, self.dims) if self.dims else np.roll(x, self.shifts[0])
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        return roll(g, tuple([-n for n in self.shifts]), self.dims)
+
+
+@final
+class FlipBackward0(Unary):
+    shows: ClassVar[Any] = {"dims": "dims"}
+
+    def __init__(self, dims: Shape) -> None:
+        self.dims = dims
+
+    def forward(self, x: Array) -> Array:
+        return np.ascontiguousarray(np.flip(x, self.dims)) if x.ndim else np.array(x)
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        return flip(g, self.dims)
+
+
+@final
+class Rot90Backward0(Unary):
+    shows: ClassVar[Any] = {"dims": "dims", "k": "k"}
+
+    def __init__(self, k: int, dims: Shape) -> None:
+        self.k = k
+        self.dims = dims
+
+    def forward(self, x: Array) -> Array:
+        return np.array(np.rot90(x, self.k, self.dims), order="C")
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        return rot90(g, -self.k, self.dims)
+
+
+@final
+class TrilBackward0(Unary):
+    shows: ClassVar[Any] = {"diagonal": "offset"}
+
+    def __init__(self, offset: int) -> None:
+        self.offset = offset
+
+    def forward(self, x: Array) -> Array:
+        return np.tril(x, self.offset)
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        return tril(g, self.offset)
+
+
+@final
+class TriuBackward0(Unary):
+    shows: ClassVar[Any] = {"diagonal": "offset"}
+
+    def __init__(self, offset: int) -> None:
+        self.offset = offset
+
+    def forward(self, x: Array) -> Array:
+        return np.triu(x, self.offset)
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        return triu(g, self.offset)
 
 
 def reshape(x: Value, to: Shape) -> Value:
@@ -228,6 +552,99 @@ def squeeze_added(x: Value, dim: int) -> Value:
 
 def alias(x: Value) -> Value:
     return AliasBackward0().run(x)
+
+
+def flat(x: Value) -> Value:
+    return ViewBackward0((-1,)).run(x)
+
+
+def squeeze_dims(x: Value, dims: Shape) -> Value:
+    return SqueezeBackward2(dims).run(x)
+
+
+def t_(x: TensorBase) -> TensorBase:
+    return TBackward1().run_(x)
+
+
+def transpose_(x: TensorBase, dim0: int, dim1: int) -> TensorBase:
+    return TransposeBackward1(dim0, dim1).run_(x)
+
+
+def unsqueeze_(x: TensorBase, dim: int) -> TensorBase:
+    return UnsqueezeBackward1(dim).run_(x)
+
+
+def squeeze_(x: TensorBase) -> TensorBase:
+    return SqueezeBackward3().run_(x)
+
+
+def squeeze_dim_(x: TensorBase, dim: int) -> TensorBase:
+    return SqueezeBackward4(dim).run_(x)
+
+
+def squeeze_dims_(x: TensorBase, dims: Shape) -> TensorBase:
+    return SqueezeBackward5(dims).run_(x)
+
+
+def as_strided(x: TensorBase, view: Array) -> Value:
+    """`view`: an array that shows some of x's memory."""
+    return AsStridedBackward0(Region(x.array, view)).run(x)
+
+
+def diagonal(x: Value, offset: int, dim1: int, dim2: int) -> Value:
+    return DiagonalBackward0(offset, dim1, dim2).run(x)
+
+
+def diagonal_copy(x: Value, offset: int, dim1: int, dim2: int) -> Value:
+    return DiagonalBackward0_copy(offset, dim1, dim2).run(x)
+
+
+def put_diagonal(x: Value, offset: int, dim1: int, dim2: int, into: Shape) -> Value:
+    return PutDiagonalBackward0(offset, dim1, dim2, into).run(x)
+
+
+def diag_embed(x: Value, offset: int, dim1: int, dim2: int) -> Value:
+    return DiagEmbedBackward0(offset, dim1, dim2).run(x)
+
+
+def trace(x: Value) -> Value:
+    return TraceBackward0().run(x)
+
+
+def unfold(x: Value, dim: int, size: int, step: int) -> Value:
+    return UnfoldBackward0(dim, size, step).run(x)
+
+
+def repeat(x: Value, repeats: Shape) -> Value:
+    return RepeatBackward0(repeats).run(x)
+
+
+def roll(x: Value, shifts: Shape, dims: Shape) -> Value:
+    return RollBackward0(shifts, dims).run(x)
+
+
+def flip(x: Value, dims: Shape) -> Value:
+    return FlipBackward0(dims).run(x)
+
+
+def rot90(x: Value, k: int, dims: Shape) -> Value:
+    return Rot90Backward0(k, dims).run(x)
+
+
+def tril(x: Value, offset: int) -> Value:
+    return TrilBackward0(offset).run(x)
+
+
+def triu(x: Value, offset: int) -> Value:
+    return TriuBackward0(offset).run(x)
+
+
+def tril_(x: TensorBase, offset: int) -> TensorBase:
+    return TrilBackward0(offset).run_(x)
+
+
+def triu_(x: TensorBase, offset: int) -> TensorBase:
+    return TriuBackward0(offset).run_(x)
 
 
 def sum_to(x: Value, to: Shape) -> Value:

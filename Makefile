@@ -1,0 +1,102 @@
+# make test       lint, then every test on both builds, with PyTorch to compare with
+# make test-core  the same without PyTorch
+# make demo       train a small classifier
+# make bench      the speed budgets, on the compiled build
+#
+# .venv           the checkout, editable: the pure build
+# .venv-compiled  the wheel, compiled; it sees the tools of .venv, but not the checkout
+#
+# PYTHON=...      the Python for .venv (the newest found unless set)
+# ARGS=...        further arguments for pytest, the demo or the benchmarks
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DELETE_ON_ERROR:
+
+PURE := .venv/bin/python
+COMPILED := .venv-compiled/bin/python
+PIP := $(PURE) -m pip --disable-pip-version-check
+ARGS :=
+
+# A stamp is named after the contents that it stands for: second calls are quick, any edit, removal or checkout is seen.
+sum = $(shell find $(1) -type f \( -name '*.py' -o -name '*.toml' -o -name '*.[ch]' -o -name '*.typed' \) \
+	| LC_ALL=C sort | xargs cksum | cksum | cut -d' ' -f1)
+PACKAGES := $(call sum,pyproject.toml)
+CORE := .venv/.core-$(PACKAGES)
+ORACLE := .venv/.oracle-$(PACKAGES)
+WHEEL := .venv-compiled/.wheel-$(call sum,pyproject.toml setup.py src)
+
+.PHONY: help test test-core test-pure test-compiled core-pure core-compiled lint demo bench clean
+
+help:
+	@sed -n '/^#/!q;s/^# \{0,1\}//p' Makefile
+
+# One after the other, whatever -j says: both builds time things.
+test:
+	@$(MAKE) lint
+	@$(MAKE) test-pure
+	@$(MAKE) test-compiled
+
+test-core:
+	@$(MAKE) lint
+	@$(MAKE) core-pure
+	@$(MAKE) core-compiled
+
+test-pure: $(ORACLE)
+	RETROGRAD_BUILD=pure $(PURE) -m pytest $(ARGS)
+
+test-compiled: $(ORACLE) $(WHEEL)
+	RETROGRAD_BUILD=compiled $(COMPILED) -m pytest $(ARGS)
+
+core-pure: $(CORE)
+	RETROGRAD_BUILD=pure $(PURE) -m pytest -m 'not oracle' $(ARGS)
+
+core-compiled: $(WHEEL)
+	RETROGRAD_BUILD=compiled $(COMPILED) -m pytest -m 'not oracle' $(ARGS)
+
+lint: $(CORE)
+	$(PURE) -m ruff check .
+	$(PURE) -m mypy
+
+demo: $(CORE)
+	$(PURE) examples/digits.py $(ARGS)
+
+bench: $(WHEEL)
+	$(COMPILED) -m benchmarks.budgets $(ARGS)
+
+clean:
+	rm -rf .venv .venv-compiled build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis src/retrograd.egg-info
+
+# Some of these names may be shims that fail, hence the trial.
+$(PURE):
+	@for python in $(PYTHON) python3.14 python3.13 python3.12 python3.11 python3; do \
+	    if $$python -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
+	        echo "retrograd: making .venv with $$($$python --version)"; \
+	        $$python -m venv --clear .venv; \
+	        exit 0; \
+	    fi; \
+	done; \
+	echo "retrograd: found no Python 3.11 or newer with venv; name one: make PYTHON=/path/to/python" >&2; \
+	exit 1
+
+$(CORE): | $(PURE)
+	rm -f .venv/.core-*
+	$(PURE) -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], sep="\n")' \
+	    > .venv/build-requires.txt
+	$(PIP) install -qq -r .venv/build-requires.txt
+	RETROGRAD_PURE=1 $(PIP) install -qq --no-build-isolation --editable '.[dev]'
+	touch $@
+
+$(ORACLE): $(CORE)
+	rm -f .venv/.oracle-*
+	RETROGRAD_PURE=1 $(PIP) install -qq --no-build-isolation --editable '.[dev,oracle]'
+	touch $@
+
+$(WHEEL): $(CORE)
+	rm -rf .venv-compiled build/wheel
+	RETROGRAD_REQUIRE_COMPILED=1 $(PIP) wheel -qq --no-deps --no-build-isolation --wheel-dir build/wheel .
+	$(PURE) -m venv --without-pip .venv-compiled
+	$(PIP) --python $(COMPILED) install -qq --no-deps build/wheel/retrograd-*.whl
+	site='import sysconfig; print(sysconfig.get_path("purelib"))'; \
+	    $(PURE) -c "$$site" > "$$($(COMPILED) -c "$$site")/tools.pth"
+	touch $@

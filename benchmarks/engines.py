@@ -1,0 +1,88 @@
+"""The engines that can be compared, and how each is asked for its version of a work."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+import platform
+import sys
+from collections.abc import Callable
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from benchmarks.works import Task, Work
+
+# Name on the command line -> the module that must be importable
+MODULES = {
+    "retrograd": "retrograd",
+    "torch": "torch",
+    "numpy": "numpy",
+    "jax": "jax",
+    "jax-eager": "jax",
+    "autograd": "autograd",
+    "mygrad": "mygrad",
+    "mygrad-unguarded": "mygrad",
+}
+DEFAULT = ("retrograd", "torch", "numpy", "jax", "autograd", "mygrad")
+
+ONE_THREAD = {
+    name: "1"
+    for name in (
+        "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS",
+        "NUMEXPR_NUM_THREADS",
+    )
+} | {"JAX_PLATFORMS": "cpu"}  # fmt: skip
+
+# glibc gives blocks over 128 KiB back to the system and faults them in again, or not, as the heap happens to lie
+KEPT_MEMORY = {"MALLOC_MMAP_THRESHOLD_": "1073741824", "MALLOC_TRIM_THRESHOLD_": "1073741824"}
+
+
+def installed(engine: str) -> bool:
+    return importlib.util.find_spec(MODULES[engine]) is not None
+
+
+def maker(engine: str) -> Callable[[Work], Task]:
+    """Imports the engine, sets it to one thread, and returns what makes its Task of a Work. ImportError if absent."""
+    os.environ.setdefault("JAX_PLATFORMS", "cpu")
+    module = importlib.import_module(MODULES[engine])
+    match engine:
+        case "numpy":
+            return lambda work: work.numpy()
+        case "jax" | "jax-eager":
+            return lambda work: work.jax(module, jit=engine == "jax")
+        case "autograd":
+            importlib.import_module("autograd.numpy")
+            return lambda work: work.autograd(module)
+        case "mygrad" | "mygrad-unguarded":
+            importlib.import_module("mygrad.nnet.losses")
+            if engine == "mygrad-unguarded":
+                module.turn_memory_guarding_off()
+            return lambda work: work.mygrad(module)
+        case _:
+            importlib.import_module(f"{engine}.nn.functional")
+            if hasattr(module, "set_num_threads"):
+                module.set_num_threads(1)
+            return lambda work: work.torch(module)
+
+
+def describe(engine: str) -> dict[str, Any]:
+    """Versions, as far as they change speed. After `maker(engine)`."""
+    try:
+        release = version(MODULES[engine])
+    except PackageNotFoundError:
+        release = str(getattr(sys.modules[MODULES[engine]], "__version__", "unknown"))
+    found = {"version": release, "python": platform.python_version()}
+    if "numpy" in sys.modules:
+        found["numpy"] = version("numpy")
+        blas = sys.modules["numpy"].show_config(mode="dicts")["Build Dependencies"]["blas"]
+        found["blas"] = f"{blas.get('name')} {blas.get('version')}"
+    if engine == "retrograd":
+        found["build"] = build()
+    return found
+
+
+def build() -> str:
+    """-> "compiled" when the engine's modules are native, "pure" when they are Python"""
+    files = [str(m.__file__) for name, m in sys.modules.items() if name.startswith("retrograd._engine.") and m.__file__]
+    return "pure" if not files or any(f.endswith(".py") for f in files) else "compiled"

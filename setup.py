@@ -1,0 +1,174 @@
+"""Compile `_engine` and `_ops` with mypyc; where that is impossible, install the same files as plain Python and say so.
+
+RETROGRAD_PURE=1              do not compile
+RETROGRAD_REQUIRE_COMPILED=1  fail where the install would be pure
+RETROGRAD_OPT_LEVEL=0..3      the C compiler's -O (3 unless set)
+RETROGRAD_JOBS=N              C files compiled at a time (as many as there are processors)
+
+An editable install is never compiled: the checkout stays pure, so edits, pdb and profilers work in it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import sys
+import sysconfig
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+from setuptools.command.build_py import build_py
+
+ROOT = Path(__file__).parent
+COMPILED = ("_engine", "_ops")
+BUILDS = {"bdist_wheel", "build", "build_ext", "install"}
+
+opt_level = os.environ.get("RETROGRAD_OPT_LEVEL", "3")
+require_compiled = os.environ.get("RETROGRAD_REQUIRE_COMPILED") == "1"
+outcome = ""  # what `retrograd doctor` shows: written into the package as _build.txt
+
+
+def main() -> None:
+    extensions = compiled_modules() if BUILDS & set(sys.argv) else []
+    setup(ext_modules=extensions, cmdclass={"build_py": Record, "build_ext": CompileOrFallBack})
+
+
+def compiled_modules() -> list[Extension]:
+    """mypyc's C files as extensions; none, with the reason told, where they cannot be made."""
+    global outcome
+    if os.environ.get("RETROGRAD_PURE") == "1":
+        return pure("RETROGRAD_PURE=1 was set")
+    try:
+        try_compiler()
+    except Exception as error:
+        return pure(f"no working C compiler ({one_line(error)})", "install a C compiler and Python's headers")
+    try:
+        from mypyc.build import mypycify
+
+        files = [
+            path.relative_to(ROOT).as_posix()
+            for folder in COMPILED
+            for path in sorted((ROOT / "src" / "retrograd" / folder).rglob("*.py"))
+            if path.name != "__init__.py"
+        ]
+        extensions = mypycify(
+            files,  # under [tool.mypy] of pyproject.toml
+            opt_level=opt_level,
+            debug_level="0",
+            multi_file=True,  # so that the C files compile side by side
+            group_name="retrograd",
+        )
+    except SystemExit:  # so mypyc ends after printing what it found
+        return pure("mypyc rejected the sources", "see its messages above")
+    except Exception as error:
+        return pure(f"mypyc failed ({one_line(error)})", "see `requires` in pyproject.toml for its version")
+    from mypy.version import __version__ as mypyc
+
+    outcome = f"compiled by mypyc {mypyc}, -O{opt_level}"
+    return list(extensions)
+
+
+def pure(reason: str, advice: str = "unset it") -> list[Extension]:
+    global outcome
+    if require_compiled:
+        raise SystemExit(f"retrograd: not compiled, and RETROGRAD_REQUIRE_COMPILED=1: {reason}")
+    outcome = f"pure: {reason}"
+    print(
+        f"\nretrograd: installing the pure Python build: {reason}.\n"
+        f"retrograd: it gives the same results, slower. To have it compiled: {advice}, then reinstall.\n",
+        file=sys.stderr,
+        flush=True,
+    )
+    return []
+
+
+def one_line(error: BaseException) -> str:
+    return " ".join(str(error).split())[:300] or type(error).__name__
+
+
+def try_compiler() -> None:
+    """Compile a file that includes Python.h, with the compiler that build_ext will use."""
+    from distutils.ccompiler import new_compiler  # setuptools' own copy
+    from distutils.sysconfig import customize_compiler
+
+    compiler: Any = new_compiler()
+    customize_compiler(compiler)
+    include = [sysconfig.get_path("include"), sysconfig.get_path("platinclude")]
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder) / "probe.c"
+        source.write_text("#include <Python.h>\n", encoding="utf-8")
+        compiler.compile([str(source)], output_dir=folder, include_dirs=include)
+
+
+class Record(build_py):
+    """Write the outcome into the package, for `retrograd doctor`; leave nothing of an earlier build in it."""
+
+    def run(self) -> None:
+        if not self.editable_mode:
+            shutil.rmtree(Path(self.build_lib) / "retrograd", ignore_errors=True)
+        super().run()
+        if outcome and not self.editable_mode:
+            record(self.build_lib)
+
+
+def record(build_lib: str) -> None:
+    folder = Path(build_lib) / "retrograd"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "_build.txt").write_text(outcome + "\n", encoding="utf-8")
+
+
+class CompileOrFallBack(build_ext):
+    def run(self) -> None:
+        try:
+            super().run()
+        except (Exception, SystemExit) as error:
+            # A half compiled package would mix both kinds of classes.
+            for path in map(Path, self.get_outputs()):
+                path.unlink(missing_ok=True)
+            self.extensions = []
+            print(error, file=sys.stderr)
+            pure("the C compiler failed", "see its messages above (pip shows them with -v)")
+            record(self.build_lib)
+
+    def build_extensions(self) -> None:
+        compiler: Any = self.compiler
+        if compiler.compiler_type == "unix":
+            compiler.compile = SideBySide(compiler)
+        super().build_extensions()
+
+
+class SideBySide:
+    """A compiler's `compile` with several files at a time; it keeps objects whose input has not changed."""
+
+    def __init__(self, compiler: Any) -> None:
+        self.command = compiler.compiler_so
+        self.original = compiler.compile
+        self.jobs = int(os.environ.get("RETROGRAD_JOBS", "0")) or os.cpu_count() or 1
+
+    def __call__(self, sources: list[str], **options: Any) -> list[str]:
+        headers = hashlib.sha256()
+        for header in sorted(Path("build").glob("*.h")):
+            headers.update(header.read_bytes())
+        arguments = f"{outcome} {self.command} {options} {sys.version}".encode()
+
+        def compile_one(source: str) -> list[str]:
+            key = hashlib.sha256(headers.digest() + arguments + Path(source).read_bytes()).hexdigest()
+            kept = Path(options["output_dir"], Path(source).with_suffix(".key"))
+            if kept.exists() and kept.read_text().startswith(key):
+                objects = kept.read_text().split()[1:]
+                if all(map(os.path.exists, objects)):
+                    return objects
+            objects = self.original([source], **options)
+            kept.write_text(" ".join([key, *objects]))
+            return objects
+
+        with ThreadPoolExecutor(self.jobs) as pool:
+            return [name for objects in pool.map(compile_one, sources) for name in objects]
+
+
+main()

@@ -1,0 +1,81 @@
+"""What a public module says about a name it lacks: most such names come from programs written for PyTorch."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from importlib import import_module
+from types import FrameType
+from typing import Any
+
+SHOWN = 3  # near names in a message
+
+
+def module_getattr(module_name: str, lazy: Iterable[str] = ()) -> Callable[[str], Any]:
+    """The `__getattr__` of a public module: `__getattr__ = module_getattr(__name__)`.
+
+    lazy    submodules to import when first used
+    AttributeError, or ImportError inside `from module import name`, with the names that are near.
+    """
+    submodules = frozenset(lazy)
+
+    def __getattr__(name: str) -> Any:
+        if name in submodules:
+            return import_module(f"{module_name}.{name}")
+        if name.startswith("_"):  # probes: __path__, __wrapped__, _ipython_display_
+            raise AttributeError(f"module {module_name!r} has no attribute {name!r}")
+        ours = describe(module_name, name)
+        if is_import_from(sys._getframe(1)):
+            # Python would replace an AttributeError here by an ImportError without our line.
+            raise ImportError(f"cannot import name {name!r} from {module_name!r}\n{ours}", name=module_name)
+        # name is set so that Python does not set obj and add a "Did you mean" of its own.
+        raise AttributeError(f"module {module_name!r} has no attribute {name!r}\n{ours}", name=name)
+
+    return __getattr__
+
+
+def missing(module_name: str, name: str, candidates: Iterable[str]) -> str:
+    """One line for a `name` that `module_name` lacks, with those of `candidates` that are near."""
+    from difflib import get_close_matches
+
+    path = f"{torch_name(module_name)}.{name}"
+    folded = {candidate.casefold(): candidate for candidate in candidates}
+    near = [folded[match] for match in get_close_matches(name.casefold(), folded, SHOWN)]
+    text = f"retrograd has no '{path}'"
+    return f"{text}; near names: {', '.join(near)}" if near else text
+
+
+def torch_name(module_name: str) -> str:
+    """'retrograd.nn' -> 'torch.nn'"""
+    return "torch" + module_name.removeprefix("retrograd")
+
+
+@lru_cache(256)  # `hasattr(torch, name)` may be asked at every step
+def describe(module_name: str, name: str) -> str:
+    found = elsewhere(name)
+    if found:
+        return f"retrograd has no '{torch_name(module_name)}.{name}'; it has {', '.join(found)}"
+    return missing(module_name, name, public(sys.modules[module_name]))
+
+
+def elsewhere(name: str) -> list[str]:
+    """Loaded public modules of ours that do have `name`, the shortest paths first."""
+    modules = [
+        path
+        for path, module in list(sys.modules.items())
+        if path.partition(".")[0] == "retrograd" and "._" not in path and name in vars(module)
+    ]
+    return [f"{torch_name(path)}.{name}" for path in sorted(modules, key=lambda path: (path.count("."), path))][:SHOWN]
+
+
+def public(module: Any) -> list[str]:
+    return [name for name in vars(module) if not name.startswith("_")]
+
+
+def is_import_from(frame: FrameType) -> bool:
+    """Is `frame` in the middle of `from module import name`?"""
+    from opcode import opmap
+
+    code = frame.f_code.co_code
+    return 0 <= frame.f_lasti < len(code) and code[frame.f_lasti] == opmap["IMPORT_FROM"]

@@ -1,0 +1,130 @@
+"""What users see of nodes: `_saved_X`, `_raw_saved_X`, and class names without a module, as PyTorch shows them."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ._engine.node import FREED, Node
+from ._engine.op import A, B, Binary, Many, Nary, Unary, X, Y
+from ._engine.saved import Packed, use, use_output
+from ._engine.tensor import TensorBase, wrap
+
+BITS = {"x": X, "a": A, "b": B, "y": Y}
+TWICE = (
+    "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one pair of hooks is allowed "
+    "at a time."
+)
+
+
+class SavedTensor:
+    """One value a node keeps (`node._raw_saved_X`), so that hooks can be put on it alone."""
+
+    def __init__(self, node: Any, field: Any) -> None:
+        self.node = node
+        self.field = field
+
+    def register_hooks(self, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]) -> None:
+        """Pack the value now; unpack it at each use.  RuntimeError a second time, or after it was freed."""
+        node, field = self.node, self.field
+        if node.freed:
+            raise RuntimeError(
+                "Calling register_hooks on a saved tensor after it has been freed. Saved intermediate values of the graph "
+                "are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if you need to backward "
+                "through the graph a second time or if you need to access saved tensors after calling backward.")
+        value = node.kept[field] if isinstance(field, int) else getattr(node, field)
+        if isinstance(value, Packed):
+            raise RuntimeError(TWICE)
+        if value is None or not isinstance(value, (TensorBase, np.ndarray)):
+            raise RuntimeError("Calling register_hooks on a saved tensor with value None is forbidden")
+        own = node if field == "y" else None
+        tensor = read(node, field) if own is not None else value
+        packed = Packed(tensor, pack_hook, unpack_hook, own)
+        if isinstance(field, int):
+            node.kept[field] = packed
+        else:
+            setattr(node, field, packed)
+
+
+def read(node: Any, field: Any) -> Any:
+    """The kept value as a Tensor or number; None when this node did not keep it."""
+    if node.freed:
+        raise RuntimeError(FREED)
+    if isinstance(node, Nary):
+        if isinstance(field, int):
+            return use(node.kept[field], node.edits[field], node, True) if node.kept else None
+        return use_output(node.y, node.y_version, node.y_edits, node, 0, True)
+    if isinstance(node, Many):
+        return use(node.x, node.x_edits, node, True) if node.keep & X else None
+    if not node.keep & BITS[field]:
+        return None
+    if field == "y":
+        return use_output(node.y, node.y_version, node.y_edits, node, 0, True)
+    return use(getattr(node, field), getattr(node, field + "_edits"), node, True)
+
+
+def shown(node: Any, field: str) -> Any:
+    """A value that is no kept tensor: dims, sizes, masks, indices."""
+    if getattr(node, "freed", False) and getattr(node, "holds", False):
+        raise RuntimeError(FREED)
+    value = getattr(node, field)
+    return wrap(value) if isinstance(value, np.ndarray) else value
+
+
+def _reader(field: Any) -> property:
+    return property(lambda self: read(self, field))
+
+
+def _raw(field: Any) -> property:
+    return property(lambda self: SavedTensor(self, field))
+
+
+def _shower(field: str) -> property:
+    return property(lambda self: shown(self, field))
+
+
+def keeps(cls: Any, field: Any) -> bool:
+    """Does any rule of this op read the field?"""
+    if isinstance(field, int):
+        return bool(_default(cls, "reads") >> field & 1)
+    if issubclass(cls, Binary):
+        return bool((_default(cls, "reads_a") | _default(cls, "reads_b")) & BITS[field])
+    if issubclass(cls, Nary):
+        return bool(_default(cls, "reads") >> 30 & 1)
+    return bool(_default(cls, "keep") & BITS[field])
+
+
+def _default(cls: Any, name: str) -> int:
+    """The class's own value of an attribute that compiled classes only have on instances."""
+    probe = cls.__new__(cls)
+    return int(getattr(probe, name))
+
+
+def dress(cls: Any) -> None:
+    """Give an op class its `_saved_X` attributes."""
+    for name, field in cls.names.items():
+        if not isinstance(field, int) and field not in BITS:
+            setattr(cls, "_saved_" + name, _shower(field))
+        elif keeps(cls, field):
+            setattr(cls, "_saved_" + name, _reader(field))
+            setattr(cls, "_raw_saved_" + name, _raw(field))
+    for name, field in cls.shows.items():
+        setattr(cls, "_saved_" + name, _shower(field))
+
+
+def dress_all() -> None:
+    """... and every op class the name PyTorch shows."""
+    pending = [Node]
+    while pending:
+        cls = pending.pop()
+        pending.extend(cls.__subclasses__())
+        if cls in (Unary, Binary, Nary, Many):
+            continue
+        if issubclass(cls, (Unary, Binary, Nary, Many)):
+            dress(cls)
+        if cls is not Node:
+            cls.__module__ = "builtins"
+
+
+dress_all()

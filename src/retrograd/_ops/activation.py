@@ -1,0 +1,567 @@
+"""Activation functions, softmax and log_softmax."""
+from __future__ import annotations
+
+from typing import Any, ClassVar, Final, final
+
+import numpy
+
+from .._engine.node import Array, Value
+from .._engine.op import A, B, X, Y, Binary, Unary
+from .._engine.tensor import TensorBase
+from . import choose, index, pointwise, reduce
+from .pointwise import like, wide
+
+np: Final[Any] = numpy
+ROOT_HALF: Final = 0.7071067811865476
+PER_ROOT_TWO_PI: Final = 0.3989422804014327
+ROOT_TWO_OVER_PI: Final = 0.7978845608028654
+CUBE: Final = 0.044715                          # of the tanh form of gelu: Hendrycks and Gimpel 2016
+
+
+@final
+class ReluBackward0(Unary):
+    """max(x, 0); the derivative at 0 is 0."""
+
+    keep = Y
+
+    def forward(self, x: Array) -> Array:
+        return np.maximum(0, x)                 # in this order -0.0 stays, as in PyTorch
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        return choose.where(y <= 0, 0.0, g)
+
+
+def leaky_of(x: Array, slope: float) -> Array:
+    return np.where(x > 0, x, x * slope)
+
+
+@final
+class LeakyReluBackward0(Unary):
+    """x where positive, else slope * x"""
+
+    keep = X
+    shows: ClassVar[Any] = {"negative_slope": "slope"}
+
+    def __init__(self, slope: float) -> None:
+        self.slope = slope
+
+    def forward(self, x: Array) -> Array:
+        return leaky_of(x, self.slope)
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        return choose.where(x > 0, g, g * self.slope)
+
+
+@final
+class LeakyReluBackward1(Unary):
+    """In place: the sign of the result tells that of the input, for slopes >= 0."""
+
+    keep = Y
+    shows: ClassVar[Any] = {"negative_slope": "slope"}
+
+    def __init__(self, slope: float) -> None:
+        self.slope = slope
+
+    def forward(self, x: Array) -> Array:
+        return leaky_of(x, self.slope)
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        if self.slope < 0:
+            raise RuntimeError(
+                "In-place leakyReLu backward calculation is triggered with a negative slope which is not supported. "
+                "This is caused by calling in-place forward function with a negative slope, please call out-of-place "
+                "version instead. File an issue at https://github.com/pytorch/pytorch if you do require supporting "
+                "in-place leakRelu backward calculation with negative slope")
+        return choose.where(y > 0, g, g * self.slope)
+
+
+def elu_of(x: Array, alpha: float, scale: float, input_scale: float) -> Array:
+    z = wide(x)
+    negative = np.expm1(z * input_scale) * (alpha * scale)
+    return like(np.where(z <= 0, negative, z if scale == 1 else z * scale), x)
+
+
+@final
+class EluBackward0(Unary):
+    """scale * x where positive, else scale * alpha * (exp(input_scale * x) - 1)"""
+
+    keep = X
+    shows: ClassVar[Any] = {"alpha": "alpha", "scale": "scale", "input_scale": "input_scale"}
+
+    def __init__(self, alpha: float, scale: float, input_scale: float) -> None:
+        self.alpha = alpha
+        self.scale = scale
+        self.input_scale = input_scale
+
+    def forward(self, x: Array) -> Array:
+        return elu_of(x, self.alpha, self.scale, self.input_scale)
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        below = pointwise.exp(choose.clamp(x, None, 0.0) * self.input_scale)
+        below = below * (self.alpha * self.scale * self.input_scale)
+        return choose.where(x > 0, g * self.scale, g * below)
+
+
+@final
+class EluBackward1(Unary):
+    """In place: from the result, for alpha >= 0."""
+
+    keep = Y
+    shows: ClassVar[Any] = {"alpha": "alpha", "scale": "scale", "input_scale": "input_scale"}
+
+    def __init__(self, alpha: float, scale: float, input_scale: float) -> None:
+        self.alpha = alpha
+        self.scale = scale
+        self.input_scale = input_scale
+
+    def forward(self, x: Array) -> Array:
+        return elu_of(x, self.alpha, self.scale, self.input_scale)
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        if self.alpha < 0:
+            raise RuntimeError(
+                "In-place elu backward calculation is triggered with a negative slope which is not supported. This is "
+                "caused by calling in-place forward function with a negative slope, please call out-of-place version "
+                "instead.")
+        below = (y + self.alpha * self.scale) * self.input_scale
+        return choose.where(y > 0, g * self.scale, g * below)
+
+
+@final
+class CeluBackward0(Unary):
+    """x where positive, else alpha * (exp(x / alpha) - 1)"""
+
+    keep = X
+    shows: ClassVar[Any] = {"alpha": "alpha"}
+
+    def __init__(self, alpha: float) -> None:
+        self.alpha = alpha
+
+    def forward(self, x: Array) -> Array:
+        return elu_of(x, self.alpha, 1.0, 1.0 / self.alpha)
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        below = pointwise.exp(choose.clamp(x, None, 0.0) * (1.0 / self.alpha))
+        return choose.where(x > 0, g, g * below)
+
+
+@final
+class CeluBackward1(Unary):
+    """In place: from the result."""
+
+    keep = Y
+    shows: ClassVar[Any] = {"alpha": "alpha"}
+
+    def __init__(self, alpha: float) -> None:
+        self.alpha = alpha
+
+    def forward(self, x: Array) -> Array:
+        return elu_of(x, self.alpha, 1.0, 1.0 / self.alpha)
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        below = (y + self.alpha) * (1.0 / self.alpha)
+        return choose.where(y > 0, g, g * below)
+
+
+@final
+class GeluBackward0(Unary):
+    """x times the normal distribution function of x; approximate="tanh": its tanh form."""
+
+    keep = X
+    shows: ClassVar[Any] = {"approximate": "approximate"}
+
+    def __init__(self, approximate: str) -> None:
+        self.approximate = approximate
+
+    def forward(self, x: Array) -> Array:
+        z = wide(x)
+        if self.approximate == "tanh":
+            t = np.tanh((z + z * z * z * CUBE) * ROOT_TWO_OVER_PI)
+        else:
+            t = pointwise.erf_of(z * ROOT_HALF)
+        return like(z * 0.5 * (t + 1.0), x)
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        if self.approximate == "tanh":
+            t = pointwise.tanh((x + x * x * x * CUBE) * ROOT_TWO_OVER_PI)
+            slope = (x * x * (3.0 * CUBE) + 1.0) * ROOT_TWO_OVER_PI
+            return g * ((t + 1.0) * 0.5 + x * 0.5 * (1.0 - t * t) * slope)
+        whole = (pointwise.erf(x * ROOT_HALF) + 1.0) * 0.5
+        return g * (whole + x * (pointwise.exp(x * x * -0.5) * PER_ROOT_TWO_PI))
+
+
+def sigmoid_of(x: Array) -> Array:
+    return 1.0 / (np.exp(-x) + 1.0)
+
+
+@final
+class SiluBackward0(Unary):
+    """x * sigmoid(x)"""
+
+    keep = X
+
+    def forward(self, x: Array) -> Array:
+        z = wide(x)
+        return like(z * sigmoid_of(z), x)
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        s = pointwise.sigmoid(x)
+        return g * (s * (x * (1 - s) + 1))
+
+
+@final
+class MishBackward0(Unary):
+    """x * tanh(softplus(x))"""
+
+    keep = X
+
+    def forward(self, x: Array) -> Array:
+        z = wide(x)
+        return like(z * np.tanh(softplus_of(z, 1.0, 1e30)), x)
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        t = pointwise.tanh(softplus(x, 1.0, 20.0))
+        return g * (t + x * pointwise.sigmoid(x) * (1 - t * t))
+
+
+def softplus_of(x: Array, beta: float, threshold: float) -> Array:
+    z = x * beta
+    bent = np.maximum(z, 0) + np.log1p(np.exp(-np.abs(z)))
+    return np.where(z > threshold, x, bent / beta)
+
+
+@final
+class SoftplusBackward0(Unary):
+    """log(1 + exp(beta x)) / beta; x itself where beta x > threshold"""
+
+    keep = X
+    shows: ClassVar[Any] = {"beta": "beta", "threshold": "threshold"}
+
+    def __init__(self, beta: float, threshold: float) -> None:
+        self.beta = beta
+        self.threshold = threshold
+
+    def forward(self, x: Array) -> Array:
+        return like(softplus_of(wide(x), self.beta, self.threshold), x)
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        z = x * self.beta
+        return choose.where(z > self.threshold, g, g * pointwise.sigmoid(z))
+
+
+@final
+class LogSigmoidBackward0(Unary):
+    """-log(1 + exp(-x))"""
+
+    keep = X
+    shows: ClassVar[Any] = {"buffer": "buffer"}
+    buffer: Any = None                          # PyTorch keeps exp(-|x|) here when it vectorises
+
+    def forward(self, x: Array) -> Array:
+        z = wide(x)
+        return like(np.minimum(0, z) - np.log1p(np.exp(-np.abs(z))), x)
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        return g * pointwise.sigmoid(-x)
+
+
+@final
+class HardtanhBackward0(Unary):
+    """x between two numbers; the derivative at both is 0."""
+
+    keep = X
+    shows: ClassVar[Any] = {"min_val": "low", "max_val": "high"}
+
+    def __init__(self, low: Any, high: Any) -> None:
+        self.low: Any = low
+        self.high: Any = high
+
+    def forward(self, x: Array) -> Array:
+        low = np.asarray(self.low).astype(x.dtype)
+        return np.minimum(np.asarray(self.high).astype(x.dtype), np.maximum(low, x))
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        return choose.where((x > self.low) & (x < self.high), g, 0.0)
+
+
+@final
+class HardswishBackward0(Unary):
+    """x * clamp(x + 3, 0, 6) / 6"""
+
+    keep = X
+
+    def forward(self, x: Array) -> Array:
+        z = wide(x)
+        return like(z * np.minimum(np.maximum(z + 3.0, 0.0), 6.0) / 6.0, x)
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        inner = choose.where(x >= 3.0, g, g * (x / 3.0 + 0.5))
+        return choose.where(x <= -3.0, 0.0, inner)
+
+
+@final
+class HardsigmoidBackward0(Unary):
+    """clamp(x + 3, 0, 6) / 6"""
+
+    keep = X
+
+    def forward(self, x: Array) -> Array:
+        z = wide(x)
+        return like(np.minimum(np.maximum(z + 3.0, 0.0), 6.0) / 6.0, x)
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        return choose.where((x > -3.0) & (x < 3.0), g * (1.0 / 6.0), 0.0)
+
+
+@final
+class SoftshrinkBackward0(Unary):
+    """x moved towards 0 by lambd, 0 where that would cross 0"""
+
+    keep = X
+    shows: ClassVar[Any] = {"lambd": "lambd"}
+
+    def __init__(self, lambd: float) -> None:
+        self.lambd = lambd
+
+    def forward(self, x: Array) -> Array:
+        zero = x.dtype.type(0)
+        inside = np.where(x != x, x, zero)
+        return np.where(x > self.lambd, x - self.lambd, np.where(x < -self.lambd, x + self.lambd, inside))
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        return choose.where((x > self.lambd) | (x < -self.lambd), g, 0.0)
+
+
+@final
+class HardshrinkBackward0(Unary):
+    """x, but 0 in [-lambd, lambd]"""
+
+    keep = X
+    shows: ClassVar[Any] = {"lambd": "lambd"}
+
+    def __init__(self, lambd: float) -> None:
+        self.lambd = lambd
+
+    def forward(self, x: Array) -> Array:
+        return np.where((x >= -self.lambd) & (x <= self.lambd), x.dtype.type(0), x)
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        return choose.where((x > self.lambd) | (x < -self.lambd), g, 0.0)
+
+
+def threshold_of(x: Array, threshold: Any, value: Any) -> Array:
+    return np.where(x <= threshold, np.asarray(value).astype(x.dtype), x)
+
+
+@final
+class ThresholdBackward0(Unary):
+    """x, but `value` where x <= threshold"""
+
+    keep = X
+    shows: ClassVar[Any] = {"threshold": "threshold"}
+
+    def __init__(self, threshold: Any, value: Any) -> None:
+        self.threshold: Any = threshold
+        self.value: Any = value
+
+    def forward(self, x: Array) -> Array:
+        return threshold_of(x, self.threshold, self.value)
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        return choose.where(x <= self.threshold, 0.0, g)
+
+
+@final
+class ThresholdBackward1(Unary):
+    """In place."""
+
+    keep = X
+    shows: ClassVar[Any] = {"threshold": "threshold"}
+
+    def __init__(self, threshold: Any, value: Any) -> None:
+        self.threshold: Any = threshold
+        self.value: Any = value
+
+    def forward(self, x: Array) -> Array:
+        return threshold_of(x, self.threshold, self.value)
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        return choose.where(x <= self.threshold, 0.0, g)
+
+
+@final
+class GluBackward0(Unary):
+    """The first half of a dim times the sigmoid of the second."""
+
+    keep = X
+    shows: ClassVar[Any] = {"dim": "dim"}
+
+    def __init__(self, dim: int) -> None:
+        self.dim = dim
+        self.was: Any = ()
+
+    def half(self, second: bool) -> Any:
+        n = self.was[self.dim] // 2
+        return (slice(None),) * self.dim + (slice(n, 2 * n) if second else slice(0, n),)
+
+    def forward(self, x: Array) -> Array:
+        self.was = x.shape
+        return like(wide(x[self.half(False)]) * sigmoid_of(wide(x[self.half(True)])), x)
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        first = self.half(False)
+        second = self.half(True)
+        s = pointwise.sigmoid(index.take(x, second))
+        a = index.take(x, first)
+        return index.put(g * s, first, self.was) + index.put(g * (a * (s * (1 - s))), second, self.was)
+
+
+@final
+class PreluKernelBackward0(Binary):
+    """a where positive, else b * a; b is shaped to broadcast along the channels."""
+
+    reads_a = A | B
+    reads_b = A
+    names: ClassVar[Any] = {"self": "a", "weight": "b"}
+
+    def forward(self, a: Array, b: Array) -> Array:
+        return np.where(a > 0, a, a * b)
+
+    def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return choose.where(a > 0, g, g * b)
+
+    def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return choose.where(a > 0, 0.0, g * a)
+
+
+@final
+class RreluWithNoiseBackward0(Unary):
+    """Leaky relu whose slopes were drawn by the caller (`noise`, 1 where x > 0)."""
+
+    keep = X
+    holds = True
+    shows: ClassVar[Any] = {"lower": "lower", "upper": "upper", "noise": "noise", "training": "training"}
+
+    def __init__(self, noise: Array, lower: float, upper: float, training: bool) -> None:
+        self.noise: Any = noise
+        self.lower = lower
+        self.upper = upper
+        self.training = training
+
+    def drop(self) -> None:
+        self.noise = None
+
+    def forward(self, x: Array) -> Array:
+        if self.training:
+            return np.where(x <= 0, x * self.noise, x)
+        return leaky_of(x, (self.lower + self.upper) / 2)
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        if self.training and self.upper - self.lower > 1e-6:
+            return g * self.noise
+        return choose.where(x > 0, g, g * ((self.lower + self.upper) / 2))
+
+
+@final
+class RreluWithNoiseBackward1(Unary):
+    """In place: from the result."""
+
+    keep = Y
+    holds = True
+    shows: ClassVar[Any] = {"lower": "lower", "upper": "upper", "noise": "noise", "training": "training"}
+
+    def __init__(self, noise: Array, lower: float, upper: float, training: bool) -> None:
+        self.noise: Any = noise
+        self.lower = lower
+        self.upper = upper
+        self.training = training
+
+    def drop(self) -> None:
+        self.noise = None
+
+    def forward(self, x: Array) -> Array:
+        if self.training:
+            return np.where(x <= 0, x * self.noise, x)
+        return leaky_of(x, (self.lower + self.upper) / 2)
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        if self.training and self.upper - self.lower > 1e-6:
+            return g * self.noise
+        return choose.where(y > 0, g, g * ((self.lower + self.upper) / 2))
+
+
+def centred(x: Array, dim: int) -> Array:
+    """x minus its largest element along dim: exp of it cannot overflow."""
+    return x - np.maximum.reduce(x, dim, None, None, True, -np.inf)
+
+
+@final
+class SoftmaxBackward0(Unary):
+    """exp(x) / sum(exp(x)) along a dim"""
+
+    keep = Y
+    shows: ClassVar[Any] = {"dim": "dim"}
+
+    def __init__(self, dim: int) -> None:
+        self.dim = dim
+
+    def forward(self, x: Array) -> Array:
+        if x.ndim == 0:
+            return np.where(np.abs(x) < np.inf, x.dtype.type(1), x - x)
+        e = np.exp(centred(wide(x), self.dim))
+        return like(e / np.add.reduce(e, self.dim, None, None, True), x)
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        gy = g * y
+        return gy - y * total(gy, self.dim)
+
+
+@final
+class LogSoftmaxBackward0(Unary):
+    """x - log(sum(exp(x))) along a dim"""
+
+    keep = Y
+    shows: ClassVar[Any] = {"dim": "dim"}
+
+    def __init__(self, dim: int) -> None:
+        self.dim = dim
+
+    def forward(self, x: Array) -> Array:
+        if x.ndim == 0:
+            return x - x
+        z = centred(wide(x), self.dim)
+        return like(z - np.log(np.add.reduce(np.exp(z), self.dim, None, None, True)), x)
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        return g - pointwise.exp(y) * total(g, self.dim)
+
+
+def total(x: Value, dim: int) -> Value:
+    """x summed over one dim, which stays as 1."""
+    return reduce.sum_dims(x, (dim,), True) if x.ndim else x
+
+
+def relu(x: Value) -> Value:
+    return ReluBackward0().run(x)
+
+
+def relu_(x: TensorBase) -> TensorBase:
+    return ReluBackward0().run_(x)
+
+
+def softplus(x: Value, beta: float, threshold: float) -> Value:
+    return SoftplusBackward0(beta, threshold).run(x)
+
+
+def logsigmoid(x: Value) -> Value:
+    return LogSigmoidBackward0().run(x)
+
+
+def softmax(x: Value, dim: int) -> Value:
+    """dim non-negative"""
+    return SoftmaxBackward0(dim).run(x)
+
+
+def log_softmax(x: Value, dim: int) -> Value:
+    """dim non-negative"""
+    return LogSoftmaxBackward0(dim).run(x)

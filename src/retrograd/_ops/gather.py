@@ -1,0 +1,617 @@
+"""Reading and writing along a dim, at flat positions and under masks: gather, scatter, index_add, take, put, ...
+
+The functions take int64 index arrays whose bounds the caller has checked.
+"""
+from __future__ import annotations
+
+from typing import Any, ClassVar, Final, Optional, final
+
+import numpy
+
+from .._engine.node import Array, Shape, Value
+from .._engine.op import A, B, X, Y, Binary, Unary
+from .._engine.tensor import TensorBase
+
+np: Final[Any] = numpy
+
+
+def places(index: Array, dim: int, sizes: Shape) -> Array:
+    """Flat positions in an array of `sizes` of what `index` names along dim."""
+    flat = np.zeros((), np.int64)
+    step = 1
+    for d in range(len(sizes) - 1, -1, -1):
+        n = sizes[d]
+        if d == dim:
+            flat = flat + np.where(index < 0, index + n, index) * step
+        else:
+            m = index.shape[d]
+            flat = flat + (np.arange(m) * step).reshape(
+                tuple([m if i == d else 1 for i in range(len(sizes))]))
+        step *= n
+    return flat
+
+
+def at_dim(index: Array, dim: int) -> Any:
+    """The NumPy index that stands for `index` along dim."""
+    return (slice(None),) * dim + (index,)
+
+
+@final
+class GatherBackward0(Unary):
+    """y[i, j] = x[index[i, j], j] along dim 0, and so on."""
+
+    keep = X
+    holds = True
+    shows: ClassVar[Any] = {"dim": "dim", "index": "index", "sparse_grad": "sparse_grad"}
+
+    def __init__(self, dim: int, index: Array) -> None:
+        self.dim = dim
+        self.index: Array = index
+        self.sparse_grad: bool = False
+
+    def drop(self) -> None:
+        self.index = None
+
+    def forward(self, x: Array) -> Array:
+        if x.ndim == 0:
+            return np.array(x).reshape(self.index.shape)
+        part = x[tuple([slice(None) if d == self.dim else slice(self.index.shape[d]) for d in range(x.ndim)])]
+        return np.take_along_axis(part, self.index, self.dim)
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        sizes: Shape = reduce.raw(x).shape
+        if not sizes:
+            return shape.reshape(g, ()) * 1
+        return scatter_zeros(g, self.dim, self.index, sizes, True)
+
+
+@final
+class ScatterZerosBackward0(Unary):
+    """Zeros with x added at `index` along dim: the adjoint of gather."""
+
+    holds = True
+
+    def __init__(self, dim: int, index: Array, into: Shape, repeats: bool) -> None:
+        self.dim = dim
+        self.index: Array = index
+        self.into = into
+        self.repeats = repeats
+
+    def drop(self) -> None:
+        self.index = None
+
+    def forward(self, x: Array) -> Array:
+        out = np.zeros(self.into, x.dtype)
+        if self.repeats:
+            np.add.at(out.reshape(-1), places(self.index, self.dim, self.into).reshape(-1), x.reshape(-1))
+        else:
+            np.put_along_axis(out, self.index, x, self.dim)
+        return out
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        return gather(g, self.dim, self.index)
+
+
+def gather(x: Value, dim: int, index: Array) -> Value:
+    return GatherBackward0(dim, index).run(x)
+
+
+def scatter_zeros(x: Value, dim: int, index: Array, into: Shape, repeats: bool) -> Value:
+    """`repeats`: may index name an element twice?"""
+    return ScatterZerosBackward0(dim, index, into, repeats).run(x)
+
+
+class Along(Binary):
+    """b written into a at `index` along dim."""
+
+    holds = True
+    shows: ClassVar[Any] = {"dim": "dim", "index": "index"}
+
+    def __init__(self, dim: int, index: Array) -> None:
+        self.dim = dim
+        self.index: Array = index
+
+    def drop(self) -> None:
+        self.index = None
+
+    def compute(self, a: Value, b: Value, ta: Optional[TensorBase], tb: Optional[TensorBase]) -> Array:
+        xa: Array = ta.array if ta is not None else a
+        xb: Array = tb.array if tb is not None else b
+        return self.forward(xa, xb)
+
+
+def corner(index: Array) -> Any:
+    """The part of a source that an index of this shape reads."""
+    return tuple([slice(n) for n in index.shape])
+
+
+@final
+class ScatterBackward0(Along):
+    """a with b at index; b may be larger than index."""
+
+    def forward(self, a: Array, b: Array) -> Array:
+        out = np.array(a, order="C")
+        if self.index.size:
+            out.reshape(-1)[places(self.index, self.dim, a.shape)] = b[corner(self.index)]
+        return out
+
+    def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return scatter_number(g, self.dim, self.index, 0.0)
+
+    def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return gather(g, self.dim, self.index)
+
+    def rules(self, g: Value, graph: bool, want_a: bool, want_b: bool) -> tuple[Value, Value]:
+        ga, gb = super().rules(g, graph, want_a, want_b)
+        return ga, gb
+
+
+@final
+class ScatterBackward1(Unary):
+    """x with a number at index."""
+
+    holds = True
+    shows: ClassVar[Any] = {"dim": "dim", "index": "index"}
+
+    def __init__(self, dim: int, index: Array, number: Any) -> None:
+        self.dim = dim
+        self.index: Array = index
+        self.number: Any = number
+
+    def drop(self) -> None:
+        self.index = None
+
+    def forward(self, x: Array) -> Array:
+        out = np.array(x, order="C")
+        if self.index.size:
+            out.reshape(-1)[places(self.index, self.dim, x.shape)] = np.asarray(self.number).astype(x.dtype)
+        return out
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        return scatter_number(g, self.dim, self.index, 0.0)
+
+
+@final
+class ScatterAddBackward0(Along):
+    """a with b added at index."""
+
+    def forward(self, a: Array, b: Array) -> Array:
+        out = np.array(a, order="C")
+        if self.index.size:
+            np.add.at(out.reshape(-1), places(self.index, self.dim, a.shape).reshape(-1),
+                      b[corner(self.index)].reshape(-1))
+        return out
+
+    def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return g
+
+    def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return gather(g, self.dim, self.index)
+
+
+UFUNCS: Final[dict[str, Any]] = {
+    "sum": numpy.add, "mean": numpy.add, "prod": numpy.multiply, "amax": numpy.maximum, "amin": numpy.minimum,
+    "add": numpy.add, "multiply": numpy.multiply,
+}
+STARTS: Final[dict[str, Any]] = {"sum": 0, "mean": 0, "prod": 1}
+
+
+@final
+class ScatterReduceBackward0(Along):
+    """a with what b holds for each element reduced into it: sum, prod, mean, amax, amin."""
+
+    reads_a = A | B | Y
+    reads_b = A | B | Y
+    names: ClassVar[Any] = {"self": "a", "src": "b", "result": "y"}
+    shows: ClassVar[Any] = {"dim": "dim", "include_self": "include_self", "index": "index", "reduce": "reduce"}
+
+    def __init__(self, dim: int, index: Array, reduce: str, include_self: bool) -> None:
+        self.dim = dim
+        self.index: Array = index
+        self.reduce = reduce
+        self.include_self = include_self
+
+    def forward(self, a: Array, b: Array) -> Array:
+        out = np.array(a, order="C")
+        if not self.index.size:
+            return out
+        how = self.reduce
+        flat = out.reshape(-1)
+        at = places(self.index, self.dim, a.shape).reshape(-1)
+        if not self.include_self:
+            if how in STARTS:
+                flat[at] = STARTS[how]
+            elif a.dtype.kind in "fV":
+                flat[at] = -np.inf if how == "amax" else np.inf
+            else:
+                flat[at] = b[corner(self.index)].reshape(-1)
+        UFUNCS[how].at(flat, at, b[corner(self.index)].reshape(-1))
+        if how == "mean":
+            count = self.counts(a)
+            if a.dtype.kind in "fV":
+                return (out / count).astype(a.dtype)
+            return np.floor_divide(out, count).astype(a.dtype)
+        return out
+
+    def counts(self, a: Array) -> Array:
+        """How many numbers went into each element, at least 1."""
+        count = np.full(a.shape, 1 if self.include_self else 0, np.int64)
+        np.add.at(count.reshape(-1), places(self.index, self.dim, a.shape).reshape(-1), 1)
+        return np.maximum(count, 1)
+
+    def touched(self, a: Array) -> Array:
+        hit = np.zeros(a.shape, bool)
+        hit.reshape(-1)[places(self.index, self.dim, a.shape)] = True
+        return hit
+
+    def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        own = reduce.raw(a)
+        how = self.reduce
+        if how == "sum":
+            got = g
+        elif how == "mean":
+            got = g / self.counts(own).astype(own.dtype)
+        elif how == "prod":
+            got = g * prod_grad(a, self.include_self, a, b, self.dim, self.index, True)
+        else:
+            won, _, n = self.winners(own, reduce.raw(b), reduce.raw(y))
+            got = g * (won / n).astype(own.dtype)
+        if not self.include_self and self.index.size:
+            got = choose.where(self.touched(own), 0.0, got)
+        return got
+
+    def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        own = reduce.raw(a)
+        how = self.reduce
+        if how == "sum":
+            return gather(g, self.dim, self.index)
+        if how == "mean":
+            return gather(g / self.counts(own).astype(own.dtype), self.dim, self.index)
+        if how == "prod":
+            return gather(g, self.dim, self.index) * prod_grad(b, self.include_self, a, b, self.dim, self.index, False)
+        _, won, n = self.winners(own, reduce.raw(b), reduce.raw(y))
+        return gather(g / n.astype(own.dtype), self.dim, self.index) * won.astype(own.dtype)
+
+    def winners(self, a: Array, b: Array, y: Array) -> Any:
+        """(where a is the extreme, where b is, how many share each element)"""
+        mine = a == y
+        if not self.include_self:
+            mine = mine & ~self.touched(a)
+        theirs = np.take_along_axis(y[below(self.index, self.dim)], self.index, self.dim) == b[corner(self.index)]
+        n = mine.astype(np.int64)
+        np.add.at(n.reshape(-1), places(self.index, self.dim, a.shape).reshape(-1), theirs.reshape(-1))
+        return mine, theirs, np.maximum(n, 1)
+
+
+def below(index: Array, dim: int) -> Any:
+    return tuple([slice(None) if d == dim else slice(index.shape[d]) for d in range(index.ndim)])
+
+
+def prod_grad(own: Value, include: bool, a: Value, b: Value, dim: int, index: Array, into: bool) -> Value:
+    """Per element of `own` (a, or b when not `into`) the product of the others that went into the same result."""
+    b = tensor_index.take(b, corner(index))
+    ra = reduce.raw(a)
+    rb = reduce.raw(b)
+    sizes: Shape = ra.shape
+    zeros = (ra == 0).astype(np.int64) if include else np.zeros(sizes, np.int64)
+    at = places(index, dim, sizes).reshape(-1)
+    np.add.at(zeros.reshape(-1), at, (rb == 0).reshape(-1))
+    filled = reduce.nonzero(b)
+    start: Value = reduce.nonzero(a) if include else np.ones(sizes, ra.dtype)
+    whole = ScatterReduceBackward0(dim, index, "prod", True).run(start, filled)
+    if into:
+        alone = zeros - (ra == 0)
+        return choose.where(alone > 0, 0.0, whole / reduce.nonzero(a))
+    mine = np.take_along_axis(zeros[below(index, dim)], index, dim) - (rb == 0)
+    return choose.where(mine > 0, 0.0, gather(whole, dim, index) / filled)
+
+
+@final
+class ScatterReduced(Along):
+    """scatter(reduce="add" or "multiply"), which PyTorch records without a derivative."""
+
+    def __init__(self, dim: int, index: Array, reduce: str) -> None:
+        self.dim = dim
+        self.index: Array = index
+        self.reduce = reduce
+
+    def name(self) -> str:
+        return "torch::autograd::NotImplemented"
+
+    def forward(self, a: Array, b: Array) -> Array:
+        out = np.array(a, order="C")
+        at = places(self.index, self.dim, a.shape).reshape(-1)
+        b = np.asarray(b).astype(a.dtype)
+        UFUNCS[self.reduce].at(out.reshape(-1), at, b[corner(self.index)].reshape(-1) if b.ndim else b)
+        return out
+
+    def rules(self, g: Value, graph: bool, want_a: bool, want_b: bool) -> tuple[Value, Value]:
+        raise RuntimeError("derivative for aten::scatter is not implemented")
+
+
+def scatter(a: Value, dim: int, index: Array, b: Value) -> Value:
+    return ScatterBackward0(dim, index).run(a, b)
+
+
+def scatter_number(x: Value, dim: int, index: Array, number: Any) -> Value:
+    return ScatterBackward1(dim, index, number).run(x)
+
+
+# Whole slices along a dim.
+
+@final
+class IndexSelectBackward0(Unary):
+    holds = True
+    shows: ClassVar[Any] = {"dim": "dim", "index": "index", "self_sym_sizes": "was"}
+
+    def __init__(self, dim: int, index: Array) -> None:
+        self.dim = dim
+        self.index: Array = index
+        self.was: Shape = ()
+
+    def drop(self) -> None:
+        self.index = None
+
+    def forward(self, x: Array) -> Array:
+        self.was = x.shape
+        if x.ndim == 0:
+            return np.array(x)
+        return x.take(self.index, self.dim)
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        if not self.was:
+            return shape.reshape(g, ()) * 1
+        if self.index.ndim == 0:
+            g = shape.unsqueeze(shape.reshape(g, self.was[:self.dim] + self.was[self.dim + 1:]), self.dim) \
+                if reduce.raw(g).ndim < len(self.was) else g
+        return tensor_index.index_add(g, at_dim(self.index.reshape(-1), self.dim), self.was)
+
+
+@final
+class IndexAddBackward0(Along):
+    """a with alpha times the slices of b added."""
+
+    reads_b = B
+    names: ClassVar[Any] = {"source": "b"}
+    shows: ClassVar[Any] = {"alpha": "alpha", "dim": "dim", "index": "index", "source_dim": "source_dim"}
+
+    def __init__(self, dim: int, index: Array, alpha: Any) -> None:
+        self.dim = dim
+        self.index: Array = index
+        self.alpha: Any = alpha
+        self.source_dim: int = 0
+
+    def forward(self, a: Array, b: Array) -> Array:
+        self.source_dim = b.ndim
+        out = np.array(a)
+        if a.ndim == 0:
+            return np.asarray(out + self.alpha * b.sum(dtype=a.dtype)).astype(a.dtype)
+        if self.alpha != 1:
+            b = (b * self.alpha).astype(a.dtype)
+        np.add.at(out, at_dim(self.index, self.dim), b)
+        return out
+
+    def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return g
+
+    def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        g = read_slices(g, self.dim, self.index, reduce.raw(b).shape)
+        return g if self.alpha == 1 else g * self.alpha
+
+
+@final
+class IndexCopyBackward0(Along):
+    """a with slices of b in the place of its own."""
+
+    reads_b = B
+    names: ClassVar[Any] = {"source": "b"}
+    shows: ClassVar[Any] = {"dim": "dim", "index": "index", "source_dim": "source_dim"}
+    source_dim: int = 0
+
+    def forward(self, a: Array, b: Array) -> Array:
+        self.source_dim = b.ndim
+        out = np.array(a)
+        if a.ndim == 0:
+            return b.reshape(()).copy() if self.index.size else out
+        out[at_dim(self.index, self.dim)] = b
+        return out
+
+    def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return index_fill(g, self.dim, self.index, 0.0)
+
+    def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return read_slices(g, self.dim, self.index, reduce.raw(b).shape)
+
+
+def read_slices(g: Value, dim: int, index: Array, sizes: Shape) -> Value:
+    """The slices of g at index; where the source was a single number or had no dims, in that shape."""
+    if reduce.raw(g).ndim == 0:
+        return shape.expand(g, sizes)
+    return shape.reshape(index_select(g, dim, index), sizes)
+
+
+@final
+class IndexFillBackward0(Unary):
+    """x with a number in some slices."""
+
+    holds = True
+    shows: ClassVar[Any] = {"dim": "dim", "index": "index"}
+
+    def __init__(self, dim: int, index: Array, number: Any) -> None:
+        self.dim = dim
+        self.index: Array = index
+        self.number: Any = number
+
+    def drop(self) -> None:
+        self.index = None
+
+    def forward(self, x: Array) -> Array:
+        out = np.array(x)
+        value = np.asarray(self.number).astype(x.dtype)
+        if x.ndim == 0:
+            return value.copy() if self.index.size else out
+        out[at_dim(self.index, self.dim)] = value
+        return out
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        return index_fill(g, self.dim, self.index, 0.0)
+
+
+@final
+class IndexFillBackward1(Along):
+    """The same with a 0-dim tensor."""
+
+    def forward(self, a: Array, b: Array) -> Array:
+        out = np.array(a)
+        if a.ndim == 0:
+            return b.astype(a.dtype) if self.index.size else out
+        out[at_dim(self.index, self.dim)] = b.astype(a.dtype)
+        return out
+
+    def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return index_fill(g, self.dim, self.index, 0.0)
+
+    def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return reduce.sum(g if reduce.raw(g).ndim == 0 else index_select(g, self.dim, np.unique(self.index)))
+
+
+def index_select(x: Value, dim: int, index: Array) -> Value:
+    return IndexSelectBackward0(dim, index).run(x)
+
+
+def index_fill(x: Value, dim: int, index: Array, number: Any) -> Value:
+    return IndexFillBackward0(dim, index, number).run(x)
+
+
+# Flat positions.
+
+@final
+class TakeBackward0(Unary):
+    """Elements by their number in C order."""
+
+    keep = X
+    holds = True
+    shows: ClassVar[Any] = {"index": "index"}
+
+    def __init__(self, index: Array) -> None:
+        self.index: Array = index
+
+    def drop(self) -> None:
+        self.index = None
+
+    def forward(self, x: Array) -> Array:
+        return x.reshape(-1)[self.index]
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        own = reduce.raw(x)
+        return shape.reshape(tensor_index.index_add(g, (self.index,), (own.size,)), own.shape)
+
+
+@final
+class PutBackward0(Along):
+    """a with b at (or added at) flat positions."""
+
+    reads_b = B
+    names: ClassVar[Any] = {"source": "b"}
+    shows: ClassVar[Any] = {"accumulate": "accumulate", "index": "index"}
+
+    def __init__(self, index: Array, accumulate: bool) -> None:
+        self.dim = 0
+        self.index: Array = index
+        self.accumulate = accumulate
+
+    def forward(self, a: Array, b: Array) -> Array:
+        out = np.array(a, order="C")
+        flat = out.reshape(-1)
+        if self.accumulate:
+            np.add.at(flat, self.index.reshape(-1), b.reshape(-1))
+        else:
+            flat[self.index.reshape(-1)] = b.reshape(-1)
+        return out
+
+    def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        if self.accumulate:
+            return g
+        return put(g, self.index, np.zeros(self.index.shape, reduce.raw(g).dtype), False)
+
+    def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return shape.reshape(take(g, self.index), reduce.raw(b).shape)
+
+
+def take(x: Value, index: Array) -> Value:
+    return TakeBackward0(index).run(x)
+
+
+def put(a: Value, index: Array, b: Value, accumulate: bool) -> Value:
+    return PutBackward0(index, accumulate).run(a, b)
+
+
+# Masks.
+
+@final
+class MaskedSelectBackward0(Unary):
+    """The elements where the mask holds, as one row; x and mask broadcast."""
+
+    keep = X
+    holds = True
+    shows: ClassVar[Any] = {"mask": "mask"}
+
+    def __init__(self, mask: Array) -> None:
+        self.mask: Array = mask
+
+    def drop(self) -> None:
+        self.mask = None
+
+    def forward(self, x: Array) -> Array:
+        both = np.broadcast_shapes(x.shape, self.mask.shape)
+        return np.broadcast_to(x, both)[np.broadcast_to(self.mask, both)]
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        own: Shape = reduce.raw(x).shape
+        both = np.broadcast_shapes(own, self.mask.shape)
+        return shape.sum_to(tensor_index.index_add(g, (np.broadcast_to(self.mask, both),), both), own)
+
+
+@final
+class MaskedScatterBackward0(Along):
+    """a with the first elements of b, in order, where the mask holds."""
+
+    shows: ClassVar[Any] = {"mask": "mask", "source_sym_sizes": "source"}
+
+    def __init__(self, mask: Array) -> None:
+        self.dim = 0
+        self.index: Array = None
+        self.mask: Array = mask
+        self.source: Shape = ()
+        self.was: Shape = ()
+
+    def drop(self) -> None:
+        self.mask = None
+
+    def forward(self, a: Array, b: Array) -> Array:
+        self.source = b.shape
+        self.was = a.shape
+        both = np.broadcast_shapes(a.shape, self.mask.shape)
+        out = np.array(np.broadcast_to(a, both), order="C")
+        where = np.broadcast_to(self.mask, both)
+        out[where] = b.reshape(-1)[: int(np.count_nonzero(where))]
+        return out
+
+    def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return shape.sum_to(choose.where(self.mask, 0.0, g), self.was)
+
+    def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        n = 1
+        for m in self.source:
+            n *= m
+        got = MaskedSelectBackward0(self.mask).run(g)
+        got = tensor_index.put(got, (slice(reduce.raw(got).size),), (n,))
+        return shape.reshape(got, self.source)
+
+
+def masked_select(x: Value, mask: Array) -> Value:
+    return MaskedSelectBackward0(mask).run(x)
+
+
+from . import choose, reduce, shape  # noqa: E402
+from . import index as tensor_index  # noqa: E402

@@ -1,0 +1,105 @@
+"""Sorting and what follows from it.  NaN counts as the greatest number."""
+from __future__ import annotations
+
+from typing import Any, ClassVar, Final, final
+
+import numpy
+
+from .._engine.node import Array, Shape, Value
+from .._engine.op import Unary
+from .._engine.tensor import TensorBase
+
+np: Final[Any] = numpy
+
+
+class Picked(Unary):
+    """Several elements along one dim; `indices` says which."""
+
+    holds = True
+    shows: ClassVar[Any] = {"dim": "dim", "indices": "indices", "self_sym_sizes": "was"}
+
+    def __init__(self, dim: int) -> None:
+        self.dim = dim
+        self.indices: Array = None
+        self.was: Shape = ()
+
+    def drop(self) -> None:
+        self.indices = None
+
+    def find(self, x: Array) -> Array:
+        """Indices along dim; x has dims."""
+        raise NotImplementedError
+
+    def forward(self, x: Array) -> Array:
+        self.was = x.shape
+        if x.ndim == 0:
+            self.indices = np.zeros((), np.int64)
+            return np.array(x)
+        self.indices = np.ascontiguousarray(self.find(x))
+        return np.take_along_axis(x, self.indices, self.dim)
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        if not self.was:
+            return shape.reshape(g, ()) * 1
+        return gather.scatter_zeros(g, self.dim, self.indices, self.was, False)
+
+
+@final
+class SortBackward0(Picked):
+    """Stable."""
+
+    descending: bool = False
+
+    def find(self, x: Array) -> Array:
+        return order_of(x, self.dim, self.descending)
+
+
+@final
+class TopkBackward0(Picked):
+    k: int = 1
+    largest: bool = True
+
+    def find(self, x: Array) -> Array:
+        lead = (slice(None),) * self.dim
+        return order_of(x, self.dim, self.largest)[lead + (slice(self.k),)]
+
+
+class NoRule(Unary):
+    """An op that PyTorch records without a derivative."""
+
+    what: str = ""
+
+    def __init__(self, y: Array) -> None:
+        self.found: Array = y
+
+    def forward(self, x: Array) -> Array:
+        return self.found
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        raise RuntimeError(f"the derivative for '{self.what}' is not implemented.")
+
+
+@final
+class Unique2Backward0(NoRule):
+    what: str = "_unique2"
+
+
+@final
+class UniqueDimBackward0(NoRule):
+    what: str = "unique_dim"
+
+
+@final
+class UniqueConsecutiveBackward0(NoRule):
+    what: str = "unique_consecutive"
+
+
+def order_of(x: Array, dim: int, descending: bool) -> Array:
+    """Stable argsort."""
+    if not descending:
+        return np.argsort(x, dim, kind="stable")
+    n = x.shape[dim]
+    return n - 1 - np.flip(np.argsort(np.flip(x, dim), dim, kind="stable"), dim)
+
+
+from . import gather, shape  # noqa: E402

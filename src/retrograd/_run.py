@@ -1,0 +1,186 @@
+"""Run a script written for PyTorch: meanwhile `import torch`, torch.nn, ... give the very modules of retrograd."""
+
+from __future__ import annotations
+
+import builtins
+import importlib.util
+import io
+import os
+import pkgutil
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec, SourceFileLoader
+from types import CodeType, ModuleType, TracebackType
+from typing import Any
+
+from . import _missing
+from ._missing import missing
+
+INTERRUPTED = 130
+Undo = Callable[[], None]
+
+
+class CannotRun(Exception):
+    """The script cannot be started; the message is for the user."""
+
+
+def run_script(path: str, arguments: Sequence[str] = (), *, restore: bool = True) -> int:
+    """Run the script at `path` as `python path arguments...` would, with torch meaning retrograd -> its exit status.
+
+    CannotRun when there is no such script. restore=False leaves the process as the script had it: for a process that
+    ends with the script, whose threads and atexit functions may still import.
+    """
+    code = read(path)
+    undo = [alias_torch(), become_main(path, arguments)]
+    try:
+        return execute(code, sys.modules["__main__"].__dict__)
+    finally:
+        if restore:
+            for step in reversed(undo):
+                step()
+
+
+@contextmanager
+def torch_means_retrograd() -> Iterator[None]:
+    """Inside, `import torch` gives retrograd; PyTorch, where it was imported before, is put back afterwards."""
+    undo = alias_torch()
+    try:
+        yield
+    finally:
+        undo()
+
+
+def execute(code: CodeType | Exception, namespace: dict[str, Any]) -> int:
+    try:
+        if isinstance(code, Exception):
+            raise code
+        exec(code, namespace)
+    except SystemExit as stop:
+        if stop.code is None or isinstance(stop.code, int):
+            return stop.code or 0
+        print(stop.code, file=sys.stderr)
+        return 1
+    except BaseException as error:
+        without_our_frames(error, set())
+        sys.excepthook(type(error), error, error.__traceback__)
+        return INTERRUPTED if isinstance(error, KeyboardInterrupt) else 1
+    return 0
+
+
+def read(path: str) -> CodeType | Exception:
+    """The script's code, or the error (its syntax, null bytes) to raise in its name."""
+    full = os.path.join(os.getcwd(), path)
+    try:
+        with io.open_code(full) as file:
+            source = file.read()
+        return compile(source, full, "exec", dont_inherit=True)
+    except (SyntaxError, ValueError) as error:
+        return error
+    except IsADirectoryError:
+        raise CannotRun(f"'{path}' is a directory; name a script in it") from None
+    except OSError as error:
+        raise CannotRun(f"cannot open '{path}': {error.strerror}") from None
+
+
+def become_main(path: str, arguments: Sequence[str]) -> Undo:
+    """Set what `python path arguments...` sets: __main__, sys.argv, sys.path[0] and Python's own excepthook."""
+    full = os.path.join(os.getcwd(), path)
+    main = ModuleType("__main__")
+    main.__dict__.update(
+        __builtins__=builtins, __file__=full, __loader__=SourceFileLoader("__main__", full), __cached__=None
+    )
+    before = sys.modules["__main__"], sys.argv, sys.path[:], sys.excepthook
+    sys.modules["__main__"] = main
+    sys.argv = [path, *arguments]
+    sys.excepthook = sys.__excepthook__
+    if not sys.flags.safe_path:
+        sys.path[:1] = [os.path.dirname(os.path.realpath(full))]
+
+    def undo() -> None:
+        sys.modules["__main__"], sys.argv, sys.path[:], sys.excepthook = before
+
+    return undo
+
+
+def alias_torch() -> Undo:
+    before = {name: sys.modules.pop(name) for name in list(sys.modules) if is_torch(name)}
+    finder = Alias()
+    sys.meta_path.insert(0, finder)
+
+    def undo() -> None:
+        if finder in sys.meta_path:
+            sys.meta_path.remove(finder)
+        for name in list(filter(is_torch, sys.modules)):
+            del sys.modules[name]
+        sys.modules.update(before)
+
+    return undo
+
+
+def is_torch(name: str) -> bool:
+    return name == "torch" or name.startswith("torch.")
+
+
+class Alias(MetaPathFinder, Loader):
+    """Finds torch.x.y as retrograd.x.y; `import` of what retrograd lacks says so."""
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        if not is_torch(name):
+            return None
+        ours = importlib.util.find_spec(ours_of(name))
+        if ours is not None:
+            spec = ModuleSpec(name, self, origin=ours.origin)
+            spec.submodule_search_locations = ours.submodule_search_locations
+            return spec
+        if sys._getframe(2).f_globals.get("__name__") == "importlib.util":
+            return None  # importlib.util.find_spec only asks
+        parent, _, last = ours_of(name).rpartition(".")
+        raise ModuleNotFoundError(
+            f"No module named '{name}'\n{missing(parent, last, submodules(parent))} "
+            "(this script was written for PyTorch and is run with torch meaning retrograd)",
+            name=name,
+        )
+
+    def create_module(self, spec: ModuleSpec) -> None:
+        """None: a stand-in is made, as the real module would have its __spec__ overwritten."""
+
+    def exec_module(self, module: ModuleType) -> None:
+        sys.modules[module.__name__] = importlib.import_module(ours_of(module.__name__))
+
+
+def ours_of(name: str) -> str:
+    """'torch.nn' -> 'retrograd.nn'"""
+    return "retrograd" + name.removeprefix("torch")
+
+
+def submodules(package: str) -> list[str]:
+    folders = getattr(sys.modules[package], "__path__", [])
+    return [entry.name for entry in pkgutil.iter_modules(folders) if not entry.name.startswith("_")]
+
+
+def without_our_frames(error: BaseException, seen: set[int]) -> None:
+    """Drop the frames of this file and of `_missing` from the tracebacks of `error` and of those it came from."""
+    if id(error) in seen:
+        return
+    seen.add(id(error))
+    error.__traceback__ = trimmed(error.__traceback__)
+    for other in (error.__cause__, error.__context__):
+        if other is not None:
+            without_our_frames(other, seen)
+
+
+def trimmed(traceback: TracebackType | None) -> TracebackType | None:
+    while traceback is not None and is_ours(traceback):
+        traceback = traceback.tb_next
+    link = traceback
+    while link is not None:
+        while link.tb_next is not None and is_ours(link.tb_next):
+            link.tb_next = link.tb_next.tb_next
+        link = link.tb_next
+    return traceback
+
+
+def is_ours(traceback: TracebackType) -> bool:
+    return traceback.tb_frame.f_code.co_filename in (__file__, _missing.__file__)

@@ -1,0 +1,818 @@
+"""Tensor: the public class.  What it does with numbers is in `_functions`; here is what a tensor is."""
+from __future__ import annotations
+
+import copy as _copy
+import warnings
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from . import _size, _tensor_str, dtypes
+from ._engine import hooks
+from ._engine.modes import grad_on, inference_on, modes
+from ._engine.saved import TYPE_NAMES
+from ._engine.tensor import Kept, TensorBase, bump, public, sink_of, wants_grad, wrap
+from ._engine.views import address, refresh
+from ._ops import cast, create, index
+
+NOT_LEAF = (
+    "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a subgraph "
+    "that doesn't require differentiation use var_no_grad = var.detach()."
+)
+NON_LEAF_GRAD = (
+    "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be populated "
+    "during autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf Tensor, use "
+    ".retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by mistake, make sure you access the leaf "
+    "Tensor instead. See github.com/pytorch/pytorch/pull/30531 for more information."
+)
+DETACH_VIEW = (
+    "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for training, and "
+    "gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence detach_() cannot be called on "
+    "these gradients. To fix this error, please refer to the Optimizer.zero_grad() function in torch/optim/optimizer.py "
+    "as the solution."
+)
+NO_DEEPCOPY = (
+    "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment.  If you were "
+    "attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage, see "
+    "https://github.com/pytorch/pytorch/pull/103001"
+)
+SCALAR = (
+    "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
+    "Consider using tensor.detach() first."
+)
+cpu = dtypes.device("cpu")
+
+
+def _readonly(name: str) -> Callable[[Any, Any], None]:
+    def refuse(self: Any, value: Any) -> None:
+        raise AttributeError(f"attribute '{name}' of 'torch._C.TensorBase' objects is not writable")
+    return refuse
+
+
+class Tensor(TensorBase):
+    """An n-dimensional array that records what is done with it, so that gradients can be taken.
+
+    Make one with `torch.tensor(data)` or a factory such as `torch.zeros(2, 3)`; `requires_grad=True` asks for a
+    gradient, `backward()` computes it, `.grad` holds it.  https://pytorch.org/docs/stable/tensors.html
+    """
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        device = kwargs.pop("device", None)
+        dtypes.check_device(device)
+        if kwargs:
+            raise TypeError(f"Tensor() got an unexpected keyword argument '{next(iter(kwargs))}'")
+        self = TensorBase.__new__(cls)
+        default = dtypes.get_default_dtype().numpy
+        if not args:
+            self.array = np.empty(0, default)
+        elif len(args) == 1 and not isinstance(args[0], (int, np.integer)):
+            data = args[0]
+            if isinstance(data, TensorBase):
+                self.array = data.array
+            elif isinstance(data, _size.Size):
+                self.array = np.empty(tuple(data), default)
+            elif isinstance(data, float):
+                raise TypeError("new(): data must be a sequence (got float)")
+            else:
+                self.array = np.array([x.array if isinstance(x, TensorBase) else x for x in data], default)
+        else:
+            self.array = np.empty(tuple(int(n) for n in args), default)
+        return self
+
+    # What it is
+
+    @property
+    def shape(self) -> _size.Size:
+        """Lengths of the dimensions, as torch.Size."""
+        return _size.of(self.array.shape)
+
+    @shape.setter
+    def shape(self, value: Any) -> None:
+        _readonly("shape")(self, value)
+
+    def size(self, dim: int | None = None) -> Any:
+        """The shape, or the length of one dimension."""
+        if dim is None:
+            return _size.of(self.array.shape)
+        from ._functions._args import dim_of
+        if not self.array.ndim:
+            raise IndexError("Dimension specified as " + str(dim) + " but tensor has no dimensions")
+        return self.array.shape[dim_of(dim, self.array.ndim)]
+
+    @property
+    def dtype(self) -> dtypes.dtype:
+        """Element type, such as torch.float32."""
+        return dtypes.of(self.array.dtype)
+
+    @property
+    def device(self) -> dtypes.device:
+        """Always cpu."""
+        return cpu
+
+    @property
+    def layout(self) -> Any:
+        """Always torch.strided."""
+        return dtypes.strided
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes per element."""
+        return int(self.array.itemsize)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements."""
+        return int(self.array.size * self.array.itemsize)
+
+    is_cuda = property(lambda self: False, doc="False: tensors live on the CPU.")
+    is_sparse = property(lambda self: False, doc="False: there are no sparse tensors.")
+    is_quantized = property(lambda self: False, doc="False: there are no quantised tensors.")
+    is_meta = property(lambda self: False, doc="False: there are no meta tensors.")
+    is_mkldnn = property(lambda self: False, doc="False.")
+    is_mps = property(lambda self: False, doc="False.")
+    is_nested = property(lambda self: False, doc="False.")
+    names = property(lambda self: (None,) * self.array.ndim, doc="Dimension names: none.")
+
+    def dim(self) -> int:
+        """Number of dimensions."""
+        return int(self.array.ndim)
+
+    ndimension = dim
+
+    def numel(self) -> int:
+        """Number of elements."""
+        return int(self.array.size)
+
+    nelement = numel
+
+    def element_size(self) -> int:
+        """Bytes per element."""
+        return int(self.array.itemsize)
+
+    def stride(self, dim: int | None = None) -> Any:
+        """Steps in elements from one index to the next, per dimension."""
+        steps = tuple(s // self.array.itemsize for s in self.array.strides)
+        return steps if dim is None else steps[dim]
+
+    def storage_offset(self) -> int:
+        """Elements between the start of the memory block and the first element."""
+        root = self.array
+        while isinstance(root.base, np.ndarray):
+            root = root.base
+        return int((address(self.array) - address(root)) // self.array.itemsize)
+
+    def data_ptr(self) -> int:
+        """Memory address of the first element."""
+        return address(self.array)
+
+    def is_contiguous(self, memory_format: Any = dtypes.contiguous_format) -> bool:
+        """Are the elements in C order without gaps?"""
+        return bool(self.array.flags.c_contiguous)
+
+    def is_floating_point(self) -> bool:
+        """Is the dtype a float?"""
+        return self.array.dtype.kind in "fV"
+
+    def is_complex(self) -> bool:
+        """False: there are no complex tensors."""
+        return False
+
+    def is_signed(self) -> bool:
+        """Can elements be negative?"""
+        return self.array.dtype.kind in "fVi"
+
+    def is_inference(self) -> bool:
+        """Was it made in inference mode?"""
+        return self.inference
+
+    def is_same_size(self, other: Any) -> bool:
+        """Have both the same shape?"""
+        return bool(self.array.shape == other.array.shape)
+
+    def is_set_to(self, tensor: Any) -> bool:
+        """Do both show the same memory in the same way?"""
+        a, b = self.array, tensor.array
+        return bool(address(a) == address(b) and a.shape == b.shape and a.strides == b.strides)
+
+    # Its place in the graph
+
+    @property
+    def requires_grad(self) -> bool:
+        """Does backward() compute a gradient for it or for what it was made from?"""
+        return wants_grad(self)
+
+    @requires_grad.setter
+    def requires_grad(self, on: bool) -> None:
+        if not isinstance(on, bool):
+            raise RuntimeError("requires_grad must be a bool")
+        if self.fn is not None:
+            if not on:
+                raise RuntimeError(NOT_LEAF)
+            return
+        if on and self.array.dtype.kind not in "fV":
+            raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
+        self._set_requires_grad(on)
+
+    @requires_grad.deleter
+    def requires_grad(self) -> None:
+        raise RuntimeError("requires_grad must be a bool")
+
+    def requires_grad_(self, requires_grad: bool = True) -> Tensor:
+        """Set requires_grad; -> itself.  RuntimeError for integers, and for switching a non-leaf off."""
+        if self.fn is not None:
+            if not requires_grad:
+                raise RuntimeError(NOT_LEAF)
+            return self
+        if requires_grad and self.array.dtype.kind not in "fV":
+            raise RuntimeError("only Tensors of floating point dtype can require gradients")
+        self._set_requires_grad(bool(requires_grad))
+        return self
+
+    def _set_requires_grad(self, on: bool) -> None:
+        if on and self.inference and not inference_on():
+            raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
+        self.rg = on
+        if self.sink is not None:
+            self.sink.frozen = not on
+
+    @property
+    def grad_fn(self) -> Any:
+        """The node that made it; None for leaves."""
+        if self.origin is not None:
+            refresh(self)
+        return self.fn
+
+    @grad_fn.setter
+    def grad_fn(self, value: Any) -> None:
+        _readonly("grad_fn")(self, value)
+
+    @property
+    def _grad_fn(self) -> Any:
+        return self.grad_fn
+
+    @_grad_fn.deleter
+    def _grad_fn(self) -> None:
+        raise RuntimeError("Deletion of _grad_fn not allowed. Detach tensor instead!")
+
+    @property
+    def is_leaf(self) -> bool:
+        """No op made it (or none that was recorded)."""
+        return self.grad_fn is None
+
+    @is_leaf.setter
+    def is_leaf(self, value: Any) -> None:
+        _readonly("is_leaf")(self, value)
+
+    @property
+    def output_nr(self) -> int:
+        """Which output of its grad_fn it is."""
+        return self.nr
+
+    @property
+    def retains_grad(self) -> bool:
+        """Did a non-leaf ask to keep its gradient?"""
+        return self.fn is not None and self.kept is not None and self.kept.on
+
+    @property
+    def _version(self) -> int:
+        if self.inference:
+            raise RuntimeError("Inference tensors do not track version counter.")
+        return 0 if self.version is None else self.version.edits
+
+    @_version.setter
+    def _version(self, value: Any) -> None:
+        _readonly("_version")(self, value)
+
+    @property
+    def _base(self) -> Any:
+        return None if self.origin is None else self.origin.base
+
+    def _is_view(self) -> bool:
+        return self.origin is not None
+
+    @property
+    def grad(self) -> Any:
+        """The gradient, shaped like the tensor, or None.  A non-leaf has one only after retain_grad()."""
+        if self.fn is not None:
+            if self.kept is None:
+                warnings.warn(NON_LEAF_GRAD, UserWarning, stacklevel=2)
+                return None
+            return self.kept.grad
+        if self.sink is not None:
+            return self.sink.grad
+        return None if self.kept is None else self.kept.grad
+
+    @grad.setter
+    def grad(self, value: Any) -> None:
+        if value is not None:
+            self._check_grad(value)
+        if self.fn is not None:
+            if self.kept is None:
+                self.kept = Kept()
+            self.kept.grad = value
+        elif value is not None or self.sink is not None:
+            sink_of(self).grad = value
+
+    @grad.deleter
+    def grad(self) -> None:
+        self.grad = None
+
+    def _check_grad(self, value: Any) -> None:
+        if not isinstance(value, TensorBase):
+            raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__}")
+        if value is self:
+            raise RuntimeError("can't assign Variable as its own grad")
+        if value.array.dtype != self.array.dtype:
+            want = self.grad_dtype if self.fn is None else self.dtype
+            if want is not None and dtypes.of(value.array.dtype) is not want:
+                raise RuntimeError(
+                    f"attempting to assign a gradient with dtype '{dtypes.of(value.array.dtype).ctype}' to a tensor with "
+                    f"grad_dtype '{want.scalar}'. The gradient must match the tensor's grad_dtype (defaults to the "
+                    "tensor's dtype). You can set the tensor's grad_dtype attribute with a specific dtype, or None to "
+                    "allow any dtype. Set grad_dtype with caution. Diverging the dtypes of a tensor and its gradient may "
+                    "break downstream systems that assume they match.")
+        if value.array.shape != self.array.shape:
+            raise RuntimeError(
+                f"attempting to assign a gradient of size '{list(value.array.shape)}' to a tensor of size "
+                f"'{list(self.array.shape)}'. Please ensure that the gradient and the tensor are the same size")
+
+    @property
+    def grad_dtype(self) -> Any:
+        """The dtype that gradients of this leaf are cast to; None keeps any."""
+        if self.fn is not None:
+            raise RuntimeError("grad_dtype can only be accessed on leaf tensors.")
+        if self.sink is not None:
+            if self.sink.any_dtype:
+                return None
+            if self.sink.dtype is not None:
+                return dtypes.of(self.sink.dtype)
+        return self.dtype
+
+    @grad_dtype.setter
+    def grad_dtype(self, value: Any) -> None:
+        if self.fn is not None:
+            raise RuntimeError("grad_dtype can only be set on leaf tensors.")
+        sink = sink_of(self)
+        sink.any_dtype = value is None
+        sink.dtype = None if value is None else value.numpy
+
+    def retain_grad(self) -> None:
+        """Keep the gradient of a non-leaf in .grad.  RuntimeError when nothing requires grad."""
+        if not wants_grad(self):
+            raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
+        if self.grad_fn is not None:
+            hooks.retain(self)
+
+    def register_hook(self, hook: Callable[[Any], Any]) -> Any:
+        """Call hook(gradient) once per backward, with the summed gradient, before it goes on.
+
+        A returned tensor (same shape and dtype) replaces the gradient.  -> RemovableHandle.  RuntimeError when the
+        tensor does not require grad.  https://pytorch.org/docs/stable/generated/torch.Tensor.register_hook.html
+        """
+        if not wants_grad(self):
+            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+        return hooks.register_tensor_hook(self, hook)
+
+    def register_post_accumulate_grad_hook(self, hook: Callable[[Any], Any]) -> Any:
+        """Call hook(leaf) after each accumulation into its .grad.  -> RemovableHandle.  Leaves only."""
+        if not wants_grad(self):
+            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+        return hooks.register_post_accumulate(self, hook)
+
+    @property
+    def _backward_hooks(self) -> Any:
+        return self.listeners
+
+    @_backward_hooks.setter
+    def _backward_hooks(self, table: Any) -> None:
+        hooks.replace_tensor_hooks(self, table)
+
+    @_backward_hooks.deleter
+    def _backward_hooks(self) -> None:
+        raise RuntimeError("Deletion of _backwards_hooks not allowed!")
+
+    @property
+    def _post_accumulate_grad_hooks(self) -> Any:
+        return None if self.sink is None else self.sink.after
+
+    def backward(
+        self, gradient: Any = None, retain_graph: bool | None = None, create_graph: bool = False, inputs: Any = None,
+    ) -> None:
+        """Add d(self)/d(leaf) to the .grad of every leaf it was made from (or of `inputs`).
+
+        gradient     the gradient at self, same shape; needed unless self has one element
+        retain_graph keep what was saved, for another backward
+        create_graph record the pass itself, for higher derivatives
+        """
+        from .autograd import backward
+        backward(self, gradient, retain_graph, create_graph, inputs=inputs)
+
+    def detach(self) -> Any:
+        """The same memory outside the graph."""
+        out = create.detached(self)
+        if self.origin is not None and not wants_grad(self):
+            out.origin = self.origin
+        return out
+
+    def detach_(self) -> Tensor:
+        """Cut it out of the graph that made it.  RuntimeError for views."""
+        if self.origin is not None:
+            raise RuntimeError(DETACH_VIEW)
+        if self.fn is not None:
+            self.cut = modes.seq
+        self.fn = None
+        self.nr = 0
+        self.rg = False
+        self.kept = None
+        self.listeners = None
+        return self
+
+    @property
+    def data(self) -> Any:
+        """The same memory outside the graph, with a version counter of its own: edits go unseen."""
+        out = wrap(self.array)
+        out.inference = self.inference
+        return out
+
+    @data.setter
+    def data(self, value: Any) -> None:
+        if not isinstance(value, TensorBase):
+            raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
+        if self.rg and value.array.dtype.kind not in "fV":
+            raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
+        self.array = value.array
+        if self.sink is not None:
+            self.sink.array = value.array
+
+    @data.deleter
+    def data(self) -> None:
+        raise RuntimeError("Deleting tensor data is not allowed. Delete tensor instead!")
+
+    def set_(self, source: Any = None) -> Tensor:
+        """Show the memory of `source` from now on."""
+        if self.fn is not None or source is None:
+            raise RuntimeError("set_(): only a leaf can take over the memory of another tensor; use copy_() or clone()")
+        self.array = source.array
+        if self.sink is not None:
+            self.sink.array = self.array
+        bump(self)
+        return self
+
+    def resize_(self, *sizes: Any, memory_format: Any = None) -> Tensor:
+        """Change the shape in place; new elements are uninitialised.  RuntimeError when it requires grad."""
+        from ._functions._args import shape_of
+        to = shape_of(sizes)
+        if wants_grad(self):
+            raise RuntimeError("cannot resize variables that require grad")
+        if to != self.array.shape:
+            fresh = np.empty(to, self.array.dtype)
+            n = min(fresh.size, self.array.size)
+            fresh.reshape(-1)[:n] = self.array.reshape(-1)[:n]
+            self.array = fresh
+        return self
+
+    def resize_as_(self, the_template: Any) -> Tensor:
+        """resize_ to the shape of `the_template`."""
+        return self.resize_(the_template.array.shape)
+
+    # Copies and casts
+
+    def clone(self, *, memory_format: Any = dtypes.preserve_format) -> Any:
+        """A copy that stays in the graph."""
+        return create.contiguous_copy(self) if memory_format is dtypes.contiguous_format else create.clone(self)
+
+    def copy_(self, src: Any, non_blocking: bool = False) -> Any:
+        """src, cast and broadcast, into this memory; -> itself."""
+        if not isinstance(src, (TensorBase, bool, int, float)):
+            raise TypeError(f"copy_(): argument 'other' (position 1) must be Tensor, not {type(src).__name__}")
+        have: Any = src.array.shape if isinstance(src, TensorBase) else ()
+        want = self.array.shape
+        if len(have) > len(want) or any(a not in (1, b) for a, b in zip(have[::-1], want[::-1])):
+            if len(have) > len(want):
+                raise RuntimeError(
+                    f"output with shape {list(want)} doesn't match the broadcast shape "
+                    f"{list(np.broadcast_shapes(have, want))}" if _broadcasts(have, want) else str(_mismatch(want, have)))
+            raise index.expand_error(want, have)
+        return index.copy_(self, src)
+
+    def fill_(self, value: Any) -> Any:
+        """Every element becomes `value`."""
+        if isinstance(value, TensorBase):
+            if value.array.ndim:
+                raise RuntimeError(
+                    f"fill_ only supports 0-dimension value tensor but got tensor with {value.array.ndim} dimensions.")
+            return index.copy_(self, value) if wants_grad(value) else create.fill_(self, value.array.item())
+        return create.fill_(self, value)
+
+    def zero_(self) -> Any:
+        """Every element becomes 0."""
+        return create.zero_(self)
+
+    def to(self, *args: Any, **kwargs: Any) -> Any:
+        """In another dtype: to(dtype), to(other), to(device[, dtype]).  Itself when nothing changes and not copy."""
+        dtype = kwargs.pop("dtype", None)
+        dtypes.check_device(kwargs.pop("device", None))
+        copy = kwargs.pop("copy", False)
+        other = kwargs.pop("other", None)
+        kwargs.pop("non_blocking", None)
+        kwargs.pop("memory_format", None)
+        if kwargs:
+            raise TypeError(f"to() received an invalid combination of arguments - got an unexpected keyword argument "
+                            f"'{next(iter(kwargs))}'")
+        for arg in args:
+            if isinstance(arg, dtypes.dtype) or arg in (float, int, bool):
+                dtype = arg
+            elif isinstance(arg, TensorBase):
+                other = arg
+            elif isinstance(arg, (str, dtypes.device)):
+                dtypes.check_device(arg)
+            elif isinstance(arg, bool):                 # non_blocking, copy
+                copy = arg if args.index(arg) > 1 else copy
+            elif arg is not None:
+                raise TypeError(
+                    "to() received an invalid combination of arguments - got (" + type(arg).__name__ + "), but expected "
+                    "one of:\n * (torch.device device = None, torch.dtype dtype = None, bool non_blocking = False, bool "
+                    "copy = False, *, torch.memory_format memory_format = None)\n * (torch.dtype dtype, bool "
+                    "non_blocking = False, bool copy = False, *, torch.memory_format memory_format = None)\n * (Tensor "
+                    "tensor, bool non_blocking = False, bool copy = False, *, torch.memory_format memory_format = None)")
+        want = other.array.dtype if dtype is None and other is not None else None
+        if dtype is not None:
+            want = dtypes.to_numpy(dtype, "to")
+        if want is None or want == self.array.dtype:
+            return cast.cast(self, self.array.dtype) if copy else self
+        return cast.cast(self, want)
+
+    def type(self, dtype: Any = None, non_blocking: bool = False) -> Any:
+        """Without argument the name, such as 'torch.FloatTensor'; else the tensor cast to it."""
+        if dtype is None:
+            return TYPE_NAMES[self.array.dtype.name]
+        if isinstance(dtype, str):
+            found = [name for name, long in TYPE_NAMES.items() if long == dtype]
+            if not found:
+                raise ValueError(f"invalid type: '{dtype}'")
+            dtype = getattr(dtypes, found[0])
+        return self.to(dtype)
+
+    def type_as(self, other: Any) -> Any:
+        """Cast to the dtype of `other`."""
+        return self.to(other.dtype)
+
+    def double(self) -> Any:
+        """In float64."""
+        return self.to(dtypes.float64)
+
+    def float(self) -> Any:
+        """In float32."""
+        return self.to(dtypes.float32)
+
+    def half(self) -> Any:
+        """In float16."""
+        return self.to(dtypes.float16)
+
+    def bfloat16(self) -> Any:
+        """In bfloat16 (package ml_dtypes)."""
+        return self.to(dtypes.bfloat16)
+
+    def long(self) -> Any:
+        """In int64."""
+        return self.to(dtypes.int64)
+
+    def int(self) -> Any:
+        """In int32."""
+        return self.to(dtypes.int32)
+
+    def short(self) -> Any:
+        """In int16."""
+        return self.to(dtypes.int16)
+
+    def char(self) -> Any:
+        """In int8."""
+        return self.to(dtypes.int8)
+
+    def byte(self) -> Any:
+        """In uint8."""
+        return self.to(dtypes.uint8)
+
+    def bool(self) -> Any:
+        """In bool."""
+        return self.to(dtypes.bool)
+
+    def cpu(self, memory_format: Any = None) -> Tensor:
+        """Itself."""
+        return self
+
+    def cuda(self, device: Any = None, non_blocking: Any = False) -> Any:
+        """RuntimeError: tensors live on the CPU."""
+        dtypes.check_device("cuda")
+
+    # To and from the rest of the world
+
+    def numpy(self, *, force: Any = False) -> Any:
+        """The same memory as a NumPy array.  RuntimeError when it requires grad, unless force."""
+        if wants_grad(self) and grad_on() and not force:
+            raise RuntimeError(
+                "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+        return self.array
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        array = self.numpy()
+        if dtype is not None and np.dtype(dtype) != array.dtype:
+            return array.astype(dtype)
+        return array.copy() if copy else array
+
+    def __dlpack__(self, **kwargs: Any) -> Any:
+        if wants_grad(self):
+            raise BufferError(
+                "Can't export tensors that require gradient, use tensor.detach()")
+        array = self.array
+        if not array.flags.writeable:
+            array = array.copy()
+        return array.__dlpack__(**kwargs)
+
+    def __dlpack_device__(self) -> Any:
+        return self.array.__dlpack_device__()
+
+    def item(self) -> Any:
+        """The one element as a Python number."""
+        if self.array.size != 1:
+            raise RuntimeError(f"a Tensor with {self.array.size} elements cannot be converted to Scalar")
+        value = self.array.item()
+        return float(value) if self.array.dtype.kind == "V" else value
+
+    def tolist(self) -> Any:
+        """Nested lists of Python numbers; a number when 0-dim."""
+        array = self.array.astype(np.float32) if self.array.dtype.kind == "V" else self.array
+        return array.tolist()
+
+    def _number(self) -> Any:
+        if wants_grad(self) and grad_on():
+            warnings.warn(SCALAR, UserWarning, stacklevel=3)
+        return self.item()
+
+    def __float__(self) -> Any:
+        return float(self._number())
+
+    def __int__(self) -> Any:
+        return int(self._number())
+
+    def __bool__(self) -> Any:
+        n = self.array.size
+        if n != 1:
+            raise RuntimeError(f"Boolean value of Tensor with {'no' if n == 0 else 'more than one'} value"
+                               f"{'s' if n == 0 else ''} is ambiguous")
+        return bool(self.array.item())
+
+    def __index__(self) -> Any:
+        if self.array.size != 1 or self.array.dtype.kind not in "iub":
+            raise TypeError("only integer tensors of a single element can be converted to an index")
+        return int(self.array.item())
+
+    def __complex__(self) -> complex:
+        return complex(self.item())
+
+    def __len__(self) -> Any:
+        if not self.array.ndim:
+            raise TypeError("len() of a 0-d tensor")
+        return len(self.array)
+
+    def __iter__(self) -> Iterator[Any]:
+        if not self.array.ndim:
+            raise TypeError("iteration over a 0-d tensor")
+        return iter(self.unbind(0))
+
+    def __reversed__(self) -> Any:
+        return self.flip(0) if self.array.ndim else self
+
+    def __contains__(self, element: Any) -> Any:
+        if not isinstance(element, (TensorBase, bool, int, float)):
+            raise RuntimeError(
+                f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}.")
+        return bool((self == element).array.any())
+
+    def __hash__(self) -> Any:
+        return id(self)
+
+    def __repr__(self, *, tensor_contents: Any = None) -> str:
+        return _tensor_str._str(self, tensor_contents=tensor_contents)
+
+    def __format__(self, spec: str) -> str:
+        return _tensor_str.format_tensor(self, spec)
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        if self.grad_fn is not None:
+            raise RuntimeError(NO_DEEPCOPY)
+        if id(self) in memo:
+            return memo[id(self)]
+        out = self._empty_like_class()
+        memo[id(self)] = out
+        out.array = _shared_copy(self.array, memo)
+        out.rg = self.rg
+        if self.grad is not None:
+            out.grad = _copy.deepcopy(self.grad, memo)
+        if self.__dict__:
+            out.__dict__.update(_copy.deepcopy(self.__dict__, memo))
+        return out
+
+    def _empty_like_class(self) -> Any:
+        return TensorBase.__new__(type(self))
+
+    def __copy__(self) -> Any:
+        out = self._empty_like_class()
+        out.array = self.array.copy()
+        out.rg = wants_grad(self)
+        out.__dict__.update(self.__dict__)
+        return out
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        from .utils.hooks import warn_if_has_hooks
+        warn_if_has_hooks(self)
+        return _rebuild, (type(self), self.array, wants_grad(self), OrderedDict(), self.__dict__ or None)
+
+    def __dir__(self) -> list[str]:
+        return [n for n in super().__dir__() if n not in INTERNAL]
+
+    # New tensors like this one
+
+    def new_tensor(self, data: Any, *, dtype: Any = None, device: Any = None, requires_grad: Any = False) -> Any:
+        """A copy of data, in this dtype unless said otherwise."""
+        from ._functions import create as factories
+        if isinstance(data, TensorBase):
+            warnings.warn(factories.COPY_CONSTRUCT.format("tensor.new_tensor"), UserWarning, stacklevel=2)
+        return factories.build(data, dtype or self.dtype, requires_grad)
+
+    def new_zeros(self, *size: Any, dtype: Any = None, device: Any = None, requires_grad: Any = False) -> Any:
+        """Zeros of the given size."""
+        return self._new("zeros", size, dtype, requires_grad)
+
+    def new_ones(self, *size: Any, dtype: Any = None, device: Any = None, requires_grad: Any = False) -> Any:
+        """Ones of the given size."""
+        return self._new("ones", size, dtype, requires_grad)
+
+    def new_empty(self, *size: Any, dtype: Any = None, device: Any = None, requires_grad: Any = False) -> Any:
+        """Uninitialised, of the given size."""
+        return self._new("empty", size, dtype, requires_grad)
+
+    def new_full(self, size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None,
+                 requires_grad: Any = False) -> Any:
+        """fill_value everywhere, of the given size."""
+        from ._functions import create as factories
+        return factories.full(size, fill_value, dtype=dtype or self.dtype, requires_grad=requires_grad)
+
+    def _new(self, what: str, size: Any, dtype: Any, requires_grad: Any) -> Any:
+        from ._functions import create as factories
+        return getattr(factories, what)(*size, dtype=dtype or self.dtype, requires_grad=requires_grad)
+
+
+INTERNAL = frozenset([
+    "array", "rg", "fn", "nr", "version", "sink", "kept", "origin", "listeners", "inference", "cut",
+    "_set_requires_grad", "_check_grad", "_empty_like_class", "_number", "_new",
+])
+
+
+def _broadcasts(a: Any, b: Any) -> bool:
+    try:
+        np.broadcast_shapes(a, b)
+    except ValueError:
+        return False
+    return True
+
+
+def _mismatch(want: Any, have: Any) -> RuntimeError:
+    n = len(have)
+    for i in range(1, len(want) + 1):
+        if want[-i] != have[-i] and 1 not in (want[-i], have[-i]):
+            return RuntimeError(
+                f"The size of tensor a ({want[-i]}) must match the size of tensor b ({have[-i]}) at non-singleton "
+                f"dimension {n - i}")
+    return RuntimeError(f"output with shape {list(want)} doesn't match the broadcast shape {list(have)}")
+
+
+def _shared_copy(array: Any, memo: Any) -> Any:
+    """A copy of `array` that keeps memory shared: two views of one block stay views of one block."""
+    root = array
+    while isinstance(root.base, np.ndarray):
+        root = root.base
+    if root is array or not root.flags.c_contiguous or 0 in array.strides:
+        if id(root) not in memo or root is not array:
+            memo[id(root)] = array.copy(order="K")
+        return memo[id(root)] if root is array else array.copy(order="K")
+    if id(root) not in memo:
+        memo[id(root)] = root.copy()
+    block = memo[id(root)]
+    return np.ndarray(array.shape, array.dtype, block, address(array) - address(root), array.strides)
+
+
+def _rebuild(cls: Any, array: Any, requires_grad: bool, table: Any, attributes: Any) -> Any:
+    out = TensorBase.__new__(cls)
+    out.array = np.asarray(array, np.dtype(array.dtype.str) if array.dtype.kind != "V" else array.dtype)
+    out.rg = requires_grad
+    if attributes:
+        out.__dict__.update(attributes)
+    out.listeners = table
+    return out
+
+
+public.tensor = Tensor
+public.new = TensorBase.__new__

@@ -1,0 +1,249 @@
+"""torch.autograd: gradients of programs.  https://pytorch.org/docs/stable/autograd.html"""
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from .._engine import hooks
+from .._engine.backward import run_backward
+from .._engine.node import Node
+from .._engine.op import edge
+from .._engine.tensor import TensorBase, wants_grad, wrap
+from .._missing import module_getattr
+from .._size import Size
+from . import graph
+from .anomaly_mode import detect_anomaly, is_anomaly_check_nan_enabled, is_anomaly_enabled, set_detect_anomaly
+from .function import Function
+from .grad_mode import (
+    enable_grad, inference_mode, is_grad_enabled, is_inference_mode_enabled, no_grad, set_grad_enabled,
+)
+from .graph import GradientEdge
+
+__all__ = [
+    "Function", "Variable", "backward", "detect_anomaly", "enable_grad", "grad", "grad_mode", "graph", "inference_mode",
+    "is_anomaly_check_nan_enabled", "is_anomaly_enabled", "is_grad_enabled", "is_inference_mode_enabled", "no_grad",
+    "set_detect_anomaly", "set_grad_enabled",
+]
+__getattr__ = module_getattr(__name__, lazy=("functional", "gradcheck", "profiler"))
+
+CYCLE = (
+    "Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient which "
+    "can cause a memory leak. We recommend using autograd.grad when creating the graph to avoid this. If you have to use "
+    "this function, make sure to reset the .grad fields of your parameters to None after use to break the cycle and avoid "
+    "the leak."
+)
+_warned: list[bool] = []
+
+
+def backward(
+    tensors: Any, grad_tensors: Any = None, retain_graph: bool | None = None, create_graph: bool = False,
+    grad_variables: Any = None, inputs: Any = None,
+) -> None:
+    """Add the gradients of `tensors` to the .grad of the leaves they were made from.
+
+    tensors, grad_tensors  one or several, with the gradient arriving at each (None for one-element tensors)
+    retain_graph           keep what was saved for another pass (default: create_graph)
+    inputs                 only these get a gradient
+    RuntimeError for roots outside any graph, gradients of another shape, a graph already freed.
+    """
+    if grad_variables is not None:
+        warnings.warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=2)
+        if grad_tensors is not None:
+            raise RuntimeError(
+                "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. Please only use "
+                "`grad_tensors`.")
+        grad_tensors = grad_variables
+    targets = None
+    if inputs is not None:
+        _check_mapping(inputs, "backward")
+        wanted = _input_list(inputs)
+        if not wanted:
+            raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
+        targets = [_target(t, "backward") for t in wanted]
+    if create_graph and not _warned:
+        _warned.append(True)
+        warnings.warn(CYCLE, UserWarning, stacklevel=3)
+    roots = (tensors,) if isinstance(tensors, (TensorBase, GradientEdge)) else tuple(tensors)
+    seeds = _seeds(roots, _tuple_of(grad_tensors, len(roots)), create_graph, False)
+    found = [_root(t, i) for i, t in enumerate(roots)]
+    if found:
+        keep = create_graph if retain_graph is None else retain_graph
+        run_backward(found, seeds, keep, create_graph, targets, True)
+
+
+def grad(
+    outputs: Any, inputs: Any, grad_outputs: Any = None, retain_graph: bool | None = None, create_graph: bool = False,
+    only_inputs: bool = True, allow_unused: bool | None = None, is_grads_batched: bool = False,
+    materialize_grads: bool = False,
+) -> Any:
+    """The gradients of sum(outputs * grad_outputs) with respect to `inputs`; no .grad is touched.
+
+    -> a tuple, one per input (a dict for a dict).  allow_unused: None instead of RuntimeError for an input that does
+    not occur; materialize_grads: zeros instead.  is_grads_batched: grad_outputs have a leading batch dimension, and so
+    has the result.
+    """
+    _check_mapping(inputs, "grad")
+    if materialize_grads and allow_unused is False:
+        raise ValueError(
+            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False.")
+    allow_unused = materialize_grads if allow_unused is None else allow_unused
+    roots = (outputs,) if isinstance(outputs, (TensorBase, GradientEdge)) else tuple(outputs)
+    wanted = _input_list(inputs)
+    if not only_inputs:
+        warnings.warn(
+            "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient for other "
+            "parts of the graph, please use torch.autograd.backward.", FutureWarning, stacklevel=2)
+    for t in wanted:
+        if not isinstance(t, (TensorBase, GradientEdge)):
+            raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {type(t).__name__}")
+    given = _tuple_of(grad_outputs, len(roots))
+    seeds = _seeds(roots, given, create_graph, is_grads_batched)
+    keep = create_graph if retain_graph is None else retain_graph
+    if not wanted:
+        raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
+    targets = [_target(t, "grad") for t in wanted]
+    found = [_root(t, i) for i, t in enumerate(roots)]
+    if is_grads_batched:
+        grads = _batched(found, seeds, keep, create_graph, targets)
+    else:
+        grads = run_backward(found, seeds, keep, create_graph, targets, False) if found else [None] * len(targets)
+        grads = [hooks.lift(g) for g in grads]
+    for i, g in enumerate(grads):
+        if g is None and not allow_unused:
+            raise RuntimeError(
+                f"The differentiated Tensor at index {i} appears to not have been used in the graph. Set "
+                "allow_unused=True if this is the desired behavior.")
+    if materialize_grads:
+        if any(g is None and isinstance(t, GradientEdge) for g, t in zip(grads, wanted)):
+            raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge")
+        grads = [_zeros(t, create_graph) if g is None else g for g, t in zip(grads, wanted)]
+    if isinstance(inputs, dict):
+        return dict(zip(inputs, grads))
+    return tuple(grads)
+
+
+def _check_mapping(inputs: Any, function: str) -> None:
+    if isinstance(inputs, Mapping) and type(inputs) is not dict:
+        raise TypeError(
+            f"`inputs` argument to `{function}()` must be a dict, not {type(inputs).__name__}. Other Mapping types are not "
+            "supported.")
+
+
+def _input_list(inputs: Any) -> list[Any]:
+    if isinstance(inputs, dict):
+        return list(inputs.values())
+    return [inputs] if isinstance(inputs, (TensorBase, GradientEdge)) else list(inputs)
+
+
+def _tuple_of(grads: Any, n: int) -> tuple[Any, ...]:
+    if grads is None:
+        return (None,) * n
+    return (grads,) if isinstance(grads, TensorBase) else tuple(grads)
+
+
+def _seeds(roots: Any, given: Any, create_graph: bool, batched: bool) -> list[Any]:
+    """The gradients that start the pass: arrays, or Tensors under create_graph."""
+    seeds: list[Any] = []
+    for i, (t, g) in enumerate(zip(roots, given)):
+        array = None if isinstance(t, GradientEdge) else t.array
+        if g is None:
+            if array is None or wants_grad(t):
+                if array is None or array.size != 1:
+                    raise RuntimeError("grad can be implicitly created only for scalar outputs")
+                ones = np.ones_like(array, order="C", subok=False)
+                seeds.append(wrap(ones) if create_graph else ones)
+            else:
+                seeds.append(None)
+            continue
+        if not isinstance(g, TensorBase):
+            raise TypeError(f"gradients can be either Tensors or None, but got {type(g).__name__}")
+        if array is not None:
+            _check_shape(i, g.array.shape[1:] if batched and g.array.ndim else g.array.shape, array.shape, batched)
+            if g.array.dtype != array.dtype:
+                g = g.to(t.dtype)
+        seeds.append(g if create_graph else g.array)
+    if len(given) < len(roots):
+        raise RuntimeError(f"got {len(roots)} tensors and {len(given)} gradients")
+    return seeds
+
+
+def _check_shape(i: int, have: Any, want: Any, batched: bool) -> None:
+    if have == want:
+        return
+    if batched:
+        raise RuntimeError(
+            "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch dimension. The "
+            "sizes of the remaining dimensions are expected to match the shape of corresponding output, but a mismatch "
+            f"was detected: grad_output[{i}] has a shape of {Size(have)} and output[{i}] has a shape of {Size(want)}. If "
+            "you only want some tensors in `grad_output` to be considered batched, consider using vmap.")
+    raise RuntimeError(
+        f"Mismatch in shape: grad_output[{i}] has a shape of {Size(have)} and output[{i}] has a shape of {Size(want)}.")
+
+
+def _root(t: Any, i: int) -> tuple[Node, int]:
+    if isinstance(t, GradientEdge):
+        return t.node, t.output_nr
+    to = edge(t) if wants_grad(t) else None
+    if to is None:
+        raise RuntimeError(f"element {i} of tensors does not require grad and does not have a grad_fn")
+    return to, t.nr
+
+
+def _target(t: Any, function: str) -> tuple[Node, int]:
+    if isinstance(t, GradientEdge):
+        return t.node, t.output_nr
+    if function == "backward":
+        if not isinstance(t, TensorBase):
+            raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {type(t).__name__}")
+        t.retain_grad()
+    elif not wants_grad(t):
+        raise RuntimeError("One of the differentiated Tensors does not require grad")
+    to = edge(t)
+    return (Node(), 0) if to is None else (to, t.nr)    # a leaf no gradient can reach: a node nobody leads to
+
+
+def _batched(roots: Any, seeds: Any, keep: bool, create_graph: bool, targets: Any) -> list[Any]:
+    """One pass per element of the batch, stacked."""
+    from .._functions.join import stack
+    sizes = {len(s) for s in seeds if s is not None}
+    count = sizes.pop() if sizes else 0
+    rows = []
+    for k in range(count):
+        part = [None if s is None else s[k] for s in seeds]
+        part = [np.asarray(s) if isinstance(s, np.generic) else s for s in part]
+        last = k == count - 1
+        rows.append([hooks.lift(g) for g in run_backward(roots, part, keep or not last, create_graph, targets, False)])
+    return [None if rows[0][i] is None else stack([row[i] for row in rows]) for i in range(len(targets))]
+
+
+def _zeros(t: Any, requires_grad: bool) -> Any:
+    out = wrap(np.zeros_like(t.array))
+    out.rg = requires_grad
+    return out
+
+
+class _VariableMeta(type):
+    def __instancecheck__(cls, other: Any) -> bool:
+        return isinstance(other, TensorBase)
+
+
+class _Engine:
+    """What tools ask of torch.autograd.Variable._execution_engine."""
+
+    def queue_callback(self, callback: Any) -> None:
+        """Run `callback` at the end of the backward pass that is going on."""
+        from .._engine.backward import queue_callback
+        queue_callback(callback)
+
+
+class Variable(metaclass=_VariableMeta):
+    """The old name of Tensor: Variable(t, requires_grad) gives a tensor."""
+
+    _execution_engine = _Engine()
+
+    def __new__(cls, data: Any = None, requires_grad: bool = False, volatile: bool = False) -> Any:
+        out = wrap(np.empty(0, np.float32)) if data is None else data.detach()
+        return out.requires_grad_() if requires_grad else out

@@ -1,0 +1,440 @@
+"""autograd.Function: an operation with a derivative of the user's own."""
+from __future__ import annotations
+
+import functools
+import inspect
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .._engine import hooks, views
+from .._engine.modes import grad_on, inference_on, set_grad
+from .._engine.node import FREED, Node
+from .._engine.op import edge, fit, number
+from .._engine.saved import Packed, keep, keep_output, use, use_output
+from .._engine.tensor import CUSTOM, TensorBase, bump, edits, shared_version, wants_grad, wrap
+from .._ops import shape
+
+__all__ = ["Function", "FunctionCtx", "BackwardCFunction", "FunctionMeta", "once_differentiable", "NestedIOFunction"]
+
+
+class FunctionCtx:
+    """What forward leaves for backward.  Any attribute may be set; tensors belong in save_for_backward."""
+
+    def save_for_backward(self, *tensors: Any) -> None:
+        """Keep tensors (or None) for backward, with a check that nobody edits them in place.  The last call counts."""
+        self.to_save = tensors
+
+    def save_for_forward(self, *tensors: Any) -> None:
+        """Accepted for forward-mode rules, which are not run."""
+        for t in tensors:
+            if not isinstance(t, TensorBase) and t is not None:
+                raise TypeError(
+                    "save_for_forward expects all arguments to be tensors; you should save non-tensors as attributes on "
+                    "ctx.")
+        self.saved_for_forward = tensors
+
+    def mark_dirty(self, *args: Any) -> None:
+        """Say which inputs forward edited in place; each must be returned."""
+        self.dirty_tensors = args
+
+    def mark_shared_storage(self, *pairs: Any) -> None:
+        warnings.warn(
+            "mark_shared_storage is deprecated. Tensors with shared storages are automatically tracked. Note that calls "
+            "to `set_()` are not tracked", FutureWarning, stacklevel=2)
+
+    def mark_non_differentiable(self, *args: Any) -> None:
+        """Say which outputs have no gradient."""
+        self.non_differentiable = args
+
+    def set_materialize_grads(self, value: bool) -> None:
+        """False: gradients that did not arrive stay None in backward instead of zeros."""
+        self.materialize_grads = value
+
+
+class BackwardCFunction(Node, FunctionCtx):
+    """The node of a custom Function; it is the ctx that forward and backward see."""
+
+    _forward_cls: Any = None
+
+    def name(self) -> str:
+        return type(self).__name__
+
+    def __init__(self) -> None:
+        self._nexts: list[Any] = []
+        self._nrs: list[int] = []
+        self._likes: list[Any] = []             # (shape, dtype) per argument, None for what is no tensor
+        self._kept: Any = None                  # [(what, edits, version, output number or -1)]
+        self._freed = False
+        self._made: list[Any] = []              # (shape, dtype) per output
+        self.materialize_grads = True
+
+    def edge_count(self) -> int:
+        return len(self._nexts)
+
+    def edge_node(self, i: int) -> Any:
+        return self._nexts[i]
+
+    def edge_nr(self, i: int) -> int:
+        return self._nrs[i]
+
+    @property
+    def saved_tensors(self) -> Any:
+        """What save_for_backward kept.  RuntimeError once it was freed."""
+        if self._freed:
+            raise RuntimeError(FREED)
+        return tuple(self._read(*entry) for entry in self._kept or ())
+
+    @property
+    def saved_variables(self) -> Any:
+        warnings.warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning, stacklevel=2)
+        return self.saved_tensors
+
+    def _read(self, kept: Any, edits: int, version: Any, nr: int) -> Any:
+        if kept is None:
+            return None
+        if isinstance(kept, Packed):
+            return kept.unpack(self)
+        if nr >= 0:
+            return use_output(kept, version, edits, self, nr, True)
+        return use(kept, edits, self, True)
+
+    def __dir__(self) -> list[str]:
+        return sorted(set(super().__dir__()) | set(self.__dict__) | set(dir(FunctionCtx)))
+
+    def release(self) -> None:
+        if self._kept:
+            self._kept = None
+            self._freed = True
+
+    def backward(self, gs: list[Any], graph: bool) -> list[Any]:
+        if self.materialize_grads:
+            gs = [np.zeros(*made) if g is None and made is not None else g for g, made in zip(gs, self._made)]
+            gs = [wrap(g) if graph and isinstance(g, np.ndarray) else g for g in gs]
+        found = self.apply(*[hooks.lift(g) for g in gs])
+        return self._checked(found if isinstance(found, tuple) else (found,), graph)
+
+    def apply(self, *grads: Any) -> Any:
+        """Call the user's backward (or vjp)."""
+        cls = self._forward_cls
+        own, vjp = cls.backward, cls.vjp
+        if own is not Function.backward and vjp is not Function.vjp:
+            raise RuntimeError(
+                "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only implement "
+                "one of them.")
+        return (vjp if vjp is not Function.vjp else own)(self, *grads)
+
+    def _checked(self, found: tuple[Any, ...], graph: bool) -> list[Any]:
+        want = len(self._likes)
+        name = self.name()
+        if len(found) > want and all(g is None for g in found[want:]):
+            found = found[:want]
+        if len(found) != want:
+            raise RuntimeError(
+                f"function {name} returned an incorrect number of gradients (expected {want}, got {len(found)})")
+        outs: list[Any] = []
+        for i, (g, like) in enumerate(zip(found, self._likes)):
+            if like is None:
+                if g is not None:
+                    raise RuntimeError(
+                        f"function {name} returned a gradient different than None at position {i + 1}, but the "
+                        "corresponding forward input was not a Variable")
+                continue
+            if g is not None and not isinstance(g, TensorBase):
+                raise RuntimeError(f"expected Variable or None (got {type(g).__name__})")
+            if g is None or self._nexts[len(outs)] is None:
+                outs.append(None)
+                continue
+            if g.array.shape != like[0]:
+                if not _expandable(like[0], g.array.shape):
+                    raise RuntimeError(
+                        f"Function {name} returned an invalid gradient at index {len(outs)} - got "
+                        f"{list(g.array.shape)} but expected shape compatible with {list(like[0])}")
+            g = fit(g, *like)
+            outs.append(g if graph else g.array)
+        return outs
+
+
+def _expandable(small: Any, big: Any) -> bool:
+    n = len(big) - len(small)
+    return n >= 0 and all(a in (1, b) for a, b in zip(small, big[n:]))
+
+
+class FunctionMeta(type):
+    """Gives every Function the node class that bears its name."""
+
+    def __init__(cls, name: str, bases: Any, attrs: Any) -> None:
+        cls._backward_cls = type(name + "Backward", (BackwardCFunction,), {"_forward_cls": cls, "__module__": "builtins"})
+        super().__init__(name, bases, attrs)
+
+
+class Function(metaclass=FunctionMeta):
+    """Base class of operations with a derivative of your own.
+
+    Write static methods forward(ctx, *args) and backward(ctx, *grad_outputs) [or forward(*args) with
+    setup_context(ctx, inputs, output)], and call `apply`.  backward returns one gradient per argument of forward, None
+    for those that need none.  https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function
+    """
+
+    generate_vmap_rule = False
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        warnings.warn(
+            f"{type(self)} should not be instantiated. Methods on autograd functions are all static, so you should invoke "
+            "them on the class itself. Instantiating an autograd function will raise an error in a future version of "
+            "PyTorch.", DeprecationWarning, stacklevel=2)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise RuntimeError(
+            "Legacy autograd function with non-static forward method is deprecated. Please use new-style autograd "
+            "function with static forward method. (Example: "
+            "https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function)")
+
+    @staticmethod
+    def forward(*args: Any, **kwargs: Any) -> Any:
+        """The operation; runs with grad mode off."""
+        raise NotImplementedError("You must implement the forward function for custom autograd.Function.")
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> Any:
+        """Fill ctx after a forward that takes none."""
+        raise NotImplementedError("setup_context is not implemented.")
+
+    @staticmethod
+    def backward(ctx: Any, *grad_outputs: Any) -> Any:
+        """One gradient per argument of forward, given one per output."""
+        raise NotImplementedError(
+            "You must implement either the backward or vjp method for your custom autograd.Function to use it with "
+            "backward mode AD.")
+
+    vjp = backward
+
+    @staticmethod
+    def jvp(ctx: Any, *grad_inputs: Any) -> Any:
+        raise NotImplementedError("You must implement the jvp function for custom autograd.Function to use it with "
+                                  "forward mode AD.")
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, *args: Any) -> Any:
+        raise NotImplementedError("retrograd has no vmap: loop over the batch, or give forward a batch dimension")
+
+    @classmethod
+    def apply(cls, *args: Any, **kwargs: Any) -> Any:
+        """Run forward and put it into the graph."""
+        separate = cls.setup_context is not Function.setup_context
+        if separate:
+            args = _bound(cls.forward, args, kwargs)
+            kwargs = {}
+        node = cls._backward_cls()  # type: ignore[attr-defined]
+        needs = tuple(isinstance(a, TensorBase) and wants_grad(a) for a in args)
+        node.needs_input_grad = needs
+        recording = grad_on()
+        set_grad(False)
+        try:
+            if separate:
+                output = cls.forward(*args)
+                cls.setup_context(node, args, output)
+            else:
+                output = cls.forward(node, *args, **kwargs)
+        finally:
+            set_grad(recording)
+        return _finish(node, args, output, recording and not inference_on() and any(needs))
+
+
+def _bound(forward: Any, args: Any, kwargs: Any) -> tuple[Any, ...]:
+    try:
+        found = inspect.signature(forward).bind(*args, **kwargs)
+    except (TypeError, ValueError):
+        return tuple(args)
+    found.apply_defaults()
+    return found.args
+
+
+def _finish(node: Any, args: tuple[Any, ...], output: Any, record: bool) -> Any:
+    """Outputs of forward -> outputs of apply, with history when `record`."""
+    single = not isinstance(output, tuple)
+    outputs = (output,) if single else output
+    dirty = _identities(node, "dirty_tensors")
+    frozen = _identities(node, "non_differentiable")
+    _check_dirty(node, args, outputs)
+    given = {id(a): a for a in args if isinstance(a, TensorBase)}
+    if record:
+        for a in args:
+            if isinstance(a, TensorBase):
+                to = edge(a)
+                node._nexts.append(to)
+                node._nrs.append(a.nr)
+            node._likes.append((a.array.shape, a.array.dtype) if isinstance(a, TensorBase) else None)
+        number(node)
+        node._outputs = max(len(outputs), 1)
+    made: dict[int, Any] = {}
+    found = []
+    tensors = sum(isinstance(o, TensorBase) for o in outputs)
+    for nr, out in enumerate(outputs):
+        node._made.append((out.array.shape, out.array.dtype) if isinstance(out, TensorBase) else None)
+        if not isinstance(out, TensorBase):
+            if single and out is not None and not isinstance(out, (int, float, str, list, dict)):
+                raise TypeError(f"{type(node).__name__}.forward: expected to get Tensor or tuple of Tensors, but got "
+                                f"{type(out).__name__}")
+            found.append(out)
+            continue
+        if id(out) not in made:
+            made[id(out)] = _output(node, out, nr, id(out) in dirty, id(out) in frozen, given, record, tensors)
+        found.append(made[id(out)])
+    if record:
+        _save(node, made)
+    for name in ("to_save", "dirty_tensors", "non_differentiable"):
+        node.__dict__.pop(name, None)
+    return found[0] if single else tuple(found)
+
+
+def _identities(node: Any, name: str) -> set[int]:
+    return {id(t) for t in node.__dict__.get(name, ())}
+
+
+def _check_dirty(node: Any, args: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
+    returned = {id(o) for o in outputs}
+    given = {id(a) for a in args}
+    for t in node.__dict__.get("dirty_tensors", ()):
+        if id(t) not in returned:
+            raise RuntimeError(
+                "Some elements marked as dirty during the forward method were not returned as output. The inputs that "
+                "are modified inplace must all be outputs of the Function.")
+        if id(t) not in given:
+            warnings.warn(
+                "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been mutated "
+                "should be passed to ctx.mark_dirty().", UserWarning, stacklevel=4)
+
+
+def _output(
+    node: Any, out: Any, nr: int, dirty: bool, frozen: bool, given: Any, record: bool, tensors: int,
+) -> Any:
+    is_input = id(out) in given
+    if dirty:
+        bump(out)
+        if not record:
+            return out
+        if out.fn is None and out.rg and is_input:
+            raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
+        if out.origin is not None and tensors > 1:
+            raise RuntimeError(
+                "If your Function modifies inplace an input that is a view of another Tensor, your Function cannot return "
+                "more than one Tensor. This is not supported by the current autograd engine. You should either make sure "
+                "the input is not a view (using .clone() for example) or make your Function only return one Tensor (and "
+                "potentially split it into two Functions: one doing the inplace that returns a single Tensor and a second "
+                "one that does the other operations). You can ask on the forum https://discuss.pytorch.org/ if you need "
+                "help to do this change.")
+        seq = node._seq
+        views.rebase(out, node)
+        if out.origin is None:
+            node._seq = seq
+            out.nr = nr
+        return out
+    differentiable = not frozen and out.array.dtype.kind in "fV"
+    if not record or not differentiable:
+        if frozen and not is_input:
+            out.rg = False
+            out.fn = None
+        return shape.alias(out) if is_input and record else out
+    if is_input:
+        set_grad(False)
+        try:
+            out = shape.alias(out)
+        finally:
+            set_grad(True)
+    if out.origin is not None:
+        out.origin.state = CUSTOM
+        out.origin.seen = edits(out)
+    out.rg = True
+    out.fn = node
+    out.nr = nr
+    return out
+
+
+def _save(node: Any, made: dict[int, Any]) -> None:
+    kept = []
+    for i, t in enumerate(node.__dict__.get("to_save", ())):
+        if t is None:
+            kept.append((None, 0, None, -1))
+            continue
+        if not isinstance(t, TensorBase):
+            raise TypeError(f"save_for_backward can only save variables, but argument {i} is of type {type(t).__name__}")
+        out = made.get(id(t), t)
+        if out.fn is node:
+            kept.append((keep_output(out, node), edits(out), shared_version(out), out.nr))
+        else:
+            kept.append((keep(t), edits(t), None, -1))
+    node._kept = kept
+
+
+def once_differentiable(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorate a backward that cannot itself be differentiated: doing so raises instead of being silently wrong."""
+    @functools.wraps(fn)
+    def wrapper(ctx: Any, *args: Any) -> Any:
+        recording = grad_on()
+        set_grad(False)
+        try:
+            outputs = fn(ctx, *args)
+        finally:
+            set_grad(recording)
+        if not recording or not any(isinstance(a, TensorBase) and wants_grad(a) for a in args):
+            return outputs
+        found = outputs if isinstance(outputs, tuple) else (outputs,)
+        error = DelayedError(len(found))
+        for a in args:
+            if isinstance(a, TensorBase):
+                error._nexts.append(edge(a))
+                error._nrs.append(a.nr)
+        number(error)
+        fresh = tuple(error.give(o, i) for i, o in enumerate(found))
+        return fresh if isinstance(outputs, tuple) else fresh[0]
+    return wrapper
+
+
+class Error(Node):
+    """Raises when run (prints as <Error>)."""
+
+    def __init__(self, outputs: int) -> None:
+        self._nexts: list[Any] = []
+        self._nrs: list[int] = []
+        self._outputs = outputs
+
+    def name(self) -> str:
+        return "torch::autograd::Error"
+
+    def give(self, t: Any, nr: int) -> Any:
+        """An alias of t with this history."""
+        if not isinstance(t, TensorBase):
+            return t
+        out = wrap(t.array)
+        out.rg = True
+        out.fn = self
+        out.nr = nr
+        return out
+
+    def edge_count(self) -> int:
+        return len(self._nexts)
+
+    def edge_node(self, i: int) -> Any:
+        return self._nexts[i]
+
+    def edge_nr(self, i: int) -> int:
+        return self._nrs[i]
+
+    def backward(self, gs: list[Any], graph: bool) -> list[Any]:
+        raise RuntimeError("trying to differentiate twice a function that was marked with @once_differentiable")
+
+
+DelayedError = Error
+
+
+class NestedIOFunction(Function):
+    """Refused: write a Function whose forward takes and returns tensors."""
+
+    @classmethod
+    def apply(cls, *args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedError("NestedIOFunction is not supported: pass the tensors as separate arguments")
+
+

@@ -1,0 +1,166 @@
+"""Grad modes: no_grad, enable_grad, set_grad_enabled, inference_mode.  Each works as context and as decorator."""
+from __future__ import annotations
+
+import functools
+import inspect
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from .._engine.modes import grad_on, inference_on, set_grad, set_inference
+
+__all__ = [
+    "no_grad", "enable_grad", "set_grad_enabled", "inference_mode", "is_grad_enabled", "is_inference_mode_enabled",
+]
+
+
+class _Mode:
+    """A context manager that decorates functions and generators, each call with a context of its own."""
+
+    def clone(self) -> Any:
+        return type(self)()
+
+    def __enter__(self) -> Any:
+        raise NotImplementedError
+
+    def __exit__(self, kind: Any, value: Any, trace: Any) -> None:
+        raise NotImplementedError
+
+    def __call__(self, func: Callable[..., Any]) -> Any:
+        return decorate(self.clone, func)
+
+
+def decorate(make: Callable[[], Any], func: Any) -> Any:
+    """func run inside make(); a class has its __init__ decorated, a generator function runs step by step inside."""
+    if inspect.isclass(func):
+        warnings.warn(
+            "Decorating classes is deprecated and will be disabled in future versions. You should only decorate "
+            "functions or methods. To preserve the current behavior of class decoration, you can directly decorate the "
+            "`__init__` method and nothing else.", FutureWarning, stacklevel=3)
+        func.__init__ = decorate(make, func.__init__)
+        return func
+    if inspect.isgeneratorfunction(func):
+        @functools.wraps(func)
+        def generator(*args: Any, **kwargs: Any) -> Any:
+            return _steps(make, func(*args, **kwargs))
+        return generator
+
+    @functools.wraps(func)
+    def inside(*args: Any, **kwargs: Any) -> Any:
+        with make():
+            return func(*args, **kwargs)
+    return inside
+
+
+def _steps(make: Callable[[], Any], steps: Any) -> Any:
+    """Run a generator with the mode on only while its own body runs."""
+    try:
+        with make():
+            answer = steps.send(None)
+        while True:
+            try:
+                sent = yield answer
+            except GeneratorExit:
+                with make():
+                    steps.close()
+                raise
+            except BaseException as error:
+                with make():
+                    answer = steps.throw(error)
+            else:
+                with make():
+                    answer = steps.send(sent)
+    except StopIteration as stop:
+        return stop.value
+
+
+class _Bare(_Mode):
+    """A mode that decorates with or without parentheses."""
+
+    def __new__(cls, orig_func: Any = None) -> Any:
+        if orig_func is None:
+            return super().__new__(cls)
+        return cls()(orig_func)
+
+
+class no_grad(_Bare):
+    """Record nothing: results do not require grad.  https://pytorch.org/docs/stable/generated/torch.no_grad.html"""
+
+    def __enter__(self) -> None:
+        self.prev = grad_on()
+        set_grad(False)
+
+    def __exit__(self, kind: Any, value: Any, trace: Any) -> None:
+        set_grad(self.prev)
+
+
+class enable_grad(_Bare):
+    """Record again, inside no_grad."""
+
+    def __enter__(self) -> None:
+        self.prev = grad_on()
+        set_grad(True)
+
+    def __exit__(self, kind: Any, value: Any, trace: Any) -> None:
+        set_grad(self.prev)
+
+
+class set_grad_enabled(_Mode):
+    """Record or not, from the call on; as a context, until its end."""
+
+    def __init__(self, mode: bool) -> None:
+        self.prev = grad_on()
+        self.mode = mode
+        set_grad(mode)
+
+    def __call__(self, func: Callable[..., Any]) -> Any:
+        set_grad(self.prev)
+        return super().__call__(func)
+
+    def __enter__(self) -> None:
+        set_grad(self.mode)
+
+    def __exit__(self, kind: Any, value: Any, trace: Any) -> None:
+        set_grad(self.prev)
+
+    def __str__(self) -> str:
+        return f"torch.autograd.grad_mode.set_grad_enabled(mode={self.mode})"
+
+    __repr__ = __str__
+
+    def clone(self) -> Any:
+        return type(self)(self.mode)
+
+
+class inference_mode(_Mode):
+    """As no_grad, and results carry no version and can never enter a graph.  inference_mode(False) leaves the mode."""
+
+    def __new__(cls, mode: Any = True) -> Any:
+        if isinstance(mode, bool):
+            return super().__new__(cls)
+        return cls()(mode)
+
+    def __init__(self, mode: bool = True) -> None:
+        self.mode = mode
+
+    def __enter__(self) -> None:
+        self.prev = grad_on(), inference_on()
+        set_inference(self.mode)
+        set_grad(not self.mode)
+
+    def __exit__(self, kind: Any, value: Any, trace: Any) -> None:
+        set_grad(self.prev[0])
+        set_inference(self.prev[1])
+
+    def clone(self) -> Any:
+        return type(self)(self.mode)
+
+
+def is_grad_enabled() -> bool:
+    """Are operations recorded on this thread?"""
+    return grad_on()
+
+
+def is_inference_mode_enabled() -> bool:
+    """Is this thread in inference mode?"""
+    return inference_on()

@@ -1,0 +1,5 @@
+"""torch.utils: hooks, checkpoint, data."""
+from .._missing import module_getattr
+from . import hooks as hooks
+
+__getattr__ = module_getattr(__name__)

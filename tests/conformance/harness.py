@@ -1,0 +1,283 @@
+"""Run a program on retrograd or on PyTorch and compare what it prints with the transcript, line by line.
+
+A program is programs/NAME.py, written for torch. Its transcript, transcripts/NAME.txt, is what PyTorch 2.13.0 printed.
+Every line must be equal, except where deviations.py says otherwise. Ignored: addresses, folders, "(Triggered internally
+at ...)", frames outside the programs in tracebacks, the list after "but expected one of:", the name of the package, a
+relative difference of 1e-4 in numbers, and a line of our own after the text of an exception.
+
+    python tests/conformance/harness.py [-v] [NAME...]     share of equal lines per program; -v shows the differences
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+PROGRAMS = HERE / "programs"
+TRANSCRIPTS = HERE / "transcripts"
+TORCH = "2.13.0"
+TOLERANCE = 1e-4
+OURS = "    | "  # how programs/_log.py begins the second and later lines of an exception's text
+
+NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d+\.\d*|\.\d+|\d+)(?:e[-+]?\d+)?(?![\w])")
+SIGNATURE = re.compile(r"^    \|(\s+\* \(.*|\s+didn't match because .*)?$")  # the list after "but expected one of:"
+FRAME = re.compile(r'^\s*File "[^"]*", line \d+, in ')
+
+
+@dataclass(frozen=True)
+class Deviation:
+    """Where we print something else than PyTorch: `torch` in the transcript becomes `ours`.
+
+    program is a name or "*"; torch is plain text, or a regular expression when regex is True, over whole transcripts
+    (^ and $ match at lines); reason goes to docs/deviations.md. An entry that matches no transcript is stale.
+    """
+
+    program: str
+    torch: str
+    ours: str
+    reason: str
+    regex: bool = False
+
+    def covers(self, name: str) -> bool:
+        return self.program in ("*", name)
+
+    def apply(self, text: str) -> tuple[str, int]:
+        """The text with every occurrence replaced, and how many there were."""
+        if self.regex:
+            return re.subn(self.torch, self.ours, text, flags=re.M)
+        return text.replace(self.torch, self.ours), text.count(self.torch)
+
+
+def names() -> list[str]:
+    return sorted(p.stem for p in PROGRAMS.glob("[!_]*.py"))
+
+
+def transcript(name: str) -> str:
+    return (TRANSCRIPTS / f"{name}.txt").read_text(encoding="utf-8")
+
+
+def needs(name: str) -> list[str]:
+    """Names under torch that the program says it needs, in a line `# needs: nn.Linear, nn.Conv2d`."""
+    found = re.search(r"^# needs: (.*)$", (PROGRAMS / f"{name}.py").read_text(encoding="utf-8"), re.M)
+    return found[1].split(", ") if found else []
+
+
+# ---- running ----
+
+
+def run_retrograd(name: str, timeout: float = 120) -> str:
+    """What `retrograd run programs/NAME.py` prints, then the exception that ended it, if any; normalised."""
+    env = dict(os.environ, PYTHONIOENCODING="utf-8", PYTHONHASHSEED="0")
+    for key in ("PYTHONWARNINGS", "PYTHONSTARTUP"):
+        env.pop(key, None)
+    command = [sys.executable, "-m", "retrograd", "run", str(PROGRAMS / f"{name}.py")]
+    done = subprocess.run(command, cwd=PROGRAMS, env=env, capture_output=True, timeout=timeout, check=False)
+    out, err = done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
+    return normal(out + (ending(err) if done.returncode else ""))
+
+
+_SERVER = """
+import os, runpy, sys, torch
+sys.path.insert(0, ".")
+print(torch.__version__, flush=True)
+for line in sys.stdin:
+    name, out, err = line.split()
+    if os.fork() == 0:
+        for fd, path in ((1, out), (2, err)):
+            os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), fd)
+        code = 1
+        try:
+            runpy.run_path(name + ".py", run_name="__main__")
+            code = 0
+        except BaseException:
+            import traceback
+            traceback.print_exc()
+        sys.stdout.flush(); sys.stderr.flush()
+        os._exit(code)
+    print(os.waitstatus_to_exitcode(os.wait()[1]), flush=True)
+"""
+
+
+class Oracle:
+    """PyTorch in a process of its own, imported once and forked for each program."""
+
+    def __init__(self, python: str = sys.executable) -> None:
+        env = dict(os.environ, PYTHONIOENCODING="utf-8", PYTHONHASHSEED="0", OMP_NUM_THREADS="1")
+        self.process = subprocess.Popen(
+            [python, "-c", _SERVER], cwd=PROGRAMS, env=env, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+        self.version = self._answer()
+
+    def _answer(self) -> str:
+        assert self.process.stdout is not None
+        return self.process.stdout.readline().strip()
+
+    def run(self, name: str) -> str:
+        assert self.process.stdin is not None
+        with tempfile.TemporaryDirectory() as folder:
+            out, err = Path(folder, "out"), Path(folder, "err")
+            print(name, out, err, file=self.process.stdin, flush=True)
+            code = self._answer()
+            text, errors = out.read_text(encoding="utf-8"), err.read_text(encoding="utf-8")
+        if code not in ("0", "1"):
+            raise RuntimeError(f"{name} ended PyTorch's process with {code}: {errors[-500:]}")
+        return normal(text + (ending(errors) if code == "1" else ""))
+
+    def close(self) -> None:
+        self.process.communicate()
+
+
+def ending(stderr: str) -> str:
+    """The exception at the end of a traceback, without the frames."""
+    lines = stderr.rpartition("Traceback (most recent call last):")[2].strip("\n").splitlines()
+    while lines and lines[0].startswith("  "):
+        del lines[0]
+    return "\n".join(["(ended by an exception)", *lines, ""])
+
+
+# ---- comparing ----
+
+
+def normal(text: str) -> str:
+    text = text.replace("\r\n", "\n")
+    text = re.sub(r"\b0x[0-9a-fA-F]{4,}", "0xADDRESS", text)
+    text = re.sub(r" ?\(Triggered internally at [^)]*\)", "", text)
+    text = text.replace("retrograd.", "torch.").replace("module 'retrograd'", "module 'torch'")
+    text = text.replace("torch._tensor.Tensor", "torch.Tensor")
+    kept, skipping = [], False
+    for line in text.splitlines():
+        line = line.rstrip()
+        if FRAME.match(line):
+            path = Path(line.split('"')[1])
+            skipping = path.parent not in (PROGRAMS, Path(".")) or not (PROGRAMS / path.name).exists()
+            line = line.replace(str(path), path.name)
+        elif not line.startswith("    "):
+            skipping = False
+        if not skipping and not SIGNATURE.match(line):
+            kept.append(line)
+    return "".join(line + "\n" for line in kept)
+
+
+def same(a: str, b: str) -> bool:
+    """Equal text around the numbers; numbers of the same form (digits after the point, exponent) and nearly equal."""
+    if a == b:
+        return True
+    if a.startswith("~") and b.startswith("~"):  # a program marks a line of random numbers so
+        return NUMBER.sub("#", a).split() == NUMBER.sub("#", b).split()
+    if NUMBER.split(a) != NUMBER.split(b):
+        return False
+    return all(x == y or _near(x, y) for x, y in zip(NUMBER.findall(a), NUMBER.findall(b), strict=True))
+
+
+def _near(x: str, y: str) -> bool:
+    if "." not in x or "." not in y:
+        return False
+    (x_head, _, x_exp), (y_head, _, y_exp) = x.partition("e"), y.partition("e")
+    digits = [len(h.partition(".")[2]) for h in (x_head, y_head)]
+    if bool(x_exp) != bool(y_exp) or (digits[0] != digits[1] and min(digits) <= 4):
+        return False
+    if float(x) == float(y) == 0:
+        return x.startswith("-") == y.startswith("-")
+    return abs(float(x) - float(y)) <= TOLERANCE * max(abs(float(x)), abs(float(y)))
+
+
+def expected(name: str, deviations: tuple[Deviation, ...] | None = None) -> str:
+    """The transcript with our deviations applied."""
+    text = transcript(name)
+    for d in listed() if deviations is None else deviations:
+        if d.covers(name):
+            text = d.apply(text)[0]
+    return text
+
+
+def stale(deviations: tuple[Deviation, ...] | None = None) -> list[Deviation]:
+    """Deviations whose text of PyTorch's is in no transcript. (One whose own text we no longer print fails `diff`.)"""
+    entries = listed() if deviations is None else deviations
+    return [d for d in entries if not any(d.apply(transcript(n))[1] for n in names() if d.covers(n))]
+
+
+def listed() -> tuple[Deviation, ...]:
+    sys.path.insert(0, str(HERE.parent))
+    try:
+        from conformance.deviations import DEVIATIONS
+    finally:
+        sys.path.pop(0)
+    return DEVIATIONS
+
+
+def diff(want: str, got: str) -> tuple[int, list[str]]:
+    """How many of want's lines were printed, and the others, readable: - PyTorch's, + ours."""
+    a, b = want.splitlines(), got.splitlines()
+    rough = [[NUMBER.sub(lambda m: f"{float(m[0]):.2g}", x) for x in side] for side in (a, b)]
+    equal, out = 0, []
+    for _, i, j, k, m in difflib.SequenceMatcher(None, *rough, autojunk=False).get_opcodes():
+        left, right = a[i:j], b[k:m]
+        if len(left) == len(right):
+            pairs = [(x, y) for x, y in zip(left, right, strict=True) if not same(x, y)]
+            equal += len(left) - len(pairs)
+            left, right = [x for x, _ in pairs], [y for _, y in pairs]
+        if right and not left and all(y.startswith(OURS) for y in right):
+            continue  # a hint of ours after PyTorch's text
+        if left or right:
+            where = f"@ line {i + 1}, after {a[i - 1][:60]!r}" if i else "@ line 1"
+            out += [where, *(f"- {x}" for x in left), *(f"+ {y}" for y in right)]
+    return equal, out
+
+
+# ---- documentation ----
+
+HEAD = """# Deviations from PyTorch
+
+Programs in `tests/conformance/programs` print the same on retrograd as on PyTorch {version}, except for what follows.
+Generated from `tests/conformance/deviations.py`: edit there, then run `python tests/conformance/harness.py --docs`.
+"""
+
+
+def document() -> str:
+    """docs/deviations.md: one section a reason, in the order of the list."""
+    by_reason: dict[str, list[Deviation]] = {}
+    for d in listed():
+        by_reason.setdefault(d.reason, []).append(d)
+    parts = [HEAD.format(version=TORCH)]
+    for reason, entries in by_reason.items():
+        parts.append(f"## {reason}\n")
+        for d in entries:
+            where = "any program" if d.program == "*" else f"`{d.program}`"
+            both = [f"- {x}" for x in d.torch.splitlines()] + [f"+ {x}" for x in d.ours.splitlines()]
+            parts += [f"In {where}{' (regular expression)' if d.regex else ''}:\n", "```diff", *both, "```\n"]
+    if not by_reason:
+        parts.append("None.\n")
+    return "\n".join(parts).rstrip("\n") + "\n"
+
+
+def main(args: list[str]) -> int:
+    if args == ["--docs"]:
+        path = HERE.parents[1] / "docs" / "deviations.md"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(document(), encoding="utf-8")
+        return 0
+    verbose = "-v" in args
+    total = good = 0
+    for name in [a for a in args if a != "-v"] or names():
+        want = expected(name)
+        try:
+            equal, lines = diff(want, run_retrograd(name))
+        except subprocess.TimeoutExpired:
+            equal, lines = 0, ["timeout"]
+        total, good = total + len(want.splitlines()), good + equal
+        print(f"{name:32s} {equal:4d}/{len(want.splitlines()):<4d}{'' if lines else ' equal'}", flush=True)
+        if verbose:
+            print("\n".join("    " + x for x in lines))
+    print(f"{good}/{total} lines")
+    return int(good < total)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

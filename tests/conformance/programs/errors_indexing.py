@@ -1,0 +1,128 @@
+"""What x[...] and x[...] = refuse: ranges, counts, dtypes, masks."""
+
+import numpy as np
+import torch
+
+from _log import T, t
+
+L = torch.tensor
+x, z = torch.arange(6.0).view(2, 3), L(1.0)
+for label, index in {
+    "2": 2,
+    "-3": -3,
+    "(0, 3)": (0, 3),
+    "(0, -4)": (0, -4),
+    "(0, 0, 0)": (0, 0, 0),
+    "(0, 0, ..., 0)": (0, 0, ..., 0),
+    "(..., ...)": (..., ...),
+    "step 0": slice(None, None, 0),
+    "step -1": slice(None, None, -1),
+    "1.0": 1.0,
+    "'a'": "a",
+    "{}": {},
+    "object": object,
+    "complex": 1j,
+    "tensor range": L([2]),
+    "tensor negative range": L([-3]),
+    "second range": (slice(None), L([3])),
+    "float tensor": L([1.0]),
+    "double tensor": L([1.0], dtype=torch.float64),
+    "bool wrong length": L([True]),
+    "bool too long": L([True, False, True]),
+    "bool second": (slice(None), L([True, False])),
+    "mask shape": torch.ones(3, 2) > 0,
+    "mask dims": torch.ones(2, 3, 1) > 0,
+    "broadcast": (L([0, 1]), L([0, 1, 2])),
+    "broadcast 3": (L([[0], [1]]), L([[0], [1], [0]])),
+    "list of str": ["a"],
+    "list of float": [0.5],
+    "ragged list": [[0], [0, 1]],
+    "empty list": [],
+    "list of None": [None],
+    "slice str": slice("a"),
+    "slice float": slice(0.5),
+    "nested tuple": ((0, 1), 0),
+    "numpy float": np.array([1.0]),
+    "numpy bool wrong": np.array([True]),
+    "uint8": L([1, 0, 1], dtype=torch.uint8),
+    "int8": L([0], dtype=torch.int8),
+    "int16": L([0], dtype=torch.int16),
+    "int32": L([0], dtype=torch.int32),
+    "True": True,
+    "(True, 0)": (True, 0),
+    "None": None,
+    "(None, 5)": (None, 5),
+    "rg index": t([0.0]),
+    "0-d float": L(0.0),
+    "0-d int range": L(5),
+    "too many with tensor": (L([0]), L([0]), L([0])),
+    "(0, mask 2-d)": (0, torch.ones(2, 3) > 0),
+}.items():
+    T(f"read {label}", lambda: x[index])
+    T(f"write {label}", lambda: (lambda q: (q.__setitem__(index, 9.0), q)[1])(x.clone()))
+for label, fn in {
+    "0-d": lambda: z[0],
+    "0-d slice": lambda: z[:],
+    "0-d tensor": lambda: z[L([0])],
+    "0-d write": lambda: z.__setitem__(0, 1.0),
+    "0-d mask": lambda: z[L(True)],
+    "del": lambda: x.__delitem__(0),
+    "value shape": lambda: x.__setitem__(0, torch.ones(2)),
+    "value dims": lambda: x.__setitem__((0, 0), torch.ones(2)),
+    "value list": lambda: x.__setitem__(0, [1.0]),
+    "value str": lambda: x.__setitem__(0, "a"),
+    "value None": lambda: x.__setitem__(0, None),
+    "mask value count": lambda: x.__setitem__(x > 3, torch.ones(3)),
+    "index value shape": lambda: x.__setitem__(L([0, 1]), torch.ones(3, 3)),
+    "int64 value into int8": lambda: (lambda q: (q.__setitem__(0, 300), q)[1])(torch.zeros(2, dtype=torch.int8)),
+    "float into int": lambda: (lambda q: (q.__setitem__(0, 1.7), q)[1])(torch.zeros(2, dtype=torch.int64)),
+    "nan into int": lambda: torch.zeros(1, dtype=torch.int64).__setitem__(0, 1.5),
+    "bool from float": lambda: (lambda q: (q.__setitem__(0, 0.5), q)[1])(torch.zeros(2, dtype=torch.bool)),
+    "double tensor into float": lambda: (lambda q: (q.__setitem__(0, torch.ones(3, dtype=torch.float64)), q)[1])(
+        x.clone()
+    ),
+    "index double into float": lambda: (lambda q: (q.__setitem__(L([0]), torch.ones(3, dtype=torch.float64)), q)[1])(
+        x.clone()
+    ),
+    "mask double into float": lambda: (lambda q: (q.__setitem__(q > 3, torch.tensor(1.0, dtype=torch.float64)), q)[1])(
+        x.clone()
+    ),
+    "mask vector of doubles": lambda: (lambda q: (q.__setitem__(q > 3, torch.ones(2, dtype=torch.float64)), q)[1])(
+        x.clone()
+    ),
+    "gather dim": lambda: x.gather(2, L([[0]])),
+    "gather shape": lambda: x.gather(0, L([[0, 0, 0, 0]])),
+    "gather range": lambda: x.gather(1, L([[3]])),
+    "gather negative": lambda: x.gather(1, L([[-1]])),
+    "gather dtype": lambda: x.gather(1, L([[0.0]])),
+    "scatter dims": lambda: x.scatter(1, L([0]), 1.0),
+    "scatter range": lambda: x.scatter(1, L([[3]]), 1.0),
+    "scatter source": lambda: x.scatter(1, L([[0, 1]]), torch.ones(1, 1)),
+    "scatter dtype": lambda: x.scatter(1, L([[0]]), torch.ones(1, 1, dtype=torch.float64)),
+    "scatter_add none": lambda: x.scatter_add(1, L([[0]]), 1.0),
+    "index_select dim": lambda: x.index_select(2, L([0])),
+    "index_select range": lambda: x.index_select(1, L([3])),
+    "index_select negative": lambda: x.index_select(1, L([-1])),
+    "index_select dtype": lambda: x.index_select(1, L([0.0])),
+    "index_select 2-d": lambda: x.index_select(1, L([[0]])),
+    "index_add sizes": lambda: x.index_add(0, L([0]), torch.ones(2, 3)),
+    "index_add range": lambda: x.index_add(0, L([2]), torch.ones(1, 3)),
+    "index_add dtype": lambda: x.index_add(0, L([0]), torch.ones(1, 3, dtype=torch.float64)),
+    "index_copy shape": lambda: x.index_copy(0, L([0]), torch.ones(1, 2)),
+    "index_fill range": lambda: x.index_fill(0, L([2]), 1.0),
+    "index_fill value": lambda: x.index_fill(0, L([0]), torch.ones(2)),
+    "index_put shape": lambda: x.index_put((L([0, 1]),), torch.ones(3)),
+    "index_put index": lambda: x.index_put(L([0]), torch.ones(3)),
+    "masked_select shape": lambda: x.masked_select(L([True])),
+    "masked_scatter short": lambda: x.masked_scatter(x > 1, torch.ones(1)),
+    "take dtype": lambda: x.take(L([0.0])),
+    "take range": lambda: x.take(L([6])),
+    "nonzero": lambda: x.nonzero(),
+    "put": lambda: x.put(L([0]), L([9.0])),
+    "one_hot": lambda: torch.nn.functional.one_hot(L([0, 2]), 3),
+    "one_hot range": lambda: torch.nn.functional.one_hot(L([3]), 3),
+    "one_hot negative": lambda: torch.nn.functional.one_hot(L([-1])),
+    "embedding range": lambda: torch.nn.functional.embedding(L([2]), x),
+    "embedding float": lambda: torch.nn.functional.embedding(L([0.0]), x),
+}.items():
+    T(label, fn)

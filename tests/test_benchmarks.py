@@ -1,0 +1,151 @@
+"""The benchmarks compute the same numbers on every engine installed. No test looks at the clock."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from benchmarks import __main__ as command  # noqa: E402
+from benchmarks import budgets, engines, probes, runner, table, timing  # noqa: E402
+from benchmarks.works import WORKS, Missing, Work, select  # noqa: E402
+
+
+def pairs() -> list[Any]:
+    """Works and the engines installed that have them. Eager JAX stands for JAX: the same code, not compiled."""
+    found = []
+    for engine in engines.MODULES:
+        if engine in ("retrograd", "jax") or not engines.installed(engine):
+            continue
+        method = engine.split("-")[0]
+        marks = [pytest.mark.oracle] if engine == "torch" else []
+        found += [
+            pytest.param(work, engine, marks=marks, id=f"{work.name}-{engine}")
+            for work in WORKS
+            if getattr(type(work), method) is not getattr(Work, method)
+        ]
+    return found
+
+
+@pytest.fixture(scope="module")
+def retrograd() -> Any:
+    return engines.maker("retrograd")
+
+
+def numbers(make: Any, work: Work) -> list[float]:
+    task = make(work.tiny())
+    found = [float(v) for v in task.check()]
+    task.step()
+    if task.base is not None:
+        task.base()
+    return found
+
+
+def made(make: Any, work: Work) -> list[float]:
+    try:
+        return numbers(make, work)
+    except Missing as e:
+        pytest.skip(str(e))
+
+
+@pytest.mark.parametrize("work", WORKS, ids=lambda w: w.name)
+def test_work_runs_on_retrograd(retrograd: Any, work: Work) -> None:
+    found = made(retrograd, work)
+    assert found and all(math.isfinite(v) and v != 0 for v in found)
+
+
+@pytest.mark.parametrize(("work", "engine"), pairs())
+def test_work_gives_the_same_numbers(retrograd: Any, work: Work, engine: str) -> None:
+    ours, theirs = made(retrograd, work), made(engines.maker(engine), work)
+    assert ours == pytest.approx(theirs, rel=work.rtol, abs=1e-7)
+
+
+def test_work_names_are_unique() -> None:
+    assert len({work.name for work in WORKS}) == len(WORKS)
+
+
+def test_select_takes_groups_and_names() -> None:
+    assert {work.group for work in select(["chain", "double-chain-40x8"])} == {"chain", "double"}
+    assert select([]) == WORKS
+    with pytest.raises(ValueError, match="no such group or work"):
+        select(["chian"])
+
+
+def test_command_compares_and_saves(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(command, "RESULTS", tmp_path)
+    monkeypatch.setattr(command, "ROOT", tmp_path)
+    argv = ["--only", "chain-20x8", "--engines", "retrograd,numpy", "--tiny", "--quick", "--save", "t"]
+    status = command.main(argv)
+    out = capsys.readouterr().out
+    assert status == 0, out
+    assert "chain-20x8" in out
+    found = json.loads((tmp_path / "t.json").read_text())
+    row = found["works"]["chain-20x8"]["engines"]
+    assert row["retrograd"]["check"] == pytest.approx(row["numpy"]["check"], rel=1e-3)
+    assert row["numpy"]["min"] <= row["numpy"]["q1"] <= row["numpy"]["median"] <= row["numpy"]["q3"]
+    assert found["engines"]["retrograd"]["build"] in ("compiled", "pure")
+
+
+def test_command_names_an_engine_that_does_not_exist(capsys: pytest.CaptureFixture[str]) -> None:
+    assert command.main(["--engines", "trch"]) == 2
+    assert "no engine 'trch'" in capsys.readouterr().err
+
+
+def test_different_numbers_are_marked() -> None:
+    work = WORKS[0]
+    row: runner.Row = {"retrograd": {"check": [1.0], "median": 1.0}, "numpy": {"check": [2.0], "median": 1.0}}
+    runner.mark_differences(work, row)
+    assert table.cell(row, "retrograd", "retrograd") == "DIFFERS"
+    assert [note.split(":")[1].strip() for note in table.notes([(work, row)])] == ["differs"]
+
+
+def test_hook_cost_is_the_difference_to_the_base() -> None:
+    work = select(["hook-tensor-once"])[0]
+    found = runner.figures(work, [3e-4, 3e-4], [1e-4, 1e-4])
+    assert found["median"] == pytest.approx(2e-4 * 1e6 / work.per)
+    assert found["with_over_without"] == 3
+
+
+def test_summary_of_one_value() -> None:
+    assert timing.summary([2.0]) == {"median": 2.0, "min": 2.0, "q1": 2.0, "q3": 2.0, "max": 2.0, "samples": 1}
+
+
+def test_probed_ops_all_run() -> None:
+    import numpy as np
+
+    import retrograd as torch
+
+    for op in probes.OPS:
+        for shape in op.shapes:
+            scope = probes.names(torch, shape)
+            ours, theirs = eval(op.ours, scope), eval(op.numpy, scope)
+            np.testing.assert_allclose(ours.detach().numpy(), theirs, rtol=1e-6)
+
+
+@pytest.mark.parametrize("use", probes.USES)
+def test_feature_switched_off_leaves_the_chain_as_it_was(use: str) -> None:
+    import retrograd as torch
+
+    a, b = probes.leaves(torch)
+    probes.run_chain(a, b, 20)
+    before = a.grad.numpy().copy()
+    probes.USES[use](torch, a, b)
+    probes.run_chain(a, b, 20)
+    assert (a.grad.numpy() == before).all()
+
+
+def test_budget_verdicts() -> None:
+    figure = budgets.Figure
+    assert figure("most", 1.0, "ns", 1.0).verdict == "reached"
+    assert figure("most", float("nan"), "ns", 1.0).verdict == "NOT reached"
+    assert figure("least", 3.2, "x", 3.3, at_least=True).verdict == "NOT reached"
+    assert figure("nothing promised", 1.0, "ns").verdict == ""

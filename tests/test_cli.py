@@ -1,0 +1,289 @@
+"""The command line: a script runs as python runs it, but for torch; what a user gets wrong is answered in one line."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import retrograd
+from retrograd._missing import missing, module_getattr
+from retrograd._run import CannotRun, run_script, torch_means_retrograd
+
+Done = subprocess.CompletedProcess[str]
+
+
+def python(*arguments: str | Path, folder: Path | None = None) -> Done:
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    command = [sys.executable, *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment, cwd=folder)
+
+
+def retrograd_(*arguments: str | Path, folder: Path | None = None) -> Done:
+    return python("-m", "retrograd", *arguments, folder=folder)
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> Any:
+    """script(text) writes a script and returns its path."""
+
+    def write(text: str, name: str = "script.py") -> Path:
+        path = tmp_path / name
+        path.write_text(textwrap.dedent(text), encoding="utf-8")
+        return path
+
+    return write
+
+
+# retrograd run
+
+
+def test_torch_and_its_submodules_are_the_modules_of_retrograd(script: Any) -> None:
+    path = script("""
+        import sys
+        import torch, torch.nn as nn, torch.nn.functional as F, torch.optim, torch.autograd
+        from torch.autograd import Function
+        from torch.utils.checkpoint import checkpoint
+        from torch.utils.data import DataLoader
+        import retrograd, retrograd.nn.functional, retrograd.utils.data
+        ours = {name: module for name, module in sys.modules.items() if name.partition(".")[0] == "torch"}
+        assert len(ours) >= 8, ours
+        for name, module in ours.items():
+            assert module is sys.modules["retrograd" + name[5:]], name
+            assert module.__spec__.name == module.__name__, name
+        assert torch is retrograd and nn is retrograd.nn and F is retrograd.nn.functional
+        assert Function is retrograd.autograd.Function and DataLoader is retrograd.utils.data.DataLoader
+        print("same")
+    """)
+    done = retrograd_("run", path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "same\n", "")
+
+
+def test_another_torch_in_the_way_is_not_imported(script: Any) -> None:
+    script("raise SystemExit('the other torch was imported')", "torch.py")
+    done = retrograd_("run", script("import torch; print(torch.__name__)"))
+    assert (done.returncode, done.stdout) == (0, "retrograd\n"), done.stderr
+
+
+LIKE_PYTHON = {
+    "what a script sees": """
+        import inspect, os, pickle, sys
+        class Point:
+            pass
+        assert type(pickle.loads(pickle.dumps(Point()))) is Point
+        print(sys.argv, sys.path[0], __file__, __name__, __spec__, __package__, type(__loader__).__name__)
+        print(inspect.getsource(Point), os.getcwd(), Point.__module__, sys.modules["__main__"].Point is Point)
+        print(sorted(set(globals()) - {"__annotations__", "__cached__"}), type(__builtins__))
+    """,
+    "no future import leaks in": "def f(x: print('evaluated')): pass",
+    "imports from its own folder": "import neighbour; print(neighbour.__file__)",
+    "exception": """
+        def inner():
+            return 1 / 0
+        def outer():
+            try:
+                inner()
+            except ZeroDivisionError as error:
+                raise ValueError("again") from error
+        outer()
+    """,
+    "exception in an import": "import neighbour; neighbour.fail()",
+    "no such module": "import no_such_module",
+    "syntax error": "x = (",
+    "exception group": "raise ExceptionGroup('two', [ValueError(1), KeyError(2)])",
+    "own excepthook": """
+        import sys
+        sys.excepthook = lambda kind, error, traceback: print("mine", kind.__name__, traceback.tb_lineno)
+        raise RuntimeError
+    """,
+    "warning": "import warnings; warnings.warn('look', DeprecationWarning)",
+    "exit": "import sys; print('out'); sys.exit()",
+    "exit 7": "import sys; sys.exit(7)",
+    "exit True": "import sys; sys.exit(True)",
+    "exit with a message": "import sys; sys.exit('bye')",
+    "threads and atexit": """
+        import atexit, threading, time
+        def late(who):
+            import sys
+            print(who, sys.modules["__main__"].late is late, sys.argv[0])
+        atexit.register(late, "atexit")
+        threading.Thread(target=lambda: (time.sleep(0.1), late("thread"))).start()
+    """,
+}
+
+
+@pytest.mark.parametrize("name", LIKE_PYTHON)
+def test_a_script_runs_as_python_runs_it(script: Any, name: str) -> None:
+    script("def fail():\n    raise LookupError('here')\n", "neighbour.py")
+    path = script(LIKE_PYTHON[name])
+    for command in ([path, "--help", "-x", "a b"], [path.name]):
+        folder = None if len(command) > 1 else path.parent
+        theirs, ours = python(*command, folder=folder), retrograd_("run", *command, folder=folder)
+        assert (ours.stdout, ours.stderr, ours.returncode) == (theirs.stdout, theirs.stderr, theirs.returncode)
+
+
+def test_an_interrupt_ends_with_130_and_the_scripts_traceback(script: Any) -> None:
+    done = retrograd_("run", script("raise KeyboardInterrupt"))
+    assert done.returncode == 130
+    assert done.stderr.splitlines()[-1] == "KeyboardInterrupt" and "_run.py" not in done.stderr
+
+
+def test_threads_and_atexit_functions_can_still_import_torch(script: Any) -> None:
+    done = retrograd_(
+        "run",
+        script("""
+            import atexit, threading, time
+            def late():
+                import torch.utils.data
+                print(torch.__name__)
+            atexit.register(late)
+            threading.Thread(target=lambda: (time.sleep(0.1), late())).start()
+        """),
+    )
+    assert (done.stdout, done.stderr) == ("retrograd\n" * 2, "")
+
+
+@pytest.mark.parametrize(
+    ("statement", "last_lines"),
+    [
+        (
+            "import torch.optin",
+            ["ModuleNotFoundError: No module named 'torch.optin'", "retrograd has no 'torch.optin'; near names: optim"],
+        ),
+        (
+            "from torch.fxx import a",
+            ["ModuleNotFoundError: No module named 'torch.fxx'", "retrograd has no 'torch.fxx'"],
+        ),
+        (
+            "from torch.nn import Linaer",
+            ["ImportError: cannot import name 'Linaer'", "retrograd has no 'torch.nn.Linaer'; near names: Linear"],
+        ),
+        (
+            "from torch.nn.functional import rleu",
+            ["ImportError: cannot import name 'rleu'", "retrograd has no 'torch.nn.functional.rleu'; near names: "],
+        ),
+        (
+            "import torch; torch.tensr",
+            ["AttributeError: module 'retrograd' has no attribute 'tensr'", "retrograd has no 'torch.tensr'; near na"],
+        ),
+        (
+            "import torch; torch.Linear",
+            ["AttributeError: module 'retrograd' has no", "retrograd has no 'torch.Linear'; it has torch.nn.Linear"],
+        ),
+    ],
+)
+def test_what_retrograd_lacks_is_named_with_what_is_near(script: Any, statement: str, last_lines: list[str]) -> None:
+    path = script(statement)
+    done = retrograd_("run", path)
+    assert done.returncode == 1
+    lines = done.stderr.splitlines()
+    assert [line[: len(start)] for line, start in zip(lines[-2:], last_lines)] == last_lines
+    assert [line for line in lines if line.startswith("  File")] == [f'  File "{path}", line 1, in <module>']
+
+
+def test_a_lacking_module_is_not_found_by_who_only_asks() -> None:
+    from importlib.util import find_spec
+
+    with torch_means_retrograd():
+        assert find_spec("torch") is not None
+        assert find_spec("torch.optim") is not None
+        assert find_spec("torch.no_such_module") is None
+
+
+@pytest.mark.parametrize(("text", "status"), [("import torch.nn", 0), ("import torch.nn; 1 / 0", 1), ("exit(3)", 3)])
+def test_a_run_in_this_process_leaves_nothing(
+    script: Any, text: str, status: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    theirs = ModuleType("torch")  # as if PyTorch had been imported
+    monkeypatch.setitem(sys.modules, "torch", theirs)
+    before = dict(sys.modules), sys.meta_path[:], sys.argv, sys.path[:], sys.excepthook
+    assert run_script(str(script(text)), ["a"]) == status
+    new = {name for name in sys.modules if name not in before[0]}
+    assert not {name for name in new if name.partition(".")[0] == "torch"}
+    assert sys.modules["torch"] is theirs and sys.modules["__main__"] is before[0]["__main__"]
+    assert (sys.meta_path, sys.argv, sys.path, sys.excepthook) == before[1:]
+    assert ("ZeroDivisionError" in capsys.readouterr().err) == (status == 1)
+
+
+def test_runs_nest(script: Any) -> None:
+    with torch_means_retrograd():
+        import torch
+
+        assert torch is retrograd
+        assert run_script(str(script("import torch.optim, retrograd; assert torch is retrograd"))) == 0
+        assert sys.modules["torch"] is retrograd
+    assert sys.modules.get("torch") is not retrograd
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["run", "no_such.py"], "retrograd: cannot open 'no_such.py': No such file or directory\n"),
+        (["run", "folder"], "retrograd: 'folder' is a directory; name a script in it\n"),
+    ],
+)
+def test_what_a_user_gets_wrong_is_said_in_one_line(arguments: list[str], said: str, tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    done = retrograd_(*arguments, folder=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", said)
+    with pytest.raises(CannotRun):
+        run_script(str(tmp_path / arguments[1]))
+
+
+@pytest.mark.parametrize("arguments", [["run"], ["no-such-command"], ["doctor", "--no-such-option"]])
+def test_wrong_usage_ends_with_2_and_no_traceback(arguments: list[str]) -> None:
+    done = retrograd_(*arguments)
+    assert done.returncode == 2 and "Usage" in done.stderr and "Traceback" not in done.stderr
+
+
+# Names that a module lacks
+
+
+def test_near_names_ignore_case() -> None:
+    assert missing("retrograd.nn", "relu", ["Linear", "ReLU"]) == "retrograd has no 'torch.nn.relu'; near names: ReLU"
+    assert missing("retrograd", "vmap", []) == "retrograd has no 'torch.vmap'"
+
+
+def test_probes_for_a_name_work_as_on_any_module() -> None:
+    assert not hasattr(retrograd, "no_such_name")
+    assert getattr(retrograd, "no_such_name", 3) == 3
+    for probe in ("__wrapped__", "__path_hooks__", "_private"):
+        with pytest.raises(AttributeError) as caught:
+            getattr(retrograd, probe)
+        assert str(caught.value) == f"module 'retrograd' has no attribute '{probe}'"
+
+
+def test_lazy_submodules_are_imported_when_used() -> None:
+    getattribute = module_getattr("concurrent", lazy=["futures"])
+    import concurrent.futures
+
+    assert getattribute("futures") is concurrent.futures
+
+
+# retrograd doctor
+
+
+def test_doctor_says_which_build_this_is() -> None:
+    done = retrograd_("doctor")
+    assert (done.returncode, done.stderr) == (0, "")
+    facts = dict(line.split(maxsplit=1) for line in done.stdout.splitlines())
+    assert list(facts) == ["retrograd", "build", "Python", "NumPy", "BLAS", "platform", "bfloat16", "PyTorch"]
+    assert facts["retrograd"].startswith(retrograd.__version__)
+    assert facts["build"].startswith(os.environ.get("RETROGRAD_BUILD", ("pure", "compiled")))
+    if facts["build"].startswith("pure"):
+        assert "compile" in facts["build"].partition(":")[2]  # why, and what to do about it
+
+
+def test_doctor_does_not_import_torch() -> None:
+    code = "import sys; from retrograd._doctor import report; report(); sys.exit('torch' in sys.modules)"
+    assert python("-c", code).returncode == 0
+
+
+def test_version() -> None:
+    assert retrograd_("--version").stdout == f"retrograd {retrograd.__version__}\n"

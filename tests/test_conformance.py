@@ -1,0 +1,125 @@
+"""Programs written for torch print on retrograd what PyTorch printed: tests/conformance."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from conformance import harness
+from conformance.deviations import DEVIATIONS
+
+import retrograd
+
+DOCS = Path(__file__).resolve().parent.parent / "docs" / "deviations.md"
+
+
+def missing(name: str) -> list[str]:
+    """What the program needs, in its own words, and retrograd lacks."""
+    absent = []
+    for path in harness.needs(name):
+        found: object = retrograd
+        for part in path.split("."):
+            found = getattr(found, part, None)
+        if found is None:
+            absent.append(path)
+    return absent
+
+
+def report(want: str, got: str) -> None:
+    equal, lines = harness.diff(want, got)
+    if lines:
+        pytest.fail(f"{equal} of {want.count(chr(10))} lines; - PyTorch, + here\n" + "\n".join(lines), pytrace=False)
+
+
+@pytest.mark.parametrize("name", harness.names())
+def test_prints_what_pytorch_printed(name: str) -> None:
+    if absent := missing(name):
+        pytest.skip(f"retrograd has no {', '.join(absent)}")
+    report(harness.expected(name), harness.run_retrograd(name))
+
+
+def test_every_program_has_a_transcript_and_the_reverse() -> None:
+    assert harness.names() == sorted(p.stem for p in harness.TRANSCRIPTS.glob("*.txt"))
+
+
+def test_no_deviation_is_stale() -> None:
+    assert [f"{d.program}: {d.torch}" for d in harness.stale()] == []
+
+
+def test_deviations_have_reasons_and_change_something() -> None:
+    for d in DEVIATIONS:
+        assert d.reason and d.torch != d.ours
+        assert d.program == "*" or d.program in harness.names()
+
+
+def test_documentation_of_the_deviations_is_current() -> None:
+    if not DOCS.parent.is_dir():
+        pytest.skip("an installed package has no docs")
+    assert DOCS.read_text(encoding="utf-8") == harness.document(), "run python tests/conformance/harness.py --docs"
+
+
+@pytest.fixture(scope="module")
+def oracle() -> Iterator[harness.Oracle]:
+    """A live PyTorch: the interpreter's own, or that of RETROGRAD_ORACLE (the path of a Python that has torch)."""
+    python = os.environ.get("RETROGRAD_ORACLE")
+    if python is None and importlib.util.find_spec("torch") is None:
+        pytest.skip("PyTorch is not installed")
+    live = harness.Oracle(python or sys.executable)
+    if live.version.split("+")[0] != harness.TORCH:
+        live.close()
+        pytest.skip(f"transcripts are PyTorch {harness.TORCH}'s, this is {live.version}")
+    yield live
+    live.close()
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("name", harness.names())
+def test_transcript_is_what_pytorch_prints(name: str, oracle: harness.Oracle) -> None:
+    report(harness.transcript(name), oracle.run(name))
+
+
+# ---- the comparison itself ----
+
+
+@pytest.mark.parametrize(
+    ("torch", "ours"),
+    [
+        ("tensor([1.0000, 2.5000])", "tensor([1.0000, 2.5001])"),
+        ("loss 0.123456", "loss 0.1234561"),
+        ("1.0000e-05", "1.00001e-05"),
+    ],
+)
+def test_nearly_equal_numbers_are_equal(torch: str, ours: str) -> None:
+    assert harness.same(torch, ours)
+
+
+@pytest.mark.parametrize(
+    ("torch", "ours"),
+    [
+        ("tensor([1., 2.])", "tensor([1.0000, 2.0000])"),
+        ("tensor([1., 2.])", "tensor([ 1.,  2.])"),
+        ("2.5000", "2.5010"),
+        ("count 1000", "count 1001"),
+        ("0.", "-0."),
+        ("AddBackward0", "AddBackward1"),
+        ("nan", "inf"),
+    ],
+)
+def test_other_lines_differ(torch: str, ours: str) -> None:
+    assert not harness.same(torch, ours)
+
+
+def test_a_hint_after_an_exception_is_ours_to_add() -> None:
+    text = "[add] !! builtins.RuntimeError: bad shape\n"
+    assert harness.diff(text, text + "    | Write it so.\n") == (1, [])
+    assert harness.diff(text, text + "another line\n")[1]
+
+
+def test_a_deviation_rewrites_the_expectation() -> None:
+    d = harness.Deviation("*", r"<class '(\w+)'>", r"<\1>", "shown shorter", regex=True)
+    assert d.apply("a <class 'Node'>\n") == ("a <Node>\n", 1)
+    assert harness.stale((harness.Deviation("kinks", "never printed", "anything", "no reason"),))

@@ -1,0 +1,172 @@
+"""What is installed: the build that is meant, with the dependencies it declares; pure where nothing can compile."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+import retrograd
+from retrograd._doctor import is_compiled
+
+ROOT = Path(__file__).resolve().parent.parent
+NO_COMPILER = {"CC": "/no/such/compiler"}
+
+
+@pytest.mark.skipif("RETROGRAD_BUILD" not in os.environ, reason="make names the build that it tests")
+def test_this_is_the_build_that_make_means_to_test() -> None:
+    compiled = os.environ["RETROGRAD_BUILD"] == "compiled"
+    assert is_compiled() == compiled
+    assert Path(retrograd.__file__).is_relative_to(ROOT / "src") != compiled
+
+
+def test_one_version() -> None:
+    assert retrograd.__version__ == metadata.version("retrograd")
+
+
+def test_import_needs_what_is_declared_and_not_the_command_line() -> None:
+    code = (
+        "import sys; before = set(sys.modules); import retrograd; after = set(sys.modules) - before;"
+        "print(*{name.partition('.')[0] for name in after} - sys.stdlib_module_names)"
+    )
+    loaded = {name for name in output([sys.executable, "-c", code]).split() if "retrograd" not in name}
+    declared = {
+        re.split(r"[^\w-]", requirement)[0].replace("-", "_")
+        for requirement in metadata.requires("retrograd") or []
+        if "extra ==" not in requirement
+    }
+    assert loaded <= declared - {"rich", "typer"}
+
+
+# Builds, in a copy of the checkout
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    if not (ROOT / "setup.py").exists():
+        pytest.skip("not a checkout")
+    pytest.importorskip("setuptools")
+    copy = tmp_path / "checkout"
+    ignored = shutil.ignore_patterns("__pycache__", "*.egg-info", "*.so")
+    shutil.copytree(ROOT / "src", copy / "src", ignore=ignored)
+    for name in ("pyproject.toml", "setup.py", "LICENSE"):
+        shutil.copy(ROOT / name, copy)
+    return copy
+
+
+@pytest.fixture
+def small_checkout(checkout: Path) -> Path:
+    """With one compiled module, so that mypyc needs seconds."""
+    if shutil.which(os.environ.get("CC", "cc")) is None:
+        pytest.skip("needs a C compiler")
+    pytest.importorskip("mypyc")
+    package = checkout / "src" / "retrograd"
+    shutil.rmtree(package)
+    for name, text in {
+        "__init__.py": "",
+        "_engine/__init__.py": "",
+        "_engine/node.py": "def twice(x: int) -> int:\n    return 2 * x\n",
+    }.items():
+        (package / name).parent.mkdir(exist_ok=True)
+        (package / name).write_text(text)
+    return checkout
+
+
+def build(checkout: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    code = "from setuptools.build_meta import build_wheel; build_wheel('dist')"
+    return subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", code],
+        cwd=checkout,
+        env={name: value for name, value in os.environ.items() if not name.startswith("RETROGRAD")} | environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+
+
+def output(command: list[str], **environment: str) -> str:
+    done = subprocess.run(command, env=os.environ | environment, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def wheel(checkout: Path) -> Path:
+    [path] = (checkout / "dist").glob("*.whl")
+    return path
+
+
+def unpack(checkout: Path) -> tuple[Path, list[str], str]:
+    """(folder, binaries in it, what setup.py wrote for doctor)"""
+    folder = checkout / "installed"
+    with zipfile.ZipFile(wheel(checkout)) as archive:
+        archive.extractall(folder)
+    binaries = [path.name for path in folder.rglob("*") if path.suffix in (".so", ".pyd")]
+    return folder, binaries, (folder / "retrograd" / "_build.txt").read_text()
+
+
+def test_without_a_compiler_the_install_is_pure_and_says_so(checkout: Path) -> None:
+    done = build(checkout, **NO_COMPILER)
+    assert done.returncode == 0, done.stderr
+    assert "retrograd: installing the pure Python build: no working C compiler" in done.stderr
+    assert "install a C compiler" in done.stderr
+    assert wheel(checkout).name.endswith("-py3-none-any.whl")
+    folder, binaries, outcome = unpack(checkout)
+    assert binaries == [] and outcome.startswith("pure: no working C compiler")
+
+    code = (
+        "import retrograd as torch; x = torch.tensor([3.0], requires_grad=True); (x * x).sum().backward();"
+        "print(torch.__file__, x.grad.tolist())"
+    )
+    path, grad = output([sys.executable, "-c", code], PYTHONPATH=str(folder)).split()
+    assert Path(path).is_relative_to(folder) and grad == "[6.0]"
+    said = output([sys.executable, "-m", "retrograd", "doctor"], PYTHONPATH=str(folder))
+    assert "pure: no working C compiler" in said
+
+
+def test_a_build_that_must_be_compiled_fails_without_a_compiler(checkout: Path) -> None:
+    done = build(checkout, RETROGRAD_REQUIRE_COMPILED="1", **NO_COMPILER)
+    assert done.returncode != 0
+    assert "retrograd: not compiled, and RETROGRAD_REQUIRE_COMPILED=1: no working C compiler" in done.stderr
+
+
+def test_a_pure_build_can_be_asked_for(checkout: Path) -> None:
+    done = build(checkout, RETROGRAD_PURE="1")
+    assert done.returncode == 0, done.stderr
+    assert unpack(checkout)[1:] == ([], "pure: RETROGRAD_PURE=1 was set\n")
+
+
+def test_with_a_compiler_the_build_is_compiled(small_checkout: Path) -> None:
+    done = build(small_checkout, RETROGRAD_OPT_LEVEL="0")
+    assert done.returncode == 0, done.stderr
+    folder, binaries, outcome = unpack(small_checkout)
+    assert len(binaries) == 2 and re.match(r"compiled by mypyc \S+, -O0\n", outcome)
+    code = "from retrograd._engine import node; print(node.__file__, node.twice(4))"
+    path, eight = output([sys.executable, "-c", code], PYTHONPATH=str(folder)).split()
+    assert Path(path).suffix in (".so", ".pyd") and eight == "8"
+
+
+def test_a_c_compiler_that_fails_leaves_a_pure_build_and_its_message(small_checkout: Path, tmp_path: Path) -> None:
+    compiler = tmp_path / "cc"
+    compiler.write_text('#!/bin/sh\ncase "$*" in *__native*) echo "cc: out of luck" >&2; exit 1;; esac\nexec cc "$@"\n')
+    compiler.chmod(0o755)
+    done = build(small_checkout, CC=str(compiler))
+    assert done.returncode == 0, done.stderr
+    assert "cc: out of luck" in done.stderr and "pure Python build: the C compiler failed" in done.stderr
+    assert unpack(small_checkout)[1:] == ([], "pure: the C compiler failed\n")
+
+
+def test_a_type_error_leaves_a_pure_build_and_its_message(small_checkout: Path) -> None:
+    module = small_checkout / "src" / "retrograd" / "_engine" / "node.py"
+    module.write_text(module.read_text() + "wrong: int = 'text'\n")
+    done = build(small_checkout)
+    assert done.returncode == 0, done.stderr
+    assert "Incompatible types in assignment" in done.stdout + done.stderr
+    assert "pure Python build: mypyc rejected the sources" in done.stderr
+    assert unpack(small_checkout)[1:] == ([], "pure: mypyc rejected the sources\n")

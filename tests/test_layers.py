@@ -1,0 +1,104 @@
+"""Imports point one way: a module imports from its own layer and from those below it."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import retrograd
+
+ROOT = Path(retrograd.__file__).resolve().parent
+LAYERS = [
+    ["_missing"],
+    ["_engine", "_ops", "_kernels"],
+    ["_tensor", "dtypes", "random", "_tensor_str", "_size", "_functions"],
+    ["utils", "autograd"],
+    ["nn"],
+    ["optim", "io"],
+    ["microscope"],
+    ["bridges"],
+    ["cli", "_run", "_doctor", "__main__"],
+]
+LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
+EVERYTHING = "__init__"  # the namespace itself: imports any layer, and only the top layer imports it
+FOREIGN = {"numpy", "mypy_extensions"}  # at module level; others inside the functions that need them
+FOREIGN_AT_THE_TOP = {"cli": {"typer", "rich"}}
+# Function-level imports that point upwards: (module, what it imports) and why.
+UPWARD: dict[tuple[str, str], str] = {}
+
+FILES = sorted(ROOT.rglob("*.py"))
+
+
+def dotted(path: Path) -> list[str]:
+    """['nn', 'functional'] for nn/functional.py, ['nn', '__init__'] for nn/__init__.py"""
+    return list(path.relative_to(ROOT).with_suffix("").parts)
+
+
+def imports(path: Path) -> Iterator[tuple[list[str], bool, int]]:
+    """(absolute name in parts, at module level, line) for every import; one under TYPE_CHECKING is no import."""
+    package = ["retrograd", *dotted(path)[:-1]]
+
+    def walk(node: ast.AST, top: bool) -> Iterator[tuple[list[str], bool, int]]:
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
+                for other in child.orelse:
+                    yield from walk(other, top)
+            elif isinstance(child, ast.Import):
+                for alias in child.names:
+                    yield alias.name.split("."), top, child.lineno
+            elif isinstance(child, ast.ImportFrom):
+                base = package[: len(package) + 1 - child.level] if child.level else []
+                base = base + (child.module.split(".") if child.module else [])
+                for alias in child.names:
+                    yield [*base, alias.name], top, child.lineno
+            else:
+                yield from walk(child, top and not isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)))
+
+    yield from walk(ast.parse(path.read_text(encoding="utf-8")), True)
+
+
+def test_every_module_has_a_layer() -> None:
+    found = {dotted(path)[0] for path in FILES} - {EVERYTHING}
+    assert found <= set(LEVEL), "give it a place in LAYERS"
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: ".".join(dotted(p)))
+def test_imports_point_one_way(path: Path) -> None:
+    here = dotted(path)[0]
+    if here == EVERYTHING:
+        return
+    wrong = []
+    for name, top, line in imports(path):
+        if name[0] != "retrograd":
+            continue
+        there = name[1] if len(name) > 1 else EVERYTHING
+        level = LEVEL.get(there, len(LAYERS))  # not a module's name: something of the namespace itself
+        if there != here and level > LEVEL[here] and not (LEVEL[here] == len(LAYERS) - 1):
+            if top or (here, there) not in UPWARD:
+                wrong.append(f"line {line}: {here} imports {'.'.join(name)}")
+    assert wrong == []
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: ".".join(dotted(p)))
+def test_optional_libraries_are_imported_where_they_are_used(path: Path) -> None:
+    allowed = FOREIGN | set(sys.stdlib_module_names) | FOREIGN_AT_THE_TOP.get(dotted(path)[0], set())
+    wrong = [
+        f"line {line}: {'.'.join(name)}"
+        for name, top, line in imports(path)
+        if top and name[0] not in allowed | {"retrograd"}
+    ]
+    assert wrong == []
+
+
+def test_allowed_upward_imports_still_exist() -> None:
+    seen = {
+        (dotted(path)[0], name[1])
+        for path in FILES
+        for name, _, _ in imports(path)
+        if name[0] == "retrograd" and len(name) > 1
+    }
+    assert set(UPWARD) <= seen
