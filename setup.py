@@ -70,7 +70,19 @@ def compiled_modules() -> list[Extension]:
     from mypy.version import __version__ as mypyc
 
     outcome = f"compiled by mypyc {mypyc}, -O{opt_level}"
-    return list(extensions)
+    return [*extensions, kernels()]
+
+
+def kernels() -> Extension:
+    """The C of `_kernels`."""
+    import numpy
+
+    return Extension(
+        "retrograd._kernels._fast",
+        ["src/retrograd/_kernels/_fast.c"],
+        include_dirs=[numpy.get_include()],
+        extra_compile_args=[f"-O{opt_level}"] if os.name == "posix" else [],
+    )
 
 
 def pure(reason: str, advice: str = "unset it") -> list[Extension]:

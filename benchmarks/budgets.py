@@ -187,6 +187,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not usable("retrograd", args.python):
         print("retrograd is not installed for this interpreter; see --python", file=sys.stderr)
         return 2
+    versions = bench.probe("versions")
+    print(", ".join(f"{name} {value}" for name, value in versions.items()))
     found: dict[str, list[dict[str, Any]]] = {}
     failed = False
     for name, section in todo.items():
@@ -207,8 +209,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     if args.save:
         date = datetime.datetime.now(datetime.UTC).date().isoformat()
         RESULTS.mkdir(exist_ok=True)
-        text = json.dumps({"date": date, "machine": machine(), "quick": args.quick, "sections": found}, indent=1)
-        (RESULTS / f"{args.save}.json").write_text(text + "\n")
+        head = {"date": date, "machine": machine(), "retrograd": versions, "quick": args.quick}
+        (RESULTS / f"{args.save}.json").write_text(json.dumps(head | {"sections": found}, indent=1) + "\n")
     return 1 if failed else 0
 
 

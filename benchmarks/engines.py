@@ -9,7 +9,6 @@ import platform
 import sys
 from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
 
 from benchmarks.works import Task, Work
 
@@ -66,7 +65,7 @@ def maker(engine: str) -> Callable[[Work], Task]:
             return lambda work: work.torch(module)
 
 
-def describe(engine: str) -> dict[str, Any]:
+def describe(engine: str) -> dict[str, str]:
     """Versions, as far as they change speed. After `maker(engine)`."""
     try:
         release = version(MODULES[engine])

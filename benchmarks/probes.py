@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks import engines
 from benchmarks.timing import calls_in, sample, seconds
 
 Engine = Any
@@ -206,6 +207,10 @@ def memory(torch: Engine, quick: bool) -> dict[str, float]:
     return {"bytes": (middle - start) / count - per_array, "array_bytes": per_array, "resident_bytes": rss}
 
 
+def versions(torch: Engine, quick: bool) -> dict[str, str]:
+    return engines.describe("retrograd")
+
+
 def nothing(*_: Any) -> None:
     """An empty hook."""
 
@@ -252,6 +257,7 @@ def chain_after(use: str) -> Callable[[Engine, bool], dict[str, float]]:
 
 
 PROBES: dict[str, Callable[[Engine, bool], Any]] = {
+    "versions": versions,
     "ops": ops,
     "million": million,
     "memory": memory,

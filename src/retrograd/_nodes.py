@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ._engine.hooks import call
 from ._engine.node import FREED, Node
 from ._engine.op import A, B, Binary, Many, Nary, Unary, X, Y
 from ._engine.saved import Packed, use, use_output
@@ -32,7 +33,7 @@ class SavedTensor:
             raise RuntimeError(
                 "Calling register_hooks on a saved tensor after it has been freed. Saved intermediate values of the graph "
                 "are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if you need to backward "
-                "through the graph a second time or if you need to access saved tensors after calling backward.")
+                "through the graph a second time or if you need to access saved variables after calling backward.")
         value = node.kept[field] if isinstance(field, int) else getattr(node, field)
         if isinstance(value, Packed):
             raise RuntimeError(TWICE)
@@ -72,33 +73,16 @@ def shown(node: Any, field: str) -> Any:
     return wrap(value) if isinstance(value, np.ndarray) else value
 
 
-def _reader(field: Any) -> property:
-    return property(lambda self: read(self, field))
-
-
-def _raw(field: Any) -> property:
-    return property(lambda self: SavedTensor(self, field))
+def _reader(name: str, field: Any, make: Callable[[Any, Any], Any]) -> property:
+    def get(self: Any) -> Any:
+        if not self.reads_field(field):
+            raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+        return make(self, field)
+    return property(get)
 
 
 def _shower(field: str) -> property:
     return property(lambda self: shown(self, field))
-
-
-def keeps(cls: Any, field: Any) -> bool:
-    """Does any rule of this op read the field?"""
-    if isinstance(field, int):
-        return bool(_default(cls, "reads") >> field & 1)
-    if issubclass(cls, Binary):
-        return bool((_default(cls, "reads_a") | _default(cls, "reads_b")) & BITS[field])
-    if issubclass(cls, Nary):
-        return bool(_default(cls, "reads") >> 30 & 1)
-    return bool(_default(cls, "keep") & BITS[field])
-
-
-def _default(cls: Any, name: str) -> int:
-    """The class's own value of an attribute that compiled classes only have on instances."""
-    probe = cls.__new__(cls)
-    return int(getattr(probe, name))
 
 
 def dress(cls: Any) -> None:
@@ -106,11 +90,15 @@ def dress(cls: Any) -> None:
     for name, field in cls.names.items():
         if not isinstance(field, int) and field not in BITS:
             setattr(cls, "_saved_" + name, _shower(field))
-        elif keeps(cls, field):
-            setattr(cls, "_saved_" + name, _reader(field))
-            setattr(cls, "_raw_saved_" + name, _raw(field))
+        else:
+            for full, make in (("_saved_" + name, read), ("_raw_saved_" + name, SavedTensor)):
+                setattr(cls, full, _reader(full, field, make))
     for name, field in cls.shows.items():
         setattr(cls, "_saved_" + name, _shower(field))
+
+
+def _call(self: Any, *args: Any) -> Any:
+    return call(self, args)
 
 
 def dress_all() -> None:
@@ -128,3 +116,4 @@ def dress_all() -> None:
 
 
 dress_all()
+Node.__call__ = _call  # type: ignore[attr-defined]  # a __call__ in the compiled class would break its layout

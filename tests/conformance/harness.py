@@ -77,6 +77,8 @@ def run_retrograd(name: str, timeout: float = 120) -> str:
     env = dict(os.environ, PYTHONIOENCODING="utf-8", PYTHONHASHSEED="0")
     for key in ("PYTHONWARNINGS", "PYTHONSTARTUP"):
         env.pop(key, None)
+    if path := env.get("PYTHONPATH"):  # may be relative, and the program runs elsewhere
+        env["PYTHONPATH"] = os.pathsep.join(os.path.abspath(p) for p in path.split(os.pathsep))
     command = [sys.executable, "-m", "retrograd", "run", str(PROGRAMS / f"{name}.py")]
     done = subprocess.run(command, cwd=PROGRAMS, env=env, capture_output=True, timeout=timeout, check=False)
     out, err = done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")

@@ -31,6 +31,8 @@ def run_backward(
     task = Task(graph, retain)
     for node, _ in roots:
         task.see(node)
+    if len(roots) == 1:
+        task.root = roots[0][0]
     stack = task.stack
     while stack:
         stack.pop().visit(task)
@@ -60,6 +62,10 @@ def run_backward(
         task.done = True
         task.heap = []
         task.captured = []
+        task.root = None
+        task.needed = None
+        task.captures = None
+        task.shadows = None
         it.grad = recording
         it.task = outer
         settle(it)

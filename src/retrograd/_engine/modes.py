@@ -20,6 +20,7 @@ class State:
         self.counted: bool = False
         self.task: Any = None                           # the backward pass going on, innermost
         self.node: Any = None                           # the node it runs, while that node has hooks
+        self.mutation: Any = None                       # allow_mutation_on_saved_tensors: called before an edit
 
 
 class Modes:

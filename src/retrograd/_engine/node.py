@@ -9,12 +9,15 @@ from typing import Any, Final, Optional
 import numpy
 from mypy_extensions import i64, mypyc_attr
 
+from .. import _kernels
+
 Array = Any                 # numpy.ndarray
 Value = Any                 # an Array, or a Tensor under create_graph: rules are written for both
 Shape = tuple[int, ...]
 
 ndarray: Final[Any] = numpy.ndarray
 asarray: Final[Any] = numpy.asarray
+add_kernel: Final[Any] = _kernels.add
 
 FREED: Final = (
     "Trying to backward through the graph a second time (or directly access saved tensors after they have already "
@@ -129,13 +132,18 @@ class Node(Slot):
         from . import hooks
         return hooks.register_pre(self, hook)
 
-    def __call__(self, *args: Any) -> Any:
-        from . import hooks
-        return hooks.call(self, args)
-
     def __dir__(self) -> list[str]:
-        own = [n for n in dir(type(self)) if n.startswith("_saved_") or n.startswith("_raw_saved_")]
+        own: list[str] = []
+        for n in dir(type(self)):
+            if n.startswith("_saved_") or n.startswith("_raw_saved_"):
+                field: Any = getattr(type(self), "names", {}).get(n.partition("saved_")[2])
+                if field is None or self.reads_field(field):
+                    own.append(n)
         return sorted(own + PUBLIC)
+
+    def reads_field(self, field: Any) -> bool:
+        """Does a rule read the kept value in `field` (x, a, b, y, or the number of an input)?"""
+        return True
 
     def own_hooks(self) -> NodeHooks:
         if self._hooks is None:
@@ -173,6 +181,7 @@ class Task:
         self.captures: Optional[dict[Node, list[tuple[int, int]]]] = None   # node -> (output number, result number)
         self.captured: list[Value] = []
         self.callbacks: list[Any] = []
+        self.root: Optional[Node] = None                        # the root, where there is only one
 
     def see(self, node: Node) -> None:
         """Count one more gradient that `node` will receive."""
@@ -195,6 +204,10 @@ class Task:
             self.shadows[node] = shadow
             self.stack.append(node)
         shadow._pending += 1
+
+    def knows(self, node: Node) -> bool:
+        """Has `node` still to run?"""
+        return node._task is self or (self.shadows is not None and node in self.shadows)
 
     def wants(self, node: Optional[Node]) -> bool:
         """Is a gradient for `node` of any use?"""
@@ -237,6 +250,11 @@ class Task:
 
 
 def add(a: Value, b: Value) -> Value:
+    """a + b, for arrays or Tensors."""
+    if add_kernel is not None:
+        quick = add_kernel(a, b)
+        if quick is not None:
+            return quick
     got = a + b
     if type(got) is ndarray or not isinstance(got, numpy.generic):
         return got
@@ -278,7 +296,7 @@ def pop_heap(heap: list[Node]) -> Node:
     child = 0
     while child < (n - 1) >> 1:                 # sift the hole down to the bottom ...
         child = 2 * child + 2
-        if heap[child].seq < heap[child - 1].seq:
+        if heap[child]._seq < heap[child - 1]._seq:
             child -= 1
         heap[i] = heap[child]
         i = child
@@ -289,7 +307,7 @@ def pop_heap(heap: list[Node]) -> Node:
     seq = last._seq
     while i > 0:                                # ... then the last element up from there
         up = (i - 1) >> 1
-        if heap[up].seq >= seq:
+        if heap[up]._seq >= seq:
             break
         heap[i] = heap[up]
         i = up

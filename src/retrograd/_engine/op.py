@@ -139,6 +139,9 @@ class Unary(Node):
                 self.hold(x)
         return x
 
+    def reads_field(self, field: Any) -> bool:
+        return self.keep & (X if field == "x" else Y) != 0 if field == "x" or field == "y" else True
+
     def link(self, x: TensorBase) -> None:
         self.next = edge(x)
         self.next_nr = x.nr
@@ -291,16 +294,25 @@ class Binary(Node):
     def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
         raise NotImplementedError
 
+    def quick(self, a: Array, b: Array) -> Array:
+        """The result, when a kernel can make it of arrays of one shape and dtype (or b a Python float); else None."""
+        return None
+
     def run(self, a: Value, b: Value) -> Value:
         ta: Optional[TensorBase] = a if isinstance(a, TensorBase) else None
         tb: Optional[TensorBase] = b if isinstance(b, TensorBase) else None
         if ta is None and tb is None:
             return self.forward(a, b)
-        token = hush()
-        try:
-            out = wrap(self.compute(a, b, ta, tb))
-        finally:
-            unhush(token)
+        y: Array = None
+        if ta is not None and (tb is not None or type(b) is float):
+            y = self.quick(ta.array, tb.array if tb is not None else b)
+        if y is None:
+            token = hush()
+            try:
+                y = self.compute(a, b, ta, tb)
+            finally:
+                unhush(token)
+        out = wrap(y)
         ra = ta is not None and recording(ta)
         rb = tb is not None and recording(tb)
         if ra or rb:
@@ -339,22 +351,28 @@ class Binary(Node):
         xa: Array = ta.array if ta is not None else a
         xb: Array = tb.array if tb is not None else b
         if ta is not None and tb is not None and xa.dtype is xb.dtype and self.kind == promote.SAME:
-            sa = xa.shape
-            sb = xb.shape
-            if sa != sb:
-                self.unlike = (sa, xa.dtype, sb, xb.dtype)
-        elif tb is None and type(b) is float and xa.dtype.kind == "f":
-            pass
-        else:
-            self.unlike = (
-                None if ta is None else xa.shape, None if ta is None else xa.dtype,
-                None if tb is None else xb.shape, None if tb is None else xb.dtype)
+            if xa.shape != xb.shape:
+                self.note_shapes(ta, tb)
+        elif tb is not None or type(b) is not float or xa.dtype.kind != "f":
+            self.note_shapes(ta, tb)
             xa, xb = promote.operands(xa, xb, self.kind)
         try:
             return self.forward(xa, xb)
         except ValueError:
             promote.check_broadcast(xa, xb)
             raise
+
+    def reads_field(self, field: Any) -> bool:
+        reads = self.reads_a | self.reads_b
+        return reads & (A if field == "a" else B if field == "b" else Y) != 0
+
+    def note_shapes(self, ta: Optional[TensorBase], tb: Optional[TensorBase]) -> None:
+        """The operands differ, or may: fit() will have to look."""
+        xa: Array = None if ta is None else ta.array
+        xb: Array = None if tb is None else tb.array
+        self.unlike = (
+            None if xa is None else xa.shape, None if xa is None else xa.dtype,
+            None if xb is None else xb.shape, None if xb is None else xb.dtype)
 
     def link(self, a: Value, b: Value, ta: Optional[TensorBase], tb: Optional[TensorBase]) -> None:
         """Edges towards the operands that want a gradient (ta, tb), and what their rules read of a and b."""
@@ -559,6 +577,11 @@ class Nary(Node):
             if isinstance(x, TensorBase) and recording(x):
                 return True
         return False
+
+    def reads_field(self, field: Any) -> bool:
+        if isinstance(field, int):
+            return self.reads >> field & 1 != 0
+        return self.reads & OUT != 0 if field == "y" else True
 
     def link(self, xs: list[Value]) -> None:
         for i in range(len(xs)):

@@ -5,9 +5,9 @@ from typing import Any, Final, Optional
 
 from mypy_extensions import i64
 
-from .modes import modes, state
+from .modes import modes, settle, state
 from .node import FREED, Node, Value
-from .tensor import AccumulateGrad, TensorBase, public, sink_of, wrap
+from .tensor import AccumulateGrad, TensorBase, public, shared_version, sink_of, wrap
 
 INFERENCE_SAVED: Final = (
     "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in "
@@ -26,6 +26,11 @@ ANOMALY_HINT: Final = (
     "Hint: the backtrace further above shows the operation that failed to compute its gradient. The variable in "
     "question was changed in there or anywhere later. Good luck!"
 )
+PACK_EDITS: Final = (
+    "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook cannot be modified "
+    "by in-place operations as this can lead to unexpected side-effects. Please open an issue if you need to perform "
+    "in-place operations on the input to a pack hook."
+)
 TYPE_NAMES: Final = {
     "float32": "torch.FloatTensor", "float64": "torch.DoubleTensor", "float16": "torch.HalfTensor",
     "bfloat16": "torch.BFloat16Tensor", "int64": "torch.LongTensor", "int32": "torch.IntTensor",
@@ -40,10 +45,16 @@ class Packed:
         it = state()
         recording = it.grad
         it.grad = False
+        settle(it)
+        before = shared_version(t)
+        edits = before.edits
         try:
-            self.packed: Any = pack(bare(t))
+            self.packed: Any = pack(t)
         finally:
             it.grad = recording
+            settle(it)
+        if before.edits != edits:
+            raise RuntimeError(PACK_EDITS)
         self.unpack_hook: Any = unpack
         self.rg: bool = t.rg
         self.own: bool = output_of is not None
@@ -55,13 +66,15 @@ class Packed:
         it = state()
         recording = it.grad
         it.grad = False
+        settle(it)
         try:
             found: Any = self.unpack_hook(self.packed)
         finally:
             it.grad = recording
+            settle(it)
         if not isinstance(found, TensorBase):
             raise TypeError(
-                f"Output of saved tensor unpack_hook expected to be a Tensor but got result of type {type(found)}")
+                f"Output of saved tensor unpack_hook expected to be a Tensor but got result of type {type(found).__name__}")
         out = bare(found)
         out.rg = self.rg
         out.fn = node if self.own else self.fn

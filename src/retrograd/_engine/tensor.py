@@ -297,8 +297,9 @@ class AccumulateGrad(Node):
         if self.after is not None:
             leaf = self.variable
             for hook in list(self.after.values()):
-                if hook(leaf) is not None:
-                    raise RuntimeError("Tensor post accumulate grad hooks should return None.")
+                got = hook(leaf)
+                if got is not None and got is not leaf:
+                    raise refused(got)
 
     def first(self, g: Value, graph: bool, shared: bool) -> Any:
         if graph:
@@ -314,6 +315,21 @@ class AccumulateGrad(Node):
         out: TensorBase = public.new(public.tensor)
         out.array = array
         return out
+
+
+def refused(got: Any) -> Exception:
+    """The error for what a post-accumulate hook may not return."""
+    if isinstance(got, TensorBase):
+        return RuntimeError("Tensor post accumulate grad hooks should return None.")
+    return TypeError(f"expected Variable, but hook returned '{type_name(got)}'")
+
+
+def type_name(x: Any) -> str:
+    """As C sees it: with the module for classes of extension modules."""
+    cls = type(x)
+    if cls.__flags__ & 512 or cls.__module__ == "builtins":     # 512: made by a class statement
+        return str(cls.__name__)
+    return f"{cls.__module__}.{cls.__name__}"
 
 
 def dense(x: Array) -> bool:

@@ -7,7 +7,7 @@ import numpy
 from mypy_extensions import i64
 
 from .hooks import move_retained
-from .modes import grad_on, inference_on
+from .modes import grad_on, inference_on, modes, state
 from .node import Array, Node, Shape, Value
 from .op import Binary, Product, Unary, View, attach, edge, number
 from .saved import freed, op_name
@@ -273,6 +273,10 @@ def explain(t: TensorBase, origin: Origin, indirect: bool) -> None:
 
 def guard(t: TensorBase, record: bool) -> None:
     """May t be edited in place?  `record`: the edit will be part of a graph."""
+    if not modes.usual:
+        before: Any = state().mutation
+        if before is not None:
+            before(t)
     if t.inference and not inference_on():
         raise RuntimeError(INFERENCE_EDIT)
     if not grad_on() or not (record or wants_grad(t)):

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Final, final
 import numpy
 
 from .._engine.node import Array, Value
-from .._engine.op import A, B, X, Y, Binary, Unary
+from .._engine.op import A, B, Binary, Unary, X, Y
 from .._engine.tensor import TensorBase
 from . import choose, index, pointwise, reduce
 from .pointwise import like, wide

@@ -5,12 +5,18 @@ from typing import Any, ClassVar, Final, final
 
 import numpy
 
+from .. import _kernels
 from .._engine import promote
 from .._engine.node import Array, Value
 from .._engine.op import A, B, X, Y, Binary, Unary
 from .._engine.tensor import TensorBase, bump
 
 np: Final[Any] = numpy
+add_kernel: Final[Any] = _kernels.add
+sub_kernel: Final[Any] = _kernels.sub
+mul_kernel: Final[Any] = _kernels.mul
+div_kernel: Final[Any] = _kernels.div
+add_into_kernel: Final[Any] = _kernels.add_into
 
 
 @final
@@ -19,6 +25,9 @@ class AddBackward0(Binary):
 
     shows: ClassVar[Any] = {"alpha": "alpha"}
     alpha: Any = 1
+
+    def quick(self, a: Array, b: Array) -> Array:
+        return None if add_kernel is None or self.alpha != 1 else add_kernel(a, b)
 
     def forward(self, a: Array, b: Array) -> Array:
         return a + b if self.alpha == 1 else a + self.alpha * b
@@ -36,6 +45,9 @@ class SubBackward0(Binary):
 
     shows: ClassVar[Any] = {"alpha": "alpha"}
     alpha: Any = 1
+
+    def quick(self, a: Array, b: Array) -> Array:
+        return None if sub_kernel is None or self.alpha != 1 else sub_kernel(a, b)
 
     def forward(self, a: Array, b: Array) -> Array:
         refuse_bool(a, b)
@@ -72,6 +84,9 @@ class MulBackward0(Binary):
     reads_a = B
     reads_b = A
 
+    def quick(self, a: Array, b: Array) -> Array:
+        return None if mul_kernel is None else mul_kernel(a, b)
+
     def forward(self, a: Array, b: Array) -> Array:
         return a * b
 
@@ -87,6 +102,9 @@ class DivBackward0(Binary):
     kind = promote.FLOAT
     reads_a = B
     reads_b = A | B
+
+    def quick(self, a: Array, b: Array) -> Array:
+        return None if div_kernel is None else div_kernel(a, b)
 
     def forward(self, a: Array, b: Array) -> Array:
         return np.true_divide(a, b)
@@ -296,7 +314,8 @@ def add_(a: TensorBase, b: Value, alpha: Any = 1) -> TensorBase:
 
 def accumulate(total: TensorBase, x: Array) -> None:
     """total += x, outside any graph."""
-    np.add(total.array, x, out=total.array, casting="unsafe")
+    if add_into_kernel is None or not add_into_kernel(total.array, x):
+        np.add(total.array, x, out=total.array, casting="unsafe")
     bump(total)
 
 

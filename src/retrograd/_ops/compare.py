@@ -1,12 +1,13 @@
 """Comparisons: bool results, no gradient."""
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, final
 
 import numpy
 
 from .._engine import promote
-from .._engine.node import Value
+from .._engine.node import Array, Value
+from .._engine.op import Unary
 from .._engine.tensor import TensorBase, wrap
 
 np: Final[Any] = numpy
@@ -22,12 +23,18 @@ def compare(how: Any, a: Value, b: Value) -> Value:
     if not some:
         return how(a, b)
     if not (type(a) is np.ndarray and type(b) is np.ndarray and a.dtype is b.dtype):
+        if not comparable(a) or not comparable(b):
+            return NotImplemented               # Python words the TypeError of x < None
         a, b = promote.operands(a, b, promote.SAME)
     try:
         return wrap(how(a, b))
     except ValueError:
         promote.check_broadcast(a, b)
         raise
+
+
+def comparable(x: Value) -> bool:
+    return isinstance(x, (np.ndarray, np.generic, bool, int, float))
 
 
 def lt(a: Value, b: Value) -> Value:
@@ -47,11 +54,11 @@ def ge(a: Value, b: Value) -> Value:
 
 
 def eq(a: Value, b: Value) -> Value:
-    return False if b is None or isinstance(b, str) else compare(np.equal, a, b)
+    return compare(np.equal, a, b)
 
 
 def ne(a: Value, b: Value) -> Value:
-    return True if b is None or isinstance(b, str) else compare(np.not_equal, a, b)
+    return compare(np.not_equal, a, b)
 
 
 def bit_and(a: Value, b: Value) -> Value:
@@ -72,6 +79,54 @@ def bitwise(name: str, how: Any, a: Value, b: Value) -> Value:
     return compare(how, a, b)
 
 
+def left_shift(a: Value, b: Value) -> Value:
+    return shifted("lshift_cpu", np.left_shift, a, b)
+
+
+def right_shift(a: Value, b: Value) -> Value:
+    return shifted("rshift_cpu", np.right_shift, a, b)
+
+
+def shifted(op: str, how: Any, a: Value, b: Value) -> Value:
+    refuse_float(op, a)
+    refuse_float(op, b)
+    return compare(how, a, b)
+
+
+def truth(how: Any, a: TensorBase, b: TensorBase) -> TensorBase:
+    """A logical ufunc of two tensors of any dtypes."""
+    try:
+        return wrap(how(a.array, b.array))
+    except ValueError:
+        promote.check_broadcast(a.array, b.array)
+        raise
+
+
+@final
+class Overwritten(Unary):
+    """In place, a value that does not depend on x: the gradient is zero."""
+
+    def __init__(self, node: str, value: Array) -> None:
+        self.node = node
+        self.value: Any = value
+
+    def name(self) -> str:
+        return self.node
+
+    def forward(self, x: Array) -> Array:
+        value = self.value
+        self.value = None
+        return value
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        return create.zeros_like(g)
+
+
+def into(x: TensorBase, y: TensorBase, node: str) -> TensorBase:
+    """Write a comparison's result into its operand; `node`: the grad_fn's name."""
+    return Overwritten(node, y.array).run_(x)
+
+
 def invert(x: Value) -> Value:
     refuse_float("bitwise_not_cpu", x)
     return wrap(np.invert(x.array)) if isinstance(x, TensorBase) else np.invert(x)
@@ -86,3 +141,6 @@ def refuse_float(op: str, x: Value) -> None:
         name = x.array.dtype.name
     if name in KINDS:
         raise NotImplementedError(f"\"{op}\" not implemented for '{KINDS[name]}'")
+
+
+from . import create  # noqa: E402

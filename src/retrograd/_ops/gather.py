@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Final, Optional, final
 import numpy
 
 from .._engine.node import Array, Shape, Value
-from .._engine.op import A, B, X, Y, Binary, Unary
+from .._engine.op import A, B, Binary, Unary, X, Y
 from .._engine.tensor import TensorBase
 
 np: Final[Any] = numpy
@@ -102,10 +102,10 @@ def scatter_zeros(x: Value, dim: int, index: Array, into: Shape, repeats: bool) 
 
 
 class Along(Binary):
-    """b written into a at `index` along dim."""
+    """b written into a at `index` along dim.  Both have one dtype, each its own shape."""
 
     holds = True
-    shows: ClassVar[Any] = {"dim": "dim", "index": "index"}
+    names: ClassVar[Any] = {}
 
     def __init__(self, dim: int, index: Array) -> None:
         self.dim = dim
@@ -129,6 +129,8 @@ def corner(index: Array) -> Any:
 class ScatterBackward0(Along):
     """a with b at index; b may be larger than index."""
 
+    shows: ClassVar[Any] = {"dim": "dim", "index": "index"}
+
     def forward(self, a: Array, b: Array) -> Array:
         out = np.array(a, order="C")
         if self.index.size:
@@ -140,10 +142,6 @@ class ScatterBackward0(Along):
 
     def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
         return gather(g, self.dim, self.index)
-
-    def rules(self, g: Value, graph: bool, want_a: bool, want_b: bool) -> tuple[Value, Value]:
-        ga, gb = super().rules(g, graph, want_a, want_b)
-        return ga, gb
 
 
 @final
@@ -174,6 +172,8 @@ class ScatterBackward1(Unary):
 @final
 class ScatterAddBackward0(Along):
     """a with b added at index."""
+
+    shows: ClassVar[Any] = {"dim": "dim", "index": "index"}
 
     def forward(self, a: Array, b: Array) -> Array:
         out = np.array(a, order="C")
@@ -460,6 +460,8 @@ class IndexFillBackward0(Unary):
 @final
 class IndexFillBackward1(Along):
     """The same with a 0-dim tensor."""
+
+    shows: ClassVar[Any] = {"dim": "dim", "index": "index"}
 
     def forward(self, a: Array, b: Array) -> Array:
         out = np.array(a)

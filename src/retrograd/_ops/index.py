@@ -10,9 +10,8 @@ from typing import Any, ClassVar, Final, Optional, final
 
 import numpy
 
-from .._engine import promote
 from .._engine.node import Array, Shape, Value
-from .._engine.op import A, B, Binary, Unary, View
+from .._engine.op import Binary, Unary, View
 from .._engine.tensor import TensorBase, wrap
 
 np: Final[Any] = numpy
@@ -108,11 +107,15 @@ class IndexBackward0(Unary):
     """x at index tensors and masks (`where`: a NumPy index)."""
 
     holds = True
-    shows: ClassVar[Any] = {"indices": "where", "self_sym_sizes": "was"}
+    shows: ClassVar[Any] = {"indices": "indices", "self_sym_sizes": "was"}
 
     def __init__(self, where: Any) -> None:
         self.where: Any = where
         self.was: Shape = ()
+
+    @property
+    def indices(self) -> Any:
+        return tensors_of(self.where)
 
     def drop(self) -> None:
         self.where = None
@@ -150,6 +153,19 @@ class IndexAddAtBackward0(Unary):
         return index(g, self.where)
 
 
+def tensors_of(where: Any) -> Any:
+    """A NumPy index as PyTorch shows it: a tensor per dim, None for a whole one, masks as the places where they hold."""
+    found: list[Any] = []
+    for w in where:
+        if not isinstance(w, np.ndarray):
+            found.append(None)
+        elif w.dtype.kind == "b":
+            found.extend([wrap(i) for i in np.nonzero(w)])
+        else:
+            found.append(wrap(w))
+    return tuple(found)
+
+
 def repeats(where: Any) -> bool:
     """May the index name an element twice?  (Masks cannot.)"""
     for w in where:
@@ -172,11 +188,15 @@ class IndexPutBackward0(Binary):
 
     holds = True
     casts = True
-    shows: ClassVar[Any] = {"accumulate": "accumulate", "indices": "where"}
+    shows: ClassVar[Any] = {"accumulate": "accumulate", "indices": "indices"}
 
     def __init__(self, where: Any, accumulate: bool) -> None:
         self.where: Any = where
         self.accumulate = accumulate
+
+    @property
+    def indices(self) -> Any:
+        return tensors_of(self.where)
 
     def drop(self) -> None:
         self.where = None

@@ -1,25 +1,70 @@
-"""Matrix products."""
+"""Matrix products.
+
+Half precision adds up in float32.  Letters: n, m, p rows and columns (n, m) @ (m, p); batches come first.
+"""
 from __future__ import annotations
 
 from typing import Any, ClassVar, Final, final
 
 import numpy
 
-from .._engine.node import Array, Value
-from .._engine.op import A, B, Nary, Product
-from .._engine.tensor import TensorBase
+from .._engine.node import Array, Shape, Value
+from .._engine.op import A, B, Y, Binary, Nary, Product, View, recording
+from .._engine.tensor import TensorBase, wants_grad
 
 np: Final[Any] = numpy
-DTYPE_NAMES: Final = {
+SINGLE: Final[Any] = numpy.dtype("float32")
+DOUBLE: Final[Any] = numpy.dtype("float64")
+C_NAMES: Final = {
     "float32": "float", "float64": "double", "float16": "c10::Half", "bfloat16": "c10::BFloat16",
     "int64": "long int", "int32": "int", "int16": "short int", "int8": "signed char", "uint8": "unsigned char",
     "bool": "bool",
 }
+KINDS: Final = {
+    "float32": "Float", "float64": "Double", "float16": "Half", "bfloat16": "BFloat16", "int64": "Long",
+    "int32": "Int", "int16": "Short", "int8": "Char", "uint8": "Byte", "bool": "Bool",
+}
 
 
-def dtype_error(head: str, a: Array, b: Array) -> RuntimeError:
+def kind(x: Array) -> str:
+    """A dtype as PyTorch's C++ calls it: Float, Long, ..."""
+    return KINDS.get(x.dtype.name, x.dtype.name)
+
+
+def raw(x: Value) -> Array:
+    """The array of a value, for what has no derivative (signs, masks)."""
+    return x.array if isinstance(x, TensorBase) else x
+
+
+def sizes(x: Value) -> Shape:
+    found: Shape = x.array.shape if isinstance(x, TensorBase) else x.shape
+    return found
+
+
+def product(a: Array, b: Array, op: str) -> Array:
+    """a @ b; `op` names PyTorch's kernel in the error for bools."""
+    dtype = a.dtype
+    if dtype is SINGLE or dtype is DOUBLE:
+        return a @ b
+    if dtype.kind == "b":
+        raise NotImplementedError(f"\"{op}\" not implemented for 'Bool'")
+    if dtype.itemsize == 2 and dtype.kind in "fV":
+        return (a.astype(SINGLE) @ b.astype(SINGLE)).astype(dtype)
+    return a @ b
+
+
+def no_product(a: Array, b: Array) -> RuntimeError:
     return RuntimeError(
-        f"{head} to have the same dtype, but got: {DTYPE_NAMES[a.dtype.name]} != {DTYPE_NAMES[b.dtype.name]}")
+        f"mat1 and mat2 shapes cannot be multiplied ({a.shape[0]}x{a.shape[1]} and {b.shape[0]}x{b.shape[1]})")
+
+
+def expand_to(x: Array, to: Shape, scale: Any) -> Array:
+    """scale * x, checked to broadcast to `to` in PyTorch's words."""
+    try:
+        np.broadcast_to(x, to)
+    except ValueError:
+        raise index.expand_error(to, x.shape) from None
+    return x if scale == 1 else x * np.asarray(scale).astype(x.dtype)
 
 
 @final
@@ -29,17 +74,19 @@ class MmBackward0(Product):
     names: ClassVar[Any] = {"self": "a", "mat2": "b"}
 
     def forward(self, a: Array, b: Array) -> Array:
-        return a @ b
+        if a.ndim != 2 or b.ndim != 2:
+            self.refuse(a, b)
+        return product(a, b, "addmm_impl_cpu_")
 
     def refuse(self, a: Array, b: Array) -> None:
         if a.ndim != 2:
             raise RuntimeError("self must be a matrix")
         if b.ndim != 2:
             raise RuntimeError("mat2 must be a matrix")
-        if a.dtype != b.dtype:
-            raise dtype_error("expected m1 and m2", a, b)
+        if a.shape[1] != b.shape[0]:
+            raise no_product(a, b)
         raise RuntimeError(
-            f"mat1 and mat2 shapes cannot be multiplied ({a.shape[0]}x{a.shape[1]} and {b.shape[0]}x{b.shape[1]})")
+            f"expected m1 and m2 to have the same dtype, but got: {C_NAMES[a.dtype.name]} != {C_NAMES[b.dtype.name]}")
 
     def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
         return mm(g, shape.t(b))
@@ -55,25 +102,30 @@ class BmmBackward0(Product):
     names: ClassVar[Any] = {"self": "a", "mat2": "b"}
 
     def forward(self, a: Array, b: Array) -> Array:
-        return a @ b
+        if a.ndim != 3 or b.ndim != 3 or a.shape[0] != b.shape[0]:
+            self.refuse(a, b)
+        return product(a, b, "bmm")
 
     def refuse(self, a: Array, b: Array) -> None:
         if a.ndim != 3:
             raise RuntimeError("batch1 must be a 3D tensor")
         if b.ndim != 3:
             raise RuntimeError("batch2 must be a 3D tensor")
-        if a.dtype != b.dtype:
-            raise dtype_error("expected m1 and m2", a, b)
-        n, _, k = a.shape
-        raise RuntimeError(
-            f"Expected size for first two dimensions of batch2 tensor to be: [{n}, {k}] but got: "
-            f"[{b.shape[0]}, {b.shape[1]}].")
+        check_batches(a, b)
+        raise RuntimeError(f"expected scalar type {kind(a)} but found {kind(b)}")
 
     def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
         return bmm(g, shape.mT(b))
 
     def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
         return bmm(shape.mT(a), g)
+
+
+def check_batches(a: Array, b: Array) -> None:
+    if b.shape[0] != a.shape[0] or b.shape[1] != a.shape[2]:
+        raise RuntimeError(
+            f"Expected size for first two dimensions of batch2 tensor to be: [{a.shape[0]}, {a.shape[2]}] but got: "
+            f"[{b.shape[0]}, {b.shape[1]}].")
 
 
 @final
@@ -83,21 +135,36 @@ class MvBackward0(Product):
     names: ClassVar[Any] = {"self": "a", "vec": "b"}
 
     def forward(self, a: Array, b: Array) -> Array:
-        return a @ b
+        if a.ndim != 2 or b.ndim != 1:
+            self.refuse(a, b)
+        return product(a, b, "addmv_impl_cpu")
 
     def refuse(self, a: Array, b: Array) -> None:
         if a.ndim != 2 or b.ndim != 1:
-            raise RuntimeError(
-                f"vector + matrix @ vector expected, got {1}, {a.ndim}, {b.ndim}")
-        if a.shape[1] == b.shape[0]:
-            raise dtype_error("expected mat and vec", a, b)
-        raise RuntimeError(f"size mismatch, got input ({a.shape[0]}), mat ({a.shape[0]}x{a.shape[1]}), vec ({b.shape[0]})")
+            raise RuntimeError(f"vector + matrix @ vector expected, got 1, {a.ndim}, {b.ndim}")
+        n, m = a.shape
+        if m != b.shape[0]:
+            raise RuntimeError(f"size mismatch, got input ({n}), mat ({n}x{m}), vec ({b.shape[0]})")
+        raise RuntimeError(
+            f"addmv input tensors must have the same dtype, but got {kind(b)}, {kind(a)}, and {kind(b)}")
 
     def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
         return shape.unsqueeze(g, 1) * shape.unsqueeze(b, 0)
 
     def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
         return mv(shape.t(a), g)
+
+
+def check_dot(a: Array, b: Array, op: str) -> None:
+    if a.ndim != 1 or b.ndim != 1:
+        raise RuntimeError(f"1D tensors expected, but got {a.ndim}D and {b.ndim}D tensors")
+    if a.dtype != b.dtype:
+        raise RuntimeError(
+            f"dot : expected both vectors to have same dtype, but found {kind(a)} and {kind(b)}")
+    if a.size != b.size:
+        raise RuntimeError(
+            f"inconsistent tensor size, expected tensor [{a.size}] and src [{b.size}] to have the same number of "
+            f"elements, but got {a.size} and {b.size} elements respectively")
 
 
 @final
@@ -107,20 +174,11 @@ class DotBackward0(Product):
     names: ClassVar[Any] = {"self": "a", "tensor": "b"}
 
     def forward(self, a: Array, b: Array) -> Array:
-        if a.ndim != 1 or b.ndim != 1:
-            raise RuntimeError(f"1D tensors expected, but got {a.ndim}D and {b.ndim}D tensors")
-        return np.dot(a, b)
+        check_dot(a, b, "dot")
+        return product(a, b, "dot")
 
     def refuse(self, a: Array, b: Array) -> None:
-        if a.dtype != b.dtype:
-            kind = {"float32": "Float", "float64": "Double", "int64": "Long", "float16": "Half", "bool": "Bool"}
-            raise RuntimeError(
-                "dot : expected both vectors to have same dtype, but found "
-                f"{kind.get(a.dtype.name, a.dtype.name)} and {kind.get(b.dtype.name, b.dtype.name)}")
-        raise RuntimeError(
-            "inconsistent tensor size, expected tensor "
-            f"[{a.size}] and src [{b.size}] to have the same number of elements, but got {a.size} and {b.size} "
-            "elements respectively")
+        check_dot(a, b, "dot")
 
     def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
         return g * b
@@ -130,62 +188,263 @@ class DotBackward0(Product):
 
 
 @final
-class AddmmBackward0(Nary):
-    """beta * c + alpha * (a @ b)"""
+class VdotBackward0(Product):
+    reads_a = B
+    reads_b = A
 
-    reads = 2 | 4
+    def forward(self, a: Array, b: Array) -> Array:
+        check_dot(a, b, "vdot")
+        return product(a, b, "dot")
+
+    def refuse(self, a: Array, b: Array) -> None:
+        check_dot(a, b, "vdot")
+
+    def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return g * b
+
+    def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return g * a
+
+
+class Affine(Nary):
+    """beta * c + alpha * (a times b), for some product; a and b are kept only for each other's gradient."""
+
     shows: ClassVar[Any] = {"alpha": "alpha", "beta": "beta"}
-    names: ClassVar[Any] = {"mat1": 1, "mat2": 2}
 
     def __init__(self, beta: Any, alpha: Any) -> None:
         super().__init__()
         self.beta: Any = beta
         self.alpha: Any = alpha
 
+    def link(self, xs: list[Value]) -> None:
+        reads = 0
+        if isinstance(xs[1], TensorBase) and recording(xs[1]):
+            reads |= 4
+        if isinstance(xs[2], TensorBase) and recording(xs[2]):
+            reads |= 2
+        self.reads = reads
+        super().link(xs)
+
+    def combine(self, c: Array, y: Array) -> Array:
+        """beta * c + alpha * y, into y."""
+        if self.alpha != 1:
+            y = np.asarray(y * np.asarray(self.alpha).astype(y.dtype))
+        c = expand_to(c, y.shape, self.beta)
+        return y if self.beta == 0 else y + c
+
+    def scaled(self, g: Value) -> Value:
+        return g if self.alpha == 1 else g * self.alpha
+
+    def first(self, g: Value) -> Value:
+        return g if self.beta == 1 else g * self.beta
+
+
+@final
+class AddmmBackward0(Affine):
+    names: ClassVar[Any] = {"mat1": 1, "mat2": 2}
+
     def forward(self, xs: list[Array]) -> Array:
         c = xs[0]
         a = xs[1]
         b = xs[2]
         if a.ndim != 2 or b.ndim != 2:
-            raise RuntimeError(
-                f"{'mat1' if a.ndim != 2 else 'mat2'} must be a matrix, got {(a if a.ndim != 2 else b).ndim}-D tensor")
+            name, odd = ("mat1", a) if a.ndim != 2 else ("mat2", b)
+            raise RuntimeError(f"{name} must be a matrix, got {odd.ndim}-D tensor")
         if a.shape[1] != b.shape[0]:
-            raise RuntimeError(
-                f"mat1 and mat2 shapes cannot be multiplied ({a.shape[0]}x{a.shape[1]} and {b.shape[0]}x{b.shape[1]})")
-        if a.dtype != b.dtype:
-            raise dtype_error("mat1 and mat2 must have the same dtype, but got", a, b)
-        if c.dtype != a.dtype:
-            kind = {"float32": "Float", "float64": "Double", "int64": "Long", "float16": "Half", "bool": "Bool"}
-            raise RuntimeError(
-                f"self and mat2 must have the same dtype, but got {kind.get(c.dtype.name, c.dtype.name)} and "
-                f"{kind.get(b.dtype.name, b.dtype.name)}")
-        y = a @ b
-        if self.alpha != 1:
-            y *= self.alpha
-        if self.beta == 0:
+            raise no_product(a, b)
+        check_same(c, a, b)
+        y = product(a, b, "addmm_impl_cpu_")
+        if self.alpha == 1 and self.beta == 1 and c.ndim == 1 and c.shape[0] == y.shape[1]:
+            y += c
             return y
-        try:
-            y += c if self.beta == 1 else self.beta * c
-        except ValueError:
-            raise RuntimeError(
-                f"The expanded size of the tensor ({y.shape[-1]}) must match the existing size ({c.shape[-1]}) at "
-                f"non-singleton dimension {y.ndim - 1}.  Target sizes: {list(y.shape)}.  "
-                f"Tensor sizes: {list(c.shape)}") from None
-        return y
+        return self.combine(c, y)
 
     def grads(self, g: Value, xs: list[Value], y: Value, want: list[bool]) -> list[Value]:
-        out: list[Value] = [None, None, None]
-        if want[0]:
-            out[0] = g if self.beta == 1 else g * self.beta
-        if want[1]:
-            out[1] = mm(g, shape.t(xs[2]))
-            if self.alpha != 1:
-                out[1] = out[1] * self.alpha
-        if want[2]:
-            out[2] = mm(shape.t(xs[1]), g)
-            if self.alpha != 1:
-                out[2] = out[2] * self.alpha
+        return [
+            self.first(g) if want[0] else None,
+            self.scaled(mm(g, shape.t(xs[2]))) if want[1] else None,
+            self.scaled(mm(shape.t(xs[1]), g)) if want[2] else None]
+
+
+def check_same(c: Array, a: Array, b: Array) -> None:
+    if c.dtype is b.dtype and a.dtype is b.dtype:
+        return
+    if c.dtype != b.dtype and a.dtype == c.dtype or c.dtype != b.dtype and a.dtype == b.dtype:
+        raise RuntimeError(f"self and mat2 must have the same dtype, but got {kind(c)} and {kind(b)}")
+    if a.dtype != b.dtype:
+        raise RuntimeError(f"mat1 and mat2 must have the same dtype, but got {kind(a)} and {kind(b)}")
+
+
+@final
+class AddmvBackward0(Affine):
+    names: ClassVar[Any] = {"mat": 1, "vec": 2}
+
+    def forward(self, xs: list[Array]) -> Array:
+        c = xs[0]
+        a = xs[1]
+        b = xs[2]
+        if a.ndim != 2 or b.ndim != 1 or c.ndim > 1:
+            raise RuntimeError(f"vector + matrix @ vector expected, got {c.ndim}, {a.ndim}, {b.ndim}")
+        n, m = a.shape
+        if m != b.shape[0] or (c.size != 1 and c.size != n):
+            raise RuntimeError(f"size mismatch, got input ({c.size}), mat ({n}x{m}), vec ({b.shape[0]})")
+        if c.dtype != a.dtype or a.dtype != b.dtype:
+            raise RuntimeError(
+                f"addmv input tensors must have the same dtype, but got {kind(c)}, {kind(a)}, and {kind(b)}")
+        return self.combine(c, product(a, b, "addmv_impl_cpu"))
+
+    def grads(self, g: Value, xs: list[Value], y: Value, want: list[bool]) -> list[Value]:
+        return [
+            self.first(g) if want[0] else None,
+            self.scaled(shape.unsqueeze(g, 1) * shape.unsqueeze(xs[2], 0)) if want[1] else None,
+            self.scaled(mv(shape.t(xs[1]), g)) if want[2] else None]
+
+
+@final
+class BaddbmmBackward0(Affine):
+    names: ClassVar[Any] = {"batch1": 1, "batch2": 2}
+
+    def forward(self, xs: list[Array]) -> Array:
+        c = xs[0]
+        a = xs[1]
+        b = xs[2]
+        if a.ndim != 3:
+            raise RuntimeError("batch1 must be a 3D tensor")
+        if b.ndim != 3:
+            raise RuntimeError("batch2 must be a 3D tensor")
+        check_batches(a, b)
+        if c.dtype != a.dtype or a.dtype != b.dtype:
+            raise RuntimeError(
+                f"Input dtypes must be the same, got: input {C_NAMES[c.dtype.name]}, batch1: "
+                f"{C_NAMES[a.dtype.name]}, batch2: {C_NAMES[b.dtype.name]}")
+        return self.combine(c, product(a, b, "baddbmm"))
+
+    def grads(self, g: Value, xs: list[Value], y: Value, want: list[bool]) -> list[Value]:
+        return [
+            self.first(g) if want[0] else None,
+            self.scaled(bmm(g, shape.mT(xs[2]))) if want[1] else None,
+            self.scaled(bmm(shape.mT(xs[1]), g)) if want[2] else None]
+
+
+@final
+class AddbmmBackward0(Affine):
+    """beta * c + alpha * sum over the batch of a @ b"""
+
+    names: ClassVar[Any] = {"batch1": 1, "batch2": 2}
+
+    def forward(self, xs: list[Array]) -> Array:
+        c = xs[0]
+        a = xs[1]
+        b = xs[2]
+        if a.ndim != 3:
+            raise RuntimeError("batch1 must be a 3D tensor")
+        if b.ndim != 3:
+            raise RuntimeError("batch2 must be a 3D tensor")
+        if a.shape[0] != b.shape[0]:
+            raise RuntimeError(
+                f"batch1 and batch2 must have same number of batches, got {a.shape[0]} and {b.shape[0]}")
+        if a.shape[2] != b.shape[1]:
+            raise RuntimeError(
+                f"Incompatible matrix sizes for bmm ({a.shape[1]}x{a.shape[2]} and {b.shape[1]}x{b.shape[2]})")
+        check_same(c, a, b)
+        n = a.shape[1]
+        p = b.shape[2]
+        y = product(a.transpose(1, 0, 2).reshape(n, -1), b.reshape(-1, p), "addmm_impl_cpu_")
+        return self.combine(c, y)
+
+    def grads(self, g: Value, xs: list[Value], y: Value, want: list[bool]) -> list[Value]:
+        out: list[Value] = [self.first(g) if want[0] else None, None, None]
+        kept = xs[1] if xs[1] is not None else xs[2]
+        if kept is not None:
+            wide = shape.expand(shape.unsqueeze(g, 0), (sizes(kept)[0],) + sizes(g))
+            if want[1]:
+                out[1] = self.scaled(bmm(wide, shape.mT(xs[2])))
+            if want[2]:
+                out[2] = self.scaled(bmm(shape.mT(xs[1]), wide))
         return out
+
+
+@final
+class AddrBackward0(Affine):
+    """beta * c + alpha * outer(a, b)"""
+
+    names: ClassVar[Any] = {"vec1": 1, "vec2": 2}
+
+    def forward(self, xs: list[Array]) -> Array:
+        for i in range(1, 3):
+            if xs[i].ndim != 1:
+                raise RuntimeError(f"addr: Expected 1-D argument vec{i}, but got {xs[i].ndim}-D")
+        return self.combine(xs[0], xs[1][:, None] * xs[2])
+
+    def grads(self, g: Value, xs: list[Value], y: Value, want: list[bool]) -> list[Value]:
+        return [
+            self.first(g) if want[0] else None,
+            self.scaled(mv(g, xs[2])) if want[1] else None,
+            self.scaled(mv(shape.t(g), xs[1])) if want[2] else None]
+
+
+@final
+class LinalgCrossBackward0(Binary):
+    reads_a = B
+    reads_b = A
+    shows: ClassVar[Any] = {"dim": "dim"}
+
+    def __init__(self, dim: int) -> None:
+        self.dim = dim
+
+    def forward(self, a: Array, b: Array) -> Array:
+        return np.cross(a, b, axis=self.dim)
+
+    def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return cross(b, g, self.dim)
+
+    def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return cross(g, a, self.dim)
+
+
+@final
+class CdistBackward0(Product):
+    """p-norm of every a[i] - b[j]"""
+
+    reads_a = A | B | Y
+    reads_b = A | B | Y
+    names: ClassVar[Any] = {"x1": "a", "x2": "b", "result": "y"}
+    shows: ClassVar[Any] = {"p": "p"}
+
+    def __init__(self, p: float) -> None:
+        self.p = p
+
+    def forward(self, a: Array, b: Array) -> Array:
+        self.unlike = (a.shape, a.dtype, b.shape, b.dtype)
+        return reduce.norm_of(a[..., :, None, :] - b[..., None, :, :], self.p, (-1,), False)
+
+    def pairs(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        d = shape.unsqueeze(a, -2) - shape.unsqueeze(b, -3)
+        return reduce.norm_grad(shape.unsqueeze(g, -1), d, shape.unsqueeze(y, -1), self.p, (len(sizes(d)) - 1,))
+
+    def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return reduce.sum_dims(self.pairs(g, a, b, y), (len(sizes(g)) - 1,), False)
+
+    def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return -reduce.sum_dims(self.pairs(g, a, b, y), (len(sizes(g)) - 2,), False)
+
+
+@final
+class ReshapeAliasBackward0(View):
+    """reshape of a tensor that is not contiguous but can be viewed all the same."""
+
+    shows: ClassVar[Any] = {"self_sym_sizes": "was"}
+
+    def __init__(self, to: Shape) -> None:
+        self.to = to
+        self.was: Shape = ()
+
+    def forward(self, x: Array) -> Array:
+        self.was = x.shape
+        return x.reshape(self.to)
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        return fold(g, self.was)
 
 
 def mm(a: Value, b: Value) -> Value:
@@ -204,52 +463,142 @@ def dot(a: Value, b: Value) -> Value:
     return DotBackward0().run(a, b)
 
 
+def vdot(a: Value, b: Value) -> Value:
+    return VdotBackward0().run(a, b)
+
+
 def addmm(c: Value, a: Value, b: Value, beta: Any = 1, alpha: Any = 1) -> Value:
     return AddmmBackward0(beta, alpha).run([c, a, b])
 
 
+def cross(a: Value, b: Value, dim: int) -> Value:
+    return LinalgCrossBackward0(dim).run(a, b)
+
+
+def linear(x: Value, w: Value, b: Value) -> Value:
+    """x @ w.T + b, in the nodes that F.linear makes; b may be None."""
+    nx: int = x.ndim
+    nw: int = w.ndim
+    if nx == 2 and nw == 2:
+        return mm(x, shape.t(w)) if b is None else addmm(b, x, shape.t(w))
+    if nx == 0 or nw == 0:
+        raise RuntimeError(f"both arguments to linear need to be at least 1D, but they are {nx}D and {nw}D")
+    if nw > 2:
+        raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {nw}D")
+    if b is None:
+        return matmul(x, shape.t(w))
+    if not raw(x).flags.c_contiguous:
+        return matmul(x, shape.t(w)) + b
+    lead = sizes(x)[:-1]
+    flat = shape.reshape(x, (count(lead), sizes(x)[-1]))
+    y = addmm(b, flat, shape.t(w))
+    return shape.reshape(y, lead + (sizes(y)[1],))
+
+
+def count(sizes_: Shape) -> int:
+    n = 1
+    for s in sizes_:
+        n *= s
+    return n
+
+
+def wants(x: Value) -> bool:
+    return isinstance(x, TensorBase) and wants_grad(x)
+
+
 def matmul(a: Value, b: Value) -> Value:
     """As torch.matmul: vectors, matrices, batches (broadcast)."""
+    if not isinstance(a, TensorBase) and not isinstance(b, TensorBase):
+        return product(a, b, "bmm")
+    for x in (a, b):
+        if not isinstance(x, (TensorBase, np.ndarray, np.generic)):
+            raise TypeError(f"unsupported operand type(s) for @: '{type(a).__name__}' and '{type(b).__name__}'")
     na: int = a.ndim
     nb: int = b.ndim
     if na == 2 and nb == 2:
         return mm(a, b)
+    if na == 0 or nb == 0:
+        raise RuntimeError(
+            f"both arguments to matmul need to be at least 1D, but they are {na}D and {nb}D")
     if na == 2 and nb == 1:
         return mv(a, b)
     if na == 1 and nb == 1:
         return dot(a, b)
-    if na == 0 or nb == 0:
-        raise RuntimeError(
-            f"both arguments to matmul need to be at least 1D, but they are {na}D and {nb}D")
     if na == 1 and nb == 2:
         return shape.squeeze_added(mm(shape.unsqueeze(a, 0), b), 0)
-    if na >= 3 and nb <= 2:                         # fold the batch into the rows
-        lead = a.shape[:-1]
-        flat = fold(a, (int(np.prod(lead)), a.shape[-1]))
-        if nb == 1:
-            return shape.unsafe_view(mv(flat, b), tuple(lead))
-        y = mm(flat, b)
-        return shape.unsafe_view(y, tuple(lead) + (b.shape[-1],))
-    if na == 1:
-        a = shape.unsqueeze(a, 0)
-    k, m = a.shape[-2:]
-    m2, n = b.shape[-2:]
-    batch = batch_shape(tuple(a.shape[:-2]), tuple(b.shape[:-2]))
-    count = int(np.prod(batch))
-    ea = fold(shape.expand(a, batch + (k, m)), (count, k, m))
-    eb = fold(shape.expand(b, batch + (m2, n)), (count, m2, n))
-    y = shape.unsafe_view(bmm(ea, eb), batch + (k, n))
-    return shape.squeeze_added(y, -2) if na == 1 else y
+    if nb <= 2 and foldable(a, b):
+        return rows(a, b)
+    if na <= 2 and foldable(shape.mT(raw(b)), a) and (na == 1 or wants(a)):
+        y = rows(shape.mT(b), shape.t(a) if na == 2 else a)
+        return y if na == 1 else contiguous(shape.mT(y))
+    sa = sizes(a)
+    sb = sizes(b)
+    if na == 3 and nb == 3 and sa[0] != sb[0]:      # never expand what wants a gradient: the gradient would be as big
+        if sa[0] == 1 and wants(a):
+            return matmul(shape.squeeze_dim(a, 0), b)
+        if sb[0] == 1 and wants(b):
+            return matmul(a, shape.squeeze_dim(b, 0))
+    n = sa[-2] if na > 1 else 1
+    p = sb[-1] if nb > 1 else 1
+    batch = batch_shape(sa[:-2], sb[:-2])
+    number = count(batch)
+    eb = shape.unsqueeze(b, 1) if nb == 1 else b
+    m2 = sizes(eb)[-2]
+    left = fold(shape.expand(a, batch + (n, sa[-1])), (number, n, sa[-1]))
+    right = fold(shape.expand(eb, batch + (m2, p)), (number, m2, p))
+    y = bmm(left, right)
+    if nb == 1:
+        y = shape.squeeze_dim(y, 2)
+    if na > 1:
+        batch = batch + (n,)
+    if nb > 1:
+        batch = batch + (p,)
+    return shape.unsafe_view(y, batch)
 
 
-def fold(x: Value, to: Any) -> Value:
-    """reshape: a view where memory allows, else of a copy."""
-    if isinstance(x, TensorBase) and not x.array.flags.c_contiguous:
+def rows(x: Value, w: Value) -> Value:
+    """A batch x times one matrix or vector w: the batch folded into the rows."""
+    lead = sizes(x)[:-1]
+    flat = fold(x, (count(lead), sizes(x)[-1]))
+    if w.ndim == 1:
+        return shape.unsafe_view(mv(flat, w), lead)
+    y = mm(flat, w)
+    return shape.unsafe_view(y, lead + (sizes(w)[1],))
+
+
+def foldable(x: Value, w: Value) -> bool:
+    """Fold when that needs no copy, or when the gradient of w would else be formed for every batch."""
+    if len(sizes(x)) < 3:
+        return False
+    if wants(w):
+        return True
+    at: Array = raw(x)
+    if at.size == 0:
+        return True
+    for i in range(at.ndim - 2):
+        if at.strides[i] != at.strides[i + 1] * at.shape[i + 1]:
+            return False
+    return True
+
+
+def contiguous(x: Value) -> Value:
+    if isinstance(x, TensorBase):
+        return x if x.array.flags.c_contiguous else create.contiguous_copy(x)
+    return np.ascontiguousarray(x)
+
+
+def fold(x: Value, to: Shape) -> Value:
+    """reshape, in PyTorch's nodes: a view where memory allows, else a view of a copy."""
+    if not isinstance(x, TensorBase) or x.array.flags.c_contiguous:
+        return shape.reshape(x, to)
+    try:
+        np.reshape(x.array, to, copy=False)
+    except ValueError:
         return shape.unsafe_view(create.contiguous_copy(x), to)
-    return shape.reshape(x, to)
+    return ReshapeAliasBackward0(to).run(x)
 
 
-def batch_shape(a: Any, b: Any) -> Any:
+def batch_shape(a: Shape, b: Shape) -> Shape:
     n = max(len(a), len(b))
     out: list[int] = []
     for i in range(n):
@@ -262,4 +611,49 @@ def batch_shape(a: Any, b: Any) -> Any:
     return tuple(out)
 
 
-from . import create, shape  # noqa: E402
+def contract(a: Value, b: Value, summed: list[int]) -> Value:
+    """sum over some dims of a * b; both have the same dims, size 1 where an operand lacks one.  Dims are kept.
+
+    As one batched product: dims of both, of a alone, summed, of b alone.
+    """
+    if not summed:
+        return a * b
+    both: list[int] = []
+    left: list[int] = []
+    right: list[int] = []
+    total = 1
+    for i in range(len(sizes(a))):
+        na = sizes(a)[i]
+        nb = sizes(b)[i]
+        if i in summed:
+            if na != 1 and nb != 1:
+                total *= na
+            elif na != 1:
+                a = reduce.sum_dims(a, (i,), True)
+            elif nb != 1:
+                b = reduce.sum_dims(b, (i,), True)
+        elif na != 1 and nb != 1:
+            both.append(i)
+        elif na != 1:
+            left.append(i)
+        else:
+            right.append(i)
+    sa = sizes(a)
+    sb = sizes(b)
+    n_both = [sa[i] for i in both]
+    n_left = [sa[i] for i in left]
+    n_right = [sb[i] for i in right]
+    batch = count(tuple(n_both))
+    n = count(tuple(n_left))
+    p = count(tuple(n_right))
+    fa = fold(shape.permute(a, tuple(both + left + summed + right)), (batch, n, total))
+    fb = fold(shape.permute(b, tuple(both + summed + right + left)), (batch, total, p))
+    y = shape.reshape(bmm(fa, fb), tuple(n_both + n_left + [1] * len(summed) + n_right))
+    order = both + left + summed + right
+    back = [0] * len(order)
+    for i in range(len(order)):
+        back[order[i]] = i
+    return shape.permute(y, tuple(back))
+
+
+from . import create, index, reduce, shape  # noqa: E402

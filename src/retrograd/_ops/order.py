@@ -7,7 +7,6 @@ import numpy
 
 from .._engine.node import Array, Shape, Value
 from .._engine.op import Unary
-from .._engine.tensor import TensorBase
 
 np: Final[Any] = numpy
 
@@ -76,7 +75,7 @@ class NoRule(Unary):
         return self.found
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
-        raise RuntimeError(f"the derivative for '{self.what}' is not implemented.")
+        raise NotImplementedError(f"the derivative for '{self.what}' is not implemented.")
 
 
 @final

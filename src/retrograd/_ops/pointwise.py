@@ -10,7 +10,7 @@ import numpy
 
 from .._engine import promote
 from .._engine.node import Array, Value
-from .._engine.op import A, B, X, Y, Binary, Nary, Unary
+from .._engine.op import A, B, Binary, Nary, Unary, X, Y
 from .._engine.tensor import TensorBase
 from . import special
 from .cast import floating

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Final, Optional, final
 import numpy
 
 from .._engine.node import Array, Shape, Value
-from .._engine.op import A, B, X, Y, Binary, Many, Unary
+from .._engine.op import A, B, Binary, Many, Unary, X, Y
 from .._engine.tensor import TensorBase
 
 np: Final[Any] = numpy
@@ -333,7 +333,6 @@ def share_dims(g: Value, x: Array, y: Array, dims: Shape, keepdim: bool) -> Valu
 @final
 class AminmaxBackward0(Many):
     keep = X | Y
-    names: ClassVar[Any] = {"self": "x", "min": "low", "max": "high"}
     shows: ClassVar[Any] = {"dim": "dim", "keepdim": "keepdim"}
 
     def __init__(self, dim: Any, keepdim: bool) -> None:
@@ -466,8 +465,8 @@ class LinalgVectorNormBackward0(Unary):
     keep = X | Y
     shows: ClassVar[Any] = {"dim": "dim", "keepdim": "keepdim", "ord": "ord"}
 
-    def __init__(self, ord: float, dim: Any, keepdim: bool, dtype: Any) -> None:
-        self.ord = ord
+    def __init__(self, ord: Any, dim: Any, keepdim: bool, dtype: Any) -> None:
+        self.ord: Any = ord
         self.dim: Any = dim
         self.keepdim = keepdim
         self.dtype: Any = dtype
@@ -485,10 +484,10 @@ class LinalgVectorNormBackward0(Unary):
         dims = tuple(range(own.ndim)) if self.dim is None else self.dim
         got = norm_grad(
             restore(g, sizes, dims, self.keepdim), x, restore(y, sizes, dims, self.keepdim), self.ord, dims)
-        return got if self.dtype is None else cast.cast(got, own.dtype)
+        return got if self.dtype is None or got is None else cast.cast(got, own.dtype)
 
 
-def norm_of(x: Array, p: float, dim: Any, keepdim: bool) -> Array:
+def norm_of(x: Array, p: Any, dim: Any, keepdim: bool) -> Array:
     own = x.dtype
     if own.itemsize == 2:
         x = x.astype(np.float32)
@@ -508,12 +507,12 @@ def norm_of(x: Array, p: float, dim: Any, keepdim: bool) -> Array:
     return y.astype(own) if y.dtype != own else y
 
 
-def norm_grad(g: Value, x: Value, y: Value, p: float, dims: Shape) -> Value:
+def norm_grad(g: Value, x: Value, y: Value, p: Any, dims: Shape) -> Value:
     """g and y broadcast against x."""
     own = raw(x)
     sign = np.sign(own)
     if p == 0:
-        return choose.where(np.zeros(own.shape, bool), g, 0.0)
+        return None
     if p == 1:
         return g * sign
     if p == 2:
@@ -546,8 +545,8 @@ class DistBackward0(Binary):
     reads_b = A | B | Y
     shows: ClassVar[Any] = {"p": "p"}
 
-    def __init__(self, p: float) -> None:
-        self.p = p
+    def __init__(self, p: Any) -> None:
+        self.p: Any = p
 
     def forward(self, a: Array, b: Array) -> Array:
         return norm_of(np.asarray(a - b), self.p, None, False)
@@ -557,7 +556,8 @@ class DistBackward0(Binary):
         return norm_grad(g, gap, y, self.p, tuple(range(raw(gap).ndim)))
 
     def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
-        return -self.grad_a(g, a, b, y)
+        got = self.grad_a(g, a, b, y)
+        return None if got is None else -got
 
 
 @final
@@ -618,7 +618,6 @@ class VarMeanBackward0(Many):
 @final
 class StdMeanBackward0(Many):
     keep = X | Y
-    names: ClassVar[Any] = {"self": "x", "result0": "first"}
     shows: ClassVar[Any] = {"correction": "correction", "dim": "dim", "keepdim": "keepdim"}
 
     def __init__(self, dim: Any, correction: Any, keepdim: bool) -> None:
@@ -938,12 +937,12 @@ def amin(x: Value, dims: Shape, keepdim: bool) -> Value:
     return AminBackward0(dims, keepdim).run(x)
 
 
-def norm(x: Value, p: float, dims: Optional[Shape], keepdim: bool, dtype: Any) -> Value:
+def norm(x: Value, p: Any, dims: Optional[Shape], keepdim: bool, dtype: Any) -> Value:
     """The vector norm over dims (None: all)."""
     return LinalgVectorNormBackward0(p, dims, keepdim, dtype).run(x)
 
 
-def dist(a: Value, b: Value, p: float) -> Value:
+def dist(a: Value, b: Value, p: Any) -> Value:
     return DistBackward0(p).run(a, b)
 
 

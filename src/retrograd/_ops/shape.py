@@ -471,7 +471,13 @@ class Rot90Backward0(Unary):
         self.dims = dims
 
     def forward(self, x: Array) -> Array:
-        return np.array(np.rot90(x, self.k, self.dims), order="C")
+        k = self.k % 4
+        a, b = self.dims
+        if k == 0:
+            return np.array(x)
+        if k == 2:
+            return np.ascontiguousarray(np.flip(x, self.dims))
+        return np.ascontiguousarray(np.flip(x, b if k == 1 else a)).swapaxes(a, b)
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         return rot90(g, -self.k, self.dims)

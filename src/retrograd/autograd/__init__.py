@@ -21,13 +21,15 @@ from .grad_mode import (
     enable_grad, inference_mode, is_grad_enabled, is_inference_mode_enabled, no_grad, set_grad_enabled,
 )
 from .graph import GradientEdge
+from .variable import Variable
 
 __all__ = [
-    "Function", "Variable", "backward", "detect_anomaly", "enable_grad", "grad", "grad_mode", "graph", "inference_mode",
+    "Function", "Variable", "backward", "detect_anomaly", "enable_grad", "grad", "grad_mode", "gradcheck",
+    "gradgradcheck", "graph", "inference_mode",
     "is_anomaly_check_nan_enabled", "is_anomaly_enabled", "is_grad_enabled", "is_inference_mode_enabled", "no_grad",
-    "set_detect_anomaly", "set_grad_enabled",
+    "set_detect_anomaly", "set_grad_enabled", "variable",
 ]
-__getattr__ = module_getattr(__name__, lazy=("functional", "gradcheck", "profiler"))
+__getattr__ = module_getattr(__name__, lazy=("functional", "profiler"))
 
 CYCLE = (
     "Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient which "
@@ -71,7 +73,11 @@ def backward(
     found = [_root(t, i) for i, t in enumerate(roots)]
     if found:
         keep = create_graph if retain_graph is None else retain_graph
-        run_backward(found, seeds, keep, create_graph, targets, True)
+        try:
+            run_backward(found, seeds, keep, create_graph, targets, True)
+        finally:
+            if hooks.given:
+                hooks.given.clear()
 
 
 def grad(
@@ -109,7 +115,11 @@ def grad(
     if is_grads_batched:
         grads = _batched(found, seeds, keep, create_graph, targets)
     else:
-        grads = run_backward(found, seeds, keep, create_graph, targets, False) if found else [None] * len(targets)
+        try:
+            grads = run_backward(found, seeds, keep, create_graph, targets, False) if found else [None] * len(targets)
+        finally:
+            if hooks.given:
+                hooks.given.clear()
         grads = [hooks.lift(g) for g in grads]
     for i, g in enumerate(grads):
         if g is None and not allow_unused:
@@ -164,6 +174,8 @@ def _seeds(roots: Any, given: Any, create_graph: bool, batched: bool) -> list[An
             _check_shape(i, g.array.shape[1:] if batched and g.array.ndim else g.array.shape, array.shape, batched)
             if g.array.dtype != array.dtype:
                 g = g.to(t.dtype)
+            if t.listeners and not create_graph:
+                hooks.given[id(g.array)] = g            # hooks see the caller's own tensor
         seeds.append(g if create_graph else g.array)
     if len(given) < len(roots):
         raise RuntimeError(f"got {len(roots)} tensors and {len(given)} gradients")
@@ -225,25 +237,9 @@ def _zeros(t: Any, requires_grad: bool) -> Any:
     return out
 
 
-class _VariableMeta(type):
-    def __instancecheck__(cls, other: Any) -> bool:
-        return isinstance(other, TensorBase)
+def variable(*args: Any, **kwargs: Any) -> Any:
+    """RuntimeError: use torch.tensor."""
+    raise RuntimeError("torch.autograd.variable(...) is deprecated, use torch.tensor(...) instead")
 
 
-class _Engine:
-    """What tools ask of torch.autograd.Variable._execution_engine."""
-
-    def queue_callback(self, callback: Any) -> None:
-        """Run `callback` at the end of the backward pass that is going on."""
-        from .._engine.backward import queue_callback
-        queue_callback(callback)
-
-
-class Variable(metaclass=_VariableMeta):
-    """The old name of Tensor: Variable(t, requires_grad) gives a tensor."""
-
-    _execution_engine = _Engine()
-
-    def __new__(cls, data: Any = None, requires_grad: bool = False, volatile: bool = False) -> Any:
-        out = wrap(np.empty(0, np.float32)) if data is None else data.detach()
-        return out.requires_grad_() if requires_grad else out
+from .gradcheck import gradcheck, gradgradcheck  # noqa: E402  gradcheck calls grad

@@ -1,22 +1,34 @@
 """Nodes and edges of the graph, and hooks on what it saves.  https://pytorch.org/docs/stable/autograd.html#autograd-graph"""
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import threading
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from .._engine.modes import settle, state
 from .._engine.node import Node
 from .._engine.op import edge
-from .._engine.tensor import TensorBase, bump, wants_grad
+from .._engine.tensor import AccumulateGrad, TensorBase, bump, edits, wants_grad
+from .._engine.views import address
+from .._ops import create, shape
+from ..utils.hooks import RemovableHandle
+from .function import BackwardCFunction
 
 __all__ = [
-    "Node", "GradientEdge", "get_gradient_edge", "increment_version", "saved_tensors_hooks", "save_on_cpu",
-    "disable_saved_tensors_hooks",
+    "saved_tensors_hooks", "save_on_cpu", "disable_saved_tensors_hooks", "register_multi_grad_hook",
+    "allow_mutation_on_saved_tensors", "Node", "GradientEdge", "get_gradient_edge", "increment_version",
 ]
 
 
 class GradientEdge(NamedTuple):
-    """Where a gradient goes: output `output_nr` of `node`.  Usable as root, and in inputs=, of backward and grad."""
+    """Where a gradient goes: output `output_nr` of `node`.  Usable as root, and in inputs=, of backward and grad.
+
+    ownership_token keeps the graph of a custom Function alive.
+    """
 
     node: Any
     output_nr: int
@@ -28,7 +40,9 @@ def get_gradient_edge(tensor: Any) -> GradientEdge:
     if not wants_grad(tensor):
         raise RuntimeError(
             "It is not possible to get the gradient edge for a Tensor that does not require gradients")
-    return GradientEdge(edge(tensor), tensor.nr)
+    node = edge(tensor)
+    token = shape.alias(tensor).fn if isinstance(node, BackwardCFunction) else None
+    return GradientEdge(node, tensor.nr, token)
 
 
 def increment_version(tensor: TensorBase | Iterable[TensorBase]) -> None:
@@ -38,47 +52,254 @@ def increment_version(tensor: TensorBase | Iterable[TensorBase]) -> None:
 
 
 class saved_tensors_hooks:
-    """Context: what ops save goes through pack_hook(tensor), and comes back through unpack_hook(what pack returned)."""
+    """Context: what ops save goes through pack_hook(tensor), and comes back through unpack_hook(what pack returned).
+
+    The innermost context alone counts.  pack_hook must not edit its argument.  What unpack_hook returns must have the
+    shape and dtype of what was packed; nobody checks, nor whether the tensor was edited in place meanwhile.
+    """
 
     def __init__(self, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]) -> None:
         self.pack_hook = pack_hook
         self.unpack_hook = unpack_hook
 
     def __enter__(self) -> None:
-        it = state()
-        if it.pack_disabled is not None:
-            raise RuntimeError(it.pack_disabled)
-        it.pack_hooks.append((self.pack_hook, self.unpack_hook))
-        settle(it)
+        push_hooks(self.pack_hook, self.unpack_hook)
 
     def __exit__(self, *args: object) -> None:
-        it = state()
+        pop_hooks()
+
+
+def push_hooks(pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]) -> None:
+    it = state()
+    if it.pack_disabled is not None:
+        raise RuntimeError(it.pack_disabled)
+    it.pack_hooks.append((pack_hook, unpack_hook))
+    settle(it)
+
+
+def pop_hooks() -> None:
+    it = state()
+    if it.pack_hooks:
         it.pack_hooks.pop()
-        settle(it)
+    settle(it)
 
 
 class save_on_cpu(saved_tensors_hooks):
     """Context: saved tensors are copied; everything is on the CPU already."""
 
     def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
-        super().__init__(lambda t: t.clone(), lambda t: t)
+        super().__init__(_copied, _itself)
 
 
-class disable_saved_tensors_hooks:
+def _copied(t: Any) -> Any:
+    return create.clone(t)
+
+
+def _itself(t: Any) -> Any:
+    return t
+
+
+@contextmanager
+def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
     """Context: using saved_tensors_hooks raises RuntimeError(error_message)."""
-
-    def __init__(self, error_message: str) -> None:
-        self.error_message = error_message
-
-    def __enter__(self) -> None:
-        it = state()
-        if it.pack_hooks:
-            raise RuntimeError(self.error_message)
-        self.prev = it.pack_disabled
-        it.pack_disabled = self.error_message
+    it = state()
+    if it.pack_hooks:
+        raise RuntimeError(error_message)
+    before = it.pack_disabled
+    it.pack_disabled = error_message
+    settle(it)
+    try:
+        yield
+    finally:
+        it.pack_disabled = before
         settle(it)
 
-    def __exit__(self, *args: object) -> None:
-        it = state()
-        it.pack_disabled = self.prev
-        settle(it)
+
+# Hooks of several tensors
+
+
+class _MultiHandle(RemovableHandle):
+    """The handles of a register_multi_grad_hook as one."""
+
+    handles: tuple[RemovableHandle, ...]
+
+    def __init__(self, handles: tuple[RemovableHandle, ...]) -> None:
+        self.handles = handles
+
+    def remove(self) -> None:
+        """Take the hook off every tensor."""
+        for handle in self.handles:
+            handle.remove()
+
+    def __getstate__(self) -> Any:
+        return self.handles
+
+    def __setstate__(self, state: Any) -> None:
+        self.handles = state
+
+
+def register_multi_grad_hook(
+    tensors: Sequence[Any], fn: Callable[..., Any], *, mode: str = "all",
+) -> RemovableHandle:
+    """Call fn once per backward for several tensors.
+
+    mode "all"  fn(list of gradients, None where none comes), when the last of them is there
+         "any"  fn(gradient), when the first is there
+    Its result is ignored.  Refused under autograd.grad() with a leaf among the tensors, as in PyTorch.
+    """
+    if mode not in ("all", "any"):
+        raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
+    if mode == "any":
+        once = _Any(fn)
+        return _MultiHandle(tuple(t.register_hook(once) for t in tensors if wants_grad(t)))
+    nodes = [edge(t) if wants_grad(t) else None for t in tensors]
+    if None in nodes:
+        raise AssertionError("Expected gradient function to be set")
+    whole = _All(fn, nodes)
+    return _MultiHandle(tuple(t.register_hook(_One(whole, i)) for i, t in enumerate(tensors)))
+
+
+class _Any:
+    """The first gradient of each pass."""
+
+    def __init__(self, fn: Callable[[Any], Any]) -> None:
+        self.fn = fn
+        self.lock = threading.Lock()
+        self.seen: list[Any] = []                   # passes that had their call
+
+    def __call__(self, g: Any) -> None:
+        task = state().task
+        with self.lock:
+            self.seen = [t for t in self.seen if not t.done]
+            if task in self.seen:
+                return
+            self.seen.append(task)
+        self.fn(g)
+
+
+class _All:
+    """Collects the gradients of each pass."""
+
+    def __init__(self, fn: Callable[[Any], Any], nodes: list[Any]) -> None:
+        self.fn = fn
+        self.nodes = nodes
+        self.lock = threading.Lock()
+        self.passes: dict[Any, list[Any]] = {}      # pass -> [gradients still to come, those that came]
+
+    def take(self, i: int, g: Any) -> None:
+        task = state().task
+        with self.lock:
+            for old in [t for t in self.passes if t.done]:
+                del self.passes[old]
+            found = self.passes.get(task)
+            if found is None:
+                count = sum(will_run(task, node, node is self.nodes[i]) for node in self.nodes)
+                found = self.passes[task] = [count, [None] * len(self.nodes)]
+            found[0] -= 1
+            found[1][i] = g
+            if found[0]:
+                return
+            del self.passes[task]
+        self.fn(found[1])
+
+
+class _One:
+    """The hook of one of the tensors."""
+
+    def __init__(self, whole: _All, i: int) -> None:
+        self.whole = whole
+        self.i = i
+
+    def __call__(self, g: Any) -> None:
+        self.whole.take(self.i, g)
+
+
+def will_run(task: Any, node: Any, now: bool) -> bool:
+    """Will `node` run in this pass, or is it running `now`?"""
+    if task.needed is None:
+        return now or task.knows(node)
+    if node is task.root and task.captures is None or node not in task.needed:
+        return False                                # the only root of a pass with inputs= counts for none in PyTorch
+    if isinstance(node, AccumulateGrad) and task.captures is not None and node in task.captures:
+        raise RuntimeError(
+            "A leaf node was passed to _will_engine_execute_node but we are currently running autograd.grad(). This is "
+            "currently not supported.")
+    return True
+
+
+# Editing what is saved
+
+OUTSIDE = (
+    "Trying to backward outside of the 'allow_mutation_on_saved_tensors' contextin which the graph was originally recorded."
+)
+
+
+class _Handle:
+    """Stands for one saved tensor."""
+
+    __slots__ = ("__weakref__",)
+
+
+class _AllowMutationOnSavedContext:
+    """Saved tensors by handle: `original` as they were saved, `cloned` those that were edited since."""
+
+    def __init__(self) -> None:
+        self.cloned: weakref.WeakKeyDictionary[_Handle, Any] = weakref.WeakKeyDictionary()
+        self.original: weakref.WeakKeyDictionary[_Handle, Any] = weakref.WeakKeyDictionary()
+        self.handles: weakref.WeakValueDictionary[Any, _Handle] = weakref.WeakValueDictionary()
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self.cloned.clear()
+        self.original.clear()
+        self.handles.clear()
+
+    def pack(self, t: Any) -> _Handle:
+        x = t.array
+        key = address(x), x.shape, x.strides, x.dtype, edits(t)
+        handle = self.handles.get(key)
+        if handle is None:
+            handle = self.handles[key] = _Handle()
+            self.original[handle] = _alias(t)
+        return handle
+
+    def unpack(self, handle: _Handle) -> Any:
+        if state().mutation is None:
+            raise AssertionError(OUTSIDE)
+        found = self.cloned.get(handle)
+        if found is None:
+            found = self.original.get(handle)
+        if found is None:
+            raise AssertionError(OUTSIDE)
+        return found
+
+    def before_edit(self, t: Any) -> None:
+        """Copy every saved tensor that shares memory with t, which is about to be edited."""
+        for handle, saved in list(self.original.items()):
+            if np.may_share_memory(saved.array, t.array):
+                self.cloned[handle] = saved.clone()
+                del self.original[handle]
+
+
+def _alias(t: Any) -> Any:
+    from .._engine.saved import bare
+    return bare(t)
+
+
+@contextmanager
+def allow_mutation_on_saved_tensors() -> Iterator[_AllowMutationOnSavedContext]:
+    """Context: tensors saved for backward may be edited in place; the old values are copied first.  Not to be nested."""
+    it = state()
+    if it.mutation is not None:
+        raise RuntimeError("allow_mutation_on_saved_tensors contexts cannot be nested")
+    context = _AllowMutationOnSavedContext()
+    with saved_tensors_hooks(context.pack, context.unpack):
+        it.mutation = context.before_edit
+        try:
+            yield context
+        finally:
+            it.mutation = None
+            context.clear()
+
+
+Node.__module__ = __name__

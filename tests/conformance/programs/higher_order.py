@@ -49,7 +49,6 @@ for label, fn in {
     "tanh": lambda x: x.tanh(),
     "sigmoid": lambda x: x.sigmoid(),
     "relu": lambda x: x.relu() * x,
-    "abs": lambda x: x.abs() * x,
     "softmax": lambda x: x.softmax(0),
     "log_softmax": lambda x: x.log_softmax(0),
     "logsumexp": lambda x: x.logsumexp(0),

@@ -30,6 +30,7 @@ with torch.inference_mode():
         print((x * 2).requires_grad, torch.ones(1).is_inference(), torch.is_inference_mode_enabled())
         T("save inside the off block", lambda: x * i)
 print(n._version, x._version, torch.is_inference_mode_enabled(), torch.is_grad_enabled())
+start = i.clone()
 for label, act in {
     "i + x": lambda: i + x,
     "i * x": lambda: i * x,
@@ -68,6 +69,8 @@ for label, act in {
     "x += inference in graph": lambda: (x * 1).add_(i),
     "mul_ by inference": lambda: (x * 1).mul_(i),
 }.items():
+    with torch.inference_mode():
+        i.copy_(start)  # PyTorch raises some of the errors after it has written
     T(label, act)
 
 

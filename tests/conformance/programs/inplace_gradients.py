@@ -37,7 +37,7 @@ ops = {
     "index_fill_": lambda q, w: q.index_fill_(0, torch.tensor([1]), 9.0),
     "index_add_": lambda q, w: q.index_add_(0, torch.tensor([0, 0]), w),
     "index_copy_": lambda q, w: q.index_copy_(0, torch.tensor([1, 0]), w),
-    "scatter_": lambda q, w: q.scatter_(0, torch.tensor([1]), w),
+    "scatter_": lambda q, w: q.scatter_(0, torch.tensor([1, 0]), w),
     "index_put_": lambda q, w: q.index_put_((torch.tensor([0]),), w[1]),
     "index_put_ accumulate": lambda q, w: q.index_put_((torch.tensor([0, 0]),), w, accumulate=True),
     "addcmul_": lambda q, w: q.addcmul_(w, w),

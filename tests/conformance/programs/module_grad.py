@@ -1,5 +1,7 @@
 """Modules and grad modes, zero_grad."""
 
+# needs: nn.Linear
+
 import torch
 import torch.nn as nn
 

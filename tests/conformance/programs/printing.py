@@ -112,7 +112,7 @@ P(
     torch.arange(30),
     torch.arange(30.0),
     torch.linspace(0, 1, 20),
-    torch.rand(3, 12, generator=torch.Generator().manual_seed(0)),
+    torch.arange(36.0).view(3, 12) * 0.61803 % 1,
     torch.arange(40).view(2, 20),
 )
 print("# suffix wrap")

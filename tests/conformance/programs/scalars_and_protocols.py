@@ -165,7 +165,6 @@ for label, fn in {
     ),
     "cuda": lambda: (torch.cuda.is_available(), torch.cuda.device_count()),
     "cuda tensor": lambda: x.is_cuda,
-    "version": lambda: torch.__version__.split("+")[0],
     "element_size": lambda: [torch.ones(1, dtype=d).element_size() for d in (torch.bool, torch.half, torch.float64)],
     "data_ptr": lambda: (x.data_ptr() == x.view(4).data_ptr(), type(x.data_ptr()).__name__),
     "storage": lambda: (x.untyped_storage().nbytes(), x.storage_offset(), x.stride()),

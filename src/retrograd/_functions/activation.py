@@ -1,0 +1,456 @@
+"""Activations, softmax and dropout: torch.relu, F.gelu, F.softmax, F.dropout, ..."""
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes, random
+from .._engine import promote
+from .._engine.tensor import TensorBase, wrap
+from .._engine.views import NAMES, check_cast
+from .._ops import activation, arith, pointwise, shape
+from .._ops.cast import cast
+from ._args import dim_of, finish, tensor
+from .pointwise import not_implemented
+
+Function = Callable[..., Any]
+SELU_ALPHA, SELU_SCALE = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946
+
+__all__ = [
+    "relu", "relu_", "selu", "selu_", "celu", "celu_", "hardshrink", "threshold", "threshold_", "prelu", "rrelu",
+    "rrelu_", "softmax", "log_softmax", "dropout", "dropout_", "alpha_dropout", "alpha_dropout_", "feature_dropout",
+    "feature_dropout_", "feature_alpha_dropout", "feature_alpha_dropout_",
+]
+METHODS = ["relu", "relu_", "hardshrink", "prelu", "softmax", "log_softmax"]
+FUNCTIONAL = [
+    "relu", "relu_", "relu6", "leaky_relu", "leaky_relu_", "elu", "elu_", "selu", "selu_", "celu", "celu_", "gelu",
+    "silu", "mish", "softplus", "softsign", "hardtanh", "hardtanh_", "hardswish", "hardsigmoid", "logsigmoid",
+    "tanhshrink", "softshrink", "hardshrink", "threshold", "threshold_", "glu", "prelu", "rrelu", "rrelu_", "softmax",
+    "log_softmax", "softmin", "gumbel_softmax", "dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout",
+    "feature_alpha_dropout",
+]
+
+
+def floating(x: Any, name: str, kernel: str) -> TensorBase:
+    """x, if it is a Tensor of floats."""
+    t = tensor(x, name)
+    if t.array.dtype.kind not in "fV":
+        raise not_implemented(kernel, t.array.dtype)
+    return t
+
+
+def either(x: TensorBase, op: Any, inplace: bool) -> Any:
+    return op.run_(x) if inplace else op.run(x)
+
+
+def relu(input: Any, inplace: bool = False) -> Any:
+    """max(input, 0); its derivative at 0 is 0."""
+    x = tensor(input, "relu")
+    if x.array.dtype.kind == "b":
+        raise RuntimeError("Boolean inputs not supported for relu")
+    return either(x, activation.ReluBackward0(), inplace)
+
+
+def relu6(input: Any, inplace: bool = False) -> Any:
+    """input between 0 and 6."""
+    return hardtanh(input, 0.0, 6.0, inplace)
+
+
+def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Any:
+    """input between min_val and max_val, where the derivative is 0."""
+    x = tensor(input, "hardtanh")
+    if min_val > max_val:
+        raise ValueError("min_val cannot be greater than max_val")
+    if x.array.dtype.kind == "b":
+        raise RuntimeError("Bool inputs not supported for hardtanh")
+    return either(x, activation.HardtanhBackward0(min_val, max_val), inplace)
+
+
+def leaky_relu(input: Any, negative_slope: float = 0.01, inplace: bool = False) -> Any:
+    """input where positive, else negative_slope * input."""
+    x = floating(input, "leaky_relu", "leaky_relu_cpu")
+    if inplace:
+        return activation.LeakyReluBackward1(negative_slope).run_(x)
+    return activation.LeakyReluBackward0(negative_slope).run(x)
+
+
+def elu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
+    """input where positive, else alpha * (exp(input) - 1).   Clevert et al. 2016"""
+    return scaled_elu(floating(input, "elu", "elu_cpu"), alpha, 1.0, inplace)
+
+
+def selu(input: Any, inplace: bool = False) -> Any:
+    """elu scaled so that activations keep mean 0 and variance 1.   Klambauer et al. 2017"""
+    return scaled_elu(floating(input, "selu", "elu_cpu"), SELU_ALPHA, SELU_SCALE, inplace)
+
+
+def scaled_elu(x: TensorBase, alpha: float, scale: float, inplace: bool) -> Any:
+    if inplace:
+        return activation.EluBackward1(alpha, scale, 1.0).run_(x)
+    return activation.EluBackward0(alpha, scale, 1.0).run(x)
+
+
+def celu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
+    """input where positive, else alpha * (exp(input / alpha) - 1).   Barron 2017"""
+    x = floating(input, "celu", "elu_cpu")
+    if alpha == 0:
+        raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
+    return activation.CeluBackward1(alpha).run_(x) if inplace else activation.CeluBackward0(alpha).run(x)
+
+
+def gelu(input: Any, approximate: str = "none") -> Any:
+    """input times the normal distribution function of input, or its "tanh" form.   Hendrycks and Gimpel 2016"""
+    if approximate not in ("none", "tanh"):
+        raise RuntimeError("approximate argument must be either none or tanh.")
+    return activation.GeluBackward0(approximate).run(floating(input, "gelu", "GeluKernelImpl"))
+
+
+def silu(input: Any, inplace: bool = False) -> Any:
+    """input * sigmoid(input), also called swish."""
+    return either(floating(input, "silu", "silu_cpu"), activation.SiluBackward0(), inplace)
+
+
+def mish(input: Any, inplace: bool = False) -> Any:
+    """input * tanh(softplus(input)).   Misra 2019"""
+    return either(floating(input, "mish", "mish_cpu"), activation.MishBackward0(), inplace)
+
+
+def softplus(input: Any, beta: float = 1, threshold: float = 20) -> Any:
+    """log(1 + exp(beta * input)) / beta; input itself where beta * input > threshold."""
+    return activation.softplus(floating(input, "softplus", "softplus_cpu"), beta, threshold)
+
+
+def softsign(input: Any) -> Any:
+    """input / (1 + |input|)"""
+    x = tensor(input, "softsign")
+    return arith.div(x, arith.add(pointwise.abs(x), 1))
+
+
+def hardswish(input: Any, inplace: bool = False) -> Any:
+    """input * relu6(input + 3) / 6.   Howard et al. 2019"""
+    return either(floating(input, "hardswish", "hardswish_cpu"), activation.HardswishBackward0(), inplace)
+
+
+def hardsigmoid(input: Any, inplace: bool = False) -> Any:
+    """relu6(input + 3) / 6"""
+    return either(floating(input, "hardsigmoid", "hardsigmoid_cpu"), activation.HardsigmoidBackward0(), inplace)
+
+
+def logsigmoid(input: Any) -> Any:
+    """log(sigmoid(input)) without overflow."""
+    return activation.logsigmoid(floating(input, "log_sigmoid", "log_sigmoid_cpu"))
+
+
+def tanhshrink(input: Any) -> Any:
+    """input - tanh(input)"""
+    x = tensor(input, "tanhshrink")
+    return arith.sub(x, pointwise.tanh(x))
+
+
+def softshrink(input: Any, lambd: float = 0.5) -> Any:
+    """input moved towards 0 by lambd, 0 where it would cross 0."""
+    x = floating(input, "softshrink", "softshrink_check")
+    if not lambd >= 0:
+        d = x.array.dtype
+        raise RuntimeError(
+            f"lambda must be in range [0, {dtypes.finfo(dtypes.of(d)).max:g}] for input dtype {NAMES[d.name]}, but found "
+            f"{lambd:g}")
+    return activation.SoftshrinkBackward0(lambd).run(x)
+
+
+def hardshrink(input: Any, lambd: float = 0.5, *, out: Any = None) -> Any:
+    """input, but 0 in [-lambd, lambd]."""
+    x = floating(input, "hardshrink", "hardshrink_cpu")
+    return finish(activation.HardshrinkBackward0(lambd).run(x), out, "hardshrink", x)
+
+
+def threshold(input: Any, threshold: float, value: float, inplace: bool = False, *, out: Any = None) -> Any:
+    """input where it is greater than threshold, else value."""
+    x = tensor(input, "threshold")
+    if inplace:
+        return threshold_(x, threshold, value)
+    return finish(activation.ThresholdBackward0(threshold, value).run(x), out, "threshold", x)
+
+
+def threshold_(input: Any, threshold: float, value: float) -> Any:
+    """In place: threshold."""
+    return activation.ThresholdBackward1(threshold, value).run_(tensor(input, "threshold_"))
+
+
+def glu(input: Any, dim: int = -1) -> Any:
+    """The first half of a dim times the sigmoid of the second.   Dauphin et al. 2017"""
+    x = tensor(input, "glu")
+    if not x.array.ndim:
+        raise RuntimeError("glu does not support scalars because halving size must be even")
+    at = dim_of(dim, x.array.ndim)
+    if x.array.shape[at] % 2:
+        raise RuntimeError(f"Halving dimension must be even, but dimension {at} is size {x.array.shape[at]}")
+    return activation.GluBackward0(at).run(floating(x, "glu", "glu_cpu"))
+
+
+def prelu(input: Any, weight: Any) -> Any:
+    """input where positive, else weight * input.   He et al. 2015
+
+    weight: one number (0-dim or 1 element), or one per channel (dim 1 of input).
+    """
+    x, w = tensor(input, "prelu"), tensor(weight, "prelu", "weight", 2)
+    have, n = x.array, w.array.size
+    if have.dtype != w.array.dtype:
+        raise RuntimeError(
+            f"prelu: Type promoting not supported. Got {NAMES[have.dtype.name]} and {NAMES[w.array.dtype.name]}")
+    if n != 1:
+        if not have.ndim:
+            raise RuntimeError("Not allow zero-dim input tensor.")
+        channels = have.shape[1] if have.ndim > 1 else 1
+        if channels != n:
+            raise RuntimeError(
+                "Mismatch of parameter numbers and input channel size. Found parameter numbers = "
+                f"{n} and channel size = {channels}.")
+    if w.array.ndim > 1:
+        raise RuntimeError(
+            f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {w.array.ndim}")
+    if w.array.ndim:
+        to = tuple(n if i == 1 else 1 for i in range(have.ndim)) if have.ndim > 1 else (n,) * have.ndim
+        w = shape.reshape(w, to)
+    return activation.PreluKernelBackward0().run(x, w)
+
+
+def rrelu(
+    input: Any, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False, inplace: bool = False,
+    generator: Any = None,
+) -> Any:
+    """Leaky relu; in training each negative element draws its slope from [lower, upper], else it is their mean."""
+    x = floating(input, "rrelu", "rrelu_with_noise_out_cpu")
+    if lower > upper:
+        raise RuntimeError("Lower bound should be less than or equal to the upper bound")
+    array = x.array
+    noise = np.ones(array.shape, array.dtype)
+    if training:
+        drawn = random.uniform(array.shape, array.dtype, lower, upper, generator)
+        noise = np.where(array <= 0, drawn, noise)
+    if inplace:
+        return activation.RreluWithNoiseBackward1(noise, lower, upper, training).run_(x)
+    return activation.RreluWithNoiseBackward0(noise, lower, upper, training).run(x)
+
+
+def changing(name: str, function: Function, doc: str) -> Function:
+    """The in-place form of a function that has `inplace`."""
+    def function_(input: Any, *args: Any, **kwargs: Any) -> Any:
+        return function(tensor(input, name), *args, inplace=True, **kwargs)
+    function_.__name__ = function_.__qualname__ = name
+    function_.__doc__ = doc
+    return function_
+
+
+relu_ = changing("relu_", relu, "In place: relu.")
+hardtanh_ = changing("hardtanh_", hardtanh, "In place: hardtanh.")
+leaky_relu_ = changing("leaky_relu_", leaky_relu, "In place: leaky_relu.")
+elu_ = changing("elu_", elu, "In place: elu.")
+selu_ = changing("selu_", selu, "In place: selu.")
+celu_ = changing("celu_", celu, "In place: celu.")
+rrelu_ = changing("rrelu_", rrelu, "In place: rrelu.")
+
+
+def implicit_dim(name: str, ndim: int, stacklevel: int) -> int:
+    warnings.warn(
+        f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.",
+        stacklevel=stacklevel + 1)
+    return 0 if ndim in (0, 1, 3) else 1
+
+
+def soft(name: str, op: Any, kernel: str, input: Any, dim: Any, stacklevel: Any, dtype: Any, out: Any) -> Any:
+    if isinstance(stacklevel, dtypes.dtype):        # torch.softmax(input, dim, dtype)
+        stacklevel, dtype = 3, stacklevel
+    x = tensor(input, name)
+    if dim is None:
+        dim = implicit_dim(name, x.array.ndim, stacklevel + 1)
+    if isinstance(dim, bool) or not isinstance(dim, (int, np.integer)):
+        raise TypeError(f"{name}(): argument 'dim' (position 1) must be int, not {type(dim).__name__}")
+    at = dim_of(dim, x.array.ndim)
+    if name == "softmin":
+        x = arith.neg(x)
+    if dtype is not None:
+        to = dtypes.to_numpy(dtype, name)
+        x = x if x.array.dtype == to else cast(x, to)
+    if x.array.dtype.kind not in "fV":
+        raise not_implemented(kernel, x.array.dtype)
+    return finish(op(at).run(x), out, name, x)
+
+
+def softmax(input: Any, dim: int | None = None, _stacklevel: Any = 3, dtype: Any = None, *, out: Any = None) -> Any:
+    """exp(input) / sum(exp(input)) along dim; dtype: convert first."""
+    return soft("softmax", activation.SoftmaxBackward0, "softmax_lastdim_kernel_impl", input, dim, _stacklevel, dtype, out)
+
+
+def log_softmax(input: Any, dim: int | None = None, _stacklevel: Any = 3, dtype: Any = None, *, out: Any = None) -> Any:
+    """input - log(sum(exp(input))) along dim; dtype: convert first."""
+    return soft(
+        "log_softmax", activation.LogSoftmaxBackward0, "log_softmax_lastdim_kernel_impl", input, dim, _stacklevel, dtype,
+        out)
+
+
+def softmin(input: Any, dim: int | None = None, _stacklevel: Any = 3, dtype: Any = None) -> Any:
+    """softmax(-input)"""
+    return soft("softmin", activation.SoftmaxBackward0, "softmax_lastdim_kernel_impl", input, dim, _stacklevel, dtype, None)
+
+
+def gumbel_softmax(logits: Any, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1) -> Any:
+    """A sample of the relaxed categorical distribution; hard: one-hot, with the gradient of the soft one.
+
+    Jang et al. 2016, Maddison et al. 2016
+    """
+    x = floating(logits, "gumbel_softmax", "exponential_")
+    if eps != 1e-10:
+        warnings.warn("`eps` parameter is deprecated and has no effect.", stacklevel=2)
+    noise = -np.log(random.exponential(x.array.shape, x.array.dtype))
+    y = softmax(arith.div(arith.add(x, wrap(noise)), tau), dim)
+    if not hard:
+        return y
+    at = dim_of(dim, x.array.ndim)
+    best = np.expand_dims(y.array.argmax(at), at)
+    one = np.zeros_like(y.array)
+    np.put_along_axis(one, best, 1, at)
+    return arith.add(arith.sub(wrap(one), wrap(y.array)), y)
+
+
+def probability(p: float, exception: type[Exception] = ValueError) -> None:
+    if p < 0.0 or p > 1.0:
+        shown = p if exception is ValueError else f"{p:g}"
+        raise exception(f"dropout probability has to be between 0 and 1, but got {shown}")
+
+
+def times(x: TensorBase, noise: Any, inplace: bool) -> Any:
+    return arith.mul_(x, wrap(noise)) if inplace else arith.mul(x, wrap(noise))
+
+
+def drop(x: TensorBase, p: float, sizes: tuple[int, ...], alpha: bool, inplace: bool) -> Any:
+    """Times a mask of shape `sizes`, scaled to keep the mean; `alpha`: dropped to selu's lowest value instead of 0."""
+    array = x.array
+    if p == 0 or not array.size:
+        return x
+    if p == 1:
+        return times(x, np.zeros((), array.dtype), inplace)
+    if array.dtype.kind not in "fV":
+        check_cast(promote.default.float_, array.dtype)
+    noise = random.bernoulli(1 - p, sizes, array.dtype)
+    if not alpha:
+        return times(x, noise / (1 - p), inplace)
+    low = SELU_ALPHA * SELU_SCALE
+    a = 1.0 / math.sqrt((low * low * p + 1) * (1 - p))
+    b = (noise - 1) * (low * a) + low * a * p
+    scaled = times(x, noise * a, inplace)
+    return arith.add_(scaled, wrap(b)) if inplace else arith.add(scaled, wrap(b))
+
+
+def per_feature(x: TensorBase) -> tuple[int, ...]:
+    sizes: tuple[int, ...] = x.array.shape
+    if len(sizes) < 2:
+        raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
+    return sizes[:2] + (1,) * (len(sizes) - 2)
+
+
+def dropout(
+    input: Any, p: float = 0.5, training: bool = True, inplace: bool = False, *, train: bool | None = None,
+) -> Any:
+    """In training, zero each element with probability p and divide the others by 1 - p; else input itself.
+
+    Srivastava et al. 2014; draws from torch.random's default generator.
+    """
+    x = tensor(input, "dropout")
+    probability(p)
+    on = training if train is None else train
+    return drop(x, p, x.array.shape, False, inplace) if on else input
+
+
+def alpha_dropout(
+    input: Any, p: float = 0.5, training: bool = False, inplace: bool = False, *, train: bool | None = None,
+) -> Any:
+    """Dropout that keeps mean and variance of selu activations.   Klambauer et al. 2017"""
+    x = tensor(input, "alpha_dropout")
+    probability(p)
+    on = training if train is None else train
+    return drop(x, p, x.array.shape, True, inplace) if on else input
+
+
+def feature_alpha_dropout(
+    input: Any, p: float = 0.5, training: bool = False, inplace: bool = False, *, train: bool | None = None,
+) -> Any:
+    """alpha_dropout of whole channels (dims 0 and 1 tell them apart)."""
+    x = tensor(input, "feature_alpha_dropout")
+    probability(p)
+    on = training if train is None else train
+    return drop(x, p, per_feature(x), True, inplace) if on else input
+
+
+def feature_dropout(input: Any, p: float, train: bool, inplace: bool = False) -> Any:
+    """Dropout of whole channels (dims 0 and 1 tell them apart)."""
+    x = tensor(input, "feature_dropout")
+    probability(p, RuntimeError)
+    return drop(x, p, per_feature(x), False, inplace) if train else input
+
+
+dropout_ = changing("dropout_", dropout, "In place: dropout.")
+alpha_dropout_ = changing("alpha_dropout_", alpha_dropout, "In place: alpha_dropout.")
+feature_dropout_ = changing("feature_dropout_", feature_dropout, "In place: feature_dropout.")
+feature_alpha_dropout_ = changing("feature_alpha_dropout_", feature_alpha_dropout, "In place: feature_alpha_dropout.")
+
+
+def channels(x: TensorBase, p: float, training: bool, inplace: bool, batched: bool) -> Any:
+    """feature_dropout; an input without a batch gets one for the moment."""
+    if batched:
+        return feature_dropout(x, p, training, inplace)
+    y = feature_dropout(shape.UnsqueezeBackward0(0).run_(x) if inplace else shape.unsqueeze(x, 0), p, training, inplace)
+    return shape.SqueezeBackward1(0).run_(y) if inplace else shape.squeeze_dim(y, 0)
+
+
+def dropout1d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+    """Zero whole channels of (N, C, L) or (C, L)."""
+    x = tensor(input, "dropout1d")
+    probability(p)
+    ndim = x.array.ndim
+    if ndim not in (2, 3):
+        raise RuntimeError(
+            f"dropout1d: Expected 2D or 3D input, but received a {ndim}D input. Note that dropout1d exists to provide "
+            "channel-wise dropout on inputs with 1 spatial dimension, a channel dimension, and an optional batch "
+            "dimension (i.e. 2D or 3D inputs).")
+    return channels(x, p, training, inplace, ndim == 3)
+
+
+def wrong_dims(name: str, ndim: int, spatial: int) -> None:
+    warnings.warn(
+        f"{name}: Received a {ndim}-D input to {name}, which is deprecated and will result in an error in a future "
+        "release. To retain the behavior and silence this warning, please use dropout instead. Note that "
+        f"{name} exists to provide channel-wise dropout on inputs with {spatial} spatial dimensions, a channel dimension, "
+        f"and an optional batch dimension (i.e. {spatial + 1}D or {spatial + 2}D inputs).", stacklevel=3)
+
+
+def dropout2d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+    """Zero whole channels of (N, C, H, W).   Tompson et al. 2015"""
+    x = tensor(input, "dropout2d")
+    probability(p)
+    ndim = x.array.ndim
+    if ndim not in (3, 4):
+        wrong_dims("dropout2d", ndim, 2)
+    elif ndim == 3:
+        warnings.warn(
+            "dropout2d: Received a 3D input to dropout2d and assuming that channel-wise 1D dropout behavior is desired - "
+            "input is interpreted as shape (N, C, L), where C is the channel dim. This behavior will change in a future "
+            "release to interpret the input as one without a batch dimension, i.e. shape (C, H, W). To maintain the 1D "
+            "channel-wise dropout behavior, please switch to using dropout1d instead.", stacklevel=2)
+    return feature_dropout(x, p, training, inplace) if p and training else input
+
+
+def dropout3d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+    """Zero whole channels of (N, C, D, H, W) or (C, D, H, W)."""
+    x = tensor(input, "dropout3d")
+    probability(p)
+    ndim = x.array.ndim
+    if ndim not in (4, 5):
+        wrong_dims("dropout3d", ndim, 3)
+    return channels(x, p, training, inplace, ndim != 4)
+
+

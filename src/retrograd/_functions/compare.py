@@ -1,0 +1,249 @@
+"""Comparisons, logic and bits: torch.eq, torch.isnan, torch.logical_and, ...; bool results, no gradients."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._engine import promote
+from .._engine.tensor import TensorBase, wrap
+from .._engine.views import NAMES
+from .._ops import compare
+from ._args import finish, operand, tensor
+
+__all__: list[str] = []
+METHODS: list[str] = []
+
+# name: (op, sign, other name)
+ORDER = {
+    "eq": (compare.eq, "==", ""), "ne": (compare.ne, "!=", "not_equal"), "lt": (compare.lt, "<", "less"),
+    "le": (compare.le, "<=", "less_equal"), "gt": (compare.gt, ">", "greater"), "ge": (compare.ge, ">=", "greater_equal"),
+}
+LOGIC = {
+    "and": (np.logical_and, "Are both"), "or": (np.logical_or, "Is either"), "xor": (np.logical_xor, "Is exactly one"),
+}
+BITS = {
+    "bitwise_and": (compare.bit_and, "input & other"), "bitwise_or": (compare.bit_or, "input | other"),
+    "bitwise_xor": (compare.bit_xor, "input ^ other"),
+    "bitwise_left_shift": (compare.left_shift, "input << other"),
+    "bitwise_right_shift": (compare.right_shift, "input >> other"),
+}
+
+
+def add(function: Any, name: str, doc: str, public: bool = True) -> None:
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = doc
+    globals()[name] = function
+    METHODS.append(name)
+    if public:
+        __all__.append(name)
+
+
+def into(x: Any, y: Any, name: str, other: Any = None) -> Any:
+    node = "".join(part.capitalize() for part in name.split("_"))
+    return compare.into(x, y, f"{node}Backward{int(isinstance(other, TensorBase))}")
+
+
+def ordered(name: str, op: Any, sign: str, other_name: str) -> None:
+    def function(input: Any, other: Any, *, out: Any = None) -> Any:
+        return finish(op(tensor(input, name), operand(other, name)), out, name)
+
+    def function_(input: Any, other: Any) -> Any:
+        x = tensor(input, name + "_")
+        return into(x, op(x, operand(other, name + "_", position=1)), name, other)
+
+    doc = f"input {sign} other, element by element, in the common dtype; other a tensor or a number."
+    add(function, name, doc)
+    add(function_, name + "_", f"In place: input {sign} other, in input's dtype.", public=False)
+    if other_name:
+        globals()[other_name], globals()[other_name + "_"] = function, function_
+        METHODS.extend((other_name, other_name + "_"))
+        __all__.append(other_name)
+
+
+def logical(name: str, how: Any, doc: str) -> None:
+    def function(input: Any, other: Any, *, out: Any = None) -> Any:
+        return finish(compare.truth(how, tensor(input, name), tensor(other, name, "other", 2)), out, name)
+
+    def function_(input: Any, other: Any) -> Any:
+        x = tensor(input, name + "_")
+        return into(x, compare.truth(how, x, tensor(other, name + "_", "other", 1)), name)
+
+    add(function, name, f"{doc} nonzero?")
+    add(function_, name + "_", f"In place: {name}, in input's dtype.", public=False)
+
+
+def bits(name: str, op: Any, doc: str) -> None:
+    def function(input: Any, other: Any, *, out: Any = None) -> Any:
+        return finish(op(operand(input, name, "input", 1), operand(other, name)), out, name)
+
+    def function_(input: Any, other: Any) -> Any:
+        x = tensor(input, name + "_")
+        return into(x, op(x, operand(other, name + "_", position=1)), name, other)
+
+    add(function, name, f"{doc}, of integers or bools.")
+    add(function_, name + "_", f"In place: {doc}.", public=False)
+
+
+for _name, (_op, _sign, _other) in ORDER.items():
+    ordered(_name, _op, _sign, _other)
+for _name, (_how, _doc) in LOGIC.items():
+    logical("logical_" + _name, _how, _doc)
+for _name, (_op, _doc) in BITS.items():
+    bits(_name, _op, _doc)
+
+
+def logical_not(input: Any, *, out: Any = None) -> Any:
+    """Is input zero?"""
+    return finish(wrap(np.logical_not(tensor(input, "logical_not").array)), out, "logical_not")
+
+
+def logical_not_(input: Any) -> Any:
+    """In place: logical_not, in input's dtype."""
+    x = tensor(input, "logical_not_")
+    return into(x, wrap(np.logical_not(x.array)), "logical_not")
+
+
+def bitwise_not(input: Any, *, out: Any = None) -> Any:
+    """~input, of integers or bools."""
+    return finish(compare.invert(tensor(input, "bitwise_not")), out, "bitwise_not")
+
+
+def bitwise_not_(input: Any) -> Any:
+    """In place: ~input."""
+    x = tensor(input, "bitwise_not_")
+    return into(x, compare.invert(x), "bitwise_not")
+
+
+def __lshift__(input: Any, other: Any) -> Any:
+    """input << other; floats are multiplied by 2 ** other."""
+    return compare.left_shift(input, other)
+
+
+def __rshift__(input: Any, other: Any) -> Any:
+    """input >> other"""
+    return compare.right_shift(input, other)
+
+
+def __rlshift__(input: Any, other: Any) -> Any:
+    """other << input"""
+    return compare.left_shift(other, input)
+
+
+def __rrshift__(input: Any, other: Any) -> Any:
+    """other >> input"""
+    return compare.right_shift(other, input)
+
+
+def equal(input: Any, other: Any) -> bool:
+    """Are shapes and all elements equal?  A bool; nan equals nothing."""
+    a, b = tensor(input, "equal").array, tensor(other, "equal", "other", 2).array
+    return a.shape == b.shape and bool(np.all(compare.eq(wrap(a), wrap(b)).array))
+
+
+def isclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Any:
+    """Is |input - other| <= atol + rtol * |other|, element by element?  Infinities are close to themselves."""
+    a, b = tensor(input, "isclose").array, tensor(other, "isclose", "other", 2).array
+    if a.dtype != b.dtype:
+        raise RuntimeError(f"{NAMES[a.dtype.name]} did not match {NAMES[b.dtype.name]}")
+    for name, value in (("rtol", rtol), ("atol", atol)):
+        if not value >= 0:
+            raise RuntimeError(f"{name} must be greater than or equal to zero, but got {value:g}")
+    promote.check_broadcast(a, b)
+    with np.errstate(all="ignore"):
+        close = a == b
+        if a.dtype.kind in "fV":
+            if equal_nan:
+                close = close | ((a != a) & (b != b))
+            error = np.abs(a - b)
+            close = close | (np.isfinite(error) & (error <= atol + np.abs(b) * rtol))
+        elif a.dtype.kind in "iu" and (rtol or atol):
+            error = np.abs(a - b).astype(promote.default.float_)
+            close = close | (error <= atol + np.abs(b * rtol))
+    return wrap(close)
+
+
+def allclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool:
+    """Are all elements close (isclose)?  A bool."""
+    return bool(isclose(input, other, rtol, atol, equal_nan).array.all())
+
+
+def isnan(input: Any) -> Any:
+    """Is it nan?"""
+    x = tensor(input, "isnan").array
+    return wrap(x != x)
+
+
+def isinf(input: Any) -> Any:
+    """Is it inf or -inf?"""
+    x = tensor(input, "isinf").array
+    return wrap((x == np.inf) | (x == -np.inf)) if x.dtype.kind in "fV" else wrap(np.zeros(x.shape, np.bool_))
+
+
+def isfinite(input: Any) -> Any:
+    """Is it neither infinite nor nan?"""
+    x = tensor(input, "isfinite").array
+    return wrap(np.isfinite(x)) if x.dtype.kind in "fV" else wrap(np.ones(x.shape, np.bool_))
+
+
+def isposinf(input: Any, *, out: Any = None) -> Any:
+    """Is it inf?"""
+    x = tensor(input, "isposinf").array
+    return finish(wrap(x == np.inf) if x.dtype.kind in "fV" else wrap(np.zeros(x.shape, np.bool_)), out, "isposinf")
+
+
+def isneginf(input: Any, *, out: Any = None) -> Any:
+    """Is it -inf?"""
+    x = tensor(input, "isneginf").array
+    return finish(wrap(x == -np.inf) if x.dtype.kind in "fV" else wrap(np.zeros(x.shape, np.bool_)), out, "isneginf")
+
+
+def isreal(input: Any) -> Any:
+    """True everywhere: there are no complex numbers."""
+    return wrap(np.ones(tensor(input, "isreal").array.shape, np.bool_))
+
+
+def signbit(input: Any, *, out: Any = None) -> Any:
+    """Is the sign bit set?  It is for -0.0."""
+    x = tensor(input, "signbit").array
+    return finish(wrap(np.signbit(x) if x.dtype.kind in "fV" else np.less(x, 0)), out, "signbit")
+
+
+def is_nonzero(input: Any) -> bool:
+    """Is the only element nonzero?  RuntimeError unless there is exactly one."""
+    x = tensor(input, "is_nonzero").array
+    if x.size != 1:
+        what = "no values" if x.size == 0 else "more than one value"
+        raise RuntimeError(f"Boolean value of Tensor with {what} is ambiguous")
+    return bool(x.reshape(()))
+
+
+def is_floating_point(input: Any) -> bool:
+    """Is the dtype a float?"""
+    return tensor(input, "is_floating_point").array.dtype.kind in "fV"
+
+
+def is_complex(input: Any) -> bool:
+    """False: there are no complex dtypes."""
+    tensor(input, "is_complex")
+    return False
+
+
+def is_signed(input: Any) -> bool:
+    """Can the dtype hold negative numbers?"""
+    return tensor(input, "is_signed").array.dtype.kind in "ifV"
+
+
+def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False, invert: bool = False) -> Any:
+    """Is each element among test_elements?"""
+    def array(x: Any) -> Any:
+        return x.array if isinstance(x, TensorBase) else np.asarray(x)
+    return wrap(np.isin(array(elements), array(test_elements), invert=invert))
+
+
+PLAIN = (
+    "logical_not", "bitwise_not", "equal", "isclose", "allclose", "isnan", "isinf", "isfinite", "isposinf", "isneginf",
+    "isreal", "signbit", "is_nonzero", "is_floating_point", "is_complex", "is_signed",
+)
+__all__ += [*PLAIN, "isin"]
+METHODS += [*PLAIN, "logical_not_", "bitwise_not_", "__lshift__", "__rshift__", "__rlshift__", "__rrshift__"]

@@ -1,0 +1,510 @@
+"""Reading and writing along a dim, at positions and under masks: torch.gather, scatter, index_add, take, nonzero, ..."""
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from .._engine import promote
+from .._engine.tensor import TensorBase, wrap
+from .._ops import gather as ops
+from .._ops import index as language
+from .._ops import shape
+from ._args import dim_of, finish, tensor
+from .reduce import aliased, scalar_name
+from .shape import reshaped
+
+__all__ = [
+    "gather", "scatter", "scatter_add", "scatter_reduce", "index_select", "index_add", "index_copy", "index_fill",
+    "index_put", "index_put_", "masked_select", "masked_scatter", "take", "take_along_dim", "put", "nonzero", "argwhere",
+]
+METHODS = [
+    "gather", "scatter", "scatter_", "scatter_add", "scatter_add_", "scatter_reduce", "scatter_reduce_", "index_select",
+    "index_add", "index_add_", "index_copy", "index_copy_", "index_fill", "index_fill_", "index_put", "index_put_",
+    "masked_select", "masked_scatter", "masked_scatter_", "take", "take_along_dim", "put", "put_", "nonzero", "argwhere",
+]
+FUNCTIONAL = ["one_hot"]
+
+
+# gather and scatter
+
+def places(function: str, x: TensorBase, dim: int, index: Any, other: str = "self") -> tuple[int, Any]:
+    """-> (dim, int64 index array), checked against x as PyTorch does."""
+    at = dim_of(dim, x.array.ndim)
+    i = tensor(index, function, "index", 3).array
+    if i.dtype not in (np.dtype(np.int64), np.dtype(np.int32)):
+        raise RuntimeError(f"{function}(): Expected dtype int32/int64 for index")
+    i = i.astype(np.int64, copy=False)
+    if max(i.ndim, 1) != max(x.array.ndim, 1):
+        if i.size:
+            raise RuntimeError(f"Index tensor must have the same number of dimensions as {other} tensor")
+        i = np.zeros((0,) * max(x.array.ndim, 1), np.int64)
+    return at, i
+
+
+def in_range(i: Any, dim: int, n: int, error: type[Exception] = RuntimeError) -> None:
+    if i.size:
+        low, high = int(i.min()), int(i.max())
+        if low < 0 or high >= n:
+            raise error(f"index {low if low < 0 else high} is out of bounds for dimension {dim} with size {n}")
+
+
+def length(x: TensorBase, dim: int) -> int:
+    return int(x.array.shape[dim]) if x.array.ndim else 1
+
+
+@aliased
+def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False, out: Any = None) -> Any:
+    """y[i][j] = input[index[i][j]][j] along dim 0, and so on.  index has as many dims and no other dim longer.
+
+    https://pytorch.org/docs/stable/generated/torch.gather.html
+    """
+    x = tensor(input, "gather")
+    shown = tensor(index, "gather", "index", 3).array.shape
+    at, i = places("gather", x, dim, index, "input")
+    for d in range(min(x.array.ndim, i.ndim)):
+        if d != at and i.shape[d] > x.array.shape[d]:
+            raise RuntimeError(
+                f"Size does not match at dimension {d} expected index {list(i.shape)} to be no larger than self "
+                f"{list(x.array.shape)} apart from dimension {at}")
+    in_range(i, at, length(x, at))
+    if i.ndim != x.array.ndim:                          # one of them is a number
+        if x.array.ndim:
+            y = shape.reshape(ops.gather(x, at, i.reshape(1)), ())
+        else:
+            y = ops.gather(shape.reshape(x, (1,)), 0, i)
+    elif not i.size and i.shape != shown:
+        y = shape.reshape(ops.gather(x, at, i), shown)
+    else:
+        y = ops.gather(x, at, i)
+    return finish(y, out, "gather", x)
+
+
+def fits(x: TensorBase, dim: int, i: Any, src: TensorBase | None) -> None:
+    """May src be scattered into x at i?"""
+    if not i.size:
+        return
+    have = x.array.shape
+    bad = any(d != dim and i.shape[d] > have[d] for d in range(min(i.ndim, len(have))))
+    if src is None:
+        if bad:
+            raise RuntimeError(
+                f"Expected index {list(i.shape)} to be no larger than self {list(have)} apart from dimension {dim}")
+        return
+    if max(src.array.ndim, 1) != max(i.ndim, 1):
+        raise RuntimeError("Index tensor must have the same number of dimensions as src tensor")
+    if bad or any(a > b for a, b in zip(i.shape, src.array.shape, strict=False)):
+        raise RuntimeError(
+            f"Expected index {list(i.shape)} to be no larger than self {list(have)} apart from dimension {dim} and to be no "
+            f"larger size than src {list(src.array.shape)}")
+
+
+def lifted(x: Any, n: int) -> Any:
+    """A 0-dim tensor as a row where the index has a dim."""
+    return shape.reshape(x, (1,) * n) if isinstance(x, TensorBase) and x.array.ndim < n else x
+
+
+def prepared(function: str, x: TensorBase, dim: int, index: Any, src: TensorBase | None) -> tuple[int, Any, Any]:
+    if src is not None and src.array.dtype != x.array.dtype:
+        raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
+    at, i = places(function, x, dim, index)
+    fits(x, at, i, src)
+    in_range(i, at, length(x, at))
+    n = x.array.ndim
+    i = i.reshape(()) if not n and i.size else i.reshape(1) if n and not i.ndim else i
+    if src is not None:
+        if n and not src.array.ndim:
+            src = shape.reshape(src, (1,))
+        elif not n and src.array.ndim:
+            src = shape.reshape(language.slice_dim(src, 0, slice(0, 1), True), ())
+    return at, i, src
+
+
+def scattered(x: Any, dim: Any, index: Any, src: Any, reduce: Any, inplace: bool) -> Any:
+    number = not isinstance(src, TensorBase)
+    if reduce is not None:
+        if not number:
+            warnings.warn(
+                "The reduce argument of torch.scatter with Tensor src is deprecated and will be removed in a future PyTorch "
+                "release. Use torch.scatter_reduce instead for more reduction options.", UserWarning, stacklevel=3)
+        if reduce not in ("add", "multiply"):
+            raise RuntimeError("reduce argument must be either add or multiply.")
+    at, i, src = prepared("scatter", x, dim, index, None if number else src) if not number else (
+        *prepared("scatter", x, dim, index, None)[:2], src)
+    if reduce is not None:
+        op: Any = ops.ScatterReduced(at, i, reduce)
+    elif number:
+        op = ops.ScatterBackward1(at, i, src)
+        return op.run_(x) if inplace else op.run(x)
+    else:
+        op = ops.ScatterBackward0(at, i)
+    return op.run_(x, src) if inplace else op.run(x, src)
+
+
+def scatter(input: Any, dim: int, index: Any, src: Any = None, *, value: Any = None, reduce: str | None = None,
+            out: Any = None) -> Any:
+    """A copy with src (tensor or number) written at index along dim: y[index[i][j]][j] = src[i][j].
+
+    https://pytorch.org/docs/stable/generated/torch.Tensor.scatter_.html
+    """
+    x = tensor(input, "scatter")
+    return finish(scattered(x, dim, index, value if src is None else src, reduce, False), out, "scatter", x)
+
+
+def scatter_(input: Any, dim: int, index: Any, src: Any = None, *, value: Any = None, reduce: str | None = None) -> Any:
+    """In place: scatter."""
+    return scattered(input, dim, index, value if src is None else src, reduce, True)
+
+
+def scatter_add(input: Any, dim: int, index: Any, src: Any) -> Any:
+    """A copy with src added at index along dim; repeated indices add up."""
+    x = tensor(input, "scatter_add")
+    at, i, src = prepared("scatter", x, dim, index, tensor(src, "scatter_add", "src", 3))
+    return ops.ScatterAddBackward0(at, i).run(x, src)
+
+
+def scatter_add_(input: Any, dim: int, index: Any, src: Any) -> Any:
+    """In place: scatter_add."""
+    at, i, src = prepared("scatter", input, dim, index, tensor(src, "scatter_add_", "src", 3))
+    return ops.ScatterAddBackward0(at, i).run_(input, src)
+
+
+def reducer(x: TensorBase, dim: int, index: Any, src: Any, reduce: str, include_self: bool) -> tuple[Any, Any]:
+    if reduce not in ("sum", "prod", "mean", "amax", "amin"):
+        raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
+    at, i, src = prepared("scatter", x, dim, index, tensor(src, "scatter_reduce", "src", 3))
+    return ops.ScatterReduceBackward0(at, i, reduce, include_self), src
+
+
+def scatter_reduce(input: Any, dim: int, index: Any, src: Any, reduce: str, *, include_self: bool = True) -> Any:
+    """A copy with src reduced into it at index along dim: "sum", "prod", "mean", "amax" or "amin"."""
+    x = tensor(input, "scatter_reduce")
+    op, src = reducer(x, dim, index, src, reduce, include_self)
+    return op.run(x, src)
+
+
+def scatter_reduce_(input: Any, dim: int, index: Any, src: Any, reduce: str, *, include_self: bool = True) -> Any:
+    """In place: scatter_reduce."""
+    op, src = reducer(input, dim, index, src, reduce, include_self)
+    return op.run_(input, src)
+
+
+# Slices
+
+def vector(index: Any, function: str, text: str) -> Any:
+    i = tensor(index, function, "index", 3).array
+    if i.ndim > 1:
+        raise IndexError(text)
+    return i
+
+
+@aliased
+def index_select(input: Any, dim: int, index: Any, *, out: Any = None) -> Any:
+    """The slices at a 1-dim index along dim, as a copy."""
+    x = tensor(input, "index_select")
+    at = dim_of(dim, x.array.ndim)
+    i = vector(index, "index_select", "index_select(): Index is supposed to be a vector")
+    if i.dtype not in (np.dtype(np.int64), np.dtype(np.int32)):
+        raise RuntimeError("index_select(): Expected dtype int32 or int64 for index")
+    if not x.array.ndim and i.size != 1:
+        raise RuntimeError(f"index_select(): Index to scalar can have only 1 value, got {i.size} value(s)")
+    i = i.reshape(-1).astype(np.int64, copy=False)
+    if i.size and (i.min() < 0 or i.max() >= length(x, at)):
+        raise IndexError("index out of range in self")
+    return finish(ops.index_select(x, at, i), out, "index_select", x)
+
+
+def adder(x: TensorBase, dim: int, index: Any, source: Any, alpha: Any) -> tuple[Any, Any]:
+    at = dim_of(dim, x.array.ndim)
+    i = tensor(index, "index_add", "index", 2).array
+    b = tensor(source, "index_add", "source", 3)
+    if i.ndim > 1:
+        raise IndexError(
+            f"index_add_(): Index is supposed to be a vector, but got dim: {i.ndim} with type: "
+            f"{dtypes.of(i.dtype).scalar} and size: {list(i.shape)}")
+    if b.array.dtype != x.array.dtype:
+        raise RuntimeError(
+            f"index_add_(): self ({scalar_name(x)}) and source ({scalar_name(b)}) must have the same scalar type")
+    sizes, have = list(x.array.shape), list(b.array.shape)
+    count = have[at] if have and at < len(have) else 1
+    if len(sizes) > 1 or (have and sizes) or len(sizes) != len(have):
+        if sizes[:at] + sizes[at + 1:] != have[:at] + have[at + 1:] or len(sizes) != len(have):
+            raise RuntimeError(
+                "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = "
+                f"{sizes} source.shape = {have}")
+    if i.size != count:
+        raise RuntimeError(
+            f"index_add_(): Number of indices ({i.size}) should be equal to source.size(dim): ({count}), for dim: {at}")
+    if x.array.ndim > 1:
+        in_range(i, at, length(x, at))
+    elif i.size and (i.min() < 0 or i.max() >= length(x, at)):
+        raise IndexError("index out of range in self")
+    return ops.IndexAddBackward0(at, i.reshape(-1).astype(np.int64, copy=False), alpha), b
+
+
+@aliased
+def index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1, out: Any = None) -> Any:
+    """A copy with alpha times the slices of source added at index along dim; repeated indices add up."""
+    x = tensor(input, "index_add")
+    op, b = adder(x, dim, index, source, alpha)
+    return finish(op.run(x, b), out, "index_add", x, b)
+
+
+def index_add_(input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Any:
+    """In place: index_add."""
+    op, b = adder(input, dim, index, source, alpha)
+    return op.run_(input, b)
+
+
+def copier(x: TensorBase, dim: int, index: Any, source: Any) -> tuple[Any, Any]:
+    at = dim_of(dim, x.array.ndim)
+    i = vector(index, "index_copy", "index_copy_(): Index should have dimension 1 or 0 (got more)")
+    b = tensor(source, "index_copy", "source", 3)
+    sizes, have = list(x.array.shape), list(b.array.shape)
+    if not have and i.size != 1:
+        raise IndexError(
+            f"index_copy_(): When source is scalar, index should have one element (got {i.size})")
+    if have and sizes and len(have) != len(sizes):
+        raise IndexError(
+            "index_copy_(): When source and destination are not scalars, their dimensionality must match. Source "
+            f"dimensionality ({len(have)}), destination dimensionality ({len(sizes)})")
+    if i.dtype != np.int64:
+        raise IndexError("index_copy_(): Expected a long tensor for index, but got " + dtypes.of(i.dtype).scalar)
+    if b.array.dtype != x.array.dtype:
+        raise RuntimeError(
+            f"index_copy_(): self and source expected to have the same dtype, but got (self) {scalar_name(x)} and (source) "
+            f"{scalar_name(b)}")
+    keep, got = sizes[:at] + sizes[at + 1:], have[:at] + have[at + 1:]
+    if have and sizes and keep != got:
+        raise RuntimeError(
+            "index_copy_(): Source/destination tensor must have same slice shapes. Destination slice shape: "
+            f"{' '.join(map(str, keep))} at dimension {at} and source slice shape: {' '.join(map(str, got))} at dimension 0.")
+    if have and i.size != have[at]:
+        raise IndexError(
+            f"index_copy_(): Number of indices ({i.size}) should be equal to source.size(dim) ({have[at]})")
+    if i.size:
+        low, high, n = int(i.min()), int(i.max()), length(x, at)
+        if low < 0 or high >= n:
+            raise IndexError(
+                f"index_copy_(): index {low if low < 0 else high} is out of bounds for dimension {at} with size {n}")
+    return ops.IndexCopyBackward0(at, i.reshape(-1)), b
+
+
+@aliased
+def index_copy(input: Any, dim: int, index: Any, source: Any, *, out: Any = None) -> Any:
+    """A copy with the slices of source in the places that index names along dim."""
+    x = tensor(input, "index_copy")
+    op, b = copier(x, dim, index, source)
+    return finish(op.run(x, b), out, "index_copy", x, b)
+
+
+def index_copy_(input: Any, dim: int, index: Any, source: Any) -> Any:
+    """In place: index_copy."""
+    op, b = copier(input, dim, index, source)
+    return op.run_(input, b)
+
+
+def filled(x: TensorBase, dim: int, index: Any, value: Any, inplace: bool) -> Any:
+    at = dim_of(dim, x.array.ndim)
+    i = tensor(index, "index_fill", "index", 2).array.reshape(-1)
+    if i.dtype.kind not in "iu":
+        raise IndexError("index_fill_(): Expected dtype int64 for index.")
+    n = length(x, at)
+    if i.size:
+        low, high = int(i.min()), int(i.max())
+        if low < -n or high >= n:
+            raise IndexError(
+                f"index {low if low < -n else high} is out of bounds for dimension {at} with size {n}")
+    if isinstance(value, TensorBase):
+        if value.array.ndim:
+            raise RuntimeError(
+                f"index_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.array.ndim} dimension(s).")
+        two = ops.IndexFillBackward1(at, i)
+        return two.run_(x, value) if inplace else two.run(x, value)
+    one = ops.IndexFillBackward0(at, i, value)
+    return one.run_(x) if inplace else one.run(x)
+
+
+@aliased
+def index_fill(input: Any, dim: int, index: Any, value: Any) -> Any:
+    """A copy with a number (or 0-dim tensor) in the slices that index names along dim."""
+    return filled(tensor(input, "index_fill"), dim, index, value, False)
+
+
+@aliased
+def index_fill_(input: Any, dim: int, index: Any, value: Any) -> Any:
+    """In place: index_fill."""
+    return filled(input, dim, index, value, True)
+
+
+def put_index(x: TensorBase, indices: Any, values: Any) -> Any:
+    """The NumPy index that `indices` stands for, checked."""
+    if not isinstance(indices, (tuple, list)):
+        raise TypeError(
+            f"index_put(): argument 'indices' (position 1) must be tuple of Tensors, not {dtypes.typename(indices)}")
+    if len(indices) > x.array.ndim:
+        raise IndexError(f"too many indices for tensor of dimension {x.array.ndim} (got {len(indices)})")
+    if values.array.dtype != x.array.dtype:
+        raise RuntimeError(
+            f"Index put requires the source and destination dtypes match, got {scalar_name(x)} for the destination and "
+            f"{scalar_name(values)} for the source.")
+    where = tuple(slice(None) if i is None else tensor(i, "index_put", "indices").array for i in indices)
+    language.check_bounds(where, x.array.shape)
+    return where
+
+
+def index_put(input: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
+    """A copy with values written at (or added at) a tuple of index tensors."""
+    x = tensor(input, "index_put")
+    values = tensor(values, "index_put", "values", 3)
+    return language.index_put(x, put_index(x, indices, values), values, accumulate)
+
+
+def index_put_(input: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
+    """In place: index_put."""
+    values = tensor(values, "index_put_", "values", 3)
+    return language.index_put_(input, put_index(input, indices, values), values, accumulate)
+
+
+# Masks
+
+def masked_select(input: Any, mask: Any, *, out: Any = None) -> Any:
+    """The elements where the bool mask holds, as one row; input and mask broadcast."""
+    x, m = tensor(input, "masked_select"), tensor(mask, "masked_select", "mask", 2)
+    if m.array.dtype.kind != "b":
+        raise RuntimeError("masked_select: expected BoolTensor for mask")
+    promote.check_broadcast(m.array, x.array)
+    return finish(ops.masked_select(x, m.array), out, "masked_select", x)
+
+
+def scatter_mask(x: TensorBase, mask: Any, source: Any) -> tuple[Any, Any]:
+    m, b = tensor(mask, "masked_scatter", "mask", 2), tensor(source, "masked_scatter", "source", 3)
+    if b.array.dtype != x.array.dtype:
+        raise RuntimeError(
+            f"masked_scatter: expected self and source to have same dtypes but got{scalar_name(x)} and {scalar_name(b)}")
+    if m.array.dtype.kind != "b":
+        raise RuntimeError(
+            f"masked_scatter_ only supports boolean masks, but got mask with dtype {scalar_name(m)}")
+    promote.check_broadcast(m.array, x.array)
+    wide = np.broadcast_to(m.array, np.broadcast_shapes(m.array.shape, x.array.shape))
+    if b.array.size < np.count_nonzero(wide):
+        raise RuntimeError("Number of elements of source < number of ones in mask")
+    return ops.MaskedScatterBackward0(m.array), b
+
+
+def masked_scatter(input: Any, mask: Any, source: Any) -> Any:
+    """A copy with the first elements of source, in order, where the mask holds."""
+    x = tensor(input, "masked_scatter")
+    op, b = scatter_mask(x, mask, source)
+    return op.run(x, b)
+
+
+def masked_scatter_(input: Any, mask: Any, source: Any) -> Any:
+    """In place: masked_scatter."""
+    op, b = scatter_mask(input, mask, source)
+    return op.run_(input, b)
+
+
+# Flat positions
+
+def flat_index(function: str, x: TensorBase, index: Any) -> Any:
+    i = tensor(index, function, "index", 2)
+    if i.array.dtype != np.int64:
+        raise RuntimeError(f"{function}(): Expected a long tensor for index, but got {scalar_name(i)}")
+    n = x.array.size
+    if i.array.size:
+        low, high = int(i.array.min()), int(i.array.max())
+        if low < -n or high >= n:
+            raise IndexError(
+                f"out of range: tried to access index {low if low < -n else high} on a tensor of {n} elements.")
+    return i.array
+
+
+def take(input: Any, index: Any) -> Any:
+    """The elements at flat positions (C order), in the shape of index."""
+    x = tensor(input, "take")
+    return ops.take(x, flat_index("take", x, index))
+
+
+def take_along_dim(input: Any, indices: Any, dim: int | None = None, *, out: Any = None) -> Any:
+    """gather with broadcasting; without dim, of the flattened tensors."""
+    x, i = tensor(input, "take_along_dim"), tensor(indices, "take_along_dim", "indices", 2)
+    if dim is None:
+        return gather(reshaped(x, (-1,)), 0, reshaped(i, (-1,)), out=out)
+    if x.array.ndim != i.array.ndim:
+        raise RuntimeError(
+            f"torch.take_along_dim(): input and indices should have the same number of dimensions, but got {x.array.ndim} "
+            f"dimensions for input, and {i.array.ndim} dimensions for indices")
+    at = dim_of(dim, x.array.ndim)
+    a, b = list(x.array.shape), list(i.array.shape)
+    both = [n if m == 1 else m for m, n in zip(a, b, strict=True)]
+    wide_x, wide_i = list(both), list(both)
+    if x.array.ndim:
+        wide_x[at], wide_i[at] = a[at], b[at]
+    return gather(shape.expand(x, tuple(wide_x)), at, wrap(np.broadcast_to(i.array, wide_i)), out=out)
+
+
+def putter(x: TensorBase, index: Any, source: Any, accumulate: bool) -> tuple[Any, Any]:
+    b = tensor(source, "put_", "source", 3)
+    i = tensor(index, "put_", "index", 2)
+    if b.array.dtype != x.array.dtype:
+        raise RuntimeError(
+            f"put_(): self and source expected to have the same dtype, but got self.dtype = {scalar_name(x)} and "
+            f"source.dtype = {scalar_name(b)}")
+    if i.array.size != b.array.size:
+        raise IndexError(
+            f"put_(): Expected source and index to have the same number of elements, but got source.numel() = "
+            f"{b.array.size}, index.numel() = {i.array.size}")
+    return ops.PutBackward0(flat_index("put_", x, i), bool(accumulate)), b
+
+
+def put(input: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
+    """A copy with source written at (or added at) flat positions."""
+    x = tensor(input, "put")
+    op, b = putter(x, index, source, accumulate)
+    return op.run(x, b)
+
+
+def put_(input: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
+    """In place: put."""
+    op, b = putter(input, index, source, accumulate)
+    return op.run_(input, b)
+
+
+# Where is it?
+
+def nonzero(input: Any, *, out: Any = None, as_tuple: bool = False) -> Any:
+    """Indices (int64) of the elements that are not zero: one row each, or one tensor per dim."""
+    a = tensor(input, "nonzero").array
+    if as_tuple:
+        return tuple(wrap(i) for i in np.nonzero(np.atleast_1d(a)))
+    found = np.argwhere(a) if a.ndim else np.zeros((int(bool(a)), 0), np.int64)
+    return finish(wrap(np.asarray(found, np.int64)), out, "nonzero")
+
+
+def argwhere(input: Any) -> Any:
+    """nonzero as rows."""
+    return nonzero(input)
+
+
+def one_hot(tensor: Any, num_classes: int = -1) -> Any:
+    """int64 (..., num_classes) with 1 at each class number; by default as many classes as needed."""
+    a = _tensor(tensor, "one_hot").array
+    if a.dtype != np.int64:
+        raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
+    if not a.size:
+        if num_classes <= 0:
+            raise RuntimeError("Can not infer total number of classes from empty tensor.")
+        return wrap(np.zeros((*a.shape, num_classes), np.int64))
+    if a.min() < 0:
+        raise RuntimeError("Class values must be non-negative.")
+    if num_classes == -1:
+        num_classes = int(a.max()) + 1
+    elif num_classes <= a.max():
+        raise RuntimeError("Class values must be smaller than num_classes.")
+    return wrap((a[..., None] == np.arange(num_classes)).astype(np.int64))
+
+
+_tensor = tensor

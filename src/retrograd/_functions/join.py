@@ -1,0 +1,346 @@
+"""Joining and splitting: torch.cat, stack, split, chunk, meshgrid, ..."""
+from __future__ import annotations
+
+import itertools
+import warnings
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from .._engine import promote
+from .._engine.tensor import TensorBase
+from .._ops import arith, compare, create, gather, index, join, shape
+from ._args import dim_of, finish, tensor
+from .reduce import aliased
+from .shape import atleast_1d, atleast_2d, atleast_3d, reshaped
+
+__all__ = [
+    "cat", "concat", "concatenate", "stack", "vstack", "row_stack", "hstack", "dstack", "column_stack", "split",
+    "split_with_sizes", "tensor_split", "chunk", "unsafe_split", "unsafe_chunk", "unbind", "hsplit", "vsplit", "dsplit",
+    "meshgrid", "cartesian_prod", "combinations", "block_diag", "diff",
+]
+METHODS = [
+    "split", "split_with_sizes", "tensor_split", "chunk", "unsafe_split", "unsafe_chunk", "unbind", "hsplit", "vsplit",
+    "dsplit", "diff",
+]
+
+
+def listed(tensors: Any, function: str) -> list[Any]:
+    """The tensors of a tuple or list; TypeError for anything else."""
+    if not isinstance(tensors, (tuple, list)):
+        raise TypeError(
+            f"{function}(): argument 'tensors' (position 1) must be tuple of Tensors, not {dtypes.typename(tensors)}")
+    for i, x in enumerate(tensors):
+        if not isinstance(x, TensorBase):
+            raise TypeError(f"expected Tensor as element {i} in argument 0, but got {dtypes.typename(x)}")
+    return list(tensors)
+
+
+def common(xs: list[Any]) -> Any:
+    """The dtype the result has; None when all have it."""
+    first = xs[0].array.dtype
+    if all(x.array.dtype == first for x in xs):
+        return None
+    return promote.result_dtype([x.array for x in xs])
+
+
+@aliased
+def cat(tensors: Any, dim: int = 0, *, out: Any = None) -> Any:
+    """Tensors one after the other along dim; other sizes must agree, dtypes are promoted.
+
+    https://pytorch.org/docs/stable/generated/torch.cat.html
+    """
+    xs = listed(tensors, "cat")
+    if not xs:
+        raise ValueError("torch.cat(): expected a non-empty list of Tensors")
+    for i, x in enumerate(xs):
+        if not x.array.ndim:
+            raise RuntimeError(f"zero-dimensional tensor (at position {i}) cannot be concatenated")
+    whole = [x for x in xs if x.array.shape != (0,)]
+    first = (whole or xs)[0].array.shape
+    at = dim_of(dim, len(first))
+    for i, x in enumerate(xs):
+        have = x.array.shape
+        if have == (0,):
+            continue
+        if len(have) != len(first):
+            raise RuntimeError(f"Tensors must have same number of dimensions: got {len(first)} and {len(have)}")
+        for d, n in enumerate(have):
+            if d != at and n != first[d]:
+                raise RuntimeError(
+                    f"Sizes of tensors must match except in dimension {at}. Expected size {first[d]} but got size {n} for "
+                    f"tensor number {i} in the list.")
+    return finish(join.cat_as(xs, at, common(xs)), out, "cat", *xs)
+
+
+concat = concatenate = cat
+
+
+@aliased
+def stack(tensors: Any, dim: int = 0, *, out: Any = None) -> Any:
+    """Tensors of one shape along a new dim."""
+    xs = listed(tensors, "stack")
+    if not xs:
+        raise RuntimeError("stack expects a non-empty TensorList")
+    first = xs[0].array.shape
+    for i, x in enumerate(xs):
+        if x.array.shape != first:
+            raise RuntimeError(
+                f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 and {list(x.array.shape)} at "
+                f"entry {i}")
+    return finish(join.stack_as(xs, dim_of(dim, len(first) + 1), common(xs)), out, "stack", *xs)
+
+
+def vstack(tensors: Any, *, out: Any = None) -> Any:
+    """Tensors of at least 2 dims one below the other; vectors are rows."""
+    return cat([atleast_2d(x) for x in several(tensors, "vstack")], 0, out=out)
+
+
+row_stack = vstack
+
+
+def hstack(tensors: Any, *, out: Any = None) -> Any:
+    """Tensors side by side: along dim 1, vectors along dim 0."""
+    xs = [atleast_1d(x) for x in several(tensors, "hstack")]
+    return cat(xs, 0 if xs[0].array.ndim == 1 else 1, out=out)
+
+
+def dstack(tensors: Any, *, out: Any = None) -> Any:
+    """Tensors one behind the other, along dim 2."""
+    return cat([atleast_3d(x) for x in several(tensors, "dstack")], 2, out=out)
+
+
+def column_stack(tensors: Any, *, out: Any = None) -> Any:
+    """Vectors as columns, matrices side by side."""
+    xs = several(tensors, "column_stack")
+    return cat([reshaped(x, (x.array.size, 1)) if x.array.ndim <= 1 else x for x in xs], 1, out=out)
+
+
+def several(tensors: Any, function: str) -> list[Any]:
+    xs = listed(tensors, function)
+    if not xs:
+        raise RuntimeError(f"{function} expects a non-empty TensorList")
+    return xs
+
+
+# Splitting
+
+def split(tensor: Any, split_size_or_sections: Any = None, dim: int = 0, *, split_size: Any = None) -> Any:
+    """Views of split_size along dim (the last one smaller), or of the given sizes.  They may not be edited in place.
+
+    https://pytorch.org/docs/stable/generated/torch.split.html
+    """
+    sizes = split_size if split_size is not None else split_size_or_sections
+    if isinstance(sizes, (tuple, list)):
+        return split_with_sizes(tensor, sizes, dim)
+    x = _tensor(tensor, "split")
+    if not isinstance(sizes, (int, np.integer)):
+        raise TypeError(
+            f"split_with_sizes(): argument 'split_sizes' (position 2) must be tuple of ints, not {dtypes.typename(sizes)}")
+    if not x.array.ndim:
+        raise RuntimeError("split expects at least a 1-dimensional tensor")
+    at = dim_of(dim, x.array.ndim)
+    if sizes < 0:
+        raise RuntimeError(f"split expects split_size be non-negative, but got split_size={sizes}")
+    if sizes == 0 and x.array.shape[at]:
+        raise RuntimeError(
+            f"split_size can only be 0 if dimension size is 0, but got dimension size of {x.array.shape[at]}")
+    return tuple(join.SplitBackward0(int(sizes), at).run(x))
+
+
+_tensor = tensor
+
+
+def split_with_sizes(input: Any, split_sizes: Any, dim: int = 0) -> Any:
+    """Views of the given sizes along dim, which must add up to its size."""
+    x = tensor(input, "split_with_sizes")
+    if not x.array.ndim:
+        raise RuntimeError("split_with_sizes expects at least a 1-dimensional tensor")
+    at = dim_of(dim, x.array.ndim)
+    sizes = tuple(int(n) for n in split_sizes)
+    if any(n < 0 for n in sizes):
+        raise RuntimeError(
+            f"split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes={list(sizes)}")
+    if sum(sizes) != x.array.shape[at]:
+        raise RuntimeError(
+            f"split_with_sizes expects split_sizes to sum exactly to {x.array.shape[at]} (input tensor's size at dimension "
+            f"{at}), but got split_sizes={list(sizes)}")
+    return tuple(join.SplitWithSizesBackward0(sizes, at).run(x))
+
+
+def chunk(input: Any, chunks: int, dim: int = 0) -> Any:
+    """At most `chunks` views of equal size along dim, the last one smaller."""
+    x = tensor(input, "chunk")
+    if not x.array.ndim:
+        raise RuntimeError("chunk expects at least a 1-dimensional tensor")
+    if chunks <= 0:
+        raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
+    at = dim_of(dim, x.array.ndim)
+    n = x.array.shape[at]
+    if n == 0:
+        return split_with_sizes(x, (0,) * chunks, at)
+    return split(x, (n + chunks - 1) // chunks, at)
+
+
+def unsafe_split(input: Any, split_size: int, dim: int = 0) -> Any:
+    """split, of copies."""
+    return tuple(create.clone(x) for x in split(input, split_size, dim))
+
+
+def unsafe_chunk(input: Any, chunks: int, dim: int = 0) -> Any:
+    """chunk, of copies."""
+    return tuple(create.clone(x) for x in chunk(input, chunks, dim))
+
+
+def tensor_split(input: Any, indices_or_sections: Any = None, dim: int = 0, *, indices: Any = None,
+                 sections: Any = None) -> Any:
+    """Views along dim: `sections` of sizes that differ by one at most, or cut at the given indices."""
+    x = tensor(input, "tensor_split")
+    cut = indices_or_sections
+    cut = indices if cut is None and indices is not None else sections if cut is None else cut
+    if not x.array.ndim:
+        raise RuntimeError("tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims")
+    at = dim_of(dim, x.array.ndim)
+    n = x.array.shape[at]
+    if isinstance(cut, TensorBase):
+        if cut.array.dtype != np.int64:
+            raise RuntimeError(
+                "tensor_split expected tensor_indices_or_sections to have dtype of long, but got "
+                + dtypes.of(cut.array.dtype).scalar)
+        cut = cut.array.tolist()
+    if isinstance(cut, int):
+        if cut <= 0:
+            raise RuntimeError(f"number of sections must be larger than 0, got {cut}")
+        short, more = divmod(n, cut)
+        ends = list(itertools.accumulate(short + (i < more) for i in range(cut)))
+        return tuple(piece(x, at, a, b) for a, b in zip([0, *ends[:-1]], ends, strict=True))
+    marks = [*cut, n]
+    return tuple(piece(x, at, a, b) for a, b in zip([0, *cut], marks, strict=True))
+
+
+def piece(x: TensorBase, dim: int, start: int, end: int) -> Any:
+    return index.slice_dim(x, dim, slice(start, end), True)
+
+
+def nsplit(name: str, least: int) -> Any:
+    def f(input: Any, indices_or_sections: Any) -> Any:
+        x = tensor(input, name)
+        n = x.array.ndim
+        if n < least:
+            raise RuntimeError(
+                f"torch.{name} requires a tensor with at least {least} dimension, but got a tensor with {n} dimensions!")
+        at = 0 if name == "hsplit" and n == 1 else {"hsplit": 1, "vsplit": 0, "dsplit": 2}[name]
+        cut = indices_or_sections
+        if isinstance(cut, int):
+            if cut <= 0 or x.array.shape[at] % cut:
+                raise RuntimeError(
+                    f"torch.{name} attempted to split along dimension {at}, but the size of the dimension "
+                    f"{x.array.shape[at]} is not divisible by the split_size {cut}!")
+        return tensor_split(x, cut, at)
+    f.__name__ = f.__qualname__ = name
+    f.__doc__ = f"tensor_split along dim {'1 (0 of a vector)' if name == 'hsplit' else 0 if name == 'vsplit' else 2}."
+    return f
+
+
+hsplit, vsplit, dsplit = nsplit("hsplit", 1), nsplit("vsplit", 2), nsplit("dsplit", 3)
+
+
+def unbind(input: Any, dim: int = 0) -> Any:
+    """The slices along dim, as a tuple of views.  They may not be edited in place."""
+    x = tensor(input, "unbind")
+    if not x.array.ndim:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    return tuple(join.UnbindBackward0(dim_of(dim, x.array.ndim)).run(x))
+
+
+# Grids
+
+_asked: set[str] = set()
+
+
+def meshgrid(*tensors: Any, indexing: str | None = None) -> Any:
+    """Each 1-dim tensor expanded over the grid of all.  indexing "ij": dims in the given order; "xy": the first two swapped."""
+    if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
+        tensors = tuple(tensors[0])
+    xs = [tensor(x, "meshgrid", "tensors") for x in tensors]
+    if indexing is None:
+        indexing = "ij"
+        if "meshgrid" not in _asked:                    # PyTorch warns once
+            _asked.add("meshgrid")
+            warnings.warn(
+                "torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.", UserWarning,
+                stacklevel=2)
+    if not xs:
+        raise RuntimeError("meshgrid expects a non-empty TensorList")
+    for x in xs:
+        if x.array.ndim > 1:
+            raise RuntimeError(f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {x!r}")
+        if x.array.dtype != xs[0].array.dtype:
+            raise RuntimeError("meshgrid expects all tensors to have the same dtype")
+    if indexing not in ("ij", "xy"):
+        raise RuntimeError(f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
+    n = len(xs)
+    along = list(range(n))                              # the dim that each tensor varies along
+    if indexing == "xy" and n > 1:
+        along[0], along[1] = 1, 0
+    sizes = [0] * n
+    for x, d in zip(xs, along, strict=True):
+        sizes[d] = x.array.size
+    return tuple(shape.expand(shape.reshape(x, (1,) * d + (-1,) + (1,) * (n - d - 1)), tuple(sizes))
+                 for x, d in zip(xs, along, strict=True))
+
+
+def cartesian_prod(*tensors: Any) -> Any:
+    """All tuples of one element of each 1-dim tensor, as rows."""
+    xs = [tensor(x, "cartesian_prod", "tensors") for x in tensors]
+    for x in xs:
+        if x.array.ndim != 1:
+            raise RuntimeError(f"Expect a 1D vector, but got shape {list(x.array.shape)}")
+    if len(xs) == 1:
+        return xs[0]
+    return stack([reshaped(y, (-1,)) for y in meshgrid(*xs, indexing="ij")], 1)
+
+
+def combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Any:
+    """All choices of r elements of a 1-dim tensor, as rows."""
+    x = tensor(input, "combinations")
+    if x.array.ndim != 1:
+        raise RuntimeError(f"Expect a 1D vector, but got shape {list(x.array.shape)}")
+    if r < 0:
+        raise RuntimeError(f"Expect a non-negative number, but got {r}")
+    if r == 0:
+        return create.detached(shape.reshape(x, x.array.shape)).new_zeros(0)
+    grids = meshgrid(*[x] * r, indexing="ij")
+    places = np.meshgrid(*[np.arange(x.array.size)] * r, indexing="ij")
+    mask = np.ones((x.array.size,) * r, bool)
+    for a, b in itertools.pairwise(places):
+        mask &= (a <= b) if with_replacement else (a < b)
+    return stack([gather.masked_select(y, mask) for y in grids], 1)
+
+
+def block_diag(*tensors: Any) -> Any:
+    """A matrix with the tensors (at most 2 dims) along its diagonal."""
+    xs = [tensor(x, "block_diag", "tensors") for x in tensors]
+    for i, x in enumerate(xs):
+        if x.array.ndim > 2:
+            raise RuntimeError(
+                f"torch.block_diag: Input tensors must have 2 or fewer dimensions. Input {i} has {x.array.ndim} dimensions")
+    return join.block_diag(xs, promote.result_dtype([np.atleast_1d(x.array) for x in xs]))
+
+
+def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None, *, out: Any = None) -> Any:
+    """The n-th differences of neighbours along dim, after joining `prepend` and `append` on."""
+    x = tensor(input, "diff")
+    if not x.array.ndim:
+        raise RuntimeError("diff expects input to be at least one-dimensional")
+    at = dim_of(dim, x.array.ndim)
+    if n < 0:
+        raise RuntimeError(f"order must be non-negative but got {n}")
+    ends = [y for y in (prepend, x, append) if y is not None]
+    y = cat(ends, at) if len(ends) > 1 else x
+    for _ in range(min(n, y.array.shape[at])):
+        m = y.array.shape[at]
+        a, b = piece(y, at, 1, m), piece(y, at, 0, m - 1)
+        y = compare.ne(a, b) if y.array.dtype.kind == "b" else arith.sub(a, b)
+    return finish(y, out, "diff", x)

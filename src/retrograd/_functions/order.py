@@ -1,0 +1,201 @@
+"""Sorting and what follows from it: torch.sort, topk, unique, searchsorted, bincount, ..."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from .._engine.tensor import TensorBase, wrap
+from .._ops import order, reduce
+from ._args import dim_of, finish, tensor
+from .reduce import aliased, pair, scalar_name, some
+
+__all__ = [
+    "sort", "argsort", "msort", "topk", "kthvalue", "unique", "unique_consecutive", "searchsorted", "bucketize", "bincount",
+    "histc",
+]
+METHODS = ["sort", "argsort", "msort", "topk", "kthvalue", "unique", "unique_consecutive", "bincount", "histc"]
+
+
+@aliased
+def sort(input: Any, dim: int = -1, descending: bool = False, stable: bool = False, *, out: Any = None) -> Any:
+    """Named tuple (values, indices) in order along dim; always stable.  NaN counts as the greatest.
+
+    https://pytorch.org/docs/stable/generated/torch.sort.html
+    """
+    x = tensor(input, "sort")
+    op = order.SortBackward0(dim_of(dim, x.array.ndim))
+    op.descending = bool(descending)
+    values = op.run(x)
+    return pair("sort", values, wrap(op.indices), out, x)
+
+
+@aliased
+def argsort(input: Any, dim: int = -1, descending: bool = False, *, stable: bool = False) -> Any:
+    """The indices that sort along dim, int64."""
+    x = tensor(input, "argsort")
+    at = dim_of(dim, x.array.ndim)
+    return wrap(order.order_of(x.array, at, bool(descending)) if x.array.ndim else np.zeros((), np.int64))
+
+
+def msort(input: Any, *, out: Any = None) -> Any:
+    """The values in order along the first dim."""
+    x = tensor(input, "msort")
+    return finish(sort(x, 0)[0], out, "msort", x)
+
+
+@aliased
+def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True, *, out: Any = None) -> Any:
+    """Named tuple (values, indices): the k greatest (or smallest) along dim, in order."""
+    x = tensor(input, "topk")
+    at = dim_of(dim, x.array.ndim)
+    if not 0 <= k <= (x.array.shape[at] if x.array.ndim else 1):
+        raise RuntimeError("selected index k out of range")
+    if x.array.dtype.kind == "b":
+        raise RuntimeError("topk does not support bool dtypes on CPU")
+    op = order.TopkBackward0(at)
+    op.k, op.largest = int(k), bool(largest)
+    values = op.run(x)
+    return pair("topk", values, wrap(op.indices), out, x)
+
+
+@aliased
+def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False, *, out: Any = None) -> Any:
+    """Named tuple (values, indices): the k-th smallest along dim, counted from 1."""
+    x = tensor(input, "kthvalue")
+    at = some(x, dim, "kthvalue")
+    if not 1 <= k <= (x.array.shape[at] if x.array.ndim else 1):
+        raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {at}")
+    op = reduce.KthvalueBackward0(at, keepdim)
+    op.k = int(k)
+    values = op.run(x)
+    return pair("kthvalue", values, wrap(op.indices), out, x)
+
+
+def unique(input: Any, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False,
+           dim: int | None = None) -> Any:
+    """The different elements (or slices along dim) in order; with inverse indices and counts if wanted.  No derivative."""
+    x = tensor(input, "unique")
+    a = x.array
+    if dim is not None:
+        at = dim_of(dim, a.ndim)
+        values, inverse, counts = np.unique(a, axis=at, return_inverse=True, return_counts=True)
+        y = order.UniqueDimBackward0(values).run(x)
+        inverse = inverse.reshape(-1)
+    else:
+        values, inverse, counts = np.unique(a, return_inverse=True, return_counts=True, equal_nan=False)
+        y = order.Unique2Backward0(values).run(x)
+        inverse = inverse.reshape(a.shape)
+    return chosen(y, inverse, counts, return_inverse, return_counts)
+
+
+def unique_consecutive(input: Any, return_inverse: bool = False, return_counts: bool = False,
+                       dim: int | None = None) -> Any:
+    """Runs of equal elements (or slices along dim) reduced to one.  No derivative."""
+    x = tensor(input, "unique_consecutive")
+    a = x.array
+    rows = a.reshape(-1) if dim is None else np.moveaxis(a, dim_of(dim, a.ndim), 0)
+    n = rows.shape[0]
+    new = np.ones(n, bool)
+    if n:
+        differ = rows[1:] != rows[:-1]
+        new[1:] = differ.reshape(n - 1, -1).any(1) if differ.ndim > 1 else differ
+    values = rows[new]
+    if dim is not None:
+        values = np.ascontiguousarray(np.moveaxis(values, 0, dim_of(dim, a.ndim)))
+    inverse = np.cumsum(new) - 1
+    counts = np.diff(np.append(np.flatnonzero(new), n))
+    y = order.UniqueConsecutiveBackward0(values).run(x)
+    return chosen(y, inverse.reshape(a.shape) if dim is None else inverse, counts, return_inverse, return_counts)
+
+
+def chosen(y: Any, inverse: Any, counts: Any, return_inverse: bool, return_counts: bool) -> Any:
+    outs = [y]
+    if return_inverse:
+        outs.append(wrap(inverse.astype(np.int64)))
+    if return_counts:
+        outs.append(wrap(counts.astype(np.int64)))
+    return tuple(outs) if len(outs) > 1 else y
+
+
+def searchsorted(sorted_sequence: Any, input: Any, *, out_int32: bool = False, right: bool = False, side: Any = None,
+                 out: Any = None, sorter: Any = None) -> Any:
+    """Where each value would go in the sorted last dim: before equal ones, or behind them (right=True, side="right")."""
+    rows = tensor(sorted_sequence, "searchsorted", "sorted_sequence").array
+    scalar = not isinstance(input, TensorBase)
+    values = np.asarray(input) if scalar else input.array
+    if side is not None and side not in ("left", "right"):
+        raise RuntimeError(f"torch.searchsorted(): side can only be 'left' or 'right' but got {side}")
+    if side == "left" and right:
+        raise RuntimeError(
+            "torch.searchsorted(): side and right can't be set to opposites, got side of left while right was True")
+    if rows.ndim != 1:
+        if not values.ndim:
+            raise RuntimeError(
+                "torch.searchsorted(): input value can be a scalar only when boundaries tensor dimension is 1, but we got "
+                f"boundaries tensor dim({rows.ndim}) and input value's dim({values.ndim}) numel({values.size})")
+        if rows.shape[:-1] != values.shape[:-1]:
+            raise RuntimeError(
+                "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries "
+                f"tensor and input value tensor must match, but we got boundaries tensor {list(rows.shape)} and input value "
+                f"tensor {list(values.shape)}")
+    if sorter is not None:
+        rows = np.take_along_axis(rows, sorter.array, -1)
+    how = "right" if right or side == "right" else "left"
+    if rows.ndim == 1:
+        found = np.searchsorted(rows, values, how)
+    else:
+        found = np.empty(values.shape, np.int64)
+        for at in np.ndindex(rows.shape[:-1]):
+            found[at] = np.searchsorted(rows[at], values[at], how)
+    return finish(wrap(np.asarray(found, np.int32 if out_int32 else np.int64)), out, "searchsorted")
+
+
+def bucketize(input: Any, boundaries: Any, *, out_int32: bool = False, right: bool = False, out: Any = None) -> Any:
+    """searchsorted in 1-dim `boundaries`."""
+    edges = tensor(boundaries, "bucketize", "boundaries", 2)
+    if edges.array.ndim != 1:
+        raise RuntimeError(f"boundaries tensor must be 1 dimension, but got dim({edges.array.ndim})")
+    return searchsorted(edges, input, out_int32=out_int32, right=right, out=out)
+
+
+def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Any:
+    """How often each number 0..max occurs in a 1-dim tensor of non-negative integers, or the sum of its weights."""
+    x = tensor(input, "bincount")
+    a = x.array
+    if a.dtype.kind not in "iu":
+        raise NotImplementedError(f"\"bincount_cpu\" not implemented for '{scalar_name(x)}'")
+    if minlength < 0:
+        raise RuntimeError("minlength should be >= 0")
+    if a.ndim != 1 or (a < 0).any():
+        raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
+    if weights is None:
+        return wrap(np.bincount(a, minlength=minlength).astype(np.int64))
+    w = tensor(weights, "bincount", "weights", 2).array
+    if w.shape != a.shape:
+        raise RuntimeError("weights should be 1-d and have the same length as input")
+    total = np.bincount(a, w.astype(np.float64), minlength)
+    return wrap(total.astype(np.float32) if w.dtype == np.float32 else total)
+
+
+def histc(input: Any, bins: int = 100, min: Any = 0, max: Any = 0, *, out: Any = None) -> Any:
+    """How many elements lie in each of `bins` equal parts of min..max (both 0: the range of the data)."""
+    x = tensor(input, "histc")
+    a = x.array
+    if a.dtype.kind not in "fV":
+        raise NotImplementedError(f"\"histogram_cpu\" not implemented for '{scalar_name(x)}'")
+    if bins <= 0:
+        raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
+    low, high = float(min), float(max)
+    if low == high and a.size:
+        low, high = float(a.min()), float(a.max())
+    if low == high:
+        low, high = low - 1, high + 1
+    if not (np.isfinite(low) and np.isfinite(high)):
+        raise RuntimeError(f"torch.histc: range of [{low:g}, {high:g}] is not finite")
+    if low > high:
+        raise RuntimeError("torch.histc: max must be larger than min")
+    inside = a[(a >= low) & (a <= high)].astype(np.float64)
+    at = np.minimum(((inside - low) * bins / (high - low)).astype(np.int64), bins - 1)
+    return finish(wrap(np.bincount(at, minlength=bins).astype(a.dtype)), out, "histc")

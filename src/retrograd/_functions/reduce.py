@@ -1,0 +1,592 @@
+"""Reductions: torch.sum, torch.max, torch.std, torch.cumsum, ... and the methods of the same names."""
+from __future__ import annotations
+
+import builtins
+import functools
+import math
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from .._engine.tensor import TensorBase, wrap
+from .._ops import arith, cast, choose, gather, order, reduce, shape
+from ._args import dim_of, dims_of, finish, tensor, write_out
+
+__all__ = [
+    "sum", "nansum", "mean", "nanmean", "prod", "max", "min", "amax", "amin", "aminmax", "argmax", "argmin", "norm", "dist",
+    "all", "any", "count_nonzero", "var", "std", "var_mean", "std_mean", "logsumexp", "cumsum", "cumprod", "cummax",
+    "cummin", "logcumsumexp", "median", "nanmedian", "mode", "quantile", "nanquantile",
+]
+METHODS = [
+    "sum", "nansum", "mean", "nanmean", "prod", "max", "min", "amax", "amin", "aminmax", "argmax", "argmin", "norm", "dist",
+    "all", "any", "count_nonzero", "var", "std", "logsumexp", "cumsum", "cumsum_", "cumprod", "cumprod_", "cummax", "cummin",
+    "logcumsumexp", "median", "nanmedian", "mode", "quantile", "nanquantile",
+]
+
+# torch.return_types
+
+RETURN_TYPES: dict[str, Any] = {}
+
+
+def named(name: str, *fields: str) -> Any:
+    """A tuple class with named fields that prints as PyTorch's; also in RETURN_TYPES."""
+    def new(cls: Any, values: Any) -> Any:
+        values = tuple(values)
+        if len(values) != len(fields):
+            raise TypeError(
+                f"torch.return_types.{name}() takes a {len(fields)}-sequence ({len(values)}-sequence given)")
+        return tuple.__new__(cls, values)
+
+    def show(self: Any) -> str:
+        return f"torch.return_types.{name}(\n" + ",\n".join(f"{f}={v!r}" for f, v in zip(fields, self, strict=True)) + ")"
+
+    def reduce_(self: Any) -> Any:
+        return type(self), (tuple(self),)
+
+    body: dict[str, Any] = {"__new__": new, "__repr__": show, "__reduce__": reduce_, "__slots__": (),
+                            "__module__": "torch.return_types", "__match_args__": fields,
+                            "n_fields": len(fields), "n_sequence_fields": len(fields), "n_unnamed_fields": 0}
+    for i, field in enumerate(fields):
+        body[field] = property(lambda self, i=i: self[i])
+    RETURN_TYPES[name] = type(name, (tuple,), body)
+    return RETURN_TYPES[name]
+
+
+Pair: dict[str, Any] = {
+    name: named(name, "values", "indices") for name in
+    ("max", "min", "median", "nanmedian", "mode", "cummax", "cummin", "sort", "topk", "kthvalue",
+     "max_out", "min_out", "median_out", "nanmedian_out", "mode_out", "cummax_out", "cummin_out", "sort_out", "topk_out",
+     "kthvalue_out")
+}
+AMINMAX = named("aminmax", "min", "max")
+AMINMAX_OUT = named("aminmax_out", "min", "max")
+
+
+def pair(name: str, values: Any, indices: Any, out: Any, *inputs: Any) -> Any:
+    """(values, indices) under their PyTorch class, written to `out` if given."""
+    if out is None:
+        return Pair[name]((values, indices))
+    return Pair[name + "_out"]((write_out(values, out[0], name, *inputs), write_out(indices, out[1], name, *inputs)))
+
+
+def aliased(f: Callable[..., Any]) -> Callable[..., Any]:
+    """Accept NumPy's axis= and keepdims= for dim= and keepdim=, as PyTorch does."""
+    @functools.wraps(f)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if kwargs:
+            if "axis" in kwargs:
+                kwargs["dim"] = kwargs.pop("axis")
+            if "keepdims" in kwargs:
+                kwargs["keepdim"] = kwargs.pop("keepdims")
+        return f(*args, **kwargs)
+    return call
+
+
+def refused(function: str, args: tuple[Any, ...], *forms: str) -> TypeError:
+    """PyTorch's error for arguments that fit no signature."""
+    got = ", ".join(dtypes.typename(a) for a in args)
+    return TypeError(
+        f"{function}() received an invalid combination of arguments - got ({got}), but expected one of:\n"
+        + "".join(f" * {form}\n" for form in forms))
+
+
+def scalar_name(x: TensorBase) -> str:
+    """Float, Long, ... as PyTorch's errors say."""
+    return dtypes.of(x.array.dtype).scalar
+
+
+def is_float(x: TensorBase) -> bool:
+    return x.array.dtype.kind in "fV"
+
+
+def in_dtype(x: TensorBase, dtype: Any, function: str) -> Any:
+    """The NumPy dtype asked for, or None when it is x's own."""
+    if dtype is None:
+        return None
+    want = dtypes.to_numpy(dtype, function)
+    return None if want == x.array.dtype and x.array.dtype.kind in "fV" else want
+
+
+def some(x: TensorBase, dim: int, function: str) -> int:
+    """dim, checked; IndexError when there is nothing to choose from along it."""
+    at = dim_of(dim, x.array.ndim)
+    if x.array.ndim and x.array.shape[at] == 0:
+        raise IndexError(f"{function}(): Expected reduction dim {dim} to have non-zero size.")
+    return at
+
+
+# Sums and means
+
+def sum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Any = None, axis: Any = None,
+        keepdims: bool = False) -> Any:
+    """Sum of all elements, or over dims (int or several).  Integers add up in int64.
+
+    https://pytorch.org/docs/stable/generated/torch.sum.html
+    """
+    x = tensor(input, "sum")
+    if dim is None and axis is None and not keepdim and not keepdims:
+        y = reduce.sum(x) if dtype is None else reduce.sum_as(x, in_dtype(x, dtype, "sum"))
+        return y if out is None else write_out(y, out, "sum", x)
+    dims = dims_arg(dim if axis is None else axis, x, "sum")
+    keep = keepdim or keepdims
+    y = reduce.sum_dims(x, dims, keep) if dtype is None else reduce.sum_dims_as(x, dims, keep, in_dtype(x, dtype, "sum"))
+    return y if out is None else write_out(y, out, "sum", x)
+
+
+def dims_arg(dim: Any, x: TensorBase, function: str) -> tuple[int, ...]:
+    if dim is None or isinstance(dim, (int, tuple, list)):
+        return dims_of(dim, x.array.ndim)
+    if isinstance(dim, (float, str)) or not hasattr(dim, "__index__"):
+        raise refused(function, (dim,), "(*, torch.dtype dtype = None)",
+                      "(tuple of ints dim, bool keepdim = False, *, torch.dtype dtype = None)")
+    return dims_of(int(dim), x.array.ndim)
+
+
+@aliased
+def nansum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Any = None) -> Any:
+    """sum with NaN counted as zero."""
+    x = tensor(input, "nansum")
+    if not is_float(x):
+        return sum(x, dim, keepdim, dtype=dtype, out=out)
+    dims = None if dim is None else dims_of(dim, x.array.ndim)
+    return finish(reduce.nansum(x, dims, keepdim, in_dtype(x, dtype, "nansum")), out, "nansum", x)
+
+
+def mean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Any = None, axis: Any = None,
+         keepdims: bool = False) -> Any:
+    """Mean of all elements, or over dims; floating point only (or say dtype=)."""
+    x = tensor(input, "mean")
+    want = in_dtype(x, dtype, "mean")
+    if (x.array.dtype.kind if want is None else want.kind) not in "fV":
+        what = "Input dtype" if want is None else "Optional dtype"
+        raise RuntimeError(
+            f"mean(): could not infer output dtype. {what} must be either a floating point or complex dtype. Got: "
+            + dtypes.of(x.array.dtype if want is None else want).scalar)
+    if dim is None and axis is None and not keepdim and not keepdims:
+        y = reduce.mean(x) if want is None else reduce.mean_as(x, want)
+        return y if out is None else write_out(y, out, "mean", x)
+    dims = dims_arg(dim if axis is None else axis, x, "mean")
+    keep = keepdim or keepdims
+    y = reduce.mean_dims(x, dims, keep) if want is None else reduce.mean_dims_as(x, dims, keep, want)
+    return y if out is None else write_out(y, out, "mean", x)
+
+
+@aliased
+def nanmean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Any = None) -> Any:
+    """Mean of what is not NaN."""
+    x = tensor(input, "nanmean")
+    if not is_float(x):
+        raise RuntimeError(
+            f"nanmean(): expected input to have floating point or complex dtype but got {scalar_name(x)}")
+    dims = dims_of(dim, x.array.ndim)
+    count = wrap(np.add.reduce(~np.isnan(x.array), dims, np.int64, None, keepdim))
+    return finish(arith.div(nansum(x, dim, keepdim, dtype=dtype), count), out, "nanmean", x)
+
+
+@aliased
+def prod(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Any = None) -> Any:
+    """Product of all elements or along one dim.  Integers multiply in int64."""
+    x = tensor(input, "prod")
+    if dim is None:
+        return finish(reduce.prod(x, in_dtype(x, dtype, "prod")), out, "prod", x)
+    if not isinstance(dim, int):
+        raise refused("prod", (dim,), "(*, torch.dtype dtype = None)",
+                      "(int dim, bool keepdim = False, *, torch.dtype dtype = None)")
+    return finish(
+        reduce.prod_dim_as(x, dim_of(dim, x.array.ndim), keepdim, in_dtype(x, dtype, "prod")), out, "prod", x)
+
+
+# Extremes
+
+def extreme(name: str, op: Any, whole: Callable[[Any], Any], two: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    forms = ("()", "(Tensor other)", "(int dim, bool keepdim = False)")
+
+    def f(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None, out: Any = None) -> Any:
+        x = tensor(input, name)
+        if dim is None and other is None:
+            if not x.array.size:
+                raise RuntimeError(
+                    f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim "
+                    "with the 'dim' argument.")
+            return finish(whole(x), out, name, x)
+        if isinstance(dim, int) and not isinstance(dim, bool):
+            made = op(some(x, dim, name), bool(keepdim))
+            values = made.run(x)
+            return pair(name, values, wrap(made.indices), out, x)
+        if other is None and isinstance(dim, TensorBase) and keepdim is False:
+            other = dim
+        if not isinstance(other, TensorBase):
+            raise refused(name, (dim,), *forms)
+        return finish(two(x, other), out, name, x, other)
+    f.__name__ = f.__qualname__ = name
+    f.__doc__ = (
+        f"{name}(input): the {name}imum of all elements, ties sharing the gradient.\n\n"
+        f"    {name}(input, dim, keepdim=False): named tuple (values, indices).   {name}(input, other): elementwise.\n"
+        f"    https://pytorch.org/docs/stable/generated/torch.{name}.html")
+    return aliased(f)
+
+
+max = extreme("max", reduce.MaxBackward0, reduce.max_all, choose.maximum)
+min = extreme("min", reduce.MinBackward0, reduce.min_all, choose.minimum)
+
+
+def extreme_dims(name: str, op: Callable[..., Any]) -> Callable[..., Any]:
+    def f(input: Any, dim: Any = (), keepdim: bool = False, *, out: Any = None) -> Any:
+        x = tensor(input, name)
+        dims = dims_of(dim, x.array.ndim)
+        if not x.array.size:
+            if dim is None or dim == ():
+                raise RuntimeError(
+                    f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim "
+                    "with the 'dim' argument.")
+            for d in dims:
+                some(x, d, name)
+        return finish(op(x, dims, keepdim), out, name, x)
+    f.__name__ = f.__qualname__ = name
+    f.__doc__ = f"The {name[1:]}imum over dims (all when empty); ties share the gradient."
+    return aliased(f)
+
+
+amax = extreme_dims("amax", reduce.amax)
+amin = extreme_dims("amin", reduce.amin)
+
+
+def aminmax(input: Any, *, dim: Any = None, keepdim: bool = False, out: Any = None) -> Any:
+    """Named tuple (min, max), of all elements or along one dim."""
+    x = tensor(input, "aminmax")
+    if dim is None and not x.array.size:
+        raise RuntimeError(
+            "aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity.")
+    if dim is not None:
+        at = dim_of(dim, x.array.ndim)
+        if x.array.ndim and not x.array.shape[at]:
+            raise IndexError(f"aminmax: Expected reduction dim {dim} to have non-zero size.")
+        dim = at
+    low, high = reduce.AminmaxBackward0(dim, keepdim).run(x)
+    if out is None:
+        return AMINMAX((low, high))
+    return AMINMAX_OUT((write_out(low, out[0], "aminmax", x), write_out(high, out[1], "aminmax", x)))
+
+
+def arg_extreme(name: str, how: Any) -> Callable[..., Any]:
+    def f(input: Any, dim: Any = None, keepdim: bool = False, *, out: Any = None) -> Any:
+        x = tensor(input, name)
+        a = x.array
+        if a.dtype.kind == "b":
+            raise RuntimeError(f"{name}(): does not support bool input")
+        if dim is None:
+            if not a.size:
+                raise IndexError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0.")
+            found = np.asarray(how(a))
+            return finish(wrap(found.reshape((1,) * a.ndim) if keepdim else found), out, name)
+        at = some(x, dim, name)
+        return finish(wrap(how(a, at, keepdims=keepdim) if a.ndim else np.zeros((), np.int64)), out, name)
+    f.__name__ = f.__qualname__ = name
+    f.__doc__ = f"Index (int64) of the {name[3:]}imum, the first at a tie: into the flattened input, or along dim."
+    return aliased(f)
+
+
+argmax = arg_extreme("argmax", np.argmax)
+argmin = arg_extreme("argmin", np.argmin)
+
+
+def choice(name: str, op: Any, whole: Any, doc: str) -> Callable[..., Any]:
+    def f(input: Any, dim: Any = None, keepdim: bool = False, *, out: Any = None) -> Any:
+        x = tensor(input, name)
+        if x.array.dtype.kind == "b":
+            raise NotImplementedError("\"median_cpu\" not implemented for 'Bool'")
+        if dim is None:
+            return finish(whole(x), out, name, x)
+        made = op(some(x, dim, name), keepdim)
+        values = made.run(x)
+        return pair(name, values, wrap(made.indices), out, x)
+    f.__name__ = f.__qualname__ = name
+    f.__doc__ = doc
+    return aliased(f)
+
+
+median = choice("median", reduce.MedianBackward1, reduce.median_all,
+                "The lower of the two middle elements; with dim, named tuple (values, indices).  NaN when there is one.")
+nanmedian = choice("nanmedian", reduce.NanmedianBackward1, reduce.nanmedian_all, "median of what is not NaN.")
+
+
+@aliased
+def mode(input: Any, dim: int = -1, keepdim: bool = False, *, out: Any = None) -> Any:
+    """Named tuple (values, indices): the most frequent element along dim, the smallest at a tie, and where it is last."""
+    x = tensor(input, "mode")
+    made = reduce.ModeBackward0(some(x, dim, "mode"), keepdim)
+    values = made.run(x)
+    return pair("mode", values, wrap(made.indices), out, x)
+
+
+# Norms and moments
+
+@aliased
+def norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, out: Any = None, dtype: Any = None) -> Any:
+    """The vector p-norm of all elements or over dims; p a number, inf, "fro" (2) or "nuc" (of matrices)."""
+    x = tensor(input, "norm")
+    if isinstance(p, str) and p != "fro":
+        if p == "nuc":
+            from . import linalg as matrices  # one of the two that need matrices
+            nuclear: Any = matrices
+            return nuclear.matrix_norm(x, "nuc", dim if dim is not None else (-2, -1), keepdim, dtype=dtype, out=out)
+        raise RuntimeError(f"linalg.matrix_norm: Order {p} not supported.")
+    return vector_norm(x, 2 if p is None or p == "fro" else p, dim, keepdim, dtype=dtype, out=out)
+
+
+def vector_norm(x: Any, ord: Any = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Any = None) -> Any:
+    """(sum |x|**ord)**(1/ord) over dims (None: all), as torch.linalg.vector_norm."""
+    tensor(x, "linalg_vector_norm")
+    want = in_dtype(x, dtype, "linalg_vector_norm")
+    if not is_float(x):
+        raise RuntimeError(
+            f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {scalar_name(x)}")
+    dims = None if dim is None else dims_of(dim, x.array.ndim)
+    if ord < 0 or ord == math.inf:
+        for d in range(x.array.ndim) if dims is None else dims:
+            if not x.array.shape[d]:
+                raise RuntimeError(
+                    f"linalg.vector_norm cannot compute the {ord} norm on an empty tensor because the operation does not "
+                    "have an identity" if dims is None else
+                    f"linalg.vector_norm cannot compute the {ord} norm on the dimension {d} because this dimension is "
+                    "empty and the operation does not have an identity")
+    if keepdim and dims is None:
+        dims = tuple(range(x.array.ndim))
+    return finish(reduce.norm(x, ord, dims, keepdim, want), out, "linalg_vector_norm", x)
+
+
+def dist(input: Any, other: Any, p: Any = 2) -> Any:
+    """The p-norm of input - other, which broadcast."""
+    a, b = tensor(input, "dist"), tensor(other, "dist", "other", 2)
+    for x in (a, b):
+        if not is_float(x):
+            raise RuntimeError(
+                f"norm(): input dtype should be either floating point or complex. Got {scalar_name(x)} instead.")
+    return reduce.dist(a, b, p)
+
+
+FEW = (
+    "{}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor (input numel divided by "
+    "output numel)."
+)
+
+
+def spread_args(x: TensorBase, dim: Any, unbiased: Any, correction: Any, function: str) -> tuple[Any, Any]:
+    """-> (dims or None, correction), from either of PyTorch's signatures."""
+    if isinstance(dim, bool):
+        dim, unbiased = None, dim
+    if unbiased is not None:
+        correction = 1 if unbiased else 0
+    if not is_float(x):
+        raise RuntimeError(
+            f"{function}() only support floating point and complex dtypes" if "_" in function else
+            "std and var only support floating point and complex dtypes")
+    dims = None if dim is None or dim == () else dims_of(dim, x.array.ndim)
+    n = reduce.count_of(x.array.shape, tuple(range(x.array.ndim)) if dims is None else dims)
+    if n - (1 if correction is None else correction) <= 0:
+        if reduce.count_of(x.array.shape, tuple(range(x.array.ndim))) or dims is None:
+            warnings.warn(FEW.format(function), UserWarning, stacklevel=4)
+    return dims, correction
+
+
+def spread(name: str, op: Callable[..., Any], doc: str) -> Callable[..., Any]:
+    def f(input: Any, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = 1,
+          out: Any = None) -> Any:
+        x = tensor(input, name)
+        dims, correction = spread_args(x, dim, unbiased, correction, name)
+        if keepdim and dims is None:
+            dims = tuple(range(x.array.ndim))
+        return finish(op(x, dims, correction, keepdim), out, name, x)
+    f.__name__ = f.__qualname__ = name
+    f.__doc__ = doc
+    return aliased(f)
+
+
+def spread_mean(name: str, op: Any, doc: str) -> Callable[..., Any]:
+    def f(input: Any, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = 1,
+          out: Any = None) -> Any:
+        x = tensor(input, name)
+        dims, correction = spread_args(x, dim, unbiased, correction, name)
+        if keepdim and dims is None:
+            dims = tuple(range(x.array.ndim))
+        y = op(dims, correction, keepdim).run(x)
+        if out is not None:
+            return write_out(y[0], out[0], name, x), write_out(y[1], out[1], name, x)
+        return tuple(y)
+    f.__name__ = f.__qualname__ = name
+    f.__doc__ = doc
+    return aliased(f)
+
+
+var = spread("var", reduce.var, "Variance of all elements or over dims: squares over n - correction (unbiased: 1).")
+std = spread("std", reduce.std, "Standard deviation; where it is zero, so is the gradient.")
+var_mean = spread_mean("var_mean", reduce.VarMeanBackward0, "(variance, mean)")
+std_mean = spread_mean("std_mean", reduce.StdMeanBackward0, "(standard deviation, mean)")
+
+
+@aliased
+def logsumexp(input: Any, dim: Any, keepdim: bool = False, *, out: Any = None) -> Any:
+    """log(sum(exp(input))) over dims, without overflow.  Integers give the default float."""
+    x = cast.floating(tensor(input, "logsumexp"))
+    return finish(reduce.logsumexp(x, dims_of(dim, x.array.ndim), keepdim), out, "logsumexp", x)
+
+
+# Logic
+
+def logic(name: str, how: Any) -> Callable[..., Any]:
+    def f(input: Any, dim: Any = None, keepdim: bool = False, *, out: Any = None) -> Any:
+        x = tensor(input, name)
+        found = how(x.array != 0, dims_of(dim, x.array.ndim), None, None, keepdim)
+        return finish(wrap(found.astype(np.uint8) if x.array.dtype == np.uint8 else found), out, name)
+    f.__name__ = f.__qualname__ = name
+    f.__doc__ = f"Does {name} element differ from zero, of all or over dims?  bool (uint8 for uint8)."
+    return aliased(f)
+
+
+all = logic("all", np.logical_and.reduce)
+any = logic("any", np.logical_or.reduce)
+
+
+def count_nonzero(input: Any, dim: Any = None) -> Any:
+    """How many elements are not zero, int64."""
+    x = tensor(input, "count_nonzero")
+    return wrap(np.add.reduce(x.array != 0, dims_of(dim, x.array.ndim), np.int64))
+
+
+# Running reductions
+
+def running(name: str, op: Callable[..., Any], doc: str) -> Callable[..., Any]:
+    def f(input: Any, dim: Any, *, dtype: Any = None, out: Any = None) -> Any:
+        x = tensor(input, name)
+        return finish(op(x, dim_of(dim, x.array.ndim), in_dtype(x, dtype, name)), out, name, x)
+    f.__name__ = f.__qualname__ = name
+    f.__doc__ = doc
+    return aliased(f)
+
+
+cumsum = running("cumsum", reduce.cumsum, "Running sum along dim.  Integers add up in int64.")
+cumprod = running("cumprod", reduce.cumprod, "Running product along dim.  Integers multiply in int64.")
+
+
+@aliased
+def cumsum_(input: Any, dim: int, *, dtype: Any = None) -> Any:
+    """In place: the running sum along dim."""
+    return reduce.CumsumBackward0(dim_of(dim, input.array.ndim), input.array.dtype).run_(input)
+
+
+@aliased
+def cumprod_(input: Any, dim: int, *, dtype: Any = None) -> Any:
+    """In place: the running product along dim."""
+    return reduce.CumprodBackward0(dim_of(dim, input.array.ndim), input.array.dtype).run_(input)
+
+
+@aliased
+def logcumsumexp(input: Any, dim: int, *, out: Any = None) -> Any:
+    """log of the running sum of exp(input) along dim."""
+    x = tensor(input, "logcumsumexp")
+    if not is_float(x):
+        raise NotImplementedError(f"\"logcumsumexp_out_cpu\" not implemented for '{scalar_name(x)}'")
+    return finish(reduce.logcumsumexp(x, dim_of(dim, x.array.ndim)), out, "logcumsumexp", x)
+
+
+def record(name: str, op: Any, doc: str) -> Callable[..., Any]:
+    def f(input: Any, dim: int, *, out: Any = None) -> Any:
+        x = tensor(input, name)
+        made = op(dim_of(dim, x.array.ndim))
+        values = made.run(x)
+        return pair(name, values, wrap(made.indices), out, x)
+    f.__name__ = f.__qualname__ = name
+    f.__doc__ = doc
+    return aliased(f)
+
+
+cummax = record("cummax", reduce.CummaxBackward0, "Named tuple (values, indices): the greatest so far along dim.")
+cummin = record("cummin", reduce.CumminBackward0, "Named tuple (values, indices): the smallest so far along dim.")
+
+
+# Quantiles
+
+def quantile(input: Any, q: Any, dim: Any = None, keepdim: bool = False, *, interpolation: str = "linear",
+             out: Any = None) -> Any:
+    """The q-quantiles (q in 0..1, a number or 1-dim tensor) of all elements or along dim; a tensor q adds a first dim."""
+    return quantiles("quantile", input, q, dim, keepdim, interpolation, out)
+
+
+def nanquantile(input: Any, q: Any, dim: Any = None, keepdim: bool = False, *, interpolation: str = "linear",
+                out: Any = None) -> Any:
+    """quantile of what is not NaN."""
+    return quantiles("nanquantile", input, q, dim, keepdim, interpolation, out)
+
+
+def quantiles(name: str, input: Any, q: Any, dim: Any, keepdim: bool, how: str, out: Any) -> Any:
+    x = tensor(input, name)
+    if not isinstance(q, (TensorBase, float, int)):
+        form = 'int dim = None, bool keepdim = False, *, str interpolation = "linear")'
+        raise refused(name, (q,), f"(Tensor q, {form}", f"(float q, {form}")
+    if isinstance(q, (float, int)) and not 0 <= q <= 1:
+        raise RuntimeError(f"quantile() q must be in the range [0, 1] but got {q:g}")
+    a = x.array
+    if not a.size:
+        raise RuntimeError(f"{name}() input tensor must be non-empty")
+    if isinstance(q, TensorBase) and q.array.ndim > 1:
+        raise RuntimeError(f"{name}() q must be a scalar or 1D tensor")
+    if a.dtype not in (np.dtype(np.float32), np.dtype(np.float64)):
+        raise RuntimeError(f"{name}() input tensor must be either float or double dtype")
+    if isinstance(q, TensorBase) and q.array.dtype != a.dtype:
+        raise RuntimeError(f"{name}() q tensor must be same dtype as the input tensor")
+    if how not in ("linear", "lower", "higher", "midpoint", "nearest"):
+        raise RuntimeError(
+            f"{name}() interpolation must be one of linear, lower, higher, midpoint or nearest, but got {how}")
+    at = None if dim is None else dim_of(dim, a.ndim)
+    qs = q.array.reshape(-1) if isinstance(q, TensorBase) else np.array([q], a.dtype)
+    if builtins.any(not 0 <= v <= 1 for v in qs.tolist()):
+        raise RuntimeError(f"{name}() q values must be in the range [0, 1]")
+    rows = shape.flat(x) if at is None else x
+    if at is not None and a.ndim > 1:
+        rows = shape.transpose(shape.unsqueeze(x, a.ndim), at, a.ndim)
+    if not rows.array.ndim:
+        rows = shape.reshape(rows, (1,))
+    ranked = order.SortBackward0(rows.array.ndim - 1).run(rows)
+    n = ranked.array.shape[-1]
+    fine = (~np.isnan(ranked.array)).sum(-1, keepdims=True)
+    if name == "nanquantile":
+        rank = np.maximum(qs * (fine - 1).astype(a.dtype), 0)
+    else:
+        rank = np.where(fine < n, a.dtype.type(n - 1), qs * a.dtype.type(n - 1))
+    rank = rank.astype(a.dtype)
+    if how == "lower":
+        rank = np.floor(rank)
+    elif how == "higher":
+        rank = np.ceil(rank)
+    elif how == "nearest":
+        rank = np.rint(rank)
+    last = ranked.array.ndim - 1
+    below = rank.astype(np.int64)
+    y = gather.gather(ranked, last, below)
+    if how in ("linear", "midpoint"):
+        above = gather.gather(ranked, last, np.ceil(rank).astype(np.int64))
+        part = np.full_like(rank, 0.5) if how == "midpoint" else rank - np.floor(rank)
+        y = lerp(y, above, part)
+    if at is None:
+        sizes = (1,) * a.ndim if keepdim else ()
+        y = shape.reshape(y, qs.shape + sizes)
+    else:
+        if a.ndim > 1:                                              # (..., 1 at `at`, ..., q) -> (q, ..., 1, ...)
+            y = shape.permute(y, (a.ndim, *range(a.ndim)))
+            y = y if keepdim else shape.squeeze_dim(y, at + 1)
+        elif keepdim and a.ndim:
+            y = shape.unsqueeze(y, 1)
+        elif not a.ndim:
+            y = shape.reshape(y, qs.shape)
+    if not isinstance(q, TensorBase) or not q.array.ndim:
+        y = shape.squeeze_dim(y, 0)
+    return finish(y, out, name, x)
+
+
+def lerp(a: Any, b: Any, part: Any) -> Any:
+    """a + part * (b - a), which is exactly b where part is 1; an infinite gap counts only where part does."""
+    whole = part == 0
+    return choose.where(whole, a, a + (b - a) * part) if whole.any() else a + (b - a) * part

@@ -1,0 +1,726 @@
+"""Shapes: views (view, transpose, expand, ...), and copies that only move numbers (repeat, flip, tril, ...)."""
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from .._engine.tensor import TensorBase, wrap
+from .._engine.views import address
+from .._ops import create, gather, index
+from .._ops import shape as ops
+from ._args import dim_of, dims_of, finish, shape_of, tensor
+from .reduce import aliased, refused
+
+__all__ = [
+    "reshape", "flatten", "unflatten", "ravel", "permute", "transpose", "swapaxes", "swapdims", "t", "adjoint", "movedim",
+    "moveaxis", "squeeze", "unsqueeze", "broadcast_to", "broadcast_tensors", "broadcast_shapes", "narrow", "select",
+    "diagonal", "diag", "diagflat", "diag_embed", "as_strided", "tile", "repeat_interleave", "roll", "flip", "fliplr",
+    "flipud", "rot90", "tril", "triu", "atleast_1d", "atleast_2d", "atleast_3d", "trace", "view_copy",
+]
+METHODS = [
+    "view", "view_as", "reshape", "reshape_as", "flatten", "unflatten", "ravel", "permute", "transpose", "transpose_",
+    "swapaxes", "swapaxes_", "swapdims", "swapdims_", "t", "t_", "adjoint", "T", "mT", "H", "mH", "movedim", "moveaxis",
+    "squeeze", "squeeze_", "unsqueeze", "unsqueeze_", "expand", "expand_as", "broadcast_to", "narrow", "select", "diagonal",
+    "diag", "diagflat", "diag_embed", "unfold", "as_strided", "repeat", "tile", "repeat_interleave", "roll", "flip", "fliplr",
+    "flipud", "rot90", "tril", "tril_", "triu", "triu_", "sum_to_size", "contiguous", "trace",
+]
+
+
+# view and reshape
+
+def sizes_for(sizes: tuple[int, ...], count: int) -> tuple[int, ...]:
+    """sizes with a -1 worked out, for `count` elements."""
+    known, hole = 1, None
+    for i, n in enumerate(sizes):
+        if n == -1:
+            if hole is not None:
+                raise RuntimeError("only one dimension can be inferred")
+            hole = i
+        elif n < 0:
+            raise RuntimeError(f"invalid shape dimension {n} at index {i} of shape {list(sizes)}")
+        else:
+            known *= n
+    if hole is None:
+        if known != count:
+            raise RuntimeError(f"shape '{list(sizes)}' is invalid for input of size {count}")
+        return sizes
+    if known == 0:
+        if count == 0:
+            raise RuntimeError(
+                f"cannot reshape tensor of 0 elements into shape {list(sizes)} because the unspecified dimension size -1 "
+                "can be any value and is ambiguous")
+        raise RuntimeError(f"shape '{list(sizes)}' is invalid for input of size {count}")
+    if count % known:
+        raise RuntimeError(f"shape '{list(sizes)}' is invalid for input of size {count}")
+    return (*sizes[:hole], count // known, *sizes[hole + 1:])
+
+
+def viewable(a: Any, to: tuple[int, ...]) -> bool:
+    """Can a be shown in shape `to` without a copy?"""
+    if a.flags.c_contiguous or a.size == 0:
+        return True
+    try:
+        a.reshape(to, copy=False)
+    except ValueError:
+        return False
+    return True
+
+
+def sizes_arg(sizes: tuple[Any, ...], function: str, name: str, *forms: str) -> tuple[int, ...]:
+    if not sizes:
+        if forms:
+            raise refused(function, (), *forms)
+        raise TypeError(f'{function}() missing 1 required positional arguments: "{name}"')
+    try:
+        if any(isinstance(n, float) for n in sizes):
+            raise TypeError
+        return shape_of(sizes)
+    except (TypeError, ValueError):
+        if forms:
+            raise refused(function, sizes, *forms) from None
+        raise TypeError(
+            f"{function}(): argument '{name}' must be tuple of ints, but found element of type "
+            f"{dtypes.typename(sizes[0])}") from None
+
+
+def view(input: Any, *shape: Any, dtype: Any = None, size: Any = None) -> Any:
+    """The same memory under another shape (one size may be -1), or as another dtype.
+
+    RuntimeError where the strides allow no such view.  https://pytorch.org/docs/stable/generated/torch.Tensor.view.html
+    """
+    x = tensor(input, "view")
+    if dtype is not None or (len(shape) == 1 and isinstance(shape[0], (dtypes.dtype, type))):
+        return view_dtype(x, dtypes.to_numpy(shape[0] if dtype is None else dtype, "view"))
+    if size is not None:
+        shape = (size,)
+    to = sizes_for(sizes_arg(shape, "view", "size", "(torch.dtype dtype)", "(tuple of ints size)"), x.array.size)
+    if not viewable(x.array, to):
+        raise RuntimeError(
+            "view size is not compatible with input tensor's size and stride (at least one dimension spans across two "
+            "contiguous subspaces). Use .reshape(...) instead.")
+    return ops.reshape(x, to)
+
+
+def view_dtype(x: TensorBase, want: Any) -> Any:
+    a = x.array
+    if want == a.dtype:
+        return ops.alias(x)
+    old, new = a.dtype.itemsize, want.itemsize
+    if old != new:
+        names = f"to view {dtypes.of(a.dtype).scalar} as {dtypes.of(want).scalar} (different element sizes)"
+        if a.ndim == 0:
+            raise RuntimeError(f"self.dim() cannot be 0 {names}")
+        if a.strides[-1] != old and a.shape[-1] != 1:
+            raise RuntimeError(f"self.stride(-1) must be 1 {names}, but got {a.strides[-1] // old}")
+        if new > old and a.shape[-1] % (new // old):
+            raise RuntimeError(f"self.size(-1) must be divisible by {new // old} {names}, but got {a.shape[-1]}")
+    out = create.detached(x)
+    out.array = a.view(want)
+    return out
+
+
+def view_as(input: Any, other: Any) -> Any:
+    """view in the shape of `other`."""
+    return view(input, tensor(other, "view_as", "other", 1).array.shape)
+
+
+def view_copy(input: Any, size: Any) -> Any:
+    """view of a copy."""
+    return view(create.clone(input), size)
+
+
+def reshaped(x: TensorBase, sizes: tuple[int, ...]) -> Any:
+    to = sizes_for(sizes, x.array.size)
+    if viewable(x.array, to):
+        return ops.reshape(x, to)
+    return ops.unsafe_view(create.contiguous_copy(x), to)
+
+
+def reshape(input: Any, *shape: Any) -> Any:
+    """The elements in C order under another shape (one size may be -1): a view where memory allows, else a copy.
+
+    https://pytorch.org/docs/stable/generated/torch.reshape.html
+    """
+    x = tensor(input, "reshape")
+    return reshaped(x, sizes_arg(shape, "reshape", "shape"))
+
+
+def reshape_as(input: Any, other: Any) -> Any:
+    """reshape to the shape of `other`."""
+    return reshaped(tensor(input, "reshape_as"), tensor(other, "reshape_as", "other", 1).array.shape)
+
+
+def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
+    """Merge the dims start_dim..end_dim; the tensor itself when there is nothing to merge."""
+    x = tensor(input, "flatten")
+    sizes = x.array.shape
+    first, last = dim_of(start_dim, len(sizes)), dim_of(end_dim, len(sizes))
+    if first > last:
+        raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
+    if not sizes:
+        return reshaped(x, (1,))
+    if first == last:
+        return x
+    return reshaped(x, (*sizes[:first], math.prod(sizes[first:last + 1]), *sizes[last + 1:]))
+
+
+def unflatten(input: Any, dim: int, sizes: Any) -> Any:
+    """Split one dim into several; one of `sizes` may be -1."""
+    x = tensor(input, "unflatten")
+    at = dim_of(dim, x.array.ndim)
+    sizes = tuple(sizes)
+    if not sizes:
+        raise RuntimeError("unflatten: sizes must be non-empty")
+    n = x.array.shape[at]
+    known = math.prod(s for s in sizes if s != -1)
+    if sizes.count(-1) > 1:
+        raise RuntimeError("only one dimension can be inferred")
+    if (-1 in sizes and (not known or n % known)) or (-1 not in sizes and known != n):
+        raise RuntimeError(
+            f"unflatten: Provided sizes {list(sizes)} don't multiply up to the size of dim {at} ({n}) in the input tensor")
+    sizes = tuple(n // known if s == -1 else s for s in sizes)
+    return ops.reshape(x, x.array.shape[:at] + sizes + x.array.shape[at + 1:])
+
+
+def contiguous(input: Any, *, memory_format: Any = None) -> Any:
+    """Itself if its elements are in C order, else a copy that is."""
+    x = tensor(input, "contiguous")
+    return x if x.array.flags.c_contiguous else create.contiguous_copy(x)
+
+
+def ravel(input: Any) -> Any:
+    """contiguous, as one row."""
+    return ops.flat(contiguous(tensor(input, "ravel")))
+
+
+# Order of dims
+
+def permute(input: Any, *dims: Any) -> Any:
+    """The dims in another order: permute(2, 0, 1) or permute((2, 0, 1)); a view."""
+    x = tensor(input, "permute")
+    if not dims:
+        raise TypeError('permute() missing 1 required positional arguments: "dims"')
+    order = shape_of(dims)
+    n = x.array.ndim
+    if len(order) != n:
+        raise RuntimeError(
+            "permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired "
+            f"ordering of dimensions i.e. input.dim() = {n} is not equal to len(dims) = {len(order)}")
+    found = tuple(dim_of(d, n) for d in order)
+    if len(set(found)) < n:
+        raise RuntimeError("permute(): duplicate dims are not allowed.")
+    return ops.permute(x, found)
+
+
+def transpose(input: Any, dim0: int, dim1: int) -> Any:
+    """Two dims exchanged; a view."""
+    x = tensor(input, "transpose")
+    a, b = dim_of(dim0, x.array.ndim), dim_of(dim1, x.array.ndim)
+    return ops.transpose(x, a, b) if x.array.ndim else ops.alias(x)
+
+
+def transpose_(input: Any, dim0: int, dim1: int) -> Any:
+    """In place: two dims exchanged."""
+    n = input.array.ndim
+    a, b = dim_of(dim0, n), dim_of(dim1, n)
+    return ops.transpose_(input, a, b) if n else input
+
+
+swapaxes, swapaxes_, swapdims, swapdims_ = transpose, transpose_, transpose, transpose_
+
+
+def check_t(x: TensorBase) -> TensorBase:
+    if x.array.ndim > 2:
+        raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {x.array.ndim}D")
+    return x
+
+
+def t(input: Any) -> Any:
+    """The transpose of a matrix; vectors and numbers as they are.  RuntimeError above 2 dims."""
+    return ops.t(check_t(tensor(input, "t")))
+
+
+def t_(input: Any) -> Any:
+    """In place: the transpose of a matrix."""
+    return ops.t_(check_t(input))
+
+
+def adjoint(input: Any) -> Any:
+    """The last two dims exchanged."""
+    return transpose(input, -2, -1)
+
+
+def _reversed_dims(x: Any) -> Any:
+    """The dims in reverse order; meant for matrices."""
+    n = x.array.ndim
+    if n != 2:
+        warnings.warn(
+            "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will throw an "
+            "error in a future release. Consider `x.mT` to transpose batches of matrices or `x.permute(*torch.arange(x.ndim "
+            "- 1, -1, -1))` to reverse the dimensions of a tensor.", UserWarning, stacklevel=2)
+    return ops.permute(x, tuple(range(n - 1, -1, -1)))
+
+
+def _matrix_transpose(name: str, instead: str) -> Callable[[Any], Any]:
+    def f(x: Any) -> Any:
+        n = x.array.ndim
+        if n == 0:
+            warnings.warn(f"Tensor.{name} is deprecated on 0-D tensors. {instead}", UserWarning, stacklevel=2)
+            return x
+        if n == 1:
+            raise RuntimeError(
+                f"tensor.{name} is only supported on matrices or batches of matrices. Got {n}-D tensor.")
+        return ops.mT(x)
+    f.__doc__ = "The last two dims exchanged."
+    return f
+
+
+def _hermitian(x: Any) -> Any:
+    """The transpose of a matrix."""
+    n = x.array.ndim
+    if n == 2:
+        return ops.mT(x)
+    if n:
+        raise RuntimeError(f"tensor.H is only supported on matrices (2-D tensors). Got {n}-D tensor.")
+    warnings.warn("Tensor.H is deprecated on 0-D tensors. Consider using x.conj().", UserWarning, stacklevel=2)
+    return x
+
+
+T = property(_reversed_dims)
+mT = property(_matrix_transpose("mT", "This function is the identity in these cases."))
+mH = property(_matrix_transpose("mH", "Consider using x.conj()."))
+H = property(_hermitian)
+
+
+def movedim(input: Any, source: Any, destination: Any) -> Any:
+    """The dims `source` (int or several) moved to the places `destination`; a view."""
+    x = tensor(input, "movedim")
+    if isinstance(source, int) != isinstance(destination, int):
+        raise refused("movedim", (source, destination), "(int source, int destination)",
+                      "(tuple of ints source, tuple of ints destination)")
+    come = (source,) if isinstance(source, int) else tuple(source)
+    go = (destination,) if isinstance(destination, int) else tuple(destination)
+    if len(come) != len(go):
+        raise RuntimeError(
+            f"movedim: Invalid source or destination dims: source ({list(come)} dims) should contain the same number of dims "
+            f"as destination ({list(go)} dims)")
+    n = x.array.ndim
+    a, b = [dim_of(d, n) for d in come], [dim_of(d, n) for d in go]
+    for name, found, given in (("source", a, come), ("destination", b, go)):
+        if len(set(found)) < len(found):
+            raise RuntimeError(f"movedim: repeated dim in `{name}` ({list(given)})")
+    if not n:
+        return ops.alias(x)
+    rest = iter(d for d in range(n) if d not in a)
+    placed = dict(zip(b, a, strict=True))
+    return ops.permute(x, tuple(placed[d] if d in placed else next(rest) for d in range(n)))
+
+
+moveaxis = movedim
+
+
+# Dims of size 1
+
+def squeeze(input: Any, dim: Any = None) -> Any:
+    """Without the dims of size 1: all, or those named; a view."""
+    x = tensor(input, "squeeze")
+    if dim is None:
+        return ops.squeeze(x)
+    if isinstance(dim, int):
+        return ops.squeeze_dim(x, dim_of(dim, x.array.ndim))
+    return ops.squeeze_dims(x, dims_named(dim, x, "squeeze"))
+
+
+def dims_named(dim: Any, x: TensorBase, function: str) -> tuple[int, ...]:
+    if not isinstance(dim, (tuple, list)):
+        raise refused(function, (x, dim), "(Tensor input)", "(Tensor input, int dim)", "(Tensor input, tuple of ints dim)")
+    return dims_of(dim, x.array.ndim) if dim else ()
+
+
+def squeeze_(input: Any, dim: Any = None) -> Any:
+    """In place: squeeze."""
+    if dim is None:
+        return ops.squeeze_(input)
+    if isinstance(dim, int):
+        return ops.squeeze_dim_(input, dim_of(dim, input.array.ndim))
+    return ops.squeeze_dims_(input, dims_named(dim, input, "squeeze_"))
+
+
+@aliased
+def unsqueeze(input: Any, dim: int) -> Any:
+    """A dim of size 1 inserted at `dim`; a view."""
+    x = tensor(input, "unsqueeze")
+    return ops.unsqueeze(x, dim_of(dim, x.array.ndim + 1))
+
+
+@aliased
+def unsqueeze_(input: Any, dim: int) -> Any:
+    """In place: unsqueeze."""
+    return ops.unsqueeze_(input, dim_of(dim, input.array.ndim + 1))
+
+
+def atleast(n: int) -> Callable[..., Any]:
+    def one(x: TensorBase) -> Any:
+        have = x.array.ndim
+        if have >= n:
+            return x
+        if have == 0:
+            return ops.reshape(x, (1,) * n)
+        x = ops.unsqueeze(x, 0) if have == 1 else x
+        return ops.unsqueeze(x, 2) if n == 3 else x
+
+    def f(*tensors: Any) -> Any:
+        if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
+            return tuple(one(tensor(x, f.__name__, "tensors")) for x in tensors[0])
+        found = tuple(one(tensor(x, f.__name__, "tensors")) for x in tensors)
+        return found[0] if len(found) == 1 else found
+    f.__name__ = f.__qualname__ = f"atleast_{n}d"
+    f.__doc__ = f"Each tensor with at least {n} dims, views; several give a tuple."
+    return f
+
+
+atleast_1d, atleast_2d, atleast_3d = atleast(1), atleast(2), atleast(3)
+
+
+# expand
+
+def expanded(x: TensorBase, sizes: tuple[int, ...]) -> Any:
+    have = x.array.shape
+    lead = len(sizes) - len(have)
+    if lead < 0:
+        raise RuntimeError(
+            f"expand(torch.{dtypes.of(x.array.dtype).scalar}Tensor{{{list(have)}}}, size={list(sizes)}): the number of sizes "
+            f"provided ({len(sizes)}) must be greater or equal to the number of dimensions in the tensor ({len(have)})")
+    to = list(sizes)
+    for i in range(len(to) - 1, -1, -1):
+        if to[i] == -1:
+            if i < lead:
+                raise RuntimeError(
+                    f"The expanded size of the tensor (-1) isn't allowed in a leading, non-existing dimension {i}")
+            to[i] = have[i - lead]
+        elif i >= lead and have[i - lead] != to[i] and (have[i - lead] != 1 or to[i] < 0):
+            raise RuntimeError(
+                f"The expanded size of the tensor ({to[i]}) must match the existing size ({have[i - lead]}) at "
+                f"non-singleton dimension {i}.  Target sizes: {list(sizes)}.  Tensor sizes: {list(have)}")
+    return ops.expand(x, tuple(to))
+
+
+def expand(input: Any, *sizes: Any, implicit: bool = False) -> Any:
+    """Dims of size 1 stretched, new leading dims added, without copying; -1 keeps a size."""
+    x = tensor(input, "expand")
+    return expanded(x, sizes_arg(sizes, "expand", "size"))
+
+
+def expand_as(input: Any, other: Any) -> Any:
+    """expand to the shape of `other`."""
+    return expanded(tensor(input, "expand_as"), tensor(other, "expand_as", "other", 1).array.shape)
+
+
+def broadcast_to(input: Any, size: Any, *more: Any) -> Any:
+    """expand to `size`."""
+    return expanded(tensor(input, "broadcast_to"), shape_of((size, *more)))
+
+
+def broadcast_shapes(*shapes: Any) -> Any:
+    """The shape that shapes broadcast to.  RuntimeError when they do not."""
+    from .. import _size
+    try:
+        return _size.of(np.broadcast_shapes(*shapes))
+    except ValueError:
+        raise RuntimeError("Shape mismatch: objects cannot be broadcast to a single shape") from None
+
+
+def broadcast_tensors(*tensors: Any) -> Any:
+    """All expanded to their common shape; -> tuple."""
+    if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
+        tensors = tuple(tensors[0])
+    xs = [tensor(x, "broadcast_tensors", "tensors") for x in tensors]
+    to: tuple[int, ...] = ()
+    for x in xs:
+        have = x.array.shape
+        n = max(len(to), len(have))
+        a, b = (1,) * (n - len(to)) + to, (1,) * (n - len(have)) + have
+        for i in range(n - 1, -1, -1):
+            if a[i] != b[i] and a[i] != 1 and b[i] != 1:
+                raise RuntimeError(
+                    f"The size of tensor a ({a[i]}) must match the size of tensor b ({b[i]}) at non-singleton dimension {i}")
+        to = tuple(q if p == 1 else p for p, q in zip(a, b, strict=True))
+    return tuple(x if x.array.shape == to else ops.expand(x, to) for x in xs)
+
+
+def sum_to_size(input: Any, *size: Any) -> Any:
+    """Summed over the dims that broadcasting `size` to the tensor's shape would stretch."""
+    x = tensor(input, "sum_to_size")
+    to, have = shape_of(size), x.array.shape
+    lead = len(have) - len(to)
+    if lead < 0 or any(n not in (1, have[i + lead]) for i, n in enumerate(to)):
+        raise RuntimeError(f"size {{{list(to)}}} is not expandable to size {{{list(have)}}}.")
+    return ops.sum_to(x, to)
+
+
+# Parts
+
+def narrow(input: Any, dim: int, start: Any, length: int) -> Any:
+    """input[start : start + length] along dim; a view."""
+    x = tensor(input, "narrow")
+    if not x.array.ndim:
+        raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
+    if length < 0:
+        raise RuntimeError("narrow(): length must be non-negative.")
+    at = dim_of(dim, x.array.ndim)
+    n, start = x.array.shape[at], int(start)
+    if not -n <= start <= n:
+        raise IndexError(f"start out of range (expected to be in range of [{-n}, {n}], but got {start})")
+    start = start + n if start < 0 else start
+    if start + length > n:
+        raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({n}).")
+    return index.SliceBackward0(at, start, start + length, 1).run(x)
+
+
+def select(input: Any, dim: int, index: int) -> Any:
+    """input[index] along dim, which goes; a view."""
+    x = tensor(input, "select")
+    if not x.array.ndim:
+        raise IndexError("select() cannot be applied to a 0-dim tensor.")
+    at = dim_of(dim, x.array.ndim)
+    n, index = x.array.shape[at], int(index)
+    if not -n <= index < n:
+        raise IndexError(
+            f"select(): index {index} out of range for tensor of size {list(x.array.shape)} at dimension {at}")
+    return _select(x, at, index)
+
+
+def _select(x: TensorBase, dim: int, at: int) -> Any:
+    return index.select(x, dim, at)
+
+
+def diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
+    """The diagonals of the matrices in dims dim1, dim2, as a last dim; a view."""
+    x = tensor(input, "diagonal")
+    a, b = diagonal_dims(dim1, dim2, x.array.ndim)
+    return ops.diagonal(x, offset, a, b)
+
+
+def diagonal_dims(dim1: int, dim2: int, n: int) -> tuple[int, int]:
+    a, b = dim_of(dim1, n), dim_of(dim2, n)
+    if a == b:
+        raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
+    return a, b
+
+
+def diag(input: Any, diagonal: int = 0, *, out: Any = None) -> Any:
+    """Of a matrix its diagonal (a copy), of a vector the matrix with that diagonal."""
+    x = tensor(input, "diag")
+    if x.array.ndim == 1:
+        return finish(ops.diag_embed(x, diagonal, 0, 1), out, "diag", x)
+    if x.array.ndim != 2:
+        raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {x.array.ndim}D")
+    return finish(ops.diagonal_copy(x, diagonal, 0, 1), out, "diag", x)
+
+
+def diagflat(input: Any, offset: int = 0) -> Any:
+    """The matrix with all elements of the input on its diagonal."""
+    return diag(reshaped(tensor(input, "diagflat"), (-1,)), offset)
+
+
+def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
+    """Matrices, in dims dim1 and dim2 of the result, with the last dim of the input on their diagonals."""
+    x = tensor(input, "diag_embed")
+    a, b = diagonal_dims(dim1, dim2, x.array.ndim + 1)
+    return ops.diag_embed(x, offset, a, b)
+
+
+def trace(input: Any) -> Any:
+    """The sum of a matrix's diagonal."""
+    x = tensor(input, "trace")
+    if x.array.ndim != 2:
+        raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {x.array.ndim}")
+    return ops.trace(x)
+
+
+def unfold(input: Any, dimension: int, size: int, step: int) -> Any:
+    """Windows of `size` along a dim, every `step`, as a new last dim; a view."""
+    x = tensor(input, "unfold")
+    at = dim_of(dimension, x.array.ndim)
+    n = x.array.shape[at] if x.array.ndim else 1
+    if size < 0:
+        raise RuntimeError(f"size is {size} but must be >= 0")
+    if size > n:
+        raise RuntimeError(f"maximum size for tensor at dimension {at} is {n} but size is {size}")
+    if step <= 0:
+        raise RuntimeError(f"step is {step} but must be > 0")
+    return ops.unfold(x, at, size, step)
+
+
+def as_strided(input: Any, size: Any, stride: Any, storage_offset: Any = None) -> Any:
+    """A view of the memory block by sizes and strides in elements, from storage_offset (default: where input starts)."""
+    x = tensor(input, "as_strided")
+    size, stride = tuple(size), tuple(stride)
+    if len(size) != len(stride):
+        raise RuntimeError("mismatch in length of strides and shape")
+    if any(s < 0 for s in stride):
+        raise RuntimeError(
+            f"as_strided: Negative strides are not supported at the moment, got strides: {list(stride)}")
+    if any(n < 0 for n in size):
+        raise RuntimeError(f"Storage size calculation overflowed with sizes={list(size)} and strides={list(stride)}")
+    a = x.array
+    root = a
+    while isinstance(root.base, np.ndarray):
+        root = root.base
+    item = a.itemsize
+    start = (address(a) - address(root)) // item if storage_offset is None else int(storage_offset)
+    end = 0 if 0 in size else start + 1 + sum((n - 1) * s for n, s in zip(size, stride, strict=True))
+    if end * item > root.nbytes:
+        raise RuntimeError(
+            f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {start}, and itemsize {item} requiring "
+            f"a storage size of {end * item} are out of bounds for storage of size {root.nbytes}")
+    steps = tuple(s * item for s in stride)
+    block = root if root.flags.c_contiguous else root.T
+    if block.flags.c_contiguous:
+        shown = np.ndarray(size, a.dtype, block, start * item, steps)
+    else:
+        shown = np.lib.stride_tricks.as_strided(a, size, steps)
+    return ops.as_strided(x, shown)
+
+
+# Copies
+
+def repeat(input: Any, *repeats: Any) -> Any:
+    """A copy tiled repeats[i] times along dim i; more repeats than dims add leading dims."""
+    x = tensor(input, "repeat")
+    times = sizes_arg(repeats, "repeat", "repeats")
+    have = x.array.shape
+    lead = len(times) - len(have)
+    if lead < 0:
+        raise RuntimeError("Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor")
+    full = [m * (have[i - lead] if i >= lead else 1) for i, m in enumerate(times)]
+    if any(n < 0 for n in full):
+        raise RuntimeError(
+            f"Trying to create tensor with negative dimension {next(n for n in full if n < 0)}: {full}")
+    return ops.repeat(x, times)
+
+
+def tile(input: Any, *dims: Any) -> Any:
+    """repeat, with missing leading repeats taken as 1."""
+    x = tensor(input, "tile")
+    times = shape_of(dims)
+    return repeat(x, (1,) * (x.array.ndim - len(times)) + times)
+
+
+def repeat_interleave(input: Any, repeats: Any = None, dim: int | None = None, *, output_size: int | None = None) -> Any:
+    """Each element repeated in place, `repeats` times (int, or one count per element), along dim or of the flattened."""
+    x = tensor(input, "repeat_interleave")
+    if repeats is None:
+        counts = x.array
+        return wrap(np.repeat(np.arange(counts.size), check_counts(counts)))
+    if dim is None:
+        x, dim = flatten(x), 0
+    at = dim_of(dim, x.array.ndim)
+    if not x.array.ndim:
+        x = reshaped(x, (1,))
+    n = x.array.shape[at]
+    if isinstance(repeats, int):
+        if repeats < 0:
+            raise RuntimeError("Repeats must be non-negative")
+        sizes = x.array.shape
+        wide = ops.expand(ops.unsqueeze(x, at + 1), sizes[:at + 1] + (repeats,) + sizes[at + 1:])
+        return ops.reshape(create.contiguous_copy(wide), sizes[:at] + (n * repeats,) + sizes[at + 1:])
+    counts = tensor(repeats, "repeat_interleave", "repeats", 2).array
+    if counts.ndim > 1:
+        raise RuntimeError("repeats must be 0-dim or 1-dim tensor")
+    if counts.size == 1:
+        counts = np.broadcast_to(counts.reshape(1), (n,))
+    elif counts.size != n:
+        raise RuntimeError(
+            f"repeats must have the same size as input along dim, but got repeats.size(0) = {counts.size} and "
+            f"input.size({at}) = {n}")
+    return gather.index_select(x, at, np.repeat(np.arange(n), check_counts(counts)))
+
+
+def check_counts(counts: Any) -> Any:
+    if counts.dtype.kind not in "iu":
+        raise NotImplementedError(f"\"repeat_interleave_cpu\" not implemented for '{dtypes.of(counts.dtype).scalar}'")
+    if (counts < 0).any():
+        raise RuntimeError("repeats can not be negative")
+    return counts
+
+
+def roll(input: Any, shifts: Any, dims: Any = ()) -> Any:
+    """Elements shifted circularly along dims; without dims, of the flattened tensor."""
+    x = tensor(input, "roll")
+    by = (shifts,) if isinstance(shifts, int) else tuple(shifts)
+    along = () if dims is None else (dims,) if isinstance(dims, int) else tuple(dims)
+    if not by:
+        raise RuntimeError("`shifts` required")
+    if len(by) != len(along) and not (len(by) == 1 and not along):
+        raise RuntimeError(f"shifts and dimensions must align. shifts: {len(by)}, dims:{len(along)}")
+    found = tuple(dim_of(d, x.array.ndim) for d in along)
+    return ops.roll(x, by, found if x.array.ndim else ())
+
+
+def flip(input: Any, *dims: Any, **named: Any) -> Any:
+    """A copy with the order along dims reversed."""
+    x = tensor(input, "flip")
+    if named:
+        dims = (named.pop("dims"),)
+    if not dims:
+        raise TypeError('flip() missing 1 required positional arguments: "dims"')
+    along = shape_of(dims)
+    return ops.flip(x, dims_of(along, x.array.ndim) if along else ())
+
+
+def fliplr(input: Any) -> Any:
+    """Columns in reverse order."""
+    x = tensor(input, "fliplr")
+    if x.array.ndim < 2:
+        raise RuntimeError("Input must be >= 2-d.")
+    return ops.flip(x, (1,))
+
+
+def flipud(input: Any) -> Any:
+    """Rows in reverse order."""
+    x = tensor(input, "flipud")
+    if x.array.ndim < 1:
+        raise RuntimeError("Input must be >= 1-d.")
+    return ops.flip(x, (0,))
+
+
+def rot90(input: Any, k: int = 1, dims: Any = (0, 1)) -> Any:
+    """k quarter turns in the plane of two dims, from the first towards the second."""
+    x = tensor(input, "rot90")
+    n = x.array.ndim
+    if len(dims) != 2:
+        raise RuntimeError(f"expected total rotation dims == 2, but got dims = {len(dims)}")
+    if n < 2:
+        raise RuntimeError(f"expected total dims >= 2, but got total dims = {n}")
+    a, b = dims
+    if a == b or abs(a - b) == n:
+        raise RuntimeError(f"expected rotation dims to be different, but got dim0 = {a} and dim1 = {b}")
+    return ops.rot90(x, k, (dim_of(a, n), dim_of(b, n)))
+
+
+def triangle(name: str, op: Callable[[Any, int], Any], doc: str) -> Callable[..., Any]:
+    def check(x: TensorBase, diagonal: Any) -> None:
+        if not isinstance(diagonal, int):
+            raise TypeError(f"{name}(): argument 'diagonal' (position 1) must be int, not {dtypes.typename(diagonal)}")
+        if x.array.ndim < 2:
+            raise RuntimeError(f"{name.rstrip('_')}: input tensor must have at least 2 dimensions")
+
+    def f(input: Any, diagonal: int = 0, *, out: Any = None) -> Any:
+        x = tensor(input, name)
+        check(x, diagonal)
+        return finish(op(x, diagonal), out, name, x)
+    f.__name__ = f.__qualname__ = name
+    f.__doc__ = doc
+    return f
+
+
+tril = triangle("tril", ops.tril, "The matrices with zeros above the diagonal (or the one `diagonal` above it).")
+triu = triangle("triu", ops.triu, "The matrices with zeros below the diagonal (or the one `diagonal` above it).")
+tril_ = triangle("tril_", ops.tril_, "In place: tril.")
+triu_ = triangle("triu_", ops.triu_, "In place: triu.")

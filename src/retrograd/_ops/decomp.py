@@ -1,0 +1,564 @@
+"""Inverses, determinants and decompositions of (batches of) matrices.
+
+Gradients: Giles, "Collected matrix derivative results" (2008): inverse, solve, determinant; Murray, "Differentiation of
+the Cholesky decomposition" (2016); Walter and Lehmann, "Algorithmic differentiation of linear algebra functions" (2010):
+QR; Townsend, "Differentiating the singular value decomposition" (2016): SVD and eigenvalues; Golub and Pereyra (1973):
+pseudoinverse.  All rules are made of ops, so they differentiate again.
+"""
+from __future__ import annotations
+
+from typing import Any, ClassVar, Final, final
+
+import numpy
+
+from .._engine.node import Array, Value
+from .._engine.op import A, B, X, Y, Many, Product, Unary
+from .._engine.tensor import TensorBase
+from . import choose, index, linalg, shape
+from .linalg import matmul
+
+np: Final[Any] = numpy
+LinAlgError: Final[Any] = numpy.linalg.LinAlgError
+
+
+class _LinAlgError(RuntimeError):
+    """A matrix that has no such decomposition: torch.linalg.LinAlgError."""
+
+
+def singular(name: str, x: Array, text: str) -> _LinAlgError:
+    """The error for the first matrix of a batch that has a zero pivot; `text` may name it by {}."""
+    batch = x.reshape((-1,) + x.shape[-2:])
+    for i in range(batch.shape[0]):
+        at = zero_pivot(batch[i])
+        if at or i == batch.shape[0] - 1:
+            where = f"(Batch element {i}): " if x.ndim > 2 else ""
+            return _LinAlgError(f"{name}: {where}{text.replace('{}', str(at or x.shape[-1]))}")
+    return _LinAlgError(f"{name}: {text.replace('{}', '1')}")
+
+
+def zero_pivot(x: Array) -> int:
+    """Which pivot (from 1) of Gaussian elimination with row exchanges is zero; 0 for none."""
+    m = np.array(x, dtype=x.dtype)
+    n = m.shape[0]
+    for i in range(n):
+        p = i + int(np.argmax(np.abs(m[i:, i])))
+        if m[p, i] == 0:
+            return i + 1
+        if p != i:
+            m[[i, p]] = m[[p, i]]
+        m[i + 1:, i + 1:] -= np.outer(m[i + 1:, i] / m[i, i], m[i, i + 1:])
+    return 0
+
+
+@final
+class LinalgInvExBackward0(Unary):
+    keep = Y
+    names: ClassVar[Any] = {"inverse": "y"}
+
+    def forward(self, x: Array) -> Array:
+        try:
+            return np.linalg.inv(x)
+        except LinAlgError:
+            raise singular(
+                "linalg.inv", x, "The diagonal element {} is zero, the inversion could not be completed because the "
+                "input matrix is singular.") from None
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        yt = shape.mT(y)
+        return -matmul(matmul(yt, g), yt)
+
+
+@final
+class LinalgPinvBackward0(Unary):
+    keep = X | Y
+
+    def __init__(self, cut: Array, hermitian: bool) -> None:
+        self.cut: Array = cut                   # relative: singular values up to cut * the largest count as zero
+        self.hermitian = hermitian
+
+    def forward(self, x: Array) -> Array:
+        if x.size == 0:
+            return np.zeros(x.shape[:-2] + (x.shape[-1], x.shape[-2]), x.dtype)
+        return np.linalg.pinv(x, self.cut, hermitian=self.hermitian).astype(x.dtype)
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        return pinv_grad(g, x, y)
+
+
+def pinv_grad(g: Value, x: Value, y: Value) -> Value:
+    """-Yt G Yt + (I - X Y) Gt Y Yt + Yt Y Gt (I - Y X), for Y the pseudoinverse of X (t: transposed)."""
+    yt = shape.mT(y)
+    gt = shape.mT(g)
+    left = matmul(matmul(gt, y), yt)
+    right = matmul(matmul(yt, y), gt)
+    return (left - matmul(matmul(yt, g), yt) - matmul(x, matmul(y, left))
+            + right - matmul(matmul(right, y), x))
+
+
+@final
+class LinalgSolveExBackward0(Product):
+    """X with A X = B, or X A = B unless `left`; `vector`: B has no column dim."""
+
+    reads_a = A | Y
+    reads_b = A
+    names: ClassVar[Any] = {"A": "a", "result": "y"}
+    shows: ClassVar[Any] = {"left": "left"}
+
+    def __init__(self, left: bool, vector: bool) -> None:
+        self.left = left
+        self.vector = vector
+
+    def forward(self, a: Array, b: Array) -> Array:
+        self.unlike = (a.shape, a.dtype, b.shape, b.dtype)
+        if self.vector:
+            b = b[..., None]
+        if not self.left:
+            a = a.swapaxes(-1, -2)
+            b = b.swapaxes(-1, -2)
+        try:
+            y = np.linalg.solve(a, b)
+        except LinAlgError:
+            raise singular(
+                "torch.linalg.solve", a, "The solver failed because the input matrix is singular.") from None
+        if not self.left:
+            y = y.swapaxes(-1, -2)
+        return y[..., 0] if self.vector else y
+
+    def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        gb = self.grad_b(g, a, b, y)
+        if self.vector:
+            gb = shape.unsqueeze(gb, -1)
+            y = shape.unsqueeze(y, -1)
+        return -matmul(gb, shape.mT(y)) if self.left else -matmul(shape.mT(y), gb)
+
+    def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return LinalgSolveExBackward0(self.left, self.vector).run(shape.mT(a), g)
+
+
+@final
+class LinalgSolveTriangularBackward0(Product):
+    """X with A X = B (X A = B unless `left`) for the upper or lower triangle of A, its diagonal perhaps taken as 1."""
+
+    reads_a = A | Y
+    reads_b = A
+    names: ClassVar[Any] = {"self": "a", "result": "y"}
+    shows: ClassVar[Any] = {"left": "left", "unitriangular": "unit", "upper": "upper"}
+
+    def __init__(self, upper: bool, left: bool, unit: bool) -> None:
+        self.upper = upper
+        self.left = left
+        self.unit = unit
+
+    def forward(self, a: Array, b: Array) -> Array:
+        self.unlike = (a.shape, a.dtype, b.shape, b.dtype)
+        a = np.triu(a) if self.upper else np.tril(a)
+        if self.unit:
+            i = np.arange(a.shape[-1])
+            a[..., i, i] = 1
+        upper = self.upper
+        if not self.left:
+            a = a.swapaxes(-1, -2)
+            b = b.swapaxes(-1, -2)
+            upper = not upper
+        try:
+            y = np.linalg.solve(a, b)
+        except LinAlgError:
+            y = substitute(a, b, upper)
+        return y if self.left else y.swapaxes(-1, -2)
+
+    def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        gb = self.grad_b(g, a, b, y)
+        full = -matmul(gb, shape.mT(y)) if self.left else -matmul(shape.mT(y), gb)
+        return triangle(full, self.upper, 1 if self.unit else 0)
+
+    def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return solve_triangular(shape.mT(a), g, not self.upper, self.left, self.unit)
+
+
+def substitute(a: Array, b: Array, upper: bool) -> Array:
+    """Row by row; zeros on the diagonal give infinities, as in PyTorch."""
+    n = a.shape[-1]
+    y = np.array(np.broadcast_to(b, np.broadcast_shapes(a.shape[:-2], b.shape[:-2]) + b.shape[-2:]))
+    for i in (range(n - 1, -1, -1) if upper else range(n)):
+        y[..., i, :] /= a[..., i, i, None]
+        rest = slice(0, i) if upper else slice(i + 1, n)
+        y[..., rest, :] -= a[..., rest, i, None] * y[..., None, i, :]
+    return y
+
+
+def triangle(x: Value, upper: bool, offset: int) -> Value:
+    """The upper or lower triangle of x, `offset` diagonals away from the main one left out."""
+    n, m = linalg.sizes(x)[-2:]
+    mask = np.tri(m, n, -offset, dtype=bool).T if upper else np.tri(n, m, -offset, dtype=bool)
+    return choose.where(mask, x, 0.0)
+
+
+@final
+class LinalgLstsqBackward0(Product):
+    """The X of least norm that minimises |A X - B|."""
+
+    reads_a = A | B
+    reads_b = A
+    names: ClassVar[Any] = {"self": "a", "b": "b", "solution": "y"}
+
+    def __init__(self, cut: float) -> None:
+        self.cut = cut
+        self.rank: Any = None
+        self.values: Any = None
+
+    def forward(self, a: Array, b: Array) -> Array:
+        u, s, vt = np.linalg.svd(a, full_matrices=False)
+        top = s.max(-1, keepdims=True) if s.shape[-1] else s
+        good = s > self.cut * top
+        self.rank = good.sum(-1)
+        self.values = s
+        inverse = np.where(good, 1 / np.where(good, s, 1), 0).astype(a.dtype)
+        return vt.swapaxes(-1, -2) @ (inverse[..., None] * (u.swapaxes(-1, -2) @ b))
+
+    def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        p = pinv(a, self.cut, False)
+        return pinv_grad(matmul(g, shape.mT(b)), a, p)
+
+    def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return matmul(shape.mT(pinv(a, self.cut, False)), g)
+
+
+@final
+class LinalgDetBackward0(Unary):
+    keep = X | Y
+    names: ClassVar[Any] = {"A": "x", "result": "y"}
+
+    def forward(self, x: Array) -> Array:
+        return np.asarray(np.linalg.det(x)).astype(x.dtype)
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        at: Array = linalg.raw(x)
+        try:
+            usable = bool(np.all(np.isfinite(np.linalg.inv(at)))) and bool(np.all(linalg.raw(y) != 0))
+        except LinAlgError:
+            usable = False
+        if not usable:
+            return spread(g) * cofactors(at)
+        return spread(g * y) * shape.mT(inv(x))
+
+
+def spread(g: Value) -> Value:
+    """One number a matrix, as a 1 x 1 matrix each."""
+    return shape.reshape(g, linalg.sizes(g) + (1, 1))
+
+
+def cofactors(x: Array) -> Array:
+    """The gradient of the determinant, also of singular matrices."""
+    u, s, vt = np.linalg.svd(x)
+    n = x.shape[-1]
+    others = np.ones(s.shape, s.dtype)
+    for i in range(n):
+        others[..., i] = np.prod(np.delete(s, i, -1), -1)
+    sign = np.linalg.det(u) * np.linalg.det(vt)
+    return ((u * (others * sign[..., None])[..., None, :]) @ vt).astype(x.dtype)
+
+
+@final
+class LinalgSlogdetBackward0(Many):
+    """Sign and logarithm of the absolute value of the determinant; the sign has no gradient."""
+
+    keep = X
+    names: ClassVar[Any] = {"A": "x", "sign": 0}
+
+    def forward(self, x: Array) -> list[Array]:
+        sign, log = np.linalg.slogdet(x)
+        return [np.asarray(sign).astype(x.dtype), np.asarray(log).astype(x.dtype)]
+
+    def grad(self, gs: list[Value], x: Value, ys: list[Value]) -> Value:
+        return spread(gs[1]) * shape.mT(inv(x))
+
+
+def lower_factor(x: Array, name: str) -> Array:
+    """The lower triangle's Cholesky factor."""
+    try:
+        return np.linalg.cholesky(x)
+    except LinAlgError:
+        batch = x.reshape((-1,) + x.shape[-2:])
+        for i in range(batch.shape[0]):
+            for k in range(1, x.shape[-1] + 1):
+                try:
+                    np.linalg.cholesky(batch[i][:k, :k])
+                except LinAlgError:
+                    where = f"(Batch element {i}): " if x.ndim > 2 else ""
+                    raise _LinAlgError(
+                        f"{name}: {where}The factorization could not be completed because the input is not "
+                        f"positive-definite (the leading minor of order {k} is not positive-definite).") from None
+        raise
+
+
+@final
+class LinalgCholeskyExBackward0(Unary):
+    keep = Y
+    names: ClassVar[Any] = {"L": "y"}
+    shows: ClassVar[Any] = {"upper": "upper"}
+
+    def __init__(self, upper: bool) -> None:
+        self.upper = upper
+
+    def forward(self, x: Array) -> Array:
+        return factor(x, self.upper, "linalg.cholesky")
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        return cholesky_grad(g, y, self.upper)
+
+
+@final
+class CholeskyBackward0(Unary):
+    keep = Y
+    shows: ClassVar[Any] = {"upper": "upper"}
+
+    def __init__(self, upper: bool) -> None:
+        self.upper = upper
+
+    def forward(self, x: Array) -> Array:
+        return factor(x, self.upper, "cholesky")
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        return cholesky_grad(g, y, self.upper)
+
+
+def factor(x: Array, upper: bool, name: str) -> Array:
+    if x.size == 0:
+        return np.zeros_like(x)
+    if upper:                                   # reads the upper triangle only
+        return np.ascontiguousarray(lower_factor(x.swapaxes(-1, -2), name).swapaxes(-1, -2))
+    return lower_factor(x, name)
+
+
+def cholesky_grad(g: Value, y: Value, upper: bool) -> Value:
+    """Lt^-1 sym(P(Lt G)) L^-1, where P halves the diagonal of the lower triangle."""
+    low = shape.mT(y) if upper else y
+    g = shape.mT(g) if upper else g
+    n = linalg.sizes(y)[-1]
+    dtype = linalg.raw(y).dtype
+    half = (np.tri(n) - np.eye(n) / 2).astype(dtype)
+    phi = matmul(shape.mT(low), g) * half
+    phi = (phi + shape.mT(phi)) * 0.5
+    right = solve_triangular(low, phi, False, False, False)
+    return solve_triangular(shape.mT(low), right, True, True, False)
+
+
+@final
+class LinalgQrBackward0(Many):
+    """Q (orthonormal columns) and R (upper triangular)."""
+
+    keep = Y
+    names: ClassVar[Any] = {"Q": 0, "R": 1}
+    shows: ClassVar[Any] = {"mode": "mode"}
+
+    def __init__(self, mode: str) -> None:
+        super().__init__()
+        self.mode = mode
+
+    def forward(self, x: Array) -> list[Array]:
+        if self.mode == "r":
+            return [np.zeros(0, x.dtype), np.linalg.qr(x, "r")]
+        q, r = np.linalg.qr(x, self.mode)
+        return [q, r]
+
+    def grad(self, gs: list[Value], x: Value, ys: list[Value]) -> Value:
+        if self.mode == "r":
+            raise RuntimeError(
+                "The derivative of linalg.qr depends on Q, which is not computed when mode='r'. Please use "
+                "linalg.qr(A, mode='reduced') if you are going to differentiate through linalg.qr.")
+        q = ys[0]
+        r = ys[1]
+        n = linalg.sizes(q)[-2]
+        m = linalg.sizes(r)[-1]
+        if self.mode == "complete" and n > m:
+            raise RuntimeError(
+                "The QR decomposition is not differentiable when mode='complete' and nrows > ncols.")
+        if m <= n:
+            return tall_grad(gs[0], gs[1], q, r)
+        # wide: A = [X | Y], X = Q U, Y = Q V
+        where = (Ellipsis, slice(0, n))
+        rest = (Ellipsis, slice(n, m))
+        v = index.take(r, rest)
+        gv = index.take(gs[1], rest)
+        gy = matmul(q, gv)
+        gq = gs[0] + matmul(matmul(q, v), shape.mT(gv))
+        gx = tall_grad(gq, index.take(gs[1], where), q, index.take(r, where))
+        into = linalg.sizes(gx)[:-1] + (m,)
+        return index.put(gx, where, into) + index.put(gy, rest, into)
+
+
+def tall_grad(gq: Value, gr: Value, q: Value, r: Value) -> Value:
+    """(Gq + Q sym(tril(M))) R^-T with M = R Grt - Gqt Q."""
+    m = matmul(r, shape.mT(gr)) - matmul(shape.mT(gq), q)
+    n = linalg.sizes(m)[-1]
+    dtype = linalg.raw(m).dtype
+    low = m * np.tri(n, dtype=dtype)
+    strict = m * np.tri(n, k=-1, dtype=dtype)
+    right = gq + matmul(q, low + shape.mT(strict))
+    return solve_triangular(shape.mT(r), right, False, False, False)
+
+
+@final
+class LinalgSvdBackward0(Many):
+    """U, S, Vh.  Vectors of equal singular values have no gradient (infinite)."""
+
+    keep = Y
+    names: ClassVar[Any] = {"U": 0, "S": 1, "Vh": 2}
+    shows: ClassVar[Any] = {"full_matrices": "full", "S_sym_argsize_minus_1": "count"}
+
+    def __init__(self, full: bool, name: str) -> None:
+        super().__init__()
+        self.full = full
+        self.op = name
+        self.count: int = 0
+
+    def forward(self, x: Array) -> list[Array]:
+        check_finite(x, self.op)
+        try:
+            u, s, v = np.linalg.svd(x, self.full)
+        except LinAlgError:
+            raise not_converged(self.op) from None
+        self.count = s.shape[-1]
+        return [u, s, v]
+
+    def grad(self, gs: list[Value], x: Value, ys: list[Value]) -> Value:
+        k = self.count
+        s = ys[1]
+        columns = (Ellipsis, slice(0, k))
+        top = (Ellipsis, slice(0, k), slice(None))
+        u = index.take(ys[0], columns)
+        vt = index.take(ys[2], top)
+        inner = diagonal_of(gs[1])
+        outside: Value = None
+        gu = index.take(gs[0], columns)
+        gvt = index.take(gs[2], top)
+        has_u = matters(gu)
+        has_v = matters(gvt)
+        if has_u or has_v:
+            square = s * s
+            gap = gaps(square)
+            row = shape.unsqueeze(s, -2)
+            if has_u:
+                skew = matmul(shape.mT(u), gu)
+                inner = inner + ((skew - shape.mT(skew)) / gap) * row
+                if linalg.sizes(u)[-2] > k:
+                    scaled = gu / row
+                    outside = matmul(scaled - matmul(u, matmul(shape.mT(u), scaled)), vt)
+            if has_v:
+                skew = matmul(vt, shape.mT(gvt))
+                inner = inner + shape.unsqueeze(s, -1) * ((skew - shape.mT(skew)) / gap)
+                if linalg.sizes(vt)[-1] > k:
+                    scaled = gvt / shape.unsqueeze(s, -1)
+                    more = matmul(u, scaled - matmul(matmul(scaled, shape.mT(vt)), vt))
+                    outside = more if outside is None else outside + more
+        full = matmul(matmul(u, inner), vt)
+        return full if outside is None else full + outside
+
+
+def check_finite(x: Array, name: str) -> None:
+    if not np.isfinite(x).all():
+        raise _LinAlgError(
+            f"{name}: The algorithm failed to converge because the input matrix contained non-finite values.")
+
+
+def not_converged(name: str) -> _LinAlgError:
+    return _LinAlgError(
+        f"{name}: The algorithm failed to converge because the input matrix is ill-conditioned or has too many "
+        "repeated singular values.")
+
+
+def matters(g: Value) -> bool:
+    """Is a gradient possibly not zero?  (Zeros over gaps of zero would be nan.)"""
+    if isinstance(g, TensorBase):
+        return g.rg or bool(g.array.any())
+    return bool(g.any())
+
+
+def gaps(s: Value) -> Value:
+    """s[j] - s[i], and 1 on the diagonal."""
+    n = linalg.sizes(s)[-1]
+    return shape.unsqueeze(s, -2) - shape.unsqueeze(s, -1) + np.eye(n, dtype=linalg.raw(s).dtype)
+
+
+def diagonal_of(s: Value) -> Value:
+    n = linalg.sizes(s)[-1]
+    return shape.unsqueeze(s, -1) * np.eye(n, dtype=linalg.raw(s).dtype)
+
+
+@final
+class LinalgEighBackward0(Many):
+    """Eigenvalues (rising) and eigenvectors of a symmetric matrix; one triangle is read."""
+
+    keep = Y
+    names: ClassVar[Any] = {"eigenvalues": 0, "eigenvectors": 1}
+
+    def __init__(self, lower: bool) -> None:
+        super().__init__()
+        self.lower = lower
+
+    def forward(self, x: Array) -> list[Array]:
+        try:
+            s, v = np.linalg.eigh(x, "L" if self.lower else "U")
+        except LinAlgError:
+            raise _LinAlgError(
+                "linalg.eigh: The algorithm failed to converge because the input matrix is ill-conditioned or has "
+                "too many repeated eigenvalues.") from None
+        return [s, v]
+
+    def grad(self, gs: list[Value], x: Value, ys: list[Value]) -> Value:
+        v = ys[1]
+        inner = diagonal_of(gs[0])
+        if matters(gs[1]):
+            inner = inner + matmul(shape.mT(v), gs[1]) / gaps(ys[0])
+        return matmul(matmul(v, inner), shape.mT(v))
+
+
+def inv(x: Value) -> Value:
+    return LinalgInvExBackward0().run(x)
+
+
+def pinv(x: Value, cut: Any, hermitian: bool) -> Value:
+    return LinalgPinvBackward0(cut, hermitian).run(x)
+
+
+def solve(a: Value, b: Value, left: bool, vector: bool) -> Value:
+    return LinalgSolveExBackward0(left, vector).run(a, b)
+
+
+def solve_triangular(a: Value, b: Value, upper: bool, left: bool, unit: bool) -> Value:
+    return LinalgSolveTriangularBackward0(upper, left, unit).run(a, b)
+
+
+def det(x: Value) -> Value:
+    return LinalgDetBackward0().run(x)
+
+
+def slogdet(x: Value) -> list[Value]:
+    return LinalgSlogdetBackward0().run(x)
+
+
+def cholesky(x: Value, upper: bool) -> Value:
+    return LinalgCholeskyExBackward0(upper).run(x)
+
+
+def old_cholesky(x: Value, upper: bool) -> Value:
+    return CholeskyBackward0(upper).run(x)
+
+
+def qr(x: Value, mode: str) -> list[Value]:
+    return LinalgQrBackward0(mode).run(x)
+
+
+def svd(x: Value, full: bool, name: str) -> list[Value]:
+    return LinalgSvdBackward0(full, name).run(x)
+
+
+def eigh(x: Value, lower: bool) -> list[Value]:
+    return LinalgEighBackward0(lower).run(x)
+
+
+def lstsq(a: Value, b: Value, cut: float) -> tuple[Value, Any, Any]:
+    """Solution, rank, singular values."""
+    op = LinalgLstsqBackward0(cut)
+    y = op.run(a, b)
+    return y, op.rank, op.values

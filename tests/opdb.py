@@ -1,0 +1,1256 @@
+"""The table of operations: samples, a NumPy reference, names.  An operation is one row of `OPS`.
+
+A sample holds NumPy arrays where the operation takes tensors, so that retrograd and PyTorch can be given the same ones.
+References compute in float64 and never call retrograd.  Error inputs are in `op_errors.py`.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+try:
+    import ml_dtypes
+
+    BFLOAT16 = [np.dtype(ml_dtypes.bfloat16)]
+except ImportError:
+    BFLOAT16 = []
+
+f64, f32, f16 = np.dtype("float64"), np.dtype("float32"), np.dtype("float16")
+i64, i32, i8, u8 = np.dtype("int64"), np.dtype("int32"), np.dtype("int8"), np.dtype("uint8")
+b8 = np.dtype("bool")
+FLOATS = (f64, f32, f16, *BFLOAT16)
+WIDE = (f64, f32)
+INTS = (i64, i32, u8)
+BOOL = (b8,)
+NUMBERS = FLOATS + INTS
+ALL = NUMBERS + BOOL
+HALVES = {"float16", "bfloat16"}
+
+
+def is_float(dtype: Any) -> bool:
+    return dtype.kind in "fV"
+
+
+# ---- samples ----
+
+
+class S:
+    """Arguments of one call.  `node`: the grad_fn's name where it is not the row's; `twice`: so is `twice`."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        self.args, self.kwargs = args, kwargs
+        self.node: str | None = None
+        self.twice: bool | None = None
+        self.order2 = True
+        self.grad = True
+
+    def by(self, node: str, twice: bool | None = None) -> S:
+        self.node, self.twice = node, twice
+        return self
+
+    def once(self) -> S:
+        """No second derivative."""
+        self.order2 = False
+        return self
+
+    def plain(self) -> S:
+        """Not for gradients (at a kink, for instance)."""
+        self.grad = False
+        return self
+
+    def __repr__(self) -> str:
+        shown = [describe(a) for a in self.args] + [f"{k}={describe(v)}" for k, v in self.kwargs.items()]
+        return f"({', '.join(shown)})"
+
+
+def describe(a: Any) -> str:
+    if isinstance(a, np.ndarray):
+        layout = "" if a.flags.c_contiguous else f" strides {tuple(s // a.itemsize for s in a.strides)}"
+        return f"{a.dtype}{list(a.shape)}{layout}"
+    if isinstance(a, (list, tuple)):
+        return "[" + ", ".join(describe(x) for x in a) + "]"
+    return repr(a)
+
+
+class Make:
+    """Makes a row's arrays: seeded, in [low, high], no two elements equal, none within `gap` of a kink."""
+
+    def __init__(self, name: str, dtype: Any, low: float, high: float, kinks: Sequence[float], gap: float) -> None:
+        self.rng = np.random.default_rng(zlib.crc32(name.encode()))
+        self.dtype, self.low, self.high, self.kinks, self.gap = dtype, low, high, kinks, gap
+
+    @property
+    def floats(self) -> bool:
+        return is_float(self.dtype)
+
+    def x(self, *shape: int, low: float | None = None, high: float | None = None, dtype: Any = None) -> Any:
+        """Contiguous."""
+        dtype = self.dtype if dtype is None else np.dtype(dtype)
+        low = self.low if low is None else low
+        high = self.high if high is None else high
+        n = math.prod(shape)
+        if dtype.kind == "b":
+            return self.rng.integers(0, 2, shape).astype(dtype)
+        if dtype.kind in "iu":
+            return self.rng.integers(max(math.ceil(low), 0 if dtype.kind == "u" else -99), math.floor(high) + 1, shape).astype(dtype)
+        grid = (np.arange(n) + self.rng.uniform(0.1, 0.9, n)) / max(n, 1) * (high - low) + low
+        out = self.rng.permutation(grid).reshape(shape)
+        for kink in self.kinks:
+            out = out + np.where(out < kink, -self.gap, self.gap)
+        return np.asarray(out).astype(dtype)
+
+    def t(self, *shape: int, **kw: Any) -> Any:
+        """Dimensions stored in reverse order."""
+        return self.x(*shape[::-1], **kw).transpose()
+
+    def e(self, *shape: int, **kw: Any) -> Any:
+        """The first dimension has stride 0."""
+        row = self.x(*shape[1:], **kw)
+        return np.lib.stride_tricks.as_strided(row, shape, (0, *row.strides), writeable=True)
+
+    def s(self, *shape: int, **kw: Any) -> Any:
+        """Every second element of a larger block, not from its start."""
+        block = self.x(*[2 * n + 1 for n in shape], **kw)
+        return block[tuple(slice(1, None, 2) for _ in shape)]
+
+    def i(self, high: int, *shape: int, low: int = 0) -> Any:
+        """int64 indices, low <= index < high."""
+        return self.rng.integers(low, high, shape)
+
+    def distinct(self, high: int, n: int) -> Any:
+        return self.rng.permutation(high)[:n]
+
+    def mask(self, *shape: int) -> Any:
+        out = self.rng.integers(0, 2, shape).astype(bool)
+        if out.size > 1:
+            out.flat[0], out.flat[-1] = True, False
+        return out
+
+
+Samples = Callable[[Make], Iterator[S]]
+
+
+@dataclass
+class Op:
+    """One row.
+
+    result    dtype of the result, by `result_dtypes`; one per output
+    twice     may its backward run twice without retain_graph?  None: it depends
+    order2    does it have a second derivative?
+    method    the method's name; True: the function's; None: it has none.  inplace: likewise, of the in-place method
+    node      name of the grad_fn
+    picks     picks elements: not differentiable where two are equal
+    fixed     positions among the float arrays that take no gradient
+    errors    (sample, exception class, how its text begins) by `op_errors.py`
+    """
+
+    name: str
+    samples: Samples
+    ref: Callable[..., Any]
+    path: str = ""
+    call: Callable[[Any], Callable[..., Any]] | None = None
+    dtypes: Sequence[Any] = FLOATS
+    low: float = -2.0
+    high: float = 2.0
+    kinks: Sequence[float] = ()
+    gap: float = 0.05
+    result: str | Sequence[str] = "same"
+    grad: bool = True
+    order2: bool = True
+    twice: bool | None = False
+    method: str | bool | None = True
+    inplace: str | bool | None = None
+    out: bool = False
+    view: bool = False
+    node: str | None = None
+    fixed: Sequence[int] = ()
+    seeded: bool = False
+    picks: bool = False
+    tol: float = 1.0
+    exact: bool = False
+    oracle: bool = True
+    errors: list[Any] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.path = self.path or self.name
+        leaf = self.path.rpartition(".")[2]
+        if self.call is not None or self.path.startswith(("operator.", "Tensor.", "nn.", "special.", "linalg.")):
+            self.method = None if self.method is True else self.method
+        elif self.method is True:
+            self.method = leaf
+        if self.inplace is True:
+            self.inplace = leaf + "_"
+
+    def __str__(self) -> str:
+        return self.name
+
+    def make(self, dtype: Any) -> list[S]:
+        return list(self.samples(Make(self.name, dtype, self.low, self.high, self.kinks, self.gap)))
+
+    def function(self, torch: Any) -> Callable[..., Any] | None:
+        """The function in a torch-like module; None when it is not there."""
+        if self.call is not None:
+            return self.call(torch)
+        if self.path.startswith("operator."):
+            return getattr(operator, self.path[9:])
+        found: Any = torch
+        for part in self.path.split("."):
+            found = getattr(found, part, None)
+        return found
+
+
+# ---- dtypes, written anew from PyTorch's documentation of type promotion ----
+
+ORDER = ["bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64"]
+
+
+def common(names: list[str]) -> str:
+    if {"float16", "bfloat16"} <= set(names) or {"uint8", "int8"} <= set(names):
+        names = [n for n in names if n not in HALVES] + ["float32"] if "float16" in names else [*names, "int16"]
+    return max(names, key=ORDER.index)
+
+
+def kind_of(name: str) -> int:
+    return 0 if name == "bool" else 2 if "float" in name else 1
+
+
+def promoted(values: list[Any]) -> str:
+    """Tensors with dimensions decide, then 0-dim ones, then numbers, unless a later group is of a higher kind."""
+    groups: list[list[str]] = [[], [], []]
+    for v in values:
+        if isinstance(v, np.ndarray):
+            groups[0 if v.ndim else 1].append(v.dtype.name)
+        elif isinstance(v, (bool, int, float)):
+            groups[2].append({bool: "bool", int: "int64", float: "float32"}[type(v)])
+    best = ""
+    for group in groups:
+        if group:
+            name = common(group)
+            if not best or kind_of(name) > kind_of(best):
+                best = name
+    return best
+
+
+def result_dtypes(op: Op, sample: S) -> list[str]:
+    kinds = [op.result] if isinstance(op.result, str) else list(op.result)
+    leaves = list(flatten(sample.args)) + list(flatten(list(sample.kwargs.values())))
+    arrays = [a for a in leaves if isinstance(a, np.ndarray)]
+    out = []
+    for kind in kinds:
+        if kind == "same":
+            out.append(promoted(leaves))
+        elif kind == "branches":
+            out.append(promoted(leaves[1:]))
+        elif kind == "tensors":
+            out.append(promoted(arrays))
+        elif kind == "first":
+            out.append(arrays[0].dtype.name)
+        elif kind == "float":
+            name = promoted(leaves)
+            out.append(name if "float" in name else "float32")
+        elif kind == "sum":
+            out.append("int64" if arrays[0].dtype.kind in "iub" else arrays[0].dtype.name)
+        else:
+            out.append(kind)
+    return out
+
+
+def flatten(value: Any) -> Iterator[Any]:
+    if isinstance(value, (list, tuple)):
+        for v in value:
+            yield from flatten(v)
+    else:
+        yield value
+
+
+def mapped(value: Any, change: Callable[[Any], Any]) -> Any:
+    """`value` with every array changed."""
+    if isinstance(value, (list, tuple)):
+        return type(value)(mapped(v, change) for v in value)
+    if isinstance(value, dict):
+        return {k: mapped(v, change) for k, v in value.items()}
+    return change(value) if isinstance(value, np.ndarray) else value
+
+
+def exact(a: Any) -> Any:
+    """What references compute with: floats as float64."""
+    return a.astype(np.float64) if is_float(a.dtype) else a
+
+
+def reference(op: Op, sample: S) -> Any:
+    def widen(a: Any) -> Any:
+        return a.astype(np.float64) if op.result == "float" else exact(a)
+
+    with np.errstate(all="ignore"):
+        return op.ref(*mapped(sample.args, widen), **mapped(sample.kwargs, widen))
+
+
+# ---- sample sets that many rows share ----
+
+
+def one(m: Make) -> Iterator[S]:
+    yield S(m.x(3, 4))
+    yield S(m.t(3, 4))
+    yield S(m.e(3, 4))
+    yield S(m.s(2, 3))
+    yield S(m.x())
+    yield S(m.x(1))
+    yield S(m.x(0, 3))
+    yield S(m.x(2, 1, 2))
+
+
+def two(m: Make) -> Iterator[S]:
+    yield S(m.x(3, 4), m.x(3, 4))
+    yield S(m.x(3, 4), m.x(4))
+    yield S(m.x(3, 1), m.t(3, 4))
+    yield S(m.x(2, 1, 3), m.x(4, 1))
+    yield S(m.t(3, 4), m.e(3, 4))
+    yield S(m.s(2, 3), m.x())
+    yield S(m.x(), m.x(2))
+    yield S(m.x(), m.x())
+    yield S(m.x(0, 3), m.x(1, 3))
+    yield S(m.x(1), m.x(1))
+
+
+def two_or_number(m: Make) -> Iterator[S]:
+    yield from two(m)
+    yield S(m.x(3, 4), 2)
+    yield S(m.t(3, 4), 1.5)
+    yield S(m.x(), 2)
+
+
+def number_first(m: Make) -> Iterator[S]:
+    yield S(2, m.x(3, 4))
+    yield S(1.5, m.t(3, 4))
+    yield S(2, m.x())
+    yield S(2, m.x(0))
+
+
+def int_twos(m: Make) -> Iterator[S]:
+    yield from two(m)
+    yield S(m.x(3, 4), 2 if m.dtype.kind != "b" else True)
+
+
+def reductions(m: Make) -> Iterator[S]:
+    yield S(m.x(3, 4))
+    yield S(m.t(3, 4))
+    yield S(m.e(3, 2))
+    yield S(m.x())
+    yield S(m.x(1))
+
+
+def along(m: Make) -> Iterator[S]:
+    """x, dim, keepdim"""
+    yield S(m.x(3, 4), 0)
+    yield S(m.x(3, 4), -1)
+    yield S(m.t(3, 4), 1, True)
+    yield S(m.x(2, 3, 2), 1)
+    yield S(m.e(3, 4), dim=0, keepdim=True)
+    yield S(m.x(5), -1)
+    yield S(m.x(1, 3), 0)
+
+
+def dims(m: Make) -> Iterator[S]:
+    """x, several dims"""
+    yield from along(m)
+    yield S(m.x(2, 3, 2), (0, 2))
+    yield S(m.x(2, 3, 2), (-1, 1), True)
+    yield S(m.x(), 0)
+    yield S(m.x(), -1, True)
+
+
+def softmaxes(m: Make) -> Iterator[S]:
+    yield S(m.x(3, 4), 0)
+    yield S(m.x(3, 4), -1)
+    yield S(m.t(3, 4), 1)
+    yield S(m.x(2, 3, 2), 1)
+    yield S(m.e(3, 4), dim=0)
+    yield S(m.x(5), 0)
+    yield S(m.x(), 0)
+    yield S(m.x(0, 3), 1)
+
+
+# ---- references ----
+
+
+def vector(f: Callable[[float], float]) -> Callable[[Any], Any]:
+    def on_array(x: Any) -> Any:
+        return np.array([f(float(v)) for v in np.asarray(x).ravel()], np.float64).reshape(np.shape(x))
+
+    return on_array
+
+
+def sigmoid(x: Any) -> Any:
+    return 1 / (1 + np.exp(-x))
+
+
+def axis_of(dim: Any, x: Any) -> Any:
+    return None if x.ndim == 0 else tuple(dim) if isinstance(dim, (list, tuple)) else dim
+
+
+def reduced(f: Callable[..., Any]) -> Callable[..., Any]:
+    def ref(x: Any, dim: Any = None, keepdim: bool = False, **kw: Any) -> Any:
+        return f(x, axis=axis_of(dim, x), keepdims=keepdim, **kw)
+
+    return ref
+
+
+def whole_sum(x: Any, dim: Any = None, keepdim: bool = False) -> Any:
+    return np.sum(x, axis=axis_of(dim, x), keepdims=keepdim, dtype=np.int64 if x.dtype.kind in "iub" else None)
+
+
+def whole_prod(x: Any, dim: Any = None, keepdim: bool = False) -> Any:
+    return np.prod(x, axis=axis_of(dim, x), keepdims=keepdim, dtype=np.int64 if x.dtype.kind in "iub" else None)
+
+
+def extreme(pick: Callable[..., Any], where: Callable[..., Any]) -> Callable[..., Any]:
+    def ref(x: Any, dim: Any = None, keepdim: bool = False) -> Any:
+        if isinstance(dim, np.ndarray):
+            return (np.maximum if pick is np.max else np.minimum)(x, dim)
+        if dim is None:
+            return pick(x)
+        if x.ndim == 0:
+            return x, np.zeros((), np.int64)
+        return pick(x, axis=dim, keepdims=keepdim), where(x, axis=dim, keepdims=keepdim)
+
+    return ref
+
+
+def softmax(x: Any, dim: int) -> Any:
+    e = np.exp(x)
+    return e / e.sum(axis=dim if x.ndim else None, keepdims=True)
+
+
+def norm(x: Any, p: Any = 2.0, dim: Any = None, keepdim: bool = False) -> Any:
+    axis = None if dim is None else tuple(np.atleast_1d(dim).tolist())
+    a = np.abs(x)
+    if p == "fro":
+        p = 2.0
+    if p == math.inf:
+        return a.max(axis=axis, keepdims=keepdim)
+    if p == -math.inf:
+        return a.min(axis=axis, keepdims=keepdim)
+    if p == 0:
+        return (a != 0).sum(axis=axis, keepdims=keepdim).astype(np.float64)
+    return (a**p).sum(axis=axis, keepdims=keepdim) ** (1 / p)
+
+
+def split(x: Any, size: Any, dim: int = 0) -> Any:
+    n = x.shape[dim]
+    sizes = [min(size, n - i) for i in range(0, n, size)] or [0] if isinstance(size, int) else list(size)
+    out, at = [], 0
+    for s in sizes:
+        out.append(np.take(x, range(at, at + s), axis=dim))
+        at += s
+    return tuple(out)
+
+
+def chunk(x: Any, chunks: int, dim: int = 0) -> Any:
+    return split(x, max(-(-x.shape[dim] // chunks), 1), dim)
+
+
+def unbind(x: Any, dim: int = 0) -> Any:
+    return tuple(np.moveaxis(x, dim, 0))
+
+
+def squeeze(x: Any, dim: Any = None) -> Any:
+    if dim is None:
+        return np.squeeze(x)
+    axes = tuple(d for d in np.atleast_1d(dim).tolist() if x.ndim and x.shape[d] == 1)
+    return np.squeeze(x, axis=axes)
+
+
+def flat(x: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
+    if x.ndim == 0:
+        return x.reshape(1)
+    a, b = start_dim % x.ndim, end_dim % x.ndim
+    return x.reshape(x.shape[:a] + (-1 if x.size else math.prod(x.shape[a : b + 1]),) + x.shape[b + 1 :])
+
+
+def expand(x: Any, *sizes: Any) -> Any:
+    to = sizes[0] if isinstance(sizes[0], (list, tuple)) else sizes
+    lead = len(to) - x.ndim
+    return np.broadcast_to(x, [x.shape[i - lead] if n == -1 else n for i, n in enumerate(to)])
+
+
+def view_sizes(x: Any, *sizes: Any) -> Any:
+    return x.reshape(sizes[0] if isinstance(sizes[0], (list, tuple)) else sizes)
+
+
+def permuted(x: Any, *d: Any) -> Any:
+    return x.transpose(d[0] if isinstance(d[0], (list, tuple)) else d)
+
+
+def written(x: Any, where: Any, value: Any) -> Any:
+    out = x.copy()
+    out[where] = value
+    return out
+
+
+def clamp(x: Any, min: Any = None, max: Any = None) -> Any:
+    if min is not None:
+        x = np.maximum(x, min)
+    return x if max is None else np.minimum(x, max)
+
+
+def matmul(a: Any, b: Any) -> Any:
+    return np.einsum("...ij,...jk->...ik", a, b) if a.ndim > 1 and b.ndim > 1 else np.matmul(a, b)
+
+
+def addmm(c: Any, a: Any, b: Any, beta: Any = 1, alpha: Any = 1) -> Any:
+    return beta * c + alpha * np.einsum("ij,jk->ik", a, b)
+
+
+def linear(x: Any, w: Any, bias: Any = None) -> Any:
+    y = np.einsum("...i,oi->...o", x, w) if w.ndim == 2 else np.einsum("...i,i->...", x, w)
+    return y if bias is None else y + bias
+
+
+def reduction_of(loss: Any, reduction: str) -> Any:
+    return loss if reduction == "none" else loss.sum() if reduction == "sum" else loss.mean()
+
+
+def nll(x: Any, target: Any, weight: Any = None, ignore_index: int = -100, reduction: str = "mean") -> Any:
+    """x (N, C, ...) or (C,)"""
+    if x.ndim == 1:
+        return nll(x[None], target[None], weight, ignore_index, reduction)[0] if reduction == "none" else nll(
+            x[None], target[None], weight, ignore_index, reduction)
+    w = np.ones(x.shape[1]) if weight is None else weight
+    out, total = np.zeros(target.shape), 0.0
+    for at in np.ndindex(*target.shape):
+        c = int(target[at])
+        if c != ignore_index:
+            out[at] = -w[c] * x[(at[0], c, *at[1:])]
+            total += w[c]
+    return out if reduction == "none" else out.sum() if reduction == "sum" else out.sum() / total
+
+
+def cross_entropy(
+    x: Any, target: Any, weight: Any = None, ignore_index: int = -100, reduction: str = "mean", label_smoothing: float = 0.0
+) -> Any:
+    dim = 0 if x.ndim == 1 else 1
+    logp = np.log(softmax(x, dim))
+    n = x.shape[dim]
+    if target.dtype.kind == "f":
+        t = target * (1 - label_smoothing) + label_smoothing / n
+        w = np.ones(n) if weight is None else weight
+        loss = -(t * logp * w.reshape([-1 if i == dim else 1 for i in range(x.ndim)])).sum(dim)
+        if reduction == "mean":
+            return loss.sum() / (x.size / n)
+        return reduction_of(loss, reduction)
+    sharp = nll(logp, target, weight, ignore_index, reduction)
+    if not label_smoothing:
+        return sharp
+    w = np.ones(n) if weight is None else weight
+    keep = (target != ignore_index).astype(float)
+    smooth = -(logp * w.reshape([-1 if i == dim else 1 for i in range(x.ndim)])).sum(dim) * keep
+    if reduction == "mean":
+        mass = (w[np.where(keep > 0, target, 0)] * keep).sum()
+        smooth = smooth.sum() / mass
+    else:
+        smooth = reduction_of(smooth, reduction)
+    return (1 - label_smoothing) * sharp + label_smoothing / n * smooth
+
+
+# ---- arithmetic ----
+
+
+def true_or_floor(a: Any, b: Any, rounding_mode: Any = None) -> Any:
+    if rounding_mode is None:
+        return np.true_divide(a, b)
+    q = np.true_divide(a, b)
+    q = np.floor(q) if rounding_mode == "floor" else np.trunc(q)
+    return q if "f" in (np.result_type(a).kind, np.result_type(b).kind) else q.astype(np.int64)
+
+
+def rounded_divs(m: Make) -> Iterator[S]:
+    for mode in ("floor", "trunc"):
+        yield S(m.x(3, 4), m.x(4), rounding_mode=mode)
+        yield S(m.t(3, 4), 2, rounding_mode=mode)
+
+
+def scaled(m: Make) -> Iterator[S]:
+    yield from two_or_number(m)
+    yield S(m.x(3, 4), m.x(4), alpha=2 if m.dtype.kind in "iu" else 0.5)
+    yield S(m.x(3, 4), 3, alpha=2)
+
+
+def powers(m: Make) -> Iterator[S]:
+    yield S(m.x(3, 4), 2)
+    yield S(m.t(3, 4), 3)
+    yield S(m.x(2, 3), 1)
+    yield S(m.x(2, 3), 0)
+    yield S(m.x(), 2)
+    if m.floats:
+        yield S(m.e(2, 3), -1)
+        yield S(m.x(2, 3), 0.5)
+        yield S(m.x(4), -1.5)
+
+
+ARITHMETIC = [
+    Op("add", scaled, lambda a, b, alpha=1: a + alpha * b, inplace=True, out=True, node="AddBackward0", dtypes=NUMBERS, twice=True),
+    Op("sub", scaled, lambda a, b, alpha=1: a - alpha * b, inplace=True, out=True, node="SubBackward0", dtypes=NUMBERS, twice=True),
+    Op("mul", two_or_number, lambda a, b: a * b, inplace=True, out=True, node="MulBackward0", dtypes=ALL),
+    Op("div", two_or_number, np.true_divide, inplace=True, out=True, node="DivBackward0", dtypes=NUMBERS, result="float", kinks=(0,), gap=0.3, low=1),
+    Op("div_rounded", rounded_divs, true_or_floor, path="div", inplace=True, out=True, node="DivBackward1", dtypes=WIDE + INTS,
+       kinks=(0,), gap=0.3, low=1, twice=True),
+    Op("true_divide", two_or_number, np.true_divide, inplace=True, out=True, node="DivBackward0", dtypes=NUMBERS, result="float", low=1, high=3),
+    Op("floor_divide", two_or_number, np.floor_divide, inplace=True, out=True, dtypes=WIDE + INTS, low=1, high=9, grad=False),
+    Op("remainder", two_or_number, np.remainder, inplace=True, out=True, node="RemainderBackward0", dtypes=WIDE + INTS, low=1, high=9,
+       twice=None),
+    Op("neg", one, np.negative, inplace=True, out=True, node="NegBackward0", dtypes=NUMBERS, twice=True),
+    Op("reciprocal", one, lambda x: 1 / x, inplace=True, out=True, node="ReciprocalBackward0", dtypes=NUMBERS, result="float", low=1, high=3),
+    Op("square", one, np.square, inplace=True, out=True, node="PowBackward0", dtypes=NUMBERS),
+    Op("pow", powers, lambda a, b: np.power(a, b), inplace=True, out=True, node="PowBackward0", dtypes=NUMBERS, low=1, high=3),
+    Op("pow_tensor", two, np.power, path="pow", inplace=True, out=True, node="PowBackward1", dtypes=NUMBERS, low=1, high=3),
+    Op("pow_number", number_first, np.power, path="pow", method=None, node="PowBackward2", dtypes=NUMBERS, low=1, high=3),
+    Op("rsub", two_or_number, lambda a, b: b - a, dtypes=WIDE + INTS, method=None, twice=True),
+    Op("subtract", two, np.subtract, inplace=True, out=True, node="SubBackward0", twice=True),
+    Op("multiply", two, np.multiply, inplace=True, out=True, node="MulBackward0"),
+    Op("divide", two, np.divide, inplace=True, out=True, node="DivBackward0", low=1, high=3),
+    Op("negative", one, np.negative, inplace=True, out=True, node="NegBackward0", twice=True),
+    Op("float_power", powers, lambda a, b: np.power(a.astype(float), b), out=True, result="float64", low=1, high=3, method=None),
+    # operators
+    Op("operator.add", two_or_number, np.add, node="AddBackward0", dtypes=NUMBERS, twice=True),
+    Op("operator.sub", two_or_number, np.subtract, node="SubBackward0", dtypes=NUMBERS, twice=True),
+    Op("operator.mul", two_or_number, np.multiply, node="MulBackward0", dtypes=NUMBERS),
+    Op("operator.truediv", two_or_number, np.true_divide, node="DivBackward0", dtypes=NUMBERS, result="float", low=1, high=3),
+    Op("operator.pow", two_or_number, np.power, dtypes=NUMBERS, low=1, high=3),
+    Op("operator.mod", two_or_number, np.remainder, dtypes=WIDE + INTS, low=1, high=9, node="RemainderBackward0", twice=None),
+    Op("operator.floordiv", two_or_number, np.floor_divide, dtypes=WIDE + INTS, low=1, high=9, grad=False),
+    Op("operator.neg", one, np.negative, node="NegBackward0", dtypes=NUMBERS, twice=True),
+    Op("number + x", number_first, np.add, path="operator.add", node="AddBackward0", dtypes=NUMBERS, twice=True),
+    Op("number - x", number_first, np.subtract, path="operator.sub", node="RsubBackward1", dtypes=WIDE + INTS, twice=True),
+    Op("number * x", number_first, np.multiply, path="operator.mul", node="MulBackward0", dtypes=NUMBERS),
+    Op("number / x", number_first, np.true_divide, path="operator.truediv", node="MulBackward0", dtypes=WIDE + INTS, result="float", low=1, high=3),
+    Op("number ** x", number_first, np.power, path="operator.pow", node="PowBackward2", dtypes=NUMBERS, low=1, high=3),
+    Op("number % x", number_first, np.remainder, path="operator.mod", node="RemainderBackward0", dtypes=WIDE + INTS, low=1, high=9, twice=None),
+    Op("number // x", number_first, np.floor_divide, path="operator.floordiv", dtypes=WIDE + INTS, low=1, high=9, grad=False),
+]
+
+COMPARISONS = [
+    Op(name, two_or_number, ref, out=True, inplace=name + "_", result="bool", grad=False, dtypes=ALL, exact=True)
+    for name, ref in [("eq", np.equal), ("ne", np.not_equal), ("lt", np.less), ("le", np.less_equal),
+                      ("gt", np.greater), ("ge", np.greater_equal)]
+] + [
+    Op(f"operator.{name}", two_or_number, ref, result="bool", grad=False, dtypes=WIDE + INTS, exact=True)
+    for name, ref in [("eq", np.equal), ("ne", np.not_equal), ("lt", np.less), ("le", np.less_equal),
+                      ("gt", np.greater), ("ge", np.greater_equal)]
+] + [
+    Op(f"number {symbol} x", number_first, ref, path=f"operator.{name}", result="bool", grad=False, dtypes=WIDE + INTS, exact=True)
+    for symbol, name, ref in [("==", "eq", np.equal), ("<", "lt", np.less), (">=", "ge", np.greater_equal)]
+] + [
+    Op(f"operator.{name}", int_twos, ref, grad=False, dtypes=INTS + BOOL, exact=True)
+    for name, ref in [("and_", np.bitwise_and), ("or_", np.bitwise_or), ("xor", np.bitwise_xor)]
+] + [
+    Op("operator.invert", one, np.invert, grad=False, dtypes=INTS + BOOL, exact=True),
+    *[Op(name, int_twos, ref, grad=False, dtypes=INTS + BOOL, exact=True, out=True, inplace=True)
+      for name, ref in [("bitwise_and", np.bitwise_and), ("bitwise_or", np.bitwise_or), ("bitwise_xor", np.bitwise_xor)]],
+    Op("bitwise_not", one, np.invert, grad=False, dtypes=INTS + BOOL, exact=True, out=True, inplace=True),
+    *[Op(name, two, ref, grad=False, result="bool", dtypes=WIDE + INTS + BOOL, exact=True, out=True, inplace=True)
+      for name, ref in [("logical_and", np.logical_and), ("logical_or", np.logical_or), ("logical_xor", np.logical_xor)]],
+    Op("logical_not", one, np.logical_not, grad=False, result="bool", dtypes=WIDE + INTS + BOOL, exact=True, out=True, inplace=True),
+    *[Op(name, one, ref, grad=False, result="bool", dtypes=WIDE + INTS, exact=True)
+      for name, ref in [("isnan", np.isnan), ("isinf", np.isinf), ("isfinite", np.isfinite)]],
+    Op("maximum", two, np.maximum, out=True, node="MaximumBackward0", dtypes=ALL, exact=True),
+    Op("minimum", two, np.minimum, out=True, node="MinimumBackward0", dtypes=ALL, exact=True),
+]
+
+
+# ---- element by element ----
+
+
+def pointwise(name: str, ref: Any, low: float = -2, high: float = 2, **kw: Any) -> Op:
+    kw.setdefault("dtypes", ALL)
+    kw.setdefault("result", "float")
+    kw.setdefault("inplace", True)
+    kw.setdefault("out", True)
+    kw.setdefault("node", "".join(p.capitalize() for p in name.split("_")) + "Backward0")
+    return Op(name, one, ref, low=low, high=high, **kw)
+
+
+def clamps(m: Make) -> Iterator[S]:
+    yield S(m.x(3, 4), -1, 1) if m.dtype.kind != "u" else S(m.x(3, 4), 0, 1)
+    yield S(m.t(3, 4), min=0)
+    yield S(m.e(3, 4), max=1)
+    yield S(m.x(), 0, 1)
+    yield S(m.x(0, 2), 0, 1)
+    if m.floats:
+        yield S(m.x(3, 4), -0.5, 0.5)
+
+
+def tensor_clamps(m: Make) -> Iterator[S]:
+    yield S(m.x(3, 4), m.x(3, 4, low=0, high=0.7), m.x(3, 4, low=1, high=2))
+    yield S(m.x(3, 4), min=m.x(4))
+    yield S(m.x(3, 4), max=m.x(3, 1))
+
+
+def wheres(m: Make) -> Iterator[S]:
+    yield S(m.mask(3, 4), m.x(3, 4), m.x(3, 4))
+    yield S(m.mask(3, 1), m.x(4), m.t(3, 4))
+    yield S(m.mask(4), m.x(3, 1), m.x())
+    yield S(m.mask(3, 4), m.x(3, 4), 2)
+    yield S(m.mask(3, 4), 1.5, m.x(3, 4)) if m.floats else S(m.mask(3, 4), 1, m.x(3, 4))
+    yield S(m.mask(), m.x(2), m.x(2))
+    yield S(m.mask(0, 2), m.x(0, 2), m.x(2))
+
+
+def fills(m: Make) -> Iterator[S]:
+    yield S(m.x(3, 4), m.mask(3, 4), 2)
+    yield S(m.t(3, 4), m.mask(4), 0)
+    yield S(m.e(3, 4), m.mask(3, 1), 1)
+    yield S(m.x(), m.mask(), 1)
+    if m.floats:
+        yield S(m.x(2, 2), m.mask(2, 2), -math.inf).plain()
+
+
+def gelus(m: Make) -> Iterator[S]:
+    yield from one(m)
+    yield S(m.x(3, 4), approximate="tanh")
+
+
+def gelu(x: Any, approximate: str = "none") -> Any:
+    if approximate == "tanh":
+        return 0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
+    return 0.5 * x * (1 + vector(math.erf)(x / math.sqrt(2)))
+
+
+KINK = {"kinks": (0.0,)}
+POINTWISE = [
+    pointwise("exp", np.exp),
+    pointwise("log", np.log, 0.5, 3),
+    pointwise("sqrt", np.sqrt, 0.5, 3),
+    pointwise("abs", np.abs, result="same", dtypes=NUMBERS, exact=True, **KINK),
+    pointwise("sin", np.sin),
+    pointwise("cos", np.cos),
+    pointwise("tanh", np.tanh),
+    pointwise("sigmoid", sigmoid),
+    Op("relu", one, lambda x: np.maximum(x, 0), inplace=True, node="ReluBackward0", dtypes=NUMBERS, exact=True, **KINK),
+    Op("clamp", clamps, clamp, inplace=True, out=True, node="ClampBackward1", dtypes=NUMBERS, kinks=(-1, -0.5, 0, 0.5, 1), gap=0.01, exact=True),
+    Op("clamp_tensor", tensor_clamps, clamp, path="clamp", inplace=True, out=True, node="ClampBackward0", dtypes=WIDE + INTS, exact=True),
+    Op("where", wheres, np.where, method=None, node="WhereBackward0", dtypes=ALL, result="branches", exact=True),
+    Op("masked_fill", fills, lambda x, mask, v: np.where(mask, v, x), method=True, inplace=True, node="MaskedFillBackward0", dtypes=NUMBERS,
+       result="first", exact=True),
+    pointwise("tan", np.tan, -1, 1),
+    pointwise("asin", np.arcsin, -0.8, 0.8),
+    pointwise("acos", np.arccos, -0.8, 0.8),
+    pointwise("atan", np.arctan),
+    pointwise("sinh", np.sinh),
+    pointwise("cosh", np.cosh),
+    pointwise("asinh", np.arcsinh),
+    pointwise("acosh", np.arccosh, 1.3, 3),
+    pointwise("atanh", np.arctanh, -0.8, 0.8, dtypes=FLOATS),
+    pointwise("exp2", np.exp2),
+    pointwise("expm1", np.expm1),
+    pointwise("log2", np.log2, 0.5, 3),
+    pointwise("log10", np.log10, 0.5, 3),
+    pointwise("log1p", np.log1p, -0.5, 3, node="Log1PBackward0"),
+    pointwise("rsqrt", lambda x: 1 / np.sqrt(x), 0.5, 3),
+    pointwise("erf", vector(math.erf)),
+    pointwise("erfc", vector(math.erfc)),
+    pointwise("lgamma", vector(math.lgamma), 0.5, 4, dtypes=FLOATS),
+    pointwise("deg2rad", np.deg2rad, node="Deg2RadBackward0", twice=True, dtypes=FLOATS),
+    pointwise("rad2deg", np.rad2deg, node="Rad2DegBackward0", twice=True, dtypes=FLOATS),
+    pointwise("floor", np.floor, result="same", dtypes=NUMBERS, twice=True, kinks=(-1, 0, 1), exact=True),
+    pointwise("ceil", np.ceil, result="same", dtypes=NUMBERS, twice=True, kinks=(-1, 0, 1), exact=True),
+    pointwise("trunc", np.trunc, result="same", dtypes=NUMBERS, twice=True, kinks=(-1, 0, 1), exact=True),
+    pointwise("round", np.round, result="same", dtypes=NUMBERS, twice=True, kinks=(-1.5, -0.5, 0.5, 1.5), exact=True),
+    pointwise("frac", lambda x: x - np.trunc(x), result="same", dtypes=FLOATS, twice=True, kinks=(-1, 0, 1)),
+    pointwise("sign", np.sign, result="same", dtypes=NUMBERS, twice=True, exact=True, **KINK),
+    pointwise("sgn", np.sign, result="same", dtypes=NUMBERS, exact=True, twice=None, **KINK),
+    pointwise("sinc", np.sinc, kinks=(0.0,)),
+    pointwise("signbit", np.signbit, result="bool", dtypes=WIDE + INTS, grad=False, inplace=None, node=None, exact=True),
+    pointwise("nan_to_num", np.nan_to_num, result="same", dtypes=NUMBERS, node="NanToNumBackward0"),
+    pointwise("logit", lambda x: np.log(x / (1 - x)), 0.1, 0.9, dtypes=FLOATS),
+    Op("atan2", two, np.arctan2, inplace=True, out=True, node="Atan2Backward0", low=0.5, high=2),
+    Op("hypot", two, np.hypot, inplace=True, out=True, node="HypotBackward0", low=0.5, high=2),
+    Op("logaddexp", two, np.logaddexp, out=True, node="LogaddexpBackward0"),
+    Op("logaddexp2", two, np.logaddexp2, out=True, node="Logaddexp2Backward0"),
+    Op("copysign", two, np.copysign, inplace=True, out=True, node="CopysignBackward0", **KINK),
+    Op("fmod", two, np.fmod, inplace=True, out=True, node="FmodBackward1", low=1, high=3, dtypes=WIDE + INTS),
+    Op("fmax", two, np.fmax, out=True, node="FmaxBackward0", dtypes=ALL, exact=True),
+    Op("fmin", two, np.fmin, out=True, node="FminBackward0", dtypes=ALL, exact=True),
+    Op("xlogy", two, lambda a, b: a * np.log(b), inplace=True, out=True, node="XlogyBackward0", low=0.5, high=3),
+    Op("heaviside", two, np.heaviside, inplace=True, out=True, grad=False, dtypes=WIDE + INTS, exact=True),
+    Op("lerp", lambda m: iter([S(m.x(3, 4), m.x(3, 4), 0.3), S(m.t(3, 4), m.x(4), 0.7), S(m.x(), m.x(), 0.5)]),
+       lambda a, b, w: a + w * (b - a), inplace=True, out=True, node="LerpBackward0", twice=True),
+    Op("lerp_tensor", lambda m: iter([S(m.x(3, 4), m.x(3, 4), m.x(3, 4)), S(m.t(3, 4), m.x(4), m.x(3, 1))]), lambda a, b, w: a + w * (b - a),
+       path="lerp", inplace=True, out=True, node="LerpBackward1"),
+    Op("addcmul", lambda m: iter([S(m.x(3, 4), m.x(3, 4), m.x(4)), S(m.t(3, 4), m.x(3, 1), m.x(4), value=0.5), S(m.x(), m.x(), m.x())]),
+       lambda c, a, b, value=1: c + value * a * b, inplace=True, out=True, node="AddcmulBackward0"),
+    Op("addcdiv", lambda m: iter([S(m.x(3, 4), m.x(3, 4), m.x(4)), S(m.t(3, 4), m.x(3, 1), m.x(4), value=0.5), S(m.x(), m.x(), m.x())]),
+       lambda c, a, b, value=1: c + value * a / b, inplace=True, out=True, node="AddcdivBackward0", low=1, high=3),
+]
+
+
+# ---- reductions ----
+
+
+def plain_or(more: Samples, **kw: Any) -> Samples:
+    def samples(m: Make) -> Iterator[S]:
+        yield from reductions(m)
+        yield from more(m)
+
+    return samples
+
+
+def sums(m: Make) -> Iterator[S]:
+    yield from reductions(m)
+    yield S(m.x(0, 3))
+    yield S(m.x(0, 3), 0)
+    yield S(m.x(0, 3), 1)
+    for s in dims(m):
+        yield s
+
+
+def prods(m: Make) -> Iterator[S]:
+    yield from reductions(m)
+    yield S(m.x(0, 3))
+    yield from along(m)
+    if m.floats:
+        zeros = m.x(2, 3)
+        zeros[0, 1] = 0
+        yield S(zeros)
+        yield S(zeros, 1)
+        both = m.x(2, 3)
+        both[0, :2] = 0
+        yield S(both, 1)
+        yield S(both)
+
+
+def norms(m: Make) -> Iterator[S]:
+    yield S(m.x(3, 4))
+    yield S(m.t(3, 4))
+    yield S(m.x())
+    yield S(m.x(3, 4), 2, 0)
+    yield S(m.x(3, 4), 3, -1, True)
+    yield S(m.x(2, 3, 2), 2, (0, 2))
+    yield S(m.x(3, 4), 1)
+    yield S(m.x(3, 4), 1.5, 1)
+    yield S(m.e(3, 4), 2, 1)
+    yield S(m.x(3, 4), math.inf, 1)
+    yield S(m.x(3, 4), -math.inf, 1)
+    yield S(m.x(3, 4), 0, 1)
+
+
+def reduced_by(name: str, ref: Any, samples: Samples = sums, **kw: Any) -> Op:
+    return Op(name, samples, ref, **kw)
+
+
+def variances(m: Make) -> Iterator[S]:
+    yield S(m.x(3, 4))
+    yield S(m.t(3, 4))
+    yield S(m.x(3, 4), 0)
+    yield S(m.x(3, 4), -1, keepdim=True)
+    yield S(m.x(2, 3, 2), (0, 2))
+    yield S(m.x(3, 4), 1, correction=0)
+    yield S(m.e(3, 4), 1, unbiased=False)
+
+
+def spread(root: bool) -> Callable[..., Any]:
+    def ref(x: Any, dim: Any = None, unbiased: bool = True, keepdim: bool = False, correction: int = 1) -> Any:
+        v = np.var(x, axis=axis_of(dim, x), ddof=correction if unbiased else 0, keepdims=keepdim)
+        return np.sqrt(v) if root else v
+
+    return ref
+
+
+def logsumexp(x: Any, dim: Any, keepdim: bool = False) -> Any:
+    return np.log(np.sum(np.exp(x), axis=axis_of(dim, x), keepdims=keepdim))
+
+
+def lower_median(x: Any, dim: Any = None, keepdim: bool = False) -> Any:
+    if dim is None:
+        return np.sort(x.ravel())[(x.size - 1) // 2]
+    if x.ndim == 0:
+        return x, np.zeros((), np.int64)
+    order = np.argsort(x, axis=dim, kind="stable")
+    at = np.take(order, [(x.shape[dim] - 1) // 2], axis=dim)
+    y = np.take_along_axis(x, at, dim)
+    return (y, at) if keepdim else (np.squeeze(y, dim), np.squeeze(at, dim))
+
+
+def running(f: Any) -> Callable[..., Any]:
+    def ref(x: Any, dim: int) -> Any:
+        if x.ndim == 0:
+            return (x, np.zeros((), np.int64)) if f in (np.maximum, np.minimum) else x
+        if f in (np.maximum, np.minimum):
+            y = f.accumulate(x, axis=dim)
+            at = np.zeros(x.shape, np.int64)
+            for where in np.ndindex(*x.shape):
+                line = x[tuple(slice(None) if i == dim % x.ndim else w for i, w in enumerate(where))][: where[dim] + 1]
+                at[where] = int(np.flatnonzero(line == y[where])[-1])
+            return y, at
+        return f.accumulate(x, axis=dim, dtype=np.int64 if x.dtype.kind in "iub" else None)
+
+    return ref
+
+
+def running_samples(m: Make) -> Iterator[S]:
+    for s in softmaxes(m):
+        if s.args[0].size:
+            yield s
+
+
+REDUCTIONS = [
+    Op("sum", sums, whole_sum, dtypes=ALL, result="sum", out=False, twice=True),
+    Op("mean", plain_or(dims), reduced(np.mean), dtypes=FLOATS, twice=True),
+    Op("prod", prods, whole_prod, dtypes=ALL, result="sum", node=None),
+    Op("max", reductions, np.max, node="MaxBackward1", dtypes=ALL, exact=True),
+    Op("max_dim", along, extreme(np.max, np.argmax), path="max", result=("first", "int64"), node="MaxBackward0", dtypes=WIDE + (f16,), exact=True),
+    Op("max_other", two, np.maximum, path="max", node="MaximumBackward0", dtypes=WIDE, exact=True),
+    Op("min", reductions, np.min, node="MinBackward1", dtypes=ALL, exact=True),
+    Op("min_dim", along, extreme(np.min, np.argmin), path="min", result=("first", "int64"), node="MinBackward0", dtypes=WIDE + (f16,), exact=True),
+    Op("min_other", two, np.minimum, path="min", node="MinimumBackward0", dtypes=WIDE, exact=True),
+    Op("norm", norms, norm, node="LinalgVectorNormBackward0", dtypes=FLOATS, kinks=(0.0,)),
+    Op("linalg.vector_norm", lambda m: iter([S(m.x(3, 4)), S(m.x(3, 4), 3), S(m.t(3, 4), 2, 0, True)]), norm, node="LinalgVectorNormBackward0",
+       dtypes=FLOATS, kinks=(0.0,)),
+    Op("amax", plain_or(dims), reduced(np.max), node="AmaxBackward0", result="first", dtypes=ALL, exact=True, out=True),
+    Op("amin", plain_or(dims), reduced(np.min), node="AminBackward0", result="first", dtypes=ALL, exact=True, out=True),
+    Op("argmax", plain_or(along), reduced(np.argmax), grad=False, result="int64", dtypes=WIDE + (f16,), exact=True),
+    Op("argmin", plain_or(along), reduced(np.argmin), grad=False, result="int64", dtypes=WIDE + (f16,), exact=True),
+    Op("all", plain_or(along), reduced(np.all), grad=False, result="bool", dtypes=(f32, i64, b8), exact=True),
+    Op("any", plain_or(along), reduced(np.any), grad=False, result="bool", dtypes=(f32, i64, b8), exact=True),
+    Op("var", variances, spread(False), node="VarBackward0", dtypes=FLOATS),
+    Op("std", variances, spread(True), node="StdBackward0", dtypes=FLOATS),
+    Op("logsumexp", dims, logsumexp, node="LogsumexpBackward0", dtypes=FLOATS, out=True),
+    Op("median", reductions, lower_median, node="MedianBackward0", dtypes=WIDE + INTS, exact=True),
+    Op("median_dim", along, lower_median, path="median", result=("first", "int64"), node="MedianBackward1", dtypes=WIDE, exact=True),
+    Op("cumsum", running_samples, running(np.add), node="CumsumBackward0", dtypes=ALL, result="sum", out=True, inplace=None, twice=True),
+    Op("cumprod", running_samples, running(np.multiply), node="CumprodBackward0", dtypes=WIDE + INTS, result="sum", out=True, kinks=(0.0,)),
+    Op("cummax", running_samples, running(np.maximum), node="CummaxBackward0", dtypes=WIDE, result=("first", "int64"), exact=True),
+    Op("cummin", running_samples, running(np.minimum), node="CumminBackward0", dtypes=WIDE, result=("first", "int64"), exact=True),
+    Op("logcumsumexp", running_samples, lambda x, dim: np.log(np.cumsum(np.exp(x), axis=dim)) if x.ndim else x, node="LogcumsumexpBackward0", dtypes=WIDE),
+    Op("softmax", softmaxes, softmax, node="SoftmaxBackward0"),
+    Op("log_softmax", softmaxes, lambda x, dim: np.log(softmax(x, dim)), node="LogSoftmaxBackward0"),
+]
+
+
+# ---- shapes ----
+
+
+def views(m: Make) -> Iterator[S]:
+    yield S(m.x(3, 4), 4, 3)
+    yield S(m.x(3, 4), (2, -1))
+    yield S(m.x(2, 3, 2), -1)
+    yield S(m.x(6), 2, 3)
+    yield S(m.x(), 1)
+    yield S(m.x(1), ())
+    yield S(m.x(0, 3), 3, 0)
+    yield S(m.t(2, 3, 2), 2, 3, 2, 1)
+
+
+def reshapes(m: Make) -> Iterator[S]:
+    yield S(m.x(3, 4), (4, 3)).by("ViewBackward0")
+    yield S(m.t(3, 4), (12,)).by("UnsafeViewBackward0")
+    yield S(m.e(3, 4), (-1, 6)).by("UnsafeViewBackward0")
+    yield S(m.x(), (1, 1)).by("ViewBackward0")
+    yield S(m.x(0, 3), (0,)).by("ViewBackward0")
+
+
+def flattens(m: Make) -> Iterator[S]:
+    yield S(m.x(2, 3, 2)).by("ViewBackward0")
+    yield S(m.x(2, 3, 2), 1).by("ViewBackward0")
+    yield S(m.t(2, 3, 2), 0, -2).by("UnsafeViewBackward0")
+    yield S(m.x()).by("ViewBackward0")
+    yield S(m.x(2, 3), start_dim=-2, end_dim=-1).by("ViewBackward0")
+
+
+def squeezes(m: Make) -> Iterator[S]:
+    yield S(m.x(2, 1, 3, 1)).by("SqueezeBackward0")
+    yield S(m.x(2, 1, 3, 1), 1).by("SqueezeBackward1")
+    yield S(m.x(2, 1, 3, 1), -1).by("SqueezeBackward1")
+    yield S(m.x(2, 1, 3, 1), 0).by("SqueezeBackward1")
+    yield S(m.x(2, 1, 3, 1), (1, 3)).by("SqueezeBackward2")
+    yield S(m.x(1)).by("SqueezeBackward0")
+    yield S(m.x()).by("SqueezeBackward0")
+    yield S(m.t(2, 1, 3)).by("SqueezeBackward0")
+
+
+def expands(m: Make) -> Iterator[S]:
+    yield S(m.x(3, 1), 3, 4)
+    yield S(m.x(3, 1), (2, -1, 4))
+    yield S(m.x(), 2, 2)
+    yield S(m.x(1), 3)
+    yield S(m.t(3, 1), -1, 2)
+    yield S(m.x(1, 3), 0, 3)
+
+
+def of(path: str) -> Callable[[Any], Any]:
+    """The Tensor method as a function, for what is a method only."""
+    return lambda torch: getattr(torch.Tensor, path, None)
+
+
+def write(x: Any, where: Any, value: Any) -> Any:
+    y = x.clone()
+    y[where] = value
+    return y
+
+
+def reads(m: Make) -> Iterator[S]:
+    at = slice
+    yield S(m.x(3, 4), 0).by("SelectBackward0", True)
+    yield S(m.x(3, 4), -1).by("SelectBackward0", True)
+    yield S(m.x(4), 2).by("SelectBackward0", True)
+    yield S(m.x(3, 4), at(1, 3)).by("SliceBackward0", True)
+    yield S(m.x(3, 4), at(None)).by("SliceBackward0", True)
+    yield S(m.x(5), at(None, None, 2)).by("SliceBackward0", True)
+    yield S(m.x(3, 4), at(5, 9)).by("SliceBackward0", True)
+    yield S(m.x(3, 4), at(-2, None)).by("SliceBackward0", True)
+    yield S(m.x(3, 4), None).by("UnsqueezeBackward0", True)
+    yield S(m.x(3, 4), Ellipsis).by("AliasBackward0", True)
+    yield S(m.x(2, 3, 2), (Ellipsis, 0)).by("SelectBackward0", True)
+    yield S(m.x(2, 3, 2), (at(None), 1)).by("SelectBackward0", True)
+    yield S(m.x(2, 3, 2), (1, at(0, 2), None)).by("UnsqueezeBackward0", True)
+    yield S(m.t(3, 4), (at(0, 2), at(1, 3))).by("SliceBackward0", True)
+    yield S(m.e(3, 4), 1).by("SelectBackward0", True)
+    yield S(m.x(3, 4), ()).by("AliasBackward0", True)
+    yield S(m.x(), ()).by("AliasBackward0", True)
+    yield S(m.x(), None).by("UnsqueezeBackward0", True)
+    yield S(m.x(0, 3), at(None)).by("SliceBackward0", True)
+    # with tensors
+    yield S(m.x(3, 4), m.i(3, 2)).by("IndexBackward0")
+    yield S(m.x(3, 4), m.i(3, 2, low=-3)).by("IndexBackward0")
+    yield S(m.x(3, 4), m.i(3, 2, 3)).by("IndexBackward0")
+    yield S(m.x(3, 4), [0, 2, 0]).by("IndexBackward0")
+    yield S(m.x(3, 4), m.mask(3, 4)).by("IndexBackward0")
+    yield S(m.x(3, 4), m.mask(3)).by("IndexBackward0")
+    yield S(m.t(3, 4), (m.i(3, 2), m.i(4, 2))).by("IndexBackward0")
+    yield S(m.x(2, 3, 4), (at(None), m.i(3, 2))).by("IndexBackward0")
+    yield S(m.x(2, 3, 4), (m.i(2, 3), at(None), m.i(4, 3))).by("IndexBackward0")
+    yield S(m.x(2, 3, 4), (0, m.i(3, 2))).by("IndexBackward0")
+    yield S(m.x(2, 3, 4), (m.i(2, 2, 1), m.i(3, 3))).by("IndexBackward0")
+    yield S(m.x(3), m.i(3, 0)).by("IndexBackward0")
+    yield S(m.e(3, 4), (at(None), m.i(4, 5))).by("IndexBackward0")
+
+
+def read(x: Any, where: Any) -> Any:
+    return x[tuple(where) if isinstance(where, tuple) else where]
+
+
+def writes(m: Make) -> Iterator[S]:
+    at = slice
+    yield S(m.x(3, 4), 0, m.x(4)).by("CopySlices")
+    yield S(m.x(3, 4), 0, 1).by("CopySlices")
+    yield S(m.t(3, 4), at(1, 3), m.x(2, 4)).by("CopySlices")
+    yield S(m.x(3, 4), (at(None), 1), m.x(3)).by("CopySlices")
+    yield S(m.x(3, 4), (0, 0), m.x()).by("CopySlices")
+    yield S(m.x(3, 4), at(None), m.x(1, 4)).by("CopySlices")
+    yield S(m.x(3, 4), Ellipsis, m.x(4)).by("CopyBackwards", True)
+    yield S(m.x(5), at(None, None, 2), m.x(3)).by("CopySlices")
+    yield S(m.x(3, 4), m.distinct(3, 2), m.x(2, 4)).by("IndexPutBackward0")
+    yield S(m.x(3, 4), m.distinct(3, 2), m.x(4)).by("IndexPutBackward0")
+    yield S(m.x(3, 4), m.mask(3, 4), 2).by("IndexPutBackward0")
+    yield S(m.x(3, 4), m.mask(3, 4), m.x()).by("IndexPutBackward0")
+    yield S(m.x(2, 3), (m.distinct(2, 2), m.distinct(3, 2)), m.x(2)).by("IndexPutBackward0")
+    yield S(m.x(2, 3, 4), (at(None), m.distinct(3, 2)), m.x(2, 2, 4))
+    yield S(m.x(2, 3, 4), (0, m.distinct(3, 2)), m.x(2, 4)).by("CopySlices")
+
+
+def cats(m: Make) -> Iterator[S]:
+    yield S([m.x(2, 3), m.x(1, 3)])
+    yield S([m.x(2, 3), m.t(2, 2)], 1)
+    yield S([m.x(2, 3), m.e(2, 3), m.x(2, 1)], dim=-1)
+    yield S([m.x(3)])
+    yield S([m.x(2, 3), m.x(0, 3)])
+    yield S([m.x(0), m.x(2, 3)])
+
+
+def stacks(m: Make) -> Iterator[S]:
+    yield S([m.x(2, 3), m.t(2, 3)])
+    yield S([m.x(2, 3), m.x(2, 3), m.e(2, 3)], 1)
+    yield S([m.x(2), m.x(2)], dim=-1)
+    yield S([m.x(), m.x()])
+    yield S([m.x(0, 2), m.x(0, 2)])
+
+
+def splits(m: Make) -> Iterator[S]:
+    yield S(m.x(4, 3), 2).by("SplitBackward0")
+    yield S(m.x(5, 3), 2).by("SplitBackward0")
+    yield S(m.t(3, 4), 3, 1).by("SplitBackward0")
+    yield S(m.x(3, 4), [1, 3], -1).by("SplitWithSizesBackward0")
+    yield S(m.x(3, 4), 9).by("SplitBackward0")
+
+
+def chunks(m: Make) -> Iterator[S]:
+    yield S(m.x(4, 3), 2)
+    yield S(m.x(5, 3), 3)
+    yield S(m.t(3, 4), 3, 1)
+    yield S(m.x(3, 4), 9, -1)
+
+
+def unbinds(m: Make) -> Iterator[S]:
+    yield S(m.x(3, 2))
+    yield S(m.t(3, 2), 1)
+    yield S(m.e(3, 2), -1)
+    yield S(m.x(3))
+
+
+def repeated(x: Any, *n: Any) -> Any:
+    return np.tile(x, n[0] if isinstance(n[0], (list, tuple)) else n)
+
+
+def diag_pairs(m: Make) -> Iterator[S]:
+    yield S(m.x(3, 4))
+    yield S(m.t(3, 4), 1)
+    yield S(m.x(3, 4), -1)
+    yield S(m.x(3, 4), -9)
+    yield S(m.x(0, 3))
+
+
+def tris(m: Make) -> Iterator[S]:
+    yield from diag_pairs(m)
+    yield S(m.x(2, 3, 3), 1)
+    yield S(m.e(3, 3))
+
+
+SHAPES = [
+    Op("view", views, view_sizes, call=of("view"), node="ViewBackward0", dtypes=ALL, result="first", view=True, twice=True, exact=True),
+    Op("reshape", reshapes, lambda x, s: x.reshape(s), dtypes=ALL, result="first", twice=True, exact=True),
+    Op("flatten", flattens, flat, dtypes=ALL, result="first", twice=True, exact=True),
+    Op("permute", lambda m: iter([S(m.x(2, 3, 4), (2, 0, 1)), S(m.t(2, 3), (-1, 0)), S(m.x(), ()), S(m.x(0, 2), (1, 0))]), permuted,
+       node="PermuteBackward0", dtypes=ALL, result="first", view=True, twice=True, exact=True),
+    Op("transpose", lambda m: iter([S(m.x(2, 3, 4), 0, 2), S(m.x(2, 3), -1, -2), S(m.x(2, 3), 1, 1), S(m.x(), 0, -1), S(m.e(2, 3), 0, 1)]),
+       lambda x, a, b: np.swapaxes(x, a, b) if x.ndim else x, node="TransposeBackward0", dtypes=ALL, result="first", view=True, inplace=True,
+       twice=True, exact=True),
+    Op("t", lambda m: iter([S(m.x(2, 3)), S(m.x(3)), S(m.x()), S(m.e(2, 3))]), np.transpose, node="TBackward0", dtypes=ALL, result="first",
+       view=True, inplace=True, twice=True, exact=True),
+    Op("squeeze", squeezes, squeeze, dtypes=ALL, result="first", view=True, inplace=True, twice=True, exact=True),
+    Op("unsqueeze", lambda m: iter([S(m.x(2, 3), 0), S(m.x(2, 3), -1), S(m.t(2, 3), 1), S(m.x(), 0), S(m.x(0), -2)]), np.expand_dims,
+       node="UnsqueezeBackward0", dtypes=ALL, result="first", view=True, inplace=True, twice=True, exact=True),
+    Op("expand", expands, expand, call=of("expand"), node="ExpandBackward0", dtypes=ALL, result="first", view=True, twice=True, exact=True),
+    Op("broadcast_to", lambda m: iter([S(m.x(3, 1), (2, 3, 4)), S(m.x(), (2,))]), np.broadcast_to, node="ExpandBackward0", result="first",
+       view=True, twice=True, exact=True),
+    Op("getitem", reads, read, path="operator.getitem", dtypes=ALL, result="first", exact=True),
+    Op("setitem", writes, written, call=lambda torch: write, dtypes=WIDE + INTS, result="first", exact=True),
+    Op("cat", cats, lambda xs, dim=0: np.concatenate([x for x in xs if x.shape != (0,)], dim), node="CatBackward0", dtypes=ALL, result="tensors",
+       method=None, out=True, twice=True, exact=True),
+    Op("stack", stacks, lambda xs, dim=0: np.stack(xs, dim), node="StackBackward0", dtypes=ALL, result="tensors", method=None, out=True, twice=True,
+       exact=True),
+    Op("split", splits, split, dtypes=ALL, result="first", view=True, twice=True, exact=True),
+    Op("chunk", chunks, chunk, node="SplitBackward0", dtypes=ALL, result="first", view=True, twice=True, exact=True),
+    Op("unbind", unbinds, unbind, node="UnbindBackward0", dtypes=ALL, result="first", view=True, twice=True, exact=True),
+    Op("clone", one, np.copy, node="CloneBackward0", dtypes=ALL, twice=True, exact=True),
+    Op("contiguous", one, np.copy, call=of("contiguous"), dtypes=ALL, twice=True, exact=True),
+    Op("detach", one, np.copy, method=True, dtypes=ALL, grad=False, exact=True),
+    Op("repeat", lambda m: iter([S(m.x(2, 3), 2, 1), S(m.x(3), (2, 2)), S(m.x(), 2), S(m.t(2, 3), 1, 1)]), repeated, call=of("repeat"),
+       node="RepeatBackward0", result="first", twice=True, exact=True),
+    Op("flip", lambda m: iter([S(m.x(2, 3), (0,)), S(m.t(2, 3), (0, 1)), S(m.x(2, 3), (-1,))]), lambda x, d: np.flip(x, d),
+       node="FlipBackward0", dtypes=ALL, result="first", twice=True, exact=True),
+    Op("roll", lambda m: iter([S(m.x(2, 3), 1), S(m.x(2, 3), 1, 0), S(m.t(2, 3), (1, -1), (0, 1))]), lambda x, s, d=None: np.roll(x, s, d),
+       node=None, dtypes=ALL, result="first", twice=True, exact=True),
+    Op("rot90", lambda m: iter([S(m.x(2, 3), 1, (0, 1)), S(m.x(2, 3), 2, (0, 1)), S(m.x(2, 3), -1, (1, 0))]), lambda x, k, d: np.rot90(x, k, d),
+       node="Rot90Backward0", dtypes=ALL, result="first", twice=True, exact=True),
+    Op("tril", tris, np.tril, node="TrilBackward0", dtypes=ALL, result="first", inplace=True, out=True, twice=True, exact=True),
+    Op("triu", tris, np.triu, node="TriuBackward0", dtypes=ALL, result="first", inplace=True, out=True, twice=True, exact=True),
+    Op("diagonal", diag_pairs, lambda x, k=0: np.diagonal(x, k), node="DiagonalBackward0", dtypes=ALL, result="first", view=True, twice=True, exact=True),
+    Op("trace", lambda m: iter([S(m.x(3, 3)), S(m.t(2, 3))]), lambda x: np.trace(x, dtype=np.int64 if x.dtype.kind in "iu" else None),
+       node="TraceBackward0", dtypes=WIDE + INTS, result="sum", twice=True),
+    Op("diag", lambda m: iter([S(m.x(3)), S(m.x(3), 1), S(m.x(3, 4)), S(m.t(3, 4), -1)]), lambda x, k=0: np.diag(x, k), result="first", twice=True,
+       exact=True),
+    Op("to_double", one, lambda x: x, call=of("double"), dtypes=(f32, f16, i64), result="float64", node="ToCopyBackward0", twice=True, exact=True),
+    Op("to_half", one, lambda x: x, call=of("half"), dtypes=(f32, i64), result="float16", node="ToCopyBackward0", twice=True),
+    Op("movedim", lambda m: iter([S(m.x(2, 3, 4), 0, 2), S(m.x(2, 3, 4), (0, 1), (1, 2))]), np.moveaxis, node="PermuteBackward0", view=True, twice=True,
+       exact=True),
+]
+
+
+# ---- products ----
+
+PRODUCTS = [
+    Op("mm", lambda m: iter([S(m.x(2, 3), m.x(3, 4)), S(m.t(2, 3), m.t(3, 2)), S(m.e(2, 3), m.x(3, 1)), S(m.x(0, 3), m.x(3, 2)),
+                             S(m.x(2, 0), m.x(0, 2))]), matmul, node="MmBackward0", dtypes=FLOATS, out=True, tol=4),
+    Op("mv", lambda m: iter([S(m.x(2, 3), m.x(3)), S(m.t(2, 3), m.s(3)), S(m.x(0, 3), m.x(3))]), np.matmul, node="MvBackward0", dtypes=FLOATS, out=True, tol=4),
+    Op("dot", lambda m: iter([S(m.x(3), m.x(3)), S(m.s(3), m.x(3)), S(m.x(0), m.x(0))]), np.dot, node="DotBackward0", dtypes=FLOATS, out=True, tol=4),
+    Op("bmm", lambda m: iter([S(m.x(2, 3, 2), m.x(2, 2, 4)), S(m.e(2, 3, 2), m.x(2, 2, 1)), S(m.x(0, 2, 2), m.x(0, 2, 2))]), matmul,
+       node="BmmBackward0", dtypes=FLOATS, out=True, tol=4),
+    Op("addmm", lambda m: iter([S(m.x(2, 4), m.x(2, 3), m.x(3, 4)), S(m.x(4), m.t(2, 3), m.x(3, 4)), S(m.x(), m.x(2, 3), m.x(3, 4), beta=0.5, alpha=2),
+                                S(m.x(2, 1), m.x(2, 3), m.t(3, 4), alpha=-1)]), addmm, node="AddmmBackward0", dtypes=FLOATS, inplace=None, out=True, tol=4),
+    Op("matmul", lambda m: iter([S(m.x(2, 3), m.x(3, 4)).by("MmBackward0"), S(m.x(2, 3), m.x(3)).by("MvBackward0"), S(m.x(3), m.x(3)).by("DotBackward0"),
+                                 S(m.x(3), m.x(3, 2)).by("SqueezeBackward4"), S(m.x(2, 2, 3), m.x(3, 2)).by("UnsafeViewBackward0"),
+                                 S(m.x(2, 2, 3), m.x(2, 3, 2)).by("UnsafeViewBackward0"), S(m.x(2, 2, 3), m.x(3)).by("UnsafeViewBackward0"),
+                                 S(m.x(2, 1, 2, 3), m.t(2, 3, 2)).by("UnsafeViewBackward0"), S(m.x(3), m.x(2, 3, 2)),
+                                 S(m.t(2, 2, 3), m.e(3, 2)).by("UnsafeViewBackward0")]), np.matmul, dtypes=FLOATS, out=True, tol=4),
+    Op("operator.matmul", lambda m: iter([S(m.x(2, 3), m.x(3, 4)), S(m.t(2, 3), m.t(3, 2))]), matmul, node="MmBackward0", dtypes=FLOATS, tol=4),
+    Op("outer", lambda m: iter([S(m.x(2), m.x(3)), S(m.s(2), m.x(1))]), np.outer, node="MulBackward0", dtypes=FLOATS, out=True),
+]
+
+
+# ---- torch.nn.functional ----
+
+
+def losses(m: Make) -> Iterator[S]:
+    for reduction in ("mean", "sum", "none"):
+        yield S(m.x(3, 4), m.x(3, 4), reduction=reduction)
+    yield S(m.t(3, 4), m.e(3, 4))
+    yield S(m.x(), m.x())
+
+
+def nlls(m: Make) -> Iterator[S]:
+    for reduction in ("mean", "sum", "none"):
+        yield S(m.x(3, 4), m.i(4, 3), reduction=reduction)
+    yield S(m.x(3, 4), m.i(4, 3), m.x(4, low=0.5))
+    yield S(m.t(3, 4), m.i(4, 3), None, ignore_index=1, reduction="sum")
+    yield S(m.x(4), m.i(4))
+    yield S(m.x(2, 3, 2), m.i(3, 2, 2)).by("NllLoss2DBackward0")
+
+
+def entropies(m: Make) -> Iterator[S]:
+    for reduction in ("mean", "sum", "none"):
+        yield S(m.x(3, 4), m.i(4, 3), reduction=reduction)
+    yield S(m.x(3, 4), m.i(4, 3), m.x(4, low=0.5))
+    yield S(m.t(3, 4), m.i(4, 3), ignore_index=1)
+    yield S(m.x(4), m.i(4))
+    yield S(m.x(3, 4), m.i(4, 3), label_smoothing=0.1)
+    yield S(m.x(3, 4), m.i(4, 3), m.x(4, low=0.5), label_smoothing=0.1)
+    yield S(m.x(2, 3, 2), m.i(3, 2, 2))
+
+
+def soft_entropies(m: Make) -> Iterator[S]:
+    p = softmax(m.x(3, 4).astype(float), 1).astype(m.dtype)
+    yield S(m.x(3, 4), p)
+    yield S(m.x(3, 4), p, reduction="sum", label_smoothing=0.1)
+
+
+def linears(m: Make) -> Iterator[S]:
+    yield S(m.x(2, 3), m.x(4, 3), m.x(4)).by("AddmmBackward0")
+    yield S(m.x(2, 3), m.x(4, 3)).by("MmBackward0")
+    yield S(m.x(3), m.x(4, 3), m.x(4)).by("ViewBackward0")
+    yield S(m.x(3), m.x(4, 3)).by("SqueezeBackward4")
+    yield S(m.x(2, 2, 3), m.x(4, 3), m.x(4)).by("ViewBackward0")
+    yield S(m.x(2, 2, 3), m.x(4, 3)).by("UnsafeViewBackward0")
+    yield S(m.t(2, 3), m.t(4, 3), m.e(4)).by("AddmmBackward0")
+
+
+def dropouts(m: Make) -> Iterator[S]:
+    yield S(m.x(3, 4), 0.5, False)
+    yield S(m.x(3, 4), 0.0, True)
+    yield S(m.x(3, 4), 1.0, True)
+
+
+FUNCTIONAL = [
+    Op("F.linear", linears, linear, path="nn.functional.linear", dtypes=FLOATS, tol=4),
+    Op("F.mse_loss", losses, lambda a, b, reduction="mean": reduction_of((a - b) ** 2, reduction), path="nn.functional.mse_loss",
+       node="MseLossBackward0", dtypes=FLOATS),
+    Op("F.l1_loss", losses, lambda a, b, reduction="mean": reduction_of(np.abs(a - b), reduction), path="nn.functional.l1_loss", dtypes=FLOATS),
+    Op("F.nll_loss", nlls, nll, path="nn.functional.nll_loss", node="NllLossBackward0", dtypes=WIDE, fixed=(1,)),
+    Op("F.cross_entropy", entropies, cross_entropy, path="nn.functional.cross_entropy", dtypes=WIDE, fixed=(1,)),
+    Op("F.cross_entropy_soft", soft_entropies, cross_entropy, path="nn.functional.cross_entropy", dtypes=WIDE),
+    Op("F.dropout", dropouts, lambda x, p, training: x * (p < 1 or not training), path="nn.functional.dropout", twice=None),
+    Op("F.relu", one, lambda x: np.maximum(x, 0), path="nn.functional.relu", node="ReluBackward0", kinks=(0.0,)),
+    Op("F.softmax", softmaxes, softmax, path="nn.functional.softmax", node="SoftmaxBackward0"),
+    Op("F.log_softmax", softmaxes, lambda x, dim: np.log(softmax(x, dim)), path="nn.functional.log_softmax", node="LogSoftmaxBackward0"),
+    Op("F.gelu", gelus, gelu, path="nn.functional.gelu", node="GeluBackward0"),
+]
+
+for _op in REDUCTIONS:
+    _op.picks = _op.name.startswith(("max", "min", "amax", "amin", "median", "cummax", "cummin"))
+
+OPS: list[Op] = ARITHMETIC + COMPARISONS + POINTWISE + REDUCTIONS + SHAPES + PRODUCTS + FUNCTIONAL
