@@ -9,14 +9,10 @@ import numpy as np
 from ._engine.hooks import call
 from ._engine.node import FREED, Node
 from ._engine.op import A, B, Binary, Many, Nary, Unary, X, Y
-from ._engine.saved import Packed, use, use_output
+from ._engine.saved import REGISTER_FREED, REGISTER_NONE, REGISTER_TWICE, Packed, use, use_output
 from ._engine.tensor import TensorBase, wrap
 
 BITS = {"x": X, "a": A, "b": B, "y": Y}
-TWICE = (
-    "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one pair of hooks is allowed "
-    "at a time."
-)
 
 
 class SavedTensor:
@@ -30,15 +26,12 @@ class SavedTensor:
         """Pack the value now; unpack it at each use.  RuntimeError a second time, or after it was freed."""
         node, field = self.node, self.field
         if node.freed:
-            raise RuntimeError(
-                "Calling register_hooks on a saved tensor after it has been freed. Saved intermediate values of the graph "
-                "are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if you need to backward "
-                "through the graph a second time or if you need to access saved variables after calling backward.")
+            raise RuntimeError(REGISTER_FREED)
         value = node.kept[field] if isinstance(field, int) else getattr(node, field)
         if isinstance(value, Packed):
-            raise RuntimeError(TWICE)
+            raise RuntimeError(REGISTER_TWICE)
         if value is None or not isinstance(value, (TensorBase, np.ndarray)):
-            raise RuntimeError("Calling register_hooks on a saved tensor with value None is forbidden")
+            raise RuntimeError(REGISTER_NONE)
         own = node if field == "y" else None
         tensor = read(node, field) if own is not None else value
         packed = Packed(tensor, pack_hook, unpack_hook, own)
@@ -111,8 +104,9 @@ def dress_all() -> None:
             continue
         if issubclass(cls, (Unary, Binary, Nary, Many)):
             dress(cls)
-        if cls is not Node:
+        if cls is not Node and not cls.__module__.endswith("autograd.function"):
             cls.__module__ = "builtins"
+            cls.__name__ = cls.__name__.rstrip("_")         # NotImplemented_: the bare name is Python's own
 
 
 dress_all()

@@ -11,6 +11,8 @@ from .dtypes import typename
 class Size(tuple[int, ...]):
     """Size([2, 3]).  Slices, sums and multiples are Sizes too."""
 
+    __module__ = "retrograd"
+
     __slots__ = ()
 
     def __new__(cls, sizes: Iterable[SupportsIndex] = (), /) -> Size:

@@ -153,7 +153,7 @@ class Tensor(TensorBase):
 
     def stride(self, dim: int | None = None) -> Any:
         """Steps in elements from one index to the next, per dimension."""
-        steps = tuple(s // self.array.itemsize for s in self.array.strides)
+        steps = _steps(self.array)
         return steps if dim is None else steps[dim]
 
     def storage_offset(self) -> int:
@@ -182,6 +182,11 @@ class Tensor(TensorBase):
     def is_signed(self) -> bool:
         """Can elements be negative?"""
         return self.array.dtype.kind in "fVi"
+
+    @property
+    def real(self) -> Any:
+        """Itself: there are no complex tensors."""
+        return self
 
     def is_inference(self) -> bool:
         """Was it made in inference mode?"""
@@ -426,7 +431,6 @@ class Tensor(TensorBase):
         self.nr = 0
         self.rg = False
         self.kept = None
-        self.listeners = None
         return self
 
     @property
@@ -489,6 +493,8 @@ class Tensor(TensorBase):
             raise TypeError(f"copy_(): argument 'other' (position 1) must be Tensor, not {type(src).__name__}")
         have: Any = src.array.shape if isinstance(src, TensorBase) else ()
         want = self.array.shape
+        if have and want and len(have) <= len(want) and not _broadcasts(have, want):
+            raise _mismatch(want, have)
         if len(have) > len(want) or any(a not in (1, b) for a, b in zip(have[::-1], want[::-1])):
             if len(have) > len(want):
                 raise RuntimeError(
@@ -503,7 +509,7 @@ class Tensor(TensorBase):
             if value.array.ndim:
                 raise RuntimeError(
                     f"fill_ only supports 0-dimension value tensor but got tensor with {value.array.ndim} dimensions.")
-            return index.copy_(self, value) if wants_grad(value) else create.fill_(self, value.array.item())
+            return index.fill_(self, value)
         return create.fill_(self, value)
 
     def zero_(self) -> Any:
@@ -709,10 +715,10 @@ class Tensor(TensorBase):
         memo[id(self)] = out
         out.array = _shared_copy(self.array, memo)
         out.rg = self.rg
+        bump(out)
         if self.grad is not None:
             out.grad = _copy.deepcopy(self.grad, memo)
-        if self.__dict__:
-            out.__dict__.update(_copy.deepcopy(self.__dict__, memo))
+        out.__dict__.update(_copy.deepcopy(_attributes(self), memo))
         return out
 
     def _empty_like_class(self) -> Any:
@@ -720,15 +726,16 @@ class Tensor(TensorBase):
 
     def __copy__(self) -> Any:
         out = self._empty_like_class()
-        out.array = self.array.copy()
+        out.array = self.array
         out.rg = wants_grad(self)
-        out.__dict__.update(self.__dict__)
+        bump(out)
+        out.__dict__.update(_attributes(self))
         return out
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         from .utils.hooks import warn_if_has_hooks
         warn_if_has_hooks(self)
-        return _rebuild, (type(self), self.array, wants_grad(self), OrderedDict(), self.__dict__ or None)
+        return _rebuild, (type(self), self.array, wants_grad(self), OrderedDict(), _attributes(self))
 
     def __dir__(self) -> list[str]:
         return [n for n in super().__dir__() if n not in INTERNAL]
@@ -771,6 +778,22 @@ INTERNAL = frozenset([
 ])
 
 
+def _steps(array: Any) -> tuple[int, ...]:
+    """Strides in elements; NumPy's mean nothing for an array without elements, so C order is told then."""
+    if array.size:
+        return tuple(s // array.itemsize for s in array.strides)
+    out, step = [], 1
+    for n in reversed(array.shape):
+        out.append(step)
+        step *= max(n, 1)
+    return tuple(reversed(out))
+
+
+def _attributes(t: Any) -> dict[str, Any]:
+    """What the user hung on the tensor.  (Uncompiled, our own fields sit in the same dictionary.)"""
+    return {name: value for name, value in t.__dict__.items() if name not in INTERNAL}
+
+
 def _broadcasts(a: Any, b: Any) -> bool:
     try:
         np.broadcast_shapes(a, b)
@@ -780,8 +803,8 @@ def _broadcasts(a: Any, b: Any) -> bool:
 
 
 def _mismatch(want: Any, have: Any) -> RuntimeError:
-    n = len(have)
-    for i in range(1, len(want) + 1):
+    n = max(len(have), len(want))
+    for i in range(1, min(len(have), len(want)) + 1):
         if want[-i] != have[-i] and 1 not in (want[-i], have[-i]):
             return RuntimeError(
                 f"The size of tensor a ({want[-i]}) must match the size of tensor b ({have[-i]}) at non-singleton "
@@ -808,6 +831,7 @@ def _rebuild(cls: Any, array: Any, requires_grad: bool, table: Any, attributes: 
     out = TensorBase.__new__(cls)
     out.array = np.asarray(array, np.dtype(array.dtype.str) if array.dtype.kind != "V" else array.dtype)
     out.rg = requires_grad
+    bump(out)
     if attributes:
         out.__dict__.update(attributes)
     out.listeners = table

@@ -26,6 +26,8 @@ class dtype:
 
     __slots__ = ("abbr", "ctype", "is_complex", "is_floating_point", "is_signed", "itemsize", "name", "numpy", "scalar")
 
+    __module__ = "retrograd"
+
     name: str
     scalar: str
     ctype: str

@@ -6,7 +6,7 @@ import traceback
 import warnings
 from typing import Any
 
-from .modes import modes
+from .modes import modes, state
 from .node import Node, Value
 from .tensor import TensorBase
 
@@ -22,6 +22,9 @@ def note(node: Node) -> None:
     facts: dict[str, Any] = node.metadata
     frames = [f for f in traceback.extract_stack() if not ours(f.filename)]
     facts["traceback_"] = traceback.format_list(frames)
+    task: Any = state().task
+    if task is not None and task.running is not None:
+        facts["parent_"] = task.running
 
 
 def ours(path: str) -> bool:
@@ -30,15 +33,23 @@ def ours(path: str) -> bool:
 
 
 def report(node: Node) -> None:
-    """Warn which forward call an error in `node` belongs to."""
-    name = node.name()
-    stack: Any = node.metadata.get("traceback_")
-    if stack is None:
-        warnings.warn(HINT.format(name), UserWarning, stacklevel=2)
-    else:
-        warnings.warn(
-            f"Error detected in {name}. Traceback of forward call that caused the error:\n{''.join(stack)}",
-            UserWarning, stacklevel=2)
+    """Warn which forward call an error in `node` belongs to; under create_graph, also whose backward that call was."""
+    found: Any = node
+    first = True
+    while found is not None:
+        name = found.name()
+        stack: Any = found.metadata.get("traceback_")
+        if stack is None:
+            text = HINT.format(name)
+        elif first:
+            text = f"Error detected in {name}. Traceback of forward call that caused the error:\n{''.join(stack)}"
+        else:
+            text = (
+                f"\n\nPrevious calculation was induced by {name}. Traceback of forward call that induced the previous "
+                f"calculation:\n{''.join(stack)}")
+        warnings.warn(text, UserWarning, stacklevel=2)
+        found = found.metadata.get("parent_")
+        first = False
 
 
 def check(node: Node, outs: list[Value]) -> None:

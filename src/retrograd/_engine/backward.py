@@ -63,6 +63,7 @@ def run_backward(
         task.heap = []
         task.captured = []
         task.root = None
+        task.running = None
         task.needed = None
         task.captures = None
         task.shadows = None
@@ -105,13 +106,23 @@ def loop(task: Task) -> None:
 
 def careful(task: Task, node: Node, g: Value, more: Optional[list[Value]], shared: bool) -> bool:
     """Run one node that has hooks, may be captured, or is watched; -> did it run?"""
+    if not modes.anomaly:
+        return run_node(task, node, g, more, shared)
+    try:
+        return run_node(task, node, g, more, shared)
+    except Exception:
+        anomaly.report(node)
+        raise
+
+
+def run_node(task: Task, node: Node, g: Value, more: Optional[list[Value]], shared: bool) -> bool:
     graph = task.graph
+    task.running = node
     gs: list[Value] = [g]
     if more is not None:
         gs.extend(more)
     while len(gs) < node._outputs:
         gs.append(None)
-    runs = True
     if task.needed is not None:
         runs = task.needed[node]
         if not runs:
@@ -127,18 +138,13 @@ def careful(task: Task, node: Node, g: Value, more: Optional[list[Value]], share
         if own.pre:
             gs = hooks.fire_node_hooks(own.pre, gs, None, graph)
         shared = True
-    post = own is not None and len(own.post) > 0
-    if modes.anomaly or post:
-        try:
-            outs = node.backward(gs, graph)
-            if own is not None and own.post:
-                outs = hooks.fire_node_hooks(own.post, outs, gs, graph)
-            if modes.anomaly:
-                anomaly.check(node, outs)
-        except Exception:
-            if modes.anomaly:
-                anomaly.report(node)
-            raise
+        own = node._hooks                       # a hook may have added the first of its kind
+    if modes.anomaly or (own is not None and len(own.post) > 0):
+        outs = node.backward(gs, graph)
+        if own is not None and own.post:
+            outs = hooks.fire_node_hooks(own.post, outs, gs, graph)
+        if modes.anomaly:
+            anomaly.check(node, outs)
         deliver_all(task, node, outs)
     else:
         node.push(task, gs[0], gs[1:], shared)

@@ -16,6 +16,7 @@ from .tensor import Kept, TensorBase, public, sink_of, type_name, wrap
 NO_GRAD: Final = "cannot register a hook on a tensor that doesn't require gradient"
 
 
+values: Final[Any] = dict.values        # OrderedDict.move_to_end does not change the order of firing
 given: Final[dict[int, Any]] = {}       # id of an array that the caller passed as gradient -> the caller's tensor
 
 
@@ -65,7 +66,7 @@ def fire_tensor_hooks(node: Node, gs: list[Value], graph: bool) -> None:
         if not table:
             continue
         value = lift(gs[nr])
-        for hook in list(table.values()):
+        for hook in list(values(table)):
             got = hook(value)
             if got is not None:
                 check_result(hook, value, got)
@@ -83,11 +84,11 @@ def retained(had: Any, value: Any, graph: bool) -> Any:
     return create.clone(value) if graph else wrap(value.array.copy())
 
 
-def fire_node_hooks(table: dict[int, Any], values: list[Value], seen: Optional[list[Value]], graph: bool) -> list[Value]:
-    """Prehooks (of values) or posthooks (of values, having seen `seen`)."""
-    now: Any = tuple([lift(v) for v in values])
+def fire_node_hooks(table: dict[int, Any], gs: list[Value], seen: Optional[list[Value]], graph: bool) -> list[Value]:
+    """Prehooks (of gs) or posthooks (of gs, having seen `seen`)."""
+    now: Any = tuple([lift(g) for g in gs])
     other: Any = None if seen is None else tuple([lift(v) for v in seen])
-    for hook in list(table.values()):
+    for hook in list(values(table)):
         got: Any = hook(now) if other is None else hook(now, other)
         if got is None:
             continue

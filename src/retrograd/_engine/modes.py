@@ -19,7 +19,6 @@ class State:
         self.pack_disabled: Optional[str] = None        # the message of disable_saved_tensors_hooks
         self.counted: bool = False
         self.task: Any = None                           # the backward pass going on, innermost
-        self.node: Any = None                           # the node it runs, while that node has hooks
         self.mutation: Any = None                       # allow_mutation_on_saved_tensors: called before an edit
 
 
@@ -33,6 +32,7 @@ class Modes:
         self.usual: bool = True
         self.unusual: i64 = 0
         self.seq: i64 = 0
+        self.passes: i64 = 0                            # backward passes so far
         self.anomaly: bool = False
         self.check_nan: bool = True
         self.state: Any = threading.local()

@@ -9,6 +9,8 @@ from typing import Any, Final, Optional
 import numpy
 from mypy_extensions import i64, mypyc_attr
 
+from .modes import modes
+
 from .. import _kernels
 
 Array = Any                 # numpy.ndarray
@@ -182,6 +184,9 @@ class Task:
         self.captured: list[Value] = []
         self.callbacks: list[Any] = []
         self.root: Optional[Node] = None                        # the root, where there is only one
+        self.running: Optional[Node] = None                     # the node with hooks that runs
+        self.number: i64 = modes.passes
+        modes.passes += 1
 
     def see(self, node: Node) -> None:
         """Count one more gradient that `node` will receive."""

@@ -386,18 +386,18 @@ class Binary(Node):
             self.b_next = edge(tb)
             self.b_nr = tb.nr
         self.keep = reads
+        if reads & B:                           # before a: pack hooks see them in PyTorch's order
+            if isinstance(b, TensorBase):
+                self.b = keep(b)
+                self.b_edits = 0 if b.version is None else b.version.edits
+            else:
+                self.b = b
         if reads & A:
             if isinstance(a, TensorBase):
                 self.a = keep(a)
                 self.a_edits = 0 if a.version is None else a.version.edits
             else:
                 self.a = a
-        if reads & B:
-            if isinstance(b, TensorBase):
-                self.b = keep(b)
-                self.b_edits = 0 if b.version is None else b.version.edits
-            else:
-                self.b = b
 
     def hold(self, out: TensorBase) -> None:
         self.y = keep_output(out, self)
@@ -412,10 +412,10 @@ class Binary(Node):
             raise freed()
         kept = self.keep
         if kept != 0:
-            if kept & A:
-                a = use(self.a, self.a_edits, self, graph)
             if kept & B:
                 b = use(self.b, self.b_edits, self, graph)
+            if kept & A:
+                a = use(self.a, self.a_edits, self, graph)
             if kept & Y:
                 y = use_output(self.y, self.y_version, self.y_edits, self, 0, graph)
         unlike = self.unlike

@@ -114,9 +114,11 @@ def operands(a: Any, b: Any, kind: int) -> tuple[Any, Any]:
 def to(x: Any, dtype: Any) -> Any:
     if isinstance(x, np.ndarray):
         return x if x.dtype is dtype else x.astype(dtype)
+    if isinstance(x, np.generic) and not isinstance(x, float):
+        return np.asarray(x).astype(dtype)
     if is_float(dtype):
         return np.asarray(x, dtype) if dtype.kind == "V" else float(x)
-    if isinstance(x, np.generic) or dtype == BOOL:
+    if dtype == BOOL:
         return np.asarray(x).astype(dtype)
     return np.asarray(int(x)).astype(dtype)             # wraps around, as PyTorch does
 

@@ -3,10 +3,12 @@ from __future__ import annotations
 
 from typing import Any, Final, Optional
 
+import numpy
 from mypy_extensions import i64
 
 from .modes import modes, settle, state
 from .node import FREED, Node, Value
+from .promote import check_broadcast
 from .tensor import AccumulateGrad, TensorBase, public, shared_version, sink_of, wrap
 
 INFERENCE_SAVED: Final = (
@@ -31,6 +33,16 @@ PACK_EDITS: Final = (
     "by in-place operations as this can lead to unexpected side-effects. Please open an issue if you need to perform "
     "in-place operations on the input to a pack hook."
 )
+REGISTER_FREED: Final = (
+    "Calling register_hooks on a saved tensor after it has been freed. Saved intermediate values of the graph are freed "
+    "when you call .backward() or autograd.grad(). Specify retain_graph=True if you need to backward through the graph a "
+    "second time or if you need to access saved variables after calling backward."
+)
+REGISTER_TWICE: Final = (
+    "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one pair of hooks is allowed "
+    "at a time."
+)
+REGISTER_NONE: Final = "Calling register_hooks on a saved tensor with value None is forbidden"
 TYPE_NAMES: Final = {
     "float32": "torch.FloatTensor", "float64": "torch.DoubleTensor", "float16": "torch.HalfTensor",
     "bfloat16": "torch.BFloat16Tensor", "int64": "torch.LongTensor", "int32": "torch.IntTensor",
@@ -61,6 +73,22 @@ class Packed:
         self.fn: Optional[Node] = None if self.own else t.fn
         self.sink: Optional[AccumulateGrad] = sink_of(t) if t.rg and t.fn is None and not self.own else None
         self.nr: i64 = t.nr
+        self.shape: Any = t.array.shape
+        self.dtype: Any = t.array.dtype
+
+    def use(self, node: Node, graph: bool) -> Value:
+        """What the rule gets: unpacked, in the dtype that was packed."""
+        t = self.unpack(node)
+        if t.array.shape != self.shape:
+            check_broadcast(numpy.empty(self.shape, bool), t.array)
+            if numpy.broadcast_shapes(self.shape, t.array.shape) != self.shape:
+                raise RuntimeError(
+                    f"unpack_hook returned a tensor of shape {list(t.array.shape)}; packed was one of shape "
+                    f"{list(self.shape)}")
+        if t.array.dtype is not self.dtype:
+            from .._ops import cast
+            return cast.cast(t if graph else t.array, self.dtype)
+        return t if graph else t.array
 
     def unpack(self, node: Node) -> TensorBase:
         it = state()
@@ -127,16 +155,14 @@ def use(kept: Value, edits: i64, node: Node, graph: bool) -> Value:
             raise edited(kept, edits, node)
         return kept if graph else kept.array
     if isinstance(kept, Packed):
-        t = kept.unpack(node)
-        return t if graph else t.array
+        return kept.use(node, graph)
     return kept
 
 
 def use_output(kept: Value, version: Any, edits: i64, node: Node, nr: i64, graph: bool) -> Value:
     """A kept output as the rule gets it; under create_graph a Tensor again, so that the rule can be differentiated."""
     if isinstance(kept, Packed):
-        t = kept.unpack(node)
-        return t if graph else t.array
+        return kept.use(node, graph)
     if version.edits != edits:
         raise changed(kept, node, nr, version.edits, edits)
     if not graph:
@@ -151,7 +177,9 @@ def use_output(kept: Value, version: Any, edits: i64, node: Node, nr: i64, graph
 
 def op_name(node: Node) -> str:
     """MulBackward0 -> Mul, as PyTorch 2.13 names ops in errors."""
-    name = node.name().rpartition("::")[2]
+    name = node.name()
+    if "::" in name:
+        return name
     head = name.rstrip("0123456789")
     return head[: -len("Backward")] if head.endswith("Backward") else name
 
@@ -159,13 +187,18 @@ def op_name(node: Node) -> str:
 def edited(t: TensorBase, edits: i64, node: Node) -> RuntimeError:
     if t.cut > node._seq:
         return RuntimeError(DETACHED)
+    from .views import refresh
+    try:
+        refresh(t)
+    except RuntimeError:                        # a view whose history is invalid: name the op that made it
+        pass
     now = 0 if t.version is None else t.version.edits
     return changed(t.array, t.fn, t.nr, now, edits)
 
 
 def changed(array: Any, fn: Optional[Node], nr: i64, now: i64, edits: i64) -> RuntimeError:
     made = f", which is output {nr} of {op_name(fn)}," if fn is not None else ""
-    kind = TYPE_NAMES.get(array.dtype.name, str(array.dtype))
+    kind = "CPUBoolType" if array.dtype == bool else TYPE_NAMES[array.dtype.name]
     return RuntimeError(
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
         f"[{kind} {list(array.shape)}]{made} is at version {now}; expected version {edits} instead. "

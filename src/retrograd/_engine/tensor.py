@@ -179,6 +179,15 @@ class TensorBase:
     def __rxor__(self, other: Any) -> Any:
         return compare.bit_xor(self, other)
 
+    def __iand__(self, other: Any) -> Any:
+        return index.copy_(self, compare.bit_and(self, other))
+
+    def __ior__(self, other: Any) -> Any:
+        return index.copy_(self, compare.bit_or(self, other))
+
+    def __ixor__(self, other: Any) -> Any:
+        return index.copy_(self, compare.bit_xor(self, other))
+
     def __invert__(self) -> Any:
         return compare.invert(self)
 
@@ -259,6 +268,9 @@ class AccumulateGrad(Node):
     def _sequence_nr(self) -> int:
         return 18446744073709551615
 
+    def __dir__(self) -> list[str]:
+        return sorted(super().__dir__() + ["variable"])
+
     @property
     def variable(self) -> Any:
         found: Any = None if self.leaf is None else self.leaf()
@@ -296,7 +308,7 @@ class AccumulateGrad(Node):
                 arith.accumulate(had, g.array if isinstance(g, TensorBase) else g)
         if self.after is not None:
             leaf = self.variable
-            for hook in list(self.after.values()):
+            for hook in list(dict.values(self.after)):
                 got = hook(leaf)
                 if got is not None and got is not leaf:
                     raise refused(got)
@@ -304,16 +316,20 @@ class AccumulateGrad(Node):
     def first(self, g: Value, graph: bool, shared: bool) -> Any:
         if graph:
             if g.rg:
-                return create.clone(g)
+                return create.copied(g)
             return wrap(numpy.array(g.array, order="C"))
         array: Any = g.array if isinstance(g, TensorBase) else g
         own = self.array
+        edited = False
         if shared or array.base is not None or array.strides != own.strides:
             fresh = numpy.empty_like(own, dtype=array.dtype) if dense(own) else numpy.empty(own.shape, array.dtype)
             numpy.copyto(fresh, array)
             array = fresh
+            edited = True
         out: TensorBase = public.new(public.tensor)
         out.array = array
+        if edited:
+            bump(out)                           # PyTorch fills it by copy_, which counts
         return out
 
 

@@ -263,9 +263,13 @@ def explain(t: TensorBase, origin: Origin, indirect: bool) -> None:
         head = f"Output {t.nr} of {op_name(t.fn)} is a view of a view which was created in {mode} and {edited}"
     else:
         head = f"A view was created in {mode} and {edited}"
+    if origin.state == INFERENCE:
+        head += " modified inplace in normal mode."
+    else:
+        head += " modified inplace with grad mode enabled."
     block = "inference_mode" if origin.state == INFERENCE else "no_grad"
     raise RuntimeError(
-        f"{head} modified inplace with grad mode enabled. Given that this use case is ambiguous and error-prone, it "
+        f"{head} Given that this use case is ambiguous and error-prone, it "
         "is forbidden. You can clarify your code by moving both the view and the inplace either both inside the "
         f"{block} block (if you don't want the inplace to be tracked) or both outside (if you want the inplace to be "
         "tracked).")

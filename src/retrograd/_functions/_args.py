@@ -43,7 +43,8 @@ def dims_of(dim: Any, ndim: int) -> tuple[int, ...]:
     if dim is None:
         return tuple(range(ndim))
     if isinstance(dim, int):
-        return (dim_of(dim, ndim),) if ndim else ()
+        at = dim_of(dim, ndim)
+        return (at,) if ndim else ()
     found = [dim_of(d, ndim) for d in dim]
     if len(set(found)) < len(found):
         twice = next(d for d in found if found.count(d) > 1)

@@ -157,8 +157,8 @@ def softshrink(input: Any, lambd: float = 0.5) -> Any:
     if not lambd >= 0:
         d = x.array.dtype
         raise RuntimeError(
-            f"lambda must be in range [0, {dtypes.finfo(dtypes.of(d)).max:g}] for input dtype {NAMES[d.name]}, but found "
-            f"{lambd:g}")
+            f"lambda must be in range [0, {dtypes.finfo(dtypes.of(d)).max:g}] for input dtype {NAMES[d.name]}, but "
+            f"found {lambd:g}")
     return activation.SoftshrinkBackward0(lambd).run(x)
 
 
@@ -262,7 +262,7 @@ def implicit_dim(name: str, ndim: int, stacklevel: int) -> int:
     return 0 if ndim in (0, 1, 3) else 1
 
 
-def soft(name: str, op: Any, kernel: str, input: Any, dim: Any, stacklevel: Any, dtype: Any, out: Any) -> Any:
+def soft(name: str, op: Any, input: Any, dim: Any, stacklevel: Any, dtype: Any, out: Any) -> Any:
     if isinstance(stacklevel, dtypes.dtype):        # torch.softmax(input, dim, dtype)
         stacklevel, dtype = 3, stacklevel
     x = tensor(input, name)
@@ -277,25 +277,24 @@ def soft(name: str, op: Any, kernel: str, input: Any, dim: Any, stacklevel: Any,
         to = dtypes.to_numpy(dtype, name)
         x = x if x.array.dtype == to else cast(x, to)
     if x.array.dtype.kind not in "fV":
-        raise not_implemented(kernel, x.array.dtype)
+        head = "log_" if name == "log_softmax" else ""
+        raise not_implemented(head + "softmax_lastdim_kernel_impl", x.array.dtype)
     return finish(op(at).run(x), out, name, x)
 
 
 def softmax(input: Any, dim: int | None = None, _stacklevel: Any = 3, dtype: Any = None, *, out: Any = None) -> Any:
     """exp(input) / sum(exp(input)) along dim; dtype: convert first."""
-    return soft("softmax", activation.SoftmaxBackward0, "softmax_lastdim_kernel_impl", input, dim, _stacklevel, dtype, out)
+    return soft("softmax", activation.SoftmaxBackward0, input, dim, _stacklevel, dtype, out)
 
 
 def log_softmax(input: Any, dim: int | None = None, _stacklevel: Any = 3, dtype: Any = None, *, out: Any = None) -> Any:
     """input - log(sum(exp(input))) along dim; dtype: convert first."""
-    return soft(
-        "log_softmax", activation.LogSoftmaxBackward0, "log_softmax_lastdim_kernel_impl", input, dim, _stacklevel, dtype,
-        out)
+    return soft("log_softmax", activation.LogSoftmaxBackward0, input, dim, _stacklevel, dtype, out)
 
 
 def softmin(input: Any, dim: int | None = None, _stacklevel: Any = 3, dtype: Any = None) -> Any:
     """softmax(-input)"""
-    return soft("softmin", activation.SoftmaxBackward0, "softmax_lastdim_kernel_impl", input, dim, _stacklevel, dtype, None)
+    return soft("softmin", activation.SoftmaxBackward0, input, dim, _stacklevel, dtype, None)
 
 
 def gumbel_softmax(logits: Any, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1) -> Any:
@@ -338,11 +337,11 @@ def drop(x: TensorBase, p: float, sizes: tuple[int, ...], alpha: bool, inplace: 
         check_cast(promote.default.float_, array.dtype)
     noise = random.bernoulli(1 - p, sizes, array.dtype)
     if not alpha:
-        return times(x, noise / (1 - p), inplace)
+        return times(x, (noise / (1 - p)).astype(array.dtype), inplace)
     low = SELU_ALPHA * SELU_SCALE
     a = 1.0 / math.sqrt((low * low * p + 1) * (1 - p))
-    b = (noise - 1) * (low * a) + low * a * p
-    scaled = times(x, noise * a, inplace)
+    b = ((noise - 1) * (low * a) + low * a * p).astype(array.dtype)
+    scaled = times(x, (noise * a).astype(array.dtype), inplace)
     return arith.add_(scaled, wrap(b)) if inplace else arith.add(scaled, wrap(b))
 
 
@@ -424,8 +423,8 @@ def wrong_dims(name: str, ndim: int, spatial: int) -> None:
     warnings.warn(
         f"{name}: Received a {ndim}-D input to {name}, which is deprecated and will result in an error in a future "
         "release. To retain the behavior and silence this warning, please use dropout instead. Note that "
-        f"{name} exists to provide channel-wise dropout on inputs with {spatial} spatial dimensions, a channel dimension, "
-        f"and an optional batch dimension (i.e. {spatial + 1}D or {spatial + 2}D inputs).", stacklevel=3)
+        f"{name} exists to provide channel-wise dropout on inputs with {spatial} spatial dimensions, a channel "
+        f"dimension, and an optional batch dimension (i.e. {spatial + 1}D or {spatial + 2}D inputs).", stacklevel=3)
 
 
 def dropout2d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
@@ -437,10 +436,10 @@ def dropout2d(input: Any, p: float = 0.5, training: bool = True, inplace: bool =
         wrong_dims("dropout2d", ndim, 2)
     elif ndim == 3:
         warnings.warn(
-            "dropout2d: Received a 3D input to dropout2d and assuming that channel-wise 1D dropout behavior is desired - "
-            "input is interpreted as shape (N, C, L), where C is the channel dim. This behavior will change in a future "
-            "release to interpret the input as one without a batch dimension, i.e. shape (C, H, W). To maintain the 1D "
-            "channel-wise dropout behavior, please switch to using dropout1d instead.", stacklevel=2)
+            "dropout2d: Received a 3D input to dropout2d and assuming that channel-wise 1D dropout behavior is desired "
+            "- input is interpreted as shape (N, C, L), where C is the channel dim. This behavior will change in a "
+            "future release to interpret the input as one without a batch dimension, i.e. shape (C, H, W). To maintain "
+            "the 1D channel-wise dropout behavior, please switch to using dropout1d instead.", stacklevel=2)
     return feature_dropout(x, p, training, inplace) if p and training else input
 
 

@@ -17,7 +17,8 @@ METHODS: list[str] = []
 # name: (op, sign, other name)
 ORDER = {
     "eq": (compare.eq, "==", ""), "ne": (compare.ne, "!=", "not_equal"), "lt": (compare.lt, "<", "less"),
-    "le": (compare.le, "<=", "less_equal"), "gt": (compare.gt, ">", "greater"), "ge": (compare.ge, ">=", "greater_equal"),
+    "le": (compare.le, "<=", "less_equal"), "gt": (compare.gt, ">", "greater"),
+    "ge": (compare.ge, ">=", "greater_equal"),
 }
 LOGIC = {
     "and": (np.logical_and, "Are both"), "or": (np.logical_or, "Is either"), "xor": (np.logical_xor, "Is exactly one"),

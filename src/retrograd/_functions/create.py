@@ -65,13 +65,13 @@ def array_of(data: Any, want: Any) -> Any:
         dtypes.of(array.dtype)
         return array if want is None else convert(array, want)
     if isinstance(data, (bool, int, float)):
-        array = number_array(data)
+        array = number_array(data, want)
     elif isinstance(data, str):
         raise TypeError("new(): invalid data type 'str'")
     elif hasattr(data, "__array__"):
         return array_of(np.asarray(data), want)
     else:
-        array = nested(data)
+        array = nested(data, want)
     return array if want is None else convert(array, want)
 
 
@@ -79,21 +79,25 @@ def convert(array: Any, want: Any) -> Any:
     if array.dtype.kind in "fV" and want.kind in "iu":
         with np.errstate(all="ignore"):
             return array.astype(np.int64).astype(want)
+    if array.ndim == 0 and want.kind in "iu" and array.dtype.kind in "iu":
+        bounds = np.iinfo(want)
+        if not bounds.min <= int(array) <= bounds.max:
+            raise RuntimeError(f"value cannot be converted to type {dtypes.of(want).ctype}_t without overflow")
     with np.errstate(all="ignore"):
         return array.astype(want)
 
 
-def number_array(x: Any) -> Any:
+def number_array(x: Any, want: Any) -> Any:
     if isinstance(x, bool):
         return np.asarray(x)
     if isinstance(x, int):
         if not -2**63 <= x < 2**63:
             raise RuntimeError("value cannot be converted to type int64_t without overflow")
         return np.asarray(x, np.int64)
-    return np.asarray(x, dtypes.get_default_dtype().numpy)
+    return np.asarray(x, np.float64 if want is not None else dtypes.get_default_dtype().numpy)
 
 
-def nested(data: Any) -> Any:
+def nested(data: Any, want: Any) -> Any:
     """Nested sequences of numbers, tensors and arrays."""
     try:
         len(data)
@@ -106,6 +110,8 @@ def nested(data: Any) -> Any:
     except OverflowError:
         raise RuntimeError("Overflow when unpacking long long") from None
     if array.dtype.kind == "f" and not holds_arrays(data):
+        if want is not None:
+            return array
         return array.astype(dtypes.get_default_dtype().numpy) if array.size or array.ndim else array
     if array.size == 0 and array.dtype.kind == "f":
         return array.astype(dtypes.get_default_dtype().numpy)

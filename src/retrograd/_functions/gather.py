@@ -439,6 +439,10 @@ def take_along_dim(input: Any, indices: Any, dim: int | None = None, *, out: Any
             f"dimensions for input, and {i.array.ndim} dimensions for indices")
     at = dim_of(dim, x.array.ndim)
     a, b = list(x.array.shape), list(i.array.shape)
+    for d, (m, n) in enumerate(zip(a, b, strict=True)):
+        if d != at and m != n and 1 not in (m, n):
+            raise RuntimeError(
+                f"The size of tensor a ({m}) must match the size of tensor b ({n}) at non-singleton dimension {d}")
     both = [n if m == 1 else m for m, n in zip(a, b, strict=True)]
     wide_x, wide_i = list(both), list(both)
     if x.array.ndim:

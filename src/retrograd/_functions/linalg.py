@@ -134,33 +134,29 @@ def affine(op: Any, name: str, names: Any, input: Any, a: Any, b: Any, beta: Any
     return finish(op(beta, alpha).run(xs), out, name, *xs)
 
 
-def in_place(op: Any, name: str, names: Any, sizes: Any) -> Any:
-    """The in-place method of `op`; `sizes` gives the result's shape from those of the two factors."""
+def in_place(op: Any, name: str, names: Any) -> Any:
+    """The in-place method of `op`."""
     def method(input: Any, a: Any, b: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
         xs = [check(input, name), check(a, name, names[0], 1), check(b, name, names[1], 2)]
-        if a.ndim == dims[0] and b.ndim == dims[1]:
-            want = sizes(a.array.shape, b.array.shape)
-            if want != input.array.shape:
-                if name == "addr_":
-                    raise RuntimeError(
-                        f"size mismatch, input: {list(input.array.shape)}, v1: {list(a.array.shape)}, "
-                        f"v2: {list(b.array.shape)}" if input.ndim == 2 else
-                        f"2D tensor expected, got {input.ndim}D tensor for input")
-                raise RuntimeError(
-                    f"Bad in-place call: input tensor size {list(input.array.shape)} and output tensor size "
-                    f"{list(want)} should match")
+        have, sa, sb = (tuple(x.array.shape) for x in xs)
+        if name == "addmm_" and len(sa) == len(sb) == 2 and sa[1] == sb[0] and have != (sa[0], sb[1]):
+            raise RuntimeError(
+                f"Bad in-place call: input tensor size {list(have)} and output tensor size {[sa[0], sb[1]]} should match")
+        if name == "addr_" and len(sa) == len(sb) == 1 and have != sa + sb:
+            if len(have) != 2:
+                raise RuntimeError(f"2D tensor expected, got {len(have)}D tensor for input")
+            raise RuntimeError(f"size mismatch, input: {list(have)}, v1: {list(sa)}, v2: {list(sb)}")
         return op(beta, alpha).run_(xs)
-    dims = {"addmm_": (2, 2), "addmv_": (2, 1), "addr_": (1, 1)}.get(name, (3, 3))
     method.__name__ = method.__qualname__ = name
     method.__doc__ = f"In place: {name[:-1]}."
     return method
 
 
-addmm_ = in_place(linalg.AddmmBackward0, "addmm_", ("mat1", "mat2"), lambda a, b: (a[0], b[1]))
-addmv_ = in_place(linalg.AddmvBackward0, "addmv_", ("mat", "vec"), lambda a, b: (a[0],))
-addbmm_ = in_place(linalg.AddbmmBackward0, "addbmm_", ("batch1", "batch2"), lambda a, b: (a[1], b[2]))
-baddbmm_ = in_place(linalg.BaddbmmBackward0, "baddbmm_", ("batch1", "batch2"), lambda a, b: (a[0], a[1], b[2]))
-addr_ = in_place(linalg.AddrBackward0, "addr_", ("vec1", "vec2"), lambda a, b: (a[0], b[0]))
+addmm_ = in_place(linalg.AddmmBackward0, "addmm_", ("mat1", "mat2"))
+addmv_ = in_place(linalg.AddmvBackward0, "addmv_", ("mat", "vec"))
+addbmm_ = in_place(linalg.AddbmmBackward0, "addbmm_", ("batch1", "batch2"))
+baddbmm_ = in_place(linalg.BaddbmmBackward0, "baddbmm_", ("batch1", "batch2"))
+addr_ = in_place(linalg.AddrBackward0, "addr_", ("vec1", "vec2"))
 
 
 def linear(input: Any, weight: Any, bias: Any = None) -> Any:
@@ -622,10 +618,13 @@ def matrix_norm(
 ) -> Any:
     """Norm of matrices: "fro", "nuc", inf, -inf, 1, -1, 2 or -2."""
     x = check(A, "linalg_matrix_norm", "A")
-    if x.ndim < 2:
-        raise RuntimeError("linalg.matrix_norm: The input tensor A must have at least 2 dimensions.")
     if not isinstance(ord, str) and abs(ord) not in (1, 2, math.inf) or isinstance(ord, str) and ord not in ("fro", "nuc"):
         raise RuntimeError(f"linalg.matrix_norm: Order {ord} not supported.")
+    if x.ndim < 2:
+        raise RuntimeError("linalg.matrix_norm: The input tensor A must have at least 2 dimensions.")
+    if x.array.dtype.kind not in "fV":
+        raise RuntimeError(
+            f"linalg.matrix_norm: Expected a floating point or complex tensor as input. Got {kind_of(x)}")
     if len(dim) != 2:
         raise RuntimeError(f"linalg.matrix_norm: dim must be a 2-tuple. Got {' '.join(map(str, dim))}")
     first, second = dim_of(dim[0], x.ndim), dim_of(dim[1], x.ndim)
@@ -639,12 +638,11 @@ def matrix_norm(
         rest = [d for d in range(x.ndim) if d not in (first, second)]
         y = svdvals(shape.permute(x, tuple(rest + [first, second])))
         last = y.ndim - 1
-        if ord == "nuc":
-            y = sums.sum_dims(y, (last,), False)
-        else:
-            y = sums.amax(y, (last,), False) if ord > 0 else sums.amin(y, (last,), False)
+        reduced = sums.sum_dims if ord == "nuc" else sums.amax if ord > 0 else sums.amin
+        y = reduced(y, (last,), keepdim)
         if keepdim:
-            y = shape.reshape(y, tuple(1 if d in (first, second) else n for d, n in enumerate(x.array.shape)))
+            order = rest + [first, second]
+            y = shape.permute(shape.unsqueeze(y, y.ndim), tuple(order.index(d) for d in range(x.ndim)))
         return finish(y, out, "linalg_matrix_norm", x)
     if abs(ord) == math.inf:
         first, second = second, first
@@ -738,7 +736,11 @@ def inverse(input: Any, *, out: Any = None) -> Any:
 
 def pinv(A: Any, rcond: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None, out: Any = None) -> Any:
     """Moore-Penrose pseudoinverse; singular values up to max(atol, rtol * the largest) count as zero."""
-    x = matrices(A, "linalg.pinv")
+    x = check(A, "linalg_pinv", "A")
+    if x.ndim < 2 or x.array.dtype.kind not in "fV":
+        raise RuntimeError(
+            f"linalg.pinv({kind_of(x)}{{{list(x.array.shape)}}}): expected a tensor with 2 or more dimensions of float, "
+            "double, cfloat or cdouble types")
     if hermitian:
         square(x, "linalg.pinv")
     return finish(decomp.pinv(x, cutoff(x, atol, rtol if rtol is not None else rcond), hermitian), out, "linalg_pinv", x)
@@ -866,7 +868,7 @@ def tensorinv(A: Any, ind: int = 2, *, out: Any = None) -> Any:
     """The tensor that undoes tensordot(A, ., A.ndim - ind)."""
     a = check(A, "linalg_tensorinv", "A")
     if ind <= 0:
-        raise RuntimeError("Expected a strictly positive integer for 'ind'")
+        raise RuntimeError("Expected a strictly positive integer for 'ind', but got " + str(ind))
     head, tail = tuple(a.array.shape[:ind]), tuple(a.array.shape[ind:])
     if count(head) != count(tail):
         raise RuntimeError(
@@ -1026,7 +1028,7 @@ def svd(input: Any, some: bool = True, compute_uv: bool = True, *, out: Any = No
 
 def svdvals(A: Any, *, driver: Any = None, out: Any = None) -> Any:
     """Singular values, falling."""
-    x = matrices(A, "linalg.svdvals")
+    x = matrices(A, "linalg.svd")
     return finish(decomp.svd(x, False, "linalg.svd")[1], out, "linalg_svdvals", x)
 
 

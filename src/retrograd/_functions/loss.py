@@ -44,7 +44,8 @@ def kind_of(reduction: Any, size_average: bool | None = None, reduce: bool | Non
         reduce = reduce is None or reduce
         reduction = "mean" if size_average and reduce else "sum" if reduce else "none"
         warnings.warn(
-            f"size_average and reduce args will be deprecated, please use reduction='{reduction}' instead.", stacklevel=3)
+            f"size_average and reduce args will be deprecated, please use reduction='{reduction}' instead.",
+            stacklevel=3)
     if isinstance(reduction, int) and not isinstance(reduction, bool):      # what C++ and torch.* take
         return reduction
     if reduction == "elementwise_mean":
@@ -75,8 +76,8 @@ def paired(input: Any, target: Any) -> tuple[TensorBase, TensorBase]:
     if a == b:
         return input, target
     warnings.warn(
-        f"Using a target size ({_size.of(b)}) that is different to the input size ({_size.of(a)}). This will likely lead "
-        "to incorrect results due to broadcasting. Please ensure they have the same size.", stacklevel=3)
+        f"Using a target size ({_size.of(b)}) that is different to the input size ({_size.of(a)}). This will likely "
+        "lead to incorrect results due to broadcasting. Please ensure they have the same size.", stacklevel=3)
     promote.check_broadcast(input.array, target.array)
     both = np.broadcast_shapes(a, b)
     return (input if a == both else shape.expand(input, both)), (target if b == both else shape.expand(target, both))
@@ -363,9 +364,9 @@ def kl_div(
     else:
         if reduction == "mean":
             warnings.warn(
-                "reduction: 'mean' divides the total loss by both the batch size and the support size.'batchmean' divides "
-                "only by the batch size, and aligns with the KL div math definition.'mean' will be changed to behave the "
-                "same as 'batchmean' in the next major release.", stacklevel=2)
+                "reduction: 'mean' divides the total loss by both the batch size and the support size.'batchmean' "
+                "divides only by the batch size, and aligns with the KL div math definition.'mean' will be changed to "
+                "behave the same as 'batchmean' in the next major release.", stacklevel=2)
         kind = loss.SUM if reduction == "batchmean" else kind_of(reduction)
     if log_target:
         y = arith.mul(pointwise.exp(t), arith.sub(t, x))
@@ -409,8 +410,8 @@ def above(y: Any) -> Any:
 
 
 def cosine_embedding_loss(
-    input1: Any, input2: Any, target: Any, margin: float = 0, size_average: bool | None = None, reduce: bool | None = None,
-    reduction: str = "mean",
+    input1: Any, input2: Any, target: Any, margin: float = 0, size_average: bool | None = None,
+    reduce: bool | None = None, reduction: str = "mean",
 ) -> Any:
     """1 - cos(input1, input2) where target is 1, max(0, cos - margin) where it is -1.
 
@@ -444,8 +445,8 @@ def sum_last(x: Any, at: int) -> Any:
 
 
 def margin_ranking_loss(
-    input1: Any, input2: Any, target: Any, margin: float = 0, size_average: bool | None = None, reduce: bool | None = None,
-    reduction: str = "mean",
+    input1: Any, input2: Any, target: Any, margin: float = 0, size_average: bool | None = None,
+    reduce: bool | None = None, reduction: str = "mean",
 ) -> Any:
     """max(0, -target * (input1 - input2) + margin), target 1 or -1."""
     kind = kind_of(reduction, size_average, reduce)
@@ -594,8 +595,8 @@ def multi_margin_loss(
     n, classes = (a.shape[0], a.shape[1]) if a.ndim == 2 else (1, a.shape[0] if a.ndim else 1)
     if t.ndim > 1 or t.size != n:
         raise RuntimeError(
-            "multi_margin_loss: target tensor should be 1-D with size equal to the number of input samples (batch size). "
-            f"Expected target size [{n}], but got {list(t.shape)}. Input has shape {list(a.shape)}.")
+            "multi_margin_loss: target tensor should be 1-D with size equal to the number of input samples (batch "
+            f"size). Expected target size [{n}], but got {list(t.shape)}. Input has shape {list(a.shape)}.")
     if w is not None and w.size != classes:
         raise RuntimeError(f"inconsistent weight size, expected {classes} but got {list(w.shape)}")
     if t.dtype != np.int64:

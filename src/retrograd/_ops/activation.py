@@ -8,7 +8,7 @@ import numpy
 from .._engine.node import Array, Value
 from .._engine.op import A, B, Binary, Unary, X, Y
 from .._engine.tensor import TensorBase
-from . import choose, index, pointwise, reduce
+from . import choose, create, index, pointwise, reduce
 from .pointwise import like, wide
 
 np: Final[Any] = numpy
@@ -16,6 +16,62 @@ ROOT_HALF: Final = 0.7071067811865476
 PER_ROOT_TWO_PI: Final = 0.3989422804014327
 ROOT_TWO_OVER_PI: Final = 0.7978845608028654
 CUBE: Final = 0.044715                          # of the tanh form of gelu: Hendrycks and Gimpel 2016
+
+
+class Gate(Binary):
+    """g where the mask holds, else slope * g: the derivative of a piecewise linear function, as a node of its own.
+
+    b is what the mask was made of.  Its gradient is zero, yet it is an input: in PyTorch the second derivative of relu
+    is a zero, not an error.
+    """
+
+    holds = True
+
+    def __init__(self, mask: Array, slope: float) -> None:
+        self.mask: Any = mask
+        self.slope = slope
+
+    def drop(self) -> None:
+        self.mask = None
+
+    def forward(self, a: Array, b: Array) -> Array:
+        return np.where(self.mask, a, a * self.slope if self.slope else a.dtype.type(0))
+
+    def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return choose.where(self.mask, g, g * self.slope if self.slope else 0.0)
+
+    def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return create.zeros_like(g)
+
+
+@final
+class ThresholdBackwardBackward0(Gate):
+    pass
+
+
+@final
+class LeakyReluBackwardBackward0(Gate):
+    pass
+
+
+@final
+class HardtanhBackwardBackward0(Gate):
+    pass
+
+
+@final
+class HardshrinkBackwardBackward0(Gate):
+    pass
+
+
+@final
+class SoftshrinkBackwardBackward0(Gate):
+    pass
+
+
+@final
+class RreluWithNoiseBackwardBackward0(Gate):
+    pass
 
 
 @final
@@ -28,11 +84,13 @@ class ReluBackward0(Unary):
         return np.maximum(0, x)                 # in this order -0.0 stays, as in PyTorch
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
+        if isinstance(y, TensorBase):
+            return ThresholdBackwardBackward0(~(y.array <= 0), 0.0).run(g, y)
         return choose.where(y <= 0, 0.0, g)
 
 
 def leaky_of(x: Array, slope: float) -> Array:
-    return np.where(x > 0, x, x * slope)
+    return like(np.where(x > 0, x, x * slope), x)
 
 
 @final
@@ -49,6 +107,8 @@ class LeakyReluBackward0(Unary):
         return leaky_of(x, self.slope)
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
+        if isinstance(x, TensorBase):
+            return LeakyReluBackwardBackward0(x.array > 0, self.slope).run(g, x)
         return choose.where(x > 0, g, g * self.slope)
 
 
@@ -72,6 +132,8 @@ class LeakyReluBackward1(Unary):
                 "This is caused by calling in-place forward function with a negative slope, please call out-of-place "
                 "version instead. File an issue at https://github.com/pytorch/pytorch if you do require supporting "
                 "in-place leakRelu backward calculation with negative slope")
+        if isinstance(y, TensorBase):
+            return LeakyReluBackwardBackward0(y.array > 0, self.slope).run(g, y)
         return choose.where(y > 0, g, g * self.slope)
 
 
@@ -281,7 +343,10 @@ class HardtanhBackward0(Unary):
         return np.minimum(np.asarray(self.high).astype(x.dtype), np.maximum(low, x))
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
-        return choose.where((x > self.low) & (x < self.high), g, 0.0)
+        inside = (x > self.low) & (x < self.high)
+        if isinstance(x, TensorBase):
+            return HardtanhBackwardBackward0(inside.array, 0.0).run(g, x)
+        return choose.where(inside, g, 0.0)
 
 
 @final
@@ -326,10 +391,13 @@ class SoftshrinkBackward0(Unary):
     def forward(self, x: Array) -> Array:
         zero = x.dtype.type(0)
         inside = np.where(x != x, x, zero)
-        return np.where(x > self.lambd, x - self.lambd, np.where(x < -self.lambd, x + self.lambd, inside))
+        return like(np.where(x > self.lambd, x - self.lambd, np.where(x < -self.lambd, x + self.lambd, inside)), x)
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
-        return choose.where((x > self.lambd) | (x < -self.lambd), g, 0.0)
+        outside = (x > self.lambd) | (x < -self.lambd)
+        if isinstance(x, TensorBase):
+            return SoftshrinkBackwardBackward0(outside.array, 0.0).run(g, x)
+        return choose.where(outside, g, 0.0)
 
 
 @final
@@ -346,7 +414,10 @@ class HardshrinkBackward0(Unary):
         return np.where((x >= -self.lambd) & (x <= self.lambd), x.dtype.type(0), x)
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
-        return choose.where((x > self.lambd) | (x < -self.lambd), g, 0.0)
+        outside = (x > self.lambd) | (x < -self.lambd)
+        if isinstance(x, TensorBase):
+            return HardshrinkBackwardBackward0(outside.array, 0.0).run(g, x)
+        return choose.where(outside, g, 0.0)
 
 
 def threshold_of(x: Array, threshold: Any, value: Any) -> Array:
@@ -368,6 +439,8 @@ class ThresholdBackward0(Unary):
         return threshold_of(x, self.threshold, self.value)
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
+        if isinstance(x, TensorBase):
+            return ThresholdBackwardBackward0(~(x.array <= self.threshold), 0.0).run(g, x)
         return choose.where(x <= self.threshold, 0.0, g)
 
 
@@ -386,6 +459,8 @@ class ThresholdBackward1(Unary):
         return threshold_of(x, self.threshold, self.value)
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
+        if isinstance(x, TensorBase):
+            return ThresholdBackwardBackward0(~(x.array <= self.threshold), 0.0).run(g, x)
         return choose.where(x <= self.threshold, 0.0, g)
 
 
@@ -459,7 +534,10 @@ class RreluWithNoiseBackward0(Unary):
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         if self.training and self.upper - self.lower > 1e-6:
             return g * self.noise
-        return choose.where(x > 0, g, g * ((self.lower + self.upper) / 2))
+        slope = (self.lower + self.upper) / 2
+        if isinstance(x, TensorBase):
+            return RreluWithNoiseBackwardBackward0(x.array > 0, slope).run(g, x)
+        return choose.where(x > 0, g, g * slope)
 
 
 @final
@@ -487,7 +565,10 @@ class RreluWithNoiseBackward1(Unary):
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         if self.training and self.upper - self.lower > 1e-6:
             return g * self.noise
-        return choose.where(y > 0, g, g * ((self.lower + self.upper) / 2))
+        slope = (self.lower + self.upper) / 2
+        if isinstance(y, TensorBase):
+            return RreluWithNoiseBackwardBackward0(y.array > 0, slope).run(g, y)
+        return choose.where(y > 0, g, g * slope)
 
 
 def centred(x: Array, dim: int) -> Array:

@@ -1,7 +1,7 @@
 """Arithmetic."""
 from __future__ import annotations
 
-from typing import Any, ClassVar, Final, final
+from typing import Any, ClassVar, Final, Optional, final
 
 import numpy
 
@@ -49,8 +49,11 @@ class SubBackward0(Binary):
     def quick(self, a: Array, b: Array) -> Array:
         return None if sub_kernel is None or self.alpha != 1 else sub_kernel(a, b)
 
+    def compute(self, a: Value, b: Value, ta: Optional[TensorBase], tb: Optional[TensorBase]) -> Array:
+        refuse_bool(ta.array if ta is not None else a, tb.array if tb is not None else b)
+        return super().compute(a, b, ta, tb)
+
     def forward(self, a: Array, b: Array) -> Array:
-        refuse_bool(a, b)
         return a - b if self.alpha == 1 else a - self.alpha * b
 
     def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
@@ -160,7 +163,7 @@ class ReciprocalBackward0(Unary):
     keep = Y
 
     def forward(self, x: Array) -> Array:
-        return 1.0 / x
+        return promote.to(1, x.dtype) / x
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         return -g * (y * y)
@@ -266,17 +269,15 @@ class NotImplemented_(Binary):
 
 
 def refuse_bool(a: Value, b: Value) -> None:
-    if isinstance(a, bool) or (isinstance(a, np.ndarray) and a.dtype.kind == "b"):
-        if isinstance(b, bool) or (isinstance(b, np.ndarray) and b.dtype.kind == "b"):
-            raise RuntimeError(
-                "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or "
-                "`logical_xor()` operator instead.")
-        raise_bool = isinstance(a, np.ndarray) and isinstance(b, bool)
-        if raise_bool:
-            raise RuntimeError(BOOL_MIX)
-    elif isinstance(b, bool) or (isinstance(b, np.ndarray) and b.dtype.kind == "b"):
-        if isinstance(b, bool):
-            raise RuntimeError(BOOL_MIX)
+    """RuntimeError where a bool takes part in a subtraction."""
+    bool_a = isinstance(a, bool) or (isinstance(a, np.ndarray) and a.dtype.kind == "b")
+    bool_b = isinstance(b, bool) or (isinstance(b, np.ndarray) and b.dtype.kind == "b")
+    if bool_a and bool_b:
+        raise RuntimeError(
+            "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` "
+            "operator instead.")
+    if (bool_a and isinstance(b, (int, float))) or (bool_b and isinstance(a, (int, float))) or isinstance(b, bool):
+        raise RuntimeError(BOOL_MIX)
 
 
 BOOL_MIX: Final = (

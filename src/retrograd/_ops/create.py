@@ -7,7 +7,7 @@ import numpy
 
 from .._engine.modes import modes, state
 from .._engine.node import Array, Value
-from .._engine.op import Binary, Unary
+from .._engine.op import Binary, Unary, attach
 from .._engine.tensor import TensorBase, public, shared_version, wrap
 
 np: Final[Any] = numpy
@@ -15,28 +15,18 @@ np: Final[Any] = numpy
 
 @final
 class CloneBackward0(Unary):
+    """A copy: order K keeps the strides, C makes it contiguous."""
+
+    def __init__(self, order: str) -> None:
+        self.order = order
+
     def forward(self, x: Array) -> Array:
-        return np.array(x)          # order K: strides are kept
+        return np.array(x, order=self.order)
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         return g
 
 
-@final
-class ContiguousCopy(Unary):
-    """clone(memory_format=contiguous_format)"""
-
-    def name(self) -> str:
-        return "CloneBackward0"
-
-    def forward(self, x: Array) -> Array:
-        return np.array(x, order="C")
-
-    def grad(self, g: Value, x: Value, y: Value) -> Value:
-        return g
-
-
-@final
 class CopyBackwards(Binary):
     """a.copy_(b): the gradient of the old a is zero."""
 
@@ -65,6 +55,14 @@ class CopyBackwards(Binary):
 
 
 @final
+class FillBackward3(CopyBackwards):
+    """x.fill_(0-dim tensor)"""
+
+    def name(self) -> str:
+        return "FillBackward3"
+
+
+@final
 class FillBackward2(Unary):
     """x.fill_(number)"""
 
@@ -88,11 +86,21 @@ class ZeroBackward0(Unary):
 
 
 def clone(x: Value) -> Value:
-    return CloneBackward0().run(x)
+    return CloneBackward0("K").run(x)
+
+
+def copied(x: TensorBase) -> TensorBase:
+    """A copy under the name that PyTorch gives the first .grad under create_graph."""
+    out = wrap(np.array(x.array))
+    op = CopyBackwards()
+    op.note_shapes(None, x)
+    op.link(None, x, None, x)
+    attach(out, op)
+    return out
 
 
 def contiguous_copy(x: Value) -> Value:
-    return ContiguousCopy().run(x)
+    return CloneBackward0("C").run(x)
 
 
 def detached(x: TensorBase) -> TensorBase:

@@ -509,7 +509,8 @@ class LinalgEighBackward0(Many):
         v = ys[1]
         inner = diagonal_of(gs[0])
         if matters(gs[1]):
-            inner = inner + matmul(shape.mT(v), gs[1]) / gaps(ys[0])
+            turn = matmul(shape.mT(v), gs[1])
+            inner = inner + (turn - shape.mT(turn)) * 0.5 / gaps(ys[0])
         return matmul(matmul(v, inner), shape.mT(v))
 
 

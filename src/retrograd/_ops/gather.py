@@ -110,13 +110,21 @@ class Along(Binary):
     def __init__(self, dim: int, index: Array) -> None:
         self.dim = dim
         self.index: Array = index
+        self.source: Shape = ()                 # the shape of b
 
     def drop(self) -> None:
         self.index = None
 
+    def part(self, g: Value) -> Value:
+        """What b gets of a gradient shaped like index: nothing where index did not read b."""
+        if reduce.raw(g).shape == self.source:
+            return g
+        return tensor_index.put(g, corner(self.index), self.source)
+
     def compute(self, a: Value, b: Value, ta: Optional[TensorBase], tb: Optional[TensorBase]) -> Array:
         xa: Array = ta.array if ta is not None else a
         xb: Array = tb.array if tb is not None else b
+        self.source = np.shape(xb)
         return self.forward(xa, xb)
 
 
@@ -141,7 +149,7 @@ class ScatterBackward0(Along):
         return scatter_number(g, self.dim, self.index, 0.0)
 
     def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
-        return gather(g, self.dim, self.index)
+        return self.part(gather(g, self.dim, self.index))
 
 
 @final
@@ -186,7 +194,7 @@ class ScatterAddBackward0(Along):
         return g
 
     def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
-        return gather(g, self.dim, self.index)
+        return self.part(gather(g, self.dim, self.index))
 
 
 UFUNCS: Final[dict[str, Any]] = {
@@ -208,6 +216,7 @@ class ScatterReduceBackward0(Along):
     def __init__(self, dim: int, index: Array, reduce: str, include_self: bool) -> None:
         self.dim = dim
         self.index: Array = index
+        self.source: Shape = ()
         self.reduce = reduce
         self.include_self = include_self
 
@@ -247,30 +256,46 @@ class ScatterReduceBackward0(Along):
     def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
         own = reduce.raw(a)
         how = self.reduce
+        if not self.include_self:
+            return choose.where(self.touched(own), 0.0, g) if self.index.size else g
         if how == "sum":
-            got = g
-        elif how == "mean":
-            got = g / self.counts(own).astype(own.dtype)
-        elif how == "prod":
-            got = g * prod_grad(a, self.include_self, a, b, self.dim, self.index, True)
-        else:
-            won, _, n = self.winners(own, reduce.raw(b), reduce.raw(y))
-            got = g * (won / n).astype(own.dtype)
-        if not self.include_self and self.index.size:
-            got = choose.where(self.touched(own), 0.0, got)
-        return got
+            return g
+        if how == "mean":
+            return g / self.counts(own).astype(own.dtype)
+        if how == "prod":
+            return g * ScatterReduceBackward0(self.dim, self.index, "prod", True).run(np.ones_like(own), b)
+        won, _, n = self.winners(own, reduce.raw(b), reduce.raw(y))
+        return g * (won / n).astype(own.dtype)
 
     def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
         own = reduce.raw(a)
         how = self.reduce
         if how == "sum":
-            return gather(g, self.dim, self.index)
-        if how == "mean":
-            return gather(g / self.counts(own).astype(own.dtype), self.dim, self.index)
-        if how == "prod":
-            return gather(g, self.dim, self.index) * prod_grad(b, self.include_self, a, b, self.dim, self.index, False)
-        _, won, n = self.winners(own, reduce.raw(b), reduce.raw(y))
-        return gather(g / n.astype(own.dtype), self.dim, self.index) * won.astype(own.dtype)
+            got = gather(g, self.dim, self.index)
+        elif how == "mean":
+            got = gather(g / self.counts(own).astype(own.dtype), self.dim, self.index)
+        elif how == "prod":
+            got = gather(g, self.dim, self.index) * self.prod_of_others(a, b)
+        else:
+            _, won, n = self.winners(own, reduce.raw(b), reduce.raw(y))
+            got = gather(g / n.astype(own.dtype), self.dim, self.index) * won.astype(own.dtype)
+        return self.part(got)
+
+    def prod_of_others(self, a: Value, b: Value) -> Value:
+        """Per element of b the product of all else that went into the same result."""
+        b = tensor_index.take(b, corner(self.index))
+        own = reduce.raw(a)
+        zero = reduce.raw(b) == 0
+        filled = reduce.nonzero(b)
+        start: Value = a if self.include_self else np.ones_like(own)
+        whole = ScatterReduceBackward0(self.dim, self.index, "prod", True).run(start, filled)
+        got = gather(whole, self.dim, self.index) / filled
+        if not np.any(zero):
+            return got
+        zeros = np.zeros(own.shape, np.int64)
+        np.add.at(zeros.reshape(-1), places(self.index, self.dim, own.shape).reshape(-1), zero.reshape(-1))
+        there = np.take_along_axis(zeros[below(self.index, self.dim)], self.index, self.dim) - zero
+        return choose.where(there > 0, 0.0, got)
 
     def winners(self, a: Array, b: Array, y: Array) -> Any:
         """(where a is the extreme, where b is, how many share each element)"""
@@ -287,25 +312,6 @@ def below(index: Array, dim: int) -> Any:
     return tuple([slice(None) if d == dim else slice(index.shape[d]) for d in range(index.ndim)])
 
 
-def prod_grad(own: Value, include: bool, a: Value, b: Value, dim: int, index: Array, into: bool) -> Value:
-    """Per element of `own` (a, or b when not `into`) the product of the others that went into the same result."""
-    b = tensor_index.take(b, corner(index))
-    ra = reduce.raw(a)
-    rb = reduce.raw(b)
-    sizes: Shape = ra.shape
-    zeros = (ra == 0).astype(np.int64) if include else np.zeros(sizes, np.int64)
-    at = places(index, dim, sizes).reshape(-1)
-    np.add.at(zeros.reshape(-1), at, (rb == 0).reshape(-1))
-    filled = reduce.nonzero(b)
-    start: Value = reduce.nonzero(a) if include else np.ones(sizes, ra.dtype)
-    whole = ScatterReduceBackward0(dim, index, "prod", True).run(start, filled)
-    if into:
-        alone = zeros - (ra == 0)
-        return choose.where(alone > 0, 0.0, whole / reduce.nonzero(a))
-    mine = np.take_along_axis(zeros[below(index, dim)], index, dim) - (rb == 0)
-    return choose.where(mine > 0, 0.0, gather(whole, dim, index) / filled)
-
-
 @final
 class ScatterReduced(Along):
     """scatter(reduce="add" or "multiply"), which PyTorch records without a derivative."""
@@ -313,6 +319,7 @@ class ScatterReduced(Along):
     def __init__(self, dim: int, index: Array, reduce: str) -> None:
         self.dim = dim
         self.index: Array = index
+        self.source: Shape = ()
         self.reduce = reduce
 
     def name(self) -> str:
@@ -378,6 +385,7 @@ class IndexAddBackward0(Along):
     def __init__(self, dim: int, index: Array, alpha: Any) -> None:
         self.dim = dim
         self.index: Array = index
+        self.source: Shape = ()
         self.alpha: Any = alpha
         self.source_dim: int = 0
 
@@ -520,6 +528,7 @@ class PutBackward0(Along):
     def __init__(self, index: Array, accumulate: bool) -> None:
         self.dim = 0
         self.index: Array = index
+        self.source: Shape = ()
         self.accumulate = accumulate
 
     def forward(self, a: Array, b: Array) -> Array:
@@ -591,7 +600,6 @@ class MaskedScatterBackward0(Along):
         self.mask = None
 
     def forward(self, a: Array, b: Array) -> Array:
-        self.source = b.shape
         self.was = a.shape
         both = np.broadcast_shapes(a.shape, self.mask.shape)
         out = np.array(np.broadcast_to(a, both), order="C")

@@ -6,13 +6,16 @@ tensors.
 from __future__ import annotations
 
 import operator
+import warnings
 from typing import Any, ClassVar, Final, Optional, final
 
 import numpy
 
 from .._engine.node import Array, Shape, Value
 from .._engine.op import Binary, Unary, View
+from .._engine.saved import TYPE_NAMES
 from .._engine.tensor import TensorBase, wrap
+from .._engine.views import NAMES
 
 np: Final[Any] = numpy
 as_index: Final[Any] = operator.index
@@ -211,6 +214,8 @@ class IndexPutBackward0(Binary):
         out = np.array(a)
         b = np.asarray(b).astype(a.dtype)
         try:
+            if b.ndim > 1 or self.accumulate:           # where a mask is, NumPy takes no more than a row
+                b = np.broadcast_to(b, out[self.where].shape)
             if self.accumulate:
                 np.add.at(out, self.where, b)
             else:
@@ -267,33 +272,70 @@ def gather(x: Value, rest: Any) -> Value:
 
 
 def setitem(x: TensorBase, where: Any, value: Value) -> None:
-    """x[where] = value"""
+    """x[where] = value, a Tensor or a number"""
+    if not isinstance(value, TensorBase) and not isinstance(value, (int, float, np.generic)):
+        raise unassignable(x, value)
     if where is Ellipsis:
         assign(x, value)
         return
     if type(where) is int:
         assign(select(x, 0, where), value)
         return
+    if where is False:
+        return
+    if where is True:
+        assign(shape.unsqueeze(x, 0), value)
+        return
     part, rest = basic(x, where)
     if rest is None:
         assign(part, value)
     else:
-        index_put_(part, rest, value, False)
+        assign_at(part, rest, value)
+
+
+def unassignable(x: TensorBase, value: Any) -> Exception:
+    if isinstance(value, complex):
+        return RuntimeError(f"value cannot be converted to type {x.array.dtype.name.rstrip('0123456789')} without overflow")
+    kind = type(value)
+    name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
+    return TypeError(f"can't assign a {name} to a {TYPE_NAMES.get(x.array.dtype.name, 'torch.Tensor')}")
+
+
+def without_lead(value: Value, ndim: int) -> Value:
+    """value without the leading dims of size 1 that it has beyond ndim."""
+    sizes: Shape = value.array.shape
+    lead = 0
+    while lead < len(sizes) and len(sizes) - lead > ndim and sizes[lead] == 1:
+        lead += 1
+    return shape.reshape(value, sizes[lead:]) if lead else value
+
+
+def assign_at(part: TensorBase, rest: Any, value: Value) -> None:
+    """part at index tensors = value"""
+    check_bounds(rest, part.array.shape)
+    if isinstance(value, TensorBase):
+        if value.array.dtype != part.array.dtype and not (value.array.size == 1 and len(rest) == 1 and is_mask(rest[0])):
+            raise RuntimeError(
+                "Index put requires the source and destination dtypes match, got "
+                f"{NAMES[part.array.dtype.name]} for the destination and {NAMES[value.array.dtype.name]} for the source.")
+        if value.array.ndim > 1:
+            value = without_lead(value, 0)
+    IndexPutBackward0(rest, False).run_(part, value)
+
+
+def is_mask(w: Any) -> bool:
+    return isinstance(w, np.ndarray) and w.dtype.kind == "b"
 
 
 def assign(part: TensorBase, value: Value) -> None:
     have: Shape = part.array.shape
-    shape_: Shape = value.shape if isinstance(value, (TensorBase, np.ndarray)) else ()
-    lead = 0
-    while len(shape_) - lead > len(have) and shape_[lead] == 1:     # extra leading ones are dropped
-        lead += 1
-    if lead:
-        value = shape.reshape(value, shape_[lead:])
-        shape_ = shape_[lead:]
-    n = len(have) - len(shape_)
-    for i in range(len(shape_)):
-        if n < 0 or (shape_[i] != have[i + n] and shape_[i] != 1):
-            raise expand_error(have, shape_)
+    if isinstance(value, TensorBase):
+        value = without_lead(value, len(have))
+        shape_: Shape = value.array.shape
+        n = len(have) - len(shape_)
+        for i in range(len(shape_)):
+            if n < 0 or (shape_[i] != have[i + n] and shape_[i] != 1):
+                raise expand_error(have, shape_)
     copy_(part, value)
 
 
@@ -331,11 +373,14 @@ def slice_dim(x: Value, dim: int, s: Any, always: bool) -> Value:
         raise IndexError("slice() cannot be applied to a 0-dim tensor.")
     step = 1 if s.step is None else whole(s.step)
     if step <= 0:
-        raise ValueError("step must be greater than zero")
+        raise ValueError("slice step cannot be zero" if step == 0 else "step must be greater than zero")
+    if dim >= len(sizes):
+        raise IndexError(
+            f"Dimension out of range (expected to be in range of [{-len(sizes)}, {len(sizes) - 1}], but got {dim})")
     n = sizes[dim]
-    start, stop, _ = slice(
-        None if s.start is None else whole(s.start), None if s.stop is None else whole(s.stop), step).indices(n)
-    if not always and start == 0 and stop == n and step == 1:
+    first = 0 if s.start is None else whole(s.start)
+    start, stop, _ = slice(first, None if s.stop is None else whole(s.stop), step).indices(n)
+    if not always and first == 0 and stop == n and step == 1:
         return x
     return SliceBackward0(dim, start, max(stop, start), step).run(x)
 
@@ -343,6 +388,8 @@ def slice_dim(x: Value, dim: int, s: Any, always: bool) -> Value:
 def whole(x: Any) -> int:
     """An index number: int, NumPy integer or 0-dim integer tensor."""
     if isinstance(x, TensorBase):
+        if x.array.size != 1:
+            raise TypeError("only integer tensors of a single element can be converted to an index")
         x = x.array.item()
     try:
         n: int = as_index(x)
@@ -354,60 +401,80 @@ def whole(x: Any) -> int:
 
 def basic(x: Value, where: Any) -> Any:
     """Apply ints, slices, None and Ellipsis; -> (view, NumPy index of what is left, or None)."""
-    items: list[Any] = unpacked(where)
+    items: list[Any] = [plain(item) for item in unpacked(where)]
     used = 0
     for item in items:
-        if item is None or item is Ellipsis or isinstance(item, bool):
-            continue
-        if isinstance(item, TensorBase):
-            kind = item.array.dtype
-            used += item.array.ndim if kind == np.bool_ or kind == np.uint8 else 1
-        elif isinstance(item, np.ndarray):
-            used += item.ndim if item.dtype == np.bool_ else 1
-        else:
+        if isinstance(item, np.ndarray):
+            used += item.ndim if item.dtype.kind == "b" else 1
+        elif not (item is None or item is Ellipsis or isinstance(item, bool)):
             used += 1
     ndim: int = x.array.ndim
     if used > ndim:
+        if ndim == 0 and len(items) == 1 and isinstance(items[0], int):
+            select(x, 0, 0)
         raise IndexError(f"too many indices for tensor of dimension {ndim}")
     dim = 0
     advanced: list[Any] = []
     some = False
     for item in items:
-        if item is None:
+        if isinstance(item, bool):
+            x = shape.unsqueeze(x, dim)
+            fill(advanced, dim, np.array([0] if item else [], np.int64))
+            some = True
+            dim += 1
+        elif isinstance(item, int):
+            x = select(x, dim, item)
+        elif isinstance(item, slice):
+            x = slice_dim(x, dim, item, len(items) == 1)
+            dim += 1
+        elif item is None:
             x = shape.unsqueeze(x, dim)
             dim += 1
         elif item is Ellipsis:
             dim += ndim - used
-        elif isinstance(item, slice):
-            x = slice_dim(x, dim, item, len(items) == 1)
-            dim += 1
-        elif isinstance(item, bool) or isinstance(item, np.bool_):
-            x = shape.unsqueeze(x, dim)
-            fill(advanced, dim, np.array([0] if item else [], np.intp))
-            some = True
-            dim += 1
         else:
-            array: Any = item.array if isinstance(item, TensorBase) else item
-            if isinstance(array, (list, tuple)):
-                array = sequence(array)
-            if isinstance(array, np.ndarray) and (array.ndim > 0 or array.dtype == np.bool_):
-                if array.dtype == np.uint8 and isinstance(item, TensorBase):
-                    array = array != 0
-                if array.dtype.kind not in "iub":
-                    raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
-                if array.dtype == np.bool_ and array.ndim == 0:
-                    x = shape.unsqueeze(x, dim)
-                    array = np.array([0] if array else [], np.intp)
-                fill(advanced, dim, array)
-                some = True
-                dim += array.ndim if array.dtype == np.bool_ else 1
-            else:
-                x = select(x, dim, number(array, item))
+            fill(advanced, dim, item)
+            some = True
+            dim += item.ndim if item.dtype.kind == "b" else 1
     if not some:
         if x is not None and all_trivial(items):
             x = shape.alias(x)
         return x, None
     return x, tuple(advanced)
+
+
+def plain(item: Any) -> Any:
+    """One index as an int, bool, slice, None, Ellipsis or array of bool, int32 or int64; IndexError for anything else."""
+    kind = type(item)
+    if kind is int or kind is slice or kind is bool or item is None or item is Ellipsis:
+        return item
+    array: Any
+    if isinstance(item, TensorBase):
+        array = item.array
+        if array.dtype.kind not in "iub" or (array.ndim and array.dtype.kind == "i" and array.dtype.itemsize < 4):
+            raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
+    elif isinstance(item, np.ndarray):
+        array = item if item.dtype.kind in "bu" else item.astype(np.int64)
+    elif isinstance(item, str):
+        raise TypeError("new(): invalid data type 'str'")
+    elif hasattr(item, "__getitem__") and hasattr(item, "__len__") and not isinstance(item, (dict, np.generic)):
+        array = sequence(item)
+    else:
+        return number(item)
+    if array.dtype == np.uint8:
+        warnings.warn(BYTES, UserWarning, stacklevel=3)
+        array = array != 0
+    if array.ndim == 0:
+        return bool(array) if array.dtype.kind == "b" else int(array)
+    return array
+
+
+BYTES: Final = "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead."
+AS_TUPLE: Final = (
+    "Using a non-tuple sequence for multidimensional indexing is deprecated and will be changed in pytorch 2.9; use "
+    "x[tuple(seq)] instead of x[seq]. In pytorch 2.9 this will be interpreted as tensor index, x[torch.tensor(seq)], which "
+    "will result either in an error or a different result"
+)
 
 
 def all_trivial(items: list[Any]) -> bool:
@@ -437,29 +504,37 @@ def dim_of(advanced: list[Any], dim: int) -> int:
     return dim - extra
 
 
-def number(array: Any, item: Any) -> int:
-    if isinstance(array, np.ndarray):
-        if array.dtype.kind not in "iu":
-            raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
-        return int(array)
-    try:
-        n: int = as_index(array)
-    except TypeError:
-        raise IndexError(
-            "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got "
-            f"{type(item).__name__})") from None
-    return n
+def number(item: Any) -> int:
+    if not isinstance(item, np.bool_):
+        try:
+            n: int = as_index(item)
+            return n
+        except TypeError:
+            pass
+    kind = type(item)
+    name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
+    raise IndexError(
+        f"only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got {name})")
 
 
 def unpacked(where: Any) -> list[Any]:
-    return list(where) if isinstance(where, tuple) else [where]
+    """The indices of all dims.  A short list that holds a sequence, a slice or None counts as a tuple."""
+    if isinstance(where, tuple):
+        return list(where)
+    if isinstance(where, list) and len(where) < 32:
+        for item in where:
+            if item is None or item is Ellipsis or isinstance(item, (list, tuple, slice, TensorBase, np.ndarray, range)):
+                warnings.warn(AS_TUPLE, UserWarning, stacklevel=4)
+                return list(where)
+    return [where]
 
 
 def sequence(items: Any) -> Array:
-    """A list used as an index, as the array that torch.tensor would make of it."""
-    plain = [i.array if isinstance(i, TensorBase) else i for i in items]
-    array = np.array(plain)
-    return array.astype(np.intp) if array.size == 0 else array
+    """A sequence used as an index, as an array of int64, or of bool when all are."""
+    array = np.array([i.array if isinstance(i, TensorBase) else i for i in items])
+    if array.size == 0:
+        return np.zeros(array.shape, np.int64)
+    return array if array.dtype.kind == "b" else array.astype(np.int64)
 
 
 def check_bounds(where: Any, sizes: Shape) -> None:
@@ -467,24 +542,20 @@ def check_bounds(where: Any, sizes: Shape) -> None:
     dim = 0
     shapes: list[Shape] = []
     for w in where:
-        if isinstance(w, np.ndarray):
-            if w.dtype == np.bool_:
-                for i in range(w.ndim):
-                    if w.shape[i] != sizes[dim + i]:
-                        raise IndexError(
-                            f"The shape of the mask {list(w.shape)} at index {i} does not match the shape of the "
-                            f"indexed tensor {list(sizes)} at index {dim + i}")
-                dim += w.ndim
-                continue
-            n = sizes[dim]
-            if w.size:
-                low = int(w.min())
-                high = int(w.max())
-                if low < -n or high >= n:
+        if not isinstance(w, np.ndarray):
+            dim += 1
+        elif w.dtype.kind == "b":
+            for i in range(w.ndim):
+                if w.shape[i] != sizes[dim + i]:
                     raise IndexError(
-                        f"index {low if low < -n else high} is out of bounds for dimension {dim} with size {n}")
+                        f"The shape of the mask {list(w.shape)} at index {i} does not match the shape of the "
+                        f"indexed tensor {list(sizes)} at index {dim + i}")
+            dim += w.ndim
+            if len(where) > 1:
+                shapes.extend([(int(np.count_nonzero(w)),)] * w.ndim)
+        else:
             shapes.append(w.shape)
-        dim += 1
+            dim += 1
     if len(shapes) > 1:
         try:
             np.broadcast_shapes(*shapes)
@@ -492,6 +563,21 @@ def check_bounds(where: Any, sizes: Shape) -> None:
             raise IndexError(
                 "shape mismatch: indexing tensors could not be broadcast together with shapes "
                 + ", ".join([str(list(s)) for s in shapes])) from None
+    dim = 0
+    for w in where:
+        if not isinstance(w, np.ndarray):
+            dim += 1
+        elif w.dtype.kind == "b":
+            dim += w.ndim
+        else:
+            n = sizes[dim]
+            if w.size:
+                low = int(w.min())
+                high = int(w.max())
+                if low < -n or high >= n:
+                    raise IndexError(
+                        f"index {low if low < -n else high} is out of bounds for dimension {dim} with size {n}")
+            dim += 1
 
 
 from . import create, shape  # noqa: E402

@@ -420,6 +420,8 @@ class CdistBackward0(Product):
 
     def pairs(self, g: Value, a: Value, b: Value, y: Value) -> Value:
         d = shape.unsqueeze(a, -2) - shape.unsqueeze(b, -3)
+        if self.p == 0:
+            return d * 0
         return reduce.norm_grad(shape.unsqueeze(g, -1), d, shape.unsqueeze(y, -1), self.p, (len(sizes(d)) - 1,))
 
     def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:

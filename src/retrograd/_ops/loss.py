@@ -11,7 +11,8 @@ import numpy
 from .._engine import promote
 from .._engine.node import Array, Shape, Value
 from .._engine.op import A, B, Binary, Unary, X, Y
-from . import activation, choose, pointwise, reduce, shape
+from .._engine.tensor import TensorBase
+from . import activation, choose, create, pointwise, reduce, shape
 from .pointwise import like, wide
 
 np: Final[Any] = numpy
@@ -122,6 +123,8 @@ class BinaryCrossEntropyBackward0(Paired):
     def forward(self, a: Array, b: Array) -> Array:
         z = wide(a)
         t = wide(b)
+        if self.weight is not None:
+            self.weight = like(self.weight, a)
         y = (t - 1.0) * np.maximum(np.log1p(-z), -100.0) - t * np.maximum(np.log(z), -100.0)
         return self.finish(y if self.weight is None else y * wide(self.weight), a)
 
@@ -155,6 +158,10 @@ class BinaryCrossEntropyWithLogitsBackward0(Paired):
     def forward(self, a: Array, b: Array) -> Array:
         z = wide(a)
         t = wide(b)
+        if self.weight is not None:
+            self.weight = like(self.weight, a)
+        if self.positive is not None:
+            self.positive = like(self.positive, a)
         minus_log = np.log1p(np.exp(-np.abs(z))) - np.minimum(z, 0)        # -log(sigmoid(a))
         if self.positive is not None:
             minus_log = minus_log * ((wide(self.positive) - 1) * t + 1)
@@ -281,7 +288,45 @@ class Nll(Unary):
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         scale = self.scale / self.total if self.reduction == MEAN else self.scale
+        if isinstance(x, TensorBase):
+            return NllLossBackwardBackward0(scale, self.where).run(g, x)
         return place(g * scale, self.where, self.was)
+
+
+@final
+class NllLossBackwardBackward0(Binary):
+    """a times the scales at the targets' places in zeros like b: the derivative of Nll as a node of its own.
+
+    The gradient of b is zero, see activation.Gate.
+    """
+
+    holds = True
+
+    def __init__(self, scale: Array, where: Any) -> None:
+        self.scale: Any = scale
+        self.where: Any = where
+        self.was: Any = None
+
+    def drop(self) -> None:
+        self.scale = None
+        self.where = None
+
+    def compute(self, a: Value, b: Value, ta: Any, tb: Any) -> Array:
+        xa: Array = ta.array if ta is not None else a
+        xb: Array = tb.array if tb is not None else b
+        self.was = (xa.shape, xb.shape)
+        return self.forward(xa, xb)
+
+    def forward(self, a: Array, b: Array) -> Array:
+        out = np.zeros(b.shape, a.dtype)
+        out[self.where] = a * self.scale
+        return out
+
+    def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return shape.sum_to(pick(g, self.where) * self.scale, self.was[0])
+
+    def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return create.zeros_like(g)
 
 
 @final
@@ -521,6 +566,6 @@ class NormBackward1(Unary):
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         sizes: Shape = reduce.raw(x).shape
-        return reduce.norm_grad(
-            reduce.restore(g, sizes, self.dim, self.keepdim), x, reduce.restore(y, sizes, self.dim, self.keepdim), self.p,
-            self.dim)
+        g = reduce.restore(g, sizes, self.dim, self.keepdim)
+        y = reduce.restore(y, sizes, self.dim, self.keepdim)
+        return reduce.norm_grad(g, x, y, self.p, self.dim)

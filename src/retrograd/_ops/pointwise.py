@@ -353,7 +353,7 @@ class DigammaBackward0(Unary):
 @final
 class Deg2RadBackward0(Unary):
     def forward(self, x: Array) -> Array:
-        return x * (PI / 180)
+        return like(wide(x) * (PI / 180), x)
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         return g * (PI / 180)
@@ -362,7 +362,7 @@ class Deg2RadBackward0(Unary):
 @final
 class Rad2DegBackward0(Unary):
     def forward(self, x: Array) -> Array:
-        return x * (180 / PI)
+        return like(wide(x) * (180 / PI), x)
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         return g * (180 / PI)
@@ -898,10 +898,14 @@ class MaskedFillBackward1(Binary):
 
 def mix(a: Array, b: Array, w: Any) -> Array:
     """From a to b; written so that w = 1 gives b exactly."""
+    own = a
+    a = wide(a)
+    b = wide(b)
     d = b - a
     if isinstance(w, float):
-        return a + d * w if abs_of(w) < 0.5 else b - d * (1.0 - w)
-    return np.where(np.abs(w) < 0.5, a + d * w, b - d * (1 - w))
+        return like(a + d * w if abs_of(w) < 0.5 else b - d * (1.0 - w), own)
+    w = wide(w)
+    return like(np.where(np.abs(w) < 0.5, a + d * w, b - d * (1 - w)), own)
 
 
 def abs_of(w: float) -> float:

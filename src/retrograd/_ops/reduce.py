@@ -674,8 +674,10 @@ def variance_grad(g: Value, x: Value, dim: Any, correction: Any, keepdim: bool) 
     sizes: Shape = own.shape
     dims: Shape = all_dims(own, dim)
     free = count_of(sizes, dims) - (1 if correction is None else correction)
-    scale = 2.0 / free if free > 0 else np.inf
-    return (restore(g, sizes, dims, keepdim) * scale) * (x - mean_dims(x, dims, True))
+    g = restore(g, sizes, dims, keepdim)
+    if free <= 0:
+        return shape.expand(g * np.inf, sizes)
+    return (g * (2.0 / free)) * (x - mean_dims(x, dims, True))
 
 
 def half_over(g: Value, y: Value) -> Value:

@@ -11,8 +11,9 @@ from .._engine import hooks
 from .._engine.backward import run_backward
 from .._engine.node import Node
 from .._engine.op import edge
-from .._engine.tensor import TensorBase, wants_grad, wrap
+from .._engine.tensor import AccumulateGrad, TensorBase, wants_grad, wrap
 from .._missing import module_getattr
+from .._ops import cast
 from .._size import Size
 from . import graph
 from .anomaly_mode import detect_anomaly, is_anomaly_check_nan_enabled, is_anomaly_enabled, set_detect_anomaly
@@ -158,9 +159,10 @@ def _seeds(roots: Any, given: Any, create_graph: bool, batched: bool) -> list[An
     """The gradients that start the pass: arrays, or Tensors under create_graph."""
     seeds: list[Any] = []
     for i, (t, g) in enumerate(zip(roots, given)):
-        array = None if isinstance(t, GradientEdge) else t.array
+        edge_root = isinstance(t, GradientEdge)
+        array = _like(t) if edge_root else t.array
         if g is None:
-            if array is None or wants_grad(t):
+            if edge_root or wants_grad(t):
                 if array is None or array.size != 1:
                     raise RuntimeError("grad can be implicitly created only for scalar outputs")
                 ones = np.ones_like(array, order="C", subok=False)
@@ -173,13 +175,18 @@ def _seeds(roots: Any, given: Any, create_graph: bool, batched: bool) -> list[An
         if array is not None:
             _check_shape(i, g.array.shape[1:] if batched and g.array.ndim else g.array.shape, array.shape, batched)
             if g.array.dtype != array.dtype:
-                g = g.to(t.dtype)
-            if t.listeners and not create_graph:
+                g = cast.cast(g, array.dtype)
+            if not edge_root and t.listeners and not create_graph:
                 hooks.given[id(g.array)] = g            # hooks see the caller's own tensor
         seeds.append(g if create_graph else g.array)
     if len(given) < len(roots):
         raise RuntimeError(f"got {len(roots)} tensors and {len(given)} gradients")
     return seeds
+
+
+def _like(t: GradientEdge) -> Any:
+    """An array like the tensor of an edge; None when nobody knows."""
+    return t.node.array if isinstance(t.node, AccumulateGrad) else t.like
 
 
 def _check_shape(i: int, have: Any, want: Any, batched: bool) -> None:
@@ -243,3 +250,4 @@ def variable(*args: Any, **kwargs: Any) -> Any:
 
 
 from .gradcheck import gradcheck, gradgradcheck  # noqa: E402  gradcheck calls grad
+from .. import _C as _C  # noqa: E402

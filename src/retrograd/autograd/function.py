@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from .._engine import hooks, views
-from .._engine.modes import grad_on, inference_on, set_grad
+from .._engine import hooks, saved, views
+from .._engine.modes import grad_on, inference_on, set_grad, state
 from .._engine.node import FREED, Node
 from .._engine.op import edge, fit, number
 from .._engine.saved import Packed, keep, keep_output, use, use_output
-from .._engine.tensor import CUSTOM, TensorBase, bump, edits, shared_version, wants_grad, wrap
+from .._engine.tensor import CUSTOM, MULTI, TensorBase, bump, edits, shared_version, wants_grad, wrap
 from .._ops import shape
 
 __all__ = ["Function", "FunctionCtx", "BackwardCFunction", "FunctionMeta", "once_differentiable", "NestedIOFunction"]
@@ -68,6 +68,7 @@ class BackwardCFunction(Node, FunctionCtx):
         self._likes: list[Any] = []             # (shape, dtype) per argument, None for what is no tensor
         self._kept: Any = None                  # [(what, edits, version, output number or -1)]
         self._freed = False
+        self._cleared = False
         self._made: list[Any] = []              # (shape, dtype) per output
         self.materialize_grads = True
 
@@ -83,9 +84,21 @@ class BackwardCFunction(Node, FunctionCtx):
     @property
     def saved_tensors(self) -> Any:
         """What save_for_backward kept.  RuntimeError once it was freed."""
+        if self._cleared:
+            raise RuntimeError(ONCE)
         if self._freed:
             raise RuntimeError(FREED)
-        return tuple(self._read(*entry) for entry in self._kept or ())
+        found = tuple(self._read(*entry) for entry in self._kept or ())
+        if self._forward_cls.clear_saved_tensors_on_access and self._kept is not None:
+            self._cleared = True
+            self._kept = None
+        return found
+
+    @property
+    def _raw_saved_tensors(self) -> Any:
+        if self._freed:
+            raise RuntimeError(FREED)
+        return tuple(SavedEntry(self, i) for i in range(len(self._kept or ())))
 
     @property
     def saved_variables(self) -> Any:
@@ -102,7 +115,9 @@ class BackwardCFunction(Node, FunctionCtx):
         return use(kept, edits, self, True)
 
     def __dir__(self) -> list[str]:
-        return sorted(set(super().__dir__()) | set(self.__dict__) | set(dir(FunctionCtx)))
+        fields = {n for n in self.__dict__ if n not in FIELDS}
+        own = {"_forward_cls", "_raw_saved_tensors", "apply", "saved_tensors", "saved_variables"}
+        return sorted(set(super().__dir__()) | fields | own | set(dir(FunctionCtx)))
 
     def release(self) -> None:
         if self._kept:
@@ -110,6 +125,9 @@ class BackwardCFunction(Node, FunctionCtx):
             self._freed = True
 
     def backward(self, gs: list[Any], graph: bool) -> list[Any]:
+        task = state().task
+        if task is not None:
+            task.running = self
         if self.materialize_grads:
             gs = [np.zeros(*made) if g is None and made is not None else g for g, made in zip(gs, self._made)]
             gs = [wrap(g) if graph and isinstance(g, np.ndarray) else g for g in gs]
@@ -157,6 +175,34 @@ class BackwardCFunction(Node, FunctionCtx):
         return outs
 
 
+FIELDS = ("_nexts", "_nrs", "_likes", "_kept", "_freed", "_cleared", "_made")
+ONCE = (
+    "saved_tensors can only be accessed once when clear_saved_tensors_on_access=True is set on the autograd.Function. "
+    "Either access saved_tensors only once, or set clear_saved_tensors_on_access=False."
+)
+
+
+class SavedEntry:
+    """One of ctx._raw_saved_tensors."""
+
+    def __init__(self, node: BackwardCFunction, i: int) -> None:
+        self.node = node
+        self.i = i
+
+    def register_hooks(self, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]) -> None:
+        """Pack the tensor now; unpack it at each use."""
+        if not self.node._kept:
+            raise RuntimeError(saved.REGISTER_FREED)
+        kept, edits, version, nr = self.node._kept[self.i]
+        if isinstance(kept, Packed):
+            raise RuntimeError(saved.REGISTER_TWICE)
+        if kept is None:
+            raise RuntimeError(saved.REGISTER_NONE)
+        tensor = self.node._read(kept, edits, version, nr)
+        packed = Packed(tensor, pack_hook, unpack_hook, self.node if nr >= 0 else None)
+        self.node._kept[self.i] = (packed, edits, version, nr)
+
+
 def _expandable(small: Any, big: Any) -> bool:
     n = len(big) - len(small)
     return n >= 0 and all(a in (1, b) for a, b in zip(small, big[n:]))
@@ -166,7 +212,7 @@ class FunctionMeta(type):
     """Gives every Function the node class that bears its name."""
 
     def __init__(cls, name: str, bases: Any, attrs: Any) -> None:
-        cls._backward_cls = type(name + "Backward", (BackwardCFunction,), {"_forward_cls": cls, "__module__": "builtins"})
+        cls._backward_cls = type(name + "Backward", (BackwardCFunction,), {"_forward_cls": cls, "__module__": __name__})
         super().__init__(name, bases, attrs)
 
 
@@ -179,6 +225,7 @@ class Function(metaclass=FunctionMeta):
     """
 
     generate_vmap_rule = False
+    clear_saved_tensors_on_access = False
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         warnings.warn(
@@ -227,6 +274,9 @@ class Function(metaclass=FunctionMeta):
         if separate:
             args = _bound(cls.forward, args, kwargs)
             kwargs = {}
+        elif kwargs:
+            args = _positional(cls.forward, args, kwargs)
+            kwargs = {}
         node = cls._backward_cls()  # type: ignore[attr-defined]
         needs = tuple(isinstance(a, TensorBase) and wants_grad(a) for a in args)
         node.needs_input_grad = needs
@@ -237,7 +287,7 @@ class Function(metaclass=FunctionMeta):
                 output = cls.forward(*args)
                 cls.setup_context(node, args, output)
             else:
-                output = cls.forward(node, *args, **kwargs)
+                output = cls.forward(node, *args)
         finally:
             set_grad(recording)
         return _finish(node, args, output, recording and not inference_on() and any(needs))
@@ -250,6 +300,23 @@ def _bound(forward: Any, args: Any, kwargs: Any) -> tuple[Any, ...]:
         return tuple(args)
     found.apply_defaults()
     return found.args
+
+
+def _positional(forward: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+    """Keyword arguments of forward(ctx, ...) in their places: each must have one, without gaps."""
+    code = forward.__code__
+    names = code.co_varnames[1:code.co_argcount]
+    for name in kwargs:
+        if name not in names:
+            raise TypeError(f"forward() got an unexpected keyword argument '{name}'")
+        if names.index(name) < len(args):
+            raise TypeError(f"forward() got multiple values for argument '{name}'")
+    found = list(args)
+    for i in range(len(args), max(names.index(name) for name in kwargs) + 1):
+        if names[i] not in kwargs:
+            raise TypeError(f"forward() missing required argument: '{names[i]}' (position {i})")
+        found.append(kwargs[names[i]])
+    return tuple(found)
 
 
 def _finish(node: Any, args: tuple[Any, ...], output: Any, record: bool) -> Any:
@@ -345,7 +412,7 @@ def _output(
         finally:
             set_grad(True)
     if out.origin is not None:
-        out.origin.state = CUSTOM
+        out.origin.state = CUSTOM if tensors == 1 else MULTI
         out.origin.seen = edits(out)
     out.rg = True
     out.fn = node

@@ -27,17 +27,17 @@ class _Mode:
         raise NotImplementedError
 
     def __call__(self, func: Callable[..., Any]) -> Any:
-        return decorate(self.clone, func)
+        return context_decorator(self.clone, func)
 
 
-def decorate(make: Callable[[], Any], func: Any) -> Any:
+def context_decorator(make: Callable[[], Any], func: Any) -> Any:
     """func run inside make(); a class has its __init__ decorated, a generator function runs step by step inside."""
     if inspect.isclass(func):
         warnings.warn(
             "Decorating classes is deprecated and will be disabled in future versions. You should only decorate "
             "functions or methods. To preserve the current behavior of class decoration, you can directly decorate the "
             "`__init__` method and nothing else.", FutureWarning, stacklevel=3)
-        func.__init__ = decorate(make, func.__init__)
+        func.__init__ = context_decorator(make, func.__init__)
         return func
     if inspect.isgeneratorfunction(func):
         @functools.wraps(func)
@@ -46,10 +46,10 @@ def decorate(make: Callable[[], Any], func: Any) -> Any:
         return generator
 
     @functools.wraps(func)
-    def inside(*args: Any, **kwargs: Any) -> Any:
+    def decorate_context(*args: Any, **kwargs: Any) -> Any:
         with make():
             return func(*args, **kwargs)
-    return inside
+    return decorate_context
 
 
 def _steps(make: Callable[[], Any], steps: Any) -> Any:
@@ -109,6 +109,9 @@ class set_grad_enabled(_Mode):
     """Record or not, from the call on; as a context, until its end."""
 
     def __init__(self, mode: bool) -> None:
+        if not isinstance(mode, bool):
+            raise TypeError(
+                f"set_grad_enabled(): argument 'enabled' (position 1) must be bool, not {type(mode).__name__}")
         self.prev = grad_on()
         self.mode = mode
         set_grad(mode)

@@ -14,7 +14,7 @@ from .._engine.node import Node
 from .._engine.op import edge
 from .._engine.tensor import AccumulateGrad, TensorBase, bump, edits, wants_grad
 from .._engine.views import address
-from .._ops import create, shape
+from .._ops import create
 from ..utils.hooks import RemovableHandle
 from .function import BackwardCFunction
 
@@ -24,15 +24,20 @@ __all__ = [
 ]
 
 
-class GradientEdge(NamedTuple):
-    """Where a gradient goes: output `output_nr` of `node`.  Usable as root, and in inputs=, of backward and grad.
-
-    ownership_token keeps the graph of a custom Function alive.
-    """
-
+class _Edge(NamedTuple):
     node: Any
     output_nr: int
     ownership_token: Any = None
+
+
+class GradientEdge(_Edge):
+    """Where a gradient goes: output `output_nr` of `node`.  Usable as root, and in inputs=, of backward and grad.
+
+    ownership_token keeps the graph of a custom Function alive.  An edge from get_gradient_edge knows its tensor's shape;
+    as a root, one made by hand needs a gradient.
+    """
+
+    like: Any = None                                # an array of the tensor's shape and dtype, without memory of its own
 
 
 def get_gradient_edge(tensor: Any) -> GradientEdge:
@@ -41,8 +46,10 @@ def get_gradient_edge(tensor: Any) -> GradientEdge:
         raise RuntimeError(
             "It is not possible to get the gradient edge for a Tensor that does not require gradients")
     node = edge(tensor)
-    token = shape.alias(tensor).fn if isinstance(node, BackwardCFunction) else None
-    return GradientEdge(node, tensor.nr, token)
+    token = tensor.view_as(tensor).grad_fn if isinstance(node, BackwardCFunction) else None
+    found = GradientEdge(node, tensor.nr, token)
+    found.like = np.broadcast_to(np.zeros((), tensor.array.dtype), tensor.array.shape)
+    return found
 
 
 def increment_version(tensor: TensorBase | Iterable[TensorBase]) -> None:
@@ -184,7 +191,7 @@ class _All:
         self.fn = fn
         self.nodes = nodes
         self.lock = threading.Lock()
-        self.passes: dict[Any, list[Any]] = {}      # pass -> [gradients still to come, those that came]
+        self.passes: dict[Any, list[Any]] = {}      # pass -> [how many come, how many still to come, those that came]
 
     def take(self, i: int, g: Any) -> None:
         task = state().task
@@ -194,13 +201,14 @@ class _All:
             found = self.passes.get(task)
             if found is None:
                 count = sum(will_run(task, node, node is self.nodes[i]) for node in self.nodes)
-                found = self.passes[task] = [count, [None] * len(self.nodes)]
-            found[0] -= 1
-            found[1][i] = g
-            if found[0]:
+                found = self.passes[task] = [count, count, [None] * len(self.nodes)]
+            found[1] -= 1
+            found[2][i] = g
+            if found[1]:
                 return
-            del self.passes[task]
-        self.fn(found[1])
+            values = found[2]
+            found[1:] = [found[0], [None] * len(self.nodes)]
+        self.fn(values)
 
 
 class _One:
@@ -216,10 +224,12 @@ class _One:
 
 def will_run(task: Any, node: Any, now: bool) -> bool:
     """Will `node` run in this pass, or is it running `now`?"""
+    if node is task.root and (task.captures is None or node not in task.captures):
+        return False                                # the only root of a pass does not count in PyTorch
     if task.needed is None:
-        return now or task.knows(node)
-    if node is task.root and task.captures is None or node not in task.needed:
-        return False                                # the only root of a pass with inputs= counts for none in PyTorch
+        return now or bool(task.knows(node))
+    if node not in task.needed:
+        return False
     if isinstance(node, AccumulateGrad) and task.captures is not None and node in task.captures:
         raise RuntimeError(
             "A leaf node was passed to _will_engine_execute_node but we are currently running autograd.grad(). This is "

@@ -41,7 +41,7 @@ class RemovableHandle:
 
     def __getstate__(self) -> Any:
         tables = tuple(ref() for ref in self.extra_dict_ref)
-        return (self.hooks_dict_ref(), self.id, tables) if tables else (self.hooks_dict_ref(), self.id)
+        return self.hooks_dict_ref(), self.id, tables
 
     def __setstate__(self, state: Any) -> None:
         table = OrderedDict() if state[0] is None else state[0]

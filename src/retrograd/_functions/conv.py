@@ -1,0 +1,278 @@
+"""Convolutions: torch.conv1d, F.conv_transpose2d, F.unfold, ..."""
+from __future__ import annotations
+
+from typing import Any
+
+from .._ops import conv, pad, shape
+from .._ops.conv import Geometry
+from .._ops.linalg import C_NAMES, KINDS
+from ._args import tensor
+
+__all__ = ["conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "convolution"]
+FUNCTIONAL = [
+    "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "unfold", "fold",
+]
+
+
+def several(value: Any, dims: int, name: str) -> tuple[int, ...]:
+    """One number for every dim, or one each."""
+    found = (value,) if isinstance(value, int) else tuple(int(v) for v in value)
+    if len(found) == 1:
+        return found * dims
+    if len(found) != dims:
+        raise RuntimeError(
+            f"expected {name} to be a single integer value or a list of {dims} values to match the convolution dimensions, "
+            f"but got {name}={list(found)}")
+    return found
+
+
+def batched(x: Any, dims: int, function: str) -> Any:
+    """x with a batch dim, and whether it had one."""
+    if x.ndim not in (dims + 1, dims + 2):
+        raise RuntimeError(
+            f"Expected {dims + 1}D (unbatched) or {dims + 2}D (batched) input to {function}, but got input of size: "
+            f"{list(x.shape)}")
+    return (x, True) if x.ndim == dims + 2 else (shape.unsqueeze(x, 0), False)
+
+
+def run(function: str, dims: int, input: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any,
+        groups: int) -> Any:
+    x, has_batch = batched(tensor(input, function), dims, function)
+    w = tensor(weight, function, "weight", 2)
+    kernel_dims = w.ndim - 2
+    if isinstance(padding, str):
+        if padding not in ("same", "valid"):
+            raise RuntimeError(f"Invalid padding string: '{padding}'")
+        stride, dilation = several(stride, dims, "stride"), several(dilation, dims, "dilation")
+        if padding == "same":
+            if any(s != 1 for s in stride):
+                raise RuntimeError("padding='same' is not supported for strided convolutions")
+            total = [d * (k - 1) for d, k in zip(dilation, w.array.shape[2:], strict=True)]
+            odd = [n % 2 for n in total]
+            if any(odd):                        # the extra zero goes to the end
+                x = pad.constant(x, tuple((0, n) for n in odd), 0)
+            padding = tuple(n // 2 for n in total)
+        else:
+            padding = (0,) * dims
+    elif kernel_dims != dims and not isinstance(stride, int):
+        several(stride, kernel_dims, "stride")
+    elif kernel_dims != dims:
+        several((stride,) * dims if dims > 1 else stride, kernel_dims, "stride")
+    stride = several(stride, dims, "stride")
+    padding = several(padding, dims, "padding")
+    dilation = several(dilation, dims, "dilation")
+    y = convolution(x, w, bias, stride, padding, dilation, False, (0,) * dims, groups)
+    return y if has_batch else shape.squeeze_dim(y, 0)
+
+
+def convolution(input: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, transposed: bool,
+                output_padding: Any, groups: int) -> Any:
+    """The op behind every convolution; all sizes given per spatial dim."""
+    x, w, b = tensor(input, "convolution"), tensor(weight, "convolution", "weight", 2), bias
+    dims = w.ndim - 2
+    stride, padding, dilation = (tuple(v) for v in (stride, padding, dilation))
+    check(x, w, b, stride, padding, dilation, transposed, tuple(output_padding), groups)
+    if not transposed:
+        geo = Geometry(stride, padding, dilation, groups, tuple(x.array.shape[2:]), tuple(w.array.shape[2:]))
+        return conv.convolution(x, w, b, geo, False, (0,) * dims)
+    extra = tuple(output_padding)
+    inside = tuple(
+        (n - 1) * s - 2 * p + d * (k - 1) + e + 1
+        for n, s, p, d, k, e in zip(x.array.shape[2:], stride, padding, dilation, w.array.shape[2:], extra, strict=True))
+    if any(n <= 0 for n in inside):
+        raise RuntimeError(
+            f"Given input size per channel: {across(x.shape[2:])}. Calculated output size per channel: {across(inside)}. "
+            "Output size is too small")
+    geo = Geometry(stride, padding, dilation, groups, inside, tuple(w.array.shape[2:]))
+    geo.out = tuple(x.array.shape[2:])
+    return conv.convolution(x, w, b, geo, True, extra)
+
+
+def across(sizes: Any) -> str:
+    return "(" + " x ".join(str(n) for n in sizes) + ")"
+
+
+AXES = {1: ("width",), 2: ("height", "width"), 3: ("depth", "height", "width")}
+
+
+def check(x: Any, w: Any, b: Any, stride: Any, padding: Any, dilation: Any, transposed: bool, extra: Any,
+          groups: int) -> None:
+    for name, values in (("padding", padding), ("output_padding", extra)):
+        if any(v < 0 for v in values):
+            raise RuntimeError(f"negative {name} is not supported")
+    if any(v <= 0 for v in stride):
+        raise RuntimeError("non-positive stride is not supported")
+    if groups <= 0:
+        raise RuntimeError("non-positive groups is not supported")
+    if any(v <= 0 for v in dilation):
+        raise RuntimeError(f"dilation should be greater than zero, but got {list(dilation)}")
+    sizes = list(w.shape)
+    if sizes[0] < groups:
+        raise RuntimeError(
+            f"Given groups={groups}, expected weight to be at least {groups} at dimension 0, but got weight of size "
+            f"{sizes} instead")
+    if sizes[0] % groups:
+        raise RuntimeError(
+            f"Given groups={groups}, expected weight to be divisible by {groups} at dimension 0, but got weight of size "
+            f"[{sizes}] instead")
+    channels = sizes[0] if transposed else sizes[1] * groups
+    how = f"transposed={int(transposed)}" if transposed else f"groups={groups}"
+    if x.shape[1] != channels:
+        raise RuntimeError(
+            f"Given {how}, weight of size {sizes}, expected input{list(x.shape)} to have {channels} channels, but got "
+            f"{x.shape[1]} channels instead")
+    wanted = sizes[1] * groups if transposed else sizes[0]
+    if b is not None and (b.ndim != 1 or b.shape[0] != wanted):
+        head = f"Given transposed={int(transposed)}, " if transposed else "Given "
+        raise RuntimeError(
+            f"{head}weight of size {sizes}, expected bias to be 1-dimensional with {wanted} elements, but got bias of "
+            f"size {list(b.shape)} instead")
+    if any(k <= 0 for k in sizes[2:]):
+        names = ("height", "width") if len(sizes) < 5 else ("depth", "height", "width")
+        kernel = ([1] if len(sizes) == 3 else []) + sizes[2:]
+        raise RuntimeError(
+            "kernel size should be greater than zero, but got "
+            + " ".join(f"kernel_{n}: {k}" for n, k in zip(names, kernel, strict=True)))
+    if not transposed:
+        have = [n + 2 * p for n, p in zip(x.shape[2:], padding, strict=True)]
+        reach = [d * (k - 1) + 1 for d, k in zip(dilation, sizes[2:], strict=True)]
+        if any(h < r for h, r in zip(have, reach, strict=True)):
+            raise RuntimeError(
+                f"Calculated padded input size per channel: {across(have)}. Kernel size: {across(reach)}. Kernel size "
+                "can't be greater than actual input size")
+    else:
+        if any(e >= s and e >= d for e, s, d in zip(extra, stride, dilation, strict=True)):
+            names = AXES[len(extra)] if len(extra) > 1 else ("height", "width")
+            words = []
+            for label, values, fill in (("output_padding", extra, 0), ("stride", stride, 1), ("dilation", dilation, 1)):
+                full = ((fill,) if len(extra) == 1 else ()) + tuple(values)
+                words += [f"{label}_{n}: {v}" for n, v in zip(names, full, strict=True)]
+            raise RuntimeError(
+                "output padding must be smaller than either stride or dilation, but got " + " ".join(words))
+    if x.array.dtype != w.array.dtype:
+        raise RuntimeError(f"expected scalar type {KINDS[x.array.dtype.name]} but found {KINDS[w.array.dtype.name]}")
+    if b is not None and b.array.dtype != x.array.dtype:
+        raise RuntimeError(
+            f"Input type ({C_NAMES[x.array.dtype.name]}) and bias type ({C_NAMES[b.array.dtype.name]}) should be the same")
+
+
+def conv1d(input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
+           groups: int = 1) -> Any:
+    """Cross-correlation of input (N, C, L) or (C, L) with weight (O, C/groups, K) -> (N, O, L')."""
+    return run("conv1d", 1, input, weight, bias, stride, padding, dilation, groups)
+
+
+def conv2d(input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
+           groups: int = 1) -> Any:
+    """Cross-correlation of input (N, C, H, W) or (C, H, W) with weight (O, C/groups, KH, KW); padding may be 'same'."""
+    return run("conv2d", 2, input, weight, bias, stride, padding, dilation, groups)
+
+
+def conv3d(input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
+           groups: int = 1) -> Any:
+    """Cross-correlation of input (N, C, D, H, W) or (C, D, H, W) with weight (O, C/groups, KD, KH, KW)."""
+    return run("conv3d", 3, input, weight, bias, stride, padding, dilation, groups)
+
+
+def run_transposed(function: str, dims: int, input: Any, weight: Any, bias: Any, stride: Any, padding: Any, extra: Any,
+                   groups: int, dilation: Any) -> Any:
+    x, has_batch = batched(tensor(input, function), dims, function)
+    w = tensor(weight, function, "weight", 2)
+    if isinstance(padding, str):
+        raise TypeError(f"{function}(): argument 'padding' must be tuple of ints, not str")
+    y = convolution(
+        x, w, bias, several(stride, dims, "stride"), several(padding, dims, "padding"),
+        several(dilation, dims, "dilation"), True, several(extra, dims, "output_padding"), groups)
+    return y if has_batch else shape.squeeze_dim(y, 0)
+
+
+def conv_transpose1d(input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0,
+                     groups: int = 1, dilation: Any = 1) -> Any:
+    """The adjoint of conv1d in its input: input (N, C, L), weight (C, O/groups, K)."""
+    return run_transposed(
+        "conv_transpose1d", 1, input, weight, bias, stride, padding, output_padding, groups, dilation)
+
+
+def conv_transpose2d(input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0,
+                     groups: int = 1, dilation: Any = 1) -> Any:
+    """The adjoint of conv2d in its input: input (N, C, H, W), weight (C, O/groups, KH, KW)."""
+    return run_transposed(
+        "conv_transpose2d", 2, input, weight, bias, stride, padding, output_padding, groups, dilation)
+
+
+def conv_transpose3d(input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0,
+                     groups: int = 1, dilation: Any = 1) -> Any:
+    """The adjoint of conv3d in its input: input (N, C, D, H, W), weight (C, O/groups, KD, KH, KW)."""
+    return run_transposed(
+        "conv_transpose3d", 3, input, weight, bias, stride, padding, output_padding, groups, dilation)
+
+
+# Sliding blocks
+
+def pair(value: Any, name: str) -> tuple[int, int]:
+    found = (value, value) if isinstance(value, int) else tuple(int(v) for v in value)
+    if len(found) == 1:
+        found = found * 2
+    if len(found) != 2:
+        raise RuntimeError(f"It is expected {name} equals to 2, but got size {len(found)}")
+    return found
+
+
+def positive(kernel: Any, dilation: Any, stride: Any) -> None:
+    for name, values in (("kernel", kernel), ("dilation", dilation), ("stride", stride)):
+        if any(v <= 0 for v in values):
+            what = "kernel size" if name == "kernel" else name
+            raise RuntimeError(
+                f"{what} should be greater than zero, but got {name}_height: {values[0]} {name}_width: {values[1]}")
+
+
+def shown(sizes: Any) -> str:
+    return "(" + ", ".join(str(n) for n in sizes) + ")"
+
+
+def unfold(input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Any:
+    """Sliding blocks as columns: (N, C, H, W) -> (N, C * KH * KW, number of blocks)."""
+    x = tensor(input, "im2col")
+    kernel, dilation = pair(kernel_size, "kernel_size"), pair(dilation, "dilation")
+    padding, stride = pair(padding, "padding"), pair(stride, "stride")
+    positive(kernel, dilation, stride)
+    if x.ndim < 3:
+        raise IndexError(
+            f"Dimension out of range (expected to be in range of [{-x.ndim}, {x.ndim - 1}], but got {2 if x.ndim else 0})")
+    if x.ndim > 4 or 0 in x.array.shape[-3:]:
+        raise RuntimeError(
+            "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for input, but "
+            f"got: {list(x.shape)}")
+    inside = tuple(x.array.shape[-2:])
+    geo = Geometry(stride, padding, dilation, 1, inside, kernel)
+    if min(geo.out) < 1:
+        raise RuntimeError(
+            f"Given input with spatial size {shown(inside)}, kernel_size={shown(kernel)}, dilation={shown(dilation)}, "
+            f"padding={shown(padding)}, calculated shape of the array of sliding blocks as {shown(geo.out)}, but its "
+            "components must be at least one.")
+    return conv.unfold(x, geo)
+
+
+def fold(input: Any, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Any:
+    """Columns of blocks added up where they lie: (N, C * KH * KW, number of blocks) -> (N, C, *output_size)."""
+    x = tensor(input, "col2im")
+    inside, kernel, dilation = pair(output_size, "output_size"), pair(kernel_size, "kernel_size"), pair(dilation, "dilation")
+    padding, stride = pair(padding, "padding"), pair(stride, "stride")
+    positive(kernel, dilation, stride)
+    if x.ndim not in (2, 3) or 0 in x.array.shape[-2:]:
+        raise RuntimeError(
+            "Expected 2D or 3D (batch mode) tensor for input with possibly 0 batch size and non-zero dimensions for input, "
+            f"but got: {list(x.shape)}")
+    at = x.ndim - 2
+    if x.shape[at] % (kernel[0] * kernel[1]):
+        raise RuntimeError(
+            f"Expected size of input's dimension 1 to be divisible by the product of kernel_size, but got input.size(1)="
+            f"{x.shape[at]} and kernel_size={shown(kernel)}.")
+    geo = Geometry(stride, padding, dilation, 1, inside, kernel)
+    h, w = geo.out
+    if x.shape[at + 1] != h * w or min(geo.out) < 1:
+        raise RuntimeError(
+            f"Given output_size={shown(inside)}, kernel_size={shown(kernel)}, dilation={shown(dilation)}, "
+            f"padding={shown(padding)}, stride={shown(stride)}, expected size of input's dimension 2 to match the calculated "
+            f"number of sliding blocks {h} * {w} = {h * w}, but got input.size(2)={x.shape[at + 1]}.")
+    return conv.fold(x, geo)
