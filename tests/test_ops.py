@@ -466,18 +466,16 @@ def test_error(row: str, make: Any, error: type[Exception], text: str) -> None:
 
 # Made only by other ops' rules at orders above two, or by in-place and view bookkeeping (tests/test_engine.py).
 ELSEWHERE: set[str] = set()
+ENGINE = {"Unary", "Binary", "Nary", "Many", "View", "Product"}
 
 
-def op_classes() -> list[Any]:
+def op_classes() -> dict[Any, str]:
+    """The classes of op that have no subclasses, with their file."""
+    found: dict[Any, str] = {}
     for module in pkgutil.iter_modules(_ops.__path__):
-        importlib.import_module(f"{_ops.__name__}.{module.name}")
-    found, stack = [], [Node]
-    while stack:
-        cls = stack.pop()
-        below = cls.__subclasses__()
-        stack += below
-        if not below and cls.__module__.startswith("retrograd._ops"):
-            found.append(cls)
+        for cls in vars(importlib.import_module(f"{_ops.__name__}.{module.name}")).values():
+            if isinstance(cls, type) and issubclass(cls, Node) and not cls.__subclasses__() and cls.__name__ not in ENGINE:
+                found.setdefault(cls, module.name)
     return found
 
 
@@ -497,7 +495,8 @@ def test_every_op_is_reached_by_a_row() -> None:
                 if op.order2 and sample.order2:
                     first = [g for g in call.grads(create_graph=True) if g is not None and g.requires_grad]
                     reached |= {type(n) for n in graph_of(first)}
-    assert sorted(f"{c.__module__}.{c.__name__}" for c in op_classes() if c not in reached and c.__name__ not in ELSEWHERE) == []
+    missing = [f"{file}.{c.__name__}" for c, file in op_classes().items() if c not in reached and c.__name__ not in ELSEWHERE]
+    assert sorted(missing) == []
 
 
 # ---- PyTorch itself ----
@@ -548,14 +547,14 @@ def test_as_pytorch(op: Op, kind: str, pytorch: Any) -> None:
 def same_as(op: Op, ours: Call, theirs: Call, dtype: Any, what: str) -> None:
     assert type(ours.out).__name__ == type(theirs.out).__name__ or isinstance(theirs.out, tuple), what
     assert len(ours.outs) == len(theirs.outs), what
-    rtol = RTOL.get(dtype.name, 4e-6) * 4 * op.tol
+    rtol = max(RTOL.get(dtype.name, 4e-6) * 4 * op.tol, 1e-6 * op.rough)
     for a, b in zip(ours.outs, theirs.outs):
         assert str(a.dtype).rpartition(".")[2] == str(b.dtype).rpartition(".")[2], what
         assert tuple(a.shape) == tuple(b.shape), what
         equal(a, b, rtol, what)
         assert (a.requires_grad, a.is_leaf, a.output_nr) == (b.requires_grad, b.is_leaf, b.output_nr), what
         assert a._is_view() == b._is_view(), what
-        if b._is_view():
+        if b._is_view() and b.numel():
             assert (a.stride(), a.storage_offset()) == (b.stride(), b.storage_offset()), what
         if b.grad_fn is not None:
             assert type(a.grad_fn).__name__ == type(b.grad_fn).__name__, what
@@ -572,7 +571,7 @@ def same_as(op: Op, ours: Call, theirs: Call, dtype: Any, what: str) -> None:
 
 
 def equal(a: Any, b: Any, rtol: float, what: str) -> None:
-    x, y = a.detach().numpy().astype(np.float64), b.detach().numpy().astype(np.float64)
+    x, y = a.detach().numpy().astype(np.float64), b.detach().numpy(force=True).astype(np.float64)
     assert x.shape == y.shape, what
     finite = np.abs(y[np.isfinite(y)])
     big = float(finite.max(initial=0.0))

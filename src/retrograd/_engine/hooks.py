@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import Any, Final, Optional
 
-from .modes import grad_on
+from .modes import grad_on, modes
 from .node import Node, Value
 from .saved import TYPE_NAMES
 from .tensor import Kept, TensorBase, public, sink_of, type_name, wrap
@@ -51,10 +51,15 @@ def check_result(hook: Any, had: Any, got: Any) -> None:
         raise RuntimeError("can't replace a None gradient with a non-None value")
     if got.array.dtype != had.array.dtype:
         raise RuntimeError(
-            f"hook '{name_of(hook)}' has changed the type of value (was {TYPE_NAMES[had.array.dtype.name]} got "
-            f"{TYPE_NAMES[got.array.dtype.name]})")
+            f"hook '{name_of(hook)}' has changed the type of value (was {type_of(had)} got {type_of(got)})")
     if got.array.shape != had.array.shape:
         raise RuntimeError(f"hook '{name_of(hook)}' has changed the size of value")
+
+
+def type_of(t: Any) -> str:
+    """The type of a tensor as this one error spells it."""
+    name: str = t.array.dtype.name
+    return {"bool": "CPUBoolType", "bfloat16": "CPUBFloat16Type"}.get(name, TYPE_NAMES[name])
 
 
 def fire_tensor_hooks(node: Node, gs: list[Value], graph: bool) -> None:
@@ -113,21 +118,19 @@ def add_to(table: Any, hook: Any) -> Any:
 
 
 def register_tensor_hook(t: TensorBase, hook: Any) -> Any:
-    from .op import edge
-    to = edge(t)
-    if to is None:
-        raise RuntimeError(NO_GRAD)
-    if t.listeners is None:
-        replace_tensor_hooks(t, OrderedDict())
-    elif not t.listeners:                       # an unpickled tensor's empty table is not tied to a node yet
+    if not t.listeners:                         # a stale view's table stays with the dead node, as in PyTorch
+        to = op.edge(t)
+        if to is None:
+            raise RuntimeError(NO_GRAD)
+        if t.listeners is None:
+            t.listeners = OrderedDict()
         tie(to, t.nr, t.listeners)
     return add_to(t.listeners, hook)
 
 
 def replace_tensor_hooks(t: TensorBase, table: Any) -> None:
     """Make `table` (or None) the hooks of t."""
-    from .op import edge
-    to = edge(t)
+    to = op.edge(t)
     if to is not None:
         if t.listeners is not None and to._hooks is not None:
             to._hooks.tensor = [pair for pair in to._hooks.tensor if pair[1] is not t.listeners]
@@ -151,6 +154,7 @@ def register_post_accumulate(t: TensorBase, hook: Any) -> Any:
         raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
     sink = sink_of(t)
     if sink.after is None:
+        modes.light = False                     # NOTE [Nodes and the cyclic garbage collector] in op.py
         sink.after = OrderedDict()
     return add_to(sink.after, hook)
 
@@ -180,8 +184,7 @@ def call(node: Node, args: Any) -> Any:
 
 def retain(t: TensorBase) -> None:
     """retain_grad() of a non-leaf."""
-    from .op import edge
-    to = edge(t)
+    to = op.edge(t)
     if t.kept is None:
         t.kept = Kept()
     if to is not None and not t.kept.on:
@@ -202,3 +205,4 @@ def move_retained(t: TensorBase, was: Optional[Node]) -> None:
 
 
 from .._ops import create  # noqa: E402
+from . import op  # noqa: E402

@@ -8,6 +8,8 @@ import numpy
 from mypy_extensions import i64
 from numpy._core import umath
 
+from .. import _kernels
+
 
 class State:
     """Modes of one thread."""
@@ -33,6 +35,7 @@ class Modes:
         self.unusual: i64 = 0
         self.seq: i64 = 0
         self.passes: i64 = 0                            # backward passes so far
+        self.light: bool = _kernels.untrack is not None     # NOTE [Nodes and the cyclic garbage collector]
         self.anomaly: bool = False
         self.check_nan: bool = True
         self.state: Any = threading.local()

@@ -12,6 +12,7 @@ from mypy_extensions import i64, mypyc_attr
 from .modes import modes
 
 from .. import _kernels
+from .modes import modes
 
 Array = Any                 # numpy.ndarray
 Value = Any                 # an Array, or a Tensor under create_graph: rules are written for both
@@ -20,6 +21,7 @@ Shape = tuple[int, ...]
 ndarray: Final[Any] = numpy.ndarray
 asarray: Final[Any] = numpy.asarray
 add_kernel: Final[Any] = _kernels.add
+track: Final[Any] = _kernels.track
 
 FREED: Final = (
     "Trying to backward through the graph a second time (or directly access saved tensors after they have already "
@@ -58,6 +60,7 @@ class Node(Slot):
     _hooks: Optional[NodeHooks] = None
     _facts: Any = None                          # the metadata dict, made when asked for
     _outputs: int = 1
+    _watched: Any = None                        # [(index or mask tensor, its version when kept)]
 
     def name(self) -> str:
         return type(self).__name__
@@ -149,6 +152,7 @@ class Node(Slot):
 
     def own_hooks(self) -> NodeHooks:
         if self._hooks is None:
+            modes.light = False
             self._hooks = NodeHooks()
         return self._hooks
 
@@ -200,6 +204,8 @@ class Task:
             node._got = None
             node._more = None
             self.stack.append(node)
+            if self.graph and track is not None:
+                track(node)
             return
         if self.shadows is None:
             self.shadows = {}

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Final, Optional
 import numpy
 from mypy_extensions import i64
 
+from .. import _kernels
 from . import promote
 from .modes import hush, modes, state, unhush
 from .node import Array, Node, Shape, Task, Value
@@ -27,6 +28,7 @@ B: Final = 2        # ... the second input
 Y: Final = 4        # ... the output
 X: Final = A        # ... the only input of a unary op
 
+untrack: Final[Any] = _kernels.untrack
 OUT: Final = 1 << 30     # ... the output of an Nary op
 
 
@@ -57,12 +59,35 @@ def attach(out: TensorBase, node: Node) -> None:
     out.fn = node
 
 
+# NOTE [Nodes and the cyclic garbage collector]
+# The collector visits every live object about five times: half the cost of recording a long chain.  A graph is no cycle
+# unless hooks or create_graph make it one.  So nodes hide from the collector until the first hook is registered, and a
+# create_graph pass shows it the nodes it visits.  What PyTorch's own nodes, which no collector sees, would leak and ours
+# do too: a tensor that holds, as an attribute of its own, one computed from it.
+
 def number(node: Node) -> None:
     """The next sequence number; under anomaly mode the stack too."""
     modes.seq += 1
     node._seq = modes.seq
+    if modes.light:
+        untrack(node)
     if modes.anomaly:
         anomaly.note(node)
+
+
+def watch(node: Node, t: Value) -> Array:
+    """The array of an index or mask that `node` keeps; backward will refuse if it was edited meanwhile."""
+    if not isinstance(t, TensorBase):
+        return t
+    if node._watched is None:
+        node._watched = []
+    node._watched.append((t, 0 if t.version is None else t.version.edits))
+    return t.array
+
+
+def check_watched(node: Node) -> None:
+    for t, edits in node._watched:
+        use(t, edits, node, False)
 
 
 def fit(g: Value, shape_: Shape, dtype: Any) -> Value:
@@ -154,6 +179,8 @@ class Unary(Node):
     def rule(self, g: Value, graph: bool) -> Value:
         if self.freed:
             raise freed()
+        if self._watched is not None:
+            check_watched(self)
         if self.keep == 0:
             return self.grad(g, None, None)
         x: Value = None
@@ -197,6 +224,7 @@ class Unary(Node):
             self.x = None
             self.y = None
             self.freed = True
+            self._watched = None
             self.drop()
 
     def drop(self) -> None:
@@ -410,6 +438,8 @@ class Binary(Node):
         y: Value = None
         if self.freed:
             raise freed()
+        if self._watched is not None:
+            check_watched(self)
         kept = self.keep
         if kept != 0:
             if kept & B:
@@ -473,6 +503,7 @@ class Binary(Node):
             self.b = None
             self.y = None
             self.freed = True
+            self._watched = None
             self.drop()
 
     def drop(self) -> None:
@@ -616,6 +647,8 @@ class Nary(Node):
             return [None for _ in self.nexts]
         if self.freed:
             raise freed()
+        if self._watched is not None:
+            check_watched(self)
         xs: list[Value] = []
         for i in range(len(self.kept)):
             xs.append(use(self.kept[i], self.edits[i], self, graph))

@@ -233,10 +233,12 @@ def refresh(t: TensorBase) -> None:
     made.next = edge(base)
     made.next_nr = base.nr
     rg = t.rg
+    was = t.fn
     attach(t, made)
     t.rg = rg or made.next is not None
     t.nr = 0
     origin.seen = now
+    move_retained(t, was)
 
 
 def explain(t: TensorBase, origin: Origin, indirect: bool) -> None:

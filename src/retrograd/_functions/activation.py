@@ -80,7 +80,7 @@ def leaky_relu(input: Any, negative_slope: float = 0.01, inplace: bool = False) 
 
 def elu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
     """input where positive, else alpha * (exp(input) - 1).   Clevert et al. 2016"""
-    return scaled_elu(floating(input, "elu", "elu_cpu"), alpha, 1.0, inplace)
+    return scaled_elu(floating(input, "elu", "elu_cpu"), alpha, 1, inplace)
 
 
 def selu(input: Any, inplace: bool = False) -> Any:
@@ -88,10 +88,10 @@ def selu(input: Any, inplace: bool = False) -> Any:
     return scaled_elu(floating(input, "selu", "elu_cpu"), SELU_ALPHA, SELU_SCALE, inplace)
 
 
-def scaled_elu(x: TensorBase, alpha: float, scale: float, inplace: bool) -> Any:
+def scaled_elu(x: TensorBase, alpha: float, scale: Any, inplace: bool) -> Any:
     if inplace:
-        return activation.EluBackward1(alpha, scale, 1.0).run_(x)
-    return activation.EluBackward0(alpha, scale, 1.0).run(x)
+        return activation.EluBackward1(alpha, scale, 1).run_(x)
+    return activation.EluBackward0(alpha, scale, 1).run(x)
 
 
 def celu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
@@ -189,7 +189,9 @@ def glu(input: Any, dim: int = -1) -> Any:
     at = dim_of(dim, x.array.ndim)
     if x.array.shape[at] % 2:
         raise RuntimeError(f"Halving dimension must be even, but dimension {at} is size {x.array.shape[at]}")
-    return activation.GluBackward0(at).run(floating(x, "glu", "glu_cpu"))
+    node = activation.GluBackward0(at)
+    node.asked = dim % 2**64
+    return node.run(floating(x, "glu", "glu_cpu"))
 
 
 def prelu(input: Any, weight: Any) -> Any:
@@ -279,7 +281,9 @@ def soft(name: str, op: Any, input: Any, dim: Any, stacklevel: Any, dtype: Any, 
     if x.array.dtype.kind not in "fV":
         head = "log_" if name == "log_softmax" else ""
         raise not_implemented(head + "softmax_lastdim_kernel_impl", x.array.dtype)
-    return finish(op(at).run(x), out, name, x)
+    node = op(at)
+    node.asked = int(dim) % 2**64
+    return finish(node.run(x), out, name, x)
 
 
 def softmax(input: Any, dim: int | None = None, _stacklevel: Any = 3, dtype: Any = None, *, out: Any = None) -> Any:

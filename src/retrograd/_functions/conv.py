@@ -128,7 +128,10 @@ def check(x: Any, w: Any, b: Any, stride: Any, padding: Any, dilation: Any, tran
             f"{head}weight of size {sizes}, expected bias to be 1-dimensional with {wanted} elements, but got bias of "
             f"size {list(b.shape)} instead")
     if any(k <= 0 for k in sizes[2:]):
-        names = ("height", "width") if len(sizes) < 5 else ("depth", "height", "width")
+        if len(sizes) == 5:
+            raise RuntimeError(
+                "kernel size should be greater than zero, but got: " + " x ".join(str(k) for k in sizes[2:]) + " (TxHxW)")
+        names = ("height", "width")
         kernel = ([1] if len(sizes) == 3 else []) + sizes[2:]
         raise RuntimeError(
             "kernel size should be greater than zero, but got "

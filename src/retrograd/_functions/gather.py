@@ -1,4 +1,6 @@
-"""Reading and writing along a dim, at positions and under masks: torch.gather, scatter, index_add, take, nonzero, ..."""
+"""Reading and writing along a dim, at positions and under masks: torch.gather, scatter, index_add, take, nonzero,
+...
+"""
 from __future__ import annotations
 
 import warnings
@@ -18,12 +20,14 @@ from .shape import reshaped
 
 __all__ = [
     "gather", "scatter", "scatter_add", "scatter_reduce", "index_select", "index_add", "index_copy", "index_fill",
-    "index_put", "index_put_", "masked_select", "masked_scatter", "take", "take_along_dim", "put", "nonzero", "argwhere",
+    "index_put", "index_put_", "masked_select", "masked_scatter", "take", "take_along_dim", "put", "nonzero",
+    "argwhere",
 ]
 METHODS = [
-    "gather", "scatter", "scatter_", "scatter_add", "scatter_add_", "scatter_reduce", "scatter_reduce_", "index_select",
-    "index_add", "index_add_", "index_copy", "index_copy_", "index_fill", "index_fill_", "index_put", "index_put_",
-    "masked_select", "masked_scatter", "masked_scatter_", "take", "take_along_dim", "put", "put_", "nonzero", "argwhere",
+    "gather", "scatter", "scatter_", "scatter_add", "scatter_add_", "scatter_reduce", "scatter_reduce_",
+    "index_select", "index_add", "index_add_", "index_copy", "index_copy_", "index_fill", "index_fill_",
+    "index_put", "index_put_", "masked_select", "masked_scatter", "masked_scatter_", "take", "take_along_dim",
+    "put", "put_", "nonzero", "argwhere",
 ]
 FUNCTIONAL = ["one_hot"]
 
@@ -97,7 +101,8 @@ def fits(x: TensorBase, dim: int, i: Any, src: TensorBase | None) -> None:
         raise RuntimeError("Index tensor must have the same number of dimensions as src tensor")
     if bad or any(a > b for a, b in zip(i.shape, src.array.shape, strict=False)):
         raise RuntimeError(
-            f"Expected index {list(i.shape)} to be no larger than self {list(have)} apart from dimension {dim} and to be no "
+            f"Expected index {list(i.shape)} to be no larger than self {list(have)} apart from dimension {dim} "
+            "and to be no "
             f"larger size than src {list(src.array.shape)}")
 
 
@@ -127,7 +132,8 @@ def scattered(x: Any, dim: Any, index: Any, src: Any, reduce: Any, inplace: bool
     if reduce is not None:
         if not number:
             warnings.warn(
-                "The reduce argument of torch.scatter with Tensor src is deprecated and will be removed in a future PyTorch "
+                "The reduce argument of torch.scatter with Tensor src is deprecated and will be removed in a "
+                "future PyTorch "
                 "release. Use torch.scatter_reduce instead for more reduction options.", UserWarning, stacklevel=3)
         if reduce not in ("add", "multiply"):
             raise RuntimeError("reduce argument must be either add or multiply.")
@@ -274,13 +280,15 @@ def copier(x: TensorBase, dim: int, index: Any, source: Any) -> tuple[Any, Any]:
         raise IndexError("index_copy_(): Expected a long tensor for index, but got " + dtypes.of(i.dtype).scalar)
     if b.array.dtype != x.array.dtype:
         raise RuntimeError(
-            f"index_copy_(): self and source expected to have the same dtype, but got (self) {scalar_name(x)} and (source) "
+            f"index_copy_(): self and source expected to have the same dtype, but got (self) {scalar_name(x)} and "
+            "(source) "
             f"{scalar_name(b)}")
     keep, got = sizes[:at] + sizes[at + 1:], have[:at] + have[at + 1:]
     if have and sizes and keep != got:
         raise RuntimeError(
             "index_copy_(): Source/destination tensor must have same slice shapes. Destination slice shape: "
-            f"{' '.join(map(str, keep))} at dimension {at} and source slice shape: {' '.join(map(str, got))} at dimension 0.")
+            f"{' '.join(map(str, keep))} at dimension {at} and source slice shape: {' '.join(map(str, got))} at "
+            "dimension 0.")
     if have and i.size != have[at]:
         raise IndexError(
             f"index_copy_(): Number of indices ({i.size}) should be equal to source.size(dim) ({have[at]})")
@@ -320,7 +328,8 @@ def filled(x: TensorBase, dim: int, index: Any, value: Any, inplace: bool) -> An
     if isinstance(value, TensorBase):
         if value.array.ndim:
             raise RuntimeError(
-                f"index_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.array.ndim} dimension(s).")
+                f"index_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.array.ndim} "
+                "dimension(s).")
         two = ops.IndexFillBackward1(at, i)
         return two.run_(x, value) if inplace else two.run(x, value)
     one = ops.IndexFillBackward0(at, i, value)
@@ -383,7 +392,8 @@ def scatter_mask(x: TensorBase, mask: Any, source: Any) -> tuple[Any, Any]:
     m, b = tensor(mask, "masked_scatter", "mask", 2), tensor(source, "masked_scatter", "source", 3)
     if b.array.dtype != x.array.dtype:
         raise RuntimeError(
-            f"masked_scatter: expected self and source to have same dtypes but got{scalar_name(x)} and {scalar_name(b)}")
+            f"masked_scatter: expected self and source to have same dtypes but got{scalar_name(x)} and "
+            f"{scalar_name(b)}")
     if m.array.dtype.kind != "b":
         raise RuntimeError(
             f"masked_scatter_ only supports boolean masks, but got mask with dtype {scalar_name(m)}")
@@ -435,7 +445,8 @@ def take_along_dim(input: Any, indices: Any, dim: int | None = None, *, out: Any
         return gather(reshaped(x, (-1,)), 0, reshaped(i, (-1,)), out=out)
     if x.array.ndim != i.array.ndim:
         raise RuntimeError(
-            f"torch.take_along_dim(): input and indices should have the same number of dimensions, but got {x.array.ndim} "
+            "torch.take_along_dim(): input and indices should have the same number of dimensions, but got "
+            f"{x.array.ndim} "
             f"dimensions for input, and {i.array.ndim} dimensions for indices")
     at = dim_of(dim, x.array.ndim)
     a, b = list(x.array.shape), list(i.array.shape)

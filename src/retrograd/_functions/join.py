@@ -17,12 +17,12 @@ from .shape import atleast_1d, atleast_2d, atleast_3d, reshaped
 
 __all__ = [
     "cat", "concat", "concatenate", "stack", "vstack", "row_stack", "hstack", "dstack", "column_stack", "split",
-    "split_with_sizes", "tensor_split", "chunk", "unsafe_split", "unsafe_chunk", "unbind", "hsplit", "vsplit", "dsplit",
-    "meshgrid", "cartesian_prod", "combinations", "block_diag", "diff",
+    "split_with_sizes", "tensor_split", "chunk", "unsafe_split", "unsafe_chunk", "unbind", "hsplit", "vsplit",
+    "dsplit", "meshgrid", "cartesian_prod", "combinations", "block_diag", "diff",
 ]
 METHODS = [
-    "split", "split_with_sizes", "tensor_split", "chunk", "unsafe_split", "unsafe_chunk", "unbind", "hsplit", "vsplit",
-    "dsplit", "diff",
+    "split", "split_with_sizes", "tensor_split", "chunk", "unsafe_split", "unsafe_chunk", "unbind", "hsplit",
+    "vsplit", "dsplit", "diff",
 ]
 
 
@@ -69,7 +69,8 @@ def cat(tensors: Any, dim: int = 0, *, out: Any = None) -> Any:
         for d, n in enumerate(have):
             if d != at and n != first[d]:
                 raise RuntimeError(
-                    f"Sizes of tensors must match except in dimension {at}. Expected size {first[d]} but got size {n} for "
+                    f"Sizes of tensors must match except in dimension {at}. Expected size {first[d]} but got size "
+                    f"{n} for "
                     f"tensor number {i} in the list.")
     return finish(join.cat_as(xs, at, common(xs)), out, "cat", *xs)
 
@@ -87,7 +88,8 @@ def stack(tensors: Any, dim: int = 0, *, out: Any = None) -> Any:
     for i, x in enumerate(xs):
         if x.array.shape != first:
             raise RuntimeError(
-                f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 and {list(x.array.shape)} at "
+                f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 and "
+                f"{list(x.array.shape)} at "
                 f"entry {i}")
     return finish(join.stack_as(xs, dim_of(dim, len(first) + 1), common(xs)), out, "stack", *xs)
 
@@ -137,7 +139,8 @@ def split(tensor: Any, split_size_or_sections: Any = None, dim: int = 0, *, spli
     x = _tensor(tensor, "split")
     if not isinstance(sizes, (int, np.integer)):
         raise TypeError(
-            f"split_with_sizes(): argument 'split_sizes' (position 2) must be tuple of ints, not {dtypes.typename(sizes)}")
+            "split_with_sizes(): argument 'split_sizes' (position 2) must be tuple of ints, not "
+            f"{dtypes.typename(sizes)}")
     if not x.array.ndim:
         raise RuntimeError("split expects at least a 1-dimensional tensor")
     at = dim_of(dim, x.array.ndim)
@@ -164,7 +167,8 @@ def split_with_sizes(input: Any, split_sizes: Any, dim: int = 0) -> Any:
             f"split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes={list(sizes)}")
     if sum(sizes) != x.array.shape[at]:
         raise RuntimeError(
-            f"split_with_sizes expects split_sizes to sum exactly to {x.array.shape[at]} (input tensor's size at dimension "
+            f"split_with_sizes expects split_sizes to sum exactly to {x.array.shape[at]} (input tensor's size at "
+            "dimension "
             f"{at}), but got split_sizes={list(sizes)}")
     return tuple(join.SplitWithSizesBackward0(sizes, at).run(x))
 
@@ -229,7 +233,8 @@ def nsplit(name: str, least: int) -> Any:
         n = x.array.ndim
         if n < least:
             raise RuntimeError(
-                f"torch.{name} requires a tensor with at least {least} dimension, but got a tensor with {n} dimensions!")
+                f"torch.{name} requires a tensor with at least {least} dimension, but got a tensor with {n} "
+                "dimensions!")
         at = 0 if name == "hsplit" and n == 1 else {"hsplit": 1, "vsplit": 0, "dsplit": 2}[name]
         cut = indices_or_sections
         if isinstance(cut, int):
@@ -260,7 +265,9 @@ _asked: set[str] = set()
 
 
 def meshgrid(*tensors: Any, indexing: str | None = None) -> Any:
-    """Each 1-dim tensor expanded over the grid of all.  indexing "ij": dims in the given order; "xy": the first two swapped."""
+    """Each 1-dim tensor expanded over the grid of all.  indexing "ij": dims in the given order; "xy": the first
+    two swapped.
+    """
     if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
         tensors = tuple(tensors[0])
     xs = [tensor(x, "meshgrid", "tensors") for x in tensors]
@@ -325,7 +332,8 @@ def block_diag(*tensors: Any) -> Any:
     for i, x in enumerate(xs):
         if x.array.ndim > 2:
             raise RuntimeError(
-                f"torch.block_diag: Input tensors must have 2 or fewer dimensions. Input {i} has {x.array.ndim} dimensions")
+                f"torch.block_diag: Input tensors must have 2 or fewer dimensions. Input {i} has {x.array.ndim} "
+                "dimensions")
     return join.block_diag(xs, promote.result_dtype([np.atleast_1d(x.array) for x in xs]))
 
 

@@ -146,6 +146,10 @@ def in_place(op: Any, name: str, names: Any) -> Any:
             if len(have) != 2:
                 raise RuntimeError(f"2D tensor expected, got {len(have)}D tensor for input")
             raise RuntimeError(f"size mismatch, input: {list(have)}, v1: {list(sa)}, v2: {list(sb)}")
+        full = {"addmv_": sa[:1], "baddbmm_": sa[:2] + sb[2:]}.get(name, have)
+        if have != full and len(have) < len(full) and all(n in (1, m) for n, m in zip(have[::-1], full[::-1], strict=False)):
+            raise RuntimeError(
+                f"Bad in-place call: input tensor size {list(have)} and output tensor size {list(full)} should match")
         return op(beta, alpha).run_(xs)
     method.__name__ = method.__qualname__ = name
     method.__doc__ = f"In place: {name[:-1]}."
@@ -1017,7 +1021,10 @@ def linalg_svd(A: Any, full_matrices: bool = True, *, driver: Any = None, out: A
 
 def svd(input: Any, some: bool = True, compute_uv: bool = True, *, out: Any = None) -> Any:
     """(U, S, V): V, not its transpose, as in old PyTorch."""
-    x = matrices(input, "linalg.svd")
+    x = check(input, "svd")
+    if x.ndim < 2:
+        raise RuntimeError(f"linalg.svd: input should have at least 2 dimensions, but has {x.ndim} dimensions instead")
+    x = matrices(x, "linalg.svd")
     if not compute_uv:
         n, m = x.array.shape[-2:]
         lead, dtype = x.array.shape[:-2], x.array.dtype

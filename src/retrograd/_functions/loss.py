@@ -139,7 +139,7 @@ def smooth_l1_loss(
     if beta < 0:
         raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
     floats("smooth_l1_cpu", x, t)
-    return loss.SmoothL1LossBackward0(kind, float(beta)).run(x, t)
+    return loss.SmoothL1LossBackward0(kind, beta).run(x, t)
 
 
 def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 1.0, weight: Any = None) -> Any:
@@ -150,8 +150,8 @@ def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
     floats("huber_cpu", x, t)
     if weight is None:
-        return loss.HuberLossBackward0(kind, float(delta)).run(x, t)
-    y = loss.HuberLossBackward0(loss.NONE, float(delta)).run(x, t)
+        return loss.HuberLossBackward0(kind, delta).run(x, t)
+    y = loss.HuberLossBackward0(loss.NONE, delta).run(x, t)
     return weighted(y, tensor(weight, "huber_loss", "weight"), x, kind, by_weight=False)
 
 
@@ -201,17 +201,26 @@ def nll(x: TensorBase, target: TensorBase, weight: Any, kind: int, ignored: int)
         raise not_implemented("nll_loss_out_frame", a.dtype)
     if w is not None and w.dtype != a.dtype:
         raise RuntimeError(f"expected scalar type {NAMES[a.dtype.name]} but found {NAMES[w.dtype.name]}")
-    bad = t[(t != ignored) & ((t < 0) | (t >= classes))]
-    if bad.size:
-        raise IndexError(f"Target {int(bad.reshape(-1)[0])} is out of bounds.")
+    whole = w is None
+    if t.size:
+        low, high = int(t.min()), int(t.max())
+        whole = whole and not low <= ignored <= high
+        if low < 0 or high >= classes:
+            bad = t[(t != ignored) & ((t < 0) | (t >= classes))]
+            if bad.size:
+                raise IndexError(f"Target {int(bad.reshape(-1)[0])} is out of bounds.")
     if a.ndim <= 2:
         if a.ndim == 1 and t.ndim == 1:
             t = t.reshape(())
-        return loss.NllLossBackward0(t, w, kind, ignored).run(x)
+        node: Any = loss.NllLossBackward0(t, w, kind, ignored, whole)
+        node.asked = ignored % 2**64
+        return node.run(x)
     if a.ndim != 4:
         flat = (a.shape[0], classes, 1, int(np.prod(a.shape[2:])))
         x, t = shape.reshape(x, flat), t.reshape(flat[:1] + flat[2:])
-    y = loss.NllLoss2DBackward0(t, w, kind, ignored).run(x)
+    node = loss.NllLoss2DBackward0(t, w, kind, ignored, whole)
+    node.asked = ignored % 2**64
+    y = node.run(x)
     return shape.reshape(y, sizes) if kind == loss.NONE and a.ndim != 4 else y
 
 

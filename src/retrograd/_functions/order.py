@@ -5,15 +5,14 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
 from .._engine.tensor import TensorBase, wrap
 from .._ops import order, reduce
 from ._args import dim_of, finish, tensor
 from .reduce import aliased, pair, scalar_name, some
 
 __all__ = [
-    "sort", "argsort", "msort", "topk", "kthvalue", "unique", "unique_consecutive", "searchsorted", "bucketize", "bincount",
-    "histc",
+    "sort", "argsort", "msort", "topk", "kthvalue", "unique", "unique_consecutive", "searchsorted", "bucketize",
+    "bincount", "histc",
 ]
 METHODS = ["sort", "argsort", "msort", "topk", "kthvalue", "unique", "unique_consecutive", "bincount", "histc"]
 
@@ -75,7 +74,9 @@ def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False, *, out: A
 
 def unique(input: Any, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False,
            dim: int | None = None) -> Any:
-    """The different elements (or slices along dim) in order; with inverse indices and counts if wanted.  No derivative."""
+    """The different elements (or slices along dim) in order; with inverse indices and counts if wanted.  No
+    derivative.
+    """
     x = tensor(input, "unique")
     a = x.array
     if dim is not None:
@@ -121,7 +122,9 @@ def chosen(y: Any, inverse: Any, counts: Any, return_inverse: bool, return_count
 
 def searchsorted(sorted_sequence: Any, input: Any, *, out_int32: bool = False, right: bool = False, side: Any = None,
                  out: Any = None, sorter: Any = None) -> Any:
-    """Where each value would go in the sorted last dim: before equal ones, or behind them (right=True, side="right")."""
+    """Where each value would go in the sorted last dim: before equal ones, or behind them (right=True,
+    side="right").
+    """
     rows = tensor(sorted_sequence, "searchsorted", "sorted_sequence").array
     scalar = not isinstance(input, TensorBase)
     values = np.asarray(input) if scalar else input.array
@@ -133,12 +136,15 @@ def searchsorted(sorted_sequence: Any, input: Any, *, out_int32: bool = False, r
     if rows.ndim != 1:
         if not values.ndim:
             raise RuntimeError(
-                "torch.searchsorted(): input value can be a scalar only when boundaries tensor dimension is 1, but we got "
+                "torch.searchsorted(): input value can be a scalar only when boundaries tensor dimension is 1, "
+                "but we got "
                 f"boundaries tensor dim({rows.ndim}) and input value's dim({values.ndim}) numel({values.size})")
         if rows.shape[:-1] != values.shape[:-1]:
             raise RuntimeError(
-                "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries "
-                f"tensor and input value tensor must match, but we got boundaries tensor {list(rows.shape)} and input value "
+                "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of "
+                "boundaries "
+                f"tensor and input value tensor must match, but we got boundaries tensor {list(rows.shape)} and "
+                "input value "
                 f"tensor {list(values.shape)}")
     if sorter is not None:
         rows = np.take_along_axis(rows, sorter.array, -1)

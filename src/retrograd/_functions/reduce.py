@@ -16,14 +16,14 @@ from .._ops import arith, cast, choose, gather, order, reduce, shape
 from ._args import dim_of, dims_of, finish, tensor, write_out
 
 __all__ = [
-    "sum", "nansum", "mean", "nanmean", "prod", "max", "min", "amax", "amin", "aminmax", "argmax", "argmin", "norm", "dist",
-    "all", "any", "count_nonzero", "var", "std", "var_mean", "std_mean", "logsumexp", "cumsum", "cumprod", "cummax",
-    "cummin", "logcumsumexp", "median", "nanmedian", "mode", "quantile", "nanquantile",
+    "sum", "nansum", "mean", "nanmean", "prod", "max", "min", "amax", "amin", "aminmax", "argmax", "argmin", "norm",
+    "dist", "all", "any", "count_nonzero", "var", "std", "var_mean", "std_mean", "logsumexp", "cumsum", "cumprod",
+    "cummax", "cummin", "logcumsumexp", "median", "nanmedian", "mode", "quantile", "nanquantile",
 ]
 METHODS = [
-    "sum", "nansum", "mean", "nanmean", "prod", "max", "min", "amax", "amin", "aminmax", "argmax", "argmin", "norm", "dist",
-    "all", "any", "count_nonzero", "var", "std", "logsumexp", "cumsum", "cumsum_", "cumprod", "cumprod_", "cummax", "cummin",
-    "logcumsumexp", "median", "nanmedian", "mode", "quantile", "nanquantile",
+    "sum", "nansum", "mean", "nanmean", "prod", "max", "min", "amax", "amin", "aminmax", "argmax", "argmin", "norm",
+    "dist", "all", "any", "count_nonzero", "var", "std", "logsumexp", "cumsum", "cumsum_", "cumprod", "cumprod_",
+    "cummax", "cummin", "logcumsumexp", "median", "nanmedian", "mode", "quantile", "nanquantile",
 ]
 
 # torch.return_types
@@ -209,7 +209,8 @@ def extreme(name: str, op: Any, whole: Callable[[Any], Any], two: Callable[[Any,
         if dim is None and other is None:
             if not x.array.size:
                 raise RuntimeError(
-                    f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim "
+                    f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the "
+                    "reduction dim "
                     "with the 'dim' argument.")
             return finish(whole(x), out, name, x)
         if isinstance(dim, int) and not isinstance(dim, bool):
@@ -240,7 +241,8 @@ def extreme_dims(name: str, op: Callable[..., Any]) -> Callable[..., Any]:
         if not x.array.size:
             if dim is None or dim == ():
                 raise RuntimeError(
-                    f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim "
+                    f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the "
+                    "reduction dim "
                     "with the 'dim' argument.")
             for d in dims:
                 some(x, d, name)
@@ -309,13 +311,16 @@ def choice(name: str, op: Any, whole: Any, doc: str) -> Callable[..., Any]:
 
 
 median = choice("median", reduce.MedianBackward1, reduce.median_all,
-                "The lower of the two middle elements; with dim, named tuple (values, indices).  NaN when there is one.")
+                "The lower of the two middle elements; with dim, named tuple (values, indices).  NaN when there "
+                "is one.")
 nanmedian = choice("nanmedian", reduce.NanmedianBackward1, reduce.nanmedian_all, "median of what is not NaN.")
 
 
 @aliased
 def mode(input: Any, dim: int = -1, keepdim: bool = False, *, out: Any = None) -> Any:
-    """Named tuple (values, indices): the most frequent element along dim, the smallest at a tie, and where it is last."""
+    """Named tuple (values, indices): the most frequent element along dim, the smallest at a tie, and where it is
+    last.
+    """
     x = tensor(input, "mode")
     made = reduce.ModeBackward0(some(x, dim, "mode"), keepdim)
     values = made.run(x)
@@ -349,7 +354,8 @@ def vector_norm(x: Any, ord: Any = 2, dim: Any = None, keepdim: bool = False, *,
         for d in range(x.array.ndim) if dims is None else dims:
             if not x.array.shape[d]:
                 raise RuntimeError(
-                    f"linalg.vector_norm cannot compute the {ord} norm on an empty tensor because the operation does not "
+                    f"linalg.vector_norm cannot compute the {ord} norm on an empty tensor because the operation "
+                    "does not "
                     "have an identity" if dims is None else
                     f"linalg.vector_norm cannot compute the {ord} norm on the dimension {d} because this dimension is "
                     "empty and the operation does not have an identity")
@@ -369,7 +375,8 @@ def dist(input: Any, other: Any, p: Any = 2) -> Any:
 
 
 FEW = (
-    "{}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor (input numel divided by "
+    "{}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor (input numel "
+    "divided by "
     "output numel)."
 )
 
@@ -511,7 +518,9 @@ cummin = record("cummin", reduce.CumminBackward0, "Named tuple (values, indices)
 
 def quantile(input: Any, q: Any, dim: Any = None, keepdim: bool = False, *, interpolation: str = "linear",
              out: Any = None) -> Any:
-    """The q-quantiles (q in 0..1, a number or 1-dim tensor) of all elements or along dim; a tensor q adds a first dim."""
+    """The q-quantiles (q in 0..1, a number or 1-dim tensor) of all elements or along dim; a tensor q adds a first
+    dim.
+    """
     return quantiles("quantile", input, q, dim, keepdim, interpolation, out)
 
 

@@ -17,17 +17,19 @@ from ._args import dim_of, dims_of, finish, shape_of, tensor
 from .reduce import aliased, refused
 
 __all__ = [
-    "reshape", "flatten", "unflatten", "ravel", "permute", "transpose", "swapaxes", "swapdims", "t", "adjoint", "movedim",
-    "moveaxis", "squeeze", "unsqueeze", "broadcast_to", "broadcast_tensors", "broadcast_shapes", "narrow", "select",
-    "diagonal", "diag", "diagflat", "diag_embed", "as_strided", "tile", "repeat_interleave", "roll", "flip", "fliplr",
-    "flipud", "rot90", "tril", "triu", "atleast_1d", "atleast_2d", "atleast_3d", "trace", "view_copy",
+    "reshape", "flatten", "unflatten", "ravel", "permute", "transpose", "swapaxes", "swapdims", "t", "adjoint",
+    "movedim", "moveaxis", "squeeze", "unsqueeze", "broadcast_to", "broadcast_tensors", "broadcast_shapes",
+    "narrow", "select", "diagonal", "diag", "diagflat", "diag_embed", "as_strided", "tile", "repeat_interleave",
+    "roll", "flip", "fliplr", "flipud", "rot90", "tril", "triu", "atleast_1d", "atleast_2d", "atleast_3d", "trace",
+    "view_copy",
 ]
 METHODS = [
-    "view", "view_as", "reshape", "reshape_as", "flatten", "unflatten", "ravel", "permute", "transpose", "transpose_",
-    "swapaxes", "swapaxes_", "swapdims", "swapdims_", "t", "t_", "adjoint", "T", "mT", "H", "mH", "movedim", "moveaxis",
-    "squeeze", "squeeze_", "unsqueeze", "unsqueeze_", "expand", "expand_as", "broadcast_to", "narrow", "select", "diagonal",
-    "diag", "diagflat", "diag_embed", "unfold", "as_strided", "repeat", "tile", "repeat_interleave", "roll", "flip", "fliplr",
-    "flipud", "rot90", "tril", "tril_", "triu", "triu_", "sum_to_size", "contiguous", "trace",
+    "view", "view_as", "reshape", "reshape_as", "flatten", "unflatten", "ravel", "permute", "transpose",
+    "transpose_", "swapaxes", "swapaxes_", "swapdims", "swapdims_", "t", "t_", "adjoint", "T", "mT", "H", "mH",
+    "movedim", "moveaxis", "squeeze", "squeeze_", "unsqueeze", "unsqueeze_", "expand", "expand_as", "broadcast_to",
+    "narrow", "select", "diagonal", "diag", "diagflat", "diag_embed", "unfold", "as_strided", "repeat", "tile",
+    "repeat_interleave", "roll", "flip", "fliplr", "flipud", "rot90", "tril", "tril_", "triu", "triu_",
+    "sum_to_size", "contiguous", "trace",
 ]
 
 
@@ -52,7 +54,8 @@ def sizes_for(sizes: tuple[int, ...], count: int) -> tuple[int, ...]:
     if known == 0:
         if count == 0:
             raise RuntimeError(
-                f"cannot reshape tensor of 0 elements into shape {list(sizes)} because the unspecified dimension size -1 "
+                f"cannot reshape tensor of 0 elements into shape {list(sizes)} because the unspecified dimension "
+                "size -1 "
                 "can be any value and is ambiguous")
         raise RuntimeError(f"shape '{list(sizes)}' is invalid for input of size {count}")
     if count % known:
@@ -182,7 +185,8 @@ def unflatten(input: Any, dim: int, sizes: Any) -> Any:
         raise RuntimeError("only one dimension can be inferred")
     if (-1 in sizes and (not known or n % known)) or (-1 not in sizes and known != n):
         raise RuntimeError(
-            f"unflatten: Provided sizes {list(sizes)} don't multiply up to the size of dim {at} ({n}) in the input tensor")
+            f"unflatten: Provided sizes {list(sizes)} don't multiply up to the size of dim {at} ({n}) in the "
+            "input tensor")
     sizes = tuple(n // known if s == -1 else s for s in sizes)
     return ops.reshape(x, x.array.shape[:at] + sizes + x.array.shape[at + 1:])
 
@@ -260,8 +264,10 @@ def _reversed_dims(x: Any) -> Any:
     n = x.array.ndim
     if n != 2:
         warnings.warn(
-            "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will throw an "
-            "error in a future release. Consider `x.mT` to transpose batches of matrices or `x.permute(*torch.arange(x.ndim "
+            "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it "
+            "will throw an "
+            "error in a future release. Consider `x.mT` to transpose batches of matrices or "
+            "`x.permute(*torch.arange(x.ndim "
             "- 1, -1, -1))` to reverse the dimensions of a tensor.", UserWarning, stacklevel=2)
     return ops.permute(x, tuple(range(n - 1, -1, -1)))
 
@@ -307,7 +313,8 @@ def movedim(input: Any, source: Any, destination: Any) -> Any:
     go = (destination,) if isinstance(destination, int) else tuple(destination)
     if len(come) != len(go):
         raise RuntimeError(
-            f"movedim: Invalid source or destination dims: source ({list(come)} dims) should contain the same number of dims "
+            f"movedim: Invalid source or destination dims: source ({list(come)} dims) should contain the same "
+            "number of dims "
             f"as destination ({list(go)} dims)")
     n = x.array.ndim
     a, b = [dim_of(d, n) for d in come], [dim_of(d, n) for d in go]
@@ -394,7 +401,8 @@ def expanded(x: TensorBase, sizes: tuple[int, ...]) -> Any:
     lead = len(sizes) - len(have)
     if lead < 0:
         raise RuntimeError(
-            f"expand(torch.{dtypes.of(x.array.dtype).scalar}Tensor{{{list(have)}}}, size={list(sizes)}): the number of sizes "
+            f"expand(torch.{dtypes.of(x.array.dtype).scalar}Tensor{{{list(have)}}}, size={list(sizes)}): the "
+            "number of sizes "
             f"provided ({len(sizes)}) must be greater or equal to the number of dimensions in the tensor ({len(have)})")
     to = list(sizes)
     for i in range(len(to) - 1, -1, -1):
@@ -448,7 +456,8 @@ def broadcast_tensors(*tensors: Any) -> Any:
         for i in range(n - 1, -1, -1):
             if a[i] != b[i] and a[i] != 1 and b[i] != 1:
                 raise RuntimeError(
-                    f"The size of tensor a ({a[i]}) must match the size of tensor b ({b[i]}) at non-singleton dimension {i}")
+                    f"The size of tensor a ({a[i]}) must match the size of tensor b ({b[i]}) at non-singleton "
+                    f"dimension {i}")
         to = tuple(q if p == 1 else p for p, q in zip(a, b, strict=True))
     return tuple(x if x.array.shape == to else ops.expand(x, to) for x in xs)
 
@@ -558,7 +567,9 @@ def unfold(input: Any, dimension: int, size: int, step: int) -> Any:
 
 
 def as_strided(input: Any, size: Any, stride: Any, storage_offset: Any = None) -> Any:
-    """A view of the memory block by sizes and strides in elements, from storage_offset (default: where input starts)."""
+    """A view of the memory block by sizes and strides in elements, from storage_offset (default: where input
+    starts).
+    """
     x = tensor(input, "as_strided")
     size, stride = tuple(size), tuple(stride)
     if len(size) != len(stride):
@@ -577,7 +588,8 @@ def as_strided(input: Any, size: Any, stride: Any, storage_offset: Any = None) -
     end = 0 if 0 in size else start + 1 + sum((n - 1) * s for n, s in zip(size, stride, strict=True))
     if end * item > root.nbytes:
         raise RuntimeError(
-            f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {start}, and itemsize {item} requiring "
+            f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {start}, and itemsize {item} "
+            "requiring "
             f"a storage size of {end * item} are out of bounds for storage of size {root.nbytes}")
     steps = tuple(s * item for s in stride)
     block = root if root.flags.c_contiguous else root.T
@@ -613,7 +625,9 @@ def tile(input: Any, *dims: Any) -> Any:
 
 
 def repeat_interleave(input: Any, repeats: Any = None, dim: int | None = None, *, output_size: int | None = None) -> Any:
-    """Each element repeated in place, `repeats` times (int, or one count per element), along dim or of the flattened."""
+    """Each element repeated in place, `repeats` times (int, or one count per element), along dim or of the
+    flattened.
+    """
     x = tensor(input, "repeat_interleave")
     if repeats is None:
         counts = x.array

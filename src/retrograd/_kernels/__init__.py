@@ -2,6 +2,7 @@
 
 add sub mul div   (a, b) -> array, or None when the case is not theirs: NumPy then does it
 add_into          (total, x) -> did it: total += x
+untrack track     hide an object from the cyclic garbage collector, and show it again
 """
 from typing import Any
 
@@ -10,8 +11,10 @@ sub: Any
 mul: Any
 div: Any
 add_into: Any
+untrack: Any
+track: Any
 
 try:
-    from ._fast import add, add_into, div, mul, sub
+    from ._fast import add, add_into, div, mul, sub, track, untrack
 except ImportError:
-    add = sub = mul = div = add_into = None
+    add = sub = mul = div = add_into = untrack = track = None

@@ -103,9 +103,21 @@ static PyObject *fast_add_into(PyObject *m, PyObject *const *args, Py_ssize_t co
     Py_RETURN_TRUE;
 }
 
+/* NOTE [Nodes and the cyclic garbage collector] in _engine/op.py */
+static PyObject *fast_untrack(PyObject *m, PyObject *x) {
+    if (PyObject_IS_GC(x)) PyObject_GC_UnTrack(x);
+    Py_RETURN_NONE;
+}
+
+static PyObject *fast_track(PyObject *m, PyObject *x) {
+    if (PyObject_IS_GC(x) && !PyObject_GC_IsTracked(x)) PyObject_GC_Track(x);
+    Py_RETURN_NONE;
+}
+
 #define ENTRY(name) {#name, (PyCFunction)(void (*)(void))fast_##name, METH_FASTCALL, NULL}
 static PyMethodDef methods[] = {
-    ENTRY(add), ENTRY(sub), ENTRY(mul), ENTRY(div), ENTRY(add_into), {NULL, NULL, 0, NULL},
+    ENTRY(add), ENTRY(sub), ENTRY(mul), ENTRY(div), ENTRY(add_into),
+    {"untrack", fast_untrack, METH_O, NULL}, {"track", fast_track, METH_O, NULL}, {NULL, NULL, 0, NULL},
 };
 static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "_fast", NULL, -1, methods, NULL, NULL, NULL, NULL};
 

@@ -10,6 +10,7 @@ from .._engine.op import A, B, Binary, Unary, X, Y
 from .._engine.tensor import TensorBase
 from . import choose, create, index, pointwise, reduce
 from .pointwise import like, wide
+from .select import select
 
 np: Final[Any] = numpy
 ROOT_HALF: Final = 0.7071067811865476
@@ -27,15 +28,15 @@ class Gate(Binary):
 
     holds = True
 
-    def __init__(self, mask: Array, slope: float) -> None:
+    def __init__(self, mask: Array, slope: Any) -> None:
         self.mask: Any = mask
-        self.slope = slope
+        self.slope: Any = slope
 
     def drop(self) -> None:
         self.mask = None
 
     def forward(self, a: Array, b: Array) -> Array:
-        return np.where(self.mask, a, a * self.slope if self.slope else a.dtype.type(0))
+        return select(self.mask, a, a * self.slope if self.slope else 0.0)
 
     def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
         return choose.where(self.mask, g, g * self.slope if self.slope else 0.0)
@@ -89,8 +90,8 @@ class ReluBackward0(Unary):
         return choose.where(y <= 0, 0.0, g)
 
 
-def leaky_of(x: Array, slope: float) -> Array:
-    return like(np.where(x > 0, x, x * slope), x)
+def leaky_of(x: Array, slope: Any) -> Array:
+    return like(select(x > 0, x, x * slope), x)
 
 
 @final
@@ -100,8 +101,8 @@ class LeakyReluBackward0(Unary):
     keep = X
     shows: ClassVar[Any] = {"negative_slope": "slope"}
 
-    def __init__(self, slope: float) -> None:
-        self.slope = slope
+    def __init__(self, slope: Any) -> None:
+        self.slope: Any = slope
 
     def forward(self, x: Array) -> Array:
         return leaky_of(x, self.slope)
@@ -119,8 +120,8 @@ class LeakyReluBackward1(Unary):
     keep = Y
     shows: ClassVar[Any] = {"negative_slope": "slope"}
 
-    def __init__(self, slope: float) -> None:
-        self.slope = slope
+    def __init__(self, slope: Any) -> None:
+        self.slope: Any = slope
 
     def forward(self, x: Array) -> Array:
         return leaky_of(x, self.slope)
@@ -137,10 +138,10 @@ class LeakyReluBackward1(Unary):
         return choose.where(y > 0, g, g * self.slope)
 
 
-def elu_of(x: Array, alpha: float, scale: float, input_scale: float) -> Array:
+def elu_of(x: Array, alpha: Any, scale: Any, input_scale: Any) -> Array:
     z = wide(x)
     negative = np.expm1(z * input_scale) * (alpha * scale)
-    return like(np.where(z <= 0, negative, z if scale == 1 else z * scale), x)
+    return like(select(z <= 0, negative, z if scale == 1 else z * scale), x)
 
 
 @final
@@ -150,10 +151,10 @@ class EluBackward0(Unary):
     keep = X
     shows: ClassVar[Any] = {"alpha": "alpha", "scale": "scale", "input_scale": "input_scale"}
 
-    def __init__(self, alpha: float, scale: float, input_scale: float) -> None:
-        self.alpha = alpha
-        self.scale = scale
-        self.input_scale = input_scale
+    def __init__(self, alpha: Any, scale: Any, input_scale: Any) -> None:
+        self.alpha: Any = alpha
+        self.scale: Any = scale
+        self.input_scale: Any = input_scale
 
     def forward(self, x: Array) -> Array:
         return elu_of(x, self.alpha, self.scale, self.input_scale)
@@ -171,10 +172,10 @@ class EluBackward1(Unary):
     keep = Y
     shows: ClassVar[Any] = {"alpha": "alpha", "scale": "scale", "input_scale": "input_scale"}
 
-    def __init__(self, alpha: float, scale: float, input_scale: float) -> None:
-        self.alpha = alpha
-        self.scale = scale
-        self.input_scale = input_scale
+    def __init__(self, alpha: Any, scale: Any, input_scale: Any) -> None:
+        self.alpha: Any = alpha
+        self.scale: Any = scale
+        self.input_scale: Any = input_scale
 
     def forward(self, x: Array) -> Array:
         return elu_of(x, self.alpha, self.scale, self.input_scale)
@@ -196,8 +197,8 @@ class CeluBackward0(Unary):
     keep = X
     shows: ClassVar[Any] = {"alpha": "alpha"}
 
-    def __init__(self, alpha: float) -> None:
-        self.alpha = alpha
+    def __init__(self, alpha: Any) -> None:
+        self.alpha: Any = alpha
 
     def forward(self, x: Array) -> Array:
         return elu_of(x, self.alpha, 1.0, 1.0 / self.alpha)
@@ -214,8 +215,8 @@ class CeluBackward1(Unary):
     keep = Y
     shows: ClassVar[Any] = {"alpha": "alpha"}
 
-    def __init__(self, alpha: float) -> None:
-        self.alpha = alpha
+    def __init__(self, alpha: Any) -> None:
+        self.alpha: Any = alpha
 
     def forward(self, x: Array) -> Array:
         return elu_of(x, self.alpha, 1.0, 1.0 / self.alpha)
@@ -286,10 +287,10 @@ class MishBackward0(Unary):
         return g * (t + x * pointwise.sigmoid(x) * (1 - t * t))
 
 
-def softplus_of(x: Array, beta: float, threshold: float) -> Array:
+def softplus_of(x: Array, beta: Any, threshold: Any) -> Array:
     z = x * beta
     bent = np.maximum(z, 0) + np.log1p(np.exp(-np.abs(z)))
-    return np.where(z > threshold, x, bent / beta)
+    return select(z > threshold, x, bent / beta)
 
 
 @final
@@ -299,9 +300,9 @@ class SoftplusBackward0(Unary):
     keep = X
     shows: ClassVar[Any] = {"beta": "beta", "threshold": "threshold"}
 
-    def __init__(self, beta: float, threshold: float) -> None:
-        self.beta = beta
-        self.threshold = threshold
+    def __init__(self, beta: Any, threshold: Any) -> None:
+        self.beta: Any = beta
+        self.threshold: Any = threshold
 
     def forward(self, x: Array) -> Array:
         return like(softplus_of(wide(x), self.beta, self.threshold), x)
@@ -385,13 +386,12 @@ class SoftshrinkBackward0(Unary):
     keep = X
     shows: ClassVar[Any] = {"lambd": "lambd"}
 
-    def __init__(self, lambd: float) -> None:
-        self.lambd = lambd
+    def __init__(self, lambd: Any) -> None:
+        self.lambd: Any = lambd
 
     def forward(self, x: Array) -> Array:
-        zero = x.dtype.type(0)
-        inside = np.where(x != x, x, zero)
-        return like(np.where(x > self.lambd, x - self.lambd, np.where(x < -self.lambd, x + self.lambd, inside)), x)
+        inside = select(x != x, x, 0.0)
+        return like(select(x > self.lambd, x - self.lambd, select(x < -self.lambd, x + self.lambd, inside)), x)
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         outside = (x > self.lambd) | (x < -self.lambd)
@@ -407,11 +407,11 @@ class HardshrinkBackward0(Unary):
     keep = X
     shows: ClassVar[Any] = {"lambd": "lambd"}
 
-    def __init__(self, lambd: float) -> None:
-        self.lambd = lambd
+    def __init__(self, lambd: Any) -> None:
+        self.lambd: Any = lambd
 
     def forward(self, x: Array) -> Array:
-        return np.where((x >= -self.lambd) & (x <= self.lambd), x.dtype.type(0), x)
+        return select((x >= -self.lambd) & (x <= self.lambd), 0.0, x)
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         outside = (x > self.lambd) | (x < -self.lambd)
@@ -421,7 +421,7 @@ class HardshrinkBackward0(Unary):
 
 
 def threshold_of(x: Array, threshold: Any, value: Any) -> Array:
-    return np.where(x <= threshold, np.asarray(value).astype(x.dtype), x)
+    return select(x <= threshold, np.asarray(value).astype(x.dtype), x)
 
 
 @final
@@ -469,10 +469,11 @@ class GluBackward0(Unary):
     """The first half of a dim times the sigmoid of the second."""
 
     keep = X
-    shows: ClassVar[Any] = {"dim": "dim"}
+    shows: ClassVar[Any] = {"dim": "asked"}
 
     def __init__(self, dim: int) -> None:
         self.dim = dim
+        self.asked: Any = dim
         self.was: Any = ()
 
     def half(self, second: bool) -> Any:
@@ -517,10 +518,10 @@ class RreluWithNoiseBackward0(Unary):
     holds = True
     shows: ClassVar[Any] = {"lower": "lower", "upper": "upper", "noise": "noise", "training": "training"}
 
-    def __init__(self, noise: Array, lower: float, upper: float, training: bool) -> None:
+    def __init__(self, noise: Array, lower: Any, upper: Any, training: bool) -> None:
         self.noise: Any = noise
-        self.lower = lower
-        self.upper = upper
+        self.lower: Any = lower
+        self.upper: Any = upper
         self.training = training
 
     def drop(self) -> None:
@@ -528,7 +529,7 @@ class RreluWithNoiseBackward0(Unary):
 
     def forward(self, x: Array) -> Array:
         if self.training:
-            return np.where(x <= 0, x * self.noise, x)
+            return select(x <= 0, x * self.noise, x)
         return leaky_of(x, (self.lower + self.upper) / 2)
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
@@ -548,10 +549,10 @@ class RreluWithNoiseBackward1(Unary):
     holds = True
     shows: ClassVar[Any] = {"lower": "lower", "upper": "upper", "noise": "noise", "training": "training"}
 
-    def __init__(self, noise: Array, lower: float, upper: float, training: bool) -> None:
+    def __init__(self, noise: Array, lower: Any, upper: Any, training: bool) -> None:
         self.noise: Any = noise
-        self.lower = lower
-        self.upper = upper
+        self.lower: Any = lower
+        self.upper: Any = upper
         self.training = training
 
     def drop(self) -> None:
@@ -559,7 +560,7 @@ class RreluWithNoiseBackward1(Unary):
 
     def forward(self, x: Array) -> Array:
         if self.training:
-            return np.where(x <= 0, x * self.noise, x)
+            return select(x <= 0, x * self.noise, x)
         return leaky_of(x, (self.lower + self.upper) / 2)
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
@@ -581,10 +582,11 @@ class SoftmaxBackward0(Unary):
     """exp(x) / sum(exp(x)) along a dim"""
 
     keep = Y
-    shows: ClassVar[Any] = {"dim": "dim"}
+    shows: ClassVar[Any] = {"dim": "asked"}
 
     def __init__(self, dim: int) -> None:
         self.dim = dim
+        self.asked: Any = dim                   # as PyTorch shows it: unsigned
 
     def forward(self, x: Array) -> Array:
         if x.ndim == 0:
@@ -602,10 +604,11 @@ class LogSoftmaxBackward0(Unary):
     """x - log(sum(exp(x))) along a dim"""
 
     keep = Y
-    shows: ClassVar[Any] = {"dim": "dim"}
+    shows: ClassVar[Any] = {"dim": "asked"}
 
     def __init__(self, dim: int) -> None:
         self.dim = dim
+        self.asked: Any = dim                   # as PyTorch shows it: unsigned
 
     def forward(self, x: Array) -> Array:
         if x.ndim == 0:
@@ -630,7 +633,7 @@ def relu_(x: TensorBase) -> TensorBase:
     return ReluBackward0().run_(x)
 
 
-def softplus(x: Value, beta: float, threshold: float) -> Value:
+def softplus(x: Value, beta: Any, threshold: Any) -> Value:
     return SoftplusBackward0(beta, threshold).run(x)
 
 

@@ -7,7 +7,7 @@ import numpy
 
 from .._engine import promote
 from .._engine.node import Array, Value
-from .._engine.op import A, B, X, Binary, Unary
+from .._engine.op import A, B, X, Binary, Unary, watch
 from .._engine.tensor import TensorBase
 
 np: Final[Any] = numpy
@@ -20,8 +20,8 @@ class WhereBackward0(Binary):
     holds = True
     shows: ClassVar[Any] = {"condition": "condition"}
 
-    def __init__(self, condition: Array) -> None:
-        self.condition: Array = condition
+    def __init__(self, condition: Value) -> None:
+        self.condition: Array = watch(self, condition)
 
     def drop(self) -> None:
         self.condition = None
@@ -113,8 +113,8 @@ class MaskedFillBackward0(Unary):
     holds = True
     shows: ClassVar[Any] = {"mask": "mask"}
 
-    def __init__(self, mask: Array, number: Any) -> None:
-        self.mask: Array = mask
+    def __init__(self, mask: Value, number: Any) -> None:
+        self.mask: Array = watch(self, mask)
         self.number: Any = number
         self.was: Any = ()
 
@@ -131,8 +131,6 @@ class MaskedFillBackward0(Unary):
 
 def where(condition: Value, a: Value, b: Value) -> Value:
     """condition bool, broadcasts against a and b."""
-    if isinstance(condition, TensorBase):
-        condition = condition.array
     return WhereBackward0(condition).run(a, b)
 
 
@@ -152,11 +150,11 @@ def clamp_(x: TensorBase, low: Any, high: Any) -> TensorBase:
     return ClampBackward1(low, high).run_(x)
 
 
-def masked_fill(x: Value, mask: Array, number: Any) -> Value:
+def masked_fill(x: Value, mask: Value, number: Any) -> Value:
     return MaskedFillBackward0(mask, number).run(x)
 
 
-def masked_fill_(x: TensorBase, mask: Array, number: Any) -> TensorBase:
+def masked_fill_(x: TensorBase, mask: Value, number: Any) -> TensorBase:
     return MaskedFillBackward0(mask, number).run_(x)
 
 

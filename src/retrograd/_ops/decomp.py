@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any, ClassVar, Final, final
 
 import numpy
+from mypy_extensions import mypyc_attr
 
 from .._engine.node import Array, Value
 from .._engine.op import A, B, X, Y, Many, Product, Unary
@@ -21,6 +22,7 @@ np: Final[Any] = numpy
 LinAlgError: Final[Any] = numpy.linalg.LinAlgError
 
 
+@mypyc_attr(native_class=False)               # mypyc cannot compile exceptions
 class _LinAlgError(RuntimeError):
     """A matrix that has no such decomposition: torch.linalg.LinAlgError."""
 

@@ -262,7 +262,7 @@ def getitem(x: Value, where: Any) -> Value:
         return select(x, 0, where)
     if kind is slice:
         return slice_dim(x, 0, where, True)
-    x, rest = basic(x, where)
+    x, rest = basic(x, where, False)
     return x if rest is None else gather(x, rest)
 
 
@@ -277,20 +277,18 @@ def setitem(x: TensorBase, where: Any, value: Value) -> None:
         raise unassignable(x, value)
     if where is Ellipsis:
         assign(x, value)
-        return
-    if type(where) is int:
+    elif type(where) is int:
         assign(select(x, 0, where), value)
-        return
-    if where is False:
-        return
-    if where is True:
+    elif type(where) is slice:
+        assign(slice_dim(x, 0, where, False), value)
+    elif where is True:
         assign(shape.unsqueeze(x, 0), value)
-        return
-    part, rest = basic(x, where)
-    if rest is None:
-        assign(part, value)
-    else:
-        assign_at(part, rest, value)
+    elif where is not False:
+        part, rest = basic(x, where, True)
+        if rest is None:
+            assign(part, value)
+        else:
+            assign_at(part, rest, value, where)
 
 
 def unassignable(x: TensorBase, value: Any) -> Exception:
@@ -301,50 +299,71 @@ def unassignable(x: TensorBase, value: Any) -> Exception:
     return TypeError(f"can't assign a {name} to a {TYPE_NAMES.get(x.array.dtype.name, 'torch.Tensor')}")
 
 
-def without_lead(value: Value, ndim: int) -> Value:
-    """value without the leading dims of size 1 that it has beyond ndim."""
+def without_lead(value: TensorBase) -> Value:
+    """value without its leading dims of size 1."""
     sizes: Shape = value.array.shape
     lead = 0
-    while lead < len(sizes) and len(sizes) - lead > ndim and sizes[lead] == 1:
+    while lead < len(sizes) and sizes[lead] == 1:
         lead += 1
     return shape.reshape(value, sizes[lead:]) if lead else value
 
 
-def assign_at(part: TensorBase, rest: Any, value: Value) -> None:
-    """part at index tensors = value"""
+def assign_at(part: TensorBase, rest: Any, value: Value, where: Any) -> None:
+    """part at index tensors = value; `where` is what the user wrote."""
     check_bounds(rest, part.array.shape)
+    one = not isinstance(value, TensorBase) or value.array.size == 1
+    masks = [w for w in rest if isinstance(w, np.ndarray)]
+    filling = one and len(masks) == 1 and masks[0].dtype.kind == "b"
+    if filling:
+        for item in unpacked(where):
+            if isinstance(item, TensorBase) and item.array.dtype == np.uint8:
+                raise RuntimeError("masked_fill_ only supports boolean masks, but got mask with dtype unsigned char")
     if isinstance(value, TensorBase):
-        if value.array.dtype != part.array.dtype and not (value.array.size == 1 and len(rest) == 1 and is_mask(rest[0])):
+        if not filling and value.array.dtype != part.array.dtype:
             raise RuntimeError(
-                "Index put requires the source and destination dtypes match, got "
-                f"{NAMES[part.array.dtype.name]} for the destination and {NAMES[value.array.dtype.name]} for the source.")
+                f"Index put requires the source and destination dtypes match, got {NAMES[part.array.dtype.name]} for the "
+                f"destination and {NAMES[value.array.dtype.name]} for the source.")
         if value.array.ndim > 1:
-            value = without_lead(value, 0)
+            value = without_lead(value)
     IndexPutBackward0(rest, False).run_(part, value)
 
 
-def is_mask(w: Any) -> bool:
-    return isinstance(w, np.ndarray) and w.dtype.kind == "b"
-
-
 def assign(part: TensorBase, value: Value) -> None:
+    """A value of part's shape is copied, a single number fills, anything else is expanded first."""
     have: Shape = part.array.shape
-    if isinstance(value, TensorBase):
-        value = without_lead(value, len(have))
-        shape_: Shape = value.array.shape
-        n = len(have) - len(shape_)
-        for i in range(len(shape_)):
-            if n < 0 or (shape_[i] != have[i + n] and shape_[i] != 1):
-                raise expand_error(have, shape_)
-    copy_(part, value)
+    if not isinstance(value, TensorBase):
+        if have:
+            fill_(part, value)
+        else:
+            copy_(part, value)
+        return
+    sizes: Shape = value.array.shape
+    if sizes == have:
+        copy_(part, value)
+        return
+    if not sizes:
+        fill_(part, value)
+        return
+    value = without_lead(value)
+    sizes = value.array.shape
+    n = len(have) - len(sizes)
+    for i in range(len(sizes)):
+        if n < 0 or (sizes[i] != have[i + n] and sizes[i] != 1):
+            raise expand_error(have, sizes, NAMES[value.array.dtype.name])
+    copy_(part, shape.expand(value, have))
 
 
-def expand_error(want: Shape, have: Shape) -> RuntimeError:
+def fill_(a: TensorBase, b: Value) -> TensorBase:
+    """b, a 0-dim Tensor or a number, in every element of a."""
+    return create.FillBackward3().run_(a, b)
+
+
+def expand_error(want: Shape, have: Shape, kind: str = "Float") -> RuntimeError:
     """What PyTorch says when `have` does not expand to `want`."""
     n = len(want) - len(have)
     if n < 0:
         return RuntimeError(
-            f"expand(torch.FloatTensor{{{list(have)}}}, size={list(want)}): the number of sizes provided "
+            f"expand(torch.{kind}Tensor{{{list(have)}}}, size={list(want)}): the number of sizes provided "
             f"({len(want)}) must be greater or equal to the number of dimensions in the tensor ({len(have)})")
     for i in range(len(have) - 1, -1, -1):
         if have[i] != want[i + n] and have[i] != 1:
@@ -354,15 +373,21 @@ def expand_error(want: Shape, have: Shape) -> RuntimeError:
     return RuntimeError(f"cannot expand {list(have)} to {list(want)}")
 
 
-def select(x: Value, dim: int, at: int) -> Value:
+def select(x: Value, dim: int, at: int, place: int = -1) -> Value:
+    """x[at] along dim; errors call the dim `place`, if given."""
     sizes: Shape = x.array.shape if isinstance(x, TensorBase) else x.shape
     if len(sizes) == 0:
+        if at != 0:
+            raise IndexError(f"index {at} is out of bounds for dimension 0 with size 0")
         raise IndexError(
             "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a "
             "0-dim tensor to a number")
+    if dim >= len(sizes):
+        raise out_of_range(dim, len(sizes))
     n = sizes[dim]
     if at >= n or at < -n:
-        raise IndexError(f"index {at} is out of bounds for dimension {dim} with size {n}")
+        raise IndexError(
+            f"index {at} is out of bounds for dimension {dim if place < 0 else place} with size {n}")
     return SelectBackward0(dim, at + n if at < 0 else at).run(x)
 
 
@@ -375,14 +400,17 @@ def slice_dim(x: Value, dim: int, s: Any, always: bool) -> Value:
     if step <= 0:
         raise ValueError("slice step cannot be zero" if step == 0 else "step must be greater than zero")
     if dim >= len(sizes):
-        raise IndexError(
-            f"Dimension out of range (expected to be in range of [{-len(sizes)}, {len(sizes) - 1}], but got {dim})")
+        raise out_of_range(dim, len(sizes))
     n = sizes[dim]
     first = 0 if s.start is None else whole(s.start)
     start, stop, _ = slice(first, None if s.stop is None else whole(s.stop), step).indices(n)
     if not always and first == 0 and stop == n and step == 1:
         return x
     return SliceBackward0(dim, start, max(stop, start), step).run(x)
+
+
+def out_of_range(dim: int, n: int) -> IndexError:
+    return IndexError(f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {dim})")
 
 
 def whole(x: Any) -> int:
@@ -399,8 +427,11 @@ def whole(x: Any) -> int:
     return n
 
 
-def basic(x: Value, where: Any) -> Any:
-    """Apply ints, slices, None and Ellipsis; -> (view, NumPy index of what is left, or None)."""
+def basic(x: Value, where: Any, write: bool) -> Any:
+    """Apply ints, slices, None and Ellipsis; -> (view, NumPy index of what is left, or None).
+
+    Where there is nothing to apply, x itself to `write` into, else a new view of all of it.
+    """
     items: list[Any] = [plain(item) for item in unpacked(where)]
     used = 0
     for item in items:
@@ -411,33 +442,43 @@ def basic(x: Value, where: Any) -> Any:
     ndim: int = x.array.ndim
     if used > ndim:
         if ndim == 0 and len(items) == 1 and isinstance(items[0], int):
-            select(x, 0, 0)
+            select(x, 0, items[0])
         raise IndexError(f"too many indices for tensor of dimension {ndim}")
     dim = 0
+    place = 0                                           # dim, counted in the x we began with
     advanced: list[Any] = []
     some = False
     for item in items:
         if isinstance(item, bool):
+            if dim > x.array.ndim:
+                raise out_of_range(dim, x.array.ndim + 1)
             x = shape.unsqueeze(x, dim)
             fill(advanced, dim, np.array([0] if item else [], np.int64))
             some = True
             dim += 1
         elif isinstance(item, int):
-            x = select(x, dim, item)
+            x = select(x, dim, item, place)
+            place += 1
         elif isinstance(item, slice):
-            x = slice_dim(x, dim, item, len(items) == 1)
+            x = slice_dim(x, dim, item, len(items) == 1 and not write)
             dim += 1
+            place += 1
         elif item is None:
+            if dim > x.array.ndim:
+                raise out_of_range(dim, x.array.ndim + 1)
             x = shape.unsqueeze(x, dim)
             dim += 1
         elif item is Ellipsis:
             dim += ndim - used
+            place += ndim - used
         else:
             fill(advanced, dim, item)
             some = True
-            dim += item.ndim if item.dtype.kind == "b" else 1
+            n = item.ndim if item.dtype.kind == "b" else 1
+            dim += n
+            place += n
     if not some:
-        if x is not None and all_trivial(items):
+        if not write and all_trivial(items):
             x = shape.alias(x)
         return x, None
     return x, tuple(advanced)
@@ -464,9 +505,11 @@ def plain(item: Any) -> Any:
     if array.dtype == np.uint8:
         warnings.warn(BYTES, UserWarning, stacklevel=3)
         array = array != 0
-    if array.ndim == 0:
-        return bool(array) if array.dtype.kind == "b" else int(array)
-    return array
+    if array.ndim > 0:
+        return array
+    if array.dtype.kind == "b":                         # no conditional expression: mypyc would make the bool an int
+        return bool(array)
+    return int(array)
 
 
 BYTES: Final = "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead."
@@ -546,6 +589,8 @@ def check_bounds(where: Any, sizes: Shape) -> None:
             dim += 1
         elif w.dtype.kind == "b":
             for i in range(w.ndim):
+                if dim + i >= len(sizes):
+                    raise IndexError(f"too many indices for tensor of dimension {len(sizes)} (got {dim + w.ndim})")
                 if w.shape[i] != sizes[dim + i]:
                     raise IndexError(
                         f"The shape of the mask {list(w.shape)} at index {i} does not match the shape of the "
@@ -570,6 +615,8 @@ def check_bounds(where: Any, sizes: Shape) -> None:
         elif w.dtype.kind == "b":
             dim += w.ndim
         else:
+            if dim >= len(sizes):
+                raise IndexError(f"too many indices for tensor of dimension {len(sizes)} (got {dim + 1})")
             n = sizes[dim]
             if w.size:
                 low = int(w.min())

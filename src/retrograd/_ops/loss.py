@@ -70,9 +70,9 @@ class SmoothL1LossBackward0(Paired):
 
     shows: ClassVar[Any] = {"reduction": "reduction", "beta": "beta"}
 
-    def __init__(self, reduction: int, beta: float) -> None:
+    def __init__(self, reduction: int, beta: Any) -> None:
         super().__init__(reduction)
-        self.beta = beta
+        self.beta: Any = beta
 
     def forward(self, a: Array, b: Array) -> Array:
         d = np.abs(wide(a) - wide(b))
@@ -91,9 +91,9 @@ class HuberLossBackward0(Paired):
 
     shows: ClassVar[Any] = {"reduction": "reduction", "delta": "delta"}
 
-    def __init__(self, reduction: int, delta: float) -> None:
+    def __init__(self, reduction: int, delta: Any) -> None:
         super().__init__(reduction)
-        self.delta = delta
+        self.delta: Any = delta
 
     def forward(self, a: Array, b: Array) -> Array:
         d = np.abs(wide(a) - wide(b))
@@ -244,14 +244,16 @@ class Nll(Unary):
     holds = True
     keep = X
     shows: ClassVar[Any] = {
-        "reduction": "reduction", "target": "target", "weight": "weight", "ignore_index": "ignored",
+        "reduction": "reduction", "target": "target", "weight": "weight", "ignore_index": "asked",
         "total_weight": "total"}
 
-    def __init__(self, target: Array, weight: Any, reduction: int, ignored: int) -> None:
+    def __init__(self, target: Array, weight: Any, reduction: int, ignored: int, whole: bool) -> None:
         self.target: Any = target
+        self.whole = whole                      # no target is ignored, and none has a weight
         self.weight: Any = weight
         self.reduction = reduction
         self.ignored = ignored
+        self.asked: Any = ignored               # as PyTorch shows it: unsigned
         self.where: Any = None
         self.scale: Any = None                  # -weight of each target, 0 for ignored ones
         self.total: Any = None
@@ -267,13 +269,15 @@ class Nll(Unary):
     def forward(self, x: Array) -> Array:
         self.was = x.shape
         target = self.target
+        if self.whole:
+            self.where = places(target, x.ndim)
+            self.scale = -1.0
+            self.total = np.asarray(target.size, x.dtype)
+            y = -x[self.where]
+            return like(np.asarray(shrink(wide(y), self.reduction)), x)
         used = target != self.ignored
         classes = np.where(used, target, 0).astype(np.intp)
-        if x.ndim == 1:
-            self.where = (classes,)
-        else:
-            grid = np.ogrid[tuple([slice(n) for n in target.shape])]
-            self.where = (grid[0], classes) + tuple(grid[1:])
+        self.where = places(classes, x.ndim)
         if self.weight is None:
             scale = -used.astype(x.dtype)
         else:
@@ -291,6 +295,16 @@ class Nll(Unary):
         if isinstance(x, TensorBase):
             return NllLossBackwardBackward0(scale, self.where).run(g, x)
         return place(g * scale, self.where, self.was)
+
+
+def places(classes: Array, ndim: int) -> Any:
+    """The index of each target's element in x (C,) or (N, C, ...)"""
+    if ndim == 1:
+        return (classes,)
+    if ndim == 2:
+        return (np.arange(classes.shape[0]), classes)
+    grid = np.ogrid[tuple([slice(n) for n in classes.shape])]
+    return (grid[0], classes) + tuple(grid[1:])
 
 
 @final
@@ -375,10 +389,10 @@ class MultiMarginLossBackward0(Unary):
     shows: ClassVar[Any] = {
         "reduction": "reduction", "target": "target", "p": "p", "margin": "margin", "weight": "weight"}
 
-    def __init__(self, target: Array, p: int, margin: float, weight: Any, reduction: int) -> None:
+    def __init__(self, target: Array, p: int, margin: Any, weight: Any, reduction: int) -> None:
         self.target: Any = target
         self.p = p
-        self.margin = margin
+        self.margin: Any = margin
         self.weight: Any = weight
         self.reduction = reduction
 

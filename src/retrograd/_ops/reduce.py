@@ -675,9 +675,9 @@ def variance_grad(g: Value, x: Value, dim: Any, correction: Any, keepdim: bool) 
     dims: Shape = all_dims(own, dim)
     free = count_of(sizes, dims) - (1 if correction is None else correction)
     g = restore(g, sizes, dims, keepdim)
-    if free <= 0:
+    if free < 0:
         return shape.expand(g * np.inf, sizes)
-    return (g * (2.0 / free)) * (x - mean_dims(x, dims, True))
+    return (g * (2.0 / free if free else np.inf)) * (x - mean_dims(x, dims, True))
 
 
 def half_over(g: Value, y: Value) -> Value:

@@ -349,6 +349,8 @@ def _finish(node: Any, args: tuple[Any, ...], output: Any, record: bool) -> Any:
             continue
         if id(out) not in made:
             made[id(out)] = _output(node, out, nr, id(out) in dirty, id(out) in frozen, given, record, tensors)
+        elif made[id(out)].fn is node:
+            made[id(out)].nr = nr               # returned twice: the last place gets the gradient
         found.append(made[id(out)])
     if record:
         _save(node, made)

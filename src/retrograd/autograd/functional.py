@@ -71,7 +71,8 @@ def jacobian(
         refused = "`create_graph=True`" if create_graph else "`strict=True`" if strict else ""
         if refused:
             flag = refused.strip("`").replace("True", "False")
-            raise NotImplementedError(
+            kind = NotImplementedError if create_graph else RuntimeError
+            raise kind(
                 f'torch.autograd.functional.jacobian: {refused} and `strategy="forward-mode"` are not supported together '
                 f'(yet). Please either set `{flag}` or `strategy="reverse-mode"`.')
         if not vectorize:
@@ -200,9 +201,7 @@ def _rows(call: _Call, i: int, out: Any) -> Tensors:
                     f"The jacobian of the user-provided function is independent of input {i}. This is not allowed in strict "
                     "mode when create_graph=True.")
             columns[k].append(g)
-    return tuple(
-        stack(rows).view(out.size() + x.size()) if rows else x.new_zeros(out.size() + x.size())
-        for rows, x in zip(columns, call.inputs))
+    return tuple(stack(rows).view(out.size() + x.size()) for rows, x in zip(columns, call.inputs))
 
 
 def _as_tuple(given: Any, what: str, name: str) -> tuple[bool, Tensors]:
@@ -219,7 +218,7 @@ def _as_tuple(given: Any, what: str, name: str) -> tuple[bool, Tensors]:
 
 def _fresh(x: Any, create_graph: bool, want: bool) -> Any:
     """x to differentiate at: still in the caller's graph under create_graph, a leaf otherwise."""
-    return x.view_as(x) if create_graph else x.detach().requires_grad_(want)
+    return x.view_as(x) if create_graph and wants_grad(x) else x.detach().requires_grad_(want)
 
 
 def _diff(outputs: Tensors, inputs: Tensors, vectors: Any, create_graph: bool, retain: bool | None = None) -> Tensors:

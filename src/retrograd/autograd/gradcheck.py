@@ -153,7 +153,7 @@ def _numerical(func: Callable[..., Any], given: tuple[Any, ...], x: Any, eps: fl
             array[place] = had
         for a, b in zip(low, high):
             if a.shape != b.shape:
-                raise RuntimeError(
+                raise AssertionError(
                     f"Expected `func` to return outputs with the same shape when inputs are perturbed on index {place} by "
                     f"{eps}, but got: shapes {wrap(a).shape} and {wrap(b).shape}.")
         rows.append([((b - a) / (2 * eps)).reshape(-1) for a, b in zip(low, high)])

@@ -26,3 +26,9 @@ def t(values, rg=True, **kwargs):
 def P(*values):
     for v in values:
         print(repr(v))
+
+
+def case(fn):
+    """Run a case where it is defined, and log what it returns under its name."""
+    T(fn.__name__.replace("_", " "), fn)
+    return fn

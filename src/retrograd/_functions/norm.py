@@ -1,0 +1,294 @@
+"""Normalisation: F.layer_norm, F.batch_norm, F.group_norm, F.instance_norm, F.rms_norm, F.normalize, ..."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._engine.tensor import TensorBase, bump, wants_grad, wrap
+from .._engine.modes import grad_on
+from .._ops import activation, arith, cast, create, norm, pad, pointwise, shape
+from .._ops import reduce as sums
+from .._ops.linalg import KINDS, count, fold
+from ._args import dim_of, finish, tensor
+from .pool import avg_pool2d, avg_pool3d
+from .reduce import vector_norm
+
+__all__ = [
+    "layer_norm", "native_layer_norm", "batch_norm", "native_batch_norm", "group_norm", "native_group_norm",
+    "instance_norm", "rms_norm",
+]
+FUNCTIONAL = [
+    "layer_norm", "F_batch_norm as batch_norm", "F_group_norm as group_norm", "F_instance_norm as instance_norm",
+    "rms_norm", "local_response_norm", "normalize",
+]
+MIXED = "mixed dtype (CPU): all inputs must share same datatype."
+
+
+def floating(x: Any, name: str) -> None:
+    if x.array.dtype.kind not in "fV":
+        raise NotImplementedError(f"\"{name}\" not implemented for '{KINDS[x.array.dtype.name]}'")
+
+
+def same_kind(x: Any, *others: Any) -> None:
+    """Weights share the input's dtype; float32 weights go with half-precision inputs, too."""
+    for other in others:
+        if other is not None and other.array.dtype != x.array.dtype:
+            if x.array.dtype.itemsize == 2 and other.array.dtype == np.float32:
+                continue
+            raise RuntimeError(MIXED)
+
+
+def sizes_of(shape_: Any, function: str) -> tuple[int, ...]:
+    if isinstance(shape_, int) or not isinstance(shape_, (tuple, list)):
+        raise TypeError(
+            f"{function}(): argument 'normalized_shape' (position 2) must be tuple of ints, not {type(shape_).__name__}")
+    return tuple(int(n) for n in shape_)
+
+
+def check_shape(x: Any, over: tuple[int, ...], weight: Any, bias: Any, star: str) -> None:
+    if not over:
+        raise RuntimeError(
+            "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got "
+            "normalized_shape = []")
+    for name, p in (("weight", weight), ("bias", bias)):
+        if p is not None and tuple(p.array.shape) != over:
+            raise RuntimeError(
+                f"Expected {name} to be of same shape as normalized_shape, but got {name} of shape {list(p.shape)} and "
+                f"normalized_shape = {list(over)}")
+    if tuple(x.array.shape[-len(over):]) != over or x.ndim < len(over):
+        raise RuntimeError(
+            f"Given normalized_shape={list(over)}, expected input with shape [*{star}{', '.join(map(str, over))}], but got "
+            f"input of size{list(x.shape)}")
+
+
+def native_layer_norm(input: Any, normalized_shape: Any, weight: Any, bias: Any, eps: float) -> Any:
+    """(output, mean, 1 / standard deviation)"""
+    x = tensor(input, "layer_norm")
+    over = sizes_of(normalized_shape, "layer_norm")
+    check_shape(x, over, weight, bias, ", ")
+    floating(x, "LayerNormKernelImpl")
+    same_kind(x, weight, bias)
+    y, mean, rstd = norm.layer_norm(x, weight, bias, over, eps)
+    return y, wrap(mean), wrap(rstd)
+
+
+def layer_norm(
+    input: Any, normalized_shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5, cudnn_enable: bool = True,
+) -> Any:
+    """(x - mean) / sqrt(var + eps) * weight + bias over the last dims, which have the shape `normalized_shape`."""
+    x = tensor(input, "layer_norm")
+    over = sizes_of(normalized_shape, "layer_norm")
+    check_shape(x, over, weight, bias, ", ")
+    floating(x, "LayerNormKernelImpl")
+    same_kind(x, weight, bias)
+    return norm.layer_norm(x, weight, bias, over, eps)[0]
+
+
+# Batch norm
+
+def native_batch_norm(
+    input: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, training: bool, momentum: float, eps: float,
+) -> Any:
+    """(output, mean, 1 / standard deviation); the last two empty unless training"""
+    y, mean, rstd = normalised(input, weight, bias, running_mean, running_var, training, momentum, eps)
+    if not training:
+        mean = rstd = np.zeros(0, y.array.dtype)
+    return y, wrap(mean.reshape(-1)), wrap(rstd.reshape(-1))
+
+
+def normalised(input: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, training: bool, momentum: Any,
+               eps: float) -> Any:
+    x = tensor(input, "batch_norm")
+    if not isinstance(momentum, (int, float)):
+        raise TypeError(
+            f"batch_norm(): argument 'momentum' (position 7) must be float, not {type(momentum).__name__}")
+    channels = x.array.shape[1] if x.ndim > 1 else 0
+    for name, p in (("running_mean", running_mean), ("running_var", running_var)):
+        if p is not None and p.array.size != channels:
+            raise RuntimeError(f"{name} should contain {channels} elements not {p.array.size}")
+        if p is None and not training:
+            raise RuntimeError(f"{name} must be defined in evaluation mode")
+    for name, p in (("weight", weight), ("bias", bias)):
+        if p is not None and p.array.size != channels:
+            raise RuntimeError(f"{name} should contain {channels} elements not {p.array.size}")
+    if grad_on():
+        for name, p in (("running_mean", running_mean), ("running_var", running_var)):
+            if p is not None and wants_grad(p):
+                raise RuntimeError(
+                    f"The function 'native_batch_norm' is not differentiable with respect to argument '{name}'. This input "
+                    "cannot have requires_grad True.")
+    floating(x, "batch_norm")
+    params = [p for p in (weight, bias, running_mean, running_var) if p is not None]
+    if any(p.array.dtype != x.array.dtype for p in params):
+        half = x.array.dtype.itemsize == 2
+        if not half or any(p.array.dtype != np.float32 for p in params):
+            if len({p.array.dtype for p in params}) > 1:
+                raise RuntimeError("mixed dtype (CPU): expect parameter to have scalar type of Float")
+            raise RuntimeError(MIXED)
+    mean_array = None if running_mean is None else running_mean.array
+    var_array = None if running_var is None else running_var.array
+    if x.array.size == 0:
+        return create.clone(x), np.zeros(channels, x.array.dtype), np.zeros(channels, x.array.dtype)
+    if training and running_mean is not None:
+        mean_array, var_array = mean_array.copy(), var_array.copy()     # the node shows what it was given
+    y, mean, var, rstd = norm.batch_norm(x, weight, bias, mean_array, var_array, bool(training), eps)
+    if training:
+        n = x.array.size // channels
+        unbiased = var.reshape(-1) * (n / (n - 1) if n > 1 else np.inf)
+        for p, now in ((running_mean, mean.reshape(-1)), (running_var, unbiased)):
+            if p is not None:
+                with np.errstate(all="ignore"):
+                    p.array[...] = (1 - momentum) * p.array + momentum * now
+                bump(p)
+    return y, mean, rstd
+
+
+def batch_norm(
+    input: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, training: bool, momentum: float, eps: float,
+    cudnn_enabled: bool = True,
+) -> Any:
+    """torch.batch_norm: see F.batch_norm; the arguments come in another order."""
+    return normalised(input, weight, bias, running_mean, running_var, training, momentum, eps)[0]
+
+
+def F_batch_norm(
+    input: Any, running_mean: Any, running_var: Any, weight: Any = None, bias: Any = None, training: bool = False,
+    momentum: float = 0.1, eps: float = 1e-5,
+) -> Any:
+    """Normalise every channel (dim 1) over the batch, or by the running statistics unless training.
+
+    In training running_mean and running_var are updated in place: (1 - momentum) * old + momentum * new.
+    """
+    if training:
+        several_values(tensor(input, "batch_norm").shape)
+    if (running_mean is None) != (running_var is None):
+        raise ValueError("running_mean and running_var must either both be None or neither be None")
+    return normalised(input, weight, bias, running_mean, running_var, training, momentum, eps)[0]
+
+
+def several_values(sizes: Any) -> None:
+    n = sizes[0] * count(tuple(sizes[2:])) if len(sizes) else 0
+    if n == 1:
+        raise ValueError(f"Expected more than 1 value per channel when training, got input size {sizes}")
+
+
+# Group, instance and RMS norm
+
+def native_group_norm(
+    input: Any, weight: Any, bias: Any, N: int, C: int, HxW: int, group: int, eps: float,
+) -> Any:
+    """(output, mean, 1 / standard deviation)"""
+    y, mean, rstd = norm.group_norm(tensor(input, "native_group_norm"), weight, bias, group, eps)
+    return y, wrap(mean.reshape(N, group)), wrap(rstd.reshape(N, group))
+
+
+def group_norm(
+    input: Any, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5, cudnn_enabled: bool = True,
+) -> Any:
+    """Normalise the channels (dim 1) of (N, C, *) in `num_groups` groups."""
+    x = tensor(input, "group_norm")
+    if x.ndim < 2:
+        raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {x.ndim}")
+    if num_groups <= 0:
+        raise RuntimeError(f"Expected num groups to be greater than 0, got {num_groups}")
+    c = x.array.shape[1]
+    if c % num_groups:
+        raise RuntimeError(
+            "Expected number of channels in input to be divisible by num_groups, but got input of shape "
+            f"{list(x.shape)} and num_groups={num_groups}")
+    for name, p in (("weight", weight), ("bias", bias)):
+        if p is not None and (p.ndim != 1 or p.array.size != c):
+            raise RuntimeError(
+                f"Expected {name} to be a vector of size equal to the number of channels in input, but got {name} of shape "
+                f"{list(p.shape)} and input of shape {list(x.shape)}")
+    floating(x, "GroupNormKernelImpl")
+    same_kind(x, weight, bias)
+    return norm.group_norm(x, weight, bias, num_groups, eps)[0]
+
+
+def F_group_norm(input: Any, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Any:
+    """Normalise the channels (dim 1) of (N, C, *) in `num_groups` groups."""
+    x = tensor(input, "group_norm")
+    if x.ndim < 2:
+        raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {x.ndim}")
+    sizes = list(x.shape)
+    if sizes[0] * sizes[1] // num_groups * count(tuple(sizes[2:])) == 1:
+        raise ValueError(f"Expected more than 1 value per channel when training, got input size {sizes}")
+    return group_norm(x, num_groups, weight, bias, eps)
+
+
+def instance_norm(
+    input: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, use_input_stats: bool, momentum: float,
+    eps: float, cudnn_enabled: bool = True,
+) -> Any:
+    """torch.instance_norm: see F.instance_norm; the arguments come in another order."""
+    x = tensor(input, "instance_norm")
+    if not use_input_stats and (running_mean is None or running_var is None):
+        raise RuntimeError("Expected running_mean and running_var to be defined when use_input_stats is false")
+    n, c = x.array.shape[:2]
+    flat = fold(x, (1, n * c) + tuple(x.array.shape[2:]))
+    repeated = [None if p is None else shape.repeat(p, (n,)) for p in (weight, bias)]
+    stats = [None if p is None else wrap(np.tile(p.array, n)) for p in (running_mean, running_var)]
+    y = normalised(flat, repeated[0], repeated[1], stats[0], stats[1], use_input_stats, momentum, eps)[0]
+    for p, now in zip((running_mean, running_var), stats, strict=True):
+        if p is not None:
+            p.array[...] = now.array.reshape(n, c).mean(0)
+            bump(p)
+    return shape.reshape(y, tuple(x.array.shape))
+
+
+def F_instance_norm(
+    input: Any, running_mean: Any = None, running_var: Any = None, weight: Any = None, bias: Any = None,
+    use_input_stats: bool = True, momentum: float = 0.1, eps: float = 1e-5,
+) -> Any:
+    """Normalise every channel of every sample over its spatial dims."""
+    x = tensor(input, "instance_norm")
+    if use_input_stats and count(tuple(x.array.shape[2:])) == 1:
+        raise ValueError(f"Expected more than 1 spatial element when training, got input size {x.shape}")
+    return instance_norm(x, weight, bias, running_mean, running_var, use_input_stats, momentum, eps)
+
+
+def rms_norm(input: Any, normalized_shape: Any, weight: Any = None, eps: float | None = None) -> Any:
+    """x / sqrt(mean of squares + eps) * weight over the last dims; eps defaults to the dtype's smallest step from 1."""
+    x = tensor(input, "rms_norm")
+    over = sizes_of(normalized_shape, "rms_norm")
+    check_shape(x, over, weight, None, "")
+    floating(x, "rms_norm")
+    own = x.array.dtype
+    wide = cast.cast(x, np.dtype("float32")) if own.itemsize == 2 else x
+    small = eps if eps is not None else float(np.finfo(wide.array.dtype).eps)
+    dims = tuple(range(x.ndim - len(over), x.ndim))
+    y = wide * pointwise.rsqrt(sums.mean_dims(arith.pow(wide, 2), dims, True) + small)
+    if weight is not None:
+        y = y * (weight if weight.array.dtype == y.array.dtype else cast.cast(weight, y.array.dtype))
+    return y if y.array.dtype == own else cast.cast(y, own)
+
+
+def local_response_norm(input: Any, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Any:
+    """x / (k + alpha * mean of squares over `size` neighbouring channels) ** beta   (Krizhevsky et al. 2012)"""
+    x = tensor(input, "local_response_norm")
+    if x.ndim < 3:
+        raise ValueError(
+            "Expected 3D or higher dimensionality                          "
+            f"input (got {x.ndim} dimensions)")
+    if x.array.size == 0:
+        return x
+    squares = shape.unsqueeze(x * x, 1)
+    before, after = size // 2, (size - 1) // 2
+    if x.ndim == 3:
+        grown = pad.constant(squares, ((before, after), (0, 0)), 0)
+        mean = shape.squeeze_dim(avg_pool2d(grown, (size, 1), stride=1), 1)
+    else:
+        s = tuple(x.array.shape)
+        boxed = shape.reshape(squares, (s[0], 1, s[1], s[2], count(s[3:])))
+        grown = pad.constant(boxed, ((before, after), (0, 0), (0, 0)), 0)
+        mean = shape.reshape(shape.squeeze_dim(avg_pool3d(grown, (size, 1, 1), stride=1), 1), s)
+    return x / arith.pow(mean * alpha + k, beta)
+
+
+def normalize(input: Any, p: float = 2.0, dim: int = 1, eps: float = 1e-12, out: Any = None) -> Any:
+    """input / max(p-norm over dim, eps)"""
+    x = tensor(input, "normalize")
+    length = pointwise.ClampMinBackward0(eps).run(vector_norm(x, p, dim, True))
+    return finish(x / shape.expand(length, tuple(x.array.shape)), out, "div", x)

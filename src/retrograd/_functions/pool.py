@@ -1,0 +1,688 @@
+"""Pooling, interpolation, pixel and channel shuffles: F.max_pool2d, F.interpolate, ..."""
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any
+
+import numpy as np
+
+from .._engine.tensor import wrap
+from .._ops import activation, arith, pointwise, pool, shape
+from .._ops import reduce as sums
+from .._ops.linalg import KINDS
+from ._args import tensor
+
+__all__ = [
+    "max_pool1d", "max_pool2d", "max_pool3d", "max_pool1d_with_indices", "avg_pool1d", "adaptive_avg_pool1d",
+    "adaptive_max_pool1d", "pixel_shuffle", "pixel_unshuffle", "channel_shuffle", "native_channel_shuffle",
+]
+FUNCTIONAL = [
+    "max_pool1d", "max_pool2d", "max_pool3d", "max_pool1d_with_indices", "max_pool2d_with_indices",
+    "max_pool3d_with_indices", "avg_pool1d", "avg_pool2d", "avg_pool3d", "adaptive_avg_pool1d", "adaptive_avg_pool2d",
+    "adaptive_avg_pool3d", "adaptive_max_pool1d", "adaptive_max_pool2d", "adaptive_max_pool3d",
+    "adaptive_max_pool1d_with_indices", "adaptive_max_pool2d_with_indices", "adaptive_max_pool3d_with_indices",
+    "max_unpool1d", "max_unpool2d", "max_unpool3d", "lp_pool1d", "lp_pool2d", "lp_pool3d", "interpolate", "upsample",
+    "upsample_nearest", "upsample_bilinear", "pixel_shuffle", "pixel_unshuffle", "channel_shuffle",
+    "native_channel_shuffle",
+]
+
+WORDS = {1: "one int", 2: "two ints", 3: "three ints"}
+AXES = {2: "HW", 3: "THW"}
+
+
+def several(value: Any, dims: int, function: str, name: str) -> tuple[int, ...]:
+    found = (value,) if isinstance(value, int) else tuple(int(v) for v in value)
+    if len(found) == 1:
+        return found * dims
+    if len(found) != dims:
+        raise RuntimeError(f"{function}: {name} must either be a single int, or a tuple of {WORDS[dims]}")
+    return found
+
+
+def given(stride: Any) -> bool:
+    return stride is not None and not (isinstance(stride, (tuple, list)) and len(stride) == 0)
+
+
+def out_size(n: int, k: int, s: int, p: int, d: int, ceil: bool) -> int:
+    out = (n + 2 * p - d * (k - 1) - 1 + (s - 1 if ceil else 0)) // s + 1
+    if ceil and (out - 1) * s >= n + p:         # the last window must start inside
+        out -= 1
+    return out
+
+
+def check_pool(x: Any, dims: int, kernel: Any, stride: Any, padding: Any, dilation: Any, ceil: bool, average: bool) -> Any:
+    """Output sizes; RuntimeError as PyTorch words it."""
+    if any(s == 0 for s in stride):
+        raise RuntimeError("stride should not be zero")
+    letters = AXES[dims]
+    if any(k <= 0 for k in kernel):
+        raise RuntimeError("kernel size should be greater than zero, but got "
+                           + " ".join(f"k{a}: {k}" for a, k in zip(letters, kernel, strict=True)))
+    if any(s <= 0 for s in stride):
+        raise RuntimeError("stride should be greater than zero, but got "
+                           + " ".join(f"d{a}: {s}" for a, s in zip(letters, stride, strict=True)))
+    if any(d <= 0 for d in dilation):
+        raise RuntimeError("dilation should be greater than zero, but got "
+                           + " ".join(f"dilation{a}: {d}" for a, d in zip(letters, dilation, strict=True)))
+    if x.ndim not in (dims + 1, dims + 2):
+        if average and dims == 2 and x.ndim < 3:
+            raise IndexError(
+                f"Dimension out of range (expected to be in range of [{-x.ndim}, {x.ndim - 1}], but got -3)")
+        if average and dims == 2:
+            raise RuntimeError(
+                "Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, but got:"
+                f"{list(x.shape)}")
+        raise RuntimeError(
+            f"non-empty {dims + 1}D or {dims + 2}D (batch mode) tensor expected for input")
+    sizes = tuple(x.array.shape)
+    if 0 in sizes[-dims - 1:]:
+        raise RuntimeError(
+            f"Expected {dims + 1}D or {dims + 2}D (batch mode) tensor with optional 0 dim batch size for input, but got:"
+            f"{list(sizes)}")
+    for k, p, d in zip(kernel, padding, dilation, strict=True):
+        if p < 0:
+            raise RuntimeError(f"pad must be non-negative, but got pad: {p}")
+        if p > ((k - 1) * d + 1) // 2:
+            raise RuntimeError(
+                f"pad should be at most half of effective kernel size, but got pad={p}, kernel_size={k} and dilation={d}")
+    out = tuple(out_size(n, k, s, p, d, ceil) for n, k, s, p, d in zip(
+        sizes[-dims:], kernel, stride, padding, dilation, strict=True))
+    if any(n < 1 for n in out):
+        if average and dims == 3:
+            have = " ".join(f"{a}: {n}" for a, n in zip(letters, sizes[-3:], strict=True))
+            want = " ".join(f"k{a}: {k}" for a, k in zip(letters, kernel, strict=True))
+            raise RuntimeError(f"input image ({have}) smaller than kernel size ({want})")
+        c = sizes[-dims - 1]
+        raise RuntimeError(
+            f"Given input size: ({'x'.join(map(str, (c, *sizes[-dims:])))}). Calculated output size: "
+            f"({'x'.join(map(str, (c, *out)))}). Output size is too small")
+    return out
+
+
+# Maxima
+
+MAX = {2: pool.MaxPool2DWithIndicesBackward0, 3: pool.MaxPool3DWithIndicesBackward0}
+ADAPTIVE_MAX = {2: pool.AdaptiveMaxPool2DBackward0, 3: pool.AdaptiveMaxPool3DBackward0}
+
+
+def max_over(function: str, dims: int, input: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil: bool,
+             ) -> Any:
+    """(maxima, their flat places in the input's spatial dims)"""
+    x = tensor(input, function)
+    kernel = several(kernel_size, dims, function, "kernel_size")
+    stride = several(stride, dims, function, "stride") if given(stride) else kernel
+    padding, dilation = several(padding, dims, function, "padding"), several(dilation, dims, function, "dilation")
+    out = check_pool(x, dims, kernel, stride, padding, dilation, ceil, False)
+    taps = []
+    for n, m, k, s, p, d in zip(x.array.shape[-dims:], out, kernel, stride, padding, dilation, strict=True):
+        start = np.arange(m)[:, None] * s - p
+        places = start + np.arange(k) * d
+        low = start + np.maximum(0, -(start // d)) * d          # the first and last that lie inside
+        high = start + np.minimum(k - 1, (n - 1 - start) // d) * d
+        taps.append(np.clip(places, low, high))
+    op = MAX[dims](taps, any(s < d * (k - 1) + 1 for s, d, k in zip(stride, dilation, kernel, strict=True)))
+    op.kernel, op.stride, op.padding, op.dilation, op.ceil = kernel, stride, padding, dilation, bool(ceil)
+    return op.run(x), op
+
+
+def indices(op: Any) -> Any:
+    return wrap(op.where.copy())
+
+
+def max_pool2d_with_indices(
+    input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any:
+    """(maxima, flat indices into H * W)"""
+    y, op = max_over("max_pool2d", 2, input, kernel_size, stride, padding, dilation, ceil_mode)
+    return y, indices(op)
+
+
+def max_pool2d(
+    input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any:
+    """Largest element of each window of (N, C, H, W) or (C, H, W); the first of equals.  stride defaults to kernel_size."""
+    y, op = max_over("max_pool2d", 2, input, kernel_size, stride, padding, dilation, ceil_mode)
+    return (y, indices(op)) if return_indices else y
+
+
+def max_pool3d_with_indices(
+    input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any:
+    """(maxima, flat indices into D * H * W)"""
+    y, op = max_over("max_pool3d", 3, input, kernel_size, stride, padding, dilation, ceil_mode)
+    return y, indices(op)
+
+
+def max_pool3d(
+    input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any:
+    """Largest element of each window of (N, C, D, H, W) or (C, D, H, W)."""
+    y, op = max_over("max_pool3d", 3, input, kernel_size, stride, padding, dilation, ceil_mode)
+    return (y, indices(op)) if return_indices else y
+
+
+def single(value: Any, name: str) -> int:
+    if isinstance(value, int):
+        return value
+    found = tuple(value)
+    if len(found) != 1:
+        raise RuntimeError(f"max_pool1d() {name} must be an int or int list of size 1 but got size {len(found)}")
+    return int(found[0])
+
+
+def max_pool1d_with_indices(
+    input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any:
+    """(maxima, indices into L)"""
+    x = tensor(input, "max_pool1d")
+    k = single(kernel_size, "kernel_size")
+    s = single(stride, "stride") if given(stride) else k
+    p, d = single(padding, "padding"), single(dilation, "dilation")
+    if x.ndim not in (2, 3) or 0 in x.array.shape[-2:]:
+        raise RuntimeError(
+            "max_pool1d: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size for input, but got:"
+            f"{list(x.shape)}")
+    for name, n in (("kernel_size", k), ("stride", s)):
+        if n <= 0:
+            raise RuntimeError(f"max_pool1d() {name} must be greater than zero, but got {n}")
+    if p < 0:
+        raise RuntimeError(f"max_pool1d() padding must be non-negative, but got {p}")
+    if p > k // 2:
+        raise RuntimeError(
+            f"max_pool1d() padding should be at most half of kernel size, but got padding={p} and kernel_size={k}")
+    if d <= 0:
+        raise RuntimeError(f"max_pool1d() dilation must be greater than zero, but got {d}")
+    out = out_size(x.array.shape[-1], k, s, p, d, ceil_mode)
+    if out <= 0:
+        raise RuntimeError(f"max_pool1d() Invalid computed output size: {out}")
+    at = x.ndim - 1
+    y, op = max_over("max_pool2d", 2, shape.unsqueeze(x, at), (1, k), (1, s), (0, p), (1, d), ceil_mode)
+    return shape.squeeze_dim(y, at), wrap(op.where.squeeze(at))
+
+
+def max_pool1d(
+    input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any:
+    """Largest element of each window of (N, C, L) or (C, L)."""
+    y, where = max_pool1d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
+    return (y, where) if return_indices else y
+
+
+def check_adaptive(x: Any, output_size: Any, dims: int, function: str, colon: str, maximum: bool) -> tuple[int, ...]:
+    if isinstance(output_size, int):
+        sizes: Any = (output_size,) * dims
+    else:
+        sizes = tuple(output_size)
+        if x.ndim <= len(sizes):
+            raise ValueError(f"Input dimension should be at least {len(sizes) + 1}")
+        sizes = tuple(x.array.shape[-len(sizes) + i] if n is None else int(n) for i, n in enumerate(sizes))
+    if x.ndim not in (dims + 1, dims + 2):
+        raise RuntimeError(
+            f"{function}(): Expected {dims + 1}D or {dims + 2}D tensor, but got{colon} {list(x.shape)}")
+    if len(sizes) != dims:
+        raise RuntimeError(f"{function}: {'internal error: ' if maximum else ''}output_size must be {dims}"
+                           if not maximum else f"{function}(): internal error: output_size.size() must be {dims}")
+    if 0 in x.array.shape[-dims:]:
+        at = next(i for i in range(1, x.ndim) if x.array.shape[i] == 0)
+        raise RuntimeError(
+            f"{function}(): Expected input to have non-zero size for non-batch dimensions, but input has sizes "
+            f"{list(x.shape)} with dimension {at} being empty")
+    if any(n < 0 for n in sizes):
+        if maximum:
+            low = next(n for n in sizes if n < 0)
+            raise RuntimeError(
+                f"Trying to create tensor with negative dimension {low}: {list(x.shape[:-dims]) + list(sizes)}")
+        raise RuntimeError(
+            f"{function}: elements of output_size must be greater than or equal to 0 but received "
+            "{" + ", ".join(map(str, sizes)) + "}")
+    return sizes
+
+
+def spans(n: int, m: int) -> Any:
+    """Positions and their validity for m windows that cover n: from floor(i n / m) to ceil((i + 1) n / m)."""
+    i = np.arange(m)
+    start = i * n // m if m else i
+    end = -((-(i + 1) * n) // m) if m else i
+    widest = int((end - start).max()) if m else 1
+    places = start[:, None] + np.arange(widest)
+    return np.minimum(places, end[:, None] - 1), places < end[:, None], end - start
+
+
+def adaptive_max(function: str, dims: int, input: Any, output_size: Any) -> Any:
+    x = tensor(input, function)
+    sizes = check_adaptive(x, output_size, dims, function, ":", True)
+    taps = [spans(n, m)[0] for n, m in zip(x.array.shape[-dims:], sizes, strict=True)]
+    op = ADAPTIVE_MAX[dims](taps, True)
+    return op.run(x), op
+
+
+def adaptive_max_pool2d_with_indices(input: Any, output_size: Any, return_indices: bool = False) -> Any:
+    """(maxima, flat indices into H * W)"""
+    y, op = adaptive_max("adaptive_max_pool2d", 2, input, output_size)
+    return y, indices(op)
+
+
+def adaptive_max_pool2d(input: Any, output_size: Any, return_indices: bool = False) -> Any:
+    """Maxima over windows chosen so that the result has the given (H, W); None keeps a size."""
+    y, op = adaptive_max("adaptive_max_pool2d", 2, input, output_size)
+    return (y, indices(op)) if return_indices else y
+
+
+def adaptive_max_pool3d_with_indices(input: Any, output_size: Any, return_indices: bool = False) -> Any:
+    """(maxima, flat indices into D * H * W)"""
+    y, op = adaptive_max("adaptive_max_pool3d", 3, input, output_size)
+    return y, indices(op)
+
+
+def adaptive_max_pool3d(input: Any, output_size: Any, return_indices: bool = False) -> Any:
+    """Maxima over windows chosen so that the result has the given (D, H, W)."""
+    y, op = adaptive_max("adaptive_max_pool3d", 3, input, output_size)
+    return (y, indices(op)) if return_indices else y
+
+
+def check_1d(x: Any, function: str) -> None:
+    if x.ndim not in (2, 3):
+        raise RuntimeError(
+            f"Expected 2 to 3 dimensions, but got {x.ndim}-dimensional tensor for argument #1 'self' (while checking "
+            f"arguments for {function})")
+
+
+def adaptive_max_pool1d_with_indices(input: Any, output_size: Any, return_indices: bool = False) -> Any:
+    """(maxima, indices into L)"""
+    x = tensor(input, "adaptive_max_pool1d")
+    check_1d(x, "adaptive_max_pool1d")
+    n = output_size if isinstance(output_size, int) else tuple(output_size)[0]
+    at = x.ndim - 1
+    y, op = adaptive_max("adaptive_max_pool2d", 2, shape.unsqueeze(x, at), (1, n))
+    return shape.squeeze_dim(y, at), wrap(op.where.squeeze(at))
+
+
+def adaptive_max_pool1d(input: Any, output_size: Any, return_indices: bool = False) -> Any:
+    """Maxima over windows chosen so that the result has the given length."""
+    y, where = adaptive_max_pool1d_with_indices(input, output_size)
+    return (y, where) if return_indices else y
+
+
+# Undoing a maximum pool
+
+def unpooled(input: Any, where: Any, dims: int, kernel_size: Any, stride: Any, padding: Any, output_size: Any) -> Any:
+    x = tensor(input, f"max_unpool{dims}d")
+    kernel = several(kernel_size, dims, "max_unpool", "kernel_size")
+    stride = several(stride, dims, "max_unpool", "stride") if given(stride) else kernel
+    padding = several(padding, dims, "max_unpool", "padding")
+    plain = [(n - 1) * s + k - 2 * p for n, s, k, p in zip(x.array.shape[-dims:], stride, kernel, padding, strict=True)]
+    if output_size is None:
+        sizes = tuple(plain)
+    else:
+        sizes = tuple(int(n) for n in output_size)
+        if len(sizes) == dims + 2:
+            sizes = sizes[2:]
+        if len(sizes) != dims:
+            raise ValueError(
+                f"output_size should be a sequence containing {dims} or {dims + 2} elements, but it has a length of "
+                f"'{len(sizes)}'")
+        for d in range(dims):
+            low, high = plain[d] - stride[d], plain[d] + stride[d]
+            if not low < sizes[d] < high:
+                raise ValueError(f'invalid output_size "{sizes}" (dim {d} must be between {low} and {high})')
+    places = where.array
+    if places.dtype != np.int64:
+        raise RuntimeError(
+            f"elements in indices should be type int64 but got: {KINDS[places.dtype.name]}")
+    if tuple(places.shape) != tuple(x.array.shape):
+        raise RuntimeError(
+            "Expected shape of indices to be same as that of the input tensor "
+            f"({list(x.shape)}) but got indices tensor with shape: {list(places.shape)}")
+    total = math.prod(sizes)
+    if places.size and (places.min() < 0 or places.max() >= total):
+        bad = int(places[(places < 0) | (places >= total)][0])
+        raise RuntimeError(
+            f"Found an invalid max index: {bad} (output {'sizes are of' if dims < 3 else 'volumes are of size'} "
+            f"{'x'.join(map(str, sizes))}" + (")" if dims == 3 else ")"))
+    op = pool.MaxUnpool2DBackward0 if dims < 3 else pool.MaxUnpool3DBackward0
+    if dims == 1:
+        at = x.ndim - 1
+        wide = shape.unsqueeze(x, at + 1)
+        return shape.squeeze_dim(op(places[..., None], (sizes[0], 1)).run(wide), at + 1)
+    return op(places, sizes).run(x)
+
+
+def max_unpool1d(input: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None,
+                 ) -> Any:
+    """Maxima put back where max_pool1d found them, zeros elsewhere."""
+    return unpooled(input, indices, 1, kernel_size, stride, padding, output_size)
+
+
+def max_unpool2d(input: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None,
+                 ) -> Any:
+    """Maxima put back where max_pool2d found them, zeros elsewhere."""
+    return unpooled(input, indices, 2, kernel_size, stride, padding, output_size)
+
+
+def max_unpool3d(input: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None,
+                 ) -> Any:
+    """Maxima put back where max_pool3d found them, zeros elsewhere."""
+    return unpooled(input, indices, 3, kernel_size, stride, padding, output_size)
+
+
+# Means
+
+AVERAGE = {2: pool.AvgPool2DBackward0, 3: pool.AvgPool3DBackward0}
+
+
+def average(function: str, dims: int, input: Any, kernel_size: Any, stride: Any, padding: Any, ceil: bool, include: bool,
+            override: Any) -> Any:
+    x = tensor(input, function)
+    kernel = several(kernel_size, dims, function, "kernel_size")
+    stride = several(stride, dims, function, "stride") if given(stride) else kernel
+    padding = several(padding, dims, function, "padding")
+    if override is not None and override == 0:
+        raise RuntimeError("divisor must be not zero")
+    out = check_pool(x, dims, kernel, stride, padding, (1,) * dims, ceil, True)
+    sizes = tuple(x.array.shape[-dims:])
+    divisor: Any = override
+    if override is None:
+        divisor = 1
+        for i, (n, m, k, s, p) in enumerate(zip(sizes, out, kernel, stride, padding, strict=True)):
+            start = np.arange(m) * s - p
+            end = np.minimum(start + k, n + p)
+            if not include:
+                start, end = np.maximum(start, 0), np.minimum(end, n)
+            divisor = divisor * (end - start).reshape((-1,) + (1,) * (dims - 1 - i))
+        first = int(divisor.flat[0])
+        if np.all(divisor == first):
+            divisor = first
+        elif x.array.dtype.kind in "fV":
+            divisor = divisor.astype(x.array.dtype if x.array.dtype.itemsize > 2 else np.float32)
+    windows = pool.Windows(kernel, stride, padding, sizes, out, divisor)
+    return AVERAGE[dims](windows, bool(ceil), bool(include), override).run(x)
+
+
+def avg_pool1d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
+               count_include_pad: bool = True) -> Any:
+    """Mean of each window of (N, C, L) or (C, L)."""
+    x = tensor(input, "avg_pool1d")
+    check_1d(x, "avg_pool1d")
+    k, p = single_of(kernel_size), single_of(padding)
+    s = single_of(stride) if given(stride) else k
+    at = x.ndim - 1
+    y = average("avg_pool2d", 2, shape.unsqueeze(x, at), (1, k), (1, s), (0, p), ceil_mode, count_include_pad, None)
+    return shape.squeeze_dim(y, at)
+
+
+def single_of(value: Any) -> int:
+    return value if isinstance(value, int) else int(tuple(value)[0])
+
+
+def avg_pool2d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
+               count_include_pad: bool = True, divisor_override: Any = None) -> Any:
+    """Mean of each window of (N, C, H, W) or (C, H, W); padding counts unless count_include_pad is False."""
+    return average(
+        "avg_pool2d", 2, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+
+
+def avg_pool3d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
+               count_include_pad: bool = True, divisor_override: Any = None) -> Any:
+    """Mean of each window of (N, C, D, H, W) or (C, D, H, W)."""
+    return average(
+        "avg_pool3d", 3, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+
+
+def adaptive_average(function: str, dims: int, input: Any, output_size: Any) -> Any:
+    x = tensor(input, function)
+    sizes = check_adaptive(x, output_size, dims, function, "", False)
+    if all(n == 1 for n in sizes):
+        return sums.mean_dims(x, tuple(range(x.ndim - dims, x.ndim)), True)
+    axes = []
+    for n, m in zip(x.array.shape[-dims:], sizes, strict=True):
+        places, inside, widths = spans(n, m)
+        axes.append(pool.Axis(places, None if inside.all() else inside, widths, n))
+    return pool.RESAMPLED["adaptive", dims](axes, (), None).run(x)
+
+
+def adaptive_avg_pool1d(input: Any, output_size: Any) -> Any:
+    """Means over windows chosen so that the result has the given length."""
+    x = tensor(input, "adaptive_avg_pool1d")
+    check_1d(x, "adaptive_avg_pool1d")
+    at = x.ndim - 1
+    y = adaptive_average("adaptive_avg_pool2d", 2, shape.unsqueeze(x, at), (1, single_of(output_size)))
+    return shape.squeeze_dim(y, at)
+
+
+def adaptive_avg_pool2d(input: Any, output_size: Any) -> Any:
+    """Means over windows chosen so that the result has the given (H, W); None keeps a size."""
+    return adaptive_average("adaptive_avg_pool2d", 2, input, output_size)
+
+
+def adaptive_avg_pool3d(input: Any, output_size: Any) -> Any:
+    """Means over windows chosen so that the result has the given (D, H, W)."""
+    return adaptive_average("adaptive_avg_pool3d", 3, input, output_size)
+
+
+def power_mean(y: Any, norm_type: Any, count: int) -> Any:
+    signed = pointwise.sign(y) * activation.relu(pointwise.abs(y))
+    return arith.pow(signed * count, 1.0 / norm_type)
+
+
+def lp_pool1d(input: Any, norm_type: Any, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Any:
+    """(sum of x ** norm_type over each window) ** (1 / norm_type)"""
+    y = avg_pool1d(arith.pow(input, norm_type), kernel_size, stride, 0, ceil_mode)
+    return power_mean(y, norm_type, single_of(kernel_size))
+
+
+def lp_pool2d(input: Any, norm_type: Any, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Any:
+    """(sum of x ** norm_type over each window) ** (1 / norm_type)"""
+    y = avg_pool2d(arith.pow(input, norm_type), kernel_size, stride, 0, ceil_mode)
+    return power_mean(y, norm_type, math.prod(several(kernel_size, 2, "lp_pool2d", "kernel_size")))
+
+
+def lp_pool3d(input: Any, norm_type: Any, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Any:
+    """(sum of x ** norm_type over each window) ** (1 / norm_type)"""
+    y = avg_pool3d(arith.pow(input, norm_type), kernel_size, stride, 0, ceil_mode)
+    return power_mean(y, norm_type, math.prod(several(kernel_size, 3, "lp_pool3d", "kernel_size")))
+
+
+# Interpolation
+
+NEED = {"linear": 3, "bilinear": 4, "bicubic": 4, "lanczos": 4, "trilinear": 5}
+
+
+def interpolate(
+    input: Any, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: Any = None,
+    recompute_scale_factor: Any = None, antialias: bool = False,
+) -> Any:
+    """Resize the spatial dims of (N, C, *S) to `size` or by `scale_factor`.
+
+    mode nearest, nearest-exact, linear, bilinear, trilinear, bicubic or area.  Not supported: antialias, lanczos.
+    """
+    x = tensor(input, "interpolate")
+    if mode in ("nearest", "area", "nearest-exact"):
+        if align_corners is not None:
+            raise ValueError(
+                "align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic | "
+                "trilinear")
+    elif align_corners is None:
+        align_corners = False
+    dims = x.ndim - 2
+    inside = list(x.array.shape[2:])
+    if size is not None and scale_factor is not None:
+        raise ValueError("only one of size or scale_factor should be defined")
+    scales: Any = None
+    if size is not None:
+        if isinstance(size, (tuple, list)):
+            if len(size) != dims:
+                raise ValueError(
+                    f"Input and output must have the same number of spatial dimensions, but got input with spatial "
+                    f"dimensions of {inside} and output size of {size}. Please provide input tensor in (N, C, d1, d2, "
+                    "...,dK) format and output size in (o1, o2, ...,oK) format.")
+            out = [int(n) for n in size]
+        else:
+            out = [int(size)] * dims
+    elif scale_factor is not None:
+        if isinstance(scale_factor, (tuple, list)):
+            if len(scale_factor) != dims:
+                raise ValueError(
+                    f"Input and scale_factor must have the same number of spatial dimensions, but got input with spatial "
+                    f"dimensions of {inside} and scale_factor of shape {scale_factor}. Please provide input tensor in (N, "
+                    "C, d1, d2, ...,dK) format and scale_factor in (s1, s2, ...,sK) format.")
+            scales = [float(s) for s in scale_factor]
+        else:
+            scales = [float(scale_factor)] * dims
+        out = [math.floor(n * s) for n, s in zip(inside, scales, strict=True)]
+    else:
+        raise ValueError("either size or scale_factor should be defined")
+    if recompute_scale_factor and size is not None:
+        raise ValueError("recompute_scale_factor is not meaningful with an explicit size.")
+    if mode == "area" or recompute_scale_factor:
+        scales = None
+    if antialias:
+        if not (mode in ("bilinear", "bicubic", "lanczos") and x.ndim == 4):
+            raise ValueError(
+                "Anti-alias option is restricted to bilinear, bicubic, and lanczos modes and requires a 4-D tensor as input")
+        raise NotImplementedError("interpolate: antialias=True is not supported by retrograd; shrink with F.avg_pool2d first")
+    if x.ndim not in (3, 4, 5) or mode not in (
+            "nearest", "nearest-exact", "area", "linear", "bilinear", "trilinear", "bicubic", "lanczos"):
+        raise NotImplementedError(
+            "Input Error: Only 3D, 4D and 5D input Tensors supported"
+            f" (got {x.ndim}D) for the modes: nearest | linear | bilinear | bicubic | trilinear | lanczos | area | "
+            f"nearest-exact (got {mode})")
+    if mode == "area":
+        return {3: adaptive_avg_pool1d, 4: adaptive_avg_pool2d, 5: adaptive_avg_pool3d}[x.ndim](
+            x, out[0] if x.ndim == 3 else out)
+    if mode in NEED and NEED[mode] != x.ndim:
+        raise NotImplementedError(f"Got {x.ndim}D input, but {mode} mode needs {NEED[mode]}D input")
+    if mode == "lanczos":
+        raise NotImplementedError("interpolate: mode 'lanczos' is not supported by retrograd; use 'bicubic'")
+    if any(n <= 0 for n in out + inside):
+        letters = {1: "W", 2: "HW", 3: "DHW"}[dims]
+        have = ", ".join(f"{a}: {n}" for a, n in zip(letters, inside, strict=True))
+        want = ", ".join(f"{a}: {n}" for a, n in zip(letters, out, strict=True))
+        raise RuntimeError(
+            f"Input and output sizes should be greater than 0, but got input ({have}) {'and ' if dims == 1 else ''}output ({want})")
+    axes = [axis_of(n, m, scales[i] if scales else None, mode, bool(align_corners), x.array.dtype)
+            for i, (n, m) in enumerate(zip(inside, out, strict=True))]
+    return pool.RESAMPLED[mode, dims](axes, tuple(scales) if scales else (), align_corners).run(x)
+
+
+def axis_of(n: int, m: int, factor: Any, mode: str, align: bool, dtype: Any) -> Any:
+    """Which of n inputs, with what weights, make each of m outputs."""
+    exact = np.float32 if dtype.itemsize <= 4 else np.float64
+    if mode.startswith("nearest"):
+        exact = np.float32
+    i = np.arange(m, dtype=exact)
+    ratio = exact(1.0 / factor if factor and factor > 0 else n / m)
+    if mode == "nearest":
+        places = i.astype(np.int64) if m == n else np.floor(i * ratio).astype(np.int64)
+        return pool.Axis(np.minimum(places, n - 1)[:, None], None, None, n)
+    if mode == "nearest-exact":
+        return pool.Axis(np.minimum(np.floor((i + exact(0.5)) * ratio).astype(np.int64), n - 1)[:, None], None, None, n)
+    if align:
+        at = i * exact((n - 1) / (m - 1) if m > 1 else 0.0)
+    else:
+        at = ratio * (i + exact(0.5)) - exact(0.5)
+    if mode == "bicubic":
+        low = np.floor(at)
+        t = at - low
+        places = np.clip(low.astype(np.int64)[:, None] + np.arange(-1, 3), 0, n - 1)
+        weights = np.stack([cubic_far(t + 1), cubic_near(t), cubic_near(1 - t), cubic_far(2 - t)], 1)
+        return pool.Axis(places, weights, None, n)
+    if not align:
+        at = np.maximum(at, exact(0))
+    if m == n:
+        at = i
+    low = np.minimum(np.floor(at).astype(np.int64), n - 1)
+    high = np.minimum(low + 1, n - 1)
+    part = np.clip(at - low, 0, 1).astype(exact)
+    return pool.Axis(np.stack([low, high], 1), np.stack([exact(1) - part, part], 1), None, n)
+
+
+SHARPNESS = -0.75                               # of the cubic convolution (Keys 1981), as in PyTorch and OpenCV
+
+
+def cubic_near(t: Any) -> Any:
+    a = SHARPNESS
+    return ((a + 2) * t - (a + 3)) * t * t + 1
+
+
+def cubic_far(t: Any) -> Any:
+    a = SHARPNESS
+    return ((a * t - 5 * a) * t + 8 * a) * t - 4 * a
+
+
+def upsample(input: Any, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: Any = None) -> Any:
+    """Old name of interpolate."""
+    warnings.warn(
+        "`nn.functional.upsample` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2)
+    return interpolate(input, size, scale_factor, mode, align_corners)
+
+
+def upsample_nearest(input: Any, size: Any = None, scale_factor: Any = None) -> Any:
+    """Old form of interpolate(mode='nearest')."""
+    warnings.warn(
+        "`nn.functional.upsample_nearest` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2)
+    return interpolate(input, size, scale_factor, mode="nearest")
+
+
+def upsample_bilinear(input: Any, size: Any = None, scale_factor: Any = None) -> Any:
+    """Old form of interpolate(mode='bilinear', align_corners=True)."""
+    warnings.warn(
+        "`nn.functional.upsample_bilinear` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2)
+    return interpolate(input, size, scale_factor, mode="bilinear", align_corners=True)
+
+
+# Shuffles
+
+def pixel_shuffle(input: Any, upscale_factor: int) -> Any:
+    """(*, C r r, H, W) -> (*, C, H r, W r)"""
+    x = tensor(input, "pixel_shuffle")
+    if x.ndim < 3:
+        raise RuntimeError(
+            f"pixel_shuffle expects input to have at least 3 dimensions, but got input with {x.ndim} dimension(s)")
+    if upscale_factor <= 0:
+        raise RuntimeError(f"pixel_shuffle expects a positive upscale_factor, but got {upscale_factor}")
+    c, square = x.shape[-3], upscale_factor * upscale_factor
+    if c % square:
+        raise RuntimeError(
+            "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of upscale_factor, but "
+            f"input.size(-3)={c} is not divisible by {square}")
+    return pool.PixelShuffleBackward0(upscale_factor).run(x)
+
+
+def pixel_unshuffle(input: Any, downscale_factor: int) -> Any:
+    """(*, C, H r, W r) -> (*, C r r, H, W)"""
+    x = tensor(input, "pixel_unshuffle")
+    if x.ndim < 3:
+        raise RuntimeError(
+            f"pixel_unshuffle expects input to have at least 3 dimensions, but got input with {x.ndim} dimension(s)")
+    if downscale_factor <= 0:
+        raise RuntimeError(f"pixel_unshuffle expects a positive downscale_factor, but got {downscale_factor}")
+    for name, d in (("height", -2), ("width", -1)):
+        if x.shape[d] % downscale_factor:
+            raise RuntimeError(
+                f"pixel_unshuffle expects {name} to be divisible by downscale_factor, but input.size({d})={x.shape[d]} is "
+                f"not divisible by {downscale_factor}")
+    return pool.PixelUnshuffleBackward0(downscale_factor).run(x)
+
+
+def channel_shuffle(input: Any, groups: int) -> Any:
+    """Channels (dim 1) of `groups` groups interleaved."""
+    x = tensor(input, "channel_shuffle")
+    if x.ndim < 3:
+        raise RuntimeError(
+            f"channel_shuffle expects input with > 2 dims, but got input with sizes {list(x.shape)}")
+    if groups <= 0:
+        raise RuntimeError(f"Number of groups to divide channels in must be positive. Value of groups:{groups}")
+    if x.shape[1] % groups:
+        raise RuntimeError(
+            f"Number of channels must be divisible by groups. Got {x.shape[1]} channels and {groups} groups.")
+    return pool.ChannelShuffleBackward0(groups).run(x)
+
+
+native_channel_shuffle = channel_shuffle
