@@ -26,7 +26,7 @@ LAYERS = [
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 EVERYTHING = "__init__"  # the namespace itself: imports any layer, and only the top layer imports it
 FOREIGN = {"numpy", "mypy_extensions"}  # at module level; others inside the functions that need them
-FOREIGN_AT_THE_TOP = {"cli": {"typer", "rich"}}
+FOREIGN_AT_THE_TOP: dict[str, set[str]] = {}
 # Function-level imports that point upwards: (module, what it imports) and why.
 UPWARD = {
     ("_tensor", "autograd"): "Tensor.backward is torch.autograd.backward",

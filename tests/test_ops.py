@@ -451,7 +451,7 @@ def test_no_floating_point_warning_whatever_the_values(op: Op) -> None:
 # ---- errors ----
 
 
-@pytest.mark.parametrize(("row", "make", "error", "text"), ERRORS)
+@pytest.mark.parametrize(("row", "make", "error", "text"), [pytest.param(*e, id=f"{e[0]}-{i}") for i, e in enumerate(ERRORS)])
 def test_error(row: str, make: Any, error: type[Exception], text: str) -> None:
     op = next(op for op in OPS if op.name == row)
     if op.function(torch) is None:
@@ -580,7 +580,7 @@ def equal(a: Any, b: Any, rtol: float, what: str) -> None:
 
 
 @pytest.mark.oracle
-@pytest.mark.parametrize(("row", "make", "error", "text"), ERRORS)
+@pytest.mark.parametrize(("row", "make", "error", "text"), [pytest.param(*e, id=f"{e[0]}-{i}") for i, e in enumerate(ERRORS)])
 def test_error_as_pytorch(row: str, make: Any, error: type[Exception], text: str, pytorch: Any) -> None:
     op = next(op for op in OPS if op.name == row)
     sample = make(opdb.Make("error " + row, np.dtype("float32"), op.low, op.high, op.kinks, op.gap))

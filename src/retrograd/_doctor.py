@@ -11,14 +11,10 @@ from typing import Any
 
 
 def report() -> None:
-    from rich.console import Console
-    from rich.text import Text
-
-    console = Console(soft_wrap=True, highlight=False)
     facts = list_facts()
     width = max(len(name) for name, _ in facts)
     for name, fact in facts:
-        console.print(Text(name.ljust(width + 2), style="bold") + Text(fact))
+        print(name.ljust(width + 2) + fact)
 
 
 def list_facts() -> list[tuple[str, str]]:

@@ -2,60 +2,51 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
-app = typer.Typer(
-    help="PyTorch's autograd over NumPy, and a microscope for gradients.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-)
+import argparse
+import sys
 
 
-def show_version(wanted: bool) -> None:
-    if wanted:
+def parser() -> argparse.ArgumentParser:
+    top = argparse.ArgumentParser(
+        prog="retrograd", description="PyTorch's autograd over NumPy, and a microscope for gradients.")
+    top.add_argument("--version", action="store_true", help="print the version and stop")
+    commands = top.add_subparsers(dest="command", metavar="COMMAND")
+    run = commands.add_parser(
+        "run", help="run a script with `import torch` meaning retrograd",
+        description="Run SCRIPT as python would, with `import torch` meaning retrograd.",
+        epilog="example: retrograd run train.py --epochs 3")
+    run.add_argument("script", metavar="SCRIPT", help="a Python file written for PyTorch or for retrograd")
+    run.add_argument("arguments", metavar="ARGS", nargs=argparse.REMAINDER, help="arguments of the script")
+    commands.add_parser(
+        "doctor", help="say which build this is, and on what it runs",
+        description="Say which build this is, and on what it runs: what a bug report needs.")
+    return top
+
+
+def main(arguments: list[str]) -> int:
+    """Run one command -> exit status."""
+    found = parser().parse_args(arguments)
+    if found.version:
         from . import __version__
 
-        typer.echo(f"retrograd {__version__}")
-        raise typer.Exit
+        print(f"retrograd {__version__}")
+        return 0
+    if found.command == "run":
+        return run(found.script, found.arguments)
+    if found.command == "doctor":
+        from ._doctor import report
+
+        report()
+        return 0
+    parser().print_help()
+    return 2
 
 
-@app.callback()
-def common(
-    version: Annotated[
-        bool, typer.Option("--version", callback=show_version, is_eager=True, help="Print the version and stop.")
-    ] = False,
-) -> None:
-    pass
-
-
-@app.command(
-    context_settings={
-        "allow_extra_args": True,
-        "allow_interspersed_args": False,
-        "ignore_unknown_options": True,
-    }
-)
-def run(
-    script: Annotated[str, typer.Argument(help="A Python file written for PyTorch or for retrograd.")],
-    arguments: Annotated[list[str] | None, typer.Argument(metavar="[ARGS]...", help="Arguments of the script.")] = None,
-) -> None:
-    """Run SCRIPT as python would, with `import torch` meaning retrograd."""
-    from .__main__ import usage_error
+def run(script: str, arguments: list[str]) -> int:
     from ._run import CannotRun, run_script
 
     try:
-        status = run_script(script, arguments or [])
+        return run_script(script, arguments, restore=False)
     except CannotRun as error:
-        status = usage_error(error)
-    raise typer.Exit(status)
-
-
-@app.command()
-def doctor() -> None:
-    """Say which build this is, and on what it runs: what a bug report needs."""
-    from ._doctor import report
-
-    report()
+        print(f"retrograd: {error}", file=sys.stderr)
+        return 2

@@ -7,7 +7,7 @@ from mypy_extensions import i64
 
 from . import anomaly, hooks
 from .modes import hush, modes, settle, state, unhush
-from .node import Node, Slot, Task, Value, deliver_all, pop_heap
+from .node import Node, NodeHooks, Slot, Task, Value, deliver_all, pop_heap
 
 POLL: Final = 64        # nodes between two looks at pending signals: compiled loops do not look by themselves
 
@@ -118,6 +118,13 @@ def careful(task: Task, node: Node, g: Value, more: Optional[list[Value]], share
 def run_node(task: Task, node: Node, g: Value, more: Optional[list[Value]], shared: bool) -> bool:
     graph = task.graph
     task.running = node
+    own = node._hooks
+    if own is not None and node._outputs == 1 and task.needed is None and not modes.anomaly:
+        g, shared = hooks.fire_single(own, g, graph, shared)
+        if not own.pre and not own.post:
+            node.push(task, g, None, shared)
+            return True
+        return run_hooked(task, node, own, [g], graph)
     gs: list[Value] = [g]
     if more is not None:
         gs.extend(more)
@@ -132,13 +139,14 @@ def run_node(task: Task, node: Node, g: Value, more: Optional[list[Value]], shar
                 task.captured[at] = gs[nr]
         if not runs:
             return False
-    own = node._hooks
-    if own is not None:
-        hooks.fire_tensor_hooks(node, gs, graph)
-        if own.pre:
-            gs = hooks.fire_node_hooks(own.pre, gs, None, graph)
-        shared = True
-        own = node._hooks                       # a hook may have added the first of its kind
+    hooks.fire_tensor_hooks(node, gs, graph)
+    return run_hooked(task, node, node._hooks, gs, graph)
+
+
+def run_hooked(task: Task, node: Node, own: Optional[NodeHooks], gs: list[Value], graph: bool) -> bool:
+    """Run a node after its tensor hooks."""
+    if own is not None and own.pre:
+        gs = hooks.fire_node_hooks(own.pre, gs, None, graph)
     if modes.anomaly or (own is not None and len(own.post) > 0):
         outs = node.backward(gs, graph)
         if own is not None and own.post:
@@ -147,7 +155,7 @@ def run_node(task: Task, node: Node, g: Value, more: Optional[list[Value]], shar
             anomaly.check(node, outs)
         deliver_all(task, node, outs)
     else:
-        node.push(task, gs[0], gs[1:], shared)
+        node.push(task, gs[0], gs[1:], True)
     return True
 
 

@@ -5,17 +5,19 @@ accumulate hooks], posthooks.  Each table is copied when its turn comes, so a ho
 """
 from __future__ import annotations
 
+import sys
 from collections import OrderedDict
 from typing import Any, Final, Optional
 
 from .modes import grad_on, modes
-from .node import Node, Value
+from .node import NONE, Node, NodeHooks, Value
 from .saved import TYPE_NAMES
 from .tensor import Kept, TensorBase, public, sink_of, type_name, wrap
 
 NO_GRAD: Final = "cannot register a hook on a tensor that doesn't require gradient"
 
 
+refs: Final[Any] = sys.getrefcount
 values: Final[Any] = dict.values        # OrderedDict.move_to_end does not change the order of firing
 given: Final[dict[int, Any]] = {}       # id of an array that the caller passed as gradient -> the caller's tensor
 
@@ -62,6 +64,34 @@ def type_of(t: Any) -> str:
     return {"bool": "CPUBoolType", "bfloat16": "CPUBFloat16Type"}.get(name, TYPE_NAMES[name])
 
 
+def fire_single(hooks: NodeHooks, g: Value, graph: bool, shared: bool) -> tuple[Value, bool]:
+    """fire_tensor_hooks for a node with one output -> its gradient, and whether somebody else may see it.
+
+    A gradient that no hook kept (counting references before and after) may still become a leaf's .grad without a copy.
+    """
+    for _, table in hooks.tensor:
+        if not table:
+            continue
+        before = 0 if shared else refs(g)
+        value = lift(g)
+        replaced = False
+        for hook in list(values(table)):
+            got = hook(value)
+            if got is not None:
+                check_result(hook, value, got)
+                value = got
+                replaced = True
+        if replaced:
+            g = lower(value, graph)
+            shared = True
+        elif not shared:
+            value = None
+            shared = refs(g) != before
+    if hooks.retain:
+        keep_retained(hooks, [g], graph)
+    return g, shared
+
+
 def fire_tensor_hooks(node: Node, gs: list[Value], graph: bool) -> None:
     """Let the hooks of the node's output tensors, then retain_grad, see and replace gs in place."""
     hooks = node._hooks
@@ -77,6 +107,11 @@ def fire_tensor_hooks(node: Node, gs: list[Value], graph: bool) -> None:
                 check_result(hook, value, got)
                 value = got
         gs[nr] = lower(value, graph)
+    if hooks.retain:
+        keep_retained(hooks, gs, graph)
+
+
+def keep_retained(hooks: NodeHooks, gs: list[Value], graph: bool) -> None:
     for nr, kept in list(hooks.retain.items()):
         value = lift(gs[nr])
         if value is not None:
@@ -189,7 +224,7 @@ def retain(t: TensorBase) -> None:
         t.kept = Kept()
     if to is not None and not t.kept.on:
         t.kept.on = True
-        to.own_hooks().retain[t.nr] = t.kept
+        own_retain(to)[t.nr] = t.kept
 
 
 def move_retained(t: TensorBase, was: Optional[Node]) -> None:
@@ -201,7 +236,14 @@ def move_retained(t: TensorBase, was: Optional[Node]) -> None:
     table = was._hooks.retain
     for nr in [n for n, k in table.items() if k is kept]:
         del table[nr]
-    t.fn.own_hooks().retain[t.nr] = kept
+    own_retain(t.fn)[t.nr] = kept
+
+
+def own_retain(node: Node) -> dict[int, Any]:
+    hooks = node.own_hooks()
+    if hooks.retain is NONE:
+        hooks.retain = {}
+    return hooks.retain
 
 
 from .._ops import create  # noqa: E402

@@ -42,14 +42,17 @@ class Slot:
     _shared: bool = False                       # may somebody else see `got`?  NOTE [Who owns .grad]
 
 
+NONE: Final[dict[int, Any]] = {}            # stands for a table without entries; never written
+
+
 class NodeHooks:
     """Hooks of one node, in the order in which they fire."""
 
     def __init__(self) -> None:
         self.tensor: list[tuple[int, dict[int, Any]]] = []      # (output number, hooks of that output's tensor)
-        self.retain: dict[int, Any] = {}                        # output number -> the Kept that takes the gradient
-        self.pre: dict[int, Any] = {}
-        self.post: dict[int, Any] = {}
+        self.retain: dict[int, Any] = NONE                      # output number -> the Kept that takes the gradient
+        self.pre: dict[int, Any] = NONE
+        self.post: dict[int, Any] = NONE
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)

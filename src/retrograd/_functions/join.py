@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import dtypes
 from .._engine import promote
-from .._engine.tensor import TensorBase
+from .._engine.tensor import TensorBase, wrap
 from .._ops import arith, compare, create, gather, index, join, shape
 from ._args import dim_of, finish, tensor
 from .reduce import aliased
@@ -276,8 +276,8 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> Any:
         if "meshgrid" not in _asked:                    # PyTorch warns once
             _asked.add("meshgrid")
             warnings.warn(
-                "torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.", UserWarning,
-                stacklevel=2)
+                "torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.",
+                UserWarning, stacklevel=2)
     if not xs:
         raise RuntimeError("meshgrid expects a non-empty TensorList")
     for x in xs:
@@ -317,7 +317,7 @@ def combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Any:
     if r < 0:
         raise RuntimeError(f"Expect a non-negative number, but got {r}")
     if r == 0:
-        return create.detached(shape.reshape(x, x.array.shape)).new_zeros(0)
+        return wrap(np.zeros(0, x.array.dtype))
     grids = meshgrid(*[x] * r, indexing="ij")
     places = np.meshgrid(*[np.arange(x.array.size)] * r, indexing="ij")
     mask = np.ones((x.array.size,) * r, bool)

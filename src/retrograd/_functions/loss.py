@@ -14,6 +14,7 @@ import numpy as np
 
 from .. import _size
 from .._engine import promote
+from .._engine.op import watch
 from .._engine.tensor import TensorBase, wrap
 from .._engine.views import NAMES, check_cast
 from .._ops import activation, arith, choose, create, loss, pointwise, shape
@@ -214,12 +215,14 @@ def nll(x: TensorBase, target: TensorBase, weight: Any, kind: int, ignored: int)
             t = t.reshape(())
         node: Any = loss.NllLossBackward0(t, w, kind, ignored, whole)
         node.asked = ignored % 2**64
+        watch(node, target)
         return node.run(x)
     if a.ndim != 4:
         flat = (a.shape[0], classes, 1, int(np.prod(a.shape[2:])))
         x, t = shape.reshape(x, flat), t.reshape(flat[:1] + flat[2:])
     node = loss.NllLoss2DBackward0(t, w, kind, ignored, whole)
     node.asked = ignored % 2**64
+    watch(node, target)
     y = node.run(x)
     return shape.reshape(y, sizes) if kind == loss.NONE and a.ndim != 4 else y
 

@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from .._engine.tensor import TensorBase, bump, wants_grad, wrap
 from .._engine.modes import grad_on
-from .._ops import activation, arith, cast, create, norm, pad, pointwise, shape
+from .._engine.tensor import bump, wants_grad, wrap
+from .._ops import arith, cast, create, norm, pad, pointwise, shape
 from .._ops import reduce as sums
 from .._ops.linalg import KINDS, count, fold
-from ._args import dim_of, finish, tensor
+from ._args import finish, tensor
 from .pool import avg_pool2d, avg_pool3d
 from .reduce import vector_norm
 
@@ -18,10 +18,7 @@ __all__ = [
     "layer_norm", "native_layer_norm", "batch_norm", "native_batch_norm", "group_norm", "native_group_norm",
     "instance_norm", "rms_norm",
 ]
-FUNCTIONAL = [
-    "layer_norm", "F_batch_norm as batch_norm", "F_group_norm as group_norm", "F_instance_norm as instance_norm",
-    "rms_norm", "local_response_norm", "normalize",
-]
+FUNCTIONAL = ["layer_norm", "batch_norm", "group_norm", "instance_norm", "rms_norm", "local_response_norm", "normalize"]
 MIXED = "mixed dtype (CPU): all inputs must share same datatype."
 
 
@@ -145,21 +142,16 @@ def normalised(input: Any, weight: Any, bias: Any, running_mean: Any, running_va
 
 
 def batch_norm(
-    input: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, training: bool, momentum: float, eps: float,
-    cudnn_enabled: bool = True,
-) -> Any:
-    """torch.batch_norm: see F.batch_norm; the arguments come in another order."""
-    return normalised(input, weight, bias, running_mean, running_var, training, momentum, eps)[0]
-
-
-def F_batch_norm(
     input: Any, running_mean: Any, running_var: Any, weight: Any = None, bias: Any = None, training: bool = False,
-    momentum: float = 0.1, eps: float = 1e-5,
+    momentum: float = 0.1, eps: float = 1e-5, *cudnn_enabled: Any,
 ) -> Any:
     """Normalise every channel (dim 1) over the batch, or by the running statistics unless training.
 
     In training running_mean and running_var are updated in place: (1 - momentum) * old + momentum * new.
+    With a ninth argument this is torch.batch_norm, whose order is (input, weight, bias, running_mean, running_var, ...).
     """
+    if cudnn_enabled:
+        return normalised(input, running_mean, running_var, weight, bias, training, momentum, eps)[0]
     if training:
         several_values(tensor(input, "batch_norm").shape)
     if (running_mean is None) != (running_var is None):
@@ -190,6 +182,9 @@ def group_norm(
     x = tensor(input, "group_norm")
     if x.ndim < 2:
         raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {x.ndim}")
+    sizes = list(x.shape)
+    if sizes[0] * sizes[1] // num_groups * count(tuple(sizes[2:])) == 1:
+        raise ValueError(f"Expected more than 1 value per channel when training, got input size {sizes}")
     if num_groups <= 0:
         raise RuntimeError(f"Expected num groups to be greater than 0, got {num_groups}")
     c = x.array.shape[1]
@@ -201,29 +196,25 @@ def group_norm(
         if p is not None and (p.ndim != 1 or p.array.size != c):
             raise RuntimeError(
                 f"Expected {name} to be a vector of size equal to the number of channels in input, but got {name} of shape "
-                f"{list(p.shape)} and input of shape {list(x.shape)}")
+                f"{list((p if weight is None else weight).shape)} and input of shape {list(x.shape)}")
     floating(x, "GroupNormKernelImpl")
     same_kind(x, weight, bias)
     return norm.group_norm(x, weight, bias, num_groups, eps)[0]
 
 
-def F_group_norm(input: Any, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Any:
-    """Normalise the channels (dim 1) of (N, C, *) in `num_groups` groups."""
-    x = tensor(input, "group_norm")
-    if x.ndim < 2:
-        raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {x.ndim}")
-    sizes = list(x.shape)
-    if sizes[0] * sizes[1] // num_groups * count(tuple(sizes[2:])) == 1:
-        raise ValueError(f"Expected more than 1 value per channel when training, got input size {sizes}")
-    return group_norm(x, num_groups, weight, bias, eps)
-
-
 def instance_norm(
-    input: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, use_input_stats: bool, momentum: float,
-    eps: float, cudnn_enabled: bool = True,
+    input: Any, running_mean: Any = None, running_var: Any = None, weight: Any = None, bias: Any = None,
+    use_input_stats: bool = True, momentum: float = 0.1, eps: float = 1e-5, *cudnn_enabled: Any,
 ) -> Any:
-    """torch.instance_norm: see F.instance_norm; the arguments come in another order."""
+    """Normalise every channel of every sample over its spatial dims.
+
+    With a ninth argument this is torch.instance_norm, whose order is (input, weight, bias, running_mean, ...).
+    """
     x = tensor(input, "instance_norm")
+    if cudnn_enabled:
+        running_mean, running_var, weight, bias = weight, bias, running_mean, running_var
+    elif use_input_stats and count(tuple(x.array.shape[2:])) == 1:
+        raise ValueError(f"Expected more than 1 spatial element when training, got input size {x.shape}")
     if not use_input_stats and (running_mean is None or running_var is None):
         raise RuntimeError("Expected running_mean and running_var to be defined when use_input_stats is false")
     n, c = x.array.shape[:2]
@@ -238,17 +229,6 @@ def instance_norm(
     return shape.reshape(y, tuple(x.array.shape))
 
 
-def F_instance_norm(
-    input: Any, running_mean: Any = None, running_var: Any = None, weight: Any = None, bias: Any = None,
-    use_input_stats: bool = True, momentum: float = 0.1, eps: float = 1e-5,
-) -> Any:
-    """Normalise every channel of every sample over its spatial dims."""
-    x = tensor(input, "instance_norm")
-    if use_input_stats and count(tuple(x.array.shape[2:])) == 1:
-        raise ValueError(f"Expected more than 1 spatial element when training, got input size {x.shape}")
-    return instance_norm(x, weight, bias, running_mean, running_var, use_input_stats, momentum, eps)
-
-
 def rms_norm(input: Any, normalized_shape: Any, weight: Any = None, eps: float | None = None) -> Any:
     """x / sqrt(mean of squares + eps) * weight over the last dims; eps defaults to the dtype's smallest step from 1."""
     x = tensor(input, "rms_norm")
@@ -259,9 +239,10 @@ def rms_norm(input: Any, normalized_shape: Any, weight: Any = None, eps: float |
     wide = cast.cast(x, np.dtype("float32")) if own.itemsize == 2 else x
     small = eps if eps is not None else float(np.finfo(wide.array.dtype).eps)
     dims = tuple(range(x.ndim - len(over), x.ndim))
-    y = wide * pointwise.rsqrt(sums.mean_dims(arith.pow(wide, 2), dims, True) + small)
+    square = sums.mean_dims(arith.pow(wide, 2), dims, True)
+    y = wide * pointwise.rsqrt(norm.AddBackward1(small).run(square))
     if weight is not None:
-        y = y * (weight if weight.array.dtype == y.array.dtype else cast.cast(weight, y.array.dtype))
+        y = y * weight
     return y if y.array.dtype == own else cast.cast(y, own)
 
 
@@ -274,10 +255,10 @@ def local_response_norm(input: Any, size: int, alpha: float = 1e-4, beta: float 
             f"input (got {x.ndim} dimensions)")
     if x.array.size == 0:
         return x
-    squares = shape.unsqueeze(x * x, 1)
+    squares = x * x
     before, after = size // 2, (size - 1) // 2
     if x.ndim == 3:
-        grown = pad.constant(squares, ((before, after), (0, 0)), 0)
+        grown = pad.constant(shape.unsqueeze(squares, 1), ((before, after), (0, 0)), 0)
         mean = shape.squeeze_dim(avg_pool2d(grown, (size, 1), stride=1), 1)
     else:
         s = tuple(x.array.shape)

@@ -148,7 +148,7 @@ def searchsorted(sorted_sequence: Any, input: Any, *, out_int32: bool = False, r
                 f"tensor {list(values.shape)}")
     if sorter is not None:
         rows = np.take_along_axis(rows, sorter.array, -1)
-    how = "right" if right or side == "right" else "left"
+    how: Any = "right" if right or side == "right" else "left"
     if rows.ndim == 1:
         found = np.searchsorted(rows, values, how)
     else:

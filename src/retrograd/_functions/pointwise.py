@@ -503,7 +503,7 @@ def where(condition: Any, input: Any = None, other: Any = None, *, out: Any = No
     if not isinstance(a, TensorBase) and not isinstance(b, TensorBase):
         dtype = promote.result_dtype([a, b])
         return finish(wrap(np.where(mask, promote.to(a, dtype), promote.to(b, dtype)).astype(dtype)), out, "where")
-    return finish(choose.where(mask, a, b), out, "where", a, b)
+    return finish(choose.where(c if mask is c.array else mask, a, b), out, "where", a, b)
 
 
 def where_method(input: Any, condition: Any, other: Any) -> Any:
@@ -522,7 +522,8 @@ setattr(Tensor, "polygamma", polygamma_method)  # noqa: B010
 
 
 def fill_op(x: TensorBase, mask: Any, value: Any, name: str) -> Any:
-    m = tensor(mask, name, "mask").array
+    kept = tensor(mask, name, "mask")
+    m = kept.array
     if isinstance(value, TensorBase) and value.array.ndim:
         raise RuntimeError(
             f"masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.array.ndim} "
@@ -532,8 +533,8 @@ def fill_op(x: TensorBase, mask: Any, value: Any, name: str) -> Any:
             f"masked_fill_ only supports boolean masks, but got mask with dtype {C_NAMES[m.dtype.name]}")
     promote.check_broadcast(m, x.array)
     if isinstance(value, TensorBase):
-        return pointwise.MaskedFillBackward1(m)
-    return choose.MaskedFillBackward0(m, operand(value, name, "value", 3))
+        return pointwise.MaskedFillBackward1(kept)
+    return choose.MaskedFillBackward0(kept, operand(value, name, "value", 3))
 
 
 def masked_fill(input: Any, mask: Any, value: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 import builtins
 import functools
 import math
+import operator
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -41,16 +42,18 @@ def named(name: str, *fields: str) -> Any:
         return tuple.__new__(cls, values)
 
     def show(self: Any) -> str:
-        return f"torch.return_types.{name}(\n" + ",\n".join(f"{f}={v!r}" for f, v in zip(fields, self, strict=True)) + ")"
+        inside = ",\n".join(f"{f}={v!r}" for f, v in zip(fields, self, strict=True))
+        return f"torch.return_types.{name}(\n{inside})"
 
     def reduce_(self: Any) -> Any:
         return type(self), (tuple(self),)
 
-    body: dict[str, Any] = {"__new__": new, "__repr__": show, "__reduce__": reduce_, "__slots__": (),
+    body: dict[str, Any] = {
+        "__new__": new, "__repr__": show, "__reduce__": reduce_, "__slots__": (),
                             "__module__": "torch.return_types", "__match_args__": fields,
                             "n_fields": len(fields), "n_sequence_fields": len(fields), "n_unnamed_fields": 0}
     for i, field in enumerate(fields):
-        body[field] = property(lambda self, i=i: self[i])
+        body[field] = property(operator.itemgetter(i))
     RETURN_TYPES[name] = type(name, (tuple,), body)
     return RETURN_TYPES[name]
 
@@ -58,8 +61,8 @@ def named(name: str, *fields: str) -> Any:
 Pair: dict[str, Any] = {
     name: named(name, "values", "indices") for name in
     ("max", "min", "median", "nanmedian", "mode", "cummax", "cummin", "sort", "topk", "kthvalue",
-     "max_out", "min_out", "median_out", "nanmedian_out", "mode_out", "cummax_out", "cummin_out", "sort_out", "topk_out",
-     "kthvalue_out")
+     "max_out", "min_out", "median_out", "nanmedian_out", "mode_out", "cummax_out", "cummin_out", "sort_out",
+     "topk_out", "kthvalue_out")
 }
 AMINMAX = named("aminmax", "min", "max")
 AMINMAX_OUT = named("aminmax_out", "min", "max")
@@ -132,7 +135,8 @@ def sum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
         return y if out is None else write_out(y, out, "sum", x)
     dims = dims_arg(dim if axis is None else axis, x, "sum")
     keep = keepdim or keepdims
-    y = reduce.sum_dims(x, dims, keep) if dtype is None else reduce.sum_dims_as(x, dims, keep, in_dtype(x, dtype, "sum"))
+    want = None if dtype is None else in_dtype(x, dtype, "sum")
+    y = reduce.sum_dims(x, dims, keep) if dtype is None else reduce.sum_dims_as(x, dims, keep, want)
     return y if out is None else write_out(y, out, "sum", x)
 
 
@@ -182,7 +186,7 @@ def nanmean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = 
         raise RuntimeError(
             f"nanmean(): expected input to have floating point or complex dtype but got {scalar_name(x)}")
     dims = dims_of(dim, x.array.ndim)
-    count = wrap(np.add.reduce(~np.isnan(x.array), dims, np.int64, None, keepdim))
+    count = wrap((~np.isnan(x.array)).sum(dims, np.int64, keepdims=keepdim))
     return finish(arith.div(nansum(x, dim, keepdim, dtype=dtype), count), out, "nanmean", x)
 
 
@@ -342,7 +346,9 @@ def norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, out
     return vector_norm(x, 2 if p is None or p == "fro" else p, dim, keepdim, dtype=dtype, out=out)
 
 
-def vector_norm(x: Any, ord: Any = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Any = None) -> Any:
+def vector_norm(
+    x: Any, ord: Any = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Any = None,
+) -> Any:
     """(sum |x|**ord)**(1/ord) over dims (None: all), as torch.linalg.vector_norm."""
     tensor(x, "linalg_vector_norm")
     want = in_dtype(x, dtype, "linalg_vector_norm")

@@ -345,7 +345,8 @@ def squeeze(input: Any, dim: Any = None) -> Any:
 
 def dims_named(dim: Any, x: TensorBase, function: str) -> tuple[int, ...]:
     if not isinstance(dim, (tuple, list)):
-        raise refused(function, (x, dim), "(Tensor input)", "(Tensor input, int dim)", "(Tensor input, tuple of ints dim)")
+        raise refused(
+            function, (x, dim), "(Tensor input)", "(Tensor input, int dim)", "(Tensor input, tuple of ints dim)")
     return dims_of(dim, x.array.ndim) if dim else ()
 
 
@@ -624,7 +625,9 @@ def tile(input: Any, *dims: Any) -> Any:
     return repeat(x, (1,) * (x.array.ndim - len(times)) + times)
 
 
-def repeat_interleave(input: Any, repeats: Any = None, dim: int | None = None, *, output_size: int | None = None) -> Any:
+def repeat_interleave(
+    input: Any, repeats: Any = None, dim: int | None = None, *, output_size: int | None = None,
+) -> Any:
     """Each element repeated in place, `repeats` times (int, or one count per element), along dim or of the
     flattened.
     """

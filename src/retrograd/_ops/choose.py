@@ -9,6 +9,7 @@ from .._engine import promote
 from .._engine.node import Array, Value
 from .._engine.op import A, B, X, Binary, Unary, watch
 from .._engine.tensor import TensorBase
+from .select import select
 
 np: Final[Any] = numpy
 
@@ -27,7 +28,7 @@ class WhereBackward0(Binary):
         self.condition = None
 
     def forward(self, a: Array, b: Array) -> Array:
-        return np.where(self.condition, a, b)
+        return select(self.condition, a, b)
 
     def compute(self, a: Value, b: Value, ta: Any, tb: Any) -> Array:
         y: Array = super().compute(a, b, ta, tb)
@@ -54,10 +55,10 @@ class MaximumBackward0(Binary):
         return np.maximum(a, b)
 
     def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
-        return share(g, a, b, a >= b)
+        return share(g, a, b, a < b)
 
     def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
-        return share(g, a, b, a <= b)
+        return share(g, a, b, b < a)
 
 
 @final
@@ -69,15 +70,15 @@ class MinimumBackward0(Binary):
         return np.minimum(a, b)
 
     def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
-        return share(g, a, b, a <= b)
+        return share(g, a, b, b < a)
 
     def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
-        return share(g, a, b, a >= b)
+        return share(g, a, b, a < b)
 
 
-def share(g: Value, a: Value, b: Value, won: Value) -> Value:
-    """g where this operand won, half of it at a tie."""
-    return where(a == b, g / 2, where(won, g, 0.0))
+def share(g: Value, a: Value, b: Value, lost: Value) -> Value:
+    """g unless this operand lost (NaN loses to nobody), half of it at a tie."""
+    return where(lost, 0.0, where(a == b, g / 2, g))
 
 
 @final
@@ -96,7 +97,7 @@ class ClampBackward1(Unary):
         for bound, how in ((self.low, np.maximum), (self.high, np.minimum)):
             if bound is not None:
                 y, n = promote.operands(y, bound, promote.SAME)
-                y = how(y, n)
+                y = how(n, y)                   # in this order -0. stays -0.
         return y
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:

@@ -157,7 +157,7 @@ class IndexAddAtBackward0(Unary):
 
 
 def tensors_of(where: Any) -> Any:
-    """A NumPy index as PyTorch shows it: a tensor per dim, None for a whole one, masks as the places where they hold."""
+    """A NumPy index as PyTorch shows it: a tensor per dim, None for a whole one, of a mask where it holds."""
     found: list[Any] = []
     for w in where:
         if not isinstance(w, np.ndarray):
@@ -293,7 +293,8 @@ def setitem(x: TensorBase, where: Any, value: Value) -> None:
 
 def unassignable(x: TensorBase, value: Any) -> Exception:
     if isinstance(value, complex):
-        return RuntimeError(f"value cannot be converted to type {x.array.dtype.name.rstrip('0123456789')} without overflow")
+        kind_ = x.array.dtype.name.rstrip("0123456789")
+        return RuntimeError(f"value cannot be converted to type {kind_} without overflow")
     kind = type(value)
     name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
     return TypeError(f"can't assign a {name} to a {TYPE_NAMES.get(x.array.dtype.name, 'torch.Tensor')}")
@@ -321,8 +322,9 @@ def assign_at(part: TensorBase, rest: Any, value: Value, where: Any) -> None:
     if isinstance(value, TensorBase):
         if not filling and value.array.dtype != part.array.dtype:
             raise RuntimeError(
-                f"Index put requires the source and destination dtypes match, got {NAMES[part.array.dtype.name]} for the "
-                f"destination and {NAMES[value.array.dtype.name]} for the source.")
+                "Index put requires the source and destination dtypes match, got "
+                f"{NAMES[part.array.dtype.name]} for the destination and {NAMES[value.array.dtype.name]} for the "
+                "source.")
         if value.array.ndim > 1:
             value = without_lead(value)
     IndexPutBackward0(rest, False).run_(part, value)
@@ -485,7 +487,7 @@ def basic(x: Value, where: Any, write: bool) -> Any:
 
 
 def plain(item: Any) -> Any:
-    """One index as an int, bool, slice, None, Ellipsis or array of bool, int32 or int64; IndexError for anything else."""
+    """One index as an int, bool, slice, None, Ellipsis or array of bool, int32 or int64; else IndexError."""
     kind = type(item)
     if kind is int or kind is slice or kind is bool or item is None or item is Ellipsis:
         return item
@@ -515,8 +517,8 @@ def plain(item: Any) -> Any:
 BYTES: Final = "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead."
 AS_TUPLE: Final = (
     "Using a non-tuple sequence for multidimensional indexing is deprecated and will be changed in pytorch 2.9; use "
-    "x[tuple(seq)] instead of x[seq]. In pytorch 2.9 this will be interpreted as tensor index, x[torch.tensor(seq)], which "
-    "will result either in an error or a different result"
+    "x[tuple(seq)] instead of x[seq]. In pytorch 2.9 this will be interpreted as tensor index, x[torch.tensor(seq)], "
+    "which will result either in an error or a different result"
 )
 
 
@@ -557,7 +559,8 @@ def number(item: Any) -> int:
     kind = type(item)
     name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
     raise IndexError(
-        f"only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got {name})")
+        "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got "
+        f"{name})")
 
 
 def unpacked(where: Any) -> list[Any]:
@@ -566,7 +569,8 @@ def unpacked(where: Any) -> list[Any]:
         return list(where)
     if isinstance(where, list) and len(where) < 32:
         for item in where:
-            if item is None or item is Ellipsis or isinstance(item, (list, tuple, slice, TensorBase, np.ndarray, range)):
+            if item is None or item is Ellipsis or isinstance(
+                    item, (list, tuple, slice, TensorBase, np.ndarray, range)):
                 warnings.warn(AS_TUPLE, UserWarning, stacklevel=4)
                 return list(where)
     return [where]

@@ -10,7 +10,7 @@ import numpy
 
 from .._engine import promote
 from .._engine.node import Array, Value
-from .._engine.op import A, B, Binary, Nary, Unary, X, Y
+from .._engine.op import A, B, Binary, Nary, Unary, X, Y, watch
 from .._engine.tensor import TensorBase
 from . import special
 from .cast import floating
@@ -874,8 +874,8 @@ class MaskedFillBackward1(Binary):
     names: ClassVar[Any] = {}
     shows: ClassVar[Any] = {"mask": "mask"}
 
-    def __init__(self, mask: Array) -> None:
-        self.mask: Any = mask
+    def __init__(self, mask: Value) -> None:
+        self.mask: Any = watch(self, mask)
 
     def drop(self) -> None:
         self.mask = None

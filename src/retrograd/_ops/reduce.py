@@ -342,7 +342,8 @@ class AminmaxBackward0(Many):
 
     def forward(self, x: Array) -> list[Array]:
         dim = self.dim if x.ndim else None
-        return [np.minimum.reduce(x, dim, None, None, self.keepdim), np.maximum.reduce(x, dim, None, None, self.keepdim)]
+        keep = self.keepdim
+        return [np.minimum.reduce(x, dim, None, None, keep), np.maximum.reduce(x, dim, None, None, keep)]
 
     def grad(self, gs: list[Value], x: Value, ys: list[Value]) -> Value:
         own = raw(x)
@@ -766,6 +767,11 @@ class CumprodBackward0(Unary):
         return got if self.dtype is None else cast.cast(got, own.dtype)
 
 
+def log_from_end(g: Array, y: Array, dim: int) -> Array:
+    """log of the running sum, from the far end, of exp(-y) times the positive part of g"""
+    return np.flip(np.logaddexp.accumulate(np.flip(np.log(np.maximum(g, 0)) - y, dim), dim), dim)
+
+
 @final
 class LogcumsumexpBackward0(Unary):
     keep = X | Y
@@ -786,9 +792,7 @@ class LogcumsumexpBackward0(Unary):
         if own.ndim == 0:
             return g * 1
         if not isinstance(x, TensorBase) and not isinstance(g, TensorBase):
-            up = np.flip(np.logaddexp.accumulate(np.flip(np.log(np.maximum(g, 0)) - y, self.dim), self.dim), self.dim)
-            down = np.flip(np.logaddexp.accumulate(np.flip(np.log(np.maximum(-g, 0)) - y, self.dim), self.dim), self.dim)
-            return np.exp(up + x) - np.exp(down + x)
+            return np.exp(log_from_end(g, y, self.dim) + x) - np.exp(log_from_end(-g, y, self.dim) + x)
         last = own.ndim - 1                     # differentiable, at the price of a square
         gap = (shape.unsqueeze(shape.transpose(x, self.dim, last), last + 1)
                - shape.unsqueeze(shape.transpose(y, self.dim, last), last))

@@ -2,15 +2,35 @@
 from __future__ import annotations
 
 import warnings
-import weakref
 from collections import OrderedDict
 from collections.abc import Callable
+from itertools import count
 from typing import Any
+from weakref import ref
 
 from .._engine.tensor import public
 
 
-class RemovableHandle:
+class _Handles(type):
+    """Gives RemovableHandle its `next_id`; a counter, as writing a class attribute at each registration is slow."""
+
+    @property
+    def next_id(cls) -> int:
+        """The id that the next handle gets."""
+        return int(_ids.__reduce__()[1][0])
+
+    @next_id.setter
+    def next_id(cls, value: int) -> None:
+        global _ids, _take
+        _ids = count(value)
+        _take = _ids.__next__
+
+
+_ids = count()
+_take = _ids.__next__
+
+
+class RemovableHandle(metaclass=_Handles):
     """What register_*hook returns: `remove()` takes the hook out.  Dropping the handle leaves the hook in place.
 
     hooks_dict  the table the hook sits in, held weakly
@@ -20,36 +40,35 @@ class RemovableHandle:
     """
 
     id: int
-    next_id: int = 0
 
     def __init__(self, hooks_dict: Any, *, extra_dict: Any = None) -> None:
-        self.hooks_dict_ref = weakref.ref(hooks_dict)
-        self.id = RemovableHandle.next_id
-        RemovableHandle.next_id += 1
-        self.extra_dict_ref: tuple[Any, ...] = ()
-        if isinstance(extra_dict, dict):
-            self.extra_dict_ref = (weakref.ref(extra_dict),)
-        elif isinstance(extra_dict, list):
-            self.extra_dict_ref = tuple(weakref.ref(d) for d in extra_dict)
+        self.hooks_dict_ref = ref(hooks_dict)
+        self.id = _take()
+        if extra_dict is None:
+            self.extra_dict_ref: tuple[Any, ...] = ()
+        elif isinstance(extra_dict, dict):
+            self.extra_dict_ref = (ref(extra_dict),)
+        else:
+            self.extra_dict_ref = tuple(ref(d) for d in extra_dict)
 
     def remove(self) -> None:
         """Take the hook out; a second call does nothing."""
-        for ref in (self.hooks_dict_ref, *self.extra_dict_ref):
-            table = ref()
+        for found in (self.hooks_dict_ref, *self.extra_dict_ref):
+            table = found()
             if table is not None:
                 table.pop(self.id, None)
 
     def __getstate__(self) -> Any:
-        tables = tuple(ref() for ref in self.extra_dict_ref)
+        tables = tuple(found() for found in self.extra_dict_ref)
         return self.hooks_dict_ref(), self.id, tables
 
     def __setstate__(self, state: Any) -> None:
         table = OrderedDict() if state[0] is None else state[0]
-        self.hooks_dict_ref = weakref.ref(table)
+        self.hooks_dict_ref = ref(table)
         self.id = state[1]
         RemovableHandle.next_id = max(RemovableHandle.next_id, self.id + 1)
         extra = state[2] if len(state) > 2 and state[2] is not None else ()
-        self.extra_dict_ref = tuple(weakref.ref(OrderedDict() if d is None else d) for d in extra)
+        self.extra_dict_ref = tuple(ref(OrderedDict() if d is None else d) for d in extra)
 
     def __enter__(self) -> RemovableHandle:
         return self
