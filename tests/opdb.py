@@ -99,7 +99,8 @@ class Make:
         if dtype.kind == "b":
             return self.rng.integers(0, 2, shape).astype(dtype)
         if dtype.kind in "iu":
-            return self.rng.integers(max(math.ceil(low), 0 if dtype.kind == "u" else -99), math.floor(high) + 1, shape).astype(dtype)
+            return self.rng.integers(max(math.ceil(low), 0 if dtype.kind == "u" else -99), math.floor(high) + 1,
+                shape).astype(dtype)
         grid = (np.arange(n) + self.rng.uniform(0.1, 0.9, n)) / max(n, 1) * (high - low) + low
         out = self.rng.permutation(grid).reshape(shape)
         for kink in self.kinks:
@@ -147,6 +148,7 @@ class Op:
     method    the method's name; True: the function's; None: it has none.  inplace: likewise, of the in-place method
     node      name of the grad_fn
     picks     picks elements: not differentiable where two are equal
+    checks    it refuses values out of its domain
     rough     PyTorch computes a constant of it in single precision
     fixed     positions among the float arrays that take no gradient
     errors    (sample, exception class, how its text begins) by `op_errors.py`
@@ -175,6 +177,7 @@ class Op:
     seeded: bool = False
     picks: bool = False
     rough: bool = False
+    checks: bool = False
     tol: float = 1.0
     exact: bool = False
     oracle: bool = True
@@ -597,44 +600,62 @@ def powers(m: Make) -> Iterator[S]:
 
 
 ARITHMETIC = [
-    Op("add", scaled, lambda a, b, alpha=1: a + alpha * b, inplace=True, out=True, node="AddBackward0", dtypes=NUMBERS, twice=True),
-    Op("sub", scaled, lambda a, b, alpha=1: a - alpha * b, inplace=True, out=True, node="SubBackward0", dtypes=NUMBERS, twice=True),
+    Op("add", scaled, lambda a, b, alpha=1: a + alpha * b, inplace=True, out=True, node="AddBackward0", dtypes=NUMBERS,
+       twice=True),
+    Op("sub", scaled, lambda a, b, alpha=1: a - alpha * b, inplace=True, out=True, node="SubBackward0", dtypes=NUMBERS,
+       twice=True),
     Op("mul", two_or_number, lambda a, b: a * b, inplace=True, out=True, node="MulBackward0", dtypes=ALL),
-    Op("div", two_or_number, np.true_divide, inplace=True, out=True, node="DivBackward0", dtypes=NUMBERS, result="float", kinks=(0,), gap=0.3, low=1),
-    Op("div_rounded", rounded_divs, true_or_floor, path="div", inplace=True, out=True, node="DivBackward1", dtypes=WIDE + INTS,
+    Op("div", two_or_number, np.true_divide, inplace=True, out=True, node="DivBackward0", dtypes=NUMBERS,
+       result="float", kinks=(0,), gap=0.3, low=1),
+    Op("div_rounded", rounded_divs, true_or_floor, path="div", inplace=True, out=True, node="DivBackward1",
+       dtypes=WIDE + INTS,
        kinks=(0,), gap=0.3, low=1, twice=True),
-    Op("true_divide", two_or_number, np.true_divide, inplace=True, out=True, node="DivBackward0", dtypes=NUMBERS, result="float", low=1, high=3),
-    Op("floor_divide", two_or_number, np.floor_divide, inplace=True, out=True, dtypes=WIDE + INTS, low=1, high=9, grad=False),
-    Op("remainder", two_or_number, np.remainder, inplace=True, out=True, node="RemainderBackward0", dtypes=WIDE + INTS, low=1, high=9,
+    Op("true_divide", two_or_number, np.true_divide, inplace=True, out=True, node="DivBackward0", dtypes=NUMBERS,
+       result="float", low=1, high=3),
+    Op("floor_divide", two_or_number, np.floor_divide, inplace=True, out=True, dtypes=WIDE + INTS, low=1, high=9,
+       grad=False),
+    Op("remainder", two_or_number, np.remainder, inplace=True, out=True, node="RemainderBackward0", dtypes=WIDE + INTS,
+       low=1, high=9,
        twice=None),
     Op("neg", one, np.negative, inplace=True, out=True, node="NegBackward0", dtypes=NUMBERS, twice=True),
-    Op("reciprocal", one, lambda x: 1 / x, inplace=True, out=True, node="ReciprocalBackward0", dtypes=NUMBERS, result="float", low=1, high=3),
+    Op("reciprocal", one, lambda x: 1 / x, inplace=True, out=True, node="ReciprocalBackward0", dtypes=NUMBERS,
+       result="float", low=1, high=3),
     Op("square", one, np.square, inplace=True, out=True, node="PowBackward0", dtypes=NUMBERS),
-    Op("pow", powers, lambda a, b: np.power(a, b), inplace=True, out=True, node="PowBackward0", dtypes=NUMBERS, low=1, high=3),
-    Op("pow_tensor", two, np.power, path="pow", inplace=True, out=True, node="PowBackward1", dtypes=NUMBERS, low=1, high=3),
-    Op("pow_number", number_first, np.power, path="pow", method=None, node="PowBackward2", dtypes=NUMBERS, low=1, high=3),
+    Op("pow", powers, lambda a, b: np.power(a, b), inplace=True, out=True, node="PowBackward0", dtypes=NUMBERS, low=1,
+       high=3),
+    Op("pow_tensor", two, np.power, path="pow", inplace=True, out=True, node="PowBackward1", dtypes=NUMBERS, low=1,
+       high=3),
+    Op("pow_number", number_first, np.power, path="pow", method=None, node="PowBackward2", dtypes=NUMBERS, low=1,
+       high=3),
     Op("rsub", two_or_number, lambda a, b: b - a, dtypes=WIDE + INTS, method=None, twice=True),
     Op("subtract", two, np.subtract, inplace=True, out=True, node="SubBackward0", twice=True),
     Op("multiply", two, np.multiply, inplace=True, out=True, node="MulBackward0"),
     Op("divide", two, np.divide, inplace=True, out=True, node="DivBackward0", low=1, high=3),
     Op("negative", one, np.negative, inplace=True, out=True, node="NegBackward0", twice=True),
-    Op("float_power", powers, lambda a, b: np.power(a.astype(float), b), out=True, result="float64", low=1, high=3, method=None),
+    Op("float_power", powers, lambda a, b: np.power(a.astype(float), b), out=True, result="float64", low=1, high=3,
+       method=None),
     # operators
     Op("operator.add", two_or_number, np.add, node="AddBackward0", dtypes=NUMBERS, twice=True),
     Op("operator.sub", two_or_number, np.subtract, node="SubBackward0", dtypes=NUMBERS, twice=True),
     Op("operator.mul", two_or_number, np.multiply, node="MulBackward0", dtypes=NUMBERS),
-    Op("operator.truediv", two_or_number, np.true_divide, node="DivBackward0", dtypes=NUMBERS, result="float", low=1, high=3),
+    Op("operator.truediv", two_or_number, np.true_divide, node="DivBackward0", dtypes=NUMBERS, result="float", low=1,
+       high=3),
     Op("operator.pow", two_or_number, np.power, dtypes=NUMBERS, low=1, high=3),
-    Op("operator.mod", two_or_number, np.remainder, dtypes=WIDE + INTS, low=1, high=9, node="RemainderBackward0", twice=None),
+    Op("operator.mod", two_or_number, np.remainder, dtypes=WIDE + INTS, low=1, high=9, node="RemainderBackward0",
+       twice=None),
     Op("operator.floordiv", two_or_number, np.floor_divide, dtypes=WIDE + INTS, low=1, high=9, grad=False),
     Op("operator.neg", one, np.negative, node="NegBackward0", dtypes=NUMBERS, twice=True),
     Op("number + x", number_first, np.add, path="operator.add", node="AddBackward0", dtypes=NUMBERS, twice=True),
-    Op("number - x", number_first, np.subtract, path="operator.sub", node="RsubBackward1", dtypes=WIDE + INTS, twice=True),
+    Op("number - x", number_first, np.subtract, path="operator.sub", node="RsubBackward1", dtypes=WIDE + INTS,
+       twice=True),
     Op("number * x", number_first, np.multiply, path="operator.mul", node="MulBackward0", dtypes=NUMBERS),
-    Op("number / x", number_first, np.true_divide, path="operator.truediv", node="MulBackward0", dtypes=WIDE + INTS, result="float", low=1, high=3),
+    Op("number / x", number_first, np.true_divide, path="operator.truediv", node="MulBackward0", dtypes=WIDE + INTS,
+       result="float", low=1, high=3),
     Op("number ** x", number_first, np.power, path="operator.pow", node="PowBackward2", dtypes=NUMBERS, low=1, high=3),
-    Op("number % x", number_first, np.remainder, path="operator.mod", node="RemainderBackward0", dtypes=WIDE + INTS, low=1, high=9, twice=None),
-    Op("number // x", number_first, np.floor_divide, path="operator.floordiv", dtypes=WIDE + INTS, low=1, high=9, grad=False),
+    Op("number % x", number_first, np.remainder, path="operator.mod", node="RemainderBackward0", dtypes=WIDE + INTS,
+       low=1, high=9, twice=None),
+    Op("number // x", number_first, np.floor_divide, path="operator.floordiv", dtypes=WIDE + INTS, low=1, high=9,
+       grad=False),
 ]
 
 COMPARISONS = [
@@ -646,7 +667,8 @@ COMPARISONS = [
     for name, ref in [("eq", np.equal), ("ne", np.not_equal), ("lt", np.less), ("le", np.less_equal),
                       ("gt", np.greater), ("ge", np.greater_equal)]
 ] + [
-    Op(f"number {symbol} x", number_first, ref, path=f"operator.{name}", result="bool", grad=False, dtypes=WIDE + INTS, exact=True)
+    Op(f"number {symbol} x", number_first, ref, path=f"operator.{name}", result="bool", grad=False, dtypes=WIDE + INTS,
+       exact=True)
     for symbol, name, ref in [("==", "eq", np.equal), ("<", "lt", np.less), (">=", "ge", np.greater_equal)]
 ] + [
     Op(f"operator.{name}", int_twos, ref, grad=False, dtypes=INTS + BOOL, exact=True)
@@ -654,11 +676,14 @@ COMPARISONS = [
 ] + [
     Op("operator.invert", one, np.invert, grad=False, dtypes=INTS + BOOL, exact=True),
     *[Op(name, int_twos, ref, grad=False, dtypes=INTS + BOOL, exact=True, out=True, inplace=True)
-      for name, ref in [("bitwise_and", np.bitwise_and), ("bitwise_or", np.bitwise_or), ("bitwise_xor", np.bitwise_xor)]],
+      for name, ref in [("bitwise_and", np.bitwise_and), ("bitwise_or", np.bitwise_or),
+          ("bitwise_xor", np.bitwise_xor)]],
     Op("bitwise_not", one, np.invert, grad=False, dtypes=INTS + BOOL, exact=True, out=True, inplace=True),
     *[Op(name, two, ref, grad=False, result="bool", dtypes=WIDE + INTS + BOOL, exact=True, out=True, inplace=True)
-      for name, ref in [("logical_and", np.logical_and), ("logical_or", np.logical_or), ("logical_xor", np.logical_xor)]],
-    Op("logical_not", one, np.logical_not, grad=False, result="bool", dtypes=WIDE + INTS + BOOL, exact=True, out=True, inplace=True),
+      for name, ref in [("logical_and", np.logical_and), ("logical_or", np.logical_or),
+          ("logical_xor", np.logical_xor)]],
+    Op("logical_not", one, np.logical_not, grad=False, result="bool", dtypes=WIDE + INTS + BOOL, exact=True, out=True,
+       inplace=True),
     *[Op(name, one, ref, grad=False, result="bool", dtypes=WIDE + INTS, exact=True)
       for name, ref in [("isnan", np.isnan), ("isinf", np.isinf), ("isfinite", np.isfinite)]],
     Op("maximum", two, np.maximum, out=True, node="MaximumBackward0", dtypes=ALL, exact=True),
@@ -735,10 +760,13 @@ POINTWISE = [
     pointwise("tanh", np.tanh),
     pointwise("sigmoid", sigmoid),
     Op("relu", one, lambda x: np.maximum(x, 0), inplace=True, node="ReluBackward0", dtypes=NUMBERS, exact=True, **KINK),
-    Op("clamp", clamps, clamp, inplace=True, out=True, node="ClampBackward1", dtypes=NUMBERS, kinks=(-1, -0.5, 0, 0.5, 1), gap=0.01, exact=True),
-    Op("clamp_tensor", tensor_clamps, clamp, path="clamp", inplace=True, out=True, node="ClampBackward0", dtypes=WIDE + INTS, exact=True),
+    Op("clamp", clamps, clamp, inplace=True, out=True, node="ClampBackward1", dtypes=NUMBERS,
+       kinks=(-1, -0.5, 0, 0.5, 1), gap=0.01, exact=True),
+    Op("clamp_tensor", tensor_clamps, clamp, path="clamp", inplace=True, out=True, node="ClampBackward0",
+       dtypes=WIDE + INTS, exact=True),
     Op("where", wheres, np.where, method=None, node="WhereBackward0", dtypes=ALL, result="branches", exact=True),
-    Op("masked_fill", fills, lambda x, mask, v: np.where(mask, v, x), method=True, inplace=True, node="MaskedFillBackward0", dtypes=NUMBERS,
+    Op("masked_fill", fills, lambda x, mask, v: np.where(mask, v, x), method=True, inplace=True,
+       node="MaskedFillBackward0", dtypes=NUMBERS,
        result="first", exact=True),
     pointwise("tan", np.tan, -1, 1),
     pointwise("asin", np.arcsin, -0.8, 0.8),
@@ -768,7 +796,8 @@ POINTWISE = [
     pointwise("sign", np.sign, result="same", dtypes=NUMBERS, twice=True, exact=True, **KINK),
     pointwise("sgn", np.sign, result="same", dtypes=NUMBERS, exact=True, twice=None, **KINK),
     pointwise("sinc", np.sinc, kinks=(0.0,)),
-    pointwise("signbit", np.signbit, result="bool", dtypes=WIDE + INTS, grad=False, inplace=None, node=None, exact=True),
+    pointwise("signbit", np.signbit, result="bool", dtypes=WIDE + INTS, grad=False, inplace=None, node=None,
+        exact=True),
     pointwise("nan_to_num", np.nan_to_num, result="same", dtypes=NUMBERS, node="NanToNumBackward0"),
     pointwise("logit", lambda x: np.log(x / (1 - x)), 0.1, 0.9, dtypes=FLOATS),
     Op("atan2", two, np.arctan2, inplace=True, out=True, node="Atan2Backward0", low=0.5, high=2),
@@ -783,11 +812,14 @@ POINTWISE = [
     Op("heaviside", two, np.heaviside, inplace=True, out=True, grad=False, dtypes=WIDE + INTS, exact=True),
     Op("lerp", lambda m: iter([S(m.x(3, 4), m.x(3, 4), 0.3), S(m.t(3, 4), m.x(4), 0.7), S(m.x(), m.x(), 0.5)]),
        lambda a, b, w: a + w * (b - a), inplace=True, out=True, node="LerpBackward0", twice=True),
-    Op("lerp_tensor", lambda m: iter([S(m.x(3, 4), m.x(3, 4), m.x(3, 4)), S(m.t(3, 4), m.x(4), m.x(3, 1))]), lambda a, b, w: a + w * (b - a),
+    Op("lerp_tensor", lambda m: iter([S(m.x(3, 4), m.x(3, 4), m.x(3, 4)), S(m.t(3, 4), m.x(4), m.x(3, 1))]), lambda a,
+       b, w: a + w * (b - a),
        path="lerp", inplace=True, out=True, node="LerpBackward1"),
-    Op("addcmul", lambda m: iter([S(m.x(3, 4), m.x(3, 4), m.x(4)), S(m.t(3, 4), m.x(3, 1), m.x(4), value=0.5), S(m.x(), m.x(), m.x())]),
+    Op("addcmul", lambda m: iter([S(m.x(3, 4), m.x(3, 4), m.x(4)), S(m.t(3, 4), m.x(3, 1), m.x(4), value=0.5),
+       S(m.x(), m.x(), m.x())]),
        lambda c, a, b, value=1: c + value * a * b, inplace=True, out=True, node="AddcmulBackward0"),
-    Op("addcdiv", lambda m: iter([S(m.x(3, 4), m.x(3, 4), m.x(4)), S(m.t(3, 4), m.x(3, 1), m.x(4), value=0.5), S(m.x(), m.x(), m.x())]),
+    Op("addcdiv", lambda m: iter([S(m.x(3, 4), m.x(3, 4), m.x(4)), S(m.t(3, 4), m.x(3, 1), m.x(4), value=0.5),
+       S(m.x(), m.x(), m.x())]),
        lambda c, a, b, value=1: c + value * a / b, inplace=True, out=True, node="AddcdivBackward0", low=1, high=3),
 ]
 
@@ -906,13 +938,16 @@ REDUCTIONS = [
     Op("mean", plain_or(dims), reduced(np.mean), dtypes=FLOATS, twice=True),
     Op("prod", prods, whole_prod, dtypes=ALL, result="sum", node=None),
     Op("max", reductions, np.max, node="MaxBackward1", dtypes=ALL, exact=True),
-    Op("max_dim", along, extreme(np.max, np.argmax), path="max", result=("first", "int64"), node="MaxBackward0", dtypes=WIDE + (f16,), exact=True),
+    Op("max_dim", along, extreme(np.max, np.argmax), path="max", result=("first", "int64"), node="MaxBackward0",
+       dtypes=WIDE + (f16,), exact=True),
     Op("max_other", two, np.maximum, path="max", node="MaximumBackward0", dtypes=WIDE, exact=True),
     Op("min", reductions, np.min, node="MinBackward1", dtypes=ALL, exact=True),
-    Op("min_dim", along, extreme(np.min, np.argmin), path="min", result=("first", "int64"), node="MinBackward0", dtypes=WIDE + (f16,), exact=True),
+    Op("min_dim", along, extreme(np.min, np.argmin), path="min", result=("first", "int64"), node="MinBackward0",
+       dtypes=WIDE + (f16,), exact=True),
     Op("min_other", two, np.minimum, path="min", node="MinimumBackward0", dtypes=WIDE, exact=True),
     Op("norm", norms, norm, node="LinalgVectorNormBackward0", dtypes=FLOATS, kinks=(0.0,)),
-    Op("linalg.vector_norm", lambda m: iter([S(m.x(3, 4)), S(m.x(3, 4), 3), S(m.t(3, 4), 2, 0, True)]), norm, node="LinalgVectorNormBackward0",
+    Op("linalg.vector_norm", lambda m: iter([S(m.x(3, 4)), S(m.x(3, 4), 3), S(m.t(3, 4), 2, 0, True)]), norm,
+       node="LinalgVectorNormBackward0",
        dtypes=FLOATS, kinks=(0.0,)),
     Op("amax", plain_or(dims), reduced(np.max), node="AmaxBackward0", result="first", dtypes=ALL, exact=True, out=True),
     Op("amin", plain_or(dims), reduced(np.min), node="AminBackward0", result="first", dtypes=ALL, exact=True, out=True),
@@ -924,12 +959,18 @@ REDUCTIONS = [
     Op("std", variances, spread(True), node="StdBackward0", dtypes=FLOATS),
     Op("logsumexp", dims, logsumexp, node="LogsumexpBackward0", dtypes=FLOATS, out=True),
     Op("median", reductions, lower_median, node="MedianBackward0", dtypes=WIDE + INTS, exact=True),
-    Op("median_dim", along, lower_median, path="median", result=("first", "int64"), node="MedianBackward1", dtypes=WIDE, exact=True, oracle=False),
-    Op("cumsum", running_samples, running(np.add), node="CumsumBackward0", dtypes=ALL, result="sum", out=True, inplace=None, twice=True),
-    Op("cumprod", running_samples, running(np.multiply), node="CumprodBackward0", dtypes=WIDE + INTS, result="sum", out=True, kinks=(0.0,)),
-    Op("cummax", running_samples, running(np.maximum), node="CummaxBackward0", dtypes=WIDE, result=("first", "int64"), exact=True),
-    Op("cummin", running_samples, running(np.minimum), node="CumminBackward0", dtypes=WIDE, result=("first", "int64"), exact=True),
-    Op("logcumsumexp", running_samples, lambda x, dim: np.log(np.cumsum(np.exp(x), axis=dim)) if x.ndim else x, node="LogcumsumexpBackward0", dtypes=WIDE),
+    Op("median_dim", along, lower_median, path="median", result=("first", "int64"), node="MedianBackward1",
+       dtypes=WIDE, exact=True, oracle=False),
+    Op("cumsum", running_samples, running(np.add), node="CumsumBackward0", dtypes=ALL, result="sum", out=True,
+       inplace=None, twice=True),
+    Op("cumprod", running_samples, running(np.multiply), node="CumprodBackward0", dtypes=WIDE + INTS, result="sum",
+       out=True, kinks=(0.0,)),
+    Op("cummax", running_samples, running(np.maximum), node="CummaxBackward0", dtypes=WIDE, result=("first", "int64"),
+       exact=True),
+    Op("cummin", running_samples, running(np.minimum), node="CumminBackward0", dtypes=WIDE, result=("first", "int64"),
+       exact=True),
+    Op("logcumsumexp", running_samples, lambda x, dim: np.log(np.cumsum(np.exp(x), axis=dim)) if x.ndim else x,
+       node="LogcumsumexpBackward0", dtypes=WIDE),
     Op("softmax", softmaxes, softmax, node="SoftmaxBackward0"),
     Op("log_softmax", softmaxes, lambda x, dim: np.log(softmax(x, dim)), node="LogSoftmaxBackward0"),
 ]
@@ -1114,52 +1155,75 @@ def tris(m: Make) -> Iterator[S]:
 
 
 SHAPES = [
-    Op("view", views, view_sizes, call=of("view"), node="ViewBackward0", dtypes=ALL, result="first", view=True, twice=True, exact=True),
+    Op("view", views, view_sizes, call=of("view"), node="ViewBackward0", dtypes=ALL, result="first", view=True,
+       twice=True, exact=True),
     Op("reshape", reshapes, lambda x, s: x.reshape(s), dtypes=ALL, result="first", twice=True, exact=True),
     Op("flatten", flattens, flat, dtypes=ALL, result="first", twice=True, exact=True),
-    Op("permute", lambda m: iter([S(m.x(2, 3, 4), (2, 0, 1)), S(m.t(2, 3), (-1, 0)), S(m.x(), ()), S(m.x(0, 2), (1, 0))]), permuted,
+    Op("permute", lambda m: iter([S(m.x(2, 3, 4), (2, 0, 1)), S(m.t(2, 3), (-1, 0)), S(m.x(), ()),
+       S(m.x(0, 2), (1, 0))]), permuted,
        node="PermuteBackward0", dtypes=ALL, result="first", view=True, twice=True, exact=True),
-    Op("transpose", lambda m: iter([S(m.x(2, 3, 4), 0, 2), S(m.x(2, 3), -1, -2), S(m.x(2, 3), 1, 1), S(m.x(), 0, -1), S(m.e(2, 3), 0, 1)]),
-       lambda x, a, b: np.swapaxes(x, a, b) if x.ndim else x, node="TransposeBackward0", dtypes=ALL, result="first", view=True, inplace=True,
+    Op("transpose", lambda m: iter([S(m.x(2, 3, 4), 0, 2), S(m.x(2, 3), -1, -2), S(m.x(2, 3), 1, 1), S(m.x(), 0, -1),
+       S(m.e(2, 3), 0, 1)]),
+       lambda x, a, b: np.swapaxes(x, a,
+           b) if x.ndim else x, node="TransposeBackward0", dtypes=ALL, result="first", view=True, inplace=True,
        twice=True, exact=True),
-    Op("t", lambda m: iter([S(m.x(2, 3)), S(m.x(3)), S(m.x()), S(m.e(2, 3))]), np.transpose, node="TBackward0", dtypes=ALL, result="first",
+    Op("t", lambda m: iter([S(m.x(2, 3)), S(m.x(3)), S(m.x()), S(m.e(2, 3))]), np.transpose, node="TBackward0",
+       dtypes=ALL, result="first",
        view=True, inplace=True, twice=True, exact=True),
     Op("squeeze", squeezes, squeeze, dtypes=ALL, result="first", view=True, inplace=True, twice=True, exact=True),
-    Op("unsqueeze", lambda m: iter([S(m.x(2, 3), 0), S(m.x(2, 3), -1), S(m.t(2, 3), 1), S(m.x(), 0), S(m.x(0), -2)]), np.expand_dims,
+    Op("unsqueeze", lambda m: iter([S(m.x(2, 3), 0), S(m.x(2, 3), -1), S(m.t(2, 3), 1), S(m.x(), 0), S(m.x(0), -2)]),
+       np.expand_dims,
        node="UnsqueezeBackward0", dtypes=ALL, result="first", view=True, inplace=True, twice=True, exact=True),
-    Op("expand", expands, expand, call=of("expand"), node="ExpandBackward0", dtypes=ALL, result="first", view=True, twice=True, exact=True),
-    Op("broadcast_to", lambda m: iter([S(m.x(3, 1), (2, 3, 4)), S(m.x(), (2,))]), np.broadcast_to, node="ExpandBackward0", result="first",
+    Op("expand", expands, expand, call=of("expand"), node="ExpandBackward0", dtypes=ALL, result="first", view=True,
+       twice=True, exact=True),
+    Op("broadcast_to", lambda m: iter([S(m.x(3, 1), (2, 3, 4)), S(m.x(), (2,))]), np.broadcast_to,
+       node="ExpandBackward0", result="first",
        view=True, twice=True, exact=True),
     Op("getitem", reads, read, path="operator.getitem", dtypes=ALL, result="first", exact=True),
     Op("setitem", writes, written, call=lambda torch: write, dtypes=WIDE + INTS, result="first", exact=True),
-    Op("cat", cats, lambda xs, dim=0: np.concatenate([x for x in xs if x.shape != (0,)], dim), node="CatBackward0", dtypes=ALL, result="tensors",
+    Op("cat", cats, lambda xs, dim=0: np.concatenate([x for x in xs if x.shape != (0,)], dim), node="CatBackward0",
+       dtypes=ALL, result="tensors",
        method=None, out=True, twice=True, exact=True),
-    Op("stack", stacks, lambda xs, dim=0: np.stack(xs, dim), node="StackBackward0", dtypes=ALL, result="tensors", method=None, out=True, twice=True,
+    Op("stack", stacks, lambda xs, dim=0: np.stack(xs, dim), node="StackBackward0", dtypes=ALL, result="tensors",
+       method=None, out=True, twice=True,
        exact=True),
     Op("split", splits, split, dtypes=ALL, result="first", view=True, twice=True, exact=True),
     Op("chunk", chunks, chunk, node="SplitBackward0", dtypes=ALL, result="first", view=True, twice=True, exact=True),
-    Op("unbind", unbinds, unbind, node="UnbindBackward0", dtypes=ALL, result="first", view=True, twice=True, exact=True),
+    Op("unbind", unbinds, unbind, node="UnbindBackward0", dtypes=ALL, result="first", view=True, twice=True,
+       exact=True),
     Op("clone", one, np.copy, node="CloneBackward0", dtypes=ALL, twice=True, exact=True),
     Op("contiguous", one, np.copy, call=of("contiguous"), dtypes=ALL, twice=True, exact=True),
     Op("detach", one, np.copy, method=True, dtypes=ALL, grad=False, exact=True),
-    Op("repeat", lambda m: iter([S(m.x(2, 3), 2, 1), S(m.x(3), (2, 2)), S(m.x(), 2), S(m.t(2, 3), 1, 1)]), repeated, call=of("repeat"),
+    Op("repeat", lambda m: iter([S(m.x(2, 3), 2, 1), S(m.x(3), (2, 2)), S(m.x(), 2), S(m.t(2, 3), 1, 1)]), repeated,
+       call=of("repeat"),
        node="RepeatBackward0", result="first", twice=True, exact=True),
-    Op("flip", lambda m: iter([S(m.x(2, 3), (0,)), S(m.t(2, 3), (0, 1)), S(m.x(2, 3), (-1,))]), lambda x, d: np.flip(x, d),
+    Op("flip", lambda m: iter([S(m.x(2, 3), (0,)), S(m.t(2, 3), (0, 1)), S(m.x(2, 3), (-1,))]), lambda x,
+       d: np.flip(x, d),
        node="FlipBackward0", dtypes=ALL, result="first", twice=True, exact=True),
-    Op("roll", lambda m: iter([S(m.x(2, 3), 1), S(m.x(2, 3), 1, 0), S(m.t(2, 3), (1, -1), (0, 1))]), lambda x, s, d=None: np.roll(x, s, d),
+    Op("roll", lambda m: iter([S(m.x(2, 3), 1), S(m.x(2, 3), 1, 0), S(m.t(2, 3), (1, -1), (0, 1))]), lambda x, s,
+       d=None: np.roll(x, s, d),
        node=None, dtypes=ALL, result="first", twice=True, exact=True),
-    Op("rot90", lambda m: iter([S(m.x(2, 3), 1, (0, 1)), S(m.x(2, 3), 2, (0, 1)), S(m.x(2, 3), -1, (1, 0))]), lambda x, k, d: np.rot90(x, k, d),
+    Op("rot90", lambda m: iter([S(m.x(2, 3), 1, (0, 1)), S(m.x(2, 3), 2, (0, 1)), S(m.x(2, 3), -1, (1, 0))]), lambda x,
+       k, d: np.rot90(x, k, d),
        node="Rot90Backward0", dtypes=ALL, result="first", twice=True, exact=True),
-    Op("tril", tris, np.tril, node="TrilBackward0", dtypes=ALL, result="first", inplace=True, out=True, twice=True, exact=True),
-    Op("triu", tris, np.triu, node="TriuBackward0", dtypes=ALL, result="first", inplace=True, out=True, twice=True, exact=True),
-    Op("diagonal", diag_pairs, lambda x, k=0: np.diagonal(x, k), node="DiagonalBackward0", dtypes=ALL, result="first", view=True, twice=True, exact=True),
-    Op("trace", lambda m: iter([S(m.x(3, 3)), S(m.t(2, 3))]), lambda x: np.trace(x, dtype=np.int64 if x.dtype.kind in "iu" else None),
-       node="TraceBackward0", dtypes=WIDE + INTS, result="sum", twice=True),
-    Op("diag", lambda m: iter([S(m.x(3)), S(m.x(3), 1), S(m.x(3, 4)), S(m.t(3, 4), -1)]), lambda x, k=0: np.diag(x, k), result="first", twice=True,
+    Op("tril", tris, np.tril, node="TrilBackward0", dtypes=ALL, result="first", inplace=True, out=True, twice=True,
        exact=True),
-    Op("to_double", one, lambda x: x, call=of("double"), dtypes=(f32, f16, i64), result="float64", node="ToCopyBackward0", twice=True, exact=True),
-    Op("to_half", one, lambda x: x, call=of("half"), dtypes=(f32, i64), result="float16", node="ToCopyBackward0", twice=True),
-    Op("movedim", lambda m: iter([S(m.x(2, 3, 4), 0, 2), S(m.x(2, 3, 4), (0, 1), (1, 2))]), np.moveaxis, node="PermuteBackward0", view=True, twice=True,
+    Op("triu", tris, np.triu, node="TriuBackward0", dtypes=ALL, result="first", inplace=True, out=True, twice=True,
+       exact=True),
+    Op("diagonal", diag_pairs, lambda x, k=0: np.diagonal(x, k), node="DiagonalBackward0", dtypes=ALL, result="first",
+       view=True, twice=True, exact=True),
+    Op("trace", lambda m: iter([S(m.x(3, 3)), S(m.t(2, 3))]), lambda x: np.trace(x,
+       dtype=np.int64 if x.dtype.kind in "iu" else None),
+       node="TraceBackward0", dtypes=WIDE + INTS, result="sum", twice=True),
+    Op("diag", lambda m: iter([S(m.x(3)), S(m.x(3), 1), S(m.x(3, 4)), S(m.t(3, 4), -1)]), lambda x, k=0: np.diag(x, k),
+       result="first", twice=True,
+       exact=True),
+    Op("to_double", one, lambda x: x, call=of("double"), dtypes=(f32, f16, i64), result="float64",
+       node="ToCopyBackward0", twice=True, exact=True),
+    Op("to_half", one, lambda x: x, call=of("half"), dtypes=(f32, i64), result="float16", node="ToCopyBackward0",
+       twice=True),
+    Op("movedim", lambda m: iter([S(m.x(2, 3, 4), 0, 2), S(m.x(2, 3, 4), (0, 1), (1, 2))]), np.moveaxis,
+       node="PermuteBackward0", view=True, twice=True,
        exact=True),
 ]
 
@@ -1167,21 +1231,33 @@ SHAPES = [
 # ---- products ----
 
 PRODUCTS = [
-    Op("mm", lambda m: iter([S(m.x(2, 3), m.x(3, 4)), S(m.t(2, 3), m.t(3, 2)), S(m.e(2, 3), m.x(3, 1)), S(m.x(0, 3), m.x(3, 2)),
+    Op("mm", lambda m: iter([S(m.x(2, 3), m.x(3, 4)), S(m.t(2, 3), m.t(3, 2)), S(m.e(2, 3), m.x(3, 1)),
+       S(m.x(0, 3), m.x(3, 2)),
                              S(m.x(2, 0), m.x(0, 2))]), matmul, node="MmBackward0", dtypes=FLOATS, out=True, tol=4),
-    Op("mv", lambda m: iter([S(m.x(2, 3), m.x(3)), S(m.t(2, 3), m.s(3)), S(m.x(0, 3), m.x(3))]), np.matmul, node="MvBackward0", dtypes=FLOATS, out=True, tol=4),
-    Op("dot", lambda m: iter([S(m.x(3), m.x(3)), S(m.s(3), m.x(3)), S(m.x(0), m.x(0))]), np.dot, node="DotBackward0", dtypes=FLOATS, out=True, tol=4),
-    Op("bmm", lambda m: iter([S(m.x(2, 3, 2), m.x(2, 2, 4)), S(m.e(2, 3, 2), m.x(2, 2, 1)), S(m.x(0, 2, 2), m.x(0, 2, 2))]), matmul,
+    Op("mv", lambda m: iter([S(m.x(2, 3), m.x(3)), S(m.t(2, 3), m.s(3)), S(m.x(0, 3), m.x(3))]), np.matmul,
+       node="MvBackward0", dtypes=FLOATS, out=True, tol=4),
+    Op("dot", lambda m: iter([S(m.x(3), m.x(3)), S(m.s(3), m.x(3)), S(m.x(0), m.x(0))]), np.dot, node="DotBackward0",
+       dtypes=FLOATS, out=True, tol=4),
+    Op("bmm", lambda m: iter([S(m.x(2, 3, 2), m.x(2, 2, 4)), S(m.e(2, 3, 2), m.x(2, 2, 1)),
+       S(m.x(0, 2, 2), m.x(0, 2, 2))]), matmul,
        node="BmmBackward0", dtypes=FLOATS, out=True, tol=4),
-    Op("addmm", lambda m: iter([S(m.x(2, 4), m.x(2, 3), m.x(3, 4)), S(m.x(4), m.t(2, 3), m.x(3, 4)), S(m.x(), m.x(2, 3), m.x(3, 4), beta=0.5, alpha=2),
-                                S(m.x(2, 1), m.x(2, 3), m.t(3, 4), alpha=-1)]), addmm, node="AddmmBackward0", dtypes=FLOATS, inplace=None, out=True, tol=4),
-    Op("matmul", lambda m: iter([S(m.x(2, 3), m.x(3, 4)).by("MmBackward0"), S(m.x(2, 3), m.x(3)).by("MvBackward0"), S(m.x(3), m.x(3)).by("DotBackward0"),
-                                 S(m.x(3), m.x(3, 2)).by("SqueezeBackward4"), S(m.x(2, 2, 3), m.x(3, 2)).by("UnsafeViewBackward0"),
-                                 S(m.x(2, 2, 3), m.x(2, 3, 2)).by("UnsafeViewBackward0"), S(m.x(2, 2, 3), m.x(3)).by("UnsafeViewBackward0"),
+    Op("addmm", lambda m: iter([S(m.x(2, 4), m.x(2, 3), m.x(3, 4)), S(m.x(4), m.t(2, 3), m.x(3, 4)),
+       S(m.x(), m.x(2, 3), m.x(3, 4), beta=0.5, alpha=2),
+                                S(m.x(2, 1), m.x(2, 3), m.t(3, 4),
+                                    alpha=-1)]), addmm, node="AddmmBackward0", dtypes=FLOATS, inplace=None, out=True, tol=4),
+    Op("matmul", lambda m: iter([S(m.x(2, 3), m.x(3, 4)).by("MmBackward0"), S(m.x(2, 3), m.x(3)).by("MvBackward0"),
+       S(m.x(3), m.x(3)).by("DotBackward0"),
+                                 S(m.x(3), m.x(3, 2)).by("SqueezeBackward4"), S(m.x(2, 2, 3),
+                                     m.x(3, 2)).by("UnsafeViewBackward0"),
+                                 S(m.x(2, 2, 3), m.x(2, 3, 2)).by("UnsafeViewBackward0"), S(m.x(2, 2, 3),
+                                     m.x(3)).by("UnsafeViewBackward0"),
                                  S(m.x(2, 1, 2, 3), m.t(2, 3, 2)).by("UnsafeViewBackward0"), S(m.x(3), m.x(2, 3, 2)),
-                                 S(m.t(2, 2, 3), m.e(3, 2)).by("UnsafeViewBackward0")]), np.matmul, dtypes=FLOATS, out=True, tol=4),
-    Op("operator.matmul", lambda m: iter([S(m.x(2, 3), m.x(3, 4)), S(m.t(2, 3), m.t(3, 2))]), matmul, node="MmBackward0", dtypes=FLOATS, tol=4),
-    Op("outer", lambda m: iter([S(m.x(2), m.x(3)), S(m.s(2), m.x(1))]), np.outer, node="MulBackward0", dtypes=FLOATS, out=True),
+                                 S(m.t(2, 2, 3), m.e(3,
+                                     2)).by("UnsafeViewBackward0")]), np.matmul, dtypes=FLOATS, out=True, tol=4),
+    Op("operator.matmul", lambda m: iter([S(m.x(2, 3), m.x(3, 4)), S(m.t(2, 3), m.t(3, 2))]), matmul,
+       node="MmBackward0", dtypes=FLOATS, tol=4),
+    Op("outer", lambda m: iter([S(m.x(2), m.x(3)), S(m.s(2), m.x(1))]), np.outer, node="MulBackward0", dtypes=FLOATS,
+       out=True),
 ]
 
 
@@ -1239,16 +1315,20 @@ def dropouts(m: Make) -> Iterator[S]:
 
 FUNCTIONAL = [
     Op("F.linear", linears, linear, path="nn.functional.linear", dtypes=FLOATS, tol=4),
-    Op("F.mse_loss", losses, lambda a, b, reduction="mean": reduction_of((a - b) ** 2, reduction), path="nn.functional.mse_loss",
+    Op("F.mse_loss", losses, lambda a, b, reduction="mean": reduction_of((a - b) ** 2, reduction),
+       path="nn.functional.mse_loss",
        node="MseLossBackward0", dtypes=FLOATS),
-    Op("F.l1_loss", losses, lambda a, b, reduction="mean": reduction_of(np.abs(a - b), reduction), path="nn.functional.l1_loss", dtypes=FLOATS),
+    Op("F.l1_loss", losses, lambda a, b, reduction="mean": reduction_of(np.abs(a - b), reduction),
+       path="nn.functional.l1_loss", dtypes=FLOATS),
     Op("F.nll_loss", nlls, nll, path="nn.functional.nll_loss", node="NllLossBackward0", dtypes=WIDE, fixed=(1,)),
     Op("F.cross_entropy", entropies, cross_entropy, path="nn.functional.cross_entropy", dtypes=WIDE, fixed=(1,)),
     Op("F.cross_entropy_soft", soft_entropies, cross_entropy, path="nn.functional.cross_entropy", dtypes=WIDE),
-    Op("F.dropout", dropouts, lambda x, p, training: x * (p < 1 or not training), path="nn.functional.dropout", twice=None),
+    Op("F.dropout", dropouts, lambda x, p, training: x * (p < 1 or not training), path="nn.functional.dropout",
+       twice=None),
     Op("F.relu", one, lambda x: np.maximum(x, 0), path="nn.functional.relu", node="ReluBackward0", kinks=(0.0,)),
     Op("F.softmax", softmaxes, softmax, path="nn.functional.softmax", node="SoftmaxBackward0"),
-    Op("F.log_softmax", softmaxes, lambda x, dim: np.log(softmax(x, dim)), path="nn.functional.log_softmax", node="LogSoftmaxBackward0"),
+    Op("F.log_softmax", softmaxes, lambda x, dim: np.log(softmax(x, dim)), path="nn.functional.log_softmax",
+       node="LogSoftmaxBackward0"),
     Op("F.gelu", gelus, gelu, path="nn.functional.gelu", node="GeluBackward0"),
 ]
 
@@ -1312,31 +1392,40 @@ def prelu(x: Any, w: Any) -> Any:
 SELU = (1.6732632423543772848170429916717, 1.0507009873554804934193349852946)
 ACTIVATIONS = [
     activation("leaky_relu", lambda x, s=0.01: np.where(x > 0, x, s * x), with_number(0.2), **KINK),
-    Op("F.leaky_relu_", in_place_flag(0.2), lambda x, s: np.where(x > 0, x, s * x), call=edited("leaky_relu"), node="LeakyReluBackward1", **KINK),
+    Op("F.leaky_relu_", in_place_flag(0.2), lambda x, s: np.where(x > 0, x, s * x), call=edited("leaky_relu"),
+       node="LeakyReluBackward1", **KINK),
     activation("elu", elu, with_number(0.7), **KINK),
     Op("F.elu_", in_place_flag(0.7), elu, call=edited("elu"), node="EluBackward1", **KINK),
     activation("selu", lambda x: elu(x, *SELU), node="EluBackward0", **KINK),
     activation("celu", lambda x, a=1.0: np.where(x > 0, x, a * np.expm1(x / a)), with_number(0.7), **KINK, rough=True),
-    Op("F.celu_", in_place_flag(0.7), lambda x, a: np.where(x > 0, x, a * np.expm1(x / a)), call=edited("celu"), node="CeluBackward1", **KINK, rough=True),
+    Op("F.celu_", in_place_flag(0.7), lambda x, a: np.where(x > 0, x, a * np.expm1(x / a)), call=edited("celu"),
+       node="CeluBackward1", **KINK, rough=True),
     activation("silu", lambda x: x * sigmoid(x)),
     activation("mish", lambda x: x * np.tanh(softplus(x))),
     activation("softplus", softplus, with_number(2.0, 1.0), kinks=(0.5,)),
     activation("softsign", lambda x: x / (1 + np.abs(x)), node="DivBackward0", **KINK),
     activation("logsigmoid", lambda x: -softplus(-x), node="LogSigmoidBackward0"),
-    activation("hardtanh", lambda x, a=-1.0, b=1.0: np.clip(x, a, b), with_number(-0.5, 0.5), kinks=(-1, -0.5, 0.5, 1), gap=0.01),
+    activation("hardtanh", lambda x, a=-1.0, b=1.0: np.clip(x, a, b), with_number(-0.5, 0.5), kinks=(-1, -0.5, 0.5, 1),
+        gap=0.01),
     activation("relu6", lambda x: np.clip(x, 0, 6), node="HardtanhBackward0", low=-3, high=9, kinks=(0, 6)),
     activation("hardswish", lambda x: x * np.clip(x + 3, 0, 6) / 6, low=-5, high=5, kinks=(-3, 3)),
     activation("hardsigmoid", lambda x: np.clip(x + 3, 0, 6) / 6, low=-5, high=5, kinks=(-3, 3), rough=True),
     activation("tanhshrink", lambda x: x - np.tanh(x), node="SubBackward0"),
-    activation("softshrink", lambda x, a=0.5: np.sign(x) * np.maximum(np.abs(x) - a, 0), with_number(0.3), kinks=(-0.5, -0.3, 0.3, 0.5), gap=0.01),
-    activation("hardshrink", lambda x, a=0.5: np.where(np.abs(x) > a, x, 0), with_number(0.3), kinks=(-0.5, -0.3, 0.3, 0.5), gap=0.01),
-    activation("threshold", lambda x, t, v: np.where(x > t, x, v), lambda m: iter([S(m.x(3, 4), 0.1, 20), S(m.t(3, 4), 0.1, -1.0)]), kinks=(0.1,)),
-    Op("F.threshold_", in_place_flag(0.1, 2.0), lambda x, t, v: np.where(x > t, x, v), call=edited("threshold"), node="ThresholdBackward1", kinks=(0.1,)),
+    activation("softshrink", lambda x, a=0.5: np.sign(x) * np.maximum(np.abs(x) - a, 0), with_number(0.3),
+        kinks=(-0.5, -0.3, 0.3, 0.5), gap=0.01),
+    activation("hardshrink", lambda x, a=0.5: np.where(np.abs(x) > a, x, 0), with_number(0.3),
+        kinks=(-0.5, -0.3, 0.3, 0.5), gap=0.01),
+    activation("threshold", lambda x, t, v: np.where(x > t, x, v), lambda m: iter([S(m.x(3, 4), 0.1, 20),
+        S(m.t(3, 4), 0.1, -1.0)]), kinks=(0.1,)),
+    Op("F.threshold_", in_place_flag(0.1, 2.0), lambda x, t, v: np.where(x > t, x, v), call=edited("threshold"),
+       node="ThresholdBackward1", kinks=(0.1,)),
     Op("F.relu_", in_place_flag(), lambda x: np.maximum(x, 0), call=edited("relu"), node="ReluBackward0", **KINK),
     activation("glu", glu, lambda m: iter([S(m.x(3, 4)), S(m.t(4, 3), 0), S(m.x(2, 4, 3), 1)])),
-    activation("prelu", prelu, lambda m: iter([S(m.x(3, 4), m.x(4)), S(m.t(3, 4), m.x(1)), S(m.x(2, 3, 2), m.x(3))]), node="PreluKernelBackward0", **KINK),
-    activation("rrelu", lambda x, a, b, t: np.where(x > 0, x, x * (a + b) / 2), lambda m: iter([S(m.x(3, 4), 0.1, 0.3, False)]),
-               node="LeakyReluBackward0", **KINK),
+    activation("prelu", prelu, lambda m: iter([S(m.x(3, 4), m.x(4)), S(m.t(3, 4), m.x(1)), S(m.x(2, 3, 2), m.x(3))]),
+        node="PreluKernelBackward0", **KINK),
+    activation("rrelu", lambda x, a, b, t: np.where(x > 0, x, x * (a + b) / 2),
+        lambda m: iter([S(m.x(3, 4), 0.1, 0.3, False)]),
+               node="RreluWithNoiseBackward0", **KINK),
     activation("softmin", lambda x, dim: softmax(-x, dim), softmaxes, node="SoftmaxBackward0"),
 ]
 
@@ -1370,7 +1459,8 @@ def scattered(mode: str) -> Callable[..., Any]:
             where = tuple(where)
             value = src[at] if isinstance(src, np.ndarray) else src
             how = reduce or mode
-            out[where] = {"put": value, "add": out[where] + value, "sum": out[where] + value, "prod": out[where] * value,
+            out[where] = {"put": value, "add": out[where] + value, "sum": out[where] + value,
+                "prod": out[where] * value,
                           "amax": max(out[where], value), "amin": min(out[where], value)}[how]
         return out
 
@@ -1442,28 +1532,41 @@ def masked_scatter(x: Any, mask: Any, src: Any) -> Any:
 
 GATHERING = [
     Op("gather", gathers, gathered, node="GatherBackward0", dtypes=ALL, result="first", exact=True),
-    Op("scatter", scatters, scattered("put"), node="ScatterBackward0", dtypes=WIDE + INTS, result="first", inplace=True, exact=True),
-    Op("scatter_number", number_scatters, scattered("put"), path="scatter", node="ScatterBackward1", dtypes=WIDE + INTS, result="first", inplace=True,
+    Op("scatter", scatters, scattered("put"), node="ScatterBackward0", dtypes=WIDE + INTS, result="first",
+       inplace=True, exact=True),
+    Op("scatter_number", number_scatters, scattered("put"), path="scatter", node="ScatterBackward1",
+       dtypes=WIDE + INTS, result="first", inplace=True,
        exact=True),
-    Op("scatter_add", adding_scatters, scattered("add"), node="ScatterAddBackward0", dtypes=WIDE + INTS, result="first", inplace=True),
-    Op("scatter_reduce", reducing_scatters, lambda x, d, i, s, reduce: scattered("")(x, d, i, s, reduce), dtypes=WIDE, result="first", inplace=True),
-    Op("index_select", lambda m: iter([S(m.x(3, 4), 0, m.i(3, 5)), S(m.t(3, 4), -1, m.i(4, 2)), S(m.x(3), 0, m.i(3, 1))]),
+    Op("scatter_add", adding_scatters, scattered("add"), node="ScatterAddBackward0", dtypes=WIDE + INTS,
+       result="first", inplace=True),
+    Op("scatter_reduce", reducing_scatters, lambda x, d, i, s, reduce: scattered("")(x, d, i, s, reduce), dtypes=WIDE,
+       result="first", inplace=True),
+    Op("index_select", lambda m: iter([S(m.x(3, 4), 0, m.i(3, 5)), S(m.t(3, 4), -1, m.i(4, 2)),
+       S(m.x(3), 0, m.i(3, 1))]),
        lambda x, d, i: np.take(x, i, d), node="IndexSelectBackward0", dtypes=ALL, result="first", out=True, exact=True),
-    Op("index_add", lambda m: iter([*index_writes(m), S(m.x(3, 4), 0, np.array([1, 1]), m.x(2, 4), alpha=2)]), index_refs("add"),
+    Op("index_add", lambda m: iter([*index_writes(m), S(m.x(3, 4), 0, np.array([1, 1]), m.x(2, 4), alpha=2)]),
+       index_refs("add"),
        node="IndexAddBackward0", dtypes=WIDE + INTS, result="first", inplace=True, out=True),
-    Op("index_copy", index_writes, index_refs("put"), node="IndexCopyBackward0", dtypes=WIDE + INTS, result="first", inplace=True, out=True, exact=True),
-    Op("index_fill", lambda m: iter([S(m.x(3, 4), 0, m.i(3, 2), 2).by("IndexFillBackward0"), S(m.t(3, 4), 1, m.i(4, 2), m.x()).by("IndexFillBackward1")]),
+    Op("index_copy", index_writes, index_refs("put"), node="IndexCopyBackward0", dtypes=WIDE + INTS, result="first",
+       inplace=True, out=True, exact=True),
+    Op("index_fill", lambda m: iter([S(m.x(3, 4), 0, m.i(3, 2), 2).by("IndexFillBackward0"),
+       S(m.t(3, 4), 1, m.i(4, 2), m.x()).by("IndexFillBackward1")]),
        index_refs("put"), dtypes=WIDE + INTS, result="first", inplace=True, exact=True),
-    Op("take", lambda m: iter([S(m.x(3, 4), m.i(12, 2, 3)), S(m.t(3, 4), m.i(12, 5))]), taken, node="TakeBackward0", dtypes=ALL, result="first", out=True,
+    Op("take", lambda m: iter([S(m.x(3, 4), m.i(12, 2, 3)), S(m.t(3, 4), m.i(12, 5))]), taken, node="TakeBackward0",
+       dtypes=ALL, result="first", out=True,
        exact=True),
-    Op("put", lambda m: iter([S(m.x(3, 4), m.distinct(12, 3), m.x(3)), S(m.t(3, 4), np.array([1, 1]), m.x(2), True)]), put, node="PutBackward0",
+    Op("put", lambda m: iter([S(m.x(3, 4), m.distinct(12, 3), m.x(3)), S(m.t(3, 4), np.array([1, 1]), m.x(2), True)]),
+       put, node="PutBackward0",
        dtypes=WIDE, result="first", inplace=True),
     Op("masked_select", lambda m: iter([S(m.x(3, 4), m.mask(3, 4)), S(m.t(3, 4), m.mask(4)), S(m.x(4), m.mask(3, 1))]),
-       lambda x, k: np.broadcast_arrays(x, k)[0][np.broadcast_arrays(x, k)[1]], node="MaskedSelectBackward0", dtypes=ALL, result="first", out=True, exact=True),
-    Op("masked_scatter", lambda m: iter([S(m.x(3, 4), m.mask(3, 4), m.x(12)), S(m.t(3, 4), m.mask(4), m.x(4, 3))]), masked_scatter,
+       lambda x, k: np.broadcast_arrays(x, k)[0][np.broadcast_arrays(x,
+           k)[1]], node="MaskedSelectBackward0", dtypes=ALL, result="first", out=True, exact=True),
+    Op("masked_scatter", lambda m: iter([S(m.x(3, 4), m.mask(3, 4), m.x(12)), S(m.t(3, 4), m.mask(4), m.x(4, 3))]),
+       masked_scatter,
        node="MaskedScatterBackward0", dtypes=WIDE + INTS, result="first", inplace=True, exact=True),
     Op("masked_fill_tensor", lambda m: iter([S(m.x(3, 4), m.mask(3, 4), m.x()), S(m.t(3, 4), m.mask(4), m.x())]),
-       lambda x, mask, v: np.where(mask, v, x), path="masked_fill", inplace=True, node="MaskedFillBackward1", dtypes=WIDE, result="first", exact=True),
+       lambda x, mask, v: np.where(mask, v,
+           x), path="masked_fill", inplace=True, node="MaskedFillBackward1", dtypes=WIDE, result="first", exact=True),
 ]
 
 
@@ -1499,9 +1602,11 @@ def kthvalue(x: Any, k: int, dim: int = -1, keepdim: bool = False) -> Any:
 ORDERS = [
     Op("sort", sorts, sort, node="SortBackward0", dtypes=WIDE, result=("first", "int64"), exact=True),
     Op("argsort", sorts, lambda *a: sort(*a)[1], dtypes=WIDE, result="int64", grad=False, exact=True),
-    Op("topk", lambda m: iter([S(m.x(3, 4), 2), S(m.t(3, 4), 1, 0), S(m.x(5), 3, 0, False)]), topk, node="TopkBackward0", dtypes=WIDE,
+    Op("topk", lambda m: iter([S(m.x(3, 4), 2), S(m.t(3, 4), 1, 0), S(m.x(5), 3, 0, False)]), topk,
+       node="TopkBackward0", dtypes=WIDE,
        result=("first", "int64"), exact=True),
-    Op("kthvalue", lambda m: iter([S(m.x(3, 4), 2), S(m.t(3, 4), 1, 0, True)]), kthvalue, node="KthvalueBackward0", dtypes=WIDE,
+    Op("kthvalue", lambda m: iter([S(m.x(3, 4), 2), S(m.t(3, 4), 1, 0, True)]), kthvalue, node="KthvalueBackward0",
+       dtypes=WIDE,
        result=("first", "int64"), exact=True),
     Op("msort", lambda m: iter([S(m.x(3, 4)), S(m.t(3, 4))]), lambda x: np.sort(x, 0), dtypes=WIDE, exact=True),
     Op("bincount", lambda m: iter([S(m.i(4, 9))]), np.bincount, dtypes=(f32,), grad=False, result="int64", exact=True),
@@ -1561,62 +1666,523 @@ MORE = [
     Op("nansum", plain_or(along), reduced(np.nansum), node="NansumBackward0", dtypes=WIDE),
     Op("nanmean", plain_or(along), reduced(np.nanmean), dtypes=WIDE),
     Op("nanmedian", reductions, lower_median, node="NanmedianBackward0", dtypes=WIDE, exact=True, picks=True),
-    Op("nanmedian_dim", along, lower_median, path="nanmedian", result=("first", "int64"), node="NanmedianBackward1", dtypes=WIDE, exact=True, picks=True,
+    Op("nanmedian_dim", along, lower_median, path="nanmedian", result=("first", "int64"), node="NanmedianBackward1",
+       dtypes=WIDE, exact=True, picks=True,
        oracle=False),
     Op("aminmax", lambda m: iter([S(m.x(3, 4)), S(m.t(3, 4), dim=0), S(m.x(3, 4), dim=-1, keepdim=True)]),
-       lambda x, dim=None, keepdim=False: (np.min(x, dim, keepdims=keepdim), np.max(x, dim, keepdims=keepdim)), node="AminmaxBackward0", dtypes=WIDE,
+       lambda x, dim=None, keepdim=False: (np.min(x, dim, keepdims=keepdim),
+           np.max(x, dim, keepdims=keepdim)), node="AminmaxBackward0", dtypes=WIDE,
        result=("first", "first"), exact=True),
-    Op("mode", lambda m: iter([S(m.x(3, 4)), S(m.t(3, 4), 0, True)]), modes, node="ModeBackward0", dtypes=WIDE, result=("first", "int64"), exact=True),
-    Op("dist", lambda m: iter([S(m.x(3, 4), m.x(3, 4)), S(m.t(3, 4), m.x(4), 3), S(m.x(3), m.x(3), 1)]), dist, node="DistBackward0", dtypes=WIDE),
-    Op("var_mean", variances, moments(False), node="VarMeanBackward0", dtypes=FLOATS, method=None, result=("first", "first")),
-    Op("std_mean", variances, moments(True), node="StdMeanBackward0", dtypes=FLOATS, method=None, result=("first", "first")),
-    Op("count_nonzero", lambda m: iter([S(m.x(3, 4)), S(m.t(3, 4), 0)]), lambda x, dim=None: np.count_nonzero(x, axis=dim), dtypes=(f32, i64, b8),
+    Op("mode", lambda m: iter([S(m.x(3, 4)), S(m.t(3, 4), 0, True)]), modes, node="ModeBackward0", dtypes=WIDE,
+       result=("first", "int64"), exact=True),
+    Op("dist", lambda m: iter([S(m.x(3, 4), m.x(3, 4)), S(m.t(3, 4), m.x(4), 3), S(m.x(3), m.x(3), 1)]), dist,
+       node="DistBackward0", dtypes=WIDE),
+    Op("var_mean", variances, moments(False), node="VarMeanBackward0", dtypes=FLOATS, method=None,
+       result=("first", "first")),
+    Op("std_mean", variances, moments(True), node="StdMeanBackward0", dtypes=FLOATS, method=None,
+       result=("first", "first")),
+    Op("count_nonzero", lambda m: iter([S(m.x(3, 4)), S(m.t(3, 4), 0)]), lambda x,
+       dim=None: np.count_nonzero(x, axis=dim), dtypes=(f32, i64, b8),
        grad=False, result="int64", exact=True),
-    Op("clamp_min", lambda m: iter([S(m.x(3, 4), 0).by("ClampMinBackward0"), S(m.t(3, 4), m.x(4)).by("ClampMinBackward1")]), np.maximum, inplace=True,
+    Op("clamp_min", lambda m: iter([S(m.x(3, 4), 0).by("ClampMinBackward0"),
+       S(m.t(3, 4), m.x(4)).by("ClampMinBackward1")]), np.maximum, inplace=True,
        out=True, dtypes=WIDE + INTS, exact=True, kinks=(0.0,)),
-    Op("clamp_max", lambda m: iter([S(m.x(3, 4), 0).by("ClampMaxBackward0"), S(m.t(3, 4), m.x(4)).by("ClampMaxBackward1")]), np.minimum, inplace=True,
+    Op("clamp_max", lambda m: iter([S(m.x(3, 4), 0).by("ClampMaxBackward0"),
+       S(m.t(3, 4), m.x(4)).by("ClampMaxBackward1")]), np.minimum, inplace=True,
        out=True, dtypes=WIDE + INTS, exact=True, kinks=(0.0,)),
-    Op("fmod_number", lambda m: iter([S(m.x(3, 4), 2), S(m.t(3, 4), 1.5)]), np.fmod, path="fmod", inplace=True, out=True, node="FmodBackward0", twice=True,
+    Op("fmod_number", lambda m: iter([S(m.x(3, 4), 2), S(m.t(3, 4), 1.5)]), np.fmod, path="fmod", inplace=True,
+       out=True, node="FmodBackward0", twice=True,
        low=1.1, high=1.4),
-    Op("copysign_number", lambda m: iter([S(m.x(3, 4), -2), S(m.t(3, 4), 1.5)]), np.copysign, path="copysign", inplace=True, node="CopysignBackward1", **KINK),
-    Op("xlogy_number", lambda m: iter([S(m.x(3, 4), 2).by("XlogyBackward2")]), lambda a, b: a * np.log(b), path="xlogy", low=0.5, high=3),
-    Op("number_xlogy", lambda m: iter([S(2, m.x(3, 4)).by("XlogyBackward1")]), lambda a, b: a * np.log(b), path="xlogy", method=None, low=0.5, high=3),
-    Op("round_decimals", lambda m: iter([S(m.x(3, 4), decimals=1), S(m.t(3, 4), decimals=2)]), lambda x, decimals: np.round(x, decimals), path="round",
+    Op("copysign_number", lambda m: iter([S(m.x(3, 4), -2), S(m.t(3, 4), 1.5)]), np.copysign, path="copysign",
+       inplace=True, node="CopysignBackward1", **KINK),
+    Op("xlogy_number", lambda m: iter([S(m.x(3, 4), 2).by("XlogyBackward2")]), lambda a, b: a * np.log(b),
+       path="xlogy", low=0.5, high=3),
+    Op("number_xlogy", lambda m: iter([S(2, m.x(3, 4)).by("XlogyBackward1")]), lambda a, b: a * np.log(b),
+       path="xlogy", method=None, low=0.5, high=3),
+    Op("round_decimals", lambda m: iter([S(m.x(3, 4), decimals=1), S(m.t(3, 4), decimals=2)]), lambda x,
+       decimals: np.round(x, decimals), path="round",
        node="RoundBackward1", dtypes=(f64,), twice=True, low=0.01, high=0.04, kinks=(0.015, 0.025), gap=0.001),
     pointwise("erfinv", vector(lambda y: _inverse(math.erf, y)), -0.8, 0.8, dtypes=FLOATS),
     pointwise("digamma", vector(lambda x: _slope(math.lgamma, x)), 0.5, 4, dtypes=(f32,), tol=50),
-    Op("polygamma", lambda m: iter([S(1, m.x(3, 4)), S(2, m.t(3, 4)), S(0, m.x())]), lambda n, x: vector(lambda v: _polygamma(n, v))(x), method=None,
+    Op("polygamma", lambda m: iter([S(1, m.x(3, 4)), S(2, m.t(3, 4)), S(0, m.x())]), lambda n,
+       x: vector(lambda v: _polygamma(n, v))(x), method=None,
        node="PolygammaBackward0", low=0.5, high=4, dtypes=WIDE, tol=1e4),
-    Op("diag_embed", lambda m: iter([S(m.x(3)), S(m.x(2, 3), 1), S(m.t(2, 3), -1)]), diag_embed, node="DiagEmbedBackward0", result="first", twice=True),
-    Op("unfold", lambda m: iter([S(m.x(3, 5), 1, 3, 2), S(m.t(4, 3), 0, 2, 1)]), unfold, call=of("unfold"), node="UnfoldBackward0", result="first",
+    Op("diag_embed", lambda m: iter([S(m.x(3)), S(m.x(2, 3), 1), S(m.t(2, 3), -1)]), diag_embed,
+       node="DiagEmbedBackward0", result="first", twice=True),
+    Op("unfold", lambda m: iter([S(m.x(3, 5), 1, 3, 2), S(m.t(4, 3), 0, 2, 1)]), unfold, call=of("unfold"),
+       node="UnfoldBackward0", result="first",
        twice=True, exact=True),
-    Op("as_strided", lambda m: iter([S(m.x(3, 4), (2, 2), (4, 1)), S(m.x(12), (3, 3), (2, 1), 1)]), strided, node="AsStridedBackward0", result="first",
+    Op("as_strided", lambda m: iter([S(m.x(3, 4), (2, 2), (4, 1)), S(m.x(12), (3, 3), (2, 1), 1)]), strided,
+       node="AsStridedBackward0", result="first",
        twice=True, exact=True),
-    Op("block_diag", lambda m: iter([S(m.x(2, 2), m.x(1, 3)), S(m.x(2), m.t(2, 3))]), block_diag, method=None, node="BlockDiagBackward0", dtypes=WIDE,
+    Op("block_diag", lambda m: iter([S(m.x(2, 2), m.x(1, 3)), S(m.x(2), m.t(2, 3))]), block_diag, method=None,
+       node="BlockDiagBackward0", dtypes=WIDE,
        result="tensors", twice=True),
-    Op("fill_", lambda m: iter([S(m.x(3, 4), m.x()), S(m.t(3, 4), 2).plain()]), lambda x, v: np.broadcast_to(v, x.shape),
+    Op("fill_", lambda m: iter([S(m.x(3, 4), m.x()).by("FillBackward3"), S(m.t(3, 4), 2)]), lambda x,
+       v: np.broadcast_to(v, x.shape),
        call=lambda torch: lambda x, v: (x + 0).fill_(v), node="FillBackward2", result="first", twice=True, exact=True),
-    Op("zero_", lambda m: iter([S(m.x(3, 4))]), np.zeros_like, call=lambda torch: lambda x: (x + 0).zero_(), node="ZeroBackward0", twice=True, exact=True),
-    Op("copy_", lambda m: iter([S(m.x(3, 4), m.x(3, 4)), S(m.t(3, 4), m.x(4))]), lambda x, v: np.broadcast_to(v, x.shape),
+    Op("zero_", lambda m: iter([S(m.x(3, 4))]), np.zeros_like, call=lambda torch: lambda x: (x + 0).zero_(),
+       node="ZeroBackward0", twice=True, exact=True),
+    Op("copy_", lambda m: iter([S(m.x(3, 4), m.x(3, 4)), S(m.t(3, 4), m.x(4))]), lambda x,
+       v: np.broadcast_to(v, x.shape),
        call=lambda torch: lambda x, v: (x + 0).copy_(v), node="CopyBackwards", result="first", twice=True, exact=True),
-    Op("diff", lambda m: iter([S(m.x(3, 4)), S(m.t(3, 4), 1, 0), S(m.x(5), 2)]), lambda x, n=1, dim=-1: np.diff(x, n, dim), dtypes=WIDE, twice=True),
+    Op("diff", lambda m: iter([S(m.x(3, 4)), S(m.t(3, 4), 1, 0), S(m.x(5), 2)]), lambda x, n=1,
+       dim=-1: np.diff(x, n, dim), dtypes=WIDE, twice=True),
     Op("repeat_interleave", lambda m: iter([S(m.x(2, 3), 2), S(m.t(2, 3), 2, 0), S(m.x(2, 3), m.i(3, 2) + 1, 0)]),
        lambda x, r, dim=None: np.repeat(x, r, dim), dtypes=WIDE, result="first", exact=True, twice=None),
-    *[Op(name, lambda m: iter([S((m.x(2, 3), m.t(2, 3)))]), ref, method=None, out=True, node=None, twice=True, dtypes=WIDE, result="tensors", exact=True)
-      for name, ref in [("vstack", np.vstack), ("hstack", np.hstack), ("dstack", np.dstack), ("column_stack", np.column_stack)]],
+    *[Op(name, lambda m: iter([S((m.x(2, 3), m.t(2, 3)))]), ref, method=None, out=True, node=None, twice=True,
+        dtypes=WIDE, result="tensors", exact=True)
+      for name, ref in [("vstack", np.vstack), ("hstack", np.hstack), ("dstack", np.dstack),
+          ("column_stack", np.column_stack)]],
     Op("addmv", lambda m: iter([S(m.x(2), m.x(2, 3), m.x(3)), S(m.x(1), m.t(2, 3), m.x(3), beta=0.5, alpha=2)]),
        lambda c, a, b, beta=1, alpha=1: beta * c + alpha * (a @ b), node="AddmvBackward0", inplace=None, out=True, tol=4),
     Op("addr", lambda m: iter([S(m.x(2, 3), m.x(2), m.x(3)), S(m.x(3), m.x(2), m.x(3), beta=0.5, alpha=2)]),
-       lambda c, a, b, beta=1, alpha=1: beta * c + alpha * np.outer(a, b), node="AddrBackward0", inplace=None, out=True, tol=4),
-    Op("baddbmm", lambda m: iter([S(m.x(2, 2, 2), m.x(2, 2, 3), m.x(2, 3, 2)), S(m.x(2), m.t(2, 2, 3), m.x(2, 3, 2), beta=0.5, alpha=2)]),
+       lambda c, a, b, beta=1, alpha=1: beta * c + alpha * np.outer(a,
+           b), node="AddrBackward0", inplace=None, out=True, tol=4),
+    Op("baddbmm", lambda m: iter([S(m.x(2, 2, 2), m.x(2, 2, 3), m.x(2, 3, 2)),
+       S(m.x(2), m.t(2, 2, 3), m.x(2, 3, 2), beta=0.5, alpha=2)]),
        lambda c, a, b, beta=1, alpha=1: beta * c + alpha * (a @ b), node="BaddbmmBackward0", out=True, tol=8),
-    Op("addbmm", lambda m: iter([S(m.x(2, 2), m.x(2, 2, 3), m.x(2, 3, 2)), S(m.x(2), m.t(2, 2, 3), m.x(2, 3, 2), beta=0.5, alpha=2)]),
+    Op("addbmm", lambda m: iter([S(m.x(2, 2), m.x(2, 2, 3), m.x(2, 3, 2)),
+       S(m.x(2), m.t(2, 2, 3), m.x(2, 3, 2), beta=0.5, alpha=2)]),
        lambda c, a, b, beta=1, alpha=1: beta * c + alpha * (a @ b).sum(0), node="AddbmmBackward0", out=True, tol=8),
     Op("vdot", lambda m: iter([S(m.x(3), m.x(3)), S(m.s(3), m.x(3))]), np.vdot, node="VdotBackward0", tol=4),
-    Op("linalg.cross", lambda m: iter([S(m.x(2, 3), m.x(2, 3)), S(m.t(2, 3), m.x(3))]), np.cross, node="LinalgCrossBackward0", tol=4, oracle=True),
-    Op("cdist", lambda m: iter([S(m.x(3, 2), m.x(4, 2)), S(m.x(2, 3, 2), m.t(2, 4, 2), 1.0), S(m.x(3, 2), m.x(4, 2), 3.0)]),
-       lambda a, b, p=2.0: (np.abs(a[..., :, None, :] - b[..., None, :, :]) ** p).sum(-1) ** (1 / p), node="CdistBackward0", dtypes=WIDE, method=None,
+    Op("linalg.cross", lambda m: iter([S(m.x(2, 3), m.x(2, 3)), S(m.t(2, 3), m.x(3))]), np.cross,
+       node="LinalgCrossBackward0", tol=4, oracle=True),
+    Op("cdist", lambda m: iter([S(m.x(3, 2), m.x(4, 2)), S(m.x(2, 3, 2), m.t(2, 4, 2), 1.0),
+       S(m.x(3, 2), m.x(4, 2), 3.0)]),
+       lambda a, b, p=2.0: (np.abs(a[..., :, None, :] - b[..., None, :,
+           :]) ** p).sum(-1) ** (1 / p), node="CdistBackward0", dtypes=WIDE, method=None,
        order2=False, tol=100),
+]
+
+
+# ---- losses ----
+
+
+def smooth_l1(a: Any, b: Any, reduction: str = "mean", beta: float = 1.0) -> Any:
+    d = np.abs(a - b)
+    return reduction_of(np.where(d < beta, 0.5 * d * d / beta, d - 0.5 * beta), reduction)
+
+
+def huber(a: Any, b: Any, reduction: str = "mean", delta: float = 1.0) -> Any:
+    d = np.abs(a - b)
+    return reduction_of(np.where(d < delta, 0.5 * d * d, delta * (d - 0.5 * delta)), reduction)
+
+
+def bce(a: Any, b: Any, weight: Any = None, reduction: str = "mean") -> Any:
+    loss = -(b * np.log(a) + (1 - b) * np.log(1 - a))
+    return reduction_of(loss if weight is None else loss * weight, reduction)
+
+
+def bce_logits(a: Any, b: Any, weight: Any = None, reduction: str = "mean", pos_weight: Any = None) -> Any:
+    p = 1.0 if pos_weight is None else pos_weight
+    loss = p * b * softplus(-a) + (1 - b) * softplus(a)
+    return reduction_of(loss if weight is None else loss * weight, reduction)
+
+
+def bces(m: Make) -> Iterator[S]:
+    for reduction in ("mean", "sum", "none"):
+        yield S(m.x(3, 4), m.x(3, 4), reduction=reduction)
+    yield S(m.t(3, 4), m.e(3, 4), m.x(3, 4))
+
+
+def kl_div(a: Any, b: Any, reduction: str = "mean", log_target: bool = False) -> Any:
+    loss = np.exp(b) * (b - a) if log_target else b * (np.log(b) - a)
+    return loss.sum() / a.shape[0] if reduction == "batchmean" else reduction_of(loss, reduction)
+
+
+def signs(m: Make, *shape: int) -> Any:
+    return (m.rng.integers(0, 2, shape) * 2 - 1).astype(m.dtype)
+
+
+def multi_margin(x: Any, target: Any, p: int = 1, margin: float = 1.0) -> Any:
+    out = []
+    for row, t in zip(x, target):
+        terms = [max(0.0, margin - row[t] + v) ** p for k, v in enumerate(row) if k != t]
+        out.append(sum(terms) / len(row))
+    return np.mean(out)
+
+
+def multilabel_margin(x: Any, target: Any) -> Any:
+    out = []
+    for row, labels in zip(x, target):
+        good = []
+        for t in labels:
+            if t < 0:
+                break
+            good.append(int(t))
+        out.append(sum(max(0.0,
+            1 - (row[g] - row[k])) for g in good for k in range(len(row)) if k not in good) / len(row))
+    return np.mean(out)
+
+
+def loss(name: str, ref: Any, samples: Samples = losses, **kw: Any) -> Op:
+    kw.setdefault("dtypes", WIDE)
+    return Op(f"F.{name}", samples, ref, path=f"nn.functional.{name}", **kw)
+
+
+LOSSES = [
+    loss("smooth_l1_loss", smooth_l1, node="SmoothL1LossBackward0"),
+    loss("huber_loss", huber, node="HuberLossBackward0"),
+    loss("binary_cross_entropy", bce, bces, node="BinaryCrossEntropyBackward0", low=0.1, high=0.9, fixed=(2,),
+         checks=True),
+    loss("binary_cross_entropy_with_logits", bce_logits,
+         lambda m: iter([*bces(m), S(m.x(3, 4), m.x(3, 4),
+             pos_weight=m.x(4))]), node="BinaryCrossEntropyWithLogitsBackward0", fixed=(2,)),
+    loss("kl_div", kl_div, lambda m: iter([S(m.x(3, 4), m.x(3, 4), reduction="batchmean"),
+        S(m.x(3, 4), m.x(3, 4), reduction="sum", log_target=True)]),
+         low=0.1, high=0.9),
+    loss("soft_margin_loss", lambda a, b: np.mean(softplus(-a * b)), lambda m: iter([S(m.x(3, 4), signs(m, 3, 4))]),
+        node="SoftMarginLossBackward0",
+         fixed=(1,)),
+    loss("multi_margin_loss", multi_margin, lambda m: iter([S(m.x(3, 4), m.i(4, 3)), S(m.x(3, 4), m.i(4, 3), 2)]),
+        node="MultiMarginLossBackward0"),
+    loss("multilabel_margin_loss", multilabel_margin, lambda m: iter([S(m.x(2, 4),
+        np.array([[1, 3, -1, 0], [0, -1, 1, 1]]))]),
+         node="MultilabelMarginLossBackward0"),
+    loss("hinge_embedding_loss", lambda x, y: np.mean(np.where(y == 1, x, np.maximum(0, 1 - x))),
+         lambda m: iter([S(m.x(3, 4), signs(m, 3, 4))]), fixed=(1,), kinks=(1.0,)),
+    loss("margin_ranking_loss", lambda a, b, y: np.mean(np.maximum(0, -y * (a - b))),
+        lambda m: iter([S(m.x(3), m.x(3), signs(m, 3))]), fixed=(2,)),
+    loss("cosine_similarity", lambda a, b, dim=1: (a * b).sum(dim) / np.sqrt((a * a).sum(dim) * (b * b).sum(dim)),
+         lambda m: iter([S(m.x(3, 4), m.x(3, 4)), S(m.t(3, 4), m.x(3, 4), 0)]), tol=10),
+    loss("poisson_nll_loss", lambda x, t: np.mean(np.exp(x) - t * x), lambda m: iter([S(m.x(3, 4),
+        m.x(3, 4, low=0.1, high=3))])),
+    loss("gaussian_nll_loss", lambda x, t, v: np.mean(0.5 * (np.log(v) + (x - t) ** 2 / v)),
+         lambda m: iter([S(m.x(3, 4), m.x(3, 4), m.x(3, 4, low=0.5, high=2))]), order2=False, checks=True),
+    loss("normalize", lambda x, p=2.0, dim=1: x / norm(x, p, dim, True),
+        lambda m: iter([S(m.x(3, 4)), S(m.t(3, 4), 1.0, 0)]), node="DivBackward0", **KINK),
+]
+
+
+# ---- convolution, pooling, padding, normalisation ----
+
+
+def padded(x: Any, pads: Sequence[int], value: float = 0.0) -> Any:
+    """The last len(pads) dims by pads[i] on both sides."""
+    widths = [(0, 0)] * (x.ndim - len(pads)) + [(p, p) for p in pads]
+    return np.pad(x, widths, constant_values=value)
+
+
+def each(n: int, v: Any) -> tuple[int, ...]:
+    return (v,) * n if isinstance(v, int) else tuple(v)
+
+
+def conv(n: int) -> Callable[..., Any]:
+    def ref(x: Any, w: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
+        groups: int = 1) -> Any:
+        stride, padding, dilation = each(n, stride), each(n, padding), each(n, dilation)
+        if x.ndim == n + 1:
+            return ref(x[None], w, bias, stride, padding, dilation, groups)[0]
+        x = padded(x, padding)
+        out_sizes = [(s - d * (k - 1) - 1) // t + 1 for s, k, t, d in zip(x.shape[2:], w.shape[2:], stride, dilation)]
+        out = np.zeros((x.shape[0], w.shape[0], *out_sizes))
+        per_in, per_out = w.shape[1], w.shape[0] // groups
+        for o in range(w.shape[0]):
+            g = o // per_out
+            for at in np.ndindex(*out_sizes):
+                window = tuple(slice(a * t, a * t + d * (k - 1) + 1, d) for a, t, d,
+                    k in zip(at, stride, dilation, w.shape[2:]))
+                part = x[(slice(None), slice(g * per_in, (g + 1) * per_in), *window)]
+                out[(slice(None), o, *at)] = (part * w[o]).sum(tuple(range(1, n + 2)))
+        return out if bias is None else out + bias.reshape(-1, *[1] * n)
+
+    return ref
+
+
+def conv_transpose(n: int) -> Callable[..., Any]:
+    def ref(x: Any, w: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0,
+        groups: int = 1, dilation: Any = 1) -> Any:
+        stride, padding, dilation, extra = each(n, stride), each(n, padding), each(n, dilation), each(n, output_padding)
+        full = [(s - 1) * t + d * (k - 1) + 1 + e for s, t, d, k, e in zip(x.shape[2:], stride, dilation, w.shape[2:],
+            extra)]
+        out = np.zeros((x.shape[0], w.shape[1] * groups, *full))
+        per_in = x.shape[1] // groups
+        for i in range(x.shape[1]):
+            g = i // per_in
+            for at in np.ndindex(*x.shape[2:]):
+                window = tuple(slice(a * t, a * t + d * (k - 1) + 1, d) for a, t, d,
+                    k in zip(at, stride, dilation, w.shape[2:]))
+                rows = slice(g * w.shape[1], (g + 1) * w.shape[1])
+                out[(slice(None), rows, *window)] += x[(slice(None), i, *at)].reshape(-1, 1, *[1] * n) * w[i][None]
+        out = out[(slice(None), slice(None), *[slice(p, s - p) for p, s in zip(padding, full)])]
+        return out if bias is None else out + bias.reshape(-1, *[1] * n)
+
+    return ref
+
+
+def pool(n: int, how: Callable[..., Any], fill: float) -> Callable[..., Any]:
+    def ref(x: Any, size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False,
+        count_include_pad: bool = True) -> Any:
+        k, p, d = each(n, size), each(n, padding), each(n, dilation)
+        t = k if stride is None else each(n, stride)
+        lead = x.shape[: x.ndim - n]
+        x = padded(x, p, fill)
+        sizes = [(s - b * (a - 1) - 1) // c + 1 for s, a, b, c in zip(x.shape[-n:], k, d, t)]
+        out = np.zeros((*lead, *sizes))
+        for at in np.ndindex(*sizes):
+            window = tuple(slice(i * c, i * c + b * (a - 1) + 1, b) for i, a, b, c in zip(at, k, d, t))
+            out[(Ellipsis, *at)] = how(x[(Ellipsis, *window)], axis=tuple(range(-n, 0)))
+        return out
+
+    return ref
+
+
+def adaptive(n: int, how: Callable[..., Any]) -> Callable[..., Any]:
+    def ref(x: Any, size: Any) -> Any:
+        want = each(n, size)
+        out = np.zeros((*x.shape[: x.ndim - n], *want))
+        for at in np.ndindex(*want):
+            window = tuple(slice(i * s // o, -(-(i + 1) * s // o)) for i, o, s in zip(at, want, x.shape[-n:]))
+            out[(Ellipsis, *at)] = how(x[(Ellipsis, *window)], axis=tuple(range(-n, 0)))
+        return out
+
+    return ref
+
+
+SPACES = {1: (5,), 2: (4, 5), 3: (3, 4, 3)}
+
+
+def convs(n: int) -> Samples:
+    def samples(m: Make) -> Iterator[S]:
+        space, k = SPACES[n], (2,) * n
+        yield S(m.x(2, 2, *space), m.x(3, 2, *k), m.x(3))
+        yield S(m.t(1, 2, *space), m.x(2, 2, *k), None, 2, 1)
+        if n < 3:
+            yield S(m.x(2, 4, *space), m.x(2, 2, *k), m.x(2), groups=2, dilation=2)
+            yield S(m.x(2, *space), m.x(3, 2, *k), m.x(3)).by("SqueezeBackward1")
+
+    return samples
+
+
+def transposed_convs(n: int) -> Samples:
+    def samples(m: Make) -> Iterator[S]:
+        space, k = (3,) * n if n < 3 else (2, 2, 2), (2,) * n
+        yield S(m.x(2, 2, *space), m.x(2, 3, *k), m.x(3))
+        if n < 3:
+            yield S(m.x(1, 4, *space), m.x(4, 2, *k), None, stride=2, padding=1, output_padding=1, groups=2)
+
+    return samples
+
+
+def pools(n: int, padding: bool = True) -> Samples:
+    def samples(m: Make) -> Iterator[S]:
+        space = SPACES[n]
+        yield S(m.x(2, 2, *space), 2)
+        yield S(m.t(1, 2, *space), 2, 1)
+        if padding:
+            yield S(m.x(1, 2, *space), 3, 2, 1)
+
+    return samples
+
+
+def pads(m: Make) -> Iterator[S]:
+    yield S(m.x(2, 3), (1, 2))
+    yield S(m.t(2, 3), (1, 0, 0, 2), "constant", 1.5 if m.floats else 1)
+    yield S(m.x(3, 4), (-1, 1))
+
+
+def pad(x: Any, widths: Any, mode: str = "constant", value: float = 0.0) -> Any:
+    pairs = [(0, 0)] * (x.ndim - len(widths) // 2) + [(widths[i], widths[i + 1]) for i in range(len(widths) - 2, -1,
+        -2)]
+    cut = tuple(slice(max(-a, 0), n - max(-b, 0)) for (a, b), n in zip(pairs, x.shape))
+    grow = [(max(a, 0), max(b, 0)) for a, b in pairs]
+    how = {"constant": "constant", "reflect": "reflect", "replicate": "edge", "circular": "wrap"}[mode]
+    return np.pad(x[cut], grow, mode=how,
+        **({"constant_values": value} if mode == "constant" else {}))  # type: ignore[call-overload]
+
+
+def mirror_pads(mode: str) -> Samples:
+    def samples(m: Make) -> Iterator[S]:
+        end = {"reflect": "ReflectionPad", "replicate": "ReplicationPad"}.get(mode)
+        for n, widths in ((1, (1, 2)), (2, (1, 2, 2, 0)), (3, (1, 1, 0, 1, 1, 0))):
+            s = S(m.x(1, 2, *SPACES[n]), widths, mode)
+            yield s.by(f"{end}{n}DBackward0") if end else s
+
+    return samples
+
+
+def layer_norm(x: Any, shape: Any, w: Any = None, b: Any = None, eps: float = 1e-5) -> Any:
+    axes = tuple(range(-len(shape), 0))
+    y = (x - x.mean(axes, keepdims=True)) / np.sqrt(x.var(axes, keepdims=True) + eps)
+    return (y if w is None else y * w) + (0 if b is None else b)
+
+
+def batch_norm(x: Any, mean: Any, var: Any, w: Any = None, b: Any = None, training: bool = False,
+    momentum: float = 0.1, eps: float = 1e-5) -> Any:
+    axes = tuple(i for i in range(x.ndim) if i != 1)
+    to = [-1 if i == 1 else 1 for i in range(x.ndim)]
+    if training:
+        mean, var = x.mean(axes), x.var(axes)
+    y = (x - mean.reshape(to)) / np.sqrt(var.reshape(to) + eps)
+    return (y if w is None else y * w.reshape(to)) + (0 if b is None else b.reshape(to))
+
+
+def group_norm(x: Any, groups: int, w: Any = None, b: Any = None, eps: float = 1e-5) -> Any:
+    to = [-1 if i == 1 else 1 for i in range(x.ndim)]
+    parts = x.reshape(x.shape[0], groups, -1)
+    y = ((parts - parts.mean(-1, keepdims=True)) / np.sqrt(parts.var(-1, keepdims=True) + eps)).reshape(x.shape)
+    return (y if w is None else y * w.reshape(to)) + (0 if b is None else b.reshape(to))
+
+
+def rms_norm(x: Any, shape: Any, w: Any = None, eps: float = 1e-5) -> Any:
+    y = x / np.sqrt((x * x).mean(tuple(range(-len(shape), 0)), keepdims=True) + eps)
+    return y if w is None else y * w
+
+
+def nearest(x: Any, scale: int) -> Any:
+    for axis in range(2, x.ndim):
+        x = np.repeat(x, scale, axis)
+    return x
+
+
+def linear_resize(x: Any, size: Any) -> Any:
+    """Half-pixel centres, edges clamped."""
+    for axis, want in zip(range(2, x.ndim), size):
+        n = x.shape[axis]
+        at = np.maximum((np.arange(want) + 0.5) * n / want - 0.5, 0)
+        low = np.floor(at).astype(int)
+        high = np.minimum(low + 1, n - 1)
+        part = (at - low).reshape([-1 if i == axis else 1 for i in range(x.ndim)])
+        x = np.take(x, low, axis) * (1 - part) + np.take(x, high, axis) * part
+    return x
+
+
+def pixel_shuffle(x: Any, r: int) -> Any:
+    n, c, h, w = x.shape
+    return x.reshape(n, c // r**2, r, r, h, w).transpose(0, 1, 4, 2, 5, 3).reshape(n, c // r**2, h * r, w * r)
+
+
+def pixel_unshuffle(x: Any, r: int) -> Any:
+    n, c, h, w = x.shape
+    return x.reshape(n, c, h // r, r, w // r, r).transpose(0, 1, 3, 5, 2, 4).reshape(n, c * r**2, h // r, w // r)
+
+
+def im2col(x: Any, k: int, stride: int = 1) -> Any:
+    n, c, h, w = x.shape
+    cols = [x[:, :, i : i + k, j : j + k].reshape(n, -1) for i in range(0, h - k + 1, stride) for j in range(0,
+        w - k + 1, stride)]
+    return np.stack(cols, -1)
+
+
+def col2im(x: Any, size: Any, k: int, stride: int = 1) -> Any:
+    n, ck, _ = x.shape
+    out = np.zeros((n, ck // k**2, *size))
+    places = [(i, j) for i in range(0, size[0] - k + 1, stride) for j in range(0, size[1] - k + 1, stride)]
+    for column, (i, j) in enumerate(places):
+        out[:, :, i : i + k, j : j + k] += x[:, :, column].reshape(n, -1, k, k)
+    return out
+
+
+def F(name: str, samples: Samples, ref: Any, **kw: Any) -> Op:
+    kw.setdefault("dtypes", WIDE)
+    kw.setdefault("tol", 10)
+    row = kw.pop("row", name)
+    return Op(f"F.{row}", samples, ref, path=f"nn.functional.{name}", **kw)
+
+
+LAYERS = [
+    *[F(f"conv{n}d", convs(n), conv(n), node="ConvolutionBackward0") for n in (1, 2, 3)],
+    *[F(f"conv_transpose{n}d", transposed_convs(n), conv_transpose(n), node="ConvolutionBackward0") for n in (1, 2, 3)],
+    F("unfold", lambda m: iter([S(m.x(2, 2, 3, 4), 2), S(m.x(1, 1, 4, 4), 2, stride=2)]), im2col,
+       node="Im2ColBackward0", twice=True),
+    F("fold", lambda m: iter([S(m.x(2, 8, 6), (3, 4), 2), S(m.x(1, 4, 4), (4, 4), 2, stride=2)]), col2im,
+       node="Col2ImBackward0", twice=True),
+    F("max_pool1d", pools(1), pool(1, np.max, -np.inf), exact=True),
+    F("max_pool2d", pools(2), pool(2, np.max, -np.inf), node="MaxPool2DWithIndicesBackward0", exact=True),
+    F("max_pool3d", pools(3), pool(3, np.max, -np.inf), node="MaxPool3DWithIndicesBackward0", exact=True),
+    F("avg_pool1d", pools(1), pool(1, np.mean, 0.0)),
+    F("avg_pool2d", pools(2), pool(2, np.mean, 0.0), node="AvgPool2DBackward0"),
+    F("avg_pool3d", pools(3, False), pool(3, np.mean, 0.0), node="AvgPool3DBackward0"),
+    F("adaptive_avg_pool1d", lambda m: iter([S(m.x(1, 2, 5), 3)]), adaptive(1, np.mean)),
+    F("adaptive_avg_pool2d", lambda m: iter([S(m.x(1, 2, 4, 5), (3, 2)), S(m.t(1, 2, 4, 5), 2)]), adaptive(2, np.mean),
+       node="AdaptiveAvgPool2DBackward0"),
+    F("adaptive_avg_pool3d", lambda m: iter([S(m.x(1, 1, 4, 3, 3), 2)]), adaptive(3, np.mean),
+       node="AdaptiveAvgPool3DBackward0"),
+    F("adaptive_max_pool1d", lambda m: iter([S(m.x(1, 2, 5), 3)]), adaptive(1, np.max), exact=True),
+    F("adaptive_max_pool2d", lambda m: iter([S(m.x(1, 2, 4, 5), (3, 2))]), adaptive(2, np.max),
+       node="AdaptiveMaxPool2DBackward0", exact=True),
+    F("adaptive_max_pool3d", lambda m: iter([S(m.x(1, 1, 4, 3, 3), 2)]), adaptive(3, np.max),
+       node="AdaptiveMaxPool3DBackward0", exact=True),
+    F("pad", pads, pad, node="ConstantPadNdBackward0", dtypes=ALL, result="first", twice=True, exact=True),
+    F("pad", mirror_pads("reflect"), pad, row="pad_reflect", exact=True),
+    F("pad", mirror_pads("replicate"), pad, row="pad_replicate", exact=True),
+    F("pad", mirror_pads("circular"), pad, row="pad_circular", exact=True, twice=None),
+    F("layer_norm", lambda m: iter([S(m.x(3, 4), (4,)), S(m.x(2, 3, 4), (3, 4), m.x(3, 4), m.x(3, 4)),
+       S(m.t(3, 4), (4,), m.x(4))]), layer_norm,
+      node="NativeLayerNormBackward0", tol=40),
+    F("batch_norm", lambda m: iter([S(m.x(4, 3), m.x(3), m.x(3, low=0.5), m.x(3), m.x(3)),
+       S(m.t(4, 3), m.x(3), m.x(3, low=0.5))]), batch_norm,
+      node="NativeBatchNormBackward0", fixed=(1, 2), tol=40),
+    F("batch_norm", lambda m: iter([S(m.x(4, 3, 2), None, None, m.x(3), m.x(3), True),
+       S(m.t(4, 3), None, None, None, None, True)]), batch_norm,
+      row="batch_norm_training", node="NativeBatchNormBackward0", tol=40),
+    F("group_norm", lambda m: iter([S(m.x(2, 4, 3), 2, m.x(4), m.x(4)), S(m.x(2, 4), 2)]), group_norm,
+       node="NativeGroupNormBackward0", tol=40),
+    F("instance_norm", lambda m: iter([S(m.x(2, 3, 4))]), lambda x: group_norm(x, x.shape[1]), tol=40),
+    F("rms_norm", lambda m: iter([S(m.x(3, 4), (4,), None, 1e-5), S(m.x(3, 4), (4,), m.x(4), 1e-5)]), rms_norm, tol=40,
+       twice=None),
+    F("embedding", lambda m: iter([S(m.i(4, 2, 3), m.x(4, 3)), S(m.i(4, 5), m.t(4, 3))]), lambda i, w: w[i],
+       node="EmbeddingBackward0", exact=True),
+    F("one_hot", lambda m: iter([S(m.i(4, 5), 4)]), lambda i, n: np.eye(n, dtype=np.int64)[i], grad=False,
+       dtypes=(f32,), result="int64", exact=True),
+    *[F("interpolate", lambda m, n=n: iter([S(m.x(1, 2, *SPACES[n]), scale_factor=2)]),  # type: ignore[misc]
+        lambda x, scale_factor: nearest(x,
+            scale_factor), row=f"upsample_nearest{n}d", node=f"UpsampleNearest{n}DBackward0", exact=True, twice=None)
+      for n in (1, 2, 3)],
+    *[F("interpolate", lambda m, n=n, mode=mode: iter([S(m.x(1, 1, *SPACES[n]), size=tuple(s + 2 for s in SPACES[n]),
+        mode=mode)]),  # type: ignore[misc]
+        lambda x, size, mode: linear_resize(x,
+            size), row=f"upsample_{mode}", node=f"Upsample{mode.capitalize()}{n}DBackward0", twice=None)
+      for n, mode in ((1, "linear"), (2, "bilinear"), (3, "trilinear"))],
+    F("pixel_shuffle", lambda m: iter([S(m.x(1, 8, 2, 3), 2)]), pixel_shuffle, node="PixelShuffleBackward0",
+       twice=True, exact=True),
+    F("pixel_unshuffle", lambda m: iter([S(m.x(1, 2, 4, 6), 2)]), pixel_unshuffle, node="PixelUnshuffleBackward0",
+       twice=True, exact=True),
+]
+
+
+# ---- torch.linalg ----
+
+
+def well(m: Make, *batch: int, n: int = 3) -> Any:
+    """Well-conditioned matrices."""
+    return (m.x(*batch, n, n) + 4 * np.eye(n)).astype(m.dtype)
+
+
+def spd(m: Make, *batch: int, n: int = 3) -> Any:
+    a = m.x(*batch, n, n).astype(np.float64)
+    return (a @ np.swapaxes(a, -1, -2) + n * np.eye(n)).astype(m.dtype)
+
+
+def symmetric_part(f: Callable[[Any, Any], Any]) -> Callable[[Any], Callable[..., Any]]:
+    """f on (torch, (A + A^T) / 2): decompositions of symmetric matrices look at one triangle only."""
+    return lambda torch: None if getattr(torch, "linalg", None) is None else lambda a: f(torch, (a + a.mT) / 2)
+
+
+LINALG = [
+    Op("linalg.det", lambda m: iter([S(well(m)), S(well(m, 2))]), np.linalg.det, node="LinalgDetBackward0",
+       dtypes=WIDE, tol=40),
+    Op("linalg.slogdet", lambda m: iter([S(well(m)), S(well(m, 2))]), lambda a: tuple(np.linalg.slogdet(a)),
+       node="LinalgSlogdetBackward0", dtypes=WIDE, tol=40),
+    Op("linalg.inv", lambda m: iter([S(well(m)), S(well(m, 2))]), np.linalg.inv, node="LinalgInvExBackward0",
+       dtypes=WIDE, tol=40),
+    Op("linalg.solve", lambda m: iter([S(well(m), m.x(3, 2)), S(well(m), m.x(3)), S(well(m, 2), m.x(2, 3, 2))]),
+       lambda a, b: np.linalg.solve(a, b[..., None])[..., 0] if b.ndim == 1 else np.linalg.solve(a,
+           b), node="LinalgSolveExBackward0", dtypes=WIDE, tol=40),
+    Op("linalg.cholesky", lambda m: iter([S(spd(m)), S(spd(m, 2))]), np.linalg.cholesky,
+       call=symmetric_part(lambda torch, a: torch.linalg.cholesky(a)),
+       dtypes=WIDE, tol=40, node="LinalgCholeskyExBackward0"),
+    Op("linalg.svdvals", lambda m: iter([S(m.x(3, 2)), S(m.x(2, 3, 3))]), lambda a: np.linalg.svd(a, compute_uv=False),
+       dtypes=WIDE, tol=40, order2=False,
+       node="LinalgSvdBackward0"),
+    Op("linalg.eigvalsh", lambda m: iter([S(spd(m))]), np.linalg.eigvalsh,
+       call=symmetric_part(lambda torch, a: torch.linalg.eigvalsh(a)), dtypes=WIDE,
+       tol=40, order2=False, node="LinalgEighBackward0"),
+    Op("linalg.matrix_power", lambda m: iter([S(m.x(3, 3), 3), S(well(m), -2)]), np.linalg.matrix_power, dtypes=WIDE,
+       tol=40),
+    Op("linalg.pinv", lambda m: iter([S(m.x(3, 2)), S(m.x(2, 3))]), np.linalg.pinv, dtypes=WIDE, tol=100, order2=False,
+       twice=None),
 ]
 
 
@@ -1653,4 +2219,4 @@ for _op in REDUCTIONS:
     _op.picks = _op.name.startswith(("max", "min", "amax", "amin", "median", "cummax", "cummin"))
 
 OPS: list[Op] = ARITHMETIC + COMPARISONS + POINTWISE + REDUCTIONS + SHAPES + PRODUCTS + FUNCTIONAL
-OPS += ACTIVATIONS + GATHERING + ORDERS + MORE
+OPS += ACTIVATIONS + GATHERING + ORDERS + MORE + LOSSES + LAYERS + LINALG

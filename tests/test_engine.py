@@ -493,7 +493,8 @@ class Twin:
 
 REGIONS = [np.s_[0:2], np.s_[1], np.s_[:, 0], np.s_[:, 1:], np.s_[0:3:2], np.s_[1, 2]]
 STEP = st.tuples(
-    st.sampled_from(["add", "mul", "scale", "transpose", "flat", "view", "add_", "mul_", "scale_", "write", *FUNCTIONS, *[f + "_" for f in FUNCTIONS]]),
+    st.sampled_from(["add", "mul", "scale", "transpose", "flat", "view", "add_", "mul_", "scale_", "write", *FUNCTIONS,
+        *[f + "_" for f in FUNCTIONS]]),
     st.integers(0, 9), st.integers(0, 9), st.integers(0, len(REGIONS) - 1),
 )
 
@@ -548,7 +549,8 @@ def run_program(steps: list[Any]) -> tuple[list[Tensor], list[Slow], list[Twin]]
     return leaves, slows, pool
 
 
-@settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True, database=None)
+@settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True,
+    database=None)
 @given(st.lists(STEP, min_size=1, max_size=14))
 def test_random_programs_with_views_and_in_place(steps: list[Any]) -> None:
     leaves, slows, pool = run_program(steps)
@@ -611,7 +613,8 @@ def log_of(lib: Any, steps: list[Any]) -> list[Any]:
     log: list[Any] = []
     for what, i, j, r in steps:
         a, b = pool[i % len(pool)], pool[j % len(pool)]
-        if (what == "write" or what.endswith("_")) and a is not b and np.shares_memory(a.detach().numpy(), b.detach().numpy()):
+        if (what == "write" or what.endswith("_")) and a is not b and np.shares_memory(a.detach().numpy(),
+            b.detach().numpy()):
             continue                                        # PyTorch refuses what we read before we write
         try:
             if what in ("add", "mul"):
@@ -639,7 +642,8 @@ def log_of(lib: Any, steps: list[Any]) -> list[Any]:
         log.append(t.detach().numpy().copy())
     try:
         total = sum((t.sum() for t in pool), lib.zeros((), dtype=lib.float64))
-        log += [np.zeros(1) if g is None else g.numpy().copy() for g in lib.autograd.grad(total, leaves, allow_unused=True)]
+        log += [np.zeros(1) if g is None else g.numpy().copy() for g in lib.autograd.grad(total, leaves,
+            allow_unused=True)]
     except RuntimeError as e:
         log.append(str(e).split(". ")[0])
     return log

@@ -48,8 +48,10 @@ class OpClass:
         """The letters of `keep = X | Y`, the numbers of `reads = 2 | 4`."""
         for body in self.bodies:
             for item in body.body:
-                target = item.targets[0] if isinstance(item, ast.Assign) else item.target if isinstance(item, ast.AnnAssign) else None
-                if isinstance(target, ast.Name) and target.id == name and item.value is not None:  # type: ignore[union-attr]
+                target = item.targets[0] if isinstance(item, ast.Assign) else item.target if isinstance(item,
+                    ast.AnnAssign) else None
+                if isinstance(target,
+                    ast.Name) and target.id == name and item.value is not None:  # type: ignore[union-attr]
                     return letters(item.value)  # type: ignore[union-attr, arg-type]
         return set()
 
@@ -116,7 +118,8 @@ def op_classes() -> list[OpClass]:
 def other_bases(path: Path) -> dict[str, tuple[str, list[ast.ClassDef]]]:
     """Op classes that other modules lend as bases."""
     out: dict[str, tuple[str, list[ast.ClassDef]]] = {}
-    names = {a.name for n in ast.parse(path.read_text(encoding="utf-8")).body if isinstance(n, ast.ImportFrom) for a in n.names}
+    names = {a.name for n in ast.parse(path.read_text(encoding="utf-8")).body if isinstance(n,
+        ast.ImportFrom) for a in n.names}
     for other in files():
         if other != path:
             for item in ast.parse(other.read_text(encoding="utf-8")).body:
@@ -142,7 +145,8 @@ AS_PYTORCH = {
 def loads(function: ast.FunctionDef) -> list[str]:
     """The names a rule reads; what it only hands to another rule of its op does not count."""
     handed = {id(a) for n in ast.walk(function) if passes_on(n) for a in n.args}  # type: ignore[attr-defined]
-    return [n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load) and id(n) not in handed]
+    return [n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx,
+        ast.Load) and id(n) not in handed]
 
 
 def passes_on(node: ast.AST) -> bool:
@@ -224,7 +228,8 @@ def dropped(op: OpClass) -> set[str]:
     drop = op.method("drop")
     if drop is None:
         return set()
-    return {t.attr for n in ast.walk(drop) if isinstance(n, ast.Assign) for t in n.targets if isinstance(t, ast.Attribute)}
+    return {t.attr for n in ast.walk(drop) if isinstance(n, ast.Assign) for t in n.targets if isinstance(t,
+        ast.Attribute)}
 
 
 @pytest.mark.parametrize("op", LEAVES, ids=str)
@@ -261,8 +266,10 @@ def test_rules_call_no_numpy_on_gradients(op: OpClass) -> None:
             continue
         tensors = {"g", "gs"}
         for node in ast.walk(rule):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and getattr(node.func.value, "id", "") == "np":
-                raw = {id(a) for n in ast.walk(node) if isinstance(n, ast.Call) and ast.unparse(n.func).endswith(("raw", "dtype_of")) for a in n.args}
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and getattr(node.func.value, "id",
+                "") == "np":
+                raw = {id(a) for n in ast.walk(node) if isinstance(n,
+                    ast.Call) and ast.unparse(n.func).endswith(("raw", "dtype_of")) for a in n.args}
                 touched = {n.id for a in node.args for n in ast.walk(a) if isinstance(n, ast.Name) and id(n) not in raw}
                 assert not touched & tensors, ast.unparse(node)
 

@@ -154,7 +154,10 @@ class Tensor(TensorBase):
     def stride(self, dim: int | None = None) -> Any:
         """Steps in elements from one index to the next, per dimension."""
         steps = _steps(self.array)
-        return steps if dim is None else steps[dim]
+        if dim is None:
+            return steps
+        from ._functions._args import dim_of
+        return steps[dim_of(dim, self.array.ndim)]
 
     def storage_offset(self) -> int:
         """Elements between the start of the memory block and the first element."""

@@ -320,6 +320,10 @@ class AccumulateGrad(Node):
             return wrap(numpy.array(g.array, order="C"))
         array: Any = g.array if isinstance(g, TensorBase) else g
         own = self.array
+        want: Any = own.dtype if self.dtype is None else self.dtype
+        if array.dtype is not want and not self.any_dtype:      # a rule may leave bfloat16 for float32
+            array = array.astype(want)
+            shared = False
         edited = False
         if shared or array.base is not None or array.strides != own.strides:
             fresh = numpy.empty_like(own, dtype=array.dtype) if dense(own) else numpy.empty(own.shape, array.dtype)

@@ -140,7 +140,7 @@ def scattered(x: Any, dim: Any, index: Any, src: Any, reduce: Any, inplace: bool
     at, i, src = prepared("scatter", x, dim, index, None if number else src) if not number else (
         *prepared("scatter", x, dim, index, None)[:2], src)
     if reduce is not None:
-        op: Any = ops.ScatterReduced(at, i, reduce)
+        op: Any = ops.NotImplemented_(at, i, reduce)
     elif number:
         op = ops.ScatterBackward1(at, i, src)
         return op.run_(x) if inplace else op.run(x)

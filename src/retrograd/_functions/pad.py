@@ -5,9 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from .._engine.modes import grad_on
 from .._engine.tensor import TensorBase, wrap
-from .._ops import index, shape
+from .._ops import index
 from .._ops import pad as pads
 from ._args import tensor
 

@@ -139,10 +139,10 @@ class DivRounded(Binary):
         return np.floor(np.true_divide(a, b)) if self.rounding == "floor" else np.trunc(np.true_divide(a, b))
 
     def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
-        return g * 0
+        return create.zeros_like(g)
 
     def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
-        return g * 0
+        return create.zeros_like(g)
 
 
 @final
@@ -187,7 +187,7 @@ class PowBackward0(Unary):
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         if self.exponent == 0:
-            return g * 0
+            return create.zeros_like(g)
         if self.exponent == 2 and not isinstance(x, TensorBase):
             return g * (x * 2)
         return g * (pow(x, self.exponent - 1) * self.exponent)
@@ -412,4 +412,4 @@ def floor_divide_(a: TensorBase, b: Value) -> TensorBase:
     return NotImplemented_("floor_divide").run_(a, b)
 
 
-from . import cast, choose, pointwise  # noqa: E402  rules of other families
+from . import cast, choose, create, pointwise  # noqa: E402  rules of other families

@@ -48,7 +48,7 @@ class CopyBackwards(Binary):
         return np.broadcast_to(b.astype(a.dtype, copy=False), a.shape)
 
     def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
-        return g * 0
+        return zeros_like(g)
 
     def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
         return g
@@ -73,7 +73,7 @@ class FillBackward2(Unary):
         return np.full_like(x, self.number)
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
-        return g * 0
+        return zeros_like(g)
 
 
 @final
@@ -82,7 +82,7 @@ class ZeroBackward0(Unary):
         return np.zeros_like(x)
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
-        return g * 0
+        return zeros_like(g)
 
 
 def clone(x: Value) -> Value:
@@ -123,7 +123,7 @@ def fill_(x: TensorBase, number: Any) -> TensorBase:
 
 def zeros_like(x: Value) -> Value:
     """Zeros of x's shape and dtype: array for array, Tensor for Tensor."""
-    return wrap(np.zeros_like(x.array)) if isinstance(x, TensorBase) else np.zeros_like(x)
+    return wrap(np.zeros(x.array.shape, x.array.dtype)) if isinstance(x, TensorBase) else np.zeros(x.shape, x.dtype)
 
 
 from . import cast  # noqa: E402

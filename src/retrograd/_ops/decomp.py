@@ -13,7 +13,7 @@ import numpy
 from mypy_extensions import mypyc_attr
 
 from .._engine.node import Array, Value
-from .._engine.op import A, B, X, Y, Many, Product, Unary
+from .._engine.op import A, B, Many, Product, Unary, X, Y
 from .._engine.tensor import TensorBase
 from . import choose, index, linalg, shape
 from .linalg import matmul

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Final, final
 import numpy
 
 from .._engine.node import Array, Value
-from .._engine.op import Y, Nary, Unary
+from .._engine.op import Nary, Unary, Y
 
 np: Final[Any] = numpy
 

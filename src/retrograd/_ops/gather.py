@@ -313,7 +313,7 @@ def below(index: Array, dim: int) -> Any:
 
 
 @final
-class ScatterReduced(Along):
+class NotImplemented_(Along):
     """scatter(reduce="add" or "multiply"), which PyTorch records without a derivative."""
 
     def __init__(self, dim: int, index: Array, reduce: str) -> None:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Final, final
 import numpy
 
 from .._engine.node import Array, Shape, Value
-from .._engine.op import A, B, Y, Binary, Nary, Product, View, recording
+from .._engine.op import A, B, Binary, Nary, Product, View, Y, recording
 from .._engine.tensor import TensorBase, wants_grad
 
 np: Final[Any] = numpy

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Final, final
 import numpy
 
 from .._engine.node import Array, Shape, Value
-from .._engine.op import Nary, Unary
+from .._engine.op import Nary
 from .._engine.tensor import TensorBase
 
 np: Final[Any] = numpy
@@ -230,36 +230,6 @@ class NativeGroupNormBackward0(Normalised):
             if out[i] is not None:
                 out[i] = shape.reshape(out[i], (self.channels,))
         return out
-
-
-@final
-class AddBackward1(Unary):
-    """x + number, as PyTorch's C++ adds."""
-
-    def __init__(self, number: float) -> None:
-        self.number = number
-
-    def forward(self, x: Array) -> Array:
-        return x + self.number
-
-    def grad(self, g: Value, x: Value, y: Value) -> Value:
-        return g
-
-
-@final
-class MulBackward1(Unary):
-    """x * number, as PyTorch's C++ multiplies."""
-
-    shows: ClassVar[Any] = {"other": "number"}
-
-    def __init__(self, number: float) -> None:
-        self.number = number
-
-    def forward(self, x: Array) -> Array:
-        return x * self.number
-
-    def grad(self, g: Value, x: Value, y: Value) -> Value:
-        return MulBackward1(self.number).run(g)
 
 
 def layer_norm(x: Value, w: Value, b: Value, over: Shape, eps: float) -> Any:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Final, Optional, final
 import numpy
 
 from .._engine.node import Array, Shape, Value
-from .._engine.op import X, Unary
+from .._engine.op import Unary, X
 
 np: Final[Any] = numpy
 

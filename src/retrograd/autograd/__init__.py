@@ -121,7 +121,7 @@ def grad(
         finally:
             if hooks.given:
                 hooks.given.clear()
-        grads = [hooks.lift(g) for g in grads]
+        grads = [_typed(hooks.lift(g), t) for g, t in zip(grads, wanted)]
     for i, g in enumerate(grads):
         if g is None and not allow_unused:
             raise RuntimeError(
@@ -134,6 +134,13 @@ def grad(
     if isinstance(inputs, dict):
         return dict(zip(inputs, grads))
     return tuple(grads)
+
+
+def _typed(g: Any, t: Any) -> Any:
+    """g in the dtype of the input it belongs to: a rule may leave bfloat16 for float32."""
+    if g is None or isinstance(t, GradientEdge) or g.array.dtype is t.array.dtype:
+        return g
+    return g.to(t.dtype)
 
 
 def _check_mapping(inputs: Any, function: str) -> None:

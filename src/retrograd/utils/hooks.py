@@ -4,7 +4,6 @@ from __future__ import annotations
 import warnings
 from collections import OrderedDict
 from collections.abc import Callable
-from itertools import count
 from typing import Any
 from weakref import ref
 
@@ -12,22 +11,19 @@ from .._engine.tensor import public
 
 
 class _Handles(type):
-    """Gives RemovableHandle its `next_id`; a counter, as writing a class attribute at each registration is slow."""
+    """Gives RemovableHandle its `next_id`: writing a class attribute at each registration would be slow."""
 
     @property
     def next_id(cls) -> int:
         """The id that the next handle gets."""
-        return int(_ids.__reduce__()[1][0])
+        return _next[0]
 
     @next_id.setter
     def next_id(cls, value: int) -> None:
-        global _ids, _take
-        _ids = count(value)
-        _take = _ids.__next__
+        _next[0] = value
 
 
-_ids = count()
-_take = _ids.__next__
+_next = [0]
 
 
 class RemovableHandle(metaclass=_Handles):
@@ -43,7 +39,8 @@ class RemovableHandle(metaclass=_Handles):
 
     def __init__(self, hooks_dict: Any, *, extra_dict: Any = None) -> None:
         self.hooks_dict_ref = ref(hooks_dict)
-        self.id = _take()
+        self.id = _next[0]
+        _next[0] += 1
         if extra_dict is None:
             self.extra_dict_ref: tuple[Any, ...] = ()
         elif isinstance(extra_dict, dict):

@@ -1,0 +1,263 @@
+"""Tables of vectors and attention: F.embedding, F.embedding_bag, F.scaled_dot_product_attention."""
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .._engine.modes import grad_on
+from .._engine.tensor import TensorBase, bump, wants_grad, wrap
+from .._ops import create, embed, index, linalg, loss, shape
+from .._ops.linalg import C_NAMES
+from ._args import tensor
+
+__all__ = ["embedding", "embedding_bag", "embedding_renorm_"]
+FUNCTIONAL = ["embedding", "embedding_bag", "scaled_dot_product_attention"]
+TYPES = {
+    "float32": "torch.FloatTensor", "float64": "torch.DoubleTensor", "float16": "torch.HalfTensor",
+    "bfloat16": "torch.BFloat16Tensor", "int16": "torch.ShortTensor", "int8": "torch.CharTensor",
+    "uint8": "torch.ByteTensor", "bool": "CPUBoolType",
+}
+
+
+def numbers(where: Any, rows: int, function: str) -> Any:
+    """The array of an index tensor, checked."""
+    at = where.array
+    if at.dtype not in (np.int64, np.int32):
+        raise RuntimeError(
+            "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
+            f"{TYPES[at.dtype.name]} instead (while checking arguments for {function})")
+    return at
+
+
+def in_range(at: Any, rows: int) -> None:
+    if at.size and (at.min() < 0 or at.max() >= rows):
+        raise IndexError("index out of range in self")
+
+
+def padding_of(padding_idx: Any, rows: int) -> int:
+    """-1 for none; AssertionError out of range."""
+    if padding_idx is None:
+        return -1
+    assert -rows <= padding_idx < rows, "Padding_idx must be within num_embeddings"
+    return int(padding_idx + rows if padding_idx < 0 else padding_idx)
+
+
+def embedding(
+    input: Any, weight: Any, padding_idx: Any = None, max_norm: float | None = None, norm_type: float = 2.0,
+    scale_grad_by_freq: bool = False, sparse: bool = False,
+) -> Any:
+    """Rows of `weight` (rows, width) by number: input (*) of integers -> (*, width).
+
+    Row padding_idx gets no gradient; rows whose norm exceeds max_norm are first scaled down in place.  sparse only changes
+    PyTorch's memory layout; gradients are dense here.  torch.embedding(weight, indices) is understood, too.
+    """
+    if isinstance(input, TensorBase) and isinstance(weight, TensorBase) and input.array.dtype.kind in "fV" \
+            and weight.array.dtype.kind in "iu":
+        input, weight = weight, input
+        padding_idx = None if padding_idx in (None, -1) else padding_idx
+        scale_grad_by_freq, max_norm = bool(max_norm), None
+    w = tensor(weight, "embedding", "weight", 1)
+    where = tensor(input, "embedding", "indices", 2)
+    if w.ndim == 0:
+        raise RuntimeError("'weight' must be 2-D")
+    rows = w.array.shape[0]
+    pad = padding_of(padding_idx, rows)
+    if max_norm is not None:
+        embedding_renorm_(w, where, max_norm, norm_type)
+    if w.ndim != 2:
+        raise RuntimeError("'weight' must be 2-D")
+    at = numbers(where, rows, "embedding")
+    in_range(at, rows)
+    return embed.embedding(w, at.copy(), pad, bool(scale_grad_by_freq), bool(sparse))
+
+
+def embedding_renorm_(input: Any, indices: Any, max_norm: float, norm_type: float) -> Any:
+    """Scale the rows that are named and longer than max_norm, in place and outside the graph."""
+    at = np.unique(numbers(indices, input.array.shape[0], "embedding_renorm_"))
+    in_range(at, input.array.shape[0])
+    part = input.array[at]
+    length = (np.abs(part.astype(np.float64)) ** norm_type).sum(1) ** (1 / norm_type)
+    over = length > max_norm
+    scale = np.where(over, max_norm / (length + 1e-7), 1.0)
+    input.array[at] = (part * scale[:, None]).astype(part.dtype)
+    bump(input)
+    return input
+
+
+MODES = {"sum": 0, "mean": 1, "max": 2}
+
+
+def embedding_bag(
+    input: Any, weight: Any, offsets: Any = None, max_norm: float | None = None, norm_type: float = 2,
+    scale_grad_by_freq: bool = False, mode: str = "mean", sparse: bool = False, per_sample_weights: Any = None,
+    include_last_offset: bool = False, padding_idx: int | None = None,
+) -> Any:
+    """Sum, mean or maximum of the rows of each bag: input (bags, n), or flat (N,) with offsets (bags,) where bags begin."""
+    if isinstance(weight, TensorBase) and weight.array.dtype.kind in "iu" and isinstance(input, TensorBase) \
+            and input.array.dtype.kind in "fV":
+        input, weight = weight, input
+    w = tensor(weight, "embedding_bag", "weight", 1)
+    x = tensor(input, "embedding_bag", "indices", 2)
+    weights = per_sample_weights
+    if weights is not None and tuple(x.array.shape) != tuple(weights.array.shape):
+        raise ValueError(
+            f"embedding_bag: If per_sample_weights ({weights.shape}) is not None, then it must have the same shape as the "
+            f"input ({x.shape})")
+    if x.ndim == 2:
+        if offsets is not None:
+            raise ValueError(
+                "if input is 2D, then offsets has to be None, as input is treated is a mini-batch of fixed length sequences. "
+                f"However, found offsets of type {type(offsets)}")
+        n, width = x.array.shape
+        starts = np.arange(n) * width
+    elif x.ndim == 1:
+        if offsets is None:
+            raise ValueError("offsets has to be a 1D Tensor but got None")
+        if offsets.ndim != 1:
+            raise ValueError("offsets has to be a 1D Tensor")
+        starts = offsets.array
+    else:
+        raise ValueError(f"input has to be 1D or 2D Tensor, but got Tensor of dimension {x.ndim}")
+    if mode not in MODES:
+        raise ValueError("mode has to be one of sum, mean or max")
+    if mode == "max" and scale_grad_by_freq:
+        raise ValueError("max mode does not support scaling the gradient by the frequency")
+    if mode == "max" and sparse:
+        raise ValueError("max mode does not support sparse weights")
+    if max_norm is not None:
+        embedding_renorm_(w, x, max_norm, norm_type)
+    if weights is not None and mode != "sum":
+        raise NotImplementedError(
+            "embedding_bag: per_sample_weights was not None. per_sample_weights is only supported for mode='sum' (got "
+            f"mode='{mode}'). Please open a feature request on GitHub.")
+    rows = w.array.shape[0]
+    if padding_idx is not None and not -rows <= padding_idx < rows:
+        raise RuntimeError(f"padding_idx must be within the number of embeddings, {-rows} through {rows - 1}, but got "
+                           f"{padding_idx}")
+    at = numbers(x, rows, "embedding_bag").reshape(-1)
+    if offsets is not None:
+        numbers(offsets, rows, "embedding_bag")
+    total = at.size
+    if starts.size and int(starts[0]) != 0:
+        raise RuntimeError(
+            "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from position 0. However, got "
+            f"{int(starts[0])}\n[ torch.LongTensor{{}} ]")
+    if starts.size and int(starts[-1]) > total:
+        raise RuntimeError(
+            f"offsets[-1] can not be greater than input's length {total} but got offsets[-1] of {int(starts[-1])}")
+    outside = (at < 0) | (at >= rows)
+    if outside.any():
+        raise RuntimeError(
+            "embedding_bag: Expected idx >= 0 && idx < num_embeddings but found idx to be "
+            f"{int(at[outside][0])}")
+    if include_last_offset:
+        starts = starts[:-1]
+    sizes = np.diff(np.append(starts, total))
+    if include_last_offset and offsets is not None:
+        sizes = np.diff(offsets.array)
+        at = at[:int(offsets.array[-1])]
+    bag = np.repeat(np.arange(len(sizes)), sizes)
+    kept = weights if weights is None or weights.ndim == 1 else linalg.fold(weights, (total,))
+    if padding_idx is not None:
+        good = at != (padding_idx + rows if padding_idx < 0 else padding_idx)
+        at, bag = at[good], bag[good]
+        sizes = np.bincount(bag, minlength=len(sizes))
+        if kept is not None:
+            kept = index.index(kept, (np.flatnonzero(good),))
+    factor = 1.0 / np.bincount(at, minlength=rows)[at] if scale_grad_by_freq else None
+    op = embed.EmbeddingBagBackward0(at.copy(), bag, sizes, MODES[mode], factor)
+    return op.run([w, kept])
+
+
+# Attention
+
+def scaled_dot_product_attention(
+    query: Any, key: Any, value: Any, attn_mask: Any = None, dropout_p: float = 0.0, is_causal: bool = False,
+    scale: float | None = None, enable_gqa: bool = False,
+) -> Any:
+    """softmax(query keyT * scale + mask) value, for (*, L, E), (*, S, E), (*, S, V) -> (*, L, V).   Vaswani et al. 2017
+
+    attn_mask: bool (True: may look) or numbers to add; is_causal: position i looks at positions up to i.  scale defaults to
+    1/sqrt(E).  enable_gqa: fewer heads in key and value, each shared by several of query.
+    """
+    q = tensor(query, "scaled_dot_product_attention", "query", 1)
+    k = tensor(key, "scaled_dot_product_attention", "key", 2)
+    v = tensor(value, "scaled_dot_product_attention", "value", 3)
+    own = q.array.dtype
+    if k.array.dtype != own or v.array.dtype != own:
+        raise RuntimeError(
+            "Expected query, key, and value to have the same dtype, but got query.dtype: "
+            f"{C_NAMES[own.name]} key.dtype: {C_NAMES[k.array.dtype.name]} and value.dtype: {C_NAMES[v.array.dtype.name]} "
+            "instead.")
+    if min(q.ndim, k.ndim, v.ndim) < 2:
+        raise RuntimeError(
+            "Expected query, key, and value to all be  at least 2 dimensional, but got query.dim: "
+            f"{q.ndim} key.dim: {k.ndim} and value.dim: {v.ndim} instead.")
+    if attn_mask is not None:
+        kind = attn_mask.array.dtype
+        if kind != np.bool_ and kind != own and kind != np.float32:
+            raise RuntimeError(
+                "Expected attn_mask dtype to be bool or float or to match query dtype, but got attn_mask.dtype: "
+                f"{C_NAMES[kind.name]} and  query.dtype: {C_NAMES[own.name]} instead.")
+        if is_causal:
+            raise RuntimeError("_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True")
+    if not 0 <= dropout_p <= 1:
+        raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {dropout_p:g}")
+    rows, columns = q.array.shape[-2], k.array.shape[-2]
+    mask = attn_mask
+    if is_causal:
+        mask = wrap(np.tri(rows, columns, dtype=bool))
+    if mask is not None and mask.array.dtype == np.bool_:
+        mask = wrap(np.where(mask.array, 0.0, -np.inf).astype(own))
+    factor = scale if scale is not None else 1.0 / math.sqrt(q.array.shape[-1]) if q.array.shape[-1] else 1.0
+    if fused(q, k, v, attn_mask, dropout_p, rows, columns):
+        added = None if mask is None else mask.array
+        op = embed.ScaledDotProductFlashAttentionForCpuBackward0(
+            None if attn_mask is None else attn_mask.array, bool(is_causal), scale, factor, added)
+        return op.run([q, k, v])
+    if enable_gqa:
+        k, v = shared(q, k), shared(q, v)
+    half = math.sqrt(factor) if factor > 0 else 1.0
+    left = loss.MulBackward1(half).run(q)
+    right = loss.MulBackward1(half if factor > 0 else factor).run(shape.transpose(k, -2, -1))
+    scores = linalg.matmul(left, right)
+    if mask is not None:
+        linalg.batch_shape(tuple(scores.array.shape), tuple(mask.array.shape))
+        scores = scores + mask
+    weights = embed.safe_softmax(scores, -1)
+    if dropout_p > 0:
+        from .activation import dropout  # draws random numbers; the rest does not
+        weights = dropout(weights, dropout_p)
+    return linalg.matmul(weights, v)
+
+
+def fused(q: Any, k: Any, v: Any, mask: Any, dropout_p: float, rows: int, columns: int) -> bool:
+    """Would PyTorch use its one-node attention here?"""
+    if dropout_p > 0 or not q.ndim == k.ndim == v.ndim == 4 or not (rows and columns):
+        return False
+    if q.array.shape[:2] != k.array.shape[:2] or k.array.shape[:3] != v.array.shape[:3]:
+        return False
+    if not q.array.shape[3] == k.array.shape[3] == v.array.shape[3] > 0:
+        return False
+    if mask is None:
+        return True
+    if grad_on() and wants_grad(mask):
+        return False
+    s = mask.array.shape
+    return len(s) in (2, 4) and s[-2:] == (rows, columns) and (
+        len(s) == 2 or (s[0] in (1, q.array.shape[0]) and s[1] in (1, q.array.shape[1])))
+
+
+def shared(q: Any, x: Any) -> Any:
+    """Each head of x repeated for the heads of q that share it."""
+    heads, own = q.array.shape[-3], x.array.shape[-3]
+    if heads == own:
+        return x
+    if heads % own:
+        raise RuntimeError("Number of heads in key and value must divide the number of heads in ")
+    sizes = tuple(x.array.shape)
+    wide = shape.expand(
+        shape.unsqueeze(x, x.ndim - 2), sizes[:-2] + (heads // own,) + sizes[-2:])
+    return shape.reshape(create.contiguous_copy(wide), sizes[:-3] + (heads,) + sizes[-2:])
