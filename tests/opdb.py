@@ -538,7 +538,8 @@ def nll(x: Any, target: Any, weight: Any = None, ignore_index: int = -100, reduc
 
 
 def cross_entropy(
-    x: Any, target: Any, weight: Any = None, ignore_index: int = -100, reduction: str = "mean", label_smoothing: float = 0.0
+    x: Any, target: Any, weight: Any = None, ignore_index: int = -100, reduction: str = "mean",
+    label_smoothing: float = 0.0,
 ) -> Any:
     dim = 0 if x.ndim == 1 else 1
     logp = np.log(softmax(x, dim))
@@ -614,7 +615,7 @@ ARITHMETIC = [
        result="float", low=1, high=3),
     Op("floor_divide", two_or_number, np.floor_divide, inplace=True, out=True, dtypes=WIDE + INTS, low=1, high=9,
        grad=False),
-    Op("remainder", two_or_number, np.remainder, inplace=True, out=True, node="RemainderBackward0", dtypes=WIDE + INTS,
+    Op("remainder", two_or_number, np.remainder, inplace=True, out=True, dtypes=WIDE + INTS,
        low=1, high=9,
        twice=None),
     Op("neg", one, np.negative, inplace=True, out=True, node="NegBackward0", dtypes=NUMBERS, twice=True),
@@ -641,7 +642,7 @@ ARITHMETIC = [
     Op("operator.truediv", two_or_number, np.true_divide, node="DivBackward0", dtypes=NUMBERS, result="float", low=1,
        high=3),
     Op("operator.pow", two_or_number, np.power, dtypes=NUMBERS, low=1, high=3),
-    Op("operator.mod", two_or_number, np.remainder, dtypes=WIDE + INTS, low=1, high=9, node="RemainderBackward0",
+    Op("operator.mod", two_or_number, np.remainder, dtypes=WIDE + INTS, low=1, high=9,
        twice=None),
     Op("operator.floordiv", two_or_number, np.floor_divide, dtypes=WIDE + INTS, low=1, high=9, grad=False),
     Op("operator.neg", one, np.negative, node="NegBackward0", dtypes=NUMBERS, twice=True),
@@ -652,8 +653,8 @@ ARITHMETIC = [
     Op("number / x", number_first, np.true_divide, path="operator.truediv", node="MulBackward0", dtypes=WIDE + INTS,
        result="float", low=1, high=3),
     Op("number ** x", number_first, np.power, path="operator.pow", node="PowBackward2", dtypes=NUMBERS, low=1, high=3),
-    Op("number % x", number_first, np.remainder, path="operator.mod", node="RemainderBackward0", dtypes=WIDE + INTS,
-       low=1, high=9, twice=None),
+    Op("number % x", number_first, np.remainder, path="operator.mod", dtypes=WIDE + INTS,
+       low=1, high=9, grad=False),
     Op("number // x", number_first, np.floor_divide, path="operator.floordiv", dtypes=WIDE + INTS, low=1, high=9,
        grad=False),
 ]
@@ -840,8 +841,7 @@ def sums(m: Make) -> Iterator[S]:
     yield S(m.x(0, 3))
     yield S(m.x(0, 3), 0)
     yield S(m.x(0, 3), 1)
-    for s in dims(m):
-        yield s
+    yield from dims(m)
 
 
 def prods(m: Make) -> Iterator[S]:
@@ -1244,7 +1244,7 @@ PRODUCTS = [
     Op("addmm", lambda m: iter([S(m.x(2, 4), m.x(2, 3), m.x(3, 4)), S(m.x(4), m.t(2, 3), m.x(3, 4)),
        S(m.x(), m.x(2, 3), m.x(3, 4), beta=0.5, alpha=2),
                                 S(m.x(2, 1), m.x(2, 3), m.t(3, 4),
-                                    alpha=-1)]), addmm, node="AddmmBackward0", dtypes=FLOATS, inplace=None, out=True, tol=4),
+                                    alpha=-1)]), addmm, node="AddmmBackward0", dtypes=FLOATS, out=True, tol=4),
     Op("matmul", lambda m: iter([S(m.x(2, 3), m.x(3, 4)).by("MmBackward0"), S(m.x(2, 3), m.x(3)).by("MvBackward0"),
        S(m.x(3), m.x(3)).by("DotBackward0"),
                                  S(m.x(3), m.x(3, 2)).by("SqueezeBackward4"), S(m.x(2, 2, 3),
@@ -1553,7 +1553,7 @@ GATHERING = [
        S(m.t(3, 4), 1, m.i(4, 2), m.x()).by("IndexFillBackward1")]),
        index_refs("put"), dtypes=WIDE + INTS, result="first", inplace=True, exact=True),
     Op("take", lambda m: iter([S(m.x(3, 4), m.i(12, 2, 3)), S(m.t(3, 4), m.i(12, 5))]), taken, node="TakeBackward0",
-       dtypes=ALL, result="first", out=True,
+       dtypes=ALL, result="first",
        exact=True),
     Op("put", lambda m: iter([S(m.x(3, 4), m.distinct(12, 3), m.x(3)), S(m.t(3, 4), np.array([1, 1]), m.x(2), True)]),
        put, node="PutBackward0",
@@ -1735,7 +1735,7 @@ MORE = [
       for name, ref in [("vstack", np.vstack), ("hstack", np.hstack), ("dstack", np.dstack),
           ("column_stack", np.column_stack)]],
     Op("addmv", lambda m: iter([S(m.x(2), m.x(2, 3), m.x(3)), S(m.x(1), m.t(2, 3), m.x(3), beta=0.5, alpha=2)]),
-       lambda c, a, b, beta=1, alpha=1: beta * c + alpha * (a @ b), node="AddmvBackward0", inplace=None, out=True, tol=4),
+       lambda c, a, b, beta=1, alpha=1: beta * c + alpha * (a @ b), node="AddmvBackward0", out=True, tol=4),
     Op("addr", lambda m: iter([S(m.x(2, 3), m.x(2), m.x(3)), S(m.x(3), m.x(2), m.x(3), beta=0.5, alpha=2)]),
        lambda c, a, b, beta=1, alpha=1: beta * c + alpha * np.outer(a,
            b), node="AddrBackward0", inplace=None, out=True, tol=4),
@@ -1746,7 +1746,7 @@ MORE = [
        S(m.x(2), m.t(2, 2, 3), m.x(2, 3, 2), beta=0.5, alpha=2)]),
        lambda c, a, b, beta=1, alpha=1: beta * c + alpha * (a @ b).sum(0), node="AddbmmBackward0", out=True, tol=8),
     Op("vdot", lambda m: iter([S(m.x(3), m.x(3)), S(m.s(3), m.x(3))]), np.vdot, node="VdotBackward0", tol=4),
-    Op("linalg.cross", lambda m: iter([S(m.x(2, 3), m.x(2, 3)), S(m.t(2, 3), m.x(3))]), np.cross,
+    Op("linalg.cross", lambda m: iter([S(m.x(2, 3), m.x(2, 3)), S(m.t(2, 3), m.x(1, 3))]), np.cross,
        node="LinalgCrossBackward0", tol=4, oracle=True),
     Op("cdist", lambda m: iter([S(m.x(3, 2), m.x(4, 2)), S(m.x(2, 3, 2), m.t(2, 4, 2), 1.0),
        S(m.x(3, 2), m.x(4, 2), 3.0)]),
@@ -1816,6 +1816,10 @@ def multilabel_margin(x: Any, target: Any) -> Any:
     return np.mean(out)
 
 
+def triplet(a: Any, p: Any, n: Any, margin: float = 1.0) -> Any:
+    return np.mean(np.maximum(0, norm(a - p + 1e-6, 2.0, 1) - norm(a - n + 1e-6, 2.0, 1) + margin))
+
+
 def loss(name: str, ref: Any, samples: Samples = losses, **kw: Any) -> Op:
     kw.setdefault("dtypes", WIDE)
     return Op(f"F.{name}", samples, ref, path=f"nn.functional.{name}", **kw)
@@ -1850,6 +1854,11 @@ LOSSES = [
         m.x(3, 4, low=0.1, high=3))])),
     loss("gaussian_nll_loss", lambda x, t, v: np.mean(0.5 * (np.log(v) + (x - t) ** 2 / v)),
          lambda m: iter([S(m.x(3, 4), m.x(3, 4), m.x(3, 4, low=0.5, high=2))]), order2=False, checks=True),
+    loss("triplet_margin_loss", triplet, lambda m: iter([S(m.x(3, 4), m.x(3, 4), m.x(3, 4)),
+        S(m.t(3, 4), m.x(3, 4), m.x(3, 4), margin=3.0)]),
+         order2=False),
+    loss("pairwise_distance", lambda a, b: norm(a - b + 1e-6, 2.0, 1), lambda m: iter([S(m.x(3, 4), m.x(3, 4))]),
+        order2=False),
     loss("normalize", lambda x, p=2.0, dim=1: x / norm(x, p, dim, True),
         lambda m: iter([S(m.x(3, 4)), S(m.t(3, 4), 1.0, 0)]), node="DivBackward0", **KINK),
 ]
@@ -2142,6 +2151,58 @@ LAYERS = [
 ]
 
 
+# ---- what only these reach ----
+
+
+def bags(m: Make) -> Iterator[S]:
+    for mode in ("sum", "mean", "max"):
+        yield S(m.i(4, 2, 3), m.x(4, 3), mode=mode)
+
+
+def bag(i: Any, w: Any, mode: str) -> Any:
+    return {"sum": np.sum, "mean": np.mean, "max": np.max}[mode](w[i], axis=1)  # type: ignore[operator]
+
+
+def attention(q: Any, k: Any, v: Any) -> Any:
+    scores = q @ np.swapaxes(k, -1, -2) / math.sqrt(q.shape[-1])
+    return softmax(scores, -1) @ v
+
+
+def unpool(x: Any, indices: Any, size: int) -> Any:
+    n, c, h, w = x.shape
+    out = np.zeros((n, c, h * size * w * size))
+    for a, b in np.ndindex(n, c):
+        out[a, b, indices[a, b].ravel()] = x[a, b].ravel()
+    return out.reshape(n, c, h * size, w * size)
+
+
+def channel_shuffle(x: Any, groups: int) -> Any:
+    n, c, *space = x.shape
+    return x.reshape(n, groups, c // groups, *space).swapaxes(1, 2).reshape(x.shape)
+
+
+RARE = [
+    F("embedding_bag", bags, bag, twice=None, oracle=False),
+    F("scaled_dot_product_attention", lambda m: iter([S(m.x(2, 3, 4), m.x(2, 5, 4), m.x(2, 5, 4))]), attention,
+       twice=None,
+      order2=False),
+    F("max_unpool2d", lambda m: iter([S(m.x(1, 1, 2, 2), np.array([[[[0, 3], [9, 14]]]]), 2)]), unpool, twice=None,
+       exact=True),
+    Op("channel_shuffle", lambda m: iter([S(m.x(1, 4, 2), 2)]), channel_shuffle, path="nn.functional.channel_shuffle",
+       dtypes=WIDE, twice=None, exact=True),
+    *[F("interpolate", lambda m, n=n: iter([S(m.x(1, 2, *SPACES[n]), scale_factor=2, mode="nearest-exact")]),
+         # type: ignore[misc]
+        lambda x, scale_factor, mode: nearest(x, scale_factor), row=f"upsample_exact{n}d",
+        node=f"UpsampleNearestExact{n}DBackward0", exact=True, twice=None)
+      for n in (1, 2, 3)],
+    Op("F.rrelu_training", lambda m: iter([S(m.x(3, 4, low=0.1))]), lambda x: x,
+       call=lambda torch: lambda x: torch.nn.functional.rrelu(x + 0, 0.1, 0.3, True, inplace=True),
+       node="RreluWithNoiseBackward1", dtypes=WIDE, twice=None, seeded=True, oracle=False, order2=False),
+    Op("eq_", lambda m: iter([S(m.x(3, 4), 2)]), lambda x, v: (x == v).astype(float),
+       call=lambda torch: lambda x, v: (x + 0).eq_(v), dtypes=WIDE, twice=None),
+]
+
+
 # ---- torch.linalg ----
 
 
@@ -2179,6 +2240,17 @@ LINALG = [
     Op("linalg.eigvalsh", lambda m: iter([S(spd(m))]), np.linalg.eigvalsh,
        call=symmetric_part(lambda torch, a: torch.linalg.eigvalsh(a)), dtypes=WIDE,
        tol=40, order2=False, node="LinalgEighBackward0"),
+    Op("linalg.qr", lambda m: iter([S(m.x(3, 2)), S(well(m, 2))]), lambda a: tuple(np.linalg.qr(a)), dtypes=WIDE,
+       tol=40,
+       result=("first", "first"), node="LinalgQrBackward0", order2=False),
+    Op("linalg.lstsq", lambda m: iter([S(m.x(4, 2), m.x(4, 3))]), lambda a, b: np.linalg.pinv(a) @ b, dtypes=(f64,),
+       tol=40,
+       call=lambda torch: None if getattr(torch, "linalg", None) is None else lambda a, b: torch.linalg.lstsq(a,
+           b).solution,
+       node="LinalgLstsqBackward0", order2=False),
+    Op("cholesky", lambda m: iter([S(spd(m))]), np.linalg.cholesky,
+       call=lambda torch: lambda a: torch.cholesky((a + a.mT) / 2),
+       dtypes=WIDE, tol=40, node="CholeskyBackward0", oracle=False),
     Op("linalg.matrix_power", lambda m: iter([S(m.x(3, 3), 3), S(well(m), -2)]), np.linalg.matrix_power, dtypes=WIDE,
        tol=40),
     Op("linalg.pinv", lambda m: iter([S(m.x(3, 2)), S(m.x(2, 3))]), np.linalg.pinv, dtypes=WIDE, tol=100, order2=False,
@@ -2211,12 +2283,15 @@ def _polygamma(n: int, x: float) -> float:
     while x < 30:
         total += x ** -(n + 1)
         x += 1
-    total += x**-n / n + x ** -(n + 1) / 2 + (n + 1) * x ** -(n + 2) / 12 - (n + 1) * (n + 2) * (n + 3) * x ** -(n + 4) / 720
+    total += x**-n / n + x ** -(n + 1) / 2 + (n + 1) * x ** -(n + 2) / 12
+    total -= (n + 1) * (n + 2) * (n + 3) * x ** -(n + 4) / 720
     return (-1) ** (n + 1) * math.factorial(n) * total
 
 
+for _op in LINALG:
+    _op.checks = True                                       # of matrices without inverse, or not finite
 for _op in REDUCTIONS:
     _op.picks = _op.name.startswith(("max", "min", "amax", "amin", "median", "cummax", "cummin"))
 
 OPS: list[Op] = ARITHMETIC + COMPARISONS + POINTWISE + REDUCTIONS + SHAPES + PRODUCTS + FUNCTIONAL
-OPS += ACTIVATIONS + GATHERING + ORDERS + MORE + LOSSES + LAYERS + LINALG
+OPS += ACTIVATIONS + GATHERING + ORDERS + MORE + LOSSES + LAYERS + RARE + LINALG

@@ -1,7 +1,7 @@
 """Every ```python block of README.md and docs/*.md runs; where a ```text block follows, it is what the block prints.
 
-Blocks of one file run in order in one namespace, as a reader would type them. `# raises` on the last line of a block says
-that it ends with an exception, whose class and text are its last output. A block marked ```python no-run is not run.
+Blocks of one file run in order in one namespace, as a reader would type them. `# raises` on the last line says that a
+block ends with an exception, whose class and text are its last output. A block marked ```python no-run is not run.
 """
 
 from __future__ import annotations

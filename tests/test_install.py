@@ -63,15 +63,18 @@ def checkout(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def small_checkout(checkout: Path) -> Path:
-    """With one compiled module, so that mypyc needs seconds."""
+    """With one compiled module and the kernels, so that the build needs seconds."""
     if shutil.which(os.environ.get("CC", "cc")) is None:
         pytest.skip("needs a C compiler")
     pytest.importorskip("mypyc")
     package = checkout / "src" / "retrograd"
+    kernels = (package / "_kernels" / "_fast.c").read_text()
     shutil.rmtree(package)
     for name, text in {
         "__init__.py": "",
         "_engine/__init__.py": "",
+        "_kernels/__init__.py": "",
+        "_kernels/_fast.c": kernels,
         "_engine/node.py": "def twice(x: int) -> int:\n    return 2 * x\n",
     }.items():
         (package / name).parent.mkdir(exist_ok=True)
@@ -146,7 +149,7 @@ def test_with_a_compiler_the_build_is_compiled(small_checkout: Path) -> None:
     done = build(small_checkout, RETROGRAD_OPT_LEVEL="0")
     assert done.returncode == 0, done.stderr
     folder, binaries, outcome = unpack(small_checkout)
-    assert len(binaries) == 2 and re.match(r"compiled by mypyc \S+, -O0\n", outcome)
+    assert len(binaries) == 3 and re.match(r"compiled by mypyc \S+, -O0\n", outcome)
     code = "from retrograd._engine import node; print(node.__file__, node.twice(4))"
     path, eight = output([sys.executable, "-c", code], PYTHONPATH=str(folder)).split()
     assert Path(path).suffix in (".so", ".pyd") and eight == "8"

@@ -301,9 +301,9 @@ def derivatives() -> str:
     lines = [
         "# Derivatives",
         "",
-        "Every op's rules, as they stand in the source: `g` is the gradient of the output `y`; `x`, or `a` and `b`, are the",
-        "inputs. Rules are made of operators and ops, so they are differentiable themselves. Names are those of PyTorch's",
-        "nodes. What a rule reads is kept until the backward pass is over.",
+        "Every op's rules as they stand in the source: `g` is the gradient of the output `y`; `x`, or `a` and `b`, are",
+        "the inputs. Rules are made of operators and ops, so they are differentiable themselves. Names are those of",
+        "PyTorch's nodes. What a rule reads is kept until the backward pass is over.",
         "",
         "Written by `python tests/test_keep.py`.",
     ]

@@ -2,13 +2,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from ._engine.hooks import call
 from ._engine.node import FREED, Node
-from ._engine.op import A, B, Binary, Many, Nary, Unary, X, Y
+from ._engine.nary import Many, Nary
+from ._engine.op import A, B, Binary, Unary, X, Y
 from ._engine.saved import REGISTER_FREED, REGISTER_NONE, REGISTER_TWICE, Packed, use, use_output
 from ._engine.tensor import TensorBase, wrap
 
@@ -34,7 +35,7 @@ class SavedTensor:
             raise RuntimeError(REGISTER_NONE)
         own = node if field == "y" else None
         tensor = read(node, field) if own is not None else value
-        packed = Packed(tensor, pack_hook, unpack_hook, own)
+        packed = Packed(cast(TensorBase, tensor), pack_hook, unpack_hook, own)
         if isinstance(field, int):
             node.kept[field] = packed
         else:
@@ -110,4 +111,4 @@ def dress_all() -> None:
 
 
 dress_all()
-Node.__call__ = _call  # type: ignore[attr-defined]  # a __call__ in the compiled class would break its layout
+Node.__call__ = _call  # type: ignore[method-assign]  # a __call__ in the compiled class would break its layout

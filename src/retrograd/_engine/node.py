@@ -9,8 +9,6 @@ from typing import Any, Final, Optional
 import numpy
 from mypy_extensions import i64, mypyc_attr
 
-from .modes import modes
-
 from .. import _kernels
 from .modes import modes
 

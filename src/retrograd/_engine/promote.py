@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy
 
-from .node import Array, Shape
+from .node import Shape
 
 SAME: Final = 0         # common dtype
 FLOAT: Final = 1        # common dtype, integers become the default float (division, exp, ...)
@@ -57,6 +57,10 @@ def promote_types(a: Any, b: Any) -> Any:
     return found
 
 
+class Foreign(TypeError):
+    """An operand of no kind we know: operators then return NotImplemented, and Python words the error."""
+
+
 def number_dtype(x: Any) -> Any:
     """The dtype a Python number stands for."""
     if isinstance(x, bool):
@@ -65,7 +69,7 @@ def number_dtype(x: Any) -> Any:
         return INT
     if isinstance(x, float):
         return default.float_
-    raise TypeError(
+    raise Foreign(
         f"unsupported operand type: expected a Tensor, a NumPy array or a Python bool, int or float, but got "
         f"{type(x).__name__}")
 

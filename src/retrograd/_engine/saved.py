@@ -29,18 +29,18 @@ ANOMALY_HINT: Final = (
     "question was changed in there or anywhere later. Good luck!"
 )
 PACK_EDITS: Final = (
-    "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook cannot be modified "
-    "by in-place operations as this can lead to unexpected side-effects. Please open an issue if you need to perform "
-    "in-place operations on the input to a pack hook."
+    "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook cannot be "
+    "modified by in-place operations as this can lead to unexpected side-effects. Please open an issue if you need to "
+    "perform in-place operations on the input to a pack hook."
 )
 REGISTER_FREED: Final = (
-    "Calling register_hooks on a saved tensor after it has been freed. Saved intermediate values of the graph are freed "
-    "when you call .backward() or autograd.grad(). Specify retain_graph=True if you need to backward through the graph a "
-    "second time or if you need to access saved variables after calling backward."
+    "Calling register_hooks on a saved tensor after it has been freed. Saved intermediate values of the graph are "
+    "freed when you call .backward() or autograd.grad(). Specify retain_graph=True if you need to backward through the "
+    "graph a second time or if you need to access saved variables after calling backward."
 )
 REGISTER_TWICE: Final = (
-    "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one pair of hooks is allowed "
-    "at a time."
+    "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one pair of hooks is "
+    "allowed at a time."
 )
 REGISTER_NONE: Final = "Calling register_hooks on a saved tensor with value None is forbidden"
 TYPE_NAMES: Final = {
@@ -102,7 +102,8 @@ class Packed:
             settle(it)
         if not isinstance(found, TensorBase):
             raise TypeError(
-                f"Output of saved tensor unpack_hook expected to be a Tensor but got result of type {type(found).__name__}")
+                "Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
+                f"{type(found).__name__}")
         out = bare(found)
         out.rg = self.rg
         out.fn = node if self.own else self.fn

@@ -57,7 +57,7 @@ INFERENCE: Final = 4
 
 @mypyc_attr(allow_interpreted_subclasses=True)
 class TensorBase:
-    __array_ufunc__: ClassVar[None] = None      # ndarray * Tensor defers to Tensor
+    __array_priority__: ClassVar[int] = 1000    # ndarray * Tensor defers to Tensor
     __hash__: ClassVar[Any] = object.__hash__
 
     array: Any = None

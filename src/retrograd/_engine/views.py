@@ -9,10 +9,18 @@ from mypy_extensions import i64
 from .hooks import move_retained
 from .modes import grad_on, inference_on, modes, state
 from .node import Array, Node, Shape, Value
-from .op import Binary, Product, Unary, View, attach, edge, number
+from .op import Product, Unary, View, attach, edge, number
 from .saved import freed, op_name
 from .tensor import (
-    CUSTOM, INFERENCE, MULTI, OK, Origin, TensorBase, bump, edits, public, shared_version, wants_grad, wrap,
+    CUSTOM,
+    INFERENCE,
+    MULTI,
+    OK,
+    Origin,
+    TensorBase,
+    bump,
+    edits,
+    wants_grad,
 )
 
 np: Final[Any] = numpy

@@ -21,7 +21,8 @@ def several(value: Any, dims: int, name: str) -> tuple[int, ...]:
         return found * dims
     if len(found) != dims:
         raise RuntimeError(
-            f"expected {name} to be a single integer value or a list of {dims} values to match the convolution dimensions, "
+            f"expected {name} to be a single integer value or a list of {dims} values to match the convolution "
+            "dimensions, "
             f"but got {name}={list(found)}")
     return found
 
@@ -78,10 +79,12 @@ def convolution(input: Any, weight: Any, bias: Any, stride: Any, padding: Any, d
     extra = tuple(output_padding)
     inside = tuple(
         (n - 1) * s - 2 * p + d * (k - 1) + e + 1
-        for n, s, p, d, k, e in zip(x.array.shape[2:], stride, padding, dilation, w.array.shape[2:], extra, strict=True))
+        for n, s, p, d, k, e in zip(
+            x.array.shape[2:], stride, padding, dilation, w.array.shape[2:], extra, strict=True))
     if any(n <= 0 for n in inside):
         raise RuntimeError(
-            f"Given input size per channel: {across(x.shape[2:])}. Calculated output size per channel: {across(inside)}. "
+            f"Given input size per channel: {across(x.shape[2:])}. Calculated output size per channel: "
+            f"{across(inside)}. "
             "Output size is too small")
     geo = Geometry(stride, padding, dilation, groups, inside, tuple(w.array.shape[2:]))
     geo.out = tuple(x.array.shape[2:])
@@ -113,7 +116,8 @@ def check(x: Any, w: Any, b: Any, stride: Any, padding: Any, dilation: Any, tran
             f"{sizes} instead")
     if sizes[0] % groups:
         raise RuntimeError(
-            f"Given groups={groups}, expected weight to be divisible by {groups} at dimension 0, but got weight of size "
+            f"Given groups={groups}, expected weight to be divisible by {groups} at dimension 0, but got weight of "
+            "size "
             f"[{sizes}] instead")
     channels = sizes[0] if transposed else sizes[1] * groups
     how = f"transposed={int(transposed)}" if transposed else f"groups={groups}"
@@ -130,7 +134,8 @@ def check(x: Any, w: Any, b: Any, stride: Any, padding: Any, dilation: Any, tran
     if any(k <= 0 for k in sizes[2:]):
         if len(sizes) == 5:
             raise RuntimeError(
-                "kernel size should be greater than zero, but got: " + " x ".join(str(k) for k in sizes[2:]) + " (TxHxW)")
+                "kernel size should be greater than zero, but got: "
+                + " x ".join(str(k) for k in sizes[2:]) + " (TxHxW)")
         names = ("height", "width")
         kernel = ([1] if len(sizes) == 3 else []) + sizes[2:]
         raise RuntimeError(
@@ -156,7 +161,8 @@ def check(x: Any, w: Any, b: Any, stride: Any, padding: Any, dilation: Any, tran
         raise RuntimeError(f"expected scalar type {KINDS[x.array.dtype.name]} but found {KINDS[w.array.dtype.name]}")
     if b is not None and b.array.dtype != x.array.dtype:
         raise RuntimeError(
-            f"Input type ({C_NAMES[x.array.dtype.name]}) and bias type ({C_NAMES[b.array.dtype.name]}) should be the same")
+            f"Input type ({C_NAMES[x.array.dtype.name]}) and bias type ({C_NAMES[b.array.dtype.name]}) should be the "
+            "same")
 
 
 def conv1d(input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
@@ -189,22 +195,28 @@ def run_transposed(function: str, dims: int, input: Any, weight: Any, bias: Any,
     return y if has_batch else shape.squeeze_dim(y, 0)
 
 
-def conv_transpose1d(input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0,
-                     groups: int = 1, dilation: Any = 1) -> Any:
+def conv_transpose1d(
+    input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0,
+    groups: int = 1, dilation: Any = 1,
+) -> Any:
     """The adjoint of conv1d in its input: input (N, C, L), weight (C, O/groups, K)."""
     return run_transposed(
         "conv_transpose1d", 1, input, weight, bias, stride, padding, output_padding, groups, dilation)
 
 
-def conv_transpose2d(input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0,
-                     groups: int = 1, dilation: Any = 1) -> Any:
+def conv_transpose2d(
+    input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0,
+    groups: int = 1, dilation: Any = 1,
+) -> Any:
     """The adjoint of conv2d in its input: input (N, C, H, W), weight (C, O/groups, KH, KW)."""
     return run_transposed(
         "conv_transpose2d", 2, input, weight, bias, stride, padding, output_padding, groups, dilation)
 
 
-def conv_transpose3d(input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0,
-                     groups: int = 1, dilation: Any = 1) -> Any:
+def conv_transpose3d(
+    input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0,
+    groups: int = 1, dilation: Any = 1,
+) -> Any:
     """The adjoint of conv3d in its input: input (N, C, D, H, W), weight (C, O/groups, KD, KH, KW)."""
     return run_transposed(
         "conv_transpose3d", 3, input, weight, bias, stride, padding, output_padding, groups, dilation)
@@ -241,10 +253,12 @@ def unfold(input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, st
     positive(kernel, dilation, stride)
     if x.ndim < 3:
         raise IndexError(
-            f"Dimension out of range (expected to be in range of [{-x.ndim}, {x.ndim - 1}], but got {2 if x.ndim else 0})")
+            f"Dimension out of range (expected to be in range of [{-x.ndim}, {x.ndim - 1}], but got "
+            f"{2 if x.ndim else 0})")
     if x.ndim > 4 or 0 in x.array.shape[-3:]:
         raise RuntimeError(
-            "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for input, but "
+            "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for "
+            "input, but "
             f"got: {list(x.shape)}")
     inside = tuple(x.array.shape[-2:])
     geo = Geometry(stride, padding, dilation, 1, inside, kernel)
@@ -259,23 +273,27 @@ def unfold(input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, st
 def fold(input: Any, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Any:
     """Columns of blocks added up where they lie: (N, C * KH * KW, number of blocks) -> (N, C, *output_size)."""
     x = tensor(input, "col2im")
-    inside, kernel, dilation = pair(output_size, "output_size"), pair(kernel_size, "kernel_size"), pair(dilation, "dilation")
+    inside, kernel = pair(output_size, "output_size"), pair(kernel_size, "kernel_size")
+    dilation = pair(dilation, "dilation")
     padding, stride = pair(padding, "padding"), pair(stride, "stride")
     positive(kernel, dilation, stride)
     if x.ndim not in (2, 3) or 0 in x.array.shape[-2:]:
         raise RuntimeError(
-            "Expected 2D or 3D (batch mode) tensor for input with possibly 0 batch size and non-zero dimensions for input, "
+            "Expected 2D or 3D (batch mode) tensor for input with possibly 0 batch size and non-zero dimensions for "
+            "input, "
             f"but got: {list(x.shape)}")
     at = x.ndim - 2
     if x.shape[at] % (kernel[0] * kernel[1]):
         raise RuntimeError(
-            f"Expected size of input's dimension 1 to be divisible by the product of kernel_size, but got input.size(1)="
+            "Expected size of input's dimension 1 to be divisible by the product of kernel_size, but got "
+            "input.size(1)="
             f"{x.shape[at]} and kernel_size={shown(kernel)}.")
     geo = Geometry(stride, padding, dilation, 1, inside, kernel)
     h, w = geo.out
     if x.shape[at + 1] != h * w or min(geo.out) < 1:
         raise RuntimeError(
             f"Given output_size={shown(inside)}, kernel_size={shown(kernel)}, dilation={shown(dilation)}, "
-            f"padding={shown(padding)}, stride={shown(stride)}, expected size of input's dimension 2 to match the calculated "
+            f"padding={shown(padding)}, stride={shown(stride)}, expected size of input's dimension 2 to match the "
+            "calculated "
             f"number of sliding blocks {h} * {w} = {h * w}, but got input.size(2)={x.shape[at + 1]}.")
     return conv.fold(x, geo)

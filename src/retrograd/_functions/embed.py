@@ -50,7 +50,8 @@ def embedding(
 ) -> Any:
     """Rows of `weight` (rows, width) by number: input (*) of integers -> (*, width).
 
-    Row padding_idx gets no gradient; rows whose norm exceeds max_norm are first scaled down in place.  sparse only changes
+    Row padding_idx gets no gradient; rows whose norm exceeds max_norm are first scaled down in place.  sparse only
+    changes
     PyTorch's memory layout; gradients are dense here.  torch.embedding(weight, indices) is understood, too.
     """
     if isinstance(input, TensorBase) and isinstance(weight, TensorBase) and input.array.dtype.kind in "fV" \
@@ -94,7 +95,8 @@ def embedding_bag(
     scale_grad_by_freq: bool = False, mode: str = "mean", sparse: bool = False, per_sample_weights: Any = None,
     include_last_offset: bool = False, padding_idx: int | None = None,
 ) -> Any:
-    """Sum, mean or maximum of the rows of each bag: input (bags, n), or flat (N,) with offsets (bags,) where bags begin."""
+    """Sum, mean or maximum of the rows of each bag: input (bags, n), or flat (N,) with offsets (bags,) where bags
+    begin."""
     if isinstance(weight, TensorBase) and weight.array.dtype.kind in "iu" and isinstance(input, TensorBase) \
             and input.array.dtype.kind in "fV":
         input, weight = weight, input
@@ -103,12 +105,14 @@ def embedding_bag(
     weights = per_sample_weights
     if weights is not None and tuple(x.array.shape) != tuple(weights.array.shape):
         raise ValueError(
-            f"embedding_bag: If per_sample_weights ({weights.shape}) is not None, then it must have the same shape as the "
+            f"embedding_bag: If per_sample_weights ({weights.shape}) is not None, then it must have the same shape "
+            "as the "
             f"input ({x.shape})")
     if x.ndim == 2:
         if offsets is not None:
             raise ValueError(
-                "if input is 2D, then offsets has to be None, as input is treated is a mini-batch of fixed length sequences. "
+                "if input is 2D, then offsets has to be None, as input is treated is a mini-batch of fixed length "
+                "sequences. "
                 f"However, found offsets of type {type(offsets)}")
         n, width = x.array.shape
         starts = np.arange(n) * width
@@ -142,7 +146,8 @@ def embedding_bag(
     total = at.size
     if starts.size and int(starts[0]) != 0:
         raise RuntimeError(
-            "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from position 0. However, got "
+            "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from position 0. "
+            "However, got "
             f"{int(starts[0])}\n[ torch.LongTensor{{}} ]")
     if starts.size and int(starts[-1]) > total:
         raise RuntimeError(
@@ -179,7 +184,8 @@ def scaled_dot_product_attention(
 ) -> Any:
     """softmax(query keyT * scale + mask) value, for (*, L, E), (*, S, E), (*, S, V) -> (*, L, V).   Vaswani et al. 2017
 
-    attn_mask: bool (True: may look) or numbers to add; is_causal: position i looks at positions up to i.  scale defaults to
+    attn_mask: bool (True: may look) or numbers to add; is_causal: position i looks at positions up to i.  scale
+    defaults to
     1/sqrt(E).  enable_gqa: fewer heads in key and value, each shared by several of query.
     """
     q = tensor(query, "scaled_dot_product_attention", "query", 1)
@@ -189,7 +195,8 @@ def scaled_dot_product_attention(
     if k.array.dtype != own or v.array.dtype != own:
         raise RuntimeError(
             "Expected query, key, and value to have the same dtype, but got query.dtype: "
-            f"{C_NAMES[own.name]} key.dtype: {C_NAMES[k.array.dtype.name]} and value.dtype: {C_NAMES[v.array.dtype.name]} "
+            f"{C_NAMES[own.name]} key.dtype: {C_NAMES[k.array.dtype.name]} and value.dtype: "
+            f"{C_NAMES[v.array.dtype.name]} "
             "instead.")
     if min(q.ndim, k.ndim, v.ndim) < 2:
         raise RuntimeError(
@@ -202,7 +209,8 @@ def scaled_dot_product_attention(
                 "Expected attn_mask dtype to be bool or float or to match query dtype, but got attn_mask.dtype: "
                 f"{C_NAMES[kind.name]} and  query.dtype: {C_NAMES[own.name]} instead.")
         if is_causal:
-            raise RuntimeError("_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True")
+            raise RuntimeError("_scaled_dot_product_attention: Explicit attn_mask should not be set when "
+                               "is_causal=True")
     if not 0 <= dropout_p <= 1:
         raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {dropout_p:g}")
     rows, columns = q.array.shape[-2], k.array.shape[-2]

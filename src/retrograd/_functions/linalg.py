@@ -16,15 +16,15 @@ from ._args import dim_of, finish, tensor
 from .reduce import named, vector_norm
 
 __all__ = [
-    "matmul", "mm", "bmm", "mv", "dot", "inner", "vdot", "outer", "ger", "addmm", "addmv", "addmv_", "addbmm", "baddbmm",
-    "addr", "einsum", "tensordot", "kron", "cross", "cdist", "chain_matmul", "bilinear", "inverse", "pinverse", "det",
+    "matmul", "mm", "bmm", "mv", "dot", "inner", "vdot", "outer", "ger", "addmm", "addmv", "addmv_", "addbmm",
+    "baddbmm", "addr", "einsum", "tensordot", "kron", "cross", "cdist", "chain_matmul", "bilinear", "inverse", "pinverse", "det",
     "logdet", "slogdet", "cholesky", "cholesky_solve", "cholesky_inverse", "triangular_solve", "qr", "svd",
     "matrix_power",
 ]
 METHODS = [
     "matmul", "mm", "bmm", "mv", "dot", "inner", "vdot", "outer", "ger", "addmm", "addmm_", "addmv", "addmv_", "addbmm",
-    "addbmm_", "baddbmm", "baddbmm_", "addr", "addr_", "kron", "cross", "inverse", "pinverse", "det", "logdet", "slogdet",
-    "cholesky", "cholesky_solve", "cholesky_inverse", "triangular_solve", "qr", "svd", "matrix_power",
+    "addbmm_", "baddbmm", "baddbmm_", "addr", "addr_", "kron", "cross", "inverse", "pinverse", "det", "logdet",
+    "slogdet", "cholesky", "cholesky_solve", "cholesky_inverse", "triangular_solve", "qr", "svd", "matrix_power",
 ]
 FUNCTIONAL = ["linear", "bilinear"]
 
@@ -141,13 +141,14 @@ def in_place(op: Any, name: str, names: Any) -> Any:
         have, sa, sb = (tuple(x.array.shape) for x in xs)
         if name == "addmm_" and len(sa) == len(sb) == 2 and sa[1] == sb[0] and have != (sa[0], sb[1]):
             raise RuntimeError(
-                f"Bad in-place call: input tensor size {list(have)} and output tensor size {[sa[0], sb[1]]} should match")
+                f"Bad in-place call: input tensor size {list(have)} and output tensor size {[sa[0], sb[1]]} should "
+                "match")
         if name == "addr_" and len(sa) == len(sb) == 1 and have != sa + sb:
             if len(have) != 2:
                 raise RuntimeError(f"2D tensor expected, got {len(have)}D tensor for input")
             raise RuntimeError(f"size mismatch, input: {list(have)}, v1: {list(sa)}, v2: {list(sb)}")
         full = {"addmv_": sa[:1], "baddbmm_": sa[:2] + sb[2:]}.get(name, have)
-        if have != full and len(have) < len(full) and all(n in (1, m) for n, m in zip(have[::-1], full[::-1], strict=False)):
+        if len(have) < len(full) and all(n in (1, m) for n, m in zip(have[::-1], full[::-1], strict=False)):
             raise RuntimeError(
                 f"Bad in-place call: input tensor size {list(have)} and output tensor size {list(full)} should match")
         return op(beta, alpha).run_(xs)
@@ -204,7 +205,8 @@ def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
 # einsum and tensordot
 
 def einsum(*args: Any) -> Any:
-    """einsum(equation, *operands) or einsum(operand, sublist, ..., [output sublist]), contracted pair by pair, from the left.
+    """einsum(equation, *operands) or einsum(operand, sublist, ..., [output sublist]), contracted pair by pair, from
+    the left.
 
     Letters repeated in one operand take its diagonal; '...' stands for dims that broadcast.
     """
@@ -258,7 +260,8 @@ def einsum(*args: Any) -> Any:
             if had != n and had != 1 and n != 1:
                 where = "..." if name[0] == "." else name
                 raise RuntimeError(
-                    f"einsum(): subscript {where} has size {n} for operand {i} which does not broadcast with previously "
+                    f"einsum(): subscript {where} has size {n} for operand {i} which does not broadcast with "
+                    "previously "
                     f"seen size {had}")
             seen[name] = max(had, n) if n else 0
         absent = [d for d in dims if d not in names]
@@ -416,7 +419,8 @@ def tensordot(a: Any, b: Any, dims: Any = 2, out: Any = None) -> Any:
         n, m = a.shape[dim_of(p, a.ndim)], b.shape[dim_of(q, b.ndim)]
         if n != m and n != 1 and m != 1:
             raise RuntimeError(
-                f"contracted dimensions need to match, but first has size {n} in dim {p} and second has size {m} in dim "
+                f"contracted dimensions need to match, but first has size {n} in dim {p} and second has size {m} in "
+                "dim "
                 f"{q}")
     y = dotted(a, b, [dim_of(d, a.ndim) for d in left], [dim_of(d, b.ndim) for d in right])
     return finish(y, out, "tensordot", a, b)
@@ -622,7 +626,7 @@ def matrix_norm(
 ) -> Any:
     """Norm of matrices: "fro", "nuc", inf, -inf, 1, -1, 2 or -2."""
     x = check(A, "linalg_matrix_norm", "A")
-    if not isinstance(ord, str) and abs(ord) not in (1, 2, math.inf) or isinstance(ord, str) and ord not in ("fro", "nuc"):
+    if ord not in ("fro", "nuc") if isinstance(ord, str) else abs(ord) not in (1, 2, math.inf):
         raise RuntimeError(f"linalg.matrix_norm: Order {ord} not supported.")
     if x.ndim < 2:
         raise RuntimeError("linalg.matrix_norm: The input tensor A must have at least 2 dimensions.")
@@ -738,16 +742,20 @@ def inverse(input: Any, *, out: Any = None) -> Any:
     return inv(input, out=out)
 
 
-def pinv(A: Any, rcond: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None, out: Any = None) -> Any:
+def pinv(
+    A: Any, rcond: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None, out: Any = None,
+) -> Any:
     """Moore-Penrose pseudoinverse; singular values up to max(atol, rtol * the largest) count as zero."""
     x = check(A, "linalg_pinv", "A")
     if x.ndim < 2 or x.array.dtype.kind not in "fV":
         raise RuntimeError(
-            f"linalg.pinv({kind_of(x)}{{{list(x.array.shape)}}}): expected a tensor with 2 or more dimensions of float, "
+            f"linalg.pinv({kind_of(x)}{{{list(x.array.shape)}}}): expected a tensor with 2 or more dimensions of "
+            "float, "
             "double, cfloat or cdouble types")
     if hermitian:
         square(x, "linalg.pinv")
-    return finish(decomp.pinv(x, cutoff(x, atol, rtol if rtol is not None else rcond), hermitian), out, "linalg_pinv", x)
+    cut = cutoff(x, atol, rtol if rtol is not None else rcond)
+    return finish(decomp.pinv(x, cut, hermitian), out, "linalg_pinv", x)
 
 
 def cutoff(x: Any, atol: Any, rtol: Any) -> Any:
@@ -862,7 +870,8 @@ def tensorsolve(A: Any, B: Any, dims: Any = None, *, out: Any = None) -> Any:
     sizes = tuple(a.array.shape[b.ndim:])
     if count(sizes) != count(tuple(a.array.shape[:b.ndim])):
         raise RuntimeError(
-            "Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == prod(self.shape[:other.ndim]), but "
+            "Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == "
+            "prod(self.shape[:other.ndim]), but "
             f"got {count(sizes)} != {count(tuple(a.array.shape[:b.ndim]))}")
     y = solve(fold(a, (b.array.size, count(sizes))), fold(b, (b.array.size,)))
     return finish(shape.reshape(y, sizes), out, "linalg_tensorsolve", a, b)
@@ -1060,7 +1069,8 @@ def lower_half(uplo: str) -> bool:
 def eig(A: Any, *, out: Any = None) -> Any:
     """Not supported: the result is complex."""
     raise NotImplementedError(
-        "linalg.eig: eigenvalues of a general matrix are complex, and retrograd has real dtypes only; use linalg.eigh for "
+        "linalg.eig: eigenvalues of a general matrix are complex, and retrograd has real dtypes only; use "
+        "linalg.eigh for "
         "symmetric matrices")
 
 

@@ -39,7 +39,8 @@ def same_kind(x: Any, *others: Any) -> None:
 def sizes_of(shape_: Any, function: str) -> tuple[int, ...]:
     if isinstance(shape_, int) or not isinstance(shape_, (tuple, list)):
         raise TypeError(
-            f"{function}(): argument 'normalized_shape' (position 2) must be tuple of ints, not {type(shape_).__name__}")
+            f"{function}(): argument 'normalized_shape' (position 2) must be tuple of ints, not "
+            f"{type(shape_).__name__}")
     return tuple(int(n) for n in shape_)
 
 
@@ -55,7 +56,8 @@ def check_shape(x: Any, over: tuple[int, ...], weight: Any, bias: Any, star: str
                 f"normalized_shape = {list(over)}")
     if tuple(x.array.shape[-len(over):]) != over or x.ndim < len(over):
         raise RuntimeError(
-            f"Given normalized_shape={list(over)}, expected input with shape [*{star}{', '.join(map(str, over))}], but got "
+            f"Given normalized_shape={list(over)}, expected input with shape [*{star}{', '.join(map(str, over))}], "
+            "but got "
             f"input of size{list(x.shape)}")
 
 
@@ -71,7 +73,8 @@ def native_layer_norm(input: Any, normalized_shape: Any, weight: Any, bias: Any,
 
 
 def layer_norm(
-    input: Any, normalized_shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5, cudnn_enable: bool = True,
+    input: Any, normalized_shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5,
+    cudnn_enable: bool = True,
 ) -> Any:
     """(x - mean) / sqrt(var + eps) * weight + bias over the last dims, which have the shape `normalized_shape`."""
     x = tensor(input, "layer_norm")
@@ -85,7 +88,8 @@ def layer_norm(
 # Batch norm
 
 def native_batch_norm(
-    input: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, training: bool, momentum: float, eps: float,
+    input: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, training: bool, momentum: float,
+    eps: float,
 ) -> Any:
     """(output, mean, 1 / standard deviation); the last two empty unless training"""
     y, mean, rstd = normalised(input, weight, bias, running_mean, running_var, training, momentum, eps)
@@ -113,7 +117,8 @@ def normalised(input: Any, weight: Any, bias: Any, running_mean: Any, running_va
         for name, p in (("running_mean", running_mean), ("running_var", running_var)):
             if p is not None and wants_grad(p):
                 raise RuntimeError(
-                    f"The function 'native_batch_norm' is not differentiable with respect to argument '{name}'. This input "
+                    f"The function 'native_batch_norm' is not differentiable with respect to argument '{name}'. This "
+                    "input "
                     "cannot have requires_grad True.")
     floating(x, "batch_norm")
     params = [p for p in (weight, bias, running_mean, running_var) if p is not None]
@@ -148,7 +153,8 @@ def batch_norm(
     """Normalise every channel (dim 1) over the batch, or by the running statistics unless training.
 
     In training running_mean and running_var are updated in place: (1 - momentum) * old + momentum * new.
-    With a ninth argument this is torch.batch_norm, whose order is (input, weight, bias, running_mean, running_var, ...).
+    With a ninth argument this is torch.batch_norm, whose order is (input, weight, bias, running_mean, running_var,
+    ...).
     """
     if cudnn_enabled:
         return normalised(input, running_mean, running_var, weight, bias, training, momentum, eps)[0]
@@ -195,7 +201,8 @@ def group_norm(
     for name, p in (("weight", weight), ("bias", bias)):
         if p is not None and (p.ndim != 1 or p.array.size != c):
             raise RuntimeError(
-                f"Expected {name} to be a vector of size equal to the number of channels in input, but got {name} of shape "
+                f"Expected {name} to be a vector of size equal to the number of channels in input, but got {name} of "
+                "shape "
                 f"{list((p if weight is None else weight).shape)} and input of shape {list(x.shape)}")
     floating(x, "GroupNormKernelImpl")
     same_kind(x, weight, bias)

@@ -15,7 +15,8 @@ FUNCTIONAL = ["pad"]
 
 
 def pad(input: Any, pad: Any, mode: str = "constant", value: Any = None) -> Any:
-    """Grow (or, with negative numbers, cut) the last dims; `pad` is (before, after) of the last dim, of the one before, ...
+    """Grow (or, with negative numbers, cut) the last dims; `pad` is (before, after) of the last dim, of the one
+    before, ...
 
     mode 'constant' (value, 0), 'reflect', 'replicate' or 'circular'.
     """
@@ -92,7 +93,8 @@ def mirror(x: Any, amounts: tuple[int, ...], pairs: Any, reflect: bool) -> Any:
         n = sizes[at]
         if reflect and (before >= n or after >= n):
             raise RuntimeError(
-                f"Argument #{4 + 2 * (dims - 1 - i)}: Padding size should be less than the corresponding input dimension, "
+                f"Argument #{4 + 2 * (dims - 1 - i)}: Padding size should be less than the corresponding input "
+                "dimension, "
                 f"but got: padding ({before}, {after}) at dimension {at} of input {list(sizes)}")
     for i, (before, after) in enumerate(pairs):
         n = sizes[x.ndim - dims + i]

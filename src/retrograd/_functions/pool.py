@@ -51,7 +51,9 @@ def out_size(n: int, k: int, s: int, p: int, d: int, ceil: bool) -> int:
     return out
 
 
-def check_pool(x: Any, dims: int, kernel: Any, stride: Any, padding: Any, dilation: Any, ceil: bool, average: bool) -> Any:
+def check_pool(
+    x: Any, dims: int, kernel: Any, stride: Any, padding: Any, dilation: Any, ceil: bool, average: bool,
+) -> Any:
     """Output sizes; RuntimeError as PyTorch words it."""
     if any(s == 0 for s in stride):
         raise RuntimeError("stride should not be zero")
@@ -78,14 +80,16 @@ def check_pool(x: Any, dims: int, kernel: Any, stride: Any, padding: Any, dilati
     sizes = tuple(x.array.shape)
     if 0 in sizes[-dims - 1:]:
         raise RuntimeError(
-            f"Expected {dims + 1}D or {dims + 2}D (batch mode) tensor with optional 0 dim batch size for input, but got:"
+            f"Expected {dims + 1}D or {dims + 2}D (batch mode) tensor with optional 0 dim batch size for input, but "
+            "got:"
             f"{list(sizes)}")
     for k, p, d in zip(kernel, padding, dilation, strict=True):
         if p < 0:
             raise RuntimeError(f"pad must be non-negative, but got pad: {p}")
         if p > ((k - 1) * d + 1) // 2:
             raise RuntimeError(
-                f"pad should be at most half of effective kernel size, but got pad={p}, kernel_size={k} and dilation={d}")
+                f"pad should be at most half of effective kernel size, but got pad={p}, kernel_size={k} and "
+                f"dilation={d}")
     out = tuple(out_size(n, k, s, p, d, ceil) for n, k, s, p, d in zip(
         sizes[-dims:], kernel, stride, padding, dilation, strict=True))
     if any(n < 1 for n in out):
@@ -106,12 +110,14 @@ MAX = {2: pool.MaxPool2DWithIndicesBackward0, 3: pool.MaxPool3DWithIndicesBackwa
 ADAPTIVE_MAX = {2: pool.AdaptiveMaxPool2DBackward0, 3: pool.AdaptiveMaxPool3DBackward0}
 
 
-def max_over(function: str, dims: int, input: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil: bool,
-             ) -> Any:
+def max_over(
+    function: str, dims: int, input: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil: bool,
+) -> Any:
     """(maxima, their flat places in the input's spatial dims)"""
     x = tensor(input, function)
     kernel = several(kernel_size, dims, function, "kernel_size")
-    stride = several(stride, dims, function, "stride") if given(stride) else kernel
+    shown = several(stride, dims, function, "stride") if given(stride) else ()
+    stride = shown or kernel
     padding, dilation = several(padding, dims, function, "padding"), several(dilation, dims, function, "dilation")
     out = check_pool(x, dims, kernel, stride, padding, dilation, ceil, False)
     taps = []
@@ -122,7 +128,7 @@ def max_over(function: str, dims: int, input: Any, kernel_size: Any, stride: Any
         high = start + np.minimum(k - 1, (n - 1 - start) // d) * d
         taps.append(np.clip(places, low, high))
     op = MAX[dims](taps, any(s < d * (k - 1) + 1 for s, d, k in zip(stride, dilation, kernel, strict=True)))
-    op.kernel, op.stride, op.padding, op.dilation, op.ceil = kernel, stride, padding, dilation, bool(ceil)
+    op.kernel, op.stride, op.padding, op.dilation, op.ceil = kernel, shown, padding, dilation, bool(ceil)
     return op.run(x), op
 
 
@@ -143,7 +149,8 @@ def max_pool2d(
     input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> Any:
-    """Largest element of each window of (N, C, H, W) or (C, H, W); the first of equals.  stride defaults to kernel_size."""
+    """Largest element of each window of (N, C, H, W) or (C, H, W); the first of equals.  stride defaults to
+    kernel_size."""
     y, op = max_over("max_pool2d", 2, input, kernel_size, stride, padding, dilation, ceil_mode)
     return (y, indices(op)) if return_indices else y
 
@@ -354,20 +361,23 @@ def unpooled(input: Any, where: Any, dims: int, kernel_size: Any, stride: Any, p
     return op(places, sizes).run(x)
 
 
-def max_unpool1d(input: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None,
-                 ) -> Any:
+def max_unpool1d(
+    input: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None,
+) -> Any:
     """Maxima put back where max_pool1d found them, zeros elsewhere."""
     return unpooled(input, indices, 1, kernel_size, stride, padding, output_size)
 
 
-def max_unpool2d(input: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None,
-                 ) -> Any:
+def max_unpool2d(
+    input: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None,
+) -> Any:
     """Maxima put back where max_pool2d found them, zeros elsewhere."""
     return unpooled(input, indices, 2, kernel_size, stride, padding, output_size)
 
 
-def max_unpool3d(input: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None,
-                 ) -> Any:
+def max_unpool3d(
+    input: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None,
+) -> Any:
     """Maxima put back where max_pool3d found them, zeros elsewhere."""
     return unpooled(input, indices, 3, kernel_size, stride, padding, output_size)
 
@@ -377,11 +387,14 @@ def max_unpool3d(input: Any, indices: Any, kernel_size: Any, stride: Any = None,
 AVERAGE = {2: pool.AvgPool2DBackward0, 3: pool.AvgPool3DBackward0}
 
 
-def average(function: str, dims: int, input: Any, kernel_size: Any, stride: Any, padding: Any, ceil: bool, include: bool,
-            override: Any) -> Any:
+def average(
+    function: str, dims: int, input: Any, kernel_size: Any, stride: Any, padding: Any, ceil: bool, include: bool,
+    override: Any,
+) -> Any:
     x = tensor(input, function)
     kernel = several(kernel_size, dims, function, "kernel_size")
-    stride = several(stride, dims, function, "stride") if given(stride) else kernel
+    shown = several(stride, dims, function, "stride") if given(stride) else ()
+    stride = shown or kernel
     padding = several(padding, dims, function, "padding")
     if override is not None and override == 0:
         raise RuntimeError("divisor must be not zero")
@@ -402,7 +415,9 @@ def average(function: str, dims: int, input: Any, kernel_size: Any, stride: Any,
         elif x.array.dtype.kind in "fV":
             divisor = divisor.astype(x.array.dtype if x.array.dtype.itemsize > 2 else np.float32)
     windows = pool.Windows(kernel, stride, padding, sizes, out, divisor)
-    return AVERAGE[dims](windows, bool(ceil), bool(include), override).run(x)
+    op = AVERAGE[dims](windows, bool(ceil), bool(include), override)
+    op.stride = shown
+    return op.run(x)
 
 
 def avg_pool1d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
@@ -529,8 +544,10 @@ def interpolate(
         if isinstance(scale_factor, (tuple, list)):
             if len(scale_factor) != dims:
                 raise ValueError(
-                    f"Input and scale_factor must have the same number of spatial dimensions, but got input with spatial "
-                    f"dimensions of {inside} and scale_factor of shape {scale_factor}. Please provide input tensor in (N, "
+                    "Input and scale_factor must have the same number of spatial dimensions, but got input with "
+                    "spatial "
+                    f"dimensions of {inside} and scale_factor of shape {scale_factor}. Please provide input tensor "
+                    "in (N, "
                     "C, d1, d2, ...,dK) format and scale_factor in (s1, s2, ...,sK) format.")
             scales = [float(s) for s in scale_factor]
         else:
@@ -545,8 +562,10 @@ def interpolate(
     if antialias:
         if not (mode in ("bilinear", "bicubic", "lanczos") and x.ndim == 4):
             raise ValueError(
-                "Anti-alias option is restricted to bilinear, bicubic, and lanczos modes and requires a 4-D tensor as input")
-        raise NotImplementedError("interpolate: antialias=True is not supported by retrograd; shrink with F.avg_pool2d first")
+                "Anti-alias option is restricted to bilinear, bicubic, and lanczos modes and requires a 4-D tensor "
+                "as input")
+        raise NotImplementedError("interpolate: antialias=True is not supported by retrograd; shrink with "
+                                  "F.avg_pool2d first")
     if x.ndim not in (3, 4, 5) or mode not in (
             "nearest", "nearest-exact", "area", "linear", "bilinear", "trilinear", "bicubic", "lanczos"):
         raise NotImplementedError(
@@ -565,7 +584,8 @@ def interpolate(
         have = ", ".join(f"{a}: {n}" for a, n in zip(letters, inside, strict=True))
         want = ", ".join(f"{a}: {n}" for a, n in zip(letters, out, strict=True))
         raise RuntimeError(
-            f"Input and output sizes should be greater than 0, but got input ({have}) {'and ' if dims == 1 else ''}output ({want})")
+            f"Input and output sizes should be greater than 0, but got input ({have}) "
+            f"{'and ' if dims == 1 else ''}output ({want})")
     axes = [axis_of(n, m, scales[i] if scales else None, mode, bool(align_corners), x.array.dtype)
             for i, (n, m) in enumerate(zip(inside, out, strict=True))]
     return pool.RESAMPLED[mode, dims](axes, tuple(scales) if scales else (), align_corners).run(x)
@@ -616,7 +636,9 @@ def cubic_far(t: Any) -> Any:
     return ((a * t - 5 * a) * t + 8 * a) * t - 4 * a
 
 
-def upsample(input: Any, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: Any = None) -> Any:
+def upsample(
+    input: Any, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: Any = None,
+) -> Any:
     """Old name of interpolate."""
     warnings.warn(
         "`nn.functional.upsample` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2)
@@ -650,7 +672,8 @@ def pixel_shuffle(input: Any, upscale_factor: int) -> Any:
     c, square = x.shape[-3], upscale_factor * upscale_factor
     if c % square:
         raise RuntimeError(
-            "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of upscale_factor, but "
+            "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of upscale_factor, "
+            "but "
             f"input.size(-3)={c} is not divisible by {square}")
     return pool.PixelShuffleBackward0(upscale_factor).run(x)
 
@@ -666,7 +689,8 @@ def pixel_unshuffle(input: Any, downscale_factor: int) -> Any:
     for name, d in (("height", -2), ("width", -1)):
         if x.shape[d] % downscale_factor:
             raise RuntimeError(
-                f"pixel_unshuffle expects {name} to be divisible by downscale_factor, but input.size({d})={x.shape[d]} is "
+                f"pixel_unshuffle expects {name} to be divisible by downscale_factor, but "
+                f"input.size({d})={x.shape[d]} is "
                 f"not divisible by {downscale_factor}")
     return pool.PixelUnshuffleBackward0(downscale_factor).run(x)
 

@@ -8,7 +8,7 @@ import numpy
 from .. import _kernels
 from .._engine import promote
 from .._engine.node import Array, Value
-from .._engine.op import A, B, X, Y, Binary, Unary
+from .._engine.op import A, B, Binary, Unary, X, Y
 from .._engine.tensor import TensorBase, bump
 
 np: Final[Any] = numpy
@@ -234,14 +234,28 @@ class PowBackward2(Unary):
 
 
 @final
-class RemainderBackward0(Binary):
+class RemainderBackward0(Unary):
+    """x % number"""
+
+    def __init__(self, number: Any) -> None:
+        self.number: Any = number
+
+    def forward(self, x: Array) -> Array:
+        x, n = promote.operands(x, self.number, promote.SAME)
+        return modulo(x, n)
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        return g
+
+
+@final
+class RemainderBackward1(Binary):
     """a - floor(a / b) * b: the sign of the divisor, as Python's %."""
 
     reads_b = A | B
 
     def forward(self, a: Array, b: Array) -> Array:
-        refuse_zero(a, b)
-        return np.remainder(a, b)
+        return modulo(a, b)
 
     def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
         return g
@@ -259,6 +273,15 @@ class NotImplemented_(Binary):
 
     def name(self) -> str:
         return "torch::autograd::NotImplemented"
+
+    def edge_count(self) -> int:
+        return int(self.a_next is not None) + int(self.b_next is not None)
+
+    def edge_node(self, i: int) -> Optional[Node]:
+        return self.a_next if i == 0 and self.a_next is not None else self.b_next
+
+    def edge_nr(self, i: int) -> int:
+        return self.a_nr if i == 0 and self.a_next is not None else self.b_nr
 
     def forward(self, a: Array, b: Array) -> Array:
         refuse_zero(a, b)
@@ -291,9 +314,20 @@ def refuse_zero(a: Array, b: Array) -> None:
         raise RuntimeError("ZeroDivisionError")
 
 
+def modulo(a: Array, b: Array) -> Array:
+    if np.asarray(a).dtype.kind != "f":
+        refuse_zero(a, b)
+        return np.remainder(a, b)
+    rest = np.fmod(a, b)
+    return np.where((rest != 0) & ((rest < 0) != (b < 0)), rest + b, rest)      # keeps the -0. that np.remainder loses
+
+
 def power(a: Array, b: Array) -> Array:
-    if np.asarray(a).dtype.kind in "iu" and np.any(np.asarray(b) < 0):
-        raise RuntimeError("Integers to negative integer powers are not allowed.")
+    if np.asarray(a).dtype.kind in "iu":
+        down = np.asarray(b) < 0
+        if np.any(down):                        # 1 / a ** -b, rounded towards 0
+            return np.where(down, (a == 1) + (a == -1) * (1 - 2 * (b & 1)), np.power(a, np.where(down, 0, b))).astype(
+                np.asarray(a).dtype)
     return np.power(a, b)
 
 
@@ -307,7 +341,7 @@ def add_scaled(a: Value, b: Value, alpha: Any) -> Value:
     return op.run(a, b)
 
 
-def add_(a: TensorBase, b: Value, alpha: Any = 1) -> TensorBase:
+def add_(a: TensorBase, b: Value, alpha: Any = 1) -> Any:
     op = AddBackward0()
     op.alpha = alpha
     return op.run_(a, b)
@@ -330,7 +364,7 @@ def sub_scaled(a: Value, b: Value, alpha: Any) -> Value:
     return op.run(a, b)
 
 
-def sub_(a: TensorBase, b: Value, alpha: Any = 1) -> TensorBase:
+def sub_(a: TensorBase, b: Value, alpha: Any = 1) -> Any:
     op = SubBackward0()
     op.alpha = alpha
     return op.run_(a, b)
@@ -347,7 +381,7 @@ def mul(a: Value, b: Value) -> Value:
     return MulBackward0().run(a, b)
 
 
-def mul_(a: TensorBase, b: Value) -> TensorBase:
+def mul_(a: TensorBase, b: Value) -> Any:
     return MulBackward0().run_(a, b)
 
 
@@ -355,7 +389,7 @@ def div(a: Value, b: Value) -> Value:
     return DivBackward0().run(a, b)
 
 
-def div_(a: TensorBase, b: Value) -> TensorBase:
+def div_(a: TensorBase, b: Value) -> Any:
     return DivBackward0().run_(a, b)
 
 
@@ -385,30 +419,40 @@ def reciprocal_(x: TensorBase) -> TensorBase:
 
 
 def pow(a: Value, b: Value) -> Value:
-    if not isinstance(b, (TensorBase, np.ndarray, np.generic)):
-        return PowBackward0(b).run(a)
-    if not isinstance(a, (TensorBase, np.ndarray, np.generic)):
-        return PowBackward2(a).run(b)
+    try:
+        if not isinstance(b, (TensorBase, np.ndarray, np.generic)):
+            return PowBackward0(b).run(a)
+        if not isinstance(a, (TensorBase, np.ndarray, np.generic)):
+            return PowBackward2(a).run(b)
+    except promote.Foreign:
+        return NotImplemented
     return PowBackward1().run(a, b)
 
 
-def pow_(a: TensorBase, b: Value) -> TensorBase:
-    return PowBackward1().run_(a, b) if isinstance(b, TensorBase) else PowBackward0(b).run_(a)
+def pow_(a: TensorBase, b: Value) -> Any:
+    try:
+        return PowBackward1().run_(a, b) if isinstance(b, TensorBase) else PowBackward0(b).run_(a)
+    except promote.Foreign:
+        return NotImplemented
 
 
 def remainder(a: Value, b: Value) -> Value:
-    return RemainderBackward0().run(a, b)
+    if isinstance(b, (bool, int, float)):
+        return RemainderBackward0(b).run(a)
+    return RemainderBackward1().run(a, b)
 
 
-def remainder_(a: TensorBase, b: Value) -> TensorBase:
-    return RemainderBackward0().run_(a, b)
+def remainder_(a: TensorBase, b: Value) -> Any:
+    if isinstance(b, (bool, int, float)):
+        return RemainderBackward0(b).run_(a)
+    return RemainderBackward1().run_(a, b)
 
 
 def floor_divide(a: Value, b: Value) -> Value:
     return NotImplemented_("floor_divide").run(a, b)
 
 
-def floor_divide_(a: TensorBase, b: Value) -> TensorBase:
+def floor_divide_(a: TensorBase, b: Value) -> Any:
     return NotImplemented_("floor_divide").run_(a, b)
 
 

@@ -7,7 +7,7 @@ import numpy
 
 from .._engine import promote
 from .._engine.node import Array, Value
-from .._engine.op import A, B, X, Binary, Unary, watch
+from .._engine.op import A, B, Binary, Unary, X, watch
 from .._engine.tensor import TensorBase
 from .select import select
 

@@ -5,7 +5,8 @@ As matrix products over sliding windows (im2col): Chellapilla, Puri and Simard, 
     N batch   C channels in, O out   G groups   S spatial sizes in, P out   K kernel sizes
     x (N, C, *S)   w (O, C/G, *K)   y (N, O, *P)
 
-One trilinear form, sum y w x, has three maps as its derivatives: y from (x, w), x from (y, w), w from (y, x).  Each is an
+One trilinear form, sum y w x, has three maps as its derivatives: y from (x, w), x from (y, w), w from (y, x).  Each
+is an
 op, and the rules of each are the other two; a transposed convolution is the second map taken forward.
 """
 from __future__ import annotations
@@ -14,8 +15,9 @@ from typing import Any, ClassVar, Final, final
 
 import numpy
 
+from .._engine.nary import Nary
 from .._engine.node import Array, Shape, Value
-from .._engine.op import A, B, Nary, Product, Unary
+from .._engine.op import A, B, Product, Unary
 
 np: Final[Any] = numpy
 as_strided: Final[Any] = numpy.lib.stride_tricks.as_strided
@@ -24,7 +26,9 @@ as_strided: Final[Any] = numpy.lib.stride_tricks.as_strided
 class Geometry:
     """How windows lie: one number per spatial dim each, and the sizes x and the kernel have."""
 
-    def __init__(self, stride: Shape, padding: Shape, dilation: Shape, groups: int, inside: Shape, kernel: Shape) -> None:
+    def __init__(
+        self, stride: Shape, padding: Shape, dilation: Shape, groups: int, inside: Shape, kernel: Shape,
+    ) -> None:
         self.stride = stride
         self.padding = padding
         self.dilation = dilation
@@ -306,7 +310,7 @@ class Col2ImBackward0(Unary):
 
 
 def convolution(x: Value, w: Value, b: Value, geo: Geometry, transposed: bool, extra: Shape) -> Value:
-    bias: Any = None if b is None else tuple(b.shape)
+    bias: Any = (0,) if b is None else tuple(b.shape)
     return ConvolutionBackward0(geo, transposed, extra, bias).run([x, w, b])
 
 

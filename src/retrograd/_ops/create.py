@@ -1,14 +1,13 @@
 """Copies, and results that leave the graph."""
 from __future__ import annotations
 
-from typing import Any, ClassVar, Final, Optional, final
+from typing import Any, Final, Optional, final
 
 import numpy
 
-from .._engine.modes import modes, state
 from .._engine.node import Array, Value
 from .._engine.op import Binary, Unary, attach
-from .._engine.tensor import TensorBase, public, shared_version, wrap
+from .._engine.tensor import TensorBase, shared_version, wrap
 
 np: Final[Any] = numpy
 

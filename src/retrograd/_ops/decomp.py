@@ -1,7 +1,8 @@
 """Inverses, determinants and decompositions of (batches of) matrices.
 
 Gradients: Giles, "Collected matrix derivative results" (2008): inverse, solve, determinant; Murray, "Differentiation of
-the Cholesky decomposition" (2016); Walter and Lehmann, "Algorithmic differentiation of linear algebra functions" (2010):
+the Cholesky decomposition" (2016); Walter and Lehmann, "Algorithmic differentiation of linear algebra functions"
+(2010):
 QR; Townsend, "Differentiating the singular value decomposition" (2016): SVD and eigenvalues; Golub and Pereyra (1973):
 pseudoinverse.  All rules are made of ops, so they differentiate again.
 """
@@ -12,8 +13,9 @@ from typing import Any, ClassVar, Final, final
 import numpy
 from mypy_extensions import mypyc_attr
 
+from .._engine.nary import Many
 from .._engine.node import Array, Value
-from .._engine.op import A, B, Many, Product, Unary, X, Y
+from .._engine.op import A, B, Product, Unary, X, Y
 from .._engine.tensor import TensorBase
 from . import choose, index, linalg, shape
 from .linalg import matmul

@@ -5,8 +5,9 @@ from typing import Any, ClassVar, Final, final
 
 import numpy
 
+from .._engine.nary import Nary
 from .._engine.node import Array, Value
-from .._engine.op import Nary, Unary, Y
+from .._engine.op import Unary, Y
 
 np: Final[Any] = numpy
 
@@ -17,7 +18,7 @@ class EmbeddingBackward0(Unary):
 
     holds = True
     shows: ClassVar[Any] = {
-        "indices": "where", "padding_idx": "padding_idx", "scale_grad_by_freq": "by_count", "sparse": "sparse",
+        "indices": "where", "padding_idx": "padding_shown", "scale_grad_by_freq": "by_count", "sparse": "sparse",
         "weight_sym_argsize_0": "rows"}
 
     def __init__(self, where: Array, padding_idx: int, by_count: bool, sparse: bool) -> None:
@@ -26,6 +27,11 @@ class EmbeddingBackward0(Unary):
         self.by_count = by_count
         self.sparse = sparse
         self.rows: int = 0
+
+    @property
+    def padding_shown(self) -> Any:
+        """PyTorch shows -1 as the unsigned number it is in C++."""
+        return self.padding_idx if self.padding_idx >= 0 else (1 << 64) - 1
 
     def drop(self) -> None:
         self.where = None
@@ -93,7 +99,8 @@ class EmbeddingBagBackward0(Nary):
     """
 
     names: ClassVar[Any] = {"weight": 0, "per_sample_weights": 1}
-    shows: ClassVar[Any] = {"indices": "where", "offsets": "starts", "mode": "mode", "result1": "bag", "result2": "sizes"}
+    shows: ClassVar[Any] = {
+        "indices": "where", "offsets": "starts", "mode": "mode", "result1": "bag", "result2": "sizes"}
 
     def __init__(self, where: Array, bag: Array, sizes: Array, mode: int, factor: Array) -> None:
         super().__init__()

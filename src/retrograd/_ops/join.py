@@ -5,8 +5,8 @@ from typing import Any, ClassVar, Final, final
 
 import numpy
 
+from .._engine.nary import Many, Nary
 from .._engine.node import Array, Shape, Value
-from .._engine.op import Many, Nary
 
 np: Final[Any] = numpy
 

@@ -8,8 +8,9 @@ from typing import Any, ClassVar, Final, final
 
 import numpy
 
+from .._engine.nary import Nary
 from .._engine.node import Array, Shape, Value
-from .._engine.op import A, B, Binary, Nary, Product, View, Y, recording
+from .._engine.op import A, B, Binary, Product, View, Y, recording
 from .._engine.tensor import TensorBase, wants_grad
 
 np: Final[Any] = numpy
@@ -209,6 +210,7 @@ class VdotBackward0(Product):
 class Affine(Nary):
     """beta * c + alpha * (a times b), for some product; a and b are kept only for each other's gradient."""
 
+    names: ClassVar[Any] = {}
     shows: ClassVar[Any] = {"alpha": "alpha", "beta": "beta"}
 
     def __init__(self, beta: Any, alpha: Any) -> None:

@@ -1,6 +1,7 @@
 """Normalisation: layer, batch and group norm.
 
-Each takes x, a weight and a bias (or None), subtracts a mean and divides by sqrt(variance + eps) over some elements, and
+Each takes x, a weight and a bias (or None), subtracts a mean and divides by sqrt(variance + eps) over some
+elements, and
 scales.  With n = (x - mean) * r, r = 1/sqrt(var + eps) and h = g * weight, the gradient of x is
 r * (h - mean(h) - n * mean(h n)).  For a second derivative mean and r are formed again from x, as ops.
 """
@@ -10,8 +11,8 @@ from typing import Any, ClassVar, Final, final
 
 import numpy
 
+from .._engine.nary import Nary
 from .._engine.node import Array, Shape, Value
-from .._engine.op import Nary
 from .._engine.tensor import TensorBase
 
 np: Final[Any] = numpy
@@ -42,6 +43,7 @@ class Normalised(Nary):
     """What the three share.  `dims`: over which to average; `scale`: the shape in which weight and bias broadcast."""
 
     reads = 1 | 2
+    names: ClassVar[Any] = {}
 
     def __init__(self, eps: float) -> None:
         super().__init__()
@@ -98,7 +100,8 @@ def others(ndim: int, kept: Shape) -> Shape:
 class NativeLayerNormBackward0(Normalised):
     """Over the last `count` dims, which are also those of weight and bias."""
 
-    names: ClassVar[Any] = {"input": 0, "weight": 1}
+    reads = 1 | 2 | 4
+    names: ClassVar[Any] = {"input": 0, "weight": 1, "bias": 2}
     shows: ClassVar[Any] = {"normalized_shape": "over", "result1": "mean", "result2": "rstd"}
 
     def __init__(self, over: Shape, eps: float) -> None:
@@ -159,7 +162,8 @@ class NativeBatchNormBackward0(Normalised):
         else:
             to = (1,) + self.scale
             self.mean = self.running_mean.reshape(to).astype(wide.dtype)
-            self.rstd = (1 / np.sqrt(self.running_var + np.asarray(self.eps, wide.dtype))).reshape(to).astype(wide.dtype)
+            rstd = 1 / np.sqrt(self.running_var + np.asarray(self.eps, wide.dtype))
+            self.rstd = rstd.reshape(to).astype(wide.dtype)
         y = (wide - self.mean) * self.rstd
         return self.finish(self.affine(y, xs), x)
 

@@ -9,8 +9,9 @@ from typing import Any, ClassVar, Final, final
 import numpy
 
 from .._engine import promote
+from .._engine.nary import Nary
 from .._engine.node import Array, Value
-from .._engine.op import A, B, Binary, Nary, Unary, X, Y, watch
+from .._engine.op import A, B, Binary, Unary, X, Y, watch
 from .._engine.tensor import TensorBase
 from . import special
 from .cast import floating

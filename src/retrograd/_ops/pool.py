@@ -46,15 +46,13 @@ def following(at: list[int], sizes: Shape) -> bool:
 class MaxOver(Unary):
     """The largest element of each window.
 
-    taps: for each spatial dim an array (P, K) of positions; positions outside repeat one inside, which changes no maximum.
+    taps: for each spatial dim an array (P, K) of positions; positions outside repeat one inside, which changes no
+    maximum.
     The first of equal elements wins; a nan wins over all.
     """
 
     keep = X
     holds = True
-    shows: ClassVar[Any] = {
-        "kernel_size": "kernel", "stride": "stride", "padding": "padding", "dilation": "dilation",
-        "ceil_mode": "ceil", "result1": "where"}
 
     def __init__(self, taps: list[Array], overlap: bool) -> None:
         self.taps: Any = taps
@@ -121,12 +119,16 @@ def pick(x: Array, where: Any, axis: int) -> Array:
 
 @final
 class MaxPool2DWithIndicesBackward0(MaxOver):
-    pass
+    shows: ClassVar[Any] = {
+        "kernel_size": "kernel", "stride": "stride", "padding": "padding", "dilation": "dilation",
+        "ceil_mode": "ceil", "result1": "where"}
 
 
 @final
 class MaxPool3DWithIndicesBackward0(MaxOver):
-    pass
+    shows: ClassVar[Any] = {
+        "kernel_size": "kernel", "stride": "stride", "padding": "padding", "dilation": "dilation",
+        "ceil_mode": "ceil", "result1": "where"}
 
 
 @final
@@ -395,10 +397,6 @@ def resample(x: Array, axes: list[Axis]) -> Array:
 
 
 class Resampled(Unary):
-    shows: ClassVar[Any] = {
-        "output_size": "out", "self_sym_sizes": "was", "scales": "width", "scales_w": "width", "scales_h": "height",
-        "scales_d": "depth", "align_corners": "align"}
-
     def __init__(self, axes: list[Axis], scales: Any, align: Any) -> None:
         self.axes: Any = axes
         self.out: Shape = tuple([a.taps.shape[0] for a in axes])
@@ -440,7 +438,6 @@ class ResampledAgain(Resampled):
 
 class AdaptiveAverage(Resampled):
     keep = X                                    # as in PyTorch, which looks at its shape
-    shows: ClassVar[Any] = {}
 
 
 @final
@@ -455,52 +452,72 @@ class AdaptiveAvgPool3DBackward0(AdaptiveAverage):
 
 @final
 class UpsampleNearest1DBackward0(Resampled):
-    pass
+    shows: ClassVar[Any] = {
+        "output_size": "out", "self_sym_sizes": "was",
+        "scales": "width"}
 
 
 @final
 class UpsampleNearest2DBackward0(Resampled):
-    pass
+    shows: ClassVar[Any] = {
+        "output_size": "out", "self_sym_sizes": "was",
+        "scales_h": "height", "scales_w": "width"}
 
 
 @final
 class UpsampleNearest3DBackward0(Resampled):
-    pass
+    shows: ClassVar[Any] = {
+        "output_size": "out", "self_sym_sizes": "was",
+        "scales_d": "depth", "scales_h": "height", "scales_w": "width"}
 
 
 @final
 class UpsampleNearestExact1DBackward0(Resampled):
-    pass
+    shows: ClassVar[Any] = {
+        "output_size": "out", "self_sym_sizes": "was",
+        "scales": "width"}
 
 
 @final
 class UpsampleNearestExact2DBackward0(Resampled):
-    pass
+    shows: ClassVar[Any] = {
+        "output_size": "out", "self_sym_sizes": "was",
+        "scales_h": "height", "scales_w": "width"}
 
 
 @final
 class UpsampleNearestExact3DBackward0(Resampled):
-    pass
+    shows: ClassVar[Any] = {
+        "output_size": "out", "self_sym_sizes": "was",
+        "scales_d": "depth", "scales_h": "height", "scales_w": "width"}
 
 
 @final
 class UpsampleLinear1DBackward0(Resampled):
-    pass
+    shows: ClassVar[Any] = {
+        "output_size": "out", "self_sym_sizes": "was", "align_corners": "align",
+        "scales": "width"}
 
 
 @final
 class UpsampleBilinear2DBackward0(Resampled):
-    pass
+    shows: ClassVar[Any] = {
+        "output_size": "out", "self_sym_sizes": "was", "align_corners": "align",
+        "scales_h": "height", "scales_w": "width"}
 
 
 @final
 class UpsampleTrilinear3DBackward0(Resampled):
-    pass
+    shows: ClassVar[Any] = {
+        "output_size": "out", "self_sym_sizes": "was", "align_corners": "align",
+        "scales_d": "depth", "scales_h": "height", "scales_w": "width"}
 
 
 @final
 class UpsampleBicubic2DBackward0(Resampled):
-    pass
+    shows: ClassVar[Any] = {
+        "output_size": "out", "self_sym_sizes": "was", "align_corners": "align",
+        "scales_h": "height", "scales_w": "width"}
 
 
 RESAMPLED: Final[Any] = {

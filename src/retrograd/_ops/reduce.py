@@ -9,8 +9,9 @@ from typing import Any, ClassVar, Final, Optional, final
 
 import numpy
 
+from .._engine.nary import Many
 from .._engine.node import Array, Shape, Value
-from .._engine.op import A, B, Binary, Many, Unary, X, Y
+from .._engine.op import A, B, Binary, Unary, X, Y
 from .._engine.tensor import TensorBase
 
 np: Final[Any] = numpy

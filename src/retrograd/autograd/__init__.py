@@ -19,7 +19,12 @@ from . import graph
 from .anomaly_mode import detect_anomaly, is_anomaly_check_nan_enabled, is_anomaly_enabled, set_detect_anomaly
 from .function import Function
 from .grad_mode import (
-    enable_grad, inference_mode, is_grad_enabled, is_inference_mode_enabled, no_grad, set_grad_enabled,
+    enable_grad,
+    inference_mode,
+    is_grad_enabled,
+    is_inference_mode_enabled,
+    no_grad,
+    set_grad_enabled,
 )
 from .graph import GradientEdge
 from .variable import Variable
@@ -33,10 +38,10 @@ __all__ = [
 __getattr__ = module_getattr(__name__, lazy=("functional", "profiler"))
 
 CYCLE = (
-    "Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient which "
-    "can cause a memory leak. We recommend using autograd.grad when creating the graph to avoid this. If you have to use "
-    "this function, make sure to reset the .grad fields of your parameters to None after use to break the cycle and avoid "
-    "the leak."
+    "Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient "
+    "which can cause a memory leak. We recommend using autograd.grad when creating the graph to avoid this. If you "
+    "have to use this function, make sure to reset the .grad fields of your parameters to None after use to break the "
+    "cycle and avoid the leak."
 )
 _warned: list[bool] = []
 
@@ -56,8 +61,8 @@ def backward(
         warnings.warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=2)
         if grad_tensors is not None:
             raise RuntimeError(
-                "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. Please only use "
-                "`grad_tensors`.")
+                "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. Please only "
+                "use `grad_tensors`.")
         grad_tensors = grad_variables
     targets = None
     if inputs is not None:
@@ -101,8 +106,8 @@ def grad(
     wanted = _input_list(inputs)
     if not only_inputs:
         warnings.warn(
-            "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient for other "
-            "parts of the graph, please use torch.autograd.backward.", FutureWarning, stacklevel=2)
+            "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient for "
+            "other parts of the graph, please use torch.autograd.backward.", FutureWarning, stacklevel=2)
     for t in wanted:
         if not isinstance(t, (TensorBase, GradientEdge)):
             raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {type(t).__name__}")
@@ -146,8 +151,8 @@ def _typed(g: Any, t: Any) -> Any:
 def _check_mapping(inputs: Any, function: str) -> None:
     if isinstance(inputs, Mapping) and type(inputs) is not dict:
         raise TypeError(
-            f"`inputs` argument to `{function}()` must be a dict, not {type(inputs).__name__}. Other Mapping types are not "
-            "supported.")
+            f"`inputs` argument to `{function}()` must be a dict, not {type(inputs).__name__}. Other Mapping types are "
+            "not supported.")
 
 
 def _input_list(inputs: Any) -> list[Any]:
@@ -201,10 +206,11 @@ def _check_shape(i: int, have: Any, want: Any, batched: bool) -> None:
         return
     if batched:
         raise RuntimeError(
-            "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch dimension. The "
-            "sizes of the remaining dimensions are expected to match the shape of corresponding output, but a mismatch "
-            f"was detected: grad_output[{i}] has a shape of {Size(have)} and output[{i}] has a shape of {Size(want)}. If "
-            "you only want some tensors in `grad_output` to be considered batched, consider using vmap.")
+            "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch dimension. "
+            "The sizes of the remaining dimensions are expected to match the shape of corresponding output, but a "
+            f"mismatch was detected: grad_output[{i}] has a shape of {Size(have)} and output[{i}] has a shape of "
+            f"{Size(want)}. If you only want some tensors in `grad_output` to be considered batched, consider "
+            "using vmap.")
     raise RuntimeError(
         f"Mismatch in shape: grad_output[{i}] has a shape of {Size(have)} and output[{i}] has a shape of {Size(want)}.")
 
@@ -224,7 +230,7 @@ def _target(t: Any, function: str) -> tuple[Node, int]:
     if function == "backward":
         if not isinstance(t, TensorBase):
             raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {type(t).__name__}")
-        t.retain_grad()
+        t.retain_grad()  # type: ignore[attr-defined]
     elif not wants_grad(t):
         raise RuntimeError("One of the differentiated Tensors does not require grad")
     to = edge(t)
@@ -256,5 +262,5 @@ def variable(*args: Any, **kwargs: Any) -> Any:
     raise RuntimeError("torch.autograd.variable(...) is deprecated, use torch.tensor(...) instead")
 
 
-from .gradcheck import gradcheck, gradgradcheck  # noqa: E402  gradcheck calls grad
 from .. import _C as _C  # noqa: E402
+from .gradcheck import gradcheck, gradgradcheck  # noqa: E402  gradcheck calls grad

@@ -10,7 +10,7 @@ __all__ = ["detect_anomaly", "set_detect_anomaly", "is_anomaly_enabled", "is_ano
 
 
 class set_detect_anomaly:
-    """Switch anomaly detection on or off, from the call on; as a context, until its end.  Costs time: debugging only."""
+    """Switch anomaly detection on or off, from the call on; as a context, until its end.  For debugging: it is slow."""
 
     def __init__(self, mode: bool, check_nan: bool = True) -> None:
         self.prev = modes.anomaly, modes.check_nan

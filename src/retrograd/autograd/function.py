@@ -32,8 +32,8 @@ class FunctionCtx:
         for t in tensors:
             if not isinstance(t, TensorBase) and t is not None:
                 raise TypeError(
-                    "save_for_forward expects all arguments to be tensors; you should save non-tensors as attributes on "
-                    "ctx.")
+                    "save_for_forward expects all arguments to be tensors; you should save non-tensors as attributes "
+                    "on ctx.")
         self.saved_for_forward = tensors
 
     def mark_dirty(self, *args: Any) -> None:
@@ -42,8 +42,8 @@ class FunctionCtx:
 
     def mark_shared_storage(self, *pairs: Any) -> None:
         warnings.warn(
-            "mark_shared_storage is deprecated. Tensors with shared storages are automatically tracked. Note that calls "
-            "to `set_()` are not tracked", FutureWarning, stacklevel=2)
+            "mark_shared_storage is deprecated. Tensors with shared storages are automatically tracked. Note that "
+            "calls to `set_()` are not tracked", FutureWarning, stacklevel=2)
 
     def mark_non_differentiable(self, *args: Any) -> None:
         """Say which outputs have no gradient."""
@@ -140,8 +140,8 @@ class BackwardCFunction(Node, FunctionCtx):
         own, vjp = cls.backward, cls.vjp
         if own is not Function.backward and vjp is not Function.vjp:
             raise RuntimeError(
-                "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only implement "
-                "one of them.")
+                "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only "
+                "implement one of them.")
         return (vjp if vjp is not Function.vjp else own)(self, *grads)
 
     def _checked(self, found: tuple[Any, ...], graph: bool) -> list[Any]:
@@ -229,9 +229,9 @@ class Function(metaclass=FunctionMeta):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         warnings.warn(
-            f"{type(self)} should not be instantiated. Methods on autograd functions are all static, so you should invoke "
-            "them on the class itself. Instantiating an autograd function will raise an error in a future version of "
-            "PyTorch.", DeprecationWarning, stacklevel=2)
+            f"{type(self)} should not be instantiated. Methods on autograd functions are all static, so you should "
+            "invoke them on the class itself. Instantiating an autograd function will raise an error in a future "
+            "version of PyTorch.", DeprecationWarning, stacklevel=2)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         raise RuntimeError(
@@ -277,7 +277,7 @@ class Function(metaclass=FunctionMeta):
         elif kwargs:
             args = _positional(cls.forward, args, kwargs)
             kwargs = {}
-        node = cls._backward_cls()  # type: ignore[attr-defined]
+        node = cls._backward_cls()
         needs = tuple(isinstance(a, TensorBase) and wants_grad(a) for a in args)
         node.needs_input_grad = needs
         recording = grad_on()
@@ -389,12 +389,12 @@ def _output(
             raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
         if out.origin is not None and tensors > 1:
             raise RuntimeError(
-                "If your Function modifies inplace an input that is a view of another Tensor, your Function cannot return "
-                "more than one Tensor. This is not supported by the current autograd engine. You should either make sure "
-                "the input is not a view (using .clone() for example) or make your Function only return one Tensor (and "
-                "potentially split it into two Functions: one doing the inplace that returns a single Tensor and a second "
-                "one that does the other operations). You can ask on the forum https://discuss.pytorch.org/ if you need "
-                "help to do this change.")
+                "If your Function modifies inplace an input that is a view of another Tensor, your Function cannot "
+                "return more than one Tensor. This is not supported by the current autograd engine. You should either "
+                "make sure the input is not a view (using .clone() for example) or make your Function only return one "
+                "Tensor (and potentially split it into two Functions: one doing the inplace that returns a single "
+                "Tensor and a second one that does the other operations). You can ask on the forum "
+                "https://discuss.pytorch.org/ if you need help to do this change.")
         seq = node._seq
         views.rebase(out, node)
         if out.origin is None:
@@ -423,13 +423,14 @@ def _output(
 
 
 def _save(node: Any, made: dict[int, Any]) -> None:
-    kept = []
+    kept: list[Any] = []
     for i, t in enumerate(node.__dict__.get("to_save", ())):
         if t is None:
             kept.append((None, 0, None, -1))
             continue
         if not isinstance(t, TensorBase):
-            raise TypeError(f"save_for_backward can only save variables, but argument {i} is of type {type(t).__name__}")
+            raise TypeError(
+                f"save_for_backward can only save variables, but argument {i} is of type {type(t).__name__}")
         out = made.get(id(t), t)
         if out.fn is node:
             kept.append((keep_output(out, node), edits(out), shared_version(out), out.nr))

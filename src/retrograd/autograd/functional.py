@@ -10,7 +10,8 @@ from collections.abc import Callable
 from typing import Any
 
 from .._engine.tensor import TensorBase, wants_grad
-from .._functions import stack, zeros_like
+from .._functions.create import zeros_like
+from .._functions.join import stack
 from . import grad as _grad
 from .grad_mode import enable_grad, is_grad_enabled, set_grad_enabled
 
@@ -65,24 +66,24 @@ def jacobian(
     """
     if strategy not in ("forward-mode", "reverse-mode"):
         raise AssertionError(
-            'Expected strategy to be either "forward-mode" or "reverse-mode". Hint: If your function has more outputs than '
-            'inputs, "forward-mode" tends to be more performant. Otherwise, prefer to use "reverse-mode".')
+            'Expected strategy to be either "forward-mode" or "reverse-mode". Hint: If your function has more outputs '
+            'than inputs, "forward-mode" tends to be more performant. Otherwise, prefer to use "reverse-mode".')
     if strategy == "forward-mode":
         refused = "`create_graph=True`" if create_graph else "`strict=True`" if strict else ""
         if refused:
             flag = refused.strip("`").replace("True", "False")
             kind = NotImplementedError if create_graph else RuntimeError
             raise kind(
-                f'torch.autograd.functional.jacobian: {refused} and `strategy="forward-mode"` are not supported together '
-                f'(yet). Please either set `{flag}` or `strategy="reverse-mode"`.')
+                f'torch.autograd.functional.jacobian: {refused} and `strategy="forward-mode"` are not supported '
+                f'together (yet). Please either set `{flag}` or `strategy="reverse-mode"`.')
         if not vectorize:
             raise NotImplementedError(
                 "Computing Jacobian using forward-AD or forward-over-reverse Hessian isonly implemented for "
                 "`vectorize=True`.")
     if vectorize and strict:
         raise RuntimeError(
-            "torch.autograd.functional.jacobian: `strict=True` and `vectorized=True` are not supported together. Please "
-            "either set `strict=False` or `vectorize=False`.")
+            "torch.autograd.functional.jacobian: `strict=True` and `vectorized=True` are not supported together. "
+            "Please either set `strict=False` or `vectorize=False`.")
     call = _Call("jacobian", func, inputs, create_graph, strict)
     with enable_grad():
         outputs = call.run()
@@ -106,7 +107,8 @@ def hessian(
         return found
 
     table = jacobian(
-        gradient, inputs, create_graph=create_graph, strict=strict, vectorize=vectorize, strategy=outer_jacobian_strategy)
+        gradient, inputs, create_graph=create_graph, strict=strict, vectorize=vectorize,
+        strategy=outer_jacobian_strategy)
     return table if tuple_in else table[0]
 
 
@@ -198,8 +200,8 @@ def _rows(call: _Call, i: int, out: Any) -> Tensors:
                 g = zeros_like(x)
             elif call.strict and call.create_graph and not wants_grad(g):
                 raise RuntimeError(
-                    f"The jacobian of the user-provided function is independent of input {i}. This is not allowed in strict "
-                    "mode when create_graph=True.")
+                    f"The jacobian of the user-provided function is independent of input {i}. This is not allowed in "
+                    "strict mode when create_graph=True.")
             columns[k].append(g)
     return tuple(stack(rows).view(out.size() + x.size()) for rows, x in zip(columns, call.inputs))
 
@@ -254,13 +256,14 @@ def _demand(found: Tensors, what: str, strict: bool) -> None:
         if what == "hessian":
             raise RuntimeError(
                 f"The hessian of the user-provided function with respect to input {i} is independent of the input."
-                f"{STRICT} You should ensure that your function is thrice differentiable and that the hessian depends on "
-                "the inputs.")
+                f"{STRICT} You should ensure that your function is thrice differentiable and that the hessian depends "
+                "on the inputs.")
         if what == "jacobian":
             raise RuntimeError(
-                "While computing the hessian, found that the jacobian of the user-provided function with respect to input "
-                f"{i} is independent of the input.{STRICT} You should ensure that your function is twice differentiable "
-                "and that the jacobian depends on the inputs (this would be violated by a linear function for example).")
+                "While computing the hessian, found that the jacobian of the user-provided function with respect to "
+                f"input {i} is independent of the input.{STRICT} You should ensure that your function is twice "
+                "differentiable and that the jacobian depends on the inputs (this would be violated by a linear function "
+                "for example).")
         if what == "grad_inputs":
             raise RuntimeError(
                 f"The gradient with respect to input {i} is independent of the inputs of the user-provided function."
@@ -272,11 +275,11 @@ def _demand(found: Tensors, what: str, strict: bool) -> None:
 
 ABSENT = {
     "back": "The output of the user-provided function is independent of input {}." + STRICT,
-    "back_trick": "The gradient with respect to the input is independent of entry {} in the grad_outputs when using the "
-                  "double backward trick to compute forward mode gradients." + STRICT,
+    "back_trick": "The gradient with respect to the input is independent of entry {} in the grad_outputs when using "
+                  "the double backward trick to compute forward mode gradients." + STRICT,
     "double_back": "The jacobian of the user-provided function is independent of input {}." + STRICT,
-    "double_back_trick": "The hessian of the user-provided function is independent of entry {} in the grad_jacobian. This "
-                         "is not allowed in strict mode as it prevents from using the double backward trick to replace "
+    "double_back_trick": "The hessian of the user-provided function is independent of entry {} in the grad_jacobian. "
+                         "This is not allowed in strict mode as it prevents from using the double backward trick to replace "
                          "forward mode AD.",
 }
 

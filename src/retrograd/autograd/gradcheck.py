@@ -1,4 +1,4 @@
-"""Compare gradients with finite differences.  https://pytorch.org/docs/stable/generated/torch.autograd.gradcheck.html"""
+"""Compare gradients with finite differences.  https://pytorch.org/docs/stable/autograd.html#numerical-gradient-checking"""
 from __future__ import annotations
 
 import warnings
@@ -14,6 +14,11 @@ from .function import Function
 __all__ = ["gradcheck", "gradgradcheck", "GradcheckError"]
 
 NOTES = 'Please look at "Notes about undefined output gradients" in "tools/autograd/derivatives.yaml"'
+UNDEFINED = (
+    "Backwards compatibility: New undefined gradient support checking feature is enabled by default, but it may break "
+    "existing callers of this function. If this is true for you, you can call this function with "
+    '"check_undefined_grad=False" to disable the feature'
+)
 
 
 class GradcheckError(RuntimeError):
@@ -28,7 +33,7 @@ def gradcheck(
 ) -> bool:
     """Are the gradients of func at `inputs` those of central differences with step `eps`?
 
-    inputs     a Tensor or a tuple; those with requires_grad are checked.  Use float64: float32 differences are too rough
+    inputs     a Tensor or a tuple; those with requires_grad are checked.  Use float64: float32 is too rough
     nondet_tol how much two backward passes may differ
     check_undefined_grad  also let some output gradients be missing
     GradcheckError, unless raise_exception is False.  fast_mode is accepted; every element is checked all the same.
@@ -64,8 +69,9 @@ def gradcheck(
 
 def gradgradcheck(
     func: Callable[..., Any], inputs: Any, grad_outputs: Any = None, *, eps: float = 1e-6, atol: float = 1e-5,
-    rtol: float = 1e-3, gen_non_contig_grad_outputs: bool = False, raise_exception: bool = True, nondet_tol: float = 0.0,
-    check_undefined_grad: bool = True, check_grad_dtypes: bool = False, check_batched_grad: bool = False,
+    rtol: float = 1e-3, gen_non_contig_grad_outputs: bool = False, raise_exception: bool = True,
+    nondet_tol: float = 0.0, check_undefined_grad: bool = True, check_grad_dtypes: bool = False,
+    check_batched_grad: bool = False,
     check_fwd_over_rev: bool = False, check_rev_over_rev: bool = True, fast_mode: bool = False, masked: bool = False,
 ) -> bool:
     """gradcheck of the gradient of func: are second derivatives right?
@@ -90,8 +96,8 @@ def gradgradcheck(
     return gradcheck(
         gradient, given + seeds, eps=eps, atol=atol, rtol=rtol, raise_exception=raise_exception, nondet_tol=nondet_tol,
         check_undefined_grad=check_undefined_grad, check_grad_dtypes=check_grad_dtypes,
-        check_batched_grad=check_batched_grad, check_forward_ad=check_fwd_over_rev, check_backward_ad=check_rev_over_rev,
-        fast_mode=fast_mode, masked=masked)
+        check_batched_grad=check_batched_grad, check_forward_ad=check_fwd_over_rev,
+        check_backward_ad=check_rev_over_rev, fast_mode=fast_mode, masked=masked)
 
 
 def _tuple(x: Any) -> tuple[Any, ...]:
@@ -107,9 +113,7 @@ def _wanted(given: tuple[Any, ...]) -> list[Any]:
 
 
 def _random_like(out: Any, non_contiguous: bool) -> Any:
-    from ..random import default_generator
-    from .._functions import rand
-    assert default_generator is not None
+    from .._functions.create import rand
     values = rand(tuple(out.shape), dtype=out.dtype if out.dtype.is_floating_point else None) * 2 - 1
     if non_contiguous and values.dim():
         values = values.transpose(0, -1).contiguous().transpose(0, -1)
@@ -122,20 +126,23 @@ def _check_inputs(given: tuple[Any, ...]) -> None:
             continue
         if x.array.dtype != np.float64:
             warnings.warn(
-                f"Input #{i} requires gradient and is not a double precision floating point or complex. This check will "
-                "likely fail if all the inputs are not of double precision floating point or complex. ", stacklevel=3)
+                f"Input #{i} requires gradient and is not a double precision floating point or complex. This check "
+                "will likely fail if all the inputs are not of double precision floating point or complex. ",
+                stacklevel=3)
         if x.array.size > 1 and any(s == 0 and n > 1 for s, n in zip(x.array.strides, x.array.shape)):
             raise RuntimeError(
-                f"The {i}th input has a dimension with stride 0. gradcheck only supports inputs that are non-overlapping "
-                "to be able to compute the numerical gradients correctly. You should call .contiguous on the input before "
-                "passing it to gradcheck.")
+                f"The {i}th input has a dimension with stride 0. gradcheck only supports inputs that are "
+                "non-overlapping to be able to compute the numerical gradients correctly. You should call .contiguous "
+                "on the input before passing it to gradcheck.")
     if not _wanted(given):
         raise ValueError(
-            "gradcheck expects at least one input tensor to require gradient, but none of them have requires_grad=True.")
+            "gradcheck expects at least one input tensor to require gradient, but none of them have "
+            "requires_grad=True.")
 
 
 def _arrays(out: Any) -> list[Any]:
-    return [np.array(o.array, copy=True) for o in _tuple(out) if isinstance(o, TensorBase) and o.array.dtype.kind in "fV"]
+    found = [o for o in _tuple(out) if isinstance(o, TensorBase)]
+    return [np.array(o.array, copy=True) for o in found if o.array.dtype.kind in "fV"]
 
 
 def _numerical(func: Callable[..., Any], given: tuple[Any, ...], x: Any, eps: float) -> list[Any]:
@@ -154,8 +161,8 @@ def _numerical(func: Callable[..., Any], given: tuple[Any, ...], x: Any, eps: fl
         for a, b in zip(low, high):
             if a.shape != b.shape:
                 raise AssertionError(
-                    f"Expected `func` to return outputs with the same shape when inputs are perturbed on index {place} by "
-                    f"{eps}, but got: shapes {wrap(a).shape} and {wrap(b).shape}.")
+                    f"Expected `func` to return outputs with the same shape when inputs are perturbed on index {place} "
+                    f"by {eps}, but got: shapes {wrap(a).shape} and {wrap(b).shape}.")
         rows.append([((b - a) / (2 * eps)).reshape(-1) for a, b in zip(low, high)])
     if not rows:
         return [np.zeros((0, a.size)) for a in _outputs_at(func, given)]
@@ -215,7 +222,7 @@ def _check_no_outputs(func: Callable[..., Any], given: tuple[Any, ...], eps: flo
 
 def _check_batched(given: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
     """Two gradients at once are those of two passes."""
-    from .._functions import stack
+    from .._functions.join import stack
     wanted = _wanted(given)
     for i, out in enumerate(outputs):
         seeds = [_random_like(out, False).detach() for _ in range(2)]
@@ -267,19 +274,14 @@ def _check_undefined(func: Callable[..., Any], given: tuple[Any, ...], outputs: 
         try:
             grads = _grad(roots, wanted, seeds, allow_unused=True)
         except RuntimeError as error:
-            warnings.warn(
-                "Backwards compatibility: New undefined gradient support checking feature is enabled by default, but it "
-                "may break existing callers of this function. If this is true for you, you can call this function with "
-                '"check_undefined_grad=False" to disable the feature', stacklevel=2)
+            warnings.warn(UNDEFINED, stacklevel=2)
             raise GradcheckError("Expected backward function to handle undefined output grads. " + NOTES) from error
         for g in grads:
             if g is not None and (g.array != 0).any():
-                warnings.warn(
-                    "Backwards compatibility: New undefined gradient support checking feature is enabled by default, but "
-                    "it may break existing callers of this function. If this is true for you, you can call this function "
-                    'with "check_undefined_grad=False" to disable the feature', stacklevel=2)
+                warnings.warn(UNDEFINED, stacklevel=2)
                 raise GradcheckError(
-                    "Expected all input grads to be undefined or zero when all output grads are undefined or zero. " + NOTES)
+                    "Expected all input grads to be undefined or zero when all output grads are undefined or zero. "
+                    + NOTES)
 
     n = len(outputs)
     check([True] * n)

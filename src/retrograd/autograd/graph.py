@@ -1,4 +1,7 @@
-"""Nodes and edges of the graph, and hooks on what it saves.  https://pytorch.org/docs/stable/autograd.html#autograd-graph"""
+"""Nodes and edges of the graph, and hooks on what it saves.
+
+https://pytorch.org/docs/stable/autograd.html#autograd-graph
+"""
 from __future__ import annotations
 
 import threading
@@ -33,11 +36,11 @@ class _Edge(NamedTuple):
 class GradientEdge(_Edge):
     """Where a gradient goes: output `output_nr` of `node`.  Usable as root, and in inputs=, of backward and grad.
 
-    ownership_token keeps the graph of a custom Function alive.  An edge from get_gradient_edge knows its tensor's shape;
-    as a root, one made by hand needs a gradient.
+    ownership_token keeps the graph of a custom Function alive.  An edge from get_gradient_edge knows its tensor's
+    shape; as a root, one made by hand needs a gradient.
     """
 
-    like: Any = None                                # an array of the tensor's shape and dtype, without memory of its own
+    like: Any = None                                # an array of the tensor's shape and dtype
 
 
 def get_gradient_edge(tensor: Any) -> GradientEdge:
@@ -240,7 +243,8 @@ def will_run(task: Any, node: Any, now: bool) -> bool:
 # Editing what is saved
 
 OUTSIDE = (
-    "Trying to backward outside of the 'allow_mutation_on_saved_tensors' contextin which the graph was originally recorded."
+    "Trying to backward outside of the 'allow_mutation_on_saved_tensors' contextin which the graph was originally "
+    "recorded."
 )
 
 
@@ -298,7 +302,7 @@ def _alias(t: Any) -> Any:
 
 @contextmanager
 def allow_mutation_on_saved_tensors() -> Iterator[_AllowMutationOnSavedContext]:
-    """Context: tensors saved for backward may be edited in place; the old values are copied first.  Not to be nested."""
+    """Context: tensors saved for backward may be edited in place; the old values are copied first.  Not nestable."""
     it = state()
     if it.mutation is not None:
         raise RuntimeError("allow_mutation_on_saved_tensors contexts cannot be nested")

@@ -30,5 +30,5 @@ class Variable(metaclass=VariableMeta):
     _execution_engine = _Engine()
 
     def __new__(cls, data: Any = None, requires_grad: bool = False, volatile: bool = False) -> Any:
-        out = wrap(np.empty(0, np.float32)) if data is None else data.detach()
+        out: Any = wrap(np.empty(0, np.float32)) if data is None else data.detach()
         return out.requires_grad_() if requires_grad else out

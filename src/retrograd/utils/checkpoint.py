@@ -13,7 +13,7 @@ from typing import Any
 from .._engine.modes import state
 from .._engine.saved import bare
 from .._engine.tensor import TensorBase, wants_grad
-from .._functions import empty
+from .._functions.create import empty
 from ..autograd import backward as _backward
 from ..autograd.function import Function
 from ..autograd.grad_mode import enable_grad, is_grad_enabled, no_grad
@@ -26,8 +26,8 @@ __all__ = [
 ]
 
 UNCLEAR = (
-    "the use_reentrant parameter should be passed explicitly. {} use_reentrant=False is recommended, but if you need to "
-    "preserve the current default behavior, you can pass use_reentrant=True. Refer to docs for more details on the "
+    "the use_reentrant parameter should be passed explicitly. {} use_reentrant=False is recommended, but if you need "
+    "to preserve the current default behavior, you can pass use_reentrant=True. Refer to docs for more details on the "
     "differences between the two variants."
 )
 TIP = "The function must do the same every time: no random numbers of its own, nothing that other code changes.\n"
@@ -45,8 +45,8 @@ def noop_context_fn() -> tuple[Any, Any]:
 
 def checkpoint(
     function: Callable[..., Any], *args: Any, use_reentrant: bool | None = None,
-    context_fn: Callable[[], tuple[Any, Any]] = noop_context_fn, determinism_check: str = "default", debug: bool = False,
-    early_stop: bool = True, **kwargs: Any,
+    context_fn: Callable[[], tuple[Any, Any]] = noop_context_fn, determinism_check: str = "default",
+    debug: bool = False, early_stop: bool = True, **kwargs: Any,
 ) -> Any:
     """function(*args, **kwargs), run again during backward instead of keeping what it saves.
 
@@ -82,8 +82,10 @@ def checkpoint(
         "checkpointed forward. This is not supported because checkpoint cannot return a value for a failed forward.")
 
 
-def checkpoint_sequential(functions: Any, segments: int, input: Any, use_reentrant: bool | None = None, **kwargs: Any) -> Any:
-    """Apply `functions` (a Sequential or a list) one after the other; all but the last of `segments` are checkpointed."""
+def checkpoint_sequential(
+    functions: Any, segments: int, input: Any, use_reentrant: bool | None = None, **kwargs: Any,
+) -> Any:
+    """Apply `functions` (a Sequential or a list) one by one; all but the last of `segments` are checkpointed."""
     if use_reentrant is None:
         when = "In version 2.9 we will raise an exception if use_reentrant is not passed."
         warnings.warn("torch.utils.checkpoint.checkpoint_sequential: " + UNCLEAR.format(when), stacklevel=2)
@@ -111,7 +113,7 @@ class _Chain:
 
 
 class _Holder:
-    """Stands for one saved tensor; `found` maps a pass to the tensor of the second run (None once it was handed out)."""
+    """Stands for one saved tensor; `found` maps a pass to the tensor of the second run (None once handed out)."""
 
     __slots__ = ("found", "__weakref__")
 
@@ -172,9 +174,9 @@ class _Region:
         found = holder.found.get(key)
         if found is None:
             raise CheckpointError(
-                "torch.utils.checkpoint: Unpack is being triggered for a tensor that was already unpacked once. If you are "
-                "calling ctx.saved_tensors in backward, make sure to do so only once. Otherwise please open an issue with "
-                "details on your use case.")
+                "torch.utils.checkpoint: Unpack is being triggered for a tensor that was already unpacked once. If you "
+                "are calling ctx.saved_tensors in backward, make sure to do so only once. Otherwise please open an "
+                "issue with details on your use case.")
         holder.found[key] = None
         for old in [k for k in holder.found if k is not key and getattr(k, "done", True)]:
             del holder.found[old]
@@ -221,8 +223,8 @@ class _Region:
                 text += f"tensor at position {i}:\nsaved metadata: {self.facts[i]}\nrecomputed metadata: {facts}\n"
         if text:
             raise CheckpointError(
-                "torch.utils.checkpoint: Recomputed values for the following tensors have different metadata than during "
-                f"the forward pass.\n{text}.\n{TIP}")
+                "torch.utils.checkpoint: Recomputed values for the following tensors have different metadata than "
+                f"during the forward pass.\n{text}.\n{TIP}")
 
 
 class _Again:
@@ -240,8 +242,8 @@ class _Again:
             if region.early_stop:
                 return x
             raise CheckpointError(
-                "torch.utils.checkpoint: trying to save more tensors during recomputation than during the original forward "
-                f"pass.\n{TIP}")
+                "torch.utils.checkpoint: trying to save more tensors during recomputation than during the original "
+                f"forward pass.\n{TIP}")
         region.counts[key] = at + 1
         holder = region.holders[at]()
         if holder is not None:
@@ -297,7 +299,7 @@ class CheckpointFunction(Function):
         if not pairs:
             raise RuntimeError("none of output has requires_grad=True, this checkpoint() is not necessary")
         _backward([out for out, _ in pairs], [g for _, g in pairs])
-        return (None, None) + tuple(x.grad if isinstance(x, TensorBase) else None for x in again)
+        return (None, None) + tuple(x.grad if hasattr(x, "grad") else None for x in again)
 
 
 def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -1,0 +1,458 @@
+"""Optimizer: parameter groups, state, hooks and state dicts.  What a step computes is in the file of each algorithm.
+
+A step works on arrays, outside any graph, and counts its in-place edits of a parameter as PyTorch's would.
+NOTE [Options without effect]: foreach and fused choose between kernels of equal results in PyTorch; there is one kernel
+here and they are accepted with PyTorch's checks.  capturable is for CUDA graphs: step() refuses it on the CPU, as in
+PyTorch.  differentiable=True would need a graph through the step: the constructor refuses it.
+"""
+from __future__ import annotations
+
+import functools
+import warnings
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Iterable
+from copy import deepcopy
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from .._engine.modes import hush, unhush
+from .._engine.tensor import TensorBase, bump, wrap
+from ..autograd.grad_mode import enable_grad
+from ..dtypes import float32, get_default_dtype
+from ..utils.hooks import RemovableHandle
+
+__all__ = ["Optimizer", "register_optimizer_step_post_hook", "register_optimizer_step_pre_hook"]
+
+Options = dict[str, Any]
+
+DUPLICATES = (
+    "optimizer contains a parameter group with duplicate parameters; in future, this will cause an error; see "
+    "github.com/pytorch/pytorch/issues/40967 for more information")
+CAPTURABLE = (
+    "If capturable=True, params and state_steps must be on supported devices: "
+    "['cuda', 'xpu', 'hpu', 'privateuseone', 'xla'].\nretrograd computes on the CPU: leave capturable=False.")
+DIFFERENTIABLE = (
+    "retrograd has no optimizer steps inside a graph: differentiable=True is not supported. Write the update as tensor "
+    "operations (p - lr * g) on gradients from autograd.grad(..., create_graph=True).")
+_TABLES = (
+    "_optimizer_step_pre_hooks", "_optimizer_step_post_hooks", "_optimizer_state_dict_pre_hooks",
+    "_optimizer_state_dict_post_hooks", "_optimizer_load_state_dict_pre_hooks", "_optimizer_load_state_dict_post_hooks")
+
+_global_optimizer_pre_hooks: OrderedDict[int, Any] = OrderedDict()
+_global_optimizer_post_hooks: OrderedDict[int, Any] = OrderedDict()
+
+
+class _RequiredParameter:
+    """The default of an option that every group must give."""
+
+    def __repr__(self) -> str:
+        return "<required parameter>"
+
+
+required = _RequiredParameter()
+
+
+def register_optimizer_step_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Call hook(optimizer, args, kwargs) before each step of every optimizer; it may return new (args, kwargs)."""
+    return _register(_global_optimizer_pre_hooks, hook)
+
+
+def register_optimizer_step_post_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Call hook(optimizer, args, kwargs) after each step of every optimizer."""
+    return _register(_global_optimizer_post_hooks, hook)
+
+
+def _register(table: OrderedDict[int, Any], hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
+    handle = RemovableHandle(table)
+    table[handle.id] = hook
+    if prepend:
+        table.move_to_end(handle.id, last=False)
+    return handle
+
+
+class Optimizer:
+    """Base of all optimizers.
+
+    params    leaf tensors, (name, tensor) pairs, or dicts with "params" and options of their own, in a fixed order
+    defaults  options of groups that do not give them
+
+    `param_groups` is a list of dicts, `state` a dict from parameter to dict.  A subclass of ours defines
+    `_update(group, params)`; one of a user may define `step` alone.
+    https://pytorch.org/docs/stable/optim.html#torch.optim.Optimizer
+    """
+
+    def __init__(self, params: Any, defaults: Options) -> None:
+        self.defaults = defaults
+        for name in _TABLES:
+            setattr(self, name, OrderedDict())
+        self._patch_step_function()
+        if isinstance(params, TensorBase):
+            raise TypeError(
+                "params argument given to the optimizer should be an iterable of Tensors or dicts, but got "
+                + typename(params))
+        self.state: defaultdict[Any, Any] = defaultdict(dict)
+        self.param_groups: list[Options] = []
+        groups = list(params)
+        if not groups:
+            raise ValueError("optimizer got an empty parameter list")
+        if not isinstance(groups[0], dict):
+            groups = [{"params": groups}]
+        for group in groups:
+            self.add_param_group(group)
+
+    def add_param_group(self, param_group: Options) -> None:
+        """Optimise more tensors, with options of their own; what the dict does not say comes from `defaults`.
+
+        TypeError for a set or for what is no Tensor; ValueError for non-leafs and for tensors of another group.
+        """
+        if not isinstance(param_group, dict):
+            raise TypeError(f"param_group must be a dict, but got {type(param_group)}")
+        given = param_group["params"]
+        if isinstance(given, set):
+            raise TypeError(
+                "optimizer parameters need to be organized in ordered collections, but the ordering of tensors in sets "
+                "will change between runs. Please use a list instead.")
+        given = [given] if isinstance(given, TensorBase) else list(given)
+        names = [x[0] for x in given if isinstance(x, tuple)]
+        params = param_group["params"] = [x[1] if isinstance(x, tuple) else x for x in given]
+        if names:
+            if len(names) != len(params):
+                raise ValueError("all optimizer params should be with/without names. Some param names are missing")
+            param_group["param_names"] = names
+        for p in params:
+            if not isinstance(p, TensorBase):
+                raise TypeError(f"optimizer can only optimize Tensors, but one of the params is {typename(p)}")
+            leaf: Any = p
+            if not self.defaults.get("differentiable", None) and not (leaf.is_leaf or leaf.retains_grad):
+                raise ValueError("can't optimize a non-leaf Tensor")
+        for name, value in self.defaults.items():
+            if value is required and name not in param_group:
+                raise ValueError(f"parameter group didn't specify a value of required optimization parameter {name}")
+            param_group.setdefault(name, value)
+        mine = set(params)
+        if len(mine) != len(params):
+            warnings.warn(DUPLICATES, UserWarning, stacklevel=3)
+        if not mine.isdisjoint(chain.from_iterable(group["params"] for group in self.param_groups)):
+            raise ValueError("some parameters appear in more than one parameter group")
+        if self.param_groups:
+            first, now = "param_names" in self.param_groups[0], "param_names" in param_group
+            if first != now:
+                raise ValueError(
+                    "all optimizer param groups should be with/without names. "
+                    f"cannot add param group {'with' if now else 'without'} names to the optimizer")
+        self.param_groups.append(param_group)
+
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """Change the parameters by their .grad, where they have one.
+
+        closure  computes the loss anew and calls backward(); its result is returned
+        """
+        raise NotImplementedError
+
+    def _step(self, closure: Callable[[], Any] | None) -> Any:
+        loss = None
+        if closure is not None:
+            with enable_grad():
+                loss = closure()
+        token = hush()
+        try:
+            for group in self.param_groups:
+                live = [p for p in group["params"] if p.grad is not None]
+                if live:
+                    if group.get("capturable"):
+                        raise AssertionError(CAPTURABLE)
+                    self._update(group, live)
+        finally:
+            unhush(token)
+        return loss
+
+    def _update(self, group: Options, params: list[Any]) -> None:
+        """One step for the parameters of `group` that have a gradient."""
+        raise NotImplementedError
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Forget all gradients; with set_to_none=False fill them with zeros in place."""
+        for group in self.param_groups:
+            for p in group["params"]:
+                if set_to_none:
+                    if p.fn is None:
+                        if p.sink is not None:
+                            p.sink.grad = None
+                    elif p.grad is not None:
+                        p.grad = None
+                elif p.grad is not None:
+                    grad = p.grad
+                    if grad.grad_fn is not None:
+                        grad.detach_()
+                    else:
+                        grad.requires_grad_(False)
+                    grad.zero_()
+
+    # Hooks.  Tables are copied before they are run, so that a hook may remove itself.
+
+    @staticmethod
+    def profile_hook_step(func: Callable[..., Any]) -> Callable[..., Any]:
+        """`func`, a step method, with the step hooks around it."""
+        @functools.wraps(func)
+        def wrapper(*args: Any, **kwargs: Any) -> Any:
+            self = args[0]
+            before = self._optimizer_step_pre_hooks
+            if before or _global_optimizer_pre_hooks:
+                for hook in [*_global_optimizer_pre_hooks.values(), *before.values()]:
+                    result = hook(self, args, kwargs)
+                    if result is None:
+                        continue
+                    if not (isinstance(result, tuple) and len(result) == 2):
+                        raise RuntimeError(
+                            f"{func} must return None or a tuple of (new_args, new_kwargs), but got {result}.")
+                    args, kwargs = result
+            out = func(*args, **kwargs)
+            after = self._optimizer_step_post_hooks
+            if after or _global_optimizer_post_hooks:
+                for hook in [*after.values(), *_global_optimizer_post_hooks.values()]:
+                    hook(self, args, kwargs)
+            return out
+        return wrapper
+
+    def _patch_step_function(self) -> None:
+        cls: Any = type(self)
+        if not getattr(cls.step, "hooked", None):
+            cls.step = self.profile_hook_step(cls.step)
+            cls.step.hooked = True
+
+    def register_step_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call hook(optimizer, args, kwargs) before each step; it may return new (args, kwargs).
+
+        args[0] is the optimizer.  RuntimeError when the hook returns anything else.
+        """
+        return _register(self._optimizer_step_pre_hooks, hook)  # type: ignore[attr-defined]
+
+    def register_step_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call hook(optimizer, args, kwargs) after each step."""
+        return _register(self._optimizer_step_post_hooks, hook)  # type: ignore[attr-defined]
+
+    def register_state_dict_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
+        """Call hook(optimizer) before state_dict()."""
+        return _register(self._optimizer_state_dict_pre_hooks, hook, prepend)  # type: ignore[attr-defined]
+
+    def register_state_dict_post_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
+        """Call hook(optimizer, state_dict) at the end of state_dict(); what it returns, if not None, is the result."""
+        return _register(self._optimizer_state_dict_post_hooks, hook, prepend)  # type: ignore[attr-defined]
+
+    def register_load_state_dict_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
+        """Call hook(optimizer, state_dict) before loading; what it returns, if not None, is loaded instead."""
+        return _register(self._optimizer_load_state_dict_pre_hooks, hook, prepend)  # type: ignore[attr-defined]
+
+    def register_load_state_dict_post_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
+        """Call hook(optimizer) after loading."""
+        return _register(self._optimizer_load_state_dict_post_hooks, hook, prepend)  # type: ignore[attr-defined]
+
+    # State dicts
+
+    def state_dict(self) -> Options:
+        """{"state": {number: ...}, "param_groups": [...]}, parameters replaced by their numbers.
+
+        The tensors are the optimizer's own, not copies.
+        """
+        tables: Any = self
+        for hook in list(tables._optimizer_state_dict_pre_hooks.values()):
+            hook(self)
+        number: dict[int, int] = {}
+        groups = []
+        count = 0
+        for group in self.param_groups:
+            for i, p in enumerate(group["params"], count):
+                number.setdefault(id(p), i)
+            count += len(group["params"])
+            packed = {k: v for k, v in group.items() if k != "params"}
+            packed["params"] = [number[id(p)] for p in group["params"]]
+            groups.append(packed)
+        state = {number[id(k)] if isinstance(k, TensorBase) else k: v for k, v in self.state.items()}
+        out: Options = {"state": state, "param_groups": groups}
+        for hook in list(tables._optimizer_state_dict_post_hooks.values()):
+            result = hook(self, out)
+            if result is not None:
+                out = result
+        return out
+
+    def load_state_dict(self, state_dict: Options) -> None:
+        """Take over options and state of a state_dict of an optimizer with groups of the same sizes.
+
+        State tensors are cast to their parameter's dtype; one that needs no cast is shared with state_dict, as in
+        PyTorch.  ValueError when the groups do not match; the optimizer is then unchanged.
+        """
+        state_dict = state_dict.copy()
+        tables: Any = self
+        for hook in list(tables._optimizer_load_state_dict_pre_hooks.values()):
+            result = hook(self, state_dict)
+            if result is not None:
+                state_dict = result
+        mine = self.param_groups
+        theirs = deepcopy(state_dict["param_groups"])
+        if len(mine) != len(theirs):
+            raise ValueError("loaded state dict has a different number of parameter groups")
+        if any(len(a["params"]) != len(b["params"]) for a, b in zip(mine, theirs)):
+            raise ValueError("loaded state dict contains a parameter group that doesn't match the size of optimizer's group")
+        owner = {n: p for a, b in zip(mine, theirs) for n, p in zip(b["params"], a["params"])}
+        exact = {n for b in theirs for n in b["params"] if b.get("capturable") or b.get("fused")}
+        state: defaultdict[Any, Any] = defaultdict(dict)
+        for key, value in state_dict["state"].items():
+            if key in owner:
+                state[owner[key]] = _cast(owner[key], value, key in exact, None)
+            else:
+                state[key] = value
+        for a, b in zip(mine, theirs):
+            b["params"] = a["params"]
+            if "param_names" in a:
+                b.setdefault("param_names", a["param_names"])
+        self.__setstate__({"state": state, "param_groups": theirs})
+        for hook in list(tables._optimizer_load_state_dict_post_hooks.values()):
+            hook(self)
+
+    _later: Options = {}            # options that state dicts of old versions lack, with the values they had then
+
+    def __getstate__(self) -> Options:
+        return {"defaults": self.defaults, "state": self.state, "param_groups": self.param_groups}
+
+    def __setstate__(self, state: Options) -> None:
+        self.__dict__.update(state)
+        for name in _TABLES:
+            self.__dict__.setdefault(name, OrderedDict())
+        self._patch_step_function()
+        self.defaults.setdefault("differentiable", False)
+        for group in self.param_groups:
+            for name, value in self._later.items():
+                group.setdefault(name, value)
+            if self._later:
+                for p in group["params"]:
+                    had = self.state.get(p)
+                    for name in ("step", "mu_product", "eta", "mu") if had else ():
+                        if name in had and not isinstance(had[name], TensorBase):
+                            had[name] = scalar(float(had[name]))
+
+    def __repr__(self) -> str:
+        parts = [f"{type(self).__name__} ("]
+        for i, group in enumerate(self.param_groups):
+            parts.append(f"Parameter Group {i}")
+            parts += [f"    {key}: {group[key]}" for key in sorted(group) if key != "params"]
+        return "\n".join(parts) + "\n)"
+
+
+def _cast(p: Any, value: Any, exact: bool, key: Any) -> Any:
+    """The state `value` of parameter p, tensors in p's dtype; "step" keeps its own."""
+    if isinstance(value, TensorBase):
+        tensor: Any = value
+        if key == "step":
+            return tensor.to(float32) if exact else tensor
+        return tensor.to(p.dtype) if p.is_floating_point() else tensor
+    if isinstance(value, dict):
+        return {k: _cast(p, v, exact, k) for k, v in value.items()}
+    if isinstance(value, Iterable) and not isinstance(value, (str, bytes)):
+        return type(value)(_cast(p, v, exact, None) for v in value)  # type: ignore[call-arg]
+    return value
+
+
+# What the algorithms share
+
+
+def typename(x: Any) -> str:
+    """torch.typename: torch.FloatTensor for a tensor, else the class with its module."""
+    if isinstance(x, TensorBase):
+        tensor: Any = x
+        name: str = tensor.type()
+        return name
+    cls = type(x)
+    return cls.__qualname__ if cls.__module__ in ("builtins", None) else f"{cls.__module__}.{cls.__qualname__}"
+
+
+def value(x: Any) -> Any:
+    """A hyperparameter as a number: one-element tensors are read."""
+    return x.item() if isinstance(x, TensorBase) else x  # type: ignore[attr-defined]
+
+
+def scalar(x: float) -> Any:
+    """A 0-dim tensor for a count or a product kept in the state: float32, float64 where that is the default."""
+    return wrap(np.array(x, get_default_dtype().numpy if get_default_dtype().itemsize == 8 else np.float32))
+
+
+def zeros(p: Any) -> Any:
+    """A tensor of zeros like p."""
+    return wrap(np.zeros_like(p.array, subok=False))
+
+
+def count(state: Options) -> float:
+    """Add one to state["step"]; -> the new number."""
+    step = state["step"]
+    step.array += 1
+    bump(step)
+    return float(step.array)
+
+
+def descent(p: Any, maximize: bool, weight_decay: float) -> Any:
+    """The array to go down along: the gradient or its negative, plus weight_decay * p.  Not to be written to."""
+    g = p.grad.array
+    if maximize:
+        g = np.negative(g)
+    if weight_decay != 0:
+        g = np.asarray(g + p.array * weight_decay)
+    return g
+
+
+def average(mean: Any, g: Any, weight: float, t: Any) -> None:
+    """Move the tensor `mean` towards g by `weight` of the distance; t is scratch."""
+    m = mean.array
+    np.subtract(g, m, out=t)
+    t *= weight
+    m += t
+    bump(mean)
+
+
+def average_squares(mean: Any, g: Any, beta: float, t: Any) -> None:
+    """mean = beta * mean + (1 - beta) * g * g; t is scratch."""
+    v = mean.array
+    v *= beta
+    np.multiply(g, 1 - beta, out=t)
+    t *= g
+    v += t
+    bump(mean)
+
+
+def subtract(p: Any, a: Any, size: float) -> None:
+    """p -= size * a.  `a` is overwritten."""
+    a *= size
+    array = p.array
+    np.subtract(array, a, out=array)
+    bump(p)
+
+
+def check_lr(lr: Any) -> None:
+    if isinstance(lr, TensorBase) and lr.array.size != 1:
+        raise ValueError("Tensor lr must be 1-element")
+    if not 0.0 <= lr:
+        raise ValueError(f"Invalid learning rate: {lr}")
+
+
+def check_not_negative(**options: Any) -> None:
+    """ValueError for a negative option; the keyword is its name in the message, with _ for blanks."""
+    for name, x in options.items():
+        if not 0.0 <= x:
+            raise ValueError(f"Invalid {name} value: {x}")
+
+
+def check_betas(betas: Any) -> None:
+    for i in (0, 1):
+        if not 0.0 <= betas[i] < 1.0:
+            raise ValueError(f"Invalid beta parameter at index {i}: {betas[i]}")
+
+
+def check_modes(differentiable: bool = False, fused: Any = None, foreach: Any = None) -> None:
+    """What the options without effect may not be."""
+    if fused:
+        if differentiable:
+            raise RuntimeError("`fused` does not support `differentiable`")
+        if foreach:
+            raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
+    if differentiable:
+        raise NotImplementedError(DIFFERENTIABLE)
