@@ -7,9 +7,10 @@ from typing import Any, cast
 import numpy as np
 
 from ._engine.hooks import call
-from ._engine.node import FREED, Node
 from ._engine.nary import Many, Nary
+from ._engine.node import FREED, InputMetadata, Node
 from ._engine.op import A, B, Binary, Unary, X, Y
+from ._engine.promote import number_dtype
 from ._engine.saved import REGISTER_FREED, REGISTER_NONE, REGISTER_TWICE, Packed, use, use_output
 from ._engine.tensor import TensorBase, wrap
 
@@ -18,6 +19,8 @@ BITS = {"x": X, "a": A, "b": B, "y": Y}
 
 class SavedTensor:
     """One value a node keeps (`node._raw_saved_X`), so that hooks can be put on it alone."""
+
+    __module__ = "retrograd._C._autograd"
 
     def __init__(self, node: Any, field: Any) -> None:
         self.node = node
@@ -56,7 +59,8 @@ def read(node: Any, field: Any) -> Any:
         return None
     if field == "y":
         return use_output(node.y, node.y_version, node.y_edits, node, 0, True)
-    return use(getattr(node, field), getattr(node, field + "_edits"), node, True)
+    value = use(getattr(node, field), getattr(node, field + "_edits"), node, True)
+    return wrap(np.asarray(value, number_dtype(value))) if isinstance(value, (bool, int, float)) else value
 
 
 def shown(node: Any, field: str) -> Any:
@@ -103,7 +107,7 @@ def dress_all() -> None:
         pending.extend(cls.__subclasses__())
         if cls in (Unary, Binary, Nary, Many):
             continue
-        if issubclass(cls, (Unary, Binary, Nary, Many)):
+        if issubclass(cls, (Unary, Binary, Nary, Many)) and not cls.__subclasses__():
             dress(cls)
         if cls is not Node and not cls.__module__.endswith("autograd.function"):
             cls.__module__ = "builtins"
@@ -111,4 +115,6 @@ def dress_all() -> None:
 
 
 dress_all()
+InputMetadata.__module__ = "retrograd._C._autograd"
+InputMetadata.__name__ = InputMetadata.__qualname__ = "_InputMetadata"
 Node.__call__ = _call  # type: ignore[method-assign]  # a __call__ in the compiled class would break its layout

@@ -45,10 +45,30 @@ SCALAR = (
 cpu = dtypes.device("cpu")
 
 
-def _readonly(name: str) -> Callable[[Any, Any], None]:
-    def refuse(self: Any, value: Any) -> None:
+def seal() -> None:
+    """Give every property that cannot be set PyTorch's words for it."""
+    for name, value in list(vars(Tensor).items()):
+        if isinstance(value, property) and value.fset is None:
+            setattr(Tensor, name, property(value.fget, _refuser(name), value.fdel or _refuser(name), value.__doc__))
+
+
+def _refuser(name: str) -> Callable[..., None]:
+    def refuse(*_: Any) -> None:
         raise AttributeError(f"attribute '{name}' of 'torch._C.TensorBase' objects is not writable")
     return refuse
+
+
+class Once:
+    """Warnings that come once per process."""
+
+    scalar = False
+
+
+def warn_scalar(stacklevel: int) -> None:
+    """A tensor that requires grad becomes a number."""
+    if not Once.scalar:
+        Once.scalar = True
+        warnings.warn(SCALAR, UserWarning, stacklevel=stacklevel + 1)
 
 
 class Tensor(TensorBase):
@@ -57,6 +77,8 @@ class Tensor(TensorBase):
     Make one with `torch.tensor(data)` or a factory such as `torch.zeros(2, 3)`; `requires_grad=True` asks for a
     gradient, `backward()` computes it, `.grad` holds it.  https://pytorch.org/docs/stable/tensors.html
     """
+
+    __module__ = "retrograd"
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         device = kwargs.pop("device", None)
@@ -88,9 +110,10 @@ class Tensor(TensorBase):
         """Lengths of the dimensions, as torch.Size."""
         return _size.of(self.array.shape)
 
-    @shape.setter
-    def shape(self, value: Any) -> None:
-        _readonly("shape")(self, value)
+    @property
+    def ndim(self) -> Any:
+        """Number of dimensions."""
+        return self.array.ndim
 
     def size(self, dim: int | None = None) -> Any:
         """The shape, or the length of one dimension."""
@@ -169,6 +192,14 @@ class Tensor(TensorBase):
     def data_ptr(self) -> int:
         """Memory address of the first element."""
         return address(self.array)
+
+    def untyped_storage(self) -> UntypedStorage:
+        """The block of memory that this tensor and its views show."""
+        return UntypedStorage(self)
+
+    def is_pinned(self, device: Any = None) -> bool:
+        """False: pinned memory is for GPUs."""
+        return False
 
     def is_contiguous(self, memory_format: Any = dtypes.contiguous_format) -> bool:
         """Are the elements in C order without gaps?"""
@@ -252,10 +283,6 @@ class Tensor(TensorBase):
             refresh(self)
         return self.fn
 
-    @grad_fn.setter
-    def grad_fn(self, value: Any) -> None:
-        _readonly("grad_fn")(self, value)
-
     @property
     def _grad_fn(self) -> Any:
         return self.grad_fn
@@ -268,10 +295,6 @@ class Tensor(TensorBase):
     def is_leaf(self) -> bool:
         """No op made it (or none that was recorded)."""
         return self.grad_fn is None
-
-    @is_leaf.setter
-    def is_leaf(self, value: Any) -> None:
-        _readonly("is_leaf")(self, value)
 
     @property
     def output_nr(self) -> int:
@@ -288,10 +311,6 @@ class Tensor(TensorBase):
         if self.inference:
             raise RuntimeError("Inference tensors do not track version counter.")
         return 0 if self.version is None else self.version.edits
-
-    @_version.setter
-    def _version(self, value: Any) -> None:
-        _readonly("_version")(self, value)
 
     @property
     def _base(self) -> Any:
@@ -513,7 +532,26 @@ class Tensor(TensorBase):
                 raise RuntimeError(
                     f"fill_ only supports 0-dimension value tensor but got tensor with {value.array.ndim} dimensions.")
             return index.fill_(self, value)
+        if not isinstance(value, (bool, int, float, np.generic)):
+            from ._functions._args import refused
+            raise refused("fill_", (value,), "(Tensor value)", "(Number value)")
         return create.fill_(self, value)
+
+    def apply_(self, callable: Callable[[Any], Any]) -> Tensor:
+        """Each element becomes callable(element); slow, and unknown to autograd."""
+        if wants_grad(self):
+            raise RuntimeError("Can't call apply_() on Variable that requires grad. Use var.detach().apply_() instead.")
+        self.array[...] = np.vectorize(callable, otypes=[object])(self.array) if self.array.size else self.array
+        bump(self)
+        return self
+
+    def map_(self, other: Any, callable: Callable[[Any, Any], Any]) -> Tensor:
+        """Each element becomes callable(element, that of other); slow, and unknown to autograd."""
+        if wants_grad(self) or wants_grad(other):
+            raise RuntimeError("Can't call map_() on Variable that requires grad. Use var.detach().map_() instead.")
+        self.array[...] = np.vectorize(callable, otypes=[object])(self.array, other.array)
+        bump(self)
+        return self
 
     def zero_(self) -> Any:
         """Every element becomes 0."""
@@ -631,6 +669,10 @@ class Tensor(TensorBase):
             return array.astype(dtype)
         return array.copy() if copy else array
 
+    def __array_wrap__(self, array: Any, context: Any = None, return_scalar: Any = False) -> Any:
+        """What a NumPy function made of tensors, as a tensor again."""
+        return wrap(np.asarray(array))
+
     def __dlpack__(self, **kwargs: Any) -> Any:
         if wants_grad(self):
             raise BufferError(
@@ -656,9 +698,14 @@ class Tensor(TensorBase):
         return array.tolist()
 
     def _number(self) -> Any:
+        if self.array.size != 1:
+            raise ValueError("only one element tensors can be converted to Python scalars")
         if wants_grad(self) and grad_on():
-            warnings.warn(SCALAR, UserWarning, stacklevel=3)
+            warn_scalar(3)
         return self.item()
+
+    def __abs__(self) -> Any:
+        return self.abs()
 
     def __float__(self) -> Any:
         return float(self._number())
@@ -773,6 +820,28 @@ class Tensor(TensorBase):
     def _new(self, what: str, size: Any, dtype: Any, requires_grad: Any) -> Any:
         from ._functions import create as factories
         return getattr(factories, what)(*size, dtype=dtype or self.dtype, requires_grad=requires_grad)
+
+
+class UntypedStorage:
+    """A block of memory, in bytes."""
+
+    __module__ = "retrograd"
+
+    def __init__(self, shown: Tensor) -> None:
+        block = shown.array
+        while isinstance(block.base, np.ndarray):
+            block = block.base
+        self._block = block
+
+    def nbytes(self) -> int:
+        """Length in bytes."""
+        return int(self._block.nbytes)
+
+    size = __len__ = nbytes
+
+    def data_ptr(self) -> int:
+        """Address of the first byte."""
+        return address(self._block)
 
 
 INTERNAL = frozenset([

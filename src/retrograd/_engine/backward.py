@@ -6,7 +6,7 @@ from typing import Any, Final, Optional
 from mypy_extensions import i64
 
 from . import anomaly, hooks
-from .modes import hush, modes, settle, state, unhush
+from .modes import claiming, hush, modes, settle, state, unhush
 from .node import Node, NodeHooks, Slot, Task, Value, deliver_all, pop_heap
 
 POLL: Final = 64        # nodes between two looks at pending signals: compiled loops do not look by themselves
@@ -29,13 +29,17 @@ def run_backward(
     targets' nodes run too (backward(inputs=)) or their gradients are returned (autograd.grad).
     """
     task = Task(graph, retain)
-    for node, _ in roots:
-        task.see(node)
+    claiming.acquire()
+    try:
+        for node, _ in roots:
+            task.see(node)
+        stack = task.stack
+        while stack:
+            stack.pop().visit(task)
+    finally:
+        claiming.release()
     if len(roots) == 1:
         task.root = roots[0][0]
-    stack = task.stack
-    while stack:
-        stack.pop().visit(task)
     if targets is not None:
         limit(task, roots, targets, accumulate)
     it = state()

@@ -43,6 +43,10 @@ class Modes:
 
 modes: Final = Modes()
 
+# Threads may run backward at once: only one at a time may claim nodes, count modes, or add to a .grad.
+claiming: Final[Any] = threading.RLock()
+adding: Final[Any] = threading.RLock()
+
 
 def state() -> State:
     """The calling thread's modes."""
@@ -58,12 +62,13 @@ def settle(it: State) -> None:
     """Call after changing `it`: keeps `modes.usual` true only while nobody needs the slow path."""
     odd = not it.grad or it.inference or len(it.pack_hooks) > 0 or it.pack_disabled is not None
     if odd != it.counted:
-        it.counted = odd
-        if odd:
-            modes.unusual += 1
-        else:
-            modes.unusual -= 1
-        modes.usual = modes.unusual == 0
+        claiming.acquire()
+        try:
+            it.counted = odd
+            modes.unusual += 1 if odd else -1
+            modes.usual = modes.unusual == 0
+        finally:
+            claiming.release()
 
 
 def grad_on() -> bool:

@@ -171,6 +171,11 @@ class Nary(Node):
             self.kept = []
             self.y = None
             self.freed = True
+            self._watched = None
+            self.drop()
+
+    def drop(self) -> None:
+        """Let go of the arrays an op keeps in fields of its own."""
 
 
 class Many(Node):
@@ -234,6 +239,9 @@ class Many(Node):
                     self.ys_edits.append(shared_version(out).edits)
         found: list[Value] = list(outs)
         return found
+
+    def reads_field(self, field: Any) -> bool:
+        return self.keep & X != 0 if field == "x" else True
 
     def backward(self, gs: list[Value], graph: bool) -> list[Value]:
         if self.next is None:

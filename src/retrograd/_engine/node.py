@@ -199,6 +199,10 @@ class Task:
         if owner is self:
             node._pending += 1
             return
+        shadow = None if self.shadows is None else self.shadows.get(node)
+        if shadow is not None:
+            shadow._pending += 1
+            return
         if owner is None or owner.done:
             node._task = self
             node._pending = 1
@@ -210,12 +214,10 @@ class Task:
             return
         if self.shadows is None:
             self.shadows = {}
-        shadow = self.shadows.get(node)
-        if shadow is None:
-            shadow = Slot()
-            self.shadows[node] = shadow
-            self.stack.append(node)
-        shadow._pending += 1
+        shadow = Slot()
+        shadow._pending = 1
+        self.shadows[node] = shadow
+        self.stack.append(node)
 
     def knows(self, node: Node) -> bool:
         """Has `node` still to run?"""

@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy
+from mypy_extensions import mypyc_attr
 
 from .node import Shape
 
@@ -57,6 +58,7 @@ def promote_types(a: Any, b: Any) -> Any:
     return found
 
 
+@mypyc_attr(native_class=False)               # mypyc cannot compile exceptions
 class Foreign(TypeError):
     """An operand of no kind we know: operators then return NotImplemented, and Python words the error."""
 

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Final, Optional
 import numpy
 from mypy_extensions import i64, mypyc_attr
 
-from .modes import modes, state
+from .modes import adding, claiming, modes, state
 from .node import Array, Node, Task, Value, asarray, ndarray
 
 LAST: Final = 9223372036854775807           # sequence number of AccumulateGrad: runs as soon as it is ready
@@ -180,13 +180,13 @@ class TensorBase:
         return compare.bit_xor(self, other)
 
     def __iand__(self, other: Any) -> Any:
-        return index.copy_(self, compare.bit_and(self, other))
+        return overwrite(self, compare.bit_and(self, other))
 
     def __ior__(self, other: Any) -> Any:
-        return index.copy_(self, compare.bit_or(self, other))
+        return overwrite(self, compare.bit_or(self, other))
 
     def __ixor__(self, other: Any) -> Any:
-        return index.copy_(self, compare.bit_xor(self, other))
+        return overwrite(self, compare.bit_xor(self, other))
 
     def __invert__(self) -> Any:
         return compare.invert(self)
@@ -208,6 +208,10 @@ class TensorBase:
 
     def __ne__(self, other: Any) -> Any:
         return compare.ne(self, other)
+
+
+def overwrite(t: TensorBase, y: Any) -> Any:
+    return NotImplemented if y is NotImplemented else index.copy_(t, y)
 
 
 public: Final = Public()
@@ -299,13 +303,17 @@ class AccumulateGrad(Node):
         the caller, passed a hook, or passed a rule unchanged (`shared`).
         """
         if g is not None and not self.frozen:
-            had: Any = self.grad
-            if had is None:
-                self.grad = self.first(g, graph, shared)
-            elif graph:
-                self.grad = had + g
-            else:
-                arith.accumulate(had, g.array if isinstance(g, TensorBase) else g)
+            adding.acquire()
+            try:
+                had: Any = self.grad
+                if had is None:
+                    self.grad = self.first(g, graph, shared)
+                elif graph:
+                    self.grad = had + g
+                else:
+                    arith.accumulate(had, g.array if isinstance(g, TensorBase) else g)
+            finally:
+                adding.release()
         if self.after is not None:
             leaf = self.variable
             for hook in list(dict.values(self.after)):
@@ -370,10 +378,17 @@ def sink_of(t: TensorBase) -> AccumulateGrad:
     """The leaf's AccumulateGrad, made when first needed."""
     sink = t.sink
     if sink is None:
-        if t.version is None:
-            t.version = Version()
-        sink = t.sink = AccumulateGrad(t)
-        sink.leaf = weak(t)
+        claiming.acquire()
+        try:
+            sink = t.sink
+            if sink is None:
+                if t.version is None:
+                    t.version = Version()
+                sink = AccumulateGrad(t)
+                sink.leaf = weak(t)
+                t.sink = sink
+        finally:
+            claiming.release()
     return sink
 
 

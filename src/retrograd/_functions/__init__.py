@@ -6,7 +6,7 @@ gives torch.nn.functional in `FUNCTIONAL`.
 from importlib import import_module
 from importlib.util import find_spec
 
-from .._tensor import Tensor
+from .._tensor import Tensor, seal
 
 FAMILIES = [import_module(f"{__name__}.{name}") for name in (
     "arith", "create", "pointwise", "compare", "activation", "loss", "reduce", "shape", "join", "order", "gather",
@@ -20,3 +20,4 @@ for family in FAMILIES:
         __all__.append(name)
     for name in getattr(family, "METHODS", ()):
         setattr(Tensor, name, getattr(family, name))
+seal()

@@ -6,9 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from .. import dtypes
+from .._engine import promote
 from .._engine.modes import grad_on
 from .._engine.tensor import TensorBase, bump, wants_grad, wrap
-from .._engine.views import check_cast
+from .._engine.views import OVERLAP, check_cast, guard, overlaps
+
+
+OPERANDS = (TensorBase, bool, int, float, np.ndarray, np.generic)
 
 
 def tensor(value: Any, function: str, name: str = "input", position: int = 1) -> TensorBase:
@@ -27,6 +32,36 @@ def operand(value: Any, function: str, name: str = "other", position: int = 2) -
         return wrap(np.asarray(value))
     raise TypeError(
         f"{function}(): argument '{name}' (position {position}) must be Tensor, not {type(value).__name__}")
+
+
+def operands(input: Any, other: Any, function: str) -> tuple[Any, Any]:
+    """Both operands of a function that takes a number for either; two numbers make a 0-dim Tensor of the first."""
+    a, b = operand(input, function, "input", 1), operand(other, function)
+    if not isinstance(a, TensorBase) and not isinstance(b, TensorBase):
+        a = wrap(np.asarray(a, promote.number_dtype(a)))
+    return a, b
+
+
+def whole(value: Any, function: str, name: str, position: int = 1) -> int:
+    """value, if it is an int; else TypeError."""
+    if not isinstance(value, bool) and hasattr(value, "__index__"):
+        return int(value)
+    raise TypeError(
+        f"{function}(): argument '{name}' (position {position}) must be int, not {dtypes.typename(value)}")
+
+
+def flag(value: Any, function: str, name: str) -> bool:
+    """value, if it is a bool; else TypeError."""
+    if isinstance(value, bool):
+        return value
+    raise TypeError(f"{function}(): argument '{name}' must be bool, not {dtypes.typename(value)}")
+
+
+def refused(function: str, args: tuple[Any, ...], *forms: str) -> TypeError:
+    """The error for arguments that fit none of a function's signatures."""
+    got = ", ".join(dtypes.typename(a) for a in args)
+    head = f"{function}() received an invalid combination of arguments - got ({got}), but expected "
+    return TypeError(head + (forms[0] if len(forms) == 1 else "one of:\n" + "".join(f" * {f}\n" for f in forms)))
 
 
 def dim_of(dim: Any, ndim: int) -> int:
@@ -73,8 +108,11 @@ def write_out(y: TensorBase, out: TensorBase, function: str, *inputs: Any) -> Te
         raise RuntimeError(
             f"{function}(): functions with out=... arguments don't support automatic differentiation, but one of the "
             "arguments requires grad.")
+    guard(out, False)
     array = y.array
     check_cast(array.dtype, out.array.dtype)
+    if out.array.size > 1 and 0 in out.array.strides and overlaps(out.array.shape, out.array.strides):
+        raise RuntimeError(OVERLAP)
     if out.array.shape != array.shape:
         if out.array.size:
             warnings.warn(

@@ -3,10 +3,11 @@ from __future__ import annotations
 
 from typing import Any
 
-
+from .._engine import promote
 from .._engine.tensor import TensorBase
 from .._ops import arith
-from ._args import finish, operand, tensor
+from ..dtypes import typename
+from ._args import OPERANDS, finish, operand, operands, refused, tensor
 
 __all__ = [
     "add", "sub", "subtract", "rsub", "mul", "multiply", "div", "divide", "true_divide", "floor_divide", "remainder",
@@ -18,43 +19,61 @@ METHODS = [
     "neg", "neg_", "negative", "negative_", "reciprocal", "reciprocal_", "pow", "pow_", "square", "square_",
 ]
 
+ONE: Any = 1            # a default told apart from True, which PyTorch refuses for numbers
 
-def add(input: Any, other: Any, *, alpha: Any = 1, out: Any = None) -> Any:
+
+def add(input: Any, other: Any, *, alpha: Any = ONE, out: Any = None) -> Any:
     """input + alpha * other, broadcast; in the common dtype.  https://pytorch.org/docs/stable/generated/torch.add.html"""
-    a = operand(input, "add", "input", 1)
-    b = operand(other, "add")
-    y = arith.add(a, b) if alpha == 1 else arith.add_scaled(a, b, alpha)
+    a, b = operands(input, other, "add")
+    y = arith.add(a, b) if alpha is ONE else arith.add_scaled(a, b, factor(alpha, a, b, "add"))
     return finish(y, out, "add", a, b)
 
 
-def add_(input: Any, other: Any, *, alpha: Any = 1) -> Any:
+def add_(input: Any, other: Any, *, alpha: Any = ONE) -> Any:
     """In place: input += alpha * other."""
-    return arith.add_(input, operand(other, "add_", position=1), alpha)
+    b = operand(other, "add_", position=1)
+    return arith.add_(input, b, alpha if alpha is ONE else factor(alpha, input, b, "add_"))
 
 
-def sub(input: Any, other: Any, *, alpha: Any = 1, out: Any = None) -> Any:
+def sub(input: Any, other: Any, *, alpha: Any = ONE, out: Any = None) -> Any:
     """input - alpha * other, broadcast; bools are refused."""
-    a = operand(input, "sub", "input", 1)
-    b = operand(other, "sub")
-    y = arith.sub(a, b) if alpha == 1 else arith.sub_scaled(a, b, alpha)
+    a, b = operands(input, other, "sub")
+    y = arith.sub(a, b) if alpha is ONE else arith.sub_scaled(a, b, factor(alpha, a, b, "sub"))
     return finish(y, out, "sub", a, b)
 
 
-def sub_(input: Any, other: Any, *, alpha: Any = 1) -> Any:
+def sub_(input: Any, other: Any, *, alpha: Any = ONE) -> Any:
     """In place: input -= alpha * other."""
-    return arith.sub_(input, operand(other, "sub_", position=1), alpha)
+    b = operand(other, "sub_", position=1)
+    return arith.sub_(input, b, alpha if alpha is ONE else factor(alpha, input, b, "sub_"))
 
 
-def rsub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
+def rsub(input: Any, other: Any, *, alpha: Any = ONE) -> Any:
     """other - alpha * input"""
-    a = tensor(input, "rsub")
-    return arith.rsub(a if alpha == 1 else arith.mul(a, alpha), operand(other, "rsub"))
+    if not isinstance(input, TensorBase):
+        raise refused("rsub", (input, other), "(Tensor input, Tensor other, *, Number alpha = 1)",
+                      "(Tensor input, Number other, Number alpha = 1)")
+    b = operand(other, "rsub")
+    return arith.rsub(input if alpha is ONE else arith.mul(input, factor(alpha, input, b, "rsub")), b)
+
+
+def factor(alpha: Any, a: Any, b: Any, function: str) -> Any:
+    """alpha as a number that goes with the dtype of a and b."""
+    if isinstance(alpha, TensorBase) and not alpha.array.ndim:
+        alpha = alpha.array.item()
+    if not isinstance(alpha, (bool, int, float)):
+        raise TypeError(f"{function}(): argument 'alpha' must be Number, not {typename(alpha)}")
+    dtype = promote.result_dtype([x.array if isinstance(x, TensorBase) else x for x in (a, b)])
+    if isinstance(alpha, bool) and dtype.kind != "b":
+        raise RuntimeError("Boolean alpha only supported for Boolean results.")
+    if isinstance(alpha, float) and dtype.kind in "iub":
+        raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
+    return alpha
 
 
 def mul(input: Any, other: Any, *, out: Any = None) -> Any:
     """input * other, broadcast."""
-    a = operand(input, "mul", "input", 1)
-    b = operand(other, "mul")
+    a, b = operands(input, other, "mul")
     return finish(arith.mul(a, b), out, "mul", a, b)
 
 
@@ -65,8 +84,7 @@ def mul_(input: Any, other: Any) -> Any:
 
 def div(input: Any, other: Any, *, rounding_mode: str | None = None, out: Any = None) -> Any:
     """input / other; integers give the default float.  rounding_mode None, 'trunc' or 'floor'."""
-    a = operand(input, "div", "input", 1)
-    b = operand(other, "div")
+    a, b = operands(input, other, "div")
     return finish(divided(a, b, rounding_mode), out, "div", a, b)
 
 
@@ -89,8 +107,7 @@ def div_(input: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
 
 def floor_divide(input: Any, other: Any, *, out: Any = None) -> Any:
     """floor(input / other); recorded, but PyTorch gives it no derivative."""
-    a = operand(input, "floor_divide", "input", 1)
-    b = operand(other, "floor_divide")
+    a, b = operands(input, other, "floor_divide")
     return finish(arith.floor_divide(a, b), out, "floor_divide", a, b)
 
 
@@ -101,8 +118,10 @@ def floor_divide_(input: Any, other: Any) -> Any:
 
 def remainder(input: Any, other: Any, *, out: Any = None) -> Any:
     """input modulo other with the divisor's sign, as Python's %."""
-    a = operand(input, "remainder", "input", 1)
-    b = operand(other, "remainder")
+    if not (isinstance(input, TensorBase) and isinstance(other, OPERANDS)) and not isinstance(other, TensorBase):
+        raise refused("remainder", (input, other), "(Tensor input, Tensor other, *, Tensor out = None)",
+                      "(Number self, Tensor other)", "(Tensor input, Number other, *, Tensor out = None)")
+    a, b = operands(input, other, "remainder")
     return finish(arith.remainder(a, b), out, "remainder", a, b)
 
 
@@ -135,6 +154,9 @@ def reciprocal_(input: Any) -> Any:
 
 def pow(input: Any, exponent: Any, *, out: Any = None) -> Any:
     """input ** exponent; either may be a number.  Negative powers of integers raise RuntimeError."""
+    if not (isinstance(input, TensorBase) and isinstance(exponent, OPERANDS)) and not isinstance(exponent, TensorBase):
+        raise refused("pow", (input, exponent), *(f"({one}, *, Tensor out = None)" for one in (
+            "Tensor input, Tensor exponent", "Number self, Tensor exponent", "Tensor input, Number exponent")))
     a = operand(input, "pow", "input", 1)
     b = operand(exponent, "pow", "exponent")
     return finish(arith.pow(a, b), out, "pow", a, b)

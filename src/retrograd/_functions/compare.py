@@ -9,7 +9,7 @@ from .._engine import promote
 from .._engine.tensor import TensorBase, wrap
 from .._engine.views import NAMES
 from .._ops import compare
-from ._args import finish, operand, tensor
+from ._args import finish, operand, refused, tensor
 
 __all__: list[str] = []
 METHODS: list[str] = []
@@ -76,6 +76,9 @@ def logical(name: str, how: Any, doc: str) -> None:
 
 def bits(name: str, op: Any, doc: str) -> None:
     def function(input: Any, other: Any, *, out: Any = None) -> Any:
+        if not isinstance(input, TensorBase) and not isinstance(other, TensorBase):
+            raise refused(name, (input, other), "(Tensor input, Tensor other, *, Tensor out = None)",
+                          "(Number self, Tensor other)", "(Tensor input, Number other, *, Tensor out = None)")
         return finish(op(operand(input, name, "input", 1), operand(other, name)), out, name)
 
     def function_(input: Any, other: Any) -> Any:
@@ -107,12 +110,15 @@ def logical_not_(input: Any) -> Any:
 
 def bitwise_not(input: Any, *, out: Any = None) -> Any:
     """~input, of integers or bools."""
-    return finish(compare.invert(tensor(input, "bitwise_not")), out, "bitwise_not")
+    x = tensor(input, "bitwise_not")
+    compare.refuse_float("bitwise_not_cpu", x)
+    return finish(compare.invert(x), out, "bitwise_not")
 
 
 def bitwise_not_(input: Any) -> Any:
     """In place: ~input."""
     x = tensor(input, "bitwise_not_")
+    compare.refuse_float("bitwise_not_cpu", x)
     return into(x, compare.invert(x), "bitwise_not")
 
 

@@ -9,21 +9,23 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes, random
-from .._engine.tensor import TensorBase, bump, wrap
+from .. import _size, dtypes, random
+from .._engine.tensor import TensorBase, bump, wants_grad, wrap
 from .._engine.views import guard
-from ._args import shape_of, tensor as tensor_arg
+from .._tensor import Tensor, warn_scalar
+from ._args import flag, refused, shape_of, tensor as tensor_arg, whole
 
 __all__ = [
     "tensor", "as_tensor", "asarray", "from_numpy", "from_dlpack", "frombuffer", "scalar_tensor", "zeros", "ones", "empty",
     "full", "zeros_like", "ones_like", "empty_like", "full_like", "arange", "range", "linspace", "logspace", "eye",
     "empty_strided", "tril_indices", "triu_indices", "rand", "randn", "randint", "randperm", "rand_like", "randn_like",
-    "randint_like", "normal", "bernoulli", "multinomial", "poisson", "complex", "clone", "is_tensor", "numel",
+    "randint_like", "normal", "bernoulli", "multinomial", "poisson", "vander", "complex", "clone", "is_tensor", "numel",
 ]
 METHODS = [
     "uniform_", "normal_", "random_", "bernoulli", "bernoulli_", "exponential_", "geometric_", "cauchy_", "log_normal_",
     "multinomial",
 ]
+OVERFLOW = "Overflow when unpacking long long"
 COPY_CONSTRUCT = (
     "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
     "sourceTensor.detach().clone().requires_grad_(True), rather than {}(sourceTensor)."
@@ -38,7 +40,7 @@ def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: b
     dtypes.check_device(device)
     if isinstance(data, TensorBase):
         warnings.warn(COPY_CONSTRUCT.format("torch.tensor"), UserWarning, stacklevel=2)
-    return build(data, dtype, requires_grad)
+    return build(data, dtype, flag(requires_grad, "tensor", "requires_grad"))
 
 
 def build(data: Any, dtype: Any, requires_grad: bool) -> Any:
@@ -66,8 +68,8 @@ def array_of(data: Any, want: Any) -> Any:
         return array if want is None else convert(array, want)
     if isinstance(data, (bool, int, float)):
         array = number_array(data, want)
-    elif isinstance(data, str):
-        raise TypeError("new(): invalid data type 'str'")
+    elif isinstance(data, (str, bytes)):
+        raise TypeError(f"new(): invalid data type '{type(data).__name__}'")
     elif hasattr(data, "__array__"):
         return array_of(np.asarray(data), want)
     else:
@@ -82,7 +84,7 @@ def convert(array: Any, want: Any) -> Any:
     if array.ndim == 0 and want.kind in "iu" and array.dtype.kind in "iu":
         bounds = np.iinfo(want)
         if not bounds.min <= int(array) <= bounds.max:
-            raise RuntimeError(f"value cannot be converted to type {dtypes.of(want).ctype}_t without overflow")
+            raise RuntimeError(f"value cannot be converted to type {want.name} without overflow")
     with np.errstate(all="ignore"):
         return array.astype(want)
 
@@ -92,23 +94,23 @@ def number_array(x: Any, want: Any) -> Any:
         return np.asarray(x)
     if isinstance(x, int):
         if not -2**63 <= x < 2**63:
-            raise RuntimeError("value cannot be converted to type int64_t without overflow")
+            if want is not None and want.kind in "fV":
+                return np.asarray(float(x))
+            raise ValueError(OVERFLOW)
         return np.asarray(x, np.int64)
     return np.asarray(x, np.float64 if want is not None else dtypes.get_default_dtype().numpy)
 
 
 def nested(data: Any, want: Any) -> Any:
     """Nested sequences of numbers, tensors and arrays."""
-    try:
-        len(data)
-    except TypeError:
-        raise RuntimeError(f"Could not infer dtype of {type(data).__name__}") from None
-    check_regular(data, 0)
+    if isinstance(data, (dict, set)) or not hasattr(data, "__len__"):
+        raise RuntimeError(f"Could not infer dtype of {type(data).__name__}")
+    check_regular(data, 0, depth_of(data), first(data))
     flat = plain(data)
     try:
         array = np.array(flat)
     except OverflowError:
-        raise RuntimeError("Overflow when unpacking long long") from None
+        raise ValueError(OVERFLOW) from None
     if array.dtype.kind == "f" and not holds_arrays(data):
         if want is not None:
             return array
@@ -116,11 +118,13 @@ def nested(data: Any, want: Any) -> Any:
     if array.size == 0 and array.dtype.kind == "f":
         return array.astype(dtypes.get_default_dtype().numpy)
     if array.dtype == object:
-        raise RuntimeError("Overflow when unpacking long long")
+        if want is not None and want.kind in "fV":
+            return array.astype(np.float64)
+        raise ValueError(OVERFLOW)
     if array.dtype.kind not in "fiubV":
         raise TypeError(f"new(): invalid data type '{type(first(data)).__name__}'")
-    if array.dtype == np.uint64:
-        raise RuntimeError("Overflow when unpacking long long")
+    if array.dtype == np.uint64 and (want is None or want.kind not in "fV"):
+        raise ValueError(OVERFLOW)
     return array
 
 
@@ -130,16 +134,30 @@ def first(data: Any) -> Any:
     return data
 
 
+def depth_of(data: Any) -> int:
+    n = 0
+    while isinstance(data, (list, tuple)):
+        n += 1
+        if not data:
+            break
+        data = data[0]
+    return n
+
+
 def plain(data: Any) -> Any:
     if isinstance(data, TensorBase):
-        return data.array if data.array.ndim else data.array[()]
+        if data.array.size != 1:
+            raise ValueError("only one element tensors can be converted to Python scalars")
+        if wants_grad(data):
+            warn_scalar(6)
+        return data.array.reshape(())[()]
     if isinstance(data, (list, tuple)):
         return [plain(x) for x in data]
     if isinstance(data, (np.ndarray, np.generic, bool, int, float)):
         return data
     if hasattr(data, "__len__") and hasattr(data, "__getitem__") and not isinstance(data, (str, bytes, dict)):
         return [plain(data[i]) for i in builtin_range(len(data))]
-    if isinstance(data, (str, bytes, dict)):
+    if isinstance(data, (str, bytes)):
         raise TypeError(f"new(): invalid data type '{type(data).__name__}'")
     if hasattr(data, "__index__"):
         return int(data)
@@ -156,24 +174,26 @@ def holds_arrays(data: Any) -> bool:
         or type(data) is np.float64
 
 
-def check_regular(data: Any, depth: int) -> None:
-    """ValueError in PyTorch's words for ragged sequences."""
+def check_regular(data: Any, dim: int, ndim: int, scalar: Any) -> None:
+    """PyTorch's error for sequences that are ragged, in length or in depth.  scalar: the first number in there."""
+    if isinstance(scalar, str):
+        raise ValueError("too many dimensions 'str'")
     if not isinstance(data, (list, tuple)) or not data:
         return
-    inner = [x for x in data if isinstance(x, (list, tuple))]
-    if inner and len(inner) < len(data):
-        other = next(x for x in data if not isinstance(x, (list, tuple)))
-        if not isinstance(other, (TensorBase, np.ndarray)):
-            if isinstance(data[0], (list, tuple)):
-                raise TypeError(f"expected sequence object with len >= 0 or a buffer, but got {type(other).__name__}")
-            raise TypeError(f"must be real number, not {type(inner[0]).__name__}")
-    if inner:
-        want = len(inner[0])
-        for x in inner:
-            if len(x) != want:
-                raise ValueError(
-                    f"expected sequence of length {want} at dim {depth + 1} (got {len(x)})")
-            check_regular(x, depth + 1)
+    if dim + 1 == ndim:                         # the last dimension: numbers
+        if any(isinstance(x, (list, tuple)) for x in data):
+            deep = next(type(x).__name__ for x in data if isinstance(x, (list, tuple)))
+            some_float = isinstance(scalar, float) or any(isinstance(first(x), float) for x in data)
+            raise TypeError(f"must be real number, not {deep}" if some_float else
+                            f"'{deep}' object cannot be interpreted as an integer")
+        return
+    want = len(data[0])
+    for x in data:
+        if not hasattr(x, "__len__") or (isinstance(x, TensorBase) and not x.array.ndim):
+            raise TypeError("not a sequence")
+        if len(x) != want:
+            raise ValueError(f"expected sequence of length {want} at dim {dim + 1} (got {len(x)})")
+        check_regular(x, dim + 1, ndim, scalar)
 
 
 def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Any:
@@ -196,7 +216,7 @@ def asarray(obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | Non
 def from_numpy(ndarray: Any) -> Any:
     """A tensor on the array's memory.  TypeError for dtypes that tensors lack, ValueError for negative strides."""
     if not isinstance(ndarray, np.ndarray):
-        raise TypeError(f"expected np.ndarray (got {type(ndarray).__name__})")
+        raise TypeError(f"expected np.ndarray (got {dtypes.typename(ndarray)})")
     dtypes.of(ndarray.dtype)
     if any(s < 0 for s in ndarray.strides):
         raise ValueError(
@@ -242,6 +262,8 @@ def _factory(name: str, make: Callable[..., Any], doc: str) -> Any:
                 requires_grad: bool = False, pin_memory: bool = False, memory_format: Any = None,
                 generator: Any = None, names: Any = None, **named: Any) -> Any:
         if "size" in named:
+            if size:
+                raise TypeError(f"{name}() got multiple values for argument 'size'")
             size = (named.pop("size"),)
         if named:
             raise TypeError(f"{name}() got an unexpected keyword argument '{next(iter(named))}'")
@@ -250,6 +272,8 @@ def _factory(name: str, make: Callable[..., Any], doc: str) -> Any:
         want = dtypes.get_default_dtype().numpy if dtype is None else dtypes.to_numpy(dtype, name)
         if out is not None:
             return fill_out(out, make(to, out.array.dtype, generator))
+        if requires_grad is not None:
+            flag(requires_grad, name, "requires_grad")
         return leaf(make(to, want, generator), requires_grad)
     factory.__name__ = factory.__qualname__ = name
     factory.__doc__ = doc
@@ -258,18 +282,35 @@ def _factory(name: str, make: Callable[..., Any], doc: str) -> Any:
 
 def sizes(size: tuple[Any, ...], name: str) -> tuple[int, ...]:
     """Positional sizes, checked."""
+    if not size:
+        raise TypeError(f'{name}() missing 1 required positional arguments: "size"')
     if len(size) == 1 and isinstance(size[0], (tuple, list)):
-        size = tuple(size[0])
-    for i, n in enumerate(size):
-        if isinstance(n, (float, str)) or n is None:
+        at: Any = size[0]
+    elif is_size(size[0]):
+        at = size
+    elif len(size) == 1:
+        raise TypeError(f"{name}(): argument 'size' (position 1) must be tuple of ints, not {dtypes.typename(size[0])}")
+    else:
+        raise TypeError(f"{name}() takes 1 positional argument but {len(size)} were given")
+    for i, n in enumerate(at):
+        if not is_size(n):
+            kind = dtypes.typename(n)
             raise TypeError(
-                f"{name}(): argument 'size' (position 1) must be tuple of ints, but found element of type "
-                f"{type(n).__name__} at pos {i}")
-    to = shape_of(size)
+                f"{name}(): argument 'size' (position 1) must be tuple of ints, but found element of type {kind} at pos 0"
+                if not i else f"{name}(): argument 'size' failed to unpack the object at pos {i + 1} with error \"type "
+                f"must be tuple of ints,but got {kind}\"")
+    to = shape_of((at,))
     for n in to:
         if n < 0:
-            raise RuntimeError(f"Trying to create tensor with negative dimension {n}: {list(to)}")
+            raise RuntimeError("zeros: Dimension size must be non-negative." if name == "zeros" else
+                               f"Trying to create tensor with negative dimension {n}: {list(to)}")
     return to
+
+
+def is_size(n: Any) -> bool:
+    if isinstance(n, TensorBase):
+        return n.array.size == 1 and n.array.ndim == 0 and n.array.dtype.kind in "iu"
+    return hasattr(n, "__index__") and not isinstance(n, bool)
 
 
 def fill_out(out: Any, array: Any) -> Any:
@@ -314,7 +355,10 @@ randn_like = _like(
 def full(size: Any, fill_value: Any, *, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
          requires_grad: bool = False, pin_memory: bool = False) -> Any:
     """fill_value everywhere; its kind decides the dtype."""
-    to = sizes((size,) if isinstance(size, (tuple, list)) else (size,), "full")
+    if not isinstance(size, (tuple, list)):
+        raise TypeError(f"full(): argument 'size' (position 1) must be tuple of ints, not {dtypes.typename(size)}")
+    to = sizes((size,), "full")
+    scalar(fill_value, "full", "fill_value", 2)
     value = fill_value.array if isinstance(fill_value, TensorBase) else fill_value
     want = array_of(fill_value, None).dtype if dtype is None else dtypes.to_numpy(dtype, "full")
     if out is not None:
@@ -343,12 +387,34 @@ def number(x: Any) -> Any:
     return x.array.item() if isinstance(x, TensorBase) else x
 
 
-def arange(start: Any = 0, end: Any = None, step: Any = 1, *, out: Any = None, dtype: Any = None, layout: Any = None,
-           device: Any = None, requires_grad: bool = False, pin_memory: bool = False) -> Any:
-    """start, start + step, ... below end: ceil((end - start) / step) elements.  int64 when all are integers."""
+def is_scalar(x: Any) -> bool:
+    """Is it a number, or a 0-dim tensor?"""
+    return isinstance(x, (bool, int, float, np.generic)) or (isinstance(x, TensorBase) and not x.array.ndim)
+
+
+def scalar(x: Any, function: str, name: str, position: int) -> None:
+    """TypeError unless x is a number or a 0-dim tensor."""
+    if not is_scalar(x):
+        raise TypeError(f"{function}(): argument '{name}' (position {position}) must be Number, not {dtypes.typename(x)}")
+
+
+ARANGE = ("(Number end)", "(Number start, Number end)", "(Number start, Number end, Number step = 1)")
+
+
+def arange(start: Any = None, end: Any = None, step: Any = None, *, out: Any = None, dtype: Any = None,
+           layout: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False) -> Any:
+    """arange([start=0,] end, step=1): start, start + step, ... below end.  ceil((end - start) / step) elements.
+
+    int64 when all are integers.
+    """
+    given = tuple(x for x in (start, end, step) if x is not None)
+    if len(given) == 1:
+        scalar(given[0], "arange", "end", 1)
+    if not given or not all(map(is_scalar, given)):
+        raise refused("arange", given, "(Number end)", "(Number start, Number end, Number step = 1)")
     if end is None:
-        start, end = 0, start
-    start, end, step = number(start), number(end), number(step)
+        start, end = None, start
+    start, end, step = number(start) or 0, number(end), 1 if step is None else number(step)
     if step == 0:
         raise RuntimeError("step must be nonzero")
     if any(isinstance(x, float) and not math.isfinite(x) for x in (start, end)):
@@ -377,9 +443,11 @@ def range(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Any = None, 
     return leaf((np.arange(n) * step + start).astype(want), requires_grad)
 
 
-def linspace(start: Any, end: Any, steps: int, *, out: Any = None, dtype: Any = None, layout: Any = None,
+def linspace(start: Any, end: Any, steps: Any = None, *, out: Any = None, dtype: Any = None, layout: Any = None,
              device: Any = None, requires_grad: bool = False) -> Any:
     """`steps` numbers from start to end, both included, evenly spaced."""
+    if not is_scalar(start) or not is_scalar(end) or not is_size(steps):
+        raise refused("linspace", tuple(x for x in (start, end, steps) if x is not None), "(Number start, Number end, int steps)")
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")
     want = dtypes.get_default_dtype().numpy if dtype is None else dtypes.to_numpy(dtype, "linspace")
@@ -409,8 +477,11 @@ def logspace(start: Any, end: Any, steps: int, base: float = 10.0, *, out: Any =
 def eye(n: int, m: int | None = None, *, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
         requires_grad: bool = False) -> Any:
     """(n, m) with ones on the diagonal."""
+    whole(n, "eye", "n")
     if n < 0:
         raise RuntimeError(f"n must be greater or equal to 0, got {n}")
+    if m is not None and m < 0:
+        raise RuntimeError(f"m must be greater or equal to 0, got {m}")
     want = dtypes.get_default_dtype().numpy if dtype is None else dtypes.to_numpy(dtype, "eye")
     array = np.eye(n, m, dtype=want)
     return leaf(array, requires_grad) if out is None else fill_out(out, array)
@@ -435,12 +506,16 @@ def randint(*args: Any, generator: Any = None, out: Any = None, dtype: Any = dty
             size: Any = None) -> Any:
     """randint([low,] high, size): uniform integers in [low, high)."""
     rest = list(args)
+    if not 2 <= len(rest) + sum(x is not None for x in (low, high, size)) <= 3:
+        raise refused("randint", args, "(int high, tuple of ints size)", "(int low, int high, tuple of ints size)")
     if size is None:
         size = rest.pop()
+    if not isinstance(size, (tuple, list)):
+        raise TypeError(f"randint(): argument 'size' (position {len(args)}) must be tuple of ints, not {dtypes.typename(size)}")
     if high is None:
-        high = rest.pop()
+        high = whole(rest.pop(), "randint", "high", len(rest) + 1)
     if low is None:
-        low = rest.pop() if rest else 0
+        low = whole(rest.pop(), "randint", "low") if rest else 0
     if low >= high:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
     to = sizes((size,), "randint")
@@ -457,7 +532,7 @@ def randint_like(input: Any, *args: Any, dtype: Any = None, requires_grad: bool 
 def randperm(n: int, *, generator: Any = None, out: Any = None, dtype: Any = dtypes.int64, layout: Any = None,
              device: Any = None, requires_grad: bool = False, pin_memory: bool = False) -> Any:
     """A random order of 0 .. n-1."""
-    array = random.permutation(n, dtypes.to_numpy(dtype, "randperm"), generator=generator)
+    array = random.permutation(whole(n, "randperm", "n"), dtypes.to_numpy(dtype, "randperm"), generator=generator)
     return leaf(array, requires_grad) if out is None else fill_out(out, array)
 
 
@@ -472,10 +547,11 @@ def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Any 
         to = np.broadcast_shapes(*(a.shape for a in arrays))
         want = arrays[0].dtype
     else:
-        raise TypeError("normal() received an invalid combination of arguments - with two numbers, size is needed")
+        raise refused("normal", (mean, std), "(Tensor mean, Tensor std)", "(Tensor mean, float std = 1)",
+                      "(float mean, Tensor std)", "(float mean, float std, tuple of ints size)")
     m, s = (x.array if isinstance(x, TensorBase) else x for x in (mean, std))
     if np.any(np.asarray(s) < 0):
-        raise RuntimeError(f"normal expects std >= 0.0, but found std {s}" if not isinstance(std, TensorBase) else
+        raise RuntimeError(f"normal expects std >= 0.0, but found std {s:g}" if not isinstance(std, TensorBase) else
                            "normal expects all elements of std >= 0.0")
     array = (random.normal(to, want, generator=generator) * s + m).astype(want)
     return leaf(array, requires_grad) if out is None else fill_out(out, array)
@@ -485,7 +561,9 @@ def bernoulli(input: Any, p: Any = None, *, generator: Any = None, out: Any = No
     """1 with probability input (or p), else 0; in input's dtype."""
     x = tensor_arg(input, "bernoulli").array
     if p is None and x.size and not bool(((x >= 0) & (x <= 1)).all()):
-        raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false.")
+        raise RuntimeError(
+            "Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error message be improved?  If so, "
+            "please report an enhancement request to PyTorch.)")
     array = random.bernoulli(x if p is None else number(p), x.shape, x.dtype, generator=generator)
     return wrap(array) if out is None else fill_out(out, array)
 
@@ -558,6 +636,42 @@ def cauchy_(input: Any, median: float = 0.0, sigma: float = 1.0, *, generator: A
 def log_normal_(input: Any, mean: float = 1.0, std: float = 2.0, *, generator: Any = None) -> Any:
     """In place: exp of a normal."""
     return _refill(input, np.exp(random.normal(input.array.shape, np.dtype(np.float64), mean, std, generator=generator)))
+
+
+class Typed(type):
+    """What torch.FloatTensor, torch.LongTensor, ... are: constructors of a fixed dtype, for isinstance, too."""
+
+    dtype: dtypes.dtype
+
+    def __call__(cls, *args: Any) -> Any:
+        if len(args) == 1 and not isinstance(args[0], (int, float, _size.Size)):
+            return build(args[0], cls.dtype, False)
+        return wrap(Tensor(*args).array.astype(cls.dtype.numpy))
+
+    def __instancecheck__(cls, x: Any) -> bool:
+        return isinstance(x, TensorBase) and x.array.dtype == cls.dtype.numpy
+
+
+for _dtype in (dtypes.float64, dtypes.float32, dtypes.float16, dtypes.bfloat16, dtypes.int64, dtypes.int32, dtypes.int16,
+               dtypes.int8, dtypes.uint8, dtypes.bool):
+    _name = _dtype.scalar + "Tensor"
+    globals()[_name] = Typed(_name, (), {
+        "dtype": _dtype, "__module__": "retrograd", "__doc__": f"A tensor of {_dtype!r}; torch.tensor is the way today."})
+    __all__.append(_name)
+
+
+def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
+    """(len(x), N) powers of the numbers in x, the highest first."""
+    v: Any = tensor_arg(x, "vander", "x")
+    if v.array.ndim != 1:
+        raise RuntimeError("x must be a one-dimensional tensor.")
+    n = len(v) if N is None else N
+    if n < 0:
+        raise RuntimeError("N must be non-negative.")
+    powers = ones(len(v), n, dtype=v.dtype)
+    if n > 1:
+        powers[:, 1:] = v.unsqueeze(1).expand(len(v), n - 1).cumprod(1)
+    return powers if increasing else powers.flip(1)
 
 
 def complex(real: Any, imag: Any, *, out: Any = None) -> Any:

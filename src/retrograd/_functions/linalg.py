@@ -17,7 +17,8 @@ from .reduce import named, vector_norm
 
 __all__ = [
     "matmul", "mm", "bmm", "mv", "dot", "inner", "vdot", "outer", "ger", "addmm", "addmv", "addmv_", "addbmm",
-    "baddbmm", "addr", "einsum", "tensordot", "kron", "cross", "cdist", "chain_matmul", "bilinear", "inverse", "pinverse", "det",
+    "baddbmm", "addr", "einsum", "tensordot", "kron", "cross", "cdist", "chain_matmul", "bilinear", "inverse",
+    "pinverse", "det",
     "logdet", "slogdet", "cholesky", "cholesky_solve", "cholesky_inverse", "triangular_solve", "qr", "svd",
     "matrix_power",
 ]

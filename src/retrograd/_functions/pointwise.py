@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from .._engine.views import NAMES, check_cast
 from .._ops import choose, pointwise
 from .._ops.cast import floating
 from .._tensor import Tensor
-from ._args import finish, operand, tensor
+from ._args import OPERANDS, finish, operand, refused, tensor
 
 Function = Callable[..., Any]
 __all__: list[str] = []
@@ -179,6 +179,12 @@ def positive(input: Any) -> Any:
     return input
 
 
+def angle(input: Any, *, out: Any = None) -> Any:
+    """0, or pi for negative numbers: the angle in the complex plane; integers give the default float."""
+    x = tensor(input, "angle")
+    return finish(pointwise.AngleBackward0().run(floating(x)), out, "angle", x)
+
+
 def polygamma(n: int, input: Any, *, out: Any = None) -> Any:
     """The n-th derivative of digamma, n >= 0."""
     if n < 0:
@@ -226,13 +232,14 @@ PAIRS: dict[str, tuple[Any, str, str]] = {
     "hypot": (pointwise.HypotBackward0, "sqrt(input ** 2 + other ** 2) without overflow", "hypot_cpu"),
     "logaddexp": (pointwise.LogaddexpBackward0, "log(exp(input) + exp(other)) without overflow", "logaddexp_cpu"),
     "logaddexp2": (pointwise.Logaddexp2Backward0, "log2(2 ** input + 2 ** other) without overflow", "logaddexp2_cpu"),
+    "ldexp": (pointwise.LdexpBackward0, "input * 2 ** other", ""),
     "maximum": (choose.MaximumBackward0, "The larger; nan if either is; equal operands share the gradient", ""),
     "minimum": (choose.MinimumBackward0, "The smaller; nan if either is; equal operands share the gradient", ""),
     "fmax": (pointwise.FmaxBackward0, "The larger; a number wins against nan", ""),
     "fmin": (pointwise.FminBackward0, "The smaller; a number wins against nan", ""),
     "heaviside": (pointwise.Heaviside, "0 where input < 0, `values` where it is 0, else 1; no gradient", ""),
 }
-CHANGING = ("atan2", "hypot", "heaviside")       # have an in-place method
+CHANGING = ("atan2", "ldexp", "hypot", "heaviside")       # have an in-place method
 
 
 def pair_function(name: str, op: Any, doc: str, integers: str) -> None:
@@ -405,15 +412,13 @@ def addcdiv_(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
     return op.run_(xs)
 
 
-def bounds(name: str, min: Any, max: Any) -> tuple[Any, Any]:
+def bounds(name: str, min: Any, max: Any) -> Iterable[Any]:
     if min is None and max is None:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
-    low = None if min is None else operand(min, name, "min", 2)
-    high = None if max is None else operand(max, name, "max", 3)
-    if isinstance(low, TensorBase) != isinstance(high, TensorBase) and low is not None and high is not None:
-        raise TypeError(
-            f"{name}() received an invalid combination of arguments: min and max must be both tensors or both numbers")
-    return low, high
+    given = [x for x in (min, max) if x is not None]
+    if not all(isinstance(x, OPERANDS) for x in given) or len({isinstance(x, TensorBase) for x in given}) > 1:
+        raise refused(name, tuple(given), "(Tensor min = None, Tensor max = None)", "(Number min = None, Number max = None)")
+    return (None if x is None else operand(x, name) for x in (min, max))
 
 
 def clamp(input: Any, min: Any = None, max: Any = None, *, out: Any = None) -> Any:
@@ -482,12 +487,14 @@ def where(condition: Any, input: Any = None, other: Any = None, *, out: Any = No
 
     where(condition) alone: the indices at which it holds, as a tuple with one int64 tensor per dim.
     """
-    c = tensor(condition, "where", "condition")
     if input is None and other is None:
-        return tuple(wrap(i.astype(np.int64)) for i in np.nonzero(np.atleast_1d(c.array)))
-    if input is None or other is None:
-        raise TypeError("where() received an invalid combination of arguments: give both input and other, or neither")
-    a, b = operand(input, "where", "input", 2), operand(other, "where", "other", 3)
+        found = np.nonzero(np.atleast_1d(tensor(condition, "where", "condition").array))
+        return tuple(wrap(i.astype(np.int64)) for i in found)
+    if not isinstance(condition, TensorBase) or not isinstance(input, OPERANDS) or not isinstance(other, OPERANDS):
+        given = tuple(x for x in (condition, input, other) if x is not None)
+        raise refused("where", given, "(Tensor condition)", "(Tensor condition, Tensor input, Tensor other)",
+                      "(Tensor condition, Number self, Number other)")
+    c, a, b = condition, operand(input, "where"), operand(other, "where")
     mask = c.array
     if mask.dtype == np.uint8:
         warnings.warn(
@@ -522,7 +529,9 @@ setattr(Tensor, "polygamma", polygamma_method)  # noqa: B010
 
 
 def fill_op(x: TensorBase, mask: Any, value: Any, name: str) -> Any:
-    kept = tensor(mask, name, "mask")
+    if not isinstance(mask, TensorBase) or not isinstance(value, OPERANDS):
+        raise refused(name, (mask, value), "(Tensor mask, Tensor value)", "(Tensor mask, Number value)")
+    kept = mask
     m = kept.array
     if isinstance(value, TensorBase) and value.array.ndim:
         raise RuntimeError(
@@ -550,12 +559,12 @@ def masked_fill_(input: Any, mask: Any, value: Any) -> Any:
 
 
 __all__ += [
-    "round", "round_", "positive", "polygamma", "nan_to_num", "nan_to_num_", "logit", "logit_", "copysign", "fmod",
+    "round", "round_", "positive", "angle", "polygamma", "nan_to_num", "nan_to_num_", "logit", "logit_", "copysign", "fmod",
     "xlogy", "xlogy_", "lerp", "addcmul", "addcdiv", "clamp", "clamp_", "clip", "clip_", "clamp_min", "clamp_min_",
     "clamp_max", "clamp_max_", "where", "masked_fill",
 ]
 METHODS += [
-    "round", "round_", "positive", "nan_to_num", "nan_to_num_", "logit", "logit_", "copysign", "copysign_", "fmod",
+    "round", "round_", "positive", "angle", "nan_to_num", "nan_to_num_", "logit", "logit_", "copysign", "copysign_", "fmod",
     "fmod_", "xlogy", "xlogy_", "lerp", "lerp_", "addcmul", "addcmul_", "addcdiv", "addcdiv_", "clamp", "clamp_",
     "clip", "clip_", "clamp_min", "clamp_min_", "clamp_max", "clamp_max_", "masked_fill", "masked_fill_",
 ]

@@ -390,8 +390,7 @@ class SoftshrinkBackward0(Unary):
         self.lambd: Any = lambd
 
     def forward(self, x: Array) -> Array:
-        inside = select(x != x, x, 0.0)
-        return like(select(x > self.lambd, x - self.lambd, select(x < -self.lambd, x + self.lambd, inside)), x)
+        return like(select(x > self.lambd, x - self.lambd, select(x < -self.lambd, x + self.lambd, x * 0.0)), x)
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         outside = (x > self.lambd) | (x < -self.lambd)

@@ -7,7 +7,7 @@ import numpy
 
 from .. import _kernels
 from .._engine import promote
-from .._engine.node import Array, Value
+from .._engine.node import Array, Node, Value
 from .._engine.op import A, B, Binary, Unary, X, Y
 from .._engine.tensor import TensorBase, bump
 

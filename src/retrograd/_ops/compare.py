@@ -128,7 +128,8 @@ def into(x: TensorBase, y: TensorBase, node: str) -> TensorBase:
 
 
 def invert(x: Value) -> Value:
-    refuse_float("bitwise_not_cpu", x)
+    if isinstance(x, TensorBase) and x.array.dtype.kind in "fV":
+        raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
     return wrap(np.invert(x.array)) if isinstance(x, TensorBase) else np.invert(x)
 
 

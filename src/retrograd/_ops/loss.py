@@ -292,6 +292,8 @@ class Nll(Unary):
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         scale = self.scale / self.total if self.reduction == MEAN else self.scale
+        if not self.whole:
+            scale = np.where(self.scale != 0, scale, scale.dtype.type(0))      # 0, not -0. or nan, where ignored
         if isinstance(x, TensorBase):
             return NllLossBackwardBackward0(scale, self.where).run(g, x)
         return place(g * scale, self.where, self.was)

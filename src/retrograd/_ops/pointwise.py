@@ -243,7 +243,56 @@ class TanhBackward0(Unary):
         return np.tanh(x)
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
-        return g * (1 - y * y)
+        return TanhBackwardBackward0().run(g, y) if isinstance(y, TensorBase) else g * (1 - y * y)
+
+
+@final
+class TanhBackwardBackward0(Binary):
+    """a (1 - b^2), b = tanh(x): the derivative of tanh as a node of its own"""
+
+    reads_a = B
+    reads_b = A | B
+    names: ClassVar[Any] = {"grad_output": "a", "output": "b"}
+
+    def forward(self, a: Array, b: Array) -> Array:
+        return a * (1 - b * b)
+
+    def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return TanhBackwardBackward0().run(g, b)
+
+    def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return g * (a * b * -2)
+
+
+@final
+class AngleBackward0(Unary):
+    """pi where x < 0, else 0: the angle of a real number"""
+
+    keep = X
+
+    def forward(self, x: Array) -> Array:
+        return np.where(x != x, x, np.where(x < 0, x.dtype.type(np.pi), x.dtype.type(0)))
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        return g * 0
+
+
+@final
+class LdexpBackward0(Binary):
+    """a * 2 ** b"""
+
+    kind = promote.FLOAT
+    reads_a = B
+    reads_b = Y
+
+    def forward(self, a: Array, b: Array) -> Array:
+        return a * np.exp2(b)
+
+    def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return g * exp2(b)
+
+    def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return g * (y * LN2)
 
 
 @final
@@ -289,7 +338,25 @@ class SigmoidBackward0(Unary):
         return like(1.0 / (np.exp(-wide(x)) + 1.0), x)
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
-        return g * ((1 - y) * y)
+        return SigmoidBackwardBackward0().run(g, y) if isinstance(y, TensorBase) else g * ((1 - y) * y)
+
+
+@final
+class SigmoidBackwardBackward0(Binary):
+    """a (1 - b) b, b = sigmoid(x): the derivative of sigmoid as a node of its own"""
+
+    reads_a = B
+    reads_b = A | B
+    names: ClassVar[Any] = {"grad_output": "a", "output": "b"}
+
+    def forward(self, a: Array, b: Array) -> Array:
+        return a * ((1 - b) * b)
+
+    def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return SigmoidBackwardBackward0().run(g, b)
+
+    def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return g * (a * (b * -2 + 1))
 
 
 @final

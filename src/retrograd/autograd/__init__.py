@@ -172,6 +172,8 @@ def _seeds(roots: Any, given: Any, create_graph: bool, batched: bool) -> list[An
     seeds: list[Any] = []
     for i, (t, g) in enumerate(zip(roots, given)):
         edge_root = isinstance(t, GradientEdge)
+        if not edge_root and not isinstance(t, TensorBase):
+            raise AssertionError("Expected output to be a torch.Tensor")
         array = _like(t) if edge_root else t.array
         if g is None:
             if edge_root or wants_grad(t):
@@ -204,11 +206,11 @@ def _like(t: GradientEdge) -> Any:
 def _check_shape(i: int, have: Any, want: Any, batched: bool) -> None:
     if have == want:
         return
-    if batched:
+    if batched:                                         # PyTorch, too, leaves one dimension too many out of the text
         raise RuntimeError(
             "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch dimension. "
             "The sizes of the remaining dimensions are expected to match the shape of corresponding output, but a "
-            f"mismatch was detected: grad_output[{i}] has a shape of {Size(have)} and output[{i}] has a shape of "
+            f"mismatch was detected: grad_output[{i}] has a shape of {Size(have[1:])} and output[{i}] has a shape of "
             f"{Size(want)}. If you only want some tensors in `grad_output` to be considered batched, consider "
             "using vmap.")
     raise RuntimeError(

@@ -15,7 +15,7 @@ from .._engine.node import FREED, Node
 from .._engine.op import edge, fit, number
 from .._engine.saved import Packed, keep, keep_output, use, use_output
 from .._engine.tensor import CUSTOM, MULTI, TensorBase, bump, edits, shared_version, wants_grad, wrap
-from .._ops import shape
+from .._ops import create, shape
 
 __all__ = ["Function", "FunctionCtx", "BackwardCFunction", "FunctionMeta", "once_differentiable", "NestedIOFunction"]
 
@@ -162,8 +162,8 @@ class BackwardCFunction(Node, FunctionCtx):
                 continue
             if g is not None and not isinstance(g, TensorBase):
                 raise RuntimeError(f"expected Variable or None (got {type(g).__name__})")
-            if g is None or self._nexts[len(outs)] is None:
-                outs.append(None)
+            if g is None or self._nexts[len(outs)] is None:     # unwanted: hooks see it, nobody checks it
+                outs.append(g if g is None or graph else g.array)
                 continue
             if g.array.shape != like[0]:
                 if not _expandable(like[0], g.array.shape):
@@ -272,11 +272,9 @@ class Function(metaclass=FunctionMeta):
         """Run forward and put it into the graph."""
         separate = cls.setup_context is not Function.setup_context
         if separate:
-            args = _bound(cls.forward, args, kwargs)
-            kwargs = {}
-        elif kwargs:
+            args, kwargs = _bound(cls.forward, args, kwargs)
+        if kwargs:
             args = _positional(cls.forward, args, kwargs)
-            kwargs = {}
         node = cls._backward_cls()
         needs = tuple(isinstance(a, TensorBase) and wants_grad(a) for a in args)
         node.needs_input_grad = needs
@@ -293,13 +291,14 @@ class Function(metaclass=FunctionMeta):
         return _finish(node, args, output, recording and not inference_on() and any(needs))
 
 
-def _bound(forward: Any, args: Any, kwargs: Any) -> tuple[Any, ...]:
+def _bound(forward: Any, args: Any, kwargs: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Arguments with the defaults filled in."""
     try:
         found = inspect.signature(forward).bind(*args, **kwargs)
     except (TypeError, ValueError):
-        return tuple(args)
+        return tuple(args), kwargs
     found.apply_defaults()
-    return found.args
+    return found.args, found.kwargs
 
 
 def _positional(forward: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
@@ -406,7 +405,9 @@ def _output(
         if frozen and not is_input:
             out.rg = False
             out.fn = None
-        return shape.alias(out) if is_input and record else out
+        if not is_input:
+            return out
+        return shape.alias(out) if record else create.detached(out)
     if is_input:
         set_grad(False)
         try:

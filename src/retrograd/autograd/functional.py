@@ -262,8 +262,8 @@ def _demand(found: Tensors, what: str, strict: bool) -> None:
             raise RuntimeError(
                 "While computing the hessian, found that the jacobian of the user-provided function with respect to "
                 f"input {i} is independent of the input.{STRICT} You should ensure that your function is twice "
-                "differentiable and that the jacobian depends on the inputs (this would be violated by a linear function "
-                "for example).")
+                "differentiable and that the jacobian depends on the inputs (this would be violated by a linear "
+                "function for example).")
         if what == "grad_inputs":
             raise RuntimeError(
                 f"The gradient with respect to input {i} is independent of the inputs of the user-provided function."
@@ -279,8 +279,8 @@ ABSENT = {
                   "the double backward trick to compute forward mode gradients." + STRICT,
     "double_back": "The jacobian of the user-provided function is independent of input {}." + STRICT,
     "double_back_trick": "The hessian of the user-provided function is independent of entry {} in the grad_jacobian. "
-                         "This is not allowed in strict mode as it prevents from using the double backward trick to replace "
-                         "forward mode AD.",
+                         "This is not allowed in strict mode as it prevents from using the double backward trick to "
+                         "replace forward mode AD.",
 }
 
 

@@ -37,7 +37,7 @@ def context_decorator(make: Callable[[], Any], func: Any) -> Any:
             "Decorating classes is deprecated and will be disabled in future versions. You should only decorate "
             "functions or methods. To preserve the current behavior of class decoration, you can directly decorate the "
             "`__init__` method and nothing else.", FutureWarning, stacklevel=3)
-        func.__init__ = context_decorator(make, func.__init__)
+        func.__init__ = context_decorator(make, func.__init__)  # type: ignore[method-assign]
         return func
     if inspect.isgeneratorfunction(func):
         @functools.wraps(func)

@@ -78,10 +78,18 @@ class Optimizer:
     params    leaf tensors, (name, tensor) pairs, or dicts with "params" and options of their own, in a fixed order
     defaults  options of groups that do not give them
 
-    `param_groups` is a list of dicts, `state` a dict from parameter to dict.  A subclass of ours defines
-    `_update(group, params)`; one of a user may define `step` alone.
+    `param_groups` is a list of dicts, `state` a dict from parameter to dict.  A subclass defines `step`;
+    ours define `_update(group, params)`, which `_step` calls.
     https://pytorch.org/docs/stable/optim.html#torch.optim.Optimizer
     """
+
+    _optimizer_step_pre_hooks: OrderedDict[int, Any]
+    _optimizer_step_post_hooks: OrderedDict[int, Any]
+    _optimizer_state_dict_pre_hooks: OrderedDict[int, Any]
+    _optimizer_state_dict_post_hooks: OrderedDict[int, Any]
+    _optimizer_load_state_dict_pre_hooks: OrderedDict[int, Any]
+    _optimizer_load_state_dict_post_hooks: OrderedDict[int, Any]
+    _capturable = CAPTURABLE
 
     def __init__(self, params: Any, defaults: Options) -> None:
         self.defaults = defaults
@@ -134,14 +142,14 @@ class Optimizer:
         mine = set(params)
         if len(mine) != len(params):
             warnings.warn(DUPLICATES, UserWarning, stacklevel=3)
-        if not mine.isdisjoint(chain.from_iterable(group["params"] for group in self.param_groups)):
-            raise ValueError("some parameters appear in more than one parameter group")
         if self.param_groups:
             first, now = "param_names" in self.param_groups[0], "param_names" in param_group
             if first != now:
                 raise ValueError(
                     "all optimizer param groups should be with/without names. "
                     f"cannot add param group {'with' if now else 'without'} names to the optimizer")
+        if not mine.isdisjoint(chain.from_iterable(group["params"] for group in self.param_groups)):
+            raise ValueError("some parameters appear in more than one parameter group")
         self.param_groups.append(param_group)
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
@@ -162,7 +170,7 @@ class Optimizer:
                 live = [p for p in group["params"] if p.grad is not None]
                 if live:
                     if group.get("capturable"):
-                        raise AssertionError(CAPTURABLE)
+                        raise AssertionError(self._capturable)
                     self._update(group, live)
         finally:
             unhush(token)
@@ -227,27 +235,27 @@ class Optimizer:
 
         args[0] is the optimizer.  RuntimeError when the hook returns anything else.
         """
-        return _register(self._optimizer_step_pre_hooks, hook)  # type: ignore[attr-defined]
+        return _register(self._optimizer_step_pre_hooks, hook)
 
     def register_step_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call hook(optimizer, args, kwargs) after each step."""
-        return _register(self._optimizer_step_post_hooks, hook)  # type: ignore[attr-defined]
+        return _register(self._optimizer_step_post_hooks, hook)
 
     def register_state_dict_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
         """Call hook(optimizer) before state_dict()."""
-        return _register(self._optimizer_state_dict_pre_hooks, hook, prepend)  # type: ignore[attr-defined]
+        return _register(self._optimizer_state_dict_pre_hooks, hook, prepend)
 
     def register_state_dict_post_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
         """Call hook(optimizer, state_dict) at the end of state_dict(); what it returns, if not None, is the result."""
-        return _register(self._optimizer_state_dict_post_hooks, hook, prepend)  # type: ignore[attr-defined]
+        return _register(self._optimizer_state_dict_post_hooks, hook, prepend)
 
     def register_load_state_dict_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
         """Call hook(optimizer, state_dict) before loading; what it returns, if not None, is loaded instead."""
-        return _register(self._optimizer_load_state_dict_pre_hooks, hook, prepend)  # type: ignore[attr-defined]
+        return _register(self._optimizer_load_state_dict_pre_hooks, hook, prepend)
 
     def register_load_state_dict_post_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
         """Call hook(optimizer) after loading."""
-        return _register(self._optimizer_load_state_dict_post_hooks, hook, prepend)  # type: ignore[attr-defined]
+        return _register(self._optimizer_load_state_dict_post_hooks, hook, prepend)
 
     # State dicts
 
@@ -256,8 +264,7 @@ class Optimizer:
 
         The tensors are the optimizer's own, not copies.
         """
-        tables: Any = self
-        for hook in list(tables._optimizer_state_dict_pre_hooks.values()):
+        for hook in list(self._optimizer_state_dict_pre_hooks.values()):
             hook(self)
         number: dict[int, int] = {}
         groups = []
@@ -271,7 +278,7 @@ class Optimizer:
             groups.append(packed)
         state = {number[id(k)] if isinstance(k, TensorBase) else k: v for k, v in self.state.items()}
         out: Options = {"state": state, "param_groups": groups}
-        for hook in list(tables._optimizer_state_dict_post_hooks.values()):
+        for hook in list(self._optimizer_state_dict_post_hooks.values()):
             result = hook(self, out)
             if result is not None:
                 out = result
@@ -284,8 +291,7 @@ class Optimizer:
         PyTorch.  ValueError when the groups do not match; the optimizer is then unchanged.
         """
         state_dict = state_dict.copy()
-        tables: Any = self
-        for hook in list(tables._optimizer_load_state_dict_pre_hooks.values()):
+        for hook in list(self._optimizer_load_state_dict_pre_hooks.values()):
             result = hook(self, state_dict)
             if result is not None:
                 state_dict = result
@@ -294,7 +300,8 @@ class Optimizer:
         if len(mine) != len(theirs):
             raise ValueError("loaded state dict has a different number of parameter groups")
         if any(len(a["params"]) != len(b["params"]) for a, b in zip(mine, theirs)):
-            raise ValueError("loaded state dict contains a parameter group that doesn't match the size of optimizer's group")
+            raise ValueError(
+                "loaded state dict contains a parameter group that doesn't match the size of optimizer's group")
         owner = {n: p for a, b in zip(mine, theirs) for n, p in zip(b["params"], a["params"])}
         exact = {n for b in theirs for n in b["params"] if b.get("capturable") or b.get("fused")}
         state: defaultdict[Any, Any] = defaultdict(dict)
@@ -308,7 +315,7 @@ class Optimizer:
             if "param_names" in a:
                 b.setdefault("param_names", a["param_names"])
         self.__setstate__({"state": state, "param_groups": theirs})
-        for hook in list(tables._optimizer_load_state_dict_post_hooks.values()):
+        for hook in list(self._optimizer_load_state_dict_post_hooks.values()):
             hook(self)
 
     _later: Options = {}            # options that state dicts of old versions lack, with the values they had then
@@ -350,7 +357,7 @@ def _cast(p: Any, value: Any, exact: bool, key: Any) -> Any:
     if isinstance(value, dict):
         return {k: _cast(p, v, exact, k) for k, v in value.items()}
     if isinstance(value, Iterable) and not isinstance(value, (str, bytes)):
-        return type(value)(_cast(p, v, exact, None) for v in value)  # type: ignore[call-arg]
+        return type(value)(_cast(p, v, exact, None) for v in value)
     return value
 
 
@@ -369,7 +376,7 @@ def typename(x: Any) -> str:
 
 def value(x: Any) -> Any:
     """A hyperparameter as a number: one-element tensors are read."""
-    return x.item() if isinstance(x, TensorBase) else x  # type: ignore[attr-defined]
+    return x.array.item() if isinstance(x, TensorBase) else x
 
 
 def scalar(x: float) -> Any:

@@ -8,6 +8,11 @@ from typing import Any
 from weakref import ref
 
 from .._engine.tensor import public
+from .._missing import module_getattr
+
+__all__ = ["BackwardHook", "RemovableHandle", "unserializable_hook", "warn_if_has_hooks"]  # noqa: F822
+
+_lacking = module_getattr(__name__)
 
 
 class _Handles(type):
@@ -90,3 +95,10 @@ def warn_if_has_hooks(tensor: Any) -> None:
 
 
 public.handle = RemovableHandle
+
+
+def __getattr__(name: str) -> Any:
+    if name == "BackwardHook":                      # needs autograd.Function, which needs this file
+        from .backward_hook import BackwardHook
+        return BackwardHook
+    return _lacking(name)

@@ -1,0 +1,105 @@
+"""Adam (Kingma and Ba 2015), with AMSGrad (Reddi et al. 2018)."""
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .._engine.tensor import TensorBase, bump
+from .optimizer import (
+    Optimizer,
+    average,
+    average_squares,
+    check_betas,
+    check_modes,
+    count,
+    descent,
+    scalar,
+    subtract,
+    value,
+    zeros,
+)
+
+__all__ = ["Adam"]
+
+
+class Adam(Optimizer):
+    """p -= lr * m / (sqrt(v) + eps),   m and v running means of grad and grad**2, corrected for their start at 0.
+
+    weight_decay adds weight_decay * p to the gradient, or with decoupled_weight_decay shrinks p by lr * weight_decay.
+    amsgrad divides by the largest v so far.  https://pytorch.org/docs/stable/generated/torch.optim.Adam.html
+    """
+
+    _later = {
+        "amsgrad": False, "maximize": False, "foreach": None, "capturable": False, "differentiable": False,
+        "decoupled_weight_decay": False, "fused": None}
+
+    def __init__(
+        self, params: Any, lr: Any = 1e-3, betas: Any = (0.9, 0.999), eps: float = 1e-8, weight_decay: float = 0,
+        amsgrad: bool = False, *, foreach: bool | None = None, maximize: bool = False, capturable: bool = False,
+        differentiable: bool = False, fused: bool | None = None, decoupled_weight_decay: bool = False,
+    ) -> None:
+        if isinstance(lr, TensorBase):
+            if foreach and not capturable:
+                raise ValueError("lr as a Tensor is not supported for capturable=False and foreach=True")
+            if lr.array.size != 1:
+                raise ValueError("Tensor lr must be 1-element")
+        if not 0.0 <= lr:
+            raise ValueError(f"Invalid learning rate: {lr}")
+        if not 0.0 <= eps:
+            raise ValueError(f"Invalid epsilon value: {eps}")
+        check_betas(betas)
+        if not 0.0 <= weight_decay:
+            raise ValueError(f"Invalid weight_decay value: {weight_decay}")
+        tensors = [isinstance(b, TensorBase) for b in betas[:2]]
+        if not (all(tensors) or all(isinstance(b, float) for b in betas[:2])):
+            raise ValueError("betas must be either both floats or both Tensors")
+        for i in (0, 1):
+            if tensors[i]:
+                if foreach and not capturable:
+                    raise ValueError(f"betas[{i}] as a Tensor is not supported for capturable=False and foreach=True")
+                if betas[i].array.size != 1:
+                    raise ValueError(f"Tensor betas[{i}] must be 1-element")
+        betas = tuple(b.squeeze() if isinstance(b, TensorBase) and b.array.ndim else b for b in betas)
+        super().__init__(params, {
+            "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "amsgrad": amsgrad,
+            "maximize": maximize, "foreach": foreach, "capturable": capturable, "differentiable": differentiable,
+            "fused": fused, "decoupled_weight_decay": decoupled_weight_decay})
+        check_modes(differentiable, fused, foreach)
+
+    def step(self, closure: Any = None) -> Any:
+        """One step; -> the closure's result."""
+        return self._step(closure)
+
+    def _update(self, group: dict[str, Any], params: list[Any]) -> None:
+        lr, decay, eps = value(group["lr"]), group["weight_decay"], group["eps"]
+        beta1, beta2 = value(group["betas"][0]), value(group["betas"][1])
+        amsgrad, decoupled, maximize = group["amsgrad"], group["decoupled_weight_decay"], group["maximize"]
+        for p in params:
+            state = self.state[p]
+            if not state:
+                state["step"] = scalar(0.0)
+                state["exp_avg"] = zeros(p)
+                state["exp_avg_sq"] = zeros(p)
+                if amsgrad:
+                    state["max_exp_avg_sq"] = zeros(p)
+            n = count(state)
+            if decoupled and decay != 0:
+                p.array *= 1 - lr * decay
+                bump(p)
+            g = descent(p, maximize, 0 if decoupled else decay)
+            m, v = state["exp_avg"], state["exp_avg_sq"]
+            t = np.empty_like(p.array, subok=False)
+            average(m, g, 1 - beta1, t)
+            average_squares(v, g, beta2, t)
+            if amsgrad:
+                top = state["max_exp_avg_sq"]
+                np.maximum(top.array, v.array, out=top.array)
+                bump(top)
+                v = top
+            np.sqrt(v.array, out=t)
+            t /= math.sqrt(1 - beta2**n)
+            t += eps
+            np.divide(m.array, t, out=t)
+            subtract(p, t, lr / (1 - beta1**n))

@@ -1,0 +1,258 @@
+"""L-BFGS (Nocedal and Wright 2006, algorithms 7.4 and 3.5/3.6), in the form of Schmidt's minFunc as PyTorch has it."""
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .._engine.modes import hush, unhush
+from .._engine.tensor import TensorBase, bump, wrap
+from ..autograd.grad_mode import enable_grad, no_grad
+from .optimizer import Optimizer, check_lr, value
+
+__all__ = ["LBFGS"]
+
+
+class LBFGS(Optimizer):
+    """Quasi-Newton steps from the last history_size gradients; all parameters in one group.
+
+    lr                step length, of the first trial with line_search_fn="strong_wolfe"
+    max_iter          iterations per step(); max_eval calls of the closure (default max_iter * 5 // 4)
+    tolerance_grad    stop when no gradient element is larger; tolerance_change: no change, of loss or parameters
+    https://pytorch.org/docs/stable/generated/torch.optim.LBFGS.html
+    """
+
+    def __init__(
+        self, params: Any, lr: Any = 1, max_iter: int = 20, max_eval: int | None = None, tolerance_grad: float = 1e-7,
+        tolerance_change: float = 1e-9, history_size: int = 100, line_search_fn: str | None = None,
+    ) -> None:
+        check_lr(lr)
+        super().__init__(params, {
+            "lr": lr, "max_iter": max_iter, "max_eval": max_iter * 5 // 4 if max_eval is None else max_eval,
+            "tolerance_grad": tolerance_grad, "tolerance_change": tolerance_change, "history_size": history_size,
+            "line_search_fn": line_search_fn})
+        if len(self.param_groups) != 1:
+            raise ValueError("LBFGS doesn't support per-parameter options (parameter groups)")
+
+    @property
+    def _params(self) -> list[Any]:
+        params: list[Any] = self.param_groups[0]["params"]
+        return params
+
+    @no_grad()
+    def step(self, closure: Any) -> Any:
+        """Up to max_iter iterations; the closure computes the loss anew and calls backward(); -> the first loss."""
+        closure = enable_grad()(closure)
+        token = hush()
+        try:
+            return self._minimise(closure)
+        finally:
+            unhush(token)
+
+    def _minimise(self, closure: Any) -> Any:
+        group = self.param_groups[0]
+        lr, history = value(group["lr"]), group["history_size"]
+        max_iter, max_eval, tiny = group["max_iter"], group["max_eval"], group["tolerance_change"]
+        search = group["line_search_fn"]
+        state = self.state[self._params[0]]
+        state.setdefault("func_evals", 0)
+        state.setdefault("n_iter", 0)
+        first = closure()
+        loss = float(first)
+        evals = 1
+        state["func_evals"] += 1
+        g = self._gradient()
+        if np.abs(g).max(initial=0) <= group["tolerance_grad"]:
+            return first
+        d, t = _array(state.get("d")), value(state.get("t"))
+        ys = [_array(y) for y in state.get("old_dirs") or ()]
+        ss = [_array(s) for s in state.get("old_stps") or ()]
+        ro = [_array(r)[()] for r in state.get("ro") or ()]
+        scale, g_before = _array(state.get("H_diag")), _array(state.get("prev_flat_grad"))
+        loss_before = state.get("prev_loss")
+        for n in range(1, max_iter + 1):
+            state["n_iter"] += 1
+            if state["n_iter"] == 1:
+                d, ys, ss, ro, scale = -g, [], [], [], 1
+            else:
+                y, s = g - g_before, d * t
+                curvature = y.dot(s)
+                if curvature > 1e-10:
+                    if len(ys) == history:
+                        del ys[0], ss[0], ro[0]
+                    ys.append(y)
+                    ss.append(s)
+                    ro.append(1.0 / curvature)
+                    scale = curvature / y.dot(y)
+                d = _two_loops(g, ys, ss, ro, scale)
+            g_before, loss_before = g.copy(), loss
+            t = min(1.0, float(1.0 / np.abs(g).sum())) * lr if state["n_iter"] == 1 else lr
+            slope = g.dot(d)
+            if slope > -tiny:
+                break
+            used = 0
+            if search is not None:
+                if search != "strong_wolfe":
+                    raise RuntimeError("only 'strong_wolfe' is supported")
+                line = Line(self, closure, d)
+                loss, g, t, used = strong_wolfe(line, t, loss, g, slope, max_eval - evals)
+                self._move(t, d)
+            else:
+                self._move(t, d)
+                if n != max_iter:
+                    loss = float(closure())
+                    g = self._gradient()
+                    used = 1
+            flat = np.abs(g).max(initial=0) <= group["tolerance_grad"]
+            evals += used
+            state["func_evals"] += used
+            if evals >= max_eval or flat or np.abs(d * t).max() <= tiny or abs(loss - loss_before) < tiny:
+                break
+        state.update(
+            d=wrap(d), t=t, old_dirs=[wrap(y) for y in ys], old_stps=[wrap(s) for s in ss], ro=[wrap(r) for r in ro],
+            H_diag=scale if isinstance(scale, int) else wrap(scale), prev_flat_grad=wrap(g_before),
+            prev_loss=loss_before)
+        return first
+
+    def _gradient(self) -> Any:
+        """All gradients in one row, zeros where there is none."""
+        return np.concatenate([
+            np.zeros(p.array.size, p.array.dtype) if p.grad is None else p.grad.array.reshape(-1)
+            for p in self._params])
+
+    def _move(self, t: Any, d: Any) -> None:
+        """Add t * d to the parameters."""
+        at = 0
+        for p in self._params:
+            n = p.array.size
+            p.array += d[at:at + n].reshape(p.array.shape) * t
+            bump(p)
+            at += n
+
+
+class Line:
+    """The loss and its gradient along the direction d from the current parameters."""
+
+    def __init__(self, owner: LBFGS, closure: Any, d: Any) -> None:
+        self.owner = owner
+        self.closure = closure
+        self.d = d
+        self.start = [p.array.copy() for p in owner._params]
+
+    def at(self, t: Any) -> tuple[float, Any]:
+        self.owner._move(t, self.d)
+        loss = float(self.closure())
+        g = self.owner._gradient()
+        for p, x in zip(self.owner._params, self.start):
+            np.copyto(p.array, x)
+            bump(p)
+        return loss, g
+
+
+class Trial:
+    """A point of the line: step t, loss f, gradient g, slope s along the line."""
+
+    def __init__(self, t: Any, f: float, g: Any, s: Any) -> None:
+        self.t = t
+        self.f = f
+        self.g = g
+        self.s = s
+
+
+def strong_wolfe(line: Line, t: Any, f: float, g: Any, slope: Any, most: int) -> tuple[float, Any, Any, int]:
+    """A step that satisfies the strong Wolfe conditions (c1 = 1e-4, c2 = 0.9), if `most` evaluations find one.
+
+    -> loss, gradient, step, evaluations
+    """
+    reach = np.abs(line.d).max()
+
+    def trial(at: Any) -> Trial:
+        loss, gradient = line.at(at)
+        return Trial(at, loss, gradient, gradient.dot(line.d))
+
+    def high(x: Trial) -> bool:
+        return bool(x.f > f + 1e-4 * x.t * slope)
+
+    def fits(x: Trial) -> bool:
+        return bool(abs(x.s) <= -0.9 * slope)
+
+    start = before = Trial(0, f, g, slope)
+    now = trial(t)
+    evals, tries = 1, 0
+    done = False
+    while tries < most:                         # until an interval holds a minimum
+        if high(now) or (tries > 1 and now.f >= before.f) or (not fits(now) and now.s >= 0):
+            break
+        if fits(now):
+            done = True
+            break
+        t = interpolate(before, now, now.t + 0.01 * (now.t - before.t), now.t * 10)
+        before, now = now, trial(t)
+        evals += 1
+        tries += 1
+    if done:
+        return now.f, now.g, now.t, evals
+    pair = [start if tries == most else before, now]
+    stuck = False
+    low = 0 if pair[0].f <= pair[1].f else 1
+    while tries < most:                         # until the interval is small
+        left, right = min(pair[0].t, pair[1].t), max(pair[0].t, pair[1].t)
+        if (right - left) * reach < 1e-9:
+            break
+        t = interpolate(pair[0], pair[1], left, right)
+        margin = 0.1 * (right - left)
+        if min(right - t, t - left) < margin:   # near an end: once may happen, then keep off
+            if stuck or t >= right or t <= left:
+                t = right - margin if abs(t - right) < abs(t - left) else left + margin
+                stuck = False
+            else:
+                stuck = True
+        else:
+            stuck = False
+        now = trial(t)
+        evals += 1
+        tries += 1
+        if high(now) or now.f >= pair[low].f:
+            pair[1 - low] = now
+            low = 0 if pair[0].f <= pair[1].f else 1
+            continue
+        done = fits(now)
+        if not done and now.s * (pair[1 - low].t - pair[low].t) >= 0:
+            pair[1 - low] = pair[low]
+        pair[low] = now
+        if done:
+            break
+    best = pair[low]
+    return best.f, best.g, best.t, evals
+
+
+def interpolate(a: Trial, b: Trial, least: Any, most: Any) -> Any:
+    """Where the cubic through both points with their slopes is least, within [least, most]; else the middle."""
+    d1 = a.s + b.s - 3 * (a.f - b.f) / (a.t - b.t)
+    square = d1**2 - a.s * b.s
+    if not square >= 0:
+        return (least + most) / 2.0
+    root = math.sqrt(square)
+    if a.t <= b.t:
+        at = b.t - (b.t - a.t) * ((b.s + root - d1) / (b.s - a.s + 2 * root))
+    else:
+        at = a.t - (a.t - b.t) * ((a.s + root - d1) / (a.s - b.s + 2 * root))
+    return min(max(at, least), most)
+
+
+def _two_loops(g: Any, ys: list[Any], ss: list[Any], ro: list[Any], scale: Any) -> Any:
+    """-H g, H the inverse Hessian estimated from the changes ys of the gradient over the steps ss."""
+    q = -g
+    al = [0.0] * len(ys)
+    for i in reversed(range(len(ys))):
+        al[i] = ss[i].dot(q) * ro[i]
+        q -= ys[i] * al[i]
+    q *= scale
+    for i in range(len(ys)):
+        q += ss[i] * (al[i] - ys[i].dot(q) * ro[i])
+    return q
+
+
+def _array(x: Any) -> Any:
+    return x.array if isinstance(x, TensorBase) else x

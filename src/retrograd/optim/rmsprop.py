@@ -1,0 +1,89 @@
+"""RMSprop (Hinton 2012, lecture 6), centred: Graves 2013."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._engine.tensor import bump
+from .optimizer import (
+    Optimizer,
+    average,
+    average_squares,
+    check_lr,
+    check_modes,
+    check_not_negative,
+    count,
+    descent,
+    scalar,
+    subtract,
+    value,
+    zeros,
+)
+
+__all__ = ["RMSprop"]
+
+
+class RMSprop(Optimizer):
+    """p -= lr * grad / (sqrt(v) + eps),   v the running mean of grad**2; centered: its variance.
+
+    With momentum the quotient goes through b = momentum * b + quotient.
+    https://pytorch.org/docs/stable/generated/torch.optim.RMSprop.html
+    """
+
+    _later = {
+        "momentum": 0, "centered": False, "foreach": None, "maximize": False, "differentiable": False,
+        "capturable": False}
+
+    def __init__(
+        self, params: Any, lr: Any = 1e-2, alpha: float = 0.99, eps: float = 1e-8, weight_decay: float = 0,
+        momentum: float = 0, centered: bool = False, capturable: bool = False, foreach: bool | None = None,
+        maximize: bool = False, differentiable: bool = False,
+    ) -> None:
+        check_lr(lr)
+        check_not_negative(epsilon=eps, momentum=momentum, weight_decay=weight_decay, alpha=alpha)
+        super().__init__(params, {
+            "lr": lr, "momentum": momentum, "alpha": alpha, "eps": eps, "centered": centered,
+            "weight_decay": weight_decay, "capturable": capturable, "foreach": foreach, "maximize": maximize,
+            "differentiable": differentiable})
+        check_modes(differentiable)
+
+    def step(self, closure: Any = None) -> Any:
+        """One step; -> the closure's result."""
+        return self._step(closure)
+
+    def _update(self, group: dict[str, Any], params: list[Any]) -> None:
+        lr, alpha, eps = value(group["lr"]), group["alpha"], group["eps"]
+        momentum, centered = group["momentum"], group["centered"]
+        for p in params:
+            state = self.state[p]
+            if not state:
+                state["step"] = scalar(0.0)
+                state["square_avg"] = zeros(p)
+                if momentum > 0:
+                    state["momentum_buffer"] = zeros(p)
+                if centered:
+                    state["grad_avg"] = zeros(p)
+            count(state)
+            g = descent(p, group["maximize"], group["weight_decay"])
+            v = state["square_avg"]
+            t = np.empty_like(p.array, subok=False)
+            average_squares(v, g, alpha, t)
+            if centered:
+                mean = state["grad_avg"]
+                average(mean, g, 1 - alpha, t)
+                np.multiply(mean.array, mean.array, out=t)
+                np.subtract(v.array, t, out=t)
+                np.sqrt(t, out=t)
+            else:
+                np.sqrt(v.array, out=t)
+            t += eps
+            np.divide(g, t, out=t)
+            if momentum > 0:
+                b = state["momentum_buffer"]
+                array = b.array
+                array *= momentum
+                array += t
+                bump(b)
+                np.copyto(t, array)
+            subtract(p, t, lr)
