@@ -535,6 +535,7 @@ class Tensor(TensorBase):
         if not isinstance(value, (bool, int, float, np.generic)):
             from ._functions._args import refused
             raise refused("fill_", (value,), "(Tensor value)", "(Number value)")
+        dtypes.check_fits(value, self.array.dtype, self.dtype.fixed)
         return create.fill_(self, value)
 
     def apply_(self, callable: Callable[[Any], Any]) -> Tensor:
@@ -600,6 +601,8 @@ class Tensor(TensorBase):
             if not found:
                 raise ValueError(f"invalid type: '{dtype}'")
             dtype = getattr(dtypes, found[0])
+        elif isinstance(dtype, type) and hasattr(dtype, "dtype"):       # torch.FloatTensor, ...
+            dtype = dtype.dtype
         return self.to(dtype)
 
     def type_as(self, other: Any) -> Any:

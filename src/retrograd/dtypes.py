@@ -21,7 +21,7 @@ class dtype:
     """The type of a tensor's elements: `torch.float32`, ...  One object each, also after pickle and copy.
 
     itemsize is in bytes; `numpy` is the np.dtype; `scalar` and `ctype` are the names in PyTorch's error messages
-    ("Long", "long").
+    ("Long", "long int").
     """
 
     __slots__ = ("abbr", "ctype", "is_complex", "is_floating_point", "is_signed", "itemsize", "name", "numpy", "scalar")
@@ -57,6 +57,11 @@ class dtype:
 
     def __reduce__(self) -> str:
         return self.name
+
+    @property
+    def fixed(self) -> str:
+        """The C type of an integer dtype: int32_t is called int."""
+        return "int" if self.name == "int32" else f"{self.name}_t"
 
     def to_real(self) -> dtype:
         """Itself: there are no complex dtypes."""
@@ -94,7 +99,7 @@ float64 = double = _make("float64", "Double", "double", "f64")
 float32 = _make("float32", "Float", "float", "f32")
 float16 = half = _make("float16", "Half", "c10::Half", "f16")
 bfloat16 = _make("bfloat16", "BFloat16", "c10::BFloat16", "bf16")
-int64 = long = _make("int64", "Long", "long", "i64")
+int64 = long = _make("int64", "Long", "long int", "i64")
 int32 = _make("int32", "Int", "int", "i32")
 int16 = short = _make("int16", "Short", "short int", "i16")
 int8 = _make("int8", "Char", "signed char", "i8")
@@ -145,6 +150,19 @@ def to_numpy(d: object, function: str) -> np.dtype[Any]:
     if found is not None:
         return found.numpy
     raise TypeError(f"{function}(): argument 'dtype' must be torch.dtype, not {typename(d)}")
+
+
+def check_fits(x: object, d: np.dtype[Any], name: str) -> None:
+    """RuntimeError when a Python number, or some element of an array of them, is out of the range of an integer dtype.
+
+    Negative numbers may wrap around in unsigned ones.  `name` is what the error calls the dtype.
+    """
+    if d.kind in "iu":
+        limits = np.iinfo(d)
+        low = -Int(limits.max) if d.kind == "u" else Int(limits.min)
+        values = np.asarray(x)
+        if values.size and values.dtype != d and not (low <= values.min() and values.max() <= limits.max):
+            raise RuntimeError(f"value cannot be converted to type {name} without overflow")
 
 
 def typename(x: object) -> str:

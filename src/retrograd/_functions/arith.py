@@ -12,6 +12,7 @@ from ._args import OPERANDS, finish, operand, operands, refused, tensor
 __all__ = [
     "add", "sub", "subtract", "rsub", "mul", "multiply", "div", "divide", "true_divide", "floor_divide", "remainder",
     "neg", "negative", "reciprocal", "reciprocal_", "neg_", "pow", "float_power", "square", "square_",
+    "trapezoid", "trapz",
 ]
 METHODS = [
     "add", "add_", "sub", "sub_", "subtract", "subtract_", "mul", "mul_", "multiply", "multiply_", "div", "div_",
@@ -185,8 +186,29 @@ def square_(input: Any) -> Any:
     return arith.pow_(tensor(input, "square_"), 2)
 
 
+def trapezoid(y: Any, x: Any = None, *, dx: Any = 1, dim: int = -1) -> Any:
+    """The integral of y along dim by the trapezoidal rule; x are the places of the samples, or dx is their distance."""
+    a: Any = tensor(y, "trapezoid", "y")
+    if x is None:
+        if not a.shape[dim]:
+            return a.sum(dim)
+        return arith.MulBackward1(dx).run(a.sum(dim) - (a.select(dim, 0) + a.select(dim, -1)) * 0.5)
+    steps: Any = tensor(x, "trapezoid", "x", 2)
+    n = a.shape[dim]
+    if steps.array.ndim == 1:
+        if len(steps) != n:
+            raise RuntimeError(
+                f"trapezoid: There must be one `x` value for each sample point")
+        steps = steps.reshape(-1, *(1,) * (a.array.ndim - 1 - dim % a.array.ndim))
+        steps = steps.diff(dim=0)
+    else:
+        steps = steps.diff(dim=dim)
+    return ((a.narrow(dim, 0, n - 1) + a.narrow(dim, 1, n - 1)) * steps).sum(dim) / 2.0
+
+
 subtract, subtract_ = sub, sub_
 multiply, multiply_ = mul, mul_
+trapz = trapezoid
 divide, divide_ = div, div_
 negative, negative_ = neg, neg_
 

@@ -5,11 +5,13 @@ import builtins
 import math
 import warnings
 from collections.abc import Callable
+from functools import reduce
 from typing import Any
 
 import numpy as np
 
 from .. import _size, dtypes, random
+from .._engine import promote
 from .._engine.tensor import TensorBase, bump, wants_grad, wrap
 from .._engine.views import guard
 from .._tensor import Tensor, warn_scalar
@@ -67,24 +69,23 @@ def array_of(data: Any, want: Any) -> Any:
         dtypes.of(array.dtype)
         return array if want is None else convert(array, want)
     if isinstance(data, (bool, int, float)):
-        array = number_array(data, want)
+        array: Any = number_array(data, want)
     elif isinstance(data, (str, bytes)):
         raise TypeError(f"new(): invalid data type '{type(data).__name__}'")
     elif hasattr(data, "__array__"):
         return array_of(np.asarray(data), want)
     else:
         array = nested(data, want)
-    return array if want is None else convert(array, want)
+    if want is None:
+        return array
+    dtypes.check_fits(array, want, want.name)
+    return convert(array, want)
 
 
 def convert(array: Any, want: Any) -> Any:
     if array.dtype.kind in "fV" and want.kind in "iu":
         with np.errstate(all="ignore"):
             return array.astype(np.int64).astype(want)
-    if array.ndim == 0 and want.kind in "iu" and array.dtype.kind in "iu":
-        bounds = np.iinfo(want)
-        if not bounds.min <= int(array) <= bounds.max:
-            raise RuntimeError(f"value cannot be converted to type {want.name} without overflow")
     with np.errstate(all="ignore"):
         return array.astype(want)
 
@@ -106,17 +107,14 @@ def nested(data: Any, want: Any) -> Any:
     if isinstance(data, (dict, set)) or not hasattr(data, "__len__"):
         raise RuntimeError(f"Could not infer dtype of {type(data).__name__}")
     check_regular(data, 0, depth_of(data), first(data))
-    flat = plain(data)
+    kinds: set[Any] = set()
+    flat = plain(data, kinds)
     try:
         array = np.array(flat)
     except OverflowError:
         raise ValueError(OVERFLOW) from None
-    if array.dtype.kind == "f" and not holds_arrays(data):
-        if want is not None:
-            return array
-        return array.astype(dtypes.get_default_dtype().numpy) if array.size or array.ndim else array
-    if array.size == 0 and array.dtype.kind == "f":
-        return array.astype(dtypes.get_default_dtype().numpy)
+    if array.dtype.kind in "fV" and want is None:
+        return array.astype(reduce(promote.promote_types, kinds) if kinds else dtypes.get_default_dtype().numpy)
     if array.dtype == object:
         if want is not None and want.kind in "fV":
             return array.astype(np.float64)
@@ -141,37 +139,35 @@ def depth_of(data: Any) -> int:
         if not data:
             break
         data = data[0]
-    return n
+    return n + data.ndim if isinstance(data, np.ndarray) else n
 
 
-def plain(data: Any) -> Any:
+def plain(data: Any, kinds: set[Any]) -> Any:
+    """data as np.array() takes it; kinds gets the dtypes of the numbers."""
+    if isinstance(data, (bool, int, float)) and not isinstance(data, np.generic):
+        kinds.add(promote.number_dtype(data))
+        return data
     if isinstance(data, TensorBase):
         if data.array.size != 1:
             raise ValueError("only one element tensors can be converted to Python scalars")
         if wants_grad(data):
             warn_scalar(6)
+        kinds.add(data.array.dtype)
         return data.array.reshape(())[()]
     if isinstance(data, (list, tuple)):
-        return [plain(x) for x in data]
-    if isinstance(data, (np.ndarray, np.generic, bool, int, float)):
+        return [plain(x, kinds) for x in data]
+    if isinstance(data, (np.ndarray, np.generic)):
+        kinds.add(data.dtype)
         return data
     if hasattr(data, "__len__") and hasattr(data, "__getitem__") and not isinstance(data, (str, bytes, dict)):
-        return [plain(data[i]) for i in builtin_range(len(data))]
+        return [plain(data[i], kinds) for i in builtin_range(len(data))]
     if isinstance(data, (str, bytes)):
         raise TypeError(f"new(): invalid data type '{type(data).__name__}'")
     if hasattr(data, "__index__"):
-        return int(data)
+        return plain(int(data), kinds)
     if hasattr(data, "__float__"):
-        return float(data)
+        return plain(float(data), kinds)
     raise RuntimeError(f"Could not infer dtype of {type(data).__name__}")
-
-
-def holds_arrays(data: Any) -> bool:
-    """Does an array or tensor in there decide the dtype?  (A Python float means the default dtype.)"""
-    while isinstance(data, (list, tuple)) and data:
-        data = data[0]
-    return isinstance(data, (TensorBase, np.ndarray)) or (isinstance(data, np.generic) and not isinstance(data, float)) \
-        or type(data) is np.float64
 
 
 def check_regular(data: Any, dim: int, ndim: int, scalar: Any) -> None:
@@ -187,7 +183,7 @@ def check_regular(data: Any, dim: int, ndim: int, scalar: Any) -> None:
             raise TypeError(f"must be real number, not {deep}" if some_float else
                             f"'{deep}' object cannot be interpreted as an integer")
         return
-    want = len(data[0])
+    want = len(data[0]) if hasattr(data[0], "__len__") else 0
     for x in data:
         if not hasattr(x, "__len__") or (isinstance(x, TensorBase) and not x.array.ndim):
             raise TypeError("not a sequence")
@@ -361,9 +357,10 @@ def full(size: Any, fill_value: Any, *, out: Any = None, dtype: Any = None, layo
     scalar(fill_value, "full", "fill_value", 2)
     value = fill_value.array if isinstance(fill_value, TensorBase) else fill_value
     want = array_of(fill_value, None).dtype if dtype is None else dtypes.to_numpy(dtype, "full")
+    dtypes.check_fits(value, want, dtypes.of(want).fixed)
     if out is not None:
         return fill_out(out, np.full(to, value))
-    return leaf(np.full(to, value, want), requires_grad)
+    return leaf(np.full(to, convert(np.asarray(value), want)), requires_grad)
 
 
 def full_like(input: Any, fill_value: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
@@ -371,7 +368,8 @@ def full_like(input: Any, fill_value: Any, *, dtype: Any = None, layout: Any = N
     """fill_value everywhere, of input's shape and dtype."""
     x = tensor_arg(input, "full_like").array
     want = x.dtype if dtype is None else dtypes.to_numpy(dtype, "full_like")
-    return leaf(np.full_like(x, fill_value, want), requires_grad)
+    dtypes.check_fits(number(fill_value), want, dtypes.of(want).fixed)
+    return leaf(np.full_like(x, convert(np.asarray(number(fill_value)), want), want), requires_grad)
 
 
 def empty_strided(size: Any, stride: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
@@ -447,7 +445,8 @@ def linspace(start: Any, end: Any, steps: Any = None, *, out: Any = None, dtype:
              device: Any = None, requires_grad: bool = False) -> Any:
     """`steps` numbers from start to end, both included, evenly spaced."""
     if not is_scalar(start) or not is_scalar(end) or not is_size(steps):
-        raise refused("linspace", tuple(x for x in (start, end, steps) if x is not None), "(Number start, Number end, int steps)")
+        raise refused("linspace", tuple(x for x in (start, end, steps) if x is not None), "(Tensor start, Tensor end, int steps)",
+                      "(Number start, Number end, int steps)")
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")
     want = dtypes.get_default_dtype().numpy if dtype is None else dtypes.to_numpy(dtype, "linspace")
@@ -478,6 +477,7 @@ def eye(n: int, m: int | None = None, *, out: Any = None, dtype: Any = None, lay
         requires_grad: bool = False) -> Any:
     """(n, m) with ones on the diagonal."""
     whole(n, "eye", "n")
+    m = None if m is None else whole(m, "eye", "m", 2)
     if n < 0:
         raise RuntimeError(f"n must be greater or equal to 0, got {n}")
     if m is not None and m < 0:
@@ -560,6 +560,8 @@ def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Any 
 def bernoulli(input: Any, p: Any = None, *, generator: Any = None, out: Any = None) -> Any:
     """1 with probability input (or p), else 0; in input's dtype."""
     x = tensor_arg(input, "bernoulli").array
+    if p is None and x.dtype.kind not in "fV":
+        raise NotImplementedError(f"\"bernoulli_tensor_cpu_p_\" not implemented for '{dtypes.of(x.dtype).scalar}'")
     if p is None and x.size and not bool(((x >= 0) & (x <= 1)).all()):
         raise RuntimeError(
             "Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error message be improved?  If so, "

@@ -1,0 +1,246 @@
+"""Identity nodes around a module that has full backward hooks: they tell the hooks what flows out and in.
+
+    x -> [node: grad_input hooks] -> forward -> [node: grad_output hooks] -> y
+"""
+from __future__ import annotations
+
+import sys
+import warnings
+from collections import OrderedDict
+from typing import Any, Final, Optional, final
+
+import numpy
+
+from .._engine.modes import grad_on
+from .._engine.node import Node, Task, Value
+from .._engine.op import alias, edge, number
+from .._engine.tensor import CUSTOM, MULTI, TensorBase, public, wants_grad, wrap
+
+np: Final[Any] = numpy
+OURS: Final = -1                                # our hook's key in a node's table: handles count from 0
+
+NO_INPUT: Final = (
+    "Full backward hook is firing when gradients are computed with respect to module outputs since no inputs require "
+    "gradients. See https://docs.pytorch.org/docs/main/generated/torch.nn.Module.html"
+    "#torch.nn.Module.register_full_backward_hook for more details."
+)
+
+
+@final
+class BackwardHookFunctionBackward(Node):
+    """Passes gradients on as they are, and zeros where none came."""
+
+    def __init__(self, tensors: list[TensorBase]) -> None:
+        self.nexts: list[Optional[Node]] = [edge(t) for t in tensors]
+        self.nrs: list[int] = [t.nr for t in tensors]
+        self.likes: list[Any] = [(t.array.shape, t.array.dtype) for t in tensors]
+        self._outputs = len(tensors)
+        number(self)
+
+    def outputs(self, tensors: list[TensorBase]) -> list[TensorBase]:
+        """The tensors behind this node: views that may not be edited in place."""
+        why = CUSTOM if self._outputs == 1 else MULTI
+        found: list[TensorBase] = []
+        for i in range(self._outputs):
+            t = tensors[i]
+            out: TensorBase = public.new(public.tensor)
+            out.array = t.array
+            alias(out, t, why)
+            if self.nexts[i] is not None:
+                out.rg = True
+                out.fn = self
+                out.nr = i
+            found.append(out)
+        return found
+
+    def backward(self, gs: list[Value], graph: bool) -> list[Value]:
+        outs: list[Value] = []
+        for i in range(self._outputs):
+            g = gs[i]
+            if g is None:
+                g = np.zeros(self.likes[i][0], self.likes[i][1])
+                if graph:
+                    g = wrap(g)
+            outs.append(g)
+        return outs
+
+    def push(self, task: Task, g: Value, more: Optional[list[Value]], shared: bool) -> None:
+        gs: list[Value] = [g]
+        if more is not None:
+            gs.extend(more)
+        while len(gs) < self._outputs:
+            gs.append(None)
+        outs = self.backward(gs, task.graph)
+        for i in range(self._outputs):
+            to = self.nexts[i]
+            if to is not None:
+                task.deliver(to, self.nrs[i], outs[i], True)
+
+    def edge_count(self) -> int:
+        return self._outputs
+
+    def edge_node(self, i: int) -> Optional[Node]:
+        return self.nexts[i]
+
+    def edge_nr(self, i: int) -> int:
+        return self.nrs[i]
+
+
+class Boundary:
+    """One call of a module with full backward hooks.
+
+    hooks (module, grad_input, grad_output) and before (module, grad_output) are those registered when it was called.
+    """
+
+    def __init__(self, module: Any, hooks: list[Any], before: list[Any]) -> None:
+        self.module: Any = module
+        self.hooks: list[Any] = hooks
+        self.before: list[Any] = before
+        self.inputs: list[int] = []             # which arguments are tensors
+        self.outputs: list[int] = []
+        self.n_inputs: int = 0
+        self.n_outputs: int = 0
+        self.entered: bool = False              # some input requires grad
+        self.seen: Any = None                   # grad_output, on its way between the two nodes
+
+    def enter(self, args: Any) -> Any:
+        """The arguments as forward gets them."""
+        self.n_inputs = len(args)
+        tensors, places = tensors_of(args)
+        if not tensors or not grad_on():
+            return args
+        self.entered = True
+        self.inputs = places
+        node = BackwardHookFunctionBackward(tensors)
+        node.own_hooks().post = table_of(self.hook)
+        outs = node.outputs(tensors)
+        if len(outs) == self.n_inputs:
+            return tuple(outs)
+        return replaced(args, outs, places)
+
+    def leave(self, out: Any) -> Any:
+        """The module's result as its caller gets it."""
+        single = not isinstance(out, tuple)
+        results: Any = (out,) if single else out
+        self.n_outputs = len(results)
+        tensors, places = tensors_of(results)
+        if not tensors or not grad_on():
+            return out
+        self.outputs = places
+        node = BackwardHookFunctionBackward(tensors)
+        node.own_hooks().pre = table_of(Exit(self).hook)
+        outs = node.outputs(tensors)
+        if single:
+            return outs[0]
+        return replaced(results, outs, places)
+
+    def hook(self, gi: Any, go: Any) -> Any:
+        """Posthook of the node around the inputs.  (Error texts call a module's hook `hook`.)"""
+        seen: Any = self.seen
+        if seen is None:                        # a gradient that did not come through the module's output
+            return None
+        now: Any = spread(gi, self.inputs, self.n_inputs)
+        for hook in self.hooks:
+            got: Any = hook(self.module, now, seen)
+            if got is None:
+                continue
+            if len(got) != len(now):
+                raise RuntimeError(
+                    f"Backward hook returned an invalid number of grad_input, got {len(got)}, but expected {len(now)}")
+            now = got
+        self.seen = None
+        return tuple([now[i] for i in self.inputs])
+
+    def exit_hook(self, go: Any) -> Any:
+        """Prehook of the node around the outputs."""
+        seen: Any = spread(go, self.outputs, self.n_outputs)
+        for hook in self.before:
+            got: Any = hook(self.module, seen)
+            if got is None:
+                continue
+            if len(got) != len(seen):
+                raise RuntimeError(
+                    f"Backward pre hook returned an invalid number of grad_output, got {len(got)}, but expected "
+                    f"{len(seen)}")
+            seen = got
+        if self.entered:
+            self.seen = seen
+        else:
+            self.without_inputs(seen)
+        return tuple([seen[i] for i in self.outputs])
+
+    def without_inputs(self, seen: Any) -> None:
+        """No input requires grad: the hooks fire now, and can change nothing."""
+        warn_caller(NO_INPUT)
+        nothing: Any = tuple([None for _ in range(self.n_inputs)])
+        for hook in self.hooks:
+            got: Any = hook(self.module, nothing, seen)
+            if got is None:
+                continue
+            fine = isinstance(got, tuple)
+            if fine:
+                for g in got:
+                    fine = fine and g is None
+            if not fine:
+                raise RuntimeError(
+                    "Backward hook for Modules where no input requires gradient should always return None or None for "
+                    "all gradients.")
+
+
+class Exit:
+    """Holds Boundary.exit_hook under the name `hook`."""
+
+    def __init__(self, call: Boundary) -> None:
+        self.call: Boundary = call
+
+    def hook(self, go: Any) -> Any:
+        return self.call.exit_hook(go)
+
+
+def tensors_of(values: Any) -> tuple[list[TensorBase], list[int]]:
+    """The tensors among values and their places; none when no gradient reaches any."""
+    tensors: list[TensorBase] = []
+    places: list[int] = []
+    some = False
+    for i in range(len(values)):
+        value: Any = values[i]
+        if isinstance(value, TensorBase):
+            tensors.append(value)
+            places.append(i)
+            some = some or wants_grad(value)
+    return (tensors, places) if some else ([], [])
+
+
+def replaced(values: Any, outs: list[TensorBase], places: list[int]) -> Any:
+    """A tuple (or named tuple) like values with the tensors at `places` replaced."""
+    found: list[Any] = list(values)
+    for i in range(len(places)):
+        found[places[i]] = outs[i]
+    cls: Any = type(values)
+    return tuple(found) if cls is tuple else cls(*found)
+
+
+def spread(gs: Any, places: list[int], n: int) -> Any:
+    """One gradient per argument: None for those that are no tensors."""
+    if len(places) == n:
+        return gs
+    found: list[Any] = [None for _ in range(n)]
+    for i in range(len(places)):
+        found[places[i]] = gs[i]
+    return tuple(found)
+
+
+def table_of(hook: Any) -> Any:
+    table: Any = OrderedDict()
+    table[OURS] = hook
+    return table
+
+
+def warn_caller(message: str) -> None:
+    """UserWarning that points at the first line outside this package."""
+    level = 1
+    frame: Any = sys._getframe()
+    while frame is not None and str(frame.f_globals.get("__name__", "")).partition(".")[0] == "retrograd":
+        frame = frame.f_back
+        level += 1
+    warnings.warn(message, UserWarning, stacklevel=level)
