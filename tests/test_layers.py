@@ -15,10 +15,10 @@ ROOT = Path(retrograd.__file__).resolve().parent
 LAYERS = [
     ["_missing"],
     ["_engine", "_ops", "_kernels"],
-    ["_tensor", "_nodes", "dtypes", "random", "_tensor_str", "_size", "_functions"],
+    ["_tensor", "_nodes", "dtypes", "random", "_tensor_str", "_size", "_functions", "_typed", "linalg"],
     ["utils", "autograd"],
     ["nn"],
-    ["optim", "io"],
+    ["optim", "io", "serialization", "_C", "cuda"],
     ["microscope"],
     ["bridges"],
     ["cli", "_run", "_doctor", "__main__"],

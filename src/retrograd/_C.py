@@ -7,7 +7,7 @@ from typing import Any
 from ._engine.modes import state
 from ._engine.node import Node
 from ._nodes import SavedTensor
-from .autograd.graph import pop_hooks, push_hooks, will_run
+from .autograd.graph import _pop_hooks, _push_hooks, _will_run
 
 
 def _current_graph_task_id() -> int:
@@ -29,11 +29,11 @@ def _will_engine_execute_node(node: Any) -> bool:
         raise RuntimeError("_get_graph_task_exec_info should only be called in the context of a backward pass")
     if not isinstance(node, Node):
         raise TypeError("_will_engine_execute_node expects an grad_fn")
-    return will_run(task, node, node is task.running)
+    return _will_run(task, node, node is task.running)
 
 
 _autograd = SimpleNamespace(
     SavedTensor=SavedTensor,
-    _push_saved_tensors_default_hooks=push_hooks,
-    _pop_saved_tensors_default_hooks=pop_hooks,
+    _push_saved_tensors_default_hooks=_push_hooks,
+    _pop_saved_tensors_default_hooks=_pop_hooks,
 )

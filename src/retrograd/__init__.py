@@ -24,8 +24,12 @@ from .random import (
     initial_seed as initial_seed, manual_seed as manual_seed, seed as seed, set_rng_state as set_rng_state,
 )
 from ._functions import *  # noqa: E402, F403
+from ._typed import *  # noqa: E402, F403
 from . import _nodes as _nodes  # noqa: E402
 from . import autograd as autograd  # noqa: E402
+from . import _C as _C  # noqa: E402
+from . import cuda as cuda  # noqa: E402
+from . import linalg as linalg  # noqa: E402
 from . import nn as nn  # noqa: E402
 from . import utils as utils  # noqa: E402
 from .autograd import (  # noqa: E402
@@ -35,7 +39,7 @@ from .autograd import (  # noqa: E402
 )
 
 __version__ = "0.1.0"
-__getattr__ = _module_getattr(__name__, lazy=("optim", "cuda", "backends"))
+__getattr__ = _module_getattr(__name__, lazy=("optim",))
 
 
 def is_inference(input: _Any) -> _Any:

@@ -13,6 +13,7 @@ from ._engine.op import A, B, Binary, Unary, X, Y
 from ._engine.promote import number_dtype
 from ._engine.saved import REGISTER_FREED, REGISTER_NONE, REGISTER_TWICE, Packed, use, use_output
 from ._engine.tensor import TensorBase, wrap
+from ._ops.linalg import AddmmBackward0, MmBackward0
 
 BITS = {"x": X, "a": A, "b": B, "y": Y}
 
@@ -114,7 +115,18 @@ def dress_all() -> None:
             cls.__name__ = cls.__name__.rstrip("_")         # NotImplemented_: the bare name is Python's own
 
 
+def _measure(field: Any, what: Callable[[Any], Any]) -> property:
+    def get(self: Any) -> Any:
+        kept = read(self, field)
+        return None if kept is None else what(kept)
+    return property(get)
+
+
 dress_all()
+for made in (MmBackward0, AddmmBackward0):
+    for name, field in made.names.items():
+        setattr(made, f"_saved_{name}_sym_sizes", _measure(field, lambda t: tuple(t.shape)))
+        setattr(made, f"_saved_{name}_sym_strides", _measure(field, lambda t: t.stride()))
 InputMetadata.__module__ = "retrograd._C._autograd"
 InputMetadata.__name__ = InputMetadata.__qualname__ = "_InputMetadata"
 Node.__call__ = _call  # type: ignore[method-assign]  # a __call__ in the compiled class would break its layout

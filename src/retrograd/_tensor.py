@@ -156,7 +156,6 @@ class Tensor(TensorBase):
     is_mkldnn = property(lambda self: False, doc="False.")
     is_mps = property(lambda self: False, doc="False.")
     is_nested = property(lambda self: False, doc="False.")
-    names = property(lambda self: (None,) * self.array.ndim, doc="Dimension names: none.")
 
     def dim(self) -> int:
         """Number of dimensions."""

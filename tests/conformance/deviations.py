@@ -2,6 +2,318 @@
 
 from __future__ import annotations
 
+import importlib.util
+
 from conformance.harness import Deviation
 
-DEVIATIONS: tuple[Deviation, ...] = ()
+PYTHONS_WORDS = "Missing and surplus arguments are reported in Python's own words: same class, same argument"
+FEW_DTYPES = "There are no complex dtypes and, among the unsigned ones, only uint8"
+ARRAYS_MIX = "NumPy arrays and tensors mix: PyTorch's refusals are accidents of its NumPy bridge"
+ARRAY_WARNINGS = "Tensors speak NumPy 2's protocol, so NumPy does not warn about them"
+NODE_CLASSES = "Nodes are Python classes: they have a base class, and uncompiled they take attributes"
+OUR_NAME = "Classes say where they are defined"
+CANCELLED = "Other rounding where nearly all digits cancel, or next to a pole"
+MISLEADING = "PyTorch's message is misleading; ours names the cause"
+
+
+def T(program: str, label: str, torch: str, ours: str, reason: str) -> Deviation:
+    """A difference in one line that `_log.T` prints: `[label] torch` becomes `[label] ours`."""
+    return Deviation(program, f"[{label}] {torch}", f"[{label}] {ours}", reason)
+
+
+def engine_is_compiled() -> bool:
+    from retrograd._engine import node
+
+    return not str(node.__file__).endswith(".py")
+
+
+def missing(program: str, label: str, torch: str, ours: str) -> Deviation:
+    return T(program, label, f"!! builtins.TypeError: {torch}", f"!! builtins.TypeError: {ours}", PYTHONS_WORDS)
+
+
+DEVIATIONS: tuple[Deviation, ...] = (
+    # `(?!...)`: functions that take any number of sizes check them themselves, and do speak PyTorch's words
+    Deviation(
+        "*",
+        r"^(\[.*\] !! builtins\.TypeError: (?!reshape|expand|permute|repeat|zeros)\w+\(\)) missing 1 required "
+        r"positional "
+        r'arguments: "(\w+)"$',
+        r"\1 missing 1 required positional argument: '\2'",
+        PYTHONS_WORDS,
+        regex=True,
+    ),
+    missing(
+        "errors_elementwise",
+        "torch.add one",
+        "add() received an invalid combination of arguments - got (Tensor), but expected (Tensor input, Tensor "
+        "other, *, "
+        "Number alpha = 1, Tensor out = None)",
+        "add() missing 1 required positional argument: 'other'",
+    ),
+    missing(
+        "errors_elementwise",
+        "torch.add none",
+        "add() received an invalid combination of arguments - got (), but expected (Tensor input, Tensor other, *, "
+        "Number alpha = 1, Tensor out = None)",
+        "add() missing 2 required positional arguments: 'input' and 'other'",
+    ),
+    missing(
+        "errors_elementwise",
+        "add_ none",
+        "add_() received an invalid combination of arguments - got (), but expected (Tensor other, *, Number alpha = "
+        "1)",
+        "add_() missing 1 required positional argument: 'other'",
+    ),
+    missing(
+        "errors_elementwise",
+        "clamp_min none",
+        "clamp_min() received an invalid combination of arguments - got (), but expected one of:",
+        "clamp_min() missing 1 required positional argument: 'min'",
+    ),
+    missing(
+        "errors_elementwise",
+        "fill_ none",
+        "fill_() received an invalid combination of arguments - got (), but expected one of:",
+        "Tensor.fill_() missing 1 required positional argument: 'value'",
+    ),
+    missing(
+        "errors_elementwise",
+        "method exp argument",
+        "TensorBase.exp() takes no arguments (1 given)",
+        "exp() takes 1 positional argument but 2 were given",
+    ),
+    missing(
+        "errors_elementwise",
+        "zero_ argument",
+        "TensorBase.zero_() takes no arguments (1 given)",
+        "Tensor.zero_() takes 1 positional argument but 2 were given",
+    ),
+    *(
+        T(
+            "errors_elementwise",
+            label,
+            f"!! builtins.TypeError: clamp() received an invalid combination of arguments - got ({got}), but",
+            f"!! builtins.TypeError: clamp() received an invalid combination of arguments - got (Tensor, {got}), but",
+            "A method is the function of that name: its errors count the tensor among the arguments",
+        )
+        for label, got in (("clamp str", "str"), ("clamp mixed", "Tensor, float"))
+    ),
+    Deviation(
+        "numpy_bridge",
+        r"^\[from_numpy (complex64|uint16|uint32|uint64)\] -> torch\.\w+$",
+        r"[from_numpy \1] !! builtins.TypeError: can't convert np.ndarray of type numpy.\1. The only supported types "
+        r"are: "
+        "float64, float32, float16, int64, int32, int16, int8, uint8, and bool.\n    | Convert it first, for instance "
+        "array.astype(numpy.int64); split a complex array into .real and .imag.",
+        FEW_DTYPES,
+        regex=True,
+    ),
+    Deviation(
+        "numpy_bridge",
+        "float16, complex64, complex128, int64, int32, int16, int8, uint64, uint32, uint16, uint8, and bool.",
+        "float16, int64, int32, int16, int8, uint8, and bool.",
+        FEW_DTYPES,
+    ),
+    T(
+        "numpy_bridge",
+        "complex",
+        "-> tensor([1.+2.j])",
+        "!! builtins.RuntimeError: Could not infer dtype of complex",
+        FEW_DTYPES,
+    ),
+    T(
+        "numpy_bridge",
+        "numpy of bfloat16",
+        "!! builtins.TypeError: Got unsupported ScalarType BFloat16",
+        "-> dtype(bfloat16)",
+        "bfloat16 tensors become NumPy arrays of ml_dtypes.bfloat16",
+    ),
+    T(
+        "numpy_bridge",
+        "np.sum",
+        "!! builtins.TypeError: sum() got an unexpected keyword argument 'axis'",
+        "-> tensor(116.)",
+        ARRAYS_MIX,
+    ),
+    T(
+        "numpy_bridge",
+        "np.mean method",
+        "!! builtins.TypeError: mean() got an unexpected keyword argument 'axis'",
+        "-> tensor(19.3333)",
+        ARRAYS_MIX,
+    ),
+    T(
+        "numpy_bridge",
+        "np.max",
+        "!! builtins.TypeError: max(): argument 'dim' must be int, not NoneType",
+        "-> tensor(1.)",
+        ARRAYS_MIX,
+    ),
+    T(
+        "numpy_bridge",
+        "ndarray + tensor",
+        "!! builtins.TypeError: Concatenation operation is not implemented for NumPy arrays, use np.concatenate() "
+        "instead. "
+        "Please do not rely on this error; it may not be given on all Python implementations.",
+        "-> tensor([[200.,  14.,   4.],\n        [  6.,  -2.,  10.]])",
+        ARRAYS_MIX,
+    ),
+    T(
+        "numpy_bridge",
+        "ndarray * rg",
+        "!! builtins.TypeError: unsupported operand type(s) for *: 'numpy.ndarray' and 'Tensor'",
+        "-> tensor([1., 2.], grad_fn=<MulBackward0>)",
+        ARRAYS_MIX,
+    ),
+    T(
+        "numpy_bridge",
+        "rg * ndarray",
+        "!! builtins.RuntimeError: Can't call numpy() on Tensor that requires grad. Use "
+        "tensor.detach().numpy() instead.",
+        "-> tensor([1., 2.], grad_fn=<MulBackward0>)",
+        ARRAYS_MIX,
+    ),
+    T(
+        "numpy_bridge",
+        "gradient through",
+        "!! builtins.RuntimeError: Can't call numpy() on Tensor that requires grad. Use "
+        "tensor.detach().numpy() instead.",
+        "-> tensor([2., 3.])",
+        ARRAYS_MIX,
+    ),
+    T(
+        "numpy_bridge",
+        "ndarray @ tensor",
+        "!! builtins.TypeError: unsupported operand type(s) for @: 'numpy.ndarray' and 'Tensor'",
+        "-> tensor([[10053.,   303.],\n        [  303.,    35.]])",
+        ARRAYS_MIX,
+    ),
+    T(
+        "numpy_bridge",
+        "tensor of negative strides",
+        "!! builtins.ValueError: At least one stride in the given numpy array is negative, and tensors with negative "
+        "strides are not currently supported. (You can probably work around this by making a copy of your array  with "
+        "array.copy().)",
+        "-> tensor([[  2.,   7., 100.],\n        [  5.,  -1.,   3.]])",
+        "torch.tensor() copies, whatever the strides of the array",
+    ),
+    Deviation(
+        "numpy_bridge",
+        r"^    warn DeprecationWarning: (__array__ implementation doesn't accept|__array_wrap__ must accept) .*\n",
+        "",
+        ARRAY_WARNINGS,
+        regex=True,
+    ),
+    Deviation(
+        "node_attributes",
+        "(<class 'CopySlices'>, <class 'object'>)",
+        "(<class 'CopySlices'>, <class 'torch.autograd.graph.Node'>, <class 'torch._engine.node.Slot'>, <class "
+        "'object'>)",
+        NODE_CLASSES,
+    ),
+    T(
+        "nodes_and_edges",
+        "construct",
+        "!! builtins.TypeError: Can't instantiate abstract class Node with abstract methods _input_metadata, "
+        "_register_hook_dict, _sequence_nr, metadata, name, next_functions, register_hook, register_prehook",
+        "-> <torch.autograd.graph.Node object at 0xADDRESS>",
+        NODE_CLASSES,
+    ),
+    T(
+        "nodes_and_edges",
+        "hooks of an accumulate node live as long as it",
+        "-> ['kept']",
+        "-> ['lost', 'lost', 'kept']",
+        "The AccumulateGrad of a leaf lives as long as the leaf, and so do hooks on it",
+    ),
+    T(
+        "threads_backward",
+        "sequence numbers are per thread",
+        "-> ([[0, 1, 2], [0, 1, 2]], True)",
+        "-> ([[0, 1, 2], [0, 1, 2]], False)",
+        "Sequence numbers of nodes rise through all threads; within one thread, as in PyTorch",
+    ),
+    T(
+        "grad_attribute",
+        "zero_ between passes",
+        "-> (True, tensor([2., 4.]), 3)",
+        "-> (True, tensor([2., 4.]), 2)",
+        "Sums inside a pass are not counted as edits of the gradient that results",
+    ),
+    T(
+        "inplace_rules",
+        "set_",
+        "-> tensor([1., 1., 1.], grad_fn=<NotImplemented>)",
+        "!! builtins.RuntimeError: set_(): only a leaf can take over the memory of another tensor; use copy_() or "
+        "clone()",
+        "set_() refuses tensors with a history: PyTorch makes a graph that no backward can pass",
+    ),
+    Deviation(
+        "scalars_and_protocols",
+        "(<class 'torch.Tensor'>, True, <class 'torch.Tensor'>, 'torch')",
+        "(<class 'torch.Tensor'>, True, <class 'torch.Tensor'>, 'retrograd')",
+        OUR_NAME,
+    ),
+    T(
+        "scalars_and_protocols",
+        "dtype call",
+        "!! builtins.TypeError: 'torch.dtype' object is not callable",
+        "!! builtins.TypeError: 'dtype' object is not callable",
+        OUR_NAME,
+    ),
+    Deviation(
+        "values_and_gradients",
+        "tensor([3.2284e+14, 8.9348e+00,        inf, 4.9348e+00, 3.9493e-01])",
+        "tensor([   inf, 8.9348,    inf, 4.9348, 0.3949])",
+        CANCELLED,
+    ),
+    Deviation(
+        "values_and_gradients",
+        "[F.gelu] -> (tensor([-1.2648e-04,",
+        "[F.gelu] -> (tensor([-1.2684e-04,",
+        CANCELLED,
+    ),
+    Deviation(
+        "grad_fn_names",
+        "alias2         AliasBackward0                     next=[('AccumulateGrad', 0)] saved=[]",
+        "alias2 ERR AttributeError module 'torch' has no attribute 'ops'\nretrograd has no 'torch.ops'; near names: "
+        "cos",
+        "There is no torch.ops: PyTorch's internal operators have no names here",
+    ),
+    T(
+        "backward_roots",
+        "shape of the second",
+        "!! builtins.RuntimeError: The size of tensor a (2) must match the size of tensor b (3) at non-singleton "
+        "dimension 0",
+        "!! builtins.RuntimeError: Mismatch in shape: grad_output[1] has a shape of torch.Size([3]) and output[1] "
+        "has a "
+        "shape of torch.Size([2]).",
+        MISLEADING,
+    ),
+    T(
+        "broadcasting",
+        "expand neg",
+        "!! builtins.RuntimeError: numel: integer multiplication overflow",
+        "!! builtins.RuntimeError: The expanded size of the tensor (-2) must match the existing size (1) at "
+        "non-singleton "
+        "dimension 0.  Target sizes: [-2].  Tensor sizes: [1]",
+        MISLEADING,
+    ),
+)
+
+if importlib.util.find_spec("retrograd") and not engine_is_compiled():
+    DEVIATIONS += (
+        Deviation(
+            "node_attributes",
+            "AttributeError 'MulBackward0' object has no attribute 'foo'",
+            "setattr ok 1",
+            NODE_CLASSES,
+        ),
+        T(
+            "nodes_and_edges",
+            "set attribute",
+            "!! builtins.AttributeError: 'MulBackward0' object has no attribute 'foo'",
+            "-> ok/None",
+            NODE_CLASSES,
+        ),
+    )

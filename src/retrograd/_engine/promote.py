@@ -129,6 +129,13 @@ def to(x: Any, dtype: Any) -> Any:
     return np.asarray(int(x)).astype(dtype)             # wraps around, as PyTorch does
 
 
+def times(x: Any, number: Any) -> Any:
+    """x * number, in x's dtype: NumPy takes a Python float for float32 where x is bfloat16."""
+    if isinstance(x, np.ndarray) and x.dtype.kind == "V":
+        return x * np.asarray(number, x.dtype)
+    return x * number
+
+
 def check_broadcast(a: Any, b: Any) -> None:
     """RuntimeError in PyTorch's words when two operands do not broadcast."""
     sa: Shape = getattr(a, "shape", ())

@@ -119,13 +119,13 @@ class TensorBase:
     def __neg__(self) -> Any:
         return arith.neg(self)
 
-    def __pow__(self, other: Any) -> Any:
-        return arith.pow(self, other)
+    def __pow__(self, other: Any, modulo: Any = None) -> Any:
+        return arith.pow(self, other) if modulo is None else NotImplemented
 
     def __rpow__(self, other: Any) -> Any:
         return arith.pow(other, self)
 
-    def __ipow__(self, other: Any) -> Any:
+    def __ipow__(self, other: Any) -> Any:  # type: ignore[misc]  # always without a modulus
         return arith.pow_(self, other)
 
     def __matmul__(self, other: Any) -> Any:

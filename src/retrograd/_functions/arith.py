@@ -189,18 +189,19 @@ def square_(input: Any) -> Any:
 def trapezoid(y: Any, x: Any = None, *, dx: Any = 1, dim: int = -1) -> Any:
     """The integral of y along dim by the trapezoidal rule; x are the places of the samples, or dx is their distance."""
     a: Any = tensor(y, "trapezoid", "y")
+    if a.array.dtype.kind == "b":
+        raise RuntimeError("trapezoid: received a bool input for `y`, but bool is not supported")
+    n = a.size(dim)
     if x is None:
-        if not a.shape[dim]:
+        if n == 0:
             return a.sum(dim)
+        dx = dx.item() if isinstance(dx, TensorBase) else dx
         return arith.MulBackward1(dx).run(a.sum(dim) - (a.select(dim, 0) + a.select(dim, -1)) * 0.5)
     steps: Any = tensor(x, "trapezoid", "x", 2)
-    n = a.shape[dim]
     if steps.array.ndim == 1:
         if len(steps) != n:
-            raise RuntimeError(
-                f"trapezoid: There must be one `x` value for each sample point")
-        steps = steps.reshape(-1, *(1,) * (a.array.ndim - 1 - dim % a.array.ndim))
-        steps = steps.diff(dim=0)
+            raise RuntimeError("trapezoid: There must be one `x` value for each sample point")
+        steps = steps.diff().reshape(-1, *(1,) * (a.array.ndim - 1 - dim % a.array.ndim))
     else:
         steps = steps.diff(dim=dim)
     return ((a.narrow(dim, 0, n - 1) + a.narrow(dim, 1, n - 1)) * steps).sum(dim) / 2.0

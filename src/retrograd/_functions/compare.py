@@ -9,7 +9,7 @@ from .._engine import promote
 from .._engine.tensor import TensorBase, wrap
 from .._engine.views import NAMES
 from .._ops import compare
-from ._args import finish, operand, refused, tensor
+from ._args import OPERANDS, finish, operand, refused, tensor
 
 __all__: list[str] = []
 METHODS: list[str] = []
@@ -47,7 +47,10 @@ def into(x: Any, y: Any, name: str, other: Any = None) -> Any:
 
 def ordered(name: str, op: Any, sign: str, other_name: str) -> None:
     def function(input: Any, other: Any, *, out: Any = None) -> Any:
-        return finish(op(tensor(input, name), operand(other, name)), out, name)
+        if not isinstance(input, TensorBase) or not isinstance(other, OPERANDS):
+            raise refused(name, (input, other), "(Tensor input, Tensor other, *, Tensor out = None)",
+                          "(Tensor input, Number other, *, Tensor out = None)")
+        return finish(op(input, operand(other, name)), out, name)
 
     def function_(input: Any, other: Any) -> Any:
         x = tensor(input, name + "_")

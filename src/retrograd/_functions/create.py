@@ -69,7 +69,7 @@ def array_of(data: Any, want: Any) -> Any:
         dtypes.of(array.dtype)
         return array if want is None else convert(array, want)
     if isinstance(data, (bool, int, float)):
-        array: Any = number_array(data, want)
+        array = number_array(data, want)
     elif isinstance(data, (str, bytes)):
         raise TypeError(f"new(): invalid data type '{type(data).__name__}'")
     elif hasattr(data, "__array__"):
@@ -291,10 +291,9 @@ def sizes(size: tuple[Any, ...], name: str) -> tuple[int, ...]:
     for i, n in enumerate(at):
         if not is_size(n):
             kind = dtypes.typename(n)
-            raise TypeError(
-                f"{name}(): argument 'size' (position 1) must be tuple of ints, but found element of type {kind} at pos 0"
-                if not i else f"{name}(): argument 'size' failed to unpack the object at pos {i + 1} with error \"type "
-                f"must be tuple of ints,but got {kind}\"")
+            raise TypeError(f"{name}(): argument 'size' " + (
+                f"(position 1) must be tuple of ints, but found element of type {kind} at pos 0" if not i else
+                f"failed to unpack the object at pos {i + 1} with error \"type must be tuple of ints,but got {kind}\""))
     to = shape_of((at,))
     for n in to:
         if n < 0:
@@ -393,7 +392,8 @@ def is_scalar(x: Any) -> bool:
 def scalar(x: Any, function: str, name: str, position: int) -> None:
     """TypeError unless x is a number or a 0-dim tensor."""
     if not is_scalar(x):
-        raise TypeError(f"{function}(): argument '{name}' (position {position}) must be Number, not {dtypes.typename(x)}")
+        raise TypeError(
+            f"{function}(): argument '{name}' (position {position}) must be Number, not {dtypes.typename(x)}")
 
 
 ARANGE = ("(Number end)", "(Number start, Number end)", "(Number start, Number end, Number step = 1)")
@@ -445,8 +445,8 @@ def linspace(start: Any, end: Any, steps: Any = None, *, out: Any = None, dtype:
              device: Any = None, requires_grad: bool = False) -> Any:
     """`steps` numbers from start to end, both included, evenly spaced."""
     if not is_scalar(start) or not is_scalar(end) or not is_size(steps):
-        raise refused("linspace", tuple(x for x in (start, end, steps) if x is not None), "(Tensor start, Tensor end, int steps)",
-                      "(Number start, Number end, int steps)")
+        raise refused("linspace", tuple(x for x in (start, end, steps) if x is not None),
+                      "(Tensor start, Tensor end, int steps)", "(Number start, Number end, int steps)")
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")
     want = dtypes.get_default_dtype().numpy if dtype is None else dtypes.to_numpy(dtype, "linspace")
@@ -511,7 +511,8 @@ def randint(*args: Any, generator: Any = None, out: Any = None, dtype: Any = dty
     if size is None:
         size = rest.pop()
     if not isinstance(size, (tuple, list)):
-        raise TypeError(f"randint(): argument 'size' (position {len(args)}) must be tuple of ints, not {dtypes.typename(size)}")
+        raise TypeError(
+            f"randint(): argument 'size' (position {len(args)}) must be tuple of ints, not {dtypes.typename(size)}")
     if high is None:
         high = whole(rest.pop(), "randint", "high", len(rest) + 1)
     if low is None:
@@ -564,8 +565,8 @@ def bernoulli(input: Any, p: Any = None, *, generator: Any = None, out: Any = No
         raise NotImplementedError(f"\"bernoulli_tensor_cpu_p_\" not implemented for '{dtypes.of(x.dtype).scalar}'")
     if p is None and x.size and not bool(((x >= 0) & (x <= 1)).all()):
         raise RuntimeError(
-            "Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error message be improved?  If so, "
-            "please report an enhancement request to PyTorch.)")
+            "Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error message be improved?  If "
+            "so, please report an enhancement request to PyTorch.)")
     array = random.bernoulli(x if p is None else number(p), x.shape, x.dtype, generator=generator)
     return wrap(array) if out is None else fill_out(out, array)
 
@@ -658,7 +659,7 @@ for _dtype in (dtypes.float64, dtypes.float32, dtypes.float16, dtypes.bfloat16, 
                dtypes.int8, dtypes.uint8, dtypes.bool):
     _name = _dtype.scalar + "Tensor"
     globals()[_name] = Typed(_name, (), {
-        "dtype": _dtype, "__module__": "retrograd", "__doc__": f"A tensor of {_dtype!r}; torch.tensor is the way today."})
+        "dtype": _dtype, "__module__": "retrograd", "__doc__": f"A tensor of {_dtype!r}; better: torch.tensor"})
     __all__.append(_name)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._engine.modes import grad_on
+from .._engine.op import watch
 from .._engine.tensor import TensorBase, bump, wants_grad, wrap
 from .._ops import create, embed, index, linalg, loss, shape
 from .._ops.linalg import C_NAMES
@@ -71,7 +72,9 @@ def embedding(
         raise RuntimeError("'weight' must be 2-D")
     at = numbers(where, rows, "embedding")
     in_range(at, rows)
-    return embed.embedding(w, at.copy(), pad, bool(scale_grad_by_freq), bool(sparse))
+    op = embed.EmbeddingBackward0(at, pad, bool(scale_grad_by_freq), bool(sparse))
+    watch(op, where)
+    return op.run(w)
 
 
 def embedding_renorm_(input: Any, indices: Any, max_norm: float, norm_type: float) -> Any:
@@ -172,7 +175,10 @@ def embedding_bag(
         if kept is not None:
             kept = index.index(kept, (np.flatnonzero(good),))
     factor = 1.0 / np.bincount(at, minlength=rows)[at] if scale_grad_by_freq else None
-    op = embed.EmbeddingBagBackward0(at.copy(), bag, sizes, MODES[mode], factor)
+    op = embed.EmbeddingBagBackward0(at, bag, sizes, MODES[mode], factor)
+    watch(op, shape.flat(x) if x.array.ndim > 1 else x)
+    if offsets is not None:
+        watch(op, offsets)
     return op.run([w, kept])
 
 

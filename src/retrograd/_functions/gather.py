@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import dtypes
 from .._engine import promote
+from .._engine.op import recording, watch
 from .._engine.tensor import TensorBase, wrap
 from .._ops import gather as ops
 from .._ops import index as language
@@ -27,7 +28,7 @@ METHODS = [
     "gather", "scatter", "scatter_", "scatter_add", "scatter_add_", "scatter_reduce", "scatter_reduce_",
     "index_select", "index_add", "index_add_", "index_copy", "index_copy_", "index_fill", "index_fill_",
     "index_put", "index_put_", "masked_select", "masked_scatter", "masked_scatter_", "take", "take_along_dim",
-    "put", "put_", "nonzero", "argwhere",
+    "put", "put_", "nonzero", "argwhere", "__delitem__",
 ]
 FUNCTIONAL = ["one_hot"]
 
@@ -74,15 +75,14 @@ def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False, out: 
                 f"Size does not match at dimension {d} expected index {list(i.shape)} to be no larger than self "
                 f"{list(x.array.shape)} apart from dimension {at}")
     in_range(i, at, length(x, at))
+    op = ops.GatherBackward0(at, i if i.ndim == x.array.ndim or not x.array.ndim else i.reshape(1))
+    watch(op, index)
     if i.ndim != x.array.ndim:                          # one of them is a number
-        if x.array.ndim:
-            y = shape.reshape(ops.gather(x, at, i.reshape(1)), ())
-        else:
-            y = ops.gather(shape.reshape(x, (1,)), 0, i)
+        y = shape.reshape(op.run(x), ()) if x.array.ndim else op.run(shape.reshape(x, (1,)))
     elif not i.size and i.shape != shown:
-        y = shape.reshape(ops.gather(x, at, i), shown)
+        y = shape.reshape(op.run(x), shown)
     else:
-        y = ops.gather(x, at, i)
+        y = op.run(x)
     return finish(y, out, "gather", x)
 
 
@@ -143,9 +143,11 @@ def scattered(x: Any, dim: Any, index: Any, src: Any, reduce: Any, inplace: bool
         op: Any = ops.NotImplemented_(at, i, reduce)
     elif number:
         op = ops.ScatterBackward1(at, i, src)
+        watch(op, index)
         return op.run_(x) if inplace else op.run(x)
     else:
         op = ops.ScatterBackward0(at, i)
+        watch(op, index)
     return op.run_(x, src) if inplace else op.run(x, src)
 
 
@@ -167,21 +169,31 @@ def scatter_(input: Any, dim: int, index: Any, src: Any = None, *, value: Any = 
 def scatter_add(input: Any, dim: int, index: Any, src: Any) -> Any:
     """A copy with src added at index along dim; repeated indices add up."""
     x = tensor(input, "scatter_add")
-    at, i, src = prepared("scatter", x, dim, index, tensor(src, "scatter_add", "src", 3))
-    return ops.ScatterAddBackward0(at, i).run(x, src)
+    op, src = scatter_adder(x, dim, index, src, "scatter_add")
+    return op.run(x, src)
 
 
 def scatter_add_(input: Any, dim: int, index: Any, src: Any) -> Any:
     """In place: scatter_add."""
-    at, i, src = prepared("scatter", input, dim, index, tensor(src, "scatter_add_", "src", 3))
-    return ops.ScatterAddBackward0(at, i).run_(input, src)
+    op, src = scatter_adder(input, dim, index, src, "scatter_add_")
+    return op.run_(input, src)
+
+
+def scatter_adder(x: TensorBase, dim: int, index: Any, src: Any, function: str) -> tuple[Any, Any]:
+    at, i, src = prepared("scatter", x, dim, index, tensor(src, function, "src", 3))
+    op = ops.ScatterAddBackward0(at, i)
+    if recording(src):                                  # only its rule reads the index
+        watch(op, index)
+    return op, src
 
 
 def reducer(x: TensorBase, dim: int, index: Any, src: Any, reduce: str, include_self: bool) -> tuple[Any, Any]:
     if reduce not in ("sum", "prod", "mean", "amax", "amin"):
         raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
     at, i, src = prepared("scatter", x, dim, index, tensor(src, "scatter_reduce", "src", 3))
-    return ops.ScatterReduceBackward0(at, i, reduce, include_self), src
+    op = ops.ScatterReduceBackward0(at, i, reduce, include_self)
+    watch(op, index)
+    return op, src
 
 
 def scatter_reduce(input: Any, dim: int, index: Any, src: Any, reduce: str, *, include_self: bool = True) -> Any:
@@ -218,8 +230,14 @@ def index_select(input: Any, dim: int, index: Any, *, out: Any = None) -> Any:
         raise RuntimeError(f"index_select(): Index to scalar can have only 1 value, got {i.size} value(s)")
     i = i.reshape(-1).astype(np.int64, copy=False)
     if i.size and (i.min() < 0 or i.max() >= length(x, at)):
+        if at == 1:
+            n = length(x, at)
+            raise RuntimeError(
+                f"INDICES element is out of DATA bounds, id={int(i[(i < 0) | (i >= n)][0])} axis_dim={n}")
         raise IndexError("index out of range in self")
-    return finish(ops.index_select(x, at, i), out, "index_select", x)
+    op = ops.IndexSelectBackward0(at, i)
+    watch(op, index)
+    return finish(op.run(x), out, "index_select", x)
 
 
 def adder(x: TensorBase, dim: int, index: Any, source: Any, alpha: Any) -> tuple[Any, Any]:
@@ -247,7 +265,10 @@ def adder(x: TensorBase, dim: int, index: Any, source: Any, alpha: Any) -> tuple
         in_range(i, at, length(x, at))
     elif i.size and (i.min() < 0 or i.max() >= length(x, at)):
         raise IndexError("index out of range in self")
-    return ops.IndexAddBackward0(at, i.reshape(-1).astype(np.int64, copy=False), alpha), b
+    op = ops.IndexAddBackward0(at, i.reshape(-1).astype(np.int64, copy=False), alpha)
+    if recording(b):                                    # only its rule reads the index
+        watch(op, index)
+    return op, b
 
 
 @aliased
@@ -297,7 +318,9 @@ def copier(x: TensorBase, dim: int, index: Any, source: Any) -> tuple[Any, Any]:
         if low < 0 or high >= n:
             raise IndexError(
                 f"index_copy_(): index {low if low < 0 else high} is out of bounds for dimension {at} with size {n}")
-    return ops.IndexCopyBackward0(at, i.reshape(-1)), b
+    op = ops.IndexCopyBackward0(at, i.reshape(-1))
+    watch(op, index)
+    return op, b
 
 
 @aliased
@@ -331,8 +354,10 @@ def filled(x: TensorBase, dim: int, index: Any, value: Any, inplace: bool) -> An
                 f"index_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.array.ndim} "
                 "dimension(s).")
         two = ops.IndexFillBackward1(at, i)
+        watch(two, index)
         return two.run_(x, value) if inplace else two.run(x, value)
     one = ops.IndexFillBackward0(at, i, value)
+    watch(one, index)
     return one.run_(x) if inplace else one.run(x)
 
 
@@ -348,8 +373,8 @@ def index_fill_(input: Any, dim: int, index: Any, value: Any) -> Any:
     return filled(input, dim, index, value, True)
 
 
-def put_index(x: TensorBase, indices: Any, values: Any) -> Any:
-    """The NumPy index that `indices` stands for, checked."""
+def put_index(x: TensorBase, indices: Any, values: Any, accumulate: bool) -> Any:
+    """The op that writes at `indices`, checked."""
     if not isinstance(indices, (tuple, list)):
         raise TypeError(
             f"index_put(): argument 'indices' (position 1) must be tuple of Tensors, not {dtypes.typename(indices)}")
@@ -359,22 +384,28 @@ def put_index(x: TensorBase, indices: Any, values: Any) -> Any:
         raise RuntimeError(
             f"Index put requires the source and destination dtypes match, got {scalar_name(x)} for the destination and "
             f"{scalar_name(values)} for the source.")
-    where = tuple(slice(None) if i is None else tensor(i, "index_put", "indices").array for i in indices)
+    for n, i in enumerate(indices):
+        if not isinstance(i, TensorBase):
+            raise TypeError(f"expected Tensor as element {n} in argument 0, but got {dtypes.typename(i)}")
+    where = tuple(i.array for i in indices)
     language.check_bounds(where, x.array.shape)
-    return where
+    op = language.IndexPutBackward0(where, bool(accumulate))
+    if not accumulate or recording(values):
+        language.watch_all(op, indices)
+    return op
 
 
 def index_put(input: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
     """A copy with values written at (or added at) a tuple of index tensors."""
     x = tensor(input, "index_put")
     values = tensor(values, "index_put", "values", 3)
-    return language.index_put(x, put_index(x, indices, values), values, accumulate)
+    return put_index(x, indices, values, accumulate).run(x, values)
 
 
 def index_put_(input: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
     """In place: index_put."""
     values = tensor(values, "index_put_", "values", 3)
-    return language.index_put_(input, put_index(input, indices, values), values, accumulate)
+    return put_index(input, indices, values, accumulate).run_(input, values)
 
 
 # Masks
@@ -385,7 +416,9 @@ def masked_select(input: Any, mask: Any, *, out: Any = None) -> Any:
     if m.array.dtype.kind != "b":
         raise RuntimeError("masked_select: expected BoolTensor for mask")
     promote.check_broadcast(m.array, x.array)
-    return finish(ops.masked_select(x, m.array), out, "masked_select", x)
+    op = ops.MaskedSelectBackward0(m.array)
+    watch(op, m)
+    return finish(op.run(x), out, "masked_select", x)
 
 
 def scatter_mask(x: TensorBase, mask: Any, source: Any) -> tuple[Any, Any]:
@@ -401,7 +434,9 @@ def scatter_mask(x: TensorBase, mask: Any, source: Any) -> tuple[Any, Any]:
     wide = np.broadcast_to(m.array, np.broadcast_shapes(m.array.shape, x.array.shape))
     if b.array.size < np.count_nonzero(wide):
         raise RuntimeError("Number of elements of source < number of ones in mask")
-    return ops.MaskedScatterBackward0(m.array), b
+    op = ops.MaskedScatterBackward0(m.array)
+    watch(op, m)
+    return op, b
 
 
 def masked_scatter(input: Any, mask: Any, source: Any) -> Any:
@@ -435,7 +470,9 @@ def flat_index(function: str, x: TensorBase, index: Any) -> Any:
 def take(input: Any, index: Any) -> Any:
     """The elements at flat positions (C order), in the shape of index."""
     x = tensor(input, "take")
-    return ops.take(x, flat_index("take", x, index))
+    op = ops.TakeBackward0(flat_index("take", x, index))
+    watch(op, index)
+    return op.run(x)
 
 
 def take_along_dim(input: Any, indices: Any, dim: int | None = None, *, out: Any = None) -> Any:
@@ -458,7 +495,7 @@ def take_along_dim(input: Any, indices: Any, dim: int | None = None, *, out: Any
     wide_x, wide_i = list(both), list(both)
     if x.array.ndim:
         wide_x[at], wide_i[at] = a[at], b[at]
-    return gather(shape.expand(x, tuple(wide_x)), at, wrap(np.broadcast_to(i.array, wide_i)), out=out)
+    return gather(shape.expand(x, tuple(wide_x)), at, wrap(np.array(np.broadcast_to(i.array, wide_i))), out=out)
 
 
 def putter(x: TensorBase, index: Any, source: Any, accumulate: bool) -> tuple[Any, Any]:
@@ -472,7 +509,10 @@ def putter(x: TensorBase, index: Any, source: Any, accumulate: bool) -> tuple[An
         raise IndexError(
             f"put_(): Expected source and index to have the same number of elements, but got source.numel() = "
             f"{b.array.size}, index.numel() = {i.array.size}")
-    return ops.PutBackward0(flat_index("put_", x, i), bool(accumulate)), b
+    op = ops.PutBackward0(flat_index("put_", x, i), bool(accumulate))
+    if not accumulate or recording(b):
+        watch(op, i)
+    return op, b
 
 
 def put(input: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
@@ -502,6 +542,11 @@ def nonzero(input: Any, *, out: Any = None, as_tuple: bool = False) -> Any:
 def argwhere(input: Any) -> Any:
     """nonzero as rows."""
     return nonzero(input)
+
+
+def __delitem__(input: Any, index: Any) -> Any:
+    """Elements cannot be deleted."""
+    raise TypeError("Tensor does not support deleting items")
 
 
 def one_hot(tensor: Any, num_classes: int = -1) -> Any:

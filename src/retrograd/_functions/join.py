@@ -12,7 +12,7 @@ from .._engine import promote
 from .._engine.tensor import TensorBase, wrap
 from .._ops import arith, compare, create, gather, index, join, shape
 from ._args import dim_of, finish, tensor
-from .reduce import aliased
+from .reduce import aliased, integer
 from .shape import atleast_1d, atleast_2d, atleast_3d, reshaped
 
 __all__ = [
@@ -59,7 +59,7 @@ def cat(tensors: Any, dim: int = 0, *, out: Any = None) -> Any:
             raise RuntimeError(f"zero-dimensional tensor (at position {i}) cannot be concatenated")
     whole = [x for x in xs if x.array.shape != (0,)]
     first = (whole or xs)[0].array.shape
-    at = dim_of(dim, len(first))
+    at = dim_of(integer(dim, "cat", "dim", 2), len(first))
     for i, x in enumerate(xs):
         have = x.array.shape
         if have == (0,):
@@ -137,6 +137,8 @@ def split(tensor: Any, split_size_or_sections: Any = None, dim: int = 0, *, spli
     if isinstance(sizes, (tuple, list)):
         return split_with_sizes(tensor, sizes, dim)
     x = _tensor(tensor, "split")
+    if sizes is None:
+        raise TypeError("Tensor.split() missing 1 required positional argument: 'split_size'")
     if not isinstance(sizes, (int, np.integer)):
         raise TypeError(
             "split_with_sizes(): argument 'split_sizes' (position 2) must be tuple of ints, not "
@@ -178,6 +180,7 @@ def chunk(input: Any, chunks: int, dim: int = 0) -> Any:
     x = tensor(input, "chunk")
     if not x.array.ndim:
         raise RuntimeError("chunk expects at least a 1-dimensional tensor")
+    chunks = integer(chunks, "chunk", "chunks", 1)
     if chunks <= 0:
         raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
     at = dim_of(dim, x.array.ndim)
@@ -282,7 +285,7 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> Any:
         raise RuntimeError("meshgrid expects a non-empty TensorList")
     for x in xs:
         if x.array.ndim > 1:
-            raise RuntimeError(f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {x!r}")
+            raise RuntimeError(f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {listing(x)}")
         if x.array.dtype != xs[0].array.dtype:
             raise RuntimeError("meshgrid expects all tensors to have the same dtype")
     if indexing not in ("ij", "xy"):
@@ -296,6 +299,17 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> Any:
         sizes[d] = x.array.size
     return tuple(shape.expand(shape.reshape(x, (1,) * d + (-1,) + (1,) * (n - d - 1)), tuple(sizes))
                  for x, d in zip(xs, along, strict=True))
+
+
+def listing(x: TensorBase) -> str:
+    """A matrix as PyTorch's C++ prints it."""
+    kind = {"float32": "Float", "float64": "Double", "float16": "Half", "bfloat16": "BFloat16", "int64": "Long",
+            "int32": "Int", "int16": "Short", "int8": "Char", "uint8": "Byte", "bool": "Bool"}[x.array.dtype.name]
+    end = f"[ torch.{kind}Tensor{{{','.join(map(str, x.array.shape))}}} ]"
+    if x.array.ndim != 2:
+        return end
+    rows = "".join(" " + " ".join(f"{v:2g}" for v in row) + "\n" for row in x.array.tolist())
+    return rows + end
 
 
 def cartesian_prod(*tensors: Any) -> Any:

@@ -274,7 +274,8 @@ def smoothed(
         if w is None:
             count = np.asarray(np.count_nonzero(~skip), np.int64)
         else:
-            count = np.asarray(np.where(skip, 0, w.array[np.where(skip, 0, t)]).sum()).astype(w.array.dtype)
+            with np.errstate(all="ignore"):
+                count = np.asarray(np.where(skip, 0, w.array[np.where(skip, 0, t)]).sum()).astype(w.array.dtype)
         each = arith.div(sums.sum(each), wrap(count))
     else:
         each = reduced(each, kind)

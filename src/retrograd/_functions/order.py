@@ -8,7 +8,7 @@ import numpy as np
 from .._engine.tensor import TensorBase, wrap
 from .._ops import order, reduce
 from ._args import dim_of, finish, tensor
-from .reduce import aliased, pair, scalar_name, some
+from .reduce import aliased, chosen, is_int, pair, refused, scalar_name, some
 
 __all__ = [
     "sort", "argsort", "msort", "topk", "kthvalue", "unique", "unique_consecutive", "searchsorted", "bucketize",
@@ -24,17 +24,24 @@ def sort(input: Any, dim: int = -1, descending: bool = False, stable: bool = Fal
     https://pytorch.org/docs/stable/generated/torch.sort.html
     """
     x = tensor(input, "sort")
-    op = order.SortBackward0(dim_of(dim, x.array.ndim))
+    op = order.SortBackward0(sort_dim(dim, x, "sort"))
     op.descending = bool(descending)
     values = op.run(x)
-    return pair("sort", values, wrap(op.indices), out, x)
+    return pair("sort", values, chosen(op), out, x)
+
+
+def sort_dim(dim: Any, x: TensorBase, function: str) -> int:
+    if not is_int(dim):
+        raise refused(function, (dim,), "(*, bool stable, int dim = -1, bool descending = False)",
+                      "(int dim = -1, bool descending = False)")
+    return dim_of(dim, x.array.ndim)
 
 
 @aliased
 def argsort(input: Any, dim: int = -1, descending: bool = False, *, stable: bool = False) -> Any:
     """The indices that sort along dim, int64."""
     x = tensor(input, "argsort")
-    at = dim_of(dim, x.array.ndim)
+    at = sort_dim(dim, x, "argsort")
     return wrap(order.order_of(x.array, at, bool(descending)) if x.array.ndim else np.zeros((), np.int64))
 
 
@@ -56,7 +63,7 @@ def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool =
     op = order.TopkBackward0(at)
     op.k, op.largest = int(k), bool(largest)
     values = op.run(x)
-    return pair("topk", values, wrap(op.indices), out, x)
+    return pair("topk", values, chosen(op), out, x)
 
 
 @aliased
@@ -69,7 +76,7 @@ def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False, *, out: A
     op = reduce.KthvalueBackward0(at, keepdim)
     op.k = int(k)
     values = op.run(x)
-    return pair("kthvalue", values, wrap(op.indices), out, x)
+    return pair("kthvalue", values, chosen(op), out, x)
 
 
 def unique(input: Any, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False,
@@ -88,7 +95,7 @@ def unique(input: Any, sorted: bool = True, return_inverse: bool = False, return
         values, inverse, counts = np.unique(a, return_inverse=True, return_counts=True, equal_nan=False)
         y = order.Unique2Backward0(values).run(x)
         inverse = inverse.reshape(a.shape)
-    return chosen(y, inverse, counts, return_inverse, return_counts)
+    return several(y, inverse, counts, return_inverse, return_counts)
 
 
 def unique_consecutive(input: Any, return_inverse: bool = False, return_counts: bool = False,
@@ -108,10 +115,10 @@ def unique_consecutive(input: Any, return_inverse: bool = False, return_counts: 
     inverse = np.cumsum(new) - 1
     counts = np.diff(np.append(np.flatnonzero(new), n))
     y = order.UniqueConsecutiveBackward0(values).run(x)
-    return chosen(y, inverse.reshape(a.shape) if dim is None else inverse, counts, return_inverse, return_counts)
+    return several(y, inverse.reshape(a.shape) if dim is None else inverse, counts, return_inverse, return_counts)
 
 
-def chosen(y: Any, inverse: Any, counts: Any, return_inverse: bool, return_counts: bool) -> Any:
+def several(y: Any, inverse: Any, counts: Any, return_inverse: bool, return_counts: bool) -> Any:
     outs = [y]
     if return_inverse:
         outs.append(wrap(inverse.astype(np.int64)))

@@ -190,7 +190,7 @@ def polygamma(n: int, input: Any, *, out: Any = None) -> Any:
     if n < 0:
         raise RuntimeError("polygamma(n, x) does not support negative n.")
     x = tensor(input, "polygamma", position=2)
-    return finish(pointwise.digamma(x) if n == 0 else pointwise.polygamma(n, x), out, "polygamma", x)
+    return finish(pointwise.polygamma(n, x), out, "polygamma", x)
 
 
 def replacements(x: TensorBase, nan: Any, posinf: Any, neginf: Any) -> Any:
@@ -412,19 +412,21 @@ def addcdiv_(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
     return op.run_(xs)
 
 
-def bounds(name: str, min: Any, max: Any) -> Iterable[Any]:
+def bounds(name: str, x: TensorBase, min: Any, max: Any) -> Iterable[Any]:
     if min is None and max is None:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
     given = [x for x in (min, max) if x is not None]
     if not all(isinstance(x, OPERANDS) for x in given) or len({isinstance(x, TensorBase) for x in given}) > 1:
-        raise refused(name, tuple(given), "(Tensor min = None, Tensor max = None)", "(Number min = None, Number max = None)")
-    return (None if x is None else operand(x, name) for x in (min, max))
+        raise refused(
+            name, (x, *given), "(Tensor input, Tensor min = None, Tensor max = None)",
+            "(Tensor input, Number min = None, Number max = None)")
+    return (None if bound is None else operand(bound, name) for bound in (min, max))
 
 
 def clamp(input: Any, min: Any = None, max: Any = None, *, out: Any = None) -> Any:
     """input raised to min and lowered to max (numbers, or tensors that broadcast); both bounds pass the gradient."""
     x = tensor(input, "clamp")
-    low, high = bounds("clamp", min, max)
+    low, high = bounds("clamp", x, min, max)
     if isinstance(low, TensorBase) or isinstance(high, TensorBase):
         return finish(pointwise.ClampBackward0().run([x, low, high]), out, "clamp", x, low, high)
     return finish(choose.clamp(x, low, high), out, "clamp", x)
@@ -433,7 +435,7 @@ def clamp(input: Any, min: Any = None, max: Any = None, *, out: Any = None) -> A
 def clamp_(input: Any, min: Any = None, max: Any = None) -> Any:
     """In place: clamp."""
     x = tensor(input, "clamp_")
-    low, high = bounds("clamp_", min, max)
+    low, high = bounds("clamp_", x, min, max)
     if isinstance(low, TensorBase) or isinstance(high, TensorBase):
         return pointwise.ClampBackward0().run_([x, low, high])
     clamp_cast(x, low, high)
@@ -559,12 +561,14 @@ def masked_fill_(input: Any, mask: Any, value: Any) -> Any:
 
 
 __all__ += [
-    "round", "round_", "positive", "angle", "polygamma", "nan_to_num", "nan_to_num_", "logit", "logit_", "copysign", "fmod",
+    "round", "round_", "positive", "angle", "polygamma", "nan_to_num", "nan_to_num_", "logit", "logit_", "copysign",
+    "fmod",
     "xlogy", "xlogy_", "lerp", "addcmul", "addcdiv", "clamp", "clamp_", "clip", "clip_", "clamp_min", "clamp_min_",
     "clamp_max", "clamp_max_", "where", "masked_fill",
 ]
 METHODS += [
-    "round", "round_", "positive", "angle", "nan_to_num", "nan_to_num_", "logit", "logit_", "copysign", "copysign_", "fmod",
+    "round", "round_", "positive", "angle", "nan_to_num", "nan_to_num_", "logit", "logit_", "copysign", "copysign_",
+    "fmod",
     "fmod_", "xlogy", "xlogy_", "lerp", "lerp_", "addcmul", "addcmul_", "addcdiv", "addcdiv_", "clamp", "clamp_",
     "clip", "clip_", "clamp_min", "clamp_min_", "clamp_max", "clamp_max_", "masked_fill", "masked_fill_",
 ]

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .._engine.op import watch
 from .._engine.tensor import wrap
 from .._ops import activation, arith, pointwise, pool, shape
 from .._ops import reduce as sums
@@ -133,7 +134,9 @@ def max_over(
 
 
 def indices(op: Any) -> Any:
-    return wrap(op.where.copy())
+    found = wrap(op.where)
+    watch(op, found)
+    return found
 
 
 def max_pool2d_with_indices(
@@ -210,7 +213,7 @@ def max_pool1d_with_indices(
         raise RuntimeError(f"max_pool1d() Invalid computed output size: {out}")
     at = x.ndim - 1
     y, op = max_over("max_pool2d", 2, shape.unsqueeze(x, at), (1, k), (1, s), (0, p), (1, d), ceil_mode)
-    return shape.squeeze_dim(y, at), wrap(op.where.squeeze(at))
+    return shape.squeeze_dim(y, at), shape.squeeze_dim(indices(op), at)
 
 
 def max_pool1d(
@@ -308,7 +311,7 @@ def adaptive_max_pool1d_with_indices(input: Any, output_size: Any, return_indice
     n = output_size if isinstance(output_size, int) else tuple(output_size)[0]
     at = x.ndim - 1
     y, op = adaptive_max("adaptive_max_pool2d", 2, shape.unsqueeze(x, at), (1, n))
-    return shape.squeeze_dim(y, at), wrap(op.where.squeeze(at))
+    return shape.squeeze_dim(y, at), shape.squeeze_dim(indices(op), at)
 
 
 def adaptive_max_pool1d(input: Any, output_size: Any, return_indices: bool = False) -> Any:
@@ -353,12 +356,14 @@ def unpooled(input: Any, where: Any, dims: int, kernel_size: Any, stride: Any, p
         raise RuntimeError(
             f"Found an invalid max index: {bad} (output {'sizes are of' if dims < 3 else 'volumes are of size'} "
             f"{'x'.join(map(str, sizes))}" + (")" if dims == 3 else ")"))
-    op = pool.MaxUnpool2DBackward0 if dims < 3 else pool.MaxUnpool3DBackward0
     if dims == 1:
-        at = x.ndim - 1
-        wide = shape.unsqueeze(x, at + 1)
-        return shape.squeeze_dim(op(places[..., None], (sizes[0], 1)).run(wide), at + 1)
-    return op(places, sizes).run(x)
+        at = x.ndim
+        two = pool.MaxUnpool2DBackward0(places[..., None], (sizes[0], 1))
+        watch(two, shape.unsqueeze(where, at))
+        return shape.squeeze_dim(two.run(shape.unsqueeze(x, at)), at)
+    op = (pool.MaxUnpool2DBackward0 if dims == 2 else pool.MaxUnpool3DBackward0)(places, sizes)
+    watch(op, where)
+    return op.run(x)
 
 
 def max_unpool1d(

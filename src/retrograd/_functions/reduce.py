@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
+from .._engine.op import watch
 from .._engine.tensor import TensorBase, wrap
 from .._ops import arith, cast, choose, gather, order, reduce, shape
 from ._args import dim_of, dims_of, finish, tensor, write_out
@@ -75,6 +76,13 @@ def pair(name: str, values: Any, indices: Any, out: Any, *inputs: Any) -> Any:
     return Pair[name + "_out"]((write_out(values, out[0], name, *inputs), write_out(indices, out[1], name, *inputs)))
 
 
+def chosen(made: Any) -> TensorBase:
+    """The indices that an op found, as a Tensor; backward will refuse if it was edited."""
+    indices = wrap(made.indices)
+    watch(made, indices)
+    return indices
+
+
 def aliased(f: Callable[..., Any]) -> Callable[..., Any]:
     """Accept NumPy's axis= and keepdims= for dim= and keepdim=, as PyTorch does."""
     @functools.wraps(f)
@@ -113,9 +121,34 @@ def in_dtype(x: TensorBase, dtype: Any, function: str) -> Any:
     return None if want == x.array.dtype and x.array.dtype.kind in "fV" else want
 
 
+def is_int(value: Any) -> bool:
+    return hasattr(value, "__index__") and not isinstance(value, (bool, float)) and (
+        not isinstance(value, TensorBase) or value.array.dtype.kind in "iu")
+
+
+def integer(value: Any, function: str, name: str = "dim", position: int = 0) -> int:
+    """value as an int; TypeError for anything else.  `position`: 0 where it is usually given by name."""
+    if not is_int(value):
+        place = f" (position {position})" if position else ""
+        raise TypeError(f"{function}(): argument '{name}'{place} must be int, not {dtypes.typename(value)}")
+    return int(value)
+
+
+def dim_in(dim: Any, x: TensorBase, function: str, name: str = "dim", position: int = 0, more: int = 0) -> int:
+    """dim as a non-negative number, checked against x (with `more` dims)."""
+    return dim_of(dim if type(dim) is int else integer(dim, function, name, position), x.array.ndim + more)
+
+
+def dims_in(dim: Any, x: TensorBase, function: str) -> tuple[int, ...]:
+    """dim, a number or several or None for all, as sorted non-negative numbers."""
+    if dim is not None and not isinstance(dim, (tuple, list)) and not is_int(dim):
+        raise TypeError(f"{function}(): argument 'dim' must be tuple of ints, not {dtypes.typename(dim)}")
+    return dims_of(dim, x.array.ndim)
+
+
 def some(x: TensorBase, dim: int, function: str) -> int:
     """dim, checked; IndexError when there is nothing to choose from along it."""
-    at = dim_of(dim, x.array.ndim)
+    at = dim_in(dim, x, function)
     if x.array.ndim and x.array.shape[at] == 0:
         raise IndexError(f"{function}(): Expected reduction dim {dim} to have non-zero size.")
     return at
@@ -155,7 +188,7 @@ def nansum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = N
     x = tensor(input, "nansum")
     if not is_float(x):
         return sum(x, dim, keepdim, dtype=dtype, out=out)
-    dims = None if dim is None else dims_of(dim, x.array.ndim)
+    dims = None if dim is None else dims_in(dim, x, "nansum")
     return finish(reduce.nansum(x, dims, keepdim, in_dtype(x, dtype, "nansum")), out, "nansum", x)
 
 
@@ -220,7 +253,7 @@ def extreme(name: str, op: Any, whole: Callable[[Any], Any], two: Callable[[Any,
         if isinstance(dim, int) and not isinstance(dim, bool):
             made = op(some(x, dim, name), bool(keepdim))
             values = made.run(x)
-            return pair(name, values, wrap(made.indices), out, x)
+            return pair(name, values, chosen(made), out, x)
         if other is None and isinstance(dim, TensorBase) and keepdim is False:
             other = dim
         if not isinstance(other, TensorBase):
@@ -241,7 +274,7 @@ min = extreme("min", reduce.MinBackward0, reduce.min_all, choose.minimum)
 def extreme_dims(name: str, op: Callable[..., Any]) -> Callable[..., Any]:
     def f(input: Any, dim: Any = (), keepdim: bool = False, *, out: Any = None) -> Any:
         x = tensor(input, name)
-        dims = dims_of(dim, x.array.ndim)
+        dims = dims_in(dim, x, name)
         if not x.array.size:
             if dim is None or dim == ():
                 raise RuntimeError(
@@ -308,7 +341,7 @@ def choice(name: str, op: Any, whole: Any, doc: str) -> Callable[..., Any]:
             return finish(whole(x), out, name, x)
         made = op(some(x, dim, name), keepdim)
         values = made.run(x)
-        return pair(name, values, wrap(made.indices), out, x)
+        return pair(name, values, chosen(made), out, x)
     f.__name__ = f.__qualname__ = name
     f.__doc__ = doc
     return aliased(f)
@@ -328,7 +361,7 @@ def mode(input: Any, dim: int = -1, keepdim: bool = False, *, out: Any = None) -
     x = tensor(input, "mode")
     made = reduce.ModeBackward0(some(x, dim, "mode"), keepdim)
     values = made.run(x)
-    return pair("mode", values, wrap(made.indices), out, x)
+    return pair("mode", values, chosen(made), out, x)
 
 
 # Norms and moments
@@ -343,6 +376,8 @@ def norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, out
             nuclear: Any = matrices
             return nuclear.matrix_norm(x, "nuc", dim if dim is not None else (-2, -1), keepdim, dtype=dtype, out=out)
         raise RuntimeError(f"linalg.matrix_norm: Order {p} not supported.")
+    if dim is not None and not isinstance(dim, (tuple, list)) and not is_int(dim):
+        raise TypeError(f"object of type '{dtypes.typename(dim)}' has no len()")
     return vector_norm(x, 2 if p is None or p == "fro" else p, dim, keepdim, dtype=dtype, out=out)
 
 
@@ -397,6 +432,9 @@ def spread_args(x: TensorBase, dim: Any, unbiased: Any, correction: Any, functio
         raise RuntimeError(
             f"{function}() only support floating point and complex dtypes" if "_" in function else
             "std and var only support floating point and complex dtypes")
+    if dim is not None and not isinstance(dim, (tuple, list)) and not is_int(dim):
+        raise refused(function, (dim,), "(tuple of ints dim = None, bool unbiased, bool keepdim = False)",
+                      "(tuple of ints dim = None, *, Number correction = None, bool keepdim = False)")
     dims = None if dim is None or dim == () else dims_of(dim, x.array.ndim)
     n = reduce.count_of(x.array.shape, tuple(range(x.array.ndim)) if dims is None else dims)
     if n - (1 if correction is None else correction) <= 0:
@@ -444,7 +482,7 @@ std_mean = spread_mean("std_mean", reduce.StdMeanBackward0, "(standard deviation
 def logsumexp(input: Any, dim: Any, keepdim: bool = False, *, out: Any = None) -> Any:
     """log(sum(exp(input))) over dims, without overflow.  Integers give the default float."""
     x = cast.floating(tensor(input, "logsumexp"))
-    return finish(reduce.logsumexp(x, dims_of(dim, x.array.ndim), keepdim), out, "logsumexp", x)
+    return finish(reduce.logsumexp(x, dims_in(dim, x, "logsumexp"), keepdim), out, "logsumexp", x)
 
 
 # Logic
@@ -452,6 +490,9 @@ def logsumexp(input: Any, dim: Any, keepdim: bool = False, *, out: Any = None) -
 def logic(name: str, how: Any) -> Callable[..., Any]:
     def f(input: Any, dim: Any = None, keepdim: bool = False, *, out: Any = None) -> Any:
         x = tensor(input, name)
+        if dim is not None and not isinstance(dim, (tuple, list)) and not is_int(dim):
+            raise refused(name, (dim,), "()", "(tuple of ints dim = None, bool keepdim = False)",
+                          "(int dim, bool keepdim = False)")
         found = how(x.array != 0, dims_of(dim, x.array.ndim), None, None, keepdim)
         return finish(wrap(found.astype(np.uint8) if x.array.dtype == np.uint8 else found), out, name)
     f.__name__ = f.__qualname__ = name
@@ -474,7 +515,7 @@ def count_nonzero(input: Any, dim: Any = None) -> Any:
 def running(name: str, op: Callable[..., Any], doc: str) -> Callable[..., Any]:
     def f(input: Any, dim: Any, *, dtype: Any = None, out: Any = None) -> Any:
         x = tensor(input, name)
-        return finish(op(x, dim_of(dim, x.array.ndim), in_dtype(x, dtype, name)), out, name, x)
+        return finish(op(x, dim_in(dim, x, name), in_dtype(x, dtype, name)), out, name, x)
     f.__name__ = f.__qualname__ = name
     f.__doc__ = doc
     return aliased(f)
@@ -502,15 +543,15 @@ def logcumsumexp(input: Any, dim: int, *, out: Any = None) -> Any:
     x = tensor(input, "logcumsumexp")
     if not is_float(x):
         raise NotImplementedError(f"\"logcumsumexp_out_cpu\" not implemented for '{scalar_name(x)}'")
-    return finish(reduce.logcumsumexp(x, dim_of(dim, x.array.ndim)), out, "logcumsumexp", x)
+    return finish(reduce.logcumsumexp(x, dim_in(dim, x, "logcumsumexp")), out, "logcumsumexp", x)
 
 
 def record(name: str, op: Any, doc: str) -> Callable[..., Any]:
     def f(input: Any, dim: int, *, out: Any = None) -> Any:
         x = tensor(input, name)
-        made = op(dim_of(dim, x.array.ndim))
+        made = op(dim_in(dim, x, name))
         values = made.run(x)
-        return pair(name, values, wrap(made.indices), out, x)
+        return pair(name, values, chosen(made), out, x)
     f.__name__ = f.__qualname__ = name
     f.__doc__ = doc
     return aliased(f)

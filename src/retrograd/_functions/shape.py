@@ -14,7 +14,7 @@ from .._engine.views import address
 from .._ops import create, gather, index
 from .._ops import shape as ops
 from ._args import dim_of, dims_of, finish, shape_of, tensor
-from .reduce import aliased, refused
+from .reduce import aliased, dim_in, integer, is_int, refused
 
 __all__ = [
     "reshape", "flatten", "unflatten", "ravel", "permute", "transpose", "swapaxes", "swapdims", "t", "adjoint",
@@ -79,16 +79,22 @@ def sizes_arg(sizes: tuple[Any, ...], function: str, name: str, *forms: str) -> 
         if forms:
             raise refused(function, (), *forms)
         raise TypeError(f'{function}() missing 1 required positional arguments: "{name}"')
-    try:
-        if any(isinstance(n, float) for n in sizes):
-            raise TypeError
-        return shape_of(sizes)
-    except (TypeError, ValueError):
-        if forms:
-            raise refused(function, sizes, *forms) from None
-        raise TypeError(
-            f"{function}(): argument '{name}' must be tuple of ints, but found element of type "
-            f"{dtypes.typename(sizes[0])}") from None
+    given = tuple(sizes[0]) if len(sizes) == 1 and isinstance(sizes[0], (tuple, list)) else sizes
+    for i, n in enumerate(given):
+        if not is_int(n) and not (i and isinstance(n, bool)):
+            if forms:
+                raise refused(function, sizes, *forms)
+            if given is sizes and i == 0:
+                raise TypeError(
+                    f"{function}(): argument '{name}' (position 1) must be tuple of ints, not {dtypes.typename(n)}")
+            if i == 0:
+                raise TypeError(
+                    f"{function}(): argument '{name}' (position 1) must be tuple of ints, but found element of type "
+                    f"{dtypes.typename(n)} at pos {i}")
+            raise TypeError(
+                f"{function}(): argument '{name}' failed to unpack the object at pos {i + 1} with error \"type must be "
+                f"tuple of ints,but got {dtypes.typename(n)}\"")
+    return shape_of(sizes)
 
 
 def view(input: Any, *shape: Any, dtype: Any = None, size: Any = None) -> Any:
@@ -139,8 +145,10 @@ def view_copy(input: Any, size: Any) -> Any:
 
 def reshaped(x: TensorBase, sizes: tuple[int, ...]) -> Any:
     to = sizes_for(sizes, x.array.size)
-    if viewable(x.array, to):
+    if x.array.flags.c_contiguous:
         return ops.reshape(x, to)
+    if viewable(x.array, to):
+        return ops.ReshapeAliasBackward0(to).run(x)
     return ops.unsafe_view(create.contiguous_copy(x), to)
 
 
@@ -207,9 +215,7 @@ def ravel(input: Any) -> Any:
 def permute(input: Any, *dims: Any) -> Any:
     """The dims in another order: permute(2, 0, 1) or permute((2, 0, 1)); a view."""
     x = tensor(input, "permute")
-    if not dims:
-        raise TypeError('permute() missing 1 required positional arguments: "dims"')
-    order = shape_of(dims)
+    order = sizes_arg(dims, "permute", "dims")
     n = x.array.ndim
     if len(order) != n:
         raise RuntimeError(
@@ -224,15 +230,13 @@ def permute(input: Any, *dims: Any) -> Any:
 def transpose(input: Any, dim0: int, dim1: int) -> Any:
     """Two dims exchanged; a view."""
     x = tensor(input, "transpose")
-    a, b = dim_of(dim0, x.array.ndim), dim_of(dim1, x.array.ndim)
-    return ops.transpose(x, a, b) if x.array.ndim else ops.alias(x)
+    return ops.transpose(x, dim_in(dim0, x, "transpose", "dim0", 1), dim_in(dim1, x, "transpose", "dim1", 2))
 
 
 def transpose_(input: Any, dim0: int, dim1: int) -> Any:
     """In place: two dims exchanged."""
-    n = input.array.ndim
-    a, b = dim_of(dim0, n), dim_of(dim1, n)
-    return ops.transpose_(input, a, b) if n else input
+    return ops.transpose_(
+        input, dim_in(dim0, input, "transpose_", "dim0", 1), dim_in(dim1, input, "transpose_", "dim1", 2))
 
 
 swapaxes, swapaxes_, swapdims, swapdims_ = transpose, transpose_, transpose, transpose_
@@ -262,7 +266,11 @@ def adjoint(input: Any) -> Any:
 def _reversed_dims(x: Any) -> Any:
     """The dims in reverse order; meant for matrices."""
     n = x.array.ndim
-    if n != 2:
+    if n == 0:
+        warnings.warn(
+            "Tensor.T is deprecated on 0-D tensors. This function is the identity in these cases.", UserWarning,
+            stacklevel=2)
+    elif n != 2:
         warnings.warn(
             "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it "
             "will throw an "
@@ -345,8 +353,7 @@ def squeeze(input: Any, dim: Any = None) -> Any:
 
 def dims_named(dim: Any, x: TensorBase, function: str) -> tuple[int, ...]:
     if not isinstance(dim, (tuple, list)):
-        raise refused(
-            function, (x, dim), "(Tensor input)", "(Tensor input, int dim)", "(Tensor input, tuple of ints dim)")
+        raise refused(function, (dim,), "()", "(int dim)", "(tuple of ints dim)")
     return dims_of(dim, x.array.ndim) if dim else ()
 
 
@@ -363,13 +370,13 @@ def squeeze_(input: Any, dim: Any = None) -> Any:
 def unsqueeze(input: Any, dim: int) -> Any:
     """A dim of size 1 inserted at `dim`; a view."""
     x = tensor(input, "unsqueeze")
-    return ops.unsqueeze(x, dim_of(dim, x.array.ndim + 1))
+    return ops.unsqueeze(x, dim_in(dim, x, "unsqueeze", position=1, more=1))
 
 
 @aliased
 def unsqueeze_(input: Any, dim: int) -> Any:
     """In place: unsqueeze."""
-    return ops.unsqueeze_(input, dim_of(dim, input.array.ndim + 1))
+    return ops.unsqueeze_(input, dim_in(dim, input, "unsqueeze_", position=1, more=1))
 
 
 def atleast(n: int) -> Callable[..., Any]:
@@ -407,6 +414,8 @@ def expanded(x: TensorBase, sizes: tuple[int, ...]) -> Any:
             f"provided ({len(sizes)}) must be greater or equal to the number of dimensions in the tensor ({len(have)})")
     to = list(sizes)
     for i in range(len(to) - 1, -1, -1):
+        if to[i] < -1 and (i < lead or have[i - lead] == 1):
+            raise RuntimeError("numel: integer multiplication overflow")
         if to[i] == -1:
             if i < lead:
                 raise RuntimeError(
@@ -438,10 +447,20 @@ def broadcast_to(input: Any, size: Any, *more: Any) -> Any:
 def broadcast_shapes(*shapes: Any) -> Any:
     """The shape that shapes broadcast to.  RuntimeError when they do not."""
     from .. import _size
-    try:
-        return _size.of(np.broadcast_shapes(*shapes))
-    except ValueError:
-        raise RuntimeError("Shape mismatch: objects cannot be broadcast to a single shape") from None
+    sizes = [(s,) if isinstance(s, int) else tuple(s) for s in shapes]
+    out = [1] * max((len(s) for s in sizes), default=0)
+    for i, s in enumerate(sizes):
+        for d in range(-1, -len(s) - 1, -1):
+            n = s[d]
+            if n < 0:
+                raise ValueError("Attempting to broadcast a dimension with negative length!")
+            if n not in (1, out[d]):
+                if out[d] != 1:
+                    raise RuntimeError(
+                        f"Attempting to broadcast a dimension of length {n} at {d}! Mismatching argument at index {i} "
+                        f"had {s}; but expected shape should be broadcastable to {out}")
+                out[d] = n
+    return _size.of(tuple(out))
 
 
 def broadcast_tensors(*tensors: Any) -> Any:

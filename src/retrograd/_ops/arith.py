@@ -30,7 +30,7 @@ class AddBackward0(Binary):
         return None if add_kernel is None or self.alpha != 1 else add_kernel(a, b)
 
     def forward(self, a: Array, b: Array) -> Array:
-        return a + b if self.alpha == 1 else a + self.alpha * b
+        return a + b if self.alpha == 1 else a + promote.times(b, self.alpha)
 
     def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
         return g
@@ -54,7 +54,7 @@ class SubBackward0(Binary):
         return super().compute(a, b, ta, tb)
 
     def forward(self, a: Array, b: Array) -> Array:
-        return a - b if self.alpha == 1 else a - self.alpha * b
+        return a - b if self.alpha == 1 else a - promote.times(b, self.alpha)
 
     def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
         return g
@@ -276,7 +276,7 @@ class RemainderBackward1(Binary):
         return g
 
     def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
-        return -g * floor_divide(a, b)
+        return -g * div_rounded(a, b, "floor")
 
 
 @final
@@ -440,7 +440,10 @@ def pow(a: Value, b: Value) -> Value:
         if not isinstance(a, (TensorBase, np.ndarray, np.generic)):
             return PowBackward2(a).run(b)
     except promote.Foreign:
-        return NotImplemented
+        if hasattr(b, "__rpow__"):
+            return NotImplemented
+        raise TypeError(                        # compiled, the operator would name itself `**`, not `** or pow()`
+            f"unsupported operand type(s) for ** or pow(): '{type(a).__name__}' and '{type(b).__name__}'") from None
     return PowBackward1().run(a, b)
 
 

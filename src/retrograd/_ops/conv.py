@@ -161,11 +161,16 @@ def w_of(y: Array, x: Array, geo: Geometry) -> Array:
 
 @final
 class ConvolutionY(Product):
+    """y as a map of (x, w)."""
+
     reads_a = B
     reads_b = A
 
     def __init__(self, geo: Geometry) -> None:
         self.geo: Geometry = geo
+
+    def name(self) -> str:
+        return "ConvolutionBackward0"
 
     def forward(self, a: Array, b: Array) -> Array:
         return y_of(a, b, self.geo)
@@ -179,11 +184,16 @@ class ConvolutionY(Product):
 
 @final
 class ConvolutionX(Product):
+    """x as a map of (y, w)."""
+
     reads_a = B
     reads_b = A
 
     def __init__(self, geo: Geometry) -> None:
         self.geo: Geometry = geo
+
+    def name(self) -> str:
+        return "ConvolutionBackwardBackward0"
 
     def forward(self, a: Array, b: Array) -> Array:
         return x_of(a, b, self.geo)
@@ -197,11 +207,16 @@ class ConvolutionX(Product):
 
 @final
 class ConvolutionW(Product):
+    """w as a map of (y, x)."""
+
     reads_a = B
     reads_b = A
 
     def __init__(self, geo: Geometry) -> None:
         self.geo: Geometry = geo
+
+    def name(self) -> str:
+        return "ConvolutionBackwardBackward0"
 
     def forward(self, a: Array, b: Array) -> Array:
         return w_of(a, b, self.geo)

@@ -98,6 +98,7 @@ class EmbeddingBagBackward0(Nary):
     never falling; `sizes`: rows in each bag.
     """
 
+    holds: bool = True
     names: ClassVar[Any] = {"weight": 0, "per_sample_weights": 1}
     shows: ClassVar[Any] = {
         "indices": "where", "offsets": "starts", "mode": "mode", "result1": "bag", "result2": "sizes"}
@@ -115,6 +116,13 @@ class EmbeddingBagBackward0(Nary):
     @property
     def starts(self) -> Any:
         return np.cumsum(self.sizes) - self.sizes
+
+    def drop(self) -> None:
+        self.where = None
+        self.bag = None
+        self.sizes = None
+        self.factor = None
+        self.best = None
 
     def forward(self, xs: list[Array]) -> Array:
         table = xs[0]

@@ -11,8 +11,8 @@ from typing import Any, ClassVar, Final, Optional, final
 
 import numpy
 
-from .._engine.node import Array, Shape, Value
-from .._engine.op import Binary, Unary, View
+from .._engine.node import Array, Node, Shape, Value
+from .._engine.op import Binary, Unary, View, watch
 from .._engine.saved import TYPE_NAMES
 from .._engine.tensor import TensorBase, wrap
 from .._engine.views import NAMES
@@ -157,15 +157,10 @@ class IndexAddAtBackward0(Unary):
 
 
 def tensors_of(where: Any) -> Any:
-    """A NumPy index as PyTorch shows it: a tensor per dim, None for a whole one, of a mask where it holds."""
+    """A NumPy index as PyTorch shows it: a tensor per dim, None for a whole one."""
     found: list[Any] = []
     for w in where:
-        if not isinstance(w, np.ndarray):
-            found.append(None)
-        elif w.dtype.kind == "b":
-            found.extend([wrap(i) for i in np.nonzero(w)])
-        else:
-            found.append(wrap(w))
+        found.append(wrap(w) if isinstance(w, np.ndarray) else None)
     return tuple(found)
 
 
@@ -235,12 +230,6 @@ def index_put(a: Value, where: Any, b: Value, accumulate: bool) -> Value:
     return IndexPutBackward0(where, accumulate).run(a, b)
 
 
-def index_put_(a: TensorBase, where: Any, b: Value, accumulate: bool) -> TensorBase:
-    if repeats(where) or accumulate:
-        check_bounds(where, a.array.shape)
-    return IndexPutBackward0(where, accumulate).run_(a, b)
-
-
 def mismatch(have: Any, want: Any) -> RuntimeError:
     return RuntimeError(
         f"shape mismatch: value tensor of shape {list(have)} cannot be broadcast to indexing result of shape "
@@ -263,12 +252,22 @@ def getitem(x: Value, where: Any) -> Value:
     if kind is slice:
         return slice_dim(x, 0, where, True)
     x, rest = basic(x, where, False)
-    return x if rest is None else gather(x, rest)
-
-
-def gather(x: Value, rest: Any) -> Value:
+    if rest is None:
+        return x
     check_bounds(rest, x.array.shape)
-    return index(x, rest)
+    op = IndexBackward0(rest)
+    watch_all(op, where)
+    return op.run(x)
+
+
+def watch_all(node: Node, where: Any) -> None:
+    """watch() the tensors of an index as the user wrote it."""
+    if isinstance(where, TensorBase):
+        watch(node, where)
+    elif isinstance(where, (tuple, list)):
+        for w in where:
+            if isinstance(w, TensorBase) and w.array.ndim:
+                watch(node, w)
 
 
 def setitem(x: TensorBase, where: Any, value: Value) -> None:
@@ -284,6 +283,7 @@ def setitem(x: TensorBase, where: Any, value: Value) -> None:
     elif where is True:
         assign(shape.unsqueeze(x, 0), value)
     elif where is not False:
+        refuse_bytes(where, value)
         part, rest = basic(x, where, True)
         if rest is None:
             assign(part, value)
@@ -298,6 +298,33 @@ def unassignable(x: TensorBase, value: Any) -> Exception:
     kind = type(value)
     name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
     return TypeError(f"can't assign a {name} to a {TYPE_NAMES.get(x.array.dtype.name, 'torch.Tensor')}")
+
+
+def refuse_bytes(where: Any, value: Value) -> None:
+    """A single mask filled with a single number may not be of uint8."""
+    mask = where[0] if type(where) is tuple and len(where) == 1 else where
+    if isinstance(mask, TensorBase) and mask.array.dtype == np.uint8 and mask.array.ndim and (
+            not isinstance(value, TensorBase) or value.array.size == 1):
+        raise RuntimeError("masked_fill_ only supports boolean masks, but got mask with dtype unsigned char")
+
+
+C_NAMES: Final = {
+    "int8": "int8_t", "uint8": "uint8_t", "int16": "int16_t", "int32": "int", "int64": "int64_t", "float32": "float"}
+
+
+def check_number(value: Any, dtype: Any) -> None:
+    """RuntimeError when a Python number does not fit into dtype.  (Half precision becomes inf, uint8 may wrap once.)"""
+    kind = dtype.kind
+    if kind == "f":
+        if dtype.itemsize != 4 or -3.5e38 < value < 3.5e38 or value != value or value - value != 0:
+            return
+    elif kind == "i" or kind == "u":
+        info = np.iinfo(dtype)
+        if (-info.max if kind == "u" and not isinstance(value, float) else info.min) <= value <= info.max:
+            return
+    else:
+        return
+    raise RuntimeError(f"value cannot be converted to type {C_NAMES[dtype.name]} without overflow")
 
 
 def without_lead(value: TensorBase) -> Value:
@@ -315,10 +342,6 @@ def assign_at(part: TensorBase, rest: Any, value: Value, where: Any) -> None:
     one = not isinstance(value, TensorBase) or value.array.size == 1
     masks = [w for w in rest if isinstance(w, np.ndarray)]
     filling = one and len(masks) == 1 and masks[0].dtype.kind == "b"
-    if filling:
-        for item in unpacked(where):
-            if isinstance(item, TensorBase) and item.array.dtype == np.uint8:
-                raise RuntimeError("masked_fill_ only supports boolean masks, but got mask with dtype unsigned char")
     if isinstance(value, TensorBase):
         if not filling and value.array.dtype != part.array.dtype:
             raise RuntimeError(
@@ -327,13 +350,18 @@ def assign_at(part: TensorBase, rest: Any, value: Value, where: Any) -> None:
                 "source.")
         if value.array.ndim > 1:
             value = without_lead(value)
-    IndexPutBackward0(rest, False).run_(part, value)
+    else:
+        check_number(value, part.array.dtype)
+    op = IndexPutBackward0(rest, False)
+    watch_all(op, where)
+    op.run_(part, value)
 
 
 def assign(part: TensorBase, value: Value) -> None:
     """A value of part's shape is copied, a single number fills, anything else is expanded first."""
     have: Shape = part.array.shape
     if not isinstance(value, TensorBase):
+        check_number(value, part.array.dtype)
         if have:
             fill_(part, value)
         else:
@@ -376,7 +404,7 @@ def expand_error(want: Shape, have: Shape, kind: str = "Float") -> RuntimeError:
 
 
 def select(x: Value, dim: int, at: int, place: int = -1) -> Value:
-    """x[at] along dim; errors call the dim `place`, if given."""
+    """x[at] along dim; errors call the dim `place`, if given: as in PyTorch, which index it was."""
     sizes: Shape = x.array.shape if isinstance(x, TensorBase) else x.shape
     if len(sizes) == 0:
         if at != 0:
@@ -447,10 +475,10 @@ def basic(x: Value, where: Any, write: bool) -> Any:
             select(x, 0, items[0])
         raise IndexError(f"too many indices for tensor of dimension {ndim}")
     dim = 0
-    place = 0                                           # dim, counted in the x we began with
     advanced: list[Any] = []
     some = False
-    for item in items:
+    for i in range(len(items)):
+        item = items[i]
         if isinstance(item, bool):
             if dim > x.array.ndim:
                 raise out_of_range(dim, x.array.ndim + 1)
@@ -459,12 +487,10 @@ def basic(x: Value, where: Any, write: bool) -> Any:
             some = True
             dim += 1
         elif isinstance(item, int):
-            x = select(x, dim, item, place)
-            place += 1
+            x = select(x, dim, item, i)
         elif isinstance(item, slice):
             x = slice_dim(x, dim, item, len(items) == 1 and not write)
             dim += 1
-            place += 1
         elif item is None:
             if dim > x.array.ndim:
                 raise out_of_range(dim, x.array.ndim + 1)
@@ -472,13 +498,11 @@ def basic(x: Value, where: Any, write: bool) -> Any:
             dim += 1
         elif item is Ellipsis:
             dim += ndim - used
-            place += ndim - used
         else:
             fill(advanced, dim, item)
             some = True
             n = item.ndim if item.dtype.kind == "b" else 1
             dim += n
-            place += n
     if not some:
         if not write and all_trivial(items):
             x = shape.alias(x)
@@ -567,10 +591,10 @@ def unpacked(where: Any) -> list[Any]:
     """The indices of all dims.  A short list that holds a sequence, a slice or None counts as a tuple."""
     if isinstance(where, tuple):
         return list(where)
-    if isinstance(where, list) and len(where) < 32:
+    if isinstance(where, (list, str)) and len(where) < 32:
         for item in where:
             if item is None or item is Ellipsis or isinstance(
-                    item, (list, tuple, slice, TensorBase, np.ndarray, range)):
+                    item, (list, tuple, slice, TensorBase, np.ndarray, range, str)):
                 warnings.warn(AS_TUPLE, UserWarning, stacklevel=4)
                 return list(where)
     return [where]
@@ -613,11 +637,13 @@ def check_bounds(where: Any, sizes: Shape) -> None:
                 "shape mismatch: indexing tensors could not be broadcast together with shapes "
                 + ", ".join([str(list(s)) for s in shapes])) from None
     dim = 0
+    nr = 0                                              # which of the indexing tensors: so PyTorch calls the dim
     for w in where:
         if not isinstance(w, np.ndarray):
             dim += 1
         elif w.dtype.kind == "b":
             dim += w.ndim
+            nr += w.ndim
         else:
             if dim >= len(sizes):
                 raise IndexError(f"too many indices for tensor of dimension {len(sizes)} (got {dim + 1})")
@@ -627,8 +653,9 @@ def check_bounds(where: Any, sizes: Shape) -> None:
                 high = int(w.max())
                 if low < -n or high >= n:
                     raise IndexError(
-                        f"index {low if low < -n else high} is out of bounds for dimension {dim} with size {n}")
+                        f"index {low if low < -n else high} is out of bounds for dimension {nr} with size {n}")
             dim += 1
+            nr += 1
 
 
 from . import create, shape  # noqa: E402

@@ -43,6 +43,7 @@ class Normalised(Nary):
     """What the three share.  `dims`: over which to average; `scale`: the shape in which weight and bias broadcast."""
 
     reads = 1 | 2
+    holds: bool = True
     names: ClassVar[Any] = {}
 
     def __init__(self, eps: float) -> None:
@@ -53,8 +54,7 @@ class Normalised(Nary):
         self.mean: Array = None
         self.rstd: Array = None
 
-    def release(self) -> None:
-        super().release()
+    def drop(self) -> None:
         self.mean = None
         self.rstd = None
 

@@ -72,7 +72,7 @@ class Mirrored(Unary):
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         sizes: list[int] = list(x.shape[x.ndim - len(self.maps):])
-        return TakenBackward0(self.maps, tuple(sizes)).run(g)
+        return TakenBackward0(self.maps, tuple(sizes), self.name()).run(g)
 
 
 @final
@@ -109,9 +109,13 @@ class ReplicationPad3DBackward0(Mirrored):
 class TakenBackward0(Unary):
     """The adjoint of Mirrored: elements go back where they came from, and add up."""
 
-    def __init__(self, maps: Any, sizes: Shape) -> None:
+    def __init__(self, maps: Any, sizes: Shape, title: str) -> None:
         self.maps: Any = maps
         self.sizes = sizes
+        self.title = title                      # of the padding
+
+    def name(self) -> str:
+        return self.title[:-9] + "BackwardBackward0"
 
     def forward(self, x: Array) -> Array:
         lead = x.ndim - len(self.maps)
@@ -120,14 +124,20 @@ class TakenBackward0(Unary):
         return x
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
-        return TakeAxes(self.maps, self.sizes).run(g)
+        return TakeAxes(self.maps, self.sizes, self.title).run(g)
 
 
 @final
 class TakeAxes(Unary):
-    def __init__(self, maps: Any, sizes: Shape) -> None:
+    """Mirrored as the adjoint of its adjoint."""
+
+    def __init__(self, maps: Any, sizes: Shape, title: str) -> None:
         self.maps: Any = maps
         self.sizes = sizes
+        self.title = title
+
+    def name(self) -> str:
+        return self.title
 
     def forward(self, x: Array) -> Array:
         lead = x.ndim - len(self.maps)
@@ -136,7 +146,7 @@ class TakeAxes(Unary):
         return x
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
-        return TakenBackward0(self.maps, self.sizes).run(g)
+        return TakenBackward0(self.maps, self.sizes, self.title).run(g)
 
 
 def add_back(x: Array, where: Array, axis: int, n: int) -> Array:

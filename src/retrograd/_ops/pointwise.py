@@ -540,7 +540,7 @@ class PolygammaBackward0(Unary):
         self.n = n
 
     def forward(self, x: Array) -> Array:
-        return like(special.polygamma(self.n, x), x)
+        return like(special.polygamma(self.n, x), x) if self.n else DigammaBackward0().forward(x)
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         return g * polygamma(self.n + 1, x)
@@ -1046,7 +1046,7 @@ class AddcmulBackward0(Nary):
     def forward(self, xs: list[Array]) -> Array:
         xs = together(xs)
         product = xs[1] * xs[2]
-        return xs[0] + (product if self.value == 1 else product * self.value)
+        return xs[0] + (product if self.value == 1 else promote.times(product, self.value))
 
     def grads(self, g: Value, xs: list[Value], y: Value, want: list[bool]) -> list[Value]:
         outs: list[Value] = [None, None, None]
@@ -1073,7 +1073,7 @@ class AddcdivBackward0(Nary):
 
     def forward(self, xs: list[Array]) -> Array:
         xs = together(xs)
-        return xs[0] + xs[1] / xs[2] * self.value
+        return xs[0] + promote.times(xs[1] / xs[2], self.value)
 
     def grads(self, g: Value, xs: list[Value], y: Value, want: list[bool]) -> list[Value]:
         outs: list[Value] = [None, None, None]

@@ -29,6 +29,11 @@ def back(y: Array, like: Array) -> Array:
     return y if y.dtype is like.dtype else y.astype(like.dtype)
 
 
+def doubled(name: str) -> str:
+    """PyTorch's name of the node that stands for the rule of a node."""
+    return name[:-9] + "BackwardBackward0"
+
+
 def following(at: list[int], sizes: Shape) -> bool:
     """The next index in row-major order, in place; False after the last."""
     i = len(sizes) - 1
@@ -100,7 +105,8 @@ class MaxOver(Unary):
         return best
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
-        return PlaceAt(self.where, self.sizes, self.overlap).run(g)
+        sizes: Shape = tuple(x.shape[len(x.shape) - len(self.taps):])
+        return PlaceAt(self.where, sizes, self.overlap, doubled(self.name())).run(g)
 
 
 def along(positions: Array) -> Any:
@@ -147,10 +153,14 @@ class PlaceAt(Unary):
 
     holds = True
 
-    def __init__(self, where: Array, sizes: Shape, overlap: bool) -> None:
+    def __init__(self, where: Array, sizes: Shape, overlap: bool, title: str) -> None:
         self.where: Array = where
         self.sizes = sizes
         self.overlap = overlap
+        self.title = title
+
+    def name(self) -> str:
+        return self.title
 
     def drop(self) -> None:
         self.where = None
@@ -159,7 +169,7 @@ class PlaceAt(Unary):
         return placed(x, self.where, self.sizes, self.overlap)
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
-        return TakeAt(self.where, self.sizes, self.overlap).run(g)
+        return TakeAt(self.where, self.sizes, self.overlap, self.title).run(g)
 
 
 def placed(x: Array, where: Array, sizes: Shape, overlap: bool) -> Array:
@@ -183,10 +193,14 @@ class TakeAt(Unary):
 
     holds = True
 
-    def __init__(self, where: Array, sizes: Shape, overlap: bool) -> None:
+    def __init__(self, where: Array, sizes: Shape, overlap: bool, title: str) -> None:
         self.where: Array = where
         self.sizes = sizes
         self.overlap = overlap
+        self.title = title                      # of the PlaceAt
+
+    def name(self) -> str:
+        return "ViewBackward0"                  # the last of several steps in PyTorch
 
     def drop(self) -> None:
         self.where = None
@@ -197,7 +211,7 @@ class TakeAt(Unary):
         return np.take_along_axis(x.reshape(n, count(self.sizes)), at, 1).reshape(self.where.shape)
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
-        return PlaceAt(self.where, self.sizes, self.overlap).run(g)
+        return PlaceAt(self.where, self.sizes, self.overlap, self.title).run(g)
 
 
 class Unpool(Unary):
@@ -215,7 +229,7 @@ class Unpool(Unary):
         return placed(x, self.where, self.sizes, False)
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
-        return TakeAt(self.where, self.sizes, True).run(g)
+        return TakeAt(self.where, self.sizes, True, doubled(self.name())).run(g)
 
 
 @final
@@ -305,7 +319,7 @@ class AverageOver(Unary):
         return self.windows.average(x)
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
-        return SpreadOver(self.windows).run(g)
+        return SpreadOver(self.windows, self.name()).run(g)
 
 
 @final
@@ -322,26 +336,36 @@ class AvgPool3DBackward0(AverageOver):
 class SpreadOver(Unary):
     """The adjoint of an average pool."""
 
-    def __init__(self, windows: Windows) -> None:
+    def __init__(self, windows: Windows, title: str) -> None:
         self.windows: Windows = windows
+        self.title = title                      # of the pool
+
+    def name(self) -> str:
+        return doubled(self.title)
 
     def forward(self, x: Array) -> Array:
         return self.windows.spread(x)
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
-        return AverageAgain(self.windows).run(g)
+        return AverageAgain(self.windows, self.title).run(g)
 
 
 @final
 class AverageAgain(Unary):
-    def __init__(self, windows: Windows) -> None:
+    """An average pool as the adjoint of its adjoint."""
+
+    def __init__(self, windows: Windows, title: str) -> None:
         self.windows: Windows = windows
+        self.title = title
+
+    def name(self) -> str:
+        return self.title
 
     def forward(self, x: Array) -> Array:
         return self.windows.average(x)
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
-        return SpreadOver(self.windows).run(g)
+        return SpreadOver(self.windows, self.title).run(g)
 
 
 # Resampling: every output is a weighted sum of a few inputs, one spatial dim at a time
@@ -411,15 +435,19 @@ class Resampled(Unary):
         return resample(x, self.axes)
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
-        return ResampledBack(self.axes).run(g)
+        return ResampledBack(self.axes, self.name()).run(g)
 
 
 @final
 class ResampledBack(Unary):
     """The adjoint of Resampled."""
 
-    def __init__(self, axes: Any) -> None:
+    def __init__(self, axes: Any, title: str) -> None:
         self.axes: Any = axes
+        self.title = title                      # of the Resampled
+
+    def name(self) -> str:
+        return doubled(self.title)
 
     def forward(self, x: Array) -> Array:
         y = wide(x)
@@ -428,12 +456,19 @@ class ResampledBack(Unary):
         return back(y, x)
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
-        return ResampledAgain(self.axes, (), None).run(g)
+        again = ResampledAgain(self.axes, (), None)
+        again.title = self.title
+        return again.run(g)
 
 
 @final
 class ResampledAgain(Resampled):
-    pass
+    """The adjoint of the adjoint."""
+
+    title: str = ""
+
+    def name(self) -> str:
+        return self.title
 
 
 class AdaptiveAverage(Resampled):

@@ -30,6 +30,24 @@ class ViewBackward0(View):
 
 
 @final
+class ReshapeAliasBackward0(View):
+    """reshape of what is not contiguous, where strides allow a view."""
+
+    shows: ClassVar[Any] = {"self_sym_sizes": "was"}
+
+    def __init__(self, to: Shape) -> None:
+        self.to = to
+        self.was: Shape = ()
+
+    def forward(self, x: Array) -> Array:
+        self.was = x.shape
+        return x.reshape(self.to)
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        return reshape(g, self.was)
+
+
+@final
 class UnsafeViewBackward0(Unary):
     """reshape of a fresh copy: no view of anything the user holds."""
 

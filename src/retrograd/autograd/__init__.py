@@ -264,5 +264,4 @@ def variable(*args: Any, **kwargs: Any) -> Any:
     raise RuntimeError("torch.autograd.variable(...) is deprecated, use torch.tensor(...) instead")
 
 
-from .. import _C as _C  # noqa: E402
 from .gradcheck import gradcheck, gradgradcheck  # noqa: E402  gradcheck calls grad

@@ -260,11 +260,13 @@ class Function(metaclass=FunctionMeta):
 
     @staticmethod
     def jvp(ctx: Any, *grad_inputs: Any) -> Any:
+        """The forward-mode rule; retrograd has no forward mode and never calls it."""
         raise NotImplementedError("You must implement the jvp function for custom autograd.Function to use it with "
                                   "forward mode AD.")
 
     @staticmethod
     def vmap(info: Any, in_dims: Any, *args: Any) -> Any:
+        """The batching rule; retrograd has no vmap and never calls it."""
         raise NotImplementedError("retrograd has no vmap: loop over the batch, or give forward a batch dimension")
 
     @classmethod

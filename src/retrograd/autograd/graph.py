@@ -73,13 +73,13 @@ class saved_tensors_hooks:
         self.unpack_hook = unpack_hook
 
     def __enter__(self) -> None:
-        push_hooks(self.pack_hook, self.unpack_hook)
+        _push_hooks(self.pack_hook, self.unpack_hook)
 
     def __exit__(self, *args: object) -> None:
-        pop_hooks()
+        _pop_hooks()
 
 
-def push_hooks(pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]) -> None:
+def _push_hooks(pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]) -> None:
     it = state()
     if it.pack_disabled is not None:
         raise RuntimeError(it.pack_disabled)
@@ -87,7 +87,7 @@ def push_hooks(pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any
     settle(it)
 
 
-def pop_hooks() -> None:
+def _pop_hooks() -> None:
     it = state()
     if it.pack_hooks:
         it.pack_hooks.pop()
@@ -203,7 +203,7 @@ class _All:
                 del self.passes[old]
             found = self.passes.get(task)
             if found is None:
-                count = sum(will_run(task, node, node is self.nodes[i]) for node in self.nodes)
+                count = sum(_will_run(task, node, node is self.nodes[i]) for node in self.nodes)
                 found = self.passes[task] = [count, count, [None] * len(self.nodes)]
             found[1] -= 1
             found[2][i] = g
@@ -225,7 +225,7 @@ class _One:
         self.whole.take(self.i, g)
 
 
-def will_run(task: Any, node: Any, now: bool) -> bool:
+def _will_run(task: Any, node: Any, now: bool) -> bool:
     """Will `node` run in this pass, or is it running `now`?"""
     if node is task.root and (task.captures is None or node not in task.captures):
         return False                                # the only root of a pass does not count in PyTorch

@@ -1,0 +1,31 @@
+"""torch.cuda, for programs that ask before they use it: there is none."""
+from __future__ import annotations
+
+from typing import Any
+
+from ._missing import module_getattr
+
+__getattr__ = module_getattr(__name__)
+
+
+def is_available() -> bool:
+    """False: tensors live on the CPU."""
+    return False
+
+
+def is_initialized() -> bool:
+    """False: there is nothing to initialise."""
+    return False
+
+
+def device_count() -> int:
+    """0"""
+    return 0
+
+
+def manual_seed(seed: Any) -> None:
+    """Accepted, as PyTorch does on a machine without a GPU; the CPU's numbers come from torch.manual_seed."""
+
+
+def manual_seed_all(seed: Any) -> None:
+    """Accepted, as PyTorch does on a machine without a GPU; the CPU's numbers come from torch.manual_seed."""

@@ -1,0 +1,231 @@
+"""The zip archives that PyTorch's files are: members stored uncompressed, data aligned to 64 bytes.
+
+Reading trusts nothing: a member is read only if its bytes lie inside the file and belong to no other member, so that
+all members together are no larger than the file.
+"""
+from __future__ import annotations
+
+import os
+import secrets
+import stat
+import struct
+import sys
+import zipfile
+import zlib
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+
+ALIGNMENT = 64
+CHUNK = 1 << 26                                 # bytes written at a time
+CORRUPT = (
+    "PytorchStreamReader failed reading zip archive: {}. This can happen if the checkpoint was not saved properly, was "
+    "transferred incorrectly, or the file was modified after saving.")
+_LOCAL = struct.Struct("<4s5H3L2H")             # local file header
+
+
+def corrupt(what: str) -> RuntimeError:
+    return RuntimeError(CORRUPT.format(what))
+
+
+class Reader:
+    """The members of an archive in a seekable binary file; RuntimeError for a damaged one.
+
+    root   the folder that all members lie in
+    """
+
+    def __init__(self, file: Any, start: int = 0) -> None:
+        self.file = file
+        self.start = start
+        file.seek(0, os.SEEK_END)
+        self.size = file.tell()
+        try:
+            infos = zipfile.ZipFile(_From(file, start)).infolist()
+        except (zipfile.BadZipFile, ValueError, OSError, struct.error, NotImplementedError, IndexError,
+                OverflowError) as error:
+            raise corrupt(f"failed finding central directory ({error})") from None
+        if not infos:
+            raise corrupt("it is empty")
+        self.root = infos[0].filename.split("/")[0]
+        self.members: dict[str, tuple[int, int, int]] = {}         # name in root: place of the data, size, crc
+        end = 0
+        for info in sorted(infos, key=lambda i: i.header_offset):
+            name = info.filename
+            if info.header_offset < end:
+                raise corrupt(f"{name!r} overlaps another member")
+            place = self._data(info)
+            end = place - start + info.file_size
+            if end + start > self.size:
+                raise corrupt(f"{name!r} goes beyond the end of the file")
+            root, _, rest = name.partition("/")
+            if root != self.root or rest in self.members:
+                raise corrupt(f"{name!r} is {'there twice' if root == self.root else 'outside ' + repr(self.root)}")
+            self.members[rest] = (place, info.file_size, info.CRC)
+
+    def _data(self, info: Any) -> int:
+        """Where the data of a member begin."""
+        if info.compress_type != zipfile.ZIP_STORED or info.compress_size != info.file_size:
+            raise corrupt(f"{info.filename!r} is compressed, which PyTorch's files are not; unpack and zip it with -0")
+        if info.flag_bits & 1:
+            raise corrupt(f"{info.filename!r} is encrypted")
+        self.file.seek(self.start + info.header_offset)
+        header = self.file.read(_LOCAL.size)
+        if len(header) < _LOCAL.size or header[:4] != b"PK\3\4":
+            raise corrupt(f"{info.filename!r} has no header")
+        fields = _LOCAL.unpack(header)
+        return int(self.start + info.header_offset + _LOCAL.size + fields[-2] + fields[-1])
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.members
+
+    def find(self, name: str) -> tuple[int, int, int]:
+        """Place, size, checksum."""
+        found = self.members.get(name)
+        if found is None:
+            raise corrupt(f"file not found: {self.root}/{name}")
+        return found
+
+    def read(self, name: str) -> bytes:
+        """A member's bytes."""
+        return self.array(name).tobytes()
+
+    def array(self, name: str) -> Any:
+        """A member's bytes in an array of their own."""
+        place, size, crc = self.find(name)
+        out = np.empty(size, np.uint8)
+        self.file.seek(place)
+        view = memoryview(out)
+        done = 0
+        while done < size:
+            if hasattr(self.file, "readinto"):
+                n = self.file.readinto(view[done:])
+            else:
+                piece = self.file.read(size - done)
+                n = len(piece)
+                view[done:done + n] = piece
+            if not n:
+                raise corrupt(f"the file ends within {self.root}/{name}")
+            done += n
+        if zlib.crc32(out) != crc:
+            raise corrupt(f"the checksum of {self.root}/{name} is wrong")
+        return out
+
+
+class _From:
+    """A file from `start` on, for zipfile, which must not close it."""
+
+    def __init__(self, file: Any, start: int) -> None:
+        self.file = file
+        self.start = start
+
+    def seek(self, at: int, whence: int = 0) -> int:
+        if whence == 0 and at < 0:
+            raise ValueError("negative seek position")
+        return int(self.file.seek(at + self.start if whence == 0 else at, whence)) - self.start
+
+    def tell(self) -> int:
+        return int(self.file.tell()) - self.start
+
+    def seekable(self) -> bool:
+        return True
+
+    def read(self, n: int = -1) -> bytes:
+        found: bytes = self.file.read(n)
+        return found
+
+
+class Writer:
+    """Writes an archive's members one after the other to a file that can only be written."""
+
+    def __init__(self, file: Any, root: str) -> None:
+        self.file = _Counted(file)
+        self.root = root
+        self.zip = zipfile.ZipFile(self.file, "w", zipfile.ZIP_STORED, allowZip64=True)  # type: ignore[arg-type]
+
+    def add(self, name: str, data: Any) -> None:
+        """A member from bytes or an array of bytes."""
+        view = memoryview(data).cast("B")
+        info = zipfile.ZipInfo(f"{self.root}/{name}", (1980, 1, 1, 0, 0, 0))
+        info.file_size = view.nbytes
+        long = view.nbytes > 1 << 30
+        head = self.file.at + _LOCAL.size + len(info.filename.encode()) + (20 if long else 0) + 4
+        pad = -head % ALIGNMENT
+        info.extra = b"FB" + struct.pack("<H", pad) + b"Z" * pad
+        with self.zip.open(info, "w", force_zip64=long) as out:
+            for i in range(0, view.nbytes, CHUNK):
+                out.write(view[i:i + CHUNK])
+
+    def close(self) -> None:
+        """Write the directory; without it the archive is none."""
+        self.zip.close()
+
+
+class _Counted:
+    """A file that knows how much was written to it, and cannot seek: nothing already written changes."""
+
+    def __init__(self, file: Any) -> None:
+        self.file = file
+        self.at = 0
+
+    def write(self, data: Any) -> int:
+        n = len(data)
+        done = 0
+        while done < n:                         # an unbuffered file may take less than it is given
+            took = self.file.write(data[done:] if done else data)
+            done += n if took is None else took
+        self.at += n
+        return n
+
+    def tell(self) -> int:
+        return self.at
+
+    def seek(self, at: int, whence: int = 0) -> int:
+        raise OSError("not seekable")
+
+    def flush(self) -> None:
+        if hasattr(self.file, "flush"):
+            self.file.flush()
+
+
+def write_beside(path: str, write: Callable[[Any], None]) -> None:
+    """write(file) into a new file beside `path`, which then takes its place: `path` is never half written.
+
+    Links are followed; what is no regular file (/dev/null, a pipe) is written to directly.
+    """
+    path = os.path.realpath(path)
+    mode = None
+    with suppress(FileNotFoundError):
+        known = os.stat(path)
+        mode = stat.S_IMODE(known.st_mode)
+        if not stat.S_ISREG(known.st_mode):
+            with open(path, "wb") as file:
+                write(file)
+            return
+    beside = os.path.join(os.path.dirname(path), f".{os.path.basename(path)[:200]}.{secrets.token_hex(4)}.tmp")
+    try:
+        with open(beside, "xb") as file:
+            if mode is not None:
+                os.chmod(beside, mode)
+            write(file)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(beside, path)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(beside)
+        raise
+
+
+def order_of(reader: Reader) -> str:
+    """"little" or "big": the byte order of the storages."""
+    if "byteorder" not in reader:
+        return "little"
+    found = reader.read("byteorder").decode("ascii", "replace").strip()
+    if found not in ("little", "big"):
+        raise ValueError("Unknown endianness type: " + found)
+    return found
+
+
+NATIVE = sys.byteorder

@@ -1,0 +1,333 @@
+"""A pickle reader that can only build plain containers, numbers, strings and tensors.  No code of a file ever runs.
+
+It interprets the instructions that PyTorch's files use (protocol 2) and refuses all others; names stand for nothing but
+the entries of `NAMES` and what the user allowed.  Every instruction costs bytes of the file, and none allocates more
+than a few hundred bytes beyond them, so memory stays in proportion to the file.  There is no recursion.
+"""
+from __future__ import annotations
+
+import pickle
+import struct
+from collections import Counter, OrderedDict
+from collections.abc import Callable
+from typing import Any
+
+UnpicklingError = pickle.UnpicklingError
+
+MODULES = {"__builtin__": "builtins", "copy_reg": "copyreg"}
+UNSUPPORTED = (
+    "Unsupported global: GLOBAL {0} was not an allowed global by default. Please use "
+    "`torch.serialization.add_safe_globals([{0}])` or the `torch.serialization.safe_globals([{0}])` context manager to "
+    "allowlist this global if you trust this class/function.")
+MARK = object()
+LONGEST = 300                                   # characters of a name in a message
+PARTS = 1000                                    # of a tuple that is a key
+
+
+class Unpickler:
+    """load() gives the object that `data` describes.
+
+    names        what a global name stands for
+    allowed      classes and functions of the user, called as they are
+    persistent   what a persistent id stands for
+    """
+
+    def __init__(
+        self, data: bytes, names: dict[str, Any], allowed: dict[str, Any], persistent: Callable[[Any], Any],
+    ) -> None:
+        self.data = data
+        self.at = 0
+        self.names = names
+        self.allowed = allowed
+        self.persistent = persistent
+        self.stack: list[Any] = []
+        self.memo: dict[int, Any] = {}
+
+    def load(self) -> Any:
+        """The object; UnpicklingError for anything else than a whole and harmless pickle."""
+        try:
+            while True:
+                op = self.take(1)[0]
+                if op == STOP:
+                    return self.pop()
+                run = TABLE.get(op)
+                if run is None:
+                    raise UnpicklingError(f"Unsupported operand {op}")
+                run(self)
+        except UnpicklingError:
+            raise
+        except (IndexError, KeyError, TypeError, ValueError, AttributeError, OverflowError, struct.error,
+                UnicodeDecodeError) as error:
+            raise UnpicklingError(f"corrupt pickle at byte {self.at}: {type(error).__name__}: {error}") from None
+
+    def take(self, n: int) -> bytes:
+        out = self.data[self.at:self.at + n]
+        if len(out) < n:
+            raise UnpicklingError("pickle data was truncated")
+        self.at += n
+        return out
+
+    def line(self) -> str:
+        end = self.data.index(b"\n", self.at)
+        out = self.data[self.at:end]
+        self.at = end + 1
+        return out.decode("utf-8")
+
+    def number(self, layout: str) -> Any:
+        return struct.unpack(layout, self.take(struct.calcsize(layout)))[0]
+
+    def pop(self) -> Any:
+        found = self.stack.pop()
+        if found is MARK:
+            raise UnpicklingError("unexpected MARK found")
+        return found
+
+    def top(self) -> Any:
+        found = self.stack[-1]
+        if found is MARK:
+            raise UnpicklingError("unexpected MARK found")
+        return found
+
+    def to_mark(self) -> list[Any]:
+        stack = self.stack
+        for i in range(len(stack) - 1, -1, -1):
+            if stack[i] is MARK:
+                out = stack[i + 1:]
+                del stack[i:]
+                return out
+        raise UnpicklingError("no MARK found")
+
+    # Instructions
+
+    def proto(self) -> None:
+        self.take(1)
+
+    def mark(self) -> None:
+        self.stack.append(MARK)
+
+    def none(self) -> None:
+        self.stack.append(None)
+
+    def true(self) -> None:
+        self.stack.append(True)
+
+    def false(self) -> None:
+        self.stack.append(False)
+
+    def empty_list(self) -> None:
+        self.stack.append([])
+
+    def empty_dict(self) -> None:
+        self.stack.append({})
+
+    def empty_tuple(self) -> None:
+        self.stack.append(())
+
+    def empty_set(self) -> None:
+        self.stack.append(set())
+
+    def int4(self) -> None:
+        self.stack.append(self.number("<i"))
+
+    def int1(self) -> None:
+        self.stack.append(self.take(1)[0])
+
+    def int2(self) -> None:
+        self.stack.append(self.number("<H"))
+
+    def long1(self) -> None:
+        self.stack.append(int.from_bytes(self.take(self.take(1)[0]), "little", signed=True))
+
+    def float8(self) -> None:
+        self.stack.append(self.number(">d"))
+
+    def unicode(self) -> None:
+        self.stack.append(self.take(self.number("<I")).decode("utf-8", "surrogatepass"))
+
+    def short_string(self) -> None:
+        self.stack.append(self.take(self.take(1)[0]).decode("latin-1"))
+
+    def tuple_(self) -> None:
+        self.stack.append(tuple(self.to_mark()))
+
+    def tuple1(self) -> None:
+        self.stack.append((self.pop(),))
+
+    def tuple2(self) -> None:
+        b, a = self.pop(), self.pop()
+        self.stack.append((a, b))
+
+    def tuple3(self) -> None:
+        c, b, a = self.pop(), self.pop(), self.pop()
+        self.stack.append((a, b, c))
+
+    def get1(self) -> None:
+        self.stack.append(self.memo[self.take(1)[0]])
+
+    def get4(self) -> None:
+        self.stack.append(self.memo[self.number("<I")])
+
+    def put1(self) -> None:
+        self.memo[self.take(1)[0]] = self.top()
+
+    def put4(self) -> None:
+        self.memo[self.number("<I")] = self.top()
+
+    def append(self) -> None:
+        item = self.pop()
+        self.a_list().append(item)
+
+    def appends(self) -> None:
+        items = self.to_mark()
+        self.a_list().extend(items)
+
+    def a_list(self) -> list[Any]:
+        found = self.top()
+        if type(found) is not list:
+            raise UnpicklingError(f"Can only append to lists, but got {type(found)}")
+        return found
+
+    def setitem(self) -> None:
+        value, key = self.pop(), self.pop()
+        self.a_dict("SETITEM")[key_of(key)] = value
+
+    def setitems(self) -> None:
+        items = self.to_mark()
+        table = self.a_dict("SETITEMS")
+        for i in range(0, len(items), 2):
+            table[key_of(items[i])] = items[i + 1]
+
+    def a_dict(self, name: str) -> Any:
+        found = self.top()
+        if type(found) not in (dict, OrderedDict, Counter):
+            raise UnpicklingError(
+                f"Can only {name} for dict, collections.OrderedDict, collections.Counter, but got {type(found)}")
+        return found
+
+    def global_(self) -> None:
+        module, name = self.line(), self.line()
+        path = f"{MODULES.get(module, module)}.{name}"[:LONGEST]
+        found = self.names.get(path)
+        if found is None:
+            found = self.allowed.get(path)
+            if found is not None:
+                found = Allowed(found)
+        if found is None:
+            raise UnpicklingError(UNSUPPORTED.format(path.removeprefix("builtins.")))
+        self.stack.append(found)
+
+    def reduce(self) -> None:
+        args, what = self.pop(), self.pop()
+        if not isinstance(what, (Build, Allowed)) or type(args) is not tuple:
+            raise UnpicklingError(f"Trying to call reduce for unrecognized function {type(what)}")
+        self.stack.append(what.make(*plain(args)))
+
+    def newobj(self) -> None:
+        args, what = self.pop(), self.pop()
+        if not isinstance(what, Allowed) or not isinstance(what.target, type) or type(args) is not tuple:
+            raise UnpicklingError(
+                "Can only create new object for nn.Parameter or classes allowlisted via `add_safe_globals` but got "
+                f"{type(what)}")
+        self.stack.append(what.target.__new__(what.target, *plain(args)))
+
+    def build(self) -> None:
+        state, it = self.pop(), self.top()
+        if type(it) is OrderedDict:
+            set_attributes(it, state)
+        elif any(type(it) is x for x in self.allowed.values()):
+            restore(it, plain((state,))[0])
+        else:
+            raise UnpicklingError(
+                "Can only build Tensor, Parameter, OrderedDict or types allowlisted via `add_safe_globals`, but got "
+                f"{type(it)}")
+
+    def persid(self) -> None:
+        pid = self.pop()
+        if type(pid) is not tuple:
+            raise UnpicklingError(f"persistent_load id must be tuple or int, but got {type(pid)}")
+        if not pid or pid[0] != "storage":
+            raise UnpicklingError(f"Only persistent_load of storage is allowed, but got {type(pid)}")
+        self.stack.append(self.persistent(pid))
+
+
+class Build:
+    """A name that may be called: `make` checks its arguments."""
+
+    def __init__(self, make: Callable[..., Any]) -> None:
+        self.make = make
+
+
+class Allowed:
+    """A class or function that the user allowed."""
+
+    def __init__(self, target: Any) -> None:
+        self.target = target
+
+    def make(self, *args: Any) -> Any:
+        return self.target(*args)
+
+
+def plain(args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Arguments for a call: allowed classes as themselves."""
+    return tuple(x.target if isinstance(x, Allowed) else x for x in args)
+
+
+def key_of(x: Any) -> Any:
+    """x, if it can be hashed in no time.
+
+    Hashing a tuple of tuples of tuples takes C stack, and time that doubles with each level when levels are shared.
+    """
+    if isinstance(x, tuple):
+        seen, left = 0, [x]
+        while left:
+            for part in left.pop():
+                seen += 1
+                if isinstance(part, tuple):
+                    left.append(part)
+            if seen + len(left) > PARTS:
+                raise UnpicklingError("a key is a tuple of too many parts")
+    return x
+
+
+def set_attributes(it: Any, state: Any) -> None:
+    """Hang plain data on an object, none of which may hide one of its methods."""
+    if type(state) not in (dict, OrderedDict):
+        raise UnpicklingError(f"the attributes of a {type(it).__name__} are no dict but {type(state)}")
+    for name in state:
+        if type(name) is not str or hasattr(type(it), name):
+            shown = repr(name[:LONGEST]) if type(name) is str else f"named by {type(name)}"
+            raise UnpicklingError(f"a {type(it).__name__} may not be given an attribute {shown}")
+    it.__dict__.update(state)
+
+
+def restore(it: Any, state: Any) -> None:
+    """What pickle does with the state of an object."""
+    if hasattr(it, "__setstate__"):
+        it.__setstate__(state)
+        return
+    slots = None
+    if isinstance(state, tuple) and len(state) == 2:
+        state, slots = state
+    if state:
+        it.__dict__.update(state)
+    for name, value in (slots or {}).items():
+        setattr(it, name, value)
+
+
+STOP = pickle.STOP[0]
+TABLE: dict[int, Callable[[Unpickler], None]] = {
+    op[0]: run for op, run in (
+        (pickle.PROTO, Unpickler.proto), (pickle.MARK, Unpickler.mark), (pickle.NONE, Unpickler.none),
+        (pickle.NEWTRUE, Unpickler.true), (pickle.NEWFALSE, Unpickler.false),
+        (pickle.EMPTY_LIST, Unpickler.empty_list), (pickle.EMPTY_DICT, Unpickler.empty_dict),
+        (pickle.EMPTY_TUPLE, Unpickler.empty_tuple), (pickle.EMPTY_SET, Unpickler.empty_set),
+        (pickle.BININT, Unpickler.int4), (pickle.BININT1, Unpickler.int1), (pickle.BININT2, Unpickler.int2),
+        (pickle.LONG1, Unpickler.long1), (pickle.BINFLOAT, Unpickler.float8),
+        (pickle.BINUNICODE, Unpickler.unicode), (pickle.SHORT_BINSTRING, Unpickler.short_string),
+        (pickle.TUPLE, Unpickler.tuple_), (pickle.TUPLE1, Unpickler.tuple1), (pickle.TUPLE2, Unpickler.tuple2),
+        (pickle.TUPLE3, Unpickler.tuple3), (pickle.BINGET, Unpickler.get1), (pickle.LONG_BINGET, Unpickler.get4),
+        (pickle.BINPUT, Unpickler.put1), (pickle.LONG_BINPUT, Unpickler.put4), (pickle.APPEND, Unpickler.append),
+        (pickle.APPENDS, Unpickler.appends), (pickle.SETITEM, Unpickler.setitem),
+        (pickle.SETITEMS, Unpickler.setitems), (pickle.GLOBAL, Unpickler.global_),
+        (pickle.REDUCE, Unpickler.reduce), (pickle.NEWOBJ, Unpickler.newobj), (pickle.BUILD, Unpickler.build),
+        (pickle.BINPERSID, Unpickler.persid))}

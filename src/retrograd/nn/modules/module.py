@@ -1,0 +1,25 @@
+"""torch.nn.modules.module: where programs look for the hooks of every module."""
+from ..hooks import (
+    _global_backward_hooks as _global_backward_hooks,
+    _global_backward_pre_hooks as _global_backward_pre_hooks,
+    _global_buffer_registration_hooks as _global_buffer_registration_hooks,
+    _global_forward_hooks as _global_forward_hooks,
+    _global_forward_hooks_always_called as _global_forward_hooks_always_called,
+    _global_forward_hooks_with_kwargs as _global_forward_hooks_with_kwargs,
+    _global_forward_pre_hooks as _global_forward_pre_hooks,
+    _global_module_registration_hooks as _global_module_registration_hooks,
+    _global_parameter_registration_hooks as _global_parameter_registration_hooks,
+    register_module_backward_hook as register_module_backward_hook,
+    register_module_buffer_registration_hook as register_module_buffer_registration_hook,
+    register_module_forward_hook as register_module_forward_hook,
+    register_module_forward_pre_hook as register_module_forward_pre_hook,
+    register_module_full_backward_hook as register_module_full_backward_hook,
+    register_module_full_backward_pre_hook as register_module_full_backward_pre_hook,
+    register_module_module_registration_hook as register_module_module_registration_hook,
+    register_module_parameter_registration_hook as register_module_parameter_registration_hook,
+)
+from ..module import Module as Module
+from ..state import _EXTRA_STATE_KEY_SUFFIX as _EXTRA_STATE_KEY_SUFFIX
+from ..state import _IncompatibleKeys as _IncompatibleKeys
+
+_global_is_full_backward_hook: bool | None = None   # of which kind the global backward hooks are; programs reset it

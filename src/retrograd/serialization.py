@@ -1,0 +1,8 @@
+"""torch.serialization: save, load, and what load may build.  https://pytorch.org/docs/stable/notes/serialization.html"""
+from __future__ import annotations
+
+from ._missing import module_getattr
+from .io.pth import add_safe_globals, clear_safe_globals, get_safe_globals, load, safe_globals, save
+
+__all__ = ["add_safe_globals", "clear_safe_globals", "get_safe_globals", "load", "safe_globals", "save"]
+__getattr__ = module_getattr(__name__)
