@@ -24,7 +24,6 @@ from .random import (
     initial_seed as initial_seed, manual_seed as manual_seed, seed as seed, set_rng_state as set_rng_state,
 )
 from ._functions import *  # noqa: E402, F403
-from ._typed import *  # noqa: E402, F403
 from . import _nodes as _nodes  # noqa: E402
 from . import autograd as autograd  # noqa: E402
 from . import _C as _C  # noqa: E402

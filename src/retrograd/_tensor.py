@@ -707,7 +707,7 @@ class Tensor(TensorBase):
         return self.item()
 
     def __abs__(self) -> Any:
-        return self.abs()
+        return self.abs()  # type: ignore[attr-defined]  # methods come from _functions
 
     def __float__(self) -> Any:
         return float(self._number())

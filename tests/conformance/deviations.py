@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
-
 from conformance.harness import Deviation
 
 PYTHONS_WORDS = "Missing and surplus arguments are reported in Python's own words: same class, same argument"
@@ -13,6 +11,7 @@ ARRAY_WARNINGS = "Tensors speak NumPy 2's protocol, so NumPy does not warn about
 NODE_CLASSES = "Nodes are Python classes: they have a base class, and uncompiled they take attributes"
 OUR_NAME = "Classes say where they are defined"
 CANCELLED = "Other rounding where nearly all digits cancel, or next to a pole"
+AS_FUNCTION = "A method is the function of that name: its errors count the tensor among the arguments"
 MISLEADING = "PyTorch's message is misleading; ours names the cause"
 
 
@@ -21,10 +20,14 @@ def T(program: str, label: str, torch: str, ours: str, reason: str) -> Deviation
     return Deviation(program, f"[{label}] {torch}", f"[{label}] {ours}", reason)
 
 
-def engine_is_compiled() -> bool:
-    from retrograd._engine import node
+class Uncompiled(Deviation):
+    """A difference that only the uncompiled build has."""
 
-    return not str(node.__file__).endswith(".py")
+    def apply(self, text: str) -> tuple[str, int]:
+        from retrograd._engine import node
+
+        changed, times = super().apply(text)
+        return (changed if str(node.__file__).endswith(".py") else text), times
 
 
 def missing(program: str, label: str, torch: str, ours: str) -> Deviation:
@@ -35,9 +38,8 @@ DEVIATIONS: tuple[Deviation, ...] = (
     # `(?!...)`: functions that take any number of sizes check them themselves, and do speak PyTorch's words
     Deviation(
         "*",
-        r"^(\[.*\] !! builtins\.TypeError: (?!reshape|expand|permute|repeat|zeros)\w+\(\)) missing 1 required "
-        r"positional "
-        r'arguments: "(\w+)"$',
+        r"^(\[.*\] !! builtins\.TypeError: (?!reshape|expand|permute|repeat|zeros|softmax)\w+\(\)) missing 1 required "
+        r'positional arguments: "(\w+)"$',
         r"\1 missing 1 required positional argument: '\2'",
         PYTHONS_WORDS,
         regex=True,
@@ -211,6 +213,18 @@ DEVIATIONS: tuple[Deviation, ...] = (
         "'object'>)",
         NODE_CLASSES,
     ),
+    Uncompiled(
+        "node_attributes",
+        "AttributeError 'MulBackward0' object has no attribute 'foo'",
+        "setattr ok 1",
+        NODE_CLASSES,
+    ),
+    Uncompiled(
+        "nodes_and_edges",
+        "[set attribute] !! builtins.AttributeError: 'MulBackward0' object has no attribute 'foo'",
+        "[set attribute] -> ok/None",
+        NODE_CLASSES,
+    ),
     T(
         "nodes_and_edges",
         "construct",
@@ -295,25 +309,112 @@ DEVIATIONS: tuple[Deviation, ...] = (
         "expand neg",
         "!! builtins.RuntimeError: numel: integer multiplication overflow",
         "!! builtins.RuntimeError: The expanded size of the tensor (-2) must match the existing size (1) at "
-        "non-singleton "
-        "dimension 0.  Target sizes: [-2].  Tensor sizes: [1]",
+        "non-singleton dimension 0.  Target sizes: [-2].  Tensor sizes: [1]",
         MISLEADING,
     ),
+    T(
+        "errors_shape",
+        "expand negative",
+        "!! builtins.RuntimeError: numel: integer multiplication overflow",
+        "!! builtins.RuntimeError: The expanded size of the tensor (-3) must match the existing size (1) at "
+        "non-singleton dimension 0.  Target sizes: [-3].  Tensor sizes: [1]",
+        MISLEADING,
+    ),
+    Deviation(
+        "errors_reduce",
+        r"^(\[\w+ dim 1\.0\] .* combination of arguments - got )\(dim=float, \)",
+        r"\1(Tensor, float)",
+        AS_FUNCTION,
+        regex=True,
+    ),
+    T(
+        "errors_reduce",
+        "sum str",
+        "!! builtins.TypeError: sum() received an invalid combination of arguments - got (str)",
+        "!! builtins.TypeError: sum() received an invalid combination of arguments - got (Tensor, str)",
+        AS_FUNCTION,
+    ),
+    T(
+        "errors_shape",
+        "squeeze str",
+        "!! builtins.TypeError: squeeze() received an invalid combination of arguments - got (str)",
+        "!! builtins.TypeError: squeeze() received an invalid combination of arguments - got (Tensor, str)",
+        AS_FUNCTION,
+    ),
+    Deviation(
+        "errors_reduce",
+        r"^(\[(?:log_)?softmax dim 1\.0\] .* argument 'dim') must",
+        r"\1 (position 1) must",
+        AS_FUNCTION,
+        regex=True,
+    ),
+    Deviation(
+        "errors_matmul",
+        r"^(\[(?:mm|dot) number\] .*) \(position 1\)",
+        r"\1 (position 2)",
+        AS_FUNCTION,
+        regex=True,
+    ),
+    T(
+        "errors_shape",
+        "torch.reshape int",
+        "!! builtins.TypeError: reshape(): argument 'shape' (position 2) must be tuple of ints, not int",
+        "-> tensor([0., 1., 2., 3., 4., 5.])",
+        "A function is the method of that name: it takes sizes one by one, too",
+    ),
+    missing(
+        "errors_shape",
+        "transpose none",
+        'transpose() missing 2 required positional argument: "dim0", "dim1"',
+        "transpose() missing 2 required positional arguments: 'dim0' and 'dim1'",
+    ),
+    missing(
+        "errors_reduce",
+        "sum three",
+        "sum() received an invalid combination of arguments - got (int, bool, torch.dtype, int), but expected one of:",
+        "sum() takes from 1 to 3 positional arguments but 5 were given",
+    ),
+    T(
+        "errors_reduce",
+        "sum keepdim all",
+        "!! builtins.TypeError: sum() received an invalid combination of arguments - got (keepdim=bool, ), but "
+        "expected one of:",
+        "-> tensor([[15.]])",
+        "keepdim=True works without dim: then all dims are kept",
+    ),
+    T(
+        "errors_matmul",
+        "imatmul",
+        "-> ok/None",
+        "-> NotImplemented",
+        "__imatmul__ exists, and declines: `a @= b` is `a = a @ b`, as in PyTorch",
+    ),
+    Deviation(
+        "indexing_reads",
+        r"(    warn UserWarning: indexing with dtype torch\.uint8 .*\n)\1",
+        r"\1",
+        "Indexing with uint8 warns once, not again in backward",
+        regex=True,
+    ),
+    Deviation(
+        "grad_fn_names",
+        "'_saved_A', '_saved_LU', '_saved_pivots', '_saved_result'",
+        "'_saved_A', '_saved_result'",
+        "The determinant keeps no factorization",
+    ),
+    Deviation(
+        "errors_reduce",
+        r"^(\[(?:prod|max) tuple\] .* combination of arguments - got )\(tuple\)",
+        r"\1(Tensor, tuple)",
+        AS_FUNCTION,
+        regex=True,
+    ),
+    T(
+        "errors_reduce",
+        "softmax none",
+        '!! builtins.TypeError: softmax() missing 1 required positional arguments: "dim"',
+        "-> tensor([[0.0900, 0.2447, 0.6652],\n        [0.0900, 0.2447, 0.6652]])\n    warn UserWarning: Implicit "
+        "dimension choice for softmax has been deprecated. Change the call to include dim=X as an argument.",
+        "A method is the function of that name: F.softmax() chooses a dim, with a warning",
+    ),
 )
-
-if importlib.util.find_spec("retrograd") and not engine_is_compiled():
-    DEVIATIONS += (
-        Deviation(
-            "node_attributes",
-            "AttributeError 'MulBackward0' object has no attribute 'foo'",
-            "setattr ok 1",
-            NODE_CLASSES,
-        ),
-        T(
-            "nodes_and_edges",
-            "set attribute",
-            "!! builtins.AttributeError: 'MulBackward0' object has no attribute 'foo'",
-            "-> ok/None",
-            NODE_CLASSES,
-        ),
-    )

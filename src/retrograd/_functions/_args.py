@@ -12,7 +12,6 @@ from .._engine.modes import grad_on
 from .._engine.tensor import TensorBase, bump, wants_grad, wrap
 from .._engine.views import OVERLAP, check_cast, guard, overlaps
 
-
 OPERANDS = (TensorBase, bool, int, float, np.ndarray, np.generic)
 
 

@@ -195,7 +195,7 @@ def trapezoid(y: Any, x: Any = None, *, dx: Any = 1, dim: int = -1) -> Any:
     if x is None:
         if n == 0:
             return a.sum(dim)
-        dx = dx.item() if isinstance(dx, TensorBase) else dx
+        dx = dx.array.item() if isinstance(dx, TensorBase) else dx
         return arith.MulBackward1(dx).run(a.sum(dim) - (a.select(dim, 0) + a.select(dim, -1)) * 0.5)
     steps: Any = tensor(x, "trapezoid", "x", 2)
     if steps.array.ndim == 1:

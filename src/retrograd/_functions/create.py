@@ -15,7 +15,8 @@ from .._engine import promote
 from .._engine.tensor import TensorBase, bump, wants_grad, wrap
 from .._engine.views import guard
 from .._tensor import Tensor, warn_scalar
-from ._args import flag, refused, shape_of, tensor as tensor_arg, whole
+from ._args import flag, refused, shape_of, whole
+from ._args import tensor as tensor_arg
 
 __all__ = [
     "tensor", "as_tensor", "asarray", "from_numpy", "from_dlpack", "frombuffer", "scalar_tensor", "zeros", "ones", "empty",

@@ -22,13 +22,14 @@ from .shape import reshaped
 __all__ = [
     "gather", "scatter", "scatter_add", "scatter_reduce", "index_select", "index_add", "index_copy", "index_fill",
     "index_put", "index_put_", "masked_select", "masked_scatter", "take", "take_along_dim", "put", "nonzero",
-    "argwhere",
+    "argwhere", "index_reduce", "unravel_index",
 ]
 METHODS = [
     "gather", "scatter", "scatter_", "scatter_add", "scatter_add_", "scatter_reduce", "scatter_reduce_",
     "index_select", "index_add", "index_add_", "index_copy", "index_copy_", "index_fill", "index_fill_",
     "index_put", "index_put_", "masked_select", "masked_scatter", "masked_scatter_", "take", "take_along_dim",
-    "put", "put_", "nonzero", "argwhere", "__delitem__",
+    "put", "put_", "nonzero", "argwhere", "index_reduce",
+    "index_reduce_", "__delitem__",
 ]
 FUNCTIONAL = ["one_hot"]
 
@@ -283,6 +284,52 @@ def index_add_(input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1)
     """In place: index_add."""
     op, b = adder(input, dim, index, source, alpha)
     return op.run_(input, b)
+
+
+_beta: set[str] = set()
+
+
+def slices_reducer(x: TensorBase, dim: int, index: Any, source: Any, reduce: str, include_self: bool) -> tuple[Any, Any]:
+    if "index_reduce" not in _beta:                     # PyTorch warns once
+        _beta.add("index_reduce")
+        warnings.warn("index_reduce() is in beta and the API may change at any time.", UserWarning, stacklevel=4)
+    if reduce not in ("prod", "mean", "amax", "amin"):
+        raise RuntimeError(f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}.")
+    op, b = adder(x, dim, index, source, 1)
+    at, i, n = op.dim, op.index, b.array.ndim
+    wide = np.broadcast_to(i.reshape([-1 if d == at else 1 for d in range(n)]), b.array.shape)
+    made = ops.IndexReduceBackward0(at, np.array(wide), reduce, include_self)
+    watch(made, index)
+    return made, b
+
+
+def index_reduce(input: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True,
+                 out: Any = None) -> Any:
+    """A copy with the slices of source reduced into it at index along dim: "prod", "mean", "amax" or "amin"."""
+    x = tensor(input, "index_reduce")
+    op, b = slices_reducer(x, dim, index, source, reduce, include_self)
+    return finish(op.run(x, b), out, "index_reduce", x, b)
+
+
+def index_reduce_(input: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True) -> Any:
+    """In place: index_reduce."""
+    op, b = slices_reducer(input, dim, index, source, reduce, include_self)
+    return op.run_(input, b)
+
+
+def unravel_index(indices: Any, shape: Any) -> Any:
+    """Flat positions (C order) as one index tensor per dim of `shape`."""
+    a = tensor(indices, "unravel_index", "indices").array
+    if a.dtype.kind not in "iu":
+        raise TypeError(f"expected 'indices' to be integer dtype, but got {dtypes.of(a.dtype)}")
+    sizes = (shape,) if isinstance(shape, int) else tuple(shape)
+    if any(n < 0 for n in sizes):
+        raise ValueError(f"'shape' cannot have negative values, but got {sizes}")
+    found, step = [], 1
+    for n in reversed(sizes):
+        found.append(wrap(np.asarray(a // step % n)))
+        step *= n
+    return tuple(reversed(found))
 
 
 def copier(x: TensorBase, dim: int, index: Any, source: Any) -> tuple[Any, Any]:

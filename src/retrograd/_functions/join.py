@@ -19,6 +19,7 @@ __all__ = [
     "cat", "concat", "concatenate", "stack", "vstack", "row_stack", "hstack", "dstack", "column_stack", "split",
     "split_with_sizes", "tensor_split", "chunk", "unsafe_split", "unsafe_chunk", "unbind", "hsplit", "vsplit",
     "dsplit", "meshgrid", "cartesian_prod", "combinations", "block_diag", "diff",
+    "gradient", "cumulative_trapezoid",
 ]
 METHODS = [
     "split", "split_with_sizes", "tensor_split", "chunk", "unsafe_split", "unsafe_chunk", "unbind", "hsplit",
@@ -308,7 +309,7 @@ def listing(x: TensorBase) -> str:
     end = f"[ torch.{kind}Tensor{{{','.join(map(str, x.array.shape))}}} ]"
     if x.array.ndim != 2:
         return end
-    rows = "".join(" " + " ".join(f"{v:2g}" for v in row) + "\n" for row in x.array.tolist())
+    rows = "".join(" ".join(f"{v:2g}" for v in row) + "\n" for row in x.array.tolist())
     return rows + end
 
 
@@ -366,3 +367,78 @@ def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any
         a, b = piece(y, at, 1, m), piece(y, at, 0, m - 1)
         y = compare.ne(a, b) if y.array.dtype.kind == "b" else arith.sub(a, b)
     return finish(y, out, "diff", x)
+
+
+def cumulative_trapezoid(y: Any, x: Any = None, *, dx: Any = 1, dim: int = -1) -> Any:
+    """Running integral along dim by the trapezoidal rule, over places x or steps dx."""
+    v: Any = tensor(y, "cumulative_trapezoid", "y")
+    if not v.array.ndim:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    at = dim_of(dim, v.array.ndim)
+    n = v.array.shape[at]
+    right, left = piece(v, at, 1, n), piece(v, at, 0, n - 1)
+    if x is None:
+        return (dx / 2.0 * (right + left)).cumsum(at)
+    places: Any = tensor(x, "cumulative_trapezoid", "x", 2)
+    if places.array.ndim == 1:
+        if places.array.size != n:
+            raise RuntimeError("cumulative_trapezoid: There must be one `x` value for each sample point")
+        steps = diff(places)
+        steps = steps.view(-1, *(1,) * (v.array.ndim - 1 - at))
+    else:
+        steps = diff(places, dim=dim)
+    return ((right + left) * steps).cumsum(at) / 2.0
+
+
+def gradient(input: Any, *, spacing: Any = 1, dim: Any = None, edge_order: int = 1) -> Any:
+    """Slopes along each dim, as a tuple: central differences inside, one-sided (of edge_order) at the ends.
+
+    spacing: a step for all dims, one for each, or a tensor of places for each.
+    """
+    x: Any = tensor(input, "gradient")
+    n = x.array.ndim
+    dims = list(range(n)) if dim is None else [dim_of(d, n) for d in ((dim,) if isinstance(dim, int) else dim)]
+    if edge_order not in (1, 2):
+        raise RuntimeError("torch.gradient only supports edge_order=1 and edge_order=2.")
+    each = list(spacing) if isinstance(spacing, (tuple, list)) else [spacing] * len(dims)
+    if len(each) != len(dims):
+        where = f"'self.dim() = {n}', since dim argument was not given" if dim is None else "dim"
+        raise RuntimeError(
+            "torch.gradient expected spacing to be unspecified, a scalar, or a list of length equal to "
+            f"{where}, but got a list of length {len(each)}")
+    if any(x.array.shape[d] < edge_order + 1 for d in dims):
+        raise RuntimeError("torch.gradient expected each dimension size to be at least edge_order+1")
+    return tuple(slope(x, d, h, edge_order) for d, h in zip(dims, each, strict=True))
+
+
+def slope(x: Any, dim: int, h: Any, edge_order: int) -> Any:
+    """The derivative along one dim; h: a step, or a tensor of places."""
+    n = x.array.shape[dim]
+    if isinstance(h, TensorBase) and h.array.ndim:
+        steps = np.diff(h.array)
+    else:
+        steps = np.full(n - 1, h.array.item() if isinstance(h, TensorBase) else h, np.float64)
+    if x.array.dtype.kind in "fV":
+        steps = steps.astype(x.array.dtype)
+
+    def at(i: int) -> Any:
+        return piece(x, dim, i % n, i % n + 1)
+
+    def given(values: Any) -> Any:
+        return wrap(values.reshape((-1,) + (1,) * (x.array.ndim - dim - 1)))
+
+    a, b = steps[:-1], steps[1:]
+    even = bool(np.all(steps == steps[0]))
+    parts = []
+    if n > 2:
+        low, mid, high = piece(x, dim, 0, n - 2), piece(x, dim, 1, n - 1), piece(x, dim, 2, n)
+        parts = [(high - low) / (2.0 * steps[0].item())] if even else [
+            given(-b / (a * (a + b))) * low + given((b - a) / (a * b)) * mid + given(a / (b * (a + b))) * high]
+    if edge_order == 1:
+        first, last = (at(1) - at(0)) / steps[0].item(), (at(-1) - at(-2)) / steps[-1].item()
+    else:
+        p, q = steps[0].item(), steps[1].item()
+        first = at(0) * (-(2 * p + q) / (p * (p + q))) + at(1) * ((p + q) / (p * q)) - at(2) * (p / (q * (p + q)))
+        p, q = steps[-2].item(), steps[-1].item()
+        last = at(-3) * (q / (p * (p + q))) - at(-2) * ((p + q) / (p * q)) + at(-1) * ((p + 2 * q) / (q * (p + q)))
+    return cat([first, *parts, last], dim)

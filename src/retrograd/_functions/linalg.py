@@ -20,16 +20,18 @@ __all__ = [
     "baddbmm", "addr", "einsum", "tensordot", "kron", "cross", "cdist", "chain_matmul", "bilinear", "inverse",
     "pinverse", "det",
     "logdet", "slogdet", "cholesky", "cholesky_solve", "cholesky_inverse", "triangular_solve", "qr", "svd",
-    "matrix_power",
+    "matrix_power", "matrix_exp",
 ]
 METHODS = [
     "matmul", "mm", "bmm", "mv", "dot", "inner", "vdot", "outer", "ger", "addmm", "addmm_", "addmv", "addmv_", "addbmm",
     "addbmm_", "baddbmm", "baddbmm_", "addr", "addr_", "kron", "cross", "inverse", "pinverse", "det", "logdet",
     "slogdet", "cholesky", "cholesky_solve", "cholesky_inverse", "triangular_solve", "qr", "svd", "matrix_power",
+    "matrix_exp",
 ]
 FUNCTIONAL = ["linear", "bilinear"]
 
 LinAlgError = decomp._LinAlgError
+LinAlgError.__module__ = "retrograd._C"
 
 
 # Products
@@ -895,6 +897,11 @@ def tensorinv(A: Any, ind: int = 2, *, out: Any = None) -> Any:
 # Determinants and powers
 
 SLOGDET = {name: named(name, "sign", "logabsdet") for name in ("linalg_slogdet", "slogdet")}
+
+
+def matrix_exp(A: Any) -> Any:
+    """exp(A) of square matrices."""
+    return decomp.matrix_exp(squares(A, "linalg.matrix_exp"))
 
 
 def det(A: Any, *, out: Any = None) -> Any:

@@ -32,8 +32,9 @@ def sort(input: Any, dim: int = -1, descending: bool = False, stable: bool = Fal
 
 def sort_dim(dim: Any, x: TensorBase, function: str) -> int:
     if not is_int(dim):
-        raise refused(function, (dim,), "(*, bool stable, int dim = -1, bool descending = False)",
-                      "(int dim = -1, bool descending = False)")
+        raise refused(
+            function, (x, dim), "(Tensor input, *, bool stable, int dim = -1, bool descending = False)",
+            "(Tensor input, int dim = -1, bool descending = False)")
     return dim_of(dim, x.array.ndim)
 
 

@@ -21,11 +21,13 @@ __all__ = [
     "sum", "nansum", "mean", "nanmean", "prod", "max", "min", "amax", "amin", "aminmax", "argmax", "argmin", "norm",
     "dist", "all", "any", "count_nonzero", "var", "std", "var_mean", "std_mean", "logsumexp", "cumsum", "cumprod",
     "cummax", "cummin", "logcumsumexp", "median", "nanmedian", "mode", "quantile", "nanquantile",
+    "renorm", "cov", "corrcoef",
 ]
 METHODS = [
     "sum", "nansum", "mean", "nanmean", "prod", "max", "min", "amax", "amin", "aminmax", "argmax", "argmin", "norm",
     "dist", "all", "any", "count_nonzero", "var", "std", "logsumexp", "cumsum", "cumsum_", "cumprod", "cumprod_",
-    "cummax", "cummin", "logcumsumexp", "median", "nanmedian", "mode", "quantile", "nanquantile",
+    "cummax", "cummin", "logcumsumexp", "median", "nanmedian", "mode", "quantile", "nanquantile", "renorm", "renorm_",
+    "cov", "corrcoef",
 ]
 
 # torch.return_types
@@ -177,8 +179,8 @@ def dims_arg(dim: Any, x: TensorBase, function: str) -> tuple[int, ...]:
     if dim is None or isinstance(dim, (int, tuple, list)):
         return dims_of(dim, x.array.ndim)
     if isinstance(dim, (float, str)) or not hasattr(dim, "__index__"):
-        raise refused(function, (dim,), "(*, torch.dtype dtype = None)",
-                      "(tuple of ints dim, bool keepdim = False, *, torch.dtype dtype = None)")
+        raise refused(function, (x, dim), "(Tensor input, *, torch.dtype dtype = None)",
+                      "(Tensor input, tuple of ints dim, bool keepdim = False, *, torch.dtype dtype = None)")
     return dims_of(int(dim), x.array.ndim)
 
 
@@ -230,8 +232,8 @@ def prod(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = Non
     if dim is None:
         return finish(reduce.prod(x, in_dtype(x, dtype, "prod")), out, "prod", x)
     if not isinstance(dim, int):
-        raise refused("prod", (dim,), "(*, torch.dtype dtype = None)",
-                      "(int dim, bool keepdim = False, *, torch.dtype dtype = None)")
+        raise refused("prod", (x, dim), "(Tensor input, *, torch.dtype dtype = None)",
+                      "(Tensor input, int dim, bool keepdim = False, *, torch.dtype dtype = None)")
     return finish(
         reduce.prod_dim_as(x, dim_of(dim, x.array.ndim), keepdim, in_dtype(x, dtype, "prod")), out, "prod", x)
 
@@ -239,7 +241,7 @@ def prod(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = Non
 # Extremes
 
 def extreme(name: str, op: Any, whole: Callable[[Any], Any], two: Callable[[Any, Any], Any]) -> Callable[..., Any]:
-    forms = ("()", "(Tensor other)", "(int dim, bool keepdim = False)")
+    forms = ("(Tensor input)", "(Tensor input, Tensor other)", "(Tensor input, int dim, bool keepdim = False)")
 
     def f(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None, out: Any = None) -> Any:
         x = tensor(input, name)
@@ -257,7 +259,7 @@ def extreme(name: str, op: Any, whole: Callable[[Any], Any], two: Callable[[Any,
         if other is None and isinstance(dim, TensorBase) and keepdim is False:
             other = dim
         if not isinstance(other, TensorBase):
-            raise refused(name, (dim,), *forms)
+            raise refused(name, (x, dim), *forms)
         return finish(two(x, other), out, name, x, other)
     f.__name__ = f.__qualname__ = name
     f.__doc__ = (
@@ -415,6 +417,82 @@ def dist(input: Any, other: Any, p: Any = 2) -> Any:
     return reduce.dist(a, b, p)
 
 
+def renorm(input: Any, p: Any, dim: int, maxnorm: Any, *, out: Any = None) -> Any:
+    """Slices along dim whose p-norm exceeds maxnorm, scaled down to it."""
+    x = tensor(input, "renorm")
+    at = dim_of(dim, x.array.ndim)
+    if x.array.ndim < 2:
+        raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {x.array.ndim} dimensions")
+    if p <= 0:
+        raise RuntimeError("renorm: non-positive-norm not supported")
+    if maxnorm < 0:
+        raise RuntimeError(f"renorm: expected maxnorm to be >= 0 but got {maxnorm:g}")
+    return finish(reduce.RenormBackward0(p, at, maxnorm).run(x), out, "renorm", x)
+
+
+def renorm_(input: Any, p: Any, dim: int, maxnorm: Any) -> Any:
+    """In place: renorm."""
+    renorm(input.detach(), p, dim, maxnorm)             # its checks
+    return reduce.RenormBackward0(p, dim_of(dim, input.array.ndim), maxnorm).run_(input)
+
+
+def observations(input: Any, function: str) -> Any:
+    x = tensor(input, function)
+    if x.array.ndim > 2:
+        raise RuntimeError(
+            f"{function}(): expected input to have two or fewer dimensions but got an input with {x.array.ndim} "
+            "dimensions")
+    if x.array.dtype.kind == "b":
+        raise RuntimeError(f"{function}(): bool dtype is not supported for input")
+    return x
+
+
+def weights_of(w: Any, name: str, kinds: str, what: str, count: int) -> Any:
+    if w.array.dtype.kind not in kinds:
+        raise RuntimeError(
+            f"cov(): expected {name} to have {what} dtype but got {name} with {scalar_name(w)} dtype")
+    if w.array.size != count:
+        raise RuntimeError(
+            f"cov(): expected {name} to have the same numel as there are observations in the input but got "
+            f"{w.array.size} != {count}")
+    return w
+
+
+def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any = None) -> Any:
+    """Covariances of the rows (variables) over the columns (observations), which may be counted or weighted."""
+    x = observations(input, "cov")
+    rows: Any = shape.reshape(x, (1, x.array.size)) if x.array.ndim < 2 else x
+    count = rows.array.shape[1]
+    w: Any = None
+    if fweights is not None:
+        w = weights_of(fweights, "fweights", "iu", "integral", count)
+    if aweights is not None:
+        a = weights_of(aweights, "aweights", "fV", "floating point", count)
+        w = a if w is None else w * a
+    total = count if w is None else w.sum()
+    middle = (rows if w is None else rows * w).sum(1, keepdim=True) / total
+    free = total - correction if aweights is None or not correction else total - correction * (w * a).sum() / total
+    if free <= 0:
+        warnings.warn(
+            "cov(): degrees of freedom is <= 0. Correction should be strictly less than the number of observations.",
+            UserWarning, stacklevel=2)
+        free = free * 0
+    gap = rows - middle
+    right = gap if w is None else gap * w
+    product = gap @ right.t().to(gap.dtype)
+    return (arith.div(product, wrap(np.asarray(free, product.array.dtype)) if isinstance(free, int) else free)).squeeze()
+
+
+def corrcoef(input: Any) -> Any:
+    """Correlations (-1..1) of the rows (variables) over the columns (observations)."""
+    observations(input, "corrcoef")
+    c = cov(input)
+    if not c.array.ndim:
+        return c / c
+    d = shape.diagonal(c, 0, 0, 1).sqrt()
+    return (c / d.unsqueeze(1) / d.unsqueeze(0)).clamp(-1, 1)
+
+
 FEW = (
     "{}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor (input numel "
     "divided by "
@@ -433,8 +511,9 @@ def spread_args(x: TensorBase, dim: Any, unbiased: Any, correction: Any, functio
             f"{function}() only support floating point and complex dtypes" if "_" in function else
             "std and var only support floating point and complex dtypes")
     if dim is not None and not isinstance(dim, (tuple, list)) and not is_int(dim):
-        raise refused(function, (dim,), "(tuple of ints dim = None, bool unbiased, bool keepdim = False)",
-                      "(tuple of ints dim = None, *, Number correction = None, bool keepdim = False)")
+        raise refused(
+            function, (x, dim), "(Tensor input, tuple of ints dim = None, bool unbiased, bool keepdim = False)",
+            "(Tensor input, tuple of ints dim = None, *, Number correction = None, bool keepdim = False)")
     dims = None if dim is None or dim == () else dims_of(dim, x.array.ndim)
     n = reduce.count_of(x.array.shape, tuple(range(x.array.ndim)) if dims is None else dims)
     if n - (1 if correction is None else correction) <= 0:
@@ -491,8 +570,8 @@ def logic(name: str, how: Any) -> Callable[..., Any]:
     def f(input: Any, dim: Any = None, keepdim: bool = False, *, out: Any = None) -> Any:
         x = tensor(input, name)
         if dim is not None and not isinstance(dim, (tuple, list)) and not is_int(dim):
-            raise refused(name, (dim,), "()", "(tuple of ints dim = None, bool keepdim = False)",
-                          "(int dim, bool keepdim = False)")
+            raise refused(name, (x, dim), "(Tensor input)", "(Tensor input, tuple of ints dim, bool keepdim = False)",
+                          "(Tensor input, int dim, bool keepdim = False)")
         found = how(x.array != 0, dims_of(dim, x.array.ndim), None, None, keepdim)
         return finish(wrap(found.astype(np.uint8) if x.array.dtype == np.uint8 else found), out, name)
     f.__name__ = f.__qualname__ = name
@@ -581,7 +660,7 @@ def quantiles(name: str, input: Any, q: Any, dim: Any, keepdim: bool, how: str, 
     x = tensor(input, name)
     if not isinstance(q, (TensorBase, float, int)):
         form = 'int dim = None, bool keepdim = False, *, str interpolation = "linear")'
-        raise refused(name, (q,), f"(Tensor q, {form}", f"(float q, {form}")
+        raise refused(name, (x, q), f"(Tensor input, Tensor q, {form}", f"(Tensor input, float q, {form}")
     if isinstance(q, (float, int)) and not 0 <= q <= 1:
         raise RuntimeError(f"quantile() q must be in the range [0, 1] but got {q:g}")
     a = x.array

@@ -11,7 +11,8 @@ import numpy as np
 from .. import dtypes
 from .._engine.tensor import TensorBase, wrap
 from .._engine.views import address
-from .._ops import create, gather, index
+from .._ops import create, gather
+from .._ops import index as indexing
 from .._ops import shape as ops
 from ._args import dim_of, dims_of, finish, shape_of, tensor
 from .reduce import aliased, dim_in, integer, is_int, refused
@@ -21,7 +22,7 @@ __all__ = [
     "movedim", "moveaxis", "squeeze", "unsqueeze", "broadcast_to", "broadcast_tensors", "broadcast_shapes",
     "narrow", "select", "diagonal", "diag", "diagflat", "diag_embed", "as_strided", "tile", "repeat_interleave",
     "roll", "flip", "fliplr", "flipud", "rot90", "tril", "triu", "atleast_1d", "atleast_2d", "atleast_3d", "trace",
-    "view_copy",
+    "view_copy", "select_scatter", "slice_scatter", "diagonal_scatter", "narrow_copy", "detach", "detach_",
 ]
 METHODS = [
     "view", "view_as", "reshape", "reshape_as", "flatten", "unflatten", "ravel", "permute", "transpose",
@@ -29,7 +30,7 @@ METHODS = [
     "movedim", "moveaxis", "squeeze", "squeeze_", "unsqueeze", "unsqueeze_", "expand", "expand_as", "broadcast_to",
     "narrow", "select", "diagonal", "diag", "diagflat", "diag_embed", "unfold", "as_strided", "repeat", "tile",
     "repeat_interleave", "roll", "flip", "fliplr", "flipud", "rot90", "tril", "tril_", "triu", "triu_",
-    "sum_to_size", "contiguous", "trace",
+    "sum_to_size", "contiguous", "trace", "select_scatter", "slice_scatter", "diagonal_scatter", "narrow_copy",
 ]
 
 
@@ -353,7 +354,8 @@ def squeeze(input: Any, dim: Any = None) -> Any:
 
 def dims_named(dim: Any, x: TensorBase, function: str) -> tuple[int, ...]:
     if not isinstance(dim, (tuple, list)):
-        raise refused(function, (dim,), "()", "(int dim)", "(tuple of ints dim)")
+        raise refused(
+            function, (x, dim), "(Tensor input)", "(Tensor input, int dim)", "(Tensor input, tuple of ints dim)")
     return dims_of(dim, x.array.ndim) if dim else ()
 
 
@@ -414,8 +416,6 @@ def expanded(x: TensorBase, sizes: tuple[int, ...]) -> Any:
             f"provided ({len(sizes)}) must be greater or equal to the number of dimensions in the tensor ({len(have)})")
     to = list(sizes)
     for i in range(len(to) - 1, -1, -1):
-        if to[i] < -1 and (i < lead or have[i - lead] == 1):
-            raise RuntimeError("numel: integer multiplication overflow")
         if to[i] == -1:
             if i < lead:
                 raise RuntimeError(
@@ -508,7 +508,7 @@ def narrow(input: Any, dim: int, start: Any, length: int) -> Any:
     start = start + n if start < 0 else start
     if start + length > n:
         raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({n}).")
-    return index.SliceBackward0(at, start, start + length, 1).run(x)
+    return indexing.SliceBackward0(at, start, start + length, 1).run(x)
 
 
 def select(input: Any, dim: int, index: int) -> Any:
@@ -525,7 +525,7 @@ def select(input: Any, dim: int, index: int) -> Any:
 
 
 def _select(x: TensorBase, dim: int, at: int) -> Any:
-    return index.select(x, dim, at)
+    return indexing.select(x, dim, at)
 
 
 def diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
@@ -533,6 +533,59 @@ def diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
     x = tensor(input, "diagonal")
     a, b = diagonal_dims(dim1, dim2, x.array.ndim)
     return ops.diagonal(x, offset, a, b)
+
+
+def same_as(part: Any, src: Any) -> None:
+    """RuntimeError unless src has the shape of what it is to replace."""
+    if part.array.shape != src.array.shape:
+        raise RuntimeError(
+            f"expected src to have a size equal to the slice of self. src size = {list(src.array.shape)}, slice size = "
+            f"{list(part.array.shape)}")
+
+
+def select_scatter(input: Any, src: Any, dim: int, index: int) -> Any:
+    """A copy with src in the place of select(dim, index)."""
+    x, b = tensor(input, "select_scatter"), tensor(src, "select_scatter", "src", 2)
+    same_as(select(detach(x), dim, index), b)
+    return indexing.SelectScatterBackward0(dim_of(dim, x.array.ndim), int(index)).run(x, b)
+
+
+def slice_scatter(input: Any, src: Any, dim: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Any:
+    """A copy with src in the place of the slice start:end:step along dim."""
+    x, b = tensor(input, "slice_scatter"), tensor(src, "slice_scatter", "src", 2)
+    at = dim_of(dim, x.array.ndim)
+    if step <= 0:
+        raise RuntimeError("slice step must be positive")
+    op = indexing.SliceScatterBackward0(at, start, end, step)
+    same_as(wrap(op.place(x.array)), b)
+    return op.run(x, b)
+
+
+def diagonal_scatter(input: Any, src: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
+    """A copy with src in the place of diagonal(offset, dim1, dim2)."""
+    x, b = tensor(input, "diagonal_scatter"), tensor(src, "diagonal_scatter", "src", 2)
+    same_as(diagonal(detach(x), offset, dim1, dim2), b)
+    at1, at2 = diagonal_dims(dim1, dim2, x.array.ndim)
+    return indexing.DiagonalScatterBackward0(offset, at1, at2).run(x, b)
+
+
+def narrow_copy(input: Any, dim: int, start: int, length: int, *, out: Any = None) -> Any:
+    """narrow, as a copy."""
+    x = tensor(input, "narrow_copy")
+    narrow(detach(x), dim, start, length)               # its checks
+    at = dim_of(dim, x.array.ndim)
+    first = start + x.array.shape[at] if start < 0 else start
+    return finish(indexing.NarrowCopyBackward0(at, first, length).run(x), out, "narrow_copy", x)
+
+
+def detach(input: Any) -> Any:
+    """The same memory without a history."""
+    return tensor(input, "detach").detach()  # type: ignore[attr-defined]
+
+
+def detach_(input: Any) -> Any:
+    """In place: forget the history."""
+    return tensor(input, "detach_").detach_()  # type: ignore[attr-defined]
 
 
 def diagonal_dims(dim1: int, dim2: int, n: int) -> tuple[int, int]:

@@ -17,7 +17,7 @@ from .._engine.nary import Many
 from .._engine.node import Array, Value
 from .._engine.op import A, B, Product, Unary, X, Y
 from .._engine.tensor import TensorBase
-from . import choose, index, linalg, shape
+from . import choose, index, join, linalg, shape
 from .linalg import matmul
 
 np: Final[Any] = numpy
@@ -83,6 +83,7 @@ class LinalgPinvBackward0(Unary):
     def forward(self, x: Array) -> Array:
         if x.size == 0:
             return np.zeros(x.shape[:-2] + (x.shape[-1], x.shape[-2]), x.dtype)
+        check_finite(x, "linalg.eigh" if self.hermitian else "linalg.svd")
         return np.linalg.pinv(x, self.cut, hermitian=self.hermitian).astype(x.dtype)
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
@@ -211,6 +212,7 @@ class LinalgLstsqBackward0(Product):
         self.values: Any = None
 
     def forward(self, a: Array, b: Array) -> Array:
+        check_finite(a, "linalg.svd")
         u, s, vt = np.linalg.svd(a, full_matrices=False)
         top = s.max(-1, keepdims=True) if s.shape[-1] else s
         good = s > self.cut * top
@@ -225,6 +227,41 @@ class LinalgLstsqBackward0(Product):
 
     def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
         return matmul(shape.mT(pinv(a, self.cut, False)), g)
+
+
+@final
+class LinalgMatrixExpBackward0(Unary):
+    """exp of square matrices: Taylor's series of a scaled matrix, squared again (Moler and Van Loan 2003)."""
+
+    keep = X
+
+    def forward(self, x: Array) -> Array:
+        a = x.astype(np.float64)
+        n = a.shape[-1]
+        if a.size == 0 or not np.isfinite(a).all():
+            return np.full_like(x, np.nan)
+        size = float(np.abs(a).sum(-1).max())
+        times = max(0, int(np.ceil(np.log2(size))) + 4) if size > 0 else 0
+        a = a / 2.0 ** times
+        y = np.broadcast_to(np.eye(n), a.shape)
+        for k in range(14, 0, -1):
+            y = np.eye(n) + a @ y / k
+        for _ in range(times):
+            y = y @ y
+        return y.astype(x.dtype)
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        n = linalg.raw(x).shape[-1]
+        xt = shape.mT(x)
+        last = len(linalg.sizes(x)) - 1
+        top = join.cat([xt, g], last)
+        low = join.cat([np.zeros_like(linalg.raw(x)), xt], last)
+        whole = matrix_exp(join.cat([top, low], last - 1))
+        return index.take(whole, (Ellipsis, slice(0, n), slice(n, 2 * n)))
+
+
+def matrix_exp(x: Value) -> Value:
+    return LinalgMatrixExpBackward0().run(x)
 
 
 @final
@@ -253,6 +290,8 @@ def spread(g: Value) -> Value:
 
 def cofactors(x: Array) -> Array:
     """The gradient of the determinant, also of singular matrices."""
+    if not np.isfinite(x).all():
+        return np.full_like(x, np.nan)
     u, s, vt = np.linalg.svd(x)
     n = x.shape[-1]
     others = np.ones(s.shape, s.dtype)
@@ -501,6 +540,8 @@ class LinalgEighBackward0(Many):
         self.lower = lower
 
     def forward(self, x: Array) -> list[Array]:
+        if not np.isfinite(x).all():
+            return [np.full(x.shape[:-1], np.nan, x.dtype), np.full_like(x, np.nan)]
         try:
             s, v = np.linalg.eigh(x, "L" if self.lower else "U")
         except LinAlgError:

@@ -204,8 +204,7 @@ UFUNCS: Final[dict[str, Any]] = {
 STARTS: Final[dict[str, Any]] = {"sum": 0, "mean": 0, "prod": 1}
 
 
-@final
-class ScatterReduceBackward0(Along):
+class Reduced(Along):
     """a with what b holds for each element reduced into it: sum, prod, mean, amax, amin."""
 
     reads_a = A | B | Y
@@ -295,7 +294,8 @@ class ScatterReduceBackward0(Along):
         zeros = np.zeros(own.shape, np.int64)
         np.add.at(zeros.reshape(-1), places(self.index, self.dim, own.shape).reshape(-1), zero.reshape(-1))
         there = np.take_along_axis(zeros[below(self.index, self.dim)], self.index, self.dim) - zero
-        return choose.where(there > 0, 0.0, got)
+        got = choose.where(there > 0, 0.0, got)
+        return OnceBackward0(TWICE).run(got) if np.any(zero & (there > 0)) else got
 
     def winners(self, a: Array, b: Array, y: Array) -> Any:
         """(where a is the extreme, where b is, how many share each element)"""
@@ -306,6 +306,39 @@ class ScatterReduceBackward0(Along):
         n = mine.astype(np.int64)
         np.add.at(n.reshape(-1), places(self.index, self.dim, a.shape).reshape(-1), theirs.reshape(-1))
         return mine, theirs, np.maximum(n, 1)
+
+
+@final
+class ScatterReduceBackward0(Reduced):
+    pass
+
+
+@final
+class IndexReduceBackward0(Reduced):
+    """The same with whole slices."""
+
+
+TWICE: Final = (
+    "scatter_reduce(): Double backward is unsupported for src when >1 zeros in src are scattered to the same position "
+    "in self")
+
+
+@final
+class OnceBackward0(Unary):
+    """What cannot be differentiated again."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.title = "torch::autograd::Error"
+
+    def name(self) -> str:
+        return self.title
+
+    def forward(self, x: Array) -> Array:
+        return x
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        raise RuntimeError(self.text)
 
 
 def below(index: Array, dim: int) -> Any:

@@ -15,7 +15,7 @@ from .._engine.node import Array, Node, Shape, Value
 from .._engine.op import Binary, Unary, View, watch
 from .._engine.saved import TYPE_NAMES
 from .._engine.tensor import TensorBase, wrap
-from .._engine.views import NAMES
+from .._engine.views import NAMES, dtype_of
 
 np: Final[Any] = numpy
 as_index: Final[Any] = operator.index
@@ -95,6 +95,119 @@ class TakeBackward0(Unary):
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         return put(g, self.where, self.was)
+
+
+class PlacedIn(Binary):
+    """a with b, of any dtype, in the place that a view would show."""
+
+    names: ClassVar[Any] = {}
+
+    def place(self, out: Array) -> Array:
+        """The view."""
+        raise NotImplementedError
+
+    def again(self) -> PlacedIn:
+        raise NotImplementedError
+
+    def compute(self, a: Value, b: Value, ta: Optional[TensorBase], tb: Optional[TensorBase]) -> Array:
+        xa: Array = ta.array if ta is not None else a
+        xb: Array = tb.array if tb is not None else b
+        self.unlike = (xa.shape, xa.dtype, xb.shape, xb.dtype)
+        return self.forward(xa, xb)
+
+    def forward(self, a: Array, b: Array) -> Array:
+        out = np.array(a)
+        self.place(out)[...] = np.asarray(b).astype(a.dtype)
+        return out
+
+    def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return self.again().run(g, np.zeros((), dtype_of(g)))
+
+
+@final
+class SelectScatterBackward0(PlacedIn):
+    shows: ClassVar[Any] = {"dim": "dim", "index": "index"}
+
+    def __init__(self, dim: int, index: int) -> None:
+        self.dim = dim
+        self.index = index
+
+    def where(self) -> Any:
+        return (slice(None),) * self.dim + (self.index,)
+
+    def place(self, out: Array) -> Array:
+        return out[self.where() + (Ellipsis,)]
+
+    def again(self) -> PlacedIn:
+        return SelectScatterBackward0(self.dim, self.index)
+
+    def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return take(g, self.where())
+
+
+@final
+class SliceScatterBackward0(PlacedIn):
+    shows: ClassVar[Any] = {"dim": "dim", "start": "start", "end": "end", "step": "step"}
+
+    def __init__(self, dim: int, start: Any, end: Any, step: int) -> None:
+        self.dim = dim
+        self.start: Any = start
+        self.end: Any = end
+        self.step = step
+
+    def where(self) -> Any:
+        return (slice(None),) * self.dim + (slice(self.start, self.end, self.step),)
+
+    def place(self, out: Array) -> Array:
+        return out[self.where()]
+
+    def again(self) -> PlacedIn:
+        return SliceScatterBackward0(self.dim, self.start, self.end, self.step)
+
+    def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return take(g, self.where())
+
+
+@final
+class DiagonalScatterBackward0(PlacedIn):
+    shows: ClassVar[Any] = {"dim1": "dim1", "dim2": "dim2", "offset": "offset"}
+
+    def __init__(self, offset: int, dim1: int, dim2: int) -> None:
+        self.offset = offset
+        self.dim1 = dim1
+        self.dim2 = dim2
+
+    def place(self, out: Array) -> Array:
+        return shape.diagonal_of(out, self.offset, self.dim1, self.dim2)
+
+    def again(self) -> PlacedIn:
+        return DiagonalScatterBackward0(self.offset, self.dim1, self.dim2)
+
+    def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return shape.DiagonalBackward0_copy(self.offset, self.dim1, self.dim2).run(g)
+
+
+@final
+class NarrowCopyBackward0(Unary):
+    """A slice, copied."""
+
+    shows: ClassVar[Any] = {"dim": "dim", "length": "length", "start": "start", "self_sym_sizes": "was"}
+
+    def __init__(self, dim: int, start: int, length: int) -> None:
+        self.dim = dim
+        self.start = start
+        self.length = length
+        self.was: Shape = ()
+
+    def where(self) -> Any:
+        return (slice(None),) * self.dim + (slice(self.start, self.start + self.length),)
+
+    def forward(self, x: Array) -> Array:
+        self.was = x.shape
+        return np.array(x[self.where()])
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        return put(g, self.where(), self.was)
 
 
 def put(x: Value, where: Any, into: Shape) -> Value:
@@ -283,7 +396,7 @@ def setitem(x: TensorBase, where: Any, value: Value) -> None:
     elif where is True:
         assign(shape.unsqueeze(x, 0), value)
     elif where is not False:
-        refuse_bytes(where, value)
+        refuse_bytes(x, where, value)
         part, rest = basic(x, where, True)
         if rest is None:
             assign(part, value)
@@ -300,11 +413,12 @@ def unassignable(x: TensorBase, value: Any) -> Exception:
     return TypeError(f"can't assign a {name} to a {TYPE_NAMES.get(x.array.dtype.name, 'torch.Tensor')}")
 
 
-def refuse_bytes(where: Any, value: Value) -> None:
+def refuse_bytes(x: TensorBase, where: Any, value: Value) -> None:
     """A single mask filled with a single number may not be of uint8."""
     mask = where[0] if type(where) is tuple and len(where) == 1 else where
     if isinstance(mask, TensorBase) and mask.array.dtype == np.uint8 and mask.array.ndim and (
             not isinstance(value, TensorBase) or value.array.size == 1):
+        check_bounds((mask.array != 0,), x.array.shape)
         raise RuntimeError("masked_fill_ only supports boolean masks, but got mask with dtype unsigned char")
 
 

@@ -512,7 +512,7 @@ def norm_of(x: Array, p: Any, dim: Any, keepdim: bool) -> Array:
 def norm_grad(g: Value, x: Value, y: Value, p: Any, dims: Shape) -> Value:
     """g and y broadcast against x."""
     own = raw(x)
-    sign = np.sign(own)
+    sign = np.where(own != own, own.dtype.type(0), np.sign(own))
     if p == 0:
         return None
     if p == 1:
@@ -537,6 +537,39 @@ def nonzero(x: Value) -> Value:
     """x with 1 where it is zero."""
     zero = raw(x) == 0
     return choose.where(zero, 1.0, x) if np.any(zero) else x
+
+
+@final
+class RenormBackward0(Unary):
+    """Slices along dim whose p-norm exceeds maxnorm scaled down to it."""
+
+    keep = X
+    shows: ClassVar[Any] = {"dim": "dim", "maxnorm": "maxnorm", "p": "p"}
+
+    def __init__(self, p: Any, dim: int, maxnorm: Any) -> None:
+        self.p: Any = p
+        self.dim = dim
+        self.maxnorm: Any = maxnorm
+
+    def forward(self, x: Array) -> Array:
+        n = norm_of(x, self.p, self.rest(x.ndim), True)
+        return (x * self.factor(n)).astype(x.dtype)
+
+    def rest(self, ndim: int) -> Shape:
+        return tuple([i for i in range(ndim) if i != self.dim])
+
+    def factor(self, n: Array) -> Array:
+        return np.where(n > self.maxnorm, self.maxnorm / (n + n.dtype.type(1e-7)), n.dtype.type(1))
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        dims = self.rest(raw(x).ndim)
+        n = norm(x, self.p, dims, True, None)
+        over = raw(n) > self.maxnorm
+        wide = choose.where(over, n, 1.0) + 1e-7
+        slope = choose.where(over, sum_dims(g * x, dims, True) * (-self.maxnorm / (wide * wide)), 0.0)
+        part = norm_grad(slope, x, n, self.p, dims)
+        got = g * choose.where(over, self.maxnorm / wide, 1.0)
+        return got if part is None else got + part
 
 
 @final
@@ -668,6 +701,8 @@ def variance(x: Array, dim: Any, correction: Any, keepdim: bool) -> Array:
 
 def deviation(x: Array, dim: Any, correction: Any, keepdim: bool) -> Array:
     y = np.sqrt(variance_in(x, dim, correction, keepdim))
+    if x.dtype.itemsize == 4 and not np.isfinite(y).all():          # the squares may have been too large
+        y = np.sqrt(variance_in(x.astype(np.float64), dim, correction, keepdim))
     return y.astype(x.dtype) if y.dtype != x.dtype else y
 
 

@@ -92,7 +92,7 @@ class TransposeOf(View):
         self.dim1 = dim1
 
     def forward(self, x: Array) -> Array:
-        return x.swapaxes(self.dim0, self.dim1)
+        return x.swapaxes(self.dim0, self.dim1) if x.ndim else x.view()
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         return transpose(g, self.dim0, self.dim1)

@@ -2,12 +2,9 @@
 from .._missing import module_getattr
 from . import functional as functional
 from . import init as init
+from .modules import *
 from .module import Module as Module
 from .parameter import Buffer as Buffer
 from .parameter import Parameter as Parameter
-from .modules.activation import *
-from .modules.container import *
-from .modules.flatten import *
-from .modules.linear import *
 
 __getattr__ = module_getattr(__name__)

@@ -342,7 +342,7 @@ class Optimizer:
     def __repr__(self) -> str:
         parts = [f"{type(self).__name__} ("]
         for i, group in enumerate(self.param_groups):
-            parts.append(f"Parameter Group {i}")
+            parts += ["", f"Parameter Group {i}"] if i else [f"Parameter Group {i}"]
             parts += [f"    {key}: {group[key]}" for key in sorted(group) if key != "params"]
         return "\n".join(parts) + "\n)"
 

@@ -24,9 +24,9 @@ FIXED = ("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "pers
 EXCLUSIVE = "batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, and drop_last"
 TOO_MANY = (
     "This DataLoader will create {} worker processes in total. Our suggested max number of worker in current system is "
-    "{}{}, which is smaller than what this DataLoader is going to create. Please be aware that excessive worker creation "
-    "might get DataLoader running slow or even freeze, lower the worker number to avoid potential slowness/freeze if "
-    "necessary.")
+    "{}{}, which is smaller than what this DataLoader is going to create. Please be aware that excessive worker "
+    "creation might get DataLoader running slow or even freeze, lower the worker number to avoid potential "
+    "slowness/freeze if necessary.")
 PIN = "'pin_memory' argument is set as true but no accelerator is found, then device pinned memory won't be used."
 LENGTH = (
     "Length of IterableDataset {} was reported to be {}(when accessing len(dataloader)), but {} samples have been "
@@ -43,8 +43,8 @@ class DataLoader(Generic[T_co]):
     shuffle, generator      random order, drawn from generator
     sampler, batch_sampler  an order of one's own, of indices or of lists of indices
     collate_fn              what makes a batch of a list of samples; default_collate
-    num_workers             threads that fetch batches ahead, prefetch_factor each (default 2); batches keep their order,
-                            and an error in a worker is raised where its batch would have come
+    num_workers             threads that fetch batches ahead, prefetch_factor each (default 2); batches keep their
+                            order, and an error in a worker is raised where its batch would have come
     worker_init_fn          called with the worker's number in each worker before it fetches
     timeout                 seconds to wait for a batch of a worker; 0 for ever
 
@@ -378,17 +378,17 @@ def again(caught: Any, number: int) -> BaseException:
     message = f"Caught {kind.__name__} in DataLoader worker process {number}.\nOriginal {text}"
     try:
         if kind is KeyError:
-            out: BaseException = _KeyError(message)
+            out: BaseException = KeyError(_Text(message))
         else:
-            out = kind(message)
+            out = RuntimeError(message) if kind is StopIteration else kind(message)
     except BaseException:
         out = RuntimeError(message)
     out.__cause__ = value
     return out
 
 
-class _KeyError(KeyError):
-    """A KeyError whose text is shown with its line breaks."""
+class _Text(str):
+    """A text that a KeyError, which shows the repr of its key, shows with its line breaks."""
 
-    def __str__(self) -> str:
-        return str(self.args[0])
+    def __repr__(self) -> str:
+        return str(self)

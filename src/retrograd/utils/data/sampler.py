@@ -5,9 +5,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, Generic, TypeVar
 
+import numpy as np
+
 from ... import random
-from ..._functions.create import as_tensor, randint, randperm
-from ..._functions.order import multinomial
+from ..._functions.create import as_tensor, multinomial, randint, randperm
 from ...dtypes import float64
 
 __all__ = [
@@ -145,5 +146,4 @@ def _fresh() -> random.Generator:
 
 def draw_seed(generator: Any) -> int:
     """A seed from a generator, the default one for None."""
-    import numpy as np
     return int(random.integers((), np.dtype(np.int64), generator=generator))

@@ -1,0 +1,190 @@
+"""Sequences of different lengths, padded or packed.  B sequences, T steps of the longest, L all steps together."""
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from ..._engine.tensor import TensorBase
+from ..._functions import create, join
+from ...dtypes import int64
+
+__all__ = [
+    "PackedSequence", "invert_permutation", "pack_padded_sequence", "pad_packed_sequence", "pad_sequence",
+    "unpad_sequence", "pack_sequence", "unpack_sequence",
+]
+
+
+class _Fields(NamedTuple):
+    data: Any
+    batch_sizes: Any
+    sorted_indices: Any
+    unsorted_indices: Any
+
+
+class PackedSequence(_Fields):
+    """Step 0 of all sequences, then step 1 of those that have one, ...: data (L, ...), batch_sizes (T,).
+
+    sorted_indices, unsorted_indices (B,): how the sequences were sorted by length, and back; None when they came so.
+    Make one with pack_padded_sequence or pack_sequence.
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, data: Any, batch_sizes: Any = None, sorted_indices: Any = None,
+                unsorted_indices: Any = None) -> Any:
+        if batch_sizes is None:                 # the old form: PackedSequence((data, batch_sizes))
+            data, batch_sizes = data
+        if unsorted_indices is None:
+            unsorted_indices = invert_permutation(sorted_indices)
+        return super().__new__(cls, data, batch_sizes, sorted_indices, unsorted_indices)
+
+    def to(self, *args: Any, **kwargs: Any) -> Any:
+        """The same with data.to(...)."""
+        return self._with(self.data.to(*args, **kwargs))
+
+    def float(self) -> Any:
+        """... as float32."""
+        return self._with(self.data.float())
+
+    def double(self) -> Any:
+        """... as float64."""
+        return self._with(self.data.double())
+
+    def half(self) -> Any:
+        """... as float16."""
+        return self._with(self.data.half())
+
+    def cpu(self, *args: Any, **kwargs: Any) -> Any:
+        """Itself."""
+        return self
+
+    def _with(self, data: Any) -> Any:
+        return type(self)(data, self.batch_sizes, self.sorted_indices, self.unsorted_indices)
+
+    @property
+    def is_cuda(self) -> bool:
+        """False."""
+        return False
+
+    def is_pinned(self) -> bool:
+        """False."""
+        return False
+
+
+def invert_permutation(permutation: Any) -> Any:
+    """The permutation that undoes this one; None for None."""
+    if permutation is None:
+        return None
+    found = create.empty_like(permutation)
+    found[permutation] = create.arange(permutation.numel())
+    return found
+
+
+def pack_padded_sequence(input: Any, lengths: Any, batch_first: bool = False, enforce_sorted: bool = True) -> Any:
+    """(T, B, ...) (or (B, T, ...) with batch_first) and the B lengths -> PackedSequence.
+
+    enforce_sorted: the lengths must fall (RuntimeError otherwise); False sorts them.
+    """
+    if isinstance(lengths, TensorBase):
+        lengths = lengths.to("cpu")             # type: ignore[attr-defined]
+    else:
+        lengths = create.as_tensor(lengths, dtype=int64)
+    order = None
+    if not enforce_sorted:
+        lengths, order = lengths.sort(descending=True)
+        input = input.index_select(0 if batch_first else 1, order)
+    if batch_first:
+        input = input.transpose(0, 1)
+    sizes = [int(n) for n in lengths.tolist()]
+    if input.shape[0] == 0 or input.numel() == 0:
+        raise RuntimeError("Cannot pack empty tensors.")
+    if len(sizes) != input.shape[1]:
+        raise RuntimeError(
+            f"Expected `len(lengths)` to be equal to batch_size, but got {len(sizes)} (batch_size={input.shape[1]})")
+    if sizes[-1] <= 0:
+        raise RuntimeError(
+            "Length of all samples has to be greater than 0, but found an element in 'lengths' that is <= 0")
+    if any(a < b for a, b in zip(sizes, sizes[1:])):
+        raise RuntimeError(
+            "`lengths` array must be sorted in decreasing order when `enforce_sorted` is True. You can pass "
+            "`enforce_sorted=False` to pack_padded_sequence and/or pack_sequence to sidestep this requirement if you do "
+            "not need ONNX exportability.")
+    if sizes[0] > input.shape[0]:
+        raise RuntimeError(f"Expected every length to be at most {input.shape[0]}, but got {sizes[0]}")
+    present = [sum(n > step for n in sizes) for step in range(sizes[0])]
+    data = join.cat([input[step, :n] for step, n in enumerate(present)])
+    return PackedSequence(data, create.tensor(present, dtype=int64), order, None)
+
+
+def pad_packed_sequence(
+    sequence: Any, batch_first: bool = False, padding_value: float = 0.0, total_length: int | None = None,
+) -> tuple[Any, Any]:
+    """PackedSequence -> (padded (T, B, ...) or (B, T, ...), lengths (B,)), in the order before packing."""
+    present = sequence.batch_sizes.tolist()
+    steps = len(present)
+    if total_length is not None and total_length < steps:
+        raise ValueError(
+            "Expected total_length to be at least the length of the longest sequence in input, but got "
+            f"total_length={total_length} and max sequence length being {steps}")
+    most = present[0]
+    rest = tuple(sequence.data.shape[1:])
+    rows = []
+    for part in sequence.data.split(present):
+        lacking = most - part.shape[0]
+        if lacking:
+            part = join.cat([part, _filled((lacking, *rest), padding_value, part)])
+        rows.append(part)
+    for _ in range((total_length or steps) - steps):
+        rows.append(_filled((most, *rest), padding_value, sequence.data))
+    padded = join.stack(rows)
+    lengths = create.tensor([sum(n > i for n in present) for i in range(most)], dtype=int64)
+    if sequence.unsorted_indices is not None:
+        padded = padded.index_select(1, sequence.unsorted_indices)
+        lengths = lengths[sequence.unsorted_indices]
+    return padded.transpose(0, 1) if batch_first else padded, lengths
+
+
+def _filled(shape: tuple[int, ...], value: float, like: Any) -> Any:
+    return create.full(shape, value, dtype=like.dtype)
+
+
+def pad_sequence(
+    sequences: Any, batch_first: bool = False, padding_value: float = 0.0, padding_side: str = "right",
+) -> Any:
+    """B tensors (length, ...) -> (T, B, ...) or (B, T, ...), with padding_value after (or before) each."""
+    if not isinstance(sequences, Iterable):
+        raise RuntimeError(f"pad_sequence: Expected iterable for input sequences, but got arg of type: {type(sequences)}")
+    if isinstance(sequences, TensorBase):
+        sequences = sequences.unbind(0)         # type: ignore[attr-defined]
+    sequences = tuple(sequences)
+    if padding_side not in ("left", "right"):
+        raise RuntimeError(f"Expected padding_side to be one of left or right, but got {padding_side}.")
+    most = max(s.shape[0] for s in sequences)
+    padded = []
+    for s in sequences:
+        if s.shape[0] < most:
+            fill = _filled((most - s.shape[0], *s.shape[1:]), padding_value, s)
+            s = join.cat([s, fill] if padding_side == "right" else [fill, s])
+        padded.append(s)
+    return join.stack(padded, 0 if batch_first else 1)
+
+
+def unpad_sequence(padded_sequences: Any, lengths: Any, batch_first: bool = False) -> list[Any]:
+    """The B tensors that pad_sequence padded."""
+    if not batch_first:
+        padded_sequences = padded_sequences.transpose(0, 1)
+    return [s[:int(n)] for s, n in zip(padded_sequences.unbind(0), lengths.tolist())]
+
+
+def pack_sequence(sequences: Any, enforce_sorted: bool = True) -> Any:
+    """B tensors (length, ...) -> PackedSequence."""
+    lengths = create.tensor([s.shape[0] for s in sequences], dtype=int64)
+    return pack_padded_sequence(pad_sequence(sequences), lengths, enforce_sorted=enforce_sorted)
+
+
+def unpack_sequence(packed_sequences: Any) -> list[Any]:
+    """The B tensors in a PackedSequence."""
+    padded, lengths = pad_packed_sequence(packed_sequences, batch_first=True)
+    return unpad_sequence(padded, lengths, batch_first=True)
+
+
