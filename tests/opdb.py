@@ -1530,6 +1530,21 @@ def masked_scatter(x: Any, mask: Any, src: Any) -> Any:
     return out
 
 
+def placed(x: Any, b: Any, part: Any) -> Any:
+    """x with b in the part of it that a view shows."""
+    out = x.copy()
+    part(out)[...] = b
+    return out
+
+
+def index_reduce(x: Any, d: int, index: Any, b: Any, how: str) -> Any:
+    out = x.copy()
+    for i in range(x.shape[0]):
+        rows = np.concatenate([x[i:i + 1], b[index == i]])
+        out[i] = {"prod": np.prod, "mean": np.mean, "amax": np.max, "amin": np.min}[how](rows, axis=0)
+    return out
+
+
 GATHERING = [
     Op("gather", gathers, gathered, node="GatherBackward0", dtypes=ALL, result="first", exact=True),
     Op("scatter", scatters, scattered("put"), node="ScatterBackward0", dtypes=WIDE + INTS, result="first",
@@ -1567,6 +1582,26 @@ GATHERING = [
     Op("masked_fill_tensor", lambda m: iter([S(m.x(3, 4), m.mask(3, 4), m.x()), S(m.t(3, 4), m.mask(4), m.x())]),
        lambda x, mask, v: np.where(mask, v,
            x), path="masked_fill", inplace=True, node="MaskedFillBackward1", dtypes=WIDE, result="first", exact=True),
+    Op("select_scatter", lambda m: iter([S(m.x(3, 4), m.x(4), 0, 1), S(m.t(3, 4), m.x(3), -1, -2)]),
+       lambda x, b, d, i: placed(x, b, lambda out: np.moveaxis(out, d, 0)[i, ...]), node="SelectScatterBackward0",
+       dtypes=ALL, result="first", twice=True, exact=True),
+    Op("slice_scatter", lambda m: iter([S(m.x(3, 4), m.x(2, 4), 0, 1), S(m.t(3, 4), m.x(3, 2), 1, 0, 4, 2)]),
+       lambda x, b, d=0, *part: placed(x, b, lambda out: np.moveaxis(np.moveaxis(out, d, 0)[slice(*part, *[None] * (
+           2 - len(part)))], 0, d)), node="SliceScatterBackward0", dtypes=ALL, result="first", twice=True,
+       exact=True),
+    Op("diagonal_scatter", lambda m: iter([S(m.x(3, 4), m.x(3)), S(m.t(3, 4), m.x(2), -1)]),
+       lambda x, b, k=0: placed(x, b, lambda out: np.einsum("ii->i", out[max(-k, 0):, max(k, 0):][:b.size, :b.size])),
+       node="DiagonalScatterBackward0", dtypes=ALL, result="first", twice=True, exact=True),
+    Op("narrow_copy", lambda m: iter([S(m.x(3, 4), 0, 1, 2), S(m.t(3, 4), 1, 0, 3)]),
+       lambda x, d, start, n: np.take(x, range(start, start + n), d), node="NarrowCopyBackward0", dtypes=ALL,
+       result="first", twice=True, exact=True),
+    Op("index_reduce", lambda m: iter([S(m.x(3, 4), 0, np.array([0, 2, 0]), m.x(3, 4), how)
+                                       for how in ("prod", "mean", "amax", "amin")]),
+       index_reduce, node="IndexReduceBackward0", dtypes=WIDE, result="first", order2=False),
+    Op("renorm", lambda m: iter([S(m.x(3, 4), 2, 0, 1.0), S(m.t(3, 4), 1, 1, 0.5), S(m.x(2, 3, 2), 3, 1, 0.1)]),
+       lambda x, p, d, top: x * np.minimum(1, top / ((np.abs(x.astype(np.float64)) ** p).sum(tuple(
+           i for i in range(x.ndim) if i != d), keepdims=True) ** (1 / p) + 1e-7)),
+       node="RenormBackward0", dtypes=WIDE, result="first", tol=10),
 ]
 
 
@@ -2221,11 +2256,20 @@ def symmetric_part(f: Callable[[Any, Any], Any]) -> Callable[[Any], Callable[...
     return lambda torch: None if getattr(torch, "linalg", None) is None else lambda a: f(torch, (a + a.mT) / 2)
 
 
+def matrix_exp(x: Any) -> Any:
+    """By eigenvalues, of float64."""
+    values, vectors = np.linalg.eig(x.astype(np.float64))
+    return ((vectors * np.exp(values)[..., None, :]) @ np.linalg.inv(vectors)).real
+
+
+
 LINALG = [
     Op("linalg.det", lambda m: iter([S(well(m)), S(well(m, 2))]), np.linalg.det, node="LinalgDetBackward0",
        dtypes=WIDE, tol=40),
     Op("linalg.slogdet", lambda m: iter([S(well(m)), S(well(m, 2))]), lambda a: tuple(np.linalg.slogdet(a)),
        node="LinalgSlogdetBackward0", dtypes=WIDE, tol=40),
+    Op("linalg.matrix_exp", lambda m: iter([S(m.x(3, 3)), S(m.x(2, 2, 2)), S(m.x(3, 3) * 5)]), matrix_exp,
+       node="LinalgMatrixExpBackward0", dtypes=WIDE, tol=100),
     Op("linalg.inv", lambda m: iter([S(well(m)), S(well(m, 2))]), np.linalg.inv, node="LinalgInvExBackward0",
        dtypes=WIDE, tol=40),
     Op("linalg.solve", lambda m: iter([S(well(m), m.x(3, 2)), S(well(m), m.x(3)), S(well(m, 2), m.x(2, 3, 2))]),

@@ -68,6 +68,9 @@ class Nary(Node):
         first: TensorBase = xs[0]
         record = self.wanted(xs)
         views.guard(first, record)
+        for x in xs:
+            if isinstance(x, TensorBase) and x is not first and x.version is not None and x.version is first.version:
+                views.apart(first, x)
         token = hush()
         try:
             y = self.forward([x.array if isinstance(x, TensorBase) else x for x in xs])

@@ -368,6 +368,8 @@ class Binary(Node):
         ra = recording(a)
         rb = tb is not None and recording(tb)
         views.guard(a, ra or rb)
+        if tb is not None and tb.version is not None and tb.version is a.version and tb is not a:
+            views.apart(a, tb)
         before: Value = a
         if ra or rb:
             if ((ra and self.reads_a & A) or (rb and self.reads_b & A)):

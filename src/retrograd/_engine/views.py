@@ -32,6 +32,9 @@ INFERENCE_EDIT: Final = (
     "You can make a clone to get a normal tensor before doing inplace update."
     "See https://github.com/pytorch/rfcs/pull/17 for more details."
 )
+PARTLY: Final = (
+    "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory "
+    "location. Please clone() the tensor before performing the operation.")
 OVERLAP: Final = (
     "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
     "Please clone() the tensor before performing the operation."
@@ -302,6 +305,32 @@ def guard(t: TensorBase, record: bool) -> None:
             raise RuntimeError(VIEW_OF_LEAF)
     if t.fn is None and wants_grad(t):
         raise RuntimeError(LEAF)
+
+
+def apart(a: TensorBase, b: TensorBase) -> None:
+    """RuntimeError when b, which an edit of a reads, shows some of a's memory in another way.
+
+    As in PyTorch, only where both are dense: no gaps between their elements, none shown twice.
+    """
+    x: Array = a.array
+    y: Array = b.array
+    if not x.size or not y.size or x.dtype is not y.dtype or not dense(x) or not dense(y):
+        return
+    gap = address(y) - address(x)
+    if -y.nbytes < gap < x.nbytes and (gap != 0 or x.shape != y.shape or x.strides != y.strides):
+        raise RuntimeError(PARTLY)
+
+
+def dense(x: Array) -> bool:
+    """Do the elements fill their memory, in some order of dims?"""
+    if x.flags.c_contiguous:
+        return True
+    step: int = x.itemsize
+    for s, n in sorted([(s, n) for s, n in zip(x.strides, x.shape) if n > 1]):
+        if s != step:
+            return False
+        step *= n
+    return True
 
 
 def store(t: TensorBase, y: Array, casts: bool) -> None:

@@ -286,13 +286,7 @@ def index_add_(input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1)
     return op.run_(input, b)
 
 
-_beta: set[str] = set()
-
-
 def slices_reducer(x: TensorBase, dim: int, index: Any, source: Any, reduce: str, include_self: bool) -> tuple[Any, Any]:
-    if "index_reduce" not in _beta:                     # PyTorch warns once
-        _beta.add("index_reduce")
-        warnings.warn("index_reduce() is in beta and the API may change at any time.", UserWarning, stacklevel=4)
     if reduce not in ("prod", "mean", "amax", "amin"):
         raise RuntimeError(f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}.")
     op, b = adder(x, dim, index, source, 1)

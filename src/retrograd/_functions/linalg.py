@@ -963,6 +963,7 @@ def matrix_rank(
     """How many singular values exceed max(atol, rtol * the largest)."""
     x = matrices(A, "linalg.matrix_rank")
     a: Any = x.array
+    decomp.check_finite(a, "linalg.eigh" if hermitian else "linalg.svd")
     if hermitian:
         s = np.abs(np.linalg.eigvalsh(a))
     else:

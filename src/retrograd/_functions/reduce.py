@@ -165,6 +165,8 @@ def sum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
     https://pytorch.org/docs/stable/generated/torch.sum.html
     """
     x = tensor(input, "sum")
+    if dtype is None and isinstance(out, TensorBase):
+        dtype = dtypes.of(out.array.dtype)              # summed in the dtype of the result, whatever it loses
     if dim is None and axis is None and not keepdim and not keepdims:
         y = reduce.sum(x) if dtype is None else reduce.sum_as(x, in_dtype(x, dtype, "sum"))
         return y if out is None else write_out(y, out, "sum", x)

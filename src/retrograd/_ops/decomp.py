@@ -310,6 +310,7 @@ class LinalgSlogdetBackward0(Many):
 
     def forward(self, x: Array) -> list[Array]:
         sign, log = np.linalg.slogdet(x)
+        sign = np.where(np.isnan(log), 0, sign)
         return [np.asarray(sign).astype(x.dtype), np.asarray(log).astype(x.dtype)]
 
     def grad(self, gs: list[Value], x: Value, ys: list[Value]) -> Value:
@@ -319,13 +320,17 @@ class LinalgSlogdetBackward0(Many):
 def lower_factor(x: Array, name: str) -> Array:
     """The lower triangle's Cholesky factor."""
     try:
-        return np.linalg.cholesky(x)
+        y = np.linalg.cholesky(x)
+        if not np.isnan(y).any():
+            return y
+        raise LinAlgError
     except LinAlgError:
         batch = x.reshape((-1,) + x.shape[-2:])
         for i in range(batch.shape[0]):
             for k in range(1, x.shape[-1] + 1):
                 try:
-                    np.linalg.cholesky(batch[i][:k, :k])
+                    if np.isnan(np.linalg.cholesky(batch[i][:k, :k])).any():
+                        raise LinAlgError
                 except LinAlgError:
                     where = f"(Batch element {i}): " if x.ndim > 2 else ""
                     raise _LinAlgError(

@@ -429,6 +429,8 @@ C_NAMES: Final = {
 def check_number(value: Any, dtype: Any) -> None:
     """RuntimeError when a Python number does not fit into dtype.  (Half precision becomes inf, uint8 may wrap once.)"""
     kind = dtype.kind
+    if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
+        raise ValueError("Overflow when unpacking long long")
     if kind == "f":
         if dtype.itemsize != 4 or -3.5e38 < value < 3.5e38 or value != value or value - value != 0:
             return
@@ -642,8 +644,9 @@ def plain(item: Any) -> Any:
         array = sequence(item)
     else:
         return number(item)
-    if array.dtype == np.uint8:
+    if array.dtype == np.uint8 and array.ndim:
         warnings.warn(BYTES, UserWarning, stacklevel=3)
+    if array.dtype == np.uint8:
         array = array != 0
     if array.ndim > 0:
         return array

@@ -12,6 +12,7 @@ from .._engine.nary import Nary
 from .._engine.node import Array, Shape, Value
 from .._engine.op import A, B, Binary, Product, View, Y, recording
 from .._engine.tensor import TensorBase, wants_grad
+from .._engine.views import NAMES
 
 np: Final[Any] = numpy
 SINGLE: Final[Any] = numpy.dtype("float32")
@@ -64,7 +65,7 @@ def expand_to(x: Array, to: Shape, scale: Any) -> Array:
     try:
         np.broadcast_to(x, to)
     except ValueError:
-        raise index.expand_error(to, x.shape) from None
+        raise index.expand_error(to, x.shape, NAMES[x.dtype.name]) from None
     return x if scale == 1 else x * np.asarray(scale).astype(x.dtype)
 
 
@@ -424,7 +425,7 @@ class CdistBackward0(Product):
         d = shape.unsqueeze(a, -2) - shape.unsqueeze(b, -3)
         if self.p == 0:
             return d * 0
-        return reduce.norm_grad(shape.unsqueeze(g, -1), d, shape.unsqueeze(y, -1), self.p, (len(sizes(d)) - 1,))
+        return reduce.norm_grad(shape.unsqueeze(g, -1), d, shape.unsqueeze(y, -1), self.p, (len(sizes(d)) - 1,), True)
 
     def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
         return reduce.sum_dims(self.pairs(g, a, b, y), (len(sizes(g)) - 1,), False)

@@ -509,10 +509,13 @@ def norm_of(x: Array, p: Any, dim: Any, keepdim: bool) -> Array:
     return y.astype(own) if y.dtype != own else y
 
 
-def norm_grad(g: Value, x: Value, y: Value, p: Any, dims: Shape) -> Value:
-    """g and y broadcast against x."""
+def norm_grad(g: Value, x: Value, y: Value, p: Any, dims: Shape, nan_counts: bool = False) -> Value:
+    """g and y broadcast against x.  A NaN has no sign: unless it counts, its gradient is zero where only signs matter.
+    """
     own = raw(x)
-    sign = np.where(own != own, own.dtype.type(0), np.sign(own))
+    sign = np.sign(own)
+    if not nan_counts:
+        sign = np.where(own != own, own.dtype.type(0), sign)
     if p == 0:
         return None
     if p == 1:
@@ -527,7 +530,7 @@ def norm_grad(g: Value, x: Value, y: Value, p: Any, dims: Shape) -> Value:
     size = x * sign
     if p < 1:
         size = nonzero(size)
-        return choose.where(own == 0, 0.0, (arith.pow(size, p - 1) * sign) * (g / arith.pow(nonzero(y), p - 1)))
+        return choose.where((own == 0) | (raw(y) == 0), 0.0, (arith.pow(size, p - 1) * sign) * (g / arith.pow(nonzero(y), p - 1)))
     if p < 2:
         return (arith.pow(size, p - 1) * sign) * (g / arith.pow(nonzero(y), p - 1))
     return (x * arith.pow(size, p - 2)) * (g / arith.pow(nonzero(y), p - 1))
@@ -569,7 +572,7 @@ class RenormBackward0(Unary):
         slope = choose.where(over, sum_dims(g * x, dims, True) * (-self.maxnorm / (wide * wide)), 0.0)
         part = norm_grad(slope, x, n, self.p, dims)
         got = g * choose.where(over, self.maxnorm / wide, 1.0)
-        return got if part is None else got + part
+        return got if part is None else got + choose.where(over, part, 0.0)
 
 
 @final

@@ -6,11 +6,9 @@ all members together are no larger than the file.
 from __future__ import annotations
 
 import os
-import secrets
 import stat
 import struct
 import sys
-import zipfile
 import zlib
 from collections.abc import Callable
 from contextlib import suppress
@@ -19,6 +17,7 @@ from typing import Any
 import numpy as np
 
 ALIGNMENT = 64
+STORED = 0                                      # the compression method "none" of zip
 CHUNK = 1 << 26                                 # bytes written at a time
 CORRUPT = (
     "PytorchStreamReader failed reading zip archive: {}. This can happen if the checkpoint was not saved properly, was "
@@ -37,6 +36,7 @@ class Reader:
     """
 
     def __init__(self, file: Any, start: int = 0) -> None:
+        import zipfile  # 10 ms that programs without files save
         self.file = file
         self.start = start
         file.seek(0, os.SEEK_END)
@@ -66,7 +66,7 @@ class Reader:
 
     def _data(self, info: Any) -> int:
         """Where the data of a member begin."""
-        if info.compress_type != zipfile.ZIP_STORED or info.compress_size != info.file_size:
+        if info.compress_type != STORED or info.compress_size != info.file_size:
             raise corrupt(f"{info.filename!r} is compressed, which PyTorch's files are not; unpack and zip it with -0")
         if info.flag_bits & 1:
             raise corrupt(f"{info.filename!r} is encrypted")
@@ -137,17 +137,22 @@ class _From:
 
 
 class Writer:
-    """Writes an archive's members one after the other to a file that can only be written."""
+    """Writes an archive's members one after the other to a file that can only be written.
+
+    To be used in a `with` statement: an exception leaves the archive without its directory.
+    """
 
     def __init__(self, file: Any, root: str) -> None:
+        import zipfile
         self.file = _Counted(file)
         self.root = root
-        self.zip = zipfile.ZipFile(self.file, "w", zipfile.ZIP_STORED, allowZip64=True)  # type: ignore[arg-type]
+        self.info = zipfile.ZipInfo
+        self.zip: Any = zipfile.ZipFile(self.file, "w", STORED, allowZip64=True)  # type: ignore[arg-type]
 
     def add(self, name: str, data: Any) -> None:
         """A member from bytes or an array of bytes."""
         view = memoryview(data).cast("B")
-        info = zipfile.ZipInfo(f"{self.root}/{name}", (1980, 1, 1, 0, 0, 0))
+        info = self.info(f"{self.root}/{name}", (1980, 1, 1, 0, 0, 0))
         info.file_size = view.nbytes
         long = view.nbytes > 1 << 30
         head = self.file.at + _LOCAL.size + len(info.filename.encode()) + (20 if long else 0) + 4
@@ -160,6 +165,16 @@ class Writer:
     def close(self) -> None:
         """Write the directory; without it the archive is none."""
         self.zip.close()
+
+    def __enter__(self) -> Writer:
+        return self
+
+    def __exit__(self, kind: Any, value: Any, trace: Any) -> None:
+        try:
+            if kind is None:
+                self.close()
+        finally:
+            self.zip.fp = None                  # else it would write when it dies
 
 
 class _Counted:
@@ -203,7 +218,7 @@ def write_beside(path: str, write: Callable[[Any], None]) -> None:
             with open(path, "wb") as file:
                 write(file)
             return
-    beside = os.path.join(os.path.dirname(path), f".{os.path.basename(path)[:200]}.{secrets.token_hex(4)}.tmp")
+    beside = os.path.join(os.path.dirname(path), f".{os.path.basename(path)[:200]}.{os.urandom(4).hex()}.tmp")
     try:
         with open(beside, "xb") as file:
             if mode is not None:

@@ -7,7 +7,6 @@ the file ask for is checked against the file before memory is taken.
 from __future__ import annotations
 
 import io
-import mmap as _mmap
 import os
 import pickle
 import re
@@ -70,16 +69,15 @@ def save(
     root = "archive" if path is None else os.path.splitext(os.path.basename(path))[0] or "archive"
 
     def write(file: Any) -> None:
-        out = Writer(file, root)
-        out.add("data.pkl", described)
-        out.add(".format_version", b"1")
-        out.add(".storage_alignment", b"64")
-        if not _disable_byteorder_record:
-            out.add("byteorder", NATIVE.encode())
-        for i, block in enumerate(blocks.found.values()):
-            out.add(f"data/{i}", block.bytes())
-        out.add("version", b"3\n")
-        out.close()
+        with Writer(file, root) as out:
+            out.add("data.pkl", described)
+            out.add(".format_version", b"1")
+            out.add(".storage_alignment", b"64")
+            if not _disable_byteorder_record:
+                out.add("byteorder", NATIVE.encode())
+            for i, block in enumerate(blocks.found.values()):
+                out.add(f"data/{i}", block.bytes())
+            out.add("version", b"3\n")
 
     if path is None:
         write(f)
@@ -196,7 +194,10 @@ class _Storages:
         self.reader = reader
         self.place = _placer(map_location)
         self.swap = order_of(reader) != NATIVE
-        self.whole = _mmap.mmap(reader.file.fileno(), 0, access=_mmap.ACCESS_COPY) if mapped else None
+        self.whole: Any = None
+        if mapped:
+            from mmap import ACCESS_COPY, mmap
+            self.whole = mmap(reader.file.fileno(), 0, access=ACCESS_COPY)
         self.found: dict[str, Storage] = {}
 
     def find(self, pid: tuple[Any, ...]) -> Storage:
@@ -225,7 +226,7 @@ class _Storages:
         place, size, _ = self.reader.find(f"data/{key}")
         if not size:
             return np.empty(0, np.uint8)
-        part = np.frombuffer(self.whole, np.uint8, size, place)     # type: ignore[arg-type]
+        part = np.frombuffer(self.whole, np.uint8, size, place)
         return part if place % 16 == 0 else part.copy()
 
 

@@ -253,7 +253,9 @@ class State:
         before this module takes its entries; the hook may edit state_dict and the lists."""
         return self._register_load_state_dict_pre_hook(hook, with_module=True)
 
-    def _register_load_state_dict_pre_hook(self, hook: Callable[..., Any], with_module: bool = False) -> RemovableHandle:
+    def _register_load_state_dict_pre_hook(
+        self, hook: Callable[..., Any], with_module: bool = False,
+    ) -> RemovableHandle:
         """The same; the hook gets the module only with_module."""
         return add(self._load_state_dict_pre_hooks, Bound(hook, self if with_module else None))
 

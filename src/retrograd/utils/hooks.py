@@ -98,7 +98,7 @@ public.handle = RemovableHandle
 
 
 def __getattr__(name: str) -> Any:
-    if name == "BackwardHook":                      # needs autograd.Function, which needs this file
-        from .backward_hook import BackwardHook
+    if name == "BackwardHook":                      # needs the engine's ops, which need this file
+        from ._backward_hook import BackwardHook
         return BackwardHook
     return _lacking(name)

@@ -261,13 +261,14 @@ def pairs(given: Any, name: str, kind: str) -> Iterator[tuple[Any, Any]]:
         yield found[0], found[1]
 
 
-def described(value: Any) -> str:
-    """A tensor by dtype and size, anything else by type."""
+def described(value: Any, kind: str) -> str:
+    """A tensor by its dtype or type (kind) and its size, anything else by class."""
     if not isinstance(value, TensorBase):
         return f"Object of type: {type(value).__name__}"
     name = "Parameter" if isinstance(value, Parameter) else "Tensor"
     tensor: Any = value
-    return f"{name} containing: [{tensor.dtype} of size {'x'.join(map(str, tensor.size()))}]"
+    what = tensor.type() if kind == "type" else tensor.dtype
+    return f"{name} containing: [{what} of size {'x'.join(map(str, tensor.size()))}]"
 
 
 class ParameterList(Module):
@@ -318,18 +319,8 @@ class ParameterList(Module):
     def __iadd__(self, values: Iterable[Any]) -> Any:
         return self.extend(values)
 
-    def pop(self, idx: Any = -1) -> Any:
-        """Take the entry at `idx` out and return it."""
-        at = position(idx, len(self))
-        values = list(self)
-        for i in range(at, self._size):
-            delattr(self, str(i))
-        self._size = at
-        self.extend(values[at + 1:])
-        return values[at]
-
     def extra_repr(self) -> str:
-        return "\n".join(f"  ({i}): {described(value)}" for i, value in enumerate(self))
+        return "\n".join(f"  ({i}): {described(value, 'dtype')}" for i, value in enumerate(self))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         raise RuntimeError("ParameterList should not be called.")
@@ -433,7 +424,7 @@ class ParameterDict(Module):
             self[key] = value
 
     def extra_repr(self) -> str:
-        return "\n".join(f"  ({key}): {described(value)}" for key, value in self.items())
+        return "\n".join(f"  ({key}): {described(value, 'type')}" for key, value in self.items())
 
     def __call__(self, input: Any) -> Any:
         raise RuntimeError("ParameterDict should not be called.")

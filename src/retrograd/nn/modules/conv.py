@@ -90,10 +90,10 @@ class _ConvNd(Module):
         self.__dict__.setdefault("padding_mode", "zeros")
 
     def _misfit(self, input: Any, *rest: Any) -> str | None:
-        fits = input.dim() in (self.spatial + 1, self.spatial + 2) and input.shape[-self.spatial - 1] == self.in_channels
-        if fits:
+        n = self.spatial
+        if input.dim() in (n + 1, n + 2) and input.shape[-n - 1] == self.in_channels:
             return None
-        space = ", ".join("DHW"[-self.spatial:] if self.spatial > 1 else "L")
+        space = ", ".join("DHW"[-n:] if n > 1 else "L")
         return f"got an input of shape {tuple(input.shape)}, expected (N, {self.in_channels}, {space})"
 
     def extra_repr(self) -> str:

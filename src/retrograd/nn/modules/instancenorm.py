@@ -27,12 +27,13 @@ class _InstanceNorm(_NormBase):
             stale = [prefix + name for name in ("running_mean", "running_var") if prefix + name in state_dict]
             if stale:
                 name = type(self).__name__
+                keys = " and ".join(f'"{key}"' for key in stale)
                 error_msgs.append(
-                    f"Unexpected running stats buffer(s) {' and '.join(repr(k).replace(chr(39), chr(34)) for k in stale)}"
-                    f" for {name} with track_running_stats=False. If state_dict is a checkpoint saved before 0.4.0, "
-                    f"this may be expected because {name} does not track running stats by default since 0.4.0. Please "
-                    "remove these keys from state_dict. If the running stats are actually needed, instead set "
-                    f"track_running_stats=True in {name} to enable them. See the documentation of {name} for details.")
+                    f"Unexpected running stats buffer(s) {keys} for {name} with track_running_stats=False. If "
+                    "state_dict is a checkpoint saved before 0.4.0, this may be expected because "
+                    f"{name} does not track running stats by default since 0.4.0. Please remove these keys from "
+                    "state_dict. If the running stats are actually needed, instead set track_running_stats=True in "
+                    f"{name} to enable them. See the documentation of {name} for details.")
                 for key in stale:
                     state_dict.pop(key)
         super()._load_from_state_dict(

@@ -43,7 +43,7 @@ class CrossMapLRN2d(LocalResponseNorm):
 
 
 class LayerNorm(Module):
-    """(x - mean) / sqrt(var + eps) * weight + bias over the last dimensions, those of normalized_shape.  Ba et al. 2016.
+    """(x - mean) / sqrt(var + eps) * weight + bias over the last dimensions (normalized_shape).  Ba et al. 2016.
 
     weight starts at 1, bias at 0.  https://pytorch.org/docs/stable/generated/torch.nn.LayerNorm.html
     """

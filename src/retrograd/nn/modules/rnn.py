@@ -88,8 +88,8 @@ class RNNBase(Module):
                 "dropout should be a number in range [0, 1] representing the probability of an element being zeroed")
         if dropout > 0 and num_layers == 1:
             warnings.warn(
-                "dropout option adds dropout after all but last recurrent layer, so non-zero dropout expects num_layers "
-                f"greater than 1, but got dropout={dropout} and num_layers={num_layers}", stacklevel=3)
+                "dropout option adds dropout after all but last recurrent layer, so non-zero dropout expects "
+                f"num_layers greater than 1, but got dropout={dropout} and num_layers={num_layers}", stacklevel=3)
         if not isinstance(input_size, int):
             raise TypeError(f"input_size should be of type int, got: {type(input_size).__name__}")
         if input_size <= 0:
@@ -167,7 +167,9 @@ class RNNBase(Module):
     def _expected(self, batch: int) -> tuple[int, int, int]:
         return self.num_layers * (2 if self.bidirectional else 1), batch, self.proj_size or self.hidden_size
 
-    def check_hidden_size(self, hx: Any, expected_hidden_size: Any, msg: str = "Expected hidden size {}, got {}") -> None:
+    def check_hidden_size(
+        self, hx: Any, expected_hidden_size: Any, msg: str = "Expected hidden size {}, got {}",
+    ) -> None:
         """RuntimeError when a state has the wrong shape."""
         if hx.size() != expected_hidden_size:
             raise RuntimeError(msg.format(expected_hidden_size, list(hx.size())))

@@ -107,7 +107,7 @@ class Embedding(_Table):
         cls, embeddings: Any, freeze: bool = True, padding_idx: int | None = None, max_norm: float | None = None,
         norm_type: float = 2.0, scale_grad_by_freq: bool = False, sparse: bool = False,
     ) -> Any:
-        """An Embedding of given vectors (num_embeddings, embedding_dim), which it does not train unless freeze=False."""
+        """An Embedding of given vectors (num_embeddings, embedding_dim); trained only with freeze=False."""
         if embeddings.dim() != 2:
             raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
         rows, cols = embeddings.shape

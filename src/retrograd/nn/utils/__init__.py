@@ -1,2 +1,14 @@
-"""torch.nn.utils."""
+"""torch.nn.utils: gradient clipping, parameters as a vector, packed sequences, parametrizations."""
+from ..._missing import module_getattr
+from . import parametrizations as parametrizations
+from . import parametrize as parametrize
 from . import rnn as rnn
+from .clip_grad import clip_grad_norm as clip_grad_norm
+from .clip_grad import clip_grad_norm_ as clip_grad_norm_
+from .clip_grad import clip_grad_value_ as clip_grad_value_
+from .clip_grad import clip_grads_with_norm_ as clip_grads_with_norm_
+from .clip_grad import get_total_norm as get_total_norm
+from .convert_parameters import parameters_to_vector as parameters_to_vector
+from .convert_parameters import vector_to_parameters as vector_to_parameters
+
+__getattr__ = module_getattr(__name__)

@@ -107,8 +107,8 @@ def pack_padded_sequence(input: Any, lengths: Any, batch_first: bool = False, en
     if any(a < b for a, b in zip(sizes, sizes[1:])):
         raise RuntimeError(
             "`lengths` array must be sorted in decreasing order when `enforce_sorted` is True. You can pass "
-            "`enforce_sorted=False` to pack_padded_sequence and/or pack_sequence to sidestep this requirement if you do "
-            "not need ONNX exportability.")
+            "`enforce_sorted=False` to pack_padded_sequence and/or pack_sequence to sidestep this requirement if you "
+            "do not need ONNX exportability.")
     if sizes[0] > input.shape[0]:
         raise RuntimeError(f"Expected every length to be at most {input.shape[0]}, but got {sizes[0]}")
     present = [sum(n > step for n in sizes) for step in range(sizes[0])]
@@ -153,7 +153,8 @@ def pad_sequence(
 ) -> Any:
     """B tensors (length, ...) -> (T, B, ...) or (B, T, ...), with padding_value after (or before) each."""
     if not isinstance(sequences, Iterable):
-        raise RuntimeError(f"pad_sequence: Expected iterable for input sequences, but got arg of type: {type(sequences)}")
+        raise RuntimeError(
+            f"pad_sequence: Expected iterable for input sequences, but got arg of type: {type(sequences)}")
     if isinstance(sequences, TensorBase):
         sequences = sequences.unbind(0)         # type: ignore[attr-defined]
     sequences = tuple(sequences)

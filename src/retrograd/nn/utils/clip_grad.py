@@ -1,0 +1,83 @@
+"""Limits on gradients (torch.nn.utils.clip_grad)."""
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from typing import Any
+
+from ..._engine.tensor import TensorBase
+from ..._functions import create, join
+from ...autograd.grad_mode import no_grad
+from ...linalg import vector_norm
+
+__all__ = ["clip_grad_norm", "clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "get_total_norm"]
+
+
+def tensors_of(given: Any) -> list[Any]:
+    return [given] if isinstance(given, TensorBase) else list(given)
+
+
+def get_total_norm(tensors: Any, norm_type: float = 2.0, error_if_nonfinite: bool = False, foreach: Any = None) -> Any:
+    """The norm of all tensors taken as one vector; norm_type may be inf.
+
+    RuntimeError when it is not finite, with error_if_nonfinite.
+    """
+    with no_grad():
+        found = tensors_of(tensors)
+        norm_type = float(norm_type)
+        if not found:
+            return create.tensor(0.0)
+        norms = [vector_norm(t, norm_type) for t in found]
+        total = vector_norm(join.stack(norms), norm_type)
+        if error_if_nonfinite and (total.isnan() | total.isinf()):
+            raise RuntimeError(
+                f"The total norm of order {norm_type} for gradients from `parameters` is non-finite, so it cannot be "
+                "clipped. To disable this error and scale the gradients by the non-finite norm anyway, set "
+                "`error_if_nonfinite=False`")
+        return total
+
+
+def clip_grads_with_norm_(parameters: Any, max_norm: float, total_norm: Any, foreach: Any = None) -> None:
+    """Scale the gradients by max_norm / total_norm where that is less than 1."""
+    with no_grad():
+        factor = (max_norm / (total_norm + 1e-6)).clamp(max=1.0)
+        for param in tensors_of(parameters):
+            if param.grad is not None:
+                param.grad.mul_(factor.to(param.grad.dtype))
+
+
+def clip_grad_norm_(
+    parameters: Any, max_norm: float, norm_type: float = 2.0, error_if_nonfinite: bool = False, foreach: Any = None,
+) -> Any:
+    """Scale the gradients so that their norm, taken together, is at most max_norm; -> the norm before.
+
+    https://pytorch.org/docs/stable/generated/torch.nn.utils.clip_grad_norm_.html
+    """
+    if not isinstance(parameters, TensorBase):
+        once = not isinstance(parameters, (list, tuple)) and iter(parameters) is parameters
+        parameters = list(parameters)
+        if once and not parameters:
+            warnings.warn("`parameters` is an empty generator, no gradient clipping will occur.", stacklevel=3)
+    grads = [p.grad for p in tensors_of(parameters) if p.grad is not None]
+    total = get_total_norm(grads, norm_type, error_if_nonfinite, foreach)
+    clip_grads_with_norm_(parameters, float(max_norm), total, foreach)
+    return total
+
+
+def clip_grad_norm(
+    parameters: Any, max_norm: float, norm_type: float = 2.0, error_if_nonfinite: bool = False, foreach: Any = None,
+) -> Any:
+    """Deprecated: use clip_grad_norm_."""
+    warnings.warn(
+        "torch.nn.utils.clip_grad_norm is now deprecated in favor of torch.nn.utils.clip_grad_norm_.", FutureWarning,
+        stacklevel=2)
+    return clip_grad_norm_(parameters, max_norm, norm_type, error_if_nonfinite, foreach)
+
+
+def clip_grad_value_(parameters: Any | Iterable[Any], clip_value: float, foreach: Any = None) -> None:
+    """Every element of every gradient into [-clip_value, clip_value]."""
+    limit = float(clip_value)
+    with no_grad():
+        for param in tensors_of(parameters):
+            if param.grad is not None:
+                param.grad.clamp_(min=-limit, max=limit)

@@ -1,0 +1,27 @@
+"""Parameters as one vector and back (torch.nn.utils.convert_parameters)."""
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ..._engine.tensor import TensorBase
+from ..._functions import join
+
+__all__ = ["parameters_to_vector", "vector_to_parameters"]
+
+
+def parameters_to_vector(parameters: Iterable[Any]) -> Any:
+    """All elements, one parameter after the other."""
+    return join.cat([param.view(-1) for param in parameters])
+
+
+def vector_to_parameters(vec: Any, parameters: Iterable[Any]) -> None:
+    """The parameters show slices of `vec` from now on."""
+    if not isinstance(vec, TensorBase):
+        raise TypeError(f"expected torch.Tensor, but got: {type(vec)}")
+    vector: Any = vec
+    start = 0
+    for param in parameters:
+        stop = start + param.numel()
+        param.data = vector[start:stop].view_as(param).data
+        start = stop

@@ -1,0 +1,506 @@
+"""Every layer beside PyTorch's: same repr, state dict, outputs, gradients, buffers, and the same start."""
+
+from __future__ import annotations
+
+import importlib
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+import retrograd
+
+pytestmark = pytest.mark.oracle
+
+# What a layer is given: a shape for a float tensor that wants a gradient, or one of these.
+Shape = tuple[int, ...]
+
+
+class Ints:
+    """Whole numbers below n."""
+
+    def __init__(self, n: int, *shape: int) -> None:
+        self.n, self.shape = n, shape
+
+    def make(self, rng: Any) -> Any:
+        return rng.integers(0, self.n, self.shape)
+
+
+class Signs(Ints):
+    """1. and -1."""
+
+    def __init__(self, *shape: int) -> None:
+        super().__init__(2, *shape)
+
+    def make(self, rng: Any) -> Any:
+        return super().make(rng) * 2.0 - 1
+
+
+class Unit(Ints):
+    """Between 0.05 and 0.95; with grad=True it wants a gradient."""
+
+    def __init__(self, *shape: int, grad: bool = False) -> None:
+        super().__init__(1, *shape)
+        self.grad = grad
+
+    def make(self, rng: Any) -> Any:
+        return rng.uniform(0.05, 0.95, self.shape)
+
+
+class Mask(Ints):
+    """bool; the first of each row is False."""
+
+    def __init__(self, *shape: int) -> None:
+        super().__init__(2, *shape)
+
+    def make(self, rng: Any) -> Any:
+        found = super().make(rng) == 1
+        found[..., 0] = False
+        return found
+
+
+class Given(Ints):
+    def __init__(self, value: Any) -> None:
+        self.value = np.array(value)
+
+    def make(self, rng: Any) -> Any:
+        return self.value
+
+
+CASES: list[tuple[str, list[Any]]] = [
+    ("nn.Identity(54, unused=1)", [(2, 3)]),
+    ("nn.Linear(3, 4)", [(3,)]),
+    ("nn.Linear(3, 4)", [(2, 3)]),
+    ("nn.Linear(3, 4, bias=False)", [(2, 5, 3)]),
+    ("nn.Linear(3, 0)", [(2, 3)]),
+    ("nn.Bilinear(2, 3, 4)", [(5, 2), (5, 3)]),
+    ("nn.Bilinear(2, 3, 4, bias=False)", [(5, 2), (5, 3)]),
+    ("nn.Flatten()", [(2, 3, 4)]),
+    ("nn.Flatten(0, 1)", [(2, 3, 4)]),
+    ("nn.Unflatten(1, (2, -1))", [(2, 6, 3)]),
+    ("nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 2))", [(2, 3)]),
+    # activations
+    *[(f"nn.{name}", [(2, 3, 4)]) for name in (
+        "ReLU()", "ReLU(True)", "ReLU6()", "Sigmoid()", "Tanh()", "ELU()", "ELU(0.5)", "SELU()", "CELU(1.3)", "GELU()",
+        "GELU('tanh')", "SiLU()", "Mish()", "Softplus()", "Softplus(2.0, 1.0)", "Softsign()", "Softshrink(0.2)",
+        "Hardshrink(0.3)", "Hardtanh(-0.5, 0.7)", "Hardswish()", "Hardsigmoid()", "LeakyReLU(0.2)", "LogSigmoid()",
+        "Tanhshrink()", "Threshold(0.1, 20.0)", "Softmax(1)", "LogSoftmax(-1)", "Softmin(dim=0)", "Softmax2d()",
+        "PReLU()", "PReLU(3)", "GLU()", "RReLU(0.2, 0.2)", "RReLU()")],
+    # convolutions
+    ("nn.Conv1d(4, 6, 3)", [(2, 4, 9)]),
+    ("nn.Conv1d(4, 6, 3, padding='same', dilation=2, groups=2, bias=False)", [(2, 4, 9)]),
+    ("nn.Conv1d(2, 3, 3, padding=2, padding_mode='circular')", [(2, 2, 9)]),
+    ("nn.Conv2d(4, 6, 3, padding=1)", [(2, 4, 7, 6)]),
+    ("nn.Conv2d(4, 6, (3, 2), stride=(2, 1), padding=(1, 0), dilation=(1, 2), groups=2)", [(2, 4, 7, 6)]),
+    ("nn.Conv2d(2, 3, 3, padding='valid')", [(2, 7, 6)]),
+    ("nn.Conv2d(2, 3, 3, padding=1, padding_mode='reflect')", [(1, 2, 7, 6)]),
+    ("nn.Conv2d(2, 3, 3, padding='same', padding_mode='replicate')", [(1, 2, 7, 6)]),
+    ("nn.Conv3d(2, 3, 2)", [(1, 2, 4, 5, 3)]),
+    ("nn.ConvTranspose1d(4, 6, 3, stride=2, output_padding=1)", [(2, 4, 5)]),
+    ("nn.ConvTranspose2d(4, 6, 3, stride=2, padding=1, groups=2)", [(2, 4, 4, 3)]),
+    ("nn.ConvTranspose2d(4, 2, (3, 2), dilation=2, bias=False)", [(4, 4, 3)]),
+    ("nn.ConvTranspose3d(2, 3, 2)", [(1, 2, 2, 3, 2)]),
+    # pooling
+    ("nn.MaxPool1d(2)", [(2, 3, 8)]),
+    ("nn.MaxPool2d(3, 2, padding=1)", [(2, 3, 8, 7)]),
+    ("nn.MaxPool2d(2, dilation=2, ceil_mode=True)", [(3, 8, 7)]),
+    ("nn.MaxPool2d(2, return_indices=True)", [(2, 3, 4, 4)]),
+    ("nn.MaxPool3d(2)", [(1, 2, 4, 4, 4)]),
+    ("nn.AvgPool1d(3, 2)", [(2, 3, 8)]),
+    ("nn.AvgPool2d(3, 2, 1, count_include_pad=False)", [(2, 3, 8, 7)]),
+    ("nn.AvgPool2d(2, divisor_override=3, ceil_mode=True)", [(2, 3, 5, 5)]),
+    ("nn.AvgPool3d(2)", [(1, 2, 4, 4, 4)]),
+    ("nn.LPPool1d(2, 3)", [(2, 3, 8)]),
+    ("nn.LPPool2d(2, 3, stride=2)", [(2, 3, 8, 7)]),
+    ("nn.AdaptiveAvgPool1d(3)", [(2, 3, 8)]),
+    ("nn.AdaptiveAvgPool2d((3, None))", [(2, 3, 8, 7)]),
+    ("nn.AdaptiveAvgPool2d(1)", [(2, 3, 8, 7)]),
+    ("nn.AdaptiveMaxPool1d(3)", [(2, 3, 8)]),
+    ("nn.AdaptiveMaxPool2d((3, 2))", [(2, 3, 8, 7)]),
+    ("nn.MaxUnpool2d(2)", [(1, 1, 2, 2), Given([[[[0, 3], [9, 15]]]])]),
+    # space
+    ("nn.ConstantPad1d(2, 1.5)", [(2, 3, 4)]),
+    ("nn.ConstantPad2d((1, 2, 0, 1), 1.5)", [(2, 3, 4, 5)]),
+    ("nn.ConstantPad3d(1, 0.5)", [(1, 2, 3, 4, 5)]),
+    ("nn.ZeroPad1d(1)", [(2, 3, 4)]),
+    ("nn.ZeroPad2d((1, 2, -1, 1))", [(2, 3, 4, 5)]),
+    ("nn.ReflectionPad1d((1, 2))", [(2, 3, 4)]),
+    ("nn.ReflectionPad2d(2)", [(2, 3, 4, 5)]),
+    ("nn.ReplicationPad1d(2)", [(2, 3, 4)]),
+    ("nn.ReplicationPad2d((1, 0, 2, 1))", [(2, 3, 4, 5)]),
+    ("nn.CircularPad2d((1, 0, 2, 1))", [(2, 3, 4, 5)]),
+    ("nn.Upsample(scale_factor=2)", [(1, 2, 3, 4)]),
+    ("nn.Upsample(size=(5, 7), mode='bilinear')", [(1, 2, 3, 4)]),
+    ("nn.Upsample(scale_factor=2, mode='bilinear', align_corners=True)", [(1, 2, 3, 4)]),
+    ("nn.UpsamplingNearest2d(scale_factor=2)", [(1, 2, 3, 4)]),
+    ("nn.UpsamplingBilinear2d(size=(6, 6))", [(1, 2, 3, 4)]),
+    ("nn.PixelShuffle(2)", [(1, 8, 2, 3)]),
+    ("nn.PixelUnshuffle(2)", [(1, 2, 4, 6)]),
+    ("nn.ChannelShuffle(2)", [(1, 6, 2, 2)]),
+    ("nn.Fold((4, 5), 2)", [(1, 8, 12)]),
+    ("nn.Unfold((2, 3), padding=1, stride=2)", [(1, 2, 5, 6)]),
+    # normalisation
+    ("nn.BatchNorm1d(3)", [(5, 3)]),
+    ("nn.BatchNorm1d(3, momentum=None)", [(5, 3, 4)]),
+    ("nn.BatchNorm2d(3, eps=1e-3, momentum=0.3)", [(5, 3, 4, 2)]),
+    ("nn.BatchNorm2d(3, affine=False)", [(5, 3, 4, 2)]),
+    ("nn.BatchNorm2d(3, track_running_stats=False)", [(5, 3, 4, 2)]),
+    ("nn.BatchNorm2d(3, bias=False)", [(5, 3, 4, 2)]),
+    ("nn.BatchNorm3d(2)", [(3, 2, 2, 2, 2)]),
+    ("nn.LayerNorm(4)", [(2, 3, 4)]),
+    ("nn.LayerNorm((3, 4), eps=1e-3, bias=False)", [(2, 3, 4)]),
+    ("nn.LayerNorm(4, elementwise_affine=False)", [(2, 3, 4)]),
+    ("nn.GroupNorm(2, 4)", [(2, 4, 3)]),
+    ("nn.GroupNorm(2, 4, affine=False)", [(2, 4, 3, 2)]),
+    ("nn.InstanceNorm1d(3)", [(2, 3, 4)]),
+    ("nn.InstanceNorm2d(3, affine=True, track_running_stats=True)", [(2, 3, 4, 4)]),
+    ("nn.InstanceNorm2d(3, affine=True)", [(3, 4, 4)]),
+    ("nn.RMSNorm(4)", [(2, 3, 4)]),
+    ("nn.RMSNorm((3, 4), eps=1e-3, elementwise_affine=False)", [(2, 3, 4)]),
+    ("nn.LocalResponseNorm(2)", [(2, 4, 3, 3)]),
+    # tables
+    ("nn.Embedding(7, 3)", [Ints(7, 2, 4)]),
+    ("nn.Embedding(7, 3, padding_idx=-2)", [Ints(7, 2, 9)]),
+    ("nn.Embedding(7, 3, max_norm=0.5, scale_grad_by_freq=True)", [Ints(7, 9)]),
+    ("nn.EmbeddingBag(7, 3)", [Ints(7, 2, 4)]),
+    ("nn.EmbeddingBag(7, 3, mode='sum')", [Ints(7, 6), Given([0, 2, 2])]),
+    ("nn.EmbeddingBag(7, 3, mode='max')", [Ints(7, 6), Given([0, 2])]),
+    # dropout that drops nothing
+    ("nn.Dropout(0.0)", [(2, 3)]),
+    ("nn.Dropout2d(0.0)", [(2, 3, 2, 2)]),
+    ("nn.AlphaDropout(0.0)", [(2, 3)]),
+    # distances and losses
+    ("nn.CosineSimilarity(dim=1)", [(2, 3), (2, 3)]),
+    ("nn.PairwiseDistance(p=1.0, keepdim=True)", [(2, 3), (2, 3)]),
+    *[(f"nn.{name}(reduction='{how}')", [(4, 3), (4, 3)]) for how in ("mean", "sum", "none")
+      for name in ("L1Loss", "MSELoss", "SmoothL1Loss", "HuberLoss")],
+    ("nn.SmoothL1Loss(beta=0.3)", [(4, 3), (4, 3)]),
+    ("nn.HuberLoss(delta=0.3)", [(4, 3), (4, 3)]),
+    ("nn.CrossEntropyLoss()", [(4, 3), Ints(3, 4)]),
+    ("nn.CrossEntropyLoss(weight=torch.tensor([0.2, 1.0, 3.0]).double(), label_smoothing=0.1)", [(4, 3), Ints(3, 4)]),
+    ("nn.CrossEntropyLoss(ignore_index=1, reduction='sum')", [(4, 3, 5), Ints(3, 4, 5)]),
+    ("nn.CrossEntropyLoss()", [(4, 3), Unit(4, 3)]),
+    ("nn.NLLLoss()", [(4, 3), Ints(3, 4)]),
+    ("nn.KLDivLoss(reduction='batchmean')", [(4, 3), Unit(4, 3)]),
+    ("nn.KLDivLoss(reduction='sum', log_target=True)", [(4, 3), (4, 3)]),
+    ("nn.BCELoss()", [Unit(4, 3, grad=True), Unit(4, 3)]),
+    ("nn.BCEWithLogitsLoss(pos_weight=torch.tensor([1.0, 2.0, 3.0]).double())", [(4, 3), Unit(4, 3)]),
+    ("nn.PoissonNLLLoss(full=True)", [(4, 3), Ints(5, 4, 3)]),
+    ("nn.GaussianNLLLoss()", [(4, 3), (4, 3), Unit(4, 3, grad=True)]),
+    ("nn.HingeEmbeddingLoss()", [(4, 3), Signs(4, 3)]),
+    ("nn.SoftMarginLoss()", [(4, 3), Signs(4, 3)]),
+    ("nn.CosineEmbeddingLoss(0.2)", [(4, 3), (4, 3), Signs(4)]),
+    ("nn.MarginRankingLoss(0.1)", [(4,), (4,), Signs(4)]),
+    ("nn.MultiMarginLoss(p=2)", [(4, 3), Ints(3, 4)]),
+    ("nn.MultiLabelMarginLoss()", [(1, 4), Given([[3, 0, -1, 1]])]),
+    ("nn.MultiLabelSoftMarginLoss()", [(4, 3), Given(np.eye(4, 3))]),
+    ("nn.TripletMarginLoss(p=2, swap=True)", [(4, 3), (4, 3), (4, 3)]),
+    ("nn.TripletMarginWithDistanceLoss()", [(4, 3), (4, 3), (4, 3)]),
+    # recurrent
+    ("nn.RNN(3, 4)", [(5, 2, 3)]),
+    ("nn.RNN(3, 4, 2, 'relu', bidirectional=True)", [(5, 2, 3), (4, 2, 4)]),
+    ("nn.GRU(3, 4, num_layers=2, batch_first=True)", [(2, 5, 3)]),
+    ("nn.GRU(3, 4, bias=False, bidirectional=True)", [(5, 2, 3)]),
+    ("nn.GRU(3, 4)", [(5, 3), (1, 4)]),
+    ("nn.LSTM(3, 4)", [(5, 2, 3)]),
+    ("nn.LSTM(3, 4, 2, bidirectional=True, batch_first=True)", [(2, 5, 3)]),
+    ("nn.LSTM(3, 5, proj_size=2, bias=False)", [(4, 2, 3)]),
+    ("nn.LSTM(3, 4)", [(5, 3)]),
+    ("nn.RNNCell(3, 4, nonlinearity='relu')", [(2, 3), (2, 4)]),
+    ("nn.GRUCell(3, 4)", [(2, 3), (2, 4)]),
+    ("nn.GRUCell(3, 4, bias=False)", [(3,)]),
+    ("nn.LSTMCell(3, 4)", [(2, 3)]),
+    # attention
+    ("nn.MultiheadAttention(6, 2)", [(4, 2, 6), (5, 2, 6), (5, 2, 6)]),
+    ("nn.MultiheadAttention(6, 3, batch_first=True, bias=False)", [(2, 4, 6), (2, 5, 6), (2, 5, 6), Mask(2, 5)]),
+    ("nn.MultiheadAttention(6, 2, kdim=3, vdim=5, add_bias_kv=True, add_zero_attn=True)",
+     [(4, 2, 6), (5, 2, 3), (5, 2, 5)]),
+    ("nn.MultiheadAttention(6, 2)", [(4, 6), (5, 6), (5, 6)]),
+    ("nn.TransformerEncoderLayer(6, 2, 8, dropout=0.0)", [(4, 2, 6)]),
+    ("nn.TransformerEncoderLayer(6, 2, 8, 0.0, 'gelu', batch_first=True, norm_first=True, bias=False)", [(2, 4, 6)]),
+    ("nn.TransformerDecoderLayer(6, 2, 8, dropout=0.0)", [(3, 2, 6), (4, 2, 6)]),
+    ("nn.TransformerEncoder(nn.TransformerEncoderLayer(6, 2, 8, dropout=0.0), 2, nn.LayerNorm(6))",
+     [(4, 2, 6), Given(np.triu(np.full((4, 4), -np.inf), 1))]),
+    ("nn.TransformerDecoder(nn.TransformerDecoderLayer(6, 2, 8, dropout=0.0), 2)", [(3, 2, 6), (4, 2, 6)]),
+    ("nn.Transformer(6, 2, 1, 1, 8, dropout=0.0)", [(4, 2, 6), (3, 2, 6)]),
+]
+IDS = [f"{i}-{code[3:60]}" for i, (code, _) in enumerate(CASES)]
+
+
+@pytest.fixture(scope="module")
+def torch() -> Any:
+    found = pytest.importorskip("torch")
+    found.manual_seed(0)
+    return found
+
+
+def build(code: str, package: Any) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")         # nested tensors
+        return eval(code, {"nn": package.nn, "torch": package})
+
+
+def numbers(t: Any) -> Any:
+    return t.detach().numpy().copy()
+
+
+def adopt(ours: Any, theirs: Any) -> None:
+    """Load PyTorch's state dict."""
+    given = {name: retrograd.tensor(numbers(t)) for name, t in theirs.state_dict().items()}
+    assert str(ours.load_state_dict(given)) == "<All keys matched successfully>"
+
+
+def arguments(given: list[Any], package: Any) -> list[Any]:
+    rng = np.random.default_rng(7)
+    made = []
+    for each in given:
+        if isinstance(each, Ints):
+            t = package.tensor(each.make(rng))
+            if isinstance(each, Unit) and each.grad:
+                t.requires_grad_()
+        else:
+            t = package.tensor(rng.standard_normal(each), requires_grad=True)
+        made.append(t)
+    return made
+
+
+def flat(result: Any) -> list[Any]:
+    if isinstance(result, (tuple, list)):
+        return [t for r in result for t in flat(r)]
+    return [] if result is None else [result]
+
+
+def close(a: Any, b: Any, what: str) -> None:
+    np.testing.assert_allclose(a, b, rtol=1e-7, atol=1e-9, err_msg=what)
+
+
+def run(module: Any, given: list[Any], package: Any) -> tuple[list[Any], list[Any]]:
+    """Outputs, and gradients of the inputs."""
+    inputs = arguments(given, package)
+    called = [t * 1 if t.requires_grad else t for t in inputs]      # a leaf may not be edited in place
+    outputs = flat(module(*called))
+    rng = np.random.default_rng(11)
+    wanted = [o for o in outputs if o.requires_grad]
+    if wanted:
+        weights = [package.tensor(rng.standard_normal(tuple(o.shape))) for o in wanted]
+        sum(((o * w).sum() for o, w in zip(wanted, weights)), package.tensor(0.0)).backward()
+    return [numbers(o) for o in outputs], [None if t.grad is None else numbers(t.grad) for t in inputs]
+
+
+@pytest.mark.parametrize(("code", "given"), CASES, ids=IDS)
+@pytest.mark.parametrize("training", [True, False], ids=["train", "eval"])
+def test_gives_what_pytorch_gives(torch: Any, code: str, given: list[Any], training: bool) -> None:
+    if "RReLU()" in code and training:
+        pytest.skip("random")
+    theirs = build(code, torch).double().train(training)
+    ours = build(code, retrograd).double().train(training)
+    assert repr(ours) == repr(theirs)
+    assert type(ours).__module__.partition(".")[2] == type(theirs).__module__.partition(".")[2]
+    assert [n for n, _ in ours.named_modules()] == [n for n, _ in theirs.named_modules()]
+    adopt(ours, theirs)
+    (out, into), (out_, into_) = run(ours, given, retrograd), run(theirs, given, torch)
+    assert len(out) == len(out_)
+    for a, b in zip(out, out_, strict=True):
+        assert a.dtype == b.dtype
+        close(a, b, "output")
+    for a, b in zip(into, into_, strict=True):
+        assert (a is None) == (b is None)
+        if a is not None:
+            close(a, b, "input gradient")
+    for (name, p), (_, q) in zip(ours.named_parameters(), theirs.named_parameters(), strict=True):
+        assert (p.grad is None) == (q.grad is None), name
+        if p.grad is not None:
+            close(numbers(p.grad), numbers(q.grad), name)
+    for (name, p), (_, q) in zip(ours.state_dict().items(), theirs.state_dict().items(), strict=True):
+        close(numbers(p), numbers(q), name)
+
+
+@pytest.mark.parametrize("code", sorted({code for code, _ in CASES}))
+def test_state_dict_and_start_are_pytorchs(torch: Any, code: str) -> None:
+    theirs, ours = build(code, torch).state_dict(), build(code, retrograd).state_dict()
+    assert list(ours) == list(theirs)
+    assert {k: dict(v) for k, v in ours._metadata.items()} == {k: dict(v) for k, v in theirs._metadata.items()}
+    for name in theirs:
+        a, b = numbers(ours[name]), numbers(theirs[name])
+        assert a.shape == b.shape and a.dtype == b.dtype, name
+        if b.size and np.ptp(b) == 0:
+            assert (a == b).all(), name         # constants
+
+
+STARTS = [
+    "nn.Linear(40, 50)", "nn.Bilinear(10, 20, 30)", "nn.Conv1d(8, 40, 5)", "nn.Conv2d(8, 40, 3, groups=2)",
+    "nn.ConvTranspose2d(8, 40, 3)", "nn.Embedding(80, 30)", "nn.EmbeddingBag(80, 30)", "nn.RNN(30, 40)",
+    "nn.LSTM(30, 40, 2, proj_size=20)", "nn.GRUCell(30, 40)", "nn.MultiheadAttention(40, 2)",
+    "nn.MultiheadAttention(40, 2, kdim=30, vdim=20, add_bias_kv=True)", "nn.TransformerEncoderLayer(40, 2, 64)",
+    "nn.Transformer(32, 2, 1, 1, 64)",
+]
+
+
+@pytest.mark.parametrize("code", STARTS)
+def test_starting_values_are_drawn_from_the_same_distribution(torch: Any, code: str) -> None:
+    theirs, ours = build(code, torch).state_dict(), build(code, retrograd).state_dict()
+    for name in theirs:
+        a, b = numbers(ours[name]).ravel(), numbers(theirs[name]).ravel()
+        if a.size < 400:
+            most, most_ = abs(a).max(), abs(b).max()
+            assert a.size < 50 or (most <= 1.5 * most_ + 1e-6 and most_ <= 1.5 * most + 1e-6)
+            continue
+        n = a.size
+        spread = b.std()
+        assert abs(a.mean() - b.mean()) < 6 * spread / n**0.5, name
+        assert abs(a.std() / b.std() - 1) < 6 / n**0.5, name
+        quantiles = np.linspace(0.02, 0.98, 25)
+        gap = np.abs(np.quantile(a, quantiles) - np.quantile(b, quantiles)).max()
+        assert gap < 12 * spread / n**0.5, name
+
+
+@pytest.mark.parametrize("code", ["nn.Dropout(0.3)", "nn.Dropout2d(0.3)", "nn.AlphaDropout(0.3)", "nn.RReLU()"])
+def test_random_layers_have_the_same_mean_and_spread(torch: Any, code: str) -> None:
+    x = np.random.default_rng(3).standard_normal((40, 50, 4, 3))
+    a = numbers(build(code, retrograd)(retrograd.tensor(x)))
+    b = numbers(build(code, torch)(torch.tensor(x)))
+    assert abs(a.mean() - b.mean()) < 0.05 and abs(a.std() - b.std()) < 0.05
+    assert abs((a == 0).mean() - (b == 0).mean()) < 0.03
+
+
+def test_packed_sequences(torch: Any) -> None:
+    code = "nn.LSTM(3, 4, 2, bidirectional=True)"
+    theirs, ours = build(code, torch).double(), build(code, retrograd).double()
+    adopt(ours, theirs)
+    found = []
+    for module, package in ((ours, retrograd), (theirs, torch)):
+        rnn = package.nn.utils.rnn
+        rng = np.random.default_rng(1)
+        parts = [package.tensor(rng.standard_normal((n, 3)), requires_grad=True) for n in (2, 5, 1, 4)]
+        packed = rnn.pack_sequence(parts, enforce_sorted=False)
+        output, (h, c) = module(packed)
+        padded, lengths = rnn.pad_packed_sequence(output, batch_first=True, padding_value=9.0)
+        (padded.sum() + (h * c).sum()).backward()
+        seen = (packed.data, packed.batch_sizes, packed.sorted_indices, padded, lengths, h, c)
+        grads = [p.grad for p in [*parts, *module.parameters()]]
+        found.append([numbers(t) for t in (*seen, *grads)])
+    for a, b in zip(*found, strict=True):
+        close(a, b, "packed")
+
+
+@pytest.mark.parametrize("kind", ["GRU", "RNN"])
+def test_packed_sequences_with_a_state(torch: Any, kind: str) -> None:
+    code = f"nn.{kind}(3, 4, bidirectional=True)"
+    theirs, ours = build(code, torch).double(), build(code, retrograd).double()
+    adopt(ours, theirs)
+    found = []
+    for module, package in ((ours, retrograd), (theirs, torch)):
+        rng = np.random.default_rng(1)
+        x = package.tensor(rng.standard_normal((5, 3, 3)))
+        h0 = package.tensor(rng.standard_normal((2, 3, 4)), requires_grad=True)
+        packed = package.nn.utils.rnn.pack_padded_sequence(x, [5, 3, 3])
+        output, h = module(packed, h0)
+        (output.data.sum() + h.sum()).backward()
+        found.append([numbers(t) for t in (output.data, h, h0.grad)])
+    for a, b in zip(*found, strict=True):
+        close(a, b, kind)
+
+
+def test_attention_masks(torch: Any) -> None:
+    code = "nn.MultiheadAttention(6, 2)"
+    theirs, ours = build(code, torch).double(), build(code, retrograd).double()
+    adopt(ours, theirs)
+    rng = np.random.default_rng(2)
+    x, y = rng.standard_normal((4, 3, 6)), rng.standard_normal((5, 3, 6))
+    hidden = rng.random((6, 4, 5)) < 0.4
+    hidden[..., 0] = False
+    for kwargs in ({}, {"average_attn_weights": False}, {"need_weights": False}, {"attn_mask": hidden},
+                   {"attn_mask": hidden[0]}, {"attn_mask": hidden * -2.0, "need_weights": False},
+                   {"key_padding_mask": hidden[0, :3], "attn_mask": hidden[0]}):
+        found = []
+        for module, package in ((ours, retrograd), (theirs, torch)):
+            own = {k: package.tensor(v) if isinstance(v, np.ndarray) else v for k, v in kwargs.items()}
+            if own.get("key_padding_mask") is not None and own["attn_mask"].dtype != own["key_padding_mask"].dtype:
+                continue
+            memory = package.tensor(y)
+            found.append([numbers(t) for t in flat(module(package.tensor(x), memory, memory, **own))])
+        for a, b in zip(*found, strict=True):
+            close(a, b, str(list(kwargs)))
+
+
+def test_conv_transpose_output_size(torch: Any) -> None:
+    code = "nn.ConvTranspose2d(2, 3, 3, stride=2)"
+    theirs, ours = build(code, torch), build(code, retrograd)
+    adopt(ours, theirs)
+    x = np.ones((1, 2, 3, 3), np.float32)
+    a = ours(retrograd.tensor(x), output_size=[8, 7])
+    b = theirs(torch.tensor(x), output_size=[8, 7])
+    np.testing.assert_allclose(numbers(a), numbers(b), rtol=1e-5, atol=1e-6)
+    for package, module in ((retrograd, ours), (torch, theirs)):
+        with pytest.raises(ValueError, match="requested an output size of"):
+            module(package.tensor(x), output_size=[9, 9])
+
+
+def test_float32_stays_float32(torch: Any) -> None:
+    for code, given in CASES:
+        if "double()" in code or any(isinstance(g, Given) for g in given):
+            continue
+        module = build(code, retrograd).eval()
+        inputs = [t.float() if t.is_floating_point() else t for t in arguments(given, retrograd)]
+        for out in flat(module(*inputs)):
+            assert out.dtype in (retrograd.float32, retrograd.int64), code
+
+
+# ---- nn.utils
+
+NORMED = [
+    ("P.weight_norm(nn.Linear(3, 4))", (2, 3)),
+    ("P.weight_norm(nn.Linear(3, 4), dim=None)", (2, 3)),
+    ("P.weight_norm(nn.Conv2d(2, 3, 2), 'weight', 1)", (1, 2, 4, 4)),
+    ("P.spectral_norm(nn.Linear(3, 4))", (2, 3)),
+    ("P.spectral_norm(nn.ConvTranspose2d(2, 3, 2), n_power_iterations=3)", (1, 2, 3, 3)),
+]
+
+
+@pytest.mark.parametrize(("code", "shape"), NORMED, ids=[code for code, _ in NORMED])
+@pytest.mark.parametrize("training", [True, False], ids=["train", "eval"])
+def test_parametrizations(torch: Any, code: str, shape: Shape, training: bool) -> None:
+    found = []
+    modules = []
+    for package in (torch, retrograd):
+        scope = {"nn": package.nn, "P": importlib.import_module(f"{package.__name__}.nn.utils.parametrizations")}
+        modules.append(eval(code, scope).double().train(training))
+    theirs, ours = modules
+    assert repr(ours) == repr(theirs)
+    adopt(ours, theirs)
+    for module, package in ((theirs, torch), (ours, retrograd)):
+        x = package.tensor(np.random.default_rng(1).standard_normal(shape))
+        for _ in range(2):
+            y = module(x)
+        y.sum().backward()
+        found.append([numbers(y), *(numbers(p.grad) for p in module.parameters()),
+                      *(numbers(b) for b in module.buffers())])
+    for a, b in zip(*found, strict=True):
+        close(a, b, code)
+    for package, module in ((torch, theirs), (retrograd, ours)):
+        remove = importlib.import_module(f"{package.__name__}.nn.utils.parametrize").remove_parametrizations
+        before = numbers(module.weight)
+        assert repr(remove(module, "weight")).startswith(("Linear", "ConvTranspose2d", "Conv2d"))
+        if not training:
+            close(numbers(module.weight), before, "removed")
+    assert list(ours.state_dict()) == list(theirs.state_dict())
+
+
+@pytest.mark.parametrize("kind", [1.0, 2.0, 3.0, float("inf")])
+def test_gradient_clipping(torch: Any, kind: float) -> None:
+    found = []
+    for package in (torch, retrograd):
+        rng = np.random.default_rng(5)
+        params = [package.nn.Parameter(package.tensor(rng.standard_normal(n))) for n in (3, 4, 1)]
+        params[2].requires_grad_(False)
+        sum((p * p * 3).sum() for p in params[:2]).backward()
+        utils = package.nn.utils
+        norms = [utils.clip_grad_norm_(params, limit, kind) for limit in (1e6, 2.5)]
+        vector = utils.parameters_to_vector(params)
+        utils.vector_to_parameters(vector.detach() * 2, params)
+        grads = [numbers(p.grad) for p in params[:2]]
+        utils.clip_grad_value_(params, 0.3)
+        found.append([*map(numbers, norms), *grads, *(numbers(p.grad) for p in params[:2]), *map(numbers, params)])
+    for a, b in zip(*found, strict=True):
+        close(a, b, str(kind))
