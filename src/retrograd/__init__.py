@@ -1,6 +1,7 @@
 """retrograd: PyTorch's autograd and hooks over NumPy.  `import retrograd as torch`."""
 from __future__ import annotations
 
+import math as _math
 from typing import Any as _Any
 
 from . import _tensor_str as _tensor_str
@@ -38,7 +39,23 @@ from .autograd import (  # noqa: E402
 )
 
 __version__ = "0.1.0"
-__getattr__ = _module_getattr(__name__, lazy=("optim",))
+inf, nan, pi, e = _math.inf, _math.nan, _math.pi, _math.e
+newaxis = None
+__getattr__ = _module_getattr(__name__, lazy=("optim", "serialization"))
+
+
+def save(obj: _Any, f: _Any, *args: _Any, **kwargs: _Any) -> None:
+    """Write tensors and plain containers to a file that PyTorch reads, too: torch.serialization.save."""
+    from .serialization import save as write
+
+    write(obj, f, *args, **kwargs)
+
+
+def load(f: _Any, map_location: _Any = None, **kwargs: _Any) -> _Any:
+    """Read such a file, of ours or of PyTorch's; tensors and plain containers only: torch.serialization.load."""
+    from .serialization import load as read
+
+    return read(f, map_location, **kwargs)
 
 
 def is_inference(input: _Any) -> _Any:

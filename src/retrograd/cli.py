@@ -8,7 +8,7 @@ import sys
 
 def parser() -> argparse.ArgumentParser:
     top = argparse.ArgumentParser(
-        prog="retrograd", description="PyTorch's autograd over NumPy, and a microscope for gradients.")
+        prog="retrograd", description="PyTorch's autograd and hooks over NumPy.")
     top.add_argument("--version", action="store_true", help="print the version and stop")
     commands = top.add_subparsers(dest="command", metavar="COMMAND")
     run = commands.add_parser(

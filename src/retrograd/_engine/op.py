@@ -402,9 +402,10 @@ class Binary(Node):
             xa, xb = promote.operands(xa, xb, self.kind)
         try:
             return self.forward(xa, xb)
-        except ValueError:
-            promote.check_broadcast(xa, xb)
-            raise
+        except ValueError as error:
+            failed = error
+        promote.check_broadcast(xa, xb)
+        raise failed
 
     def reads_field(self, field: Any) -> bool:
         reads = self.reads_a | self.reads_b
@@ -536,9 +537,10 @@ class Product(Binary):
             self.refuse(xa, xb)
         try:
             return self.forward(xa, xb)
-        except ValueError:
-            self.refuse(xa, xb)
-            raise
+        except ValueError as error:
+            failed = error
+        self.refuse(xa, xb)                     # outside the handler: NumPy's words are not for the user
+        raise failed
 
     def refuse(self, a: Array, b: Array) -> None:
         """Raise PyTorch's error for operands that do not go together."""

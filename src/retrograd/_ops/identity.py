@@ -11,8 +11,9 @@ from typing import Any, Final, Optional, final
 
 import numpy
 
-from .._engine.modes import grad_on
-from .._engine.node import Node, Task, Value
+from .._engine.hooks import check_result, lift
+from .._engine.modes import grad_on, modes
+from .._engine.node import Node, NodeHooks, Task, Value
 from .._engine.op import alias, edge, number
 from .._engine.tensor import CUSTOM, MULTI, TensorBase, public, wants_grad, wrap
 
@@ -28,12 +29,22 @@ NO_INPUT: Final = (
 
 @final
 class BackwardHookFunctionBackward(Node):
-    """Passes gradients on as they are, and zeros where none came."""
+    """Passes gradients on as they are, zeros where none came, and lets a module's hooks see them on the way.
 
-    def __init__(self, tensors: list[TensorBase]) -> None:
-        self.nexts: list[Optional[Node]] = [edge(t) for t in tensors]
-        self.nrs: list[int] = [t.nr for t in tensors]
-        self.likes: list[Any] = [(t.array.shape, t.array.dtype) for t in tensors]
+    The module's hooks are not in the node's own tables, which would cost more than all the rest, until somebody else
+    registers a hook on the node.
+    """
+
+    def __init__(self, call: Boundary, enters: bool, tensors: list[TensorBase]) -> None:
+        self.call: Optional[Boundary] = call
+        self.enters: bool = enters              # around the inputs; else around the outputs
+        self.nexts: list[Optional[Node]] = []
+        self.nrs: list[int] = []
+        self.likes: list[Any] = []              # (shape, dtype) per tensor
+        for t in tensors:
+            self.nexts.append(edge(t))
+            self.nrs.append(t.nr)
+            self.likes.append((t.array.shape, t.array.dtype))
         self._outputs = len(tensors)
         number(self)
 
@@ -53,7 +64,25 @@ class BackwardHookFunctionBackward(Node):
             found.append(out)
         return found
 
+    def own_hooks(self) -> NodeHooks:
+        hooks = self._hooks
+        if hooks is None:
+            hooks = Node.own_hooks(self)
+            call = self.call
+            if call is not None:
+                self.call = None
+                table: Any = OrderedDict()
+                table[OURS] = Watch(call, self.enters).hook
+                if self.enters:
+                    hooks.post = table
+                else:
+                    hooks.pre = table
+        return hooks
+
     def backward(self, gs: list[Value], graph: bool) -> list[Value]:
+        call = self.call
+        if call is not None and not self.enters:
+            gs = fired(call, False, gs, graph)
         outs: list[Value] = []
         for i in range(self._outputs):
             g = gs[i]
@@ -62,6 +91,8 @@ class BackwardHookFunctionBackward(Node):
                 if graph:
                     g = wrap(g)
             outs.append(g)
+        if call is not None and self.enters:
+            outs = fired(call, True, outs, graph)
         return outs
 
     def push(self, task: Task, g: Value, more: Optional[list[Value]], shared: bool) -> None:
@@ -86,16 +117,33 @@ class BackwardHookFunctionBackward(Node):
         return self.nrs[i]
 
 
+def fired(call: Boundary, enters: bool, gs: list[Value], graph: bool) -> list[Value]:
+    """The gradients as the module's hooks leave them."""
+    now: list[Any] = [lift(g) for g in gs]
+    got: Any = call.after(tuple(now)) if enters else call.before(tuple(now))
+    outs: list[Value] = []
+    for i in range(len(now)):
+        g = gs[i]
+        new: Any = now[i] if got is None else got[i]
+        if new is not now[i]:
+            if new is not None:
+                check_result(Watch(call, enters).hook, now[i], new)
+            g = new if new is None or graph else new.array
+        outs.append(g)
+    return outs
+
+
 class Boundary:
     """One call of a module with full backward hooks.
 
-    hooks (module, grad_input, grad_output) and before (module, grad_output) are those registered when it was called.
+    full (module, grad_input, grad_output) and pre (module, grad_output) are the hooks registered when it was called.
     """
 
-    def __init__(self, module: Any, hooks: list[Any], before: list[Any]) -> None:
+    def __init__(self, module: Any, full: list[Any], pre: list[Any]) -> None:
+        modes.light = False                     # NOTE [Nodes and the cyclic garbage collector] in _engine/op.py
         self.module: Any = module
-        self.hooks: list[Any] = hooks
-        self.before: list[Any] = before
+        self.full: list[Any] = full
+        self.pre: list[Any] = pre
         self.inputs: list[int] = []             # which arguments are tensors
         self.outputs: list[int] = []
         self.n_inputs: int = 0
@@ -111,9 +159,7 @@ class Boundary:
             return args
         self.entered = True
         self.inputs = places
-        node = BackwardHookFunctionBackward(tensors)
-        node.own_hooks().post = table_of(self.hook)
-        outs = node.outputs(tensors)
+        outs = BackwardHookFunctionBackward(self, True, tensors).outputs(tensors)
         if len(outs) == self.n_inputs:
             return tuple(outs)
         return replaced(args, outs, places)
@@ -127,20 +173,18 @@ class Boundary:
         if not tensors or not grad_on():
             return out
         self.outputs = places
-        node = BackwardHookFunctionBackward(tensors)
-        node.own_hooks().pre = table_of(Exit(self).hook)
-        outs = node.outputs(tensors)
+        outs = BackwardHookFunctionBackward(self, False, tensors).outputs(tensors)
         if single:
             return outs[0]
         return replaced(results, outs, places)
 
-    def hook(self, gi: Any, go: Any) -> Any:
-        """Posthook of the node around the inputs.  (Error texts call a module's hook `hook`.)"""
+    def after(self, gi: Any) -> Any:
+        """The gradients of the inputs are complete."""
         seen: Any = self.seen
         if seen is None:                        # a gradient that did not come through the module's output
             return None
         now: Any = spread(gi, self.inputs, self.n_inputs)
-        for hook in self.hooks:
+        for hook in self.full:
             got: Any = hook(self.module, now, seen)
             if got is None:
                 continue
@@ -151,10 +195,10 @@ class Boundary:
         self.seen = None
         return tuple([now[i] for i in self.inputs])
 
-    def exit_hook(self, go: Any) -> Any:
-        """Prehook of the node around the outputs."""
+    def before(self, go: Any) -> Any:
+        """The gradients of the outputs are there."""
         seen: Any = spread(go, self.outputs, self.n_outputs)
-        for hook in self.before:
+        for hook in self.pre:
             got: Any = hook(self.module, seen)
             if got is None:
                 continue
@@ -173,7 +217,7 @@ class Boundary:
         """No input requires grad: the hooks fire now, and can change nothing."""
         warn_caller(NO_INPUT)
         nothing: Any = tuple([None for _ in range(self.n_inputs)])
-        for hook in self.hooks:
+        for hook in self.full:
             got: Any = hook(self.module, nothing, seen)
             if got is None:
                 continue
@@ -187,14 +231,15 @@ class Boundary:
                     "all gradients.")
 
 
-class Exit:
-    """Holds Boundary.exit_hook under the name `hook`."""
+class Watch:
+    """A module's hooks as one hook of a node.  Error texts name it `hook`."""
 
-    def __init__(self, call: Boundary) -> None:
+    def __init__(self, call: Boundary, enters: bool) -> None:
         self.call: Boundary = call
+        self.enters: bool = enters
 
-    def hook(self, go: Any) -> Any:
-        return self.call.exit_hook(go)
+    def hook(self, gs: Any, go: Any = None) -> Any:
+        return self.call.after(gs) if self.enters else self.call.before(gs)
 
 
 def tensors_of(values: Any) -> tuple[list[TensorBase], list[int]]:
@@ -228,12 +273,6 @@ def spread(gs: Any, places: list[int], n: int) -> Any:
     for i in range(len(places)):
         found[places[i]] = gs[i]
     return tuple(found)
-
-
-def table_of(hook: Any) -> Any:
-    table: Any = OrderedDict()
-    table[OURS] = hook
-    return table
 
 
 def warn_caller(message: str) -> None:

@@ -75,7 +75,7 @@ class Calls:
             if (own["_forward_hooks"] or own["_forward_pre_hooks"] or own["_backward_hooks"]
                     or own["_backward_pre_hooks"] or _global_forward_hooks or _global_forward_pre_hooks
                     or _global_backward_hooks or _global_backward_pre_hooks):
-                return hooked_call(self, args, kwargs)
+                return hooked_call(self, own, args, kwargs)
             if kwargs:
                 return self.forward(*args, **kwargs)
             return self.forward(*args)
@@ -162,38 +162,34 @@ class Calls:
         return add(self._backward_hooks, hook)
 
 
-def hooked_call(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """A call of a module when it, or every module, has hooks."""
+def hooked_call(module: Any, own: dict[str, Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """A call of a module when it, or every module, has hooks.  `own` is module.__dict__."""
     result: Any = None
     called: set[int] = set()                    # the always_call hooks that ran
     try:
         boundary: Boundary | None = None
         legacy: list[Hook] = []
-        if module._backward_hooks or module._backward_pre_hooks or _global_backward_hooks or _global_backward_pre_hooks:
-            before = [*_global_backward_pre_hooks.values(), *module._backward_pre_hooks.values()]
-            full, legacy = backward_hooks(module)
+        if (own["_backward_hooks"] or own["_backward_pre_hooks"] or _global_backward_hooks
+                or _global_backward_pre_hooks):
+            before = [*_global_backward_pre_hooks.values(), *own["_backward_pre_hooks"].values()]
+            full, legacy = backward_hooks(own)
             if full or before:
                 boundary = Boundary(module, full, before)
-        if module._forward_pre_hooks or _global_forward_pre_hooks:
+        if own["_forward_pre_hooks"] or _global_forward_pre_hooks:
             args, kwargs = before_forward(module, args, kwargs)
         if boundary is not None:
             args = boundary.enter(args)
-        result = module.forward(*args, **kwargs)
-        if _global_forward_hooks:
-            for id, hook in list(_global_forward_hooks.items()):
-                if id in _global_forward_hooks_always_called:
+        result = module.forward(*args, **kwargs) if kwargs else module.forward(*args)
+        if _global_forward_hooks or own["_forward_hooks_with_kwargs"] or own["_forward_hooks_always_called"]:
+            for id, hook, with_kwargs, always in forward_hooks(own):
+                if always:
                     called.add(id)
-                got = (hook(module, args, kwargs, result) if id in _global_forward_hooks_with_kwargs
-                       else hook(module, args, result))
+                got = hook(module, args, kwargs, result) if with_kwargs else hook(module, args, result)
                 if got is not None:
                     result = got
-        if module._forward_hooks:
-            with_kwargs = module._forward_hooks_with_kwargs
-            always = module._forward_hooks_always_called
-            for id, hook in list(module._forward_hooks.items()):
-                if always and id in always:
-                    called.add(id)
-                got = hook(module, args, kwargs, result) if id in with_kwargs else hook(module, args, result)
+        elif own["_forward_hooks"]:
+            for hook in list(own["_forward_hooks"].values()):
+                got = hook(module, args, result)
                 if got is not None:
                     result = got
         if boundary is not None:
@@ -205,21 +201,32 @@ def hooked_call(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
         if legacy:
             add_legacy(module, legacy, args, result)
     except Exception:
-        if _global_forward_hooks_always_called or module._forward_hooks_always_called:
-            call_always(module, args, kwargs, result, called)
+        if _global_forward_hooks_always_called or own["_forward_hooks_always_called"]:
+            call_always(module, own, args, kwargs, result, called)
         raise
     return result
 
 
-def backward_hooks(module: Any) -> tuple[list[Hook], list[Hook]]:
+def forward_hooks(own: dict[str, Any]) -> list[tuple[int, Hook, bool, bool]]:
+    """(id, hook, with_kwargs, always_call), global ones first."""
+    found = [(id, hook, id in _global_forward_hooks_with_kwargs, id in _global_forward_hooks_always_called)
+             for id, hook in _global_forward_hooks.items()]
+    with_kwargs, always = own["_forward_hooks_with_kwargs"], own["_forward_hooks_always_called"]
+    found.extend((id, hook, id in with_kwargs, id in always) for id, hook in own["_forward_hooks"].items())
+    return found
+
+
+def backward_hooks(own: dict[str, Any]) -> tuple[list[Hook], list[Hook]]:
     """Full and legacy backward hooks, global ones first."""
-    from .modules import module as home
-    own, everywhere = module._is_full_backward_hook, home._global_is_full_backward_hook
-    full: list[Hook] = []
-    legacy: list[Hook] = []
+    mine = list(own["_backward_hooks"].values())
+    full, legacy = (mine, []) if own["_is_full_backward_hook"] else ([], mine)
     if _global_backward_hooks:
-        (full if everywhere else legacy).extend(_global_backward_hooks.values())
-    (full if own else legacy).extend(module._backward_hooks.values())
+        from .modules import module as home
+        everywhere = list(_global_backward_hooks.values())
+        if home._global_is_full_backward_hook:
+            full = everywhere + full
+        else:
+            legacy = everywhere + legacy
     return full, legacy
 
 
@@ -242,22 +249,19 @@ def before_forward(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -
     return args, kwargs
 
 
-def call_always(module: Any, args: Any, kwargs: Any, result: Any, called: set[int]) -> None:
+def call_always(module: Any, own: Any, args: Any, kwargs: Any, result: Any, called: set[int]) -> None:
     """After an exception: the always_call hooks that did not run yet.  What they raise becomes a warning."""
-    for whose, table, always, with_kwargs in (
-        ("global ", _global_forward_hooks, _global_forward_hooks_always_called, _global_forward_hooks_with_kwargs),
-        ("", module._forward_hooks, module._forward_hooks_always_called, module._forward_hooks_with_kwargs),
-    ):
-        for id, hook in list(table.items()):
-            if id not in always or id in called:
-                continue
-            try:
-                got = hook(module, args, kwargs, result) if id in with_kwargs else hook(module, args, result)
-            except Exception as error:
-                warnings.warn(SILENCED.format(whose, error), stacklevel=4)
-                continue
-            if got is not None:
-                result = got
+    for id, hook, with_kwargs, always in forward_hooks(own):
+        if not always or id in called:
+            continue
+        try:
+            got = hook(module, args, kwargs, result) if with_kwargs else hook(module, args, result)
+        except Exception as error:
+            whose = "global " if id in _global_forward_hooks else ""
+            warnings.warn(SILENCED.format(whose, error), stacklevel=4)
+            continue
+        if got is not None:
+            result = got
 
 
 # ---- legacy backward hooks

@@ -1,0 +1,66 @@
+"""A listing of document 001: Gradients rebuilt from them."""
+
+# needs: nn.Linear
+
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+
+class MLP(nn.Module):
+    def __init__(self, d_in, d_hidden, d_out):
+        super().__init__()
+        self.fc1 = nn.Linear(d_in, d_hidden, bias=False)
+        self.fc2 = nn.Linear(d_hidden, d_out, bias=False)
+
+    def forward(self, x):
+        return self.fc2(F.relu(self.fc1(x)))
+
+
+d_in, d_hidden, d_out = 4, 3, 2
+B, T = 5, 6  # batch size, sequence length
+torch.manual_seed(0)
+x = torch.randn(B, T, d_in).requires_grad_(True)  # requires_grad silences a harmless hook warning
+y = torch.randn(B, T, d_out)
+model = MLP(d_in, d_hidden, d_out)
+captured = {}
+hooks = []
+
+
+def make_fwd_hook(name):
+    def fwd_hook(module, inp, out):
+        captured[f"{name}_a"] = inp[0].detach().clone()
+
+    return fwd_hook
+
+
+hooks.append(model.fc1.register_forward_hook(make_fwd_hook("L1")))
+hooks.append(model.fc2.register_forward_hook(make_fwd_hook("L2")))
+
+
+def make_bwd_hook(name):
+    def bwd_hook(module, grad_input, grad_output):
+        captured[f"{name}_delta"] = grad_output[0].detach().clone()
+
+    return bwd_hook
+
+
+hooks.append(model.fc1.register_full_backward_hook(make_bwd_hook("L1")))
+hooks.append(model.fc2.register_full_backward_hook(make_bwd_hook("L2")))
+model.zero_grad()
+loss = 0.5 * ((model(x) - y) ** 2).sum()
+loss.backward()
+# Clean up the hooks so they don't fire on subsequent forward/backward calls
+for h in hooks:
+    h.remove()
+# Reconstruct fc2's weight gradient from the captured factors
+# L2_delta: (B, T, d_out), L2_a: (B, T, d_hidden)
+# Outer product per-token, then sum over B and T
+g2_reconstructed = torch.einsum("bto,bti->oi", captured["L2_delta"], captured["L2_a"])
+g1_reconstructed = torch.einsum("bth,bti->hi", captured["L1_delta"], captured["L1_a"])
+print(
+    "fc1.weight.grad matches hook reconstruction:", torch.allclose(g1_reconstructed, model.fc1.weight.grad, atol=1e-6)
+)
+print(
+    "fc2.weight.grad matches hook reconstruction:", torch.allclose(g2_reconstructed, model.fc2.weight.grad, atol=1e-6)
+)

@@ -1,0 +1,81 @@
+"""A listing of document 002: Legacy hook that doubles."""
+
+# needs: nn.Linear
+
+import torch
+import torch.nn as nn
+
+DOUBLE = True
+LEGACY = True
+
+
+def rescale_hook(layer, grad_input, grad_out):
+    print("grad_input: ", grad_input)
+    print("grad_output: ", grad_out)
+    if DOUBLE:
+        return (grad_input[0] * 2,)
+
+
+class SLinear(nn.Module):
+    def __init__(self):
+        super(SLinear, self).__init__()
+        self.f = nn.Linear(1, 1, bias=True)
+        with torch.no_grad():
+            self.f.weight[0, 0] = 0.4
+            self.f.bias[0] = 0.2
+
+    def forward(self, x):
+        s = self.f(x)
+        y = s**2
+        return y
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super(Net, self).__init__()
+        self.f0 = nn.Linear(1, 1, bias=True)
+        with torch.no_grad():
+            self.f0.weight[0, 0] = 0.3
+            self.f0.bias[0] = 0.1
+        self.f1 = SLinear()
+        if LEGACY:
+            self.f1.register_backward_hook(rescale_hook)
+        else:
+            self.f1.register_full_backward_hook(rescale_hook)
+
+    def forward(self, x):
+        x1 = self.f0(x)
+        x2 = self.f1(x1)
+        return x2
+
+
+# driver is not in the document; reconstructed from its printed output
+x = torch.tensor([0.3], requires_grad=True)
+net = Net()
+y = net(x)
+print("y: ", y)
+loss = (y - 1) ** 2
+print("loss:", loss)
+print(net.f1)
+loss.backward()
+print("x.grad: ", x.grad)
+print(
+    "f1 weight: ",
+    net.f1.f.weight[0].detach(),
+    "bias: ",
+    net.f1.f.bias[0].detach(),
+    "f1 weight grad: ",
+    net.f1.f.weight.grad,
+    "f1 bias grad: ",
+    net.f1.f.bias.grad,
+)
+print(
+    "f0 weight: ",
+    net.f0.weight[0].detach(),
+    "bias: ",
+    net.f0.bias[0].detach(),
+    "f1 weight grad: ",
+    net.f0.weight.grad,
+    "f1 bias grad: ",
+    net.f0.bias.grad,
+)
