@@ -1,11 +1,11 @@
 """retrograd: PyTorch's autograd and hooks over NumPy.  `import retrograd as torch`."""
+# ruff: noqa: I001  one import a line would be ninety lines
 from __future__ import annotations
 
 import math as _math
 from typing import Any as _Any
 
 from . import _tensor_str as _tensor_str
-from . import dtypes as _dtypes
 from . import random as random
 from ._missing import module_getattr as _module_getattr
 from ._size import Size as Size
@@ -24,19 +24,21 @@ from .random import (
     Generator as Generator, default_generator as default_generator, get_rng_state as get_rng_state,
     initial_seed as initial_seed, manual_seed as manual_seed, seed as seed, set_rng_state as set_rng_state,
 )
-from ._functions import *  # noqa: E402, F403
-from . import _nodes as _nodes  # noqa: E402
-from . import autograd as autograd  # noqa: E402
-from . import _C as _C  # noqa: E402
-from . import cuda as cuda  # noqa: E402
-from . import linalg as linalg  # noqa: E402
-from . import nn as nn  # noqa: E402
-from . import utils as utils  # noqa: E402
-from .autograd import (  # noqa: E402
+from ._functions import *  # noqa: F403
+from . import _nodes as _nodes
+from . import autograd as autograd
+from . import _C as _C
+from . import cuda as cuda
+from . import linalg as linalg
+from . import nn as nn
+from . import utils as utils
+from .autograd import (
     enable_grad as enable_grad, inference_mode as inference_mode, is_anomaly_check_nan_enabled as
     is_anomaly_check_nan_enabled, is_anomaly_enabled as is_anomaly_enabled, is_grad_enabled as is_grad_enabled,
     is_inference_mode_enabled as is_inference_mode_enabled, no_grad as no_grad, set_grad_enabled as set_grad_enabled,
 )
+
+_nodes.dress_all()                              # every op class is loaded now
 
 __version__ = "0.1.0"
 inf, nan, pi, e = _math.inf, _math.nan, _math.pi, _math.e

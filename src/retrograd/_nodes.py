@@ -122,7 +122,6 @@ def _measure(field: Any, what: Callable[[Any], Any]) -> property:
     return property(get)
 
 
-dress_all()
 for made in (MmBackward0, AddmmBackward0):
     for name, field in made.names.items():
         setattr(made, f"_saved_{name}_sym_sizes", _measure(field, lambda t: tuple(t.shape)))

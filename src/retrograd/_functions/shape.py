@@ -15,7 +15,7 @@ from .._ops import create, gather
 from .._ops import index as indexing
 from .._ops import shape as ops
 from ._args import dim_of, dims_of, finish, shape_of, tensor
-from .reduce import aliased, dim_in, integer, is_int, refused
+from .reduce import aliased, dim_in, is_int, refused
 
 __all__ = [
     "reshape", "flatten", "unflatten", "ravel", "permute", "transpose", "swapaxes", "swapdims", "t", "adjoint",
