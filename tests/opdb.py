@@ -582,6 +582,25 @@ def rounded_divs(m: Make) -> Iterator[S]:
         yield S(m.t(3, 4), 2, rounding_mode=mode)
 
 
+def compared_in_place(m: Make) -> Iterator[S]:
+    yield S(m.x(3, 4), 2)
+    yield S(m.x(3, 4), m.x(4))
+
+
+def trapezoids(m: Make) -> Iterator[S]:
+    yield S(m.x(3, 4)).by("MulBackward1", True)
+    yield S(m.x(3, 4), dx=0.5, dim=0).by("MulBackward1", True)
+    yield S(m.x(3, 4), m.x(4)).by("DivBackward1")
+    yield S(m.x(3, 4), m.x(3, 4), dim=0).by("DivBackward1")
+
+
+def trapezoid(y: Any, x: Any = None, dx: float = 1, dim: int = -1) -> Any:
+    y = np.moveaxis(y, dim, -1)
+    if x is not None:
+        dx = np.diff(x if x.ndim == 1 else np.moveaxis(x, dim, -1))
+    return ((y[..., 1:] + y[..., :-1]) * dx).sum(-1) / 2
+
+
 def scaled(m: Make) -> Iterator[S]:
     yield from two_or_number(m)
     yield S(m.x(3, 4), m.x(4), alpha=2 if m.dtype.kind in "iu" else 0.5)
@@ -608,9 +627,9 @@ ARITHMETIC = [
     Op("mul", two_or_number, lambda a, b: a * b, inplace=True, out=True, node="MulBackward0", dtypes=ALL),
     Op("div", two_or_number, np.true_divide, inplace=True, out=True, node="DivBackward0", dtypes=NUMBERS,
        result="float", kinks=(0,), gap=0.3, low=1),
-    Op("div_rounded", rounded_divs, true_or_floor, path="div", inplace=True, out=True, node="DivBackward1",
+    Op("div_rounded", rounded_divs, true_or_floor, path="div", inplace=True, out=True, node="DivBackward2",
        dtypes=WIDE + INTS,
-       kinks=(0,), gap=0.3, low=1, twice=True),
+       kinks=(0,), gap=0.3, low=1),
     Op("true_divide", two_or_number, np.true_divide, inplace=True, out=True, node="DivBackward0", dtypes=NUMBERS,
        result="float", low=1, high=3),
     Op("floor_divide", two_or_number, np.floor_divide, inplace=True, out=True, dtypes=WIDE + INTS, low=1, high=9,
@@ -2233,8 +2252,15 @@ RARE = [
     Op("F.rrelu_training", lambda m: iter([S(m.x(3, 4, low=0.1))]), lambda x: x,
        call=lambda torch: lambda x: torch.nn.functional.rrelu(x + 0, 0.1, 0.3, True, inplace=True),
        node="RreluWithNoiseBackward1", dtypes=WIDE, twice=None, seeded=True, oracle=False, order2=False),
-    Op("eq_", lambda m: iter([S(m.x(3, 4), 2)]), lambda x, v: (x == v).astype(float),
-       call=lambda torch: lambda x, v: (x + 0).eq_(v), dtypes=WIDE, twice=None),
+    *[Op(name + "_", compared_in_place, lambda x, v, ref=ref: ref(x, v).astype(float),
+         call=lambda torch, name=name: lambda x, v: getattr(x + 0, name + "_")(v), dtypes=WIDE, twice=True)
+      for name, ref in [("eq", np.equal), ("ne", np.not_equal), ("lt", np.less), ("le", np.less_equal),
+          ("gt", np.greater), ("ge", np.greater_equal)]],
+    Op("logical_and_", lambda m: iter([S(m.x(3, 4), m.x(4)).plain()]), lambda x, v: np.logical_and(x, v).astype(float),
+       call=lambda torch: lambda x, v: (x + 0).logical_and_(v), dtypes=WIDE, twice=None, fixed=(1,)),
+    Op("trapezoid", trapezoids, trapezoid, dtypes=WIDE, method=None),
+    Op("angle", one, lambda x: np.where(x < 0, np.pi, 0.0), out=True, node="AngleBackward0", dtypes=WIDE, kinks=(0,)),
+    Op("ldexp", two, lambda a, b: a * 2.0 ** b, inplace=True, out=True, node="LdexpBackward0", dtypes=WIDE),
 ]
 
 

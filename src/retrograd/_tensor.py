@@ -98,9 +98,12 @@ class Tensor(TensorBase):
             elif isinstance(data, float):
                 raise TypeError("new(): data must be a sequence (got float)")
             else:
+                from ._functions.create import check_depth
+                check_depth(data)
                 self.array = np.array([x.array if isinstance(x, TensorBase) else x for x in data], default)
         else:
-            self.array = np.empty(tuple(int(n) for n in args), default)
+            from ._functions.create import allot
+            self.array = allot(tuple(int(n) for n in args), default)
         return self
 
     # What it is
@@ -601,7 +604,9 @@ class Tensor(TensorBase):
                 raise ValueError(f"invalid type: '{dtype}'")
             dtype = getattr(dtypes, found[0])
         elif isinstance(dtype, type) and hasattr(dtype, "dtype"):       # torch.FloatTensor, ...
-            dtype = dtype.dtype
+            dtype = dtypes.get_default_dtype() if issubclass(dtype, TensorBase) else dtype.dtype
+        elif not isinstance(dtype, (type, dtypes.dtype)):
+            raise TypeError("dtype must be a type, str, or dtype object")
         return self.to(dtype)
 
     def type_as(self, other: Any) -> Any:
@@ -708,6 +713,11 @@ class Tensor(TensorBase):
 
     def __abs__(self) -> Any:
         return self.abs()  # type: ignore[attr-defined]  # methods come from _functions
+
+    def __pos__(self) -> Any:
+        if self.array.dtype.kind == "b":
+            raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
+        return self
 
     def __float__(self) -> Any:
         return float(self._number())

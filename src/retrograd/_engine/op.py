@@ -367,6 +367,8 @@ class Binary(Node):
         tb: Optional[TensorBase] = b if isinstance(b, TensorBase) else None
         ra = recording(a)
         rb = tb is not None and recording(tb)
+        if (ra or rb) and a.array.dtype.kind not in "fV":
+            ra = rb = False                     # an integer has no gradient, whatever is cast to it
         views.guard(a, ra or rb)
         if tb is not None and tb.version is not None and tb.version is a.version and tb is not a:
             views.apart(a, tb)

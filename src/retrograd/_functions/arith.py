@@ -5,7 +5,7 @@ from typing import Any
 
 from .._engine import promote
 from .._engine.tensor import TensorBase
-from .._ops import arith
+from .._ops import arith, loss
 from ..dtypes import typename
 from ._args import OPERANDS, finish, operand, operands, refused, tensor
 
@@ -55,7 +55,7 @@ def rsub(input: Any, other: Any, *, alpha: Any = ONE) -> Any:
         raise refused("rsub", (input, other), "(Tensor input, Tensor other, *, Number alpha = 1)",
                       "(Tensor input, Number other, Number alpha = 1)")
     b = operand(other, "rsub")
-    return arith.rsub(input if alpha is ONE else arith.mul(input, factor(alpha, input, b, "rsub")), b)
+    return arith.rsub(input, b) if alpha is ONE else arith.rsub(input, b, factor(alpha, input, b, "rsub"))
 
 
 def factor(alpha: Any, a: Any, b: Any, function: str) -> Any:
@@ -196,7 +196,8 @@ def trapezoid(y: Any, x: Any = None, *, dx: Any = 1, dim: int = -1) -> Any:
         if n == 0:
             return a.sum(dim)
         dx = dx.array.item() if isinstance(dx, TensorBase) else dx
-        return arith.MulBackward1(dx).run(a.sum(dim) - (a.select(dim, 0) + a.select(dim, -1)) * 0.5)
+        return arith.MulBackward1(dx).run(
+            a.sum(dim) - arith.MulBackward1(0.5).run(a.select(dim, 0) + a.select(dim, -1)))
     steps: Any = tensor(x, "trapezoid", "x", 2)
     if steps.array.ndim == 1:
         if len(steps) != n:
@@ -204,7 +205,8 @@ def trapezoid(y: Any, x: Any = None, *, dx: Any = 1, dim: int = -1) -> Any:
         steps = steps.diff().reshape(-1, *(1,) * (a.array.ndim - 1 - dim % a.array.ndim))
     else:
         steps = steps.diff(dim=dim)
-    return ((a.narrow(dim, 0, n - 1) + a.narrow(dim, 1, n - 1)) * steps).sum(dim) / 2.0
+    twice: Any = ((a.narrow(dim, 0, n - 1) + a.narrow(dim, 1, n - 1)) * steps).sum(dim)
+    return loss.div_number(twice, 2.0)
 
 
 subtract, subtract_ = sub, sub_

@@ -40,11 +40,6 @@ def add(function: Any, name: str, doc: str, public: bool = True) -> None:
         __all__.append(name)
 
 
-def into(x: Any, y: Any, name: str, other: Any = None) -> Any:
-    node = "".join(part.capitalize() for part in name.split("_"))
-    return compare.into(x, y, f"{node}Backward{int(isinstance(other, TensorBase))}")
-
-
 def ordered(name: str, op: Any, sign: str, other_name: str) -> None:
     def function(input: Any, other: Any, *, out: Any = None) -> Any:
         if not isinstance(input, TensorBase) or not isinstance(other, OPERANDS):
@@ -54,7 +49,8 @@ def ordered(name: str, op: Any, sign: str, other_name: str) -> None:
 
     def function_(input: Any, other: Any) -> Any:
         x = tensor(input, name + "_")
-        return into(x, op(x, operand(other, name + "_", position=1)), name, other)
+        b = operand(other, name + "_", position=1)
+        return compare.into(x, op(x, b), name, b)
 
     doc = f"input {sign} other, element by element, in the common dtype; other a tensor or a number."
     add(function, name, doc)
@@ -71,7 +67,7 @@ def logical(name: str, how: Any, doc: str) -> None:
 
     def function_(input: Any, other: Any) -> Any:
         x = tensor(input, name + "_")
-        return into(x, compare.truth(how, x, tensor(other, name + "_", "other", 1)), name)
+        return compare.replace(x, compare.truth(how, x, tensor(other, name + "_", "other", 1)))
 
     add(function, name, f"{doc} nonzero?")
     add(function_, name + "_", f"In place: {name}, in input's dtype.", public=False)
@@ -86,7 +82,7 @@ def bits(name: str, op: Any, doc: str) -> None:
 
     def function_(input: Any, other: Any) -> Any:
         x = tensor(input, name + "_")
-        return into(x, op(x, operand(other, name + "_", position=1)), name, other)
+        return compare.replace(x, op(x, operand(other, name + "_", position=1)))
 
     add(function, name, f"{doc}, of integers or bools.")
     add(function_, name + "_", f"In place: {doc}.", public=False)
@@ -108,7 +104,7 @@ def logical_not(input: Any, *, out: Any = None) -> Any:
 def logical_not_(input: Any) -> Any:
     """In place: logical_not, in input's dtype."""
     x = tensor(input, "logical_not_")
-    return into(x, wrap(np.logical_not(x.array)), "logical_not")
+    return compare.replace(x, wrap(np.logical_not(x.array)))
 
 
 def bitwise_not(input: Any, *, out: Any = None) -> Any:
@@ -122,7 +118,7 @@ def bitwise_not_(input: Any) -> Any:
     """In place: ~input."""
     x = tensor(input, "bitwise_not_")
     compare.refuse_float("bitwise_not_cpu", x)
-    return into(x, compare.invert(x), "bitwise_not")
+    return compare.replace(x, compare.invert(x))
 
 
 def __lshift__(input: Any, other: Any) -> Any:

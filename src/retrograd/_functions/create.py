@@ -28,6 +28,7 @@ METHODS = [
     "uniform_", "normal_", "random_", "bernoulli", "bernoulli_", "exponential_", "geometric_", "cauchy_", "log_normal_",
     "multinomial",
 ]
+DEEPEST = 64                                                    # dimensions of a NumPy array
 OVERFLOW = "Overflow when unpacking long long"
 COPY_CONSTRUCT = (
     "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
@@ -107,6 +108,7 @@ def nested(data: Any, want: Any) -> Any:
     """Nested sequences of numbers, tensors and arrays."""
     if isinstance(data, (dict, set)) or not hasattr(data, "__len__"):
         raise RuntimeError(f"Could not infer dtype of {type(data).__name__}")
+    check_depth(data)
     check_regular(data, 0, depth_of(data), first(data))
     kinds: set[Any] = set()
     flat = plain(data, kinds)
@@ -128,9 +130,43 @@ def nested(data: Any, want: Any) -> Any:
 
 
 def first(data: Any) -> Any:
-    while isinstance(data, (list, tuple)) and data:
+    for _ in builtin_range(DEEPEST):
+        if not isinstance(data, (list, tuple)) or not data:
+            break
         data = data[0]
     return data
+
+
+def check_depth(data: Any) -> None:
+    """ValueError for lists nested deeper than arrays go, such as one that holds itself."""
+    for _ in builtin_range(DEEPEST + 1):
+        if not isinstance(data, (list, tuple)) or not data:
+            return
+        data = data[0]
+    raise ValueError(f"too many dimensions '{type(data).__name__}'")
+
+
+def allot(to: tuple[int, ...], want: Any) -> Any:
+    """Uninitialised memory; RuntimeError when there is not as much."""
+    bytes_ = math.prod(to) * want.itemsize
+    if bytes_ >= 2**63 or max(to, default=0) >= 2**63:
+        raise RuntimeError(f"Storage size calculation overflowed with sizes={list(to)}")
+    try:
+        return np.empty(to, want)
+    except (MemoryError, ValueError):
+        if len(to) > DEEPEST:
+            raise RuntimeError(f"tensors have at most {DEEPEST} dimensions, not {len(to)}") from None
+        raise too_big(bytes_) from None
+
+
+def too_big(bytes_: int) -> RuntimeError:
+    return RuntimeError(f"DefaultCPUAllocator: can't allocate memory: you tried to allocate {bytes_} bytes.")
+
+
+def check_room(to: tuple[int, ...], want: Any) -> None:
+    """allot()'s errors, for what is about to be made."""
+    if math.prod(to) * want.itemsize > 2**31 or len(to) > DEEPEST:
+        allot(to, want)
 
 
 def depth_of(data: Any) -> int:
@@ -257,7 +293,7 @@ def scalar_tensor(s: Any, *, dtype: Any = None, device: Any = None, requires_gra
 def _factory(name: str, make: Callable[..., Any], doc: str) -> Any:
     def factory(*size: Any, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
                 requires_grad: bool = False, pin_memory: bool = False, memory_format: Any = None,
-                generator: Any = None, names: Any = None, **named: Any) -> Any:
+                generator: Any = None, **named: Any) -> Any:
         if "size" in named:
             if size:
                 raise TypeError(f"{name}() got multiple values for argument 'size'")
@@ -269,6 +305,7 @@ def _factory(name: str, make: Callable[..., Any], doc: str) -> Any:
         want = dtypes.get_default_dtype().numpy if dtype is None else dtypes.to_numpy(dtype, name)
         if out is not None:
             return fill_out(out, make(to, out.array.dtype, generator))
+        check_room(to, want)
         if requires_grad is not None:
             flag(requires_grad, name, "requires_grad")
         return leaf(make(to, want, generator), requires_grad)
@@ -358,6 +395,7 @@ def full(size: Any, fill_value: Any, *, out: Any = None, dtype: Any = None, layo
     value = fill_value.array if isinstance(fill_value, TensorBase) else fill_value
     want = array_of(fill_value, None).dtype if dtype is None else dtypes.to_numpy(dtype, "full")
     dtypes.check_fits(value, want, dtypes.of(want).fixed)
+    check_room(to, want)
     if out is not None:
         return fill_out(out, np.full(to, value))
     return leaf(np.full(to, convert(np.asarray(value), want)), requires_grad)
@@ -424,6 +462,7 @@ def arange(start: Any = None, end: Any = None, step: Any = None, *, out: Any = N
     want = (np.dtype(np.int64) if whole else dtypes.get_default_dtype().numpy) if dtype is None else \
         dtypes.to_numpy(dtype, "arange")
     n = -(-(end - start) // step) if whole else math.ceil((end - start) / step)
+    check_room((int(n),), want)
     steps = np.arange(int(n), dtype=np.int64 if whole else np.float64)
     array = (steps * step + start).astype(want)
     return leaf(array, requires_grad) if out is None else fill_out(out, array)
@@ -452,6 +491,7 @@ def linspace(start: Any, end: Any, steps: Any = None, *, out: Any = None, dtype:
         raise RuntimeError("number of steps must be non-negative")
     want = dtypes.get_default_dtype().numpy if dtype is None else dtypes.to_numpy(dtype, "linspace")
     start, end = number(start), number(end)
+    check_room((steps,), want)
     if want.kind in "fV":
         half = steps // 2                           # from both ends, so that the last is exact, as PyTorch does
         step = (end - start) / (steps - 1) if steps > 1 else 0.0
@@ -484,6 +524,7 @@ def eye(n: int, m: int | None = None, *, out: Any = None, dtype: Any = None, lay
     if m is not None and m < 0:
         raise RuntimeError(f"m must be greater or equal to 0, got {m}")
     want = dtypes.get_default_dtype().numpy if dtype is None else dtypes.to_numpy(dtype, "eye")
+    check_room((n, n if m is None else m), want)
     array = np.eye(n, m, dtype=want)
     return leaf(array, requires_grad) if out is None else fill_out(out, array)
 
@@ -521,6 +562,7 @@ def randint(*args: Any, generator: Any = None, out: Any = None, dtype: Any = dty
     if low >= high:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
     to = sizes((size,), "randint")
+    check_room(to, dtypes.to_numpy(dtype or dtypes.int64, "randint"))
     array = random.integers(to, dtypes.to_numpy(dtype or dtypes.int64, "randint"), low, high, generator=generator)
     return leaf(array, requires_grad) if out is None else fill_out(out, array)
 
@@ -534,6 +576,7 @@ def randint_like(input: Any, *args: Any, dtype: Any = None, requires_grad: bool 
 def randperm(n: int, *, generator: Any = None, out: Any = None, dtype: Any = dtypes.int64, layout: Any = None,
              device: Any = None, requires_grad: bool = False, pin_memory: bool = False) -> Any:
     """A random order of 0 .. n-1."""
+    check_room((whole(n, "randperm", "n"),), dtypes.to_numpy(dtype, "randperm"))
     array = random.permutation(whole(n, "randperm", "n"), dtypes.to_numpy(dtype, "randperm"), generator=generator)
     return leaf(array, requires_grad) if out is None else fill_out(out, array)
 

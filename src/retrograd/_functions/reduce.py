@@ -574,7 +574,9 @@ def logic(name: str, how: Any) -> Callable[..., Any]:
         if dim is not None and not isinstance(dim, (tuple, list)) and not is_int(dim):
             raise refused(name, (x, dim), "(Tensor input)", "(Tensor input, tuple of ints dim, bool keepdim = False)",
                           "(Tensor input, int dim, bool keepdim = False)")
-        found = how(x.array != 0, dims_of(dim, x.array.ndim), None, None, keepdim)
+        found = x.array != 0
+        if not isinstance(dim, (tuple, list)) or dim:           # over no dims at all: nothing is reduced
+            found = how(found, dims_of(dim, x.array.ndim), None, None, keepdim)
         return finish(wrap(found.astype(np.uint8) if x.array.dtype == np.uint8 else found), out, name)
     f.__name__ = f.__qualname__ = name
     f.__doc__ = f"Does {name} element differ from zero, of all or over dims?  bool (uint8 for uint8)."

@@ -160,9 +160,9 @@ class EluBackward0(Unary):
         return elu_of(x, self.alpha, self.scale, self.input_scale)
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
-        below = pointwise.exp(choose.clamp(x, None, 0.0) * self.input_scale)
+        below = pointwise.exp(choose.where(x < 0, x, 0.0) * self.input_scale)
         below = below * (self.alpha * self.scale * self.input_scale)
-        return choose.where(x > 0, g * self.scale, g * below)
+        return choose.where(x <= 0, g * below, g * self.scale)
 
 
 @final
@@ -187,7 +187,7 @@ class EluBackward1(Unary):
                 "caused by calling in-place forward function with a negative slope, please call out-of-place version "
                 "instead.")
         below = (y + self.alpha * self.scale) * self.input_scale
-        return choose.where(y > 0, g * self.scale, g * below)
+        return choose.where(y <= 0, g * below, g * self.scale)
 
 
 @final
@@ -204,8 +204,8 @@ class CeluBackward0(Unary):
         return elu_of(x, self.alpha, 1.0, 1.0 / self.alpha)
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
-        below = pointwise.exp(choose.clamp(x, None, 0.0) * (1.0 / self.alpha))
-        return choose.where(x > 0, g, g * below)
+        below = pointwise.exp(choose.where(x < 0, x, 0.0) * (1.0 / self.alpha))
+        return choose.where(x <= 0, g * below, g)
 
 
 @final
@@ -223,7 +223,7 @@ class CeluBackward1(Unary):
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         below = (y + self.alpha) * (1.0 / self.alpha)
-        return choose.where(y > 0, g, g * below)
+        return choose.where(y <= 0, g * below, g)
 
 
 @final
@@ -344,10 +344,10 @@ class HardtanhBackward0(Unary):
         return np.minimum(np.asarray(self.high).astype(x.dtype), np.maximum(low, x))
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
-        inside = (x > self.low) & (x < self.high)
+        outside = (x <= self.low) | (x >= self.high)
         if isinstance(x, TensorBase):
-            return HardtanhBackwardBackward0(inside.array, 0.0).run(g, x)
-        return choose.where(inside, g, 0.0)
+            return HardtanhBackwardBackward0(~outside.array, 0.0).run(g, x)
+        return choose.where(outside, 0.0, g)
 
 
 @final
@@ -361,7 +361,7 @@ class HardswishBackward0(Unary):
         return like(z * np.minimum(np.maximum(z + 3.0, 0.0), 6.0) / 6.0, x)
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
-        inner = choose.where(x >= 3.0, g, g * (x / 3.0 + 0.5))
+        inner = choose.where(x < 3.0, g * (x / 3.0 + 0.5), g)
         return choose.where(x <= -3.0, 0.0, inner)
 
 
@@ -393,10 +393,10 @@ class SoftshrinkBackward0(Unary):
         return like(select(x > self.lambd, x - self.lambd, select(x < -self.lambd, x + self.lambd, x * 0.0)), x)
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
-        outside = (x > self.lambd) | (x < -self.lambd)
+        inside = (x >= -self.lambd) & (x <= self.lambd)
         if isinstance(x, TensorBase):
-            return SoftshrinkBackwardBackward0(outside.array, 0.0).run(g, x)
-        return choose.where(outside, g, 0.0)
+            return SoftshrinkBackwardBackward0(~inside.array, 0.0).run(g, x)
+        return choose.where(inside, 0.0, g)
 
 
 @final
@@ -413,10 +413,10 @@ class HardshrinkBackward0(Unary):
         return select((x >= -self.lambd) & (x <= self.lambd), 0.0, x)
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
-        outside = (x > self.lambd) | (x < -self.lambd)
+        inside = (x >= -self.lambd) & (x <= self.lambd)
         if isinstance(x, TensorBase):
-            return HardshrinkBackwardBackward0(outside.array, 0.0).run(g, x)
-        return choose.where(outside, g, 0.0)
+            return HardshrinkBackwardBackward0(~inside.array, 0.0).run(g, x)
+        return choose.where(inside, 0.0, g)
 
 
 def threshold_of(x: Array, threshold: Any, value: Any) -> Array:

@@ -64,11 +64,32 @@ class SubBackward0(Binary):
 
 
 @final
-class RsubBackward1(Unary):
-    """number - x"""
+class RsubBackward0(Binary):
+    """b - alpha * a"""
 
     shows: ClassVar[Any] = {"alpha": "alpha"}
-    alpha: int = 1
+    alpha: Any = 1
+
+    def compute(self, a: Value, b: Value, ta: Optional[TensorBase], tb: Optional[TensorBase]) -> Array:
+        refuse_bool(tb.array if tb is not None else b, ta.array if ta is not None else a)
+        return super().compute(a, b, ta, tb)
+
+    def forward(self, a: Array, b: Array) -> Array:
+        return b - a if self.alpha == 1 else b - promote.times(a, self.alpha)
+
+    def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return -g if self.alpha == 1 else g * -self.alpha
+
+    def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return g
+
+
+@final
+class RsubBackward1(Unary):
+    """number - alpha * x"""
+
+    shows: ClassVar[Any] = {"alpha": "alpha"}
+    alpha: Any = 1
 
     def __init__(self, number: Any) -> None:
         self.number: Any = number
@@ -76,10 +97,10 @@ class RsubBackward1(Unary):
     def forward(self, x: Array) -> Array:
         refuse_bool(x, self.number)
         n, x = promote.operands(self.number, x, promote.SAME)
-        return n - x
+        return n - x if self.alpha == 1 else n - promote.times(x, self.alpha)
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
-        return -g
+        return -g if self.alpha == 1 else g * -self.alpha
 
 
 @final
@@ -103,6 +124,8 @@ class MulBackward0(Binary):
 @final
 class MulBackward1(Unary):
     """x * number, where PyTorch's own functions do it"""
+
+    shows: ClassVar[Any] = {"other": "number"}
 
     def __init__(self, number: Any) -> None:
         self.number: Any = number
@@ -135,14 +158,15 @@ class DivBackward0(Binary):
 
 
 @final
-class DivRounded(Binary):
+class DivBackward2(Binary):
     """a / b rounded down or towards zero: the derivative is zero."""
+
+    reads_a = B
+    reads_b = A | B
+    shows: ClassVar[Any] = {"rounding_mode": "rounding"}
 
     def __init__(self, rounding: str) -> None:
         self.rounding = rounding
-
-    def name(self) -> str:
-        return "DivBackward1"
 
     def forward(self, a: Array, b: Array) -> Array:
         if np.asarray(a).dtype.kind in "iu":
@@ -151,7 +175,7 @@ class DivRounded(Binary):
             if self.rounding == "floor":
                 return down
             return down + ((down < 0) & (down * b != a))
-        return np.floor(np.true_divide(a, b)) if self.rounding == "floor" else np.trunc(np.true_divide(a, b))
+        return np.floor_divide(a, b) if self.rounding == "floor" else np.trunc(np.true_divide(a, b))
 
     def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
         return create.zeros_like(g)
@@ -385,11 +409,15 @@ def sub_(a: TensorBase, b: Value, alpha: Any = 1) -> Any:
     return op.run_(a, b)
 
 
-def rsub(a: Value, b: Value) -> Value:
-    """b - a, for b a number"""
+def rsub(a: Value, b: Value, alpha: Any = 1) -> Value:
+    """b - alpha * a"""
     if isinstance(b, (bool, int, float)):
-        return RsubBackward1(b).run(a)
-    return sub(b, a)
+        of_number = RsubBackward1(b)
+        of_number.alpha = alpha
+        return of_number.run(a)
+    op = RsubBackward0()
+    op.alpha = alpha
+    return op.run(a, b)
 
 
 def mul(a: Value, b: Value) -> Value:
@@ -410,11 +438,11 @@ def div_(a: TensorBase, b: Value) -> Any:
 
 def div_rounded(a: Value, b: Value, rounding: str) -> Value:
     """rounding 'floor' or 'trunc'"""
-    return DivRounded(rounding).run(a, b)
+    return DivBackward2(rounding).run(a, b)
 
 
 def div_rounded_(a: TensorBase, b: Value, rounding: str) -> TensorBase:
-    return DivRounded(rounding).run_(a, b)
+    return DivBackward2(rounding).run_(a, b)
 
 
 def neg(x: Value) -> Value:

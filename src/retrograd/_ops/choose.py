@@ -31,6 +31,10 @@ class WhereBackward0(Binary):
         return select(self.condition, a, b)
 
     def compute(self, a: Value, b: Value, ta: Any, tb: Any) -> Array:
+        if type(a) is int and tb is not None and tb.array.dtype.kind in "iu":
+            check_number(a, tb.array.dtype)
+        elif type(b) is int and ta is not None and ta.array.dtype.kind in "iu":
+            check_number(b, ta.array.dtype)
         y: Array = super().compute(a, b, ta, tb)
         self.unlike = (
             None if ta is None else ta.array.shape, None if ta is None else ta.array.dtype,
@@ -96,6 +100,8 @@ class ClampBackward1(Unary):
         y = x
         for bound, how in ((self.low, np.maximum), (self.high, np.minimum)):
             if bound is not None:
+                if type(bound) is int and x.dtype.kind in "iu":
+                    check_number(bound, x.dtype)
                 y, n = promote.operands(y, bound, promote.SAME)
                 y = how(n, y)                   # in this order -0. stays -0.
         return y
@@ -124,6 +130,7 @@ class MaskedFillBackward0(Unary):
 
     def forward(self, x: Array) -> Array:
         self.was = x.shape
+        check_number(self.number, x.dtype)
         return np.where(self.mask, np.asarray(self.number).astype(x.dtype), x)
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
@@ -160,3 +167,4 @@ def masked_fill_(x: TensorBase, mask: Value, number: Any) -> TensorBase:
 
 
 from . import shape  # noqa: E402
+from .index import check_number  # noqa: E402

@@ -1,13 +1,13 @@
 """Comparisons: bool results, no gradient."""
 from __future__ import annotations
 
-from typing import Any, Final, final
+from typing import Any, Final, Optional, final
 
 import numpy
 
-from .._engine import promote
+from .._engine import promote, views
 from .._engine.node import Array, Value
-from .._engine.op import Unary
+from .._engine.op import Binary, Unary
 from .._engine.tensor import TensorBase, wrap
 
 np: Final[Any] = numpy
@@ -102,16 +102,11 @@ def truth(how: Any, a: TensorBase, b: TensorBase) -> TensorBase:
         raise
 
 
-@final
 class Overwritten(Unary):
-    """In place, a value that does not depend on x: the gradient is zero."""
+    """In place, a value compared with a number: the gradient is zero."""
 
-    def __init__(self, node: str, value: Array) -> None:
-        self.node = node
+    def __init__(self, value: Array) -> None:
         self.value: Any = value
-
-    def name(self) -> str:
-        return self.node
 
     def forward(self, x: Array) -> Array:
         value = self.value
@@ -122,9 +117,106 @@ class Overwritten(Unary):
         return create.zeros_like(g)
 
 
-def into(x: TensorBase, y: TensorBase, node: str) -> TensorBase:
-    """Write a comparison's result into its operand; `node`: the grad_fn's name."""
-    return Overwritten(node, y.array).run_(x)
+class OverwrittenByTwo(Binary):
+    """In place, a value compared with a tensor: both gradients are zero."""
+
+    def __init__(self, value: Array) -> None:
+        self.value: Any = value
+
+    def compute(self, a: Value, b: Value, ta: Optional[TensorBase], tb: Optional[TensorBase]) -> Array:
+        self.note_shapes(ta, tb)
+        value = self.value
+        self.value = None
+        return value
+
+    def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return create.zeros_like(g)
+
+    def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return create.zeros_like(g)
+
+
+@final
+class EqBackward0(Overwritten):
+    pass
+
+
+@final
+class EqBackward1(OverwrittenByTwo):
+    pass
+
+
+@final
+class NeBackward0(Overwritten):
+    pass
+
+
+@final
+class NeBackward1(OverwrittenByTwo):
+    pass
+
+
+@final
+class LtBackward0(Overwritten):
+    pass
+
+
+@final
+class LtBackward1(OverwrittenByTwo):
+    pass
+
+
+@final
+class LeBackward0(Overwritten):
+    pass
+
+
+@final
+class LeBackward1(OverwrittenByTwo):
+    pass
+
+
+@final
+class GtBackward0(Overwritten):
+    pass
+
+
+@final
+class GtBackward1(OverwrittenByTwo):
+    pass
+
+
+@final
+class GeBackward0(Overwritten):
+    pass
+
+
+@final
+class GeBackward1(OverwrittenByTwo):
+    pass
+
+
+NODES: Final[Any] = {
+    "eq": (EqBackward0, EqBackward1),
+    "ne": (NeBackward0, NeBackward1),
+    "lt": (LtBackward0, LtBackward1),
+    "le": (LeBackward0, LeBackward1),
+    "gt": (GtBackward0, GtBackward1),
+    "ge": (GeBackward0, GeBackward1),
+}
+
+
+def into(x: TensorBase, y: TensorBase, name: str, other: Value) -> Any:
+    """Write the comparison `name` of x and other into x."""
+    if isinstance(other, TensorBase):
+        return NODES[name][1](y.array).run_(x, other)
+    return NODES[name][0](y.array).run_(x)
+
+
+def replace(x: TensorBase, y: TensorBase) -> TensorBase:
+    """Write y into x; PyTorch does not record it."""
+    views.store(x, y.array, False)
+    return x
 
 
 def invert(x: Value) -> Value:

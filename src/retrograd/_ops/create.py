@@ -69,7 +69,7 @@ class FillBackward2(Unary):
         self.number: Any = number
 
     def forward(self, x: Array) -> Array:
-        return np.full_like(x, self.number)
+        return np.full_like(x, np.asarray(self.number).astype(x.dtype))
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         return zeros_like(g)

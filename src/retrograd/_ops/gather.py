@@ -168,6 +168,7 @@ class ScatterBackward1(Unary):
         self.index = None
 
     def forward(self, x: Array) -> Array:
+        tensor_index.check_number(self.number, x.dtype)
         out = np.array(x, order="C")
         if self.index.size:
             out.reshape(-1)[places(self.index, self.dim, x.shape)] = np.asarray(self.number).astype(x.dtype)
@@ -361,6 +362,8 @@ class NotImplemented_(Along):
     def forward(self, a: Array, b: Array) -> Array:
         out = np.array(a, order="C")
         at = places(self.index, self.dim, a.shape).reshape(-1)
+        if not isinstance(b, np.ndarray):
+            tensor_index.check_number(b, a.dtype)
         b = np.asarray(b).astype(a.dtype)
         UFUNCS[self.reduce].at(out.reshape(-1), at, b[corner(self.index)].reshape(-1) if b.ndim else b)
         return out
@@ -487,6 +490,7 @@ class IndexFillBackward0(Unary):
         self.index = None
 
     def forward(self, x: Array) -> Array:
+        tensor_index.check_number(self.number, x.dtype)
         out = np.array(x)
         value = np.asarray(self.number).astype(x.dtype)
         if x.ndim == 0:
@@ -506,6 +510,8 @@ class IndexFillBackward1(Along):
 
     def forward(self, a: Array, b: Array) -> Array:
         out = np.array(a)
+        if b.dtype is not a.dtype and a.dtype.kind in "iu":
+            tensor_index.check_number(b.item(), a.dtype)
         if a.ndim == 0:
             return b.astype(a.dtype) if self.index.size else out
         out[at_dim(self.index, self.dim)] = b.astype(a.dtype)

@@ -585,6 +585,7 @@ def basic(x: Value, where: Any, write: bool) -> Any:
             used += item.ndim if item.dtype.kind == "b" else 1
         elif not (item is None or item is Ellipsis or isinstance(item, bool)):
             used += 1
+    whole_ = x
     ndim: int = x.array.ndim
     if used > ndim:
         if ndim == 0 and len(items) == 1 and isinstance(items[0], int):
@@ -620,7 +621,7 @@ def basic(x: Value, where: Any, write: bool) -> Any:
             n = item.ndim if item.dtype.kind == "b" else 1
             dim += n
     if not some:
-        if not write and all_trivial(items):
+        if not write and x is whole_:
             x = shape.alias(x)
         return x, None
     return x, tuple(advanced)
@@ -661,18 +662,6 @@ AS_TUPLE: Final = (
     "x[tuple(seq)] instead of x[seq]. In pytorch 2.9 this will be interpreted as tensor index, x[torch.tensor(seq)], "
     "which will result either in an error or a different result"
 )
-
-
-def all_trivial(items: list[Any]) -> bool:
-    """Did no item make a view?  Then indexing still gives a new object."""
-    for item in items:
-        if item is None or not (item is Ellipsis or isinstance(item, slice)):
-            return False
-        if isinstance(item, slice) and len(items) == 1:
-            return False
-        if isinstance(item, slice) and not (item.start is None and item.stop is None and item.step is None):
-            return False
-    return True
 
 
 def fill(advanced: list[Any], dim: int, array: Array) -> None:

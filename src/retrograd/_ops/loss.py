@@ -255,6 +255,7 @@ class Nll(Unary):
         self.ignored = ignored
         self.asked: Any = ignored               # as PyTorch shows it: unsigned
         self.where: Any = None
+        self.used: Any = None                   # which targets are not ignored
         self.scale: Any = None                  # -weight of each target, 0 for ignored ones
         self.total: Any = None
         self.was: Shape = ()
@@ -263,6 +264,7 @@ class Nll(Unary):
         self.target = None
         self.weight = None
         self.where = None
+        self.used = None
         self.scale = None
         self.total = None
 
@@ -276,6 +278,7 @@ class Nll(Unary):
             y = -x[self.where]
             return like(np.asarray(shrink(wide(y), self.reduction)), x)
         used = target != self.ignored
+        self.used = used
         classes = np.where(used, target, 0).astype(np.intp)
         self.where = places(classes, x.ndim)
         if self.weight is None:
@@ -284,16 +287,17 @@ class Nll(Unary):
             scale = np.where(used, -self.weight[classes], x.dtype.type(0))
         self.scale = scale
         y = np.asarray(wide(x[self.where]) * wide(np.asarray(scale)))
+        y = np.where(used, y, y.dtype.type(0))
         self.total = np.asarray(-np.add.reduce(wide(np.asarray(scale)), None)).astype(x.dtype)
         if self.reduction == NONE:
-            return like(np.where(used, y, y.dtype.type(0)), x)
+            return like(y, x)
         total = np.add.reduce(y, None)
         return like(np.asarray(total / wide(self.total) if self.reduction == MEAN else total), x)
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         scale = self.scale / self.total if self.reduction == MEAN else self.scale
         if not self.whole:
-            scale = np.where(self.scale != 0, scale, scale.dtype.type(0))      # 0, not -0. or nan, where ignored
+            scale = np.where(self.used, scale, scale.dtype.type(0))      # 0, not -0. or nan, where ignored
         if isinstance(x, TensorBase):
             return NllLossBackwardBackward0(scale, self.where).run(g, x)
         return place(g * scale, self.where, self.was)

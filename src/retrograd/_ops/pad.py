@@ -42,6 +42,7 @@ class ConstantPadNdBackward0(Unary):
             to.append(m)
             source.append(slice(max(0, -before), n - max(0, -after)))
             target.append(slice(max(0, before), m - max(0, after)))
+        check_number(float(self.value), x.dtype)            # as in PyTorch, where a pad is a double
         out = np.empty(tuple(to), x.dtype)
         out[...] = np.asarray(self.value).astype(x.dtype)
         out[tuple(target)] = x[tuple(source)]
@@ -190,3 +191,6 @@ def replicate(x: Value, maps: list[Array], padding: Shape) -> Value:
     if len(maps) == 2:
         return ReplicationPad2DBackward0(maps, padding).run(x)
     return ReplicationPad3DBackward0(maps, padding).run(x)
+
+
+from .index import check_number  # noqa: E402

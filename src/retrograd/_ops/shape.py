@@ -474,7 +474,7 @@ class FlipBackward0(Unary):
         self.dims = dims
 
     def forward(self, x: Array) -> Array:
-        return np.ascontiguousarray(np.flip(x, self.dims)) if x.ndim else np.array(x)
+        return np.array(np.flip(x, self.dims))              # a copy even where nothing moves
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         return flip(g, self.dims)
@@ -494,8 +494,8 @@ class Rot90Backward0(Unary):
         if k == 0:
             return np.array(x)
         if k == 2:
-            return np.ascontiguousarray(np.flip(x, self.dims))
-        return np.ascontiguousarray(np.flip(x, b if k == 1 else a)).swapaxes(a, b)
+            return np.array(np.flip(x, self.dims))
+        return np.array(np.flip(x, b if k == 1 else a)).swapaxes(a, b)
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         return rot90(g, -self.k, self.dims)

@@ -24,7 +24,7 @@ def explain(error: Exception, module: Any, args: tuple[Any, ...]) -> None:
     if not text or child is module:
         return
     layer = path
-    for name, found in module.__dict__.get("_modules", {}).items():
+    for name, found in module.named_modules():  # not only children: a ModuleList is not called
         if found is child:
             layer = f"{name}.{path}" if path else name
             break

@@ -1,53 +1,22 @@
 """torch.nn.modules.module: where programs look for the hooks of every module."""
+# ruff: noqa: I001  one import a line would be seventy lines
 from ..hooks import (
     _global_backward_hooks as _global_backward_hooks,
-)
-from ..hooks import (
     _global_backward_pre_hooks as _global_backward_pre_hooks,
-)
-from ..hooks import (
     _global_buffer_registration_hooks as _global_buffer_registration_hooks,
-)
-from ..hooks import (
     _global_forward_hooks as _global_forward_hooks,
-)
-from ..hooks import (
     _global_forward_hooks_always_called as _global_forward_hooks_always_called,
-)
-from ..hooks import (
     _global_forward_hooks_with_kwargs as _global_forward_hooks_with_kwargs,
-)
-from ..hooks import (
     _global_forward_pre_hooks as _global_forward_pre_hooks,
-)
-from ..hooks import (
     _global_module_registration_hooks as _global_module_registration_hooks,
-)
-from ..hooks import (
     _global_parameter_registration_hooks as _global_parameter_registration_hooks,
-)
-from ..hooks import (
     register_module_backward_hook as register_module_backward_hook,
-)
-from ..hooks import (
     register_module_buffer_registration_hook as register_module_buffer_registration_hook,
-)
-from ..hooks import (
     register_module_forward_hook as register_module_forward_hook,
-)
-from ..hooks import (
     register_module_forward_pre_hook as register_module_forward_pre_hook,
-)
-from ..hooks import (
     register_module_full_backward_hook as register_module_full_backward_hook,
-)
-from ..hooks import (
     register_module_full_backward_pre_hook as register_module_full_backward_pre_hook,
-)
-from ..hooks import (
     register_module_module_registration_hook as register_module_module_registration_hook,
-)
-from ..hooks import (
     register_module_parameter_registration_hook as register_module_parameter_registration_hook,
 )
 from ..module import Module as Module
