@@ -6,19 +6,17 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections import OrderedDict
 from typing import Any, Final, Optional, final
 
 import numpy
 
 from .._engine.hooks import check_result, lift
 from .._engine.modes import grad_on, modes
-from .._engine.node import Node, NodeHooks, Task, Value
+from .._engine.node import Node, Task, Value
 from .._engine.op import alias, edge, number
 from .._engine.tensor import CUSTOM, MULTI, TensorBase, public, wants_grad, wrap
 
 np: Final[Any] = numpy
-OURS: Final = -1                                # our hook's key in a node's table: handles count from 0
 
 NO_INPUT: Final = (
     "Full backward hook is firing when gradients are computed with respect to module outputs since no inputs require "
@@ -29,14 +27,13 @@ NO_INPUT: Final = (
 
 @final
 class BackwardHookFunctionBackward(Node):
-    """Passes gradients on as they are, zeros where none came, and lets a module's hooks see them on the way.
+    """Passes gradients on as they are (to the inputs zeros where none came), and lets a module's hooks see them.
 
-    The module's hooks are not in the node's own tables, which would cost more than all the rest, until somebody else
-    registers a hook on the node.
+    The module's hooks are part of what the node does: hooks of the node itself run before and after.
     """
 
     def __init__(self, call: Boundary, enters: bool, tensors: list[TensorBase]) -> None:
-        self.call: Optional[Boundary] = call
+        self.call: Boundary = call
         self.enters: bool = enters              # around the inputs; else around the outputs
         self.nexts: list[Optional[Node]] = []
         self.nrs: list[int] = []
@@ -44,7 +41,8 @@ class BackwardHookFunctionBackward(Node):
         for t in tensors:
             self.nexts.append(edge(t))
             self.nrs.append(t.nr)
-            self.likes.append((t.array.shape, t.array.dtype))
+            if enters:
+                self.likes.append((t.array.shape, t.array.dtype))
         self._outputs = len(tensors)
         number(self)
 
@@ -64,36 +62,18 @@ class BackwardHookFunctionBackward(Node):
             found.append(out)
         return found
 
-    def own_hooks(self) -> NodeHooks:
-        hooks = self._hooks
-        if hooks is None:
-            hooks = Node.own_hooks(self)
-            call = self.call
-            if call is not None:
-                self.call = None
-                table: Any = OrderedDict()
-                table[OURS] = Watch(call, self.enters).hook
-                if self.enters:
-                    hooks.post = table
-                else:
-                    hooks.pre = table
-        return hooks
-
     def backward(self, gs: list[Value], graph: bool) -> list[Value]:
-        call = self.call
-        if call is not None and not self.enters:
-            gs = fired(call, False, gs, graph)
-        outs: list[Value] = []
+        if not self.enters:
+            return fired(self.call, False, gs, graph)
+        whole: list[Value] = []
         for i in range(self._outputs):
             g = gs[i]
             if g is None:
                 g = np.zeros(self.likes[i][0], self.likes[i][1])
                 if graph:
                     g = wrap(g)
-            outs.append(g)
-        if call is not None and self.enters:
-            outs = fired(call, True, outs, graph)
-        return outs
+            whole.append(g)
+        return fired(self.call, True, whole, graph)
 
     def push(self, task: Task, g: Value, more: Optional[list[Value]], shared: bool) -> None:
         gs: list[Value] = [g]
@@ -127,7 +107,7 @@ def fired(call: Boundary, enters: bool, gs: list[Value], graph: bool) -> list[Va
         new: Any = now[i] if got is None else got[i]
         if new is not now[i]:
             if new is not None:
-                check_result(Watch(call, enters).hook, now[i], new)
+                check_result(call.hook, now[i], new)
             g = new if new is None or graph else new.array
         outs.append(g)
     return outs
@@ -213,6 +193,9 @@ class Boundary:
             self.without_inputs(seen)
         return tuple([seen[i] for i in self.outputs])
 
+    def hook(self) -> None:
+        """What error texts name: a module's hooks are `hook` to them."""
+
     def without_inputs(self, seen: Any) -> None:
         """No input requires grad: the hooks fire now, and can change nothing."""
         warn_caller(NO_INPUT)
@@ -229,17 +212,6 @@ class Boundary:
                 raise RuntimeError(
                     "Backward hook for Modules where no input requires gradient should always return None or None for "
                     "all gradients.")
-
-
-class Watch:
-    """A module's hooks as one hook of a node.  Error texts name it `hook`."""
-
-    def __init__(self, call: Boundary, enters: bool) -> None:
-        self.call: Boundary = call
-        self.enters: bool = enters
-
-    def hook(self, gs: Any, go: Any = None) -> Any:
-        return self.call.after(gs) if self.enters else self.call.before(gs)
 
 
 def tensors_of(values: Any) -> tuple[list[TensorBase], list[int]]:
