@@ -99,6 +99,6 @@ public.handle = RemovableHandle
 
 def __getattr__(name: str) -> Any:
     if name == "BackwardHook":                      # needs the engine's ops, which need this file
-        from ._backward_hook import BackwardHook
+        from .backward_hook import BackwardHook
         return BackwardHook
     return _lacking(name)
