@@ -424,6 +424,24 @@ def test_attention_masks(torch: Any) -> None:
             close(a, b, str(list(kwargs)))
 
 
+def test_transformer_masks(torch: Any) -> None:
+    code = "nn.Transformer(6, 2, 2, 2, 8, dropout=0.0, batch_first=True)"
+    theirs, ours = build(code, torch).double(), build(code, retrograd).double()
+    adopt(ours, theirs)
+    found = []
+    for module, package in ((ours, retrograd), (theirs, torch)):
+        rng = np.random.default_rng(4)
+        src, tgt = package.tensor(rng.standard_normal((3, 5, 6))), package.tensor(rng.standard_normal((3, 4, 6)))
+        hidden = package.zeros(3, 5, dtype=package.float64)
+        hidden[1, 3:] = float("-inf")
+        mask = module.generate_square_subsequent_mask(4, dtype=package.float64)
+        out = module(src, tgt, tgt_mask=mask, src_key_padding_mask=hidden, memory_key_padding_mask=hidden)
+        out.sum().backward()
+        found.append([numbers(out), numbers(mask), *(numbers(p.grad) for p in module.parameters())])
+    for a, b in zip(*found, strict=True):
+        close(a, b, "transformer")
+
+
 def test_conv_transpose_output_size(torch: Any) -> None:
     code = "nn.ConvTranspose2d(2, 3, 3, stride=2)"
     theirs, ours = build(code, torch), build(code, retrograd)
@@ -456,6 +474,12 @@ NORMED = [
     ("P.spectral_norm(nn.Linear(3, 4))", (2, 3)),
     ("P.spectral_norm(nn.ConvTranspose2d(2, 3, 2), n_power_iterations=3)", (1, 2, 3, 3)),
 ]
+OLD_NORMED = [
+    ("U.weight_norm(nn.Linear(3, 4))", "U.remove_weight_norm", (2, 3)),
+    ("U.weight_norm(nn.Conv1d(2, 3, 2), dim=None)", "U.remove_weight_norm", (1, 2, 4)),
+    ("U.spectral_norm(nn.Linear(3, 4))", "U.remove_spectral_norm", (2, 3)),
+    ("U.spectral_norm(nn.ConvTranspose2d(2, 3, 2), n_power_iterations=3)", "U.remove_spectral_norm", (1, 2, 3, 3)),
+]
 
 
 @pytest.mark.parametrize(("code", "shape"), NORMED, ids=[code for code, _ in NORMED])
@@ -484,6 +508,29 @@ def test_parametrizations(torch: Any, code: str, shape: Shape, training: bool) -
         assert repr(remove(module, "weight")).startswith(("Linear", "ConvTranspose2d", "Conv2d"))
         if not training:
             close(numbers(module.weight), before, "removed")
+    assert list(ours.state_dict()) == list(theirs.state_dict())
+
+
+@pytest.mark.parametrize(("code", "remove", "shape"), OLD_NORMED, ids=[code for code, _, _ in OLD_NORMED])
+@pytest.mark.filterwarnings("ignore:`torch.nn.utils.weight_norm` is deprecated")
+def test_normalisation_by_hooks(torch: Any, code: str, remove: str, shape: Shape) -> None:
+    modules, found = [], []
+    for package in (torch, retrograd):
+        modules.append(eval(code, {"nn": package.nn, "U": package.nn.utils}).double())
+    theirs, ours = modules
+    assert repr(ours) == repr(theirs)
+    assert {k: dict(v) for k, v in ours.state_dict()._metadata.items()} == dict(theirs.state_dict()._metadata)
+    adopt(ours, theirs)
+    for module, package in ((theirs, torch), (ours, retrograd)):
+        x = package.tensor(np.random.default_rng(1).standard_normal(shape))
+        y = module.train()(x) + module.eval()(x)
+        y.sum().backward()
+        state = [numbers(t) for t in module.state_dict().values()]
+        found.append([numbers(y), *(numbers(p.grad) for p in module.parameters()), *state])
+        eval(remove, {"U": package.nn.utils})(module)
+        found[-1].append(numbers(module(x)))
+    for a, b in zip(*found, strict=True):
+        close(a, b, code)
     assert list(ours.state_dict()) == list(theirs.state_dict())
 
 

@@ -153,6 +153,10 @@ def run_hooked(task: Task, node: Node, own: Optional[NodeHooks], gs: list[Value]
         gs = hooks.fire_node_hooks(own.pre, gs, None, graph)
     if modes.anomaly or (own is not None and len(own.post) > 0):
         outs = node.backward(gs, graph)
+        if task.needed is not None:                 # hooks see no gradient that nobody asked for
+            for i in range(len(outs)):
+                if not task.wants(node.edge_node(i)):
+                    outs[i] = None
         if own is not None and own.post:
             outs = hooks.fire_node_hooks(own.post, outs, gs, graph)
         if modes.anomaly:

@@ -6,7 +6,7 @@ from typing import Any
 KINDS = (RuntimeError, ValueError, IndexError, TypeError)
 
 
-def explain(error: Exception, module: Any, args: tuple[Any, ...]) -> None:
+def explain(error: Any, module: Any, args: tuple[Any, ...]) -> None:
     """Called by each module that `error` passes on its way out, innermost first.
 
     A layer says what it expects in `_misfit(*args)` -> text, or None when its input is fine.
@@ -16,7 +16,7 @@ def explain(error: Exception, module: Any, args: tuple[Any, ...]) -> None:
     known = error.__dict__.get("_retrograd")
     if known is None:
         text = misfit(module, args)
-        error._retrograd = [module, "", text]   # type: ignore[attr-defined]
+        error._retrograd = [module, "", text]
         if text:
             error.add_note(note(module, "", text))
         return
@@ -30,7 +30,7 @@ def explain(error: Exception, module: Any, args: tuple[Any, ...]) -> None:
             break
     last = error.__notes__[-1]
     error.__notes__[-1] = last.replace(where(path), where(layer), 1)
-    error._retrograd = [module, layer, text]    # type: ignore[attr-defined]
+    error._retrograd = [module, layer, text]
 
 
 def misfit(module: Any, args: tuple[Any, ...]) -> str | None:

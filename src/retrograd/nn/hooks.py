@@ -179,7 +179,7 @@ def hooked_call(module: Any, own: dict[str, Any], args: tuple[Any, ...], kwargs:
             args, kwargs = before_forward(module, args, kwargs)
         if boundary is not None:
             args = boundary.enter(args)
-        result = module.forward(*args, **kwargs) if kwargs else module.forward(*args)
+        result = module.forward(*args, **kwargs)
         if _global_forward_hooks or own["_forward_hooks_with_kwargs"] or own["_forward_hooks_always_called"]:
             for id, hook, with_kwargs, always in forward_hooks(own):
                 if always:

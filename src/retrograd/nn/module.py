@@ -1,7 +1,6 @@
 """nn.Module: a tree of parameters, buffers and submodules.  Calls and hooks: hooks.py; state dicts: state.py."""
 from __future__ import annotations
 
-import itertools
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
@@ -490,7 +489,7 @@ def typename(value: Any) -> str:
 
 
 Module.__module__ = f"{__package__}.modules.module"
-for _part, _name in itertools.product((Calls, State), [*vars(Calls), *vars(State)]):
-    _method = vars(_part).get(_name)
-    if callable(_method) and hasattr(_method, "__qualname__"):
-        _method.__qualname__ = f"Module.{_name}"    # error texts name it so
+for _part in (Calls, State):
+    for _name, _method in vars(_part).items():
+        if hasattr(_method, "__code__"):
+            _method.__qualname__ = f"Module.{_name}"    # error texts name it so

@@ -200,7 +200,7 @@ class _ConvTranspose(_ConvNd):
 
     def _output_padding(self, input: Any, output_size: Any) -> tuple[int, ...]:
         if output_size is None:
-            return self.output_padding              # type: ignore[no-any-return]
+            return self.output_padding
         n = self.spatial
         lead = input.dim() - n
         sizes = list(output_size)

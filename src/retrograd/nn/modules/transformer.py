@@ -30,9 +30,9 @@ def _get_clones(module: Any, n: int) -> ModuleList:
 
 def _get_activation_fn(activation: str) -> Callable[[Any], Any]:
     if activation == "relu":
-        return F.relu                           # type: ignore[no-any-return]
+        return F.relu
     if activation == "gelu":
-        return F.gelu                           # type: ignore[no-any-return]
+        return F.gelu
     raise RuntimeError(f"activation should be relu/gelu, not {activation}")
 
 

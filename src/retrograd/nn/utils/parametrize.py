@@ -52,7 +52,7 @@ class ParametrizationList(ModuleList):
         self.unsafe = unsafe
         shape, dtype = original.shape, original.dtype
         with no_grad():
-            new = original
+            new: Any = original
             for module in reversed(modules):
                 if hasattr(module, "right_inverse"):
                     try:
@@ -63,18 +63,19 @@ class ParametrizationList(ModuleList):
             raise ValueError(
                 "'right_inverse' must return a Tensor or a Sequence of tensors (list, tuple...). Got "
                 f"{type(new).__name__}")
-        self.is_tensor = isinstance(new, TensorBase)
-        self.ntensors = 1 if self.is_tensor else len(new)
+        self.is_tensor = bool(isinstance(new, TensorBase))
+        made: Any = new
+        self.ntensors = 1 if self.is_tensor else len(made)
         if self.is_tensor:
-            if not unsafe and original.dtype != new.dtype:
+            if not unsafe and original.dtype != made.dtype:
                 raise ValueError(
                     "When `right_inverse` outputs one tensor, it may not change the dtype.\n"
-                    f"original.dtype: {original.dtype}\nright_inverse(original).dtype: {new.dtype}")
+                    f"original.dtype: {original.dtype}\nright_inverse(original).dtype: {made.dtype}")
             with no_grad():
-                original.set_(new)
+                original.set_(made)
             _register(self, "original", original)
         else:
-            for i, part in enumerate(new):
+            for i, part in enumerate(made):
                 if not isinstance(part, TensorBase):
                     raise ValueError(
                         "'right_inverse' must return a Tensor or a Sequence of tensors (list, tuple...). Got element "
@@ -88,7 +89,7 @@ class ParametrizationList(ModuleList):
             result = self()
             if not isinstance(result, TensorBase):
                 raise ValueError(f"A parametrization must return a tensor. Got {type(result).__name__}.")
-            made: Any = result
+            made = result
             if made.dtype != dtype:
                 raise ValueError(
                     "Registering a parametrization may not change the dtype of the tensor, unless `unsafe` flag is "
@@ -264,7 +265,7 @@ def remove_parametrizations(module: Any, tensor_name: str, leave_parametrized: b
 
 def type_before_parametrizations(module: Any) -> type:
     """The module's class without the one that parametrizations put around it."""
-    return type(module)._parametrized_from if is_parametrized(module) else type(module)  # type: ignore[no-any-return]
+    return type(module)._parametrized_from if is_parametrized(module) else type(module)
 
 
 def transfer_parametrizations_and_params(from_module: Any, to_module: Any, tensor_name: str | None = None) -> Any:
