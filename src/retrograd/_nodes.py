@@ -128,4 +128,5 @@ for made in (MmBackward0, AddmmBackward0):
         setattr(made, f"_saved_{name}_sym_strides", _measure(field, lambda t: t.stride()))
 InputMetadata.__module__ = "retrograd._C._autograd"
 InputMetadata.__name__ = InputMetadata.__qualname__ = "_InputMetadata"
+Node.__doc__ = "One recorded op of the graph: its edges lead to the ops that made its inputs."   # mypyc drops docstrings
 Node.__call__ = _call  # type: ignore[method-assign]  # a __call__ in the compiled class would break its layout
