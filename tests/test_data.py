@@ -166,15 +166,14 @@ def test_an_error_comes_where_its_batch_would_have_come() -> None:
 
 
 def test_a_pass_given_up_ends_its_workers() -> None:
-    before = threading.active_count()
+    before = set(threading.enumerate())
     it = iter(D.DataLoader(Squares(1000), num_workers=2))
     assert next(it).item() == 0
     del it
     gc.collect()
-    end = time.time() + 5
-    while threading.active_count() > before and time.time() < end:
-        time.sleep(0.01)
-    assert threading.active_count() == before
+    for worker in set(threading.enumerate()) - before:
+        worker.join(10)
+        assert not worker.is_alive()
 
 
 def test_timeout() -> None:
@@ -197,7 +196,10 @@ def test_prefetching_is_bounded() -> None:
 
     it = iter(D.DataLoader(Noted(100), num_workers=2, prefetch_factor=2))
     next(it)
-    time.sleep(0.2)
+    end = time.monotonic() + 10
+    while len(asked) < 5 and time.monotonic() < end:
+        time.sleep(0.01)
+    time.sleep(0.05)
     assert len(asked) == 5
     assert len(list(it)) == 99
 
