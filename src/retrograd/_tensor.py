@@ -98,11 +98,11 @@ class Tensor(TensorBase):
             elif isinstance(data, float):
                 raise TypeError("new(): data must be a sequence (got float)")
             else:
-                from ._functions.create import check_depth
+                from ._functions.fromdata import check_depth
                 check_depth(data)
                 self.array = np.array([x.array if isinstance(x, TensorBase) else x for x in data], default)
         else:
-            from ._functions.create import allot
+            from ._functions.fromdata import allot
             self.array = allot(tuple(int(n) for n in args), default)
         return self
 
@@ -806,10 +806,10 @@ class Tensor(TensorBase):
 
     def new_tensor(self, data: Any, *, dtype: Any = None, device: Any = None, requires_grad: Any = False) -> Any:
         """A copy of data, in this dtype unless said otherwise."""
-        from ._functions import create as factories
+        from ._functions import fromdata
         if isinstance(data, TensorBase):
-            warnings.warn(factories.COPY_CONSTRUCT.format("tensor.new_tensor"), UserWarning, stacklevel=2)
-        return factories.build(data, dtype or self.dtype, requires_grad)
+            warnings.warn(fromdata.COPY_CONSTRUCT.format("tensor.new_tensor"), UserWarning, stacklevel=2)
+        return fromdata.build(data, dtype or self.dtype, requires_grad)
 
     def new_zeros(self, *size: Any, dtype: Any = None, device: Any = None, requires_grad: Any = False) -> Any:
         """Zeros of the given size."""

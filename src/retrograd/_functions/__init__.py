@@ -4,14 +4,13 @@ A family module lists the names it gives the namespace in `__all__`, those it gi
 gives torch.nn.functional in `FUNCTIONAL`.
 """
 from importlib import import_module
-from importlib.util import find_spec
 
 from .._tensor import Tensor, seal
 
 FAMILIES = [import_module(f"{__name__}.{name}") for name in (
-    "arith", "create", "pointwise", "compare", "activation", "loss", "reduce", "shape", "join", "order", "gather",
-    "linalg", "conv", "pool", "norm", "pad", "embed",
-) if find_spec(f"{__name__}.{name}")]
+    "arith", "fromdata", "create", "sampling", "pointwise", "compare", "activation", "loss", "reduce", "shape", "rearrange",
+    "join", "order", "gather", "linalg", "products", "einsum", "decomp", "conv", "pool", "norm", "pad", "embed",
+)]
 
 __all__ = []
 for family in FAMILIES:

@@ -17,7 +17,7 @@ from .._engine import promote
 from .._engine.op import watch
 from .._engine.tensor import TensorBase, wrap
 from .._engine.views import NAMES, check_cast
-from .._ops import activation, arith, choose, create, loss, pointwise, shape
+from .._ops import activation, arith, choose, create, loss, moment, pointwise, shape, step
 from .._ops import reduce as sums
 from .._ops.cast import cast
 from ._args import dim_of, tensor
@@ -404,7 +404,7 @@ def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
     for x in (a, b):
         x = x if x.array.dtype == dtype else cast(x, dtype)
         x = x if x.array.shape == both else shape.expand(x, both)
-        size = create.clone(sums.norm(x, 2, (at,), True, None))
+        size = create.clone(moment.norm(x, 2, (at,), True, None))
         size.array = np.maximum(size.array, eps).astype(dtype)      # outside the graph: the gradient passes the bound
         units.append(arith.div(x, size))
     return sums.sum_dims(arith.mul(units[0], units[1]), (at,) if both else (), False)
@@ -419,7 +419,7 @@ def pairwise_distance(x1: Any, x2: Any, p: float = 2.0, eps: float = 1e-6, keepd
 
 def above(y: Any) -> Any:
     """max(y, 0)"""
-    return pointwise.ClampMinBackward0(0).run(y)
+    return step.ClampMinBackward0(0).run(y)
 
 
 def cosine_embedding_loss(

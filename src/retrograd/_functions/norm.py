@@ -7,7 +7,7 @@ import numpy as np
 
 from .._engine.modes import grad_on
 from .._engine.tensor import bump, wants_grad, wrap
-from .._ops import arith, cast, create, loss, norm, pad, pointwise, shape
+from .._ops import arith, cast, create, loss, norm, pad, pointwise, shape, step
 from .._ops import reduce as sums
 from .._ops.linalg import KINDS, count, fold
 from ._args import finish, tensor
@@ -278,5 +278,5 @@ def local_response_norm(input: Any, size: int, alpha: float = 1e-4, beta: float 
 def normalize(input: Any, p: float = 2.0, dim: int = 1, eps: float = 1e-12, out: Any = None) -> Any:
     """input / max(p-norm over dim, eps)"""
     x = tensor(input, "normalize")
-    length = pointwise.ClampMinBackward0(eps).run(vector_norm(x, p, dim, True))
+    length = step.ClampMinBackward0(eps).run(vector_norm(x, p, dim, True))
     return finish(x / shape.expand(length, tuple(x.array.shape)), out, "div", x)

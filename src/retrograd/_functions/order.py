@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from .._engine.tensor import TensorBase, wrap
-from .._ops import order, reduce
+from .._ops import extremes, order
 from ._args import dim_of, finish, tensor
 from .reduce import aliased, chosen, is_int, pair, refused, scalar_name, some
 
@@ -74,7 +74,7 @@ def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False, *, out: A
     at = some(x, dim, "kthvalue")
     if not 1 <= k <= (x.array.shape[at] if x.array.ndim else 1):
         raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {at}")
-    op = reduce.KthvalueBackward0(at, keepdim)
+    op = extremes.KthvalueBackward0(at, keepdim)
     op.k = int(k)
     values = op.run(x)
     return pair("kthvalue", values, chosen(op), out, x)

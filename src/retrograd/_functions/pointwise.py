@@ -11,7 +11,7 @@ from .. import dtypes
 from .._engine import promote
 from .._engine.tensor import TensorBase, wrap
 from .._engine.views import NAMES, check_cast
-from .._ops import choose, pointwise
+from .._ops import choose, pair, pointwise, step
 from .._ops.cast import floating
 from .._tensor import Tensor
 from ._args import OPERANDS, finish, operand, refused, tensor
@@ -62,11 +62,11 @@ FLOATING: dict[str, tuple[Any, str, tuple[str, ...]]] = {
 KEEPING: dict[str, tuple[Any, str, tuple[str, ...], str, str]] = {
     "abs": (pointwise.AbsBackward0, "Absolute value; its derivative at 0 is 0", ("absolute",), "abs_cpu", ""),
     "sign": (pointwise.SignBackward0, "-1, 0 or 1; 0 for nan", (), "", ""),
-    "sgn": (pointwise.SgnBackward0, "sign, for real numbers", (), "", ""),
-    "floor": (pointwise.FloorBackward0, "Round down", (), "floor_vml_cpu", ""),
-    "ceil": (pointwise.CeilBackward0, "Round up", (), "ceil_vml_cpu", ""),
-    "trunc": (pointwise.TruncBackward0, "Round towards 0", ("fix",), "trunc_vml_cpu", ""),
-    "frac": (pointwise.FracBackward0, "input - trunc(input)", (), "frac_cpu", "frac_cpu"),
+    "sgn": (step.SgnBackward0, "sign, for real numbers", (), "", ""),
+    "floor": (step.FloorBackward0, "Round down", (), "floor_vml_cpu", ""),
+    "ceil": (step.CeilBackward0, "Round up", (), "ceil_vml_cpu", ""),
+    "trunc": (step.TruncBackward0, "Round towards 0", ("fix",), "trunc_vml_cpu", ""),
+    "frac": (step.FracBackward0, "input - trunc(input)", (), "frac_cpu", "frac_cpu"),
 }
 
 
@@ -154,10 +154,10 @@ def rounded(x: TensorBase, decimals: int) -> Any:
     if kind == "b":
         raise not_implemented("round_vml_cpu", x.array.dtype)
     if not decimals:
-        return pointwise.RoundBackward0()
+        return step.RoundBackward0()
     if kind in "iu":
         raise not_implemented("round_cpu", x.array.dtype)
-    return pointwise.RoundBackward1(decimals)
+    return step.RoundBackward1(decimals)
 
 
 def round(input: Any, *, decimals: int = 0, out: Any = None) -> Any:
@@ -182,7 +182,7 @@ def positive(input: Any) -> Any:
 def angle(input: Any, *, out: Any = None) -> Any:
     """0, or pi for negative numbers: the angle in the complex plane; integers give the default float."""
     x = tensor(input, "angle")
-    return finish(pointwise.AngleBackward0().run(floating(x)), out, "angle", x)
+    return finish(step.AngleBackward0().run(floating(x)), out, "angle", x)
 
 
 def polygamma(n: int, input: Any, *, out: Any = None) -> Any:
@@ -198,7 +198,7 @@ def replacements(x: TensorBase, nan: Any, posinf: Any, neginf: Any) -> Any:
         limits = dtypes.finfo(dtypes.of(x.array.dtype))
         posinf = limits.max if posinf is None else posinf
         neginf = limits.min if neginf is None else neginf
-    return pointwise.NanToNumBackward0(0.0 if nan is None else nan, posinf, neginf)
+    return step.NanToNumBackward0(0.0 if nan is None else nan, posinf, neginf)
 
 
 def nan_to_num(input: Any, nan: Any = 0.0, posinf: Any = None, neginf: Any = None, *, out: Any = None) -> Any:
@@ -228,16 +228,16 @@ def logit_(input: Any, eps: float | None = None) -> Any:
 
 # name: (op, what it computes, the kernel PyTorch names for integers it refuses)
 PAIRS: dict[str, tuple[Any, str, str]] = {
-    "atan2": (pointwise.Atan2Backward0, "The angle of the point (other, input), in radians", ""),
-    "hypot": (pointwise.HypotBackward0, "sqrt(input ** 2 + other ** 2) without overflow", "hypot_cpu"),
-    "logaddexp": (pointwise.LogaddexpBackward0, "log(exp(input) + exp(other)) without overflow", "logaddexp_cpu"),
-    "logaddexp2": (pointwise.Logaddexp2Backward0, "log2(2 ** input + 2 ** other) without overflow", "logaddexp2_cpu"),
-    "ldexp": (pointwise.LdexpBackward0, "input * 2 ** other", ""),
+    "atan2": (pair.Atan2Backward0, "The angle of the point (other, input), in radians", ""),
+    "hypot": (pair.HypotBackward0, "sqrt(input ** 2 + other ** 2) without overflow", "hypot_cpu"),
+    "logaddexp": (pair.LogaddexpBackward0, "log(exp(input) + exp(other)) without overflow", "logaddexp_cpu"),
+    "logaddexp2": (pair.Logaddexp2Backward0, "log2(2 ** input + 2 ** other) without overflow", "logaddexp2_cpu"),
+    "ldexp": (pair.LdexpBackward0, "input * 2 ** other", ""),
     "maximum": (choose.MaximumBackward0, "The larger; nan if either is; equal operands share the gradient", ""),
     "minimum": (choose.MinimumBackward0, "The smaller; nan if either is; equal operands share the gradient", ""),
-    "fmax": (pointwise.FmaxBackward0, "The larger; a number wins against nan", ""),
-    "fmin": (pointwise.FminBackward0, "The smaller; a number wins against nan", ""),
-    "heaviside": (pointwise.Heaviside, "0 where input < 0, `values` where it is 0, else 1; no gradient", ""),
+    "fmax": (pair.FmaxBackward0, "The larger; a number wins against nan", ""),
+    "fmin": (pair.FminBackward0, "The smaller; a number wins against nan", ""),
+    "heaviside": (step.Heaviside, "0 where input < 0, `values` where it is 0, else 1; no gradient", ""),
 }
 CHANGING = ("atan2", "ldexp", "hypot", "heaviside")       # have an in-place method
 
@@ -280,11 +280,11 @@ alias("arctan2_", "atan2_", public=False)
 
 
 def copysign_op(b: Any) -> Any:
-    return pointwise.CopysignBackward0() if isinstance(b, TensorBase) else pointwise.CopysignBackward1(b)
+    return pair.CopysignBackward0() if isinstance(b, TensorBase) else pair.CopysignBackward1(b)
 
 
 def fmod_op(b: Any) -> Any:
-    return pointwise.FmodBackward1() if isinstance(b, TensorBase) else pointwise.FmodBackward0(b)
+    return pair.FmodBackward1() if isinstance(b, TensorBase) else pair.FmodBackward0(b)
 
 
 def apply(op: Any, a: Any, b: Any) -> Any:
@@ -324,18 +324,18 @@ def xlogy(input: Any, other: Any, *, out: Any = None) -> Any:
     """input * log(other), 0 where input is 0; either may be a number."""
     a, b = operand(input, "xlogy", "input", 1), operand(other, "xlogy")
     if isinstance(a, TensorBase) and isinstance(b, TensorBase):
-        y = pointwise.XlogyBackward0().run(a, b)
+        y = pair.XlogyBackward0().run(a, b)
     elif isinstance(b, TensorBase):
-        y = pointwise.XlogyBackward1(a).run(b)
+        y = pair.XlogyBackward1(a).run(b)
     else:
-        y = pointwise.XlogyBackward2(b).run(tensor(a, "xlogy"))
+        y = pair.XlogyBackward2(b).run(tensor(a, "xlogy"))
     return finish(y, out, "xlogy", a, b)
 
 
 def xlogy_(input: Any, other: Any) -> Any:
     """In place: xlogy."""
     a, b = tensor(input, "xlogy_"), operand(other, "xlogy_", position=1)
-    return apply_(pointwise.XlogyBackward0() if isinstance(b, TensorBase) else pointwise.XlogyBackward2(b), a, b)
+    return apply_(pair.XlogyBackward0() if isinstance(b, TensorBase) else pair.XlogyBackward2(b), a, b)
 
 
 def lerp_op(name: str, a: TensorBase, b: TensorBase, weight: Any) -> Any:
@@ -348,9 +348,9 @@ def lerp_op(name: str, a: TensorBase, b: TensorBase, weight: Any) -> Any:
         raise not_implemented("lerp_kernel_tensor" if isinstance(weight, TensorBase) else "lerp_kernel_scalar",
                               a.array.dtype)
     if isinstance(weight, TensorBase):
-        pointwise.together([a.array, b.array, weight.array])
-        return pointwise.LerpBackward1()
-    return pointwise.LerpBackward0(float(weight))
+        pair.together([a.array, b.array, weight.array])
+        return pair.LerpBackward1()
+    return pair.LerpBackward0(float(weight))
 
 
 def lerp(input: Any, end: Any, weight: Any, *, out: Any = None) -> Any:
@@ -382,10 +382,10 @@ def triple(name: str, input: Any, tensor1: Any, tensor2: Any, value: Any, first:
     if name.startswith("addcdiv"):
         if all(x.array.dtype.kind in "iub" for x in xs[1:]):
             raise RuntimeError(ADDCDIV_INT)
-        return pointwise.AddcdivBackward0(value), xs
+        return pair.AddcdivBackward0(value), xs
     if promote.result_dtype([x.array for x in xs]).kind in "iu":
         value = int(value)
-    return pointwise.AddcmulBackward0(value), xs
+    return pair.AddcmulBackward0(value), xs
 
 
 def addcmul(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1, out: Any = None) -> Any:
@@ -428,7 +428,7 @@ def clamp(input: Any, min: Any = None, max: Any = None, *, out: Any = None) -> A
     x = tensor(input, "clamp")
     low, high = bounds("clamp", x, min, max)
     if isinstance(low, TensorBase) or isinstance(high, TensorBase):
-        return finish(pointwise.ClampBackward0().run([x, low, high]), out, "clamp", x, low, high)
+        return finish(step.ClampBackward0().run([x, low, high]), out, "clamp", x, low, high)
     return finish(choose.clamp(x, low, high), out, "clamp", x)
 
 
@@ -437,7 +437,7 @@ def clamp_(input: Any, min: Any = None, max: Any = None) -> Any:
     x = tensor(input, "clamp_")
     low, high = bounds("clamp_", x, min, max)
     if isinstance(low, TensorBase) or isinstance(high, TensorBase):
-        return pointwise.ClampBackward0().run_([x, low, high])
+        return step.ClampBackward0().run_([x, low, high])
     clamp_cast(x, low, high)
     return choose.clamp_(x, low, high)
 
@@ -452,7 +452,7 @@ def clamp_cast(x: TensorBase, *numbers: Any) -> None:
 def clamp_min(input: Any, min: Any, *, out: Any = None) -> Any:
     """max(input, min), min a number or a tensor."""
     x, low = tensor(input, "clamp_min"), operand(min, "clamp_min", "min")
-    op: Any = pointwise.ClampMinBackward1() if isinstance(low, TensorBase) else pointwise.ClampMinBackward0(low)
+    op: Any = step.ClampMinBackward1() if isinstance(low, TensorBase) else step.ClampMinBackward0(low)
     return finish(apply(op, x, low), out, "clamp_min", x, low)
 
 
@@ -460,15 +460,15 @@ def clamp_min_(input: Any, min: Any) -> Any:
     """In place: clamp_min."""
     x, low = tensor(input, "clamp_min_"), operand(min, "clamp_min_", "min", 1)
     if isinstance(low, TensorBase):
-        return pointwise.ClampMinBackward1().run_(x, low)
+        return step.ClampMinBackward1().run_(x, low)
     clamp_cast(x, low)
-    return pointwise.ClampMinBackward0(low).run_(x)
+    return step.ClampMinBackward0(low).run_(x)
 
 
 def clamp_max(input: Any, max: Any, *, out: Any = None) -> Any:
     """min(input, max), max a number or a tensor."""
     x, high = tensor(input, "clamp_max"), operand(max, "clamp_max", "max")
-    op: Any = pointwise.ClampMaxBackward1() if isinstance(high, TensorBase) else pointwise.ClampMaxBackward0(high)
+    op: Any = step.ClampMaxBackward1() if isinstance(high, TensorBase) else step.ClampMaxBackward0(high)
     return finish(apply(op, x, high), out, "clamp_max", x, high)
 
 
@@ -476,9 +476,9 @@ def clamp_max_(input: Any, max: Any) -> Any:
     """In place: clamp_max."""
     x, high = tensor(input, "clamp_max_"), operand(max, "clamp_max_", "max", 1)
     if isinstance(high, TensorBase):
-        return pointwise.ClampMaxBackward1().run_(x, high)
+        return step.ClampMaxBackward1().run_(x, high)
     clamp_cast(x, high)
-    return pointwise.ClampMaxBackward0(high).run_(x)
+    return step.ClampMaxBackward0(high).run_(x)
 
 
 clip, clip_ = clamp, clamp_
@@ -544,7 +544,7 @@ def fill_op(x: TensorBase, mask: Any, value: Any, name: str) -> Any:
             f"masked_fill_ only supports boolean masks, but got mask with dtype {C_NAMES[m.dtype.name]}")
     promote.check_broadcast(m, x.array)
     if isinstance(value, TensorBase):
-        return pointwise.MaskedFillBackward1(kept)
+        return pair.MaskedFillBackward1(kept)
     return choose.MaskedFillBackward0(kept, operand(value, name, "value", 3))
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from .. import dtypes
 from .._engine.op import watch
 from .._engine.tensor import TensorBase, wrap
-from .._ops import arith, cast, choose, gather, order, reduce, shape
+from .._ops import arith, cast, choose, extremes, gather, moment, order, reduce, scan, shape
 from ._args import dim_of, dims_of, finish, tensor, write_out
 
 __all__ = [
@@ -271,8 +271,8 @@ def extreme(name: str, op: Any, whole: Callable[[Any], Any], two: Callable[[Any,
     return aliased(f)
 
 
-max = extreme("max", reduce.MaxBackward0, reduce.max_all, choose.maximum)
-min = extreme("min", reduce.MinBackward0, reduce.min_all, choose.minimum)
+max = extreme("max", extremes.MaxBackward0, extremes.max_all, choose.maximum)
+min = extreme("min", extremes.MinBackward0, extremes.min_all, choose.minimum)
 
 
 def extreme_dims(name: str, op: Callable[..., Any]) -> Callable[..., Any]:
@@ -293,8 +293,8 @@ def extreme_dims(name: str, op: Callable[..., Any]) -> Callable[..., Any]:
     return aliased(f)
 
 
-amax = extreme_dims("amax", reduce.amax)
-amin = extreme_dims("amin", reduce.amin)
+amax = extreme_dims("amax", extremes.amax)
+amin = extreme_dims("amin", extremes.amin)
 
 
 def aminmax(input: Any, *, dim: Any = None, keepdim: bool = False, out: Any = None) -> Any:
@@ -308,7 +308,7 @@ def aminmax(input: Any, *, dim: Any = None, keepdim: bool = False, out: Any = No
         if x.array.ndim and not x.array.shape[at]:
             raise IndexError(f"aminmax: Expected reduction dim {dim} to have non-zero size.")
         dim = at
-    low, high = reduce.AminmaxBackward0(dim, keepdim).run(x)
+    low, high = extremes.AminmaxBackward0(dim, keepdim).run(x)
     if out is None:
         return AMINMAX((low, high))
     return AMINMAX_OUT((write_out(low, out[0], "aminmax", x), write_out(high, out[1], "aminmax", x)))
@@ -351,10 +351,10 @@ def choice(name: str, op: Any, whole: Any, doc: str) -> Callable[..., Any]:
     return aliased(f)
 
 
-median = choice("median", reduce.MedianBackward1, reduce.median_all,
+median = choice("median", extremes.MedianBackward1, extremes.median_all,
                 "The lower of the two middle elements; with dim, named tuple (values, indices).  NaN when there "
                 "is one.")
-nanmedian = choice("nanmedian", reduce.NanmedianBackward1, reduce.nanmedian_all, "median of what is not NaN.")
+nanmedian = choice("nanmedian", extremes.NanmedianBackward1, extremes.nanmedian_all, "median of what is not NaN.")
 
 
 @aliased
@@ -363,7 +363,7 @@ def mode(input: Any, dim: int = -1, keepdim: bool = False, *, out: Any = None) -
     last.
     """
     x = tensor(input, "mode")
-    made = reduce.ModeBackward0(some(x, dim, "mode"), keepdim)
+    made = extremes.ModeBackward0(some(x, dim, "mode"), keepdim)
     values = made.run(x)
     return pair("mode", values, chosen(made), out, x)
 
@@ -406,7 +406,7 @@ def vector_norm(
                     "empty and the operation does not have an identity")
     if keepdim and dims is None:
         dims = tuple(range(x.array.ndim))
-    return finish(reduce.norm(x, ord, dims, keepdim, want), out, "linalg_vector_norm", x)
+    return finish(moment.norm(x, ord, dims, keepdim, want), out, "linalg_vector_norm", x)
 
 
 def dist(input: Any, other: Any, p: Any = 2) -> Any:
@@ -416,7 +416,7 @@ def dist(input: Any, other: Any, p: Any = 2) -> Any:
         if not is_float(x):
             raise RuntimeError(
                 f"norm(): input dtype should be either floating point or complex. Got {scalar_name(x)} instead.")
-    return reduce.dist(a, b, p)
+    return moment.dist(a, b, p)
 
 
 def renorm(input: Any, p: Any, dim: int, maxnorm: Any, *, out: Any = None) -> Any:
@@ -429,13 +429,13 @@ def renorm(input: Any, p: Any, dim: int, maxnorm: Any, *, out: Any = None) -> An
         raise RuntimeError("renorm: non-positive-norm not supported")
     if maxnorm < 0:
         raise RuntimeError(f"renorm: expected maxnorm to be >= 0 but got {maxnorm:g}")
-    return finish(reduce.RenormBackward0(p, at, maxnorm).run(x), out, "renorm", x)
+    return finish(moment.RenormBackward0(p, at, maxnorm).run(x), out, "renorm", x)
 
 
 def renorm_(input: Any, p: Any, dim: int, maxnorm: Any) -> Any:
     """In place: renorm."""
     renorm(input.detach(), p, dim, maxnorm)             # its checks
-    return reduce.RenormBackward0(p, dim_of(dim, input.array.ndim), maxnorm).run_(input)
+    return moment.RenormBackward0(p, dim_of(dim, input.array.ndim), maxnorm).run_(input)
 
 
 def observations(input: Any, function: str) -> Any:
@@ -553,17 +553,17 @@ def spread_mean(name: str, op: Any, doc: str) -> Callable[..., Any]:
     return aliased(f)
 
 
-var = spread("var", reduce.var, "Variance of all elements or over dims: squares over n - correction (unbiased: 1).")
-std = spread("std", reduce.std, "Standard deviation; where it is zero, so is the gradient.")
-var_mean = spread_mean("var_mean", reduce.VarMeanBackward0, "(variance, mean)")
-std_mean = spread_mean("std_mean", reduce.StdMeanBackward0, "(standard deviation, mean)")
+var = spread("var", moment.var, "Variance of all elements or over dims: squares over n - correction (unbiased: 1).")
+std = spread("std", moment.std, "Standard deviation; where it is zero, so is the gradient.")
+var_mean = spread_mean("var_mean", moment.VarMeanBackward0, "(variance, mean)")
+std_mean = spread_mean("std_mean", moment.StdMeanBackward0, "(standard deviation, mean)")
 
 
 @aliased
 def logsumexp(input: Any, dim: Any, keepdim: bool = False, *, out: Any = None) -> Any:
     """log(sum(exp(input))) over dims, without overflow.  Integers give the default float."""
     x = cast.floating(tensor(input, "logsumexp"))
-    return finish(reduce.logsumexp(x, dims_in(dim, x, "logsumexp"), keepdim), out, "logsumexp", x)
+    return finish(moment.logsumexp(x, dims_in(dim, x, "logsumexp"), keepdim), out, "logsumexp", x)
 
 
 # Logic
@@ -604,20 +604,20 @@ def running(name: str, op: Callable[..., Any], doc: str) -> Callable[..., Any]:
     return aliased(f)
 
 
-cumsum = running("cumsum", reduce.cumsum, "Running sum along dim.  Integers add up in int64.")
-cumprod = running("cumprod", reduce.cumprod, "Running product along dim.  Integers multiply in int64.")
+cumsum = running("cumsum", scan.cumsum, "Running sum along dim.  Integers add up in int64.")
+cumprod = running("cumprod", scan.cumprod, "Running product along dim.  Integers multiply in int64.")
 
 
 @aliased
 def cumsum_(input: Any, dim: int, *, dtype: Any = None) -> Any:
     """In place: the running sum along dim."""
-    return reduce.CumsumBackward0(dim_of(dim, input.array.ndim), input.array.dtype).run_(input)
+    return scan.CumsumBackward0(dim_of(dim, input.array.ndim), input.array.dtype).run_(input)
 
 
 @aliased
 def cumprod_(input: Any, dim: int, *, dtype: Any = None) -> Any:
     """In place: the running product along dim."""
-    return reduce.CumprodBackward0(dim_of(dim, input.array.ndim), input.array.dtype).run_(input)
+    return scan.CumprodBackward0(dim_of(dim, input.array.ndim), input.array.dtype).run_(input)
 
 
 @aliased
@@ -626,7 +626,7 @@ def logcumsumexp(input: Any, dim: int, *, out: Any = None) -> Any:
     x = tensor(input, "logcumsumexp")
     if not is_float(x):
         raise NotImplementedError(f"\"logcumsumexp_out_cpu\" not implemented for '{scalar_name(x)}'")
-    return finish(reduce.logcumsumexp(x, dim_in(dim, x, "logcumsumexp")), out, "logcumsumexp", x)
+    return finish(scan.logcumsumexp(x, dim_in(dim, x, "logcumsumexp")), out, "logcumsumexp", x)
 
 
 def record(name: str, op: Any, doc: str) -> Callable[..., Any]:
@@ -640,8 +640,8 @@ def record(name: str, op: Any, doc: str) -> Callable[..., Any]:
     return aliased(f)
 
 
-cummax = record("cummax", reduce.CummaxBackward0, "Named tuple (values, indices): the greatest so far along dim.")
-cummin = record("cummin", reduce.CumminBackward0, "Named tuple (values, indices): the smallest so far along dim.")
+cummax = record("cummax", scan.CummaxBackward0, "Named tuple (values, indices): the greatest so far along dim.")
+cummin = record("cummin", scan.CumminBackward0, "Named tuple (values, indices): the smallest so far along dim.")
 
 
 # Quantiles

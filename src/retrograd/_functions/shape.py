@@ -1,4 +1,5 @@
-"""Shapes: views (view, transpose, expand, ...), and copies that only move numbers (repeat, flip, tril, ...)."""
+"""Shapes: views (view, transpose, expand, ...)."""
+
 from __future__ import annotations
 
 import math
@@ -9,33 +10,27 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from .._engine.tensor import TensorBase, wrap
+from .._engine.tensor import TensorBase
 from .._engine.views import address
-from .._ops import create, gather
+from .._ops import create
 from .._ops import index as indexing
 from .._ops import shape as ops
-from ._args import dim_of, dims_of, finish, shape_of, tensor
+from ._args import dim_of, dims_of, shape_of, tensor
 from .reduce import aliased, dim_in, is_int, refused
 
 __all__ = [
     "reshape", "flatten", "unflatten", "ravel", "permute", "transpose", "swapaxes", "swapdims", "t", "adjoint",
-    "movedim", "moveaxis", "squeeze", "unsqueeze", "broadcast_to", "broadcast_tensors", "broadcast_shapes",
-    "narrow", "select", "diagonal", "diag", "diagflat", "diag_embed", "as_strided", "tile", "repeat_interleave",
-    "roll", "flip", "fliplr", "flipud", "rot90", "tril", "triu", "atleast_1d", "atleast_2d", "atleast_3d", "trace",
-    "view_copy", "select_scatter", "slice_scatter", "diagonal_scatter", "narrow_copy", "detach", "detach_",
+    "movedim", "moveaxis", "squeeze", "unsqueeze", "broadcast_to", "broadcast_tensors", "broadcast_shapes", "narrow",
+    "select", "diagonal", "as_strided", "atleast_1d", "atleast_2d", "atleast_3d", "view_copy", "detach", "detach_",
 ]
 METHODS = [
-    "view", "view_as", "reshape", "reshape_as", "flatten", "unflatten", "ravel", "permute", "transpose",
-    "transpose_", "swapaxes", "swapaxes_", "swapdims", "swapdims_", "t", "t_", "adjoint", "T", "mT", "H", "mH",
-    "movedim", "moveaxis", "squeeze", "squeeze_", "unsqueeze", "unsqueeze_", "expand", "expand_as", "broadcast_to",
-    "narrow", "select", "diagonal", "diag", "diagflat", "diag_embed", "unfold", "as_strided", "repeat", "tile",
-    "repeat_interleave", "roll", "flip", "fliplr", "flipud", "rot90", "tril", "tril_", "triu", "triu_",
-    "sum_to_size", "contiguous", "trace", "select_scatter", "slice_scatter", "diagonal_scatter", "narrow_copy",
+    "view", "view_as", "reshape", "reshape_as", "flatten", "unflatten", "ravel", "permute", "transpose", "transpose_",
+    "swapaxes", "swapaxes_", "swapdims", "swapdims_", "t", "t_", "adjoint", "T", "mT", "H", "mH", "movedim",
+    "moveaxis", "squeeze", "squeeze_", "unsqueeze", "unsqueeze_", "expand", "expand_as", "broadcast_to", "narrow",
+    "select", "diagonal", "unfold", "as_strided", "sum_to_size", "contiguous",
 ]
 
-
 # view and reshape
-
 def sizes_for(sizes: tuple[int, ...], count: int) -> tuple[int, ...]:
     """sizes with a -1 worked out, for `count` elements."""
     known, hole = 1, None
@@ -211,8 +206,6 @@ def ravel(input: Any) -> Any:
     return ops.flat(contiguous(tensor(input, "ravel")))
 
 
-# Order of dims
-
 def permute(input: Any, *dims: Any) -> Any:
     """The dims in another order: permute(2, 0, 1) or permute((2, 0, 1)); a view."""
     x = tensor(input, "permute")
@@ -238,8 +231,6 @@ def transpose_(input: Any, dim0: int, dim1: int) -> Any:
     """In place: two dims exchanged."""
     return ops.transpose_(
         input, dim_in(dim0, input, "transpose_", "dim0", 1), dim_in(dim1, input, "transpose_", "dim1", 2))
-
-
 swapaxes, swapaxes_, swapdims, swapdims_ = transpose, transpose_, transpose, transpose_
 
 
@@ -304,8 +295,6 @@ def _hermitian(x: Any) -> Any:
         raise RuntimeError(f"tensor.H is only supported on matrices (2-D tensors). Got {n}-D tensor.")
     warnings.warn("Tensor.H is deprecated on 0-D tensors. Consider using x.conj().", UserWarning, stacklevel=2)
     return x
-
-
 T = property(_reversed_dims)
 mT = property(_matrix_transpose("mT", "This function is the identity in these cases."))
 mH = property(_matrix_transpose("mH", "Consider using x.conj()."))
@@ -335,13 +324,9 @@ def movedim(input: Any, source: Any, destination: Any) -> Any:
     rest = iter(d for d in range(n) if d not in a)
     placed = dict(zip(b, a, strict=True))
     return ops.permute(x, tuple(placed[d] if d in placed else next(rest) for d in range(n)))
-
-
 moveaxis = movedim
 
-
 # Dims of size 1
-
 def squeeze(input: Any, dim: Any = None) -> Any:
     """Without the dims of size 1: all, or those named; a view."""
     x = tensor(input, "squeeze")
@@ -399,13 +384,9 @@ def atleast(n: int) -> Callable[..., Any]:
     f.__name__ = f.__qualname__ = f"atleast_{n}d"
     f.__doc__ = f"Each tensor with at least {n} dims, views; several give a tuple."
     return f
-
-
 atleast_1d, atleast_2d, atleast_3d = atleast(1), atleast(2), atleast(3)
 
-
 # expand
-
 def expanded(x: TensorBase, sizes: tuple[int, ...]) -> Any:
     have = x.array.shape
     lead = len(sizes) - len(have)
@@ -492,8 +473,6 @@ def sum_to_size(input: Any, *size: Any) -> Any:
     return ops.sum_to(x, to)
 
 
-# Parts
-
 def narrow(input: Any, dim: int, start: Any, length: int) -> Any:
     """input[start : start + length] along dim; a view."""
     x = tensor(input, "narrow")
@@ -535,49 +514,6 @@ def diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
     return ops.diagonal(x, offset, a, b)
 
 
-def same_as(part: Any, src: Any) -> None:
-    """RuntimeError unless src has the shape of what it is to replace."""
-    if part.array.shape != src.array.shape:
-        raise RuntimeError(
-            f"expected src to have a size equal to the slice of self. src size = {list(src.array.shape)}, slice size = "
-            f"{list(part.array.shape)}")
-
-
-def select_scatter(input: Any, src: Any, dim: int, index: int) -> Any:
-    """A copy with src in the place of select(dim, index)."""
-    x, b = tensor(input, "select_scatter"), tensor(src, "select_scatter", "src", 2)
-    same_as(select(detach(x), dim, index), b)
-    return indexing.SelectScatterBackward0(dim_of(dim, x.array.ndim), int(index)).run(x, b)
-
-
-def slice_scatter(input: Any, src: Any, dim: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Any:
-    """A copy with src in the place of the slice start:end:step along dim."""
-    x, b = tensor(input, "slice_scatter"), tensor(src, "slice_scatter", "src", 2)
-    at = dim_of(dim, x.array.ndim)
-    if step <= 0:
-        raise RuntimeError("slice step must be positive")
-    op = indexing.SliceScatterBackward0(at, start, end, step)
-    same_as(wrap(op.place(x.array)), b)
-    return op.run(x, b)
-
-
-def diagonal_scatter(input: Any, src: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
-    """A copy with src in the place of diagonal(offset, dim1, dim2)."""
-    x, b = tensor(input, "diagonal_scatter"), tensor(src, "diagonal_scatter", "src", 2)
-    same_as(diagonal(detach(x), offset, dim1, dim2), b)
-    at1, at2 = diagonal_dims(dim1, dim2, x.array.ndim)
-    return indexing.DiagonalScatterBackward0(offset, at1, at2).run(x, b)
-
-
-def narrow_copy(input: Any, dim: int, start: int, length: int, *, out: Any = None) -> Any:
-    """narrow, as a copy."""
-    x = tensor(input, "narrow_copy")
-    narrow(detach(x), dim, start, length)               # its checks
-    at = dim_of(dim, x.array.ndim)
-    first = start + x.array.shape[at] if start < 0 else start
-    return finish(indexing.NarrowCopyBackward0(at, first, length).run(x), out, "narrow_copy", x)
-
-
 def detach(input: Any) -> Any:
     """The same memory without a history."""
     return tensor(input, "detach").detach()  # type: ignore[attr-defined]
@@ -593,36 +529,6 @@ def diagonal_dims(dim1: int, dim2: int, n: int) -> tuple[int, int]:
     if a == b:
         raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
     return a, b
-
-
-def diag(input: Any, diagonal: int = 0, *, out: Any = None) -> Any:
-    """Of a matrix its diagonal (a copy), of a vector the matrix with that diagonal."""
-    x = tensor(input, "diag")
-    if x.array.ndim == 1:
-        return finish(ops.diag_embed(x, diagonal, 0, 1), out, "diag", x)
-    if x.array.ndim != 2:
-        raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {x.array.ndim}D")
-    return finish(ops.diagonal_copy(x, diagonal, 0, 1), out, "diag", x)
-
-
-def diagflat(input: Any, offset: int = 0) -> Any:
-    """The matrix with all elements of the input on its diagonal."""
-    return diag(reshaped(tensor(input, "diagflat"), (-1,)), offset)
-
-
-def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
-    """Matrices, in dims dim1 and dim2 of the result, with the last dim of the input on their diagonals."""
-    x = tensor(input, "diag_embed")
-    a, b = diagonal_dims(dim1, dim2, x.array.ndim + 1)
-    return ops.diag_embed(x, offset, a, b)
-
-
-def trace(input: Any) -> Any:
-    """The sum of a matrix's diagonal."""
-    x = tensor(input, "trace")
-    if x.array.ndim != 2:
-        raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {x.array.ndim}")
-    return ops.trace(x)
 
 
 def unfold(input: Any, dimension: int, size: int, step: int) -> Any:
@@ -671,145 +577,3 @@ def as_strided(input: Any, size: Any, stride: Any, storage_offset: Any = None) -
     else:
         shown = np.lib.stride_tricks.as_strided(a, size, steps)
     return ops.as_strided(x, shown)
-
-
-# Copies
-
-def repeat(input: Any, *repeats: Any) -> Any:
-    """A copy tiled repeats[i] times along dim i; more repeats than dims add leading dims."""
-    x = tensor(input, "repeat")
-    times = sizes_arg(repeats, "repeat", "repeats")
-    have = x.array.shape
-    lead = len(times) - len(have)
-    if lead < 0:
-        raise RuntimeError("Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor")
-    full = [m * (have[i - lead] if i >= lead else 1) for i, m in enumerate(times)]
-    if any(n < 0 for n in full):
-        raise RuntimeError(
-            f"Trying to create tensor with negative dimension {next(n for n in full if n < 0)}: {full}")
-    return ops.repeat(x, times)
-
-
-def tile(input: Any, *dims: Any) -> Any:
-    """repeat, with missing leading repeats taken as 1."""
-    x = tensor(input, "tile")
-    times = shape_of(dims)
-    return repeat(x, (1,) * (x.array.ndim - len(times)) + times)
-
-
-def repeat_interleave(
-    input: Any, repeats: Any = None, dim: int | None = None, *, output_size: int | None = None,
-) -> Any:
-    """Each element repeated in place, `repeats` times (int, or one count per element), along dim or of the
-    flattened.
-    """
-    x = tensor(input, "repeat_interleave")
-    if repeats is None:
-        counts = x.array
-        return wrap(np.repeat(np.arange(counts.size), check_counts(counts)))
-    if dim is None:
-        x, dim = flatten(x), 0
-    at = dim_of(dim, x.array.ndim)
-    if not x.array.ndim:
-        x = reshaped(x, (1,))
-    n = x.array.shape[at]
-    if isinstance(repeats, int):
-        if repeats < 0:
-            raise RuntimeError("Repeats must be non-negative")
-        sizes = x.array.shape
-        wide = ops.expand(ops.unsqueeze(x, at + 1), sizes[:at + 1] + (repeats,) + sizes[at + 1:])
-        return ops.reshape(create.contiguous_copy(wide), sizes[:at] + (n * repeats,) + sizes[at + 1:])
-    counts = tensor(repeats, "repeat_interleave", "repeats", 2).array
-    if counts.ndim > 1:
-        raise RuntimeError("repeats must be 0-dim or 1-dim tensor")
-    if counts.size == 1:
-        counts = np.broadcast_to(counts.reshape(1), (n,))
-    elif counts.size != n:
-        raise RuntimeError(
-            f"repeats must have the same size as input along dim, but got repeats.size(0) = {counts.size} and "
-            f"input.size({at}) = {n}")
-    return gather.index_select(x, at, np.repeat(np.arange(n), check_counts(counts)))
-
-
-def check_counts(counts: Any) -> Any:
-    if counts.dtype.kind not in "iu":
-        raise NotImplementedError(f"\"repeat_interleave_cpu\" not implemented for '{dtypes.of(counts.dtype).scalar}'")
-    if (counts < 0).any():
-        raise RuntimeError("repeats can not be negative")
-    return counts
-
-
-def roll(input: Any, shifts: Any, dims: Any = ()) -> Any:
-    """Elements shifted circularly along dims; without dims, of the flattened tensor."""
-    x = tensor(input, "roll")
-    by = (shifts,) if isinstance(shifts, int) else tuple(shifts)
-    along = () if dims is None else (dims,) if isinstance(dims, int) else tuple(dims)
-    if not by:
-        raise RuntimeError("`shifts` required")
-    if len(by) != len(along) and not (len(by) == 1 and not along):
-        raise RuntimeError(f"shifts and dimensions must align. shifts: {len(by)}, dims:{len(along)}")
-    found = tuple(dim_of(d, x.array.ndim) for d in along)
-    return ops.roll(x, by, found if x.array.ndim else ())
-
-
-def flip(input: Any, *dims: Any, **named: Any) -> Any:
-    """A copy with the order along dims reversed."""
-    x = tensor(input, "flip")
-    if named:
-        dims = (named.pop("dims"),)
-    if not dims:
-        raise TypeError('flip() missing 1 required positional arguments: "dims"')
-    along = shape_of(dims)
-    return ops.flip(x, dims_of(along, x.array.ndim) if along else ())
-
-
-def fliplr(input: Any) -> Any:
-    """Columns in reverse order."""
-    x = tensor(input, "fliplr")
-    if x.array.ndim < 2:
-        raise RuntimeError("Input must be >= 2-d.")
-    return ops.flip(x, (1,))
-
-
-def flipud(input: Any) -> Any:
-    """Rows in reverse order."""
-    x = tensor(input, "flipud")
-    if x.array.ndim < 1:
-        raise RuntimeError("Input must be >= 1-d.")
-    return ops.flip(x, (0,))
-
-
-def rot90(input: Any, k: int = 1, dims: Any = (0, 1)) -> Any:
-    """k quarter turns in the plane of two dims, from the first towards the second."""
-    x = tensor(input, "rot90")
-    n = x.array.ndim
-    if len(dims) != 2:
-        raise RuntimeError(f"expected total rotation dims == 2, but got dims = {len(dims)}")
-    if n < 2:
-        raise RuntimeError(f"expected total dims >= 2, but got total dims = {n}")
-    a, b = dims
-    if a == b or abs(a - b) == n:
-        raise RuntimeError(f"expected rotation dims to be different, but got dim0 = {a} and dim1 = {b}")
-    return ops.rot90(x, k, (dim_of(a, n), dim_of(b, n)))
-
-
-def triangle(name: str, op: Callable[[Any, int], Any], doc: str) -> Callable[..., Any]:
-    def check(x: TensorBase, diagonal: Any) -> None:
-        if not isinstance(diagonal, int):
-            raise TypeError(f"{name}(): argument 'diagonal' (position 1) must be int, not {dtypes.typename(diagonal)}")
-        if x.array.ndim < 2:
-            raise RuntimeError(f"{name.rstrip('_')}: input tensor must have at least 2 dimensions")
-
-    def f(input: Any, diagonal: int = 0, *, out: Any = None) -> Any:
-        x = tensor(input, name)
-        check(x, diagonal)
-        return finish(op(x, diagonal), out, name, x)
-    f.__name__ = f.__qualname__ = name
-    f.__doc__ = doc
-    return f
-
-
-tril = triangle("tril", ops.tril, "The matrices with zeros above the diagonal (or the one `diagonal` above it).")
-triu = triangle("triu", ops.triu, "The matrices with zeros below the diagonal (or the one `diagonal` above it).")
-tril_ = triangle("tril_", ops.tril_, "In place: tril.")
-triu_ = triangle("triu_", ops.triu_, "In place: triu.")

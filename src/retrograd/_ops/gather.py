@@ -286,7 +286,7 @@ class Reduced(Along):
         b = tensor_index.take(b, corner(self.index))
         own = reduce.raw(a)
         zero = reduce.raw(b) == 0
-        filled = reduce.nonzero(b)
+        filled = moment.nonzero(b)
         start: Value = a if self.include_self else np.ones_like(own)
         whole = ScatterReduceBackward0(self.dim, self.index, "prod", True).run(start, filled)
         got = gather(whole, self.dim, self.index) / filled
@@ -662,5 +662,5 @@ def masked_select(x: Value, mask: Array) -> Value:
     return MaskedSelectBackward0(mask).run(x)
 
 
-from . import choose, reduce, shape  # noqa: E402
+from . import choose, moment, reduce, shape  # noqa: E402
 from . import index as tensor_index  # noqa: E402

@@ -419,13 +419,13 @@ class CdistBackward0(Product):
 
     def forward(self, a: Array, b: Array) -> Array:
         self.unlike = (a.shape, a.dtype, b.shape, b.dtype)
-        return reduce.norm_of(a[..., :, None, :] - b[..., None, :, :], self.p, (-1,), False)
+        return moment.norm_of(a[..., :, None, :] - b[..., None, :, :], self.p, (-1,), False)
 
     def pairs(self, g: Value, a: Value, b: Value, y: Value) -> Value:
         d = shape.unsqueeze(a, -2) - shape.unsqueeze(b, -3)
         if self.p == 0:
             return d * 0
-        return reduce.norm_grad(shape.unsqueeze(g, -1), d, shape.unsqueeze(y, -1), self.p, (len(sizes(d)) - 1,), True)
+        return moment.norm_grad(shape.unsqueeze(g, -1), d, shape.unsqueeze(y, -1), self.p, (len(sizes(d)) - 1,), True)
 
     def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
         return reduce.sum_dims(self.pairs(g, a, b, y), (len(sizes(g)) - 1,), False)
@@ -661,4 +661,4 @@ def contract(a: Value, b: Value, summed: list[int]) -> Value:
     return shape.permute(y, tuple(back))
 
 
-from . import create, index, reduce, shape  # noqa: E402
+from . import create, index, moment, reduce, shape  # noqa: E402

@@ -12,7 +12,7 @@ from .._engine import promote
 from .._engine.node import Array, Shape, Value
 from .._engine.op import A, B, Binary, Unary, X, Y
 from .._engine.tensor import TensorBase
-from . import activation, choose, create, pointwise, reduce, shape
+from . import activation, choose, create, moment, pointwise, reduce, shape
 from .pointwise import like, wide
 
 np: Final[Any] = numpy
@@ -582,10 +582,10 @@ class NormBackward1(Unary):
         self.keepdim = keepdim
 
     def forward(self, x: Array) -> Array:
-        return np.asarray(reduce.norm_of(x, self.p, self.dim, self.keepdim))
+        return np.asarray(moment.norm_of(x, self.p, self.dim, self.keepdim))
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         sizes: Shape = reduce.raw(x).shape
         g = reduce.restore(g, sizes, self.dim, self.keepdim)
         y = reduce.restore(y, sizes, self.dim, self.keepdim)
-        return reduce.norm_grad(g, x, y, self.p, self.dim)
+        return moment.norm_grad(g, x, y, self.p, self.dim)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._functions import create
+from .._functions import create, fromdata, sampling
 from .._tensor import Tensor
 from ..autograd.grad_mode import no_grad
 
@@ -186,13 +186,13 @@ def sparse_(tensor: Any, sparsity: float, std: float = 0.01, generator: Any = No
     with no_grad():
         tensor.normal_(0, std, generator=generator)
         for col in range(cols):
-            tensor[create.randperm(rows, generator=generator)[:math.ceil(sparsity * rows)], col] = 0
+            tensor[sampling.randperm(rows, generator=generator)[:math.ceil(sparsity * rows)], col] = 0
     return tensor
 
 
 def _assign(tensor: Any, values: Any) -> Any:
     with no_grad():
-        return tensor.copy_(create.as_tensor(np.asarray(values)))
+        return tensor.copy_(fromdata.as_tensor(np.asarray(values)))
 
 
 def _no_grad_uniform_(tensor: Any, a: float, b: float, generator: Any = None) -> Any:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..._engine.tensor import TensorBase
-from ..._functions import create, join
+from ..._functions import fromdata, join
 from ...autograd.grad_mode import no_grad
 from ...linalg import vector_norm
 
@@ -26,7 +26,7 @@ def get_total_norm(tensors: Any, norm_type: float = 2.0, error_if_nonfinite: boo
         found = tensors_of(tensors)
         norm_type = float(norm_type)
         if not found:
-            return create.tensor(0.0)
+            return fromdata.tensor(0.0)
         norms = [vector_norm(t, norm_type) for t in found]
         total = vector_norm(join.stack(norms), norm_type)
         if error_if_nonfinite and (total.isnan() | total.isinf()):

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._functions import create, linalg
+from ..._functions import create, products
 from ...autograd.grad_mode import no_grad
 from .. import functional as F
 from ..module import Module
@@ -85,8 +85,8 @@ class _SpectralNorm(Module):
         """Move u and v towards the singular vectors."""
         with no_grad():
             for _ in range(n_power_iterations):
-                self._u.copy_(F.normalize(linalg.mv(weight_mat, self._v), dim=0, eps=self.eps))
-                self._v.copy_(F.normalize(linalg.mv(weight_mat.t(), self._u), dim=0, eps=self.eps))
+                self._u.copy_(F.normalize(products.mv(weight_mat, self._v), dim=0, eps=self.eps))
+                self._v.copy_(F.normalize(products.mv(weight_mat.t(), self._u), dim=0, eps=self.eps))
 
     def forward(self, weight: Any) -> Any:
         if weight.ndim == 1:
@@ -95,7 +95,7 @@ class _SpectralNorm(Module):
         if self.training:
             self._power_method(matrix, self.n_power_iterations)
         u, v = self._u.clone(), self._v.clone()             # the graph keeps them; the next call moves the buffers
-        return weight / linalg.vdot(u, linalg.mv(matrix, v))
+        return weight / products.vdot(u, products.mv(matrix, v))
 
     def right_inverse(self, value: Any) -> Any:
         """The weight itself."""

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from ..._engine.tensor import TensorBase
-from ..._functions import create, join
+from ..._functions import create, fromdata, join
 from ...dtypes import int64
 
 __all__ = [
@@ -88,7 +88,7 @@ def pack_padded_sequence(input: Any, lengths: Any, batch_first: bool = False, en
     if isinstance(lengths, TensorBase):
         lengths = lengths.to("cpu")             # type: ignore[attr-defined]
     else:
-        lengths = create.as_tensor(lengths, dtype=int64)
+        lengths = fromdata.as_tensor(lengths, dtype=int64)
     order = None
     if not enforce_sorted:
         lengths, order = lengths.sort(descending=True)
@@ -113,7 +113,7 @@ def pack_padded_sequence(input: Any, lengths: Any, batch_first: bool = False, en
         raise RuntimeError(f"Expected every length to be at most {input.shape[0]}, but got {sizes[0]}")
     present = [sum(n > step for n in sizes) for step in range(sizes[0])]
     data = join.cat([input[step, :n] for step, n in enumerate(present)])
-    return PackedSequence(data, create.tensor(present, dtype=int64), order, None)
+    return PackedSequence(data, fromdata.tensor(present, dtype=int64), order, None)
 
 
 def pad_packed_sequence(
@@ -137,7 +137,7 @@ def pad_packed_sequence(
     for _ in range((total_length or steps) - steps):
         rows.append(_filled((most, *rest), padding_value, sequence.data))
     padded = join.stack(rows)
-    lengths = create.tensor([sum(n > i for n in present) for i in range(most)], dtype=int64)
+    lengths = fromdata.tensor([sum(n > i for n in present) for i in range(most)], dtype=int64)
     if sequence.unsorted_indices is not None:
         padded = padded.index_select(1, sequence.unsorted_indices)
         lengths = lengths[sequence.unsorted_indices]
@@ -179,7 +179,7 @@ def unpad_sequence(padded_sequences: Any, lengths: Any, batch_first: bool = Fals
 
 def pack_sequence(sequences: Any, enforce_sorted: bool = True) -> Any:
     """B tensors (length, ...) -> PackedSequence."""
-    lengths = create.tensor([s.shape[0] for s in sequences], dtype=int64)
+    lengths = fromdata.tensor([s.shape[0] for s in sequences], dtype=int64)
     return pack_padded_sequence(pad_sequence(sequences), lengths, enforce_sorted=enforce_sorted)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..._engine.tensor import TensorBase
-from ..._functions.create import as_tensor, tensor
+from ..._functions.fromdata import as_tensor, tensor
 from ..._functions.join import stack
 from ..._tensor import Tensor
 from ...dtypes import float64

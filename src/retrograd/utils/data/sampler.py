@@ -8,7 +8,8 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from ... import random
-from ..._functions.create import as_tensor, multinomial, randint, randperm
+from ..._functions.fromdata import as_tensor
+from ..._functions.sampling import multinomial, randint, randperm
 from ...dtypes import float64
 
 __all__ = [

@@ -1,0 +1,126 @@
+"""Decompositions of matrices: torch.linalg.cholesky, qr, svd, eigh and the older torch.svd, torch.qr."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._engine.tensor import wrap
+from .._ops import decomp, shape
+from ._args import finish
+from .matrices import check, matrices, squares, zeros_info
+from .reduce import named
+
+__all__ = [
+    "cholesky", "cholesky_solve", "cholesky_inverse", "qr", "svd",
+]
+METHODS = [
+    "cholesky", "cholesky_solve", "cholesky_inverse", "qr", "svd",
+]
+# Decompositions
+CHOLESKY_EX = named("linalg_cholesky_ex", "L", "info")
+QR = {name: named(name, "Q", "R") for name in ("linalg_qr", "qr")}
+LINALG_SVD = named("linalg_svd", "U", "S", "Vh")
+SVD = named("svd", "U", "S", "V")
+EIGH = named("linalg_eigh", "eigenvalues", "eigenvectors")
+
+
+def linalg_cholesky(A: Any, *, upper: bool = False, out: Any = None) -> Any:
+    """L with A = L Lt (Ut U if upper); LinAlgError unless positive-definite."""
+    x = squares(A, "linalg.cholesky")
+    return finish(decomp.cholesky(x, upper), out, "linalg_cholesky", x)
+
+
+def cholesky_ex(A: Any, *, upper: bool = False, check_errors: bool = False, out: Any = None) -> Any:
+    """(L, info); here a matrix that is not positive-definite always raises."""
+    return CHOLESKY_EX((linalg_cholesky(A, upper=upper), zeros_info(A)))
+
+
+def cholesky(input: Any, upper: bool = False, *, out: Any = None) -> Any:
+    """Old name of torch.linalg.cholesky."""
+    x = squares(input, "cholesky")
+    return finish(decomp.old_cholesky(x, upper), out, "cholesky", x)
+
+
+def cholesky_solve(input: Any, input2: Any, upper: bool = False, *, out: Any = None) -> Any:
+    """X with A X = input, given the Cholesky factor input2 of A."""
+    low = shape.mT(input2) if upper else input2
+    half = decomp.solve_triangular(low, input, False, True, False)
+    return finish(decomp.solve_triangular(shape.mT(low), half, True, True, False), out, "cholesky_solve", input, input2)
+
+
+def cholesky_inverse(input: Any, upper: bool = False, *, out: Any = None) -> Any:
+    """A^-1, given the Cholesky factor of A."""
+    eye = np.broadcast_to(np.eye(input.shape[-1], dtype=input.array.dtype), input.array.shape)
+    return finish(cholesky_solve(wrap(eye), input, upper), out, "cholesky_inverse", input)
+
+
+def linalg_qr(A: Any, mode: str = "reduced", *, out: Any = None) -> Any:
+    """(Q, R); mode 'reduced', 'complete' or 'r' (Q empty)."""
+    x = matrices(A, "linalg.qr")
+    if mode not in ("reduced", "complete", "r"):
+        raise RuntimeError(
+            f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), 'r', or 'complete'")
+    return QR["linalg_qr"](decomp.qr(x, mode))
+
+
+def qr(input: Any, some: bool = True, *, out: Any = None) -> Any:
+    """Old form of torch.linalg.qr."""
+    return QR["qr"](decomp.qr(matrices(input, "linalg.qr"), "reduced" if some else "complete"))
+
+
+def linalg_svd(A: Any, full_matrices: bool = True, *, driver: Any = None, out: Any = None) -> Any:
+    """(U, S, Vh) with A = U diag(S) Vh, S falling."""
+    return LINALG_SVD(decomp.svd(matrices(A, "linalg.svd"), full_matrices, "linalg.svd"))
+
+
+def svd(input: Any, some: bool = True, compute_uv: bool = True, *, out: Any = None) -> Any:
+    """(U, S, V): V, not its transpose, as in old PyTorch."""
+    x = check(input, "svd")
+    if x.ndim < 2:
+        raise RuntimeError(f"linalg.svd: input should have at least 2 dimensions, but has {x.ndim} dimensions instead")
+    x = matrices(x, "linalg.svd")
+    if not compute_uv:
+        n, m = x.array.shape[-2:]
+        lead, dtype = x.array.shape[:-2], x.array.dtype
+        return SVD((wrap(np.zeros(lead + (n, n), dtype)), svdvals(x), wrap(np.zeros(lead + (m, m), dtype))))
+    u, s, vh = decomp.svd(x, not some, "linalg.svd")
+    return SVD((u, s, shape.transpose(vh, -2, -1)))
+
+
+def svdvals(A: Any, *, driver: Any = None, out: Any = None) -> Any:
+    """Singular values, falling."""
+    x = matrices(A, "linalg.svd")
+    return finish(decomp.svd(x, False, "linalg.svd")[1], out, "linalg_svdvals", x)
+
+
+def eigh(A: Any, UPLO: str = "L", *, out: Any = None) -> Any:
+    """(eigenvalues rising, eigenvectors) of symmetric matrices; reads one triangle."""
+    x = squares(A, "linalg.eigh")
+    return EIGH(decomp.eigh(x, lower_half(UPLO)))
+
+
+def eigvalsh(A: Any, UPLO: str = "L", *, out: Any = None) -> Any:
+    """Eigenvalues of symmetric matrices, rising."""
+    x = squares(A, "linalg.eigvalsh")
+    return finish(decomp.eigh(x, lower_half(UPLO))[0], out, "linalg_eigvalsh", x)
+
+
+def lower_half(uplo: str) -> bool:
+    if uplo.upper() not in ("L", "U"):
+        raise RuntimeError(f"Expected UPLO argument to be 'L' or 'U', but got {uplo}")
+    return uplo.upper() == "L"
+
+
+def eig(A: Any, *, out: Any = None) -> Any:
+    """Not supported: the result is complex."""
+    raise NotImplementedError(
+        "linalg.eig: eigenvalues of a general matrix are complex, and retrograd has real dtypes only; use "
+        "linalg.eigh for "
+        "symmetric matrices")
+
+
+def eigvals(A: Any, *, out: Any = None) -> Any:
+    """Not supported: the result is complex."""
+    return eig(A)

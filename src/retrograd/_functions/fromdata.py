@@ -1,0 +1,280 @@
+"""Tensors from data: torch.tensor, as_tensor, from_numpy, ..."""
+
+from __future__ import annotations
+
+import builtins
+import math
+import warnings
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from .._engine import promote
+from .._engine.tensor import TensorBase, wants_grad, wrap
+from .._tensor import warn_scalar
+from ._args import flag
+
+__all__ = [
+    "tensor", "as_tensor", "asarray", "from_numpy", "from_dlpack", "frombuffer", "scalar_tensor",
+]
+DEEPEST = 64                                                    # dimensions of a NumPy array
+OVERFLOW = "Overflow when unpacking long long"
+COPY_CONSTRUCT = (
+    "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
+    "sourceTensor.detach().clone().requires_grad_(True), rather than {}(sourceTensor)."
+)
+
+
+def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False) -> Any:
+    """A copy of data (numbers, nested sequences, arrays) as a leaf.  Python floats give the default dtype.
+
+    https://pytorch.org/docs/stable/generated/torch.tensor.html
+    """
+    dtypes.check_device(device)
+    if isinstance(data, TensorBase):
+        warnings.warn(COPY_CONSTRUCT.format("torch.tensor"), UserWarning, stacklevel=2)
+    return build(data, dtype, flag(requires_grad, "tensor", "requires_grad"))
+
+
+def build(data: Any, dtype: Any, requires_grad: bool) -> Any:
+    want = None if dtype is None else dtypes.to_numpy(dtype, "tensor")
+    return leaf(array_of(data, want).copy(), requires_grad)
+
+
+def leaf(array: Any, requires_grad: bool) -> Any:
+    out = wrap(array)
+    if requires_grad:
+        if out.array.dtype.kind not in "fV":
+            raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
+        out.rg = True
+    return out
+
+
+def array_of(data: Any, want: Any) -> Any:
+    """data as an array of a dtype we have: `want`, or the one PyTorch would infer."""
+    if isinstance(data, TensorBase):
+        array = data.array
+        return array if want is None or want == array.dtype else convert(array, want)
+    if isinstance(data, (np.ndarray, np.generic)):
+        array = np.asarray(data)
+        dtypes.of(array.dtype)
+        return array if want is None else convert(array, want)
+    if isinstance(data, (bool, int, float)):
+        array = number_array(data, want)
+    elif isinstance(data, (str, bytes)):
+        raise TypeError(f"new(): invalid data type '{type(data).__name__}'")
+    elif hasattr(data, "__array__"):
+        return array_of(np.asarray(data), want)
+    else:
+        array = nested(data, want)
+    if want is None:
+        return array
+    dtypes.check_fits(array, want, want.name)
+    return convert(array, want)
+
+
+def convert(array: Any, want: Any) -> Any:
+    if array.dtype.kind in "fV" and want.kind in "iu":
+        with np.errstate(all="ignore"):
+            return array.astype(np.int64).astype(want)
+    with np.errstate(all="ignore"):
+        return array.astype(want)
+
+
+def number_array(x: Any, want: Any) -> Any:
+    if isinstance(x, bool):
+        return np.asarray(x)
+    if isinstance(x, int):
+        if not -2**63 <= x < 2**63:
+            if want is not None and want.kind in "fV":
+                return np.asarray(float(x))
+            raise ValueError(OVERFLOW)
+        return np.asarray(x, np.int64)
+    return np.asarray(x, np.float64 if want is not None else dtypes.get_default_dtype().numpy)
+
+
+def nested(data: Any, want: Any) -> Any:
+    """Nested sequences of numbers, tensors and arrays."""
+    if isinstance(data, (dict, set)) or not hasattr(data, "__len__"):
+        raise RuntimeError(f"Could not infer dtype of {type(data).__name__}")
+    check_depth(data)
+    check_regular(data, 0, depth_of(data), first(data))
+    kinds: set[Any] = set()
+    flat = plain(data, kinds)
+    try:
+        array = np.array(flat)
+    except OverflowError:
+        raise ValueError(OVERFLOW) from None
+    if array.dtype.kind in "fV" and want is None:
+        return array.astype(reduce(promote.promote_types, kinds) if kinds else dtypes.get_default_dtype().numpy)
+    if array.dtype == object:
+        if want is not None and want.kind in "fV":
+            return array.astype(np.float64)
+        raise ValueError(OVERFLOW)
+    if array.dtype.kind not in "fiubV":
+        raise TypeError(f"new(): invalid data type '{type(first(data)).__name__}'")
+    if array.dtype == np.uint64 and (want is None or want.kind not in "fV"):
+        raise ValueError(OVERFLOW)
+    return array
+
+
+def first(data: Any) -> Any:
+    for _ in builtin_range(DEEPEST):
+        if not isinstance(data, (list, tuple)) or not data:
+            break
+        data = data[0]
+    return data
+
+
+def check_depth(data: Any) -> None:
+    """ValueError for lists nested deeper than arrays go, such as one that holds itself."""
+    for _ in builtin_range(DEEPEST + 1):
+        if not isinstance(data, (list, tuple)) or not data:
+            return
+        data = data[0]
+    raise ValueError(f"too many dimensions '{type(data).__name__}'")
+
+
+def allot(to: tuple[int, ...], want: Any) -> Any:
+    """Uninitialised memory; RuntimeError when there is not as much."""
+    bytes_ = math.prod(to) * want.itemsize
+    if bytes_ >= 2**63 or max(to, default=0) >= 2**63:
+        raise RuntimeError(f"Storage size calculation overflowed with sizes={list(to)}")
+    try:
+        return np.empty(to, want)
+    except (MemoryError, ValueError):
+        if len(to) > DEEPEST:
+            raise RuntimeError(f"tensors have at most {DEEPEST} dimensions, not {len(to)}") from None
+        raise too_big(bytes_) from None
+
+
+def too_big(bytes_: int) -> RuntimeError:
+    return RuntimeError(f"DefaultCPUAllocator: can't allocate memory: you tried to allocate {bytes_} bytes.")
+
+
+def check_room(to: tuple[int, ...], want: Any) -> None:
+    """allot()'s errors, for what is about to be made."""
+    if math.prod(to) * want.itemsize > 2**31 or len(to) > DEEPEST:
+        allot(to, want)
+
+
+def depth_of(data: Any) -> int:
+    n = 0
+    while isinstance(data, (list, tuple)):
+        n += 1
+        if not data:
+            break
+        data = data[0]
+    return n + data.ndim if isinstance(data, np.ndarray) else n
+
+
+def plain(data: Any, kinds: set[Any]) -> Any:
+    """data as np.array() takes it; kinds gets the dtypes of the numbers."""
+    if isinstance(data, (bool, int, float)) and not isinstance(data, np.generic):
+        kinds.add(promote.number_dtype(data))
+        return data
+    if isinstance(data, TensorBase):
+        if data.array.size != 1:
+            raise ValueError("only one element tensors can be converted to Python scalars")
+        if wants_grad(data):
+            warn_scalar(6)
+        kinds.add(data.array.dtype)
+        return data.array.reshape(())[()]
+    if isinstance(data, (list, tuple)):
+        return [plain(x, kinds) for x in data]
+    if isinstance(data, (np.ndarray, np.generic)):
+        kinds.add(data.dtype)
+        return data
+    if hasattr(data, "__len__") and hasattr(data, "__getitem__") and not isinstance(data, (str, bytes, dict)):
+        return [plain(data[i], kinds) for i in builtin_range(len(data))]
+    if isinstance(data, (str, bytes)):
+        raise TypeError(f"new(): invalid data type '{type(data).__name__}'")
+    if hasattr(data, "__index__"):
+        return plain(int(data), kinds)
+    if hasattr(data, "__float__"):
+        return plain(float(data), kinds)
+    raise RuntimeError(f"Could not infer dtype of {type(data).__name__}")
+
+
+def check_regular(data: Any, dim: int, ndim: int, scalar: Any) -> None:
+    """PyTorch's error for sequences that are ragged, in length or in depth.  scalar: the first number in there."""
+    if isinstance(scalar, str):
+        raise ValueError("too many dimensions 'str'")
+    if not isinstance(data, (list, tuple)) or not data:
+        return
+    if dim + 1 == ndim:                         # the last dimension: numbers
+        if any(isinstance(x, (list, tuple)) for x in data):
+            deep = next(type(x).__name__ for x in data if isinstance(x, (list, tuple)))
+            some_float = isinstance(scalar, float) or any(isinstance(first(x), float) for x in data)
+            raise TypeError(f"must be real number, not {deep}" if some_float else
+                            f"'{deep}' object cannot be interpreted as an integer")
+        return
+    want = len(data[0]) if hasattr(data[0], "__len__") else 0
+    for x in data:
+        if not hasattr(x, "__len__") or (isinstance(x, TensorBase) and not x.array.ndim):
+            raise TypeError("not a sequence")
+        if len(x) != want:
+            raise ValueError(f"expected sequence of length {want} at dim {dim + 1} (got {len(x)})")
+        check_regular(x, dim + 1, ndim, scalar)
+
+
+def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Any:
+    """data itself when it is a tensor of that dtype; the same memory for arrays; else a copy."""
+    dtypes.check_device(device)
+    if isinstance(data, TensorBase):
+        return data if dtype is None else data.to(dtype)  # type: ignore[attr-defined]
+    want = None if dtype is None else dtypes.to_numpy(dtype, "as_tensor")
+    return wrap(array_of(data, want))
+
+
+def asarray(obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None, requires_grad: bool = False) -> Any:
+    """obj as a tensor, sharing memory where it can unless copy=True."""
+    out = as_tensor(obj, dtype, device)
+    if copy:
+        out = out.clone()
+    return out.requires_grad_() if requires_grad else out
+
+
+def from_numpy(ndarray: Any) -> Any:
+    """A tensor on the array's memory.  TypeError for dtypes that tensors lack, ValueError for negative strides."""
+    if not isinstance(ndarray, np.ndarray):
+        raise TypeError(f"expected np.ndarray (got {dtypes.typename(ndarray)})")
+    dtypes.of(ndarray.dtype)
+    if any(s < 0 for s in ndarray.strides):
+        raise ValueError(
+            "At least one stride in the given numpy array is negative, and tensors with negative strides are not "
+            "currently supported. (You can probably work around this by making a copy of your array  with array.copy().) ")
+    if not ndarray.flags.writeable:
+        warnings.warn(
+            "The given NumPy array is not writable, and PyTorch does not support non-writable tensors. This means writing "
+            "to this tensor will result in undefined behavior. You may want to copy the array to protect its data or make "
+            "it writable before converting it to a tensor. This type of warning will be suppressed for the rest of this "
+            "program.", UserWarning, stacklevel=2)
+    return wrap(np.asarray(ndarray))
+
+
+def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None) -> Any:
+    """A tensor on the memory of any object that speaks DLPack."""
+    if isinstance(ext_tensor, TensorBase):
+        return ext_tensor.detach()  # type: ignore[attr-defined]
+    array = np.from_dlpack(ext_tensor)
+    dtypes.of(array.dtype)
+    return wrap(array.copy() if copy or not array.flags.writeable else array)
+
+
+def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False) -> Any:
+    """A 1-D tensor on the memory of a buffer."""
+    want = dtypes.to_numpy(dtype, "frombuffer")
+    try:
+        array = np.frombuffer(buffer, want, count, offset)
+    except ValueError as error:
+        raise ValueError(f"frombuffer(): {error}") from None
+    return leaf(array, requires_grad)
+
+
+def scalar_tensor(s: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Any:
+    """A 0-dim tensor of one number, in the default dtype."""
+    return build(s, dtype or dtypes.get_default_dtype(), requires_grad)
+builtin_range = builtins.range

@@ -1,0 +1,326 @@
+"""Products of vectors and matrices: torch.matmul, addmm, linear, kron, cross, cdist, multi_dot."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._engine.tensor import TensorBase
+from .._ops import create, linalg, shape
+from .._ops import reduce as sums
+from .._ops.linalg import C_NAMES, count, fold
+from ._args import dim_of, finish, tensor
+from .einsum import dotted, einsum
+from .matrices import check, kind_of
+
+__all__ = [
+    "matmul", "mm", "bmm", "mv", "dot", "inner", "vdot", "outer", "ger", "addmm", "addmv", "addmv_", "addbmm", "baddbmm",
+    "addr", "kron", "cross", "cdist", "chain_matmul", "bilinear",
+]
+METHODS = [
+    "matmul", "mm", "bmm", "mv", "dot", "inner", "vdot", "outer", "ger", "addmm", "addmm_", "addmv", "addmv_", "addbmm",
+    "addbmm_", "baddbmm", "baddbmm_", "addr", "addr_", "kron", "cross",
+]
+FUNCTIONAL = [
+    "linear", "bilinear",
+]
+
+
+def matmul(input: Any, other: Any, *, out: Any = None) -> Any:
+    """Product of vectors, matrices or batches of matrices (which broadcast)."""
+    a = tensor(input, "matmul")
+    b = tensor(other, "matmul", "other", 2)
+    return finish(linalg.matmul(a, b), out, "matmul", a, b)
+
+
+def mm(input: Any, mat2: Any, *, out: Any = None) -> Any:
+    """(n, m) @ (m, p)"""
+    a = tensor(input, "mm")
+    b = tensor(mat2, "mm", "mat2", 2)
+    return finish(linalg.mm(a, b), out, "mm", a, b)
+
+
+def bmm(input: Any, mat2: Any, *, out: Any = None) -> Any:
+    """(b, n, m) @ (b, m, p)"""
+    a = tensor(input, "bmm")
+    b = tensor(mat2, "bmm", "mat2", 2)
+    return finish(linalg.bmm(a, b), out, "bmm", a, b)
+
+
+def mv(input: Any, vec: Any, *, out: Any = None) -> Any:
+    """(n, m) @ (m,)"""
+    a = tensor(input, "mv")
+    b = tensor(vec, "mv", "vec", 2)
+    return finish(linalg.mv(a, b), out, "mv", a, b)
+
+
+def dot(input: Any, tensor: Any, *, out: Any = None) -> Any:
+    """(m,) . (m,); no broadcasting."""
+    a = check(input, "dot")
+    b = check(tensor, "dot", "tensor", 2)
+    return finish(linalg.dot(a, b), out, "dot", a, b)
+
+
+def vdot(input: Any, other: Any, *, out: Any = None) -> Any:
+    """dot, for real tensors."""
+    a = check(input, "vdot")
+    b = check(other, "vdot", "other", 2)
+    return finish(linalg.vdot(a, b), out, "vdot", a, b)
+
+
+def inner(input: Any, other: Any, *, out: Any = None) -> Any:
+    """Sum of products over the last dim of both; one of them may be a 0-dim factor."""
+    a = check(input, "inner")
+    b = check(other, "inner", "other", 2)
+    if a.ndim == 0 or b.ndim == 0:
+        return finish(a * b, out, "inner", a, b)
+    if a.shape[-1] != b.shape[-1]:
+        raise RuntimeError(
+            "inner() the last dimension must match on both input tensors but got shapes "
+            f"{list(a.shape)} and {list(b.shape)}")
+    return finish(dotted(a, b, [a.ndim - 1], [b.ndim - 1]), out, "inner", a, b)
+
+
+def outer(input: Any, vec2: Any, *, out: Any = None) -> Any:
+    """(n,) x (m,) -> (n, m)"""
+    a = check(input, "outer")
+    b = check(vec2, "outer", "vec2", 2)
+    for name, x in (("self", a), ("vec2", b)):
+        if x.ndim != 1:
+            raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {x.ndim}-D")
+    return finish(fold(a, (a.shape[0], 1)) * b, out, "outer", a, b)
+
+
+ger = outer
+
+
+def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1, out: Any = None) -> Any:
+    """beta * input + alpha * (mat1 @ mat2); input broadcasts, and is ignored when beta is 0."""
+    return affine(linalg.AddmmBackward0, "addmm", ("mat1", "mat2"), input, mat1, mat2, beta, alpha, out)
+
+
+def addmv(input: Any, mat: Any, vec: Any, *, beta: Any = 1, alpha: Any = 1, out: Any = None) -> Any:
+    """beta * input + alpha * (mat @ vec)"""
+    return affine(linalg.AddmvBackward0, "addmv", ("mat", "vec"), input, mat, vec, beta, alpha, out)
+
+
+def addbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1, out: Any = None) -> Any:
+    """beta * input + alpha * (batch1 @ batch2 summed over the batch)"""
+    return affine(linalg.AddbmmBackward0, "addbmm", ("batch1", "batch2"), input, batch1, batch2, beta, alpha, out)
+
+
+def baddbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1, out: Any = None) -> Any:
+    """beta * input + alpha * (batch1 @ batch2)"""
+    return affine(linalg.BaddbmmBackward0, "baddbmm", ("batch1", "batch2"), input, batch1, batch2, beta, alpha, out)
+
+
+def addr(input: Any, vec1: Any, vec2: Any, *, beta: Any = 1, alpha: Any = 1, out: Any = None) -> Any:
+    """beta * input + alpha * outer(vec1, vec2)"""
+    return affine(linalg.AddrBackward0, "addr", ("vec1", "vec2"), input, vec1, vec2, beta, alpha, out)
+
+
+def affine(op: Any, name: str, names: Any, input: Any, a: Any, b: Any, beta: Any, alpha: Any, out: Any) -> Any:
+    xs = [check(input, name), check(a, name, names[0], 2), check(b, name, names[1], 3)]
+    return finish(op(beta, alpha).run(xs), out, name, *xs)
+
+
+def in_place(op: Any, name: str, names: Any) -> Any:
+    """The in-place method of `op`."""
+    def method(input: Any, a: Any, b: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+        xs = [check(input, name), check(a, name, names[0], 1), check(b, name, names[1], 2)]
+        have, sa, sb = (tuple(x.array.shape) for x in xs)
+        if name == "addmm_" and len(sa) == len(sb) == 2 and sa[1] == sb[0] and have != (sa[0], sb[1]):
+            raise RuntimeError(
+                f"Bad in-place call: input tensor size {list(have)} and output tensor size {[sa[0], sb[1]]} should "
+                "match")
+        if name == "addr_" and len(sa) == len(sb) == 1 and have != sa + sb:
+            if len(have) != 2:
+                raise RuntimeError(f"2D tensor expected, got {len(have)}D tensor for input")
+            raise RuntimeError(f"size mismatch, input: {list(have)}, v1: {list(sa)}, v2: {list(sb)}")
+        full = {"addmv_": sa[:1], "baddbmm_": sa[:2] + sb[2:]}.get(name, have)
+        if len(have) < len(full) and all(n in (1, m) for n, m in zip(have[::-1], full[::-1], strict=False)):
+            raise RuntimeError(
+                f"Bad in-place call: input tensor size {list(have)} and output tensor size {list(full)} should match")
+        return op(beta, alpha).run_(xs)
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = f"In place: {name[:-1]}."
+    return method
+addmm_ = in_place(linalg.AddmmBackward0, "addmm_", ("mat1", "mat2"))
+addmv_ = in_place(linalg.AddmvBackward0, "addmv_", ("mat", "vec"))
+addbmm_ = in_place(linalg.AddbmmBackward0, "addbmm_", ("batch1", "batch2"))
+baddbmm_ = in_place(linalg.BaddbmmBackward0, "baddbmm_", ("batch1", "batch2"))
+addr_ = in_place(linalg.AddrBackward0, "addr_", ("vec1", "vec2"))
+
+
+def linear(input: Any, weight: Any, bias: Any = None) -> Any:
+    """input (*, I) @ weight (O, I).T + bias (O,) -> (*, O)"""
+    if not isinstance(input, TensorBase) or not isinstance(weight, TensorBase):
+        check(input, "linear")
+        check(weight, "linear", "weight", 2)
+    if bias is not None and not isinstance(bias, TensorBase):
+        check(bias, "linear", "bias", 3)
+    return linalg.linear(input, weight, bias)
+
+
+def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
+    """y[o] = input1 @ weight[o] @ input2 + bias[o], for input1 (*, I), input2 (*, J), weight (O, I, J) -> (*, O)."""
+    a = check(input1, "bilinear", "input1", 1)
+    b = check(input2, "bilinear", "input2", 2)
+    w = check(weight, "bilinear", "weight", 3)
+    if a.ndim != b.ndim:
+        raise RuntimeError(f"bilinear(): input dimensions do not match: got {a.ndim} and {b.ndim}")
+    for i in range(a.ndim - 1):
+        if a.shape[i] != b.shape[i]:
+            raise RuntimeError(
+                f"bilinear(): input batch dimensions do not match at dim {i}: got {a.shape[i]} and {b.shape[i]}")
+    for name, x, d in (("input1", a, 1), ("input2", b, 2)):
+        if w.ndim <= d or x.shape[-1] != w.shape[d]:
+            raise RuntimeError(
+                f"bilinear(): {name} size does not match weight size: got {x.shape[-1]} but expected "
+                f"{w.shape[d] if w.ndim > d else 0}")
+    if bias is not None and bias.shape[0] != w.shape[0]:
+        raise RuntimeError(
+            f"bilinear(): bias size does not match weight size: got {bias.shape[0]} but expected {w.shape[0]}")
+    lead = tuple(a.array.shape[:-1])
+    n = count(lead)
+    flat_a = fold(a, (n, a.shape[-1]))
+    flat_b = fold(b, (n, b.shape[-1]))
+    y = einsum("ni,oij,nj->no", flat_a, w, flat_b)
+    y = fold(y, lead + (w.array.shape[0],))
+    return y if bias is None else y + bias
+
+
+def kron(input: Any, other: Any, *, out: Any = None) -> Any:
+    """Kronecker product: every element of input times the whole of other."""
+    a, b = check(input, "kron"), check(other, "kron", "other", 2)
+    n = max(a.ndim, b.ndim)
+    sa = (1,) * (n - a.ndim) + tuple(a.array.shape)
+    sb = (1,) * (n - b.ndim) + tuple(b.array.shape)
+    left = shape.unsafe_view(a, tuple(v for s in sa for v in (s, 1)))
+    right = shape.unsafe_view(b, tuple(v for s in sb for v in (1, s)))
+    y = shape.unsafe_view(left * right, tuple(p * q for p, q in zip(sa, sb, strict=True)))
+    return finish(y, out, "kron", a, b)
+
+
+def cross(input: Any, other: Any, dim: Any = None, *, out: Any = None) -> Any:
+    """Cross product along a dim of size 3 (the first such, if not given)."""
+    a, b = check(input, "cross"), check(other, "cross", "other", 2)
+    if dim is None:
+        found = [d for d, n in enumerate(a.shape) if n == 3]
+        if not found:
+            raise RuntimeError("no dimension of size 3 in input")
+        dim = found[0]
+    return crossed(a, b, dim, out)
+
+
+def linalg_cross(input: Any, other: Any, *, dim: int = -1, out: Any = None) -> Any:
+    """Cross product along a dim of size 3; the others broadcast."""
+    return crossed(check(input, "linalg_cross"), check(other, "linalg_cross", "other", 2), dim, out)
+
+
+def crossed(a: Any, b: Any, dim: int, out: Any) -> Any:
+    if a.ndim != b.ndim:
+        raise RuntimeError("linalg.cross: inputs must have the same number of dimensions.")
+    at = dim_of(dim, a.ndim)
+    if a.shape[at] != 3 or b.shape[at] != 3:
+        raise RuntimeError(
+            f"linalg.cross: inputs dimension {dim} must have length 3. Got {a.shape[at]} and {b.shape[at]}")
+    return finish(linalg.cross(a, b, at), out, "linalg_cross", a, b)
+
+
+def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: str = "use_mm_for_euclid_dist_if_necessary") -> Any:
+    """p-norm distances of the rows of x1 (*, n, m) and x2 (*, k, m) -> (*, n, k)."""
+    a, b = check(x1, "cdist", "x1"), check(x2, "cdist", "x2", 2)
+    if compute_mode not in (
+            "use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist", "donot_use_mm_for_euclid_dist"):
+        raise ValueError(f"{compute_mode} is not a valid value for compute_mode")
+    for name, x in (("X1", a), ("X2", b)):
+        if x.array.dtype.kind not in "fV":
+            raise RuntimeError(f"cdist only supports floating-point dtypes, {name} got: {kind_of(x)}")
+    for name, x in (("X1", a), ("X2", b)):
+        if x.ndim < 2:
+            raise RuntimeError(f"cdist only supports at least 2D tensors, {name} got: {x.ndim}D")
+    if a.shape[-1] != b.shape[-1]:
+        raise RuntimeError(f"X1 and X2 must have the same number of columns. X1: {a.shape[-1]} X2: {b.shape[-1]}")
+    if p < 0:
+        raise RuntimeError("cdist only supports non-negative p values")
+    linalg.batch_shape(tuple(a.array.shape[:-2]), tuple(b.array.shape[:-2]))
+    same_type(a, b)
+    return linalg.CdistBackward0(float(p)).run(a, b)
+
+
+def same_type(a: Any, b: Any) -> None:
+    if a.array.dtype != b.array.dtype:
+        raise RuntimeError(f"expected scalar type {kind_of(a)} but found {kind_of(b)}")
+
+
+def multi_dot(tensors: Any, *, out: Any = None) -> Any:
+    """The product of several matrices, in the cheapest order; the first and last may be vectors."""
+    xs = list(tensors)
+    n = len(xs)
+    if n < 2:
+        raise RuntimeError(f"multi_dot(): expected at least 2 tensors but got {n}")
+    sizes: list[int] = []
+    shown: list[int] = []
+    if xs[0].ndim == 1:
+        xs[0] = shape.unsqueeze(xs[0], 0)
+    elif xs[0].ndim == 2:
+        shown.append(xs[0].shape[0])
+    else:
+        raise RuntimeError(f"multi_dot(): the first tensor must be 1D or 2D but got {xs[0].ndim}D")
+    if xs[-1].ndim == 1:
+        xs[-1] = shape.unsqueeze(xs[-1], 1)
+    elif xs[-1].ndim == 2:
+        shown.append(xs[-1].shape[1])
+    else:
+        raise RuntimeError(f"multi_dot(): the last tensor must be 1D or 2D but got {xs[-1].ndim}D")
+    for i in range(1, n - 1):
+        if xs[i].ndim != 2:
+            raise RuntimeError(f"multi_dot(): tensor {i} must be 2D but got {xs[i].ndim}D")
+    for i in range(n):
+        if xs[i].array.dtype != xs[0].array.dtype:
+            raise RuntimeError(
+                "multi_dot(): all tensors must have be the same dtype but tensor 0 is "
+                f"{C_NAMES[xs[0].array.dtype.name]} and tensor {i} {C_NAMES[xs[i].array.dtype.name]}")
+    for i in range(n - 1):
+        if xs[i].shape[1] != xs[i + 1].shape[0]:
+            raise RuntimeError(
+                f"multi_dot(): tensors {i} and {i + 1} with shapes {list(xs[i].shape)} and {list(xs[i + 1].shape)} "
+                "cannot be multiplied")
+    sizes = [x.shape[0] for x in xs] + [xs[-1].shape[1]]
+    y = linalg.mm(xs[0], xs[1]) if n == 2 else chain(xs, best_splits(sizes), 0, n - 1)
+    return finish(shape.reshape(y, tuple(shown)), out, "multi_dot", *xs)
+
+
+def best_splits(sizes: list[int]) -> dict[tuple[int, int], int]:
+    """Matrix-chain order by dynamic programming (Cormen et al., section 14.2)."""
+    n = len(sizes) - 1
+    cost = {(i, i): 0 for i in range(n)}
+    split: dict[tuple[int, int], int] = {}
+    for length in range(1, n):
+        for i in range(n - length):
+            j = i + length
+            options = [(cost[i, k] + cost[k + 1, j] + sizes[i] * sizes[k + 1] * sizes[j + 1], k) for k in range(i, j)]
+            cost[i, j], split[i, j] = min(options)
+    return split
+
+
+def chain(xs: list[Any], split: dict[tuple[int, int], int], i: int, j: int) -> Any:
+    if i == j:
+        return xs[i]
+    k = split[i, j]
+    return linalg.mm(chain(xs, split, i, k), chain(xs, split, k + 1, j))
+
+
+def chain_matmul(*matrices: Any, out: Any = None) -> Any:
+    """Old name of torch.linalg.multi_dot."""
+    if len(matrices) == 1 and isinstance(matrices[0], (list, tuple)):
+        matrices = tuple(matrices[0])
+    if len(matrices) == 1:
+        return create.clone(matrices[0])
+    return multi_dot(matrices, out=out)
+
+
+def vecdot(x: Any, y: Any, *, dim: int = -1, out: Any = None) -> Any:
+    """Sum of x * y over one dim; the others broadcast."""
+    product = check(x, "linalg_vecdot", "x") * check(y, "linalg_vecdot", "y", 2)
+    return finish(sums.sum_dims(product, (dim_of(dim, product.ndim),), False), out, "linalg_vecdot", x, y)

@@ -1,0 +1,165 @@
+"""Random numbers of all kinds: torch.randint, normal, bernoulli, and Tensor.uniform_, normal_, ..."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes, random
+from .._engine.tensor import TensorBase, wrap
+from ._args import refused, whole
+from ._args import tensor as tensor_arg
+from .create import fill_out, number, sizes
+from .fromdata import check_room, leaf
+
+__all__ = [
+    "randint", "randperm", "randint_like", "normal", "bernoulli", "multinomial", "poisson",
+]
+METHODS = [
+    "uniform_", "normal_", "random_", "bernoulli", "bernoulli_", "exponential_", "geometric_", "cauchy_",
+    "log_normal_", "multinomial",
+]
+
+# Random numbers: reproducible from the seed, not bit-equal to PyTorch's.
+def randint(*args: Any, generator: Any = None, out: Any = None, dtype: Any = dtypes.int64, layout: Any = None,
+            device: Any = None, requires_grad: bool = False, low: int | None = None, high: int | None = None,
+            size: Any = None) -> Any:
+    """randint([low,] high, size): uniform integers in [low, high)."""
+    rest = list(args)
+    if not 2 <= len(rest) + sum(x is not None for x in (low, high, size)) <= 3:
+        raise refused("randint", args, "(int high, tuple of ints size)", "(int low, int high, tuple of ints size)")
+    if size is None:
+        size = rest.pop()
+    if not isinstance(size, (tuple, list)):
+        raise TypeError(
+            f"randint(): argument 'size' (position {len(args)}) must be tuple of ints, not {dtypes.typename(size)}")
+    if high is None:
+        high = whole(rest.pop(), "randint", "high", len(rest) + 1)
+    if low is None:
+        low = whole(rest.pop(), "randint", "low") if rest else 0
+    if low >= high:
+        raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
+    to = sizes((size,), "randint")
+    check_room(to, dtypes.to_numpy(dtype or dtypes.int64, "randint"))
+    array = random.integers(to, dtypes.to_numpy(dtype or dtypes.int64, "randint"), low, high, generator=generator)
+    return leaf(array, requires_grad) if out is None else fill_out(out, array)
+
+
+def randint_like(input: Any, *args: Any, dtype: Any = None, requires_grad: bool = False) -> Any:
+    """randint of input's shape and dtype."""
+    x = tensor_arg(input, "randint_like")
+    return randint(*args, x.array.shape, dtype=dtype or dtypes.of(x.array.dtype), requires_grad=requires_grad)
+
+
+def randperm(n: int, *, generator: Any = None, out: Any = None, dtype: Any = dtypes.int64, layout: Any = None,
+             device: Any = None, requires_grad: bool = False, pin_memory: bool = False) -> Any:
+    """A random order of 0 .. n-1."""
+    check_room((whole(n, "randperm", "n"),), dtypes.to_numpy(dtype, "randperm"))
+    array = random.permutation(whole(n, "randperm", "n"), dtypes.to_numpy(dtype, "randperm"), generator=generator)
+    return leaf(array, requires_grad) if out is None else fill_out(out, array)
+
+
+def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Any = None, out: Any = None,
+           dtype: Any = None, requires_grad: bool = False) -> Any:
+    """Normal numbers; mean and std are numbers (then size is needed) or tensors."""
+    arrays = [x.array for x in (mean, std) if isinstance(x, TensorBase)]
+    if size is not None:
+        to: Any = sizes((size,), "normal")
+        want = dtypes.get_default_dtype().numpy if dtype is None else dtypes.to_numpy(dtype, "normal")
+    elif arrays:
+        to = np.broadcast_shapes(*(a.shape for a in arrays))
+        want = arrays[0].dtype
+    else:
+        raise refused("normal", (mean, std), "(Tensor mean, Tensor std)", "(Tensor mean, float std = 1)",
+                      "(float mean, Tensor std)", "(float mean, float std, tuple of ints size)")
+    m, s = (x.array if isinstance(x, TensorBase) else x for x in (mean, std))
+    if np.any(np.asarray(s) < 0):
+        raise RuntimeError(f"normal expects std >= 0.0, but found std {s:g}" if not isinstance(std, TensorBase) else
+                           "normal expects all elements of std >= 0.0")
+    array = (random.normal(to, want, generator=generator) * s + m).astype(want)
+    return leaf(array, requires_grad) if out is None else fill_out(out, array)
+
+
+def bernoulli(input: Any, p: Any = None, *, generator: Any = None, out: Any = None) -> Any:
+    """1 with probability input (or p), else 0; in input's dtype."""
+    x = tensor_arg(input, "bernoulli").array
+    if p is None and x.dtype.kind not in "fV":
+        raise NotImplementedError(f"\"bernoulli_tensor_cpu_p_\" not implemented for '{dtypes.of(x.dtype).scalar}'")
+    if p is None and x.size and not bool(((x >= 0) & (x <= 1)).all()):
+        raise RuntimeError(
+            "Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error message be improved?  If "
+            "so, please report an enhancement request to PyTorch.)")
+    array = random.bernoulli(x if p is None else number(p), x.shape, x.dtype, generator=generator)
+    return wrap(array) if out is None else fill_out(out, array)
+
+
+def multinomial(input: Any, num_samples: int, replacement: bool = False, *, generator: Any = None, out: Any = None) -> Any:
+    """num_samples indices per row, drawn with probabilities proportional to the row."""
+    array = random.multinomial(tensor_arg(input, "multinomial").array, num_samples, replacement, generator=generator)
+    return wrap(array) if out is None else fill_out(out, array)
+
+
+def poisson(input: Any, generator: Any = None) -> Any:
+    """Poisson numbers with the rates in input."""
+    return wrap(random.poisson(tensor_arg(input, "poisson").array, generator=generator))
+
+
+def _refill(input: Any, array: Any) -> Any:
+    """array into input's memory; the gradient of the old values is zero."""
+    from .._ops import index
+    return index.copy_(input, array)
+
+
+def uniform_(input: Any, a: float = 0.0, b: float = 1.0, *, generator: Any = None) -> Any:
+    """In place: uniform in [a, b)."""
+    if a > b:
+        raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={a} > to={b}")
+    return _refill(input, random.uniform(input.array.shape, input.array.dtype, a, b, generator=generator))
+
+
+def normal_(input: Any, mean: float = 0.0, std: float = 1.0, *, generator: Any = None) -> Any:
+    """In place: normal with the given mean and standard deviation."""
+    if std < 0:
+        raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
+    return _refill(input, random.normal(input.array.shape, input.array.dtype, mean, std, generator=generator))
+
+
+def random_(input: Any, *bounds: Any, generator: Any = None) -> Any:
+    """In place: random_([from,] to), uniform integers; without bounds the dtype's whole range."""
+    low = bounds[0] if len(bounds) == 2 else 0
+    high = bounds[-1] if bounds else None
+    return _refill(input, random.integers(input.array.shape, input.array.dtype, low, high, generator=generator))
+
+
+def bernoulli_(input: Any, p: Any = 0.5, *, generator: Any = None) -> Any:
+    """In place: 1 with probability p, else 0."""
+    p = p.array if isinstance(p, TensorBase) else p
+    if not isinstance(p, np.ndarray) and not 0 <= p <= 1:
+        raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p}")
+    return _refill(input, random.bernoulli(p, input.array.shape, input.array.dtype, generator=generator))
+
+
+def exponential_(input: Any, lambd: float = 1.0, *, generator: Any = None) -> Any:
+    """In place: exponential with rate lambd."""
+    if lambd <= 0:
+        raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={lambd:g}")
+    return _refill(input, random.exponential(input.array.shape, input.array.dtype, lambd, generator=generator))
+
+
+def geometric_(input: Any, p: float, *, generator: Any = None) -> Any:
+    """In place: number of trials until the first success, with probability p each."""
+    u = random.uniform(input.array.shape, np.float64, generator=generator)
+    return _refill(input, np.ceil(np.log1p(-u) / math.log1p(-p)).clip(1))
+
+
+def cauchy_(input: Any, median: float = 0.0, sigma: float = 1.0, *, generator: Any = None) -> Any:
+    """In place: Cauchy."""
+    u = random.uniform(input.array.shape, np.float64, generator=generator)
+    return _refill(input, median + sigma * np.tan(np.pi * (u - 0.5)))
+
+
+def log_normal_(input: Any, mean: float = 1.0, std: float = 2.0, *, generator: Any = None) -> Any:
+    """In place: exp of a normal."""
+    return _refill(input, np.exp(random.normal(input.array.shape, np.dtype(np.float64), mean, std, generator=generator)))

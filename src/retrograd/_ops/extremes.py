@@ -1,0 +1,255 @@
+"""Reductions that choose: max, median, kthvalue, mode.
+
+Where several elements are the extreme, full reductions share the gradient among them, reductions along one dim give it to
+the element that the indices name.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Final, final
+
+import numpy
+
+from .._engine.nary import Many
+from .._engine.node import Array, Shape, Value
+from .._engine.op import Unary, X, Y
+from .reduce import add_reduce, raw, restore
+
+np: Final[Any] = numpy
+
+
+class Extreme(Unary):
+    """One of all elements; those equal to it share the gradient."""
+
+    keep = X | Y
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        return share_all(g, raw(x), raw(y))
+
+
+@final
+class MaxBackward1(Extreme):
+    def forward(self, x: Array) -> Array:
+        return np.maximum.reduce(x, None)
+
+
+@final
+class MinBackward1(Extreme):
+    def forward(self, x: Array) -> Array:
+        return np.minimum.reduce(x, None)
+
+
+@final
+class MedianBackward0(Extreme):
+    """The lower of the two middle elements; NaN when there is one."""
+
+    def forward(self, x: Array) -> Array:
+        flat = np.sort(x.reshape(-1))
+        if flat.size == 0:
+            return np.array(np.nan).astype(x.dtype)
+        last = flat[flat.size - 1]
+        return last if last != last else flat[(flat.size - 1) // 2]
+
+
+@final
+class NanmedianBackward0(Extreme):
+    """The lower middle one of what is not NaN."""
+
+    def forward(self, x: Array) -> Array:
+        flat = np.sort(x.reshape(-1))
+        n = int(np.count_nonzero(flat == flat))
+        return flat[(n - 1) // 2] if n else np.array(np.nan).astype(x.dtype)
+
+
+def share_all(g: Value, x: Array, y: Array) -> Value:
+    """g in equal parts on the elements of x that are y."""
+    won = np.isnan(x) if y != y else x == y
+    return choose.where(won, shape.expand(g / int(np.count_nonzero(won)), x.shape), 0.0)
+
+
+class ExtremeOfDims(Unary):
+    """The extreme along dims; ties share."""
+
+    keep = X | Y
+    shows: ClassVar[Any] = {"dim": "dim", "keepdim": "keepdim"}
+
+    def __init__(self, dim: Shape, keepdim: bool) -> None:
+        self.dim = dim
+        self.keepdim = keepdim
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        return share_dims(g, raw(x), raw(y), self.dim, self.keepdim)
+
+
+@final
+class AmaxBackward0(ExtremeOfDims):
+    def forward(self, x: Array) -> Array:
+        return np.maximum.reduce(x, self.dim, None, None, self.keepdim)
+
+
+@final
+class AminBackward0(ExtremeOfDims):
+    def forward(self, x: Array) -> Array:
+        return np.minimum.reduce(x, self.dim, None, None, self.keepdim)
+
+
+def share_dims(g: Value, x: Array, y: Array, dims: Shape, keepdim: bool) -> Value:
+    """g in equal parts on the elements of x that are their group's y; NaN where y is."""
+    sizes: Shape = x.shape
+    won = (x == restore(y, sizes, dims, keepdim)).astype(x.dtype)
+    part = won / add_reduce(won, dims, None, None, True) if x.ndim else won
+    return restore(g, sizes, dims, keepdim) * part
+
+
+@final
+class AminmaxBackward0(Many):
+    keep = X | Y
+    shows: ClassVar[Any] = {"dim": "dim", "keepdim": "keepdim"}
+
+    def __init__(self, dim: Any, keepdim: bool) -> None:
+        super().__init__()
+        self.dim: Any = dim
+        self.keepdim = keepdim
+
+    def forward(self, x: Array) -> list[Array]:
+        dim = self.dim if x.ndim else None
+        keep = self.keepdim
+        return [np.minimum.reduce(x, dim, None, None, keep), np.maximum.reduce(x, dim, None, None, keep)]
+
+    def grad(self, gs: list[Value], x: Value, ys: list[Value]) -> Value:
+        own = raw(x)
+        dims = tuple(range(own.ndim)) if self.dim is None else (self.dim,)
+        return (share_dims(gs[0], own, raw(ys[0]), dims, self.keepdim)
+                + share_dims(gs[1], own, raw(ys[1]), dims, self.keepdim))
+
+
+class Choice(Unary):
+    """One element along one dim; `indices` says which."""
+
+    holds = True
+    shows: ClassVar[Any] = {"dim": "dim", "indices": "indices", "keepdim": "keepdim", "self_sym_sizes": "was"}
+
+    def __init__(self, dim: int, keepdim: bool) -> None:
+        self.dim = dim
+        self.keepdim = keepdim
+        self.indices: Array = None
+        self.was: Shape = ()
+
+    def drop(self) -> None:
+        self.indices = None
+
+    def find(self, x: Array) -> Array:
+        """Indices with the dim kept; x has dims."""
+        raise NotImplementedError
+
+    def forward(self, x: Array) -> Array:
+        self.was = x.shape
+        if x.ndim == 0:
+            self.indices = np.zeros((), np.int64)
+            return np.array(x)
+        found = self.find(x)
+        y = np.take_along_axis(x, found, self.dim)
+        if self.keepdim:
+            self.indices = found
+            return y
+        self.indices = np.asarray(found.squeeze(self.dim))
+        return y.squeeze(self.dim)
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        if not self.was:
+            return g * 1
+        if self.keepdim:
+            return gather.scatter_zeros(g, self.dim, self.indices, self.was, False)
+        return gather.scatter_zeros(
+            shape.unsqueeze(g, self.dim), self.dim, np.expand_dims(self.indices, self.dim), self.was, False)
+
+
+@final
+class MaxBackward0(Choice):
+    """The greatest, the first at a tie."""
+
+    def find(self, x: Array) -> Array:
+        return np.argmax(x, self.dim, keepdims=True)
+
+
+@final
+class MinBackward0(Choice):
+    def find(self, x: Array) -> Array:
+        return np.argmin(x, self.dim, keepdims=True)
+
+
+@final
+class MedianBackward1(Choice):
+    """The lower middle element; NaN when there is one."""
+
+    def find(self, x: Array) -> Array:
+        return middle_index(x, self.dim, False)
+
+
+@final
+class NanmedianBackward1(Choice):
+    def find(self, x: Array) -> Array:
+        return middle_index(x, self.dim, True)
+
+
+@final
+class KthvalueBackward0(Choice):
+    """The k-th smallest; NaN counts as the greatest."""
+
+    k: int = 1
+
+    def find(self, x: Array) -> Array:
+        return np.argsort(x, self.dim, kind="stable").take([self.k - 1], self.dim)
+
+
+@final
+class ModeBackward0(Choice):
+    """The most frequent element, the smallest at a tie, where it comes last."""
+
+    def find(self, x: Array) -> Array:
+        rows = np.moveaxis(x, self.dim, -1)
+        order = np.argsort(rows, -1, kind="stable")
+        ranked = np.take_along_axis(rows, order, -1)
+        at = np.arange(rows.shape[-1])
+        new = np.ones(ranked.shape, bool)
+        new[..., 1:] = ranked[..., 1:] != ranked[..., :-1]
+        length = at - np.maximum.accumulate(np.where(new, at, 0), -1)   # of the run so far, less one
+        best = np.argmax(length, -1, keepdims=True)
+        return np.moveaxis(np.take_along_axis(order, best, -1), -1, self.dim)
+
+
+def middle_index(x: Array, dim: int, skip_nan: bool) -> Array:
+    """Where the lower middle element along dim is; NaN, if not skipped, is the middle."""
+    order = np.argsort(x, dim, kind="stable")           # NaN comes last
+    n = x.shape[dim]
+    fine = np.count_nonzero(x == x, dim, keepdims=True)
+    if skip_nan:
+        return np.take_along_axis(order, np.maximum(fine - 1, 0) // 2, dim)
+    return np.take_along_axis(order, np.where(fine < n, fine, (n - 1) // 2), dim)
+
+
+def max_all(x: Value) -> Value:
+    return MaxBackward1().run(x)
+
+
+def min_all(x: Value) -> Value:
+    return MinBackward1().run(x)
+
+
+def median_all(x: Value) -> Value:
+    return MedianBackward0().run(x)
+
+
+def nanmedian_all(x: Value) -> Value:
+    return NanmedianBackward0().run(x)
+
+
+def amax(x: Value, dims: Shape, keepdim: bool) -> Value:
+    return AmaxBackward0(dims, keepdim).run(x)
+
+
+def amin(x: Value, dims: Shape, keepdim: bool) -> Value:
+    return AminBackward0(dims, keepdim).run(x)
+
+
+from . import choose, gather, shape  # noqa: E402

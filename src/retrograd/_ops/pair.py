@@ -1,0 +1,429 @@
+"""Functions of two or three numbers, element by element, that are neither arithmetic nor choices."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Final, final
+
+import numpy
+
+from .._engine import promote
+from .._engine.nary import Nary
+from .._engine.node import Array, Value
+from .._engine.op import A, B, Binary, Unary, X, Y, watch
+from .pointwise import LN2, exp, exp2, like, log, wide
+
+np: Final[Any] = numpy
+
+
+@final
+class LdexpBackward0(Binary):
+    """a * 2 ** b"""
+
+    kind = promote.FLOAT
+    reads_a = B
+    reads_b = Y
+
+    def forward(self, a: Array, b: Array) -> Array:
+        return a * np.exp2(b)
+
+    def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return g * exp2(b)
+
+    def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return g * (y * LN2)
+
+
+@final
+class FmodBackward0(Unary):
+    """Remainder of x / number, with the sign of x."""
+
+    def __init__(self, number: Any) -> None:
+        self.number: Any = number
+
+    def forward(self, x: Array) -> Array:
+        x, n = promote.operands(x, self.number, promote.SAME)
+        arith.refuse_zero(x, n)
+        return np.fmod(x, n)
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        return g
+
+
+@final
+class CopysignBackward1(Unary):
+    """|x| with the sign of a number."""
+
+    keep = X | Y
+
+    def __init__(self, number: Any) -> None:
+        self.number: Any = number
+
+    def forward(self, x: Array) -> Array:
+        x, n = promote.operands(x, self.number, promote.FLOAT)
+        return np.copysign(x, n)
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        return g * choose.where(x == 0, 0.0, y / x)
+
+
+def xlogy_of(a: Array, b: Array) -> Array:
+    """a log b, 0 where a is 0 unless b is nan."""
+    y = a * np.log(b)
+    return np.where((np.equal(a, 0)) & (b == b), np.zeros((), y.dtype), y)
+
+
+@final
+class XlogyBackward1(Unary):
+    """number * log(x)"""
+
+    keep = X
+    names: ClassVar[Any] = {"other": "x"}
+    shows: ClassVar[Any] = {"self": "number"}
+
+    def __init__(self, number: Any) -> None:
+        self.number: Any = number
+
+    def forward(self, x: Array) -> Array:
+        n, x = promote.operands(self.number, x, promote.FLOAT)
+        return xlogy_of(np.asarray(n, x.dtype), x)
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        return g * self.number / x
+
+
+@final
+class XlogyBackward2(Unary):
+    """x * log(number)"""
+
+    keep = X
+    shows: ClassVar[Any] = {"other": "number"}
+
+    def __init__(self, number: Any) -> None:
+        self.number: Any = number
+
+    def forward(self, x: Array) -> Array:
+        n, x = promote.operands(self.number, x, promote.FLOAT)
+        return xlogy_of(x, np.asarray(n, x.dtype))
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        slope = float(np.log(self.number))
+        return choose.where(x == 0, 0.0, g * slope) if self.number <= 0 else g * slope
+
+
+@final
+class XlogyBackward0(Binary):
+    """a * log(b)"""
+
+    kind = promote.FLOAT
+    reads_a = A | B
+    reads_b = A | B
+
+    def forward(self, a: Array, b: Array) -> Array:
+        return xlogy_of(a, b)
+
+    def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return choose.where((a == 0) & (b <= 0), 0.0, g * log(b))
+
+    def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return g * a / b
+
+
+@final
+class Atan2Backward0(Binary):
+    """The angle of the point (b, a)."""
+
+    kind = promote.FLOAT
+    reads_a = A | B
+    reads_b = A | B
+
+    def forward(self, a: Array, b: Array) -> Array:
+        return np.arctan2(a, b)
+
+    def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return g * b * per_square(a, b)
+
+    def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return g * -a * per_square(a, b)
+
+
+def per_square(a: Value, b: Value) -> Value:
+    """1 / (a^2 + b^2), 0 at the origin."""
+    s = a * a + b * b
+    return choose.where(s == 0, 0.0, 1.0 / s)
+
+
+@final
+class HypotBackward0(Binary):
+    """sqrt(a^2 + b^2) without overflow."""
+
+    kind = promote.FLOAT
+    reads_a = A | Y
+    reads_b = B | Y
+
+    def forward(self, a: Array, b: Array) -> Array:
+        return np.hypot(a, b)
+
+    def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return g * (a / y)
+
+    def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return g * (b / y)
+
+
+@final
+class LogaddexpBackward0(Binary):
+    """log(exp(a) + exp(b))"""
+
+    kind = promote.FLOAT
+    reads_a = A | B
+    reads_b = A | B
+
+    def forward(self, a: Array, b: Array) -> Array:
+        return np.logaddexp(a, b)
+
+    def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return g / (exp(b - a) + 1)
+
+    def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return g / (exp(a - b) + 1)
+
+
+@final
+class Logaddexp2Backward0(Binary):
+    """log2(2^a + 2^b)"""
+
+    kind = promote.FLOAT
+    reads_a = A | B
+    reads_b = A | B
+
+    def forward(self, a: Array, b: Array) -> Array:
+        return np.logaddexp2(a, b)
+
+    def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return g / (exp2(b - a) + 1)
+
+    def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return g / (exp2(a - b) + 1)
+
+
+@final
+class CopysignBackward0(Binary):
+    """|a| with the sign of b."""
+
+    kind = promote.FLOAT
+    reads_a = A | Y
+
+    def forward(self, a: Array, b: Array) -> Array:
+        return np.copysign(a, b)
+
+    def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return g * choose.where(a == 0, 0.0, y / a)
+
+    def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return create.zeros_like(g)
+
+
+@final
+class FmodBackward1(Binary):
+    """Remainder of a / b, with the sign of a."""
+
+    reads_b = A | B
+
+    def forward(self, a: Array, b: Array) -> Array:
+        arith.refuse_zero(a, b)
+        return np.fmod(a, b)
+
+    def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return g
+
+    def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return -g * arith.div_rounded(a, b, "trunc")
+
+
+@final
+class FmaxBackward0(Binary):
+    """The larger; a number wins against nan."""
+
+    reads_a = A | B
+    reads_b = A | B
+
+    def forward(self, a: Array, b: Array) -> Array:
+        return np.fmax(a, b)
+
+    def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return choose.where((a >= b) | (b != b), g, 0.0)
+
+    def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return choose.where((a >= b) | (b != b), 0.0, g)
+
+
+@final
+class FminBackward0(Binary):
+    """The smaller; a number wins against nan."""
+
+    reads_a = A | B
+    reads_b = A | B
+
+    def forward(self, a: Array, b: Array) -> Array:
+        return np.fmin(a, b)
+
+    def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return choose.where((a <= b) | (b != b), g, 0.0)
+
+    def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return choose.where((a <= b) | (b != b), 0.0, g)
+
+
+@final
+class MaskedFillBackward1(Binary):
+    """a, but b (0-dim) where the mask holds."""
+
+    holds = True
+    names: ClassVar[Any] = {}
+    shows: ClassVar[Any] = {"mask": "mask"}
+
+    def __init__(self, mask: Value) -> None:
+        self.mask: Any = watch(self, mask)
+
+    def drop(self) -> None:
+        self.mask = None
+
+    def compute(self, a: Value, b: Value, ta: Any, tb: Any) -> Array:
+        xa: Array = ta.array if ta is not None else a
+        xb: Array = tb.array if tb is not None else b
+        self.unlike = (xa.shape, xa.dtype, xb.shape, xb.dtype)
+        return self.forward(xa, xb)
+
+    def forward(self, a: Array, b: Array) -> Array:
+        return np.where(self.mask, b.astype(a.dtype), a)
+
+    def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return choose.where(self.mask, 0.0, g)
+
+    def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return choose.where(self.mask, g, 0.0)
+
+
+def mix(a: Array, b: Array, w: Any) -> Array:
+    """From a to b; written so that w = 1 gives b exactly."""
+    own = a
+    a = wide(a)
+    b = wide(b)
+    d = b - a
+    if isinstance(w, float):
+        return like(a + d * w if abs_of(w) < 0.5 else b - d * (1.0 - w), own)
+    w = wide(w)
+    return like(np.where(np.abs(w) < 0.5, a + d * w, b - d * (1 - w)), own)
+
+
+def abs_of(w: float) -> float:
+    return -w if w < 0 else w
+
+
+@final
+class LerpBackward0(Binary):
+    """a + weight * (b - a)"""
+
+    names: ClassVar[Any] = {}
+    shows: ClassVar[Any] = {"weight": "weight"}
+
+    def __init__(self, weight: float) -> None:
+        self.weight = weight
+
+    def forward(self, a: Array, b: Array) -> Array:
+        return mix(a, b, self.weight)
+
+    def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return g * (1.0 - self.weight)
+
+    def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return g * self.weight
+
+
+def together(xs: list[Array]) -> list[Array]:
+    """All in the common dtype; None stays None."""
+    some = [x for x in xs if x is not None]
+    dtype = promote.result_dtype(some)
+    for x in some[1:]:
+        if x.shape != some[0].shape:
+            promote.check_broadcast(some[0], x)
+    return [None if x is None else promote.to(x, dtype) for x in xs]
+
+
+@final
+class LerpBackward1(Nary):
+    """a + w * (b - a), w a tensor"""
+
+    reads = 1 | 2 | 4
+    names: ClassVar[Any] = {"self": 0, "end": 1, "weight": 2}
+
+    def forward(self, xs: list[Array]) -> Array:
+        return mix(xs[0], xs[1], xs[2])
+
+    def grads(self, g: Value, xs: list[Value], y: Value, want: list[bool]) -> list[Value]:
+        outs: list[Value] = [None, None, None]
+        if want[0]:
+            outs[0] = g * (1 - xs[2])
+        if want[1]:
+            outs[1] = g * xs[2]
+        if want[2]:
+            outs[2] = g * (xs[1] - xs[0])
+        return outs
+
+
+@final
+class AddcmulBackward0(Nary):
+    """x + value * a * b"""
+
+    reads = 2 | 4
+    names: ClassVar[Any] = {"tensor1": 1, "tensor2": 2}
+    shows: ClassVar[Any] = {"value": "value"}
+
+    def __init__(self, value: Any) -> None:
+        super().__init__()
+        self.value: Any = value
+
+    def forward(self, xs: list[Array]) -> Array:
+        xs = together(xs)
+        product = xs[1] * xs[2]
+        return xs[0] + (product if self.value == 1 else promote.times(product, self.value))
+
+    def grads(self, g: Value, xs: list[Value], y: Value, want: list[bool]) -> list[Value]:
+        outs: list[Value] = [None, None, None]
+        if want[0]:
+            outs[0] = g
+        if want[1]:
+            outs[1] = g * (xs[2] * self.value)
+        if want[2]:
+            outs[2] = g * (xs[1] * self.value)
+        return outs
+
+
+@final
+class AddcdivBackward0(Nary):
+    """x + value * a / b"""
+
+    reads = 2 | 4
+    names: ClassVar[Any] = {"tensor1": 1, "tensor2": 2}
+    shows: ClassVar[Any] = {"value": "value"}
+
+    def __init__(self, value: Any) -> None:
+        super().__init__()
+        self.value: Any = value
+
+    def forward(self, xs: list[Array]) -> Array:
+        xs = together(xs)
+        return xs[0] + promote.times(xs[1] / xs[2], self.value)
+
+    def grads(self, g: Value, xs: list[Value], y: Value, want: list[bool]) -> list[Value]:
+        outs: list[Value] = [None, None, None]
+        if want[0]:
+            outs[0] = g
+        if want[1]:
+            outs[1] = g * (self.value / xs[2])
+        if want[2]:
+            outs[2] = -g * ((xs[1] * self.value) / (xs[2] * xs[2]))
+        return outs
+
+
+from . import arith, choose, create  # noqa: E402  rules of other families

@@ -1,0 +1,172 @@
+"""Running reductions: cumsum, cumprod, logcumsumexp, cummax."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Final, final
+
+import numpy
+
+from .._engine.node import Array, Shape, Value
+from .._engine.op import Unary, X, Y
+from .._engine.tensor import TensorBase
+from .reduce import raw, sum_dims, without_own
+
+np: Final[Any] = numpy
+
+
+@final
+class CumsumBackward0(Unary):
+    shows: ClassVar[Any] = {"dim": "dim"}
+
+    def __init__(self, dim: int, dtype: Any) -> None:
+        self.dim = dim
+        self.dtype: Any = dtype
+        self.like: Any = None
+
+    def forward(self, x: Array) -> Array:
+        self.like = x.dtype
+        return running(np.add, x, self.dim, self.dtype)
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        got = from_end(g, self.dim)
+        return cast.cast(got, self.like) if self.dtype is not None else got
+
+
+@final
+class CumprodBackward0(Unary):
+    keep = X | Y
+    shows: ClassVar[Any] = {"dim": "dim"}
+
+    def __init__(self, dim: int, dtype: Any) -> None:
+        self.dim = dim
+        self.dtype: Any = dtype
+
+    def forward(self, x: Array) -> Array:
+        return running(np.multiply, x, self.dim, self.dtype)
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        own = raw(x)
+        if self.dtype is not None:
+            x = cast.cast(x, self.dtype)
+        if own.ndim == 0:
+            got = g * 1
+        elif np.all(own != 0):
+            got = from_end(g * y, self.dim) / x
+        else:
+            last = own.ndim - 1
+            x = without_own(shape.transpose(x, self.dim, last))
+            upper = np.triu(np.ones((own.shape[self.dim], own.shape[self.dim]), bool))
+            terms = choose.where(upper, cumprod(x, last + 1, None), 0.0)
+            g = shape.unsqueeze(shape.transpose(g, self.dim, last), last)
+            got = shape.transpose(sum_dims(terms * g, (last + 1,), False), self.dim, last)
+        return got if self.dtype is None else cast.cast(got, own.dtype)
+
+
+def log_from_end(g: Array, y: Array, dim: int) -> Array:
+    """log of the running sum, from the far end, of exp(-y) times the positive part of g"""
+    return np.flip(np.logaddexp.accumulate(np.flip(np.log(np.maximum(g, 0)) - y, dim), dim), dim)
+
+
+@final
+class LogcumsumexpBackward0(Unary):
+    keep = X | Y
+    shows: ClassVar[Any] = {"dim": "dim"}
+
+    def __init__(self, dim: int) -> None:
+        self.dim = dim
+
+    def forward(self, x: Array) -> Array:
+        if x.ndim == 0:
+            return np.array(x)
+        own = x.dtype
+        y = np.logaddexp.accumulate(x.astype(np.float32) if own.itemsize == 2 else x, self.dim)
+        return y.astype(own) if y.dtype != own else y
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        own = raw(x)
+        if own.ndim == 0:
+            return g * 1
+        if not isinstance(x, TensorBase) and not isinstance(g, TensorBase):
+            return np.exp(log_from_end(g, y, self.dim) + x) - np.exp(log_from_end(-g, y, self.dim) + x)
+        last = own.ndim - 1                     # differentiable, at the price of a square
+        gap = (shape.unsqueeze(shape.transpose(x, self.dim, last), last + 1)
+               - shape.unsqueeze(shape.transpose(y, self.dim, last), last))
+        lower = np.tril(np.ones((own.shape[self.dim], own.shape[self.dim]), bool), -1)
+        parts = pointwise.exp(choose.masked_fill(gap, lower, -np.inf))
+        g = shape.unsqueeze(shape.transpose(g, self.dim, last), last)
+        return shape.transpose(sum_dims(parts * g, (last + 1,), False), self.dim, last)
+
+
+class Record(Unary):
+    """The extreme so far; `indices` says where it was last reached."""
+
+    keep = X
+    holds = True
+    shows: ClassVar[Any] = {"dim": "dim", "indices": "indices"}
+
+    def __init__(self, dim: int) -> None:
+        self.dim = dim
+        self.indices: Array = None
+
+    def drop(self) -> None:
+        self.indices = None
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        sizes: Shape = raw(x).shape
+        return gather.scatter_zeros(g, self.dim, self.indices, sizes, True) if sizes else g * 1
+
+
+@final
+class CummaxBackward0(Record):
+    def forward(self, x: Array) -> Array:
+        y, self.indices = record(np.maximum, x, self.dim)
+        return y
+
+
+@final
+class CumminBackward0(Record):
+    def forward(self, x: Array) -> Array:
+        y, self.indices = record(np.minimum, x, self.dim)
+        return y
+
+
+def record(how: Any, x: Array, dim: int) -> Any:
+    """(running extreme, where it was last reached)"""
+    if x.ndim == 0:
+        return np.array(x), np.zeros((), np.int64)
+    y = how.accumulate(x, dim)
+    here = np.arange(x.shape[dim]).reshape(tuple([-1 if i == dim else 1 for i in range(x.ndim)]))
+    reached = (x == y) | ((x != x) & (y != y))
+    return y, np.maximum.accumulate(np.where(reached, here, 0), dim)
+
+
+def running(how: Any, x: Array, dim: int, dtype: Any) -> Array:
+    if dtype is None:
+        dtype = np.dtype(np.int64) if x.dtype.kind in "iub" else x.dtype
+    if x.ndim == 0:
+        return np.array(x).astype(dtype)
+    if dtype.itemsize == 2 and dtype.kind in "fV":
+        return how.accumulate(x.astype(np.float32), dim).astype(dtype)
+    return how.accumulate(x.astype(dtype, copy=False), dim)
+
+
+def from_end(g: Value, dim: int) -> Value:
+    """The running sum from the far end."""
+    if raw(g).ndim == 0:
+        return g
+    return shape.flip(cumsum(shape.flip(g, (dim,)), dim, None), (dim,))
+
+
+def cumsum(x: Value, dim: int, dtype: Any) -> Value:
+    return CumsumBackward0(dim, dtype).run(x)
+
+
+def cumprod(x: Value, dim: int, dtype: Any) -> Value:
+    return CumprodBackward0(dim, dtype).run(x)
+
+
+def logcumsumexp(x: Value, dim: int) -> Value:
+    return LogcumsumexpBackward0(dim).run(x)
+
+
+from . import cast, choose, gather, pointwise, shape  # noqa: E402
