@@ -39,6 +39,7 @@ Y: Final = 4        # ... the output
 X: Final = A        # ... the only input of a unary op
 
 untrack: Final[Any] = _kernels.untrack
+once_kernel: Final[Any] = _kernels.once
 OUT: Final = 1 << 30     # ... the output of an Nary op
 
 
@@ -112,6 +113,11 @@ def fit(g: Value, shape_: Shape, dtype: Any) -> Value:
     return g
 
 
+def once(ufunc: Any, x: Array) -> Array:
+    """ufunc(x), when a kernel can call it; else None."""
+    return None if once_kernel is None else once_kernel(ufunc, x)
+
+
 class Unary(Node):
     """An op of one tensor."""
 
@@ -134,15 +140,23 @@ class Unary(Node):
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         raise NotImplementedError
 
+    def quick(self, x: Array) -> Array:
+        """The result, when a kernel can make it, which never warns; else None."""
+        return None
+
     def run(self, x: Value) -> Value:
         """Arrays in, array out; Tensor in, Tensor out, recorded when grad is on."""
         if not isinstance(x, TensorBase):
-            return self.forward(x)
-        token = hush()
-        try:
-            out = wrap(self.forward(x.array))
-        finally:
-            unhush(token)
+            made = self.quick(x)
+            return made if made is not None else self.forward(x)
+        y = self.quick(x.array)
+        if y is None:
+            token = hush()
+            try:
+                y = self.forward(x.array)
+            finally:
+                unhush(token)
+        out = wrap(y)
         if recording(x):
             self.link(x)
             if self.keep & X:
@@ -247,9 +261,11 @@ class View(Unary):
     def run(self, x: Value) -> Value:
         if not isinstance(x, TensorBase):
             return self.forward(x)
-        out: TensorBase = public.new(public.tensor)
-        out.array = self.forward(x.array)
-        alias(out, x, OK)
+        return self.show(x, self.forward(x.array))
+
+    def show(self, x: TensorBase, y: Array) -> TensorBase:
+        """The Tensor of y, which shows x's memory."""
+        out = shown(x, y)
         if recording(x):
             self.link(x)
             attach(out, self)
@@ -268,6 +284,14 @@ class View(Unary):
         if record:
             views.rebase(x, self)
         return x
+
+
+def shown(x: TensorBase, y: Array) -> TensorBase:
+    """The Tensor of y, which shows x's memory; not recorded."""
+    out: TensorBase = public.new(public.tensor)
+    out.array = y
+    alias(out, x, OK)
+    return out
 
 
 def alias(out: TensorBase, x: TensorBase, why: i64) -> None:
@@ -336,6 +360,10 @@ class Binary(Node):
         """The result, when a kernel can make it of arrays of one shape and dtype (or b a Python float); else None."""
         return None
 
+    def quick_(self, a: Array, b: Array) -> bool:
+        """In place: did a kernel do it?  Arrays as for `quick`."""
+        return False
+
     def run(self, a: Value, b: Value) -> Value:
         ta: Optional[TensorBase] = a if isinstance(a, TensorBase) else None
         tb: Optional[TensorBase] = b if isinstance(b, TensorBase) else None
@@ -376,16 +404,24 @@ class Binary(Node):
         if ra or rb:
             if ((ra and self.reads_a & A) or (rb and self.reads_b & A)):
                 before = create.clone(a)
-        token = hush()
-        try:
-            y = self.compute(a, b, a, tb)
-        except promote.Foreign:
-            return NotImplemented
-        finally:
-            unhush(token)
+        done = False
+        if tb is not None or type(b) is float:
+            done = self.quick_(a.array, tb.array if tb is not None else b)
+        y: Array = None
+        if not done:
+            token = hush()
+            try:
+                y = self.compute(a, b, a, tb)
+            except promote.Foreign:
+                return NotImplemented
+            finally:
+                unhush(token)
         if ra or rb:
             self.link(before, b, a if ra else None, tb if rb else None)
-        views.store(a, y, self.casts)
+        if done:
+            bump(a)
+        else:
+            views.store(a, y, self.casts)
         if ra or rb:
             views.rebase(a, self)
             if self.keep & Y:

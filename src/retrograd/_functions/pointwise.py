@@ -100,8 +100,9 @@ def floating_function(name: str, op: Any, doc: str) -> None:
     name_ = name + "_"
 
     def function(input: Any, *, out: Any = None) -> Any:
-        x = tensor(input, name)
-        return finish(op().run(floating(x)), out, name, x)
+        x = input if isinstance(input, TensorBase) else tensor(input, name)
+        y = pointwise.floats(op, x)
+        return y if out is None else finish(y, out, name, x)
 
     def function_(input: Any) -> Any:
         x = tensor(input, name_)

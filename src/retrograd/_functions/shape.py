@@ -99,6 +99,8 @@ def view(input: Any, *shape: Any, dtype: Any = None, size: Any = None) -> Any:
     RuntimeError where the strides allow no such view.  https://pytorch.org/docs/stable/generated/torch.Tensor.view.html
     """
     x = tensor(input, "view")
+    if dtype is None and size is None and (quick := ops.view(x, shape)) is not None:
+        return quick
     if dtype is not None or (len(shape) == 1 and isinstance(shape[0], (dtypes.dtype, type))):
         return view_dtype(x, dtypes.to_numpy(shape[0] if dtype is None else dtype, "view"))
     if size is not None:
@@ -154,6 +156,8 @@ def reshape(input: Any, *shape: Any) -> Any:
     https://pytorch.org/docs/stable/generated/torch.reshape.html
     """
     x = tensor(input, "reshape")
+    if (quick := ops.view(x, shape)) is not None:
+        return quick
     return reshaped(x, sizes_arg(shape, "reshape", "shape"))
 
 

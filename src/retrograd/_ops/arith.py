@@ -8,7 +8,7 @@ import numpy
 from .. import _kernels
 from .._engine import promote
 from .._engine.node import Array, Node, Value
-from .._engine.op import A, B, Binary, Unary, X, Y
+from .._engine.op import A, B, Binary, Unary, X, Y, once
 from .._engine.tensor import TensorBase, bump
 
 np: Final[Any] = numpy
@@ -17,6 +17,9 @@ sub_kernel: Final[Any] = _kernels.sub
 mul_kernel: Final[Any] = _kernels.mul
 div_kernel: Final[Any] = _kernels.div
 add_into_kernel: Final[Any] = _kernels.add_into
+sub_into_kernel: Final[Any] = _kernels.sub_into
+mul_into_kernel: Final[Any] = _kernels.mul_into
+div_into_kernel: Final[Any] = _kernels.div_into
 
 
 @final
@@ -28,6 +31,9 @@ class AddBackward0(Binary):
 
     def quick(self, a: Array, b: Array) -> Array:
         return None if add_kernel is None or self.alpha != 1 else add_kernel(a, b)
+
+    def quick_(self, a: Array, b: Array) -> bool:
+        return add_into_kernel is not None and self.alpha == 1 and add_into_kernel(a, b)
 
     def forward(self, a: Array, b: Array) -> Array:
         return a + b if self.alpha == 1 else a + promote.times(b, self.alpha)
@@ -48,6 +54,9 @@ class SubBackward0(Binary):
 
     def quick(self, a: Array, b: Array) -> Array:
         return None if sub_kernel is None or self.alpha != 1 else sub_kernel(a, b)
+
+    def quick_(self, a: Array, b: Array) -> bool:
+        return sub_into_kernel is not None and self.alpha == 1 and sub_into_kernel(a, b)
 
     def compute(self, a: Value, b: Value, ta: Optional[TensorBase], tb: Optional[TensorBase]) -> Array:
         refuse_bool(ta.array if ta is not None else a, tb.array if tb is not None else b)
@@ -111,6 +120,9 @@ class MulBackward0(Binary):
     def quick(self, a: Array, b: Array) -> Array:
         return None if mul_kernel is None else mul_kernel(a, b)
 
+    def quick_(self, a: Array, b: Array) -> bool:
+        return mul_into_kernel is not None and mul_into_kernel(a, b)
+
     def forward(self, a: Array, b: Array) -> Array:
         return a * b
 
@@ -146,6 +158,9 @@ class DivBackward0(Binary):
 
     def quick(self, a: Array, b: Array) -> Array:
         return None if div_kernel is None else div_kernel(a, b)
+
+    def quick_(self, a: Array, b: Array) -> bool:
+        return div_into_kernel is not None and div_into_kernel(a, b)
 
     def forward(self, a: Array, b: Array) -> Array:
         return np.true_divide(a, b)
@@ -186,6 +201,9 @@ class DivBackward2(Binary):
 
 @final
 class NegBackward0(Unary):
+    def quick(self, x: Array) -> Array:
+        return once(np.negative, x)
+
     def forward(self, x: Array) -> Array:
         if x.dtype.kind == "b":
             raise RuntimeError(

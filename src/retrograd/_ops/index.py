@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Final, Optional, final
 import numpy
 
 from .._engine.node import Array, Node, Shape, Value
-from .._engine.op import Binary, Unary, View, watch
+from .._engine.op import Binary, Unary, View, recording, shown, watch
 from .._engine.saved import TYPE_NAMES
 from .._engine.tensor import TensorBase, wrap
 from .._engine.views import NAMES, dtype_of
@@ -542,6 +542,8 @@ def slice_dim(x: Value, dim: int, s: Any, always: bool) -> Value:
     sizes: Shape = x.array.shape
     if len(sizes) == 0:
         raise IndexError("slice() cannot be applied to a 0-dim tensor.")
+    if always and dim == 0 and s.step is None and is_plain(s.start) and is_plain(s.stop) and not recording(x):
+        return shown(x, x.array[s])             # NumPy cuts the bounds as PyTorch does
     step = 1 if s.step is None else whole(s.step)
     if step <= 0:
         raise ValueError("slice step cannot be zero" if step == 0 else "step must be greater than zero")
@@ -553,6 +555,10 @@ def slice_dim(x: Value, dim: int, s: Any, always: bool) -> Value:
     if not always and first == 0 and stop == n and step == 1:
         return x
     return SliceBackward0(dim, start, max(stop, start), step).run(x)
+
+
+def is_plain(bound: Any) -> bool:
+    return bound is None or type(bound) is int
 
 
 def out_of_range(dim: int, n: int) -> IndexError:

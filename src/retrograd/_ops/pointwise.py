@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Final, final
 import numpy
 
 from .._engine.node import Array, Value
-from .._engine.op import A, B, Binary, Unary, X, Y
+from .._engine.op import A, B, Binary, Unary, X, Y, once
 from .._engine.tensor import TensorBase
 from . import special
 from .cast import floating
@@ -32,93 +32,112 @@ def like(y: Array, x: Array) -> Array:
     return y if y.dtype is x.dtype else y.astype(x.dtype)
 
 
-@final
-class ExpBackward0(Unary):
-    keep = Y
+class OneUfunc(Unary):
+    """An op that is one ufunc."""
+
+    def ufunc(self) -> Any:
+        raise NotImplementedError
+
+    def quick(self, x: Array) -> Array:
+        return once(self.ufunc(), x)
 
     def forward(self, x: Array) -> Array:
-        return np.exp(x)
+        return self.ufunc()(x)
+
+
+def floats(op: Any, x: TensorBase) -> Value:
+    """op, a class, on x in floating point."""
+    node: Unary = op()
+    return node.run(floating(x))
+
+
+@final
+class ExpBackward0(OneUfunc):
+    keep = Y
+
+    def ufunc(self) -> Any:
+        return np.exp
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         return g * y
 
 
 @final
-class Exp2Backward0(Unary):
+class Exp2Backward0(OneUfunc):
     keep = Y
 
-    def forward(self, x: Array) -> Array:
-        return np.exp2(x)
+    def ufunc(self) -> Any:
+        return np.exp2
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         return g * y * LN2
 
 
 @final
-class Expm1Backward0(Unary):
+class Expm1Backward0(OneUfunc):
     """exp(x) - 1, exact near 0"""
 
     keep = Y
 
-    def forward(self, x: Array) -> Array:
-        return np.expm1(x)
+    def ufunc(self) -> Any:
+        return np.expm1
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         return g * (y + 1)
 
 
 @final
-class LogBackward0(Unary):
+class LogBackward0(OneUfunc):
     keep = X
 
-    def forward(self, x: Array) -> Array:
-        return np.log(x)
+    def ufunc(self) -> Any:
+        return np.log
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         return g / x
 
 
 @final
-class Log2Backward0(Unary):
+class Log2Backward0(OneUfunc):
     keep = X
 
-    def forward(self, x: Array) -> Array:
-        return np.log2(x)
+    def ufunc(self) -> Any:
+        return np.log2
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         return g / (x * LN2)
 
 
 @final
-class Log10Backward0(Unary):
+class Log10Backward0(OneUfunc):
     keep = X
 
-    def forward(self, x: Array) -> Array:
-        return np.log10(x)
+    def ufunc(self) -> Any:
+        return np.log10
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         return g / (x * LN10)
 
 
 @final
-class Log1PBackward0(Unary):
+class Log1PBackward0(OneUfunc):
     """log(1 + x), exact near 0"""
 
     keep = X
 
-    def forward(self, x: Array) -> Array:
-        return np.log1p(x)
+    def ufunc(self) -> Any:
+        return np.log1p
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         return g / (x + 1)
 
 
 @final
-class SqrtBackward0(Unary):
+class SqrtBackward0(OneUfunc):
     keep = Y
 
-    def forward(self, x: Array) -> Array:
-        return np.sqrt(x)
+    def ufunc(self) -> Any:
+        return np.sqrt
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         return g / (y * 2)
@@ -136,110 +155,110 @@ class RsqrtBackward0(Unary):
 
 
 @final
-class AbsBackward0(Unary):
+class AbsBackward0(OneUfunc):
     keep = X
 
-    def forward(self, x: Array) -> Array:
-        return np.abs(x)
+    def ufunc(self) -> Any:
+        return np.abs
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         return g * sign(x)
 
 
 @final
-class SinBackward0(Unary):
+class SinBackward0(OneUfunc):
     keep = X
 
-    def forward(self, x: Array) -> Array:
-        return np.sin(x)
+    def ufunc(self) -> Any:
+        return np.sin
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         return g * cos(x)
 
 
 @final
-class CosBackward0(Unary):
+class CosBackward0(OneUfunc):
     keep = X
 
-    def forward(self, x: Array) -> Array:
-        return np.cos(x)
+    def ufunc(self) -> Any:
+        return np.cos
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         return -g * sin(x)
 
 
 @final
-class TanBackward0(Unary):
+class TanBackward0(OneUfunc):
     keep = Y
 
-    def forward(self, x: Array) -> Array:
-        return np.tan(x)
+    def ufunc(self) -> Any:
+        return np.tan
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         return g * (y * y + 1)
 
 
 @final
-class AsinBackward0(Unary):
+class AsinBackward0(OneUfunc):
     keep = X
 
-    def forward(self, x: Array) -> Array:
-        return np.arcsin(x)
+    def ufunc(self) -> Any:
+        return np.arcsin
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         return g * rsqrt(1 - x * x)
 
 
 @final
-class AcosBackward0(Unary):
+class AcosBackward0(OneUfunc):
     keep = X
 
-    def forward(self, x: Array) -> Array:
-        return np.arccos(x)
+    def ufunc(self) -> Any:
+        return np.arccos
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         return -g * rsqrt(1 - x * x)
 
 
 @final
-class AtanBackward0(Unary):
+class AtanBackward0(OneUfunc):
     keep = X
 
-    def forward(self, x: Array) -> Array:
-        return np.arctan(x)
+    def ufunc(self) -> Any:
+        return np.arctan
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         return g / (x * x + 1)
 
 
 @final
-class SinhBackward0(Unary):
+class SinhBackward0(OneUfunc):
     keep = X
 
-    def forward(self, x: Array) -> Array:
-        return np.sinh(x)
+    def ufunc(self) -> Any:
+        return np.sinh
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         return g * cosh(x)
 
 
 @final
-class CoshBackward0(Unary):
+class CoshBackward0(OneUfunc):
     keep = X
 
-    def forward(self, x: Array) -> Array:
-        return np.cosh(x)
+    def ufunc(self) -> Any:
+        return np.cosh
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         return g * sinh(x)
 
 
 @final
-class TanhBackward0(Unary):
+class TanhBackward0(OneUfunc):
     keep = Y
 
-    def forward(self, x: Array) -> Array:
-        return np.tanh(x)
+    def ufunc(self) -> Any:
+        return np.tanh
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         return TanhBackwardBackward0().run(g, y) if isinstance(y, TensorBase) else g * (1 - y * y)
@@ -264,33 +283,33 @@ class TanhBackwardBackward0(Binary):
 
 
 @final
-class AsinhBackward0(Unary):
+class AsinhBackward0(OneUfunc):
     keep = X
 
-    def forward(self, x: Array) -> Array:
-        return np.arcsinh(x)
+    def ufunc(self) -> Any:
+        return np.arcsinh
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         return g * rsqrt(x * x + 1)
 
 
 @final
-class AcoshBackward0(Unary):
+class AcoshBackward0(OneUfunc):
     keep = X
 
-    def forward(self, x: Array) -> Array:
-        return np.arccosh(x)
+    def ufunc(self) -> Any:
+        return np.arccosh
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         return g * rsqrt(x * x - 1)
 
 
 @final
-class AtanhBackward0(Unary):
+class AtanhBackward0(OneUfunc):
     keep = X
 
-    def forward(self, x: Array) -> Array:
-        return np.arctanh(x)
+    def ufunc(self) -> Any:
+        return np.arctanh
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         return g / (1 - x * x)
