@@ -35,7 +35,8 @@ def run(code: str, where: str, namespace: dict[str, Any]) -> str:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
-def test_examples_of_the_page(page: Path) -> None:
+def test_examples_of_the_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)             # for those that write a file
     text = page.read_text(encoding="utf-8")
     namespace: dict[str, Any] = {"__name__": page.stem}
     for found in BLOCK.finditer(text):

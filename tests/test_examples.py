@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import os
 import re
@@ -18,21 +19,24 @@ pytest.importorskip("rich")
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 IMPORT = "import retrograd as torch"
+SHORT = (
+    "characters", "clip_in_hook", "features", "freeze", "gradient_norms", "gradient_penalty", "step_in_backward",
+    "two_losses", "value_dependent")
 
 
-def run(script: Path, *args: str) -> subprocess.CompletedProcess[str]:
+def run(script: Path, *args: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
     env = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     command = [sys.executable, "-W", "error", str(script), *args]
-    return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, env=env)
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, env=env, cwd=cwd)
 
 
-def with_torch(folder: Path) -> Path:
-    """The demo with one import changed."""
-    source = (EXAMPLES / "digits.py").read_text()
-    assert source.count(IMPORT) == 1 and source.count("retrograd") == source.split(IMPORT)[0].count("retrograd") + 1
-    shutil.copytree(EXAMPLES / "data", folder / "data")
-    script = folder / "digits.py"
-    script.write_text(source.replace(IMPORT, "import torch"))
+def with_torch(folder: Path, name: str = "digits") -> Path:
+    """An example with one import changed."""
+    source = (EXAMPLES / f"{name}.py").read_text(encoding="utf-8")
+    assert re.findall(r"^.*retrograd.*$", source, re.MULTILINE)[-1] == IMPORT and source.count(IMPORT) == 1
+    shutil.copytree(EXAMPLES / "data", folder / "data", dirs_exist_ok=True)
+    script = folder / f"{name}.py"
+    script.write_text(source.replace(IMPORT, "import torch"), encoding="utf-8")
     return script
 
 
@@ -43,9 +47,47 @@ def accuracy(done: subprocess.CompletedProcess[str]) -> float:
     return float(found[1])
 
 
-def norms(text: str) -> dict[str, list[float]]:
-    rows = re.findall(r"(hidden|weight\d)\D+?([\d.]+)\D+?([\d.]+)\D+?([\d.]+)", text)
+def deltas(text: str) -> dict[str, list[float]]:
+    """First and last norm of delta by layer."""
+    rows = re.findall(r"(\d \(\d+, \d+\))\D+?([\d.]+)\D+?([\d.]+)", text)
     return {name: [float(v) for v in values] for name, *values in rows}
+
+
+# ---- the short ones
+
+
+@pytest.mark.parametrize("name", SHORT)
+def test_prints_what_it_prints_on_pytorch(name: str) -> None:
+    """expected/NAME.txt is PyTorch 2.13.0's output; the next test says whether it still is."""
+    done = run(EXAMPLES / f"{name}.py")
+    assert done.stderr == ""
+    assert done.stdout == (EXAMPLES / "expected" / f"{name}.txt").read_text(encoding="utf-8")
+
+
+@pytest.mark.oracle
+@pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="PyTorch is not installed")
+def test_expected_outputs_are_pytorchs(tmp_path: Path) -> None:
+    names = [with_torch(tmp_path, name).stem for name in SHORT]
+    driver = tmp_path / "driver.py"         # one process: importing PyTorch takes longer than most examples
+    driver.write_text(
+        "import runpy, sys\n"
+        "for name in sys.argv[1:]:\n"
+        "    print(f'<{name}>')\n"
+        "    runpy.run_path(f'{name}.py', run_name='__main__')\n", encoding="utf-8")
+    done = run(driver, *names, cwd=tmp_path)
+    assert done.stderr == ""
+    expected = "".join(f"<{n}>\n{(EXAMPLES / 'expected' / f'{n}.txt').read_text(encoding='utf-8')}" for n in names)
+    assert done.stdout.splitlines() == expected.splitlines()
+
+
+def test_every_example_says_first_what_it_shows() -> None:
+    for script in EXAMPLES.glob("*.py"):
+        doc = ast.get_docstring(ast.parse(script.read_text(encoding="utf-8")))
+        assert doc and doc.split("\n")[0].endswith("."), script.name
+    assert {p.stem for p in (EXAMPLES / "expected").iterdir()} == set(SHORT)
+
+
+# ---- digits
 
 
 def test_digits_learns_in_six_epochs() -> None:
@@ -56,21 +98,44 @@ def test_digits_learns_in_six_epochs() -> None:
 
 
 def test_digits_reaches_its_accuracy() -> None:
-    assert accuracy(run(EXAMPLES / "digits.py")) > 97
+    done = run(EXAMPLES / "digits.py")
+    assert accuracy(done) > 96
+    assert "saved halfway, loaded into a new model and optimiser (equal scores), resumed\n" in done.stdout
+    assert done.stdout.endswith("weight.grad is delta'a in each of 1350 steps, to 1e-06\n")
 
 
-def test_digits_prints_gradient_norms() -> None:
-    found = norms(run(EXAMPLES / "digits.py", "--epochs", "2").stdout)
-    assert list(found) == ["hidden", "weight1", "weight2", "weight3"]
+def test_digits_prints_the_deltas() -> None:
+    found = deltas(run(EXAMPLES / "digits.py", "--epochs", "2").stdout)
+    assert list(found) == ["0 (128, 64)", "2 (64, 128)", "4 (10, 64)"]
     assert all(v > 0 for values in found.values() for v in values)
+
+
+def last_state(done: subprocess.CompletedProcess[str]) -> str:
+    assert done.returncode == 0, done.stderr
+    return re.findall(r"^epoch 4/4 .*$", done.stdout, re.MULTILINE)[0]
+
+
+def test_digits_resumed_from_a_file_goes_on_as_if_never_stopped(tmp_path: Path) -> None:
+    whole = run(EXAMPLES / "digits.py", "--epochs", "4")
+    first = run(EXAMPLES / "digits.py", "--epochs", "2", "--checkpoint", str(tmp_path / "run.pt"))
+    assert first.returncode == 0
+    second = run(EXAMPLES / "digits.py", "--epochs", "4", "--checkpoint", str(tmp_path / "run.pt"))
+    assert "resumed from" in second.stdout and last_state(second) == last_state(whole)
+    done = run(EXAMPLES / "digits.py", "--epochs", "4", "--checkpoint", str(tmp_path / "run.pt"))
+    assert done.returncode == 2 and "already has 4 epochs" in done.stderr
 
 
 @pytest.mark.oracle
 @pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="PyTorch is not installed")
 def test_digits_runs_the_same_on_pytorch(tmp_path: Path) -> None:
-    ours, theirs = (run(script, "--epochs", "2") for script in (EXAMPLES / "digits.py", with_torch(tmp_path)))
+    """And PyTorch goes on from our file."""
+    ours, theirs = (run(script, "--epochs", "2", "--checkpoint", str(tmp_path / f"{i}.pt"))
+                    for i, script in enumerate((EXAMPLES / "digits.py", with_torch(tmp_path))))
     assert accuracy(ours) == pytest.approx(accuracy(theirs), abs=0.6)  # two digits of 360
-    assert norms(ours.stdout) == {name: pytest.approx(v, rel=0.01) for name, v in norms(theirs.stdout).items()}
+    assert deltas(ours.stdout) == {name: pytest.approx(v, rel=0.01) for name, v in deltas(theirs.stdout).items()}
+    there = run(tmp_path / "digits.py", "--epochs", "4", "--checkpoint", str(tmp_path / "0.pt"))
+    back = run(EXAMPLES / "digits.py", "--epochs", "4", "--checkpoint", str(tmp_path / "1.pt"))
+    assert accuracy(there) == pytest.approx(accuracy(back), abs=0.6)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="sends SIGINT")
