@@ -43,7 +43,7 @@ _nodes.dress_all()                              # every op class is loaded now
 __version__ = "0.1.0"
 inf, nan, pi, e = _math.inf, _math.nan, _math.pi, _math.e
 newaxis = None
-__getattr__ = _module_getattr(__name__, lazy=("optim", "serialization"))
+__getattr__ = _module_getattr(__name__, lazy=("microscope", "optim", "serialization"))
 
 
 def save(obj: _Any, f: _Any, *args: _Any, **kwargs: _Any) -> None:

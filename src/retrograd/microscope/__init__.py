@@ -1,0 +1,52 @@
+"""Tools made of hooks, for models of retrograd.nn and of torch.nn: what is behind every gradient.
+
+    from retrograd import microscope
+
+    with microscope.capture(model) as cap:
+        loss(model(x), y).backward()
+    cap.coverage()          every parameter: covered how, or why not
+    cap.check()             the reconstructed gradient against the one that arrived
+    cap.grads().norms()     per-sample gradient norms, without per-sample gradients
+
+How it is made (one idea per file):
+
+    engines    whose tensor is it; how function calls are seen: a function mode on torch, replaced names on retrograd
+    capture    every call of a function that takes a parameter becomes a Use: its inputs `a`, and by a hook on the node
+               of its output the gradient `delta` there.  So layers, functional calls, tied weights, bare parameters and
+               the insides of attention are all seen by one rule, and in-place activations keep working
+    sources    from a tensor made of parameters (a slice, a transpose, an expression) back to the parameters
+    layers     what (a, delta) mean for each kind of function
+    terms      a weight's per-sample gradients in the cheapest form: outer products, rows, dense; sums, norms, dots
+    runs       one call of the model: batch size, samples; loss.py: how the loss was reduced
+    coverage   every parameter, covered how or why not, and the check against the gradients that arrived
+    grads      the quantities; kfac and recipes on top; store: on disk
+    record ... the recorder: what happened in a backward pass, in order
+
+Names are loaded on first use, so `import retrograd` costs nothing.
+"""
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+_HOME = {
+    "CaptureError": "errors",
+    "UncoveredError": "errors",
+    "StoreError": "errors",
+    "engine_of": "engines",
+}
+
+__all__ = list(_HOME)
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOME.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{home}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
