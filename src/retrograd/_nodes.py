@@ -6,9 +6,10 @@ from typing import Any, cast
 
 import numpy as np
 
+from . import dtypes
 from ._engine.hooks import call
 from ._engine.nary import Many, Nary
-from ._engine.node import FREED, InputMetadata, Node
+from ._engine.node import FREED, Node
 from ._engine.op import A, B, Binary, Unary, X, Y
 from ._engine.promote import number_dtype
 from ._engine.saved import REGISTER_FREED, REGISTER_NONE, REGISTER_TWICE, Packed, use, use_output
@@ -96,6 +97,24 @@ def dress(cls: Any) -> None:
         setattr(cls, "_saved_" + name, _shower(field))
 
 
+class _InputMetadata:
+    """What a node knows of the gradient of one output: that it is like the output."""
+
+    __module__ = "retrograd._C._autograd"
+
+    is_nested_tensor = is_cpp_nested_tensor = False
+
+    def __init__(self, shape: tuple[int, ...], dtype: Any) -> None:
+        self.shape = list(shape)
+        self.dtype = dtypes.of(dtype)
+        self.device = dtypes.device("cpu")
+
+
+def _input_metadata(self: Any) -> tuple[Any, ...]:
+    """One per output; RuntimeError when nobody has asked a tensor for this node yet."""
+    return tuple(_InputMetadata(*like or ((), np.dtype(np.float32))) for like in self.output_likes())
+
+
 def _call(self: Any, *args: Any) -> Any:
     return call(self, args)
 
@@ -126,7 +145,6 @@ for made in (MmBackward0, AddmmBackward0):
     for name, field in made.names.items():
         setattr(made, f"_saved_{name}_sym_sizes", _measure(field, lambda t: tuple(t.shape)))
         setattr(made, f"_saved_{name}_sym_strides", _measure(field, lambda t: t.stride()))
-InputMetadata.__module__ = "retrograd._C._autograd"
-InputMetadata.__name__ = InputMetadata.__qualname__ = "_InputMetadata"
 Node.__doc__ = "One recorded op of the graph: its edges lead to the ops that made its inputs."   # mypyc drops docstrings
 Node.__call__ = _call  # type: ignore[method-assign]  # a __call__ in the compiled class would break its layout
+Node._input_metadata = property(_input_metadata)  # type: ignore[attr-defined]

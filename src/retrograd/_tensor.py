@@ -283,7 +283,10 @@ class Tensor(TensorBase):
         """The node that made it; None for leaves."""
         if self.origin is not None:
             refresh(self)
-        return self.fn
+        fn = self.fn
+        if fn is not None and fn._like is None:
+            fn._like = self.array.shape, self.array.dtype
+        return fn
 
     @property
     def _grad_fn(self) -> Any:
@@ -294,9 +297,22 @@ class Tensor(TensorBase):
         raise RuntimeError("Deletion of _grad_fn not allowed. Detach tensor instead!")
 
     @property
+    def volatile(self) -> bool:
+        """False, with a warning: use torch.no_grad()."""
+        warnings.warn("volatile was removed (Variable.volatile is always False)", UserWarning, stacklevel=2)
+        return False
+
+    @volatile.setter
+    def volatile(self, value: Any) -> None:
+        warnings.warn(
+            "volatile was removed and now has no effect. Use `with torch.no_grad():` instead.", UserWarning, stacklevel=2)
+
+    @property
     def is_leaf(self) -> bool:
         """No op made it (or none that was recorded)."""
-        return self.grad_fn is None
+        if self.origin is not None:
+            refresh(self)
+        return self.fn is None
 
     @property
     def output_nr(self) -> int:
@@ -381,8 +397,16 @@ class Tensor(TensorBase):
 
     @grad_dtype.setter
     def grad_dtype(self, value: Any) -> None:
+        if value is not None and not isinstance(value, dtypes.dtype):
+            raise RuntimeError(f"grad_dtype must be a torch.dtype or None, but got {type(value).__name__}")
+        had = self.grad
         if self.fn is not None:
             raise RuntimeError("grad_dtype can only be set on leaf tensors.")
+        if value is not None and had is not None and had.dtype is not value:
+            raise RuntimeError(
+                f"Cannot set grad_dtype to '{value.scalar}' because there is already a gradient with dtype "
+                f"'{had.dtype.ctype}'. Please clear the gradient (.grad = None) before changing grad_dtype, or ensure "
+                "the new grad_dtype matches the existing gradient's dtype.")
         sink = sink_of(self)
         sink.any_dtype = value is None
         sink.dtype = None if value is None else value.numpy
@@ -704,10 +728,10 @@ class Tensor(TensorBase):
         array = self.array.astype(np.float32) if self.array.dtype.kind == "V" else self.array
         return array.tolist()
 
-    def _number(self) -> Any:
+    def _number(self, warns: bool = True) -> Any:
         if self.array.size != 1:
             raise ValueError("only one element tensors can be converted to Python scalars")
-        if wants_grad(self) and grad_on():
+        if warns and wants_grad(self) and grad_on():
             warn_scalar(3)
         return self.item()
 
@@ -723,7 +747,7 @@ class Tensor(TensorBase):
         return float(self._number())
 
     def __int__(self) -> Any:
-        return int(self._number())
+        return int(self._number(False))
 
     def __bool__(self) -> Any:
         n = self.array.size

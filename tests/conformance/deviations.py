@@ -417,4 +417,12 @@ DEVIATIONS: tuple[Deviation, ...] = (
         "dimension choice for softmax has been deprecated. Change the call to include dim=X as an argument.",
         "A method is the function of that name: F.softmax() chooses a dim, with a warning",
     ),
+    T(
+        "suite_edges",
+        "an edge outlives set",
+        "!! builtins.RuntimeError: The differentiated Tensor at index 0 appears to not have been used in the graph. Set "
+        "allow_unused=True if this is the desired behavior.",
+        "-> (tensor([1., 1.]),)",
+        "A leaf keeps its AccumulateGrad when set_() gives it other memory",
+    ),
 )

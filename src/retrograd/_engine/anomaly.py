@@ -7,7 +7,7 @@ import warnings
 from typing import Any
 
 from .modes import modes, state
-from .node import Node, Value
+from .node import Node, Value, name_of
 from .tensor import TensorBase
 
 HOME = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
@@ -37,7 +37,7 @@ def report(node: Node) -> None:
     found: Any = node
     first = True
     while found is not None:
-        name = found.name()
+        name = name_of(found)
         stack: Any = found.metadata.get("traceback_")
         if stack is None:
             text = HINT.format(name)
@@ -62,4 +62,4 @@ def check(node: Node, outs: list[Value]) -> None:
             continue
         array: Any = g.array if isinstance(g, TensorBase) else g
         if (array != array).any():
-            raise RuntimeError(f"Function '{node.name()}' returned nan values in its {i}th output.")
+            raise RuntimeError(f"Function '{name_of(node)}' returned nan values in its {i}th output.")

@@ -212,6 +212,9 @@ def call(node: Node, args: Any) -> Any:
     """node(*grads): its rule, outside any pass."""
     if len(args) != node._outputs:
         raise TypeError(f"expected {node._outputs} arguments, got {len(args)} instead")
+    for i in range(len(args)):
+        if args[i] is not None and not isinstance(args[i], TensorBase):
+            raise TypeError(f"argument {i} is not a Variable")
     graph = grad_on()
     outs = [lift(g) for g in node.backward([lower(a, graph) for a in args], graph)]
     return outs[0] if len(outs) == 1 else tuple(outs)

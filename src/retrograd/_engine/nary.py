@@ -217,6 +217,7 @@ class Many(Node):
         outs = [wrap(y) for y in arrays]
         if self.views:
             for out in outs:
+                out.inference = False
                 alias(out, x, OK)
                 origin = out.origin
                 if origin is not None and origin.state == OK:
@@ -245,6 +246,9 @@ class Many(Node):
 
     def reads_field(self, field: Any) -> bool:
         return self.keep & X != 0 if field == "x" else True
+
+    def output_likes(self) -> list[Any]:
+        return self.like
 
     def backward(self, gs: list[Value], graph: bool) -> list[Value]:
         if self.next is None:

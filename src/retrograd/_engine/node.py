@@ -40,6 +40,13 @@ class Slot:
     _shared: bool = False                       # may somebody else see `got`?  NOTE [Who owns .grad]
 
 
+def name_of(node: Node) -> str:
+    """node.name(), whatever a custom Function stored as ctx.name."""
+    found: Any = type(node)
+    text: str = found.name(node)
+    return text
+
+
 NONE: Final[dict[int, Any]] = {}            # stands for a table without entries; never written
 
 
@@ -62,6 +69,7 @@ class Node(Slot):
     _facts: Any = None                          # the metadata dict, made when asked for
     _outputs: int = 1
     _watched: Any = None                        # [(index or mask tensor, its version when kept)]
+    _like: Any = None                           # (shape, dtype) of the output, once its tensor was asked for grad_fn
 
     def name(self) -> str:
         return type(self).__name__
@@ -122,9 +130,13 @@ class Node(Slot):
     def _set_sequence_nr(self, nr: int) -> None:
         self._seq = nr
 
-    @property
-    def _input_metadata(self) -> Any:
-        return tuple([InputMetadata() for _ in range(self._outputs)])
+    def output_likes(self) -> list[Any]:
+        """(shape, dtype) of every output; None for one that is no tensor."""
+        if self._like is None:
+            raise RuntimeError(
+                f"the output's shape of this {self.name()} is not known: a node keeps it once somebody read grad_fn of "
+                "the tensor that it made")
+        return [self._like]
 
     @property
     def _register_hook_dict(self) -> Any:
@@ -156,10 +168,6 @@ class Node(Slot):
             modes.light = False
             self._hooks = NodeHooks()
         return self._hooks
-
-
-class InputMetadata:
-    """Stands for what PyTorch keeps of an output's shape and dtype."""
 
 
 PUBLIC: Final = [

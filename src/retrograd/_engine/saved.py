@@ -7,7 +7,7 @@ import numpy
 from mypy_extensions import i64
 
 from .modes import modes, settle, state
-from .node import FREED, Node, Value
+from .node import FREED, Node, Value, name_of
 from .promote import check_broadcast
 from .tensor import AccumulateGrad, TensorBase, public, shared_version, sink_of, wrap
 
@@ -160,17 +160,21 @@ def use(kept: Value, edits: i64, node: Node, graph: bool) -> Value:
     return kept
 
 
+stands: Final[dict[Node, Node]] = {}    # op that edited a view, while it runs backward -> the view's grad_fn
+
+
 def use_output(kept: Value, version: Any, edits: i64, node: Node, nr: i64, graph: bool) -> Value:
     """A kept output as the rule gets it; under create_graph a Tensor again, so that the rule can be differentiated."""
     if isinstance(kept, Packed):
         return kept.use(node, graph)
+    view = stands.get(node) if stands else None
     if version.edits != edits:
-        raise changed(kept, node, nr, version.edits, edits)
+        raise changed(kept, node if view is None else view, nr, version.edits, edits)
     if not graph:
         return kept
     out = wrap(kept)
     out.rg = True
-    out.fn = node
+    out.fn = node if view is None else view
     out.nr = nr
     out.version = version
     return out
@@ -178,7 +182,7 @@ def use_output(kept: Value, version: Any, edits: i64, node: Node, nr: i64, graph
 
 def op_name(node: Node) -> str:
     """MulBackward0 -> Mul, as PyTorch 2.13 names ops in errors."""
-    name = node.name()
+    name = name_of(node)
     if "::" in name:
         return name
     head = name.rstrip("0123456789")

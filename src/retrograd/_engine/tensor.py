@@ -272,6 +272,9 @@ class AccumulateGrad(Node):
     def _sequence_nr(self) -> int:
         return 18446744073709551615
 
+    def output_likes(self) -> list[Any]:
+        return [(self.array.shape, self.array.dtype)]
+
     def __dir__(self) -> list[str]:
         return sorted(super().__dir__() + ["variable"])
 

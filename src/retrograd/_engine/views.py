@@ -10,7 +10,7 @@ from .hooks import move_retained
 from .modes import grad_on, inference_on, modes, state
 from .node import Array, Node, Shape, Value
 from .op import Product, Unary, View, attach, edge, number
-from .saved import freed, op_name
+from .saved import freed, op_name, stands
 from .tensor import (
     CUSTOM,
     INFERENCE,
@@ -201,6 +201,20 @@ class CopySlices(Node):
             return [None for _ in range(self.count)]
         if self.freed:
             raise freed()
+        if not self.inner.reads_field("y"):
+            return self.split(g, graph)
+        # The op's output is the view: what its rule makes of it leads through the base, not past it.
+        view = AsStridedBackward0(self.region)
+        view.next = self
+        if graph:
+            number(view)
+        stands[self.inner] = view
+        try:
+            return self.split(g, graph)
+        finally:
+            stands.pop(self.inner, None)
+
+    def split(self, g: Value, graph: bool) -> list[Value]:
         outs: list[Value]
         if graph:
             outs = self.inner.backward([AsStridedBackward0(self.region).run(g)], True)
@@ -259,15 +273,16 @@ def explain(t: TensorBase, origin: Origin, indirect: bool) -> None:
     edited = "its base or another view of its base has been" if indirect else "is being"
     if origin.state == MULTI or origin.state == CUSTOM:
         if t.fn is None:
-            return
-        head = f"Output {t.nr} of {op_name(t.fn)} is a view and {edited} modified inplace. "
+            head = f"A view was created in no_grad mode and {edited} modified inplace with grad mode enabled."
+        else:
+            head = f"Output {t.nr} of {op_name(t.fn)} is a view and {edited} modified inplace."
         if origin.state == MULTI:
             raise RuntimeError(
-                head + "This view is the output of a function that returns multiple views. Such functions do not "
+                head + " This view is the output of a function that returns multiple views. Such functions do not "
                 "allow the output views to be modified inplace. You should replace the inplace operation by an "
                 "out-of-place one.")
         raise RuntimeError(
-            head + "This view was created inside a custom Function (or because an input was returned as-is) and the "
+            head + " This view was created inside a custom Function (or because an input was returned as-is) and the "
             "autograd logic to handle view+inplace would override the custom backward associated with the custom "
             "Function, leading to incorrect gradients. This behavior is forbidden. You can fix this by cloning the "
             "output of the custom Function.")

@@ -105,9 +105,8 @@ def contiguous_copy(x: Value) -> Value:
 def detached(x: TensorBase) -> TensorBase:
     """An alias outside the graph; edits through it count for both."""
     out = wrap(x.array)
-    if x.inference:
-        out.inference = True
-    else:
+    out.inference = x.inference
+    if not x.inference:
         out.version = shared_version(x)
     return out
 

@@ -519,15 +519,18 @@ def expand_error(want: Shape, have: Shape, kind: str = "Float") -> RuntimeError:
     return RuntimeError(f"cannot expand {list(have)} to {list(want)}")
 
 
+ZERO_DIM: Final = (
+    "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a 0-dim "
+    "tensor to a number")
+
+
 def select(x: Value, dim: int, at: int, place: int = -1) -> Value:
     """x[at] along dim; errors call the dim `place`, if given: as in PyTorch, which index it was."""
     sizes: Shape = x.array.shape if isinstance(x, TensorBase) else x.shape
     if len(sizes) == 0:
         if at != 0:
             raise IndexError(f"index {at} is out of bounds for dimension 0 with size 0")
-        raise IndexError(
-            "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a "
-            "0-dim tensor to a number")
+        raise IndexError(ZERO_DIM)
     if dim >= len(sizes):
         raise out_of_range(dim, len(sizes))
     n = sizes[dim]

@@ -14,6 +14,7 @@ from .._engine.op import edge
 from .._engine.tensor import AccumulateGrad, TensorBase, wants_grad, wrap
 from .._missing import module_getattr
 from .._ops import cast
+from .._ops.index import ZERO_DIM
 from .._size import Size
 from . import graph
 from .anomaly_mode import detect_anomaly, is_anomaly_check_nan_enabled, is_anomaly_enabled, set_detect_anomaly
@@ -116,8 +117,8 @@ def grad(
     keep = create_graph if retain_graph is None else retain_graph
     if not wanted:
         raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
-    targets = [_target(t, "grad") for t in wanted]
     found = [_root(t, i) for i, t in enumerate(roots)]
+    targets = [_target(t, "grad") for t in wanted]
     if is_grads_batched:
         grads = _batched(found, seeds, keep, create_graph, targets)
     else:
@@ -187,7 +188,9 @@ def _seeds(roots: Any, given: Any, create_graph: bool, batched: bool) -> list[An
         if not isinstance(g, TensorBase):
             raise TypeError(f"gradients can be either Tensors or None, but got {type(g).__name__}")
         if array is not None:
-            _check_shape(i, g.array.shape[1:] if batched and g.array.ndim else g.array.shape, array.shape, batched)
+            if batched and not g.array.ndim:
+                raise IndexError(ZERO_DIM)
+            _check_shape(i, g.array.shape[1:] if batched else g.array.shape, array.shape, batched)
             if g.array.dtype != array.dtype:
                 g = cast.cast(g, array.dtype)
             if not edge_root and t.listeners and not create_graph:

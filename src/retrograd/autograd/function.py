@@ -72,6 +72,12 @@ class BackwardCFunction(Node, FunctionCtx):
         self._made: list[Any] = []              # (shape, dtype) per output
         self.materialize_grads = True
 
+    def __call__(self, *args: Any) -> Any:
+        raise TypeError(f"'{type(self).__name__}' object is not callable")
+
+    def output_likes(self) -> list[Any]:
+        return self._made
+
     def edge_count(self) -> int:
         return len(self._nexts)
 
@@ -146,7 +152,7 @@ class BackwardCFunction(Node, FunctionCtx):
 
     def _checked(self, found: tuple[Any, ...], graph: bool) -> list[Any]:
         want = len(self._likes)
-        name = self.name()
+        name = type(self).__name__
         if len(found) > want and all(g is None for g in found[want:]):
             found = found[:want]
         if len(found) != want:
@@ -175,6 +181,10 @@ class BackwardCFunction(Node, FunctionCtx):
         return outs
 
 
+TAKEN = frozenset((
+    "backward", "edge_count", "edge_node", "edge_nr", "output_likes", "own_hooks", "push", "reads_field", "release",
+    "visit",
+))
 FIELDS = ("_nexts", "_nrs", "_likes", "_kept", "_freed", "_cleared", "_made")
 ONCE = (
     "saved_tensors can only be accessed once when clear_saved_tensors_on_access=True is set on the autograd.Function. "
@@ -328,6 +338,11 @@ def _finish(node: Any, args: tuple[Any, ...], output: Any, record: bool) -> Any:
     frozen = _identities(node, "non_differentiable")
     _check_dirty(node, args, outputs)
     given = {id(a): a for a in args if isinstance(a, TensorBase)}
+    taken = TAKEN.intersection(node.__dict__)
+    if taken:
+        raise AttributeError(
+            f"ctx.{min(taken)}: attributes of ctx may not be called {', '.join(sorted(TAKEN))}; these are methods of the "
+            "node that ctx is. Choose another name.")
     if record:
         for a in args:
             if isinstance(a, TensorBase):
@@ -407,9 +422,13 @@ def _output(
         if frozen and not is_input:
             out.rg = False
             out.fn = None
-        if not is_input:
-            return out
-        return shape.alias(out) if record else create.detached(out)
+        if is_input:
+            if not record and wants_grad(out):
+                return create.detached(out)
+            out = shape.alias(out)
+        if not record and out.origin is not None:
+            out.origin.state = CUSTOM
+        return out
     if is_input:
         set_grad(False)
         try:
