@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from . import _size, _tensor_str, dtypes
+from ._conversion import conversion
 from ._engine import hooks
 from ._engine.modes import grad_on, inference_on, modes
 from ._engine.saved import TYPE_NAMES
@@ -585,35 +586,9 @@ class Tensor(TensorBase):
         return create.zero_(self)
 
     def to(self, *args: Any, **kwargs: Any) -> Any:
-        """In another dtype: to(dtype), to(other), to(device[, dtype]).  Itself when nothing changes and not copy."""
-        dtype = kwargs.pop("dtype", None)
-        dtypes.check_device(kwargs.pop("device", None))
-        copy = kwargs.pop("copy", False)
-        other = kwargs.pop("other", None)
-        kwargs.pop("non_blocking", None)
-        kwargs.pop("memory_format", None)
-        if kwargs:
-            raise TypeError(f"to() received an invalid combination of arguments - got an unexpected keyword argument "
-                            f"'{next(iter(kwargs))}'")
-        for arg in args:
-            if isinstance(arg, dtypes.dtype) or arg in (float, int, bool):
-                dtype = arg
-            elif isinstance(arg, TensorBase):
-                other = arg
-            elif isinstance(arg, (str, dtypes.device)):
-                dtypes.check_device(arg)
-            elif isinstance(arg, bool):                 # non_blocking, copy
-                copy = arg if args.index(arg) > 1 else copy
-            elif arg is not None:
-                raise TypeError(
-                    "to() received an invalid combination of arguments - got (" + type(arg).__name__ + "), but expected "
-                    "one of:\n * (torch.device device = None, torch.dtype dtype = None, bool non_blocking = False, bool "
-                    "copy = False, *, torch.memory_format memory_format = None)\n * (torch.dtype dtype, bool "
-                    "non_blocking = False, bool copy = False, *, torch.memory_format memory_format = None)\n * (Tensor "
-                    "tensor, bool non_blocking = False, bool copy = False, *, torch.memory_format memory_format = None)")
-        want = other.array.dtype if dtype is None and other is not None else None
-        if dtype is not None:
-            want = dtypes.to_numpy(dtype, "to")
+        """In another dtype: to(dtype), to(tensor), to(device[, dtype]).  Itself when nothing changes and not copy."""
+        dtype, copy = conversion(args, kwargs)
+        want = None if dtype is None else dtypes.to_numpy(dtype, "to")
         if want is None or want == self.array.dtype:
             return cast.cast(self, self.array.dtype) if copy else self
         return cast.cast(self, want)

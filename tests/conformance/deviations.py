@@ -12,6 +12,9 @@ NODE_CLASSES = "Nodes are Python classes: they have a base class, and uncompiled
 OUR_NAME = "Classes say where they are defined"
 CANCELLED = "Other rounding where nearly all digits cancel, or next to a pole"
 AS_FUNCTION = "A method is the function of that name: its errors count the tensor among the arguments"
+LIVE_HOOKS = "A hook may remove itself, in state dicts and optimizers as everywhere else"
+HALF_DONE = "A call that fails changes nothing"
+LIKE_A_LIST = "ModuleList.insert puts modules where list.insert would"
 MISLEADING = "PyTorch's message is misleading; ours names the cause"
 
 
@@ -424,5 +427,105 @@ DEVIATIONS: tuple[Deviation, ...] = (
         "allow_unused=True if this is the desired behavior.",
         "-> (tensor([1., 1.]),)",
         "A leaf keeps its AccumulateGrad when set_() gives it other memory",
+    ),
+    T(
+        "module_deviations",
+        "a plain load after one that assigned",
+        "-> (['assign_to_params_buffers', 'version'], False)",
+        "-> (['version'], True)",
+        "load_state_dict(assign=True) writes nothing into the dict: in PyTorch later loads of it assign, too",
+    ),
+    T(
+        "module_deviations",
+        "a failed load leaves the module as it was",
+        "-> ('RuntimeError', False)",
+        "-> ('RuntimeError', True)",
+        HALF_DONE,
+    ),
+    T(
+        "module_deviations",
+        "what it leaves in the dict",
+        "-> 1",
+        "-> 0",
+        HALF_DONE,
+    ),
+    T(
+        "module_deviations",
+        "what a removed global forward hook leaves behind",
+        "-> 1",
+        "-> 0",
+        "A removed hook leaves nothing behind",
+    ),
+    T(
+        "module_deviations",
+        "state-dict pre hook removes itself",
+        "-> ('RuntimeError', ['first'])",
+        "-> ('fine', ['first', 'second'])",
+        LIVE_HOOKS,
+    ),
+    T(
+        "module_deviations",
+        "load pre hook removes itself",
+        "-> ('RuntimeError', ['first'])",
+        "-> ('fine', ['first', 'second'])",
+        LIVE_HOOKS,
+    ),
+    T(
+        "module_deviations",
+        "load post hook removes itself",
+        "-> ('RuntimeError', ['first'])",
+        "-> ('fine', ['first', 'second'])",
+        LIVE_HOOKS,
+    ),
+    T(
+        "module_deviations",
+        "step pre hook removes itself",
+        "-> ('RuntimeError', ['first'])",
+        "-> ('fine', ['first', 'second'])",
+        LIVE_HOOKS,
+    ),
+    T(
+        "module_deviations",
+        "step post hook removes itself",
+        "-> ('RuntimeError', ['first'])",
+        "-> ('fine', ['first', 'second'])",
+        LIVE_HOOKS,
+    ),
+    T(
+        "module_deviations",
+        "optimizer's state-dict pre hook removes itself",
+        "-> ('RuntimeError', ['first'])",
+        "-> ('fine', ['first', 'second'])",
+        LIVE_HOOKS,
+    ),
+    T(
+        "module_deviations",
+        "insert beyond the end of a list",
+        "-> ['0', '1', '9']",
+        "-> ['0', '1', '2']",
+        LIKE_A_LIST,
+    ),
+    T(
+        "module_deviations",
+        "insert before the last of a list",
+        "!! builtins.KeyError: '-1'",
+        "-> ['ReLU', 'GELU', 'Tanh']",
+        LIKE_A_LIST,
+    ),
+    T(
+        "module_deviations",
+        "a step inside the graph",
+        "-> 1",
+        "!! builtins.NotImplementedError: retrograd has no optimizer steps inside a graph: differentiable=True is not "
+        "supported. Write the update as tensor operations (p - lr * g) on gradients from autograd.grad(..., "
+        "create_graph=True).",
+        "Optimizers work outside the graph: differentiable=True is refused, with what to do instead",
+    ),
+    T(
+        "module_deviations",
+        "a whole module in a file",
+        "-> 'fine'",
+        "-> 'UnpicklingError'",
+        "load() runs no code from a file, with weights_only=False neither: it reads tensors and plain containers",
     ),
 )

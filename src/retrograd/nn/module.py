@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 from .. import dtypes
+from .._conversion import conversion
 from .._engine.tensor import TensorBase
 from .._tensor import Tensor
 from . import hooks
@@ -384,15 +385,9 @@ class Module(Calls, State):
 
     def to(self: Self, *args: Any, **kwargs: Any) -> Self:
         """to(dtype), to(tensor) cast floating parameters and buffers in place; to('cpu') changes nothing; -> itself."""
-        dtype = kwargs.get("dtype")
-        for arg in args:
-            if isinstance(arg, dtypes.dtype):
-                dtype = arg
-            elif isinstance(arg, TensorBase):
-                dtype = arg.dtype               # type: ignore[attr-defined]
-            elif isinstance(arg, (str, dtypes.device)):
-                dtypes.check_device(arg)
-        dtypes.check_device(kwargs.get("device"))
+        if "copy" in kwargs:
+            raise RuntimeError(".to() does not accept copy argument")
+        dtype, _ = conversion(args, kwargs)
         if dtype is None:
             return self
         if not dtype.is_floating_point:

@@ -240,14 +240,15 @@ class ModuleDict(Module):
 
     def update(self, modules: Any) -> None:
         """Add those of a mapping, or of (name, module) pairs."""
-        for key, module in pairs(modules, "ModuleDict", "Modules"):
+        for key, module in pairs(modules, "ModuleDict"):
             self[key] = module
 
 
-def pairs(given: Any, name: str, kind: str) -> Iterator[tuple[Any, Any]]:
+def pairs(given: Any, name: str) -> Iterator[tuple[Any, Any]]:
     """(key, value) of a mapping or of an iterable of pairs; TypeError, ValueError for anything else."""
     if not isinstance(given, Iterable):
-        raise TypeError(f"{name}.update should be called with an iterable of key/value pairs, but got "
+        said = "ParametersDict" if name == "ParameterDict" else name    # PyTorch's slip
+        raise TypeError(f"{said}.update should be called with an iterable of key/value pairs, but got "
                         f"{type(given).__name__}")
     if isinstance(given, (Mapping, ModuleDict, ParameterDict)):
         yield from given.items()
@@ -420,7 +421,9 @@ class ParameterDict(Module):
 
     def update(self, parameters: Any) -> None:
         """Add those of a mapping (sorted by name unless it is ordered), or of (name, value) pairs."""
-        for key, value in pairs(parameters, "ParametersDict", "Parameters"):
+        if isinstance(parameters, Mapping) and not isinstance(parameters, OrderedDict):
+            parameters = OrderedDict(sorted(parameters.items()))
+        for key, value in pairs(parameters, "ParameterDict"):
             self[key] = value
 
     def extra_repr(self) -> str:
