@@ -5,10 +5,11 @@ from typing import Any, Final, Optional
 
 from mypy_extensions import i64
 
-from . import anomaly, hooks
-from .modes import claiming, hush, modes, settle, state, unhush
+from . import anomaly, deep, hooks
+from .modes import claiming, hush, loud, modes, outside, quiet, settle, state, unhush
 from .node import Node, NodeHooks, Slot, Task, Value, deliver_all, pop_heap
 
+DEEP: Final = 30        # passes inside passes before the next goes to a thread of its own: see deep.py
 POLL: Final = 64        # nodes between two looks at pending signals: compiled loops do not look by themselves
 
 
@@ -28,6 +29,9 @@ def run_backward(
     targets None: accumulate into every leaf.  Else only what leads to a target runs; `accumulate` says whether the
     targets' nodes run too (backward(inputs=)) or their gradients are returned (autograd.grad).
     """
+    it = state()
+    if it.depth >= DEEP:
+        return deep.elsewhere(it, run_backward, (roots, seeds, retain, graph, targets, accumulate))
     task = Task(graph, retain)
     claiming.acquire()
     try:
@@ -42,12 +46,15 @@ def run_backward(
         task.root = roots[0][0]
     if targets is not None:
         limit(task, roots, targets, accumulate)
-    it = state()
     recording = it.grad
     outer: Any = it.task
     it.grad = graph
     it.task = task
+    it.depth += 1
     settle(it)
+    before = outside()
+    task.errors = before
+    task.plain = not graph and not it.inference
     token = hush()
     try:
         for i in range(len(roots)):
@@ -55,6 +62,8 @@ def run_backward(
             task.deliver(node, nr, seeds[i], True)
         loop(task)
         captured = task.captured
+        if task.callbacks:
+            loud(task.errors)
         for callback in task.callbacks:     # may grow while it runs
             callback()
         return captured
@@ -63,6 +72,8 @@ def run_backward(
         raise
     finally:
         unhush(token)
+        if task.errors is not before:
+            loud(task.errors)               # a hook called numpy.seterr
         task.done = True
         task.heap = []
         task.captured = []
@@ -73,6 +84,7 @@ def run_backward(
         task.shadows = None
         it.grad = recording
         it.task = outer
+        it.depth -= 1
         settle(it)
 
 
@@ -124,7 +136,9 @@ def run_node(task: Task, node: Node, g: Value, more: Optional[list[Value]], shar
     task.running = node
     own = node._hooks
     if own is not None and node._outputs == 1 and task.needed is None and not modes.anomaly:
-        g, shared = hooks.fire_single(own, g, graph, shared)
+        loud(task.errors)
+        g, shared = hooks.fire_single(own, g, task.plain, graph, shared)
+        task.errors = quiet()
         if not own.pre and not own.post:
             node.push(task, g, None, shared)
             return True
@@ -137,28 +151,38 @@ def run_node(task: Task, node: Node, g: Value, more: Optional[list[Value]], shar
     if task.needed is not None:
         runs = task.needed[node]
         if not runs:
+            loud(task.errors)
             hooks.fire_tensor_hooks(node, gs, graph)
+            task.errors = quiet()
         if task.captures is not None:
             for nr, at in task.captures.get(node, []):
                 task.captured[at] = gs[nr]
         if not runs:
             return False
-    hooks.fire_tensor_hooks(node, gs, graph)
+    if own is not None:
+        loud(task.errors)
+        hooks.fire_tensor_hooks(node, gs, graph)
+        task.errors = quiet()
     return run_hooked(task, node, node._hooks, gs, graph)
 
 
 def run_hooked(task: Task, node: Node, own: Optional[NodeHooks], gs: list[Value], graph: bool) -> bool:
     """Run a node after its tensor hooks."""
     if own is not None and own.pre:
+        loud(task.errors)
         gs = hooks.fire_node_hooks(own.pre, gs, None, graph)
+        task.errors = quiet()
     if modes.anomaly or (own is not None and len(own.post) > 0):
         outs = node.backward(gs, graph)
         if task.needed is not None:                 # hooks see no gradient that nobody asked for
             for i in range(len(outs)):
                 if not task.wants(node.edge_node(i)):
                     outs[i] = None
+        own = node._hooks
         if own is not None and own.post:
+            loud(task.errors)
             outs = hooks.fire_node_hooks(own.post, outs, gs, graph)
+            task.errors = quiet()
         if modes.anomaly:
             anomaly.check(node, outs)
         deliver_all(task, node, outs)

@@ -64,16 +64,23 @@ def type_of(t: Any) -> str:
     return {"bool": "CPUBoolType", "bfloat16": "CPUBFloat16Type"}.get(name, TYPE_NAMES[name])
 
 
-def fire_single(hooks: NodeHooks, g: Value, graph: bool, shared: bool) -> tuple[Value, bool]:
+def fire_single(hooks: NodeHooks, g: Value, plain: bool, graph: bool, shared: bool) -> tuple[Value, bool]:
     """fire_tensor_hooks for a node with one output -> its gradient, and whether somebody else may see it.
 
-    A gradient that no hook kept (counting references before and after) may still become a leaf's .grad without a copy.
+    plain: the gradient is an array, to be shown as an ordinary tensor.  One that no hook kept (counting references
+    before and after) may still become a leaf's .grad without a copy.
     """
     for _, table in hooks.tensor:
         if not table:
             continue
         before = 0 if shared else refs(g)
-        value = lift(g)
+        value: Any
+        if plain and g is not None and not given:
+            shown: TensorBase = public.new(public.tensor)
+            shown.array = g
+            value = shown
+        else:
+            value = lift(g)
         replaced = False
         for hook in list(values(table)):
             got = hook(value)

@@ -21,6 +21,8 @@ class State:
         self.pack_disabled: Optional[str] = None        # the message of disable_saved_tensors_hooks
         self.counted: bool = False
         self.task: Any = None                           # the backward pass going on, innermost
+        self.depth: i64 = 0                             # passes inside passes on the running thread
+        self.threads: list[int] = []                    # threads that wait for nothing but the next: see deep.py
         self.mutation: Any = None                       # allow_mutation_on_saved_tensors: called before an edit
 
 
@@ -109,6 +111,26 @@ def hush() -> Any:
     if _errors is None:
         return _seterr(all="ignore")
     return _errors.set(_ignore)
+
+
+def outside() -> Any:
+    """The treatment of floating-point errors that the user set."""
+    return None if _errors is None else _errors.get()
+
+
+def loud(errors: Any) -> None:
+    """Before code of the user's runs inside `hush`: treat errors as `outside()` said."""
+    if _errors is not None:
+        _errors.set(errors)
+
+
+def quiet() -> Any:
+    """After it: silence again; -> what the user's code left, for the next `loud`."""
+    if _errors is None:
+        return None
+    left: Any = _errors.get()
+    _errors.set(_ignore)
+    return left
 
 
 def unhush(token: Any) -> None:

@@ -155,6 +155,8 @@ class Nary(Node):
 
     def push(self, task: Task, g: Value, more: Optional[list[Value]], shared: bool) -> None:
         outs = self.rules(g, task.graph, [task.wants(n) for n in self.nexts])
+        if self._hooks is not None:
+            outs = self.late(task, outs)
         for i in range(len(outs)):
             to = self.nexts[i]
             if to is not None:

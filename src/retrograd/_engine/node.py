@@ -10,7 +10,7 @@ import numpy
 from mypy_extensions import i64, mypyc_attr
 
 from .. import _kernels
-from .modes import modes
+from .modes import loud, modes, quiet
 
 Array = Any                 # numpy.ndarray
 Value = Any                 # an Array, or a Tensor under create_graph: rules are written for both
@@ -103,7 +103,21 @@ class Node(Slot):
             gs.extend(more)
         while len(gs) < self._outputs:
             gs.append(None)
-        deliver_all(task, self, self.backward(gs, task.graph))
+        outs = self.backward(gs, task.graph)
+        if self._hooks is not None:
+            outs = self.late(task, outs)
+        deliver_all(task, self, outs)
+
+    def late(self, task: Task, outs: list[Value]) -> list[Value]:
+        """Posthooks that were registered while the node ran: they see its result, but not what it was given."""
+        own = self._hooks
+        if own is None or not own.post:
+            return outs
+        from . import hooks
+        loud(task.errors)
+        outs = hooks.fire_node_hooks(own.post, outs, [], task.graph)
+        task.errors = quiet()
+        return outs
 
     def release(self) -> None:
         """Drop saved values once used (retain_graph=False)."""
@@ -188,6 +202,8 @@ class Task:
     def __init__(self, graph: bool, retain: bool) -> None:
         self.graph: bool = graph
         self.retain: bool = retain
+        self.errors: Any = None                                 # what `modes.outside` said when the pass began
+        self.plain: bool = False                                # gradients are arrays, to be shown as ordinary tensors
         self.done: bool = False
         self.stack: list[Node] = []
         self.heap: list[Node] = []

@@ -223,6 +223,8 @@ class Unary(Node):
             task.deliver(to, self.next_nr, None, True)
             return
         got = self.rule(g, task.graph)
+        if self._hooks is not None:
+            got = self.late(task, [got])[0]
         task.deliver(to, self.next_nr, got, got is g)
 
     def backward(self, gs: list[Value], graph: bool) -> list[Value]:
@@ -523,6 +525,8 @@ class Binary(Node):
         gb: Value = None
         if g is not None:
             ga, gb = self.rules(g, task.graph, task.wants(to_a), task.wants(to_b))
+            if self._hooks is not None:
+                ga, gb = self.late(task, [ga, gb])
         if to_a is not None:
             task.deliver(to_a, self.a_nr, ga, ga is g)
         if to_b is not None:

@@ -6,7 +6,7 @@ from typing import Any, Final, Optional
 import numpy
 from mypy_extensions import i64
 
-from .modes import modes, settle, state
+from .modes import loud, modes, outside, settle, state
 from .node import FREED, Node, Value, name_of
 from .promote import check_broadcast
 from .tensor import AccumulateGrad, TensorBase, public, shared_version, sink_of, wrap
@@ -95,9 +95,14 @@ class Packed:
         recording = it.grad
         it.grad = False
         settle(it)
+        task: Any = it.task
+        before = outside()
+        if task is not None:
+            loud(task.errors)
         try:
             found: Any = self.unpack_hook(self.packed)
         finally:
+            loud(before)
             it.grad = recording
             settle(it)
         if not isinstance(found, TensorBase):

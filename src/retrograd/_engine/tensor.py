@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Final, Optional
 import numpy
 from mypy_extensions import i64, mypyc_attr
 
-from .modes import adding, claiming, modes, state
+from .modes import adding, claiming, loud, modes, quiet, state
 from .node import Array, Node, Task, Value, asarray, ndarray
 
 LAST: Final = 9223372036854775807           # sequence number of AccumulateGrad: runs as soon as it is ready
@@ -297,6 +297,8 @@ class AccumulateGrad(Node):
 
     def push(self, task: Task, g: Value, more: Optional[list[Value]], shared: bool) -> None:
         self.accumulate(g, task.graph, shared)
+        if self._hooks is not None:
+            self.late(task, [])
 
     def accumulate(self, g: Value, graph: bool, shared: bool) -> None:
         """Add g to .grad, then run the post-accumulate hooks.  NOTE [Who owns .grad]
@@ -319,10 +321,15 @@ class AccumulateGrad(Node):
                 adding.release()
         if self.after is not None:
             leaf = self.variable
+            task: Any = state().task
+            if task is not None:
+                loud(task.errors)
             for hook in list(dict.values(self.after)):
                 got = hook(leaf)
                 if got is not None and got is not leaf:
                     raise refused(got)
+            if task is not None:
+                task.errors = quiet()
 
     def first(self, g: Value, graph: bool, shared: bool) -> Any:
         if graph:

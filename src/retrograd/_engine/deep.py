@@ -1,0 +1,60 @@
+"""Passes inside passes inside passes: past a depth the next one runs on a thread of its own, as in PyTorch.
+
+A thread has a stack, and a recursion limit, of its own; so a hook or a Function may call backward as deeply as there
+are threads.  The thread that asked waits, and lends its modes.
+"""
+from __future__ import annotations
+
+import contextvars
+import threading
+from typing import Any
+
+from .modes import State, modes
+
+
+class Job:
+    """One call on a new thread."""
+
+    def __init__(self, it: State, function: Any, args: tuple[Any, ...]) -> None:
+        self.it: State = it
+        self.function: Any = function
+        self.args: tuple[Any, ...] = args
+        self.found: Any = None
+        self.error: Any = None
+
+    def run(self) -> None:
+        modes.state.it = self.it
+        self.it.threads.append(threading.get_ident())
+        try:
+            self.found = self.function(*self.args)
+        except BaseException as error:
+            self.error = error
+        finally:
+            self.it.threads.pop()
+
+
+def elsewhere(it: State, function: Any, args: tuple[Any, ...]) -> Any:
+    """function(*args) on a new thread, with this one's modes and context; this one waits."""
+    job = Job(it, function, args)
+    depth = it.depth
+    it.depth = 0
+    try:
+        thread: Any = threading.Thread(target=contextvars.copy_context().run, args=(job.run,), daemon=True)
+        thread.start()
+        waiting = True
+        while waiting:
+            try:
+                thread.join()
+                waiting = False
+            except KeyboardInterrupt:       # Ctrl-C arrives here; it is meant for the thread that works
+                if it.threads:
+                    import ctypes
+                    ctypes.pythonapi.PyThreadState_SetAsyncExc(
+                        ctypes.c_ulong(it.threads[len(it.threads) - 1]), ctypes.py_object(KeyboardInterrupt))
+    finally:
+        it.depth = depth
+    error: Any = job.error
+    if error is not None:
+        job.error = None                    # an exception and its frames would be a cycle
+        raise error
+    return job.found
