@@ -121,8 +121,11 @@ class Tensor(TensorBase):
 
     def size(self, dim: int | None = None) -> Any:
         """The shape, or the length of one dimension."""
+        shape = self.array.shape
         if dim is None:
-            return _size.of(self.array.shape)
+            return _size.of(shape)
+        if type(dim) is int and 0 <= dim < len(shape):
+            return shape[dim]
         from ._functions._args import dim_of
         if not self.array.ndim:
             raise IndexError("Dimension specified as " + str(dim) + " but tensor has no dimensions")

@@ -4,7 +4,7 @@ from __future__ import annotations
 from typing import Any, ClassVar, Optional
 
 import numpy
-from mypy_extensions import i64
+from mypy_extensions import i64, u8
 
 from .modes import hush, unhush
 from .node import Array, Node, Task, Value
@@ -186,7 +186,7 @@ class Nary(Node):
 class Many(Node):
     """One tensor in, several out.  `keep` may hold X and Y; the rule gets lists, with zeros where no gradient came."""
 
-    keep: int = 0
+    keep: u8 = 0
     views: bool = False
     names: ClassVar[Any] = {"self": "x"}
     shows: ClassVar[Any] = {}

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Final, Optional
 
-from mypy_extensions import i64
+from mypy_extensions import i64, u8
 
 from .. import _kernels
 from . import promote
@@ -33,10 +33,10 @@ from .tensor import (
     wrap,
 )
 
-A: Final = 1        # the rule reads the first input
-B: Final = 2        # ... the second input
-Y: Final = 4        # ... the output
-X: Final = A        # ... the only input of a unary op
+A: Final[u8] = 1        # the rule reads the first input
+B: Final[u8] = 2        # ... the second input
+Y: Final[u8] = 4        # ... the output
+X: Final[u8] = A        # ... the only input of a unary op
 
 untrack: Final[Any] = _kernels.untrack
 once_kernel: Final[Any] = _kernels.once
@@ -121,7 +121,7 @@ def once(ufunc: Any, x: Array) -> Array:
 class Unary(Node):
     """An op of one tensor."""
 
-    keep: int = 0
+    keep: u8 = 0
     holds: bool = False                         # keeps arrays besides x and y (a mask, indices): see drop()
     names: ClassVar[Any] = {"self": "x", "result": "y"}     # _saved_NAME -> field
     shows: ClassVar[Any] = {}
@@ -327,14 +327,14 @@ class Binary(Node):
     is kept.
     """
 
-    reads_a: int = 0
-    reads_b: int = 0
+    reads_a: u8 = 0
+    reads_b: u8 = 0
     holds: bool = False
     casts: bool = False                         # in place, the result may be of a higher kind than a (copy_)
-    kind: int = promote.SAME
+    kind: u8 = promote.SAME
     names: ClassVar[Any] = {"self": "a", "other": "b", "result": "y"}
     shows: ClassVar[Any] = {}
-    keep: int = 0                               # what this node did keep
+    keep: u8 = 0                                # what this node did keep
     a_next: Optional[Node] = None
     b_next: Optional[Node] = None
     a_nr: i64 = 0
@@ -359,7 +359,7 @@ class Binary(Node):
         raise NotImplementedError
 
     def quick(self, a: Array, b: Array) -> Array:
-        """The result, when a kernel can make it of arrays of one shape and dtype (or b a Python float); else None."""
+        """The result, when a kernel can make it of arrays of one shape and dtype (or b a number); else None."""
         return None
 
     def quick_(self, a: Array, b: Array) -> bool:
@@ -372,7 +372,7 @@ class Binary(Node):
         if ta is None and tb is None:
             return self.forward(a, b)
         y: Array = None
-        if ta is not None and (tb is not None or type(b) is float):
+        if ta is not None and (tb is not None or type(b) is float or type(b) is int):
             y = self.quick(ta.array, tb.array if tb is not None else b)
         if y is None:
             token = hush()
@@ -407,7 +407,7 @@ class Binary(Node):
             if ((ra and self.reads_a & A) or (rb and self.reads_b & A)):
                 before = create.clone(a)
         done = False
-        if tb is not None or type(b) is float:
+        if tb is not None or type(b) is float or type(b) is int:
             done = self.quick_(a.array, tb.array if tb is not None else b)
         y: Array = None
         if not done:
@@ -461,7 +461,7 @@ class Binary(Node):
 
     def link(self, a: Value, b: Value, ta: Optional[TensorBase], tb: Optional[TensorBase]) -> None:
         """Edges towards the operands that want a gradient (ta, tb), and what their rules read of a and b."""
-        reads = 0
+        reads: u8 = 0
         if ta is not None:
             reads = self.reads_a
             self.a_next = edge(ta)

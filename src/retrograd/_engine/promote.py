@@ -7,12 +7,12 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy
-from mypy_extensions import mypyc_attr
+from mypy_extensions import mypyc_attr, u8
 
 from .node import Shape
 
-SAME: Final = 0         # common dtype
-FLOAT: Final = 1        # common dtype, integers become the default float (division, exp, ...)
+SAME: Final[u8] = 0         # common dtype
+FLOAT: Final[u8] = 1        # common dtype, integers become the default float (division, exp, ...)
 
 np: Final[Any] = numpy
 BOOL: Final[Any] = numpy.dtype("bool")
@@ -109,7 +109,7 @@ def result_dtype(xs: list[Any]) -> Any:
     return combine(dim, combine(zero, number))
 
 
-def operands(a: Any, b: Any, kind: int) -> tuple[Any, Any]:
+def operands(a: Any, b: Any, kind: u8) -> tuple[Any, Any]:
     """Both operands ready for NumPy: arrays in the common dtype, Python numbers that NumPy takes as weak."""
     dtype = result_dtype([a, b])
     if kind == FLOAT and not is_float(dtype):

@@ -56,6 +56,19 @@ static int same_shape(PyArrayObject *a, PyArrayObject *b) {
     return ndim == PyArray_NDIM(b) && PyArray_CompareLists(PyArray_DIMS(a), PyArray_DIMS(b), ndim);
 }
 
+/* Is x a Python float, or an int that a double holds exactly?  Its value. */
+static int is_number(PyObject *x, double *value) {
+    if (PyFloat_CheckExact(x)) {
+        *value = PyFloat_AS_DOUBLE(x);
+        return 1;
+    }
+    if (!PyLong_CheckExact(x)) return 0;
+    int overflow;
+    long long n = PyLong_AsLongLongAndOverflow(x, &overflow);
+    *value = (double)n;
+    return !overflow && n <= 1LL << 53 && n >= -(1LL << 53);
+}
+
 static PyObject *binary(int op, PyObject *const *args, Py_ssize_t count) {
     if (count != 2) {
         PyErr_SetString(PyExc_TypeError, "expected two operands");
@@ -64,14 +77,14 @@ static PyObject *binary(int op, PyObject *const *args, Py_ssize_t count) {
     int type = ours(args[0]);
     if (type < 0) Py_RETURN_NONE;
     PyArrayObject *a = (PyArrayObject *)args[0];
-    int number = PyFloat_CheckExact(args[1]);
+    double value = 0.0;
+    int number = is_number(args[1], &value);
     if (!number && (ours(args[1]) != type || !same_shape(a, (PyArrayObject *)args[1]))) Py_RETURN_NONE;
     PyObject *out = PyArray_SimpleNew(PyArray_NDIM(a), PyArray_DIMS(a), type);
     if (out == NULL) return NULL;
     npy_intp n = PyArray_SIZE(a);
     void *pa = PyArray_DATA(a), *py = PyArray_DATA((PyArrayObject *)out);
     void *pb = number ? NULL : PyArray_DATA((PyArrayObject *)args[1]);
-    double value = number ? PyFloat_AS_DOUBLE(args[1]) : 0.0;
     NPY_BEGIN_THREADS_DEF;
     if (n > RELEASE_AT) NPY_BEGIN_THREADS;
     if (type == NPY_FLOAT) {
@@ -97,13 +110,13 @@ static PyObject *into(int op, PyObject *const *args, Py_ssize_t count) {
     }
     int type = ours(args[0]);
     if (type < 0 || !PyArray_ISWRITEABLE((PyArrayObject *)args[0])) Py_RETURN_FALSE;
-    int number = PyFloat_CheckExact(args[1]);
+    double value = 0.0;
+    int number = is_number(args[1], &value);
     if (!number && (ours(args[1]) != type || !same_shape((PyArrayObject *)args[0], (PyArrayObject *)args[1])))
         Py_RETURN_FALSE;
     npy_intp n = PyArray_SIZE((PyArrayObject *)args[0]);
     void *pa = PyArray_DATA((PyArrayObject *)args[0]);
     void *pb = number ? NULL : PyArray_DATA((PyArrayObject *)args[1]);
-    double value = number ? PyFloat_AS_DOUBLE(args[1]) : 0.0;
     NPY_BEGIN_THREADS_DEF;
     if (n > RELEASE_AT) NPY_BEGIN_THREADS;
     if (type == NPY_FLOAT) {

@@ -5,7 +5,7 @@ from typing import Any, Final, Optional, final
 
 import numpy
 
-from .._engine.node import Array, Value
+from .._engine.node import Array, Value, ndarray
 from .._engine.op import Binary, Unary, attach
 from .._engine.tensor import TensorBase, shared_version, wrap
 
@@ -20,7 +20,7 @@ class CloneBackward0(Unary):
         self.order = order
 
     def forward(self, x: Array) -> Array:
-        return np.array(x, order=self.order)
+        return x.copy(self.order) if type(x) is ndarray else np.array(x)
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         return g
