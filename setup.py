@@ -70,19 +70,27 @@ def compiled_modules() -> list[Extension]:
     from mypy.version import __version__ as mypyc
 
     outcome = f"compiled by mypyc {mypyc}, -O{opt_level}"
-    return [*extensions, kernels()]
+    return [*extensions, *kernels()]
 
 
-def kernels() -> Extension:
-    """The C of `_kernels`."""
+def kernels() -> list[Extension]:
+    """The C of `_kernels`: `_fast` is one file, `_nn` all the others."""
     import numpy
 
-    return Extension(
-        "retrograd._kernels._fast",
-        ["src/retrograd/_kernels/_fast.c"],
-        include_dirs=[numpy.get_include()],
-        extra_compile_args=[f"-O{opt_level}"] if os.name == "posix" else [],
-    )
+    here = "src/retrograd/_kernels"
+    rest = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / here).glob("*.c") if path.name != "_fast.c")
+    headers = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / here).glob("*.h"))
+    # Never -ffast-math: NaN must stay NaN, and it would flush denormal numbers in the whole process.
+    vectors = ["-fno-math-errno", "-fno-trapping-math", "-fopenmp-simd"]
+    common: dict[str, Any] = {"include_dirs": [numpy.get_include()], "depends": headers}
+    optimise = [f"-O{opt_level}"] if os.name == "posix" else []
+    return [
+        Extension("retrograd._kernels._fast", [f"{here}/_fast.c"], extra_compile_args=optimise, **common),
+        Extension(
+            "retrograd._kernels._nn", rest, extra_compile_args=optimise + vectors if optimise else [],
+            libraries=["m"] if optimise else [], **common,
+        ),
+    ]
 
 
 def pure(reason: str, advice: str = "unset it") -> list[Extension]:
@@ -164,7 +172,7 @@ class SideBySide:
 
     def __call__(self, sources: list[str], **options: Any) -> list[str]:
         headers = hashlib.sha256()
-        for header in sorted(Path("build").glob("*.h")):
+        for header in sorted([*Path("build").glob("*.h"), *Path("src/retrograd/_kernels").glob("*.h")]):
             headers.update(header.read_bytes())
         arguments = f"{outcome} {self.command} {options} {sys.version}".encode()
 

@@ -282,9 +282,24 @@ def test_rules_call_no_numpy_on_gradients(op: OpClass) -> None:
 # ---- the table of derivatives ----
 
 
+def mentions_kernel(s: ast.stmt) -> bool:
+    """`quick = kernel(...)`, and `if quick is not None: return quick`"""
+    if isinstance(s, ast.Assign):
+        return ast.unparse(s.targets[0]) == "quick"
+    return isinstance(s, ast.If) and ast.unparse(s.test) == "quick is not None"
+
+
+class Reference(ast.NodeTransformer):
+    """`rule if quick is None else quick` as `rule`: what a kernel computes is what the rule beside it says."""
+
+    def visit_IfExp(self, node: ast.IfExp) -> ast.AST:
+        return node.body if ast.unparse(node.test) == "quick is None" else node
+
+
 def rule_text(rule: ast.FunctionDef) -> str:
     """The rule's source as one table cell, a line of it per line."""
     body = [s for s in rule.body if not (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))]
+    body = [Reference().visit(s) for s in body if not mentions_kernel(s)]
     if len(body) == 1 and isinstance(body[0], ast.Return) and body[0].value is not None:
         lines = ast.unparse(body[0].value).split("\n")
     else:

@@ -1,6 +1,6 @@
-"""Native code for what NumPy does in several passes.  Optional: every kernel may be None.
+"""Native code for what NumPy does in several passes.  Optional: without it the NumPy code beside each call does the work.
 
-Float arrays in C order; every other case gives None (or False), and NumPy then does it.
+_fast, float arrays in C order; every other case gives None (or False).  These names may be None themselves.
 
 add sub mul div               (a, b) -> array; b of a's shape and dtype, or a float
 add_into ... div_into         (a, b) -> did it: a += b
@@ -8,6 +8,22 @@ once                          (ufunc, x) -> ufunc(x)
 sum mean                      x -> 0-d array
 view                          (x, sizes) -> x.reshape(sizes)
 untrack track                 hide an object from the cyclic garbage collector, and show it again
+
+_nn: a kernel returns None (those that write into an argument: False) when the case is not its own, as `absent` always does.
+Arrays are float32, C order; * float64, too.   g gradient of the output y   x input
+adam* sgd*        one step of one parameter, in place; arguments in optim.c -> did it
+squares*          (x) -> the sum of squares          scale*      (x, number) -> did it: x *= number
+relu* sigmoid silu                   (x) -> y        relu_grad* sigmoid_grad* tanh_grad*     (g, y) -> gradient of x
+gelu              (x, tanh form)                     silu_grad   (g, x)       gelu_grad   (g, x, tanh form)
+softmax log_softmax   (x, dim), the last dim         softmax_grad log_softmax_grad   (g, y, dim)
+nll               (x (N, C), target, mean) -> 0-dim  nll_grad    (g, target, C, mean)
+layer_norm*       (x, w, b, dims, eps) -> (y, mean, 1/std)
+layer_norm_grad*  (g, x, w, mean, 1/std, dims, want x, w, b) -> the three
+add_bias*         (y, b) -> did it: y += b           matmul*     (a, b) -> a @ b, where that is tiny
+add_rows*         (where, x, rows) -> zeros with x[i] added to row where[i]
+columns* uncolumns*   windows as columns, and back   window_sums* spread_sums*   their sums, and back;   see windows.c
+max_pool*         (x, taps down, taps right) -> (maxima, positions)
+place_at*         (g, positions, H, W) -> zeros with g added there
 """
 from typing import Any
 
@@ -46,3 +62,27 @@ try:
 except ImportError:
     add = sub = mul = div = add_into = sub_into = mul_into = div_into = None
     once = sum = mean = view = untrack = track = None
+
+
+def absent(*args: Any) -> None:
+    """The kernel to which no case belongs."""
+
+
+NAMES = (
+    "adam", "sgd", "squares", "scale", "relu", "relu_grad", "sigmoid", "sigmoid_grad", "tanh_grad", "silu", "silu_grad",
+    "gelu", "gelu_grad", "softmax", "softmax_grad", "log_softmax", "log_softmax_grad", "nll", "nll_grad", "layer_norm",
+    "layer_norm_grad", "add_bias", "matmul", "add_rows", "columns", "uncolumns", "window_sums", "spread_sums",
+    "max_pool", "place_at")
+
+nn: Any
+try:
+    from . import _nn as nn
+except ImportError:
+    nn = None
+
+
+def kernel(name: str) -> Any:
+    """The kernel of that name, or `absent` in an install without native code."""
+    if name not in NAMES:
+        raise LookupError(f"no kernel {name!r}")
+    return absent if nn is None else getattr(nn, name)

@@ -8,6 +8,7 @@ import numpy
 from .._engine.node import Array, Value
 from .._engine.op import A, B, Binary, Unary, X, Y
 from .._engine.tensor import TensorBase
+from .._kernels import kernel
 from . import choose, create, index, pointwise, reduce
 from .pointwise import like, wide
 from .select import select
@@ -17,6 +18,17 @@ ROOT_HALF: Final = 0.7071067811865476
 PER_ROOT_TWO_PI: Final = 0.3989422804014327
 ROOT_TWO_OVER_PI: Final = 0.7978845608028654
 CUBE: Final = 0.044715                          # of the tanh form of gelu: Hendrycks and Gimpel 2016
+
+quick_relu: Final[Any] = kernel("relu")
+quick_relu_grad: Final[Any] = kernel("relu_grad")
+quick_gelu: Final[Any] = kernel("gelu")
+quick_gelu_grad: Final[Any] = kernel("gelu_grad")
+quick_silu: Final[Any] = kernel("silu")
+quick_silu_grad: Final[Any] = kernel("silu_grad")
+quick_softmax: Final[Any] = kernel("softmax")
+quick_softmax_grad: Final[Any] = kernel("softmax_grad")
+quick_log_softmax: Final[Any] = kernel("log_softmax")
+quick_log_softmax_grad: Final[Any] = kernel("log_softmax_grad")
 
 
 class Gate(Binary):
@@ -82,12 +94,14 @@ class ReluBackward0(Unary):
     keep = Y
 
     def forward(self, x: Array) -> Array:
-        return np.maximum(0, x)                 # in this order -0.0 stays, as in PyTorch
+        quick = quick_relu(x)
+        return np.maximum(0, x) if quick is None else quick     # in this order -0.0 stays, as in PyTorch
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         if isinstance(y, TensorBase):
             return ThresholdBackwardBackward0(~(y.array <= 0), 0.0).run(g, y)
-        return choose.where(y <= 0, 0.0, g)
+        quick = quick_relu_grad(g, y)
+        return choose.where(y <= 0, 0.0, g) if quick is None else quick
 
 
 def leaky_of(x: Array, slope: Any) -> Array:
@@ -237,6 +251,9 @@ class GeluBackward0(Unary):
         self.approximate = approximate
 
     def forward(self, x: Array) -> Array:
+        quick = quick_gelu(x, self.approximate == "tanh")
+        if quick is not None:
+            return quick
         z = wide(x)
         if self.approximate == "tanh":
             t = np.tanh((z + z * z * z * CUBE) * ROOT_TWO_OVER_PI)
@@ -245,6 +262,9 @@ class GeluBackward0(Unary):
         return like(z * 0.5 * (t + 1.0), x)
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
+        quick = quick_gelu_grad(g, x, self.approximate == "tanh")
+        if quick is not None:
+            return quick
         if self.approximate == "tanh":
             t = pointwise.tanh((x + x * x * x * CUBE) * ROOT_TWO_OVER_PI)
             slope = (x * x * (3.0 * CUBE) + 1.0) * ROOT_TWO_OVER_PI
@@ -264,10 +284,16 @@ class SiluBackward0(Unary):
     keep = X
 
     def forward(self, x: Array) -> Array:
+        quick = quick_silu(x)
+        if quick is not None:
+            return quick
         z = wide(x)
         return like(z * sigmoid_of(z), x)
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
+        quick = quick_silu_grad(g, x)
+        if quick is not None:
+            return quick
         s = pointwise.sigmoid(x)
         return g * (s * (x * (1 - s) + 1))
 
@@ -590,10 +616,16 @@ class SoftmaxBackward0(Unary):
     def forward(self, x: Array) -> Array:
         if x.ndim == 0:
             return np.where(np.abs(x) < np.inf, x.dtype.type(1), x - x)
+        quick = quick_softmax(x, self.dim)
+        if quick is not None:
+            return quick
         e = np.exp(centred(wide(x), self.dim))
         return like(e / np.add.reduce(e, self.dim, None, None, True), x)
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
+        quick = quick_softmax_grad(g, y, self.dim)
+        if quick is not None:
+            return quick
         gy = g * y
         return gy - y * total(gy, self.dim)
 
@@ -612,11 +644,15 @@ class LogSoftmaxBackward0(Unary):
     def forward(self, x: Array) -> Array:
         if x.ndim == 0:
             return x - x
+        quick = quick_log_softmax(x, self.dim)
+        if quick is not None:
+            return quick
         z = centred(wide(x), self.dim)
         return like(z - np.log(np.add.reduce(np.exp(z), self.dim, None, None, True)), x)
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
-        return g - pointwise.exp(y) * total(g, self.dim)
+        quick = quick_log_softmax_grad(g, y, self.dim)
+        return g - pointwise.exp(y) * total(g, self.dim) if quick is None else quick
 
 
 def total(x: Value, dim: int) -> Value:

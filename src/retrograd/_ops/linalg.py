@@ -13,10 +13,13 @@ from .._engine.node import Array, Shape, Value
 from .._engine.op import A, B, Binary, Product, View, Y, recording
 from .._engine.tensor import TensorBase, wants_grad
 from .._engine.views import NAMES
+from .._kernels import kernel
 
 np: Final[Any] = numpy
 SINGLE: Final[Any] = numpy.dtype("float32")
 DOUBLE: Final[Any] = numpy.dtype("float64")
+quick_matmul: Final[Any] = kernel("matmul")
+quick_bias: Final[Any] = kernel("add_bias")
 C_NAMES: Final = {
     "float32": "float", "float64": "double", "float16": "c10::Half", "bfloat16": "c10::BFloat16",
     "int64": "long int", "int32": "int", "int16": "short int", "int8": "signed char", "uint8": "unsigned char",
@@ -47,7 +50,8 @@ def product(a: Array, b: Array, op: str) -> Array:
     """a @ b; `op` names PyTorch's kernel in the error for bools."""
     dtype = a.dtype
     if dtype is SINGLE or dtype is DOUBLE:
-        return a @ b
+        quick = quick_matmul(a, b)
+        return a @ b if quick is None else quick
     if dtype.kind == "b":
         raise NotImplementedError(f"\"{op}\" not implemented for 'Bool'")
     if dtype.itemsize == 2 and dtype.kind in "fV":
@@ -258,7 +262,8 @@ class AddmmBackward0(Affine):
         check_same(c, a, b)
         y = product(a, b, "addmm_impl_cpu_")
         if self.alpha == 1 and self.beta == 1 and c.ndim == 1 and c.shape[0] == y.shape[1]:
-            y += c
+            if not quick_bias(y, c):
+                y += c
             return y
         return self.combine(c, y)
 

@@ -12,6 +12,7 @@ from .._engine import promote
 from .._engine.node import Array, Shape, Value
 from .._engine.op import A, B, Binary, Unary, X, Y
 from .._engine.tensor import TensorBase
+from .._kernels import kernel
 from . import activation, choose, create, moment, pointwise, reduce, shape
 from .pointwise import like, wide
 
@@ -19,6 +20,8 @@ np: Final[Any] = numpy
 NONE: Final = 0
 MEAN: Final = 1
 SUM: Final = 2
+quick_nll: Final[Any] = kernel("nll")
+quick_nll_grad: Final[Any] = kernel("nll_grad")
 
 
 def shrink(y: Array, reduction: int) -> Array:
@@ -245,7 +248,7 @@ class Nll(Unary):
     keep = X
     shows: ClassVar[Any] = {
         "reduction": "reduction", "target": "target", "weight": "weight", "ignore_index": "asked",
-        "total_weight": "total"}
+        "total_weight": "total_shown"}
 
     def __init__(self, target: Array, weight: Any, reduction: int, ignored: int, whole: bool) -> None:
         self.target: Any = target
@@ -260,6 +263,10 @@ class Nll(Unary):
         self.total: Any = None
         self.was: Shape = ()
 
+    @property
+    def total_shown(self) -> Any:
+        return np.asarray(self.target.size, np.float32) if self.total is None else self.total
+
     def drop(self) -> None:
         self.target = None
         self.weight = None
@@ -272,6 +279,10 @@ class Nll(Unary):
         self.was = x.shape
         target = self.target
         if self.whole:
+            if self.reduction != NONE:
+                quick = quick_nll(x, target, self.reduction == MEAN)
+                if quick is not None:
+                    return quick
             self.where = places(target, x.ndim)
             self.scale = -1.0
             self.total = np.asarray(target.size, x.dtype)
@@ -295,6 +306,13 @@ class Nll(Unary):
         return like(np.asarray(total / wide(self.total) if self.reduction == MEAN else total), x)
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
+        if self.total is None:                  # forward was the kernel's
+            quick = quick_nll_grad(g, self.target, self.was[1], self.reduction == MEAN)
+            if quick is not None:
+                return quick
+            self.where = places(self.target, 2)
+            self.scale = -1.0
+            self.total = self.total_shown
         scale = self.scale / self.total if self.reduction == MEAN else self.scale
         if not self.whole:
             scale = np.where(self.used, scale, scale.dtype.type(0))      # 0, not -0. or nan, where ignored

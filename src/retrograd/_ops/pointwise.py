@@ -12,6 +12,7 @@ import numpy
 from .._engine.node import Array, Value
 from .._engine.op import A, B, Binary, Unary, X, Y, once
 from .._engine.tensor import TensorBase
+from .._kernels import kernel
 from . import special
 from .cast import floating
 
@@ -20,6 +21,9 @@ PI: Final = 3.141592653589793
 LN2: Final = 0.6931471805599453
 LN10: Final = 2.302585092994046
 TWO_OVER_ROOT_PI: Final = 1.1283791670955126
+quick_sigmoid: Final[Any] = kernel("sigmoid")
+quick_sigmoid_grad: Final[Any] = kernel("sigmoid_grad")
+quick_tanh_grad: Final[Any] = kernel("tanh_grad")
 
 
 def wide(x: Array) -> Array:
@@ -261,7 +265,10 @@ class TanhBackward0(OneUfunc):
         return np.tanh
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
-        return TanhBackwardBackward0().run(g, y) if isinstance(y, TensorBase) else g * (1 - y * y)
+        if isinstance(y, TensorBase):
+            return TanhBackwardBackward0().run(g, y)
+        quick = quick_tanh_grad(g, y)
+        return g * (1 - y * y) if quick is None else quick
 
 
 @final
@@ -322,10 +329,14 @@ class SigmoidBackward0(Unary):
     keep = Y
 
     def forward(self, x: Array) -> Array:
-        return like(1.0 / (np.exp(-wide(x)) + 1.0), x)
+        quick = quick_sigmoid(x)
+        return like(1.0 / (np.exp(-wide(x)) + 1.0), x) if quick is None else quick
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
-        return SigmoidBackwardBackward0().run(g, y) if isinstance(y, TensorBase) else g * ((1 - y) * y)
+        if isinstance(y, TensorBase):
+            return SigmoidBackwardBackward0().run(g, y)
+        quick = quick_sigmoid_grad(g, y)
+        return g * ((1 - y) * y) if quick is None else quick
 
 
 @final

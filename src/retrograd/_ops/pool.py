@@ -10,8 +10,13 @@ import numpy
 
 from .._engine.node import Array, Shape, Value
 from .._engine.op import Unary, X
+from .._kernels import kernel
 
 np: Final[Any] = numpy
+quick_maxima: Final[Any] = kernel("max_pool")
+quick_place: Final[Any] = kernel("place_at")
+quick_sums: Final[Any] = kernel("window_sums")
+quick_spread: Final[Any] = kernel("spread_sums")
 
 
 def count(sizes: Shape) -> int:
@@ -77,6 +82,11 @@ class MaxOver(Unary):
         dims = len(self.taps)
         lead = x.ndim - dims
         self.sizes = x.shape[lead:]
+        if dims == 2:
+            quick = quick_maxima(x, self.taps[0], self.taps[1])
+            if quick is not None:
+                self.where = quick[1]
+                return quick[0]
         widths: Shape = tuple([t.shape[1] for t in self.taps])
         steps = [[along(t[:, k]) for k in range(t.shape[1])] for t in self.taps]
         at = [0] * dims
@@ -173,6 +183,10 @@ class PlaceAt(Unary):
 
 
 def placed(x: Array, where: Array, sizes: Shape, overlap: bool) -> Array:
+    if len(sizes) == 2:
+        quick = quick_place(x, where, sizes[0], sizes[1])
+        if quick is not None:
+            return quick
     lead = x.shape[:x.ndim - len(sizes)]
     n = count(lead)
     m = count(sizes)
@@ -254,6 +268,7 @@ class Windows:
         self.sizes = sizes
         self.out = out
         self.divisor: Any = divisor
+        self.pairs: Any = sizes + kernel + stride + padding + (1, 1) + out if len(kernel) == 2 else None
         whole: list[int] = []
         inner: list[Any] = []
         for i in range(len(kernel)):
@@ -273,6 +288,11 @@ class Windows:
     def average(self, x: Array) -> Array:
         lead = x.shape[:x.ndim - len(self.kernel)]
         own = x
+        if self.pairs is not None:
+            quick = quick_sums(x, self.pairs)
+            if quick is not None:
+                quick /= self.divisor
+                return quick
         x = wide(x)
         if self.whole != self.sizes:
             padded = np.zeros(lead + self.whole, x.dtype)
@@ -290,6 +310,10 @@ class Windows:
     def spread(self, g: Array) -> Array:
         lead = g.shape[:g.ndim - len(self.kernel)]
         part = wide(g) / self.divisor
+        if self.pairs is not None:
+            quick = quick_spread(part, self.pairs)
+            if quick is not None:
+                return quick
         out = np.zeros(lead + self.whole, part.dtype)
         at = [0] * len(self.kernel)
         out[self.part(at)] += part

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._engine.tensor import TensorBase, bump
+from .._kernels import kernel
 from .optimizer import (
     Optimizer,
     average,
@@ -22,6 +23,8 @@ from .optimizer import (
 )
 
 __all__ = ["Adam"]
+
+quick_step = kernel("adam")
 
 
 class Adam(Optimizer):
@@ -84,17 +87,28 @@ class Adam(Optimizer):
                 state["exp_avg_sq"] = zeros(p)
                 if amsgrad:
                     state["max_exp_avg_sq"] = zeros(p)
+            m, v = state["exp_avg"], state["exp_avg_sq"]
+            top = state["max_exp_avg_sq"] if amsgrad else None
+            if quick_step(
+                p.array, p.grad.array, m.array, v.array, None if top is None else top.array, state["step"].array, lr,
+                beta1, beta2, eps, decay, decoupled, maximize,
+            ):
+                for t in (state["step"], m, v, p):
+                    bump(t)
+                if top is not None:
+                    bump(top)
+                if decoupled and decay != 0:
+                    bump(p)
+                continue
             n = count(state)
             if decoupled and decay != 0:
                 p.array *= 1 - lr * decay
                 bump(p)
             g = descent(p, maximize, 0 if decoupled else decay)
-            m, v = state["exp_avg"], state["exp_avg_sq"]
             t = np.empty_like(p.array, subok=False)
             average(m, g, 1 - beta1, t)
             average_squares(v, g, beta2, t)
-            if amsgrad:
-                top = state["max_exp_avg_sq"]
+            if top is not None:
                 np.maximum(top.array, v.array, out=top.array)
                 bump(top)
                 v = top

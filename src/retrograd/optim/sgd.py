@@ -6,9 +6,12 @@ from typing import Any
 import numpy as np
 
 from .._engine.tensor import TensorBase, bump, wrap
+from .._kernels import kernel
 from .optimizer import Optimizer, check_modes, descent, subtract, value
 
 __all__ = ["SGD"]
+
+quick_step = kernel("sgd")
 
 
 class SGD(Optimizer):
@@ -47,7 +50,23 @@ class SGD(Optimizer):
     def _update(self, group: dict[str, Any], params: list[Any]) -> None:
         lr, decay = value(group["lr"]), value(group["weight_decay"])
         momentum, maximize = group["momentum"], group["maximize"]
+        dampening, nesterov = group["dampening"], group["nesterov"]
         for p in params:
+            array, grad = p.array, p.grad.array
+            if momentum == 0:
+                if quick_step(array, grad, None, lr, 0.0, 0.0, decay, False, maximize, False):
+                    bump(p)
+                    continue
+            else:
+                b = self.state[p].get("momentum_buffer")
+                kept = np.empty_like(array, subok=False) if b is None else b.array
+                if quick_step(array, grad, kept, lr, momentum, dampening, decay, nesterov, maximize, b is None):
+                    if b is None:
+                        self.state[p]["momentum_buffer"] = wrap(kept)
+                    else:
+                        bump(b)
+                    bump(p)
+                    continue
             g = descent(p, maximize, decay)
             t = np.empty_like(p.array, subok=False)
             if momentum == 0:
@@ -60,10 +79,10 @@ class SGD(Optimizer):
                 else:
                     array = b.array
                     array *= momentum
-                    np.multiply(g, 1 - group["dampening"], out=t)
+                    np.multiply(g, 1 - dampening, out=t)
                     array += t
                     bump(b)
-                if group["nesterov"]:
+                if nesterov:
                     np.multiply(b.array, momentum, out=t)
                     t += g
                     t *= lr

@@ -5,12 +5,19 @@ import warnings
 from collections.abc import Iterable
 from typing import Any
 
-from ..._engine.tensor import TensorBase
+import numpy as np
+
+from ..._engine.tensor import TensorBase, bump, wrap
 from ..._functions import fromdata, join
+from ..._kernels import kernel
 from ...autograd.grad_mode import no_grad
 from ...linalg import vector_norm
 
 __all__ = ["clip_grad_norm", "clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "get_total_norm"]
+
+
+squares = kernel("squares")
+scale = kernel("scale")
 
 
 def tensors_of(given: Any) -> list[Any]:
@@ -27,8 +34,10 @@ def get_total_norm(tensors: Any, norm_type: float = 2.0, error_if_nonfinite: boo
         norm_type = float(norm_type)
         if not found:
             return fromdata.tensor(0.0)
-        norms = [vector_norm(t, norm_type) for t in found]
-        total = vector_norm(join.stack(norms), norm_type)
+        total = quick_norm(found) if norm_type == 2.0 else None
+        if total is None:
+            norms = [vector_norm(t, norm_type) for t in found]
+            total = vector_norm(join.stack(norms), norm_type)
         if error_if_nonfinite and (total.isnan() | total.isinf()):
             raise RuntimeError(
                 f"The total norm of order {norm_type} for gradients from `parameters` is non-finite, so it cannot be "
@@ -37,13 +46,30 @@ def get_total_norm(tensors: Any, norm_type: float = 2.0, error_if_nonfinite: boo
         return total
 
 
+def quick_norm(tensors: list[Any]) -> Any:
+    """The Euclidean norm of tensors of one dtype, or None where there is no kernel for them."""
+    total = 0.0
+    dtype = tensors[0].array.dtype
+    for t in tensors:
+        part = squares(t.array) if t.array.dtype is dtype else None
+        if part is None:
+            return None
+        total += part
+    return wrap(np.sqrt(np.asarray(total, dtype)))
+
+
 def clip_grads_with_norm_(parameters: Any, max_norm: float, total_norm: Any, foreach: Any = None) -> None:
     """Scale the gradients by max_norm / total_norm where that is less than 1."""
     with no_grad():
         factor = (max_norm / (total_norm + 1e-6)).clamp(max=1.0)
         for param in tensors_of(parameters):
-            if param.grad is not None:
-                param.grad.mul_(factor.to(param.grad.dtype))
+            grad = param.grad
+            if grad is None:
+                continue
+            if grad.fn is None and grad.origin is None and not grad.inference and scale(grad.array, factor.item()):
+                bump(grad)
+            else:
+                grad.mul_(factor.to(grad.dtype))
 
 
 def clip_grad_norm_(

@@ -1,0 +1,14 @@
+/* The module `_nn`: kernels for layers, losses and optimisers.  kernel.h says what they have in common. */
+
+#define RETROGRAD_MAIN
+#include "kernel.h"
+#include "kernels.h"
+
+#define ENTRY(name) {#name, (PyCFunction)(void (*)(void))kernel_##name, METH_FASTCALL, NULL},
+static PyMethodDef methods[] = {KERNELS(ENTRY) {NULL, NULL, 0, NULL}};
+static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "_nn", NULL, -1, methods, NULL, NULL, NULL, NULL};
+
+PyMODINIT_FUNC PyInit__nn(void) {
+    import_array();
+    return PyModule_Create(&module);
+}

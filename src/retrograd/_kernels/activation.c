@@ -1,0 +1,139 @@
+/* Activation functions and their derivatives, element by element.  Those with exp: float32. */
+
+#include "kernel.h"
+#include "kernels.h"
+
+#define ROOT_HALF 0.70710678118654752f
+#define PER_ROOT_TWO_PI 0.39894228040143268f
+#define ROOT_TWO_OVER_PI 0.79788456080286536f
+#define CUBE 0.044715f
+
+#define LOOPS(T, NAME)                                                                                   \
+    CLONES static void NAME##_relu(const T *restrict x, T *restrict y, npy_intp n) {                     \
+        SIMD for (npy_intp i = 0; i < n; i++) y[i] = x[i] < 0 ? 0 : x[i];   /* NaN and -0.0 stay */      \
+    }                                                                                                    \
+    CLONES static void NAME##_relu_grad(const T *restrict g, const T *restrict y, T *restrict o, npy_intp n) { \
+        SIMD for (npy_intp i = 0; i < n; i++) o[i] = y[i] <= 0 ? 0 : g[i];                               \
+    }                                                                                                    \
+    CLONES static void NAME##_sigmoid_grad(const T *restrict g, const T *restrict y, T *restrict o, npy_intp n) { \
+        SIMD for (npy_intp i = 0; i < n; i++) o[i] = g[i] * ((1 - y[i]) * y[i]);                         \
+    }                                                                                                    \
+    CLONES static void NAME##_tanh_grad(const T *restrict g, const T *restrict y, T *restrict o, npy_intp n) { \
+        SIMD for (npy_intp i = 0; i < n; i++) o[i] = g[i] * (1 - y[i] * y[i]);                           \
+    }
+
+LOOPS(float, floats)
+LOOPS(double, doubles)
+
+/* exp(-|x|) cannot overflow.  Where it underflows to 0, so does the result. */
+static inline float sigmoid_of(float x) {
+    float e = exp_of(-fabsf(x)), r = 1.0f / (1.0f + e);
+    return x < 0 ? e * r : x == x ? r : x;
+}
+
+/* To 1e-7 absolute, which is what 1 + tanh needs. */
+static inline float rough_tanh(float x) {
+    float e = exp_of(-2.0f * fabsf(x));
+    return copysignf((1.0f - e) / (1.0f + e), x);
+}
+
+/* x P(x^2) below 1; above, 1 - exp(-x Q(x)); polynomials fitted to erf by weighted least squares. */
+static inline float erf_of(float x) {
+    float t = fabsf(x), s = x * x;
+    float p = 7.85377051e-05f;
+    p = p * s - 0.000801016751f;
+    p = p * s + 0.00518832495f;
+    p = p * s - 0.026853811f;
+    p = p * s + 0.112835854f;
+    p = p * s - 0.37612626f;
+    p = p * s + 1.12837911f;
+    t = t > 4.0f ? 4.0f : t;            /* erf(4) is 1 - 1.5e-8 */
+    float q = 3.94703693e-06f;
+    q = q * t - 3.33289972e-05f;
+    q = q * t - 0.000113012393f;
+    q = q * t + 0.00310844276f;
+    q = q * t - 0.0229681376f;
+    q = q * t + 0.105547257f;
+    q = q * t + 0.635475516f;
+    q = q * t + 1.12858486f;
+    float far = copysignf(1.0f - exp_of(-t * q), x);
+    return s < 1.0f ? x * p : x == x ? far : x;
+}
+
+CLONES static void loop_sigmoid(const float *restrict x, float *restrict y, npy_intp n) {
+    SIMD for (npy_intp i = 0; i < n; i++) y[i] = sigmoid_of(x[i]);
+}
+CLONES static void loop_silu(const float *restrict x, float *restrict y, npy_intp n) {
+    SIMD for (npy_intp i = 0; i < n; i++) y[i] = x[i] * sigmoid_of(x[i]);
+}
+CLONES static void loop_silu_grad(const float *restrict g, const float *restrict x, float *restrict o, npy_intp n) {
+    SIMD for (npy_intp i = 0; i < n; i++) {
+        float s = sigmoid_of(x[i]);
+        o[i] = g[i] * (s * (x[i] * (1 - s) + 1));
+    }
+}
+CLONES static void loop_gelu(const float *restrict x, float *restrict y, npy_intp n) {
+    SIMD for (npy_intp i = 0; i < n; i++) y[i] = x[i] * 0.5f * (erf_of(x[i] * ROOT_HALF) + 1);
+}
+CLONES static void loop_gelu_grad(const float *restrict g, const float *restrict x, float *restrict o, npy_intp n) {
+    SIMD for (npy_intp i = 0; i < n; i++) {
+        float u = x[i], whole = (erf_of(u * ROOT_HALF) + 1) * 0.5f;
+        o[i] = g[i] * (whole + u * (exp_of(u * u * -0.5f) * PER_ROOT_TWO_PI));
+    }
+}
+CLONES static void loop_gelu_tanh(const float *restrict x, float *restrict y, npy_intp n) {
+    SIMD for (npy_intp i = 0; i < n; i++) {
+        float u = x[i];
+        y[i] = u * 0.5f * (rough_tanh((u + u * u * u * CUBE) * ROOT_TWO_OVER_PI) + 1);
+    }
+}
+CLONES static void loop_gelu_tanh_grad(const float *restrict g, const float *restrict x, float *restrict o, npy_intp n) {
+    SIMD for (npy_intp i = 0; i < n; i++) {
+        float u = x[i], t = rough_tanh((u + u * u * u * CUBE) * ROOT_TWO_OVER_PI);
+        float slope = (u * u * (3 * CUBE) + 1) * ROOT_TWO_OVER_PI;
+        o[i] = g[i] * ((t + 1) * 0.5f + u * 0.5f * (1 - t * t) * slope);
+    }
+}
+
+typedef void (*One)(const float *restrict, float *restrict, npy_intp);
+typedef void (*Two)(const float *restrict, const float *restrict, float *restrict, npy_intp);
+typedef void (*OneDouble)(const double *restrict, double *restrict, npy_intp);
+typedef void (*TwoDouble)(const double *restrict, const double *restrict, double *restrict, npy_intp);
+
+static PyObject *one(PyObject *x, One f, OneDouble d) {
+    int type = kind_of(x);
+    if (type < 0 || (type == NPY_DOUBLE && d == NULL)) Py_RETURN_NONE;
+    PyObject *y = new_like(x);
+    if (y == NULL) return NULL;
+    npy_intp n = PyArray_SIZE(ARRAY(x));
+    if (type == NPY_FLOAT) WITHOUT_GIL(n, f(DATA(x), DATA(y), n));
+    else WITHOUT_GIL(n, d(DATA(x), DATA(y), n));
+    return y;
+}
+
+static PyObject *two(PyObject *g, PyObject *x, Two f, TwoDouble d) {
+    int type = kind_of(x);
+    if (type < 0 || (type == NPY_DOUBLE && d == NULL)) Py_RETURN_NONE;
+    g = ordered(g, x, type);
+    if (g == NULL) Py_RETURN_NONE;
+    PyObject *o = new_like(x);
+    if (o != NULL) {
+        npy_intp n = PyArray_SIZE(ARRAY(x));
+        if (type == NPY_FLOAT) WITHOUT_GIL(n, f(DATA(g), DATA(x), DATA(o), n));
+        else WITHOUT_GIL(n, d(DATA(g), DATA(x), DATA(o), n));
+    }
+    Py_DECREF(g);
+    return o;
+}
+
+KERNEL(relu, 1) return one(args[0], floats_relu, doubles_relu); END
+KERNEL(relu_grad, 2) return two(args[0], args[1], floats_relu_grad, doubles_relu_grad); END
+KERNEL(sigmoid, 1) return one(args[0], loop_sigmoid, NULL); END
+KERNEL(sigmoid_grad, 2) return two(args[0], args[1], floats_sigmoid_grad, doubles_sigmoid_grad); END
+KERNEL(tanh_grad, 2) return two(args[0], args[1], floats_tanh_grad, doubles_tanh_grad); END
+KERNEL(silu, 1) return one(args[0], loop_silu, NULL); END
+KERNEL(silu_grad, 2) return two(args[0], args[1], loop_silu_grad, NULL); END
+
+/* gelu(x, tanh), gelu_grad(g, x, tanh) */
+KERNEL(gelu, 2) return one(args[0], args[1] == Py_True ? loop_gelu_tanh : loop_gelu, NULL); END
+KERNEL(gelu_grad, 3) return two(args[0], args[1], args[2] == Py_True ? loop_gelu_tanh_grad : loop_gelu_grad, NULL); END

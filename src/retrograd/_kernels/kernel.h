@@ -1,0 +1,112 @@
+/* What the files of `_nn` share: which arrays are ours, when other threads may run, exp for vector loops.
+
+   A kernel takes exact ndarrays of float32 (some: float64), aligned, native, in C order.  For every other case it
+   returns None, and the NumPy code beside its call does the work.  Nothing here sets floating-point flags that matter:
+   nobody looks at them. */
+
+#ifndef RETROGRAD_KERNEL_H
+#define RETROGRAD_KERNEL_H
+#define PY_SSIZE_T_CLEAN
+#define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION
+#define PY_ARRAY_UNIQUE_SYMBOL retrograd_nn_array_api
+#ifndef RETROGRAD_MAIN
+#define NO_IMPORT_ARRAY
+#endif
+#include <Python.h>
+#include <numpy/arrayobject.h>
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+/* One copy of a loop per generation of x86-64, chosen when the module is loaded. */
+#if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12
+#define CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define CLONES
+#endif
+
+#if defined(_MSC_VER)
+#define restrict __restrict
+#define SIMD
+#define SIMD_SUM(x)
+#define SIMD_MAX(x)
+#else
+#define SIMD _Pragma("omp simd")
+#define PRAGMA(x) _Pragma(#x)
+#define SIMD_SUM(...) PRAGMA(omp simd reduction(+ : __VA_ARGS__))
+#define SIMD_MAX(...) PRAGMA(omp simd reduction(max : __VA_ARGS__))
+#endif
+
+#define RELEASE_AT 20000 /* elements from which it pays to let other threads run */
+#define WITHOUT_GIL(n, work)                    \
+    do {                                        \
+        NPY_BEGIN_THREADS_DEF;                  \
+        if ((n) > RELEASE_AT) NPY_BEGIN_THREADS; \
+        work;                                   \
+        NPY_END_THREADS;                        \
+    } while (0)
+
+#define ARRAY(x) ((PyArrayObject *)(x))
+#define DATA(x) PyArray_DATA(ARRAY(x))
+
+/* NPY_FLOAT or NPY_DOUBLE for an array of ours, else -1. */
+static inline int kind_of(PyObject *x) {
+    if (!PyArray_CheckExact(x)) return -1;
+    int type = PyArray_TYPE(ARRAY(x));
+    return (type == NPY_FLOAT || type == NPY_DOUBLE) && PyArray_ISCARRAY_RO(ARRAY(x)) ? type : -1;
+}
+
+static inline int same_shape(PyObject *a, PyObject *b) {
+    int ndim = PyArray_NDIM(ARRAY(a));
+    return ndim == PyArray_NDIM(ARRAY(b)) && PyArray_CompareLists(PyArray_DIMS(ARRAY(a)), PyArray_DIMS(ARRAY(b)), ndim);
+}
+
+/* A new reference to x, or to a copy in C order; NULL, with no error set, unless it has a's shape and the type.
+   Gradients arrive expanded (stride 0) or transposed; one copy is cheaper than NumPy's many passes. */
+static inline PyObject *ordered(PyObject *x, PyObject *a, int type) {
+    if (!PyArray_CheckExact(x) || PyArray_TYPE(ARRAY(x)) != type || !same_shape(x, a)) return NULL;
+    if (PyArray_ISCARRAY_RO(ARRAY(x))) return Py_NewRef(x);
+    if (!PyArray_ISBEHAVED_RO(ARRAY(x))) return NULL;
+    PyObject *copy = PyArray_NewCopy(ARRAY(x), NPY_CORDER);
+    if (copy == NULL) PyErr_Clear();
+    return copy;
+}
+
+/* Whether two arrays in C order share no byte. */
+static inline int apart(PyObject *a, PyObject *b) {
+    char *pa = DATA(a), *pb = DATA(b);
+    return pa + PyArray_NBYTES(ARRAY(a)) <= pb || pb + PyArray_NBYTES(ARRAY(b)) <= pa;
+}
+
+static inline PyObject *new_like(PyObject *x) {
+    return PyArray_SimpleNew(PyArray_NDIM(ARRAY(x)), PyArray_DIMS(ARRAY(x)), PyArray_TYPE(ARRAY(x)));
+}
+
+static inline int expect(Py_ssize_t got, Py_ssize_t want, const char *name) {
+    if (got == want) return 1;
+    PyErr_Format(PyExc_TypeError, "%s: expected %zd arguments, got %zd", name, want, got);
+    return 0;
+}
+
+/* exp without branches, so that compilers vectorise it: about 1 ulp in [-87.3, 88.3]; below, 0; above, exp(88.376).
+   NaN stays NaN: it falls through both limits, because of the order of their operands.  x = n log 2 + r, and a
+   polynomial for exp(r) fitted to |r| <= log(2)/2. */
+static inline float exp_of(float x) {
+    union { float f; int32_t i; } k, power;
+    x = 88.3762626647950f < x ? 88.3762626647950f : x;
+    x = -88.5f > x ? -88.5f : x;
+    k.f = x * 1.44269504088896341f + 12582912.0f;       /* 1.5 * 2^23: rounds to an integer, kept in the low bits */
+    float n = k.f - 12582912.0f;
+    int32_t e = k.i - 0x4B400000 + 127;
+    float r = (x - n * 0.693359375f) + n * 2.12194440e-4f;      /* log 2 in two parts: Cody and Waite 1980 */
+    float p = 0.00138144672f;
+    p = p * r + 0.00836878084f;
+    p = p * r + 0.0416683927f;
+    p = p * r + 0.166665196f;
+    p = p * r + 0.49999994f;
+    p = p * (r * r) + r + 1.0f;
+    e = e < 0 ? 0 : e;                                  /* to 0, not to denormal numbers, which are slow */
+    power.i = (int32_t)((uint32_t)e << 23);
+    return p * power.f;
+}
+#endif

@@ -1,0 +1,17 @@
+/* Every kernel of `_nn`, by name; __init__.py says what each takes and gives. */
+#define KERNELS(_)                                                                                   \
+    _(adam) _(sgd) _(squares) _(scale)                                                               \
+    _(relu) _(relu_grad) _(sigmoid) _(sigmoid_grad) _(tanh_grad) _(silu) _(silu_grad) _(gelu) _(gelu_grad) \
+    _(softmax) _(softmax_grad) _(log_softmax) _(log_softmax_grad) _(nll) _(nll_grad)                  \
+    _(layer_norm) _(layer_norm_grad)                                                                  \
+    _(add_bias) _(matmul) _(add_rows)                                                                 \
+    _(columns) _(uncolumns) _(max_pool) _(place_at) _(window_sums) _(spread_sums)
+
+#define DECLARE(name) PyObject *kernel_##name(PyObject *module, PyObject *const *args, Py_ssize_t count);
+KERNELS(DECLARE)
+#undef DECLARE
+#define KERNEL(name, wanted)                                                                   \
+    PyObject *kernel_##name(PyObject *module, PyObject *const *args, Py_ssize_t count) {       \
+        if (!expect(count, wanted, #name)) return NULL;                                        \
+        (void)module;
+#define END }

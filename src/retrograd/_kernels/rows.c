@@ -1,0 +1,121 @@
+/* Softmax, log-softmax over the last dim, and the loss of picked log-probabilities; float32. */
+
+#include "kernel.h"
+#include "kernels.h"
+
+CLONES static void loop_softmax(const float *restrict x, float *restrict y, npy_intp n, npy_intp c) {
+    for (npy_intp i = 0; i < n; i++, x += c, y += c) {
+        float top = -INFINITY, sum = 0;
+        SIMD_MAX(top) for (npy_intp j = 0; j < c; j++) top = x[j] > top ? x[j] : top;
+        SIMD_SUM(sum) for (npy_intp j = 0; j < c; j++) {
+            float e = exp_of(x[j] - top);
+            y[j] = e;
+            sum += e;
+        }
+        for (npy_intp j = 0; j < c; j++) y[j] /= sum;
+    }
+}
+
+CLONES static void loop_softmax_grad(
+    const float *restrict g, const float *restrict y, float *restrict o, npy_intp n, npy_intp c) {
+    for (npy_intp i = 0; i < n; i++, g += c, y += c, o += c) {
+        float sum = 0;
+        SIMD_SUM(sum) for (npy_intp j = 0; j < c; j++) sum += g[j] * y[j];
+        for (npy_intp j = 0; j < c; j++) o[j] = y[j] * (g[j] - sum);
+    }
+}
+
+CLONES static void loop_log_softmax(const float *restrict x, float *restrict y, npy_intp n, npy_intp c) {
+    for (npy_intp i = 0; i < n; i++, x += c, y += c) {
+        float top = -INFINITY, sum = 0;
+        SIMD_MAX(top) for (npy_intp j = 0; j < c; j++) top = x[j] > top ? x[j] : top;
+        SIMD_SUM(sum) for (npy_intp j = 0; j < c; j++) sum += exp_of(x[j] - top);
+        sum = logf(sum);
+        for (npy_intp j = 0; j < c; j++) y[j] = (x[j] - top) - sum;
+    }
+}
+
+CLONES static void loop_log_softmax_grad(
+    const float *restrict g, const float *restrict y, float *restrict o, npy_intp n, npy_intp c) {
+    for (npy_intp i = 0; i < n; i++, g += c, y += c, o += c) {
+        float sum = 0;
+        SIMD_SUM(sum) for (npy_intp j = 0; j < c; j++) sum += g[j];
+        SIMD for (npy_intp j = 0; j < c; j++) o[j] = g[j] - exp_of(y[j]) * sum;
+    }
+}
+
+/* Of an array of ours whose last dim is `dim`: the number of rows and their length; 0 for every other. */
+static int rows_of(PyObject *x, PyObject *dim, npy_intp *n, npy_intp *c) {
+    if (kind_of(x) != NPY_FLOAT) return 0;
+    int last = PyArray_NDIM(ARRAY(x)) - 1;
+    if (last < 0 || !PyLong_Check(dim) || PyLong_AsLong(dim) != last) return 0;
+    *c = PyArray_DIM(ARRAY(x), last);
+    *n = *c ? PyArray_SIZE(ARRAY(x)) / *c : 0;
+    return 1;
+}
+
+static PyObject *row_wise(PyObject *const *args, void (*f)(const float *, float *, npy_intp, npy_intp)) {
+    npy_intp n, c;
+    if (!rows_of(args[0], args[1], &n, &c)) Py_RETURN_NONE;
+    PyObject *y = new_like(args[0]);
+    if (y != NULL) WITHOUT_GIL(n * c, f(DATA(args[0]), DATA(y), n, c));
+    return y;
+}
+
+static PyObject *row_wise_grad(
+    PyObject *const *args, void (*f)(const float *, const float *, float *, npy_intp, npy_intp)) {
+    npy_intp n, c;
+    if (!rows_of(args[1], args[2], &n, &c)) Py_RETURN_NONE;
+    PyObject *g = ordered(args[0], args[1], NPY_FLOAT);
+    if (g == NULL) Py_RETURN_NONE;
+    PyObject *o = new_like(args[1]);
+    if (o != NULL) WITHOUT_GIL(n * c, f(DATA(g), DATA(args[1]), DATA(o), n, c));
+    Py_DECREF(g);
+    return o;
+}
+
+/* softmax(x, dim), softmax_grad(g, y, dim), and the same with logarithms */
+KERNEL(softmax, 2) return row_wise(args, loop_softmax); END
+KERNEL(softmax_grad, 3) return row_wise_grad(args, loop_softmax_grad); END
+KERNEL(log_softmax, 2) return row_wise(args, loop_log_softmax); END
+KERNEL(log_softmax_grad, 3) return row_wise_grad(args, loop_log_softmax_grad); END
+
+/* int64 classes (N,), each in 0..C-1; NULL when they are not */
+static const int64_t *classes_of(PyObject *x, npy_intp n, npy_intp c) {
+    if (!PyArray_CheckExact(x) || PyArray_TYPE(ARRAY(x)) != NPY_INT64 || !PyArray_ISCARRAY_RO(ARRAY(x))
+        || PyArray_NDIM(ARRAY(x)) != 1 || PyArray_DIM(ARRAY(x), 0) != n) return NULL;
+    const int64_t *t = DATA(x);
+    for (npy_intp i = 0; i < n; i++)
+        if (t[i] < 0 || t[i] >= c) return NULL;
+    return t;
+}
+
+/* nll(x (N, C), target (N,), mean) -> -sum x[i, target[i]], or its mean */
+KERNEL(nll, 3)
+    PyObject *x = args[0];
+    if (kind_of(x) != NPY_FLOAT || PyArray_NDIM(ARRAY(x)) != 2) Py_RETURN_NONE;
+    npy_intp n = PyArray_DIM(ARRAY(x), 0), c = PyArray_DIM(ARRAY(x), 1);
+    const int64_t *target = classes_of(args[1], n, c);
+    if (target == NULL || n == 0) Py_RETURN_NONE;
+    double total = 0;
+    const float *px = DATA(x);
+    for (npy_intp i = 0; i < n; i++) total -= px[i * c + target[i]];
+    PyObject *y = PyArray_SimpleNew(0, NULL, NPY_FLOAT);
+    if (y != NULL) *(float *)DATA(y) = args[2] == Py_True ? (float)total / (float)n : (float)total;
+    return y;
+END
+
+/* nll_grad(g (), target (N,), C, mean) -> zeros (N, C) with -g (over N) at the targets */
+KERNEL(nll_grad, 4)
+    PyObject *g = args[0];
+    if (kind_of(g) != NPY_FLOAT || PyArray_NDIM(ARRAY(g)) != 0 || !PyLong_Check(args[2])
+        || !PyArray_CheckExact(args[1]) || PyArray_NDIM(ARRAY(args[1])) != 1) Py_RETURN_NONE;
+    npy_intp dims[2] = {PyArray_DIM(ARRAY(args[1]), 0), PyLong_AsSsize_t(args[2])};
+    const int64_t *target = classes_of(args[1], dims[0], dims[1]);
+    if (target == NULL) Py_RETURN_NONE;
+    PyObject *o = PyArray_ZEROS(2, dims, NPY_FLOAT, 0);
+    if (o == NULL) return NULL;
+    float *po = DATA(o), each = *(float *)DATA(g) * (args[3] == Py_True ? -1.0f / (float)dims[0] : -1.0f);
+    for (npy_intp i = 0; i < dims[0]; i++) po[i * dims[1] + target[i]] = each;
+    return o;
+END

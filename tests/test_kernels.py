@@ -1,0 +1,440 @@
+"""Every kernel of `_nn` beside a NumPy reference: shapes, strides, empty arrays, NaN, infinities, denormal numbers, overlap.
+
+What a kernel declines it must leave untouched and answer with None (or False).  The pure build has no kernels; then only
+`absent` is tested.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+import retrograd as torch
+from retrograd import _kernels
+
+F4, F8 = np.dtype("f4"), np.dtype("f8")
+SHAPES: list[tuple[int, ...]] = [(), (1,), (7,), (3, 5), (4, 17), (2, 3, 33), (0,), (0, 4), (3, 0), (130, 200)]
+SPECIAL = [np.nan, np.inf, -np.inf, 0.0, -0.0, 1e-40, -1e-40, 1e38, -1e38, 88.0, -88.0, 104.0, -104.0, 1.0, -1.0, 0.5]
+
+erf = np.vectorize(math.erf, otypes=["f8"])
+
+
+def test_a_compiled_build_has_the_kernels() -> None:
+    assert (_kernels.nn is not None) or os.environ.get("RETROGRAD_BUILD") != "compiled"
+    assert _kernels.absent(1, 2) is None
+    with pytest.raises(LookupError, match="no kernel 'nothing'"):
+        _kernels.kernel("nothing")
+
+
+@dataclass
+class Case:
+    """inputs: how many arrays come first; rest: the arguments after them.
+
+    reference   on float64 arrays
+    ulps        of the largest result, but for `absolute`, which is allowed besides
+    whole       rows matter: NaN anywhere in a row spoils that row only
+    """
+
+    name: str
+    inputs: int
+    reference: Callable[..., Any]
+    rest: Callable[[np.ndarray], tuple[Any, ...]] = lambda x: ()
+    double: bool = False
+    ulps: float = 6
+    rows: bool = False
+
+
+def sigmoid(x: Any) -> Any:
+    return 1 / (1 + np.exp(-x))
+
+
+def softmax(x: Any) -> Any:
+    e = np.exp(x - x.max(-1, keepdims=True)) if x.size else x
+    return e / e.sum(-1, keepdims=True)
+
+
+def log_softmax(x: Any) -> Any:
+    z = x - x.max(-1, keepdims=True) if x.size else x
+    return z - np.log(np.exp(z).sum(-1, keepdims=True))
+
+
+def gelu_grad(x: Any) -> Any:
+    return (erf(x * 0.5**0.5) + 1) / 2 + x * np.exp(-x * x / 2) / (2 * np.pi) ** 0.5
+
+
+def gelu_tanh(x: Any) -> Any:
+    return 0.5 * x * (1 + np.tanh((x + 0.044715 * x**3) * (2 / np.pi) ** 0.5))
+
+
+def gelu_tanh_grad(x: Any) -> Any:
+    t = np.tanh((x + 0.044715 * x**3) * (2 / np.pi) ** 0.5)
+    return 0.5 * (1 + t) + 0.5 * x * (1 - t * t) * (2 / np.pi) ** 0.5 * (1 + 0.134145 * x * x)
+
+
+def last(x: np.ndarray) -> tuple[int]:
+    return (x.ndim - 1,)
+
+
+CASES = [
+    Case("relu", 1, lambda x: np.maximum(0, x), double=True, ulps=0),
+    Case("relu_grad", 2, lambda g, y: np.where(y <= 0, 0, g), double=True, ulps=0),
+    Case("sigmoid", 1, sigmoid),
+    Case("sigmoid_grad", 2, lambda g, y: g * ((1 - y) * y), double=True),
+    Case("tanh_grad", 2, lambda g, y: g * (1 - y * y), double=True),
+    Case("silu", 1, lambda x: x * sigmoid(x)),
+    Case("silu_grad", 2, lambda g, x: g * (sigmoid(x) * (1 + x * (1 - sigmoid(x))))),
+    Case("gelu", 1, lambda x: x * 0.5 * (1 + erf(x * 0.5**0.5)), lambda x: (False,)),
+    Case("gelu_grad", 2, lambda g, x: g * gelu_grad(x), lambda x: (False,)),
+    Case("gelu", 1, gelu_tanh, lambda x: (True,)),
+    Case("gelu_grad", 2, lambda g, x: g * gelu_tanh_grad(x), lambda x: (True,)),
+    Case("softmax", 1, softmax, last, rows=True),
+    Case("softmax_grad", 2, lambda g, y: y * (g - (g * y).sum(-1, keepdims=True)), last, rows=True, ulps=16),
+    Case("log_softmax", 1, log_softmax, last, rows=True),
+    Case("log_softmax_grad", 2, lambda g, y: g - np.exp(y) * g.sum(-1, keepdims=True), last, rows=True, ulps=16),
+]
+NAMED = [f"{c.name}{'-tanh' if c.name.startswith('gelu') and c.rest(np.zeros(1))[0] else ''}" for c in CASES]
+pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")      # of the references: inf - inf and the like
+native = pytest.mark.skipif(_kernels.nn is None, reason="the pure build has no kernels")
+
+
+def arrays_for(case: Case, shape: tuple[int, ...], dtype: Any, seed: int = 0) -> list[np.ndarray]:
+    r = np.random.RandomState(seed)
+    return [np.asarray(r.randn(*shape) * 2, dtype) for _ in range(case.inputs)]
+
+
+def close(got: Any, want: Any, dtype: Any, ulps: float) -> None:
+    """To `ulps` of the largest magnitude; NaN and infinities in the same places."""
+    assert got.dtype == dtype and got.shape == want.shape
+    finite = np.isfinite(want)
+    top = np.abs(want[finite]).max(initial=0.0)
+    np.testing.assert_array_equal(np.isnan(got), np.isnan(want))
+    np.testing.assert_allclose(
+        got[finite].astype("f8"), want[finite], rtol=0, atol=ulps * np.finfo(dtype).eps * max(float(top), 1e-30))
+
+
+@native
+@pytest.mark.parametrize("case", CASES, ids=NAMED)
+def test_values(case: Case) -> None:
+    run = _kernels.kernel(case.name)
+    for dtype in [F4, F8] if case.double else [F4]:
+        for shape in SHAPES:
+            if case.rows and not shape:
+                continue
+            xs = arrays_for(case, shape, dtype)
+            before = [x.copy() for x in xs]
+            got = run(*xs, *case.rest(xs[0]))
+            close(got, case.reference(*[x.astype("f8") for x in xs]), dtype, case.ulps + case.rows * shape[-1:].count(200))
+            assert got.flags.c_contiguous and got.base is None
+            for x, was in zip(xs, before):
+                np.testing.assert_array_equal(x, was)
+
+
+@native
+@pytest.mark.parametrize("case", CASES, ids=NAMED)
+def test_special_numbers(case: Case) -> None:
+    """Element by element, or row by row: what is special stays in its place."""
+    run = _kernels.kernel(case.name)
+    for dtype in [F4, F8] if case.double else [F4]:
+        for special in SPECIAL:
+            xs = [np.linspace(-1, 1, 3 * 37).reshape(3, 37).astype(dtype) for _ in range(case.inputs)]
+            xs[-1][1, 20] = special
+            if case.name in ("softmax_grad", "log_softmax_grad") and (np.isinf(special) or special > 1):
+                continue                        # not what softmax gives
+            if case.name == "gelu_grad" and case.rest(xs[0])[0] and abs(special) > 1e18:
+                continue                        # x * x overflows: NaN, as in PyTorch
+            with np.errstate(all="ignore"):
+                want = np.asarray(case.reference(*[x.astype("f8") for x in xs])).astype(dtype).astype("f8")
+            got = run(*xs, *case.rest(xs[0]))
+            np.testing.assert_array_equal(np.isnan(got), np.isnan(want), err_msg=str(special))
+            np.testing.assert_array_equal(np.isposinf(got), np.isposinf(want), err_msg=str(special))
+            ok = np.isfinite(want)
+            np.testing.assert_allclose(got[ok], want[ok], rtol=3e-6, atol=3e-7, err_msg=str(special))
+    if not case.rows and case.ulps == 0:
+        zeros = np.array([0.0, -0.0], F4)
+        np.testing.assert_array_equal(np.signbit(run(*[zeros] * case.inputs)), np.signbit(case.reference(*[zeros] * case.inputs)))
+
+
+@native
+@pytest.mark.parametrize("case", CASES, ids=NAMED)
+def test_what_is_declined(case: Case) -> None:
+    """Other dtypes, orders, byte orders, alignments and classes; a gradient may come in any order."""
+    run = _kernels.kernel(case.name)
+    x = np.linspace(-2, 2, 24).reshape(4, 6).astype(F4)
+    bytes_ = np.zeros(24 * 4 + 1, np.uint8)
+    odd = bytes_[1:].view(F4).reshape(4, 6)
+    odd[...] = x
+    declined = [x.astype("f2"), x.astype("i4"), x.T, x[:, ::2], x[::-1], x.astype(">f4"), odd, x.view(np.recarray), 1.5]
+    declined += [] if case.double else [x.astype(F8)]
+    for a in declined:
+        assert run(*[a] * case.inputs, *case.rest(x)) is None
+    if case.inputs == 2:
+        want = run(np.ascontiguousarray(x.T).T.copy(), x, *case.rest(x))
+        np.testing.assert_array_equal(run(np.asfortranarray(x), x, *case.rest(x)), want)
+        ones = np.broadcast_to(np.float32(1), x.shape)
+        np.testing.assert_array_equal(run(ones, x, *case.rest(x)), run(ones.copy(), x, *case.rest(x)))
+        for g in (x[:2], x.astype(F8), torch.tensor(x)):
+            assert run(g, x, *case.rest(x)) is None
+    with pytest.raises(TypeError, match=f"{case.name}: expected"):
+        run()
+
+
+# ---- layer norm ----
+
+
+@native
+@pytest.mark.parametrize("dtype", [F4, F8])
+@pytest.mark.parametrize(
+    ("shape", "dims"), [((5, 8), 1), ((2, 3, 33), 1), ((2, 3, 7), 2), ((6,), 1), ((0, 4), 1), ((128, 300), 1)])
+def test_layer_norm(shape: tuple[int, ...], dims: int, dtype: Any) -> None:
+    r = np.random.RandomState(1)
+    x, g = (r.randn(2, *shape) + 3).astype(dtype)
+    w, b = r.randn(2, *shape[-dims:]).astype(dtype)
+    axes = tuple(range(len(shape) - dims, len(shape)))
+    for weight in (w, None):
+        for bias in (b, None):
+            y, mean, rstd = _kernels.kernel("layer_norm")(x, weight, bias, dims, 1e-5)
+            wide = x.astype("f8")
+            m, v = wide.mean(axes, keepdims=True), wide.var(axes, keepdims=True)
+            unit = (wide - m) / np.sqrt(v + 1e-5)
+            assert mean.shape == rstd.shape == m.shape
+            close(mean, m, dtype, 16)
+            close(rstd, 1 / np.sqrt(v + 1e-5), dtype, 16)
+            close(y, unit * (1 if weight is None else w) + (0 if bias is None else b), dtype, 64)
+        gx, gw, gb = _kernels.kernel("layer_norm_grad")(g, x, weight, mean, rstd, dims, True, True, True)
+        h = g.astype("f8") * (1 if weight is None else w)
+        back = (h - h.mean(axes, keepdims=True) - unit * (h * unit).mean(axes, keepdims=True)) / np.sqrt(v + 1e-5)
+        lead = tuple(range(len(shape) - dims))
+        close(gx, back, dtype, 256)
+        close(gw, (g * unit).sum(lead), dtype, 256)
+        close(gb, g.astype("f8").sum(lead), dtype, 256)
+    assert _kernels.kernel("layer_norm_grad")(g, x, w, mean, rstd, dims, False, False, False) == (None, None, None)
+    assert _kernels.kernel("layer_norm")(x, w[:0], b, dims, 1e-5) is None
+    assert _kernels.kernel("layer_norm")(x.T, w, b, dims, 1e-5) is None or len(shape) == 1
+
+
+# ---- losses, bias, products, rows ----
+
+
+@native
+def test_nll() -> None:
+    r = np.random.RandomState(2)
+    x, t = r.randn(9, 5).astype(F4), r.randint(0, 5, 9)
+    run, back = _kernels.kernel("nll"), _kernels.kernel("nll_grad")
+    for mean in (True, False):
+        want = -x[np.arange(9), t].astype("f8").sum() / (9 if mean else 1)
+        close(run(x, t, mean), np.asarray(want), F4, 4)
+        g = back(np.asarray(2.0, F4), t, 5, mean)
+        one = np.zeros((9, 5))
+        one[np.arange(9), t] = -2.0 / (9 if mean else 1)
+        close(g, one, F4, 1)
+    for bad in (t - 1, t + 1, t.astype("i4"), t[:-1], t.reshape(3, 3), t[::-1][::-1][::2]):
+        assert run(x, bad, True) is None
+    assert run(x[:0], t[:0], True) is None      # NaN, which the reference gives
+    assert back(np.asarray(2.0, F4), t, 4, True) is None
+
+
+@native
+@pytest.mark.parametrize("dtype", [F4, F8])
+def test_bias_and_small_products(dtype: Any) -> None:
+    r = np.random.RandomState(3)
+    for n, m, p in [(1, 4, 16), (3, 1, 5), (8, 16, 16), (2, 0, 3), (0, 3, 2), (5, 7, 1)]:
+        a, b, c = (r.randn(*s).astype(dtype) for s in ((n, m), (m, p), (p,)))
+        for left in (a, np.asfortranarray(a), np.repeat(a, 2, 1)[:, ::2], a[::-1]):
+            for right in (b, np.asfortranarray(b), b[:, ::-1]):
+                y = _kernels.kernel("matmul")(left, right)
+                close(y, left.astype("f8") @ right.astype("f8"), dtype, 8)
+        y = (a @ b).astype(dtype)
+        want = y + c
+        assert _kernels.kernel("add_bias")(y, c)
+        np.testing.assert_array_equal(y, want)
+    big = r.randn(64, 64).astype(dtype)
+    matmul, add_bias = _kernels.kernel("matmul"), _kernels.kernel("add_bias")
+    assert matmul(big, big) is None and matmul(big[:2], big[:2]) is None
+    assert matmul(big[0], big[0]) is None and matmul(big[:1], big[:, :1].astype("f2")) is None
+    special = np.array([[np.nan, 1], [np.inf, 0]], dtype)
+    np.testing.assert_array_equal(matmul(special, np.eye(2, dtype=dtype)), special @ np.eye(2, dtype=dtype))
+    row = np.ones(8, dtype)
+    for y, c in ((row.reshape(2, 4), row[:4]), (row.reshape(2, 4)[:, ::2], row[:2].copy()), (row, np.ones(4, dtype))):
+        assert not add_bias(y, c)               # shared memory, stride, size
+    row.flags.writeable = False
+    assert not add_bias(row, np.ones(8, dtype)) and (row == 1).all()
+
+
+@native
+@pytest.mark.parametrize("dtype", [F4, F8])
+def test_rows_added_up(dtype: Any) -> None:
+    r = np.random.RandomState(4)
+    where, x = r.randint(0, 6, 50), r.randn(50, 3).astype(dtype)
+    want = np.zeros((7, 3))
+    np.add.at(want, where, x)
+    run = _kernels.kernel("add_rows")
+    close(run(where, x, 7), want, dtype, 16)
+    assert run(where, x, 5) is None and run(where - 1, x, 7) is None and run(where[:-1], x, 7) is None
+    assert run(where.astype("i4"), x, 7) is None and run(where, x[:, ::2], 7) is None
+    assert run(where[:0], x[:0], 7).shape == (7, 3)
+
+
+# ---- windows ----
+
+
+@native
+@pytest.mark.parametrize("dtype", [F4, F8])
+@pytest.mark.parametrize(
+    ("size", "kernel", "stride", "padding", "dilation"), [
+        ((6, 7), (3, 3), (1, 1), (1, 1), (1, 1)), ((6, 7), (2, 3), (2, 1), (0, 2), (1, 2)),
+        ((1, 9), (1, 3), (1, 2), (0, 1), (1, 1)), ((5, 5), (5, 5), (1, 1), (2, 2), (1, 1)),
+        ((4, 4), (1, 1), (3, 3), (0, 0), (1, 1)), ((3, 3), (3, 3), (2, 2), (4, 4), (2, 2))])  # fmt: skip
+def test_windows(size: Any, kernel: Any, stride: Any, padding: Any, dilation: Any, dtype: Any) -> None:
+    out = tuple((size[i] + 2 * padding[i] - dilation[i] * (kernel[i] - 1) - 1) // stride[i] + 1 for i in (0, 1))
+    pairs = size + kernel + stride + padding + dilation + out
+    r = np.random.RandomState(5)
+    x = r.randn(3, 2, *size).astype(dtype)
+    wide = np.pad(x, [(0, 0), (0, 0), (padding[0],) * 2, (padding[1],) * 2])
+    want = np.zeros((2, *kernel, 3, *out), dtype)
+    for i in range(kernel[0]):
+        for j in range(kernel[1]):
+            a, b = i * dilation[0], j * dilation[1]
+            part = wide[:, :, a:a + stride[0] * (out[0] - 1) + 1:stride[0], b:b + stride[1] * (out[1] - 1) + 1:stride[1]]
+            want[:, i, j] = part.swapaxes(0, 1)
+    rows = 2 * kernel[0] * kernel[1]
+    got = _kernels.kernel("columns")(x, pairs)
+    np.testing.assert_array_equal(got, want.reshape(rows, -1))
+    g = r.randn(*got.shape).astype(dtype)
+    back = _kernels.kernel("uncolumns")(g, 3, 2, pairs)
+    assert back.shape == x.shape                # the adjoint: <columns x, g> = <x, uncolumns g>
+    assert np.vdot(got.astype("f8"), g) == pytest.approx(np.vdot(x.astype("f8"), back), rel=1e-5, abs=1e-5)
+    sums = _kernels.kernel("window_sums")(x, pairs)
+    close(sums, want.astype("f8").sum((1, 2)).swapaxes(0, 1), dtype, 16)
+    h = r.randn(*sums.shape).astype(dtype)
+    spread = _kernels.kernel("spread_sums")(h, pairs)
+    assert spread.shape == x.shape
+    assert np.vdot(sums.astype("f8"), h) == pytest.approx(np.vdot(x.astype("f8"), spread), rel=1e-5, abs=1e-5)
+    assert _kernels.kernel("columns")(x[:, :, :, ::-1], pairs) is None
+    assert _kernels.kernel("window_sums")(x.astype("f2"), pairs) is None
+    with pytest.raises(TypeError, match="12 numbers"):
+        _kernels.kernel("columns")(x, pairs[:-1])
+
+
+@native
+@pytest.mark.parametrize("dtype", [F4, F8])
+def test_maxima(dtype: Any) -> None:
+    r = np.random.RandomState(6)
+    x = r.randint(-3, 3, (2, 3, 6, 8)).astype(dtype)        # many equal ones: the first wins
+    x[0, 0, 1, 1] = x[0, 0, 1, 2] = np.nan                  # a NaN wins, of several the last
+    x[1, 2, 5, 7] = np.inf
+    down, right = np.arange(6).reshape(3, 2), np.array([[0, 1, 2], [3, 4, 5], [5, 6, 7]])
+    best, where = _kernels.kernel("max_pool")(x, down, right)
+    for n, c, p, q in np.ndindex(best.shape):
+        at = [int(i * 8 + j) for i in down[p] for j in right[q]]
+        values = [float(x[n, c].reshape(-1)[k]) for k in at]
+        nan = [k for k, v in zip(at, values) if v != v]
+        first = nan[-1] if nan else at[values.index(max(values))]
+        assert where[n, c, p, q] == first
+        np.testing.assert_array_equal(best[n, c, p, q], x[n, c].reshape(-1)[first])
+    g = r.randn(*best.shape).astype(dtype)
+    want = np.zeros((2, 3, 48))
+    for n, c in np.ndindex(2, 3):
+        np.add.at(want[n, c], where[n, c].reshape(-1), g[n, c].reshape(-1))
+    close(_kernels.kernel("place_at")(g, where, 6, 8), want.reshape(x.shape), dtype, 4)
+    assert _kernels.kernel("place_at")(g, where, 2, 3) is None
+    assert _kernels.kernel("max_pool")(x, down + 1, right) is None
+    assert _kernels.kernel("max_pool")(x, down.astype("i4"), right) is None
+    assert _kernels.kernel("max_pool")(x[:0], down, right)[0].shape == (0, 3, 3, 3)
+
+
+# ---- optimisers: the same bits as the NumPy code, with and without kernels ----
+
+STEPS: list[tuple[str, dict[str, Any]]] = [
+    ("SGD", {"lr": 0.1}), ("SGD", {"lr": 0.1, "weight_decay": 0.1, "maximize": True}),
+    ("SGD", {"lr": 0.1, "momentum": 0.9, "dampening": 0.3}), ("SGD", {"lr": 0.1, "momentum": 0.9, "nesterov": True}),
+    ("Adam", {}), ("Adam", {"weight_decay": 0.1, "maximize": True}), ("Adam", {"amsgrad": True, "eps": 1e-3}),
+    ("AdamW", {}), ("AdamW", {"amsgrad": True, "lr": 0.1}),
+]  # fmt: skip
+
+
+@native
+@pytest.mark.parametrize("dtype", [F4, F8])
+@pytest.mark.parametrize(("name", "options"), STEPS, ids=[f"{n} {o}" for n, o in STEPS])
+def test_steps_have_the_bits_of_the_numpy_code(
+    name: str, options: dict[str, Any], dtype: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = __import__(f"retrograd.optim.{'sgd' if name == 'SGD' else 'adam'}", fromlist=["quick_step"])
+
+    def train() -> list[Any]:
+        r = np.random.RandomState(7)
+        shapes = [(3, 67), (), (0,), (5,)]
+        params = [torch.tensor(np.asarray(r.randn(*s), dtype), requires_grad=True) for s in shapes]
+        o = getattr(torch.optim, name)(params, **options)
+        for _ in range(4):
+            for p in params:
+                g = np.asarray(r.randn(*p.shape), dtype)
+                g.reshape(-1)[1:4] = [np.nan, np.inf, 1e-40][:max(0, g.size - 1)]
+                p.grad = torch.tensor(g)
+            o.step()
+        kept = [t.numpy().copy() for state in o.state.values() for t in state.values()]
+        return [p.detach().numpy() for p in params] + kept + [[p._version for p in params]]
+
+    quick, calls = module.quick_step, []
+
+    def counted(*args: Any) -> Any:
+        calls.append(quick(*args))
+        return calls[-1]
+
+    monkeypatch.setattr(module, "quick_step", counted)
+    with_kernel = train()
+    assert calls and all(calls)
+    monkeypatch.setattr(module, "quick_step", _kernels.absent)
+    for got, want in zip(with_kernel, train(), strict=True):
+        np.testing.assert_array_equal(got, want)
+
+
+@native
+def test_a_declined_step_changes_nothing() -> None:
+    adam, sgd = _kernels.kernel("adam"), _kernels.kernel("sgd")
+    rest = (1e-3, 0.9, 0.999, 1e-8, 0.0, False, False)
+
+    def fresh() -> list[Any]:
+        return [np.full(8, float(i + 1), F4) for i in range(5)]
+
+    block = np.arange(32, dtype=F4)
+    for spoil in ("half", "stride", "frozen", "overlap", "shape", "tensor"):
+        p, g, m, v, top = fresh()
+        if spoil == "half":
+            m = m.astype("f2")
+        elif spoil == "stride":
+            v = np.ones(16, F4)[::2]
+        elif spoil == "frozen":
+            p.flags.writeable = False
+        elif spoil == "overlap":
+            p, g = block[:8], block[4:12]
+        elif spoil == "shape":
+            g = g.reshape(2, 4)
+        step = np.zeros((), F4)
+        numbers = (torch.tensor(1e-3), *rest[1:]) if spoil == "tensor" else rest
+        before = [a.copy() for a in (p, g, m, v, top)]
+        assert not adam(p, g, m, v, top, step, *numbers)
+        assert not sgd(p, g, m if spoil != "stride" else v, numbers[0], 0.9, 0.0, 0.0, False, False, False)
+        assert step == 0
+        for a, was in zip((p, g, m, v, top), before):
+            np.testing.assert_array_equal(a, was)
+
+
+@native
+def test_squares_and_scale() -> None:
+    r = np.random.RandomState(8)
+    for dtype in (F4, F8):
+        x = r.randn(5000).astype(dtype)
+        assert _kernels.kernel("squares")(x) == pytest.approx(float((x.astype("f8") ** 2).sum()), rel=1e-6)
+        want = x * dtype.type(0.3)
+        assert _kernels.kernel("scale")(x, 0.3)
+        np.testing.assert_array_equal(x, want)
+    assert _kernels.kernel("squares")(np.array([1e30, 1.0], F4)) == np.inf      # as a sum in float32
+    assert np.isnan(_kernels.kernel("squares")(np.array([np.nan, 1.0], F4)))
+    assert _kernels.kernel("squares")(np.zeros(0, F4)) == 0.0
+    assert _kernels.kernel("squares")(x[::2]) is None and not _kernels.kernel("scale")(x[::2], 1.0)
