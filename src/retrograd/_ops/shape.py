@@ -154,7 +154,9 @@ class UnsqueezeOf(View):
         self.dim = dim
 
     def forward(self, x: Array) -> Array:
-        return x[(slice(None),) * self.dim + (None,)]
+        sizes: Shape = x.shape
+        at = self.dim if self.dim >= 0 else len(sizes) + 1 + self.dim
+        return x.reshape(sizes[:at] + (1,) + sizes[at:])    # x[None] would give stride 0
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         return squeeze_dim(g, self.dim)
