@@ -15,7 +15,8 @@ ROOT = Path(retrograd.__file__).resolve().parent
 LAYERS = [
     ["_missing"],
     ["_engine", "_ops", "_kernels"],
-    ["_tensor", "_conversion", "_nodes", "dtypes", "random", "_tensor_str", "_size", "_functions", "linalg"],
+    ["_tensor", "_conversion", "_typename", "_nodes", "dtypes", "random", "_tensor_str", "_size", "_functions",
+     "linalg"],
     ["utils", "autograd"],
     ["nn"],
     ["optim", "io", "serialization", "_C", "cuda"],

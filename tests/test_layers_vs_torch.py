@@ -384,6 +384,17 @@ def test_packed_sequences(torch: Any) -> None:
         close(a, b, "packed")
 
 
+def test_packed_sequences_are_cast(torch: Any) -> None:
+    def casts(package: Any) -> list[Any]:
+        packed = package.nn.utils.rnn.pack_sequence([package.tensor([1.5, 2.0]), package.tensor([3.0])])
+        found = [getattr(packed, name)() for name in ("double", "half", "long", "int", "short", "char", "byte")]
+        dtypes = [str(p.data.dtype).rpartition(".")[2] for p in found]
+        return [dtypes, [p.data.tolist() for p in found], packed.float() is packed, packed.cpu() is packed,
+                packed.to("cpu", package.float64).batch_sizes.tolist()]
+
+    assert casts(retrograd) == casts(torch)
+
+
 @pytest.mark.parametrize("kind", ["GRU", "RNN"])
 def test_packed_sequences_with_a_state(torch: Any, kind: str) -> None:
     code = f"nn.{kind}(3, 4, bidirectional=True)"

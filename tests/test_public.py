@@ -18,6 +18,8 @@ import pytest
 
 import retrograd
 import retrograd.nn.functional
+import retrograd.serialization
+import retrograd.utils.data
 
 LIST = Path(__file__).with_name("public_names.txt")
 PLACES: dict[str, Any] = {
@@ -26,7 +28,19 @@ PLACES: dict[str, Any] = {
     "retrograd.autograd": retrograd.autograd,
     "retrograd.autograd.Function": retrograd.autograd.Function,
     "retrograd.autograd.graph": retrograd.autograd.graph,
+    "retrograd.nn": retrograd.nn,
+    "retrograd.nn.Module": retrograd.nn.Module,
     "retrograd.nn.functional": retrograd.nn.functional,
+    "retrograd.nn.init": retrograd.nn.init,
+    "retrograd.nn.utils": retrograd.nn.utils,
+    "retrograd.nn.utils.parametrizations": retrograd.nn.utils.parametrizations,
+    "retrograd.nn.utils.parametrize": retrograd.nn.utils.parametrize,
+    "retrograd.nn.utils.rnn": retrograd.nn.utils.rnn,
+    "retrograd.optim": retrograd.optim,
+    "retrograd.optim.Optimizer": retrograd.optim.Optimizer,
+    "retrograd.optim.lr_scheduler": retrograd.optim.lr_scheduler,
+    "retrograd.serialization": retrograd.serialization,
+    "retrograd.utils.data": retrograd.utils.data,
 }
 
 
@@ -35,6 +49,7 @@ OURS = {
     "retrograd": {"get_printoptions"},
     "retrograd.autograd": {
         "is_anomaly_check_nan_enabled", "is_anomaly_enabled", "is_grad_enabled", "is_inference_mode_enabled"},
+    "retrograd.optim": {"optimizer"},           # PyTorch's is importable, too, but deleted from the namespace
 }
 
 
@@ -78,7 +93,9 @@ def documented(place: str) -> list[str]:
         value = inspect.getattr_static(PLACES[place], name)
         if isinstance(value, (staticmethod, classmethod)):
             value = value.__func__
-        if isinstance(value, (types.FunctionType, type, property)) and not (inspect.getdoc(value) or "").strip():
+        # an inherited docstring is not its own
+        doc = vars(value).get("__doc__") if isinstance(value, type) else inspect.getdoc(value)
+        if isinstance(value, (types.FunctionType, type, property)) and not (doc or "").strip():
             missing.append(name)
     return missing
 

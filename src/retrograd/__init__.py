@@ -12,6 +12,7 @@ from ._size import Size as Size
 from ._tensor import Tensor as Tensor
 from ._tensor_str import get_printoptions as get_printoptions
 from ._tensor_str import set_printoptions as set_printoptions
+from ._typename import typename as typename
 from .dtypes import (
     bfloat16 as bfloat16, bool as bool, can_cast as can_cast, channels_last as channels_last,
     contiguous_format as contiguous_format, device as device, double as double, dtype as dtype, finfo as finfo,

@@ -9,6 +9,7 @@ from .. import dtypes
 from .._conversion import conversion
 from .._engine.tensor import TensorBase
 from .._tensor import Tensor
+from .._typename import typename
 from . import hooks
 from .hooks import Calls
 from .parameter import Parameter
@@ -473,14 +474,6 @@ def text_of(name: str, extra: list[str], children: list[str]) -> str:
 def indented(text: str) -> str:
     """All lines but the first, two spaces further in."""
     return text.replace("\n", "\n  ")
-
-
-def typename(value: Any) -> str:
-    """As torch.typename: 'torch.FloatTensor', 'int', 'numpy.ndarray'."""
-    if isinstance(value, TensorBase):
-        return str(value.type())                # type: ignore[attr-defined]
-    cls = value.__class__
-    return cls.__qualname__ if cls.__module__ == "builtins" else f"{cls.__module__}.{cls.__qualname__}"
 
 
 Module.__module__ = f"{__package__}.modules.module"

@@ -19,6 +19,7 @@ import numpy as np
 
 from .._engine.modes import hush, unhush
 from .._engine.tensor import TensorBase, bump, wrap
+from .._typename import typename
 from ..autograd.grad_mode import enable_grad
 from ..dtypes import float32, get_default_dtype
 from ..utils.hooks import RemovableHandle
@@ -362,16 +363,6 @@ def _cast(p: Any, value: Any, exact: bool, key: Any) -> Any:
 
 
 # What the algorithms share
-
-
-def typename(x: Any) -> str:
-    """torch.typename: torch.FloatTensor for a tensor, else the class with its module."""
-    if isinstance(x, TensorBase):
-        tensor: Any = x
-        name: str = tensor.type()
-        return name
-    cls = type(x)
-    return cls.__qualname__ if cls.__module__ in ("builtins", None) else f"{cls.__module__}.{cls.__qualname__}"
 
 
 def value(x: Any) -> Any:

@@ -13,7 +13,7 @@ from .parametrize import register_parametrization
 __all__ = ["spectral_norm", "weight_norm"]
 
 
-def norm_except_dim(v: Any, dim: int) -> Any:
+def _norm_except_dim(v: Any, dim: int) -> Any:
     """The norm of each slice of v along dim, in a shape that broadcasts; of all of v for dim -1."""
     if dim == -1:
         return v.norm(2)
@@ -29,11 +29,11 @@ class _WeightNorm(Module):
         self.dim = -1 if dim is None else dim
 
     def forward(self, weight_g: Any, weight_v: Any) -> Any:
-        return weight_v * (weight_g / norm_except_dim(weight_v, self.dim))
+        return weight_v * (weight_g / _norm_except_dim(weight_v, self.dim))
 
     def right_inverse(self, weight: Any) -> Any:
         """The norms, and the weight itself."""
-        return norm_except_dim(weight, self.dim), weight
+        return _norm_except_dim(weight, self.dim), weight
 
 
 def weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:

@@ -4,9 +4,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from ... import dtypes
 from ..._engine.tensor import TensorBase
 from ..._functions import create, fromdata, join
-from ...dtypes import int64
 
 __all__ = [
     "PackedSequence", "invert_permutation", "pack_padded_sequence", "pad_packed_sequence", "pad_sequence",
@@ -39,27 +39,47 @@ class PackedSequence(_Fields):
         return super().__new__(cls, data, batch_sizes, sorted_indices, unsorted_indices)
 
     def to(self, *args: Any, **kwargs: Any) -> Any:
-        """The same with data.to(...)."""
-        return self._with(self.data.to(*args, **kwargs))
+        """The same with data.to(...); itself where that changes nothing."""
+        data = self.data.to(*args, **kwargs)
+        if data is self.data:
+            return self
+        return type(self)(data, self.batch_sizes, self.sorted_indices, self.unsorted_indices)
 
     def float(self) -> Any:
-        """... as float32."""
-        return self._with(self.data.float())
+        """With data as float32; the others likewise."""
+        return self.to(dtype=dtypes.float32)
 
     def double(self) -> Any:
-        """... as float64."""
-        return self._with(self.data.double())
+        """As float64."""
+        return self.to(dtype=dtypes.float64)
 
     def half(self) -> Any:
-        """... as float16."""
-        return self._with(self.data.half())
+        """As float16."""
+        return self.to(dtype=dtypes.float16)
+
+    def long(self) -> Any:
+        """As int64."""
+        return self.to(dtype=dtypes.int64)
+
+    def int(self) -> Any:
+        """As int32."""
+        return self.to(dtype=dtypes.int32)
+
+    def short(self) -> Any:
+        """As int16."""
+        return self.to(dtype=dtypes.int16)
+
+    def char(self) -> Any:
+        """As int8."""
+        return self.to(dtype=dtypes.int8)
+
+    def byte(self) -> Any:
+        """As uint8."""
+        return self.to(dtype=dtypes.uint8)
 
     def cpu(self, *args: Any, **kwargs: Any) -> Any:
-        """Itself."""
-        return self
-
-    def _with(self, data: Any) -> Any:
-        return type(self)(data, self.batch_sizes, self.sorted_indices, self.unsorted_indices)
+        """to(...) on the CPU: where everything is."""
+        return self.to(*args, **kwargs)
 
     @property
     def is_cuda(self) -> bool:
@@ -88,7 +108,7 @@ def pack_padded_sequence(input: Any, lengths: Any, batch_first: bool = False, en
     if isinstance(lengths, TensorBase):
         lengths = lengths.to("cpu")             # type: ignore[attr-defined]
     else:
-        lengths = fromdata.as_tensor(lengths, dtype=int64)
+        lengths = fromdata.as_tensor(lengths, dtype=dtypes.int64)
     order = None
     if not enforce_sorted:
         lengths, order = lengths.sort(descending=True)
@@ -113,7 +133,7 @@ def pack_padded_sequence(input: Any, lengths: Any, batch_first: bool = False, en
         raise RuntimeError(f"Expected every length to be at most {input.shape[0]}, but got {sizes[0]}")
     present = [sum(n > step for n in sizes) for step in range(sizes[0])]
     data = join.cat([input[step, :n] for step, n in enumerate(present)])
-    return PackedSequence(data, fromdata.tensor(present, dtype=int64), order, None)
+    return PackedSequence(data, fromdata.tensor(present, dtype=dtypes.int64), order, None)
 
 
 def pad_packed_sequence(
@@ -137,7 +157,7 @@ def pad_packed_sequence(
     for _ in range((total_length or steps) - steps):
         rows.append(_filled((most, *rest), padding_value, sequence.data))
     padded = join.stack(rows)
-    lengths = fromdata.tensor([sum(n > i for n in present) for i in range(most)], dtype=int64)
+    lengths = fromdata.tensor([sum(n > i for n in present) for i in range(most)], dtype=dtypes.int64)
     if sequence.unsorted_indices is not None:
         padded = padded.index_select(1, sequence.unsorted_indices)
         lengths = lengths[sequence.unsorted_indices]
@@ -179,7 +199,7 @@ def unpad_sequence(padded_sequences: Any, lengths: Any, batch_first: bool = Fals
 
 def pack_sequence(sequences: Any, enforce_sorted: bool = True) -> Any:
     """B tensors (length, ...) -> PackedSequence."""
-    lengths = fromdata.tensor([s.shape[0] for s in sequences], dtype=int64)
+    lengths = fromdata.tensor([s.shape[0] for s in sequences], dtype=dtypes.int64)
     return pack_padded_sequence(pad_sequence(sequences), lengths, enforce_sorted=enforce_sorted)
 
 

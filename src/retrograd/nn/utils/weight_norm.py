@@ -5,7 +5,7 @@ import warnings
 from typing import Any
 
 from ..parameter import Parameter
-from .parametrizations import norm_except_dim
+from .parametrizations import _norm_except_dim
 
 __all__ = ["WeightNorm", "remove_weight_norm", "weight_norm"]
 
@@ -20,7 +20,7 @@ class WeightNorm:
     def compute_weight(self, module: Any) -> Any:
         """The weight of now."""
         g, v = getattr(module, self.name + "_g"), getattr(module, self.name + "_v")
-        return v * (g / norm_except_dim(v, self.dim))
+        return v * (g / _norm_except_dim(v, self.dim))
 
     def __call__(self, module: Any, inputs: Any) -> None:
         setattr(module, self.name, self.compute_weight(module))
@@ -36,7 +36,7 @@ def weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:
     norm = WeightNorm(name, dim)
     weight = getattr(module, name)
     del module._parameters[name]
-    module.register_parameter(name + "_g", Parameter(norm_except_dim(weight, norm.dim).data))
+    module.register_parameter(name + "_g", Parameter(_norm_except_dim(weight, norm.dim).data))
     module.register_parameter(name + "_v", Parameter(weight.data))
     setattr(module, name, norm.compute_weight(module))
     module.register_forward_pre_hook(norm)

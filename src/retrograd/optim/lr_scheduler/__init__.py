@@ -1,0 +1,33 @@
+"""torch.optim.lr_scheduler: learning rates as functions of the number of steps.
+
+Attribute names are PyTorch's, since state dicts carry them.  get_lr() gives the rates for `last_epoch`, mostly from
+the rates now in the optimizer (the chainable form, so that schedulers combine), _get_closed_form_lr() from base_lrs.
+"""
+from __future__ import annotations
+
+from ..._missing import module_getattr
+from .base import EPOCH_DEPRECATION_WARNING as EPOCH_DEPRECATION_WARNING
+from .base import LRScheduler as LRScheduler
+from .base import _LRScheduler as _LRScheduler
+from .combined import ChainedScheduler as ChainedScheduler
+from .combined import SequentialLR as SequentialLR
+from .cycles import CosineAnnealingWarmRestarts as CosineAnnealingWarmRestarts
+from .cycles import CyclicLR as CyclicLR
+from .cycles import OneCycleLR as OneCycleLR
+from .epochs import ConstantLR as ConstantLR
+from .epochs import CosineAnnealingLR as CosineAnnealingLR
+from .epochs import ExponentialLR as ExponentialLR
+from .epochs import LambdaLR as LambdaLR
+from .epochs import LinearLR as LinearLR
+from .epochs import MultiplicativeLR as MultiplicativeLR
+from .epochs import MultiStepLR as MultiStepLR
+from .epochs import PolynomialLR as PolynomialLR
+from .epochs import StepLR as StepLR
+from .plateau import ReduceLROnPlateau as ReduceLROnPlateau
+
+__all__ = [
+    "ChainedScheduler", "ConstantLR", "CosineAnnealingLR", "CosineAnnealingWarmRestarts", "CyclicLR", "ExponentialLR",
+    "LRScheduler", "LambdaLR", "LinearLR", "MultiStepLR", "MultiplicativeLR", "OneCycleLR", "PolynomialLR",
+    "ReduceLROnPlateau", "SequentialLR", "StepLR",
+]
+__getattr__ = module_getattr(__name__)
