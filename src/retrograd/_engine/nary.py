@@ -6,9 +6,9 @@ from typing import Any, ClassVar, Optional
 import numpy
 from mypy_extensions import i64, u8
 
-from .modes import hush, unhush
+from .modes import hush, modes, unhush
 from .node import Array, Node, Task, Value
-from .op import OUT, X, Y, alias, attach, check_watched, edge, fit, recording
+from .op import OUT, X, Y, alias, attach, check_watched, edge, fit, pack_watched, recording
 from .saved import freed, keep, keep_output, use, use_output
 from .tensor import MULTI, OK, TensorBase, Version, shared_version, wrap
 
@@ -103,6 +103,8 @@ class Nary(Node):
         return self.reads & OUT != 0 if field == "y" else True
 
     def link(self, xs: list[Value]) -> None:
+        if self._watched is not None and not modes.usual:
+            pack_watched(self)
         for i in range(len(xs)):
             x = xs[i]
             if isinstance(x, TensorBase):

@@ -17,7 +17,7 @@ from .. import _kernels
 from . import promote
 from .modes import hush, modes, state, unhush
 from .node import Array, Node, Shape, Task, Value
-from .saved import freed, keep, keep_output, use, use_output
+from .saved import active_hooks, freed, keep, keep_output, use, use_output
 from .tensor import (
     INFERENCE,
     NO_GRAD,
@@ -92,8 +92,17 @@ def watch(node: Node, t: Value) -> Array:
         return t
     if node._watched is None:
         node._watched = []
-    node._watched.append((t, 0 if t.version is None else t.version.edits))
+    if node._seq != 0 and not modes.usual:      # recorded already
+        node._watched.append((keep(t), 0 if t.version is None else t.version.edits))
+    else:
+        node._watched.append((t, 0 if t.version is None else t.version.edits))
     return t.array
+
+
+def pack_watched(node: Node) -> None:
+    """Show what `watch` noted to the hooks on saved tensors.  The node goes on with the arrays it has."""
+    if active_hooks() is not None:
+        node._watched = [(keep(t), edits) for t, edits in node._watched]
 
 
 def check_watched(node: Node) -> None:
@@ -192,6 +201,8 @@ class Unary(Node):
         return self.keep & (X if field == "x" else Y) != 0 if field == "x" or field == "y" else True
 
     def link(self, x: TensorBase) -> None:
+        if self._watched is not None and not modes.usual:
+            pack_watched(self)
         self.next = edge(x)
         self.next_nr = x.nr
 
@@ -461,6 +472,8 @@ class Binary(Node):
 
     def link(self, a: Value, b: Value, ta: Optional[TensorBase], tb: Optional[TensorBase]) -> None:
         """Edges towards the operands that want a gradient (ta, tb), and what their rules read of a and b."""
+        if self._watched is not None and not modes.usual:
+            pack_watched(self)
         reads: u8 = 0
         if ta is not None:
             reads = self.reads_a

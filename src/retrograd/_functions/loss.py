@@ -215,15 +215,16 @@ def nll(x: TensorBase, target: TensorBase, weight: Any, kind: int, ignored: int)
             t = t.reshape(())
         node: Any = loss.NllLossBackward0(t, w, kind, ignored, whole)
         node.asked = ignored % 2**64
-        watch(node, target)
-        return node.run(x)
+        y = node.run(x)
+        watch(node, target)                             # hooks on saved tensors see the input first
+        return y
     if a.ndim != 4:
         flat = (a.shape[0], classes, 1, int(np.prod(a.shape[2:])))
         x, t = shape.reshape(x, flat), t.reshape(flat[:1] + flat[2:])
     node = loss.NllLoss2DBackward0(t, w, kind, ignored, whole)
     node.asked = ignored % 2**64
-    watch(node, target)
     y = node.run(x)
+    watch(node, target)
     return shape.reshape(y, sizes) if kind == loss.NONE and a.ndim != 4 else y
 
 

@@ -38,7 +38,7 @@ class SelectBackward0(View):
         return x[(slice(None),) * dim + (self.index, Ellipsis)]
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
-        return put(g, (slice(None),) * self.dim + (self.index,), self.was)
+        return SelectBackwardBackward0((slice(None),) * self.dim + (self.index,), self.was).run(g)
 
 
 @final
@@ -61,11 +61,10 @@ class SliceBackward0(View):
         return x[self.where()]
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
-        return put(g, self.where(), self.was)
+        return SliceBackwardBackward0(self.where(), self.was).run(g)
 
 
-@final
-class PutBackward0(Unary):
+class Put(Unary):
     """Zeros with x at a basic index: the adjoint of select and slice."""
 
     def __init__(self, where: Any, into: Shape) -> None:
@@ -79,6 +78,21 @@ class PutBackward0(Unary):
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         return take(g, self.where)
+
+
+@final
+class PutBackward0(Put):
+    """As the rule of other ops."""
+
+
+@final
+class SelectBackwardBackward0(Put):
+    """Put, as the rule of select."""
+
+
+@final
+class SliceBackwardBackward0(Put):
+    """Put, as the rule of a slice."""
 
 
 @final

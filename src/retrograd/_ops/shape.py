@@ -313,7 +313,7 @@ class DiagonalBackward0_copy(Unary):
 
 
 @final
-class PutDiagonalBackward0(Unary):
+class DiagonalBackwardBackward0(Unary):
     """Zeros with x on a diagonal: the adjoint of diagonal."""
 
     def __init__(self, offset: int, dim1: int, dim2: int, into: Shape) -> None:
@@ -638,7 +638,7 @@ def diagonal_copy(x: Value, offset: int, dim1: int, dim2: int) -> Value:
 
 
 def put_diagonal(x: Value, offset: int, dim1: int, dim2: int, into: Shape) -> Value:
-    return PutDiagonalBackward0(offset, dim1, dim2, into).run(x)
+    return DiagonalBackwardBackward0(offset, dim1, dim2, into).run(x)
 
 
 def diag_embed(x: Value, offset: int, dim1: int, dim2: int) -> Value:
