@@ -109,10 +109,14 @@ def loop(task: Task) -> None:
         slot._got = None
         slot._more = None
         slot._task = None
+        if task.observer is not None:
+            task.observer.begin(task, node, g, more)
         if node._hooks is None and task.needed is None and not modes.anomaly:
             node.push(task, g, more, shared)
         elif not careful(task, node, g, more, shared):
             continue
+        if task.observer is not None:
+            task.observer.end(task, node)
         if not retain:
             node.release()
         count += 1

@@ -40,8 +40,17 @@ class Modes:
         self.light: bool = _kernels.untrack is not None     # NOTE [Nodes and the cyclic garbage collector]
         self.anomaly: bool = False
         self.check_nan: bool = True
+        self.observer: Any = None                       # NOTE [Observer]
         self.state: Any = threading.local()
 
+
+# NOTE [Observer]
+# A recorder of the microscope sets `modes.observer`; None costs one comparison an op and one a node.  It is told
+#   op(node, inputs, output)        after each op that has a derivative, recorded in a graph or not
+#   begin(task, node, g, more)      before a node runs, with the gradients of its outputs
+#   edge(task, to, nr, g)           for each gradient the node hands on
+#   end(task, node)                 after it ran
+# It keeps no reference to what it is shown: owning a gradient decides whether it is copied (NOTE [Who owns .grad]).
 
 modes: Final = Modes()
 

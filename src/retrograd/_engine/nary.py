@@ -61,6 +61,8 @@ class Nary(Node):
             attach(out, self)
             if self.reads & OUT:
                 self.hold(out)
+        if modes.observer is not None:
+            modes.observer.op(self, xs, out)
         return out
 
     def run_(self, xs: list[Value]) -> TensorBase:
@@ -89,6 +91,8 @@ class Nary(Node):
             views.rebase(first, self)
             if self.reads & OUT:
                 self.hold(first)
+        if modes.observer is not None:
+            modes.observer.op(self, xs, first)
         return first
 
     def wanted(self, xs: list[Value]) -> bool:
@@ -245,6 +249,8 @@ class Many(Node):
                     self.ys.append(keep_output(out, self))
                     self.ys_version.append(shared_version(out))
                     self.ys_edits.append(shared_version(out).edits)
+        if modes.observer is not None:
+            modes.observer.op(self, (x,), outs)
         found: list[Value] = list(outs)
         return found
 

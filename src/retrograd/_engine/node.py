@@ -214,6 +214,7 @@ class Task:
         self.callbacks: list[Any] = []
         self.root: Optional[Node] = None                        # the root, where there is only one
         self.running: Optional[Node] = None                     # the node with hooks that runs
+        self.observer: Any = modes.observer                     # NOTE [Observer] in modes.py
         self.number: i64 = modes.passes
         modes.passes += 1
 
@@ -264,6 +265,8 @@ class Task:
         if g is not None:
             if not self.graph and type(g) is not ndarray:
                 g = asarray(g)                  # 0-d results are NumPy scalars: hooks must be able to edit in place
+            if self.observer is not None:
+                self.observer.edge(self, node, nr, g)
             if nr == 0:
                 had = slot._got
                 if had is None:

@@ -174,6 +174,8 @@ class Unary(Node):
             attach(out, self)
             if self.keep & Y:
                 self.hold(out)
+        if modes.observer is not None:
+            modes.observer.op(self, (x,), out)
         return out
 
     def run_(self, x: TensorBase) -> TensorBase:
@@ -195,6 +197,8 @@ class Unary(Node):
             views.rebase(x, self)
             if self.keep & Y:
                 self.hold(x)
+        if modes.observer is not None:
+            modes.observer.op(self, (x,), x)
         return x
 
     def reads_field(self, field: Any) -> bool:
@@ -282,6 +286,8 @@ class View(Unary):
         if recording(x):
             self.link(x)
             attach(out, self)
+        if modes.observer is not None:
+            modes.observer.op(self, (x,), out)
         return out
 
     def run_(self, x: TensorBase) -> TensorBase:
@@ -296,6 +302,8 @@ class View(Unary):
         bump(x)
         if record:
             views.rebase(x, self)
+        if modes.observer is not None:
+            modes.observer.op(self, (x,), x)
         return x
 
 
@@ -401,6 +409,8 @@ class Binary(Node):
             attach(out, self)
             if self.keep & Y:
                 self.hold(out)
+        if modes.observer is not None:
+            modes.observer.op(self, (a, b), out)
         return out
 
     def run_(self, a: TensorBase, b: Value) -> Any:
@@ -439,6 +449,8 @@ class Binary(Node):
             views.rebase(a, self)
             if self.keep & Y:
                 self.hold(a)
+        if modes.observer is not None:
+            modes.observer.op(self, (a, b), a)
         return a
 
     def compute(self, a: Value, b: Value, ta: Optional[TensorBase], tb: Optional[TensorBase]) -> Array:

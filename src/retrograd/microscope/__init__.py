@@ -20,7 +20,8 @@ How it is made (one idea per file):
     runs       one call of the model: batch size, samples; loss.py: how the loss was reduced
     coverage   every parameter, covered how or why not, and the check against the gradients that arrived
     grads      the quantities; kfac and recipes on top; store: on disk
-    record ... the recorder: what happened in a backward pass, in order
+    recorder   record(): every op, node, hook, accumulation and step, in order; tap_torch, tap_retrograd: how each engine
+               is listened to; recording: what was kept; trace_file: as a file (docs/trace-format.md)
 
 Names are loaded on first use, so `import retrograd` costs nothing.
 """
@@ -34,6 +35,13 @@ _HOME = {
     "UncoveredError": "errors",
     "StoreError": "errors",
     "engine_of": "engines",
+    "record": "recorder",
+    "RecordingError": "recorder",
+    "Recording": "recording",
+    "Event": "recording",
+    "Value": "recording",
+    "load": "recording",
+    "TraceError": "trace_file",
 }
 
 __all__ = list(_HOME)

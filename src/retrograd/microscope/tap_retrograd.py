@@ -1,0 +1,495 @@
+"""What a recorder does to retrograd: it is the engine's observer (NOTE [Observer] in _engine/modes.py)."""
+from __future__ import annotations
+
+import sys
+from functools import partial
+from typing import Any
+from weakref import ref
+
+import numpy as np
+
+from .._engine.modes import grad_on, inference_on, modes, state
+from .._engine.tensor import AccumulateGrad, TensorBase, edits
+from ..dtypes import of as dtype_of
+from ._hooked import Hooked
+from ._measure import measure
+from .recorder import Recorder, Thread, now
+from .recording import CREATED, GRAD, INFERENCE, INPLACE, WANTED, WANTS
+from .tap_common import Tap
+
+# Methods after which the graph knows nothing of the tensor: ops without a derivative, that the observer is not told of.
+CUTS = (
+    "detach", "detach_", "item", "numpy", "tolist", "__array__", "__bool__", "__float__", "__int__", "__index__",
+    "argmax", "argmin", "argsort", "nonzero", "isnan", "isinf", "isfinite", "eq", "ne", "lt", "le", "gt", "ge",
+    "__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "int", "long", "bool", "multinomial", "bernoulli",
+    "logical_and", "logical_or", "logical_not", "signbit", "bincount", "unique", "all", "any", "floor_divide",
+    "__floordiv__", "requires_grad_", "allclose", "equal", "count_nonzero", "searchsorted", "isclose")
+retrograd = sys.modules[__name__.partition(".")[0]]     # the namespace, which is above us
+READS = {"item", "numpy", "tolist", "__array__", "__bool__", "__float__", "__int__", "__index__", "allclose", "equal"}
+NAMES = {"MmBackward0": "mm", "AccumulateGrad": "AccumulateGrad"}
+
+
+class RetrogradTap(Tap):
+    """Records retrograd."""
+
+    name = "retrograd"
+    version = retrograd.__version__
+
+    def __init__(self, recorder: Recorder) -> None:
+        super().__init__(recorder)
+        from .. import nn, optim, utils
+        from ..nn import hooks as hooks_home
+        self.Tensor = TensorBase
+        self.Module = nn.Module
+        self.Optimizer = optim.Optimizer
+        self.RemovableHandle = utils.hooks.RemovableHandle
+        self.hooks_home = hooks_home
+        self.key = f"retrograd recording {id(recorder)}"
+        self.kept: list[Any] = []
+
+    def optimizer_home(self) -> Any:
+        from ..optim import optimizer
+        return optimizer
+
+    def install(self) -> None:
+        super().install()
+        recorder = self.recorder
+        from .. import autograd as home
+        from ..autograd import function
+        autograd: Any = home
+        original = autograd.run_backward
+        tap = self
+
+        def run_backward(*args: Any) -> Any:
+            if not recorder.on:
+                return original(*args)
+            return tap.backward(original, args, sys._getframe(1))
+
+        recorder.patch(autograd, "run_backward", run_backward)
+        if recorder.ops:
+            self.patch_cuts()
+            apply = function.Function.apply.__func__  # type: ignore[attr-defined]
+
+            def recorded_apply(cls: Any, *args: Any, **kwargs: Any) -> Any:
+                if not recorder.on or recorder.thread().busy or recorder.thread().passes:
+                    return apply(cls, *args, **kwargs)
+                return tap.custom(partial(apply, cls), cls.__name__, args, kwargs)
+
+            recorder.patch(function.Function, "apply", classmethod(recorded_apply))
+        if recorder.ops or recorder.nodes:
+            before = modes.observer
+            modes.observer = self
+            recorder.later(setattr, modes, "observer", before)
+
+    def patch_cuts(self) -> None:
+        recorder = self.recorder
+        Tensor = retrograd.Tensor
+        for name in CUTS:
+            original = getattr(Tensor, name, None)
+            if original is None:
+                continue
+            wrapper = self.cut(original, name)
+            recorder.patch(Tensor, name, wrapper)
+            if vars(retrograd).get(name) is original:
+                recorder.patch(retrograd, name, wrapper)
+        data = vars(Tensor)["data"]
+        recorder.patch(Tensor, "data", property(self.cut(data.fget, "data"), data.fset, data.fdel, data.__doc__))
+
+    def cut(self, original: Any, name: str) -> Any:
+        recorder, tap = self.recorder, self
+
+        def method(*args: Any, **kwargs: Any) -> Any:
+            if not recorder.on:
+                return original(*args, **kwargs)
+            thread = recorder.thread()
+            if thread.busy or thread.passes or thread.stepping or not recorder.sites.user_frame_is_near(sys._getframe(1)):
+                return original(*args, **kwargs)
+            thread.busy += 1
+            began = now()
+            try:
+                out = original(*args, **kwargs)
+            finally:
+                thread.busy -= 1
+            outs = [out] if isinstance(out, TensorBase) else []
+            tensors = [a for a in args if isinstance(a, TensorBase)]
+            if outs or name in READS:
+                tap.event(name, tensors, outs, began, sys._getframe(1))
+            return out
+
+        method.__name__ = name
+        method.__doc__ = original.__doc__
+        return method
+
+    def close(self) -> None:
+        if not self.recorder.replay:
+            self.kept.clear()
+
+    # -- ops: called by the engine
+
+    def op(self, node: Any, inputs: Any, out: Any) -> None:
+        recorder = self.recorder
+        if not recorder.on or not recorder.ops:
+            return
+        thread = recorder.thread()
+        if thread.busy or thread.passes or thread.stepping:
+            return
+        if recorder.full:
+            recorder.reserve("op")
+            return
+        tensors = [t for t in inputs if isinstance(t, TensorBase)]
+        outs = [o for o in out if isinstance(o, TensorBase)] if isinstance(out, list) else [out]
+        self.event(op_name(type(node).__name__), tensors, outs, thread.last, sys._getframe(1))
+
+    def event(self, name: str, tensors: list[Any], outs: list[Any], began: int, frame: Any) -> None:
+        recorder = self.recorder
+        thread = recorder.thread()
+        thread.busy += 1
+        try:
+            if recorder.pending:
+                recorder.sweep_pending()
+            slot = recorder.reserve("op")
+            if slot < 0:
+                return
+            flags = GRAD if grad_on() else 0
+            if inference_on():
+                flags |= INFERENCE
+            inputs = []
+            for t in tensors:
+                inputs.append(recorder.tensor(self, t))
+                if t.requires_grad:
+                    flags |= WANTED
+            module, call = thread.modules[-1][:2] if thread.modules else (-1, 0)
+            if not tensors:
+                flags |= CREATED
+            outputs, values = [], []
+            for t in outs:
+                same = any(t is i for i in tensors)
+                if same and name in ("requires_grad_", "detach_"):
+                    outputs.append(recorder.tensor(self, t))
+                else:
+                    stem = recorder.tensor_number(t) if same else None
+                    flags |= INPLACE if same else 0
+                    outputs.append(recorder.new_tensor(self, t, slot, -1 if stem is None else stem))
+                if t.requires_grad:
+                    flags |= WANTS
+                    fn = t.grad_fn
+                    if fn is not None:
+                        self.adopt(fn, slot)
+                values.append(recorder.value(self, t))
+            ended = now()
+            recorder.rows[slot] = ("op", began - recorder.start, ended - began, thread.number, name, module, call,
+                                   recorder.sites.here(frame), tuple(inputs), tuple(outputs), tuple(values), flags, None)
+        finally:
+            thread.busy -= 1
+            thread.last = now()
+
+    def custom(self, apply: Any, name: str, args: Any, kwargs: Any) -> Any:
+        """A custom Function: its node is the op's."""
+        began = now()
+        out = apply(*args, **kwargs)
+        outs = [o for o in (out if isinstance(out, tuple) else (out,)) if isinstance(o, TensorBase)]
+        self.event(f"{name}.apply", [a for a in args if isinstance(a, TensorBase)], outs, began, sys._getframe(2))
+        return out
+
+    # -- nodes
+
+    def adopt(self, fn: Any, op: int) -> int:
+        """Number a node and all before it that are new: `op` made them."""
+        recorder, key = self.recorder, self.key
+        rec = recorder.rec
+        known = fn.metadata.get(key)
+        if known is not None:
+            return int(known)
+        first = self.new_node(fn)
+        todo = [(fn, first)]
+        while todo:
+            node, number = todo.pop()
+            edges: list[Any] = []
+            for nxt, nr in node.next_functions:
+                if nxt is None:
+                    edges.append(None)
+                    continue
+                to = nxt.metadata.get(key)
+                if to is None:
+                    to = self.new_node(nxt)
+                    todo.append((nxt, to))
+                edges.append((to, int(nr)))
+            name, made, tensor = node.name(), op, -1
+            if isinstance(node, AccumulateGrad):
+                name, made = "AccumulateGrad", -1
+                tensor = recorder.tensor(self, node.variable)
+            seq = int(node._sequence_nr())
+            rec.node_rows[number] = (name, made, seq if seq < 1 << 63 else -1, tuple(edges), tensor)
+        return first
+
+    def new_node(self, node: Any) -> int:
+        rec = self.recorder.rec
+        with self.recorder.lock:
+            n = len(rec.node_rows)
+            rec.node_rows.append(("?", -1, -1, (), -1))
+        node.metadata[self.key] = n
+        return n
+
+    def begin(self, task: Any, node: Any, g: Any, more: Any) -> None:
+        """The engine is about to run a node."""
+        recorder = self.recorder
+        if not recorder.on:
+            return
+        thread = recorder.thread()
+        thread.busy += 1
+        try:
+            if recorder.pending:
+                recorder.sweep_pending()
+            number = node.metadata.get(self.key)
+            if number is None:
+                number = self.adopt(node, -1)
+            self.sweep_node(node, number)
+            inputs = [self.value_of(v) for v in ([g] if more is None else [g, *more])]
+            while len(inputs) < node._outputs:
+                inputs.append(-1)
+            had = -1
+            if isinstance(node, AccumulateGrad):
+                if node.grad is not None:
+                    had = recorder.value(self, node.grad)
+                    if recorder.values == "parameters":
+                        recorder.keep(self, had, node.grad)
+                if recorder.values == "parameters" and g is not None:
+                    recorder.keep(self, inputs[0], g)
+            kind = "accumulate" if isinstance(node, AccumulateGrad) else "node"
+            slot = -1
+            if recorder.nodes:
+                slot = recorder.reserve(kind)
+            thread.open.append([number, inputs, [], slot, now(), had])
+        finally:
+            thread.busy -= 1
+
+    def edge(self, task: Any, to: Any, nr: int, g: Any) -> None:
+        """The node that runs hands on a gradient."""
+        recorder = self.recorder
+        if not recorder.on:
+            return
+        thread = recorder.thread()
+        if not thread.open:
+            return
+        thread.busy += 1
+        n = self.value_of(g)
+        if recorder.values == "parameters" and isinstance(to, AccumulateGrad):
+            recorder.keep(self, n, g)
+        thread.busy -= 1
+        thread.open[-1][2].append((to.metadata.get(self.key, -1), nr, n))
+
+    def end(self, task: Any, node: Any) -> None:
+        recorder = self.recorder
+        if not recorder.on:
+            return
+        thread = recorder.thread()
+        if not thread.open:
+            return
+        number, inputs, handed, slot, began, had = thread.open.pop()
+        if slot < 0:
+            return
+        took = now() - began
+        thread.busy += 1
+        try:
+            where = thread.passes[-1] if thread.passes else -1
+            name, _, _, edges, tensor = recorder.rec.node_rows[number]
+            if isinstance(node, AccumulateGrad):
+                after = -1
+                if node.grad is not None:
+                    after = recorder.value(self, node.grad)
+                    self.name_grad(node.grad, tensor)
+                    if recorder.values == "parameters":
+                        recorder.keep(self, after, node.grad)
+                recorder.rows[slot] = ("accumulate", began - recorder.start, took, thread.number, where, number, tensor,
+                                       inputs[0], had, after)
+                return
+            outputs = [-1] * len(edges)
+            at = 0
+            for to, nr, n in handed:
+                for i in range(at, len(edges)):
+                    if edges[i] is not None and edges[i] == (to, nr):
+                        outputs[i], at = n, i + 1
+                        break
+            recorder.rows[slot] = ("node", began - recorder.start, took, thread.number, where, number, tuple(inputs),
+                                   tuple(outputs))
+        finally:
+            thread.busy -= 1
+            thread.last = now()
+
+    def replaced(self, thread: Thread, kind: str, after: tuple[int, ...]) -> None:
+        if thread.open:
+            inputs = thread.open[-1][1]
+            if kind == "node_pre":
+                inputs[:len(after)] = after
+            elif len(inputs) == 1 and after:
+                inputs[0] = after[0]
+
+    def sweep_node(self, node: Any, number: int) -> None:
+        """Put ourselves around the hooks of a node that is about to run."""
+        recorder = self.recorder
+        own = node._hooks
+        if own is not None:
+            name = recorder.rec.node_rows[number][0]
+            for _, table in own.tensor:
+                if table:
+                    recorder.sweep(self, table, "tensor", self.on_tensor(number), recorder.rec.node_rows[number][4])
+            if own.pre:
+                recorder.sweep(self, own.pre, "node_pre", name, number)
+            if own.post:
+                recorder.sweep(self, own.post, "node_post", name, number)
+        after = getattr(node, "after", None)
+        if after:
+            recorder.sweep(self, after, "post_accumulate", self.on_tensor(number), recorder.rec.node_rows[number][4])
+        call = getattr(node, "call", None)
+        if call is not None and type(node).__name__ == "BackwardHookFunctionBackward":
+            self.wrap_boundary(call)
+
+    def on_tensor(self, number: int) -> str:
+        rec = self.recorder.rec
+        name, op, _, _, tensor = rec.node_rows[number]
+        if tensor >= 0:
+            return rec.name_of_tensor(tensor)
+        return f"the output of {name}"
+
+    def wrap_boundary(self, call: Any) -> None:
+        """Full backward hooks of a call made before the recording: the call captured the functions."""
+        from ._sites import name_of
+        recorder = self.recorder
+        for hooks, kind, table in ((call.full, "backward", call.module._backward_hooks),
+                                   (call.pre, "backward_pre", call.module._backward_pre_hooks)):
+            for i, hook in enumerate(hooks):
+                if type(hook) is Hooked:
+                    continue
+                known = next((h for h in table.values() if type(h) is Hooked and h.hook is hook), None)
+                if known is None:
+                    owner = recorder.module(self, call.module)
+                    path = recorder.rec.modules[owner]["path"] or "the model"
+                    n = recorder.new_hook(self, kind, path, owner, -1, True)
+                    recorder.rec.hooks[n]["name"] = name_of(hook)
+                    recorder.rec.hooks[n]["defined"] = recorder.sites.of_function(hook)
+                    known = Hooked(recorder, hook, kind, n)
+                    known.__dict__["tap"] = self
+                hooks[i] = known
+                recorder.later(hooks.__setitem__, i, hook)
+
+    def name_grad(self, grad: Any, tensor: int) -> None:
+        recorder = self.recorder
+        if recorder.tensor_number(grad) is None:
+            name = recorder.rec.tensor_names.get(tensor, {}).get("name")
+            recorder.name_tensor(self, grad, f"{name}.grad" if name else "a .grad", "grad", of=tensor)
+
+    def node_of_hook(self, hooked: Hooked, thread: Thread, slot: int) -> int:
+        return int(thread.open[-1][0]) if thread.open else -1
+
+    def registration_on_node(self, frame: Any, table: Any) -> tuple[str, str, int]:
+        """Node.register_hook is compiled: the caller of the handle is the user's line."""
+        return "node", "a node", -1
+
+    # -- passes
+
+    def backward(self, original: Any, args: Any, frame: Any) -> Any:
+        roots, seeds, retain, create, targets, accumulate = args
+        recorder = self.recorder
+        thread = recorder.thread()
+        thread.busy += 1
+        try:
+            numbers = tuple([self.adopt(node, -1) for node, _ in roots])
+            found = frame.f_locals.get("roots", ())
+            tensors = tuple([recorder.tensor(self, t) for t in found if isinstance(t, TensorBase)])
+            wanted = frame.f_locals.get("wanted") if targets is not None else None
+            goals = None if wanted is None else tuple(
+                [recorder.tensor(self, t) if isinstance(t, TensorBase) else -1 for t in wanted])
+            thread, number = self.begin_pass("backward" if accumulate else "grad", numbers, tensors, retain, create,
+                                             goals, frame)
+        finally:
+            thread.busy -= 1
+        if recorder.replay:
+            retain = True
+            self.kept.append((number, roots, [np.array(s) if isinstance(s, np.ndarray) else s for s in seeds], targets,
+                              accumulate))
+        error = None
+        depth = len(thread.open)
+        try:
+            return original(roots, seeds, retain, create, targets, accumulate)
+        except BaseException as e:
+            error = e
+            raise
+        finally:
+            del thread.open[depth:]
+            self.end_pass(thread, number, error)
+
+    # -- numbers
+
+    def value_of(self, g: Any) -> int:
+        """The value of a gradient as the engine passes it: an array, or a Tensor under create_graph."""
+        if g is None:
+            return -1
+        recorder = self.recorder
+        if isinstance(g, TensorBase):
+            return recorder.value(self, g)
+        key = id(g)
+        known = recorder._seen.get(key)
+        if known is not None and known[1] == -2 and known[0]() is g:
+            return known[2]
+        likes = recorder._likes
+        place = ("array", g.shape, g.dtype)
+        like = likes.get(place)
+        rec = recorder.rec
+        if like is None:
+            with recorder.lock:
+                like = likes[place] = len(rec.likes)
+                rec.likes.append((g.shape, str(dtype_of(g.dtype)).rpartition(".")[2], "cpu"))
+        row = self.numbers(g) if recorder.norms else (-1, 0.0, 0.0, 0.0, 0, 0, 0)
+        with recorder.lock:
+            n = len(rec.value_likes)
+            rec.value_likes.append(like)
+            rec.stats.extend(row)
+        recorder._seen[key] = (ref(g), -2, n)
+        if recorder.values == "all":
+            recorder.keep(self, n, g)
+        return n
+
+    def edited(self, t: Any) -> None:
+        self.recorder._seen.pop(id(t.array), None)
+
+    def version_of(self, t: Any) -> int:
+        return edits(t)
+
+    def measure(self, t: Any) -> Any:
+        return self.numbers(t.array)
+
+    def numbers(self, x: Any) -> Any:
+        if x.dtype.kind not in "fV":
+            return (-1, 0.0, 0.0, 0.0, 0, 0, 0)
+        return measure(x)
+
+    def equal(self, a: Any, b: Any) -> bool:
+        return bool(a.array.shape == b.array.shape and a.array.dtype == b.array.dtype
+                    and np.array_equal(a.array, b.array))
+
+    def array_of(self, t: Any) -> Any:
+        x = t.array if isinstance(t, TensorBase) else t
+        return x if x.dtype.kind in "fiub" else x.astype(np.float32)
+
+    def grad_enabled(self) -> bool:
+        return bool(grad_on())
+
+    def inference_enabled(self) -> bool:
+        return bool(state().inference)
+
+    def grad_of(self, p: Any) -> Any:
+        return p.grad if p.is_leaf else None
+
+
+def op_name(node: str) -> str:
+    """'MulBackward0' -> 'mul', 'LogSoftmaxBackward0' -> 'log_softmax'"""
+    found = _names.get(node)
+    if found is None:
+        base = node.rstrip("0123456789").removesuffix("Backward")
+        found = "".join(f"_{c.lower()}" if c.isupper() and i and not base[i - 1].isupper() else c.lower()
+                        for i, c in enumerate(base))
+        _names[node] = found
+    return found
+
+
+_names: dict[str, str] = {}

@@ -1,0 +1,637 @@
+"""What a recorder does to PyTorch: a TorchFunctionMode for ops, hooks on nodes for the backward pass."""
+from __future__ import annotations
+
+import os
+import sys
+from functools import partial
+from typing import Any
+from weakref import ref
+
+import numpy as np
+
+from ._hooked import Hooked
+from ._measure import measure
+from .recorder import Recorder, Thread, now
+from .recording import BACKWARD, CREATED, GRAD, INFERENCE, INPLACE, WANTED, WANTS
+from .tap_common import Tap
+
+# Ops that read a tensor as numbers: what follows knows nothing of the graph.
+READS = {"item", "tolist", "numpy", "__array__", "__bool__", "__float__", "__int__", "__index__", "__complex__",
+         "__contains__"}
+SHOWN = {"data", "T", "mT", "H", "mH", "real", "imag"}         # properties that make tensors
+QUIET = {
+    "backward", "register_hook", "retain_grad", "register_post_accumulate_grad_hook", "size", "dim", "stride", "numel",
+    "is_floating_point", "is_complex", "__len__", "__repr__", "__format__", "__hash__", "type", "element_size",
+    "data_ptr", "is_contiguous", "storage_offset", "untyped_storage", "has_names", "get_device", "__deepcopy__",
+    "__reduce_ex__", "_is_view", "is_tensor", "is_inference", "__dir__", "__iter__", "__setstate__"}
+# Ops and nodes whose result holds the same numbers.
+SAME = {"view", "reshape", "transpose", "t", "permute", "unsqueeze", "squeeze", "flatten", "contiguous", "detach",
+        "view_as", "reshape_as", "T", "mT", "data", "movedim", "swapaxes", "unflatten", "requires_grad_", "to"}
+SAME_NODES = ("TBackward0", "ViewBackward0", "UnsafeViewBackward0", "TransposeBackward0", "PermuteBackward0",
+              "UnsqueezeBackward0", "SqueezeBackward1", "ReshapeAliasBackward0", "AliasBackward0")
+
+
+class TorchTap(Tap):
+    """Records PyTorch."""
+
+    name = "torch"
+
+    def __init__(self, recorder: Recorder) -> None:
+        super().__init__(recorder)
+        import torch
+        import torch.optim.optimizer
+        import torch.utils.hooks
+
+        self.torch = torch
+        self.version = str(torch.__version__)
+        self.Tensor = torch.Tensor
+        self.Module = torch.nn.Module
+        self.Optimizer = torch.optim.Optimizer
+        self.RemovableHandle = torch.utils.hooks.RemovableHandle
+        self.hooks_home = torch.nn.modules.module
+        self.key = f"retrograd recording {id(recorder)}"
+        self.ops: dict[Any, tuple[str, int]] = {}
+        self.handles: list[Any] = []
+        self.keep_handles = 4096
+        self.tables: dict[int, int] = {}                # id of a node's table of posthooks -> node
+        self.waiting: list[tuple[int, Any]] = []        # values measured on a device: (number, tensor of 7)
+        self.comparing: list[tuple[int, Any]] = []
+        self.waiting_pre: list[int] = []
+        recorder.sites.skip(os.path.dirname(torch.__file__))
+
+    def optimizer_home(self) -> Any:
+        return sys.modules["torch.optim.optimizer"]
+
+    def install(self) -> None:
+        super().install()
+        recorder = self.recorder
+        torch = self.torch
+        tap = self
+        original = torch.autograd.graph._engine_run_backward
+
+        def run_backward(outputs: Any, *args: Any, **kwargs: Any) -> Any:
+            if not recorder.on:
+                return original(outputs, *args, **kwargs)
+            return tap.backward(original, outputs, args, kwargs, sys._getframe(1))
+
+        for home in (torch.autograd, torch.autograd.graph):
+            recorder.patch(home, "_engine_run_backward", run_backward)
+        if recorder.ops:
+            self.install_ops()
+
+    def install_ops(self) -> None:
+        recorder, torch, tap = self.recorder, self.torch, self
+        from torch.overrides import TorchFunctionMode
+
+        class Mode(TorchFunctionMode):
+            def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+                return tap.op(func, args, kwargs or {})
+
+        self.mode = Mode
+        mode: Any = Mode()
+        mode.__enter__()
+        recorder.thread().adopting = True               # this thread has the mode
+        recorder.later(mode.__exit__, None, None, None)
+        apply = torch.autograd.Function.apply.__func__
+
+        def recorded_apply(cls: Any, *args: Any, **kwargs: Any) -> Any:
+            if not recorder.on or recorder.thread().busy or cls.__module__.startswith("torch.nn"):
+                return apply(cls, *args, **kwargs)
+            return tap.run_op(partial(apply, cls), f"{cls.__name__}.apply", args, kwargs)
+
+        recorder.patch(torch.autograd.Function, "apply", classmethod(recorded_apply))
+
+    def close(self) -> None:
+        for handle in self.handles:
+            try:
+                handle.remove()
+            except Exception:
+                continue
+        self.handles.clear()
+        self.flush()
+
+    # -- ops
+
+    def op(self, func: Any, args: Any, kwargs: Any) -> Any:
+        """A function of the torch namespace or a method is called."""
+        known = self.ops.get(func)
+        if known is None:
+            known = self.ops[func] = self.kind_of(func)
+        name, quiet = known
+        if quiet or not self.recorder.on:
+            return func(*args, **kwargs)
+        return self.run_op(func, name, args, kwargs)
+
+    def kind_of(self, func: Any) -> tuple[str, int]:
+        name = getattr(func, "__name__", str(func))
+        if name == "__get__":
+            name = func.__self__.__name__
+            return name, name not in SHOWN
+        if name in ("__set__", "__delete__"):
+            return func.__self__.__name__ + "=", func.__self__.__name__ != "data"
+        return name, name in QUIET or name.startswith("is_")
+
+    def run_op(self, func: Any, name: str, args: Any, kwargs: Any) -> Any:
+        recorder = self.recorder
+        thread = recorder.thread()
+        if thread.busy or thread.passes or thread.stepping or recorder.full:
+            if recorder.full and not (thread.passes or thread.busy or thread.stepping):
+                recorder.reserve("op")
+            return func(*args, **kwargs)
+        Tensor = self.Tensor
+        tensors: list[Any] = []
+        for a in args:
+            if isinstance(a, Tensor):
+                tensors.append(a)
+            elif type(a) is list or type(a) is tuple:
+                for b in a:
+                    if isinstance(b, Tensor):
+                        tensors.append(b)
+        if kwargs:
+            tensors.extend(v for v in kwargs.values() if isinstance(v, Tensor))
+        thread.busy += 1
+        try:
+            if recorder.pending:
+                recorder.sweep_pending()
+            flags = GRAD if self.torch.is_grad_enabled() else 0
+            if self.torch.is_inference_mode_enabled():
+                flags |= INFERENCE
+            inputs = []
+            for t in tensors:
+                inputs.append(recorder.tensor(self, t))
+                if t.requires_grad:
+                    flags |= WANTED
+                    fn = t.grad_fn
+                    if fn is not None and self.key not in fn.metadata:
+                        self.adopt(fn, -1)
+            site = recorder.sites.here(sys._getframe(2))
+            module, call = thread.modules[-1][:2] if thread.modules else (-1, 0)
+        finally:
+            thread.busy -= 1
+        slot = recorder.reserve("op")
+        began = now()
+        try:
+            if name.endswith(".apply"):                 # ops of its forward are recorded, too
+                out = func(*args, **kwargs)
+            else:
+                out = func(*args, **kwargs)
+        except BaseException as error:
+            if slot >= 0:
+                recorder.rows[slot] = ("op", began - recorder.start, now() - began, thread.number, name, module, call,
+                                       site, tuple(inputs), (), (), flags, f"{type(error).__name__}: {error}"[:400])
+            raise
+        took = now() - began
+        thread.busy += 1
+        try:
+            outs = [out] if isinstance(out, Tensor) else \
+                [o for o in out if isinstance(o, Tensor)] if isinstance(out, (tuple, list)) else []
+            if not outs and not (name in READS and inputs):
+                self.no_event(slot)
+                return out
+            if not inputs:
+                flags |= CREATED
+            outputs, values = [], []
+            for t in outs:
+                if any(t is i for i in tensors) and not name.endswith(("_", "__")) and t is not kwargs.get("out"):
+                    outputs.append(recorder.tensor(self, t))        # handed through
+                else:
+                    flags |= INPLACE if any(t is i for i in tensors) else 0
+                    stem = recorder.tensor_number(t) if flags & INPLACE else None
+                    outputs.append(recorder.new_tensor(self, t, slot, -1 if stem is None else stem))
+                if t.requires_grad:
+                    flags |= WANTS
+                    fn = t.grad_fn
+                    if fn is not None and self.key not in fn.metadata:
+                        self.adopt(fn, slot)
+                values.append(self.value_out(t, tensors, name))
+            if slot >= 0:
+                recorder.rows[slot] = ("op", began - recorder.start, took, thread.number, name, module, call, site,
+                                       tuple(inputs), tuple(outputs), tuple(values), flags, None)
+            return out
+        finally:
+            thread.busy -= 1
+            thread.last = now()
+
+    def no_event(self, slot: int) -> None:
+        """What was called is no op: give its number back, or leave a hole."""
+        if slot < 0:
+            return
+        recorder = self.recorder
+        with recorder.lock:
+            if slot == len(recorder.rows) - 1:
+                recorder.rows.pop()
+                return
+        recorder.rows[slot] = ("note", now() - recorder.start, 0, 0, "empty", "", -1)
+
+    def value_out(self, t: Any, tensors: list[Any], name: str) -> int:
+        recorder = self.recorder
+        if name in SAME and tensors and recorder.norms:
+            first = tensors[0]
+            known = recorder._seen.get(id(first))
+            if known is not None and known[0]() is first and first.dtype == t.dtype and \
+                    known[1] == self.version_of(first) and self.same_memory(first, t):
+                n = recorder.new_value(self, t, tuple(recorder.row_of(known[2])))
+                recorder._seen[id(t)] = (ref(t), self.version_of(t), n)
+                return n
+        return recorder.value(self, t)
+
+    def same_memory(self, a: Any, b: Any) -> bool:
+        try:
+            return bool(a.numel() == b.numel() and a.data_ptr() == b.data_ptr())
+        except RuntimeError:
+            return False
+
+    # -- nodes
+
+    def adopt(self, fn: Any, op: int) -> int:
+        """Number a node and all before it that are new: `op` made them."""
+        recorder, key = self.recorder, self.key
+        rec = recorder.rec
+        facts = fn.metadata
+        if key in facts:
+            return int(facts[key])
+        first = self.new_node(fn, facts)
+        todo = [(fn, first)]
+        while todo:
+            node, number = todo.pop()
+            edges: list[Any] = []
+            for nxt, nr in node.next_functions:
+                if nxt is None:
+                    edges.append(None)
+                    continue
+                facts = nxt.metadata
+                to = facts.get(key)
+                if to is None:
+                    to = self.new_node(nxt, facts)
+                    todo.append((nxt, to))
+                edges.append((to, nr))
+            name = node.name()
+            tensor = -1
+            made = op
+            if name == "torch::autograd::AccumulateGrad":
+                name, made = "AccumulateGrad", -1
+                leaf = node.variable
+                tensor = recorder.tensor(self, leaf)
+            rec.node_rows[number] = (name, made, self.seq(node), tuple(edges), tensor)
+            if recorder.nodes:
+                self.hook_node(node, number, name, tensor)
+        return first
+
+    def seq(self, node: Any) -> int:
+        try:
+            n = int(node._sequence_nr())
+        except Exception:
+            return -1
+        return n if n < 1 << 63 else -1
+
+    def new_node(self, node: Any, facts: Any) -> int:
+        rec = self.recorder.rec
+        with self.recorder.lock:
+            n = len(rec.node_rows)
+            rec.node_rows.append(("?", -1, -1, (), -1))
+        facts[self.key] = n
+        return n
+
+    def hook_node(self, node: Any, number: int, name: str, tensor: int) -> None:
+        self.mine = True
+        try:
+            if tensor >= 0:
+                leaf = ref(node.variable)
+                self.handles.append(node.register_prehook(partial(self.before_leaf, number, leaf)))
+                handle = node.register_hook(partial(self.after_leaf, number, tensor, leaf))
+            else:
+                handle = node.register_hook(partial(self.after_node, number, name in SAME_NODES))
+        finally:
+            self.mine = False
+        self.handles.append(handle)
+        table = handle.hooks_dict_ref()
+        if table is not None:
+            self.tables[id(table)] = number
+            if len(table) > 1:                          # hooks from before the recording
+                self.recorder.sweep(self, table, "node_post", name, number)
+        if len(self.handles) > self.keep_handles:
+            self.handles = [h for h in self.handles if h.hooks_dict_ref() is not None]
+            self.keep_handles = max(4096, 2 * len(self.handles))
+
+    def is_ours(self, hook: Any) -> bool:
+        if type(hook) is partial:
+            return getattr(hook.func, "__self__", None) is self
+        return getattr(hook, "__module__", None) == "torch.utils.hooks"
+
+    def after_node(self, number: int, same: bool, gi: tuple[Any, ...], go: tuple[Any, ...]) -> None:
+        recorder = self.recorder
+        if not recorder.on:
+            return
+        thread = recorder.thread()
+        slot = recorder.reserve("node")
+        if slot < 0:
+            return
+        began = thread.last
+        took = now() - began
+        thread.busy += 1
+        inputs = tuple([recorder.value(self, g) for g in go])
+        if same and len(gi) == 1 and len(go) == 1 and gi[0] is not None and go[0] is not None and recorder.norms \
+                and self.same_memory(gi[0], go[0]):
+            t = gi[0]
+            n = recorder.new_value(self, t, tuple(recorder.row_of(inputs[0])))
+            recorder._seen[id(t)] = (ref(t), self.version_of(t), n)
+            outputs: tuple[int, ...] = (n,)
+        else:
+            outputs = tuple([recorder.value(self, g) for g in gi])
+        if recorder.values == "parameters":
+            row = recorder.rec.node_rows
+            for n, g, edge in zip(outputs, gi, row[number][3]):
+                if edge is not None and row[edge[0]][4] >= 0 and g is not None:
+                    recorder.keep(self, n, g)
+        thread.busy -= 1
+        where = recorder.open_passes[-1] if not thread.passes and recorder.open_passes else \
+            thread.passes[-1] if thread.passes else -1
+        self.settle_pre(number)
+        recorder.rows[slot] = ("node", began - recorder.start, took, thread.number, where, number, inputs, outputs)
+        if recorder.pending:
+            recorder.sweep_pending()
+        thread.last = now()
+
+    def before_leaf(self, number: int, leaf: Any, go: tuple[Any, ...]) -> None:
+        recorder = self.recorder
+        p = leaf()
+        if not recorder.on or p is None:
+            return
+        thread = recorder.thread()
+        thread.busy += 1
+        had = recorder.value(self, p.grad)
+        if recorder.values == "parameters" and p.grad is not None:
+            recorder.keep(self, had, p.grad)
+        got = recorder.value(self, go[0]) if go else -1
+        if recorder.values == "parameters" and go and go[0] is not None:
+            recorder.keep(self, got, go[0])
+        thread.busy -= 1
+        thread.open.append((number, had, got, now()))
+
+    def after_leaf(self, number: int, tensor: int, leaf: Any, gi: tuple[Any, ...], go: tuple[Any, ...]) -> None:
+        recorder = self.recorder
+        thread = recorder.thread()
+        opened = thread.open.pop() if thread.open else (number, -1, -1, now())
+        p = leaf()
+        if not recorder.on or p is None:
+            return
+        slot = recorder.reserve("accumulate")
+        if slot < 0:
+            return
+        took = now() - opened[3]
+        thread.busy += 1
+        grad = p.grad
+        after = recorder.value(self, grad)
+        if grad is not None:
+            self.name_grad(grad, tensor)
+            if recorder.values == "parameters":
+                recorder.keep(self, after, grad)
+        thread.busy -= 1
+        where = thread.passes[-1] if thread.passes else recorder.open_passes[-1] if recorder.open_passes else -1
+        self.settle_pre(number)
+        recorder.rows[slot] = ("accumulate", opened[3] - recorder.start, took, thread.number, where, number, tensor,
+                               opened[2], opened[1], after)
+        thread.last = now()
+
+    def name_grad(self, grad: Any, tensor: int) -> None:
+        recorder = self.recorder
+        if recorder.tensor_number(grad) is None:
+            name = recorder.rec.tensor_names.get(tensor, {}).get("name")
+            full = f"{name}.grad" if name else "a .grad"
+            recorder.name_tensor(self, grad, full, "grad", of=tensor)
+
+    def node_of_hook(self, hooked: Hooked, thread: Thread, slot: int) -> int:
+        row = self.recorder.rec.hooks[hooked.number]
+        if hooked.kind == "node_pre" and row["owner"] < 0:
+            self.waiting_pre.append(slot)
+            return -1
+        return int(row["owner"]) if hooked.kind in ("node_pre", "node_post") else -1
+
+    def settle_pre(self, number: int) -> None:
+        """Prehooks fire right before their node: now it is known which it was."""
+        while self.waiting_pre:
+            slot = self.waiting_pre.pop()
+            if slot >= 0 and self.recorder.rows[slot] is not None:
+                row = list(self.recorder.rows[slot])
+                row[6] = number
+                self.recorder.rows[slot] = tuple(row)
+                self.recorder.rec.hooks[row[5]]["owner"] = number
+                self.recorder.rec.hooks[row[5]]["on"] = self.recorder.rec.node_rows[number][0]
+
+    def registration_on_node(self, frame: Any, table: Any) -> tuple[str, str, int]:
+        number = self.tables.get(id(table))
+        if number is None:
+            return "node_pre", "a node", -1
+        return "node_post", self.recorder.rec.node_rows[number][0], number
+
+    # -- passes
+
+    def backward(self, original: Any, outputs: Any, args: Any, kwargs: Any, frame: Any) -> Any:
+        recorder = self.recorder
+        names = ("grad_tensors", "retain", "create", "targets", "unreachable", "accumulate")
+        given = dict(zip(names, args))
+        accumulate = kwargs.get("accumulate_grad", given.get("accumulate", False))
+        create, retain = bool(given.get("create")), bool(given.get("retain"))
+        thread = recorder.thread()
+        thread.busy += 1
+        try:
+            outs = (outputs,) if isinstance(outputs, self.Tensor) else tuple(outputs)
+            roots, tensors = [], []
+            for t in outs:
+                if isinstance(t, self.Tensor):
+                    tensors.append(recorder.tensor(self, t))
+                    if t.grad_fn is not None:
+                        roots.append(self.adopt(t.grad_fn, -1))
+                elif getattr(t, "node", None) is not None:
+                    roots.append(self.adopt(t.node, -1))
+            targets = None
+            if given.get("targets"):
+                targets = tuple([recorder.tensor(self, t) if isinstance(t, self.Tensor) else -1
+                                 for t in given["targets"]])
+            self.wrap_captured(outs)
+            thread, number = self.begin_pass("backward" if accumulate else "grad", tuple(roots), tuple(tensors), retain,
+                                             create, targets, frame)
+        finally:
+            thread.busy -= 1
+        error = None
+        try:
+            return original(outputs, *args, **kwargs)
+        except BaseException as e:
+            error = e
+            raise
+        finally:
+            thread.open.clear()
+            self.end_pass(thread, number, error)
+
+    def wrap_captured(self, outs: tuple[Any, ...]) -> None:
+        """Full backward hooks of calls made before the recording: the calls captured the functions."""
+        if self.recorder.start and not getattr(self, "_captured_done", False):
+            nodes = self.recorder.rec.node_rows
+            if any(name == "BackwardHookFunctionBackward" and op < 0 for name, op, *_ in nodes):
+                import gc
+                self._captured_done = True
+                from torch.utils.hooks import BackwardHook
+                for found in [o for o in gc.get_objects() if type(o) is BackwardHook]:
+                    self.wrap_list(found.user_hooks, "backward", found.module)
+                    self.wrap_list(found.user_pre_hooks, "backward_pre", found.module)
+
+    def wrap_list(self, hooks: list[Any], kind: str, module: Any) -> None:
+        recorder = self.recorder
+        for i, hook in enumerate(hooks):
+            if type(hook) is Hooked:
+                continue
+            owner = recorder.module(self, module)
+            table = module._backward_hooks if kind == "backward" else module._backward_pre_hooks
+            known = next((h for h in table.values() if type(h) is Hooked and h.hook is hook), None)
+            if known is None:
+                n = recorder.new_hook(self, kind, recorder.rec.modules[owner]["path"] or "the model", owner, -1, True)
+                from ._sites import name_of
+                recorder.rec.hooks[n]["name"] = name_of(hook)
+                recorder.rec.hooks[n]["defined"] = recorder.sites.of_function(hook)
+                known = Hooked(recorder, hook, kind, n)
+                known.__dict__["tap"] = self
+            hooks[i] = known
+            recorder.later(hooks.__setitem__, i, hook)
+
+    # -- calls
+
+    def call(self, original: Any, module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        recorder = self.recorder
+        torch = self.torch
+        if torch.compiler.is_compiling():
+            return original(module, *args, **kwargs)
+        if type(module).__name__ == "OptimizedModule":
+            return self.compiled(original, module, args, kwargs)
+        thread = recorder.thread()
+        thread.busy += 1
+        enter = recorder.ops and not thread.adopting and not thread.passes
+        thread.busy -= 1
+        if enter:                                       # a thread that runs a model: its ops are recorded, too
+            thread.adopting = True
+            try:
+                with self.mode():
+                    return super().call(original, module, args, kwargs)
+            finally:
+                thread.adopting = False
+        return super().call(original, module, args, kwargs)
+
+    def compiled(self, original: Any, module: Any, args: Any, kwargs: Any) -> Any:
+        """A compiled model is one opaque op: Dynamo must not trace the recorder."""
+        recorder = self.recorder
+        recorder.note("compiled", type(module).__name__, recorder.sites.here(sys._getframe(2)))
+        inner = getattr(module, "_orig_mod", None)
+        if inner is not None:
+            number = recorder.module(self, inner)
+            recorder.rec.modules[number]["compiled"] = recorder.rec.modules[number].get("compiled", 0) + 1
+        on, recorder.on = recorder.on, False
+        call = vars(self.Module)["__call__"]
+        hooks = vars(self.RemovableHandle)["__init__"]
+        undone = [u for u in recorder._undo if u[1:3] in ((self.Module, "__call__"),
+                                                          (self.RemovableHandle, "__init__"))]
+        try:
+            for _, owner, name, old in undone:
+                setattr(owner, name, old)
+            with self.torch._C.DisableTorchFunction():
+                return original(module, *args, **kwargs)
+        finally:
+            self.Module.__call__ = call
+            self.RemovableHandle.__init__ = hooks
+            recorder.on = on
+
+    def grad_enabled(self) -> bool:
+        return bool(self.torch.is_grad_enabled())
+
+    def inference_enabled(self) -> bool:
+        return bool(self.torch.is_inference_mode_enabled())
+
+    def grad_of(self, p: Any) -> Any:
+        return p.grad if p.is_leaf else None
+
+    # -- numbers
+
+    def version_of(self, t: Any) -> int:
+        try:
+            return int(t._version)
+        except RuntimeError:                            # inference tensors have none
+            return -1
+
+    def measure(self, t: Any) -> Any:
+        torch = self.torch
+        try:
+            if not t.is_floating_point() or t.layout is not torch.strided:
+                return (-1, 0.0, 0.0, 0.0, 0, 0, 0)
+            if t.device.type == "cpu":
+                t = t.detach()
+                if t.dtype is torch.bfloat16:
+                    t = t.float()
+                return measure(t.numpy())
+            return self.measure_there(t.detach())
+        except (RuntimeError, TypeError, NotImplementedError):  # fake, functorch, nested tensors: no numbers to read
+            return (-1, 0.0, 0.0, 0.0, 0, 0, 0)
+
+    def measure_there(self, t: Any) -> Any:
+        """On a device: seven numbers, fetched together at the end of the pass."""
+        torch = self.torch
+        if t.numel() == 0:
+            return (0, 0.0, 0.0, 0.0, 0, 0, 0)
+        x = t.reshape(-1).double() if t.dtype is torch.float64 else t.reshape(-1).float()
+        fine = torch.isfinite(x)
+        clean = torch.where(fine, x, torch.zeros((), dtype=x.dtype, device=x.device))
+        low, high = torch.where(fine, x, torch.inf).amin(), torch.where(fine, x, -torch.inf).amax()
+        numbers = torch.stack([
+            torch.linalg.vector_norm(clean, dtype=torch.float64), low.double(), high.double(),
+            (x == 0).sum().double(), torch.isnan(x).sum().double(), torch.isinf(x).sum().double()])
+        self.waiting.append((len(self.recorder.rec.value_likes), numbers))
+        return (t.numel(), 0.0, 0.0, 0.0, 0, 0, 0)
+
+    def flush(self) -> None:
+        """One synchronisation for all that was measured on devices since the last."""
+        if not self.waiting and not self.comparing:
+            return
+        torch = self.torch
+        thread = self.recorder.thread()
+        thread.busy += 1
+        try:
+            with torch._C.DisableTorchFunction():
+                waiting, self.waiting = self.waiting, []
+                comparing, self.comparing = self.comparing, []
+                flat = [v for _, v in waiting] + [c.double().reshape(1) for _, c in comparing]
+                numbers = torch.cat([v.to(flat[0].device) for v in flat]).cpu().numpy()
+        finally:
+            thread.busy -= 1
+        stats = self.recorder.rec.stats
+        for i, (n, _) in enumerate(waiting):
+            row = numbers[6 * i:6 * i + 6]
+            for j in range(6):
+                stats[7 * n + 1 + j] = float(row[j])
+            if not np.isfinite(row[1]):                 # nothing finite in it
+                stats[7 * n + 2] = stats[7 * n + 3] = 0.0
+        for i, (slot, _) in enumerate(comparing):
+            changed = bool(numbers[6 * len(waiting) + i])
+            if slot >= 0 and self.recorder.rows[slot] is not None:
+                row = list(self.recorder.rows[slot])
+                row[9] = bool(row[9]) or changed
+                self.recorder.rows[slot] = tuple(row)
+                self.recorder.rec.hooks[row[5]]["changed"] += changed
+
+    def deferred(self, t: Any) -> bool:
+        return bool(t.device.type != "cpu")
+
+    def defer_comparison(self, slot: int, old: Any, new: Any) -> None:
+        differs = (old != new).any() if old.shape == new.shape else self.torch.ones((), device=new.device)
+        self.comparing.append((slot, differs))
+
+    def equal(self, a: Any, b: Any) -> bool:
+        return bool(a.shape == b.shape and a.dtype == b.dtype and self.torch.equal(a, b))
+
+    def array_of(self, t: Any) -> Any:
+        try:
+            t = t.detach()
+            if t.dtype is self.torch.bfloat16:
+                t = t.float()
+            return t.cpu().numpy()
+        except (RuntimeError, TypeError, NotImplementedError):
+            return None
+
+
+__all__ = ["BACKWARD", "TorchTap"]

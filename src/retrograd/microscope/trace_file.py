@@ -1,0 +1,303 @@
+"""Recordings as files: JSON lines (docs/trace-format.md), values beside them as safetensors."""
+from __future__ import annotations
+
+import json
+import linecache
+import math
+import os
+from typing import Any
+
+from .recording import FIELDS, FLAGS, FORMAT, POSITION, VERSION, WIDTH, Recording
+
+LINE = 1 << 24          # no line of ours is longer; a longer one is not ours
+ROWS = 20_000_000       # lines of one file
+TEXT = 400              # characters of a source line
+
+
+class TraceError(ValueError):
+    """A file that is no recording, is cut off, damaged, or of a newer schema."""
+
+
+# -- writing
+
+def lines_of(rec: Recording) -> Any:
+    """The file's lines as dicts, header first."""
+    yield {"kind": "header", "format": FORMAT, "version": VERSION, **rec.header, "complete": rec.complete,
+           "error": rec.error}
+    for i, (file, line, function) in enumerate(rec.sites):
+        yield {"kind": "site", "i": i, "file": file, "line": line, "function": function,
+               "text": linecache.getline(file, line).strip()[:TEXT]}
+    for i, module in enumerate(rec.modules):
+        yield {"kind": "module", "i": i, **module}
+    for i, (shape, dtype, device) in enumerate(rec.likes):
+        yield {"kind": "like", "i": i, "shape": list(shape), "dtype": dtype, "device": device}
+    for i, (like, made_by, flags, stem) in enumerate(rec.tensor_rows):
+        yield {"kind": "tensor", "i": i, "like": like, "op": made_by, "leaf": bool(flags & 1), "wants": bool(flags & 2),
+               "from": stem, **rec.tensor_names.get(i, {})}
+    for i, (name, op, seq, following, tensor) in enumerate(rec.node_rows):
+        yield {"kind": "graph", "i": i, "name": name, "op": op, "seq": seq,
+               "next": [None if e is None else list(e) for e in following], "tensor": tensor}
+    for i, hook in enumerate(rec.hooks):
+        yield {"kind": "registration", "i": i, **{"hook" if k == "kind" else k: v for k, v in hook.items()}}
+    for i, optimizer in enumerate(rec.optimizers):
+        yield {"kind": "optimizer", "i": i, **optimizer}
+    for i, like in enumerate(rec.value_likes):
+        s = rec.stats[i * WIDTH:(i + 1) * WIDTH]
+        yield {"kind": "value", "i": i, "like": like,
+               "stats": None if s[0] < 0 else [int(s[0]), *map(number, s[1:4]), *map(int, s[4:])]}
+    for i, row in enumerate(rec.rows):
+        event: dict[str, Any] = dict(zip(POSITION[row[0]], row))
+        if row[0] == "op":
+            event["flags"] = [name for name, bit in FLAGS.items() if row[POSITION["op"]["flags"]] & bit]
+        yield {"i": i, **event}
+    yield {"kind": "end-of-file", "events": len(rec.rows), "values": len(rec.value_likes), "dropped": rec.dropped,
+           "notes": rec.notes}
+
+
+def number(x: float) -> Any:
+    """JSON has no inf and nan."""
+    return x if math.isfinite(x) else repr(x)
+
+
+def save(rec: Recording, path: Any) -> None:
+    from ..io.archive import write_beside
+
+    name = os.fsdecode(path)
+    beside = name + ".safetensors"
+    if rec.arrays:
+        try:
+            from safetensors.numpy import save as pack
+        except ImportError:
+            raise ImportError("a recording with values needs the package safetensors: pip install "
+                              "retrograd[safetensors]; or record without values=") from None
+        import numpy as np
+        data = pack({str(n): np.ascontiguousarray(a).reshape(a.shape) for n, a in rec.arrays.items()})
+        write_beside(beside, lambda file: file.write(data))
+    elif os.path.exists(beside):
+        os.remove(beside)                       # of the recording that this one replaces
+
+    def write(file: Any) -> None:
+        for line in lines_of(rec):
+            file.write(json.dumps(line, separators=(",", ":"), allow_nan=False).encode() + b"\n")
+
+    write_beside(name, write)
+
+
+# -- reading
+
+class Reader:
+    """Reads line by line, and says which line is wrong."""
+
+    def __init__(self, name: str, file: Any) -> None:
+        self.name = name
+        self.file = file
+        self.line = 0
+
+    def bad(self, what: str) -> TraceError:
+        return TraceError(f"{self.name}, line {self.line}: {what}")
+
+    def next(self) -> dict[str, Any] | None:
+        text = self.file.readline(LINE + 1)
+        if not text:
+            return None
+        self.line += 1
+        if self.line > ROWS:
+            raise self.bad(f"more than {ROWS} lines: this is no recording of ours")
+        if len(text) > LINE:
+            raise self.bad(f"a line of more than {LINE} bytes: this is no recording of ours")
+        if not text.endswith(b"\n"):
+            raise self.bad("the file is cut off here: the recording was not written to the end, or not copied whole")
+        try:
+            found = json.loads(text)
+        except (ValueError, RecursionError):
+            raise self.bad("not JSON: this is no recording, or it is damaged") from None
+        if not isinstance(found, dict) or not isinstance(found.get("kind"), str):
+            raise self.bad("expected an object with a 'kind': this is no recording, or it is damaged")
+        return found
+
+    def integer(self, row: dict[str, Any], name: str, low: int, high: int) -> int:
+        found = row.get(name)
+        if type(found) is not int or not low <= found < high:
+            raise self.bad(f"{row['kind']}: {name!r} must be an integer from {low} to {high - 1}, not {found!r:.60}")
+        return found
+
+    def integers(self, row: dict[str, Any], name: str, low: int, high: int) -> tuple[int, ...]:
+        found = row.get(name)
+        if not isinstance(found, list) or not all(type(n) is int and low <= n < high for n in found):
+            raise self.bad(f"{row['kind']}: {name!r} must be a list of integers from {low} to {high - 1}")
+        return tuple(found)
+
+    def text(self, row: dict[str, Any], name: str) -> str:
+        found = row.get(name)
+        if not isinstance(found, str):
+            raise self.bad(f"{row['kind']}: {name!r} must be a text, not {found!r:.60}")
+        return found
+
+
+LINES = ("site", "module", "like", "tensor", "graph", "registration", "optimizer", "value")
+INF = 1 << 62
+
+
+def load(path: Any) -> Recording:
+    name = os.fsdecode(path)
+    rec = Recording()
+    with open(name, "rb") as file:
+        reader = Reader(name, file)
+        header = reader.next()
+        if header is None:
+            raise TraceError(f"{name}: the file is empty")
+        if header.get("kind") != "header" or header.get("format") != FORMAT:
+            raise TraceError(f"{name}: not a recording of retrograd (the first line says neither 'header' nor "
+                             f"{FORMAT!r})")
+        version = header.get("version")
+        if type(version) is not int or version < 1:
+            raise TraceError(f"{name}: the schema version must be a number from 1, not {version!r:.40}")
+        if version > VERSION:
+            raise TraceError(f"{name}: written with schema {version}; this retrograd reads up to {VERSION}: install a "
+                             "newer one")
+        rec.complete, rec.error = header.pop("complete", False) is True, header.pop("error", None)
+        rec.header = {k: v for k, v in header.items() if k not in ("kind", "format", "version")}
+        ended = False
+        while (row := reader.next()) is not None:
+            if ended:
+                raise reader.bad("lines after the end: two files in one?")
+            if row["kind"] == "end-of-file":
+                finish(reader, rec, row)
+                ended = True
+            elif row["kind"] in LINES:
+                table(reader, rec, row)
+            elif row["kind"] in FIELDS:
+                rec.rows.append(event(reader, rec, row))
+            else:
+                raise reader.bad(f"no lines of kind {row['kind']!r:.40} in schema {VERSION}")
+        if not ended:
+            raise TraceError(f"{name}: the file is cut off after line {reader.line}: its last line is missing")
+    beside = name + ".safetensors"
+    if os.path.exists(beside) and rec.header.get("values"):
+        read_values(rec, beside)
+    return rec
+
+
+def table(reader: Reader, rec: Recording, row: dict[str, Any]) -> None:
+    """One line of a table."""
+    kind, i = row.pop("kind"), row.pop("i", None)
+    row_of = {"kind": kind, **row}
+    into: Any = {"site": rec.sites, "module": rec.modules, "like": rec.likes, "tensor": rec.tensor_rows,
+                 "graph": rec.node_rows, "registration": rec.hooks, "optimizer": rec.optimizers,
+                 "value": rec.value_likes}[kind]
+    if i != len(into):
+        raise reader.bad(f"{kind}: expected number {len(into)}, found {i!r:.40}")
+    if kind == "site":
+        into.append((reader.text(row_of, "file"), reader.integer(row_of, "line", 0, INF), str(row.get("function", ""))))
+    elif kind == "like":
+        into.append((reader.integers(row_of, "shape", 0, INF), reader.text(row_of, "dtype"),
+                     reader.text(row_of, "device")))
+    elif kind == "tensor":
+        into.append((reader.integer(row_of, "like", 0, len(rec.likes)), reader.integer(row_of, "op", -1, INF),
+                     bool(row.get("leaf")) + 2 * bool(row.get("wants")), reader.integer(row_of, "from", -1, i)))
+        known = {k: v for k, v in row.items() if k not in ("like", "op", "leaf", "wants", "from")}
+        if known:
+            names = known.get("names")
+            if not isinstance(names, list) or not all(isinstance(n, str) for n in names):
+                raise reader.bad("tensor: 'names' must be a list of texts")
+            known["role"], known["name"] = str(known.get("role")), str(known.get("name"))
+            rec.tensor_names[i] = known
+    elif kind == "graph":
+        edges = row.get("next")
+        if not isinstance(edges, list) or not all(
+                e is None or (isinstance(e, list) and len(e) == 2 and all(type(n) is int and n >= 0 for n in e))
+                for e in edges):
+            raise reader.bad("graph: 'next' must be a list of [node, output number] or null")
+        into.append((reader.text(row_of, "name"), reader.integer(row_of, "op", -1, INF),
+                     reader.integer(row_of, "seq", -1, 1 << 64), tuple(None if e is None else tuple(e) for e in edges),
+                     reader.integer(row_of, "tensor", -1, len(rec.tensor_rows))))
+    elif kind == "module":
+        reader.text(row_of, "path"), reader.text(row_of, "type")
+        reader.integer(row_of, "parent", -1, len(into) + 1)
+        into.append(row)
+    elif kind == "registration":
+        for text in ("hook", "name", "on"):
+            reader.text(row_of, text)
+        row["kind"] = row.pop("hook")
+        into.append(row)
+    elif kind == "optimizer":
+        reader.text(row_of, "type")
+        into.append(row)
+    else:
+        rec.value_likes.append(reader.integer(row_of, "like", 0, len(rec.likes)))
+        stats = row.get("stats")
+        if stats is None:
+            rec.stats.extend([-1.0] * WIDTH)
+            return
+        if not isinstance(stats, list) or len(stats) != WIDTH:
+            raise reader.bad(f"value: 'stats' must be null or {WIDTH} numbers")
+        try:
+            rec.stats.extend([float(x) for x in stats])
+        except (TypeError, ValueError, OverflowError):
+            raise reader.bad(f"value: 'stats' must be null or {WIDTH} numbers") from None
+
+
+# what the numbers in an event may be: the table they point into
+POINTS = {"module": "modules", "site": "sites", "node": "node_rows", "tensor": "tensor_rows", "hook": "hooks",
+          "gradient": "value_likes", "had": "value_likes", "now": "value_likes", "optimizer": "optimizers"}
+LISTS = {
+    "op": {"inputs": "tensor_rows", "outputs": "tensor_rows", "values": "value_likes"},
+    "begin": {"roots": "node_rows", "tensors": "tensor_rows"},
+    "node": {"inputs": "value_likes", "outputs": "value_likes"},
+    "hook": {"before": "value_likes", "after": "value_likes"},
+    "step": {"tensors": "tensor_rows", "gradients": "value_likes", "before": "value_likes", "after": "value_likes"},
+    "zero": {"tensors": "tensor_rows"},
+}
+
+
+def event(reader: Reader, rec: Recording, row: dict[str, Any]) -> tuple[Any, ...]:
+    kind = row["kind"]
+    if row.get("i") != len(rec.rows):
+        raise reader.bad(f"{kind}: expected event {len(rec.rows)}, found {row.get('i')!r:.40}")
+    for name in ("t", "dt"):
+        reader.integer(row, name, 0, INF)
+    missing = [name for name in POSITION[kind] if name not in row]
+    if missing:
+        raise reader.bad(f"{kind}: no {', '.join(map(repr, missing))}")
+    for name, into in POINTS.items():
+        if name in POSITION[kind]:
+            reader.integer(row, name, -1, len(getattr(rec, into)))
+    for name, into in LISTS.get(kind, {}).items():
+        row[name] = reader.integers(row, name, -1, len(getattr(rec, into)))
+    if kind == "begin" and row["targets"] is not None:
+        row["targets"] = reader.integers(row, "targets", -1, len(rec.tensor_rows))
+    if kind == "op":
+        flags = row["flags"]
+        if not isinstance(flags, list) or not all(isinstance(f, str) and f in FLAGS for f in flags):
+            raise reader.bad(f"op: 'flags' must be a list of {', '.join(FLAGS)}")
+        row["flags"] = sum(FLAGS[f] for f in set(flags))
+    return tuple(row[name] for name in POSITION[kind])
+
+
+def finish(reader: Reader, rec: Recording, row: dict[str, Any]) -> None:
+    if row.get("events") != len(rec.rows) or row.get("values") != len(rec.value_likes):
+        raise reader.bad(f"the end speaks of {row.get('events')} events and {row.get('values')} values, the file has "
+                         f"{len(rec.rows)} and {len(rec.value_likes)}: it is damaged")
+    dropped = row.get("dropped")
+    if not isinstance(dropped, dict) or not all(type(n) is int for n in dropped.values()):
+        raise reader.bad("end-of-file: 'dropped' must map kinds to numbers")
+    rec.dropped = dropped
+    rec.notes = [str(n) for n in row.get("notes") or []]
+    for _, op, _, edges, _ in rec.node_rows:
+        if op >= len(rec.rows) or any(e is not None and e[0] >= len(rec.node_rows) for e in edges):
+            raise reader.bad("an edge or op of the graph points outside the file: it is damaged")
+    for _, op, _, _ in rec.tensor_rows:
+        if op >= len(rec.rows):
+            raise reader.bad("a tensor points to an event outside the file: it is damaged")
+
+
+def read_values(rec: Recording, path: str) -> None:
+    try:
+        from safetensors.numpy import load_file
+    except ImportError:
+        rec.notes.append(f"values not read: {path} needs the package safetensors")
+        return
+    try:
+        rec.arrays = {int(n): a for n, a in load_file(path).items() if 0 <= int(n) < len(rec.value_likes)}
+    except Exception as error:
+        raise TraceError(f"{path}: {error}") from None

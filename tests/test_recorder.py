@@ -1,0 +1,193 @@
+"""record(): what it sees, in which order, and that it leaves nothing behind; on both engines."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+import retrograd
+from retrograd.microscope import RecordingError, load, record
+
+
+def engines() -> list[Any]:
+    try:
+        import torch
+    except ImportError:
+        return [retrograd]
+    return [retrograd, torch]
+
+
+ENGINES = engines()
+both = pytest.mark.parametrize("torch", ENGINES, ids=lambda e: e.__name__)
+
+
+def net(torch: Any) -> Any:
+    torch.manual_seed(0)
+    nn = torch.nn
+    return nn.Sequential(nn.Linear(4, 3), nn.ReLU(), nn.Linear(3, 2))
+
+
+def kinds(rec: Any) -> list[str]:
+    return [e.kind for e in rec.events]
+
+
+@both
+def test_events_come_in_the_order_in_which_things_happen(torch: Any) -> None:
+    m = net(torch)
+    m[0].register_forward_hook(lambda module, args, out: None)
+    m[2].register_full_backward_hook(lambda module, gi, go: (gi[0] * 2,))
+    m[0].weight.register_hook(lambda g: g * 1.0)
+    m[0].weight.register_post_accumulate_grad_hook(lambda p: (p.grad.mul_(0.5), None)[1])
+    optimizer = torch.optim.SGD(m.parameters(), lr=0.1)
+    with record(m) as rec:
+        m(torch.randn(5, 4)).sum().backward()
+        optimizer.step()
+        optimizer.zero_grad()
+    seen = [k for k in kinds(rec) if k not in ("op", "node")]
+    assert seen[:8] == ["enter", "enter", "hook", "exit", "enter", "exit", "enter", "exit"]
+    assert seen[8:10] == ["exit", "begin"] and seen[-3:] == ["end", "step", "zero"]
+    hooks = [(rec.hooks[e.hook]["kind"], rec.hooks[e.hook]["on"], e.changed) for e in rec.of("hook")]
+    assert hooks == [("forward", "0", False), ("backward", "2", True), ("tensor", "0.weight", False),
+                     ("post_accumulate", "0.weight", True)]
+    assert {rec.name_of_tensor(e.tensor) for e in rec.of("accumulate")} == {
+        "0.weight", "0.bias", "2.weight", "2.bias"}
+    assert rec.complete and all(h["prior"] for h in rec.hooks)
+
+
+@both
+def test_values_are_measured(torch: Any) -> None:
+    x = torch.tensor([3.0, -4.0, 0.0, 0.0], requires_grad=True)
+    with record(engine=torch.__name__) as rec:
+        y = x * torch.tensor([1.0, 1.0, math.inf, math.nan])
+        y.sum().backward()
+    value = rec.value(next(e for e in rec.of("op") if e.name == "mul").values[0])
+    assert (value.shape, value.dtype) == ((4,), "float32")
+    assert (value.norm, value.min, value.max, value.nans, value.infs) == (5.0, -4.0, 3.0, 0.5, 0.0)
+    now = rec.value(next(rec.of("accumulate")).now)
+    assert (now.infs, now.nans, now.finite) == (0.25, 0.25, False)
+
+
+@both
+def test_tiny_and_huge_norms(torch: Any) -> None:
+    x = torch.tensor([3e-30, 4e-30], requires_grad=True)
+    with record(engine=torch.__name__) as rec:
+        (x * torch.tensor(1e38)).sum()
+        (x * 1.0).sum()
+        torch.full((4,), 1e38) * 1.0
+    norms = [rec.value(e.values[0]).norm for e in rec.of("op") if e.name == "mul"]
+    np.testing.assert_allclose(norms, [5e8, 5e-30, 2e38], rtol=1e-5)
+
+
+@both
+def test_a_hook_that_edits_in_place_is_seen(torch: Any) -> None:
+    x = torch.ones(3, requires_grad=True)
+    y = x * 2
+    y.register_hook(lambda g: (g.mul_(3), None)[1])
+    with record(engine=torch.__name__) as rec:
+        y.backward(torch.ones(3))
+    [hook] = rec.of("hook")
+    assert hook.changed is True and hook.returned is False
+    assert rec.value(hook.after[0]).norm == pytest.approx(3 * math.sqrt(3))
+    assert x.grad.tolist() == [6.0, 6.0, 6.0]
+
+
+@both
+def test_nothing_is_left_behind(torch: Any) -> None:
+    m = net(torch)
+    hooks = [m[0].register_forward_hook(lambda *a: None), m[0].weight.register_hook(lambda g: None)]
+    tables = m[0]._forward_hooks, m[0].weight._backward_hooks
+    before = [dict(t) for t in tables]
+    Module, Tensor = torch.nn.Module, torch.Tensor
+    methods = Module.__call__, Module.zero_grad, Tensor.detach, hooks[0].__class__.__init__, torch.autograd.backward
+    x = torch.randn(2, 4)
+    with record(m):
+        y = m(x)
+        y.sum().backward()
+        m[2].weight.register_hook(lambda g: None)
+    assert [dict(t) for t in tables] == before
+    assert [type(f).__name__ for f in m[2].weight._backward_hooks.values()] == ["function"]
+    assert (Module.__call__, Module.zero_grad, Tensor.detach, hooks[0].__class__.__init__,
+            torch.autograd.backward) == methods
+    m(x).sum().backward()
+
+
+@both
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
+def test_an_exception_keeps_the_events_so_far(torch: Any, error: type[BaseException]) -> None:
+    m = net(torch)
+
+    def hook(g: Any) -> None:
+        raise error("stop")
+
+    m[0].weight.register_hook(hook)
+    with pytest.raises(error, match="stop"), record(m) as rec:
+        m(torch.randn(2, 4)).sum().backward()
+    assert not rec.complete and rec.error == f"{error.__name__}: stop"
+    assert [e.error for e in rec.of("hook")] == [f"{error.__name__}: stop"]
+    assert kinds(rec)[-1] == "end" and list(m[0].weight._backward_hooks.values()) == [hook]
+    with record(m) as rec:
+        m[1](torch.ones(1))
+    assert rec.complete
+
+
+def test_recordings_do_not_nest() -> None:
+    with record(engine="retrograd") as rec:
+        with pytest.raises(RecordingError, match="do not nest"):
+            with record(engine="retrograd"):
+                pass
+        retrograd.ones(2) * 2
+    assert rec.complete and "op" in kinds(rec)
+    again = record(engine="retrograd")
+    with again:
+        pass
+    with pytest.raises(RecordingError, match="over"):
+        again.__enter__()
+
+
+def test_wrong_arguments() -> None:
+    with pytest.raises(TypeError, match="expected modules"):
+        record(3)
+    with pytest.raises(ValueError, match="values must be"):
+        record(values="some")
+    with pytest.raises(ValueError, match="limit must be"):
+        record(limit=0)
+    with pytest.raises(ValueError, match="engine must be"):
+        record(engine="jax")
+
+
+@both
+def test_events_beyond_the_limit_are_counted(torch: Any) -> None:
+    m = net(torch)
+    with record(m, limit=10) as rec:
+        m(torch.randn(2, 4)).sum().backward()
+    assert len(rec) == 10 and sum(rec.dropped.values()) >= 5
+    assert "dropped" in repr(rec)
+
+
+@both
+def test_a_file_gives_the_recording_back(torch: Any, tmp_path: Any) -> None:
+    m = net(torch)
+    with record(m, values="parameters") as rec:
+        loss = m(torch.randn(3, 4)).sum()
+        loss.backward()
+        torch.autograd.grad((m[0].weight * math.inf).sum(), m[0].weight)
+    rec.save(tmp_path / "run.trace")
+    again = load(tmp_path / "run.trace")
+    assert [e.as_dict() for e in again.events] == [e.as_dict() for e in rec.events]
+    assert (again.modules, again.hooks, again.parameters) == (rec.modules, rec.hooks, rec.parameters)
+    assert list(again.stats) == list(rec.stats) and again.arrays.keys() == rec.arrays.keys()
+    for n, a in rec.arrays.items():
+        np.testing.assert_array_equal(again.arrays[n], a)
+
+
+@both
+def test_warnings_are_those_of_the_program(torch: Any) -> None:
+    m = net(torch)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with record(m):
+            m(torch.randn(3, 4) * 1e30).sum().backward()
