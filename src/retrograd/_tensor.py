@@ -11,9 +11,8 @@ import numpy as np
 
 from . import _size, _tensor_str, dtypes
 from ._conversion import conversion
-from ._engine import hooks
+from ._engine import hooks, names
 from ._engine.modes import grad_on, inference_on, modes
-from ._engine.saved import TYPE_NAMES
 from ._engine.tensor import Kept, TensorBase, bump, public, sink_of, wants_grad, wrap
 from ._engine.views import address, refresh
 from ._ops import cast, create, index
@@ -599,9 +598,9 @@ class Tensor(TensorBase):
     def type(self, dtype: Any = None, non_blocking: bool = False) -> Any:
         """Without argument the name, such as 'torch.FloatTensor'; else the tensor cast to it."""
         if dtype is None:
-            return TYPE_NAMES[self.array.dtype.name]
+            return names.TENSOR[self.array.dtype.name]
         if isinstance(dtype, str):
-            found = [name for name, long in TYPE_NAMES.items() if long == dtype]
+            found = [name for name, long in names.TENSOR.items() if long == dtype]
             if not found:
                 raise ValueError(f"invalid type: '{dtype}'")
             dtype = getattr(dtypes, found[0])

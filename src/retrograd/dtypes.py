@@ -13,7 +13,7 @@ from typing import Any, Final, NoReturn
 
 import numpy as np
 
-from ._engine import promote
+from ._engine import names, promote
 from ._engine.tensor import TensorBase
 
 
@@ -77,13 +77,13 @@ class dtype:
 _of: Final[dict[np.dtype[Any], dtype]] = {}
 
 
-def _make(name: str, scalar: str, ctype: str, abbr: str) -> dtype:
+def _make(name: str, abbr: str) -> dtype:
     self: dtype = object.__new__(dtype)
     put = object.__setattr__
     kind = name.rstrip("0123456789")
     put(self, "name", name)
-    put(self, "scalar", scalar)
-    put(self, "ctype", ctype)
+    put(self, "scalar", names.SCALAR[name])
+    put(self, "ctype", names.C[name])
     put(self, "abbr", abbr)
     put(self, "itemsize", Int(name[len(kind):] or 8) // 8)
     put(self, "is_floating_point", kind in ("float", "bfloat"))
@@ -95,18 +95,18 @@ def _make(name: str, scalar: str, ctype: str, abbr: str) -> dtype:
     return self
 
 
-float64 = double = _make("float64", "Double", "double", "f64")
-float32 = _make("float32", "Float", "float", "f32")
-float16 = half = _make("float16", "Half", "c10::Half", "f16")
-bfloat16 = _make("bfloat16", "BFloat16", "c10::BFloat16", "bf16")
-int64 = long = _make("int64", "Long", "long int", "i64")
-int32 = _make("int32", "Int", "int", "i32")
-int16 = short = _make("int16", "Short", "short int", "i16")
-int8 = _make("int8", "Char", "signed char", "i8")
-uint8 = _make("uint8", "Byte", "unsigned char", "u8")
+float64 = double = _make("float64", "f64")
+float32 = _make("float32", "f32")
+float16 = half = _make("float16", "f16")
+bfloat16 = _make("bfloat16", "bf16")
+int64 = long = _make("int64", "i64")
+int32 = _make("int32", "i32")
+int16 = short = _make("int16", "i16")
+int8 = _make("int8", "i8")
+uint8 = _make("uint8", "u8")
 float = float32
 int = int32
-bool = _make("bool", "Bool", "bool", "b8")
+bool = _make("bool", "b8")
 
 _python: Final[dict[object, dtype]] = {Float: float64, Int: int64, Bool: bool}     # dtype=float means float64
 

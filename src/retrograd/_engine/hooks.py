@@ -9,9 +9,9 @@ import sys
 from collections import OrderedDict
 from typing import Any, Final, Optional
 
+from . import names
 from .modes import grad_on, modes
 from .node import NONE, Node, NodeHooks, Value
-from .saved import TYPE_NAMES
 from .tensor import Kept, TensorBase, public, sink_of, type_name, wrap
 
 NO_GRAD: Final = "cannot register a hook on a tensor that doesn't require gradient"
@@ -61,7 +61,7 @@ def check_result(hook: Any, had: Any, got: Any) -> None:
 def type_of(t: Any) -> str:
     """The type of a tensor as this one error spells it."""
     name: str = t.array.dtype.name
-    return {"bool": "CPUBoolType", "bfloat16": "CPUBFloat16Type"}.get(name, TYPE_NAMES[name])
+    return {"bool": "CPUBoolType", "bfloat16": "CPUBFloat16Type"}.get(name, names.TENSOR[name])
 
 
 def fire_single(hooks: NodeHooks, g: Value, plain: bool, graph: bool, shared: bool) -> tuple[Value, bool]:

@@ -6,6 +6,7 @@ from typing import Any, Final, Optional
 import numpy
 from mypy_extensions import i64
 
+from . import names
 from .modes import loud, modes, outside, settle, state
 from .node import FREED, Node, Value, name_of
 from .promote import check_broadcast
@@ -43,11 +44,6 @@ REGISTER_TWICE: Final = (
     "allowed at a time."
 )
 REGISTER_NONE: Final = "Calling register_hooks on a saved tensor with value None is forbidden"
-TYPE_NAMES: Final = {
-    "float32": "torch.FloatTensor", "float64": "torch.DoubleTensor", "float16": "torch.HalfTensor",
-    "bfloat16": "torch.BFloat16Tensor", "int64": "torch.LongTensor", "int32": "torch.IntTensor",
-    "int16": "torch.ShortTensor", "int8": "torch.CharTensor", "uint8": "torch.ByteTensor", "bool": "torch.BoolTensor",
-}
 
 
 class Packed:
@@ -208,7 +204,7 @@ def edited(t: TensorBase, edits: i64, node: Node) -> RuntimeError:
 
 def changed(array: Any, fn: Optional[Node], nr: i64, now: i64, edits: i64) -> RuntimeError:
     made = f", which is output {nr} of {op_name(fn)}," if fn is not None else ""
-    kind = "CPUBoolType" if array.dtype == bool else TYPE_NAMES[array.dtype.name]
+    kind = "CPUBoolType" if array.dtype == bool else names.TENSOR[array.dtype.name]
     return RuntimeError(
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
         f"[{kind} {list(array.shape)}]{made} is at version {now}; expected version {edits} instead. "

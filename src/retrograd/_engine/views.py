@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Final, Optional, final
 import numpy
 from mypy_extensions import i64
 
+from . import names
 from .hooks import move_retained
 from .modes import grad_on, inference_on, modes, state
 from .node import Array, Node, Shape, Value
@@ -362,10 +363,6 @@ def store(t: TensorBase, y: Array, casts: bool) -> None:
     bump(t)
 
 
-NAMES: Final = {
-    "float32": "Float", "float64": "Double", "float16": "Half", "bfloat16": "BFloat16", "int64": "Long",
-    "int32": "Int", "int16": "Short", "int8": "Char", "uint8": "Byte", "bool": "Bool",
-}
 RANK: Final = {"b": 0, "u": 1, "i": 1, "f": 2, "V": 2}
 
 
@@ -373,7 +370,7 @@ def check_cast(have: Any, want: Any) -> None:
     """An in-place result may not fall to a lower kind: float to int, int to bool."""
     if RANK[have.kind] > RANK[want.kind]:
         raise RuntimeError(
-            f"result type {NAMES[have.name]} can't be cast to the desired output type {NAMES[want.name]}")
+            f"result type {names.SCALAR[have.name]} can't be cast to the desired output type {names.SCALAR[want.name]}")
 
 
 def rebase(t: TensorBase, node: Node) -> None:

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes, random
-from .._engine import promote
+from .._engine import names, promote
 from .._engine.tensor import TensorBase, wrap
-from .._engine.views import NAMES, check_cast
+from .._engine.views import check_cast
 from .._ops import activation, arith, pointwise, shape
 from .._ops.cast import cast
 from ._args import dim_of, finish, tensor
@@ -157,7 +157,7 @@ def softshrink(input: Any, lambd: float = 0.5) -> Any:
     if not lambd >= 0:
         d = x.array.dtype
         raise RuntimeError(
-            f"lambda must be in range [0, {dtypes.finfo(dtypes.of(d)).max:g}] for input dtype {NAMES[d.name]}, but "
+            f"lambda must be in range [0, {dtypes.finfo(dtypes.of(d)).max:g}] for input dtype {names.SCALAR[d.name]}, but "
             f"found {lambd:g}")
     return activation.SoftshrinkBackward0(lambd).run(x)
 
@@ -203,7 +203,7 @@ def prelu(input: Any, weight: Any) -> Any:
     have, n = x.array, w.array.size
     if have.dtype != w.array.dtype:
         raise RuntimeError(
-            f"prelu: Type promoting not supported. Got {NAMES[have.dtype.name]} and {NAMES[w.array.dtype.name]}")
+            f"prelu: Type promoting not supported. Got {names.SCALAR[have.dtype.name]} and {names.SCALAR[w.array.dtype.name]}")
     if n != 1:
         if not have.ndim:
             raise RuntimeError("Not allow zero-dim input tensor.")

@@ -5,9 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from .._engine import promote
+from .._engine import names, promote
 from .._engine.tensor import TensorBase, wrap
-from .._engine.views import NAMES
 from .._ops import compare
 from ._args import OPERANDS, finish, operand, refused, tensor
 
@@ -151,7 +150,7 @@ def isclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, eq
     """Is |input - other| <= atol + rtol * |other|, element by element?  Infinities are close to themselves."""
     a, b = tensor(input, "isclose").array, tensor(other, "isclose", "other", 2).array
     if a.dtype != b.dtype:
-        raise RuntimeError(f"{NAMES[a.dtype.name]} did not match {NAMES[b.dtype.name]}")
+        raise RuntimeError(f"{names.SCALAR[a.dtype.name]} did not match {names.SCALAR[b.dtype.name]}")
     for name, value in (("rtol", rtol), ("atol", atol)):
         if not value >= 0:
             raise RuntimeError(f"{name} must be greater than or equal to zero, but got {value:g}")

@@ -3,9 +3,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._engine import names
 from .._ops import conv, pad, shape
 from .._ops.conv import Geometry
-from .._ops.linalg import C_NAMES, KINDS
 from ._args import tensor
 
 __all__ = ["conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "convolution"]
@@ -136,11 +136,11 @@ def check(x: Any, w: Any, b: Any, stride: Any, padding: Any, dilation: Any, tran
             raise RuntimeError(
                 "kernel size should be greater than zero, but got: "
                 + " x ".join(str(k) for k in sizes[2:]) + " (TxHxW)")
-        names = ("height", "width")
+        axes = ("height", "width")
         kernel = ([1] if len(sizes) == 3 else []) + sizes[2:]
         raise RuntimeError(
             "kernel size should be greater than zero, but got "
-            + " ".join(f"kernel_{n}: {k}" for n, k in zip(names, kernel, strict=True)))
+            + " ".join(f"kernel_{n}: {k}" for n, k in zip(axes, kernel, strict=True)))
     if not transposed:
         have = [n + 2 * p for n, p in zip(x.shape[2:], padding, strict=True)]
         reach = [d * (k - 1) + 1 for d, k in zip(dilation, sizes[2:], strict=True)]
@@ -150,18 +150,19 @@ def check(x: Any, w: Any, b: Any, stride: Any, padding: Any, dilation: Any, tran
                 "can't be greater than actual input size")
     else:
         if any(e >= s and e >= d for e, s, d in zip(extra, stride, dilation, strict=True)):
-            names = AXES[len(extra)] if len(extra) > 1 else ("height", "width")
+            axes = AXES[len(extra)] if len(extra) > 1 else ("height", "width")
             words = []
             for label, values, fill in (("output_padding", extra, 0), ("stride", stride, 1), ("dilation", dilation, 1)):
                 full = ((fill,) if len(extra) == 1 else ()) + tuple(values)
-                words += [f"{label}_{n}: {v}" for n, v in zip(names, full, strict=True)]
+                words += [f"{label}_{n}: {v}" for n, v in zip(axes, full, strict=True)]
             raise RuntimeError(
                 "output padding must be smaller than either stride or dilation, but got " + " ".join(words))
     if x.array.dtype != w.array.dtype:
-        raise RuntimeError(f"expected scalar type {KINDS[x.array.dtype.name]} but found {KINDS[w.array.dtype.name]}")
+        raise RuntimeError(
+            f"expected scalar type {names.SCALAR[x.array.dtype.name]} but found {names.SCALAR[w.array.dtype.name]}")
     if b is not None and b.array.dtype != x.array.dtype:
         raise RuntimeError(
-            f"Input type ({C_NAMES[x.array.dtype.name]}) and bias type ({C_NAMES[b.array.dtype.name]}) should be the "
+            f"Input type ({names.C[x.array.dtype.name]}) and bias type ({names.C[b.array.dtype.name]}) should be the "
             "same")
 
 

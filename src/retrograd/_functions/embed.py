@@ -6,20 +6,16 @@ from typing import Any
 
 import numpy as np
 
+from .._engine import names
 from .._engine.modes import grad_on
 from .._engine.op import watch
 from .._engine.tensor import TensorBase, bump, wants_grad, wrap
 from .._ops import create, embed, index, linalg, loss, shape
-from .._ops.linalg import C_NAMES
 from ._args import tensor
 
 __all__ = ["embedding", "embedding_bag", "embedding_renorm_"]
 FUNCTIONAL = ["embedding", "embedding_bag", "scaled_dot_product_attention"]
-TYPES = {
-    "float32": "torch.FloatTensor", "float64": "torch.DoubleTensor", "float16": "torch.HalfTensor",
-    "bfloat16": "torch.BFloat16Tensor", "int16": "torch.ShortTensor", "int8": "torch.CharTensor",
-    "uint8": "torch.ByteTensor", "bool": "CPUBoolType",
-}
+TYPES = {**names.TENSOR, "bool": "CPUBoolType"}
 
 
 def numbers(where: Any, rows: int, function: str) -> Any:
@@ -201,8 +197,8 @@ def scaled_dot_product_attention(
     if k.array.dtype != own or v.array.dtype != own:
         raise RuntimeError(
             "Expected query, key, and value to have the same dtype, but got query.dtype: "
-            f"{C_NAMES[own.name]} key.dtype: {C_NAMES[k.array.dtype.name]} and value.dtype: "
-            f"{C_NAMES[v.array.dtype.name]} "
+            f"{names.C[own.name]} key.dtype: {names.C[k.array.dtype.name]} and value.dtype: "
+            f"{names.C[v.array.dtype.name]} "
             "instead.")
     if min(q.ndim, k.ndim, v.ndim) < 2:
         raise RuntimeError(
@@ -213,7 +209,7 @@ def scaled_dot_product_attention(
         if kind != np.bool_ and kind != own and kind != np.float32:
             raise RuntimeError(
                 "Expected attn_mask dtype to be bool or float or to match query dtype, but got attn_mask.dtype: "
-                f"{C_NAMES[kind.name]} and  query.dtype: {C_NAMES[own.name]} instead.")
+                f"{names.C[kind.name]} and  query.dtype: {names.C[own.name]} instead.")
         if is_causal:
             raise RuntimeError("_scaled_dot_product_attention: Explicit attn_mask should not be set when "
                                "is_causal=True")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from .._engine import promote
+from .._engine import names, promote
 from .._engine.tensor import TensorBase, wrap
 from .._ops import arith, compare, create, gather, index, join, shape
 from ._args import dim_of, finish, tensor
@@ -304,9 +304,7 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> Any:
 
 def listing(x: TensorBase) -> str:
     """A matrix as PyTorch's C++ prints it."""
-    kind = {"float32": "Float", "float64": "Double", "float16": "Half", "bfloat16": "BFloat16", "int64": "Long",
-            "int32": "Int", "int16": "Short", "int8": "Char", "uint8": "Byte", "bool": "Bool"}[x.array.dtype.name]
-    end = f"[ torch.{kind}Tensor{{{','.join(map(str, x.array.shape))}}} ]"
+    end = f"[ {names.TENSOR[x.array.dtype.name]}{{{','.join(map(str, x.array.shape))}}} ]"
     if x.array.ndim != 2:
         return end
     rows = "".join(" ".join(f"{v:2g}" for v in row) + "\n" for row in x.array.tolist())

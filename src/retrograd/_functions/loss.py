@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from .. import _size
-from .._engine import promote
+from .._engine import names, promote
 from .._engine.op import watch
 from .._engine.tensor import TensorBase, wrap
-from .._engine.views import NAMES, check_cast
+from .._engine.views import check_cast
 from .._ops import activation, arith, choose, create, loss, moment, pointwise, shape, step
 from .._ops import reduce as sums
 from .._ops.cast import cast
@@ -124,7 +124,7 @@ def mean(y: TensorBase) -> Any:
     if y.array.dtype.kind not in "fV":
         raise RuntimeError(
             "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: "
-            + NAMES[y.array.dtype.name])
+            + names.SCALAR[y.array.dtype.name])
     return sums.mean(y)
 
 
@@ -191,7 +191,7 @@ def nll(x: TensorBase, target: TensorBase, weight: Any, kind: int, ignored: int)
     if a.ndim == 2 and t.shape != sizes:
         raise RuntimeError(f"size mismatch (got input: {list(a.shape)}, target: {list(t.shape)})")
     if t.dtype.name not in ("int64", "uint8"):
-        raise RuntimeError(f"expected target dtype to be Long or Byte, but got {NAMES[t.dtype.name]}")
+        raise RuntimeError(f"expected target dtype to be Long or Byte, but got {names.SCALAR[t.dtype.name]}")
     classes = a.shape[0] if a.ndim == 1 else a.shape[1]
     w = None if weight is None else tensor(weight, "nll_loss_nd", "weight", 3).array
     if w is not None and (w.ndim != 1 or w.size != classes):
@@ -201,7 +201,7 @@ def nll(x: TensorBase, target: TensorBase, weight: Any, kind: int, ignored: int)
     if a.dtype.kind not in "fV":
         raise not_implemented("nll_loss_out_frame", a.dtype)
     if w is not None and w.dtype != a.dtype:
-        raise RuntimeError(f"expected scalar type {NAMES[a.dtype.name]} but found {NAMES[w.dtype.name]}")
+        raise RuntimeError(f"expected scalar type {names.SCALAR[a.dtype.name]} but found {names.SCALAR[w.dtype.name]}")
     whole = w is None
     if t.size:
         low, high = int(t.min()), int(t.max())
@@ -288,7 +288,7 @@ def soft_targets(
 ) -> Any:
     d = t.array.dtype
     if d.kind not in "fV":
-        raise RuntimeError(f"Expected floating point type for target with class probabilities, got {NAMES[d.name]}")
+        raise RuntimeError(f"Expected floating point type for target with class probabilities, got {names.SCALAR[d.name]}")
     if ignored >= 0:
         raise RuntimeError("ignore_index is not supported for floating point target")
     classes = x.array.shape[at] if x.array.ndim else 1
@@ -323,7 +323,7 @@ def binary_cross_entropy(
             "deprecated. Please ensure they have the same size.")
     w = None if weight is None else fitting(tensor(weight, "binary_cross_entropy", "weight", 3).array, a)
     if b.dtype != a.dtype:
-        raise RuntimeError(f"Found dtype {NAMES[b.dtype.name]} but expected {NAMES[a.dtype.name]}")
+        raise RuntimeError(f"Found dtype {names.SCALAR[b.dtype.name]} but expected {names.SCALAR[a.dtype.name]}")
     floats("binary_cross_entropy", x)
     for name, z in (("input", a), ("target", b)):
         if not np.all((z >= 0) & (z <= 1)):
@@ -398,7 +398,7 @@ def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
     promote.check_broadcast(a.array, b.array)
     dtype = promote.result_dtype([a.array, b.array])
     if dtype.kind not in "fV":
-        raise RuntimeError(f"expected common dtype to be floating point, yet common dtype is {NAMES[dtype.name]}")
+        raise RuntimeError(f"expected common dtype to be floating point, yet common dtype is {names.SCALAR[dtype.name]}")
     both = np.broadcast_shapes(a.array.shape, b.array.shape)
     at = dim_of(dim, len(both))
     units = []
@@ -614,7 +614,7 @@ def multi_margin_loss(
     if w is not None and w.size != classes:
         raise RuntimeError(f"inconsistent weight size, expected {classes} but got {list(w.shape)}")
     if t.dtype != np.int64:
-        raise RuntimeError(f"expected scalar type Long but found {NAMES[t.dtype.name]}")
+        raise RuntimeError(f"expected scalar type Long but found {names.SCALAR[t.dtype.name]}")
     if np.any((t < 0) | (t >= classes)):
         raise RuntimeError("target out of range")
     return loss.MultiMarginLossBackward0(t, p, margin, w, kind).run(x)

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from .._engine import names
 from .._engine.tensor import wrap
-from .._ops.linalg import KINDS
 from ._args import tensor
 
 __all__: list[str] = []
@@ -15,7 +15,7 @@ check = tensor
 
 
 def kind_of(x: Any) -> str:
-    return KINDS[x.array.dtype.name]
+    return names.SCALAR[x.array.dtype.name]
 
 
 def matrices(A: Any, name: str) -> Any:

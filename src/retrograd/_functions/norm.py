@@ -5,11 +5,12 @@ from typing import Any
 
 import numpy as np
 
+from .._engine import names
 from .._engine.modes import grad_on
 from .._engine.tensor import bump, wants_grad, wrap
 from .._ops import arith, cast, create, loss, norm, pad, pointwise, shape, step
 from .._ops import reduce as sums
-from .._ops.linalg import KINDS, count, fold
+from .._ops.linalg import count, fold
 from ._args import finish, tensor
 from .pool import avg_pool2d, avg_pool3d
 from .reduce import vector_norm
@@ -24,7 +25,7 @@ MIXED = "mixed dtype (CPU): all inputs must share same datatype."
 
 def floating(x: Any, name: str) -> None:
     if x.array.dtype.kind not in "fV":
-        raise NotImplementedError(f"\"{name}\" not implemented for '{KINDS[x.array.dtype.name]}'")
+        raise NotImplementedError(f"\"{name}\" not implemented for '{names.SCALAR[x.array.dtype.name]}'")
 
 
 def same_kind(x: Any, *others: Any) -> None:

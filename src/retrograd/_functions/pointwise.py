@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from .._engine import promote
+from .._engine import names, promote
 from .._engine.tensor import TensorBase, wrap
-from .._engine.views import NAMES, check_cast
+from .._engine.views import check_cast
 from .._ops import choose, pair, pointwise, step
 from .._ops.cast import floating
 from .._tensor import Tensor
@@ -20,10 +20,6 @@ Function = Callable[..., Any]
 __all__: list[str] = []
 METHODS: list[str] = []
 FUNCTIONAL = ["sigmoid", "tanh"]
-C_NAMES = {
-    "float32": "float", "float64": "double", "float16": "c10::Half", "bfloat16": "c10::BFloat16", "int64": "long int",
-    "int32": "int", "int16": "short int", "int8": "signed char", "uint8": "unsigned char", "bool": "bool",
-}
 
 # name: (op, what it computes, other names); integers become the default float
 FLOATING: dict[str, tuple[Any, str, tuple[str, ...]]] = {
@@ -87,7 +83,7 @@ def listed(name: str, public: bool = True, method: bool = True) -> None:
 
 
 def not_implemented(kernel: str, dtype: Any) -> NotImplementedError:
-    return NotImplementedError(f"\"{kernel}\" not implemented for '{NAMES[dtype.name]}'")
+    return NotImplementedError(f"\"{kernel}\" not implemented for '{names.SCALAR[dtype.name]}'")
 
 
 def floats_only(x: TensorBase) -> None:
@@ -343,8 +339,8 @@ def lerp_op(name: str, a: TensorBase, b: TensorBase, weight: Any) -> Any:
     for what, t in (("end", b), ("weight", weight)):
         if isinstance(t, TensorBase) and t.array.dtype != a.array.dtype:
             raise RuntimeError(
-                f"expected dtype {C_NAMES[a.array.dtype.name]} for `{what}` but got dtype "
-                f"{C_NAMES[t.array.dtype.name]}")
+                f"expected dtype {names.C[a.array.dtype.name]} for `{what}` but got dtype "
+                f"{names.C[t.array.dtype.name]}")
     if a.array.dtype.kind in "iub":
         raise not_implemented("lerp_kernel_tensor" if isinstance(weight, TensorBase) else "lerp_kernel_scalar",
                               a.array.dtype)
@@ -447,7 +443,7 @@ def clamp_cast(x: TensorBase, *numbers: Any) -> None:
     have = promote.result_dtype([x.array, *[n for n in numbers if n is not None]])
     if have.kind in "fV" and x.array.dtype.kind in "iub":
         raise RuntimeError(
-            f"result type {NAMES[have.name]} can't be cast to the desired output type {C_NAMES[x.array.dtype.name]}")
+            f"result type {names.SCALAR[have.name]} can't be cast to the desired output type {names.C[x.array.dtype.name]}")
 
 
 def clamp_min(input: Any, min: Any, *, out: Any = None) -> Any:
@@ -506,7 +502,7 @@ def where(condition: Any, input: Any = None, other: Any = None, *, out: Any = No
         mask = mask != 0
     elif mask.dtype != np.bool_:
         raise RuntimeError(
-            f"where expected condition to be a boolean tensor, but got a tensor with dtype {NAMES[mask.dtype.name]}")
+            f"where expected condition to be a boolean tensor, but got a tensor with dtype {names.SCALAR[mask.dtype.name]}")
     for t in (a, b):
         if isinstance(t, TensorBase):
             promote.check_broadcast(mask, t.array)
@@ -542,7 +538,7 @@ def fill_op(x: TensorBase, mask: Any, value: Any, name: str) -> Any:
             "dimension(s).")
     if m.dtype != np.bool_:
         raise RuntimeError(
-            f"masked_fill_ only supports boolean masks, but got mask with dtype {C_NAMES[m.dtype.name]}")
+            f"masked_fill_ only supports boolean masks, but got mask with dtype {names.C[m.dtype.name]}")
     promote.check_broadcast(m, x.array)
     if isinstance(value, TensorBase):
         return pair.MaskedFillBackward1(kept)

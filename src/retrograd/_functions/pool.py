@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from .._engine import names
 from .._engine.op import watch
 from .._engine.tensor import wrap
 from .._ops import activation, arith, pointwise, pool, shape
 from .._ops import reduce as sums
-from .._ops.linalg import KINDS
 from ._args import tensor
 
 __all__ = [
@@ -345,7 +345,7 @@ def unpooled(input: Any, where: Any, dims: int, kernel_size: Any, stride: Any, p
     places = where.array
     if places.dtype != np.int64:
         raise RuntimeError(
-            f"elements in indices should be type int64 but got: {KINDS[places.dtype.name]}")
+            f"elements in indices should be type int64 but got: {names.SCALAR[places.dtype.name]}")
     if tuple(places.shape) != tuple(x.array.shape):
         raise RuntimeError(
             "Expected shape of indices to be same as that of the input tensor "

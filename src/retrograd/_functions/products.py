@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._engine import names
 from .._engine.tensor import TensorBase
 from .._ops import create, linalg, shape
 from .._ops import reduce as sums
-from .._ops.linalg import C_NAMES, count, fold
+from .._ops.linalg import count, fold
 from ._args import dim_of, finish, tensor
 from .einsum import dotted, einsum
 from .matrices import check, kind_of
@@ -280,7 +281,7 @@ def multi_dot(tensors: Any, *, out: Any = None) -> Any:
         if xs[i].array.dtype != xs[0].array.dtype:
             raise RuntimeError(
                 "multi_dot(): all tensors must have be the same dtype but tensor 0 is "
-                f"{C_NAMES[xs[0].array.dtype.name]} and tensor {i} {C_NAMES[xs[i].array.dtype.name]}")
+                f"{names.C[xs[0].array.dtype.name]} and tensor {i} {names.C[xs[i].array.dtype.name]}")
     for i in range(n - 1):
         if xs[i].shape[1] != xs[i + 1].shape[0]:
             raise RuntimeError(

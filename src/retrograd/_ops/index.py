@@ -11,11 +11,11 @@ from typing import Any, ClassVar, Final, Optional, final
 
 import numpy
 
+from .._engine import names
 from .._engine.node import Array, Node, Shape, Value
 from .._engine.op import Binary, Unary, View, recording, shown, watch
-from .._engine.saved import TYPE_NAMES
 from .._engine.tensor import TensorBase, wrap
-from .._engine.views import NAMES, dtype_of
+from .._engine.views import dtype_of
 
 np: Final[Any] = numpy
 as_index: Final[Any] = operator.index
@@ -424,7 +424,7 @@ def unassignable(x: TensorBase, value: Any) -> Exception:
         return RuntimeError(f"value cannot be converted to type {kind_} without overflow")
     kind = type(value)
     name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
-    return TypeError(f"can't assign a {name} to a {TYPE_NAMES.get(x.array.dtype.name, 'torch.Tensor')}")
+    return TypeError(f"can't assign a {name} to a {names.TENSOR.get(x.array.dtype.name, 'torch.Tensor')}")
 
 
 def refuse_bytes(x: TensorBase, where: Any, value: Value) -> None:
@@ -436,7 +436,7 @@ def refuse_bytes(x: TensorBase, where: Any, value: Value) -> None:
         raise RuntimeError("masked_fill_ only supports boolean masks, but got mask with dtype unsigned char")
 
 
-C_NAMES: Final = {
+FIXED: Final = {
     "int8": "int8_t", "uint8": "uint8_t", "int16": "int16_t", "int32": "int", "int64": "int64_t", "float32": "float"}
 
 
@@ -454,7 +454,7 @@ def check_number(value: Any, dtype: Any) -> None:
             return
     else:
         return
-    raise RuntimeError(f"value cannot be converted to type {C_NAMES[dtype.name]} without overflow")
+    raise RuntimeError(f"value cannot be converted to type {FIXED[dtype.name]} without overflow")
 
 
 def without_lead(value: TensorBase) -> Value:
@@ -476,7 +476,7 @@ def assign_at(part: TensorBase, rest: Any, value: Value, where: Any) -> None:
         if not filling and value.array.dtype != part.array.dtype:
             raise RuntimeError(
                 "Index put requires the source and destination dtypes match, got "
-                f"{NAMES[part.array.dtype.name]} for the destination and {NAMES[value.array.dtype.name]} for the "
+                f"{names.SCALAR[part.array.dtype.name]} for the destination and {names.SCALAR[value.array.dtype.name]} for the "
                 "source.")
         if value.array.ndim > 1:
             value = without_lead(value)
@@ -509,7 +509,7 @@ def assign(part: TensorBase, value: Value) -> None:
     n = len(have) - len(sizes)
     for i in range(len(sizes)):
         if n < 0 or (sizes[i] != have[i + n] and sizes[i] != 1):
-            raise expand_error(have, sizes, NAMES[value.array.dtype.name])
+            raise expand_error(have, sizes, names.SCALAR[value.array.dtype.name])
     copy_(part, shape.expand(value, have))
 
 

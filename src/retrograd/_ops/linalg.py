@@ -8,11 +8,11 @@ from typing import Any, ClassVar, Final, final
 
 import numpy
 
+from .._engine import names
 from .._engine.nary import Nary
 from .._engine.node import Array, Shape, Value
 from .._engine.op import A, B, Binary, Product, View, Y, recording
 from .._engine.tensor import TensorBase, wants_grad
-from .._engine.views import NAMES
 from .._kernels import kernel
 
 np: Final[Any] = numpy
@@ -20,20 +20,11 @@ SINGLE: Final[Any] = numpy.dtype("float32")
 DOUBLE: Final[Any] = numpy.dtype("float64")
 quick_matmul: Final[Any] = kernel("matmul")
 quick_bias: Final[Any] = kernel("add_bias")
-C_NAMES: Final = {
-    "float32": "float", "float64": "double", "float16": "c10::Half", "bfloat16": "c10::BFloat16",
-    "int64": "long int", "int32": "int", "int16": "short int", "int8": "signed char", "uint8": "unsigned char",
-    "bool": "bool",
-}
-KINDS: Final = {
-    "float32": "Float", "float64": "Double", "float16": "Half", "bfloat16": "BFloat16", "int64": "Long",
-    "int32": "Int", "int16": "Short", "int8": "Char", "uint8": "Byte", "bool": "Bool",
-}
 
 
 def kind(x: Array) -> str:
     """A dtype as PyTorch's C++ calls it: Float, Long, ..."""
-    return KINDS.get(x.dtype.name, x.dtype.name)
+    return names.SCALAR.get(x.dtype.name, x.dtype.name)
 
 
 def raw(x: Value) -> Array:
@@ -69,7 +60,7 @@ def expand_to(x: Array, to: Shape, scale: Any) -> Array:
     try:
         np.broadcast_to(x, to)
     except ValueError:
-        raise index.expand_error(to, x.shape, NAMES[x.dtype.name]) from None
+        raise index.expand_error(to, x.shape, names.SCALAR[x.dtype.name]) from None
     return x if scale == 1 else x * np.asarray(scale).astype(x.dtype)
 
 
@@ -92,7 +83,7 @@ class MmBackward0(Product):
         if a.shape[1] != b.shape[0]:
             raise no_product(a, b)
         raise RuntimeError(
-            f"expected m1 and m2 to have the same dtype, but got: {C_NAMES[a.dtype.name]} != {C_NAMES[b.dtype.name]}")
+            f"expected m1 and m2 to have the same dtype, but got: {names.C[a.dtype.name]} != {names.C[b.dtype.name]}")
 
     def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
         return mm(g, shape.t(b))
@@ -323,8 +314,8 @@ class BaddbmmBackward0(Affine):
         check_batches(a, b)
         if c.dtype != a.dtype or a.dtype != b.dtype:
             raise RuntimeError(
-                f"Input dtypes must be the same, got: input {C_NAMES[c.dtype.name]}, batch1: "
-                f"{C_NAMES[a.dtype.name]}, batch2: {C_NAMES[b.dtype.name]}")
+                f"Input dtypes must be the same, got: input {names.C[c.dtype.name]}, batch1: "
+                f"{names.C[a.dtype.name]}, batch2: {names.C[b.dtype.name]}")
         return self.combine(c, product(a, b, "baddbmm"))
 
     def grads(self, g: Value, xs: list[Value], y: Value, want: list[bool]) -> list[Value]:
