@@ -44,6 +44,63 @@ def script(tmp_path: Path) -> Any:
 # retrograd run
 
 
+def test_standard_input_is_run_as_python_runs_it() -> None:
+    text = "import sys, torch; print(__name__, sys.argv, repr(sys.path[0])); torch.nothing"
+    ours = subprocess.run([sys.executable, "-m", "retrograd", "run", "-", "a", "-b"], input=text, capture_output=True,
+                          text=True, timeout=120, check=False)
+    assert ours.stdout == "__main__ ['-', 'a', '-b'] ''\n" and ours.returncode == 1
+    assert ours.stderr.splitlines()[:2] == ["Traceback (most recent call last):", '  File "<stdin>", line 1, in <module>']
+
+
+PACKAGE = {
+    "__init__.py": "import torch",
+    "__main__.py": "import sys, torch; print(torch.__name__, __name__, __package__, __spec__.name, sys.argv[1:])",
+    "part.py": """if 1:
+        import os, sys
+        from . import __name__ as package
+        print(package, __name__, sys.argv[1:], sys.argv[0] == __file__, sys.path[0] == os.getcwd())
+        sys.exit(3)""",
+    "broken.py": "x = = 1",
+    "sub/__init__.py": "",
+    "sub/raises.py": "1 / 0",
+}
+
+
+@pytest.fixture
+def package(tmp_path: Path) -> Path:
+    for name, text in PACKAGE.items():
+        path = tmp_path / "parcel" / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+    return tmp_path
+
+
+def test_a_module_is_run_as_python_runs_it(package: Path) -> None:
+    done = retrograd_("run", "-m", "parcel", "-h", "--run", "-m", folder=package)
+    assert done.stdout == "retrograd __main__ parcel parcel.__main__ ['-h', '--run', '-m']\n", done.stderr
+    done = retrograd_("run", "-m", "parcel.part", "x", folder=package)
+    assert done.stdout == "parcel __main__ ['x'] True True\n" and done.returncode == 3
+
+
+@pytest.mark.parametrize(("name", "said"), [
+    ("nothing", "retrograd: no module named 'nothing'"),
+    ("parcel.nothing", "retrograd: no module named 'parcel.nothing'"),
+    ("parcel.sub", "retrograd: 'parcel.sub' is a package without a __main__; name a module in it"),
+    ("math", "retrograd: module 'math' has no Python code to run"),
+])
+def test_a_module_that_cannot_be_run_is_said_in_one_line(package: Path, name: str, said: str) -> None:
+    done = retrograd_("run", "-m", name, folder=package)
+    assert (done.returncode, done.stdout, done.stderr.strip()) == (2, "", said)
+
+
+def test_errors_of_a_module_are_its_own(package: Path) -> None:
+    done = retrograd_("run", "-m", "parcel.broken", folder=package)
+    assert done.returncode == 1 and done.stderr.endswith("SyntaxError: invalid syntax\n")
+    done = retrograd_("run", "-m", "parcel.sub.raises", folder=package)
+    lines = done.stderr.splitlines()
+    assert done.returncode == 1 and lines[-1] == "ZeroDivisionError: division by zero" and "raises.py" in lines[1]
+
+
 def test_torch_and_its_submodules_are_the_modules_of_retrograd(script: Any) -> None:
     path = script("""
         import sys
@@ -226,17 +283,19 @@ def test_runs_nest(script: Any) -> None:
     [
         (["run", "no_such.py"], "retrograd: cannot open 'no_such.py': No such file or directory\n"),
         (["run", "folder"], "retrograd: 'folder' is a directory; name a script in it\n"),
+        (["run", "model.pt"], "retrograd: 'model.pt' is not a Python script: it has null bytes, as binary files do\n"),
     ],
 )
 def test_what_a_user_gets_wrong_is_said_in_one_line(arguments: list[str], said: str, tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
+    (tmp_path / "model.pt").write_bytes(b"PK\3\4\0\0")
     done = retrograd_(*arguments, folder=tmp_path)
     assert (done.returncode, done.stdout, done.stderr) == (2, "", said)
     with pytest.raises(CannotRun):
         run_script(str(tmp_path / arguments[1]))
 
 
-@pytest.mark.parametrize("arguments", [["run"], ["no-such-command"], ["doctor", "--no-such-option"]])
+@pytest.mark.parametrize("arguments", [["run"], ["run", "-m"], ["no-such-command"], ["doctor", "--no-such-option"]])
 def test_wrong_usage_ends_with_2_and_no_traceback(arguments: list[str]) -> None:
     done = retrograd_(*arguments)
     assert done.returncode == 2 and "usage" in done.stderr and "Traceback" not in done.stderr
@@ -287,3 +346,14 @@ def test_doctor_does_not_import_torch() -> None:
 
 def test_version() -> None:
     assert retrograd_("--version").stdout == f"retrograd {retrograd.__version__}\n"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="closes a pipe")
+def test_a_reader_that_stops_early_is_no_error() -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    for command in (["doctor"], ["--version"]):
+        done = subprocess.run([sys.executable, "-m", "retrograd", *command], stdout=writing, stderr=subprocess.PIPE,
+                              text=True, timeout=120, check=False)
+        assert done.stderr == "", command
+    os.close(writing)

@@ -29,17 +29,72 @@ class CannotRun(Exception):
 def run_script(path: str, arguments: Sequence[str] = (), *, restore: bool = True) -> int:
     """Run the script at `path` as `python path arguments...` would, with torch meaning retrograd -> its exit status.
 
-    CannotRun when there is no such script. restore=False leaves the process as the script had it: for a process that
-    ends with the script, whose threads and atexit functions may still import.
+    path "-" is standard input. CannotRun when there is no such script. restore=False leaves the process as the script
+    had it: for a process that ends with the script, whose threads and atexit functions may still import.
     """
     code = read(path)
-    undo = [alias_torch(), become_main(path, arguments)]
+    undo = [alias_torch()]
     try:
+        if path == "-":
+            undo.append(become_main("-", arguments, "", __file__="<stdin>"))
+        else:
+            full = os.path.join(os.getcwd(), path)
+            undo.append(become_main(
+                path, arguments, os.path.dirname(os.path.realpath(full)), __file__=full, __cached__=None,
+                __loader__=SourceFileLoader("__main__", full)))
         return execute(code, sys.modules["__main__"].__dict__)
     finally:
         if restore:
             for step in reversed(undo):
                 step()
+
+
+def run_module(name: str, arguments: Sequence[str] = (), *, restore: bool = True) -> int:
+    """The same for `python -m name arguments...`: a module on sys.path, or the __main__ of a package."""
+    undo = [alias_torch(), become_main("-m", arguments, os.getcwd())]
+    try:
+        try:
+            spec, code = find(name)
+        except ImportError as error:
+            if error.name is not None and (name == error.name or name.startswith(error.name + ".")):
+                raise CannotRun(f"no module named '{name}'") from None
+            return execute(error, {})
+        except CannotRun:
+            raise
+        except Exception as error:              # of a package that is imported on the way
+            return execute(error, {})
+        main = sys.modules["__main__"].__dict__
+        main.update(
+            __spec__=spec, __package__=spec.parent, __loader__=spec.loader, __file__=spec.origin,
+            __cached__=spec.cached)
+        sys.argv[0] = spec.origin or name
+        return execute(code, main)
+    finally:
+        if restore:
+            for step in reversed(undo):
+                step()
+
+
+def find(name: str) -> tuple[ModuleSpec, CodeType | Exception]:
+    """The spec and the code of the module that `-m name` means."""
+    spec = importlib.util.find_spec(name)
+    if spec is not None and spec.submodule_search_locations is not None and not name.endswith(".__main__"):
+        inside = importlib.util.find_spec(f"{name}.__main__")
+        if inside is None:
+            raise CannotRun(f"'{name}' is a package without a __main__; name a module in it")
+        spec = inside
+    if spec is None:
+        raise CannotRun(f"no module named '{name}'")
+    loader: Any = spec.loader
+    try:
+        code = loader.get_code(spec.name)
+    except SyntaxError as error:
+        return spec, error
+    except (AttributeError, ImportError):
+        code = None
+    if code is None:
+        raise CannotRun(f"module '{name}' has no Python code to run")
+    return spec, code
 
 
 @contextmanager
@@ -71,10 +126,15 @@ def execute(code: CodeType | Exception, namespace: dict[str, Any]) -> int:
 
 def read(path: str) -> CodeType | Exception:
     """The script's code, or the error (its syntax, null bytes) to raise in its name."""
-    full = os.path.join(os.getcwd(), path)
+    full = "<stdin>" if path == "-" else os.path.join(os.getcwd(), path)
     try:
-        with io.open_code(full) as file:
-            source = file.read()
+        if path == "-":
+            source = sys.stdin.buffer.read()
+        else:
+            with io.open_code(full) as file:
+                source = file.read()
+        if b"\0" in source:
+            raise CannotRun(f"'{path}' is not a Python script: it has null bytes, as binary files do")
         return compile(source, full, "exec", dont_inherit=True)
     except (SyntaxError, ValueError) as error:
         return error
@@ -84,19 +144,16 @@ def read(path: str) -> CodeType | Exception:
         raise CannotRun(f"cannot open '{path}': {error.strerror}") from None
 
 
-def become_main(path: str, arguments: Sequence[str]) -> Undo:
-    """Set what `python path arguments...` sets: __main__, sys.argv, sys.path[0] and Python's own excepthook."""
-    full = os.path.join(os.getcwd(), path)
+def become_main(path: str, arguments: Sequence[str], folder: str, **attributes: Any) -> Undo:
+    """Set what `python path arguments...` sets: __main__, sys.argv, sys.path[0] (folder) and Python's own excepthook."""
     main = ModuleType("__main__")
-    main.__dict__.update(
-        __builtins__=builtins, __file__=full, __loader__=SourceFileLoader("__main__", full), __cached__=None
-    )
+    main.__dict__.update(__builtins__=builtins, **attributes)
     before = sys.modules["__main__"], sys.argv, sys.path[:], sys.excepthook
     sys.modules["__main__"] = main
     sys.argv = [path, *arguments]
     sys.excepthook = sys.__excepthook__
     if not sys.flags.safe_path:
-        sys.path[:1] = [os.path.dirname(os.path.realpath(full))]
+        sys.path[:1] = [folder]
 
     def undo() -> None:
         sys.modules["__main__"], sys.argv, sys.path[:], sys.excepthook = before

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 
 
@@ -14,8 +15,11 @@ def parser() -> argparse.ArgumentParser:
     run = commands.add_parser(
         "run", help="run a script with `import torch` meaning retrograd",
         description="Run SCRIPT as python would, with `import torch` meaning retrograd.",
-        epilog="example: retrograd run train.py --epochs 3")
-    run.add_argument("script", metavar="SCRIPT", help="a Python file written for PyTorch or for retrograd")
+        usage="retrograd run [-h] (SCRIPT | - | -m MODULE) [ARGS ...]",
+        epilog="examples: retrograd run train.py --epochs 3   retrograd run -m package.train   retrograd run - < train.py")
+    run.add_argument(
+        "script", metavar="SCRIPT",
+        help="a Python file written for PyTorch or for retrograd; - for standard input; -m MODULE as in python -m")
     run.add_argument("arguments", metavar="ARGS", nargs=argparse.REMAINDER, help="arguments of the script")
     commands.add_parser(
         "doctor", help="say which build this is, and on what it runs",
@@ -25,14 +29,29 @@ def parser() -> argparse.ArgumentParser:
 
 def main(arguments: list[str]) -> int:
     """Run one command -> exit status."""
-    found = parser().parse_args(arguments)
+    if arguments[:2] == ["run", "-m"]:          # what follows the module's name is the module's
+        if len(arguments) == 2:
+            parser().error("argument -m: expected the name of a module")
+        return run(arguments[2], arguments[3:], module=True)
+    try:
+        found = parser().parse_args(arguments)
+        if found.command == "run":
+            return run(found.script, found.arguments)
+        status = answer(found)
+        sys.stdout.flush()
+        return status
+    except BrokenPipeError:                     # `retrograd doctor | head -1`: who reads has read enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def answer(found: argparse.Namespace) -> int:
+    """Print what the other commands print -> exit status."""
     if found.version:
         from . import __version__
 
         print(f"retrograd {__version__}")
         return 0
-    if found.command == "run":
-        return run(found.script, found.arguments)
     if found.command == "doctor":
         from ._doctor import report
 
@@ -42,11 +61,12 @@ def main(arguments: list[str]) -> int:
     return 2
 
 
-def run(script: str, arguments: list[str]) -> int:
-    from ._run import CannotRun, run_script
+def run(script: str, arguments: list[str], module: bool = False) -> int:
+    from ._run import CannotRun, run_module, run_script
 
     try:
-        return run_script(script, arguments, restore=False)
+        start = run_module if module else run_script
+        return start(script, arguments, restore=False)
     except CannotRun as error:
         print(f"retrograd: {error}", file=sys.stderr)
         return 2
