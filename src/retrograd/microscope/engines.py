@@ -27,6 +27,7 @@ class Engine:
     Tensor: type
     Module: type
     composites: dict[Any, Any]                  # see TorchEngine
+    passes: dict[Any, Any]                      # functions that run backward -> what to call with the mode on
 
     def is_tensor(self, x: Any) -> bool:
         """Is x a tensor of this engine?"""
@@ -67,6 +68,7 @@ class RetrogradEngine(Engine):
         self.Tensor = retrograd.Tensor
         self.Module = retrograd.nn.Module
         self.composites = {}
+        self.passes = {retrograd.Tensor.backward: retrograd.Tensor.backward}
 
     def name_of(self, func: Any) -> str:
         name: str = _names.get(func) or func.__name__
@@ -97,6 +99,12 @@ class TorchEngine(Engine):
         F = torch.nn.functional
         attention = F.multi_head_attention_forward
         self.composites = {attention: transparent(attention)}
+        backward = transparent(torch.autograd.backward)
+
+        def of_tensor(self: Any, gradient: Any = None, retain_graph: Any = None, create_graph: bool = False,
+                      inputs: Any = None) -> None:
+            backward(self, gradient, retain_graph, create_graph, inputs=inputs)
+        self.passes = {torch.Tensor.backward: of_tensor, torch.autograd.backward: backward}
         self.names: dict[Any, str] = {}
         from torch.overrides import TorchFunctionMode
 

@@ -117,7 +117,7 @@ class _ConvNd(Module):
 class _Conv(_ConvNd):
     """Conv1d to Conv3d differ in `spatial` and in the function that they call."""
 
-    function: Any
+    function: str                               # looked up at each call, so that whoever replaces it in F is asked
 
     def __init__(
         self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0,
@@ -138,7 +138,7 @@ class _Conv(_ConvNd):
         if self.padding_mode != "zeros":
             input = F.pad(input, self._reversed_padding_repeated_twice, mode=self.padding_mode)
             padding = (0,) * self.spatial
-        return type(self).function(input, weight, bias, self.stride, padding, self.dilation, self.groups)
+        return getattr(F, self.function)(input, weight, bias, self.stride, padding, self.dilation, self.groups)
 
 
 class Conv1d(_Conv):
@@ -150,7 +150,7 @@ class Conv1d(_Conv):
     """
 
     spatial = 1
-    function = staticmethod(F.conv1d)
+    function = "conv1d"
 
 
 class Conv2d(_Conv):
@@ -162,7 +162,7 @@ class Conv2d(_Conv):
     """
 
     spatial = 2
-    function = staticmethod(F.conv2d)
+    function = "conv2d"
 
 
 class Conv3d(_Conv):
@@ -172,7 +172,7 @@ class Conv3d(_Conv):
     """
 
     spatial = 3
-    function = staticmethod(F.conv3d)
+    function = "conv3d"
 
 
 class _ConvTranspose(_ConvNd):
@@ -195,7 +195,7 @@ class _ConvTranspose(_ConvNd):
     def forward(self, input: Any, output_size: Any = None) -> Any:
         """output_size (space, or the whole shape) settles which of several possible sizes is meant."""
         padding = self._output_padding(input, output_size)
-        return type(self).function(
+        return getattr(F, self.function)(
             input, self.weight, self.bias, self.stride, self.padding, padding, self.groups, self.dilation)
 
     def _output_padding(self, input: Any, output_size: Any) -> tuple[int, ...]:
@@ -230,7 +230,7 @@ class ConvTranspose1d(_ConvTranspose):
     """
 
     spatial = 1
-    function = staticmethod(F.conv_transpose1d)
+    function = "conv_transpose1d"
 
 
 class ConvTranspose2d(_ConvTranspose):
@@ -240,7 +240,7 @@ class ConvTranspose2d(_ConvTranspose):
     """
 
     spatial = 2
-    function = staticmethod(F.conv_transpose2d)
+    function = "conv_transpose2d"
 
 
 class ConvTranspose3d(_ConvTranspose):
@@ -250,4 +250,4 @@ class ConvTranspose3d(_ConvTranspose):
     """
 
     spatial = 3
-    function = staticmethod(F.conv_transpose3d)
+    function = "conv_transpose3d"

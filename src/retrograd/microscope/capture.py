@@ -1,0 +1,558 @@
+"""capture(model): every use of every parameter, with its input and the gradient at its output.
+
+A use is a call of a function that has a parameter, or a tensor made of parameters only, among its arguments.  Functions
+are seen through the engine (engines.py), so it does not matter who calls: a layer, F.linear on a layer's weight,
+attention's inside, `x * self.scale`.  The gradient at the output is taken by a hook on the node that made it, after all
+hooks on the tensor itself; so in-place activations work, and what a hook edited is what we see.
+"""
+from __future__ import annotations
+
+import fnmatch
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from .engines import Engine, engine_of, reopened
+from .errors import CaptureError
+from .layers import AGAIN, RULES, Refused, pulled
+from .runs import Run, Use
+from .sources import Leaf, Made, Source, flat, replaced
+from .terms import Term, combined
+
+MARK = "_microscope_data"                       # on tensors without gradient computed from the model's inputs
+
+
+class Param:
+    """A parameter of the captured model."""
+
+    def __init__(self, number: int, name: str, tensor: Any, module: Any, path: str) -> None:
+        self.number = number
+        self.name = name
+        self.tensor = tensor
+        self.module = module
+        self.path = path                        # of the module that has it
+        self.aliases: list[str] = []            # other names of the same tensor
+        self.shape = tuple(tensor.shape)
+        self.selected = True
+
+
+class Capture:
+    """Context: what `model` does in it is captured.  Enter it again and it starts anew.
+
+    model       a module of retrograd.nn or torch.nn
+    layers      which parameters: a pattern such as "blocks.*" for names of modules or parameters, a module, several of
+                them, or a function of (name, parameter); all by default
+    where       which calls: a function of (path of the layer, index of the call) -> bool
+    batch_dim   where the batch is in the model's input and in its layers' outputs
+    batch_size  when it cannot be read off the model's first tensor argument
+    calls       when the model is called several times before backward: "apart", their samples are different ones;
+                "same", sample n of every call is one sample (two views of it, say); None: per-sample questions are
+                refused then
+    check       "first": compare reconstructed gradients with those that arrive on the first step, and whenever the model
+                makes other calls than in steps checked so far; True: always; False: never
+    """
+
+    def __init__(
+        self, model: Any, layers: Any = None, where: Callable[[str, int], bool] | None = None, *, batch_dim: int = 0,
+        batch_size: int | None = None, check: bool | str = "first", calls: str | None = None,
+    ) -> None:
+        self.engine: Engine = engine_of(model)
+        if not isinstance(model, self.engine.Module):
+            raise TypeError(f"capture: expected a module, got {type(model).__qualname__}")
+        if check not in (True, False, "first"):
+            raise ValueError(f"capture: check is True, False or 'first', got {check!r}")
+        if calls not in (None, "apart", "same"):
+            raise ValueError(f"capture: calls is None, 'apart' or 'same', got {calls!r}")
+        self.calls = calls
+        self.model = model
+        self.layers = layers
+        self.where = where
+        self.batch_dim = batch_dim
+        self.batch_size = batch_size
+        self.check_when = check
+        self.params: list[Param] = []
+        self.runs: list[Run] = []
+        self.entered = False
+        self.arrivals = 0                       # gradients that came, of all uses
+        self.arrived: dict[int, Any] = {}       # parameter -> gradient that reached it, on checked steps
+        self.errors: dict[int, float] = {}
+        self.failed: dict[int, str] = {}        # parameter -> why what was captured is not its gradient
+        self.checked: set[Any] = set()          # structures of steps that were
+        self.checking = False
+        self.left_out: set[int] = set()         # parameters with calls that `where` did not want
+        self._loss: Any = None                  # how the loss of the backward going on was reduced
+        self._handles: list[Any] = []
+        self._param_handles: list[Any] = []
+        self._layout: Any = batch_dim
+        self._passes = self.engine.passes
+        self._depth = 0
+        self._terms: Any = None
+        self._tracked: dict[int, Source] = {}
+        self._constants: set[int] = set()
+        self._find_parameters()
+
+    # Entering and leaving
+
+    def _find_parameters(self) -> None:
+        wanted = selector(self.engine, self.model, self.layers)
+        self.params = []
+        by_id: dict[int, Param] = {}
+        for path, module in self.model.named_modules():
+            for key, tensor in module._parameters.items():
+                if tensor is None:
+                    continue
+                name = f"{path}.{key}" if path else key
+                if id(tensor) in by_id:
+                    by_id[id(tensor)].aliases.append(name)
+                    continue
+                found = Param(len(self.params), name, tensor, module, path)
+                self.params.append(found)
+                by_id[id(tensor)] = found
+        if not self.params:
+            raise CaptureError(f"capture: {type(self.model).__name__} has no parameters, so there is nothing to capture")
+        for p in self.params:
+            p.selected = any(wanted(name, p.path, p.tensor) for name in (p.name, *p.aliases))
+        if not any(p.selected for p in self.params):
+            raise CaptureError(
+                f"capture: layers={self.layers!r} selects no parameter; there are "
+                + ", ".join(p.name for p in self.params[:8]) + (", ..." if len(self.params) > 8 else ""))
+
+    def _same_parameters(self) -> bool:
+        """Are they still where they were, and as they were?"""
+        for p in self.params:
+            if p.module._parameters.get(p.name.rpartition(".")[2]) is not p.tensor:
+                return False
+        return True
+
+    def __enter__(self) -> Capture:
+        if self.entered:
+            raise CaptureError("capture: already entered; use one capture per block, or leave this one first")
+        if not self._same_parameters():
+            self._find_parameters()
+        self.clear()
+        self._tracked = {id(p.tensor): Leaf(p.tensor, p.number) for p in self.params if p.tensor.requires_grad}
+        self._constants = {id(p.tensor) for p in self.params if not p.tensor.requires_grad}
+        self._constants.update(id(b) for b in self.model.buffers())
+        self._wanted = {p.number for p in self.params if p.selected and p.tensor.requires_grad}
+        self._watcher = self.engine.intercept(self._seen)
+        self._handles = [
+            self.model.register_forward_pre_hook(self._model_begins, with_kwargs=True),
+            self.model.register_forward_hook(self._model_ends, always_call=True),
+        ]
+        self._mark_layouts()
+        if self.check_when is True or (self.check_when and not self.checked):
+            self._begin_check()
+        self._watcher.__enter__()
+        self.entered = True
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self._watcher.__exit__(*error)
+        self.entered = False
+        for handle in self._handles:
+            handle.remove()
+        self._handles = []
+        self._end_check()
+        for run in self.runs:
+            run.open = False
+            run.inputs.clear()
+        if error[0] is None and self.checking and self.arrived:
+            self.check()
+
+    def clear(self) -> None:
+        """Forget what was captured; inside a block, before the next step."""
+        self.runs = []
+        self.arrived = {}
+        self.errors = {}
+        self.left_out = set()
+        self._terms = None
+        self.arrivals = 0
+        self._depth = 0
+
+    def _mark_layouts(self) -> None:
+        """Modules of retrograd.nn that turn their tensors around inside (torch does it in one function)."""
+        if self.engine.name != "retrograd":
+            return
+        nn = self.engine.torch.nn
+        for module in self.model.modules():
+            layout: Any = None
+            if isinstance(module, nn.MultiheadAttention):
+                layout = "rows"
+            elif isinstance(module, nn.modules.rnn.RNNBase):
+                layout = "recurrent"
+            elif isinstance(module, nn.modules.rnn.RNNCellBase):
+                layout = 0
+            if layout is not None:
+                before: list[Any] = []
+
+                def enter(_m: Any, _a: Any, layout: Any = layout, before: list[Any] = before) -> None:
+                    before.append(self._layout)
+                    self._layout = layout
+
+                def leave(_m: Any, _a: Any, _o: Any, before: list[Any] = before) -> None:
+                    self._layout = before.pop()
+                self._handles += [module.register_forward_pre_hook(enter),
+                                  module.register_forward_hook(leave, always_call=True)]
+
+    # Runs
+
+    def _model_begins(self, _module: Any, args: Any, kwargs: Any) -> None:
+        self._depth += 1
+        if self._depth > 1:
+            return
+        before = self.runs[-1] if self.runs else None
+        pending = before is not None and before.uses and not any(u.arrived for u in before.uses)
+        run = Run(len(self.runs))
+        if pending and self.calls == "same":
+            assert before is not None
+            run = before
+        else:
+            self.runs.append(run)
+            run.before = before if pending else None
+        run.open = True
+        size, run.size = run.size, None
+        for x in flat((args, kwargs)):
+            if self.engine.is_tensor(x):
+                run.inputs[id(x)] = x
+                if run.size is None and x.ndim > self.batch_dim:
+                    run.size = int(x.shape[self.batch_dim])
+        for x in args:
+            if hasattr(x, "batch_sizes"):       # a PackedSequence
+                run.size = int(x.batch_sizes[0])
+        if self.batch_size is not None:
+            run.size = self.batch_size
+        if run is before and run.size != size:
+            raise CaptureError(f"capture(calls='same'): the model was called with batches of {size} and {run.size}")
+
+    def _model_ends(self, _module: Any, _args: Any, _out: Any) -> None:
+        self._depth -= 1
+        if self._depth:
+            return
+        run = self.runs[-1]
+        run.open = False
+        run.inputs.clear()
+        if self.check_when == "first" and not self.checking and structure(run) not in self.checked:
+            self._begin_check()
+
+    def _run(self) -> Run:
+        if not self.runs:
+            run = Run(0)
+            run.size = self.batch_size
+            self.runs.append(run)
+        return self.runs[-1]
+
+    # Calls
+
+    def _seen(self, func: Any, args: Any, kwargs: Any) -> Any:
+        """In place of func(*args, **kwargs)."""
+        tracked = self._tracked
+        passes = self._passes
+        for x in args:
+            if id(x) in tracked:
+                return self._use(func, args, kwargs)
+            kind = type(x)
+            if kind is list or kind is tuple:
+                for y in x:
+                    if id(y) in tracked:
+                        return self._use(func, args, kwargs)
+        if kwargs:
+            for x in kwargs.values():
+                if id(x) in tracked:
+                    return self._use(func, args, kwargs)
+        if func in passes:
+            return self._pass(func, args, kwargs)
+        out = func(*args, **kwargs)
+        if self._depth and not self.engine.in_backward():
+            self._mark(args, kwargs, out)
+        return out
+
+    def _mark(self, args: Any, kwargs: Any, out: Any) -> None:
+        """A result without gradient is data when an argument is."""
+        if not isinstance(out, (self.engine.Tensor, tuple, list)):
+            return
+        for y in (out,) if isinstance(out, self.engine.Tensor) else out:
+            if isinstance(y, self.engine.Tensor) and not y.requires_grad:
+                if any(self._is_data(x) for x in flat((args, kwargs)) if isinstance(x, self.engine.Tensor)):
+                    for z in flat(out):
+                        if isinstance(z, self.engine.Tensor) and id(z) not in self._constants:
+                            setattr(z, MARK, True)
+            return
+
+    def _is_data(self, x: Any) -> bool:
+        """Does x depend on the model's input?  Outside the model's call everything does that is not the model's."""
+        if id(x) in self._constants or id(x) in self._tracked:
+            return False
+        if x.requires_grad or not self._depth:
+            return True
+        return id(x) in self.runs[-1].inputs or hasattr(x, MARK)
+
+    def _use(self, func: Any, args: Any, kwargs: Any) -> Any:
+        """A call with a tracked argument."""
+        engine = self.engine
+        inside = engine.composites.get(func) if engine.composites else None
+        if inside is not None:
+            before, self._layout = self._layout, "rows"
+            try:
+                with reopened(self._watcher):
+                    return inside(*args, **kwargs)
+            finally:
+                self._layout = before
+        if func in self._passes:
+            self._root(args)
+            return self._pass(func, args, kwargs)
+        name = engine.name_of(func)
+        tracked = self._tracked
+        edits = name.endswith("_") and not name.endswith("__") and name not in ("requires_grad_", "_")
+        given = args
+        if edits and name not in ("add_", "sub_") and hasattr(args[0], "detach") and id(args[0]) not in tracked:
+            given = (args[0].detach().clone(), *args[1:])
+        out = func(*args, **kwargs)
+        outs = [out] if isinstance(out, engine.Tensor) else [x for x in flat(out) if isinstance(x, engine.Tensor)]
+        outs = [x for x in outs if x.requires_grad and (id(x) not in tracked or edits)]
+        if not outs or outs[0].grad_fn is None:
+            return out
+        others = [x for x in flat((args, kwargs)) if isinstance(x, engine.Tensor) and id(x) not in tracked]
+        if not any(self._is_data(x) for x in others):
+            self._made(name, func, args, kwargs, out, edits)
+            return out
+        if edits:
+            tracked.pop(id(args[0]), None)      # from here on it is data
+        run = self._run()
+        use = Use(run, name, func, self._layout)
+        rule = RULES.get(name)
+        if rule is None or not rule.read(use, given, kwargs, out, tracked):
+            use.sources.clear()
+            rule = AGAIN
+            use.site = caller()
+            rule.read(use, given, kwargs, out, tracked)
+        use.kind = rule
+        numbers = {leaf.number for source in use.sources.values() for leaf in source.leaves()}
+        if not numbers & self._wanted:
+            return out
+        self._place(use, numbers)
+        if self.where is not None and not self.where(use.path, use.number):
+            self.left_out |= numbers
+            return out
+        use.shapes = [tuple(x.shape) for x in outs]
+        use.deltas = [None] * len(outs)
+        run.uses.append(use)
+        use.late = self.engine.in_backward()    # a checkpoint runs it again
+        self._terms = None
+        if len(outs) > 1 and rule is AGAIN:
+            # NOTE [Several outputs]  One may be made of another (LSTM's h of its c), whose node then gets both what comes
+            # from outside and what comes through the other.  Copies get what comes from outside.
+            copies = {id(x): x.clone() for x in outs}
+            out = replaced(out, lambda x: copies.get(id(x), x))
+            outs = list(copies.values())
+        for k, x in enumerate(outs):
+            node, nr, shape = x.grad_fn, x.output_nr, None
+            base = x._base
+            if base is not None and base.grad_fn is not None and node.next_functions[0][0] is base.grad_fn:
+                # a view of what was just made (3-D linear): an edit in place puts another node in its place
+                if base.numel() == x.numel() and x.is_contiguous() and base.is_contiguous():
+                    node, nr, shape = base.grad_fn, base.output_nr, x.shape
+            node.register_prehook(self._taker(use, k, nr, shape))
+        return out
+
+    def _place(self, use: Use, numbers: set[int]) -> None:
+        first = min(numbers)
+        use.path = self.params[first].path
+        use.number = sum(1 for u in use.run.uses if u.path == use.path and u.name == use.name
+                         and min_leaf(u) == first)
+
+    def _made(self, name: str, func: Any, args: Any, kwargs: Any, out: Any, edits: bool) -> None:
+        """A tensor made of parameters and constants only."""
+        tracked = self._tracked
+        parents = {id(x): tracked[id(x)] for x in flat((args, kwargs)) if id(x) in tracked}
+        if edits:
+            for parent in parents.values():
+                for leaf in parent.leaves():
+                    self.failed[leaf.number] = f"{name} edits a tensor made of it in place"
+            return
+        values = [out] if isinstance(out, self.engine.Tensor) else list(out)
+        for i, x in enumerate(values):
+            if isinstance(x, self.engine.Tensor) and x.requires_grad and id(x) not in tracked:
+                tracked[id(x)] = Made(x, name, func, args, kwargs, i, parents)
+
+    def _taker(self, use: Use, k: int, nr: int, shape: Any) -> Callable[[Any], None]:
+        def take(grads: Any) -> None:
+            g = grads[nr]
+            if g is None:
+                return
+            to = use
+            while to.deltas[k] is not None:     # backward again over the same graph
+                if to.again is None:
+                    to.again = to.twin()
+                    to.run.uses.append(to.again)
+                to = to.again
+            to.deltas[k] = g.detach() if shape is None else g.detach().reshape(shape)
+            to.dtype = to.deltas[k].dtype
+            to.run.loss = self._loss
+            self.arrivals += 1
+            self._terms = None
+        return take
+
+    def _pass(self, func: Any, args: Any, kwargs: Any) -> Any:
+        """loss.backward()"""
+        from .loss import reduction_of
+        root = args[0] if args else kwargs.get("tensors")
+        before = self._loss
+        self._loss = reduction_of(self.engine, root) if self.engine.is_tensor(root) else None
+        try:
+            with reopened(self._watcher):       # checkpoints run parts of the model again in there
+                return self._passes[func](*args, **kwargs)
+        finally:
+            self._loss = before
+
+    def _root(self, args: Any) -> None:
+        """backward() was called on a tensor made of parameters alone."""
+        source = self._tracked.get(id(args[0])) if args else None
+        if source is not None:
+            for leaf in source.leaves():
+                self.failed.setdefault(leaf.number, "backward() was called on a tensor made of parameters alone")
+
+    # Checking
+
+    def _begin_check(self) -> None:
+        if self.checking and self._param_handles:
+            return
+        self.checking = True
+        self.failed = {}
+        for p in self.params:
+            if p.selected and p.tensor.requires_grad:
+                self._param_handles.append(p.tensor.register_hook(self._keeper(p.number)))
+
+    def _keeper(self, number: int) -> Callable[[Any], None]:
+        def keep(g: Any) -> None:
+            g = g.detach()
+            self.arrived[number] = g if number not in self.arrived else self.arrived[number] + g
+        return keep
+
+    def _end_check(self) -> None:
+        for handle in self._param_handles:
+            handle.remove()
+        self._param_handles = []
+
+    def check(self) -> dict[str, float]:
+        """Relative error of the reconstructed gradient of every parameter that got one: {name: error}.
+
+        The error is |reconstructed - arrived| over |arrived|, or over a thousandth of the whole gradient's norm where
+        that is more (some gradients are zero but for rounding).  A parameter beyond the tolerance of its dtype counts
+        as not covered from then on.  CaptureError when no gradient was watched: see capture(check=...).
+        """
+        if not self.checking and not self.arrived:
+            raise CaptureError("check: this step was not watched; give capture(check=True) to check every step")
+        if not self.arrived:
+            raise CaptureError("check: no gradient reached a parameter; run backward() inside the block first")
+        from .coverage import compare
+        compare(self)
+        for run in self.runs:
+            self.checked.add(structure(run))
+        self.checking = bool(self.entered and self._param_handles)
+        return {self.params[n].name: e for n, e in self.errors.items()}
+
+    # What was captured
+
+    def terms(self) -> list[tuple[Run, dict[int, Term], dict[int, str]]]:
+        """For every run that gradients reached: {parameter: Term}, and {parameter: why it has none}."""
+        if self._terms is None:
+            self._terms = [self._terms_of(run) for run in self.runs if any(u.arrived for u in run.uses)]
+        made: list[tuple[Run, dict[int, Term], dict[int, str]]] = self._terms
+        return made
+
+    def _terms_of(self, run: Run) -> tuple[Run, dict[int, Term], dict[int, str]]:
+        T = self.engine.torch
+        lists: dict[int, list[Term]] = {}
+        refused: dict[int, str] = {}
+        with T.no_grad():
+            for use in run.uses:
+                if not use.arrived:
+                    continue
+                try:
+                    if use.stale:
+                        raise Refused(f"the input of {use.name} was changed in place after the call")
+                    for source, term in use.kind.terms(T, use):
+                        for number, part in pulled(T, source, term):
+                            lists.setdefault(number, []).append(part)
+                except Refused as why:
+                    for source in use.sources.values():
+                        for leaf in source.leaves():
+                            refused[leaf.number] = str(why)
+            found = {n: combined(T, parts) for n, parts in lists.items() if n not in refused and n in self._wanted}
+        return run, found, refused
+
+    def uses(self, pattern: str = "*") -> list[Use]:
+        """The captured calls of layers whose path matches, in the order of the forward pass."""
+        return [u for run in self.runs for u in run.uses if fnmatch.fnmatchcase(u.path, pattern) and u.arrived]
+
+    def coverage(self) -> Any:
+        """Every parameter: covered how, or why not.  A coverage.Coverage: print it, or ask its rows."""
+        from .coverage import cover
+        return cover(self)
+
+    def grads(self, layers: Any = None, *, partial: bool = False, scale: Any = None) -> Any:
+        """The quantities of this capture: a grads.Grads.
+
+        layers   patterns as in capture(): only these parameters
+        partial  leave out what is not covered per sample; without it that is an UncoveredError
+        scale    None: as backward computed it.  "sum": gradients of the summed loss (1/N and loss scale undone).
+                 "sample": each sample's gradient as if it had been alone.  A number: times that
+        """
+        from .grads import Grads
+        return Grads(self, layers, partial=partial, scale=scale)
+
+
+def capture(
+    model: Any, layers: Any = None, where: Callable[[str, int], bool] | None = None, *, batch_dim: int = 0,
+    batch_size: int | None = None, check: bool | str = "first", calls: str | None = None,
+) -> Capture:
+    """Capture inputs `a` and output gradients `delta` of every call that takes a parameter: see Capture.
+
+    with capture(model) as cap:
+        loss_fn(model(x), y).backward()
+    cap.coverage(); cap.check(); cap.grads().norms()
+    """
+    return Capture(model, layers, where, batch_dim=batch_dim, batch_size=batch_size, check=check, calls=calls)
+
+
+def selector(engine: Engine, model: Any, layers: Any) -> Callable[[str, str, Any], bool]:
+    """(name, path of its module, parameter) -> is it one of `layers`?"""
+    if layers is None:
+        return lambda name, path, tensor: True
+    if callable(layers) and not isinstance(layers, engine.Module):
+        return lambda name, path, tensor: bool(layers(name, tensor))
+    if isinstance(layers, (str, engine.Module)):
+        layers = [layers]
+    patterns: list[str] = []
+    inside: set[int] = set()
+    for layer in layers:
+        if isinstance(layer, str):
+            patterns.append(layer)
+        elif isinstance(layer, engine.Module):
+            inside.update(id(p) for p in layer.parameters())
+        else:
+            inside.add(id(layer))
+    return lambda name, path, tensor: id(tensor) in inside or any(
+        fnmatch.fnmatchcase(name, p) or fnmatch.fnmatchcase(path, p) for p in patterns)
+
+
+def structure(run: Run) -> Any:
+    """What a run called, as a key."""
+    return tuple((u.name, *sorted(leaf.number for s in u.sources.values() for leaf in s.leaves()))
+                 for u in run.uses if not u.late)
+
+
+def min_leaf(use: Use) -> int:
+    return min(leaf.number for source in use.sources.values() for leaf in source.leaves())
+
+
+def caller() -> tuple[str, int] | None:
+    """File and line of the user's code that called."""
+    frame: Any = sys._getframe(1)
+    while frame is not None:
+        home = frame.f_globals.get("__name__", "")
+        if not home.startswith(("retrograd.", "torch.")):
+            return frame.f_code.co_filename, frame.f_lineno
+        frame = frame.f_back
+    return None
+

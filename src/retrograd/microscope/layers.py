@@ -1,0 +1,662 @@
+"""What inputs `a` and output gradient `delta` say about the weights of each kind of function.
+
+A rule has two halves.  `read` runs while the model does, so it is short: which tensors to keep.  `terms` runs when
+something is asked, and gives each weight its Term.  A function without a rule of its own is run again, one vector-Jacobian
+product per sample: the output's gradient with all other samples' parts zero (class `Again`).
+
+N batch, T tokens or positions, I in, O out, C channels.
+"""
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from .runs import Use
+from .sources import Leaf, Source, flat, pull, pull_aligned, replaced
+from .terms import Blocks, Dense, Outer, Rows, Term, Whole
+
+Terms = list[tuple[Source, Term]]
+
+
+class Refused(Exception):
+    """A use whose weights cannot be covered at all: the text says why."""
+
+
+def bind(names: tuple[str, ...], args: Any, kwargs: Any) -> list[Any]:
+    """Arguments in the order of `names`, None where not given."""
+    found = list(args) + [None] * (len(names) - len(args))
+    for i, name in enumerate(names):
+        if name in kwargs:
+            found[i] = kwargs[name]
+    return found
+
+
+def wide(t: Any) -> Any:
+    """float16 and bfloat16 as float32: sums of products need the room."""
+    return t.float() if t.dtype.itemsize < 4 and t.is_floating_point() else t
+
+
+def leading(use: Use, lead: tuple[int, ...]) -> Any:
+    """The axis of the batch among `lead` dimensions, "rows" for tokens x batch in one, None when there is none."""
+    N = use.run.size
+    if N is None:
+        return None
+    layout = use.layout
+    if layout == "rows":                        # inside attention: (T, B, ...) or (T * B, ...)
+        if len(lead) == 1:
+            return "rows" if N and lead[0] % N == 0 else None
+        layout = 1
+    elif layout == "recurrent":                 # inside RNNs: (T, B, ...), one step (B, ...)
+        layout = 1 if len(lead) > 1 else 0
+    if len(lead) > layout and lead[layout] == N:
+        return layout
+    return None
+
+
+def batch_axis(use: Use, shape: tuple[int, ...]) -> int | None:
+    """The axis of the batch in an output of no particular form, features included."""
+    N = use.run.size
+    axis = use.layout
+    if axis == "rows":                          # (T, B, E); in (T * B, E) it is not an axis
+        axis = 1 if len(shape) > 2 else None
+    elif axis == "recurrent":
+        axis = 1 if len(shape) > 2 else 0
+    found: int | None = axis
+    return found if found is not None and N is not None and len(shape) > found and shape[found] == N else None
+
+
+def samples_first(use: Use, t: Any, keep: int) -> Any:
+    """t (*lead, *features), `keep` feature dims -> (N, T, *features); None when the batch is not among lead."""
+    lead = tuple(t.shape[:t.ndim - keep])
+    features = tuple(t.shape[t.ndim - keep:])
+    axis = leading(use, lead)
+    if axis is None:
+        return None
+    N = use.run.size
+    if axis == "rows":
+        return t.reshape(-1, N, *features).transpose(0, 1)
+    if axis != 0:
+        t = t.movedim(axis, 0)
+    return t.reshape(N, -1, *features)
+
+
+def no_batch(use: Use, shape: tuple[int, ...]) -> str:
+    """Why the samples of a use cannot be told apart."""
+    N = use.run.size
+    if N is None:
+        return "the batch size is unknown: call the captured model itself, or give capture(batch_size=...)"
+    return (f"no batch dimension of {N} where it was expected in the output {tuple(shape)} of {use.name}; the batch is "
+            "dimension 0 unless capture(batch_dim=...) says otherwise")
+
+
+def expect(source: Source, term: Term) -> Term:
+    """term, in the shape of its source."""
+    term.shape = source.shape
+    return term
+
+
+class Rule:
+    """One kind of function."""
+
+    kind = ""
+
+    def read(self, use: Use, args: Any, kwargs: Any, out: Any, tracked: dict[int, Source]) -> bool:
+        """Keep what terms() needs; False when this call is not of a form the rule knows."""
+        raise NotImplementedError
+
+    def terms(self, T: Any, use: Use) -> Terms:
+        """A Term for each source."""
+        raise NotImplementedError
+
+
+def roles(use: Use, tracked: dict[int, Source], allowed: dict[str, Any], args: Any, kwargs: Any) -> bool:
+    """Note which of `allowed` (role -> argument) are tracked; False when a tracked argument has no role."""
+    places = 0
+    for role, value in allowed.items():
+        if value is not None and id(value) in tracked:
+            use.sources[role] = tracked[id(value)]
+            places += 1
+    seen = 0
+    for x in args:
+        if id(x) in tracked:
+            seen += 1
+    for x in kwargs.values():
+        if id(x) in tracked:
+            seen += 1
+    return places == seen and places > 0
+
+
+class Linear(Rule):
+    """F.linear(a, weight, bias): a (..., I), delta (..., O)."""
+
+    kind = "linear"
+
+    def read(self, use: Use, args: Any, kwargs: Any, out: Any, tracked: dict[int, Source]) -> bool:
+        x, w, b = bind(("input", "weight", "bias"), args, kwargs)
+        if w.ndim != 2 or not roles(use, tracked, {"weight": w, "bias": b}, args, kwargs):
+            return False
+        if "weight" in use.sources:
+            use.keep(x)
+        return True
+
+    def terms(self, T: Any, use: Use) -> Terms:
+        return product(T, use, turned=False)
+
+
+class Matmul(Rule):
+    """a @ weight with weight (I, O), of one, two or more dims of a."""
+
+    kind = "matmul"
+
+    def read(self, use: Use, args: Any, kwargs: Any, out: Any, tracked: dict[int, Source]) -> bool:
+        if kwargs or len(args) != 2 or args[1].ndim != 2 or args[0].ndim < 2:
+            return False
+        if not roles(use, tracked, {"weight": args[1]}, args, kwargs):
+            return False
+        use.keep(args[0])
+        return True
+
+    def terms(self, T: Any, use: Use) -> Terms:
+        return product(T, use, turned=True)
+
+
+def product(T: Any, use: Use, turned: bool) -> Terms:
+    """Terms of linear maps; turned: the weight is (I, O)."""
+    delta = use.delta
+    grouped = samples_first(use, delta, 1)
+    found: Terms = []
+    why = None if grouped is not None else no_batch(use, tuple(delta.shape))
+    N = grouped.shape[0] if grouped is not None else 1
+    weight = use.sources.get("weight")
+    if weight is not None:
+        x = use.a[0]
+
+        def factors() -> tuple[Any, Any]:
+            a = x if x.dtype == delta.dtype else x.to(delta.dtype)     # as autocast did
+            if grouped is None:
+                a, d = a.reshape(1, -1, a.shape[-1]), delta.reshape(1, -1, delta.shape[-1])
+            else:
+                a, d = samples_first(use, a, 1), grouped
+            a, d = wide(a), wide(d)
+            return (d, a) if turned else (a, d)
+
+        term: Term = Outer(T, N, weight.shape, factors)
+        found.append((weight, whole(T, term, why)))
+    bias = use.sources.get("bias")
+    if bias is not None:
+        def sums() -> Any:
+            return wide(delta.reshape(1, -1, delta.shape[-1]) if grouped is None else grouped).sum(1)
+
+        def tokens() -> Any:
+            return wide(grouped)
+        found.append((bias, whole(T, Dense(T, N, bias.shape, sums, tokens), why)))
+    return found
+
+
+def whole(T: Any, term: Term, why: str | None) -> Term:
+    """term itself, or when samples cannot be told apart, its sum."""
+    return term if why is None else Whole(T, term.shape, term.total, why)
+
+
+class Conv(Rule):
+    """F.conv1d, 2d, 3d: input (N, C, *S) or (C, *S), weight (O, C/groups, *K), delta (N, O, *S').
+
+    As a linear map of patches: Chellapilla et al. 2006.
+    """
+
+    kind = "conv"
+
+    def __init__(self, dims: int) -> None:
+        self.dims = dims
+
+    def read(self, use: Use, args: Any, kwargs: Any, out: Any, tracked: dict[int, Source]) -> bool:
+        x, w, b, *how = bind(("input", "weight", "bias", "stride", "padding", "dilation", "groups"), args, kwargs)
+        if not roles(use, tracked, {"weight": w, "bias": b}, args, kwargs):
+            return False
+        use.keep(x if "weight" in use.sources else None)
+        use.meta = (tuple(w.shape[2:]), *how)
+        return True
+
+    def terms(self, T: Any, use: Use) -> Terms:
+        delta, (x,) = use.delta, use.a
+        batched = delta.ndim == self.dims + 2
+        if not batched:
+            delta = delta.unsqueeze(0)
+            x = None if x is None else x.unsqueeze(0)
+        why = None
+        if not batched or delta.shape[0] != use.run.size:
+            why = no_batch(use, tuple(use.delta.shape))
+        B = delta.shape[0]
+        N = B if why is None else 1
+        kernel, stride, padding, dilation, groups = use.meta
+        groups = groups or 1
+        found: Terms = []
+        weight = use.sources.get("weight")
+        if weight is not None:
+            cell: list[Any] = []
+
+            def patches() -> tuple[Any, Any]:
+                if not cell:
+                    a = unfolded(T, x.to(delta.dtype), kernel, stride, padding, dilation)   # (N, T, C, K)
+                    cell.append((wide(a), wide(delta.reshape(B, groups, delta.shape[1] // groups, -1))))
+                made: tuple[Any, Any] = cell[0]
+                return made
+
+            def part(k: int) -> tuple[Any, Any]:
+                a, d = patches()
+                C = a.shape[2] // groups
+                a = a[:, :, k * C:(k + 1) * C].reshape(B, a.shape[1], -1)
+                d = d[:, k].transpose(1, 2)
+                if N != B:
+                    a, d = a.reshape(1, -1, a.shape[-1]), d.reshape(1, -1, d.shape[-1])
+                return a, d
+
+            O, I = weight.shape[0], math.prod(weight.shape[1:])
+            parts: list[Term] = [Outer(T, N, (O // groups, I), lambda k=k: part(k)) for k in range(groups)]
+            if groups == 1:
+                term = expect(weight, parts[0])
+            else:
+                term = Blocks(T, parts, weight.shape)
+            found.append((weight, whole(T, term, why)))
+        bias = use.sources.get("bias")
+        if bias is not None:
+            def sums() -> Any:
+                d = wide(delta.reshape(B, delta.shape[1], -1)).sum(2)
+                return d if N == B else d.sum(0, keepdim=True)
+
+            def tokens() -> Any:
+                return wide(delta.reshape(B, delta.shape[1], -1)).transpose(1, 2)
+            found.append((bias, whole(T, Dense(T, N, bias.shape, sums, tokens), why)))
+        return found
+
+
+def unfolded(T: Any, x: Any, kernel: Any, stride: Any, padding: Any, dilation: Any) -> Any:
+    """x (N, C, *S) -> (N, T, C, prod(K)): the patch under each position of the output."""
+    dims = len(kernel)
+    stride, dilation = several(stride, dims, 1), several(dilation, dims, 1)
+    pads: list[int] = []
+    for i in reversed(range(dims)):
+        if padding == "same":
+            total = dilation[i] * (kernel[i] - 1)
+            pads += [total // 2, total - total // 2]
+        else:
+            p = 0 if padding == "valid" else several(padding, dims, 0)[i]
+            pads += [p, p]
+    if any(pads):
+        x = T.nn.functional.pad(x, pads)
+    N, C = x.shape[:2]
+    for i in range(dims):
+        x = x.unfold(2 + i, dilation[i] * (kernel[i] - 1) + 1, stride[i])
+        if dilation[i] > 1:
+            x = x[..., ::dilation[i]]
+    order = [0, *range(2, 2 + dims), 1, *range(2 + dims, 2 + 2 * dims)]
+    return x.permute(*order).reshape(N, -1, C, math.prod(kernel))
+
+
+def several(value: Any, dims: int, default: int) -> tuple[int, ...]:
+    """One number for each dim."""
+    if value is None:
+        value = default
+    found = (int(value),) if isinstance(value, int) else tuple(int(v) for v in value)
+    return found * dims if len(found) == 1 else found
+
+
+def embedding_arguments(func: Any, args: Any, kwargs: Any) -> tuple[Any, Any, Any, bool]:
+    """(ids, weight, padding_idx, scale_grad_by_freq) of F.embedding and of torch.embedding, whose order differs."""
+    first = args[0] if args else None
+    if first is not None and first.is_floating_point():
+        weight, ids, padding, scale, _ = bind(
+            ("weight", "indices", "padding_idx", "scale_grad_by_freq", "sparse"), args, kwargs)
+        padding = None if padding in (None, -1) else padding
+    else:
+        ids, weight, padding, _, _, scale, _ = bind(
+            ("input", "weight", "padding_idx", "max_norm", "norm_type", "scale_grad_by_freq", "sparse"), args, kwargs)
+    if padding is not None and padding < 0:
+        padding += weight.shape[0]
+    return ids, weight, padding, bool(scale)
+
+
+class Embedding(Rule):
+    """F.embedding: ids (...), weight (V, E), delta (..., E)."""
+
+    kind = "embedding"
+
+    def read(self, use: Use, args: Any, kwargs: Any, out: Any, tracked: dict[int, Source]) -> bool:
+        ids, w, padding, scale = embedding_arguments(use.func, args, kwargs)
+        if not roles(use, tracked, {"weight": w}, args, kwargs):
+            return False
+        use.keep(ids)
+        use.meta = (padding, scale)
+        return True
+
+    def terms(self, T: Any, use: Use) -> Terms:
+        padding, scale = use.meta
+        if scale:
+            raise Refused("scale_grad_by_freq divides by how often a row occurs in the whole batch, so samples have no "
+                          "gradient of their own; switch it off")
+        weight, ids, delta = use.sources["weight"], use.a[0].long(), use.delta
+        V = weight.shape[0]
+        if padding is not None:
+            ids = T.where(ids == padding, T.full_like(ids, V), ids)
+        grouped = samples_first(use, delta, 1)
+        why = None
+        if grouped is None:
+            why = no_batch(use, tuple(delta.shape))
+            ids, grouped = ids.reshape(1, -1), delta.reshape(1, -1, delta.shape[-1])
+        else:
+            ids = samples_first(use, ids.unsqueeze(-1), 1).squeeze(-1)
+        return [(weight, whole(T, Rows(T, ids, wide(grouped), weight.shape), why))]
+
+
+class Norm(Rule):
+    """weight * xhat + bias: xhat is the input normalised over something.
+
+    over "last": the weight has the shape of the last dims; over "channels": (N, C, ...).
+    """
+
+    kind = "norm"
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def read(self, use: Use, args: Any, kwargs: Any, out: Any, tracked: dict[int, Source]) -> bool:
+        x, w, b, how = getattr(self, self.name)(use, args, kwargs)
+        if not roles(use, tracked, {"weight": w, "bias": b}, args, kwargs):
+            return False
+        use.keep(x if "weight" in use.sources else None)
+        use.meta = how
+        return True
+
+    def layer_norm(self, use: Use, args: Any, kwargs: Any) -> Any:
+        x, shape, w, b, eps = bind(("input", "normalized_shape", "weight", "bias", "eps"), args, kwargs)
+        n = 1 if isinstance(shape, int) else len(shape)
+        return x, w, b, ("last", n, "layer_norm", (shape, None, None, 1e-5 if eps is None else eps))
+
+    def rms_norm(self, use: Use, args: Any, kwargs: Any) -> Any:
+        x, shape, w, eps = bind(("input", "normalized_shape", "weight", "eps"), args, kwargs)
+        n = 1 if isinstance(shape, int) else len(shape)
+        return x, w, None, ("last", n, "rms_norm", (shape, None, eps))
+
+    def group_norm(self, use: Use, args: Any, kwargs: Any) -> Any:
+        x, groups, w, b, eps = bind(("input", "num_groups", "weight", "bias", "eps"), args, kwargs)
+        return x, w, b, ("channels", 1, "group_norm", (groups, None, None, 1e-5 if eps is None else eps))
+
+    def batch_norm(self, use: Use, args: Any, kwargs: Any) -> Any:
+        x, mean, var, w, b, training, _, eps = bind(
+            ("input", "running_mean", "running_var", "weight", "bias", "training", "momentum", "eps"), args, kwargs)
+        return self.measured(use, x, mean, var, w, b, bool(training), 1e-5 if eps is None else eps)
+
+    def instance_norm(self, use: Use, args: Any, kwargs: Any) -> Any:
+        x, mean, var, w, b, own, _, eps = bind(
+            ("input", "running_mean", "running_var", "weight", "bias", "use_input_stats", "momentum", "eps"), args, kwargs)
+        eps = 1e-5 if eps is None else eps
+        if own is None or own:
+            return x, w, b, ("channels", 1, "instance_norm", (None, None, None, None, True, 0.1, eps))
+        return self.measured(use, x, mean, var, w, b, False, eps)
+
+    def measured(self, use: Use, x: Any, mean: Any, var: Any, w: Any, b: Any, training: bool, eps: float) -> Any:
+        if training:
+            use.run.mixed = ("batch norm in training mode mixes the samples of a batch: none has a gradient of its own "
+                             "(model.eval(), or GroupNorm)")
+            return x, w, b, ("channels", 1, "batch_norm", (None, None, None, None, True, 0.0, eps))
+        return x, w, b, ("channels", 1, None, (mean.detach().clone(), var.detach().clone(), eps))
+
+    def terms(self, T: Any, use: Use) -> Terms:
+        over, dims, name, how = use.meta
+        delta, (x,) = use.delta, use.a
+        found: Terms = []
+        if over == "last":
+            grouped = samples_first(use, delta, dims)
+        elif delta.shape[0] == use.run.size and delta.ndim > 1:
+            grouped = delta.reshape(*delta.shape[:2], -1).transpose(1, 2)      # (N, T, C)
+        else:
+            grouped = None
+        why = no_batch(use, tuple(delta.shape)) if grouped is None else None
+        if grouped is None:
+            features = tuple(delta.shape[delta.ndim - dims:]) if over == "last" else ()
+            d = delta.reshape(1, -1, *features) if over == "last" else channels_last(delta)
+            N = 1
+        else:
+            d, N = grouped, grouped.shape[0]
+
+        def normalised() -> Any:
+            f = T.nn.functional
+            a = x
+            if name is None:
+                mean, var, eps = how
+                shape = (1, -1) + (1,) * (a.ndim - 2)
+                a = (a - mean.reshape(shape)) / (var.reshape(shape) + eps).sqrt()
+            else:
+                if a.dtype != delta.dtype and name != "batch_norm":
+                    a = a.to(delta.dtype)
+                a = getattr(f, name)(a, *how)
+            if over == "last":
+                return a.reshape(d.shape) if grouped is None else samples_first(use, a, dims)
+            return channels_last(a) if grouped is None else a.reshape(*a.shape[:2], -1).transpose(1, 2)
+
+        weight, bias = use.sources.get("weight"), use.sources.get("bias")
+        if weight is not None:
+            def scaled() -> Any:
+                return wide(d) * wide(normalised())
+            term: Term = Dense(T, N, weight.shape, lambda: scaled().sum(1), scaled)
+            found.append((weight, whole(T, term, why)))
+        if bias is not None:
+            term = Dense(T, N, bias.shape, lambda: wide(d).sum(1), lambda: wide(d))
+            found.append((bias, whole(T, term, why)))
+        return found
+
+
+def channels_last(t: Any) -> Any:
+    """(B, C, ...) or (C, ...) -> (1, everything else, C)"""
+    if t.ndim > 1:
+        t = t.reshape(*t.shape[:2], -1).transpose(1, 2)
+    return t.reshape(1, -1, t.shape[-1])
+
+
+class Elementwise(Rule):
+    """weight + a, a - weight, weight * a, ... broadcast: delta, times what the other operand says."""
+
+    kind = "elementwise"
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def read(self, use: Use, args: Any, kwargs: Any, out: Any, tracked: dict[int, Source]) -> bool:
+        if kwargs or len(args) != 2 or (id(args[0]) in tracked) == (id(args[1]) in tracked):
+            return False
+        first = id(args[0]) in tracked
+        use.sources["weight"] = tracked[id(args[0] if first else args[1])]
+        other = args[1] if first else args[0]
+        if self.name == "add":
+            use.meta = 1
+        elif self.name == "sub":
+            use.meta = 1 if first else -1
+        elif self.name == "rsub":               # second - first
+            use.meta = -1 if first else 1
+        elif not hasattr(other, "detach"):
+            return False
+        else:
+            use.meta = 1
+            use.keep(other)
+        return True
+
+    def terms(self, T: Any, use: Use) -> Terms:
+        source, delta = use.sources["weight"], use.delta
+        shape = source.shape
+        axis = batch_axis(use, tuple(delta.shape))
+        ahead = delta.ndim - len(shape)
+
+        def change() -> Any:
+            g = wide(delta)
+            if self.name == "mul":
+                g = g * wide(use.a[0].to(delta.dtype))
+            return g if use.meta == 1 else -g
+
+        if axis is None:
+            return [(source, Whole(T, shape, lambda: sum_to(change(), shape), no_batch(use, tuple(delta.shape))))]
+        N = delta.shape[axis]
+        if axis >= ahead and shape[axis - ahead] == N and N > 1:    # each sample has its own part of the source
+            def own() -> Any:
+                return pull_aligned(T, source, sum_to(change(), shape), axis - ahead)
+            return [(leaf, Dense(T, N, leaf.shape, lambda n=leaf.number: own()[n])) for leaf in distinct(source)]
+
+        def sums() -> Any:
+            g = change().movedim(axis, 0)
+            rest = list(shape)
+            if axis >= ahead:                   # a length of 1 there
+                rest.pop(axis - ahead)
+            return sum_to(g, (N, *([1] * (g.ndim - 1 - len(rest))), *rest)).reshape(N, *shape)
+        return [(source, Dense(T, N, shape, sums))]
+
+
+def distinct(source: Source) -> list[Leaf]:
+    """The parameters below a source, each once."""
+    return list({leaf.number: leaf for leaf in source.leaves()}.values())
+
+
+def sum_to(g: Any, shape: tuple[int, ...]) -> Any:
+    """g summed over what was broadcast from `shape`."""
+    ahead = g.ndim - len(shape)
+    if ahead:
+        g = g.sum(tuple(range(ahead)))
+    over = tuple(i for i, n in enumerate(shape) if n == 1 and g.shape[i] != 1)
+    return g.sum(over, keepdim=True) if over else g
+
+
+RECURRENT = {"lstm": 8, "gru": 8, "rnn_tanh": 8, "rnn_relu": 8}
+CELLS = ("lstm_cell", "gru_cell", "rnn_tanh_cell", "rnn_relu_cell")
+
+
+class Again(Rule):
+    """Any function: run it again, and push one sample's part of the output's gradient through it at a time."""
+
+    kind = "again"
+
+    def read(self, use: Use, args: Any, kwargs: Any, out: Any, tracked: dict[int, Source]) -> bool:
+        tensors: list[Any] = []
+        for x in flat((args, kwargs)):
+            if id(x) in tracked:
+                use.sources.setdefault(f"argument {len(use.sources)}", tracked[id(x)])
+            elif hasattr(x, "detach"):
+                tensors.append(x)
+        use.keep(*tensors)
+        kept = {id(t): k for t, k in zip(tensors, use.a)}
+        values = [x.detach() if hasattr(x, "detach") and x.is_floating_point() else None for x in outputs(out)]
+        versions = [None if v is None else v._version for v in values]
+        clean = replaced((args, kwargs), lambda x: kept.get(id(x), x))
+        use.meta = (clean[0], clean[1], values, versions)
+        return True
+
+    def axes(self, use: Use) -> list[int | None]:
+        """Of each output, the axis of the batch."""
+        args = use.meta[0]
+        N = use.run.size
+        if use.name in RECURRENT:
+            if len(args) < 9 or N is None:      # a PackedSequence
+                return [None] * len(use.shapes)
+            first = 0 if args[8] else 1
+            axes = [first if i == 0 else 1 for i in range(len(use.shapes))]
+        elif use.name in CELLS:
+            axes = [0] * len(use.shapes)
+        else:
+            return [batch_axis(use, shape) for shape in use.shapes]
+        return [a if len(s) > a and s[a] == N else None for a, s in zip(axes, use.shapes)]
+
+    def terms(self, T: Any, use: Use) -> Terms:
+        args, kwargs, values, versions = use.meta
+        axes = [a for a, d in zip(self.axes(use), use.deltas) if d is not None]
+        why = None if all(a is not None for a in axes) else no_batch(
+            use, next(s for s, a in zip(use.shapes, self.axes(use)) if a is None))
+        N = use.run.size if why is None and use.run.size is not None else 1
+        cell: list[Any] = []
+
+        def results() -> dict[str, Any]:
+            if not cell:
+                cell.append(self.products(T, use, axes if why is None else None, N))
+            made: dict[str, Any] = cell[0]
+            return made
+
+        found: Terms = []
+        for role, source in use.sources.items():
+            term: Term = Dense(T, N, source.shape, lambda role=role: results()[role])
+            found.append((source, whole(T, term, why)))
+        return found
+
+    def products(self, T: Any, use: Use, axes: list[int | None] | None, N: int) -> dict[str, Any]:
+        """role -> (N, *shape)"""
+        args, kwargs, values, versions = use.meta
+        with T.enable_grad():
+            by_id: dict[int, Any] = {}
+            fresh: dict[str, Any] = {}
+            for role, source in use.sources.items():
+                fresh[role] = by_id.setdefault(id(source.tensor), source.tensor.detach().clone().requires_grad_())
+            swap = replaced((args, kwargs), lambda x: by_id.get(id(x), x))
+            if use.name.endswith("_"):          # edits its first argument
+                swap = ((swap[0][0].clone(), *swap[0][1:]), swap[1])
+            again = outputs(use.func(*swap[0], **swap[1]))
+            for now, then, version in zip(again, values, versions):
+                if then is not None and then._version == version and not same(T, now.detach(), then):
+                    raise Refused(f"{use.name} gave something else when it was run again (dropout?)")
+            live = [(y, d) for y, d in zip(again, use.deltas) if d is not None and y.requires_grad]
+            inputs = list(fresh.values())
+            rows: list[list[Any]] = [[] for _ in inputs]
+            for n in range(N):
+                gs = []
+                for i, (y, d) in enumerate(live):
+                    if axes is not None:
+                        axis = axes[i]
+                        g = T.zeros_like(d)
+                        g.narrow(axis, n, 1).copy_(d.narrow(axis, n, 1))
+                        d = g
+                    gs.append(d.to(y.dtype))
+                got = T.autograd.grad([y for y, _ in live], inputs, gs, retain_graph=True, allow_unused=True)
+                for row, x, p in zip(rows, got, inputs):
+                    row.append(wide(T.zeros_like(p) if x is None else x).detach())
+        return {role: T.stack(row) for role, row in zip(fresh, rows)}
+
+
+def same(T: Any, a: Any, b: Any) -> bool:
+    """Equal but for rounding?"""
+    if a.shape != b.shape or a.dtype != b.dtype:
+        return False
+    return bool(T.allclose(a, b, rtol=1e-3 if a.dtype.itemsize >= 4 else 5e-2, atol=1e-5, equal_nan=True))
+
+
+def outputs(out: Any) -> list[Any]:
+    """The tensors of a result, in order."""
+    return [x for x in flat(out) if hasattr(x, "detach")]
+
+
+def pulled(T: Any, source: Source, term: Term) -> list[tuple[int, Term]]:
+    """The term of each parameter below a source."""
+    if isinstance(source, Leaf):
+        return [(source.number, term)]
+    cell: list[Any] = []
+    if term.whole is not None:
+        def totals() -> dict[int, Any]:
+            if not cell:
+                cell.append(pull(T, source, term.total().unsqueeze(0)))
+            made: dict[int, Any] = cell[0]
+            return made
+        why = term.whole
+        return [(leaf.number, Whole(T, leaf.shape, lambda n=leaf.number: totals()[n][0], why))
+                for leaf in distinct(source)]
+
+    def results() -> dict[int, Any]:
+        if not cell:
+            cell.append(pull(T, source, term.per_sample()))
+        made: dict[int, Any] = cell[0]
+        return made
+    return [(leaf.number, Dense(T, term.N, leaf.shape, lambda n=leaf.number: results()[n]))
+            for leaf in distinct(source)]
+
+
+RULES: dict[str, Rule] = {
+    "linear": Linear(), "matmul": Matmul(), "mm": Matmul(), "embedding": Embedding(),
+    "conv1d": Conv(1), "conv2d": Conv(2), "conv3d": Conv(3),
+    "layer_norm": Norm("layer_norm"), "rms_norm": Norm("rms_norm"), "group_norm": Norm("group_norm"),
+    "batch_norm": Norm("batch_norm"), "instance_norm": Norm("instance_norm"),
+    "add": Elementwise("add"), "add_": Elementwise("add"), "sub": Elementwise("sub"), "sub_": Elementwise("sub"),
+    "rsub": Elementwise("rsub"), "mul": Elementwise("mul"),
+}
+AGAIN = Again()

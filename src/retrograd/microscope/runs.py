@@ -1,0 +1,81 @@
+"""One call of the model (a Run), and in it every call of a function that takes a parameter (a Use)."""
+from __future__ import annotations
+
+from typing import Any
+
+from .sources import Source
+
+
+class Run:
+    """One call of the model: its batch.  size is None until it is known; why says why it stays so."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.size: int | None = None
+        self.inputs: dict[int, Any] = {}        # id -> tensor, while the model runs: what is data
+        self.open = False
+        self.uses: list[Use] = []
+        self.mixed: str | None = None           # what makes samples depend on each other
+        self.before: Run | None = None          # a call of the model that was still waiting for its backward
+        self.loss: Any = None                   # a loss.Reduction, when the loss was seen
+
+
+class Use:
+    """func(*args, **kwargs) with parameters among its arguments: what came in, and the gradient at what came out.
+
+    kind     which rule of layers.py reads it
+    sources  role -> Source
+    a        input tensors that the rule needs, detached
+    deltas   gradient per output, None until backward has passed
+    layout   where the batch is: an axis, "rows" (tokens x batch, flattened), "recurrent"
+    """
+
+    __slots__ = ("kind", "name", "func", "sources", "a", "versions", "meta", "shapes", "dtype", "deltas", "run",
+                 "layout", "site", "number", "path", "again", "late")
+
+    def __init__(self, run: Run, name: str, func: Any, layout: Any) -> None:
+        self.run = run
+        self.name = name
+        self.func = func
+        self.layout = layout
+        self.kind: Any = None
+        self.sources: dict[str, Source] = {}
+        self.a: tuple[Any, ...] = ()
+        self.versions: tuple[int, ...] = ()
+        self.meta: Any = None
+        self.shapes: list[tuple[int, ...]] = []
+        self.dtype: Any = None
+        self.deltas: list[Any] = []
+        self.site: tuple[str, int] | None = None
+        self.number = 0                         # which call of the weight's module or of the weight, in its run
+        self.path = ""
+        self.late = False                       # called during backward
+        self.again: Use | None = None           # the use of a second backward over the same graph
+
+    def keep(self, *tensors: Any) -> None:
+        """Remember inputs, and at which version."""
+        self.a = tuple(None if t is None else t.detach() for t in tensors)
+        self.versions = tuple(0 if t is None else t._version for t in self.a)
+
+    @property
+    def stale(self) -> bool:
+        """Was an input changed in place since?"""
+        return any(t is not None and t._version != v for t, v in zip(self.a, self.versions))
+
+    @property
+    def arrived(self) -> bool:
+        """Has a gradient come?"""
+        return any(d is not None for d in self.deltas)
+
+    @property
+    def delta(self) -> Any:
+        """The gradient at the (first) output."""
+        return self.deltas[0]
+
+    def twin(self) -> Use:
+        """The same use, for another backward pass."""
+        other = Use(self.run, self.name, self.func, self.layout)
+        for slot in ("kind", "sources", "a", "versions", "meta", "shapes", "dtype", "site", "number", "path", "late"):
+            setattr(other, slot, getattr(self, slot))
+        other.deltas = [None] * len(self.deltas)
+        return other

@@ -1,0 +1,627 @@
+"""Models to look at through the microscope.  To add one: a function (torch) -> Case, decorated with @case.
+
+`torch` is either engine.  The model is called with `inputs`; the loss of the tests is a sum over samples of something
+smooth in the output, so a sample's gradient is that of the model called with this sample alone: inputs whose entry in
+`batched` is True are cut along `batch_dim`, others are given whole.
+
+    engines   which engines have what the model needs
+    whole     parameters whose samples cannot be told apart (status "whole batch")
+    missing   parameters that cannot be covered at all
+    dense     parameters that are expected not to be kept as factors; None: do not ask
+"""
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+BOTH = ("torch", "retrograd")
+CASES: dict[str, Callable[[Any], Case]] = {}
+ENGINES: dict[str, tuple[str, ...]] = {}
+
+
+@dataclass
+class Case:
+    """One row of the table."""
+
+    model: Any
+    inputs: tuple[Any, ...]
+    batched: tuple[bool, ...] | None = None
+    kwargs: dict[str, Any] = field(default_factory=dict)
+    batch_dim: int = 0
+    out: Callable[[Any], Any] = lambda out: out if not isinstance(out, tuple) else out[0]
+    loss: Callable[[Any], Any] | None = None    # of the output, instead of the tests' own
+    options: dict[str, Any] = field(default_factory=dict)
+    whole: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    factors: tuple[str, ...] = ()               # parameters that must be kept as factors
+
+
+def case(function: Callable[[Any], Case] | None = None, *, engines: tuple[str, ...] = BOTH) -> Any:
+    def add(function: Callable[[Any], Case]) -> Callable[[Any], Case]:
+        CASES[function.__name__] = function
+        ENGINES[function.__name__] = engines
+        return function
+    return add if function is None else add(function)
+
+
+def module(torch: Any, parts: dict[str, Any], forward: Callable[..., Any], kind: Any = None) -> Any:
+    """A module of the given parts (modules, Parameters) whose forward is forward(self, *inputs)."""
+    class Model(kind or torch.nn.Module):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            for name, part in parts.items():
+                setattr(self, name, part)
+
+        def forward(self, *args: Any, **kwargs: Any) -> Any:
+            return forward(self, *args, **kwargs)
+    return Model()
+
+
+def mlp(torch: Any, *middle: Any) -> Any:
+    nn = torch.nn
+    return nn.Sequential(nn.Linear(4, 5), *middle, nn.Linear(5, 3))
+
+
+# Linear
+
+@case
+def linear_2d(torch: Any) -> Case:
+    return Case(mlp(torch, torch.nn.Tanh()), (torch.randn(6, 4),), factors=("0.weight", "2.weight"))
+
+
+@case
+def linear_3d(torch: Any) -> Case:
+    return Case(mlp(torch, torch.nn.Tanh()), (torch.randn(6, 3, 4),), factors=("0.weight", "2.weight"))
+
+
+@case
+def linear_4d(torch: Any) -> Case:
+    return Case(mlp(torch, torch.nn.Tanh()), (torch.randn(6, 2, 3, 4),), factors=("0.weight", "2.weight"))
+
+
+@case
+def linear_without_bias_many_tokens(torch: Any) -> Case:
+    nn = torch.nn
+    return Case(nn.Sequential(nn.Linear(4, 3, bias=False), nn.Tanh(), nn.Linear(3, 2, bias=False)),
+                (torch.randn(3, 40, 4),))
+
+
+@case
+def tokens_first(torch: Any) -> Case:
+    return Case(mlp(torch, torch.nn.Tanh()), (torch.randn(3, 6, 4),), batch_dim=1)
+
+
+@case
+def as_many_tokens_as_samples(torch: Any) -> Case:
+    return Case(mlp(torch, torch.nn.Tanh()), (torch.randn(4, 4, 4),))
+
+
+@case
+def double_precision(torch: Any) -> Case:
+    return Case(mlp(torch, torch.nn.Tanh()).double(), (torch.randn(6, 4, dtype=torch.float64),))
+
+
+@case
+def bilinear(torch: Any) -> Case:
+    nn = torch.nn
+    return Case(module(torch, {"b": nn.Bilinear(4, 3, 2), "fc": nn.Linear(2, 2)}, lambda s, x, y: s.fc(s.b(x, y))),
+                (torch.randn(5, 4), torch.randn(5, 3)))
+
+
+# In-place and calling conventions
+
+@case
+def relu_in_place(torch: Any) -> Case:
+    return Case(mlp(torch, torch.nn.ReLU(inplace=True)), (torch.randn(6, 4),))
+
+
+@case
+def relu_in_place_3d(torch: Any) -> Case:
+    return Case(mlp(torch, torch.nn.ReLU(inplace=True)), (torch.randn(6, 3, 4),))
+
+
+@case
+def in_place_edits_of_outputs(torch: Any) -> Case:
+    def forward(s: Any, x: Any) -> Any:
+        y = s.one(x)
+        y *= 2
+        y += 1
+        z = s.two(y.tanh())
+        z.mul_(0.5)
+        return z
+    nn = torch.nn
+    return Case(module(torch, {"one": nn.Linear(4, 5), "two": nn.Linear(5, 3)}, forward), (torch.randn(6, 4),))
+
+
+@case
+def keyword_inputs(torch: Any) -> Case:
+    nn = torch.nn
+    return Case(module(torch, {"one": nn.Linear(4, 5), "two": nn.Linear(5, 3)},
+                       lambda s, x: s.two(input=s.one(input=x).tanh())), (torch.randn(6, 4),))
+
+
+@case
+def subclass_of_linear(torch: Any) -> Case:
+    class Scaled(torch.nn.Linear):
+        def forward(self, input: Any) -> Any:
+            return super().forward(input) * 3
+
+    class Own(torch.nn.Linear):
+        def forward(self, input: Any) -> Any:
+            return input @ self.weight.t() + self.bias
+    return Case(torch.nn.Sequential(Scaled(4, 5), torch.nn.Tanh(), Own(5, 3)), (torch.randn(6, 4),),
+                factors=("0.weight",))
+
+
+@case
+def functional_use_of_a_layers_weight(torch: Any) -> Case:
+    nn, F = torch.nn, torch.nn.functional
+    return Case(module(torch, {"one": nn.Linear(4, 5), "two": nn.Linear(5, 3)},
+                       lambda s, x: F.linear(F.linear(x, s.one.weight, s.one.bias).tanh(), s.two.weight)),
+                (torch.randn(6, 4),), factors=("one.weight", "two.weight"))
+
+
+@case
+def forward_called_directly(torch: Any) -> Case:
+    nn = torch.nn
+    return Case(module(torch, {"one": nn.Linear(4, 5), "two": nn.Linear(5, 3)},
+                       lambda s, x: s.two.forward(s.one.forward(x).tanh())), (torch.randn(6, 4),))
+
+
+@case
+def weight_in_a_list(torch: Any) -> Case:
+    nn = torch.nn
+    return Case(module(torch, {"ws": nn.ParameterList([nn.Parameter(torch.randn(4, 5)), nn.Parameter(torch.randn(5, 2))])},
+                       lambda s, x: (x @ s.ws[0]).tanh() @ s.ws[1]), (torch.randn(6, 4),), factors=("ws.0", "ws.1"))
+
+
+# Used more than once
+
+@case
+def layer_called_twice(torch: Any) -> Case:
+    nn = torch.nn
+    return Case(module(torch, {"fc": nn.Linear(4, 4), "out": nn.Linear(4, 2)},
+                       lambda s, x: s.out(s.fc(s.fc(x).tanh()).tanh())), (torch.randn(6, 4),), factors=("fc.weight",))
+
+
+@case
+def layer_called_three_times_on_tokens(torch: Any) -> Case:
+    def forward(s: Any, x: Any) -> Any:
+        for _ in range(3):
+            x = x + s.fc(s.norm(x)).tanh()
+        return x
+    nn = torch.nn
+    return Case(module(torch, {"fc": nn.Linear(4, 4), "norm": nn.LayerNorm(4)}, forward), (torch.randn(6, 3, 4),))
+
+
+@case
+def tied_embedding_and_head(torch: Any) -> Case:
+    nn = torch.nn
+    emb, head = nn.Embedding(7, 4), nn.Linear(4, 7, bias=False)
+    head.weight = emb.weight
+    return Case(module(torch, {"emb": emb, "fc": nn.Linear(4, 4), "head": head},
+                       lambda s, i: s.head(s.fc(s.emb(i)).tanh())), (torch.randint(0, 7, (5, 3)),),
+                factors=("emb.weight",))
+
+
+@case
+def tied_through_functional(torch: Any) -> Case:
+    nn, F = torch.nn, torch.nn.functional
+    return Case(module(torch, {"emb": nn.Embedding(7, 4)}, lambda s, i: F.linear(s.emb(i).tanh(), s.emb.weight)),
+                (torch.randint(0, 7, (5, 3)),))
+
+
+@case
+def autoencoder_with_transposed_weight(torch: Any) -> Case:
+    nn, F = torch.nn, torch.nn.functional
+    return Case(module(torch, {"fc": nn.Linear(4, 3)}, lambda s, x: F.linear(s.fc(x).tanh(), s.fc.weight.t())),
+                (torch.randn(6, 4),))
+
+
+# Embeddings
+
+@case
+def embedding(torch: Any) -> Case:
+    nn = torch.nn
+    return Case(nn.Sequential(nn.Embedding(7, 4), nn.Linear(4, 3)), (torch.randint(0, 7, (5, 6)),),
+                factors=("0.weight",))
+
+
+@case
+def embedding_with_padding(torch: Any) -> Case:
+    nn = torch.nn
+    ids = torch.randint(0, 7, (5, 6))
+    ids[:, 3:] = 2
+    return Case(nn.Sequential(nn.Embedding(7, 4, padding_idx=2), nn.Linear(4, 3), nn.Tanh()), (ids,))
+
+
+@case
+def embedding_of_one_number_per_sample(torch: Any) -> Case:
+    nn = torch.nn
+    return Case(nn.Sequential(nn.Embedding(7, 4), nn.Linear(4, 3), nn.Tanh()), (torch.tensor([1, 1, 6, 0, 3]),))
+
+
+@case
+def embedding_scaled_by_frequency_is_refused(torch: Any) -> Case:
+    nn = torch.nn
+    return Case(nn.Sequential(nn.Embedding(7, 4, scale_grad_by_freq=True), nn.Linear(4, 3)),
+                (torch.randint(0, 7, (5, 6)),), missing=("0.weight",))
+
+
+def positions(torch: Any, ids: Any, where: Callable[[Any, int], Any]) -> Case:
+    nn = torch.nn
+    parts = {"tok": nn.Embedding(7, 4), "pos": nn.Embedding(8, 4), "fc": nn.Linear(4, 2)}
+    return Case(module(torch, parts, lambda s, i: s.fc((s.tok(i) + s.pos(where(i, i.shape[1]))).tanh())), (ids,))
+
+
+@case
+def position_embedding_looked_up_once(torch: Any) -> Case:
+    return positions(torch, torch.randint(0, 7, (5, 6)), lambda i, n: torch.arange(n))
+
+
+@case
+def position_embedding_as_many_positions_as_samples(torch: Any) -> Case:
+    return positions(torch, torch.randint(0, 7, (5, 5)), lambda i, n: torch.arange(n))
+
+
+@case
+def position_embedding_looked_up_for_each_sample(torch: Any) -> Case:
+    return positions(torch, torch.randint(0, 7, (5, 6)), lambda i, n: torch.arange(n).expand(i.shape[0], n).contiguous())
+
+
+@case
+def position_parameter_sliced(torch: Any) -> Case:
+    nn = torch.nn
+    parts = {"tok": nn.Embedding(7, 4), "pos": nn.Parameter(torch.randn(1, 8, 4)), "fc": nn.Linear(4, 2)}
+    return Case(module(torch, parts, lambda s, i: s.fc((s.tok(i) + s.pos[:, :i.shape[1]]).tanh())),
+                (torch.randint(0, 7, (5, 6)),))
+
+
+@case
+def embedding_bag(torch: Any) -> Case:
+    nn = torch.nn
+    return Case(nn.Sequential(nn.EmbeddingBag(7, 4), nn.Linear(4, 3), nn.Tanh()), (torch.randint(0, 7, (5, 6)),))
+
+
+# Convolutions
+
+@case
+def conv1d(torch: Any) -> Case:
+    nn = torch.nn
+    return Case(nn.Sequential(nn.Conv1d(3, 4, 3, stride=2, padding=1), nn.Tanh(), nn.Flatten(), nn.Linear(16, 2)),
+                (torch.randn(5, 3, 8),), factors=("0.weight",))
+
+
+@case
+def conv2d(torch: Any) -> Case:
+    nn = torch.nn
+    return Case(nn.Sequential(nn.Conv2d(3, 4, (3, 2), padding=(1, 0)), nn.ReLU(inplace=True), nn.Conv2d(4, 2, 3, bias=False)),
+                (torch.randn(4, 3, 6, 5),))
+
+
+@case
+def conv2d_groups_stride_dilation(torch: Any) -> Case:
+    nn = torch.nn
+    return Case(nn.Sequential(nn.Conv2d(4, 6, 3, stride=2, padding=2, dilation=2, groups=2), nn.Tanh()),
+                (torch.randn(4, 4, 7, 7),), factors=("0.weight",))
+
+
+@case
+def conv2d_depthwise(torch: Any) -> Case:
+    nn = torch.nn
+    return Case(nn.Sequential(nn.Conv2d(4, 8, 3, groups=4), nn.Tanh(), nn.Conv2d(8, 2, 1)), (torch.randn(4, 4, 5, 5),))
+
+
+@case
+def conv2d_same_padding(torch: Any) -> Case:
+    nn = torch.nn
+    return Case(nn.Sequential(nn.Conv2d(2, 3, (3, 5), padding="same"), nn.Tanh()), (torch.randn(4, 2, 5, 5),))
+
+
+@case
+def conv2d_reflected(torch: Any) -> Case:
+    nn = torch.nn
+    return Case(nn.Sequential(nn.Conv2d(2, 3, 3, padding=1, padding_mode="reflect"), nn.Tanh()), (torch.randn(4, 2, 5, 5),))
+
+
+@case
+def conv3d(torch: Any) -> Case:
+    nn = torch.nn
+    return Case(nn.Sequential(nn.Conv3d(2, 3, 2, stride=(1, 2, 1)), nn.Tanh()), (torch.randn(3, 2, 3, 4, 3),))
+
+
+@case
+def conv_transpose2d(torch: Any) -> Case:
+    nn = torch.nn
+    return Case(nn.Sequential(nn.ConvTranspose2d(3, 2, 2, stride=2), nn.Tanh()), (torch.randn(4, 3, 3, 3),))
+
+
+# Norms and activations
+
+@case
+def layer_norm(torch: Any) -> Case:
+    return Case(mlp(torch, torch.nn.LayerNorm(5), torch.nn.Tanh()), (torch.randn(6, 3, 4),))
+
+
+@case
+def layer_norm_over_two_dims(torch: Any) -> Case:
+    nn = torch.nn
+    return Case(nn.Sequential(nn.Linear(4, 5), nn.LayerNorm((3, 5)), nn.Linear(5, 2)), (torch.randn(6, 3, 4),))
+
+
+@case
+def group_norm(torch: Any) -> Case:
+    nn = torch.nn
+    return Case(nn.Sequential(nn.Conv2d(3, 4, 3), nn.GroupNorm(2, 4), nn.Tanh()), (torch.randn(4, 3, 5, 5),))
+
+
+@case
+def rms_norm(torch: Any) -> Case:
+    return Case(mlp(torch, torch.nn.RMSNorm(5), torch.nn.Tanh()), (torch.randn(6, 3, 4),))
+
+
+@case
+def instance_norm(torch: Any) -> Case:
+    nn = torch.nn
+    return Case(nn.Sequential(nn.Conv1d(3, 4, 3), nn.InstanceNorm1d(4, affine=True), nn.Tanh()), (torch.randn(4, 3, 9),))
+
+
+@case
+def batch_norm_in_eval(torch: Any) -> Case:
+    nn = torch.nn
+    model = nn.Sequential(nn.Conv2d(3, 4, 3), nn.BatchNorm2d(4), nn.Tanh(), nn.Flatten(), nn.Linear(36, 4), nn.BatchNorm1d(4))
+    with torch.no_grad():
+        model(torch.randn(8, 3, 5, 5))
+    return Case(model.eval(), (torch.randn(4, 3, 5, 5),))
+
+
+@case
+def batch_norm_in_training_mixes_samples(torch: Any) -> Case:
+    nn = torch.nn
+    model = nn.Sequential(nn.Linear(4, 5), nn.BatchNorm1d(5), nn.Tanh())
+    return Case(model, (torch.randn(6, 4),), whole=("0.weight", "0.bias", "1.weight", "1.bias"))
+
+
+@case
+def prelu(torch: Any) -> Case:
+    return Case(mlp(torch, torch.nn.PReLU(5)), (torch.randn(6, 4),))
+
+
+# Bare parameters
+
+@case
+def bare_scale_and_shift(torch: Any) -> Case:
+    nn = torch.nn
+    parts = {"fc": nn.Linear(4, 5), "scale": nn.Parameter(torch.randn(5)), "shift": nn.Parameter(torch.randn(1, 5)),
+             "gain": nn.Parameter(torch.tensor(1.5)), "off": nn.Parameter(torch.randn(3, 1))}
+    return Case(module(torch, parts, lambda s, x: (s.gain * (s.fc(x) * s.scale + s.shift) - s.off).tanh()),
+                (torch.randn(6, 3, 4),))
+
+
+@case
+def bare_parameter_divides_and_is_raised(torch: Any) -> Case:
+    nn = torch.nn
+    parts = {"fc": nn.Linear(4, 5), "d": nn.Parameter(torch.rand(5) + 1), "p": nn.Parameter(torch.rand(5) + 1)}
+    return Case(module(torch, parts, lambda s, x: (s.fc(x).tanh() + 2) ** s.p / s.d), (torch.randn(6, 4),))
+
+
+@case
+def class_token(torch: Any) -> Case:
+    nn = torch.nn
+    parts = {"token": nn.Parameter(torch.randn(1, 1, 4)), "fc": nn.Linear(4, 3)}
+    return Case(module(torch, parts, lambda s, x: s.fc(torch.cat([s.token.expand(x.shape[0], -1, -1), x], 1)).tanh()),
+                (torch.randn(5, 3, 4),))
+
+
+@case
+def weight_made_of_low_rank_factors(torch: Any) -> Case:
+    nn, F = torch.nn, torch.nn.functional
+    fc = nn.Linear(4, 5)
+    fc.weight.requires_grad_(False)
+    parts = {"fc": fc, "A": nn.Parameter(torch.randn(2, 4)), "B": nn.Parameter(torch.randn(5, 2))}
+    return Case(module(torch, parts, lambda s, x: F.linear(x, s.fc.weight + s.B @ s.A, s.fc.bias).tanh()),
+                (torch.randn(6, 4),))
+
+
+@case
+def weight_normalised_by_hand(torch: Any) -> Case:
+    nn, F = torch.nn, torch.nn.functional
+    parts = {"g": nn.Parameter(torch.rand(5, 1)), "v": nn.Parameter(torch.randn(5, 4))}
+    return Case(module(torch, parts, lambda s, x: F.linear(x, s.g * s.v / s.v.pow(2).sum(1, keepdim=True).sqrt()).tanh()),
+                (torch.randn(6, 4),))
+
+
+@case
+def weight_masked_as_many_rows_as_samples(torch: Any) -> Case:
+    nn, F = torch.nn, torch.nn.functional
+    mask = torch.tensor([[1.0, 0, 1, 0], [0, 1, 0, 1], [1, 1, 0, 0], [0, 0, 1, 1]])
+    return Case(module(torch, {"w": nn.Parameter(torch.randn(4, 4))}, lambda s, x: F.linear(x, s.w * mask).tanh()),
+                (torch.randn(4, 4),))
+
+
+@case
+def einsum_with_a_parameter(torch: Any) -> Case:
+    nn = torch.nn
+    return Case(module(torch, {"w": nn.Parameter(torch.randn(4, 2, 3))},
+                       lambda s, x: torch.einsum("nti,ihd->nthd", x, s.w).tanh()), (torch.randn(5, 3, 4),))
+
+
+@case
+def weight_penalty_has_no_samples(torch: Any) -> Case:
+    nn = torch.nn
+    return Case(module(torch, {"fc": nn.Linear(4, 2), "out": nn.Linear(2, 2)},
+                       lambda s, x: (s.out(s.fc(x).tanh()), s.fc.weight.pow(2).sum())),
+                (torch.randn(5, 4),), whole=("fc.weight",), loss=lambda out: out[0].pow(2).sum() + 0.1 * out[1])
+
+
+# Attention, Transformer layers, recurrent layers
+
+@case
+def attention(torch: Any) -> Case:
+    nn = torch.nn
+    return Case(module(torch, {"m": nn.MultiheadAttention(4, 2, batch_first=True), "fc": nn.Linear(4, 2)},
+                       lambda s, x: s.fc(s.m(x, x, x)[0]).tanh()), (torch.randn(5, 3, 4),),
+                factors=("m.in_proj_weight", "m.out_proj.weight"))
+
+
+@case
+def attention_with_as_many_tokens_as_samples(torch: Any) -> Case:
+    nn = torch.nn
+    return Case(module(torch, {"m": nn.MultiheadAttention(4, 2, batch_first=True)},
+                       lambda s, x: s.m(x, x, x, need_weights=False)[0].tanh()), (torch.randn(4, 4, 4),))
+
+
+@case
+def attention_across(torch: Any) -> Case:
+    nn = torch.nn
+    return Case(module(torch, {"m": nn.MultiheadAttention(4, 2, batch_first=True), "fc": nn.Linear(4, 4)},
+                       lambda s, x, y: s.m(s.fc(x), y, y)[0].tanh()), (torch.randn(5, 3, 4), torch.randn(5, 6, 4)))
+
+
+@case
+def attention_of_three_widths_and_extra_keys(torch: Any) -> Case:
+    nn = torch.nn
+    m = nn.MultiheadAttention(4, 2, kdim=3, vdim=5, add_bias_kv=True, add_zero_attn=True, batch_first=True)
+    return Case(module(torch, {"m": m}, lambda s, q, k, v: s.m(q, k, v)[0].tanh()),
+                (torch.randn(4, 3, 4), torch.randn(4, 2, 3), torch.randn(4, 2, 5)))
+
+
+@case
+def attention_tokens_first(torch: Any) -> Case:
+    nn = torch.nn
+    return Case(module(torch, {"m": nn.MultiheadAttention(4, 2)}, lambda s, x: s.m(x, x, x)[0].tanh()),
+                (torch.randn(3, 5, 4),), batch_dim=1)
+
+
+@case
+def encoder_layer(torch: Any) -> Case:
+    nn = torch.nn
+    return Case(nn.TransformerEncoderLayer(4, 2, 6, dropout=0.0, batch_first=True), (torch.randn(5, 3, 4),))
+
+
+@case
+def encoder_layer_in_eval_norm_first(torch: Any) -> Case:
+    nn = torch.nn
+    return Case(nn.TransformerEncoderLayer(4, 2, 6, batch_first=True, norm_first=True).eval(), (torch.randn(5, 3, 4),))
+
+
+@case
+def decoder_layer(torch: Any) -> Case:
+    nn = torch.nn
+    return Case(nn.TransformerDecoderLayer(4, 2, 6, dropout=0.0, batch_first=True),
+                (torch.randn(4, 3, 4), torch.randn(4, 5, 4)))
+
+
+@case
+def whole_transformer(torch: Any) -> Case:
+    nn = torch.nn
+    return Case(nn.Transformer(4, 2, 1, 1, 6, dropout=0.0, batch_first=True), (torch.randn(3, 3, 4), torch.randn(3, 2, 4)))
+
+
+def recurrent(torch: Any, layer: Any, **how: Any) -> Case:
+    nn = torch.nn
+    return Case(module(torch, {"rnn": layer, "fc": nn.Linear(layer.hidden_size * (2 if layer.bidirectional else 1), 2)},
+                       lambda s, x: s.fc(s.rnn(x)[0])), (torch.randn(5, 4, 3) if not how else torch.randn(4, 5, 3),), **how)
+
+
+@case
+def rnn(torch: Any) -> Case:
+    return recurrent(torch, torch.nn.RNN(3, 4, batch_first=True))
+
+
+@case
+def lstm(torch: Any) -> Case:
+    return recurrent(torch, torch.nn.LSTM(3, 4, batch_first=True))
+
+
+@case
+def lstm_two_layers_both_ways(torch: Any) -> Case:
+    return recurrent(torch, torch.nn.LSTM(3, 2, num_layers=2, bidirectional=True, batch_first=True))
+
+
+@case
+def gru(torch: Any) -> Case:
+    return recurrent(torch, torch.nn.GRU(3, 4, batch_first=True))
+
+
+@case
+def gru_tokens_first(torch: Any) -> Case:
+    return recurrent(torch, torch.nn.GRU(3, 4), batch_dim=1)
+
+
+@case
+def lstm_last_state(torch: Any) -> Case:
+    nn = torch.nn
+    return Case(module(torch, {"rnn": nn.LSTM(3, 4, batch_first=True)}, lambda s, x: torch.cat(
+        [s.rnn(x)[1][0][0], s.rnn(x)[1][1][0]], 1)), (torch.randn(5, 4, 3),))
+
+
+@case
+def lstm_cell_over_time(torch: Any) -> Case:
+    def forward(s: Any, x: Any) -> Any:
+        h = c = torch.zeros(x.shape[0], 4)
+        for t in range(x.shape[1]):
+            h, c = s.cell(x[:, t], (h, c))
+        return h
+    return Case(module(torch, {"cell": torch.nn.LSTMCell(3, 4)}, forward), (torch.randn(5, 3, 3),))
+
+
+# Parts that are not trained, not called, not reached
+
+@case
+def frozen_parameters(torch: Any) -> Case:
+    model = mlp(torch, torch.nn.Tanh())
+    model[0].weight.requires_grad_(False)
+    model[2].bias.requires_grad_(False)
+    return Case(model, (torch.randn(6, 4),))
+
+
+@case
+def layer_never_called(torch: Any) -> Case:
+    nn = torch.nn
+    return Case(module(torch, {"fc": nn.Linear(4, 3), "never": nn.Linear(4, 3), "lost": nn.Linear(3, 3)},
+                       lambda s, x: (s.fc(x), s.lost(s.fc(x)))[0].tanh()), (torch.randn(6, 4),))
+
+
+@case
+def checkpointed(torch: Any) -> Case:
+    from importlib import import_module
+    checkpoint = import_module(f"{torch.__name__}.utils.checkpoint").checkpoint
+    nn = torch.nn
+    parts = {"one": nn.Linear(4, 5), "two": nn.Linear(5, 3)}
+    return Case(module(torch, parts, lambda s, x: checkpoint(lambda y: s.two(s.one(y).tanh()), x, use_reentrant=False)),
+                (torch.randn(6, 4),))
+
+
+@case(engines=("torch",))
+def checkpointed_reentrant(torch: Any) -> Case:
+    from torch.utils.checkpoint import checkpoint
+    nn = torch.nn
+    parts = {"one": nn.Linear(4, 5), "two": nn.Linear(5, 3), "out": nn.Linear(3, 2)}
+    return Case(module(torch, parts, lambda s, x: s.out(checkpoint(
+        lambda y: s.two(y.tanh()), s.one(x), use_reentrant=True))), (torch.randn(6, 4),))
+
+
+@case(engines=("torch",))
+def parametrised_weight(torch: Any) -> Case:
+    from torch.nn.utils.parametrizations import weight_norm
+    return Case(torch.nn.Sequential(weight_norm(torch.nn.Linear(4, 5)), torch.nn.Tanh(), torch.nn.Linear(5, 2)),
+                (torch.randn(6, 4),))
+
+
+@case
+def custom_function_is_not_seen(torch: Any) -> Case:
+    class Own(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any, w: Any) -> Any:
+            ctx.save_for_backward(x, w)
+            return x @ w
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            x, w = ctx.saved_tensors
+            return g @ w.t(), x.t() @ g
+    nn = torch.nn
+    return Case(module(torch, {"fc": nn.Linear(4, 5), "w": nn.Parameter(torch.randn(5, 2))},
+                       lambda s, x: Own.apply(s.fc(x), s.w).tanh()), (torch.randn(6, 4),), missing=("w",))
