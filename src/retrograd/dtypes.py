@@ -421,14 +421,19 @@ cpu: Final = device("cpu")
 
 
 def check_device(d: object) -> None:
-    """Accept None and the CPU as the argument device=d of a function; RuntimeError for any other device."""
+    """Accept None and the CPU as the argument device=d of a function; PyTorch's error for any other device."""
     if d is None or d is cpu or d == "cpu":
         return
     found = d if isinstance(d, device) else device(d)
     if found.type != "cpu":
-        raise RuntimeError(
+        ours = (
             f"retrograd computes on the CPU and has no device '{found}'. Leave device= out, or choose it with "
             "device = 'cuda' if torch.cuda.is_available() else 'cpu', which is 'cpu' here.")
+        if found.type == "cuda":
+            raise AssertionError("Torch not compiled with CUDA enabled\n" + ours)
+        if found.type == "mps":
+            raise RuntimeError("PyTorch is not linked with support for mps devices\n" + ours)
+        raise RuntimeError(ours)
 
 
 class _Constant:

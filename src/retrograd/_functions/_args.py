@@ -10,7 +10,7 @@ from .. import dtypes
 from .._engine import promote
 from .._engine.modes import grad_on
 from .._engine.tensor import TensorBase, bump, wants_grad, wrap
-from .._engine.views import OVERLAP, check_cast, guard, overlaps
+from .._engine.views import OVERLAP, PARTLY, address, check_cast, dense, guard, overlaps
 
 OPERANDS = (TensorBase, bool, int, float, np.ndarray, np.generic)
 
@@ -86,6 +86,16 @@ def dims_of(dim: Any, ndim: int) -> tuple[int, ...]:
     if not ndim:
         return ()
     return tuple(sorted(found)) or tuple(range(ndim))
+
+
+def separate(x: TensorBase, *others: Any) -> None:
+    """RuntimeError when one of the others, which an edit of x reads, shows some of x's memory (both without gaps)."""
+    a = x.array
+    for y in others:
+        b = y.array if isinstance(y, TensorBase) else None
+        if b is not None and b.size and a.size and dense(a) and dense(b) and \
+                -b.nbytes < address(b) - address(a) < a.nbytes:
+            raise RuntimeError(PARTLY)
 
 
 def shape_of(sizes: tuple[Any, ...]) -> tuple[int, ...]:

@@ -29,9 +29,9 @@ METHODS = ["relu", "relu_", "hardshrink", "prelu", "softmax", "log_softmax"]
 FUNCTIONAL = [
     "relu", "relu_", "relu6", "leaky_relu", "leaky_relu_", "elu", "elu_", "selu", "selu_", "celu", "celu_", "gelu",
     "silu", "mish", "softplus", "softsign", "hardtanh", "hardtanh_", "hardswish", "hardsigmoid", "logsigmoid",
-    "tanhshrink", "softshrink", "hardshrink", "threshold", "threshold_", "glu", "prelu", "rrelu", "rrelu_", "softmax",
-    "log_softmax", "softmin", "gumbel_softmax", "dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout",
-    "feature_alpha_dropout",
+    "tanhshrink", "softshrink", "hardshrink", "threshold", "threshold_", "glu", "prelu", "rrelu", "rrelu_",
+    "F_softmax as softmax", "F_log_softmax as log_softmax", "softmin", "gumbel_softmax", "F_dropout as dropout", "dropout1d",
+    "dropout2d", "dropout3d", "F_alpha_dropout as alpha_dropout", "F_feature_alpha_dropout as feature_alpha_dropout",
 ]
 
 
@@ -265,8 +265,6 @@ def implicit_dim(name: str, ndim: int, stacklevel: int) -> int:
 
 
 def soft(name: str, op: Any, input: Any, dim: Any, stacklevel: Any, dtype: Any, out: Any) -> Any:
-    if isinstance(stacklevel, dtypes.dtype):        # torch.softmax(input, dim, dtype)
-        stacklevel, dtype = 3, stacklevel
     x = tensor(input, name)
     if dim is None:
         dim = implicit_dim(name, x.array.ndim, stacklevel + 1)
@@ -286,14 +284,30 @@ def soft(name: str, op: Any, input: Any, dim: Any, stacklevel: Any, dtype: Any, 
     return finish(node.run(x), out, name, x)
 
 
-def softmax(input: Any, dim: int | None = None, _stacklevel: Any = 3, dtype: Any = None, *, out: Any = None) -> Any:
+def softmax(input: Any, dim: Any = None, dtype: Any = None, *, out: Any = None) -> Any:
     """exp(input) / sum(exp(input)) along dim; dtype: convert first."""
-    return soft("softmax", activation.SoftmaxBackward0, input, dim, _stacklevel, dtype, out)
+    return soft("softmax", activation.SoftmaxBackward0, input, needed(dim, "softmax"), 3, dtype, out)
 
 
-def log_softmax(input: Any, dim: int | None = None, _stacklevel: Any = 3, dtype: Any = None, *, out: Any = None) -> Any:
+def log_softmax(input: Any, dim: Any = None, dtype: Any = None, *, out: Any = None) -> Any:
     """input - log(sum(exp(input))) along dim; dtype: convert first."""
-    return soft("log_softmax", activation.LogSoftmaxBackward0, input, dim, _stacklevel, dtype, out)
+    return soft("log_softmax", activation.LogSoftmaxBackward0, input, needed(dim, "log_softmax"), 3, dtype, out)
+
+
+def needed(dim: Any, function: str) -> Any:
+    if dim is None:
+        raise TypeError(f'{function}() missing 1 required positional arguments: "dim"')
+    return dim
+
+
+def F_softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
+    """torch.softmax, which chooses a dim with a warning when none is given."""
+    return soft("softmax", activation.SoftmaxBackward0, input, dim, _stacklevel, dtype, None)
+
+
+def F_log_softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
+    """torch.log_softmax, which chooses a dim with a warning when none is given."""
+    return soft("log_softmax", activation.LogSoftmaxBackward0, input, dim, _stacklevel, dtype, None)
 
 
 def softmin(input: Any, dim: int | None = None, _stacklevel: Any = 3, dtype: Any = None) -> Any:
@@ -356,57 +370,74 @@ def per_feature(x: TensorBase) -> tuple[int, ...]:
     return sizes[:2] + (1,) * (len(sizes) - 2)
 
 
-def dropout(
-    input: Any, p: float = 0.5, training: bool = True, inplace: bool = False, *, train: bool | None = None,
-) -> Any:
+def F_dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
     """In training, zero each element with probability p and divide the others by 1 - p; else input itself.
 
     Srivastava et al. 2014; draws from torch.random's default generator.
     """
-    x = tensor(input, "dropout")
     probability(p)
-    on = training if train is None else train
-    return drop(x, p, x.array.shape, False, inplace) if on else input
+    return dropping("dropout", input, p, training, inplace)
 
 
-def alpha_dropout(
-    input: Any, p: float = 0.5, training: bool = False, inplace: bool = False, *, train: bool | None = None,
-) -> Any:
+def F_alpha_dropout(input: Any, p: float = 0.5, training: bool = False, inplace: bool = False) -> Any:
     """Dropout that keeps mean and variance of selu activations.   Klambauer et al. 2017"""
-    x = tensor(input, "alpha_dropout")
     probability(p)
-    on = training if train is None else train
-    return drop(x, p, x.array.shape, True, inplace) if on else input
+    return dropping("alpha_dropout", input, p, training, inplace)
 
 
-def feature_alpha_dropout(
-    input: Any, p: float = 0.5, training: bool = False, inplace: bool = False, *, train: bool | None = None,
-) -> Any:
+def F_feature_alpha_dropout(input: Any, p: float = 0.5, training: bool = False, inplace: bool = False) -> Any:
     """alpha_dropout of whole channels (dims 0 and 1 tell them apart)."""
-    x = tensor(input, "feature_alpha_dropout")
     probability(p)
-    on = training if train is None else train
-    return drop(x, p, per_feature(x), True, inplace) if on else input
+    return dropping("feature_alpha_dropout", input, p, training, inplace)
 
 
-def feature_dropout(input: Any, p: float, train: bool, inplace: bool = False) -> Any:
-    """Dropout of whole channels (dims 0 and 1 tell them apart)."""
-    x = tensor(input, "feature_dropout")
+def dropping(name: str, input: Any, p: float, train: bool, inplace: bool = False) -> Any:
+    """What all dropouts are: of elements or whole features, to zero or to selu's lowest value ("alpha")."""
+    x = tensor(input, name)
     probability(p, RuntimeError)
-    return drop(x, p, per_feature(x), False, inplace) if train else input
+    if not train:
+        return input
+    return drop(x, p, per_feature(x) if "feature" in name else x.array.shape, "alpha" in name, inplace)
 
 
-dropout_ = changing("dropout_", dropout, "In place: dropout.")
-alpha_dropout_ = changing("alpha_dropout_", alpha_dropout, "In place: alpha_dropout.")
-feature_dropout_ = changing("feature_dropout_", feature_dropout, "In place: feature_dropout.")
-feature_alpha_dropout_ = changing("feature_alpha_dropout_", feature_alpha_dropout, "In place: feature_alpha_dropout.")
+def dropout(input: Any, p: float, train: bool) -> Any:
+    """F.dropout with every argument given."""
+    return dropping("dropout", input, p, train)
+
+
+def alpha_dropout(input: Any, p: float, train: bool) -> Any:
+    """F.alpha_dropout with every argument given."""
+    return dropping("alpha_dropout", input, p, train)
+
+
+def feature_alpha_dropout(input: Any, p: float, train: bool) -> Any:
+    """F.feature_alpha_dropout with every argument given."""
+    return dropping("feature_alpha_dropout", input, p, train)
+
+
+def feature_dropout(input: Any, p: float, train: bool) -> Any:
+    """Dropout of whole channels (dims 0 and 1 tell them apart)."""
+    return dropping("feature_dropout", input, p, train)
+
+
+def dropping_(name: str) -> Function:
+    def dropout_(input: Any, p: float, train: bool) -> Any:
+        return dropping(name, input, p, train, True)
+    dropout_.__name__ = dropout_.__qualname__ = name
+    dropout_.__doc__ = f"In place: {name[:-1]}."
+    return dropout_
+
+
+dropout_, alpha_dropout_ = dropping_("dropout_"), dropping_("alpha_dropout_")
+feature_dropout_, feature_alpha_dropout_ = dropping_("feature_dropout_"), dropping_("feature_alpha_dropout_")
 
 
 def channels(x: TensorBase, p: float, training: bool, inplace: bool, batched: bool) -> Any:
     """feature_dropout; an input without a batch gets one for the moment."""
     if batched:
-        return feature_dropout(x, p, training, inplace)
-    y = feature_dropout(shape.UnsqueezeBackward0(0).run_(x) if inplace else shape.unsqueeze(x, 0), p, training, inplace)
+        return dropping("feature_dropout", x, p, training, inplace)
+    one = shape.UnsqueezeBackward0(0).run_(x) if inplace else shape.unsqueeze(x, 0)
+    y = dropping("feature_dropout", one, p, training, inplace)
     return shape.SqueezeBackward1(0).run_(y) if inplace else shape.squeeze_dim(y, 0)
 
 
@@ -444,7 +475,7 @@ def dropout2d(input: Any, p: float = 0.5, training: bool = True, inplace: bool =
             "- input is interpreted as shape (N, C, L), where C is the channel dim. This behavior will change in a "
             "future release to interpret the input as one without a batch dimension, i.e. shape (C, H, W). To maintain "
             "the 1D channel-wise dropout behavior, please switch to using dropout1d instead.", stacklevel=2)
-    return feature_dropout(x, p, training, inplace) if p and training else input
+    return dropping("feature_dropout", x, p, training, inplace) if p and training else input
 
 
 def dropout3d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:

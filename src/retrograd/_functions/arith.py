@@ -3,9 +3,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from .._engine import promote
 from .._engine.tensor import TensorBase
-from .._ops import arith, loss
+from .._ops import arith, number
 from ..dtypes import typename
 from ._args import OPERANDS, finish, operand, operands, refused, tensor
 
@@ -69,6 +71,10 @@ def factor(alpha: Any, a: Any, b: Any, function: str) -> Any:
         raise RuntimeError("Boolean alpha only supported for Boolean results.")
     if isinstance(alpha, float) and dtype.kind in "iub":
         raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
+    if dtype.kind not in "fV":
+        if not -2**63 <= alpha < 2**63:
+            raise OverflowError("int too big to convert")
+        return np.asarray(alpha).astype(dtype).item()               # wraps around
     return alpha
 
 
@@ -196,8 +202,8 @@ def trapezoid(y: Any, x: Any = None, *, dx: Any = 1, dim: int = -1) -> Any:
         if n == 0:
             return a.sum(dim)
         dx = dx.array.item() if isinstance(dx, TensorBase) else dx
-        return arith.MulBackward1(dx).run(
-            a.sum(dim) - arith.MulBackward1(0.5).run(a.select(dim, 0) + a.select(dim, -1)))
+        return number.MulBackward1(dx).run(
+            a.sum(dim) - number.MulBackward1(0.5).run(a.select(dim, 0) + a.select(dim, -1)))
     steps: Any = tensor(x, "trapezoid", "x", 2)
     if steps.array.ndim == 1:
         if len(steps) != n:
@@ -206,7 +212,7 @@ def trapezoid(y: Any, x: Any = None, *, dx: Any = 1, dim: int = -1) -> Any:
     else:
         steps = steps.diff(dim=dim)
     twice: Any = ((a.narrow(dim, 0, n - 1) + a.narrow(dim, 1, n - 1)) * steps).sum(dim)
-    return loss.div_number(twice, 2.0)
+    return number.div_number(twice, 2.0)
 
 
 subtract, subtract_ = sub, sub_

@@ -10,7 +10,7 @@ from .._engine import names
 from .._engine.modes import grad_on
 from .._engine.op import watch
 from .._engine.tensor import TensorBase, bump, wants_grad, wrap
-from .._ops import create, embed, index, linalg, loss, shape
+from .._ops import create, embed, index, linalg, number, shape
 from ._args import tensor
 
 __all__ = ["embedding", "embedding_bag", "embedding_renorm_"]
@@ -230,8 +230,8 @@ def scaled_dot_product_attention(
     if enable_gqa:
         k, v = shared(q, k), shared(q, v)
     half = math.sqrt(factor) if factor > 0 else 1.0
-    left = loss.MulBackward1(half).run(q)
-    right = loss.MulBackward1(half if factor > 0 else factor).run(shape.transpose(k, -2, -1))
+    left = number.MulBackward1(half).run(q)
+    right = number.MulBackward1(half if factor > 0 else factor).run(shape.transpose(k, -2, -1))
     scores = linalg.matmul(left, right)
     if mask is not None:
         linalg.batch_shape(tuple(scores.array.shape), tuple(mask.array.shape))

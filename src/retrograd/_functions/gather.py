@@ -15,7 +15,7 @@ from .._engine.tensor import TensorBase, wrap
 from .._ops import gather as ops
 from .._ops import index as language
 from .._ops import shape
-from ._args import dim_of, finish, tensor
+from ._args import dim_of, finish, separate, tensor
 from .reduce import aliased, scalar_name
 from .shape import reshaped
 
@@ -164,7 +164,9 @@ def scatter(input: Any, dim: int, index: Any, src: Any = None, *, value: Any = N
 
 def scatter_(input: Any, dim: int, index: Any, src: Any = None, *, value: Any = None, reduce: str | None = None) -> Any:
     """In place: scatter."""
-    return scattered(input, dim, index, value if src is None else src, reduce, True)
+    x = tensor(input, "scatter_")
+    separate(x, index, src)
+    return scattered(x, dim, index, value if src is None else src, reduce, True)
 
 
 def scatter_add(input: Any, dim: int, index: Any, src: Any) -> Any:
@@ -177,6 +179,7 @@ def scatter_add(input: Any, dim: int, index: Any, src: Any) -> Any:
 def scatter_add_(input: Any, dim: int, index: Any, src: Any) -> Any:
     """In place: scatter_add."""
     op, src = scatter_adder(input, dim, index, src, "scatter_add_")
+    separate(input, index, src)
     return op.run_(input, src)
 
 
@@ -375,6 +378,7 @@ def index_copy(input: Any, dim: int, index: Any, source: Any, *, out: Any = None
 def index_copy_(input: Any, dim: int, index: Any, source: Any) -> Any:
     """In place: index_copy."""
     op, b = copier(input, dim, index, source)
+    separate(input, index, b)
     return op.run_(input, b)
 
 
@@ -446,7 +450,9 @@ def index_put(input: Any, indices: Any, values: Any, accumulate: bool = False) -
 def index_put_(input: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
     """In place: index_put."""
     values = tensor(values, "index_put_", "values", 3)
-    return put_index(input, indices, values, accumulate).run_(input, values)
+    op = put_index(input, indices, values, accumulate)
+    separate(input, values, *indices)
+    return op.run_(input, values)
 
 
 # Masks

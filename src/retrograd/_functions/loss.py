@@ -17,7 +17,7 @@ from .._engine import names, promote
 from .._engine.op import watch
 from .._engine.tensor import TensorBase, wrap
 from .._engine.views import check_cast
-from .._ops import activation, arith, choose, create, loss, moment, pointwise, shape, step
+from .._ops import activation, arith, choose, create, loss, moment, number, pointwise, shape, step
 from .._ops import reduce as sums
 from .._ops.cast import cast
 from ._args import dim_of, tensor
@@ -149,7 +149,12 @@ def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 
     kind = kind_of(reduction)
     if delta <= 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
+    own = x.array.dtype
+    if t.array.dtype.kind in "fV":
+        check_cast(promote.result_dtype([x.array, t.array]), own)
     floats("huber_cpu", x, t)
+    if t.array.dtype != own:                                # the result is of input's dtype
+        t = cast(t, own)
     if weight is None:
         return loss.HuberLossBackward0(kind, delta).run(x, t)
     y = loss.HuberLossBackward0(loss.NONE, delta).run(x, t)
@@ -280,7 +285,7 @@ def smoothed(
         each = arith.div(sums.sum(each), wrap(count))
     else:
         each = reduced(each, kind)
-    return arith.add(loss.mul_number(hard, 1 - smoothing), loss.mul_number(each, smoothing / classes))
+    return arith.add(number.mul_number(hard, 1 - smoothing), number.mul_number(each, smoothing / classes))
 
 
 def soft_targets(
@@ -299,14 +304,14 @@ def soft_targets(
     y = log_softmax(x, at)
     if smoothing:
         check_smoothing(smoothing)
-        t = loss.add_number(loss.mul_number(t, 1 - smoothing), smoothing / classes)
+        t = number.add_number(number.mul_number(t, 1 - smoothing), smoothing / classes)
     y = arith.mul(y, t)
     if w is not None:
         y = arith.mul(y, across(w, x.array.ndim, at))
     if kind == loss.NONE:
         return arith.neg(sums.sum_dims(y, (at,), False) if x.array.ndim else y)
     y = arith.neg(sums.sum(y))
-    return loss.div_number(y, x.array.size / classes) if kind == loss.MEAN else y
+    return number.div_number(y, x.array.size / classes) if kind == loss.MEAN else y
 
 
 def binary_cross_entropy(
@@ -414,7 +419,7 @@ def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
 def pairwise_distance(x1: Any, x2: Any, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Any:
     """The p-norm of x1 - x2 + eps along the last dim."""
     a, b = tensor(x1, "pairwise_distance", "x1"), tensor(x2, "pairwise_distance", "x2", 2)
-    d = loss.add_number(arith.sub(a, b), eps)
+    d = number.add_number(arith.sub(a, b), eps)
     return loss.NormBackward1(p, (d.array.ndim - 1,) if d.array.ndim else (), keepdim).run(d)
 
 
@@ -445,12 +450,12 @@ def cosine_embedding_loss(
         return sum_last(arith.mul(x, y), t.ndim)
 
     product = dot(a, b)
-    sizes = arith.mul(loss.add_number(dot(a, a), 1e-12), loss.add_number(dot(b, b), 1e-12))
+    sizes = arith.mul(number.add_number(dot(a, a), 1e-12), number.add_number(dot(b, b), 1e-12))
     cosine = arith.div(product, pointwise.sqrt(sizes))
     promote.check_broadcast(t, cosine.array)
     zeros = wrap(np.zeros_like(cosine.array))
     same = choose.where(t == 1, arith.sub(1.0, cosine), zeros)
-    other = choose.where(t == -1, above(loss.sub_number(cosine, margin)), zeros)
+    other = choose.where(t == -1, above(number.sub_number(cosine, margin)), zeros)
     return reduced(arith.add(same, other), kind)
 
 
@@ -470,7 +475,7 @@ def margin_ranking_loss(
         raise RuntimeError(
             "margin_ranking_loss : All input tensors should have same dimension but got sizes: "
             f"input1: {_size.of(a.array.shape)}, input2: {_size.of(b.array.shape)}, target: {_size.of(t.array.shape)} ")
-    return reduced(above(loss.add_number(arith.mul(arith.neg(t), arith.sub(a, b)), margin)), kind)
+    return reduced(above(number.add_number(arith.mul(arith.neg(t), arith.sub(a, b)), margin)), kind)
 
 
 def triplet_margin_loss(
@@ -490,7 +495,7 @@ def triplet_margin_loss(
     near, far = pairwise_distance(a, b, p, eps), pairwise_distance(a, c, p, eps)
     if swap:
         far = choose.minimum(far, pairwise_distance(b, c, p, eps))
-    return reduced(above(arith.sub(loss.add_number(near, margin), far)), kind)
+    return reduced(above(arith.sub(number.add_number(near, margin), far)), kind)
 
 
 def same_dims(a: TensorBase, b: TensorBase, c: TensorBase) -> None:
@@ -526,9 +531,9 @@ def poisson_nll_loss(
     if log_input:
         y = arith.sub(pointwise.exp(x), arith.mul(t, x))
     else:
-        y = arith.sub(x, arith.mul(t, pointwise.log(loss.add_number(x, eps))))
+        y = arith.sub(x, arith.mul(t, pointwise.log(number.add_number(x, eps))))
     if full:
-        half = loss.mul_number(pointwise.log(loss.mul_number(t, 2 * math.pi)), 0.5)
+        half = number.mul_number(pointwise.log(number.mul_number(t, 2 * math.pi)), 0.5)
         term = arith.add(arith.sub(arith.mul(t, pointwise.log(t)), t), half)
         y = arith.add(y, choose.masked_fill(term, t.array <= 1, 0.0))
     return reduced(y, kind)

@@ -8,7 +8,7 @@ import numpy as np
 from .._engine import names
 from .._engine.modes import grad_on
 from .._engine.tensor import bump, wants_grad, wrap
-from .._ops import arith, cast, create, loss, norm, pad, pointwise, shape, step
+from .._ops import arith, cast, create, norm, number, pad, pointwise, shape, step
 from .._ops import reduce as sums
 from .._ops.linalg import count, fold
 from ._args import finish, tensor
@@ -248,7 +248,7 @@ def rms_norm(input: Any, normalized_shape: Any, weight: Any = None, eps: float |
     small = eps if eps is not None else float(np.finfo(wide.array.dtype).eps)
     dims = tuple(range(x.ndim - len(over), x.ndim))
     square = sums.mean_dims(arith.pow(wide, 2), dims, True)
-    y = wide * pointwise.rsqrt(loss.AddBackward1(small).run(square))
+    y = wide * pointwise.rsqrt(number.AddBackward1(small).run(square))
     if weight is not None:
         y = y * weight
     return y if y.array.dtype == own else cast.cast(y, own)

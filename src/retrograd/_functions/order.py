@@ -7,8 +7,8 @@ import numpy as np
 
 from .._engine.tensor import TensorBase, wrap
 from .._ops import extremes, order
-from ._args import dim_of, finish, tensor
-from .reduce import aliased, chosen, is_int, pair, refused, scalar_name, some
+from ._args import dim_of, finish, refused, tensor
+from .reduce import aliased, chosen, is_int, pair, scalar_name, some
 
 __all__ = [
     "sort", "argsort", "msort", "topk", "kthvalue", "unique", "unique_consecutive", "searchsorted", "bucketize",

@@ -13,6 +13,7 @@ from .._engine.tensor import TensorBase, wrap
 from .._engine.views import check_cast
 from .._ops import choose, pair, pointwise, step
 from .._ops.cast import floating
+from .._ops.index import check_number
 from .._tensor import Tensor
 from ._args import OPERANDS, finish, operand, refused, tensor
 
@@ -446,16 +447,32 @@ def clamp_cast(x: TensorBase, *numbers: Any) -> None:
             f"result type {names.SCALAR[have.name]} can't be cast to the desired output type {names.C[x.array.dtype.name]}")
 
 
+def bound(function: str, input: Any, value: Any, name: str, position: int = 2) -> tuple[Any, Any]:
+    """The operands of clamp_min or clamp_max; RuntimeError for a number that the result's dtype does not hold."""
+    x: Any = clamped(input, value, function, name)
+    limit = operand(value, function, name, position)
+    if not isinstance(limit, TensorBase):
+        check_number(limit, promote.result_dtype([x.array, limit]))
+    return x, limit
+
+
+def clamped(input: Any, value: Any, function: str, name: str) -> Any:
+    if not isinstance(input, TensorBase) and isinstance(input, OPERANDS):
+        raise refused(function, (input, value), f"(Tensor input, Tensor {name}, *, Tensor out = None)",
+                      f"(Tensor input, Number {name}, *, Tensor out = None)")
+    return tensor(input, function)
+
+
 def clamp_min(input: Any, min: Any, *, out: Any = None) -> Any:
     """max(input, min), min a number or a tensor."""
-    x, low = tensor(input, "clamp_min"), operand(min, "clamp_min", "min")
+    x, low = bound("clamp_min", input, min, "min")
     op: Any = step.ClampMinBackward1() if isinstance(low, TensorBase) else step.ClampMinBackward0(low)
     return finish(apply(op, x, low), out, "clamp_min", x, low)
 
 
 def clamp_min_(input: Any, min: Any) -> Any:
     """In place: clamp_min."""
-    x, low = tensor(input, "clamp_min_"), operand(min, "clamp_min_", "min", 1)
+    x, low = bound("clamp_min_", input, min, "min", 1)
     if isinstance(low, TensorBase):
         return step.ClampMinBackward1().run_(x, low)
     clamp_cast(x, low)
@@ -464,14 +481,14 @@ def clamp_min_(input: Any, min: Any) -> Any:
 
 def clamp_max(input: Any, max: Any, *, out: Any = None) -> Any:
     """min(input, max), max a number or a tensor."""
-    x, high = tensor(input, "clamp_max"), operand(max, "clamp_max", "max")
+    x, high = bound("clamp_max", input, max, "max")
     op: Any = step.ClampMaxBackward1() if isinstance(high, TensorBase) else step.ClampMaxBackward0(high)
     return finish(apply(op, x, high), out, "clamp_max", x, high)
 
 
 def clamp_max_(input: Any, max: Any) -> Any:
     """In place: clamp_max."""
-    x, high = tensor(input, "clamp_max_"), operand(max, "clamp_max_", "max", 1)
+    x, high = bound("clamp_max_", input, max, "max", 1)
     if isinstance(high, TensorBase):
         return step.ClampMaxBackward1().run_(x, high)
     clamp_cast(x, high)
@@ -541,6 +558,7 @@ def fill_op(x: TensorBase, mask: Any, value: Any, name: str) -> Any:
             f"masked_fill_ only supports boolean masks, but got mask with dtype {names.C[m.dtype.name]}")
     promote.check_broadcast(m, x.array)
     if isinstance(value, TensorBase):
+        check_number(value.array.item(), x.array.dtype)
         return pair.MaskedFillBackward1(kept)
     return choose.MaskedFillBackward0(kept, operand(value, name, "value", 3))
 

@@ -15,7 +15,7 @@ from .. import dtypes
 from .._engine.op import watch
 from .._engine.tensor import TensorBase, wrap
 from .._ops import arith, cast, choose, extremes, gather, moment, order, reduce, scan, shape
-from ._args import dim_of, dims_of, finish, tensor, write_out
+from ._args import dim_of, dims_of, finish, refused, tensor, write_out
 
 __all__ = [
     "sum", "nansum", "mean", "nanmean", "prod", "max", "min", "amax", "amin", "aminmax", "argmax", "argmin", "norm",
@@ -96,14 +96,6 @@ def aliased(f: Callable[..., Any]) -> Callable[..., Any]:
                 kwargs["keepdim"] = kwargs.pop("keepdims")
         return f(*args, **kwargs)
     return call
-
-
-def refused(function: str, args: tuple[Any, ...], *forms: str) -> TypeError:
-    """PyTorch's error for arguments that fit no signature."""
-    got = ", ".join(dtypes.typename(a) for a in args)
-    return TypeError(
-        f"{function}() received an invalid combination of arguments - got ({got}), but expected one of:\n"
-        + "".join(f" * {form}\n" for form in forms))
 
 
 def scalar_name(x: TensorBase) -> str:
@@ -715,13 +707,13 @@ def quantiles(name: str, input: Any, q: Any, dim: Any, keepdim: bool, how: str, 
     else:
         if a.ndim > 1:                                              # (..., 1 at `at`, ..., q) -> (q, ..., 1, ...)
             y = shape.permute(y, (a.ndim, *range(a.ndim)))
-            y = y if keepdim else shape.squeeze_dim(y, at + 1)
+            y = y if keepdim else shape.SqueezeBackward4(at + 1).run(y)
         elif keepdim and a.ndim:
             y = shape.unsqueeze(y, 1)
         elif not a.ndim:
             y = shape.reshape(y, qs.shape)
     if not isinstance(q, TensorBase) or not q.array.ndim:
-        y = shape.squeeze_dim(y, 0)
+        y = shape.SqueezeBackward4(0).run(y)
     return finish(y, out, name, x)
 
 

@@ -15,8 +15,8 @@ from .._engine.views import address
 from .._ops import create
 from .._ops import index as indexing
 from .._ops import shape as ops
-from ._args import dim_of, dims_of, shape_of, tensor
-from .reduce import aliased, dim_in, is_int, refused
+from ._args import dim_of, dims_of, refused, shape_of, tensor
+from .reduce import aliased, dim_in, is_int
 
 __all__ = [
     "reshape", "flatten", "unflatten", "ravel", "permute", "transpose", "swapaxes", "swapdims", "t", "adjoint",

@@ -134,23 +134,6 @@ class MulBackward0(Binary):
 
 
 @final
-class MulBackward1(Unary):
-    """x * number, where PyTorch's own functions do it"""
-
-    shows: ClassVar[Any] = {"other": "number"}
-
-    def __init__(self, number: Any) -> None:
-        self.number: Any = number
-
-    def forward(self, x: Array) -> Array:
-        x, n = promote.operands(x, self.number, promote.SAME)
-        return x * n
-
-    def grad(self, g: Value, x: Value, y: Value) -> Value:
-        return g * self.number
-
-
-@final
 class DivBackward0(Binary):
     kind = promote.FLOAT
     reads_a = B

@@ -437,16 +437,22 @@ def refuse_bytes(x: TensorBase, where: Any, value: Value) -> None:
 
 
 FIXED: Final = {
-    "int8": "int8_t", "uint8": "uint8_t", "int16": "int16_t", "int32": "int", "int64": "int64_t", "float32": "float"}
+    "int8": "int8_t", "uint8": "uint8_t", "int16": "int16_t", "int32": "int", "int64": "int64_t", "float32": "float",
+    "float16": "c10::Half", "bfloat16": "c10::BFloat16"}
+TOP: Final = {"float16": 65520.0, "bfloat16": 3.395e38, "float32": 3.4028235677973366e38}    # what rounds to more is inf
 
 
-def check_number(value: Any, dtype: Any) -> None:
-    """RuntimeError when a Python number does not fit into dtype.  (Half precision becomes inf, uint8 may wrap once.)"""
+def check_number(value: Any, dtype: Any, halves: bool = True) -> None:
+    """RuntimeError when a Python number does not fit into dtype.  (uint8 may wrap once; not `halves`: those become inf.)
+    """
     kind = dtype.kind
     if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
         raise ValueError("Overflow when unpacking long long")
-    if kind == "f":
-        if dtype.itemsize != 4 or -3.5e38 < value < 3.5e38 or value != value or value - value != 0:
+    if kind == "f" or kind == "V":
+        if dtype.itemsize == 8 or (dtype.itemsize == 2 and not halves) or value != value or value - value != 0:
+            return
+        top: Any = TOP[dtype.name]
+        if -top < value < top:
             return
     elif kind == "i" or kind == "u":
         info = np.iinfo(dtype)
@@ -481,7 +487,7 @@ def assign_at(part: TensorBase, rest: Any, value: Value, where: Any) -> None:
         if value.array.ndim > 1:
             value = without_lead(value)
     else:
-        check_number(value, part.array.dtype)
+        check_number(value, part.array.dtype, False)
     op = IndexPutBackward0(rest, False)
     watch_all(op, where)
     op.run_(part, value)
@@ -491,7 +497,7 @@ def assign(part: TensorBase, value: Value) -> None:
     """A value of part's shape is copied, a single number fills, anything else is expanded first."""
     have: Shape = part.array.shape
     if not isinstance(value, TensorBase):
-        check_number(value, part.array.dtype)
+        check_number(value, part.array.dtype, False)
         if have:
             fill_(part, value)
         else:
