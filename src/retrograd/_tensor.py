@@ -589,11 +589,14 @@ class Tensor(TensorBase):
 
     def to(self, *args: Any, **kwargs: Any) -> Any:
         """In another dtype: to(dtype), to(tensor), to(device[, dtype]).  Itself when nothing changes and not copy."""
+        layout = kwargs.get("memory_format")
         dtype, copy = conversion(args, kwargs)
         want = None if dtype is None else dtypes.to_numpy(dtype, "to")
         if want is None or want == self.array.dtype:
-            return cast.cast(self, self.array.dtype) if copy else self
-        return cast.cast(self, want)
+            out = cast.cast(self, self.array.dtype) if copy else self
+        else:
+            out = cast.cast(self, want)
+        return out.contiguous() if layout is dtypes.contiguous_format else out
 
     def type(self, dtype: Any = None, non_blocking: bool = False) -> Any:
         """Without argument the name, such as 'torch.FloatTensor'; else the tensor cast to it."""
@@ -614,45 +617,45 @@ class Tensor(TensorBase):
         """Cast to the dtype of `other`."""
         return self.to(other.dtype)
 
-    def double(self) -> Any:
+    def double(self, *, memory_format: Any = None) -> Any:
         """In float64."""
-        return self.to(dtypes.float64)
+        return self.to(dtypes.float64, memory_format=memory_format)
 
-    def float(self) -> Any:
+    def float(self, *, memory_format: Any = None) -> Any:
         """In float32."""
-        return self.to(dtypes.float32)
+        return self.to(dtypes.float32, memory_format=memory_format)
 
-    def half(self) -> Any:
+    def half(self, *, memory_format: Any = None) -> Any:
         """In float16."""
-        return self.to(dtypes.float16)
+        return self.to(dtypes.float16, memory_format=memory_format)
 
-    def bfloat16(self) -> Any:
+    def bfloat16(self, *, memory_format: Any = None) -> Any:
         """In bfloat16 (package ml_dtypes)."""
-        return self.to(dtypes.bfloat16)
+        return self.to(dtypes.bfloat16, memory_format=memory_format)
 
-    def long(self) -> Any:
+    def long(self, *, memory_format: Any = None) -> Any:
         """In int64."""
-        return self.to(dtypes.int64)
+        return self.to(dtypes.int64, memory_format=memory_format)
 
-    def int(self) -> Any:
+    def int(self, *, memory_format: Any = None) -> Any:
         """In int32."""
-        return self.to(dtypes.int32)
+        return self.to(dtypes.int32, memory_format=memory_format)
 
-    def short(self) -> Any:
+    def short(self, *, memory_format: Any = None) -> Any:
         """In int16."""
-        return self.to(dtypes.int16)
+        return self.to(dtypes.int16, memory_format=memory_format)
 
-    def char(self) -> Any:
+    def char(self, *, memory_format: Any = None) -> Any:
         """In int8."""
-        return self.to(dtypes.int8)
+        return self.to(dtypes.int8, memory_format=memory_format)
 
-    def byte(self) -> Any:
+    def byte(self, *, memory_format: Any = None) -> Any:
         """In uint8."""
-        return self.to(dtypes.uint8)
+        return self.to(dtypes.uint8, memory_format=memory_format)
 
-    def bool(self) -> Any:
+    def bool(self, *, memory_format: Any = None) -> Any:
         """In bool."""
-        return self.to(dtypes.bool)
+        return self.to(dtypes.bool, memory_format=memory_format)
 
     def cpu(self, memory_format: Any = None) -> Tensor:
         """Itself."""

@@ -23,6 +23,14 @@ def tensor(value: Any, function: str, name: str = "input", position: int = 1) ->
         f"{function}(): argument '{name}' (position {position}) must be Tensor, not {type(value).__name__}")
 
 
+def tensor_first(function: str, input: Any, other: Any, name: str = "other") -> Any:
+    """input, which must be a Tensor where other may be a number; PyTorch tells numbers from what is no operand at all."""
+    if not isinstance(input, TensorBase) and isinstance(input, OPERANDS):
+        raise refused(function, (input, other), f"(Tensor input, Tensor {name}, *, Tensor out = None)",
+                      f"(Tensor input, Number {name}, *, Tensor out = None)")
+    return tensor(input, function)
+
+
 def operand(value: Any, function: str, name: str = "other", position: int = 2) -> Any:
     """A Tensor, a number, or a NumPy array or scalar (which counts as a Tensor)."""
     if isinstance(value, (TensorBase, bool, int, float)):
@@ -105,6 +113,12 @@ def shape_of(sizes: tuple[Any, ...]) -> tuple[int, ...]:
     return tuple(int(n) for n in sizes)
 
 
+# Functions whose out= may not be an input, and those whose out= must have the result's dtype.
+APART = {"cat", "gather", "kthvalue", "masked_select", "take", "index_select"}
+EXPECTED = "Expected the dtype for input and out to match, but got {0} for input's dtype and {1} for out's dtype."
+OF_ONE_DTYPE = {"amax": EXPECTED, "amin": EXPECTED}
+
+
 def finish(y: Any, out: Any, function: str, *inputs: Any) -> Any:
     """y, or `out` with y written into it (out= of PyTorch: resized if need be, no gradients)."""
     return y if out is None else write_out(y, out, function, *inputs)
@@ -119,6 +133,10 @@ def write_out(y: TensorBase, out: TensorBase, function: str, *inputs: Any) -> Te
             "arguments requires grad.")
     guard(out, False)
     array = y.array
+    if function in APART:
+        separate(out, *inputs)
+    if function in OF_ONE_DTYPE and out.array.dtype != array.dtype:
+        raise RuntimeError(OF_ONE_DTYPE[function].format(*(dtypes.of(a.dtype).scalar for a in (array, out.array))))
     check_cast(array.dtype, out.array.dtype)
     if out.array.size > 1 and 0 in out.array.strides and overlaps(out.array.shape, out.array.strides):
         raise RuntimeError(OVERLAP)

@@ -5,8 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from .. import dtypes
 from .._engine import promote
 from .._engine.tensor import TensorBase
+from .._engine.views import check_cast
 from .._ops import arith, number
 from ..dtypes import typename
 from ._args import OPERANDS, finish, operand, operands, refused, tensor
@@ -19,7 +21,8 @@ __all__ = [
 METHODS = [
     "add", "add_", "sub", "sub_", "subtract", "subtract_", "mul", "mul_", "multiply", "multiply_", "div", "div_",
     "divide", "divide_", "true_divide", "true_divide_", "floor_divide", "floor_divide_", "remainder", "remainder_",
-    "neg", "neg_", "negative", "negative_", "reciprocal", "reciprocal_", "pow", "pow_", "square", "square_",
+    "neg", "neg_", "negative", "negative_", "reciprocal", "reciprocal_", "pow", "pow_", "square", "square_", "float_power",
+    "float_power_",
 ]
 
 ONE: Any = 1            # a default told apart from True, which PyTorch refuses for numbers
@@ -156,6 +159,8 @@ def reciprocal(input: Any, *, out: Any = None) -> Any:
 
 def reciprocal_(input: Any) -> Any:
     """In place: input = 1 / input."""
+    if tensor(input, "reciprocal_").array.dtype.kind in "iub":
+        check_cast(promote.default.float_, input.array.dtype)
     return arith.reciprocal_(tensor(input, "reciprocal_"))
 
 
@@ -176,9 +181,23 @@ def pow_(input: Any, exponent: Any) -> Any:
 
 def float_power(input: Any, exponent: Any, *, out: Any = None) -> Any:
     """pow in float64."""
-    def double(x: Any) -> Any:
-        return x.double() if isinstance(x, TensorBase) else float(x)
+    if not (isinstance(input, TensorBase) and isinstance(exponent, OPERANDS)) and not isinstance(exponent, TensorBase):
+        raise refused("float_power", (input, exponent), *(f"({one}, *, Tensor out = None)" for one in (
+            "Tensor input, Tensor exponent", "Number self, Tensor exponent", "Tensor input, Number exponent")))
     return finish(arith.pow(double(input), double(exponent)), out, "float_power", input, exponent)
+
+
+def double(x: Any) -> Any:
+    return x.double() if isinstance(x, TensorBase) else float(x)
+
+
+def float_power_(input: Any, exponent: Any) -> Any:
+    """In place: float_power; of float64 only."""
+    x: Any = tensor(input, "float_power_")
+    if x.array.dtype != np.float64:
+        raise RuntimeError(f"the base given to float_power_ has dtype {dtypes.of(x.array.dtype).scalar} but the operation's "
+                           "result requires dtype Double")
+    return arith.pow_(x, double(operand(exponent, "float_power_", "exponent", 1)))
 
 
 def square(input: Any, *, out: Any = None) -> Any:

@@ -108,8 +108,13 @@ def check(x: Any, w: Any, b: Any, stride: Any, padding: Any, dilation: Any, tran
     if groups <= 0:
         raise RuntimeError("non-positive groups is not supported")
     if any(v <= 0 for v in dilation):
-        raise RuntimeError(f"dilation should be greater than zero, but got {list(dilation)}")
+        raise RuntimeError("dilation should be greater than zero")
     sizes = list(w.shape)
+    if len(sizes) < 3:
+        raise RuntimeError("weight should have at least three dimensions")
+    if len(sizes) != x.ndim:
+        raise RuntimeError(f"Expected {len(sizes)}-dimensional input for {len(sizes)}-dimensional weight{sizes}, but got "
+                           f"{x.ndim}-dimensional input of size {list(x.shape)} instead")
     if sizes[0] < groups:
         raise RuntimeError(
             f"Given groups={groups}, expected weight to be at least {groups} at dimension 0, but got weight of size "

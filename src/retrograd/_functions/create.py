@@ -189,7 +189,17 @@ def arange(start: Any = None, end: Any = None, step: Any = None, *, out: Any = N
     whole = all(not isinstance(x, float) for x in (start, end, step))
     want = (np.dtype(np.int64) if whole else dtypes.get_default_dtype().numpy) if dtype is None else \
         dtypes.to_numpy(dtype, "arange")
-    n = -(-(end - start) // step) if whole else math.ceil((end - start) / step)
+    if not whole and want.kind in "iu":                 # PyTorch computes in the result's kind
+        a, b, c = int(start), int(end), int(step)
+        if want.itemsize == 8:
+            if not c:
+                raise ValueError("step must be nonzero")
+            n = math.ceil((b - a) / c)
+        else:
+            n = math.ceil((end - start) / step)
+        start, step, whole = a, c, True
+    else:
+        n = -(-(end - start) // step) if whole else math.ceil((end - start) / step)
     check_room((int(n),), want)
     steps = np.arange(int(n), dtype=np.int64 if whole else np.float64)
     array = (steps * step + start).astype(want)
@@ -212,33 +222,50 @@ def range(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Any = None, 
 def linspace(start: Any, end: Any, steps: Any = None, *, out: Any = None, dtype: Any = None, layout: Any = None,
              device: Any = None, requires_grad: bool = False) -> Any:
     """`steps` numbers from start to end, both included, evenly spaced."""
-    if not is_scalar(start) or not is_scalar(end) or not is_size(steps):
+    if not is_size(steps) or not all(is_scalar(x) or isinstance(x, TensorBase) for x in (start, end)):
         raise refused("linspace", tuple(x for x in (start, end, steps) if x is not None),
                       "(Tensor start, Tensor end, int steps)", "(Number start, Number end, int steps)")
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")
     want = dtypes.get_default_dtype().numpy if dtype is None else dtypes.to_numpy(dtype, "linspace")
-    start, end = number(start), number(end)
+    start, end = ends(start, end, "linspace")
     check_room((steps,), want)
-    if want.kind in "fV":
-        half = steps // 2                           # from both ends, so that the last is exact, as PyTorch does
-        step = (end - start) / (steps - 1) if steps > 1 else 0.0
-        k = np.arange(steps)
-        array = np.where(k < half, start + step * k, end - step * (steps - 1 - k)).astype(want)
-        if steps == 1:
-            array = np.full(1, start, want)
-    else:
-        array = np.trunc(np.linspace(start, end, steps)).astype(want)
+    array = spaced(start, end, steps, want).astype(want)
     return leaf(array, requires_grad) if out is None else fill_out(out, array)
+
+
+def spaced(start: Any, end: Any, steps: int, want: Any) -> Any:
+    """In float64, from both ends, so that the last is exact; between whole numbers where the result is of integers."""
+    if want.kind not in "fV":
+        start, end = int(start), int(end)
+    if steps == 1:
+        return np.full(1, start, np.float64)
+    step = (end - start) / (steps - 1) if steps > 1 else 0.0
+    k = np.arange(steps)
+    return np.where(k < steps // 2, start + step * k, end - step * (steps - 1 - k))
+
+
+def ends(start: Any, end: Any, function: str) -> tuple[Any, Any]:
+    """Both as numbers; RuntimeError for a tensor with dims."""
+    a, b = (x.array.ndim if isinstance(x, TensorBase) else 0 for x in (start, end))
+    if a or b:
+        raise RuntimeError(f"{function} only supports 0-dimensional start and end tensors, but got start with {a} "
+                           f"dimension(s) and end with {b} dimension(s).")
+    return number(start), number(end)
 
 
 def logspace(start: Any, end: Any, steps: int, base: float = 10.0, *, out: Any = None, dtype: Any = None,
              layout: Any = None, device: Any = None, requires_grad: bool = False) -> Any:
     """base ** linspace(start, end, steps)"""
+    if not is_size(steps):
+        raise refused("logspace", (start, end, steps), "(Tensor start, Tensor end, int steps, float base = 10.0)",
+                      "(Number start, Number end, int steps, float base = 10.0)")
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")
+    start, end = ends(start, end, "logspace")
     want = dtypes.get_default_dtype().numpy if dtype is None else dtypes.to_numpy(dtype, "logspace")
-    array = np.power(float(base), np.linspace(number(start), number(end), steps)).astype(want)
+    check_room((steps,), want)
+    array = np.power(float(base), spaced(start, end, steps, want)).astype(want)
     return leaf(array, requires_grad) if out is None else fill_out(out, array)
 
 

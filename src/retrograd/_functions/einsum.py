@@ -247,9 +247,9 @@ def dotted(a: Any, b: Any, left: list[int], right: list[int]) -> Any:
                 raise RuntimeError(f"dim {d} appears multiple times in the list of dims")
     for p, q in zip(left, right, strict=True):
         if a.shape[p] == 1 and b.shape[q] != 1:
-            b = sums.sum_dims(b, (q,), True)
+            b = sums.sum_dims_as(b, (q,), True, b.array.dtype)
         elif b.shape[q] == 1 and a.shape[p] != 1:
-            a = sums.sum_dims(a, (p,), True)
+            a = sums.sum_dims_as(a, (p,), True, a.array.dtype)
     own_a = [d for d in range(a.ndim) if d not in left]
     own_b = [d for d in range(b.ndim) if d not in right]
     sizes = tuple([a.array.shape[d] for d in own_a] + [b.array.shape[d] for d in own_b])

@@ -40,7 +40,7 @@ def places(function: str, x: TensorBase, dim: int, index: Any, other: str = "sel
     """-> (dim, int64 index array), checked against x as PyTorch does."""
     at = dim_of(dim, x.array.ndim)
     i = tensor(index, function, "index", 3).array
-    if i.dtype not in (np.dtype(np.int64), np.dtype(np.int32)):
+    if i.size and i.dtype not in (np.dtype(np.int64), np.dtype(np.int32)):
         raise RuntimeError(f"{function}(): Expected dtype int32/int64 for index")
     i = i.astype(np.int64, copy=False)
     if max(i.ndim, 1) != max(x.array.ndim, 1):
@@ -319,6 +319,7 @@ def unravel_index(indices: Any, shape: Any) -> Any:
     a = tensor(indices, "unravel_index", "indices").array
     if a.dtype.kind not in "iu":
         raise TypeError(f"expected 'indices' to be integer dtype, but got {dtypes.of(a.dtype)}")
+    a = a.astype(np.int64)
     sizes = (shape,) if isinstance(shape, int) else tuple(shape)
     if any(n < 0 for n in sizes):
         raise ValueError(f"'shape' cannot have negative values, but got {sizes}")
@@ -496,6 +497,9 @@ def masked_scatter(input: Any, mask: Any, source: Any) -> Any:
 def masked_scatter_(input: Any, mask: Any, source: Any) -> Any:
     """In place: masked_scatter."""
     op, b = scatter_mask(input, mask, source)
+    if np.broadcast_shapes(mask.array.shape, input.array.shape) != input.array.shape:
+        error = language.expand_error(input.array.shape, mask.array.shape, "CPUBoolType")
+        raise RuntimeError(str(error).replace("torch.CPUBoolTypeTensor", "CPUBoolType"))
     return op.run_(input, b)
 
 
@@ -514,12 +518,12 @@ def flat_index(function: str, x: TensorBase, index: Any) -> Any:
     return i.array
 
 
-def take(input: Any, index: Any) -> Any:
+def take(input: Any, index: Any, *, out: Any = None) -> Any:
     """The elements at flat positions (C order), in the shape of index."""
     x = tensor(input, "take")
     op = ops.TakeBackward0(flat_index("take", x, index))
     watch(op, index)
-    return op.run(x)
+    return finish(op.run(x), out, "take", x)
 
 
 def take_along_dim(input: Any, indices: Any, dim: int | None = None, *, out: Any = None) -> Any:
@@ -527,6 +531,8 @@ def take_along_dim(input: Any, indices: Any, dim: int | None = None, *, out: Any
     x, i = tensor(input, "take_along_dim"), tensor(indices, "take_along_dim", "indices", 2)
     if dim is None:
         return gather(reshaped(x, (-1,)), 0, reshaped(i, (-1,)), out=out)
+    if i.array.dtype != np.int64:
+        raise RuntimeError("torch.take_along_dim(): dtype of indices should be Long but got " + scalar_name(i))
     if x.array.ndim != i.array.ndim:
         raise RuntimeError(
             "torch.take_along_dim(): input and indices should have the same number of dimensions, but got "
@@ -542,7 +548,10 @@ def take_along_dim(input: Any, indices: Any, dim: int | None = None, *, out: Any
     wide_x, wide_i = list(both), list(both)
     if x.array.ndim:
         wide_x[at], wide_i[at] = a[at], b[at]
-    return gather(shape.expand(x, tuple(wide_x)), at, wrap(np.array(np.broadcast_to(i.array, wide_i))), out=out)
+    found = np.array(np.broadcast_to(i.array, wide_i))
+    if found.size and (n := length(x, at)):
+        found %= n                                      # wraps around, however far out
+    return gather(shape.expand(x, tuple(wide_x)), at, wrap(found), out=out)
 
 
 def putter(x: TensorBase, index: Any, source: Any, accumulate: bool) -> tuple[Any, Any]:

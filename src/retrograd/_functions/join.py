@@ -11,7 +11,7 @@ from .. import dtypes
 from .._engine import names, promote
 from .._engine.tensor import TensorBase, wrap
 from .._ops import arith, compare, create, gather, index, join, shape
-from ._args import dim_of, finish, tensor
+from ._args import dim_of, finish, refused, tensor
 from .reduce import aliased, integer
 from .shape import atleast_1d, atleast_2d, atleast_3d, reshaped
 
@@ -241,6 +241,8 @@ def nsplit(name: str, least: int) -> Any:
                 "dimensions!")
         at = 0 if name == "hsplit" and n == 1 else {"hsplit": 1, "vsplit": 0, "dsplit": 2}[name]
         cut = indices_or_sections
+        if not isinstance(cut, (int, tuple, list)):
+            raise refused(name, (x, cut), "(Tensor input, int sections)", "(Tensor input, tuple of ints indices)")
         if isinstance(cut, int):
             if cut <= 0 or x.array.shape[at] % cut:
                 raise RuntimeError(
@@ -400,8 +402,13 @@ def gradient(input: Any, *, spacing: Any = 1, dim: Any = None, edge_order: int =
     dims = list(range(n)) if dim is None else [dim_of(d, n) for d in ((dim,) if isinstance(dim, int) else dim)]
     if edge_order not in (1, 2):
         raise RuntimeError("torch.gradient only supports edge_order=1 and edge_order=2.")
+    spacing = 1 if spacing is None else spacing
     each = list(spacing) if isinstance(spacing, (tuple, list)) else [spacing] * len(dims)
     if len(each) != len(dims):
+        if isinstance(dim, (tuple, list)) and not any(isinstance(h, TensorBase) for h in each):
+            raise RuntimeError(
+                "torch.gradient expected spacing to be unspecified, a scalar or it's spacing and dim arguments to have the "
+                f"same length, but got a spacing argument of length {len(each)} and a dim argument of length {len(dims)}.")
         where = f"'self.dim() = {n}', since dim argument was not given" if dim is None else "dim"
         raise RuntimeError(
             "torch.gradient expected spacing to be unspecified, a scalar, or a list of length equal to "

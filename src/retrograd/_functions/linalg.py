@@ -31,6 +31,8 @@ LinAlgError.__module__ = "retrograd._C"
 def diagonal(A: Any, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
     """A view of the diagonals of matrices."""
     x = check(A, "linalg_diagonal", "A")
+    if x.ndim and dim_of(dim1, x.ndim) == dim_of(dim2, x.ndim):
+        raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
     return shape.diagonal(x, offset, dim_of(dim1, x.ndim), dim_of(dim2, x.ndim))
 
 
@@ -81,7 +83,10 @@ def matrix_norm(
         y = svdvals(shape.permute(x, tuple(rest + [first, second])))
         last = y.ndim - 1
         reduced = sums.sum_dims if ord == "nuc" else extremes.amax if ord > 0 else extremes.amin
-        y = reduced(y, (last,), keepdim)
+        if not y.array.shape[-1]:
+            y = nothing(y, last, keepdim, ord)
+        else:
+            y = reduced(y, (last,), keepdim)
         if keepdim:
             order = rest + [first, second]
             y = shape.permute(shape.unsqueeze(y, y.ndim), tuple(order.index(d) for d in range(x.ndim)))
@@ -91,8 +96,18 @@ def matrix_norm(
     y = vector_norm(x, 1, first, keepdim)
     if second > first and not keepdim:
         second -= 1
-    y = (extremes.amax if ord > 0 else extremes.amin)(y, (second,), keepdim)
+    if y.array.shape[second]:
+        y = (extremes.amax if ord > 0 else extremes.amin)(y, (second,), keepdim)
+    else:
+        y = nothing(y, second, keepdim, ord)
     return finish(y, out, "linalg_matrix_norm", x)
+
+
+def nothing(y: Any, dim: int, keepdim: bool, ord: Any) -> Any:
+    """The greatest of no norms is 0; IndexError for the least."""
+    if ord != "nuc" and ord < 0:
+        raise IndexError(f"amin(): Expected reduction dim {-1 if abs(ord) == 2 else dim} to have non-zero size.")
+    return sums.sum_dims(y, (dim,), keepdim)
 
 
 def cond(A: Any, p: Any = None, *, out: Any = None) -> Any:

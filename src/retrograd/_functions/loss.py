@@ -410,7 +410,7 @@ def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
     for x in (a, b):
         x = x if x.array.dtype == dtype else cast(x, dtype)
         x = x if x.array.shape == both else shape.expand(x, both)
-        size = create.clone(moment.norm(x, 2, (at,), True, None))
+        size = create.clone(moment.norm(x, 2, (at,) if both else None, bool(both), None))
         size.array = np.maximum(size.array, eps).astype(dtype)      # outside the graph: the gradient passes the bound
         units.append(arith.div(x, size))
     return sums.sum_dims(arith.mul(units[0], units[1]), (at,) if both else (), False)
@@ -611,6 +611,8 @@ def multi_margin_loss(
         raise ValueError("weight must be one-dimensional")
     x, t = tensor(input, "multi_margin_loss"), tensor(target, "multi_margin_loss", "target", 2).array
     a = x.array
+    if not a.ndim:
+        return multi_margin_loss(shape.reshape(x, (1,)), target, p, margin, weight, reduction=kind)  # type: ignore[arg-type]
     n, classes = (a.shape[0], a.shape[1]) if a.ndim == 2 else (1, a.shape[0] if a.ndim else 1)
     if t.ndim > 1 or t.size != n:
         raise RuntimeError(
@@ -637,6 +639,8 @@ def multilabel_margin_loss(
     a = x.array
     if t.shape != a.shape:
         raise RuntimeError(f"inconsistent target size: {list(t.shape)} for input of size: {list(a.shape)}")
+    if not a.ndim:
+        x, t, a = shape.reshape(x, (1,)), t.reshape(1), a.reshape(1)
     if np.any((t < -1) | (t >= a.shape[-1])):
         raise RuntimeError("argument #2 'target' is out of range")
     return loss.MultilabelMarginLossBackward0(t, kind).run(x)

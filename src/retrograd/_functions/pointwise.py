@@ -15,7 +15,7 @@ from .._ops import choose, pair, pointwise, step
 from .._ops.cast import floating
 from .._ops.index import check_number
 from .._tensor import Tensor
-from ._args import OPERANDS, finish, operand, refused, tensor
+from ._args import OPERANDS, finish, operand, refused, tensor, tensor_first
 
 Function = Callable[..., Any]
 __all__: list[str] = []
@@ -296,7 +296,7 @@ def apply_(op: Any, a: Any, b: Any) -> Any:
 
 def copysign(input: Any, other: Any, *, out: Any = None) -> Any:
     """|input| with the sign of other, a tensor or a number."""
-    a, b = tensor(input, "copysign"), operand(other, "copysign")
+    a, b = tensor_first("copysign", input, other), operand(other, "copysign")
     return finish(apply(copysign_op(b), a, b), out, "copysign", a, b)
 
 
@@ -308,7 +308,7 @@ def copysign_(input: Any, other: Any) -> Any:
 
 def fmod(input: Any, other: Any, *, out: Any = None) -> Any:
     """Remainder of input / other with the sign of input (remainder has other's); of integers by 0, RuntimeError."""
-    a, b = tensor(input, "fmod"), operand(other, "fmod")
+    a, b = tensor_first("fmod", input, other), operand(other, "fmod")
     return finish(apply(fmod_op(b), a, b), out, "fmod", a, b)
 
 
@@ -320,6 +320,8 @@ def fmod_(input: Any, other: Any) -> Any:
 
 def xlogy(input: Any, other: Any, *, out: Any = None) -> Any:
     """input * log(other), 0 where input is 0; either may be a number."""
+    if not isinstance(other, TensorBase):
+        tensor_first("xlogy", input, other)
     a, b = operand(input, "xlogy", "input", 1), operand(other, "xlogy")
     if isinstance(a, TensorBase) and isinstance(b, TensorBase):
         y = pair.XlogyBackward0().run(a, b)
@@ -449,18 +451,11 @@ def clamp_cast(x: TensorBase, *numbers: Any) -> None:
 
 def bound(function: str, input: Any, value: Any, name: str, position: int = 2) -> tuple[Any, Any]:
     """The operands of clamp_min or clamp_max; RuntimeError for a number that the result's dtype does not hold."""
-    x: Any = clamped(input, value, function, name)
+    x: Any = tensor_first(function, input, value, name)
     limit = operand(value, function, name, position)
     if not isinstance(limit, TensorBase):
         check_number(limit, promote.result_dtype([x.array, limit]))
     return x, limit
-
-
-def clamped(input: Any, value: Any, function: str, name: str) -> Any:
-    if not isinstance(input, TensorBase) and isinstance(input, OPERANDS):
-        raise refused(function, (input, value), f"(Tensor input, Tensor {name}, *, Tensor out = None)",
-                      f"(Tensor input, Number {name}, *, Tensor out = None)")
-    return tensor(input, function)
 
 
 def clamp_min(input: Any, min: Any, *, out: Any = None) -> Any:

@@ -58,6 +58,13 @@ def check_pool(
     """Output sizes; RuntimeError as PyTorch words it."""
     if any(s == 0 for s in stride):
         raise RuntimeError("stride should not be zero")
+    for k, p, d in zip(kernel, padding, dilation, strict=True):
+        if p < 0:
+            raise RuntimeError(f"pad must be non-negative, but got pad: {p}")
+        if p > ((k - 1) * d + 1) // 2:
+            raise RuntimeError(
+                f"pad should be at most half of effective kernel size, but got pad={p}, kernel_size={k} and "
+                f"dilation={d}")
     letters = AXES[dims]
     if any(k <= 0 for k in kernel):
         raise RuntimeError("kernel size should be greater than zero, but got "
@@ -84,13 +91,6 @@ def check_pool(
             f"Expected {dims + 1}D or {dims + 2}D (batch mode) tensor with optional 0 dim batch size for input, but "
             "got:"
             f"{list(sizes)}")
-    for k, p, d in zip(kernel, padding, dilation, strict=True):
-        if p < 0:
-            raise RuntimeError(f"pad must be non-negative, but got pad: {p}")
-        if p > ((k - 1) * d + 1) // 2:
-            raise RuntimeError(
-                f"pad should be at most half of effective kernel size, but got pad={p}, kernel_size={k} and "
-                f"dilation={d}")
     out = tuple(out_size(n, k, s, p, d, ceil) for n, k, s, p, d in zip(
         sizes[-dims:], kernel, stride, padding, dilation, strict=True))
     if any(n < 1 for n in out):
@@ -176,6 +176,14 @@ def max_pool3d(
     return (y, indices(op)) if return_indices else y
 
 
+def one_length(size: Any, function: str) -> int:
+    if isinstance(size, (tuple, list)):
+        if len(size) != 1:
+            raise RuntimeError(f"{function}() argument 'output_size' should contain one int (got {len(size)})")
+        size = size[0]
+    return int(size)
+
+
 def single(value: Any, name: str) -> int:
     if isinstance(value, int):
         return value
@@ -251,7 +259,7 @@ def check_adaptive(x: Any, output_size: Any, dims: int, function: str, colon: st
                 f"Trying to create tensor with negative dimension {low}: {list(x.shape[:-dims]) + list(sizes)}")
         raise RuntimeError(
             f"{function}: elements of output_size must be greater than or equal to 0 but received "
-            "{" + ", ".join(map(str, sizes)) + "}")
+            "{" + f"{sizes[0]}, " + ",".join(map(str, sizes[1:])) + "}")
     return sizes
 
 
@@ -308,7 +316,7 @@ def adaptive_max_pool1d_with_indices(input: Any, output_size: Any, return_indice
     """(maxima, indices into L)"""
     x = tensor(input, "adaptive_max_pool1d")
     check_1d(x, "adaptive_max_pool1d")
-    n = output_size if isinstance(output_size, int) else tuple(output_size)[0]
+    n = one_length(output_size, "adaptive_max_pool1d")
     at = x.ndim - 1
     y, op = adaptive_max("adaptive_max_pool2d", 2, shape.unsqueeze(x, at), (1, n))
     return shape.squeeze_dim(y, at), shape.squeeze_dim(indices(op), at)
@@ -349,7 +357,8 @@ def unpooled(input: Any, where: Any, dims: int, kernel_size: Any, stride: Any, p
     if tuple(places.shape) != tuple(x.array.shape):
         raise RuntimeError(
             "Expected shape of indices to be same as that of the input tensor "
-            f"({list(x.shape)}) but got indices tensor with shape: {list(places.shape)}")
+            f"({list(x.shape) + [1] * (dims == 1)}) but got indices tensor with shape: "
+            f"{list(places.shape) + [1] * (dims == 1)}")
     total = math.prod(sizes)
     if places.size and (places.min() < 0 or places.max() >= total):
         bad = int(places[(places < 0) | (places >= total)][0])
@@ -472,7 +481,8 @@ def adaptive_avg_pool1d(input: Any, output_size: Any) -> Any:
     x = tensor(input, "adaptive_avg_pool1d")
     check_1d(x, "adaptive_avg_pool1d")
     at = x.ndim - 1
-    y = adaptive_average("adaptive_avg_pool2d", 2, shape.unsqueeze(x, at), (1, single_of(output_size)))
+    n = one_length(output_size, "adaptive_avg_pool1d")
+    y = adaptive_average("adaptive_avg_pool2d", 2, shape.unsqueeze(x, at), (1, n))
     return shape.squeeze_dim(y, at)
 
 
@@ -697,6 +707,8 @@ def pixel_unshuffle(input: Any, downscale_factor: int) -> Any:
                 f"pixel_unshuffle expects {name} to be divisible by downscale_factor, but "
                 f"input.size({d})={x.shape[d]} is "
                 f"not divisible by {downscale_factor}")
+    if not x.array.size:
+        return x.clone()                                    # as PyTorch: of the same shape
     return pool.PixelUnshuffleBackward0(downscale_factor).run(x)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._engine import names
+from .._engine import names, views
 from .._engine.tensor import TensorBase
 from .._ops import create, linalg, shape
 from .._ops import reduce as sums
@@ -138,13 +138,24 @@ def in_place(op: Any, name: str, names: Any) -> Any:
                 raise RuntimeError(f"2D tensor expected, got {len(have)}D tensor for input")
             raise RuntimeError(f"size mismatch, input: {list(have)}, v1: {list(sa)}, v2: {list(sb)}")
         full = {"addmv_": sa[:1], "baddbmm_": sa[:2] + sb[2:]}.get(name, have)
-        if len(have) < len(full) and all(n in (1, m) for n, m in zip(have[::-1], full[::-1], strict=False)):
+        fits = len(have) <= len(full) and all(n in (1, m) for n, m in zip(have[::-1], full[::-1], strict=False))
+        if have != full and fits:
             raise RuntimeError(
                 f"Bad in-place call: input tensor size {list(have)} and output tensor size {list(full)} should match")
+        if name == "addbmm_" and len(sa) == len(sb) == 3 and have != (full := (sa[1], sb[2])):
+            views.guard(xs[0], False)                   # PyTorch resizes it
+            y = op(beta, alpha).run(xs)
+            if y.requires_grad:
+                raise RuntimeError(
+                    f"output with shape {list(have)} doesn't match the broadcast shape {list(full)}")
+            input.resize_(full)
+            return input.copy_(y)
         return op(beta, alpha).run_(xs)
     method.__name__ = method.__qualname__ = name
     method.__doc__ = f"In place: {name[:-1]}."
     return method
+
+
 addmm_ = in_place(linalg.AddmmBackward0, "addmm_", ("mat1", "mat2"))
 addmv_ = in_place(linalg.AddmvBackward0, "addmv_", ("mat", "vec"))
 addbmm_ = in_place(linalg.AddbmmBackward0, "addbmm_", ("batch1", "batch2"))

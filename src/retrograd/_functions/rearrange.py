@@ -63,8 +63,12 @@ def diagonal_scatter(input: Any, src: Any, offset: int = 0, dim1: int = 0, dim2:
 def narrow_copy(input: Any, dim: int, start: int, length: int, *, out: Any = None) -> Any:
     """narrow, as a copy."""
     x = tensor(input, "narrow_copy")
-    narrow(detach(x), dim, start, length)               # its checks
+    if x.array.ndim and dim >= x.array.ndim:
+        raise RuntimeError("Expected dim < static_cast<int64_t>(self_sizes.size()) to be true, but got false.")
     at = dim_of(dim, x.array.ndim)
+    if length < 0:
+        raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({x.size(at)}).")
+    narrow(detach(x), dim, start, length)               # its checks
     first = start + x.array.shape[at] if start < 0 else start
     return finish(indexing.NarrowCopyBackward0(at, first, length).run(x), out, "narrow_copy", x)
 
@@ -172,6 +176,8 @@ def roll(input: Any, shifts: Any, dims: Any = ()) -> Any:
         raise RuntimeError("`shifts` required")
     if len(by) != len(along) and not (len(by) == 1 and not along):
         raise RuntimeError(f"shifts and dimensions must align. shifts: {len(by)}, dims:{len(along)}")
+    if along and not x.array.ndim:
+        raise IndexError(f"Dimension specified as {along[0]} but tensor has no dimensions")
     found = tuple(dim_of(d, x.array.ndim) for d in along)
     return ops.roll(x, by, found if x.array.ndim else ())
 

@@ -15,7 +15,7 @@ from .. import dtypes
 from .._engine.op import watch
 from .._engine.tensor import TensorBase, wrap
 from .._ops import arith, cast, choose, extremes, gather, moment, order, reduce, scan, shape
-from ._args import dim_of, dims_of, finish, refused, tensor, write_out
+from ._args import dim_of, dims_of, finish, refused, tensor, tensor_first, write_out
 
 __all__ = [
     "sum", "nansum", "mean", "nanmean", "prod", "max", "min", "amax", "amin", "aminmax", "argmax", "argmin", "norm",
@@ -238,7 +238,7 @@ def extreme(name: str, op: Any, whole: Callable[[Any], Any], two: Callable[[Any,
     forms = ("(Tensor input)", "(Tensor input, Tensor other)", "(Tensor input, int dim, bool keepdim = False)")
 
     def f(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None, out: Any = None) -> Any:
-        x = tensor(input, name)
+        x = tensor(input, name) if dim is None else tensor_first(name, input, dim)
         if dim is None and other is None:
             if not x.array.size:
                 raise RuntimeError(
@@ -442,6 +442,9 @@ def observations(input: Any, function: str) -> Any:
 
 
 def weights_of(w: Any, name: str, kinds: str, what: str, count: int) -> Any:
+    if w.array.ndim > 1:
+        raise RuntimeError(
+            f"cov(): expected {name} to have one or fewer dimensions but got {name} with {w.array.ndim} dimensions")
     if w.array.dtype.kind not in kinds:
         raise RuntimeError(
             f"cov(): expected {name} to have {what} dtype but got {name} with {scalar_name(w)} dtype")
@@ -449,6 +452,8 @@ def weights_of(w: Any, name: str, kinds: str, what: str, count: int) -> Any:
         raise RuntimeError(
             f"cov(): expected {name} to have the same numel as there are observations in the input but got "
             f"{w.array.size} != {count}")
+    if w.array.size and w.array.min() < 0:
+        raise RuntimeError(f"cov(): {name} cannot be negative")
     return w
 
 

@@ -1,4 +1,7 @@
-"""Random numbers of all kinds: torch.randint, normal, bernoulli, and Tensor.uniform_, normal_, ..."""
+"""Random numbers: torch.randint, normal, bernoulli, and Tensor.uniform_, normal_, ...
+
+Reproducible from the seed, not bit-equal to PyTorch's.  What was drawn gives its parameters a gradient of zero.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ import numpy as np
 
 from .. import dtypes, random
 from .._engine.tensor import TensorBase, wrap
+from .._ops import drawn
 from ._args import refused, whole
 from ._args import tensor as tensor_arg
 from .create import fill_out, number, sizes
@@ -22,7 +26,7 @@ METHODS = [
     "log_normal_", "multinomial",
 ]
 
-# Random numbers: reproducible from the seed, not bit-equal to PyTorch's.
+
 def randint(*args: Any, generator: Any = None, out: Any = None, dtype: Any = dtypes.int64, layout: Any = None,
             device: Any = None, requires_grad: bool = False, low: int | None = None, high: int | None = None,
             size: Any = None) -> Any:
@@ -41,16 +45,19 @@ def randint(*args: Any, generator: Any = None, out: Any = None, dtype: Any = dty
         low = whole(rest.pop(), "randint", "low") if rest else 0
     if low >= high:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
+    dtypes.check_device(device)
     to = sizes((size,), "randint")
     check_room(to, dtypes.to_numpy(dtype or dtypes.int64, "randint"))
     array = random.integers(to, dtypes.to_numpy(dtype or dtypes.int64, "randint"), low, high, generator=generator)
     return leaf(array, requires_grad) if out is None else fill_out(out, array)
 
 
-def randint_like(input: Any, *args: Any, dtype: Any = None, requires_grad: bool = False) -> Any:
+def randint_like(input: Any, *args: Any, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False,
+                 requires_grad: bool = False, memory_format: Any = None, generator: Any = None) -> Any:
     """randint of input's shape and dtype."""
     x = tensor_arg(input, "randint_like")
-    return randint(*args, x.array.shape, dtype=dtype or dtypes.of(x.array.dtype), requires_grad=requires_grad)
+    return randint(*args, x.array.shape, dtype=dtype or dtypes.of(x.array.dtype), device=device,
+                   requires_grad=requires_grad, generator=generator)
 
 
 def randperm(n: int, *, generator: Any = None, out: Any = None, dtype: Any = dtypes.int64, layout: Any = None,
@@ -62,8 +69,10 @@ def randperm(n: int, *, generator: Any = None, out: Any = None, dtype: Any = dty
 
 
 def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Any = None, out: Any = None,
-           dtype: Any = None, requires_grad: bool = False) -> Any:
+           dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False,
+           requires_grad: bool = False) -> Any:
     """Normal numbers; mean and std are numbers (then size is needed) or tensors."""
+    dtypes.check_device(device)
     arrays = [x.array for x in (mean, std) if isinstance(x, TensorBase)]
     if size is not None:
         to: Any = sizes((size,), "normal")
@@ -79,12 +88,20 @@ def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Any 
         raise RuntimeError(f"normal expects std >= 0.0, but found std {s:g}" if not isinstance(std, TensorBase) else
                            "normal expects all elements of std >= 0.0")
     array = (random.normal(to, want, generator=generator) * s + m).astype(want)
-    return leaf(array, requires_grad) if out is None else fill_out(out, array)
+    if out is not None:
+        return fill_out(out, array)
+    if len(arrays) == 2:
+        return drawn.NormalBackward3(array).run(mean, std)
+    if arrays and size is None:
+        return (drawn.NormalBackward1(array).run(mean) if isinstance(mean, TensorBase) else
+                drawn.NormalBackward2(array).run(std))
+    return leaf(array, requires_grad)
 
 
 def bernoulli(input: Any, p: Any = None, *, generator: Any = None, out: Any = None) -> Any:
     """1 with probability input (or p), else 0; in input's dtype."""
-    x = tensor_arg(input, "bernoulli").array
+    given = tensor_arg(input, "bernoulli")
+    x = given.array
     if p is None and x.dtype.kind not in "fV":
         raise NotImplementedError(f"\"bernoulli_tensor_cpu_p_\" not implemented for '{dtypes.of(x.dtype).scalar}'")
     if p is None and x.size and not bool(((x >= 0) & (x <= 1)).all()):
@@ -92,45 +109,51 @@ def bernoulli(input: Any, p: Any = None, *, generator: Any = None, out: Any = No
             "Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error message be improved?  If "
             "so, please report an enhancement request to PyTorch.)")
     array = random.bernoulli(x if p is None else number(p), x.shape, x.dtype, generator=generator)
-    return wrap(array) if out is None else fill_out(out, array)
+    if out is not None:
+        return fill_out(out, array)
+    return drawn.BernoulliBackward0(array).run(given)
 
 
 def multinomial(input: Any, num_samples: int, replacement: bool = False, *, generator: Any = None, out: Any = None) -> Any:
     """num_samples indices per row, drawn with probabilities proportional to the row."""
+    if out is not None and out.array.dtype != np.int64:
+        raise RuntimeError(f"multinomial expects Long tensor out, got: {dtypes.of(out.array.dtype).scalar}")
     array = random.multinomial(tensor_arg(input, "multinomial").array, num_samples, replacement, generator=generator)
     return wrap(array) if out is None else fill_out(out, array)
 
 
 def poisson(input: Any, generator: Any = None) -> Any:
     """Poisson numbers with the rates in input."""
-    return wrap(random.poisson(tensor_arg(input, "poisson").array, generator=generator))
+    x = tensor_arg(input, "poisson")
+    return drawn.PoissonBackward0(random.poisson(x.array, generator=generator)).run(x)
 
 
-def _refill(input: Any, array: Any) -> Any:
-    """array into input's memory; the gradient of the old values is zero."""
-    from .._ops import index
-    return index.copy_(input, array)
+def _refill(node: Any, input: Any, array: Any) -> Any:
+    return node(array.astype(input.array.dtype, copy=False)).run_(input)
 
 
 def uniform_(input: Any, a: float = 0.0, b: float = 1.0, *, generator: Any = None) -> Any:
     """In place: uniform in [a, b)."""
     if a > b:
         raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={a} > to={b}")
-    return _refill(input, random.uniform(input.array.shape, input.array.dtype, a, b, generator=generator))
+    numbers = random.uniform(input.array.shape, input.array.dtype, a, b, generator=generator)
+    return _refill(drawn.UniformBackward0, input, numbers)
 
 
 def normal_(input: Any, mean: float = 0.0, std: float = 1.0, *, generator: Any = None) -> Any:
     """In place: normal with the given mean and standard deviation."""
     if std < 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
-    return _refill(input, random.normal(input.array.shape, input.array.dtype, mean, std, generator=generator))
+    numbers = random.normal(input.array.shape, input.array.dtype, mean, std, generator=generator)
+    return _refill(drawn.NormalBackward0, input, numbers)
 
 
 def random_(input: Any, *bounds: Any, generator: Any = None) -> Any:
     """In place: random_([from,] to), uniform integers; without bounds the dtype's whole range."""
     low = bounds[0] if len(bounds) == 2 else 0
     high = bounds[-1] if bounds else None
-    return _refill(input, random.integers(input.array.shape, input.array.dtype, low, high, generator=generator))
+    node = (drawn.RandomBackward2, drawn.RandomBackward1, drawn.RandomBackward0)[len(bounds)]
+    return _refill(node, input, random.integers(input.array.shape, input.array.dtype, low, high, generator=generator))
 
 
 def bernoulli_(input: Any, p: Any = 0.5, *, generator: Any = None) -> Any:
@@ -138,28 +161,37 @@ def bernoulli_(input: Any, p: Any = 0.5, *, generator: Any = None) -> Any:
     p = p.array if isinstance(p, TensorBase) else p
     if not isinstance(p, np.ndarray) and not 0 <= p <= 1:
         raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p}")
-    return _refill(input, random.bernoulli(p, input.array.shape, input.array.dtype, generator=generator))
+    node = drawn.BernoulliBackward1 if isinstance(p, np.ndarray) else drawn.BernoulliBackward2
+    return _refill(node, input, random.bernoulli(p, input.array.shape, input.array.dtype, generator=generator))
 
 
 def exponential_(input: Any, lambd: float = 1.0, *, generator: Any = None) -> Any:
     """In place: exponential with rate lambd."""
     if lambd <= 0:
         raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={lambd:g}")
-    return _refill(input, random.exponential(input.array.shape, input.array.dtype, lambd, generator=generator))
+    numbers = random.exponential(input.array.shape, input.array.dtype, lambd, generator=generator)
+    return _refill(drawn.ExponentialBackward0, input, numbers)
 
 
 def geometric_(input: Any, p: float, *, generator: Any = None) -> Any:
     """In place: number of trials until the first success, with probability p each."""
-    u = random.uniform(input.array.shape, np.float64, generator=generator)
-    return _refill(input, np.ceil(np.log1p(-u) / math.log1p(-p)).clip(1))
+    if not 0 < p < 1:
+        raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p:g}")
+    u = random.uniform(input.array.shape, np.dtype(np.float64), generator=generator)
+    return _refill(drawn.GeometricBackward0, input, np.ceil(np.log1p(-u) / math.log1p(-p)).clip(1))
 
 
 def cauchy_(input: Any, median: float = 0.0, sigma: float = 1.0, *, generator: Any = None) -> Any:
     """In place: Cauchy."""
-    u = random.uniform(input.array.shape, np.float64, generator=generator)
-    return _refill(input, median + sigma * np.tan(np.pi * (u - 0.5)))
+    if sigma <= 0:
+        raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma:g}")
+    u = random.uniform(input.array.shape, np.dtype(np.float64), generator=generator)
+    return _refill(drawn.CauchyBackward0, input, median + sigma * np.tan(np.pi * (u - 0.5)))
 
 
 def log_normal_(input: Any, mean: float = 1.0, std: float = 2.0, *, generator: Any = None) -> Any:
     """In place: exp of a normal."""
-    return _refill(input, np.exp(random.normal(input.array.shape, np.dtype(np.float64), mean, std, generator=generator)))
+    if std <= 0:
+        raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={std:g}")
+    numbers = np.exp(random.normal(input.array.shape, np.dtype(np.float64), mean, std, generator=generator))
+    return _refill(drawn.LogNormalBackward0, input, numbers)

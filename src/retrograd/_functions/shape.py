@@ -14,6 +14,7 @@ from .._engine.tensor import TensorBase
 from .._engine.views import address
 from .._ops import create
 from .._ops import index as indexing
+from .._ops import reduce as sums
 from .._ops import shape as ops
 from ._args import dim_of, dims_of, refused, shape_of, tensor
 from .reduce import aliased, dim_in, is_int
@@ -474,7 +475,7 @@ def sum_to_size(input: Any, *size: Any) -> Any:
     lead = len(have) - len(to)
     if lead < 0 or any(n not in (1, have[i + lead]) for i, n in enumerate(to)):
         raise RuntimeError(f"size {{{list(to)}}} is not expandable to size {{{list(have)}}}.")
-    return ops.sum_to(x, to)
+    return ops.sum_to(x, to) if have else sums.sum(x)
 
 
 def narrow(input: Any, dim: int, start: Any, length: int) -> Any:
@@ -485,6 +486,8 @@ def narrow(input: Any, dim: int, start: Any, length: int) -> Any:
     if length < 0:
         raise RuntimeError("narrow(): length must be non-negative.")
     at = dim_of(dim, x.array.ndim)
+    if isinstance(start, TensorBase) and (start.array.ndim or start.array.dtype.kind not in "iu"):
+        raise RuntimeError("start must be an 0-dim integral Tensor.")
     n, start = x.array.shape[at], int(start)
     if not -n <= start <= n:
         raise IndexError(f"start out of range (expected to be in range of [{-n}, {n}], but got {start})")

@@ -295,7 +295,9 @@ class Reduced(Along):
         zeros = np.zeros(own.shape, np.int64)
         np.add.at(zeros.reshape(-1), places(self.index, self.dim, own.shape).reshape(-1), zero.reshape(-1))
         there = np.take_along_axis(zeros[below(self.index, self.dim)], self.index, self.dim) - zero
-        got = choose.where(there > 0, 0.0, got)
+        # among others with a zero the product is that zero times the rest: its value is 0, its derivative is not
+        nought = ScatterAddBackward0(self.dim, self.index).run(np.zeros_like(own), choose.where(zero, b, 0.0))
+        got = choose.where(there > 0, got * gather(nought, self.dim, self.index), got)
         return OnceBackward0(TWICE).run(got) if np.any(zero & (there > 0)) else got
 
     def winners(self, a: Array, b: Array, y: Array) -> Any:
@@ -303,6 +305,9 @@ class Reduced(Along):
         mine = a == y
         if not self.include_self:
             mine = mine & ~self.touched(a)
+        if not a.ndim:
+            also = np.asarray(b == y)
+            return mine, also, np.asarray(np.maximum(mine.astype(np.int64) + also, 1))
         theirs = np.take_along_axis(y[below(self.index, self.dim)], self.index, self.dim) == b[corner(self.index)]
         n = mine.astype(np.int64)
         np.add.at(n.reshape(-1), places(self.index, self.dim, a.shape).reshape(-1), theirs.reshape(-1))

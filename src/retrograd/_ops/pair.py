@@ -386,7 +386,7 @@ class AddcmulBackward0(Nary):
     def forward(self, xs: list[Array]) -> Array:
         xs = together(xs)
         product = xs[1] * xs[2]
-        return xs[0] + (product if self.value == 1 else promote.times(product, self.value))
+        return xs[0] + (product if self.value == 1 else promote.times(np.asarray(product), self.value))
 
     def grads(self, g: Value, xs: list[Value], y: Value, want: list[bool]) -> list[Value]:
         outs: list[Value] = [None, None, None]
@@ -413,7 +413,7 @@ class AddcdivBackward0(Nary):
 
     def forward(self, xs: list[Array]) -> Array:
         xs = together(xs)
-        return xs[0] + promote.times(xs[1] / xs[2], self.value)
+        return xs[0] + promote.times(np.asarray(xs[1] / xs[2]), self.value)
 
     def grads(self, g: Value, xs: list[Value], y: Value, want: list[bool]) -> list[Value]:
         outs: list[Value] = [None, None, None]

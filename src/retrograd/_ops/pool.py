@@ -591,6 +591,14 @@ RESAMPLED: Final[Any] = {
 
 # Shuffles
 
+def lead_of(x: Array) -> int:
+    """How many images, also when they have no channels."""
+    n = 1
+    for size in x.shape[:-3]:
+        n *= size
+    return n
+
+
 @final
 class PixelShuffleBackward0(Unary):
     """(*, C r r, H, W) -> (*, C, H r, W r)"""
@@ -603,7 +611,7 @@ class PixelShuffleBackward0(Unary):
     def forward(self, x: Array) -> Array:
         r = self.factor
         c, h, w = x.shape[-3:]
-        y = x.reshape((-1, c // (r * r), r, r, h, w)).transpose((0, 1, 4, 2, 5, 3))
+        y = x.reshape((lead_of(x), c // (r * r), r, r, h, w)).transpose((0, 1, 4, 2, 5, 3))
         return y.reshape(x.shape[:-3] + (c // (r * r), h * r, w * r))
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
@@ -620,7 +628,7 @@ class PixelUnshuffleBackward0(Unary):
     def forward(self, x: Array) -> Array:
         r = self.factor
         c, h, w = x.shape[-3:]
-        y = x.reshape((-1, c, h // r, r, w // r, r)).transpose((0, 1, 3, 5, 2, 4))
+        y = x.reshape((lead_of(x), c, h // r, r, w // r, r)).transpose((0, 1, 3, 5, 2, 4))
         return y.reshape(x.shape[:-3] + (c * r * r, h // r, w // r))
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
