@@ -17,6 +17,7 @@ from opdb import OPS, Op, S, mapped
 import retrograd as torch
 from retrograd import _ops
 from retrograd._engine.node import Node
+from retrograd._ops import drawn
 
 HERE = [op for op in OPS if op.function(torch) is not None]
 SMOOTH = [op for op in HERE if op.grad]
@@ -482,6 +483,7 @@ ELSEWHERE = {
     "BackwardHookFunctionBackward",                         # made around modules with hooks: tests of modules
     "ScaledDotProductFlashAttentionForCpuBackward0",        # chosen for four dimensions: tests of attention
     "UpsampleBicubic2DBackward0", "MaxUnpool3DBackward0",   # compared with PyTorch by transcripts
+    *(c.__name__ for c in (*drawn.Drawn.__subclasses__(), drawn.NormalBackward3)),     # test_random
 }
 ENGINE = {"Unary", "Binary", "Nary", "Many", "View", "Product"}
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import copy
 import pickle
+import re
 import threading
 from typing import Any
 
 import numpy as np
 import pytest
 
+import retrograd as torch
 from retrograd import dtypes, random
 from retrograd._engine.tensor import wrap
 
@@ -374,3 +376,33 @@ def test_errors(call: Any, kind: type[Exception], text: str) -> None:
 def test_integers_beyond_what_a_float_counts_warn() -> None:
     with pytest.warns(UserWarning, match=r"to - 1 is out of bounds \[-\(2\^24\), 2\^24\]. Due to precision"):
         random.integers((2,), F4, 0, 2**30)
+
+
+# As PyTorch 2.13 names the node.
+DRAWN = [
+    ("NormalBackward0", lambda x: (x * 1).normal_()), ("UniformBackward0", lambda x: (x * 1).uniform_()),
+    ("BernoulliBackward2", lambda x: (x * 1).bernoulli_(0.5)), ("ExponentialBackward0", lambda x: (x * 1).exponential_()),
+    ("BernoulliBackward1", lambda x: (x * 1).bernoulli_(torch.ones(3))), ("CauchyBackward0", lambda x: (x * 1).cauchy_()),
+    ("GeometricBackward0", lambda x: (x * 1).geometric_(0.5)), ("LogNormalBackward0", lambda x: (x * 1).log_normal_()),
+    ("RandomBackward2", lambda x: (x * 1).random_()), ("RandomBackward1", lambda x: (x * 1).random_(5)),
+    ("RandomBackward0", lambda x: (x * 1).random_(1, 5)), ("PoissonBackward0", torch.poisson),
+    ("BernoulliBackward0", torch.bernoulli), ("NormalBackward1", lambda x: torch.normal(x, 1.0)),
+    ("NormalBackward2", lambda x: torch.normal(0.0, x)), ("NormalBackward3", lambda x: torch.normal(x, x)),
+]
+
+
+@pytest.mark.parametrize(("node", "draw"), DRAWN, ids=[node for node, _ in DRAWN])
+def test_what_was_drawn_gives_a_gradient_of_zero(node: str, draw: Any) -> None:
+    x = torch.full((3,), 0.5, requires_grad=True)
+    y = draw(x)
+    assert y.grad_fn.name() == node
+    y.sum().backward()
+    assert x.grad is not None and x.grad.tolist() == [0.0, 0.0, 0.0]
+
+
+def test_draws_refuse_parameters_out_of_range() -> None:
+    for draw, text in ((lambda x: x.geometric_(1.0), "geometric_ expects p to be in (0, 1), but got p=1"),
+                       (lambda x: x.cauchy_(0.0, 0.0), "cauchy_ expects sigma > 0.0, but found sigma=0"),
+                       (lambda x: x.log_normal_(0.0, 0.0), "log_normal_ expects std > 0.0, but found std=0")):
+        with pytest.raises(RuntimeError, match=re.escape(text)):
+            draw(torch.ones(2))

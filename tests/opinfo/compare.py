@@ -18,7 +18,8 @@ from .translate import Ours, Outside, Side, Theirs, arrays, found, function, is_
 DTYPES = ("float64", "float32", "int64", "bool", "uint8", "int32", "float16", "bfloat16")
 RTOL = {"float64": 1e-7, "float32": 1e-4, "float16": 4e-3, "bfloat16": 3e-2}
 # Memory that nobody filled, and random numbers, which are ours from the seed on: only shapes and dtypes are compared.
-SHAPE_ONLY = re.compile(r"(new_)?empty(_like|_strided|_permuted)?|new_empty_strided|resize_(as_)?|rand(n|int|perm)?(_like)?|normal|bernoulli|"
+SHAPE_ONLY = re.compile(
+    r"(new_)?empty(_like|_strided|_permuted)?|new_empty_strided|resize_(as_)?|rand(n|int|perm)?(_like)?|normal|bernoulli|"
     r"multinomial|uniform|exponential|cauchy|geometric|log_normal|nn\.functional\.(rrelu|.*dropout\w*|fractional_max_pool\w+)")
 # Which of several equal elements an index names is an accident of the algorithm: the elements are compared.
 TIES = re.compile(r"kthvalue|topk|mode|median|nanmedian|sort|argsort|msort|aminmax")
@@ -102,7 +103,7 @@ def gradients(side: Side, got: Outcome) -> None:
         got.second = list(lib.autograd.grad([g for g, _ in again], leaves, [w for _, w in again], allow_unused=True))
 
 
-def difference(a: Any, b: Any, name: str, dtype: str) -> str:
+def difference(a: Any, b: Any, name: str, dtype: str, drawn: bool = False) -> str:
     """'' when a (ours) equals b (PyTorch's)."""
     if isinstance(b, theirs.Tensor) != isinstance(a, ours.Tensor):
         return f"{type(a).__name__} instead of {type(b).__name__}"
@@ -120,7 +121,7 @@ def difference(a: Any, b: Any, name: str, dtype: str) -> str:
         return f"dtype {a.dtype} instead of {b.dtype}"
     if tuple(a.shape) != tuple(b.shape):
         return f"shape {tuple(a.shape)} instead of {tuple(b.shape)}"
-    if SHAPE_ONLY.fullmatch(name):
+    if SHAPE_ONLY.fullmatch(name) or drawn:
         return ""
     x, y = arrays(a), arrays(b)
     if y.dtype.kind != "f":
@@ -142,7 +143,7 @@ def first_sentence(e: Exception) -> str:
     return re.split(r"\n|\. ", str(e))[0]
 
 
-def told(a: Outcome, b: Outcome, name: str, dtype: str) -> str:
+def told(a: Outcome, b: Outcome, name: str, dtype: str, drawn: bool = False) -> str:
     """How our outcome differs from PyTorch's."""
     if b.error is not None or a.error is not None:
         if a.error is None or b.error is None or type(a.error) is not type(b.error):
@@ -166,7 +167,7 @@ def told(a: Outcome, b: Outcome, name: str, dtype: str) -> str:
                     return f"{what} {i} requires_grad {x.requires_grad}"
                 if i + 1 == len(ys) and y.dtype is theirs.int64 and TIES.fullmatch(name) and same_elements(x, y, a.source):
                     continue
-            if found_ := difference(x, y, name, dtype):
+            if found_ := difference(x, y, name, dtype, drawn):
                 return f"{what} {i} {found_}"
     return ""
 
@@ -177,9 +178,12 @@ def same_elements(x: Any, y: Any, source: Any) -> bool:
     if a.shape != b.shape or source is None:
         return False
     source = arrays(source)
+    if a.shape == () and source.size and 0 <= a < source.size and 0 <= b < source.size:
+        return bool(source.reshape(-1)[a] == source.reshape(-1)[b])
     for dim in range(source.ndim):
-        for i, j in ((a, b), (np.expand_dims(a, dim), np.expand_dims(b, dim))):
-            if i.ndim == source.ndim and i.size and i.max() < source.shape[dim] and all(
+        for i, j in ((a, b), *([(np.expand_dims(a, dim), np.expand_dims(b, dim))] if a.ndim + 1 == source.ndim else [])):
+            inside = i.ndim == source.ndim and i.size and 0 <= min(i.min(), j.min())
+            if inside and max(i.max(), j.max()) < source.shape[dim] and all(
                     n == m for d, (n, m) in enumerate(zip(i.shape, source.shape)) if d != dim):
                 got, want = np.take_along_axis(source, i, dim), np.take_along_axis(source, j, dim)
                 if np.array_equal(got, want, equal_nan=got.dtype.kind == "f"):
@@ -274,7 +278,7 @@ def one(tally: Tally, op: Any, table: Any, sample: Any, dtype: str, grad: bool, 
             with_grad = grad and kind == "function"
             got = run(Ours(with_grad), mine, sample, function(process))
             want = run(Theirs(with_grad), f, sample, process)
-            if text := told(got, want, op.name, dtype):
+            if text := told(got, want, op.name, dtype, bool(sample.kwargs.get("dropout_p"))):
                 found_.append((f"{kind} {dtype} {i}", text))
     except Outside as e:
         tally.outside[str(e)] = tally.outside.get(str(e), 0) + 1

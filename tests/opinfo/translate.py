@@ -151,6 +151,8 @@ def function(f: Any) -> Any:
         return f
     if f is wrapper_set_seed():
         return seeded
+    if type(f).__module__ == "torch._ops":
+        raise Outside(f"no torch.ops.{f}")
     module = getattr(f, "__module__", None) or ""
     name = getattr(f, "__qualname__", getattr(f, "__name__", ""))
     owner = getattr(f, "__objclass__", None)
