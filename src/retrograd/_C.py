@@ -26,7 +26,7 @@ def _will_engine_execute_node(node: Any) -> bool:
     """Will `node` run in the backward pass going on?"""
     task = state().task
     if task is None:
-        raise RuntimeError("_get_graph_task_exec_info should only be called in the context of a backward pass")
+        raise RuntimeError("_get_should_execute_nodes should only be called during the backward pass")
     if not isinstance(node, Node):
         raise TypeError("_will_engine_execute_node expects an grad_fn")
     return _will_run(task, node, node is task.running)

@@ -23,17 +23,44 @@ class SavedTensor:
     """One value a node keeps (`node._raw_saved_X`), so that hooks can be put on it alone."""
 
     __module__ = "retrograd._C._autograd"
+    __slots__ = ("_node", "_field")
 
-    def __init__(self, node: Any, field: Any) -> None:
-        self.node = node
-        self.field = field
+    def __init__(self, *args: Any) -> None:
+        if not args:
+            raise RuntimeError("Trying to create a SavedTensor object from Python is forbidden.")
+        self._node, self._field = args
+
+    @property
+    def data(self) -> Any:
+        """What lies there: the tensor, or what the pack hook made of it; None once it was freed."""
+        if self._node.freed:
+            return None
+        value = self._kept()
+        return value.packed if isinstance(value, Packed) else self._tensor(value)
+
+    @property
+    def unpack_hook(self) -> Any:
+        """The hook that unpacks it, or None."""
+        value = None if self._node.freed else self._kept()
+        return value.unpack_hook if isinstance(value, Packed) else None
+
+    def unpack(self) -> Any:
+        """The tensor as the node's rule gets it.  RuntimeError once it was freed."""
+        return read(self._node, self._field)
+
+    def _kept(self) -> Any:
+        node, field = self._node, self._field
+        return node.kept[field] if isinstance(field, int) else getattr(node, field)
+
+    def _tensor(self, value: Any) -> Any:
+        return wrap(value) if isinstance(value, np.ndarray) else value
 
     def register_hooks(self, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]) -> None:
         """Pack the value now; unpack it at each use.  RuntimeError a second time, or after it was freed."""
-        node, field = self.node, self.field
+        node, field = self._node, self._field
         if node.freed:
             raise RuntimeError(REGISTER_FREED)
-        value = node.kept[field] if isinstance(field, int) else getattr(node, field)
+        value = self._kept()
         if isinstance(value, Packed):
             raise RuntimeError(REGISTER_TWICE)
         if value is None or not isinstance(value, (TensorBase, np.ndarray)):

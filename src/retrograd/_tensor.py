@@ -477,7 +477,7 @@ class Tensor(TensorBase):
         if self.origin is not None:
             raise RuntimeError(DETACH_VIEW)
         if self.fn is not None:
-            self.cut = modes.seq
+            self.cut = modes.seq + 1            # the next node may save it
         self.fn = None
         self.nr = 0
         self.rg = False

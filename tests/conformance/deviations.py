@@ -16,6 +16,8 @@ LIVE_HOOKS = "A hook may remove itself, in state dicts and optimizers as everywh
 HALF_DONE = "A call that fails changes nothing"
 LIKE_A_LIST = "ModuleList.insert puts modules where list.insert would"
 NOT_SAVED = "A few ops save other tensors, or in another order, than PyTorch: hooks on saved tensors see those"
+RETAINED = "retain_grad of the second output of a node, once that is edited in place: PyTorch keeps another tensor's gradient"
+AS_IT_IS = "Nodes show a dim counted from the end, or a correction left out, as the number that it stands for"
 MISLEADING = "PyTorch's message is misleading; ours names the cause"
 
 
@@ -552,6 +554,21 @@ DEVIATIONS: tuple[Deviation, ...] = (
             ("powt ((3, 3), 'float32') ((3, 3), 'float32') ((3, 3), 'float32') u u u",
              "powt ((3, 3), 'float32') ((3, 3), 'float32') u u"),
             ("repeat_int ((6,), 'int64') u", "repeat_int"),
+        )
+    ),
+    Deviation(
+        "suite_hooks_inplace",
+        "   tensor([10., 10.]) tensor([30., 30.]) TwoBackward",
+        "   tensor([1., 1.]) tensor([10., 10.]) TwoBackward",
+        RETAINED,
+    ),
+    T("suite_hooks_inplace", "retained of two outputs", "-> (tensor(1.), tensor(2.))", "-> (tensor(1.), tensor(1.))", RETAINED),
+    *(
+        Deviation("suite_saved_attributes", torch, ours, AS_IT_IS)
+        for torch, ours in (
+            ("SumBackward1 dim=(0, 18446744073709551615)", "SumBackward1 dim=(0, 1)"),
+            ("TopkBackward0 dim=18446744073709551615", "TopkBackward0 dim=1"),
+            ("StdBackward0 dim=None correction=None", "StdBackward0 dim=None correction=1"),
         )
     ),
 )

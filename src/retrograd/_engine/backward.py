@@ -47,6 +47,7 @@ def run_backward(
     if targets is not None:
         limit(task, roots, targets, accumulate)
     recording = it.grad
+    packers = list(it.pack_hooks)
     outer: Any = it.task
     it.grad = graph
     it.task = task
@@ -83,6 +84,7 @@ def run_backward(
         task.captures = None
         task.shadows = None
         it.grad = recording
+        it.pack_hooks = packers             # a hook may have left some behind
         it.task = outer
         it.depth -= 1
         settle(it)

@@ -15,6 +15,7 @@ from .._engine.node import FREED, Node
 from .._engine.op import edge, fit, number
 from .._engine.saved import Packed, keep, keep_output, use, use_output
 from .._engine.tensor import CUSTOM, MULTI, TensorBase, bump, edits, shared_version, wants_grad, wrap
+from .._nodes import SavedTensor
 from .._ops import create, shape
 
 __all__ = ["Function", "FunctionCtx", "BackwardCFunction", "FunctionMeta", "once_differentiable", "NestedIOFunction"]
@@ -191,6 +192,10 @@ TAKEN = frozenset((
     "backward", "edge_count", "edge_node", "edge_nr", "output_likes", "own_hooks", "push", "reads_field", "release",
     "visit",
 ))
+NOT_GIVEN = (
+    "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been mutated should be "
+    "passed to ctx.mark_dirty()."
+)
 FIELDS = ("_nexts", "_nrs", "_likes", "_kept", "_freed", "_cleared", "_made")
 ONCE = (
     "saved_tensors can only be accessed once when clear_saved_tensors_on_access=True is set on the autograd.Function. "
@@ -198,25 +203,44 @@ ONCE = (
 )
 
 
-class SavedEntry:
+class SavedEntry(SavedTensor):
     """One of ctx._raw_saved_tensors."""
 
-    def __init__(self, node: BackwardCFunction, i: int) -> None:
-        self.node = node
-        self.i = i
+    __slots__ = ()
+
+    @property
+    def data(self) -> Any:
+        """What lies there: the tensor, or what the pack hook made of it; None once it was freed."""
+        if not self._node._kept:
+            return None
+        kept = self._node._kept[self._field][0]
+        return kept.packed if isinstance(kept, Packed) else self._tensor(kept)
+
+    @property
+    def unpack_hook(self) -> Any:
+        """The hook that unpacks it, or None."""
+        kept = self._node._kept[self._field][0] if self._node._kept else None
+        return kept.unpack_hook if isinstance(kept, Packed) else None
+
+    def unpack(self) -> Any:
+        """The tensor as backward gets it.  RuntimeError once it was freed."""
+        if not self._node._kept:
+            raise RuntimeError(FREED)
+        return self._node._read(*self._node._kept[self._field])
 
     def register_hooks(self, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]) -> None:
         """Pack the tensor now; unpack it at each use."""
-        if not self.node._kept:
+        node = self._node
+        if not node._kept:
             raise RuntimeError(saved.REGISTER_FREED)
-        kept, edits, version, nr = self.node._kept[self.i]
+        kept, edits, version, nr = node._kept[self._field]
         if isinstance(kept, Packed):
             raise RuntimeError(saved.REGISTER_TWICE)
         if kept is None:
             raise RuntimeError(saved.REGISTER_NONE)
-        tensor = self.node._read(kept, edits, version, nr)
-        packed = Packed(tensor, pack_hook, unpack_hook, self.node if nr >= 0 else None)
-        self.node._kept[self.i] = (packed, edits, version, nr)
+        tensor = node._read(kept, edits, version, nr)
+        packed = Packed(tensor, pack_hook, unpack_hook, node if nr >= 0 else None)
+        node._kept[self._field] = (packed, edits, version, nr)
 
 
 def _expandable(small: Any, big: Any) -> bool:
@@ -248,6 +272,21 @@ class Function(metaclass=FunctionMeta):
             f"{type(self)} should not be instantiated. Methods on autograd functions are all static, so you should "
             "invoke them on the class itself. Instantiating an autograd function will raise an error in a future "
             "version of PyTorch.", DeprecationWarning, stacklevel=2)
+
+    saved_tensors: Any = ()             # of an instance, which is nothing's node
+    next_functions: Any = ()
+    needs_input_grad: Any = None
+
+    @property
+    def saved_variables(self) -> Any:
+        """(), with a warning."""
+        warnings.warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning, stacklevel=2)
+        return ()
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """{}"""
+        return {}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         raise RuntimeError(
@@ -297,6 +336,12 @@ class Function(metaclass=FunctionMeta):
         needs = tuple(isinstance(a, TensorBase) and wants_grad(a) for a in args)
         node.needs_input_grad = needs
         recording = grad_on()
+        record = recording and any(needs) and not inference_on()
+        if record:                                  # before forward, which may edit them
+            for a in args:
+                if isinstance(a, TensorBase):
+                    node._nexts.append(edge(a))
+                    node._nrs.append(a.nr)
         set_grad(False)
         try:
             if separate:
@@ -306,7 +351,7 @@ class Function(metaclass=FunctionMeta):
                 output = cls.forward(node, *args)
         finally:
             set_grad(recording)
-        return _finish(node, args, output, recording and not inference_on() and any(needs))
+        return _finish(node, args, output, record)
 
 
 def _bound(forward: Any, args: Any, kwargs: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -351,18 +396,16 @@ def _finish(node: Any, args: tuple[Any, ...], output: Any, record: bool) -> Any:
             "node that ctx is. Choose another name.")
     if record:
         for a in args:
-            if isinstance(a, TensorBase):
-                to = edge(a)
-                node._nexts.append(to)
-                node._nrs.append(a.nr)
             node._likes.append((a.array.shape, a.array.dtype) if isinstance(a, TensorBase) else None)
         number(node)
         node._outputs = max(len(outputs), 1)
     made: dict[int, Any] = {}
     found = []
     tensors = sum(isinstance(o, TensorBase) for o in outputs)
+    silent = frozen if not node.__dict__.get("_materialize_non_diff_grads", True) else ()
     for nr, out in enumerate(outputs):
-        node._made.append((out.array.shape, out.array.dtype) if isinstance(out, TensorBase) else None)
+        like = isinstance(out, TensorBase) and id(out) not in silent
+        node._made.append((out.array.shape, out.array.dtype) if like else None)
         if not isinstance(out, TensorBase):
             if single and out is not None and not isinstance(out, (int, float, str, list, dict)):
                 raise TypeError(f"{type(node).__name__}.forward: expected to get Tensor or tuple of Tensors, but got "
@@ -394,9 +437,9 @@ def _check_dirty(node: Any, args: tuple[Any, ...], outputs: tuple[Any, ...]) -> 
                 "Some elements marked as dirty during the forward method were not returned as output. The inputs that "
                 "are modified inplace must all be outputs of the Function.")
         if id(t) not in given:
-            warnings.warn(
-                "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been mutated "
-                "should be passed to ctx.mark_dirty().", UserWarning, stacklevel=4)
+            if t.origin is not None:
+                raise RuntimeError(NOT_GIVEN)
+            warnings.warn(NOT_GIVEN, UserWarning, stacklevel=4)
 
 
 def _output(
@@ -404,17 +447,23 @@ def _output(
 ) -> Any:
     is_input = id(out) in given
     if dirty:
+        if record and out.origin is not None:
+            views.explain(out, out.origin, False)
         bump(out)
         if not record:
             return out
+        if frozen:
+            return create.detached(out) if wants_grad(out) else out
         if out.fn is None and out.rg and is_input:
             raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
+        if out.origin is not None and wants_grad(out) and out.origin.base.fn is None:
+            raise RuntimeError(views.VIEW_OF_LEAF)
         if out.origin is not None and tensors > 1:
             raise RuntimeError(
                 "If your Function modifies inplace an input that is a view of another Tensor, your Function cannot "
                 "return more than one Tensor. This is not supported by the current autograd engine. You should either "
                 "make sure the input is not a view (using .clone() for example) or make your Function only return one "
-                "Tensor (and potentially split it into two Functions: one doing the inplace that returns a single "
+                "Tensor (potentially splitting it into two Functions: one doing the inplace that returns a single "
                 "Tensor and a second one that does the other operations). You can ask on the forum "
                 "https://discuss.pytorch.org/ if you need help to do this change.")
         seq = node._seq
@@ -536,3 +585,5 @@ class NestedIOFunction(Function):
         raise NotImplementedError("NestedIOFunction is not supported: pass the tensors as separate arguments")
 
 
+SavedEntry.__name__ = SavedEntry.__qualname__ = "SavedTensor"        # PyTorch has one class for both
+SavedEntry.__module__ = SavedTensor.__module__

@@ -89,8 +89,9 @@ def _push_hooks(pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], An
 
 def _pop_hooks() -> None:
     it = state()
-    if it.pack_hooks:
-        it.pack_hooks.pop()
+    if not it.pack_hooks:
+        raise RuntimeError("no saved_tensors_hooks are in force here: it was left more often than entered")
+    it.pack_hooks.pop()
     settle(it)
 
 

@@ -167,13 +167,6 @@ def post_accumulate_on_several_tensors():
 
 
 @case
-def post_accumulate_in_order():
-    log, a = [], t(2.0)
-    a.register_post_accumulate_grad_hook(lambda p: p.grad.mul_(2) is None)
-    a.register_post_accumulate_grad_hook(lambda p: log.append(p.grad.item()))
-
-
-@case
 def optimizer_in_backward():
     p, q = t([1.0, -2.0]), t([1.0, -2.0])
     state = torch.zeros(2)
