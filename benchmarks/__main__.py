@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 import datetime
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from benchmarks import engines, table, works
+from benchmarks import engines, footprint, table, works
 from benchmarks.machine import last_cpu, machine
 from benchmarks.runner import ROOT, Plan, Row, Runner
 
@@ -31,6 +32,9 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     p.add_argument("--quick", action="store_true", help="two short rounds: a look, not a measurement")
     p.add_argument("--tiny", action="store_true", help="tiny sizes: whether it runs, not how fast")
     p.add_argument("--cpu", default="last", help='CPU that workers are pinned to: a number, "last" or "none" (last)')
+    p.add_argument("--threads", type=int, default=1, help="threads of every engine, on as many CPUs (1)")
+    p.add_argument("--memory", action="store_true", help="peak memory too, each work in a process of its own")
+    p.add_argument("--footprint", action="store_true", help="time and memory of an import, and installed size, too")
     p.add_argument("--kept-memory", action="store_true", help="glibc keeps freed memory; see README.md")
     p.add_argument("--save", metavar="NAME", help="write benchmarks/results/NAME.json")
     p.add_argument("--list", action="store_true", help="print the works and stop")
@@ -53,20 +57,37 @@ def plan_from(args: argparse.Namespace) -> Plan:
     found = [name for name in wanted if usable(name, pythons.get(name, sys.executable))]
     if args.engines and (lost := [name for name in wanted if name not in found]):
         raise ValueError(f"not installed: {', '.join(lost)}")
-    cpu = {"last": last_cpu(), "none": None}[args.cpu] if args.cpu in ("last", "none") else int(args.cpu)
-    plan = Plan(found, pythons, rounds=args.rounds, tiny=args.tiny, cpu=cpu, kept_memory=args.kept_memory)
+    plan = Plan(
+        found, pythons, rounds=args.rounds, tiny=args.tiny, cpus=cpus_from(args.cpu, args.threads),
+        threads=args.threads, kept_memory=args.kept_memory, memory=args.memory,
+    )  # fmt: skip
     return replace(plan, rounds=2, count=3, seconds=0.004) if args.quick else plan
 
 
-def save(name: str, plan: Plan, versions: object, rows: list[tuple[works.Work, Row]]) -> Path:
+def cpus_from(cpu: str, threads: int) -> set[int] | None:
+    """One CPU for one thread; for more the last of those there are. ValueError where they are too few."""
+    if cpu == "none" or not hasattr(os, "sched_getaffinity"):
+        return None
+    if threads == 1:
+        last = last_cpu()
+        return {int(cpu)} if cpu != "last" else None if last is None else {last}
+    usable_ones = sorted(os.sched_getaffinity(0))
+    if len(usable_ones) < threads:
+        raise ValueError(f"--threads {threads}: this process may use {len(usable_ones)} CPUs")
+    return set(usable_ones[-threads:])
+
+
+def save(name: str, plan: Plan, versions: object, rows: list[tuple[works.Work, Row]], foot: object) -> Path:
     found = {
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "machine": machine(),
         "method": {
-            "threads": 1, "pinned": plan.cpu is not None, "rounds": plan.rounds, "samples_per_round": plan.count,
+            "threads": plan.threads, "pinned": plan.cpus is not None, "rounds": plan.rounds, "samples_per_round": plan.count,
             "seconds_per_sample": plan.seconds, "tiny": plan.tiny, "kept_memory": plan.kept_memory,
         },
         "engines": versions,
+        "order": plan.engines,
+        "footprint": foot,
         "works": {work.name: {"group": work.group, "unit": work.unit, "engines": row} for work, row in rows},
     }  # fmt: skip
     RESULTS.mkdir(exist_ok=True)
@@ -97,7 +118,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         versions = runner.versions()
         for name, said in versions.items():
             print(f"{name}: {', '.join(f'{k} {v}' for k, v in said.items())}")
-        print(f"\none thread each; median ±half the interquartile range; x = theirs / {plan.engines[0]}\n")
+        print(f"\n{plan.threads} thread(s) each; median ±half the interquartile range; x = theirs / {plan.engines[0]}\n")
         print(table.header(plan.engines, width))
         try:
             for work, row in runner.run(chosen):
@@ -108,8 +129,14 @@ def main(argv: Sequence[str] | None = None) -> int:
             print("interrupted", file=sys.stderr)
     wrong = table.notes(rows)
     print("", *wrong, sep="\n")
+    if args.memory:
+        print("Peak memory in MiB, of which after the import\n", *table.memory(rows, plan.engines, width), "", sep="\n")
+    foot = None
+    if args.footprint and not stopped:
+        foot = footprint.measure(plan, 3 if args.quick else 11)
+        print(*footprint.lines(foot), "", sep="\n")
     if args.save and rows:
-        print(f"saved {save(args.save, plan, versions, rows).relative_to(ROOT)}")
+        print(f"saved {save(args.save, plan, versions, rows, foot).relative_to(ROOT)}")
     return 130 if stopped else 1 if wrong else 0
 
 

@@ -23,7 +23,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from benchmarks.__main__ import RESULTS, usable, words
-from benchmarks.engines import ONE_THREAD
+from benchmarks.engines import thread_limits
 from benchmarks.machine import last_cpu, machine
 from benchmarks.runner import ROOT, Plan, Runner
 from benchmarks.works import select
@@ -71,7 +71,7 @@ class Bench:
     def start(self, command: list[str]) -> subprocess.CompletedProcess[str]:
         """Runs a command on the chosen CPU with one thread. RuntimeError with its last line when it fails."""
         # without cached bytecode an import would measure Python's compiler
-        env = {k: v for k, v in (os.environ | ONE_THREAD).items() if k != "PYTHONDONTWRITEBYTECODE"}
+        env = {k: v for k, v in (os.environ | thread_limits(1)).items() if k != "PYTHONDONTWRITEBYTECODE"}
         if self.cpu is not None:
             pin = f"import os,sys; os.sched_setaffinity(0, {{{self.cpu}}}); os.execv(sys.argv[1], sys.argv[1:])"
             command = [sys.executable, "-S", "-c", pin, *command]
@@ -97,7 +97,7 @@ class Bench:
     def chain(self) -> Iterator[Figure]:
         engines = ["retrograd", "numpy", *["torch"] * self.has_torch]
         pythons = {"retrograd": self.python, "numpy": self.python, "torch": self.torch_python}
-        plan = Plan(engines, pythons, rounds=3 if self.quick else 9, cpu=self.cpu)
+        plan = Plan(engines, pythons, rounds=3 if self.quick else 9, cpus=None if self.cpu is None else {self.cpu})
         with Runner(plan) as runner:
             row = runner.measure(select(["chain-200x8"])[0])
         for name in engines:

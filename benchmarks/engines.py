@@ -25,13 +25,16 @@ MODULES = {
 }
 DEFAULT = ("retrograd", "torch", "numpy", "jax", "autograd", "mygrad")
 
-ONE_THREAD = {
-    name: "1"
-    for name in (
-        "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS",
-        "NUMEXPR_NUM_THREADS",
-    )
-} | {"JAX_PLATFORMS": "cpu"}  # fmt: skip
+POOLS = (
+    "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS",
+    "NUMEXPR_NUM_THREADS",
+)  # fmt: skip
+
+
+def thread_limits(threads: int) -> dict[str, str]:
+    """Environment for a worker whose thread pools have that many threads."""
+    return dict.fromkeys(POOLS, str(threads)) | {"JAX_PLATFORMS": "cpu"}
+
 
 # glibc gives blocks over 128 KiB back to the system and faults them in again, or not, as the heap happens to lie
 KEPT_MEMORY = {"MALLOC_MMAP_THRESHOLD_": "1073741824", "MALLOC_TRIM_THRESHOLD_": "1073741824"}
@@ -42,7 +45,10 @@ def installed(engine: str) -> bool:
 
 
 def maker(engine: str) -> Callable[[Work], Task]:
-    """Imports the engine, sets it to one thread, and returns what makes its Task of a Work. ImportError if absent."""
+    """Imports the engine, sets its threads (OMP_NUM_THREADS, else one), and returns what makes its Task of a Work.
+
+    ImportError if it is absent.
+    """
     os.environ.setdefault("JAX_PLATFORMS", "cpu")
     module = importlib.import_module(MODULES[engine])
     match engine:
@@ -61,7 +67,7 @@ def maker(engine: str) -> Callable[[Work], Task]:
         case _:
             importlib.import_module(f"{engine}.nn.functional")
             if hasattr(module, "set_num_threads"):
-                module.set_num_threads(1)
+                module.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))
             return lambda work: work.torch(module)
 
 

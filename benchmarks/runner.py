@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from benchmarks.engines import KEPT_MEMORY, ONE_THREAD
+from benchmarks.engines import KEPT_MEMORY, thread_limits
 from benchmarks.timing import summary
 from benchmarks.works import Work
 
@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parent.parent
 class Engine:
     """A worker process. `describe` is what it said of itself; None once it could not be started."""
 
-    def __init__(self, name: str, python: str, cpu: int | None, kept_memory: bool) -> None:
+    def __init__(self, name: str, python: str, cpus: set[int] | None, threads: int, kept_memory: bool) -> None:
         self.name = name
         self.process = subprocess.Popen(
             [python, "-m", "benchmarks.worker", name],
@@ -33,10 +33,10 @@ class Engine:
             stdout=subprocess.PIPE,
             text=True,
             cwd=ROOT,
-            env=os.environ | ONE_THREAD | (KEPT_MEMORY if kept_memory else {}),
+            env=os.environ | thread_limits(threads) | (KEPT_MEMORY if kept_memory else {}),
         )
-        if cpu is not None:
-            os.sched_setaffinity(self.process.pid, {cpu})
+        if cpus is not None:
+            os.sched_setaffinity(self.process.pid, cpus)
         self.describe = self.read()
 
     def ask(self, **request: Any) -> dict[str, Any]:
@@ -73,8 +73,10 @@ class Plan:
     count: int = 5
     seconds: float = 0.01
     tiny: bool = False
-    cpu: int | None = None
+    cpus: set[int] | None = None
+    threads: int = 1
     kept_memory: bool = False
+    memory: bool = False
 
 
 Row = dict[str, dict[str, Any]]  # engine -> summary, or {"missing": why}, or {"error": what}
@@ -95,8 +97,11 @@ class Runner:
             worker.close()
 
     def start(self, name: str) -> None:
+        self.workers[name] = self.process(name)
+
+    def process(self, name: str) -> Engine:
         plan = self.plan
-        self.workers[name] = Engine(name, plan.pythons.get(name, sys.executable), plan.cpu, plan.kept_memory)
+        return Engine(name, plan.pythons.get(name, sys.executable), plan.cpus, plan.threads, plan.kept_memory)
 
     def versions(self) -> dict[str, Any]:
         return {name: worker.describe for name, worker in self.workers.items()}
@@ -119,12 +124,12 @@ class Runner:
         running = [name for name, answer in row.items() if "check" in answer]
         samples: dict[str, list[float]] = {name: [] for name in running}
         bases: dict[str, list[float]] = {name: [] for name in running}
-        for turn in range(plan.rounds):
+        for turn in range(min(plan.rounds // 2, 3) if work.slow else plan.rounds):
             first = turn % max(1, len(running))
             for name in running[first:] + running[:first]:
                 if "error" in row[name]:
                     continue
-                answer = self.workers[name].ask(do="time", count=plan.count)
+                answer = self.workers[name].ask(do="time", count=1 if work.slow else plan.count)
                 if "error" in answer:
                     row[name] |= answer
                     continue
@@ -134,7 +139,21 @@ class Runner:
             if "error" not in row[name]:
                 row[name] |= figures(work.tiny() if plan.tiny else work, samples[name], bases[name])
         mark_differences(work, row)
+        if plan.memory:
+            for name in running:
+                if "error" not in row[name]:
+                    row[name] |= self.memory(work, name)
         return row
+
+    def memory(self, work: Work, name: str) -> dict[str, Any]:
+        """MiB that a process of its own holds at most during a few steps, and holds after the engine's import."""
+        worker = self.process(name)
+        try:
+            if "check" not in worker.ask(do="ready", work=work.name, tiny=self.plan.tiny, seconds=0):
+                return {}
+            return worker.ask(do="memory", count=1 if work.slow else 5)
+        finally:
+            worker.close()
 
 
 def figures(work: Work, times: list[float], bases: list[float]) -> dict[str, Any]:

@@ -46,3 +46,15 @@ def notes(rows: list[tuple[Work, Row]]) -> list[str]:
                 if kind in answer:
                     found.append(f"{work.name} on {name}: {kind}: {answer[kind]}")
     return found
+
+
+def memory(rows: list[tuple[Work, Row]], engines: list[str], width: int) -> list[str]:
+    """One line per work: the peak of each engine's process, and what the work added to the import."""
+    found = [f"{'':{width}}" + "".join(f"{name:>20}" for name in engines)]
+    for work, row in rows:
+        cells = []
+        for name in engines:
+            peak, start = row.get(name, {}).get("peak_mib"), row.get(name, {}).get("imported_mib")
+            cells.append("-" if peak is None or start is None else f"{peak:.0f} ({peak - start:+.0f})")
+        found.append(f"{work.name:{width}}" + "".join(f"{text:>20}" for text in cells))
+    return found

@@ -2,6 +2,7 @@
 
     {"do": "ready", "work": "chain-200x8", "tiny": false, "seconds": 0.01}  ->  {"check": [...]} | {"missing": "why"}
     {"do": "time", "count": 5}                                              ->  {"times": [...], "bases": [...]}
+    {"do": "memory", "count": 5}                                            ->  {"imported_mib": 40.1, "peak_mib": 52.3}
 
 An exception is answered by {"error": "..."}. Started by `python -m benchmarks`.
 """
@@ -11,11 +12,21 @@ from __future__ import annotations
 import json
 import os
 import sys
+from pathlib import Path
 from typing import Any
 
 from benchmarks import engines
 from benchmarks.timing import calls_in, sample
 from benchmarks.works import WORKS, Missing, Task
+
+
+def status_mib(field: str) -> float | None:
+    """VmRSS or VmHWM of this process; None where the system does not say."""
+    try:
+        lines = Path("/proc/self/status").read_text().splitlines()
+    except OSError:
+        return None
+    return next((round(int(line.split()[1]) / 1024, 1) for line in lines if line.startswith(field)), None)
 
 
 class Worker:
@@ -24,6 +35,7 @@ class Worker:
         self.make = engines.maker(engine)
         self.task: Task | None = None
         self.number = 1
+        self.imported = status_mib("VmRSS")
 
     def ready(self, request: dict[str, Any]) -> dict[str, Any]:
         self.task = None  # the last work's memory goes before the next one's comes
@@ -33,7 +45,7 @@ class Worker:
         except Missing as e:
             return {"missing": str(e)}
         check = [float(v) for v in self.task.check()]
-        self.number = calls_in(self.task.step, request["seconds"])
+        self.number = 1 if work.slow else calls_in(self.task.step, request["seconds"])
         return {"check": check}
 
     def time(self, request: dict[str, Any]) -> dict[str, Any]:
@@ -44,9 +56,17 @@ class Worker:
         times, bases = sample(self.task.step, number, count, self.task.base)
         return {"times": times, "bases": bases}
 
+    def memory(self, request: dict[str, Any]) -> dict[str, Any]:
+        assert self.task is not None
+        for _ in range(request["count"]):
+            self.task.step()
+        peak = status_mib("VmHWM")
+        return {} if peak is None else {"imported_mib": self.imported, "peak_mib": peak}
+
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
         try:
-            return self.ready(request) if request["do"] == "ready" else self.time(request)
+            do = {"ready": self.ready, "time": self.time, "memory": self.memory}
+            return do[request["do"]](request)
         except Exception as e:
             self.task = None
             return {"error": f"{type(e).__name__}: {e}".split("\n")[0][:300]}

@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from benchmarks import __main__ as command  # noqa: E402
-from benchmarks import budgets, engines, probes, runner, table, timing  # noqa: E402
+from benchmarks import budgets, engines, probes, report, runner, table, timing  # noqa: E402
 from benchmarks.works import WORKS, Missing, Work, select  # noqa: E402
 
 
@@ -83,16 +83,38 @@ def test_command_compares_and_saves(
 ) -> None:
     monkeypatch.setattr(command, "RESULTS", tmp_path)
     monkeypatch.setattr(command, "ROOT", tmp_path)
-    argv = ["--only", "chain-20x8", "--engines", "retrograd,numpy", "--tiny", "--quick", "--save", "t"]
+    argv = ["--only", "chain-10x8", "--engines", "retrograd,numpy", "--tiny", "--quick", "--save", "t"]
     status = command.main(argv)
     out = capsys.readouterr().out
     assert status == 0, out
-    assert "chain-20x8" in out
+    assert "chain-10x8" in out
     found = json.loads((tmp_path / "t.json").read_text())
-    row = found["works"]["chain-20x8"]["engines"]
+    row = found["works"]["chain-10x8"]["engines"]
     assert row["retrograd"]["check"] == pytest.approx(row["numpy"]["check"], rel=1e-3)
     assert row["numpy"]["min"] <= row["numpy"]["q1"] <= row["numpy"]["median"] <= row["numpy"]["q3"]
     assert found["engines"]["retrograd"]["build"] in ("compiled", "pure")
+
+
+def test_report_shows_every_work(tmp_path: Path) -> None:
+    """From results as `save` writes them; plots are matplotlib's affair."""
+    row = {"median": 2.0, "q1": 1.9, "q3": 2.1, "imported_mib": 30.0, "peak_mib": 40.0}
+    results = {
+        "date": "2026-01-01", "machine": {"cpu": "one", "cores": 2, "system": "Linux"},
+        "method": {"threads": 1, "pinned": True, "rounds": 7, "samples_per_round": 5},
+        "engines": {"retrograd": {"version": "0", "build": "compiled"}, "torch": {"version": "2"}},
+        "order": ["retrograd", "torch"],
+        "works": {
+            work.name: {"group": work.group, "unit": work.unit, "engines": {"retrograd": row, "torch": row | {"median": 6.0}}}
+            for work in WORKS
+        },
+        "footprint": {"torch": {"import_ms": 1.0, "resident_mib": 2.0, "installed_mib": None, "own_mib": 3.0}},
+    }  # fmt: skip
+    text = report.document(results, results, ["chain.svg"])
+    for work in WORKS:
+        assert text.count(f"| {work.name} | {work.unit.replace('us', 'µs')} | 2.00 ±5% | 6.00 ±2% | **3.00** |") == 2
+        assert f"| {work.name} | 40 (+10) | 40 (+10) |" in text
+    assert "| torch | 1 | 2 | - | 3 |" in text
+    assert report.summary(results) == pytest.approx(3.0)
 
 
 def test_command_names_an_engine_that_does_not_exist(capsys: pytest.CaptureFixture[str]) -> None:

@@ -38,6 +38,7 @@ class Work:
     per: int = 1  # times are divided by this: ops in a chain, hooks in a step
     unit: str = "us"
     rtol: float = 1e-3  # float32, sums in other orders
+    slow: bool = False  # seconds per step: one sample in each of at most three rounds
 
     def tiny(self) -> Self:
         """The same work, small enough for a test."""

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from benchmarks.works.base import Engine, Task, Work, grad_norm, leaf, norm
+from benchmarks.works.base import Engine, Missing, Task, Work, grad_norm, leaf, norm
 
 MODES = ("no-grad", "forward", "forward+backward")
 
@@ -17,14 +17,20 @@ class Chain(Work):
     def __init__(self, ops: int, size: int, mode: str = "forward+backward") -> None:
         self.ops, self.size, self.mode, self.per = ops, size, mode, ops
         self.unit = "us/op"
-        self.name = f"chain-{ops}x{size}" + ("" if mode == MODES[2] else f"-{mode}")
+        self.slow = ops >= 100_000
+        self.name = f"chain-{ops}x{size or '0dim'}" + ("" if mode == MODES[2] else f"-{mode}")
 
     def tiny(self) -> Self:
         return type(self)(6, min(self.size, 16), self.mode)
 
+    def refuse_long(self) -> None:
+        if self.slow:
+            raise Missing("a chain this long is for engines that do not trace")
+
     def data(self) -> tuple[Any, Any]:
         r = np.random.RandomState(0)
-        return tuple((r.randn(self.size) * 0.1).astype(np.float32) for _ in "ab")  # type: ignore[return-value]
+        shape = (self.size,) if self.size else ()
+        return tuple(np.asarray(r.randn(*shape) * 0.1, np.float32) for _ in "ab")  # type: ignore[return-value]
 
     def torch(self, torch: Engine) -> Task:
         turns = self.ops // 2
@@ -86,6 +92,7 @@ class Chain(Work):
         return Task(both if self.mode == MODES[2] else forward, check)
 
     def jax(self, jax: Engine, jit: bool) -> Task:
+        self.refuse_long()
         turns = self.ops // 2
         a, b = (jax.numpy.asarray(v) for v in self.data())
 
@@ -109,6 +116,7 @@ class Chain(Work):
         return Task(lambda: jax.block_until_ready(run(a, b)), check)
 
     def autograd(self, autograd: Engine) -> Task:
+        self.refuse_long()
         turns = self.ops // 2
         pair = self.data()
 
@@ -135,6 +143,7 @@ class Chain(Work):
         return Task(steps[self.mode], check)
 
     def mygrad(self, mygrad: Engine) -> Task:
+        self.refuse_long()
         turns = self.ops // 2
         a, b = (mygrad.tensor(v) for v in self.data())
 
@@ -166,9 +175,12 @@ def works() -> list[Work]:
     return [
         Chain(200, 8, MODES[0]),
         Chain(200, 8, MODES[1]),
-        Chain(20, 8),
+        Chain(10, 8),
         Chain(200, 8),
         Chain(2000, 8),
+        Chain(1_000_000, 8),
+        Chain(200, 0),
         Chain(200, 1000),
         Chain(20, 100_000),
+        Chain(10, 1_000_000),
     ]
