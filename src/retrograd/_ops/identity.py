@@ -60,6 +60,8 @@ class BackwardHookFunctionBackward(Node):
                 out.fn = self
                 out.nr = i
             found.append(out)
+        if modes.observer is not None:
+            modes.observer.op(self, tensors, found)
         return found
 
     def backward(self, gs: list[Value], graph: bool) -> list[Value]:

@@ -47,6 +47,9 @@ _HOME = {
     "Value": "recording",
     "load": "recording",
     "TraceError": "trace_file",
+    "Cause": "why",
+    "why_none": "why",
+    "why_not_fired": "why",
 }
 
 __all__ = list(_HOME)

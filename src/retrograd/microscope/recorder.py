@@ -61,7 +61,7 @@ def record(
 class Thread:
     """What a thread is doing."""
 
-    __slots__ = ("modules", "passes", "busy", "last", "number", "open", "adopting", "stepping")
+    __slots__ = ("modules", "passes", "busy", "last", "number", "open", "adopting", "stepping", "extra")
 
     def __init__(self, number: int) -> None:
         self.modules: list[tuple[int, int, Any]] = []   # (module, call, the object), innermost last
@@ -71,6 +71,7 @@ class Thread:
         self.number = number
         self.open: list[Any] = []                       # nodes of retrograd that run, innermost last
         self.adopting = False                           # ops of this thread are seen
+        self.extra: Any = ()                            # tensors that the next ops read besides their inputs
         self.stepping = False                           # inside an optimizer's step, whose ops are its own
 
 
@@ -105,6 +106,8 @@ class Recorder:
         self.pending: list[tuple[Any, Any, str, str, int]] = []   # tables with a registration still to be wrapped
         self.named_root = False
         self._parameters: dict[int, Any] = {}                   # number -> weak reference
+        self.owners: dict[int, set[int]] = {}                   # parameter -> modules that have it
+        self._told: set[tuple[int, int]] = set()
         self.taps = [make(self) for make in taps_for(models, engine)]
 
     # -- the block
@@ -319,9 +322,36 @@ class Recorder:
         for name, b in model.named_buffers(prefix=prefix, remove_duplicate=False):
             self.name_tensor(tap, b, name, "buffer")
         for module in model.modules():
+            self.own_parameters(tap, module)
             tap.sweep_module(module, True)
         for _, p in model.named_parameters():
             tap.sweep_tensor(p)
+
+    def own_parameters(self, tap: Any, module: Any) -> None:
+        number = self._modules[id(module)][1]
+        for p in module._parameters.values():
+            if p is not None:
+                self.owners.setdefault(self.tensor(tap, p), set()).add(number)
+
+    def used_outside(self, thread: Thread, n: int, site: int, frame: Any) -> None:
+        """An op reads parameter n; is its module being called?  If not, by whom: its forward, or a function."""
+        owners = self.owners[n]
+        for number, _, _ in reversed(thread.modules):
+            if number in owners:
+                return
+        for number in owners:
+            if (number, site) in self._told:
+                continue
+            self._told.add((number, site))
+            what = "functional"
+            while frame is not None:
+                if frame.f_code.co_name == "forward":
+                    known = self._modules.get(id(frame.f_locals.get("self")))
+                    if known is not None and known[1] == number:
+                        what = "direct"
+                        break
+                frame = frame.f_back
+            self.note(what, self.rec.modules[number]["path"], site)
 
     def add_module(self, tap: Any, module: Any, path: str) -> int:
         known = self._modules.get(id(module))

@@ -305,6 +305,18 @@ class Recording:
             return f"zero_grad of {event.owner}"
         return str(event.text)
 
+    # -- questions
+
+    def why_none(self, p: Any) -> Any:
+        """Why p.grad is None: a Cause.  p is a tensor, or a parameter's name."""
+        from .why import why_none
+        return why_none(p, self)
+
+    def why_not_fired(self, handle: Any) -> Any:
+        """Why the hook behind a handle did not fire: a Cause."""
+        from .why import why_not_fired
+        return why_not_fired(handle, self)
+
     def number_of(self, what: Any) -> int | None:
         """The tensor number of a parameter's name or of a live tensor; None when the recording never saw it."""
         if isinstance(what, str):

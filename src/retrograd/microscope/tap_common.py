@@ -21,7 +21,7 @@ KINDS = {
     "register_optimizer_step_pre_hook": "step_pre", "register_optimizer_step_post_hook": "step_post",
 }
 PLUMBING = ("add", "add_to", "_register", "register_tensor_hook", "register_post_accumulate", "register_pre",
-            "register_post")
+            "register_post", "_register_hook")
 TABLES = (
     ("_forward_pre_hooks", "forward_pre", "_forward_pre_hooks_with_kwargs"),
     ("_forward_hooks", "forward", "_forward_hooks_with_kwargs"),
@@ -48,6 +48,7 @@ class Tap:
     def __init__(self, recorder: Recorder) -> None:
         self.recorder = recorder
         self.mine = False                       # a hook of our own is being registered
+        self.on_node: Any = None                # what registration() says while a node registers a hook
 
     # -- installing
 
@@ -198,6 +199,8 @@ class Tap:
     def registration(self, frame: Any, table: Any) -> tuple[str, str, int] | None:
         """(kind, what it is on, its number) of a hook registered from `frame`, the caller of RemovableHandle()."""
         recorder = self.recorder
+        if self.on_node is not None:
+            return self.on_node
         while frame is not None and frame.f_code.co_name in PLUMBING:
             frame = frame.f_back
         if frame is None:

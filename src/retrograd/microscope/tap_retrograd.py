@@ -1,6 +1,7 @@
 """What a recorder does to retrograd: it is the engine's observer (NOTE [Observer] in _engine/modes.py)."""
 from __future__ import annotations
 
+import functools
 import sys
 from functools import partial
 from typing import Any
@@ -9,12 +10,13 @@ from weakref import ref
 import numpy as np
 
 from .._engine.modes import grad_on, inference_on, modes, state
+from .._engine.node import Node
 from .._engine.tensor import AccumulateGrad, TensorBase, edits
 from ..dtypes import of as dtype_of
 from ._hooked import Hooked
 from ._measure import measure
 from .recorder import Recorder, Thread, now
-from .recording import CREATED, GRAD, INFERENCE, INPLACE, WANTED, WANTS
+from .recording import CREATED, GRAD, INFERENCE, INPLACE, POSITION, WANTED, WANTS
 from .tap_common import Tap
 
 # Methods after which the graph knows nothing of the tensor: ops without a derivative, that the observer is not told of.
@@ -26,7 +28,10 @@ CUTS = (
     "__floordiv__", "requires_grad_", "allclose", "equal", "count_nonzero", "searchsorted", "isclose")
 retrograd = sys.modules[__name__.partition(".")[0]]     # the namespace, which is above us
 READS = {"item", "numpy", "tolist", "__array__", "__bool__", "__float__", "__int__", "__index__", "allclose", "equal"}
-NAMES = {"MmBackward0": "mm", "AccumulateGrad": "AccumulateGrad"}
+INPUTS, OUTPUTS = POSITION["op"]["inputs"], POSITION["op"]["outputs"]
+INDEXED = ("embedding", "embedding_bag", "cross_entropy", "nll_loss", "gather", "index_select", "take_along_dim", "scatter",
+           "scatter_add", "where", "masked_fill", "masked_select", "__getitem__", "index_add", "one_hot", "take")
+CREATES = ("tensor", "as_tensor", "from_numpy", "asarray", "full", "ones", "zeros", "arange", "linspace")
 
 
 class RetrogradTap(Tap):
@@ -76,10 +81,28 @@ class RetrogradTap(Tap):
                 return tap.custom(partial(apply, cls), cls.__name__, args, kwargs)
 
             recorder.patch(function.Function, "apply", classmethod(recorded_apply))
+        for method, kind in (("register_hook", "node_post"), ("register_prehook", "node_pre")):
+            recorder.patch(Node, method, self.registering(getattr(Node, method), kind))
         if recorder.ops or recorder.nodes:
             before = modes.observer
             modes.observer = self
             recorder.later(setattr, modes, "observer", before)
+
+    def registering(self, original: Any, kind: str) -> Any:
+        """Node.register_hook, telling the registration which node it was."""
+        recorder, tap = self.recorder, self
+
+        def register(self: Any, hook: Any) -> Any:
+            if not recorder.on:
+                return original(self, hook)
+            number = tap.adopt(self, -1)
+            tap.on_node = kind, recorder.rec.node_rows[number][0], number
+            try:
+                return original(self, hook)
+            finally:
+                tap.on_node = None
+
+        return register
 
     def patch_cuts(self) -> None:
         recorder = self.recorder
@@ -92,8 +115,35 @@ class RetrogradTap(Tap):
             recorder.patch(Tensor, name, wrapper)
             if vars(retrograd).get(name) is original:
                 recorder.patch(retrograd, name, wrapper)
+        functional = retrograd.nn.functional
+        for name in INDEXED:
+            for home in (Tensor, retrograd, functional):
+                original = vars(home).get(name) or (getattr(Tensor, name, None) if home is Tensor else None)
+                if original is not None:
+                    recorder.patch(home, name, self.feeding(original))
+        for name in CREATES:
+            recorder.patch(retrograd, name, self.cut(getattr(retrograd, name), name))
         data = vars(Tensor)["data"]
         recorder.patch(Tensor, "data", property(self.cut(data.fget, "data"), data.fset, data.fdel, data.__doc__))
+
+    def feeding(self, original: Any) -> Any:
+        """A function that takes indices or masks, which its op does not show: they are inputs, too."""
+        recorder = self.recorder
+
+        @functools.wraps(original)
+        def function(*args: Any, **kwargs: Any) -> Any:
+            if not recorder.on:
+                return original(*args, **kwargs)
+            thread = recorder.thread()
+            before = thread.extra
+            flat = [b for a in (*args, *kwargs.values()) for b in (a if isinstance(a, (tuple, list)) else (a,))]
+            thread.extra = [a for a in flat if isinstance(a, TensorBase) and a.array.dtype.kind in "biu"]
+            try:
+                return original(*args, **kwargs)
+            finally:
+                thread.extra = before
+
+        return function
 
     def cut(self, original: Any, name: str) -> Any:
         recorder, tap = self.recorder, self
@@ -137,19 +187,19 @@ class RetrogradTap(Tap):
             recorder.reserve("op")
             return
         tensors = [t for t in inputs if isinstance(t, TensorBase)]
+        if thread.extra:
+            tensors.extend(t for t in thread.extra if not any(t is known for known in tensors))
         outs = [o for o in out if isinstance(o, TensorBase)] if isinstance(out, list) else [out]
         self.event(op_name(type(node).__name__), tensors, outs, thread.last, sys._getframe(1))
 
-    def event(self, name: str, tensors: list[Any], outs: list[Any], began: int, frame: Any) -> None:
+    def event(self, name: str, tensors: list[Any], outs: list[Any], began: int, frame: Any,
+              inner: list[int] | None = None) -> None:
         recorder = self.recorder
         thread = recorder.thread()
         thread.busy += 1
         try:
             if recorder.pending:
                 recorder.sweep_pending()
-            slot = recorder.reserve("op")
-            if slot < 0:
-                return
             flags = GRAD if grad_on() else 0
             if inference_on():
                 flags |= INFERENCE
@@ -158,7 +208,15 @@ class RetrogradTap(Tap):
                 inputs.append(recorder.tensor(self, t))
                 if t.requires_grad:
                     flags |= WANTED
+            inputs.extend(inner or ())
+            site = recorder.sites.here(frame)
+            for n in inputs:
+                if n in recorder.owners:
+                    recorder.used_outside(thread, n, site, frame)
             module, call = thread.modules[-1][:2] if thread.modules else (-1, 0)
+            slot = recorder.reserve("op")
+            if slot < 0:
+                return
             if not tensors:
                 flags |= CREATED
             outputs, values = [], []
@@ -178,7 +236,7 @@ class RetrogradTap(Tap):
                 values.append(recorder.value(self, t))
             ended = now()
             recorder.rows[slot] = ("op", began - recorder.start, ended - began, thread.number, name, module, call,
-                                   recorder.sites.here(frame), tuple(inputs), tuple(outputs), tuple(values), flags, None)
+                                   site, tuple(inputs), tuple(outputs), tuple(values), flags, None)
         finally:
             thread.busy -= 1
             thread.last = now()
@@ -186,9 +244,18 @@ class RetrogradTap(Tap):
     def custom(self, apply: Any, name: str, args: Any, kwargs: Any) -> Any:
         """A custom Function: its node is the op's."""
         began = now()
+        rows = self.recorder.rows
+        first = len(rows)
         out = apply(*args, **kwargs)
         outs = [o for o in (out if isinstance(out, tuple) else (out,)) if isinstance(o, TensorBase)]
-        self.event(f"{name}.apply", [a for a in args if isinstance(a, TensorBase)], outs, began, sys._getframe(2))
+        made: dict[int, None] = {}                      # by ops of its forward: its outputs are new Tensors of these
+        for row in rows[first:]:
+            if row is not None and row[0] == "op":
+                made.update(dict.fromkeys(row[OUTPUTS]))
+                for n in row[INPUTS]:
+                    made.pop(n, None)
+        self.event(f"{name}.apply", [a for a in args if isinstance(a, TensorBase)], outs, began, sys._getframe(2),
+                   list(made))
         return out
 
     # -- nodes

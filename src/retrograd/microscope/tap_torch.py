@@ -57,6 +57,8 @@ class TorchTap(Tap):
         self.waiting: list[tuple[int, Any]] = []        # values measured on a device: (number, tensor of 7)
         self.comparing: list[tuple[int, Any]] = []
         self.waiting_pre: list[int] = []
+        self.has_old_calls = self.swept_old_calls = False
+        self.first_seq = 0                              # nodes with lower sequence numbers are older than the recording
         recorder.sites.skip(os.path.dirname(torch.__file__))
 
     def optimizer_home(self) -> Any:
@@ -67,6 +69,8 @@ class TorchTap(Tap):
         recorder = self.recorder
         torch = self.torch
         tap = self
+        with torch.enable_grad():
+            self.first_seq = self.seq(torch.ones((), requires_grad=True).neg().grad_fn)
         original = torch.autograd.graph._engine_run_backward
 
         def run_backward(outputs: Any, *args: Any, **kwargs: Any) -> Any:
@@ -165,6 +169,10 @@ class TorchTap(Tap):
                     if fn is not None and self.key not in fn.metadata:
                         self.adopt(fn, -1)
             site = recorder.sites.here(sys._getframe(2))
+            owners = recorder.owners
+            for n in inputs:
+                if n in owners:
+                    recorder.used_outside(thread, n, site, sys._getframe(2))
             module, call = thread.modules[-1][:2] if thread.modules else (-1, 0)
         finally:
             thread.busy -= 1
@@ -272,7 +280,10 @@ class TorchTap(Tap):
                 name, made = "AccumulateGrad", -1
                 leaf = node.variable
                 tensor = recorder.tensor(self, leaf)
-            rec.node_rows[number] = (name, made, self.seq(node), tuple(edges), tensor)
+            seq = self.seq(node)
+            if name == "BackwardHookFunctionBackward" and seq < self.first_seq and not self.swept_old_calls:
+                self.has_old_calls = self.swept_old_calls = True
+            rec.node_rows[number] = (name, made, seq, tuple(edges), tensor)
             if recorder.nodes:
                 self.hook_node(node, number, name, tensor)
         return first
@@ -440,15 +451,15 @@ class TorchTap(Tap):
             for t in outs:
                 if isinstance(t, self.Tensor):
                     tensors.append(recorder.tensor(self, t))
-                    if t.grad_fn is not None:
-                        roots.append(self.adopt(t.grad_fn, -1))
-                elif getattr(t, "node", None) is not None:
-                    roots.append(self.adopt(t.node, -1))
+                node = t.grad_fn if isinstance(t, self.Tensor) else getattr(t, "node", None)
+                if node is not None and (recorder.ops or recorder.nodes):
+                    roots.append(self.adopt(node, -1))
             targets = None
             if given.get("targets"):
                 targets = tuple([recorder.tensor(self, t) if isinstance(t, self.Tensor) else -1
                                  for t in given["targets"]])
-            self.wrap_captured(outs)
+            if self.has_old_calls:
+                self.wrap_captured()
             thread, number = self.begin_pass("backward" if accumulate else "grad", tuple(roots), tuple(tensors), retain,
                                              create, targets, frame)
         finally:
@@ -463,17 +474,15 @@ class TorchTap(Tap):
             thread.open.clear()
             self.end_pass(thread, number, error)
 
-    def wrap_captured(self, outs: tuple[Any, ...]) -> None:
+    def wrap_captured(self) -> None:
         """Full backward hooks of calls made before the recording: the calls captured the functions."""
-        if self.recorder.start and not getattr(self, "_captured_done", False):
-            nodes = self.recorder.rec.node_rows
-            if any(name == "BackwardHookFunctionBackward" and op < 0 for name, op, *_ in nodes):
-                import gc
-                self._captured_done = True
-                from torch.utils.hooks import BackwardHook
-                for found in [o for o in gc.get_objects() if type(o) is BackwardHook]:
-                    self.wrap_list(found.user_hooks, "backward", found.module)
-                    self.wrap_list(found.user_pre_hooks, "backward_pre", found.module)
+        import gc
+
+        from torch.utils.hooks import BackwardHook
+        self.has_old_calls = False
+        for found in [o for o in gc.get_objects() if type(o) is BackwardHook]:
+            self.wrap_list(found.user_hooks, "backward", found.module)
+            self.wrap_list(found.user_pre_hooks, "backward_pre", found.module)
 
     def wrap_list(self, hooks: list[Any], kind: str, module: Any) -> None:
         recorder = self.recorder

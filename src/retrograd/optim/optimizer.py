@@ -209,14 +209,15 @@ class Optimizer:
             self = args[0]
             before = self._optimizer_step_pre_hooks
             if before or _global_optimizer_pre_hooks:
-                for hook in [*_global_optimizer_pre_hooks.values(), *before.values()]:
-                    result = hook(self, args, kwargs)
-                    if result is None:
-                        continue
-                    if not (isinstance(result, tuple) and len(result) == 2):
-                        raise RuntimeError(
-                            f"{func} must return None or a tuple of (new_args, new_kwargs), but got {result}.")
-                    args, kwargs = result
+                for table in (_global_optimizer_pre_hooks, before):
+                    for hook in list(table.values()):
+                        result = hook(self, args, kwargs)
+                        if result is None:
+                            continue
+                        if not (isinstance(result, tuple) and len(result) == 2):
+                            raise RuntimeError(
+                                f"{func} must return None or a tuple of (new_args, new_kwargs), but got {result}.")
+                        args, kwargs = result
             out = func(*args, **kwargs)
             after = self._optimizer_step_post_hooks
             if after or _global_optimizer_post_hooks:

@@ -177,7 +177,8 @@ class MultiheadAttention(Module):
             output = F.scaled_dot_product_attention(q, k, v, mask, drop)
             output = output.permute(2, 0, 1, 3).reshape(batch * tgt, width)
             weights = None
-        return self.out_proj(output).view(tgt, batch, width), weights
+        output = F.linear(output, self.out_proj.weight, self.out_proj.bias)     # hooks of out_proj do not fire, as in PyTorch
+        return output.view(tgt, batch, width), weights
 
     def _project(self, query: Any, key: Any, value: Any) -> Any:
         """query, key and value through their linear maps: in one product where they are one tensor."""

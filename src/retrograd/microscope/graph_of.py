@@ -1,0 +1,99 @@
+"""What leads where in a recording: tensors through ops, nodes through edges."""
+from __future__ import annotations
+
+from typing import Any
+
+from .recording import POSITION, Recording
+
+OP = POSITION["op"]
+INPUTS, OUTPUTS, FLAGS_AT = OP["inputs"], OP["outputs"], OP["flags"]
+
+
+class Links:
+    """Built once for a recording."""
+
+    def __init__(self, rec: Recording) -> None:
+        self.rec = rec
+        self.size = len(rec.rows)
+        self.uses: dict[int, list[int]] = {}            # tensor -> ops that read it
+        self.leaves: dict[int, list[int]] = {}          # leaf tensor -> its AccumulateGrad nodes
+        self.passes: dict[int, dict[str, Any]] = {}
+        self.arrived: dict[int, list[int]] = {}         # tensor -> accumulate events
+        self.calls: dict[int, list[int]] = {}           # module -> enter events
+        for i, row in enumerate(rec.rows):
+            kind = row[0]
+            if kind == "op":
+                for t in row[INPUTS]:
+                    self.uses.setdefault(t, []).append(i)
+            elif kind == "enter":
+                self.calls.setdefault(row[POSITION["enter"]["module"]], []).append(i)
+            elif kind == "accumulate":
+                self.arrived.setdefault(row[POSITION["accumulate"]["tensor"]], []).append(i)
+            elif kind == "begin":
+                e = rec.events[i]
+                self.passes[e.get("pass")] = {"begin": e, "error": None, "ended": False}
+            elif kind == "end":
+                e = rec.events[i]
+                if e.get("pass") in self.passes:
+                    self.passes[e.get("pass")].update(error=e.error, ended=True)
+        for n, (_, _, _, _, tensor) in enumerate(rec.node_rows):
+            if tensor >= 0:
+                self.leaves.setdefault(tensor, []).append(n)
+
+    def nodes_before(self, roots: Any) -> set[int]:
+        """All nodes that gradients from `roots` can reach."""
+        seen = set(roots)
+        todo = list(seen)
+        rows = self.rec.node_rows
+        while todo:
+            for e in rows[todo.pop()][3]:
+                if e is not None and e[0] not in seen:
+                    seen.add(e[0])
+                    todo.append(e[0])
+        return seen
+
+    def tensors_after(self, tensor: int) -> dict[int, int]:
+        """Tensors computed from `tensor`, through cuts too -> the op by which each was reached first."""
+        seen = {tensor: -1}
+        todo = [tensor]
+        rows = self.rec.rows
+        while todo:
+            t = todo.pop(0)
+            for i in self.uses.get(t, ()):
+                for o in rows[i][OUTPUTS]:
+                    if o not in seen:
+                        seen[o] = i
+                        todo.append(o)
+        return seen
+
+    def tensors_before(self, tensors: Any) -> set[int]:
+        """Tensors that these were computed from, through cuts too, and themselves."""
+        seen = set(tensors)
+        todo = list(seen)
+        rec = self.rec
+        while todo:
+            _, made_by, _, stem = rec.tensor_rows[todo.pop()]
+            before = list(rec.rows[made_by][INPUTS]) if made_by >= 0 and rec.rows[made_by][0] == "op" else []
+            if stem >= 0:
+                before.append(stem)
+            for t in before:
+                if t not in seen:
+                    seen.add(t)
+                    todo.append(t)
+        return seen
+
+    def node_of(self, tensor: int) -> set[int]:
+        """The nodes that the op behind a tensor made, or the leaf's."""
+        made_by = self.rec.tensor_rows[tensor][1]
+        if made_by < 0:
+            return set(self.leaves.get(tensor, ()))
+        return {n for n, row in enumerate(self.rec.node_rows) if row[1] == made_by}
+
+
+def links(rec: Recording) -> Links:
+    """The links of a recording, made anew when it has grown."""
+    found: Links | None = rec.__dict__.get("_links")
+    if found is None or found.size != len(rec.rows):
+        found = Links(rec)
+        rec.__dict__["_links"] = found
+    return found

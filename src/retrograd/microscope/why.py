@@ -1,0 +1,531 @@
+"""why_none: why a tensor has no .grad.  why_not_fired: why a hook did not fire.
+
+An answer is a Cause with a code, what happened (file:line), and the way out.  What the recording cannot decide is said:
+`certain` is False and the code is 'cannot_know', never a guess.
+"""
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from .graph_of import INPUTS, Links, links
+from .recording import GRAD, INFERENCE, POSITION, WANTED, WANTS, Event, Recording
+
+NEEDS = "Put the forward and backward passes into `with record(model) as rec:` and ask rec.{}(...)."
+READS = {"item", "tolist", "numpy", "__array__", "__bool__", "__float__", "__int__", "__index__", "__complex__"}
+DETACHES = {"detach", "detach_", "data"}
+CONTAINERS = {"ModuleList", "ModuleDict", "ParameterList", "ParameterDict"}
+
+
+@dataclass(frozen=True)
+class Cause:
+    """Why something did not happen.
+
+    code     one word for programs; docs/recorder.md lists them
+    text     what happened
+    way_out  what to do, in one sentence
+    where    file:line in the user's code, where known
+    certain  False: the recording does not suffice to know
+    """
+
+    code: str
+    text: str
+    way_out: str
+    where: str | None = None
+    certain: bool = True
+
+    def __str__(self) -> str:
+        place = f" [{self.where}]" if self.where else ""
+        return f"{self.code}: {self.text}{place}\n  way out: {self.way_out}"
+
+
+def unknown(text: str, way_out: str) -> Cause:
+    return Cause("cannot_know", text, way_out, certain=False)
+
+
+# -- why_none
+
+
+def why_none(p: Any, rec: Recording | None = None) -> Cause:
+    """Why p.grad is None.
+
+    p    a tensor or parameter; with a recording also a parameter's name
+    rec  what record() gave; without one only what the tensor itself tells is known, and the answer says so
+    """
+    if not isinstance(p, str):
+        found = by_looking(p)
+        if found is not None and not (rec is not None and found.code == "non_leaf"):
+            return found
+    elif rec is None:
+        raise TypeError(f"why_none: {p!r} is a name, which needs a recording: why_none(name, rec)")
+    if rec is None:
+        return unknown("the tensor itself does not tell: it wants a gradient and has none",
+                       NEEDS.format("why_none"))
+    n = rec.number_of(p)
+    if n is None:
+        if isinstance(p, str):
+            raise KeyError(f"why_none: no parameter {p!r} was recorded; there are {', '.join(rec.parameters) or 'none'}")
+        return Cause("never_used", "no recorded op read this tensor, and no recorded model has it",
+                     "Use it in the forward pass, or record the part of the program that does.")
+    return no_grad_of(rec, n, None if isinstance(p, str) else p)
+
+
+def by_looking(p: Any) -> Cause | None:
+    """What the tensor alone tells."""
+    for name in ("requires_grad", "is_leaf", "grad_fn"):
+        if not hasattr(p, name):
+            raise TypeError(f"why_none: expected a tensor, got {type(p).__name__}")
+    if not p.requires_grad:
+        whole = not p.is_floating_point() and not p.is_complex()
+        if whole:
+            return Cause("not_differentiable", f"a tensor of {str(p.dtype).rpartition('.')[2]} has no gradient",
+                         "Only tensors of floats have gradients: convert it before use.")
+        return Cause("frozen", "requires_grad is False: it is frozen",
+                     "Call requires_grad_(True) on it before the forward pass.")
+    if not p.is_leaf:
+        import warnings
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")             # both engines warn of this very question
+            if p.grad is not None:
+                return Cause("has_grad", "its .grad is there", "Nothing to do.")
+        if getattr(p, "retains_grad", False):
+            return None
+        name = p.grad_fn.name() if hasattr(p.grad_fn, "name") else type(p.grad_fn).__name__
+        return Cause("non_leaf", f"it is no leaf: an op made it ({name}), and .grad is kept for leaves only",
+                     "Call retain_grad() on it before backward, or look at the leaf it was made from (an op such as "
+                     "`* 0.1` or .to() right after requires_grad=True makes a new tensor).")
+    if p.grad is not None:
+        return Cause("has_grad", "its .grad is there", "Nothing to do.")
+    return None
+
+
+def no_grad_of(rec: Recording, n: int, p: Any) -> Cause:
+    """Why tensor n of the recording has no .grad."""
+    known = rec.tensor(n)
+    name = rec.name_of_tensor(n)
+    link = links(rec)
+    if p is None and not known["wants"]:
+        if known["dtype"][:5] not in ("float", "bfloa", "compl"):
+            return Cause("not_differentiable", f"{name} is of {known['dtype']}, which has no gradient",
+                         "Only tensors of floats have gradients.")
+        return Cause("frozen", f"{name} has requires_grad False: it is frozen",
+                     "Call requires_grad_(True) on it before the forward pass.")
+    events = [rec.events[i] for i in link.arrived.get(n, ())]
+    if events:
+        return cleared(rec, n, name, events[-1], p)
+    if not known["leaf"] and p is not None:
+        found = by_looking(p)
+        if found is not None:
+            return Cause(found.code, found.text, found.way_out, made_at(rec, n))
+    if rec.dropped:
+        return unknown(f"{sum(rec.dropped.values())} events were dropped after the limit, and {name} may be among them",
+                       "Record with a higher limit=, or a shorter part of the program.")
+    replaced = was_replaced(rec, n, name, p)
+    if replaced is not None:
+        return replaced
+    return no_gradient(rec, n, name, for_grad=True)
+
+
+def made_at(rec: Recording, n: int) -> str | None:
+    made_by = rec.tensor_rows[n][1]
+    return None if made_by < 0 else rec.events[made_by].where
+
+
+def cleared(rec: Recording, n: int, name: str, event: Event, p: Any) -> Cause:
+    """A gradient arrived; what became of it?"""
+    number = event.get("pass")
+    if event.now < 0:
+        hooks = [e for e in rec.of("hook") if e.number > event.number - 4 and rec.hooks[e.hook]["kind"] == "post_accumulate"
+                 and rec.hooks[e.hook]["owner"] == n and e.get("pass") == number]
+        if hooks:
+            hook = rec.hooks[hooks[-1].hook]
+            return Cause("cleared_by_hook", f"pass {number} put a gradient into {name}.grad, and its post-accumulate hook "
+                         f"{hook['name']} set it to None", "Read the gradient inside the hook, before it clears it.",
+                         rec.where(hook["defined"]))
+        if event.gradient < 0:
+            return Cause("no_gradient_came", f"pass {number} reached {name}, but handed it no gradient (None)",
+                         "A custom Function's backward, or a hook, returned None for it: return a gradient.")
+        return unknown(f"pass {number} put a gradient into {name}.grad and it was None afterwards",
+                       "Look for code that assigns .grad = None in a hook.")
+    later = [e for e in rec.of("zero") if e.number > event.number and n in e.tensors and e.to_none]
+    if later:
+        return Cause("set_to_none", f"pass {number} put a gradient there, then zero_grad() of {later[-1].owner} set it to None",
+                     "Read .grad before zero_grad(), or call zero_grad(set_to_none=False) to keep zeros.", later[-1].where)
+    if p is None:
+        return Cause("has_grad", f"pass {number} put a gradient there", "Nothing to do.")
+    return unknown(f"pass {number} put a gradient into {name}.grad; something after it, which leaves no event, set it to None",
+                   "Look for `.grad = None`, or a zero_grad() after the recording.")
+
+
+def was_replaced(rec: Recording, n: int, name: str, p: Any) -> Cause | None:
+    """An optimizer has it, no model does: another tensor took its place."""
+    uses = links(rec).uses
+    others = [m for m, k in rec.tensor_names.items() if m > n and k["role"] == "parameter" and k["name"] == name]
+    since = min((i for m in others for i in uses.get(m, ())), default=-1)
+    if any(since < 0 or i > since for i in uses.get(n, ())):
+        return None
+    taken = any(n in o["tensors"] for o in rec.optimizers)
+    owned = n in rec.tensor_names and rec.tensor_names[n]["role"] == "parameter" and not others
+    if others or (taken and not owned):
+        return Cause("replaced", ("the optimizer holds this tensor, but no recorded model does: a parameter was assigned anew "
+                                  "after the optimizer took the old one" if taken else
+                                  f"{name} is another tensor now: the parameter was assigned anew"),
+                     "Create the optimizer after the last change of the model's parameters, or change them in place "
+                     "(p.data.copy_(...), load_state_dict).")
+    return None
+
+
+def no_gradient(rec: Recording, n: int, name: str, for_grad: bool) -> Cause:
+    """Why no gradient came to tensor n.  for_grad: into .grad; else to the tensor at all."""
+    link = links(rec)
+    passes = list(link.passes.values())
+    if not passes:
+        return unused_or(rec, n, name, Cause(
+            "no_backward", "no backward pass was recorded", "Call backward() on the loss inside the recording."))
+    reached = []
+    mine = link.node_of(n)
+    for found in passes:
+        if mine & link.nodes_before(found["begin"].roots):
+            reached.append(found)
+    if reached:
+        return not_delivered(rec, name, reached, for_grad)
+    roots = [t for found in passes for t in found["begin"].tensors]
+    return cut_off(rec, n, name, roots, passes)
+
+
+def not_delivered(rec: Recording, name: str, reached: list[dict[str, Any]], for_grad: bool) -> Cause:
+    """A pass could reach it, and yet no gradient came."""
+    failed = [f for f in reached if f["error"]]
+    backward = [f for f in reached if f["begin"].how == "backward"]
+    if for_grad and not backward:
+        return Cause("autograd_grad", "its gradient was asked for with autograd.grad, which returns gradients and fills no "
+                     ".grad", "Take what autograd.grad returns, or call backward().", reached[-1]["begin"].where)
+    if failed:
+        return Cause("backward_failed", f"the backward pass raised {failed[-1]['error']} before it got there",
+                     "Correct that error first.", failed[-1]["begin"].where)
+    limited = [f for f in reached if f["begin"].targets is not None]
+    if limited and len(limited) == len(reached):
+        how = "backward(inputs=...)" if backward else "autograd.grad"
+        return Cause("not_in_inputs", f"{how} was asked for the gradients of other tensors only, and stops where they are",
+                     f"Add {name} to its inputs.", limited[-1]["begin"].where)
+    if not rec.header.get("nodes", True):
+        return unknown("the recording has no backward nodes (nodes=False)", "Record with nodes=True.")
+    return Cause("no_gradient_came", f"the pass could reach {name}, but a node before it handed on no gradient (None)",
+                 "A custom Function's backward, or a hook, returned None for this input: return a gradient.",
+                 reached[-1]["begin"].where)
+
+
+def unused_or(rec: Recording, n: int, name: str, other: Cause) -> Cause:
+    """`other`, unless the tensor was not even used."""
+    return other if links(rec).uses.get(n) else never_used(rec, n, name)
+
+
+def never_used(rec: Recording, n: int, name: str) -> Cause:
+    """No op read it."""
+    known = rec.tensor(n)
+    if not rec.header.get("ops", True):
+        return unknown("the recording has no forward ops (ops=False)", "Record with ops=True.")
+    if known["role"] == "parameter":
+        owner = module_of(rec, n)
+        if owner is not None:
+            module = rec.modules[owner]
+            path = module["path"] or "the model"
+            if any(above(rec, owner, i) and m.get("compiled") for i, m in enumerate(rec.modules)):
+                return unknown(f"{path} ran inside a compiled model, which the recorder does not see into",
+                               "Record the model uncompiled.")
+            if not links(rec).calls.get(owner):
+                return Cause("module_not_called", f"its module, {path}, was never called",
+                             "Call it in forward(), or drop it: modules that are only stored compute nothing.")
+            return Cause("never_used", f"its module, {path}, was called, but no op read {name}",
+                         "Use it in the module's forward().")
+    return Cause("never_used" if known["made_by"] < 0 else "not_in_loss", f"no recorded op read {name}",
+                 "Use it in the computation of the loss.")
+
+
+def above(rec: Recording, module: int, other: int) -> bool:
+    """Is `other` the module or one that contains it?"""
+    while module >= 0:
+        if module == other:
+            return True
+        module = rec.modules[module]["parent"]
+    return False
+
+
+def module_of(rec: Recording, n: int) -> int | None:
+    """The module that has a parameter."""
+    name = rec.tensor_names[n]["name"]
+    path = name.rpartition(".")[0]
+    return next((i for i, m in enumerate(rec.modules) if m["path"] == path), None)
+
+
+def cut_off(rec: Recording, n: int, name: str, roots: list[int], passes: list[dict[str, Any]]) -> Cause:
+    """It is not in the graph of any loss: where did the way from it end?"""
+    link = links(rec)
+    uses = link.uses.get(n, [])
+    if not uses:
+        return never_used(rec, n, name)
+    after = link.tensors_after(n)
+    before = link.tensors_before(roots)
+    on_the_way = [i for t in after for i in link.uses.get(t, ())
+                  if any(o in before for o in rec.rows[i][POSITION["op"]["outputs"]])]
+    for i in sorted(set(on_the_way)):
+        found = cut_here(rec, rec.events[i], name)
+        if found is not None:
+            return found
+    if on_the_way:
+        return unknown(f"{name} leads to the loss through ops that all carry gradients, and yet its gradient is not asked for",
+                       "If this is reproducible, please report it with the recording.")
+    reads = sorted({i for t in after for i in link.uses.get(t, ()) if rec.events[i].name in READS})
+    created = [i for t in before if (i := rec.tensor_rows[t][1]) >= 0 and rec.rows[i][0] == "op"
+               and not rec.rows[i][INPUTS] and not rec.events[i].get("error")]
+    for i in reads:
+        if any(j > i for j in created):
+            e = rec.events[i]
+            return Cause("read_as_number", f"what was computed from {name} became a number or NumPy array by {e.name}(), and "
+                         "the loss was made of a new tensor after that", "Stay with tensors: ops on them are recorded, "
+                         "numbers have no history.", e.where)
+    blocked = [rec.events[i] for t in after for i in link.uses.get(t, ())]
+    grads_off = [e for e in blocked if switched_off(e) and e.flags & WANTED]
+    if grads_off and all(switched_off(rec.events[i]) for i in uses):
+        for e in sorted(grads_off, key=lambda e: e.number):
+            found = cut_here(rec, e, name)
+            if found is not None:
+                return found
+    last = max(blocked, key=lambda e: e.number)
+    where = passes[-1]["begin"].where
+    return Cause("not_in_loss", f"what was computed from {name} (last by {last.name}, {last.where or 'unknown line'}) is not "
+                 "part of what backward() was called on", "Add it to the loss, or call backward() on what depends on it.",
+                 where)
+
+
+def switched_off(e: Event) -> bool:
+    return not e.flags & GRAD or bool(e.flags & INFERENCE)
+
+
+def cut_here(rec: Recording, e: Event, name: str) -> Cause | None:
+    """The cause, if gradients do not pass this op."""
+    if not e.flags & WANTED or e.flags & WANTS:
+        return None
+    if e.flags & INFERENCE:
+        return Cause("inference_mode", f"{e.name} ran in inference mode, which records no history",
+                     "Run it outside inference_mode().", e.where)
+    if not e.flags & GRAD:
+        return under_no_grad(rec, e)
+    if e.name in DETACHES:
+        said = ".data" if e.name == "data" else f"{e.name}()"
+        return Cause("detached", f"{said} cut the history of what was computed from {name}",
+                     f"Drop the {said}, or detach only a copy that is used elsewhere.", e.where)
+    dtypes = {rec.likes[rec.tensor_rows[t][0]][1] for t in e.outputs}
+    if dtypes and all(d[:5] not in ("float", "bfloa", "compl") for d in dtypes):
+        return Cause("not_differentiable", f"{e.name} gives {', '.join(sorted(dtypes))}, which has no gradient",
+                     "Use a differentiable op in its place (softmax for argmax, a soft threshold for a comparison).",
+                     e.where)
+    return Cause("cut", f"{e.name} has no derivative here: its result requires no gradient", "Use an op that has one.",
+                 e.where)
+
+
+def under_no_grad(rec: Recording, e: Event) -> Cause:
+    """no_grad, or a reentrant checkpoint whose inputs want nothing."""
+    for outer in rec.of("op"):
+        if outer.name == "CheckpointFunction.apply" and outer.t <= e.t <= outer.t + outer.dt and not outer.flags & WANTED:
+            return Cause("checkpoint", "it was used in a reentrant checkpoint none of whose inputs requires grad: such a "
+                         "checkpoint records nothing", "Use checkpoint(..., use_reentrant=False).", outer.where)
+    return Cause("no_grad", f"{e.name} ran with gradients switched off (no_grad)", "Run it outside no_grad().", e.where)
+
+
+# -- why_not_fired
+
+
+def why_not_fired(handle: Any, rec: Recording | None = None) -> Cause:
+    """Why the hook behind `handle` (what register_*hook returned) did not fire.
+
+    Without a recording only a removed hook, or one whose owner is gone, is recognised; the answer says so.
+    """
+    for name in ("hooks_dict_ref", "id"):
+        if not hasattr(handle, name):
+            inner = getattr(handle, "handles", None)
+            if inner:
+                return why_not_fired(inner[0], rec)
+            raise TypeError(f"why_not_fired: expected the handle that a register_*hook call returned, got "
+                            f"{type(handle).__name__}")
+    table = handle.hooks_dict_ref()
+    n = None if rec is None or rec.live is None else rec.live.hook_of(handle)
+    if rec is None or n is None:
+        if table is None:
+            return Cause("owner_gone", "what the hook was on does not exist any more",
+                         "Keep the module or tensor, and register on the one that is used.")
+        if handle.id not in table:
+            return Cause("removed", "the hook was removed", "Call remove() later, or do not leave its `with` block.")
+        if rec is not None:
+            return unknown("the recording never met this hook: nothing it watched has it",
+                           "Name the model: record(model).")
+        return unknown("the handle itself does not tell", NEEDS.format("why_not_fired"))
+    return hook_of(rec, n)
+
+
+def hook_of(rec: Recording, n: int) -> Cause:
+    """Why hook n of the recording did not fire."""
+    hook = rec.hooks[n]
+    link = links(rec)
+    if hook["fired"]:
+        return Cause("fired", f"it fired {hook['fired']} time{'s' if hook['fired'] > 1 else ''}", "Nothing to do.",
+                     rec.where(hook["defined"]))
+    kind, owner = hook["kind"], hook["owner"]
+    removal = next((e for e in rec.of("note") if e.what == "removed" and e.text == f"hook {n}"), None)
+    until = removal.t if removal is not None else None
+    if kind in ("forward", "forward_pre", "backward", "backward_pre") and owner >= 0:
+        cause = of_module(rec, link, hook, until)
+    elif kind in ("tensor", "post_accumulate") and owner >= 0:
+        cause = of_tensor(rec, link, hook)
+    elif kind in ("node_pre", "node_post"):
+        cause = of_node(rec, link, hook)
+    elif kind in ("step_pre", "step_post"):
+        cause = Cause("no_step", "no step of the optimizer was recorded after it was registered", "Call optimizer.step().")
+    elif kind in ("state_dict", "state_dict_pre", "load_pre", "load_post"):
+        cause = Cause("not_called", "state_dict() or load_state_dict(), which it waits for, was not called meanwhile",
+                      "Call it after registering the hook.")
+    elif kind == "tensor":
+        cause = unknown(f"it sits on {hook['on']}, of which the recording does not know where its gradient comes from",
+                        "Record the forward pass as well.")
+    else:
+        cause = unknown(f"a hook of {hook['on']}", "Name the model: record(model).")
+    if removal is not None and cause.code in ("cannot_know", "registered_late", "no_backward", "not_called", "no_step",
+                                              "module_not_called", "removed"):
+        return Cause("removed", "the hook was removed before it could fire", "Call remove() later.", removal.where)
+    return cause
+
+
+def of_module(rec: Recording, link: Links, hook: dict[str, Any], until: int | None) -> Cause:
+    number, kind = hook["owner"], hook["kind"]
+    module = rec.modules[number]
+    path = module["path"] or "the model"
+    at = 0 if hook["prior"] else hook["at"]
+    calls = [rec.events[i] for i in link.calls.get(number, ())]
+    if not rec.header.get("ops", True):
+        return unknown("the recording has no module calls (ops=False)", "Record with ops=True.")
+    compiled = next((e for e in rec.of("note") if e.what == "compiled"), None)
+    if compiled is not None and any(above(rec, number, i) and m.get("compiled") for i, m in enumerate(rec.modules)):
+        return Cause("compiled", f"{path} ran as part of a compiled model, which has the hooks it was compiled with: later ones "
+                     "are ignored", "Register hooks before torch.compile, or before the first call of the compiled model.",
+                     compiled.where)
+    if not calls:
+        return not_called(rec, number, path, module)
+    timely = [c for c in calls if c.t >= at and (until is None or c.t < until)]
+    if not timely:
+        if until is not None and any(c.t >= at for c in calls):
+            return Cause("removed", "the hook was removed before the module was called", "Call remove() later.")
+        return Cause("registered_late", f"it was registered after the last call of {path}: "
+                     + ("backward hooks are taken up by the call" if "backward" in kind else "that call was over"),
+                     "Register it before the forward pass.", rec.where(hook["registered"]))
+    last = timely[-1]
+    leave = next((e for e in rec.of("exit") if e.module == number and e.call == last.call), None)
+    if leave is None or leave.error:
+        return Cause("forward_raised", f"the call of {path} raised {leave.error if leave else 'an exception'}",
+                     "Correct that error; always_call=True lets a forward hook run all the same.", last.where)
+    if kind in ("forward", "forward_pre"):
+        return unknown(f"{path} was called after it was registered, and the recording saw no firing",
+                       "Is the hook's module the one that is called?")
+    return of_backward(rec, link, path, kind, last, leave)
+
+
+def not_called(rec: Recording, number: int, path: str, module: dict[str, Any]) -> Cause:
+    """A hook waits for a call that never came."""
+    notes = [e for e in rec.of("note") if e.what in ("direct", "functional") and e.text == module["path"]]
+    parent = rec.modules[module["parent"]]["type"] if module["parent"] >= 0 else ""
+    if parent == "MultiheadAttention" and path.endswith("out_proj"):
+        return Cause("mha_out_proj", "MultiheadAttention reads out_proj's weight and bias itself and never calls it",
+                     "Put the hook on the attention module, or on out_proj.weight.")
+    if module["type"] in CONTAINERS:
+        return Cause("container", f"a {module['type']} is only a list of modules: nothing calls it",
+                     "Put the hook on its elements, or on the module that runs them.")
+    direct = next((e for e in notes if e.what == "direct"), None)
+    if direct is not None:
+        return Cause("forward_called_directly", f"{path}.forward(...) was called directly: hooks run in {path}(...)",
+                     "Call the module, not its forward.", direct.where)
+    if notes:
+        return Cause("functional_use", f"a function read the parameters of {path}; the module itself was not called",
+                     f"Call {path}(x), or put the hook on the parameter.", notes[0].where)
+    return Cause("module_not_called", f"{path} was never called (its forward() called directly would not count either)",
+                 "Call the module in forward(), and not its .forward.")
+
+
+def of_backward(rec: Recording, link: Links, path: str, kind: str, enter: Event, leave: Event) -> Cause:
+    """A backward hook of a module that was called."""
+    into, out = enter.facts, leave.facts
+    if into["inference"]:
+        return Cause("inference_mode", f"{path} ran in inference mode, which records no history",
+                     "Run it outside inference_mode().", enter.where)
+    if not into["grad"]:
+        return Cause("no_grad", f"{path} ran with gradients switched off (no_grad)", "Run it outside no_grad().", enter.where)
+    if out["type"] not in ("Tensor", "Parameter") and not out["tensors"]:
+        return Cause("output_not_tensor", f"{path} returned a {out['type']}: backward hooks need a Tensor or a tuple of Tensors",
+                     "Return tensors in a tuple, or put hooks on the tensors themselves.", enter.where)
+    if not out["wants"]:
+        return Cause("nothing_requires_grad", f"neither an input nor a parameter of {path} requires grad, so its output does "
+                     "not", "Give it an input that requires grad, or unfreeze a parameter.", enter.where)
+    passes = [f for f in link.passes.values() if f["begin"].t > leave.t]
+    if not passes:
+        return Cause("no_backward", f"no backward pass was recorded after the call of {path}", "Call backward().")
+    outputs = [t for t in out["tensors"] if rec.tensor_rows[t][2] & 2]
+    nodes = set().union(*(link.node_of(t) for t in outputs), made_in(rec, leave.number)) if outputs else set()
+    reached = [f for f in passes if nodes & link.nodes_before(f["begin"].roots)]
+    if not reached:
+        for t in outputs:
+            return no_gradient(rec, t, f"the output of {path}", for_grad=False)
+        return unknown(f"{path} was called, and the recording does not know what became of its output",
+                       "Record the whole step.")
+    failed = [f for f in reached if f["error"]]
+    if failed:
+        return Cause("backward_failed", f"the backward pass raised {failed[-1]['error']}", "Correct that error first.",
+                     failed[-1]["begin"].where)
+    limited = [f for f in reached if f["begin"].targets is not None]
+    if limited:
+        how = "autograd.grad" if limited[-1]["begin"].how == "grad" else "backward(inputs=...)"
+        return Cause("not_in_inputs", f"{how} asked for gradients that are known before {path} is reached, and stops there",
+                     f"Ask for the gradient of an input of {path} as well, or call backward().", limited[-1]["begin"].where)
+    return unknown(f"a pass could reach {path}, and the recording saw no firing", "Is it the module that is called?")
+
+
+def made_in(rec: Recording, event: int) -> set[int]:
+    return {n for n, row in enumerate(rec.node_rows) if row[1] == event}
+
+
+def of_tensor(rec: Recording, link: Links, hook: dict[str, Any]) -> Cause:
+    n, name = hook["owner"], hook["on"]
+    known = rec.tensor(n)
+    at = 0 if hook["prior"] else hook["at"]
+    passes = [f for f in link.passes.values()]
+    if passes and not any(f["begin"].t >= at for f in passes):
+        return Cause("registered_late", "it was registered after the last backward pass", "Register it before backward().",
+                     rec.where(hook["registered"]))
+    if hook["kind"] == "post_accumulate":
+        cause = no_grad_of(rec, n, None)
+        if link.arrived.get(n):
+            return Cause("registered_late", f"the gradient of {name} was accumulated before the hook was registered",
+                         "Register it before backward().", rec.where(hook["registered"]))
+        return cause
+    if not known["wants"]:
+        return Cause("frozen", f"{name} requires no gradient", "Call requires_grad_(True) before the forward pass.")
+    return no_gradient(rec, n, name, for_grad=False)
+
+
+def of_node(rec: Recording, link: Links, hook: dict[str, Any]) -> Cause:
+    at = 0 if hook["prior"] else hook["at"]
+    passes = [f for f in link.passes.values() if f["begin"].t >= at]
+    if not passes:
+        return Cause("no_backward" if not link.passes else "registered_late", "no backward pass was recorded after it was "
+                     "registered", "Register it before backward().", rec.where(hook["registered"]))
+    n = hook["owner"]
+    if n < 0:
+        return unknown("the recording does not know which node it is on", "Record the forward pass as well.")
+    if not any(n in link.nodes_before(f["begin"].roots) for f in passes):
+        return Cause("not_in_loss", f"{hook['on']} is not in the graph of what backward() was called on",
+                     "Call backward() on something that depends on it.", passes[-1]["begin"].where)
+    limited = [f for f in passes if f["begin"].targets is not None]
+    if limited:
+        return Cause("not_in_inputs", f"the pass stopped before {hook['on']}: nothing behind it was asked for",
+                     "Add what lies behind it to inputs=.", limited[-1]["begin"].where)
+    return unknown(f"a pass could reach {hook['on']}, and the recording saw no firing", "Was an exception raised?")
+
+
+__all__ = ["Cause", "why_none", "why_not_fired"]

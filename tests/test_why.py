@@ -1,0 +1,516 @@
+"""why_none and why_not_fired: the right cause, or 'cannot_know', on both engines; mistakes that people made."""
+
+from __future__ import annotations
+
+import dataclasses
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from test_recorder import both
+
+from retrograd.microscope import record, why_none, why_not_fired
+
+Case = Callable[[Any], list[tuple[Any, str]]]
+CASES: dict[str, Case] = {}
+
+
+def case(f: Case) -> Case:
+    CASES[f.__name__] = f
+    return f
+
+
+def layer(torch: Any, i: int = 4, o: int = 3) -> Any:
+    torch.manual_seed(0)
+    return torch.nn.Linear(i, o)
+
+
+def nothing(*args: Any) -> None:
+    return None
+
+
+@case
+def forward_called_directly(torch: Any) -> Any:
+    m = layer(torch)
+    hooks = [m.register_forward_hook(nothing), m.register_full_backward_hook(nothing)]
+    with record(m) as rec:
+        m.forward(torch.randn(2, 4)).sum().backward()
+    return [(rec.why_not_fired(h), "forward_called_directly") for h in hooks]
+
+
+@case
+def functional_use_of_weight(torch: Any) -> Any:
+    m = layer(torch)
+    hook = m.register_full_backward_hook(nothing)
+    with record(m) as rec:
+        torch.nn.functional.linear(torch.randn(2, 4), m.weight, m.bias).sum().backward()
+    return [(rec.why_not_fired(hook), "functional_use")]
+
+
+@case
+def hook_on_a_module_list(torch: Any) -> Any:
+    layers = torch.nn.ModuleList([layer(torch), layer(torch, 3, 3)])
+    hook = layers.register_forward_hook(nothing)
+    with record(layers) as rec:
+        x = torch.randn(2, 4)
+        for one in layers:
+            x = one(x)
+    return [(rec.why_not_fired(hook), "container")]
+
+
+@case
+def out_proj_of_attention(torch: Any) -> Any:
+    m = torch.nn.MultiheadAttention(4, 2, batch_first=True)
+    hooks = [m.out_proj.register_forward_hook(nothing), m.out_proj.register_full_backward_hook(nothing)]
+    with record(m) as rec:
+        x = torch.randn(2, 3, 4)
+        m(x, x, x)[0].sum().backward()
+    return [(rec.why_not_fired(h), "mha_out_proj") for h in hooks]
+
+
+@case
+def output_is_a_dataclass(torch: Any) -> Any:
+    @dataclasses.dataclass
+    class Out:
+        y: Any
+
+    class M(torch.nn.Module):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.inner = layer(torch)
+
+        def forward(self, x: Any) -> Any:
+            return Out(self.inner(x))
+
+    m = M()
+    hook = m.register_full_backward_hook(nothing)
+    with record(m) as rec:
+        m(torch.randn(2, 4, requires_grad=True)).y.sum().backward()
+    return [(rec.why_not_fired(hook), "output_not_tensor")]
+
+
+@case
+def output_unused_in_loss(torch: Any) -> Any:
+    a, b = layer(torch), layer(torch)
+    both_ = torch.nn.ModuleList([a, b])
+    hook = b.register_full_backward_hook(nothing)
+    weight = b.weight.register_hook(nothing)
+    with record(both_) as rec:
+        x = torch.randn(2, 4, requires_grad=True)
+        a(x).sum().backward()
+        b(x)
+    after = rec.why_not_fired(hook)
+    with record(both_) as rec:
+        y = b(x)
+        a(x).sum().backward()
+        del y
+    return [(after, "no_backward"), (rec.why_not_fired(hook), "not_in_loss"), (rec.why_none(b.weight), "not_in_loss"),
+            (rec.why_not_fired(weight), "not_in_loss"), (rec.why_none("0.weight"), "has_grad")]
+
+
+@case
+def output_detached(torch: Any) -> Any:
+    m = torch.nn.Sequential(layer(torch), layer(torch, 3, 2))
+    hook = m[0].register_full_backward_hook(nothing)
+    with record(m) as rec:
+        h = m[0](torch.randn(2, 4, requires_grad=True)).detach()
+        m[1](h).sum().backward()
+    return [(rec.why_not_fired(hook), "detached"), (rec.why_none(m[0].weight), "detached"),
+            (rec.why_none("0.bias"), "detached")]
+
+
+@case
+def cut_by_data(torch: Any) -> Any:
+    m = torch.nn.Sequential(layer(torch), layer(torch, 3, 2))
+    with record(m) as rec:
+        m[1](m[0](torch.randn(2, 4)).data).sum().backward()
+    return [(rec.why_none(m[0].weight), "detached")]
+
+
+@case
+def cut_by_item(torch: Any) -> Any:
+    m = torch.nn.Sequential(layer(torch), layer(torch, 3, 2))
+    with record(m) as rec:
+        s = m[0](torch.randn(2, 4)).sum().item()
+        m[1](torch.tensor([[s, 1.0, 2.0]])).sum().backward()
+    return [(rec.why_none(m[0].weight), "read_as_number")]
+
+
+@case
+def cut_by_numpy(torch: Any) -> Any:
+    m = torch.nn.Sequential(layer(torch), layer(torch, 3, 2))
+    with record(m) as rec:
+        a = m[0](torch.randn(2, 4)).detach().numpy() * 2
+        m[1](torch.tensor(a)).sum().backward()
+    return [(rec.why_none(m[0].weight), "read_as_number")]
+
+
+@case
+def printing_the_loss_is_not_the_cause(torch: Any) -> Any:
+    a, b = layer(torch), layer(torch)
+    with record(torch.nn.ModuleList([a, b])) as rec:
+        x = torch.randn(2, 4)
+        y = b(x).sum()
+        str(y.item())
+        a(x).sum().backward()
+    return [(rec.why_none(b.weight), "not_in_loss")]
+
+
+@case
+def cut_by_argmax(torch: Any) -> Any:
+    m = layer(torch)
+    e = torch.nn.Embedding(3, 2)
+    with record(m, e) as rec:
+        e(m(torch.randn(2, 4)).argmax(1)).sum().backward()
+    return [(rec.why_none(m.weight), "not_differentiable")]
+
+
+@case
+def cut_by_comparison(torch: Any) -> Any:
+    m = layer(torch)
+    w = torch.ones(3, requires_grad=True)
+    with record(m) as rec:
+        ((m(torch.randn(2, 4)) > 0).float() * w).sum().backward()
+    return [(rec.why_none(m.weight), "not_differentiable")]
+
+
+@case
+def used_under_no_grad(torch: Any) -> Any:
+    m = torch.nn.Sequential(layer(torch), layer(torch, 3, 2))
+    hook = m[0].register_full_backward_hook(nothing)
+    with record(m) as rec:
+        with torch.no_grad():
+            h = m[0](torch.randn(2, 4))
+        m[1](h).sum().backward()
+    return [(rec.why_none(m[0].weight), "no_grad"), (rec.why_not_fired(hook), "no_grad")]
+
+
+@case
+def used_in_inference_mode(torch: Any) -> Any:
+    m = layer(torch)
+    hook = m.register_full_backward_hook(nothing)
+    with record(m) as rec:
+        with torch.inference_mode():
+            m(torch.randn(2, 4))
+        torch.ones(2, requires_grad=True).sum().backward()
+    return [(rec.why_none(m.weight), "inference_mode"), (rec.why_not_fired(hook), "inference_mode")]
+
+
+@case
+def frozen_params_and_input(torch: Any) -> Any:
+    m = layer(torch).requires_grad_(False)
+    hook = m.register_full_backward_hook(nothing)
+    with record(m) as rec, pytest.raises(RuntimeError):
+        m(torch.randn(2, 4)).sum().backward()
+    return [(why_none(m.weight), "frozen"), (rec.why_none("weight"), "frozen"),
+            (rec.why_not_fired(hook), "nothing_requires_grad")]
+
+
+@case
+def autograd_grad(torch: Any) -> Any:
+    m = layer(torch)
+    fires = m.weight.register_hook(nothing)
+    after = m.weight.register_post_accumulate_grad_hook(nothing)
+    with record(m) as rec:
+        torch.autograd.grad(m(torch.randn(2, 4)).sum(), m.weight)
+    return [(rec.why_none(m.weight), "autograd_grad"), (rec.why_not_fired(after), "autograd_grad"),
+            (rec.why_not_fired(fires), "fired")]
+
+
+@case
+def full_hook_with_grad_of_the_output(torch: Any) -> Any:
+    m = layer(torch)
+    hook = m.register_full_backward_hook(nothing)
+    with record(m) as rec:
+        y = m(torch.randn(2, 4, requires_grad=True))
+        torch.autograd.grad((y * y).sum(), y)
+    return [(rec.why_not_fired(hook), "not_in_inputs")]
+
+
+@case
+def backward_with_inputs(torch: Any) -> Any:
+    m = layer(torch)
+    with record(m) as rec:
+        m(torch.randn(2, 4)).sum().backward(inputs=[m.bias])
+    return [(rec.why_none(m.weight), "not_in_inputs"), (rec.why_none(m.bias), "has_grad")]
+
+
+@case
+def leaf_lost_by_an_op(torch: Any) -> Any:
+    with record(engine=torch.__name__) as rec:
+        w = torch.randn(3, requires_grad=True) * 0.1
+        (w * 2).sum().backward()
+    return [(why_none(w), "non_leaf"), (rec.why_none(w), "non_leaf")]
+
+
+@case
+def parameter_replaced_after_the_optimizer(torch: Any) -> Any:
+    m = layer(torch)
+    old = m.weight
+    opt = torch.optim.SGD(m.parameters(), lr=1.0)
+    m.weight = torch.nn.Parameter(m.weight.detach().clone())
+    with record(m) as rec:
+        m(torch.randn(2, 4)).sum().backward()
+        opt.step()
+    return [(rec.why_none(old), "replaced"), (rec.why_none(m.weight), "has_grad")]
+
+
+@case
+def parameter_replaced_during_the_recording(torch: Any) -> Any:
+    m = layer(torch)
+    old = m.weight
+    with record(m) as rec:
+        m.weight = torch.nn.Parameter(m.weight.detach().clone())
+        m(torch.randn(2, 4)).sum().backward()
+    return [(rec.why_none(old), "replaced")]
+
+
+@case
+def module_that_is_never_called(torch: Any) -> Any:
+    class M(torch.nn.Module):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.used, self.idle = layer(torch), layer(torch)
+            self.bare = torch.nn.Parameter(torch.ones(2))
+
+        def forward(self, x: Any) -> Any:
+            return self.used(x)
+
+    m = M()
+    hook = m.idle.register_forward_hook(nothing)
+    with record(m) as rec:
+        m(torch.randn(2, 4)).sum().backward()
+    return [(rec.why_none(m.idle.weight), "module_not_called"), (rec.why_none("bare"), "never_used"),
+            (rec.why_not_fired(hook), "module_not_called")]
+
+
+@case
+def set_to_none_afterwards(torch: Any) -> Any:
+    m = layer(torch)
+    opt = torch.optim.SGD(m.parameters(), lr=0.1)
+    with record(m) as rec:
+        m(torch.randn(2, 4)).sum().backward()
+        opt.step()
+        opt.zero_grad()
+    return [(rec.why_none(m.weight), "set_to_none")]
+
+
+@case
+def cleared_in_a_hook(torch: Any) -> Any:
+    m = layer(torch)
+    m.weight.register_post_accumulate_grad_hook(lambda p: setattr(p, "grad", None))
+    with record(m) as rec:
+        m(torch.randn(2, 4)).sum().backward()
+    return [(rec.why_none(m.weight), "cleared_by_hook"), (rec.why_none(m.bias), "has_grad")]
+
+
+@case
+def function_that_returns_none(torch: Any) -> Any:
+    class F(torch.autograd.Function):  # type: ignore[misc]
+        @staticmethod
+        def forward(ctx: Any, x: Any, y: Any) -> Any:
+            return x * y
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return g, None
+
+    x, y = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
+    with record(engine=torch.__name__) as rec:
+        F.apply(x, y).sum().backward()
+    return [(rec.why_none(y), "no_gradient_came"), (rec.why_none(x), "has_grad")]
+
+
+@case
+def no_backward(torch: Any) -> Any:
+    m = layer(torch)
+    hook = m.register_full_backward_hook(nothing)
+    with record(m) as rec:
+        m(torch.randn(2, 4, requires_grad=True)).sum()
+    return [(rec.why_none(m.weight), "no_backward"), (rec.why_not_fired(hook), "no_backward")]
+
+
+@case
+def backward_that_failed(torch: Any) -> Any:
+    m = torch.nn.Sequential(layer(torch), layer(torch, 3, 2))
+
+    def fail(g: Any) -> None:
+        raise ValueError("no")
+
+    m[1].weight.register_hook(nothing)
+    hook = m[0].weight.register_hook(nothing)
+    with record(m) as rec, pytest.raises(ValueError):
+        h = m[0](torch.randn(2, 4))
+        h.register_hook(fail)
+        m[1](h).sum().backward()
+    return [(rec.why_none(m[0].weight), "backward_failed"), (rec.why_not_fired(hook), "backward_failed")]
+
+
+@case
+def registered_between_forward_and_backward(torch: Any) -> Any:
+    m = layer(torch)
+    with record(m) as rec:
+        y = m(torch.randn(2, 4, requires_grad=True))
+        hooks = [m.register_full_backward_hook(nothing), m.register_forward_hook(nothing)]
+        y.sum().backward()
+        hooks.append(m.weight.register_hook(nothing))
+        hooks.append(m.weight.register_post_accumulate_grad_hook(nothing))
+    return [(rec.why_not_fired(h), "registered_late") for h in hooks]
+
+
+@case
+def removed_before_the_forward(torch: Any) -> Any:
+    m = layer(torch)
+    with record(m) as rec:
+        hook = m.register_full_backward_hook(nothing)
+        hook.remove()
+        m(torch.randn(2, 4, requires_grad=True)).sum().backward()
+    return [(rec.why_not_fired(hook), "removed"), (why_not_fired(hook), "removed")]
+
+
+@case
+def removed_between_forward_and_backward_still_fires(torch: Any) -> Any:
+    m = layer(torch)
+    with record(m) as rec:
+        hook = m.register_full_backward_hook(nothing)
+        y = m(torch.randn(2, 4, requires_grad=True))
+        hook.remove()
+        y.sum().backward()
+    return [(rec.why_not_fired(hook), "fired")]
+
+
+@case
+def reentrant_checkpoint_without_grad_inputs(torch: Any) -> Any:
+    checkpoint = __import__(f"{torch.__name__}.utils.checkpoint", fromlist=["checkpoint"]).checkpoint
+    m, last = layer(torch, 4, 4), layer(torch, 4, 2)
+    with record(m, last) as rec:
+        last(checkpoint(m, torch.randn(2, 4), use_reentrant=True)).sum().backward()
+    return [(rec.why_none(m.weight), "checkpoint")]
+
+
+@case
+def hook_fires_in_a_checkpoint(torch: Any) -> Any:
+    checkpoint = __import__(f"{torch.__name__}.utils.checkpoint", fromlist=["checkpoint"]).checkpoint
+    m = layer(torch, 4, 4)
+    hooks = [m.register_forward_hook(nothing), m.register_full_backward_hook(nothing)]
+    with record(m) as rec:
+        checkpoint(m, torch.randn(2, 4, requires_grad=True), use_reentrant=True).sum().backward()
+    return [(rec.why_not_fired(hooks[0]), "fired"), (rec.why_not_fired(hooks[1]), "fired"),
+            (rec.why_none(m.weight), "has_grad")]
+
+
+@case
+def hook_on_a_tensor_that_is_not_in_the_loss(torch: Any) -> Any:
+    x = torch.ones(2, requires_grad=True)
+    with record(engine=torch.__name__) as rec:
+        y = x * 2
+        hook = y.register_hook(nothing)
+        node = y.grad_fn.register_hook(nothing)
+        z = x * 3
+        z.sum().backward()
+    return [(rec.why_not_fired(hook), "not_in_loss"), (rec.why_not_fired(node), "not_in_loss")]
+
+
+@case
+def hook_registered_after_use_fires(torch: Any) -> Any:
+    x = torch.randn(3, requires_grad=True)
+    with record(engine=torch.__name__) as rec:
+        y = x * 2
+        z = y.sum()
+        hook = z.register_hook(nothing)
+        z.backward()
+    return [(rec.why_not_fired(hook), "fired")]
+
+
+@case
+def forward_that_raises(torch: Any) -> Any:
+    class M(torch.nn.Module):  # type: ignore[misc]
+        def forward(self, x: Any) -> Any:
+            raise ValueError("boom")
+
+    m = M()
+    normal = m.register_forward_hook(nothing)
+    always = m.register_forward_hook(nothing, always_call=True)
+    with record(m) as rec, pytest.raises(ValueError):
+        m(1)
+    return [(rec.why_not_fired(normal), "forward_raised"), (rec.why_not_fired(always), "fired")]
+
+
+@case
+def hook_of_a_tensor_that_is_gone(torch: Any) -> Any:
+    x = torch.ones(2, requires_grad=True)
+    y = x * 2
+    hook = y.register_hook(nothing)
+    del y
+    return [(why_not_fired(hook), "owner_gone")]
+
+
+@case
+def without_a_recording(torch: Any) -> Any:
+    m = layer(torch)
+    return [(why_none(m.weight), "cannot_know"), (why_not_fired(m.register_forward_hook(nothing)), "cannot_know"),
+            (why_none(torch.tensor([1, 2])), "not_differentiable")]
+
+
+@case
+def state_dict_hook_without_state_dict(torch: Any) -> Any:
+    m = layer(torch)
+    hook = m.register_state_dict_pre_hook(nothing)
+    opt = torch.optim.SGD(m.parameters(), lr=0.1)
+    step = opt.register_step_pre_hook(nothing)
+    with record(m) as rec:
+        pass
+    with record(m) as called:
+        m.state_dict()
+        opt.step()
+    return [(rec.why_not_fired(hook), "not_called"), (called.why_not_fired(hook), "fired"),
+            (called.why_not_fired(step), "fired")]
+
+
+@case
+def too_few_events(torch: Any) -> Any:
+    m = layer(torch)
+    with record(m, limit=3) as rec:
+        m(torch.randn(2, 4)).sum().backward()
+        m.weight.grad = None
+    return [(rec.why_none(m.weight), "cannot_know")]
+
+
+@both
+@pytest.mark.parametrize("name", CASES)
+def test_cause(torch: Any, name: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        answers = CASES[name](torch)
+    assert [a.code for a, _ in answers] == [code for _, code in answers], "\n".join(str(a) for a, _ in answers)
+    for answer, code in answers:
+        assert answer.text and answer.way_out.endswith(".") and answer.certain == (code != "cannot_know")
+
+
+@both
+def test_a_cause_names_the_line(torch: Any) -> None:
+    m = torch.nn.Sequential(layer(torch), layer(torch, 3, 2))
+    with record(m) as rec:
+        h = m[0](torch.randn(2, 4))
+        h = h.detach()  # this line
+        m[1](h).sum().backward()
+    cause = rec.why_none(m[0].weight)
+    assert cause.where is not None
+    file, _, line = cause.where.rpartition(":")
+    with open(file, encoding="utf-8") as source:
+        assert "this line" in source.readlines()[int(line) - 1]
+    assert "detach() cut the history of what was computed from 0.weight" in str(cause)
+
+
+def test_wrong_questions() -> None:
+    with pytest.raises(TypeError, match="expected a tensor"):
+        why_none(3)
+    with pytest.raises(TypeError, match="needs a recording"):
+        why_none("weight")
+    with pytest.raises(TypeError, match="expected the handle"):
+        why_not_fired(lambda: None)
+    with record(engine="retrograd") as rec:
+        pass
+    with pytest.raises(KeyError, match="no parameter 'w' was recorded"):
+        rec.why_none("w")
