@@ -9,24 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conformance import harness
+from conformance import harness, suite
 from conformance.deviations import DEVIATIONS
 
-import retrograd
-
 DOCS = Path(__file__).resolve().parent.parent / "docs" / "deviations.md"
-
-
-def missing(name: str) -> list[str]:
-    """What the program needs, in its own words, and retrograd lacks."""
-    absent = []
-    for path in harness.needs(name):
-        found: object = retrograd
-        for part in path.split("."):
-            found = getattr(found, part, None)
-        if found is None:
-            absent.append(path)
-    return absent
 
 
 def report(want: str, got: str) -> None:
@@ -37,13 +23,20 @@ def report(want: str, got: str) -> None:
 
 @pytest.mark.parametrize("name", harness.names())
 def test_prints_what_pytorch_printed(name: str) -> None:
-    if absent := missing(name):
-        pytest.skip(f"retrograd has no {', '.join(absent)}")
     report(harness.expected(name), harness.run_retrograd(name))
 
 
 def test_every_program_has_a_transcript_and_the_reverse() -> None:
     assert harness.names() == sorted(p.stem for p in harness.TRANSCRIPTS.glob("*.txt"))
+
+
+def test_every_test_of_pytorchs_suite_has_a_program() -> None:
+    assert sorted(suite.wanted() - set(suite.blocks())) == []
+    assert not suite.wanted() & set(suite.LEFT_OUT)
+
+
+def test_programs_stand_for_tests_that_exist() -> None:
+    assert sorted(set(suite.blocks()) - suite.wanted()) == []
 
 
 def test_no_deviation_is_stale() -> None:

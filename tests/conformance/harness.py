@@ -63,12 +63,6 @@ def transcript(name: str) -> str:
     return (TRANSCRIPTS / f"{name}.txt").read_text(encoding="utf-8")
 
 
-def needs(name: str) -> list[str]:
-    """Names under torch that the program says it needs, in a line `# needs: nn.Linear, nn.Conv2d`."""
-    found = re.search(r"^# needs: (.*)$", (PROGRAMS / f"{name}.py").read_text(encoding="utf-8"), re.M)
-    return found[1].split(", ") if found else []
-
-
 # ---- running ----
 
 

@@ -1,7 +1,5 @@
 """Order in which the parameters of layers get their gradients."""
 
-# needs: nn.Linear, nn.Sequential
-
 import torch
 import torch.nn as nn
 

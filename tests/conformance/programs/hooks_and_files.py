@@ -1,7 +1,5 @@
 """torch.save of a hooked tensor: hooks are lost, with a warning."""
 
-# needs: save, load
-
 import io
 
 import torch

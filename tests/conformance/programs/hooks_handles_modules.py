@@ -1,7 +1,5 @@
 """Handles of module hooks: pickled and copied."""
 
-# needs: nn.Module, nn.Linear
-
 import copy
 import pickle
 

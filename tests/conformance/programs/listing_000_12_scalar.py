@@ -1,7 +1,5 @@
 """A listing of document 000: Full backward pre-hook."""
 
-# needs: nn.Linear
-
 import torch
 
 torch.manual_seed(0)

@@ -1,7 +1,5 @@
 """A listing of document 000: State dict hooks."""
 
-# needs: nn.Linear, save
-
 import io
 
 import torch

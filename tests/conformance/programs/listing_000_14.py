@@ -1,7 +1,5 @@
 """A listing of document 000: Load state dict hooks."""
 
-# needs: nn.Linear, load
-
 import io
 
 import torch

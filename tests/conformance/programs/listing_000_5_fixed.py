@@ -1,7 +1,5 @@
 """A listing of document 000: Two losses on one graph."""
 
-# needs: nn.Linear
-
 import torch
 import torch.nn as nn
 

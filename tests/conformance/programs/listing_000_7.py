@@ -1,7 +1,5 @@
 """A listing of document 000: The register methods of a module."""
 
-# needs: nn.Linear
-
 import torch
 import torch.nn as nn
 

@@ -1,7 +1,5 @@
 """A listing of document 000: Both hooks of a leaf."""
 
-# needs: nn.Linear
-
 import torch
 
 w = torch.nn.Parameter(torch.tensor(1.0))

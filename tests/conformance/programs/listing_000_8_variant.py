@@ -1,7 +1,5 @@
 """A listing of document 000: Both hooks of a leaf, without retain_graph."""
 
-# needs: nn.Linear
-
 import torch
 
 # both hooks fire exactly once per backward pass, also when w is used twice

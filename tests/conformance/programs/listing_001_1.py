@@ -1,7 +1,5 @@
 """A listing of document 001: Activations and error signals by hooks."""
 
-# needs: nn.Linear
-
 import torch
 import torch.nn as nn
 import torch.nn.functional as F

@@ -1,7 +1,5 @@
 """A listing of document 001: Gradients rebuilt from them."""
 
-# needs: nn.Linear
-
 import torch
 import torch.nn as nn
 import torch.nn.functional as F

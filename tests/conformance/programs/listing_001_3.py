@@ -1,7 +1,5 @@
 """A listing of document 001: Outer products."""
 
-# needs: nn.Linear
-
 import torch
 
 # document text: delta=[1,2], a=[3,4,5]; flattened column by column = a (x) delta

@@ -1,7 +1,5 @@
 """A listing of document 002: What a full backward hook may return."""
 
-# needs: nn.Linear
-
 # document 002 says "if the return value ... is a tensor, it will be used": a bare tensor is refused
 import torch
 import torch.nn as nn

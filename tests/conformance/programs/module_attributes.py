@@ -1,7 +1,5 @@
 """Attributes of modules: parameters, buffers, children; names that are refused; lookup by path; traversal."""
 
-# needs: nn.Module
-
 import copy
 
 import torch

@@ -1,7 +1,5 @@
 """Full backward hooks: values, what they may return, odd inputs and outputs, in-place edits."""
 
-# needs: nn.Linear, nn.BatchNorm1d
-
 import torch
 import torch.nn as nn
 

@@ -1,8 +1,5 @@
 """Calls of modules: what forward hooks may return, order, always_call, registration hooks."""
 
-# needs: nn.Linear, nn.BatchNorm1d
-
-
 import torch
 import torch.nn as nn
 import torch.nn.modules.module as MM

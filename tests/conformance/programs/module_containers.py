@@ -1,7 +1,5 @@
 """Sequential, ModuleList, ModuleDict, ParameterList, ParameterDict: as lists and dicts."""
 
-# needs: nn.Linear, nn.ModuleDict, nn.ParameterDict
-
 from collections import OrderedDict
 
 import torch

@@ -1,7 +1,5 @@
 """Modules and grad modes, zero_grad."""
 
-# needs: nn.Linear
-
 import torch
 import torch.nn as nn
 

@@ -1,7 +1,5 @@
 """Module hooks: shared modules, order, legacy hooks, global hooks, what keeps what alive."""
 
-# needs: nn.Linear, nn.BatchNorm1d
-
 import copy
 import gc
 import warnings

@@ -1,7 +1,5 @@
 """train, eval, requires_grad_, zero_grad, to and casts."""
 
-# needs: nn.Linear, nn.BatchNorm1d
-
 import torch
 import torch.nn as nn
 

@@ -1,7 +1,5 @@
 """repr of modules."""
 
-# needs: nn.Linear, nn.LSTM, nn.Conv2d, nn.ModuleDict
-
 import torch
 import torch.nn as nn
 

@@ -1,7 +1,5 @@
 """State dicts and their hooks."""
 
-# needs: nn.Linear, nn.BatchNorm1d
-
 import copy
 from collections import OrderedDict
 

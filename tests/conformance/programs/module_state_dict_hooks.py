@@ -1,7 +1,5 @@
 """State dict hooks that edit."""
 
-# needs: nn.Linear, nn.BatchNorm1d
-
 import torch.nn as nn
 
 from _log import T

@@ -1,7 +1,5 @@
 """Optimizers: step hooks, state-dict hooks, state dicts, groups, errors, repr, zero_grad, steps inside backward."""
 
-# needs: optim, nn.Parameter
-
 import copy
 import pickle
 

@@ -1,7 +1,5 @@
 """Learning-rate schedulers: their rates step by step, state dicts, combinations, errors and warnings."""
 
-# needs: optim
-
 import warnings
 
 import torch

@@ -1,7 +1,5 @@
 """Fifty steps of every optimizer with its options: parameters, state and version along the way."""
 
-# needs: optim
-
 import torch
 import torch.optim as O
 

@@ -20,6 +20,7 @@ class Mul(Function):
         return g + g * b, None, g * ctx.k + g * a
 
 
+# as: test_function
 @case
 def basic_and_twice():
     x, y = t([1.0, 2.0]), t([3.0, 4.0])
@@ -28,6 +29,7 @@ def basic_and_twice():
     return gx, gy, grad((gx + gy).sum(), [x, y]), z.grad_fn.next_functions[1:]
 
 
+# as: test_once_differentiable
 @case
 def once_only():
     class Once(Function):
@@ -48,6 +50,7 @@ def once_only():
     return grad(g.sum(), x)
 
 
+# as: test_function_returns_input
 @case
 def the_input_itself():
     class Same(Function):
@@ -67,6 +70,7 @@ def the_input_itself():
     return y is x, y.grad_fn.name(), x.grad, z is x, z.requires_grad, z._is_view()
 
 
+# as: test_function_returns_undefined_tensor
 @case
 def none_as_gradient():
     class Nothing(Function):
@@ -84,6 +88,7 @@ def none_as_gradient():
     return x.grad
 
 
+# as: test_custom_function_non_tensor_inputs_outputs
 @case
 def other_things_in_and_out():
     class Mixed(Function):
@@ -104,6 +109,7 @@ def other_things_in_and_out():
     return out[1:], a.grad, b.grad
 
 
+# as: test_custom_function_no_tensors
 @case
 def no_tensors_at_all():
     class Plain(Function):
@@ -141,6 +147,8 @@ def setup_context():
     return k, x.grad
 
 
+# as: test_invalid_gradients
+# as: test_too_many_grads
 class Returns(Function):
     @staticmethod
     def forward(ctx, a, b, what):
@@ -176,6 +184,7 @@ for label, what in {
     T(label, run)
 
 
+# as: test_mark_non_differentiable
 @case
 def non_differentiable_outputs():
     class Mask(Function):
@@ -239,6 +248,7 @@ def a_dirty_view():
     return x.grad
 
 
+# as: test_naughty_autograd_function_stashing_ctx
 @case
 def stashed_context():
     kept = []
@@ -259,6 +269,7 @@ def stashed_context():
     return kept[0].saved_tensors
 
 
+# as: test_grad_mode_restored_reentrant
 @case
 def backward_inside_backward():
     class Inner(Function):

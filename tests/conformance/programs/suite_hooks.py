@@ -20,6 +20,7 @@ class Identity(Function):
         return g
 
 
+# as: test_hooks
 @case
 def hooks_count_and_replace():
     x, y = torch.ones(5, 5, requires_grad=True), torch.ones(5, 5, requires_grad=True) * 4
@@ -47,6 +48,7 @@ def hooks_count_and_replace():
     return a, b, c, x.grad[0]
 
 
+# as: test_hook_none
 @case
 def hook_with_a_sibling_that_gets_none():
     class Half(Function):
@@ -67,6 +69,7 @@ def hook_with_a_sibling_that_gets_none():
     return log, a.grad, b.grad
 
 
+# as: test_hook_with_no_name
 @case
 def hook_without_a_name():
     class Hook:
@@ -79,6 +82,7 @@ def hook_without_a_name():
     return x.grad
 
 
+# as: test_hook_edge_case_when_called_with_grad
 @case
 def which_hooks_run_when():
     for call in ("grad(b)", "grad(a, b)", "grad(a)", "backward", "inputs=[b]", "inputs=[a]", "inputs=[a, b]"):
@@ -103,6 +107,7 @@ def which_hooks_run_when():
         print("  ", call, log)
 
 
+# as: test_prehook_ordering
 @case
 def prehooks_after_tensor_hooks():
     for call in ("backward", "grad", "inputs"):
@@ -121,6 +126,7 @@ def prehooks_after_tensor_hooks():
         print("  ", call, log)
 
 
+# as: test_retains_grad_can_always_observe_tensor_prehook
 @case
 def retained_gradient_sees_all_tensor_hooks():
     a = t(2.0)
@@ -132,6 +138,7 @@ def retained_gradient_sees_all_tensor_hooks():
     return b.grad, a.grad
 
 
+# as: test_accumulate_grad_posthooks_can_observe_tensor_prehook
 @case
 def hooks_of_the_accumulating_node_see_tensor_hooks():
     log, a = [], t(2.0)
@@ -144,6 +151,7 @@ def hooks_of_the_accumulating_node_see_tensor_hooks():
     return log, a.grad
 
 
+# as: test_accumulate_grad_posthooks_should_not_execute
 @case
 def hooks_of_a_leaf_that_is_not_asked_for():
     log, a, b = [], t(2.0), t(3.0)
@@ -166,6 +174,7 @@ def post_accumulate_on_several_tensors():
     return log
 
 
+# as: test_post_accumulate_grad_hook_e2e
 @case
 def optimizer_in_backward():
     p, q = t([1.0, -2.0]), t([1.0, -2.0])
@@ -194,6 +203,7 @@ def optimizer_in_backward():
     return same, torch.equal(before, p), p.grad is not None
 
 
+# as: test_post_accumulate_grad_hook_gets_cleaned_up
 @case
 def post_accumulate_closure_dies_with_the_tensor():
     class Token:
@@ -212,6 +222,7 @@ def post_accumulate_closure_dies_with_the_tensor():
     return before, alive() is None
 
 
+# as: test_post_accumulate_grad_hook_ordering
 @case
 def order_around_accumulation():
     log, a = [], t(2.0)
@@ -224,6 +235,7 @@ def order_around_accumulation():
     return log
 
 
+# as: test_grad_fn_prehooks
 @case
 def node_prehooks_chain():
     log, a = [], t([1.0, 2.0])
@@ -240,6 +252,7 @@ def node_prehooks_chain():
     return log, a.grad
 
 
+# as: test_grad_fn_prehooks_multiple_outputs
 @case
 def node_prehooks_with_two_outputs():
     class Two(Function):
@@ -261,6 +274,7 @@ def node_prehooks_with_two_outputs():
     return a.grad
 
 
+# as: test_grad_fn_prehooks_remove_hooks
 @case
 def node_hooks_removed_before_and_during():
     log, a = [], t(2.0)
@@ -280,6 +294,7 @@ def node_hooks_removed_before_and_during():
     return log
 
 
+# as: test_retain_grad
 @case
 def retain_grad_again_and_again():
     a = t([1.0, 2.0])
@@ -311,6 +326,7 @@ def retain_grad_moves_with_in_place():
     return old, b.grad, base.grad, v.grad
 
 
+# as: test_retain_grad_cycle
 @case
 def retain_grad_makes_no_cycle():
     gc.collect()
@@ -325,6 +341,7 @@ def retain_grad_makes_no_cycle():
     return alive() is None
 
 
+# as: test_tensor_hooks_inplace_multiple_outputs
 @case
 def tensor_hooks_stay_with_the_old_outputs():
     class Two(Function):
@@ -361,6 +378,7 @@ def multi_grad_all():
     return log
 
 
+# as: test_multi_grad_any_hooks
 @case
 def multi_grad_any():
     log, a, b, c = [], t(1.0), t(2.0), t(3.0)
@@ -394,6 +412,7 @@ def output_returned_as_is():
     return log, x is a, a.grad, b.grad
 
 
+# as: test_reentrant_with_leaf_variable_hook
 @case
 def leaf_hook_with_a_pass_inside():
     a, log = t([1.0, 2.0]), []
@@ -411,6 +430,7 @@ def leaf_hook_with_a_pass_inside():
     return log, a.grad
 
 
+# as: test_reentrant_with_non_leaf_variable_hook
 @case
 def non_leaf_hook_with_a_pass_inside():
     a, log = t([1.0, 2.0]), []

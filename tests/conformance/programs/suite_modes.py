@@ -9,6 +9,7 @@ from _log import T, case, t
 on = torch.is_grad_enabled
 
 
+# as: test_no_grad
 @case
 def no_grad_in_three_forms():
     x = t([1.0, 2.0])
@@ -26,6 +27,7 @@ def no_grad_in_three_forms():
     return a.requires_grad, with_parentheses(x).requires_grad, without(x).requires_grad, (x * 2).requires_grad
 
 
+# as: test_enable_grad_decorator_no_paren
 @case
 def enable_grad_inside():
     @torch.enable_grad
@@ -36,6 +38,7 @@ def enable_grad_inside():
         return f(t(1.0)), on()
 
 
+# as: test_grad_mode_class_decoration
 @case
 def classes_are_warned_about():
     for mode in (torch.no_grad, torch.enable_grad, torch.inference_mode):
@@ -53,6 +56,7 @@ def classes_are_warned_about():
         print("  ", [w.category.__name__ for w in seen], D().on, D().f())
 
 
+# as: test_set_grad_enabled
 @case
 def set_grad_enabled_in_two_forms():
     found = [on()]
@@ -67,6 +71,7 @@ def set_grad_enabled_in_two_forms():
     return found
 
 
+# as: test_set_grad_enabled_wraps
 @case
 def set_grad_enabled_as_a_decorator():
     found = []
@@ -86,6 +91,7 @@ def numbers(n):
         yield i, on()
 
 
+# as: test_set_grad_generator_functions
 @case
 def generators_keep_their_own_mode():
     off = torch.no_grad()(numbers)
@@ -98,6 +104,7 @@ def generators_keep_their_own_mode():
     return found
 
 
+# as: test_set_grad_generator_functions_recursive
 @case
 def recursive_generators():
     @torch.enable_grad()
@@ -117,6 +124,7 @@ def recursive_generators():
     return first, list(b(4)), on()
 
 
+# as: test_set_grad_coroutines
 @case
 def sending_into_a_generator():
     @torch.no_grad()
@@ -132,6 +140,7 @@ def sending_into_a_generator():
     return found, on()
 
 
+# as: test_set_grad_coroutines_benign_exceptions
 @case
 def throwing_into_a_generator():
     @torch.no_grad()
@@ -146,6 +155,7 @@ def throwing_into_a_generator():
     return next(c), c.throw(ValueError), next(c), on()
 
 
+# as: test_set_grad_coroutines_critical_exceptions
 @case
 def throwing_what_is_not_caught():
     @torch.no_grad()
@@ -160,6 +170,7 @@ def throwing_what_is_not_caught():
         return repr(e), on()
 
 
+# as: test_set_grad_coroutines_exit
 @case
 def closing_a_generator():
     log = []
@@ -195,6 +206,7 @@ def generator_that_returns():
         return e.value
 
 
+# as: test_no_grad_assignment
 @case
 def assignment_to_a_leaf():
     x = t([1.0, 2.0])
@@ -204,6 +216,7 @@ def assignment_to_a_leaf():
     return x, x.is_leaf, x.grad, x._version
 
 
+# as: test_no_grad_modifies_version
 @case
 def version_counts_under_no_grad():
     x = t([1.0, 2.0])

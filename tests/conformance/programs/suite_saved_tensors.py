@@ -100,6 +100,7 @@ def clear_on_access():
     y.sum().backward()
 
 
+# as: test_saved_variable_packing_unpacking_saved_original_with_hooks
 @case
 def hooks_of_one_saved_input():
     a = t([1.0, 2.0])
@@ -113,6 +114,7 @@ def hooks_of_one_saved_input():
     return first, first.grad_fn, a.grad, grad(g.sum(), a)
 
 
+# as: test_saved_variable_packing_unpacking_did_not_save_original_with_hooks
 @case
 def hooks_of_one_saved_output():
     a = t([1.0, 2.0])
@@ -125,6 +127,7 @@ def hooks_of_one_saved_output():
     return a.grad, g, grad(g.sum(), a)
 
 
+# as: test_pack_hook_with_inplace_modification_should_fail
 for pack, unpack in (
     (lambda x: x, lambda x: 1),
     (lambda x: x, lambda: None),
@@ -149,6 +152,8 @@ for pack, unpack in (
     T("in a block", block)
 
 
+# as: test_saved_variable_packing_unpacking_saved_original_with_default_hooks
+# as: test_saved_variable_packing_unpacking_did_not_save_original_with_default_hooks
 @case
 def default_hooks_of_inputs_and_outputs():
     found = []
@@ -162,6 +167,7 @@ def default_hooks_of_inputs_and_outputs():
         print("  ", line)
 
 
+# as: test_setting_default_saved_variable_hooks_twice_should_not_fail
 @case
 def the_same_hooks_twice():
     hooks = saved_tensors_hooks(lambda x: x * 2, lambda x: x / 2)
@@ -174,6 +180,7 @@ def the_same_hooks_twice():
     return a.grad
 
 
+# as: test_setting_default_saved_variable_hooks_twice_should_use_inner
 @case
 def the_inner_hooks():
     a, log = t([1.0, 2.0]), []
@@ -184,6 +191,7 @@ def the_inner_hooks():
     return log, a.grad
 
 
+# as: test_disabling_saved_tensor_hooks
 @case
 def disabled():
     with disable_saved_tensors_hooks("not here"):
@@ -191,6 +199,7 @@ def disabled():
             pass
 
 
+# as: test_disabling_saved_tensor_hooks_nested
 @case
 def disabled_nested():
     log = []
@@ -211,6 +220,7 @@ def disabled_nested():
     return log
 
 
+# as: test_saved_tensor_hooks_custom_error_propagation
 @case
 def errors_pass_through():
     class Mine(Exception):
@@ -230,6 +240,7 @@ def errors_pass_through():
     return found
 
 
+# as: test_saved_tensor_hooks_custom_function_intermediates
 @case
 def intermediates_of_a_function():
     class Inner(Function):
@@ -251,6 +262,7 @@ def intermediates_of_a_function():
     return log, a.grad
 
 
+# as: test_saved_tensors_hook_version_counter_not_shared
 @case
 def replacement_has_its_own_version():
     class Saves1(Function):
@@ -273,6 +285,7 @@ def replacement_has_its_own_version():
     return a.grad
 
 
+# as: test_default_saved_tensors_hooks_double_backward
 @case
 def counts():
     log, a, b = [], t([1.0, 2.0]), t([3.0, 4.0])
@@ -284,6 +297,7 @@ def counts():
     return "".join(log)
 
 
+# as: test_wrapped_number_saved_tensors_hooks
 @case
 def numbers_are_not_packed():
     log, a = [], t([1.0, 2.0])
@@ -295,6 +309,7 @@ def numbers_are_not_packed():
     return log, a.grad
 
 
+# as: test_saving_variable_to_disk
 @case
 def saved_to_disk():
     with tempfile.TemporaryDirectory() as folder:
@@ -318,6 +333,7 @@ def saved_to_disk():
         return count, [round(g, 3) for g in a.grad.tolist()]
 
 
+# as: test_graph_save_on_cpu
 @case
 def on_cpu():
     a = t([1.0, 2.0])
@@ -328,6 +344,7 @@ def on_cpu():
     return torch.equal(saved, y), saved is y, [round(g, 3) for g in a.grad.tolist()]
 
 
+# as: test_basic
 @case
 def mutation_allowed():
     with allow_mutation_on_saved_tensors() as context:
@@ -341,6 +358,7 @@ def mutation_allowed():
     return a.grad, n, m
 
 
+# as: test_save_base_and_modify_view
 @case
 def mutation_through_views():
     with allow_mutation_on_saved_tensors():
@@ -354,6 +372,7 @@ def mutation_through_views():
     return a.grad
 
 
+# as: test_save_view_modify_base
 @case
 def mutation_of_the_base_of_a_saved_view():
     with allow_mutation_on_saved_tensors() as context:
@@ -367,6 +386,7 @@ def mutation_of_the_base_of_a_saved_view():
     return a.grad, n
 
 
+# as: test_double_backward
 @case
 def mutation_and_double_backward():
     with allow_mutation_on_saved_tensors():
@@ -378,6 +398,7 @@ def mutation_and_double_backward():
         return g, grad(g.sum(), a)
 
 
+# as: test_saved_but_not_anymore
 @case
 def mutation_after_freeing():
     with allow_mutation_on_saved_tensors() as context:
@@ -390,6 +411,7 @@ def mutation_after_freeing():
         return n, len(context.cloned)
 
 
+# as: test_saved_same_tensor_many_times
 @case
 def mutation_saved_many_times():
     with allow_mutation_on_saved_tensors() as context:
@@ -403,6 +425,7 @@ def mutation_saved_many_times():
     return a.grad, n, m
 
 
+# as: test_saved_same_tensor_different_versions
 @case
 def mutation_of_several_versions():
     with allow_mutation_on_saved_tensors() as context:
@@ -417,6 +440,7 @@ def mutation_of_several_versions():
     return a.grad, n
 
 
+# as: test_with_out_variant
 @case
 def mutation_by_out():
     with allow_mutation_on_saved_tensors():
@@ -428,6 +452,7 @@ def mutation_by_out():
     return a.grad
 
 
+# as: test_backward_out_of_context
 @case
 def mutation_backward_outside():
     with allow_mutation_on_saved_tensors():

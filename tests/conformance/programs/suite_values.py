@@ -201,7 +201,6 @@ def flags_through_pickle():
     return torch.load(buffer)
 
 
-# as: test_requires_grad_factory
 @case
 def factories_that_require_grad():
     x = torch.ones(2)
