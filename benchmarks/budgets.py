@@ -2,6 +2,8 @@
 
 ops       ns that an op takes beyond NumPy, for small float32 arrays
 chain     us per op of a chain of 200 ops on 8 floats, forward + backward; and PyTorch's time over ours
+modules   us that a hook with an empty body costs, and a call without hooks beyond forward()
+steps     PyTorch's time over ours of training steps made of modules
 unused    time of that chain after a feature was used once and switched off, over the time where it never was
 million   us per op of a chain of a million ops over that of a thousand
 memory    bytes per recorded op besides the array that it keeps
@@ -25,12 +27,20 @@ from typing import Any
 from benchmarks.__main__ import RESULTS, usable, words
 from benchmarks.engines import thread_limits
 from benchmarks.machine import last_cpu, machine
-from benchmarks.runner import ROOT, Plan, Runner
+from benchmarks.runner import ROOT, Plan, Row, Runner
 from benchmarks.works import select
 
 OVER_NUMPY = 300.0  # ns
 CHAIN = 1.4  # us per op
 CHAIN_OVER_TORCH = 3.3
+MODULES = {  # us
+    "module-call": 0.5, "module-forward": 0.7, "module-forward-pre": None, "module-full-backward": 5.0,
+    "module-full-backward-pre": None,
+}  # fmt: skip
+STEPS = {  # times as fast as PyTorch
+    "mlp-4-16-16-1-b1-modules": 2.0, "mlp-64-64-64-10-b32-modules": 2.0, "mlp-784-512-512-10-b128-modules": None,
+    "transformer": None,
+}  # fmt: skip
 UNUSED = 1.05
 MILLION = 1.5
 MEMORY = 600.0  # bytes
@@ -95,15 +105,9 @@ class Bench:
             yield Figure(name, row["over_ns"], "ns", budget, detail=detail)
 
     def chain(self) -> Iterator[Figure]:
-        engines = ["retrograd", "numpy", *["torch"] * self.has_torch]
-        pythons = {"retrograd": self.python, "numpy": self.python, "torch": self.torch_python}
-        plan = Plan(engines, pythons, rounds=3 if self.quick else 9, cpus=None if self.cpu is None else {self.cpu})
-        with Runner(plan) as runner:
-            row = runner.measure(select(["chain-200x8"])[0])
-        for name in engines:
-            if "median" not in row[name]:
-                raise RuntimeError(f"{name}: {row[name]}")
-        medians = {name: row[name]["median"] for name in engines}
+        with Runner(self.plan("numpy")) as runner:
+            row = measured(runner, "chain-200x8")
+        medians = {name: found["median"] for name, found in row.items()}
         ours = row["retrograd"]
         detail = f"quartiles {ours['q1']:.2f}-{ours['q3']:.2f}, min {ours['min']:.2f}"
         yield Figure("chain of 200, forward + backward, per op", ours["median"], "us", CHAIN, detail=detail)
@@ -112,6 +116,34 @@ class Bench:
             detail = f"PyTorch {medians['torch']:.2f} us"
             ratio = medians["torch"] / ours["median"]
             yield Figure("... PyTorch / ours", ratio, "x", CHAIN_OVER_TORCH, at_least=True, detail=detail)
+
+    def modules(self) -> Iterator[Figure]:
+        with Runner(self.plan()) as runner:
+            for kind, budget in MODULES.items():
+                row = measured(runner, f"hook-{kind}")
+                ours = row["retrograd"]
+                detail = f"quartiles {ours['q1']:.2f}-{ours['q3']:.2f}"
+                if self.has_torch:
+                    detail += f"; PyTorch {row['torch']['median']:.2f}"
+                yield Figure(f"{kind}, each", ours["median"], "us", budget, detail=detail)
+
+    def steps(self) -> Iterator[Figure]:
+        if not self.has_torch:
+            raise RuntimeError("needs PyTorch to compare with; see --torch-python")
+        with Runner(self.plan()) as runner:
+            for name, budget in STEPS.items():
+                row = measured(runner, name)
+                ours, theirs = row["retrograd"], row["torch"]
+                detail = f"ours {ours['median']:.1f} us, PyTorch {theirs['median']:.1f}"
+                detail += f"; minimums {theirs['min'] / ours['min']:.2f}x"
+                yield Figure(f"{name}, PyTorch / ours", theirs["median"] / ours["median"], "x", budget, True, detail)
+
+    def plan(self, *more: str) -> Plan:
+        """retrograd, the engines `more`, and PyTorch where it is."""
+        engines = ["retrograd", *more, *["torch"] * self.has_torch]
+        pythons = {"retrograd": self.python, "numpy": self.python, "torch": self.torch_python}
+        cpus = None if self.cpu is None else {self.cpu}
+        return Plan(engines, pythons, rounds=3 if self.quick else 9, cpus=cpus)
 
     def unused(self) -> Iterator[Figure]:
         uses = ("hooks", "anomaly", "saved-tensors-hooks")
@@ -156,10 +188,19 @@ class Bench:
         yield Figure("import beyond NumPy's", over, "ms", IMPORT, detail=detail)
 
 
+def measured(runner: Runner, name: str) -> Row:
+    """The figures of a work on every engine; RuntimeError with what one of them said instead."""
+    row = runner.measure(select([name])[0])
+    for engine, found in row.items():
+        if "median" not in found:
+            raise RuntimeError(f"{name} on {engine}: {found}")
+    return row
+
+
 def sections(bench: Bench) -> dict[str, Callable[[], Iterator[Figure]]]:
     return {
-        "ops": bench.ops, "chain": bench.chain, "unused": bench.unused, "million": bench.million,
-        "memory": bench.memory, "import": bench.imports,
+        "ops": bench.ops, "chain": bench.chain, "modules": bench.modules, "steps": bench.steps,
+        "unused": bench.unused, "million": bench.million, "memory": bench.memory, "import": bench.imports,
     }  # fmt: skip
 
 

@@ -166,6 +166,35 @@ class Hooks(Work):
 
         return lambda: run(hooked), lambda: run(plain), a
 
+    def module_call(self, torch: Engine) -> tuple[Any, Any, Any]:
+        """No hook: what `module(x)` costs more than `module.forward(x)`."""
+        nn: Any = getattr(torch, "nn", None)
+        if not hasattr(nn, "Module"):
+            raise Missing("no nn.Module")
+
+        class Same(nn.Module):  # type: ignore[misc]
+            def forward(self, x: Any) -> Any:
+                return x
+
+        modules = [Same() for _ in range(self.count)]
+        a = leaf(torch, np.linspace(-1, 1, 8, dtype=np.float32))
+
+        def called() -> None:
+            a.grad = None
+            x = a
+            for module in modules:
+                x = module(x)
+            x.sum().backward()
+
+        def forward() -> None:
+            a.grad = None
+            x = a
+            for module in modules:
+                x = module.forward(x)
+            x.sum().backward()
+
+        return called, forward, a
+
     def module_forward_pre(self, torch: Engine) -> tuple[Any, Any, Any]:
         return self.modules(torch, "register_forward_pre_hook")
 
@@ -181,7 +210,7 @@ class Hooks(Work):
 
 KINDS = (
     "tensor-each-step", "tensor-once", "post-accumulate-once", "retain-grad", "node-each-step",
-    "node-prehook-each-step", "saved-tensors", "custom-function", "module-forward-pre", "module-forward",
+    "node-prehook-each-step", "saved-tensors", "custom-function", "module-call", "module-forward-pre", "module-forward",
     "module-full-backward", "module-full-backward-pre",
 )  # fmt: skip
 

@@ -175,8 +175,13 @@ def hooked_call(module: Any, own: dict[str, Any], args: tuple[Any, ...], kwargs:
             full, legacy = backward_hooks(own)
             if full or before:
                 boundary = Boundary(module, full, before)
-        if own["_forward_pre_hooks"] or _global_forward_pre_hooks:
+        if _global_forward_pre_hooks or own["_forward_pre_hooks_with_kwargs"]:
             args, kwargs = before_forward(module, args, kwargs)
+        elif own["_forward_pre_hooks"]:
+            for hook in list(own["_forward_pre_hooks"].values()):
+                got = hook(module, args)
+                if got is not None:
+                    args = got if isinstance(got, tuple) else (got,)
         if boundary is not None:
             args = boundary.enter(args)
         result = module.forward(*args, **kwargs)
