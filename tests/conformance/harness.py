@@ -233,23 +233,29 @@ HEAD = """# Deviations from PyTorch
 
 Programs in `tests/conformance/programs` print the same on retrograd as on PyTorch {version}, except for what follows.
 Generated from `tests/conformance/deviations.py`: edit there, then run `python tests/conformance/harness.py --docs`.
+
+## In short
+"""
+
+DETAILS = """## Line by line
+
+What PyTorch prints (-) and what retrograd prints (+), under the reason. `harness.Deviation` says how these are applied; a
+regular expression stands for every line that it matches.
 """
 
 
 def document() -> str:
-    """docs/deviations.md: one section a reason, in the order of the list."""
+    """docs/deviations.md: the reasons, then what each changes, in the order of the list."""
     by_reason: dict[str, list[Deviation]] = {}
     for d in listed():
         by_reason.setdefault(d.reason, []).append(d)
-    parts = [HEAD.format(version=TORCH)]
+    parts = [HEAD.format(version=TORCH), *(f"- {reason}." for reason in by_reason or ["None"]), "", DETAILS]
     for reason, entries in by_reason.items():
-        parts.append(f"## {reason}\n")
+        parts.append(f"### {reason}\n")
         for d in entries:
             where = "any program" if d.program == "*" else f"`{d.program}`"
             both = [f"- {x}" for x in d.torch.splitlines()] + [f"+ {x}" for x in d.ours.splitlines()]
             parts += [f"In {where}{' (regular expression)' if d.regex else ''}:\n", "```diff", *both, "```\n"]
-    if not by_reason:
-        parts.append("None.\n")
     return "\n".join(parts).rstrip("\n") + "\n"
 
 
