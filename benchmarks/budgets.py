@@ -2,6 +2,7 @@
 
 ops       ns that an op takes beyond NumPy, for small float32 arrays
 chain     us per op of a chain of 200 ops on 8 floats, forward + backward; and PyTorch's time over ours
+hooks     us that a hook on tensors, nodes or saved tensors costs beside its own body
 modules   us that a hook with an empty body costs, and a call without hooks beyond forward()
 steps     PyTorch's time over ours of training steps made of modules
 unused    time of that chain after a feature was used once and switched off, over the time where it never was
@@ -33,6 +34,10 @@ from benchmarks.works import select
 OVER_NUMPY = 300.0  # ns
 CHAIN = 1.4  # us per op
 CHAIN_OVER_TORCH = 3.3
+HOOKS = {  # us
+    "tensor-each-step": 1.5, "tensor-once": 0.4, "post-accumulate-once": None, "retain-grad": None,
+    "node-each-step": None, "node-prehook-each-step": None, "saved-tensors": None, "custom-function": None,
+}  # fmt: skip
 MODULES = {  # us
     "module-call": 0.5, "module-forward": 0.7, "module-forward-pre": None, "module-full-backward": 5.0,
     "module-full-backward-pre": None,
@@ -117,6 +122,20 @@ class Bench:
             ratio = medians["torch"] / ours["median"]
             yield Figure("... PyTorch / ours", ratio, "x", CHAIN_OVER_TORCH, at_least=True, detail=detail)
 
+    def hooks(self) -> Iterator[Figure]:
+        """The empty body is called within the time of a hook; its own time is measured apart and taken off."""
+        with Runner(self.plan()) as runner:
+            body = {name: found["median"] for name, found in measured(runner, "hook-body").items()}
+            yield Figure("empty body, called", body["retrograd"], "us")
+            for kind, budget in HOOKS.items():
+                row = measured(runner, f"hook-{kind}")
+                calls = kind not in ("retain-grad", "saved-tensors", "custom-function")
+                costs = {name: found["median"] - body[name] * calls for name, found in row.items()}
+                detail = f"quartiles with the body {row['retrograd']['q1']:.2f}-{row['retrograd']['q3']:.2f}"
+                if self.has_torch:
+                    detail += f"; PyTorch {costs['torch']:.2f}"
+                yield Figure(f"hook, {kind}, beside its body", costs["retrograd"], "us", budget, detail=detail)
+
     def modules(self) -> Iterator[Figure]:
         with Runner(self.plan()) as runner:
             for kind, budget in MODULES.items():
@@ -199,7 +218,7 @@ def measured(runner: Runner, name: str) -> Row:
 
 def sections(bench: Bench) -> dict[str, Callable[[], Iterator[Figure]]]:
     return {
-        "ops": bench.ops, "chain": bench.chain, "modules": bench.modules, "steps": bench.steps,
+        "ops": bench.ops, "chain": bench.chain, "hooks": bench.hooks, "modules": bench.modules, "steps": bench.steps,
         "unused": bench.unused, "million": bench.million, "memory": bench.memory, "import": bench.imports,
     }  # fmt: skip
 

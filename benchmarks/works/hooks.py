@@ -68,6 +68,28 @@ class Hooks(Work):
 
         return hooked, base, a
 
+    def body(self, torch: Engine) -> tuple[Any, Any, Any]:
+        """No hook: what the call of the empty body costs by itself."""
+        a = leaf(torch, np.linspace(-1, 1, 8, dtype=np.float32))
+
+        def called() -> None:
+            for _ in range(self.count):
+                nothing(a)
+
+        def base() -> None:
+            for _ in range(self.count):
+                pass
+
+        def hooked() -> None:
+            called()
+            once()
+
+        def once() -> None:
+            a.grad = None
+            a.sum().backward()
+
+        return hooked, lambda: (base(), once()), a
+
     def tensor_each_step(self, torch: Engine) -> tuple[Any, Any, Any]:
         return self.chain(torch, lambda x: x.register_hook(nothing))
 
@@ -209,7 +231,7 @@ class Hooks(Work):
 
 
 KINDS = (
-    "tensor-each-step", "tensor-once", "post-accumulate-once", "retain-grad", "node-each-step",
+    "body", "tensor-each-step", "tensor-once", "post-accumulate-once", "retain-grad", "node-each-step",
     "node-prehook-each-step", "saved-tensors", "custom-function", "module-call", "module-forward-pre", "module-forward",
     "module-full-backward", "module-full-backward-pre",
 )  # fmt: skip
