@@ -41,16 +41,7 @@ def elsewhere(it: State, function: Any, args: tuple[Any, ...]) -> Any:
     try:
         thread: Any = threading.Thread(target=contextvars.copy_context().run, args=(job.run,), daemon=True)
         thread.start()
-        waiting = True
-        while waiting:
-            try:
-                thread.join()
-                waiting = False
-            except KeyboardInterrupt:       # Ctrl-C arrives here; it is meant for the thread that works
-                if it.threads:
-                    import ctypes
-                    ctypes.pythonapi.PyThreadState_SetAsyncExc(
-                        ctypes.c_ulong(it.threads[len(it.threads) - 1]), ctypes.py_object(KeyboardInterrupt))
+        wait(thread, it)
     finally:
         it.depth = depth
     error: Any = job.error
@@ -58,3 +49,18 @@ def elsewhere(it: State, function: Any, args: tuple[Any, ...]) -> Any:
         job.error = None                    # an exception and its frames would be a cycle
         raise error
     return job.found
+
+
+def wait(thread: Any, it: State) -> None:
+    while thread.is_alive():
+        try:
+            thread.join()
+        except KeyboardInterrupt:               # Ctrl-C arrives here; it is meant for the thread that works
+            interrupt(it)
+
+
+def interrupt(it: State) -> None:
+    import ctypes
+    if it.threads:
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(
+            ctypes.c_ulong(it.threads[len(it.threads) - 1]), ctypes.py_object(KeyboardInterrupt))
