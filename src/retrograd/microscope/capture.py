@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import fnmatch
 import sys
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -134,6 +135,7 @@ class Capture:
         self._constants = {id(p.tensor) for p in self.params if not p.tensor.requires_grad}
         self._constants.update(id(b) for b in self.model.buffers())
         self._wanted = {p.number for p in self.params if p.selected and p.tensor.requires_grad}
+        self._thread = threading.get_ident()
         self._watcher = self.engine.intercept(self._seen)
         self._handles = [
             self.model.register_forward_pre_hook(self._model_begins, with_kwargs=True),
@@ -197,6 +199,8 @@ class Capture:
     # Runs
 
     def _model_begins(self, _module: Any, args: Any, kwargs: Any) -> None:
+        if threading.get_ident() != self._thread:
+            return
         self._depth += 1
         if self._depth > 1:
             return
@@ -225,6 +229,8 @@ class Capture:
             raise CaptureError(f"capture(calls='same'): the model was called with batches of {size} and {run.size}")
 
     def _model_ends(self, _module: Any, _args: Any, _out: Any) -> None:
+        if threading.get_ident() != self._thread:
+            return
         self._depth -= 1
         if self._depth:
             return
@@ -357,8 +363,9 @@ class Capture:
     def _place(self, use: Use, numbers: set[int]) -> None:
         first = min(numbers)
         use.path = self.params[first].path
-        use.number = sum(1 for u in use.run.uses if u.path == use.path and u.name == use.name
-                         and min_leaf(u) == first)
+        key = (first, use.name)
+        use.number = use.run.calls.get(key, 0)
+        use.run.calls[key] = use.number + 1
 
     def _made(self, name: str, func: Any, args: Any, kwargs: Any, out: Any, edits: bool) -> None:
         """A tensor made of parameters and constants only."""
@@ -540,10 +547,6 @@ def structure(run: Run) -> Any:
     """What a run called, as a key."""
     return tuple((u.name, *sorted(leaf.number for s in u.sources.values() for leaf in s.leaves()))
                  for u in run.uses if not u.late)
-
-
-def min_leaf(use: Use) -> int:
-    return min(leaf.number for source in use.sources.values() for leaf in source.leaves())
 
 
 def caller() -> tuple[str, int] | None:

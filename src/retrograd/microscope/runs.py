@@ -15,6 +15,7 @@ class Run:
         self.inputs: dict[int, Any] = {}        # id -> tensor, while the model runs: what is data
         self.open = False
         self.uses: list[Use] = []
+        self.calls: dict[tuple[int, str], int] = {}     # of each weight by each function, so far
         self.mixed: str | None = None           # what makes samples depend on each other
         self.before: Run | None = None          # a call of the model that was still waiting for its backward
         self.loss: Any = None                   # a loss.Reduction, when the loss was seen

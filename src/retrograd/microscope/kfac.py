@@ -1,0 +1,194 @@
+"""Kronecker-factored curvature: K-FAC (Martens & Grosse 2015), EK-FAC (George et al. 2018).
+
+For a weight (O, I) used as delta (x) a the Fisher block is taken to be A (x) G:
+
+    A (I, I) = mean over samples and tokens of a a'         G (O, O) = mean over samples of sum over tokens delta delta'
+
+("expand" of Eschenhagen et al. 2023; for one token per sample both are means over samples).  A bias of the same layer
+joins as one more input that is always 1.  Weights of another form get the diagonal of their Fisher matrix.
+delta should be that of each sample's own loss: Capture.grads(scale="sample").
+"""
+from __future__ import annotations
+
+from typing import Any
+
+from .errors import CaptureError
+from .terms import Outer
+
+
+class KFAC:
+    """Factors with an exponential mean over updates.
+
+    ema      share of the old in an update, 0 to 1; the first updates are not biased towards zero
+    damping  added to the curvature, split over A and G as Martens & Grosse do (factored Tikhonov)
+    """
+
+    def __init__(self, ema: float = 0.95, damping: float = 1e-3) -> None:
+        if not 0 <= ema < 1:
+            raise ValueError(f"KFAC: ema must be in [0, 1), got {ema}")
+        if not damping >= 0:
+            raise ValueError(f"KFAC: damping must not be negative, got {damping}")
+        self.ema = ema
+        self.damping = damping
+        self.factors: dict[str, tuple[Any, Any]] = {}       # weight -> (A, G), as of the last update
+        self.biases: dict[str, str] = {}                    # weight -> bias that is part of its block
+        self.diagonal: dict[str, Any] = {}                  # other weights -> mean squared gradient
+        self.scalings: dict[str, Any] = {}                  # EK-FAC: weight -> (O, I) eigenvalues, see corrected()
+        self.updates = 0
+        self._eigen: dict[str, Any] = {}
+        self._torch: Any = None
+
+    def update(self, grads: Any) -> KFAC:
+        """Take in the samples of `grads`, a grads.Grads; -> itself."""
+        grads._samples("kfac")
+        T = self._torch = grads.torch
+        fresh: dict[str, tuple[Any, Any]] = {}
+        squares: dict[str, Any] = {}
+        biases = bias_of_weights(grads)
+        with T.no_grad():
+            for name in grads.names:
+                if name in biases.values():
+                    continue
+                terms = [(t, f, n) for t, f, n in grads._each(name)]
+                if all(isinstance(t, Outer) for t, _, _ in terms):
+                    fresh[name] = factors_of(T, terms, name in biases)
+                else:
+                    squares[name] = sum(t.per_sample().pow(2).sum(0) * (f * f) for t, f, _ in terms if t is not None
+                                        ) / len(grads)
+        if self.updates and (fresh.keys() != self.factors.keys() or squares.keys() != self.diagonal.keys()):
+            odd = sorted((fresh.keys() ^ self.factors.keys()) | (squares.keys() ^ self.diagonal.keys()))
+            raise CaptureError(f"KFAC.update: other parameters than before: {', '.join(odd[:6])}")
+        old = self.ema * (1 - self.ema ** self.updates) / (1 - self.ema ** (self.updates + 1))
+        self.biases = biases
+        for name, (A, G) in fresh.items():
+            if self.updates:
+                A0, G0 = self.factors[name]
+                A, G = A0 * old + A * (1 - old), G0 * old + G * (1 - old)
+            self.factors[name] = (A, G)
+        for name, d in squares.items():
+            self.diagonal[name] = self.diagonal[name] * old + d * (1 - old) if self.updates else d
+        self.updates += 1
+        self._eigen = {}
+        self.scalings = {}
+        return self
+
+    def eigen(self, name: str) -> tuple[Any, Any, Any, Any]:
+        """(eigenvalues of A, their vectors, of G, their vectors)"""
+        if name not in self._eigen:
+            A, G = self.factors[name]
+            with self._torch.no_grad():
+                la, UA = self._torch.linalg.eigh(A)
+                lg, UG = self._torch.linalg.eigh(G)
+            self._eigen[name] = (la.clamp(min=0), UA, lg.clamp(min=0), UG)
+        made: tuple[Any, Any, Any, Any] = self._eigen[name]
+        return made
+
+    def corrected(self, grads: Any) -> KFAC:
+        """EK-FAC: measure the curvature along the eigenvectors, from the samples of `grads`; -> itself."""
+        grads._samples("kfac")
+        self._known()
+        with self._torch.no_grad():
+            for name in self.factors:
+                _, UA, _, UG = self.eigen(name)
+                total: Any = 0
+                for t, f, _ in grads._each(name):
+                    a, d = t.factors
+                    if name in self.biases:
+                        a = with_ones(self._torch, a)
+                    total = total + ((d @ UG).transpose(1, 2) @ (a @ UA)).pow(2).sum(0) * (f * f)
+                self.scalings[name] = total / len(grads)
+        return self
+
+    def apply(self, grads: dict[str, Any]) -> dict[str, Any]:
+        """(curvature + damping)^-1 times gradients {name: (*shape) or (K, *shape)}, all of the captured weights."""
+        self._known()
+        T = self._torch
+        found = dict(grads)
+        with T.no_grad():
+            for name in self.factors:
+                if name not in grads:
+                    raise CaptureError(f"KFAC.apply: no gradient of {name}")
+                la, UA, lg, UG = self.eigen(name)
+                g = grads[name]
+                I = len(la) - (name in self.biases)
+                K = g.numel() // (len(lg) * I)
+                W = g.reshape(K, len(lg), I)
+                if name in self.biases:
+                    W = T.cat([W, grads[self.biases[name]].reshape(K, -1, 1)], 2)
+                W = UG.T @ W @ UA / self._damped(name, la, lg)
+                W = UG @ W @ UA.T
+                if name in self.biases:
+                    found[self.biases[name]] = W[:, :, -1].reshape(grads[self.biases[name]].shape)
+                    W = W[:, :, :-1]
+                found[name] = W.reshape(g.shape)
+            for name, d in self.diagonal.items():
+                if name not in grads:
+                    raise CaptureError(f"KFAC.apply: no gradient of {name}")
+                found[name] = grads[name] / (d + self.damping)
+        return found
+
+    def _damped(self, name: str, la: Any, lg: Any) -> Any:
+        """(O, I): what to divide by in the eigenbasis."""
+        if name in self.scalings:
+            return self.scalings[name] + self.damping
+        if self.damping == 0:
+            return lg.reshape(-1, 1) * la.reshape(1, -1)
+        pi = ((la.mean() + 1e-30) / (lg.mean() + 1e-30)).sqrt()
+        root = self.damping ** 0.5
+        return (lg.reshape(-1, 1) + root / pi) * (la.reshape(1, -1) + root * pi)
+
+    def _known(self) -> None:
+        if not self.updates:
+            raise CaptureError("KFAC: nothing known yet; call update(grads) first")
+
+
+def bias_of_weights(grads: Any) -> dict[str, str]:
+    """weight -> bias of the same layer, where both are in `grads` and one call of the layer uses both."""
+    found = {}
+    for p in grads.cap.params:
+        if p.name not in grads.names or p.name.rpartition(".")[2] != "weight":
+            continue
+        bias = p.name[:-len("weight")] + "bias"
+        if bias in grads.names and all(isinstance(t, Outer) for t, _, _ in grads._each(p.name)):
+            number = next(q.number for q in grads.cap.params if q.name == bias)
+            uses = [u for u in grads.cap.uses() if any(
+                leaf.number in (number, p.number) for s in u.sources.values() for leaf in s.leaves())]
+            if all(set(u.sources) == {"weight", "bias"} for u in uses):
+                found[p.name] = bias
+    return found
+
+
+def factors_of(T: Any, terms: Any, bias: bool) -> tuple[Any, Any]:
+    """(A, G) of a weight."""
+    A: Any = None
+    G: Any = None
+    N = count = 0
+    for t, f, _ in terms:
+        a, d = t.factors
+        rows = a.reshape(-1, a.shape[-1])
+        N += a.shape[0]
+        count += rows.shape[0]
+        one = gram(T, rows)
+        if bias:
+            mean = rows.sum(0).reshape(-1, 1)
+            corner = T.full((1, 1), float(rows.shape[0]), dtype=one.dtype, device=one.device)
+            one = T.cat([T.cat([one, mean], 1), T.cat([mean.T, corner], 1)], 0)
+        two = gram(T, d.reshape(-1, d.shape[-1]))
+        if f != 1:
+            two = two * (f * f)
+        A = one if A is None else A + one
+        G = two if G is None else G + two
+    return A / count, G / N
+
+
+def gram(T: Any, x: Any) -> Any:
+    """x' x (k, k) of x (n, k).  On the CPU through NumPy, which knows that the result is symmetric (BLAS syrk)."""
+    if T.__name__ == "torch" and x.device.type == "cpu" and x.dtype in (T.float32, T.float64):
+        rows = x.detach().numpy()
+        return T.from_numpy(rows.T @ rows)
+    return x.T @ x
+
+
+def with_ones(T: Any, a: Any) -> Any:
+    """(N, T, I) -> (N, T, I + 1)"""
+    return T.cat([a, T.ones(*a.shape[:-1], 1, dtype=a.dtype, device=a.device)], -1)

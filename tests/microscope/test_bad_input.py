@@ -1,0 +1,219 @@
+"""What cannot be answered is refused, or named in the coverage report; never a wrong number."""
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from retrograd import microscope
+from retrograd.microscope import CaptureError, UncoveredError, capture
+
+
+def two(torch: Any) -> Any:
+    return torch.nn.Sequential(torch.nn.Linear(4, 5), torch.nn.Tanh(), torch.nn.Linear(5, 3))
+
+
+def test_a_model_without_parameters(torch: Any) -> None:
+    with pytest.raises(CaptureError, match="Sequential has no parameters"):
+        capture(torch.nn.Sequential(torch.nn.ReLU()))
+
+
+def test_something_that_is_no_model() -> None:
+    with pytest.raises(TypeError, match="expected a module"):
+        capture(3)
+
+
+def test_a_tensor_instead_of_a_model(torch: Any) -> None:
+    with pytest.raises(TypeError, match="expected a module, got Tensor"):
+        capture(torch.zeros(3))
+
+
+def test_a_layer_never_called_is_named(torch: Any) -> None:
+    model = two(torch)
+    model.spare = torch.nn.Linear(2, 2)
+    with capture(model) as cap:
+        model[2](model[1](model[0](torch.randn(3, 4)))).sum().backward()
+    row = cap.coverage()["spare.weight"]
+    assert row.status == "no gradient" and row.how == "never called" and "linear.py" in row.where
+
+
+def test_backward_never_run(torch: Any) -> None:
+    model = two(torch)
+    with capture(model) as cap:
+        model(torch.randn(3, 4))
+    with pytest.raises(CaptureError, match="no gradient has arrived"):
+        cap.grads()
+    with pytest.raises(CaptureError, match="run backward"):
+        cap.check()
+    assert {r.status for r in cap.coverage()} == {"no gradient"}
+    assert "no gradient came back" in cap.coverage()["0.weight"].how
+
+
+def test_nothing_called_at_all(torch: Any) -> None:
+    with capture(two(torch)) as cap:
+        pass
+    with pytest.raises(CaptureError, match="not even called"):
+        cap.grads()
+
+
+def test_forward_without_recording(torch: Any) -> None:
+    model = two(torch)
+    with capture(model) as cap, torch.no_grad():
+        model(torch.randn(3, 4))
+    assert {r.how for r in cap.coverage()} == {"never called"}
+
+
+def test_an_input_without_batch_dimension(torch: Any) -> None:
+    model = two(torch)
+    with capture(model) as cap:
+        model(torch.randn(4)).sum().backward()
+    assert {r.status for r in cap.coverage()} == {"whole batch"}
+    assert max(cap.check().values()) < 1e-5
+    with pytest.raises(UncoveredError, match="no batch dimension of 4"):
+        cap.grads().norms()
+
+
+def test_mixed_batch_sizes(torch: Any) -> None:
+    nn = torch.nn
+
+    class Two(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.one, self.two = nn.Linear(4, 3), nn.Linear(4, 3)
+
+        def forward(self, x: Any, y: Any) -> Any:
+            return self.one(x).sum() * self.two(y).sum()
+    model = Two()
+    with capture(model) as cap:
+        model(torch.randn(5, 4), torch.randn(2, 4)).backward()
+    assert [r.status for r in cap.coverage()] == ["factors", "per sample", "whole batch", "whole batch"]
+    with pytest.raises(UncoveredError, match="two.weight"):
+        cap.grads().dots()
+    assert cap.grads(layers="one").norms().shape == (5,)
+    assert cap.grads(partial=True).names == ["one.weight", "one.bias"]
+
+
+def test_tokens_and_batch_flattened_into_one(torch: Any) -> None:
+    nn = torch.nn
+
+    class Flat(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.fc = nn.Linear(4, 3)
+
+        def forward(self, x: Any) -> Any:
+            return self.fc(x.reshape(-1, 4))
+    model = Flat()
+    with capture(model) as cap:
+        model(torch.randn(5, 2, 4)).pow(2).sum().backward()
+    assert cap.coverage()["fc.weight"].status == "whole batch"
+    assert max(cap.check().values()) < 1e-5
+
+
+def test_parts_called_without_the_model_have_an_unknown_batch(torch: Any) -> None:
+    model = two(torch)
+    with capture(model) as cap:
+        model[2](model[0](torch.randn(3, 4))).pow(2).sum().backward()
+    with pytest.raises(UncoveredError, match="batch size is unknown"):
+        cap.grads().norms()
+    with capture(model, batch_size=3) as cap:
+        model[2](model[0](torch.randn(3, 4))).pow(2).sum().backward()
+    assert cap.grads().norms().shape == (3,)
+
+
+def test_an_input_changed_in_place_after_the_call(torch: Any) -> None:
+    nn = torch.nn
+
+    class Edits(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.w = nn.Parameter(torch.randn(4))
+            self.b = nn.Parameter(torch.randn(4))
+
+        def forward(self, x: Any) -> Any:
+            y = torch.where(x > 0, self.b, x)
+            x.add_(1)
+            return y * self.w
+    model = Edits()
+    with capture(model, check=False) as cap:
+        model(torch.randn(3, 4)).sum().backward()
+    row = cap.coverage()["b"]
+    assert row.status == "not covered" and "changed in place after the call" in row.how
+    assert row.where.partition(":")[0].endswith("test_bad_input.py")
+
+
+def test_entered_twice(torch: Any) -> None:
+    model = two(torch)
+    with capture(model) as cap, pytest.raises(CaptureError, match="already entered"):
+        cap.__enter__()
+
+
+def test_an_error_in_the_block_leaves_nothing_behind(torch: Any) -> None:
+    model = two(torch)
+    add, method = torch.add, torch.Tensor.matmul
+    with pytest.raises(ZeroDivisionError), capture(model):
+        model(torch.randn(3, 4))
+        raise ZeroDivisionError
+    assert torch.add is add and torch.Tensor.matmul is method
+    assert not model._forward_hooks and not model._forward_pre_hooks
+    with capture(model) as cap:
+        model(torch.randn(3, 4)).sum().backward()
+    assert cap.coverage().complete
+
+
+def test_arguments_out_of_range(torch: Any) -> None:
+    model = two(torch)
+    with pytest.raises(ValueError, match="check is"):
+        capture(model, check="sometimes")
+    with pytest.raises(ValueError, match="calls is"):
+        capture(model, calls="both")
+    with capture(model) as cap:
+        model(torch.randn(3, 4)).sum().backward()
+    g = cap.grads()
+    with pytest.raises(ValueError, match="max_norm must be positive"):
+        g.clip(0)
+    with pytest.raises(ValueError, match="weights of shape"):
+        g.weighted(torch.ones(4))
+    with pytest.raises(ValueError, match="'sum' or 'mean'"):
+        g.weight_grad("max")
+    with pytest.raises(ValueError, match="dim must be positive"):
+        g.project(0)
+    with pytest.raises(CaptureError, match="among layers="):
+        cap.grads(layers="nothing")
+    with pytest.raises(CaptureError, match="no tokens apart|has no tokens"):
+        torch_embedding = torch.nn.Sequential(torch.nn.PReLU())
+        with capture(torch_embedding) as other:
+            torch_embedding(torch.randn(3, 4)).sum().backward()
+        other.grads().per_token()
+
+
+def test_other_threads_are_not_captured(torch: Any) -> None:
+    import threading
+    model = two(torch)
+
+    def elsewhere() -> None:
+        model(torch.randn(7, 4)).sum().backward()
+    with capture(model, check=False) as cap:
+        thread = threading.Thread(target=elsewhere)
+        thread.start()
+        thread.join()
+        hooked = [u for u in cap.uses()]
+        model.zero_grad()
+        model(torch.randn(3, 4)).sum().backward()
+    assert hooked == [] and cap.grads().norms().shape == (3,)
+
+
+def test_lazy_names() -> None:
+    assert "capture" in dir(microscope)
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        microscope.nothing  # noqa: B018
+
+
+def test_torch_is_not_imported_for_a_model_of_ours() -> None:
+    import subprocess
+    import sys
+    code = ("import sys, retrograd as rt; from retrograd import microscope\n"
+            "m = rt.nn.Linear(2, 2)\n"
+            "with microscope.capture(m) as cap: m(rt.ones(3, 2)).sum().backward()\n"
+            "cap.grads().norms(); assert 'torch' not in sys.modules; assert cap.coverage().complete")
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,0 +1,400 @@
+"""Quantities beyond the table: scale, tokens, segments, projections, several runs, K-FAC."""
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from retrograd import microscope
+from retrograd.microscope import CaptureError, UncoveredError, capture
+
+
+def near(a: Any, b: Any, tolerance: float = 1e-4) -> bool:
+    assert tuple(a.shape) == tuple(b.shape)
+    return float((a - b).norm()) <= tolerance * max(float(b.norm()), 1e-6)
+
+
+def model_of(torch: Any) -> Any:
+    nn = torch.nn
+    return nn.Sequential(nn.Linear(4, 5), nn.LayerNorm(5), nn.Tanh(), nn.Linear(5, 3))
+
+
+def captured(torch: Any, model: Any, x: Any, loss: Any = None, **options: Any) -> Any:
+    model.zero_grad()
+    with capture(model, **options) as cap:
+        out = model(x)
+        (out.pow(2).sum() if loss is None else loss(out)).backward()
+    return cap
+
+
+def alone(torch: Any, model: Any, x: Any, loss: Any) -> list[dict[str, Any]]:
+    found = []
+    for n in range(len(x)):
+        model.zero_grad()
+        loss(model(x[n:n + 1]), n).backward()
+        found.append({name: p.grad.clone() for name, p in model.named_parameters()})
+    model.zero_grad()
+    return found
+
+
+# How the loss was reduced
+
+def test_cross_entropy_mean_is_recognised_and_undone(torch: Any) -> None:
+    model, x, y = model_of(torch), torch.randn(6, 4), torch.tensor([0, 1, 2, 0, 1, 2])
+    F = torch.nn.functional
+    cap = captured(torch, model, x, lambda out: F.cross_entropy(out, y))
+    truth = alone(torch, model, x, lambda out, n: F.cross_entropy(out, y[n:n + 1]))
+    for scale in ("sample", "sum"):
+        got = cap.grads(scale=scale).per_sample()
+        for name in got:
+            assert near(got[name], torch.stack([t[name] for t in truth]))
+    assert near(cap.grads().norms() * 6, cap.grads(scale="sum").norms())
+
+
+def test_loss_scale_and_accumulation_share_are_undone(torch: Any) -> None:
+    model, x, y = model_of(torch), torch.randn(6, 4), torch.randn(6, 3)
+    cap = captured(torch, model, x, lambda out: torch.nn.functional.mse_loss(out, y) * 1024 / 4)
+    plain = captured(torch, model, x, lambda out: (out - y).pow(2).sum())
+    assert near(cap.grads(scale="sum").norms(), plain.grads().norms())
+
+
+def test_mean_method_is_recognised(torch: Any) -> None:
+    model, x = model_of(torch), torch.randn(6, 4)
+    cap = captured(torch, model, x, lambda out: out.pow(2).mean())
+    plain = captured(torch, model, x)
+    assert near(cap.grads(scale="sum").norms(), plain.grads().norms())
+    assert near(cap.grads(scale="sample").norms(), plain.grads().norms() / 3)
+
+
+def test_ignored_targets_have_no_mean_of_their_own(torch: Any) -> None:
+    model, x, y = model_of(torch), torch.randn(6, 4), torch.tensor([0, 1, -100, 0, 1, 2])
+    cap = captured(torch, model, x, lambda out: torch.nn.functional.cross_entropy(out, y))
+    with pytest.raises(CaptureError, match="ignored targets"):
+        cap.grads(scale="sample")
+    alone = torch.nn.functional.cross_entropy
+    plain = captured(torch, model, x, lambda out: alone(out, y, reduction="sum"))
+    assert near(cap.grads(scale="sum").norms(), plain.grads().norms())
+
+
+@pytest.mark.parametrize("loss", [
+    lambda out: (out.pow(2).sum(1) + 1e-3).sqrt().logsumexp(0),
+    lambda out: out.pow(2).mean() + out.abs().mean(),
+    lambda out: out.pow(2).sum().sqrt(),
+])
+def test_a_loss_reduced_in_an_unknown_way_is_not_undone(torch: Any, loss: Any) -> None:
+    cap = captured(torch, model_of(torch), torch.randn(6, 4), loss)
+    with pytest.raises(CaptureError, match="cannot be read off its graph"):
+        cap.grads(scale="sum")
+    assert cap.grads(scale=2.0).norms().shape == (6,)
+
+
+def test_scale_of_another_kind_is_refused(torch: Any) -> None:
+    cap = captured(torch, model_of(torch), torch.randn(6, 4))
+    with pytest.raises(ValueError, match="scale is None"):
+        cap.grads(scale="mean")
+
+
+# Samples, tokens, segments
+
+def test_select_layers_samples_and_tokens(torch: Any) -> None:
+    model, x = model_of(torch), torch.randn(5, 3, 4)
+    cap = captured(torch, model, x)
+    every, tokens = cap.grads().per_sample(), cap.grads().per_token()
+    assert cap.grads().select(layers="0").names == ["0.weight", "0.bias"]
+    assert cap.grads(layers=["3.*"]).names == ["3.weight", "3.bias"]
+    some = cap.grads().select(samples=[1, 4]).per_sample()
+    one = cap.grads().select(samples=2)
+    assert len(one) == 1
+    last = cap.grads().select(tokens=slice(2, 3)).per_sample()
+    both = cap.grads().select(samples=slice(0, 2), tokens=[0, 2]).per_sample()
+    for name in every:
+        assert near(tokens[name].sum(1), every[name])
+        assert near(some[name], every[name][torch.tensor([1, 4])])
+        assert near(one.per_sample()[name][0], every[name][2])
+        assert near(last[name], tokens[name][:, 2])
+        assert near(both[name], tokens[name][:2, 0] + tokens[name][:2, 2])
+
+
+def test_per_token_is_each_tokens_own_gradient(torch: Any) -> None:
+    model, x = model_of(torch), torch.randn(2, 3, 4)
+    tokens = captured(torch, model, x).grads().per_token()
+    for n in range(2):
+        for t in range(3):
+            model.zero_grad()
+            model(x[n:n + 1])[0, t].pow(2).sum().backward()
+            for name, p in model.named_parameters():
+                assert near(tokens[name][n, t], p.grad)
+
+
+@pytest.mark.parametrize("shape", [(1, 9, 4), (9, 4)])
+def test_segments_of_packed_sequences(torch: Any, shape: Any) -> None:
+    model, x = model_of(torch), torch.randn(*shape)
+    ends = [0, 2, 3, 9]
+    cap = captured(torch, model, x)
+    got = cap.grads().segments(torch.tensor(ends))
+    norms = []
+    flat = x.reshape(1, 9, 4)
+    for s, (a, b) in enumerate(zip(ends, ends[1:])):
+        model.zero_grad()
+        model(flat[:, a:b]).pow(2).sum().backward()
+        for name, p in model.named_parameters():
+            assert near(got.per_sample()[name][s], p.grad)
+        norms.append(sum(float(p.grad.pow(2).sum()) for p in model.parameters()) ** 0.5)
+    assert near(got.norms(), torch.tensor(norms))
+    with pytest.raises(CaptureError, match="saw 9 tokens"):
+        cap.grads().segments([0, 4, 8])
+    with pytest.raises(ValueError, match="rise from 0"):
+        cap.grads().segments([0, 4, 4, 9])
+
+
+def test_segments_of_an_embedding(torch: Any) -> None:
+    nn = torch.nn
+    model, ids = nn.Sequential(nn.Embedding(5, 3), nn.Tanh()), torch.tensor([[1, 1, 0, 2, 1, 4]])
+    got = captured(torch, model, ids).grads().segments([0, 2, 6]).per_sample()["0.weight"]
+    for s, (a, b) in enumerate(((0, 2), (2, 6))):
+        model.zero_grad()
+        model(ids[:, a:b]).pow(2).sum().backward()
+        assert near(got[s], model[0].weight.grad)
+
+
+def test_kronecker_is_the_samples_gradient_column_by_column(torch: Any) -> None:
+    K = microscope.Kronecker(torch.tensor([[3.0, 4.0, 5.0]]), torch.tensor([[1.0, 2.0]]))
+    assert K.vec().tolist() == [3, 6, 4, 8, 5, 10]     # the example of the notebook on hooks
+    assert K.materialize().tolist() == [[3, 4, 5], [6, 8, 10]]
+    model, x = model_of(torch), torch.randn(5, 3, 4)
+    g = captured(torch, model, x).grads()
+    K = g.kronecker(2)["3.weight"]
+    W = g.per_sample()["3.weight"][2]
+    v, M = torch.randn(5), torch.randn(3, 5)
+    assert K.shape == (3, 5)
+    assert near(K.materialize(), W) and near(K @ v, W @ v) and near(K @ M.T, W @ M.T)
+    assert near(K.norm(), W.norm()) and near(K.dot(M), (W * M).sum()) and near(K.dot(M.T.reshape(-1)), (W * M).sum())
+    assert set(g.kronecker(0)) == {"0.weight", "3.weight"}
+    with pytest.raises(IndexError):
+        g.kronecker(5)
+
+
+def test_projections_keep_dot_products_on_average(torch: Any) -> None:
+    model, x = model_of(torch), torch.randn(5, 3, 4)
+    g = captured(torch, model, x).grads()
+    truth = g.dots(per_layer=True)
+    for name in ("0.weight", "1.weight"):
+        total = 0.0
+        for seed in range(150):
+            p = g.project(16, seed)[name]
+            assert p.shape == (5, 16)
+            total = total + p @ p.T
+        assert float((total / 150 - truth[name]).norm()) < 0.2 * float(truth[name].norm())
+    assert near(g.project(8, 3)["0.weight"], g.project(8, 3)["0.weight"], 0)
+
+
+def test_dots_of_two_captures(torch: Any) -> None:
+    model = model_of(torch)
+    one, two = captured(torch, model, torch.randn(5, 3, 4)), captured(torch, model, torch.randn(4, 6, 4))
+    a, b = one.grads().per_sample(), two.grads().per_sample()
+    want = sum(a[n].reshape(5, -1) @ b[n].reshape(4, -1).T for n in a)
+    assert near(one.grads().dots(two.grads()), want)
+    with pytest.raises(CaptureError, match="same parameters"):
+        one.grads().dots(two.grads(layers="0"))
+
+
+# Several calls, several passes
+
+def test_gradient_accumulation_is_more_samples(torch: Any) -> None:
+    model, x, y = model_of(torch), torch.randn(4, 4), torch.randn(2, 4)
+    model.zero_grad()
+    with capture(model) as cap:
+        for batch in (x, y):
+            model(batch).pow(2).sum().backward()
+    grads = {n: p.grad.clone() for n, p in model.named_parameters()}
+    assert max(cap.check().values()) < 1e-5
+    g = cap.grads()
+    assert len(g) == 6
+    both = captured(torch, model, torch.cat([x, y])).grads()
+    assert near(g.norms(), both.norms()) and near(g.dots(), both.dots())
+    for name in grads:
+        assert near(g.weight_grad()[name], grads[name])
+        assert near(g.per_sample()[name], both.per_sample()[name])
+        assert near(g.clip(0.5)[name], both.clip(0.5)[name])
+
+
+def test_backward_twice_counts_twice(torch: Any) -> None:
+    model, x = model_of(torch), torch.randn(4, 4)
+    model.zero_grad()
+    with capture(model) as cap:
+        loss = model(x).pow(2).sum()
+        loss.backward(retain_graph=True)
+        loss.backward()
+    assert max(cap.check().values()) < 1e-5
+    twice = cap.grads()
+    assert near(twice.norms(), 2 * captured(torch, model, x).grads().norms())
+    assert near(twice.weight_grad()["0.weight"], 2 * captured(torch, model, x).grads().weight_grad()["0.weight"])
+
+
+def test_two_calls_before_one_backward_need_a_word(torch: Any) -> None:
+    model, x, y = model_of(torch), torch.randn(4, 4), torch.randn(4, 4)
+
+    def run(**options: Any) -> Any:
+        model.zero_grad()
+        with capture(model, **options) as cap:
+            (model(x) * model(y)).sum().backward()
+        return cap
+    grads = run().grads()
+    assert near(grads.weight_grad()["0.weight"], model[0].weight.grad)
+    with pytest.raises(CaptureError, match="calls='apart'"):
+        grads.norms()
+    same = run(calls="same").grads().per_sample()
+    for n in range(4):
+        model.zero_grad()
+        (model(x[n:n + 1]) * model(y[n:n + 1])).sum().backward()
+        for name, p in model.named_parameters():
+            assert near(same[name][n], p.grad)
+    assert len(run(calls="apart").grads()) == 8
+
+
+def test_a_capture_is_entered_again_for_the_next_step(torch: Any) -> None:
+    model = model_of(torch)
+    cap = capture(model)
+    for size in (4, 6):
+        x = torch.randn(size, 4)
+        model.zero_grad()
+        with cap:
+            model(x).pow(2).sum().backward()
+        assert near(cap.grads().norms(), captured(torch, model, x).grads().norms())
+    with pytest.raises(CaptureError, match="not watched"):
+        cap.check()                             # "first": the second step made the same calls
+
+
+def test_a_step_that_calls_other_layers_is_checked_again(torch: Any) -> None:
+    model = model_of(torch)
+    cap = capture(model)
+    for depth in (4, 3, 4):
+        model.zero_grad()
+        with cap:
+            y = model(torch.randn(3, 4)) if depth == 4 else model[:3](model[0](torch.randn(3, 4)) @ torch.ones(5, 4))
+            y.sum().backward()
+    cap2 = capture(model, check=True)
+    for _ in range(2):
+        with cap2:
+            model(torch.randn(3, 4)).sum().backward()
+        assert max(cap2.check().values()) < 1e-5
+    with capture(model, check=False) as cap3:
+        model(torch.randn(3, 4)).sum().backward()
+    with pytest.raises(CaptureError, match="not watched"):
+        cap3.check()
+
+
+def test_layers_and_where_leave_out_what_is_named(torch: Any) -> None:
+    nn = torch.nn
+
+    class Twice(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.fc, self.out = nn.Linear(3, 3), nn.Linear(3, 2)
+
+        def forward(self, x: Any) -> Any:
+            return self.out(self.fc(self.fc(x).tanh()))
+    model, x = Twice(), torch.randn(4, 3)
+    cap = captured(torch, model, x, layers="out")
+    assert [r.status for r in cap.coverage()] == ["left out", "left out", "factors", "per sample"]
+    assert captured(torch, model, x, layers=model.fc).grads().names == ["fc.weight", "fc.bias"]
+    assert captured(torch, model, x, layers=lambda name, p: p.ndim == 1).grads().names == ["fc.bias", "out.bias"]
+    cap = captured(torch, model, x, where=lambda path, call: path != "fc" or call == 1)
+    assert [r.status for r in cap.coverage()] == ["not covered"] * 2 + ["factors", "per sample"]
+    with pytest.raises(UncoveredError, match="left some of its calls out"):
+        cap.grads().norms()
+    assert [(u.path, u.number, tuple(u.a[0].shape), tuple(u.delta.shape)) for u in cap.uses()] == [
+        ("fc", 1, (4, 3), (4, 3)), ("out", 0, (4, 3), (4, 2))]
+    with pytest.raises(CaptureError, match="selects no parameter"):
+        capture(model, layers="decoder.*")
+
+
+def test_what_a_hook_edits_is_what_is_seen(torch: Any) -> None:
+    model, x = model_of(torch), torch.randn(4, 4)
+    handle = model[3].register_forward_hook(lambda m, a, out: out.register_hook(lambda g: g * 3) and None)
+    cap = captured(torch, model, x)
+    handle.remove()
+    assert max(cap.check().values()) < 1e-5
+    assert near(cap.grads().weight_grad()["3.weight"], model[3].weight.grad)
+    before = model[0].weight.register_hook(lambda g: g * 2)
+    cap = captured(torch, model, x)
+    before.remove()
+    row = cap.coverage()["0.weight"]
+    assert row.status == "not covered" and "a hook on the parameter changed it" in row.how
+
+
+def test_module_hooks_of_the_user_do_not_disturb(torch: Any) -> None:
+    model, x = model_of(torch), torch.randn(4, 4, requires_grad=True)
+    seen: list[Any] = []
+    handle = model[0].register_full_backward_hook(lambda m, gi, go: seen.append(go[0].shape))
+    cap = captured(torch, model, x)
+    handle.remove()
+    assert len(seen) == 1 and cap.coverage().complete and max(cap.check().values()) < 1e-5
+
+
+def test_uses_hold_factors_and_nothing_of_the_graph(torch: Any) -> None:
+    import gc
+    import weakref
+    model, x = model_of(torch), torch.randn(4, 4)
+    with capture(model) as cap:
+        out = model(x)
+        node = weakref.ref(out)
+        out.pow(2).sum().backward()
+    del out
+    gc.collect()
+    assert node() is None
+    assert all(not t.requires_grad for u in cap.uses() for t in (*u.a, *u.deltas) if t is not None)
+
+
+# K-FAC
+
+def test_kfac_is_exact_for_one_linear_layer_and_whitens(torch: Any) -> None:
+    nn = torch.nn
+    model, x = nn.Sequential(nn.Linear(3, 2)), torch.randn(40, 3)
+    target = torch.randn(40, 2)
+    cap = captured(torch, model, x, lambda out: ((out - target) ** 2).sum() / 2)
+    g = cap.grads()
+    kfac = g.kfac(damping=0.0, ema=0.0)
+    A, G = kfac.factors["0.weight"]
+    ones = torch.cat([x, torch.ones(40, 1)], 1)
+    delta = (model(x) - target).detach()
+    assert near(A, ones.T @ ones / 40) and near(G, delta.T @ delta / 40)
+    W, b = torch.randn(2, 3), torch.randn(2)
+    back = kfac.apply({"0.weight": W, "0.bias": b})
+    whole = torch.cat([back["0.weight"], back["0.bias"].reshape(-1, 1)], 1)
+    assert near(G @ whole @ A, torch.cat([W, b.reshape(-1, 1)], 1), 1e-3)
+    many = kfac.apply({"0.weight": torch.stack([W, 2 * W]), "0.bias": torch.stack([b, 2 * b])})
+    assert near(many["0.weight"][1], 2 * back["0.weight"], 1e-3)
+
+
+def test_kfac_mean_over_steps_and_damping(torch: Any) -> None:
+    model = model_of(torch)
+    kfac = microscope.KFAC(ema=0.5, damping=0.1)
+    each = []
+    for _ in range(3):
+        g = captured(torch, model, torch.randn(6, 2, 4)).grads()
+        kfac.update(g)
+        each.append(g.kfac(ema=0.0).factors["3.weight"][0])
+    want = (each[0] + 2 * each[1] + 4 * each[2]) / 7          # weights 1/8, 1/4, 1/2, made to sum to one
+    assert near(kfac.factors["3.weight"][0], want)
+    assert set(kfac.diagonal) == {"1.weight", "1.bias"}
+    grads = g.weight_grad()
+    out = kfac.apply(grads)
+    assert near(out["1.weight"], grads["1.weight"] / (kfac.diagonal["1.weight"] + 0.1))
+    with pytest.raises(CaptureError, match="no gradient of"):
+        kfac.apply({})
+    with pytest.raises(CaptureError, match="call update"):
+        microscope.KFAC().apply(grads)
+
+
+def test_eigenvalue_correction_is_the_diagonal_of_the_fisher_in_that_basis(torch: Any) -> None:
+    nn = torch.nn
+    model, x = nn.Sequential(nn.Linear(3, 2, bias=False)), torch.randn(9, 2, 3)
+    g = captured(torch, model, x).grads()
+    kfac = g.kfac(damping=1e-3).corrected(g)
+    _, UA, _, UG = kfac.eigen("0.weight")
+    rotated = UG.T @ g.per_sample()["0.weight"] @ UA
+    assert near(kfac.scalings["0.weight"], rotated.pow(2).mean(0))
+    W = g.weight_grad()["0.weight"]
+    want = UG @ ((UG.T @ W @ UA) / (kfac.scalings["0.weight"] + 1e-3)) @ UA.T
+    assert near(kfac.apply({"0.weight": W})["0.weight"], want)

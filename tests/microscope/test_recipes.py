@@ -1,0 +1,173 @@
+"""Recipes, against the definition written out."""
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from retrograd import microscope
+from retrograd.microscope import CaptureError, UncoveredError, capture
+
+
+def near(a: Any, b: Any, tolerance: float = 1e-4) -> bool:
+    assert tuple(a.shape) == tuple(b.shape)
+    return float((a - b).norm()) <= tolerance * max(float(b.norm()), 1e-6)
+
+
+def grads_of(torch: Any, model: Any, x: Any, y: Any) -> Any:
+    model.zero_grad()
+    with capture(model) as cap:
+        torch.nn.functional.mse_loss(model(x), y, reduction="sum").backward()
+    return cap.grads(scale="sample")
+
+
+def small(torch: Any) -> Any:
+    nn = torch.nn
+    return nn.Sequential(nn.Linear(3, 4), nn.LayerNorm(4), nn.Tanh(), nn.Linear(4, 2))
+
+
+def flat(torch: Any, grads: Any) -> Any:
+    return torch.cat([g.reshape(len(g), -1) for g in grads.per_sample().values()], 1)
+
+
+def test_norm_sampling_is_unbiased(torch: Any) -> None:
+    g = grads_of(torch, small(torch), torch.randn(6, 3), torch.randn(6, 2))
+    p = microscope.sampling_probabilities(g.norms(), 0.1)
+    assert abs(float(p.sum()) - 1) < 1e-5 and near(p, 0.9 * g.norms() / g.norms().sum() + 0.1 / 6)
+    drawn, weights = microscope.norm_sampling(g, 4000, generator=torch.Generator().manual_seed(1))
+    losses = torch.arange(6).float()
+    assert abs(float((losses[drawn] * weights).mean()) - 2.5) < 0.2
+    assert near(weights, 1 / (6 * p[drawn]))
+    assert microscope.sampling_probabilities(torch.zeros(4)).tolist() == [0.25] * 4
+    with pytest.raises(ValueError, match="uniform"):
+        microscope.sampling_probabilities(g.norms(), 2)
+
+
+def test_tracin_predicts_what_a_step_does(torch: Any) -> None:
+    model = small(torch).double()
+    x, y = torch.randn(5, 3).double(), torch.randn(5, 2).double()
+    u, v = torch.randn(3, 3).double(), torch.randn(3, 2).double()
+    predicted = microscope.tracin(grads_of(torch, model, x, y), grads_of(torch, model, u, v), lr=1e-6)
+    assert predicted.shape == (5, 3)
+
+    def losses() -> Any:
+        with torch.no_grad():
+            return (model(u) - v).pow(2).sum(1)
+    before = losses()
+    for n in range(5):
+        model.zero_grad()
+        (model(x[n:n + 1]) - y[n:n + 1]).pow(2).sum().backward()
+        with torch.no_grad():
+            for p in model.parameters():
+                p -= 1e-6 * p.grad
+        assert near(before - losses(), predicted[n], 1e-3)
+        with torch.no_grad():
+            for p in model.parameters():
+                p += 1e-6 * p.grad
+
+
+def test_influence_of_a_linear_model_is_exact(torch: Any) -> None:
+    """One linear layer, one output, residuals of one size: K-FAC is the Fisher matrix, so is its inverse."""
+    nn = torch.nn
+    model, x = nn.Sequential(nn.Linear(3, 1, bias=False)), torch.randn(30, 3)
+    with torch.no_grad():
+        signs = torch.where(torch.randn(30, 1) > 0, torch.ones(30, 1), -torch.ones(30, 1))
+        y = model(x) + signs * 0.5
+    train = grads_of(torch, model, x, y)
+    test = grads_of(torch, model, torch.randn(4, 3), torch.randn(4, 1))
+    kfac = train.kfac(damping=1e-8, ema=0.0)
+    got = microscope.influence(train, test, kfac)
+    a, b = flat(torch, train), flat(torch, test)
+    assert near(got, a @ torch.linalg.inv(a.T @ a / 30) @ b.T, 1e-3)
+
+
+def test_influence_is_the_products_with_the_solved_gradients(torch: Any) -> None:
+    model = small(torch)
+    train = grads_of(torch, model, torch.randn(6, 3), torch.randn(6, 2))
+    test = grads_of(torch, model, torch.randn(2, 3), torch.randn(2, 2))
+    kfac = train.kfac(damping=0.1).corrected(train)
+    solved = kfac.apply(test.per_sample())
+    each = train.per_sample()
+    want = sum(each[n].reshape(6, -1) @ solved[n].reshape(2, -1).T for n in each)
+    assert near(microscope.influence(train, test, kfac), want)
+    with pytest.raises(CaptureError, match="same parameters"):
+        microscope.influence(train, test.select(layers="0"), kfac)
+
+
+def test_dp_sgd_step_without_noise_is_clipped_sgd(torch: Any) -> None:
+    model = small(torch)
+    g = grads_of(torch, model, torch.randn(6, 3), torch.randn(6, 2))
+    each = flat(torch, g)
+    limit = float(g.norms().mean())
+    want = (each * (limit / each.norm(dim=1)).clamp(max=1).reshape(-1, 1)).sum(0) / 6
+    before = torch.cat([p.detach().clone().reshape(-1) for p in model.parameters()])
+    microscope.dp_sgd_step(g, torch.optim.SGD(model.parameters(), lr=0.5), limit, 0.0)
+    after = torch.cat([p.detach().reshape(-1) for p in model.parameters()])
+    assert near(before - after, 0.5 * want)
+
+
+def test_noise_of_dp_sgd_has_the_right_size(torch: Any) -> None:
+    nn = torch.nn
+    model = nn.Linear(60, 60)
+    g = grads_of(torch, model, torch.randn(4, 60), torch.randn(4, 60))
+    generator = torch.Generator().manual_seed(0)
+    clean = microscope.private_gradient(g, 0.01, 0.0)
+    noisy = microscope.private_gradient(g, 0.01, 3.0, expected=8, generator=generator)
+    noise = (noisy["weight"] * 8 - clean["weight"] * 4).reshape(-1)
+    assert abs(float(noise.std()) / 0.03 - 1) < 0.05 and abs(float(noise.mean())) < 0.003
+
+
+def test_dp_sgd_refuses_what_would_not_be_private(torch: Any) -> None:
+    nn = torch.nn
+    model = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4))
+    model.zero_grad()
+    with capture(model) as cap:
+        model(torch.randn(6, 3)).pow(2).sum().backward()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    with pytest.raises(UncoveredError, match="batch norm in training mode"):
+        microscope.dp_sgd_step(cap.grads(), optimizer, 1.0, 1.0)
+    with pytest.raises(CaptureError, match="partial"):
+        microscope.dp_sgd_step(partial(torch), optimizer, 1.0, 1.0)
+    model = small(torch)
+    g = grads_of(torch, model, torch.randn(6, 3), torch.randn(6, 2))
+    with pytest.raises(CaptureError, match="would not be|not among these"):
+        microscope.dp_sgd_step(g.select(layers="0"), torch.optim.SGD(model.parameters(), lr=0.1), 1.0, 1.0)
+
+
+def partial(torch: Any) -> Any:
+    model = small(torch)
+    with capture(model) as cap:
+        model(torch.randn(6, 3)).pow(2).sum().backward()
+    return cap.grads(partial=True)
+
+
+def test_epsilon_comes_from_an_accountant() -> None:
+    pytest.importorskip("dp_accounting")
+    spent = [microscope.epsilon(1.1, 0.01, steps, 1e-5) for steps in (1000, 4000)]
+    # Abadi et al. 2016 and TF Privacy's tutorial: about 1.8 to 2 after 1000 steps of 1% batches at 1.1
+    assert 1.2 < spent[0] < 2.5 and spent[0] < spent[1] < 2.5 * spent[0]
+    assert microscope.epsilon(2.2, 0.01, 1000, 1e-5) < spent[0]
+    with pytest.raises(ValueError, match="noise_multiplier"):
+        microscope.epsilon(0.0, 0.01, 10, 1e-5)
+
+
+def test_fisher_diagonal(torch: Any) -> None:
+    model = small(torch)
+    for x in (torch.randn(6, 3), torch.randn(6, 5, 3)):
+        g = grads_of(torch, model, x, torch.randn(*x.shape[:-1], 2))
+        got = microscope.fisher_diagonal(g, room=40)
+        for name, each in g.per_sample().items():
+            assert near(got[name], each.pow(2).mean(0))
+
+
+def test_noise_scale_is_unbiased_from_the_definition(torch: Any) -> None:
+    model = small(torch)
+    g = grads_of(torch, model, torch.randn(12, 3), torch.randn(12, 2))
+    each = flat(torch, g)
+    trace = each.var(dim=0).sum()               # unbiased
+    norm = each.mean(0).pow(2).sum() - trace / 12
+    got = microscope.noise_scale(g)
+    assert abs(got["trace"] / float(trace) - 1) < 1e-4 and abs(got["squared_norm"] / float(norm) - 1) < 1e-3
+    assert abs(got["noise_scale"] / float(trace / norm) - 1) < 1e-3
+    with pytest.raises(CaptureError, match="at least two"):
+        microscope.noise_scale(g.select(samples=0))

@@ -1,0 +1,165 @@
+"""FactorStore: what was appended comes back; crashes, second writers and wrong files are noticed."""
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from retrograd.microscope import CaptureError, FactorStore, StoreError, capture
+
+pytest.importorskip("safetensors")
+
+
+def near(a: Any, b: Any, tolerance: float = 1e-4) -> bool:
+    assert tuple(a.shape) == tuple(b.shape)
+    return float((a - b).norm()) <= tolerance * max(float(b.norm()), 1e-6)
+
+
+def model_of(torch: Any) -> Any:
+    nn = torch.nn
+    return nn.Sequential(nn.Embedding(7, 4), nn.Linear(4, 5), nn.LayerNorm(5), nn.Linear(5, 3))
+
+
+def grads_of(torch: Any, model: Any, N: int = 4) -> Any:
+    model.zero_grad()
+    with capture(model, check=True) as cap:
+        model(torch.randint(0, 7, (N, 3))).pow(2).mean().backward()
+    return cap.grads()
+
+
+def test_written_and_read_again(torch: Any, tmp_path: Any) -> None:
+    model = model_of(torch)
+    steps = [grads_of(torch, model) for _ in range(3)]
+    with FactorStore(tmp_path / "run") as store:
+        for step, g in enumerate(steps):
+            assert store.append(g, step, samples=[10 * step + n for n in range(4)],
+                                token_mask=torch.ones(4, 3) > 0) > 0
+    store = FactorStore(tmp_path / "run", "r", engine=torch.__name__)
+    assert store.layers == steps[0].names and len(store) == 3 * len(store.layers)
+    a, delta = steps[1].factors("1.weight")
+    record, = store.records("1.weight", step=1)
+    assert record.samples == [10, 11, 12, 13] and record.module == "1" and record.kind == "outer"
+    assert near(record.array("a"), a, 0) and near(record.array("delta"), delta, 0)
+    assert record.array("mask").dtype == torch.bool
+    assert record.about["coverage"] == "factors" and record.about["error"] < 1e-4
+    assert record.about["reduction"] == ["mean", 36.0, 1.0]
+    one = store.read("1.weight", sample=12)
+    assert near(one["a"], a[2], 0) and near(one["delta"], delta[2], 0)
+    assert near(next(store.records("3.*", sample=21)).sample(21)["delta"], steps[2].factors("3.weight")[1][1], 0)
+    assert [r.step for r in store.records("0.weight", sample=20)] == [2]
+    with pytest.raises(KeyError, match="no sample 99"):
+        store.read("1.weight", sample=99)
+    for name, each in steps[1].per_sample().items():
+        assert near(next(store.records(name, step=1)).term().per_sample(), each)
+    store.close()
+
+
+def test_other_readers_of_safetensors_read_a_shard(torch: Any, tmp_path: Any) -> None:
+    from safetensors.numpy import load_file
+    g = grads_of(torch, model_of(torch))
+    with FactorStore(tmp_path) as store:
+        store.append(g, 0)
+    shard = tmp_path / json.loads((tmp_path / "manifest.json").read_text())["shards"][0]["file"]
+    tensors = load_file(shard)
+    a = g.factors("1.weight")[0]
+    assert any(t.shape == tuple(a.shape) and abs(t - a.numpy()).max() == 0 for t in tensors.values())
+
+
+def test_dots_with_everything_stored(torch: Any, tmp_path: Any, capsys: Any) -> None:
+    model = model_of(torch)
+    steps = [grads_of(torch, model, N) for N in (4, 2)]
+    query = grads_of(torch, model, 3)
+    with FactorStore(tmp_path, shard_mb=0.001) as store:
+        for step, g in enumerate(steps):
+            store.append(g, step)
+    store = FactorStore(tmp_path, "r", engine=torch.__name__)
+    assert len(store.manifest["shards"]) == 2
+    got, where = store.dots(query, progress=True)
+    assert where == [(0, n) for n in range(4)] + [(1, n) for n in range(2)]
+    assert near(got, torch.cat([query.dots(g) for g in steps], 1))
+    one, _ = store.dots(query, layer="1.*", step=1)
+    assert near(one, query.select(layers="1").dots(steps[1].select(layers="1")))
+    with pytest.raises(StoreError, match="same parameters"):
+        store.dots(query.select(layers="1"))
+
+
+def test_a_crash_loses_the_open_shard_only(torch: Any, tmp_path: Any) -> None:
+    model = model_of(torch)
+    store = FactorStore(tmp_path)
+    store.append(grads_of(torch, model), 0)
+    store.flush()
+    store.append(grads_of(torch, model), 1)
+    store._open.file.close()
+    store._lock.close()                         # the process is gone: nothing is closed
+    assert len(list(tmp_path.glob("*.open"))) == 1
+    reader = FactorStore(tmp_path, "r", engine=torch.__name__)
+    assert {r.step for r in reader.records()} == {0}
+    with FactorStore(tmp_path) as again:
+        assert not list(tmp_path.glob("*.open"))
+        again.append(grads_of(torch, model), 2)
+    assert {r.step for r in FactorStore(tmp_path, "r", engine=torch.__name__).records()} == {0, 2}
+
+
+def test_two_writers_are_refused(tmp_path: Any) -> None:
+    with FactorStore(tmp_path):
+        code = f"from retrograd.microscope import FactorStore; FactorStore({str(tmp_path)!r})"
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+        assert done.returncode == 1 and "is being written by process" in done.stderr
+        with FactorStore(tmp_path, rank=1), pytest.raises(StoreError, match="being written"):
+            FactorStore(tmp_path, rank=1)
+    FactorStore(tmp_path, rank=1).close()
+
+
+def test_ranks_are_read_as_one(torch: Any, tmp_path: Any) -> None:
+    model = model_of(torch)
+    parts = [grads_of(torch, model, 2), grads_of(torch, model, 3)]
+    for rank, g in enumerate(parts):
+        with FactorStore(tmp_path, rank=rank) as store:
+            store.append(g, 0, samples=[10 * rank + n for n in range(len(g))])
+    store = FactorStore(tmp_path, "r", engine=torch.__name__)
+    assert sorted({s for r in store.records() for s in r.samples}) == [0, 1, 10, 11, 12]
+    assert near(store.read("1.weight", 11)["a"], parts[1].factors("1.weight")[0][1], 0)
+    with pytest.raises(StoreError, match="give rank="):
+        FactorStore(tmp_path)
+
+
+def test_wrong_use_is_refused(torch: Any, tmp_path: Any) -> None:
+    with pytest.raises(StoreError, match="no store at"):
+        FactorStore(tmp_path / "none", "r")
+    with pytest.raises(ValueError, match="mode is"):
+        FactorStore(tmp_path, "x")
+    g = grads_of(torch, model_of(torch))
+    store = FactorStore(tmp_path / "new", "w")
+    with pytest.raises(ValueError, match="4 different sample ids"):
+        store.append(g, 0, samples=[1, 1, 2, 3])
+    store.append(g, 0)
+    store.close()
+    with pytest.raises(StoreError, match="closed"):
+        store.append(g, 1)
+    with pytest.raises(StoreError, match="exists"):
+        FactorStore(tmp_path / "new", "w")
+    reader = FactorStore(tmp_path / "new", "r")
+    with pytest.raises(StoreError, match="read only"):
+        reader.append(g, 1)
+    shard = next((tmp_path / "new").glob("*.safetensors"))
+    shard.write_bytes(shard.read_bytes()[:-1])
+    with pytest.raises(StoreError, match="missing or has not"):
+        FactorStore(tmp_path / "new", "r")
+    (tmp_path / "new" / "manifest.json").write_text('{"schema": 9, "format": "retrograd factors"}')
+    with pytest.raises(StoreError, match="schema 9"):
+        FactorStore(tmp_path / "new", "r")
+    (tmp_path / "new" / "manifest.json").write_text("{")
+    with pytest.raises(StoreError, match="not JSON"):
+        FactorStore(tmp_path / "new", "r")
+
+
+def test_what_is_not_covered_is_not_stored_silently(torch: Any, tmp_path: Any) -> None:
+    nn = torch.nn
+    model = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4))
+    with capture(model) as cap:
+        model(torch.randn(6, 3)).pow(2).sum().backward()
+    with FactorStore(tmp_path) as store, pytest.raises(CaptureError, match="batch norm in training mode"):
+        store.append(cap.grads(), 0)
