@@ -9,6 +9,7 @@ from mypy_extensions import i64
 from numpy._core import umath
 
 from .. import _kernels
+from .._kernels import blocks
 
 
 class State:
@@ -65,6 +66,7 @@ def state() -> State:
     if found is None:
         found = State()
         modes.state.it = found
+        blocks.start()
     it: State = found
     return it
 
@@ -147,3 +149,6 @@ def unhush(token: Any) -> None:
         _seterr(**token)
     else:
         _errors.reset(token)
+
+
+blocks.start()

@@ -24,6 +24,7 @@ add_rows*         (where, x, rows) -> zeros with x[i] added to row where[i]
 columns* uncolumns*   windows as columns, and back   window_sums* spread_sums*   their sums, and back;   see windows.c
 max_pool*         (x, taps down, taps right) -> (maxima, positions)
 place_at*         (g, positions, H, W) -> zeros with g added there
+blocks_...        the cache of array memory: blocks.py
 """
 from typing import Any
 

@@ -5,7 +5,8 @@
     _(softmax) _(softmax_grad) _(log_softmax) _(log_softmax_grad) _(nll) _(nll_grad)                  \
     _(layer_norm) _(layer_norm_grad)                                                                  \
     _(add_bias) _(matmul) _(add_rows)                                                                 \
-    _(columns) _(uncolumns) _(max_pool) _(place_at) _(window_sums) _(spread_sums)
+    _(columns) _(uncolumns) _(max_pool) _(place_at) _(window_sums) _(spread_sums) \
+    _(blocks_start) _(blocks_stop) _(blocks_stats) _(blocks_clear)
 
 #define DECLARE(name) PyObject *kernel_##name(PyObject *module, PyObject *const *args, Py_ssize_t count);
 KERNELS(DECLARE)

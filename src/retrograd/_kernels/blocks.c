@@ -1,0 +1,212 @@
+/* Memory for arrays that is used again (NEP 49): what temporaries leave goes to a list of its size, not to the system.
+
+   glibc maps blocks over 128 KiB anew and gives them back, and every page of a new one costs a fault: an addition of two
+   arrays of 4 MB spends two thirds of its time there.
+
+   NOTE [Who may call]  NumPy allocates and frees array memory with the GIL held; its own small cache relies on that, and
+   so do these lists.  So they are whole at a fork, too.  Without a GIL there is no cache.
+
+   A block begins with 16 bytes or more of ours, of which the last 8 say its class and how far its data lies from its
+   start.  NumPy's word for the size at free is not used: for an array of shape (0, 1000) it is not what it asked for. */
+
+#include "kernel.h"
+#include "kernels.h"
+
+#if !defined(Py_GIL_DISABLED) && !defined(_WIN32)
+#define CACHE
+#endif
+
+#ifdef CACHE
+#include <stdlib.h>
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
+
+#define SMALL 1024                  /* up to here a class for every 16 bytes, above four classes for every doubling */
+#define SMALL_KEPT 16               /* free blocks kept of each small class */
+#define LARGEST ((size_t)1 << 26)
+#define CLASSES 128
+#define NO_CLASS 255
+#define HUGE_PAGES ((size_t)1 << 22) /* from here on, as NumPy's own allocator does */
+
+typedef struct {
+    uint32_t from_start, class;
+} Mark;
+
+typedef struct Free {
+    struct Free *next;
+} Free;
+
+static Free *lists[CLASSES];
+static uint32_t kept_small[SMALL / 16];
+static size_t limit = 0, kept = 0, most = 0;
+static uint64_t reused = 0, fresh = 0;
+
+static Mark *mark(void *data) { return (Mark *)data - 1; }
+
+/* The class for n bytes, and how many bytes its blocks hold. */
+static uint32_t class_of(size_t n, size_t *holds) {
+    if (n <= SMALL) {
+        size_t sixteens = n == 0 ? 1 : (n + 15) / 16;
+        *holds = sixteens * 16;
+        return (uint32_t)sixteens - 1;
+    }
+    *holds = n;
+    if (n > LARGEST) return NO_CLASS;
+    int e = 10;
+    while ((n - 1) >> (e + 1)) e++;                     /* 2^e < n <= 2^(e+1) */
+    size_t step = (size_t)1 << (e - 2), steps = (n + step - 1) / step;
+    *holds = steps * step;
+    return (uint32_t)(SMALL / 16 + (e - 10) * 4 + steps - 5);
+}
+
+static size_t holds_of(uint32_t class) {
+    if (class < SMALL / 16) return (size_t)(class + 1) * 16;
+    uint32_t rest = class - SMALL / 16;
+    return (size_t)(rest % 4 + 5) << (rest / 4 + 8);
+}
+
+static void *take(uint32_t class) {
+    if (class == NO_CLASS || lists[class] == NULL) return NULL;
+    Free *data = lists[class];
+    lists[class] = data->next;
+    if (class < SMALL / 16) kept_small[class]--;
+    else kept -= holds_of(class);
+    reused++;
+    return data;
+}
+
+static void *make(size_t holds, uint32_t class, int zero) {
+    size_t room = class < SMALL / 16 ? sizeof(Mark) * 2 : 64 + sizeof(Mark) * 2;
+    if (holds > SIZE_MAX - room) return NULL;
+    char *start = zero ? calloc(1, holds + room) : malloc(holds + room);
+    if (start == NULL) return NULL;
+    char *data = start + sizeof(Mark) * 2;
+    if (class >= SMALL / 16) data = (char *)(((uintptr_t)data + 63) & ~(uintptr_t)63);
+#if defined(__linux__) && defined(MADV_HUGEPAGE)
+    if (holds >= HUGE_PAGES) {
+        uintptr_t page = ((uintptr_t)data + 4095) & ~(uintptr_t)4095;
+        madvise((void *)page, holds - (page - (uintptr_t)data), MADV_HUGEPAGE);
+    }
+#endif
+    mark(data)->from_start = (uint32_t)(data - start);
+    mark(data)->class = class;
+    fresh++;
+    return data;
+}
+
+static void *cache_malloc(void *ctx, size_t n) {
+    (void)ctx;
+    size_t holds;
+    uint32_t class = class_of(n, &holds);
+    void *data = take(class);
+    return data ? data : make(holds, class, 0);
+}
+
+static void *cache_calloc(void *ctx, size_t count, size_t each) {
+    (void)ctx;
+    size_t holds;
+    if (each && count > SIZE_MAX / each) return NULL;
+    uint32_t class = class_of(count * each, &holds);
+    void *data = take(class);
+    return data ? memset(data, 0, count * each) : make(holds, class, 1);
+}
+
+static void cache_free(void *ctx, void *data, size_t n) {
+    (void)ctx, (void)n;
+    if (data == NULL) return;
+    uint32_t class = mark(data)->class;
+    if (class < SMALL / 16 && kept_small[class] < SMALL_KEPT) kept_small[class]++;
+    else if (class >= SMALL / 16 && class != NO_CLASS && kept + holds_of(class) <= limit) {
+        kept += holds_of(class);
+        if (kept > most) most = kept;
+    } else {
+        free((char *)data - mark(data)->from_start);
+        return;
+    }
+    ((Free *)data)->next = lists[class];
+    lists[class] = data;
+}
+
+/* The old block of no class holds an unknown number of bytes, so it is realloc's; its data may need to be moved. */
+static void *cache_realloc(void *ctx, void *data, size_t n) {
+    if (data == NULL) return cache_malloc(ctx, n);
+    uint32_t class = mark(data)->class, from_start = mark(data)->from_start;
+    if (class == NO_CLASS) {
+        if (n > SIZE_MAX - 96) return NULL;
+        char *start = realloc((char *)data - from_start, n + 96);
+        if (start == NULL) return NULL;
+        char *now = (char *)(((uintptr_t)start + sizeof(Mark) * 2 + 63) & ~(uintptr_t)63);
+        memmove(now, start + from_start, n);
+        mark(now)->from_start = (uint32_t)(now - start);
+        mark(now)->class = NO_CLASS;
+        return now;
+    }
+    size_t held = holds_of(class), holds;
+    if (class_of(n, &holds) == class) return data;
+    void *now = cache_malloc(ctx, n);
+    if (now == NULL) return NULL;
+    memcpy(now, data, n < held ? n : held);
+    cache_free(ctx, data, held);
+    return now;
+}
+
+static PyDataMem_Handler handler = {
+    "retrograd_blocks", 1, {NULL, cache_malloc, cache_calloc, cache_realloc, cache_free}};
+
+static void clear(void) {
+    for (int class = 0; class < CLASSES; class++) {
+        Free *data = lists[class];
+        lists[class] = NULL;
+        while (data != NULL) {
+            Free *next = data->next;
+            free((char *)data - mark(data)->from_start);
+            data = next;
+        }
+    }
+    memset(kept_small, 0, sizeof kept_small);
+    kept = 0;
+}
+#endif
+
+/* blocks_start(bytes to keep at most) -> arrays made in this thread's context use the cache; False where there is none */
+KERNEL(blocks_start, 1)
+#ifdef CACHE
+    static PyObject *capsule = NULL;
+    limit = PyLong_AsSize_t(args[0]);
+    if (PyErr_Occurred()) return NULL;
+    if (capsule == NULL) capsule = PyCapsule_New(&handler, "mem_handler", NULL);
+    PyObject *old = capsule ? PyDataMem_SetHandler(capsule) : NULL;
+    if (old == NULL) return NULL;
+    Py_DECREF(old);
+    Py_RETURN_TRUE;
+#else
+    Py_RETURN_FALSE;
+#endif
+END
+
+/* blocks_stop() -> arrays made in this thread's context use NumPy's own allocator */
+KERNEL(blocks_stop, 0)
+    PyObject *old = PyDataMem_SetHandler(PyDataMem_DefaultHandler);
+    if (old == NULL) return NULL;
+    Py_DECREF(old);
+    Py_RETURN_NONE;
+END
+
+/* blocks_stats() -> (bytes kept now, the most so far, bytes that may be kept, blocks reused, blocks made) */
+KERNEL(blocks_stats, 0)
+#ifdef CACHE
+    return Py_BuildValue("nnnKK", (Py_ssize_t)kept, (Py_ssize_t)most, (Py_ssize_t)limit, (unsigned long long)reused,
+                         (unsigned long long)fresh);
+#else
+    return Py_BuildValue("nnnii", (Py_ssize_t)0, (Py_ssize_t)0, (Py_ssize_t)0, 0, 0);
+#endif
+END
+
+/* blocks_clear() -> what is kept goes back to the system */
+KERNEL(blocks_clear, 0)
+#ifdef CACHE
+    clear();
+#endif
+    Py_RETURN_NONE;
+END
