@@ -58,6 +58,7 @@ _HOME = {
     "Value": "recording",
     "load": "recording",
     "TraceError": "trace_file",
+    "Ledger": "ledger",
     "Cause": "why",
     "why_none": "why",
     "why_not_fired": "why",

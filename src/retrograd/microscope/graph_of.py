@@ -84,6 +84,9 @@ class Links:
 
     def node_of(self, tensor: int) -> set[int]:
         """The nodes that the op behind a tensor made, or the leaf's."""
+        edge = self.rec.tensor_edges.get(tensor)
+        if edge is not None:
+            return {edge[0]}
         made_by = self.rec.tensor_rows[tensor][1]
         if made_by < 0:
             return set(self.leaves.get(tensor, ()))

@@ -476,6 +476,11 @@ class Recorder:
                 sees = first_tensors(args[place], tap.Tensor)
         thread.busy += 1
         before = tuple([self.value(tap, t) for t in sees])
+        keeps = self.values is not None and kind in ("tensor", "post_accumulate", "node_pre", "node_post")
+        if keeps:
+            for n, t in zip(before, sees):
+                if t is not None:
+                    self.keep(tap, n, t)
         thread.busy -= 1
         versions = [None if t is None else tap.version_of(t) for t in sees]
         slot = self.reserve("hook")
@@ -503,6 +508,10 @@ class Recorder:
                     made = first_tensors(result, tap.Tensor)
             thread.busy += 1
             after = tuple([self.value(tap, t) for t in made])
+            if keeps:
+                for n, t in zip(after, made):
+                    if t is not None:
+                        self.keep(tap, n, t)
             changed = self.compare(tap, sees, versions, before, made, after, slot)
             thread.busy -= 1
             if changed:

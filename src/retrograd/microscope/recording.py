@@ -200,6 +200,7 @@ class Recording:
         self.modules: list[dict[str, Any]] = []
         self.tensor_rows: list[tuple[int, int, int, int]] = []  # (like, event that made it, flags, tensor it stems from)
         self.tensor_names: dict[int, dict[str, Any]] = {}       # of parameters, buffers, .grad
+        self.tensor_edges: dict[int, tuple[int, int]] = {}      # non-leaf -> (node, output number) of its gradient
         self.node_rows: list[tuple[str, int, int, tuple[Any, ...], int]] = []   # (name, op, seq, next, tensor)
         self.hooks: list[dict[str, Any]] = []
         self.optimizers: list[dict[str, Any]] = []
@@ -316,6 +317,14 @@ class Recording:
         """Why the hook behind a handle did not fire: a Cause."""
         from .why import why_not_fired
         return why_not_fired(handle, self)
+
+    def ledger(self, p: Any) -> Any:
+        """What p.grad is the sum of: contributions by use, hooks' edits, what was there, clipping; a Ledger.
+
+        p is a tensor, or a parameter's name.  Numbers need record(values="parameters"); without, there are norms only.
+        """
+        from .ledger import ledger
+        return ledger(self, p)
 
     def number_of(self, what: Any) -> int | None:
         """The tensor number of a parameter's name or of a live tensor; None when the recording never saw it."""

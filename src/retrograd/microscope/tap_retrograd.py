@@ -195,6 +195,7 @@ class RetrogradTap(Tap):
     def event(self, name: str, tensors: list[Any], outs: list[Any], began: int, frame: Any,
               inner: list[int] | None = None) -> None:
         recorder = self.recorder
+        rec = recorder.rec
         thread = recorder.thread()
         thread.busy += 1
         try:
@@ -222,18 +223,19 @@ class RetrogradTap(Tap):
             outputs, values = [], []
             for t in outs:
                 same = any(t is i for i in tensors)
-                if same and name in ("requires_grad_", "detach_"):
-                    outputs.append(recorder.tensor(self, t))
-                else:
-                    stem = recorder.tensor_number(t) if same else None
-                    flags |= INPLACE if same else 0
-                    outputs.append(recorder.new_tensor(self, t, slot, -1 if stem is None else stem))
+                number = recorder.tensor_number(t) if same else None
+                flags |= INPLACE if same and name not in ("requires_grad_", "detach_") else 0
+                if number is None or (flags & INPLACE and number not in rec.tensor_names):
+                    number = recorder.new_tensor(self, t, slot, -1 if number is None else number)
+                outputs.append(number)
                 if t.requires_grad:
                     flags |= WANTS
                     fn = t.grad_fn
                     if fn is not None:
-                        self.adopt(fn, slot)
+                        rec.tensor_edges[number] = (self.adopt(fn, slot), int(t.output_nr))
                 values.append(recorder.value(self, t))
+                if recorder.values and number in rec.tensor_names and rec.tensor_names[number]["role"] == "grad":
+                    recorder.keep(self, values[-1], t)
             ended = now()
             recorder.rows[slot] = ("op", began - recorder.start, ended - began, thread.number, name, module, call,
                                    site, tuple(inputs), tuple(outputs), tuple(values), flags, None)

@@ -18,6 +18,7 @@ from .tap_common import Tap
 # Ops that read a tensor as numbers: what follows knows nothing of the graph.
 READS = {"item", "tolist", "numpy", "__array__", "__bool__", "__float__", "__int__", "__index__", "__complex__",
          "__contains__"}
+LISTS = ("_foreach_", "_amp_foreach_")
 SHOWN = {"data", "T", "mT", "H", "mH", "real", "imag"}         # properties that make tensors
 QUIET = {
     "backward", "register_hook", "retain_grad", "register_post_accumulate_grad_hook", "size", "dim", "stride", "numel",
@@ -137,6 +138,7 @@ class TorchTap(Tap):
 
     def run_op(self, func: Any, name: str, args: Any, kwargs: Any) -> Any:
         recorder = self.recorder
+        rec = recorder.rec
         thread = recorder.thread()
         if thread.busy or thread.passes or thread.stepping or recorder.full:
             if recorder.full and not (thread.passes or thread.busy or thread.stepping):
@@ -193,6 +195,8 @@ class TorchTap(Tap):
         try:
             outs = [out] if isinstance(out, Tensor) else \
                 [o for o in out if isinstance(o, Tensor)] if isinstance(out, (tuple, list)) else []
+            if out is None and name.startswith(LISTS) and args and isinstance(args[0], (list, tuple)):
+                outs = [t for t in args[0] if isinstance(t, Tensor)]        # in place on a list of tensors
             if not outs and not (name in READS and inputs):
                 self.no_event(slot)
                 return out
@@ -200,18 +204,20 @@ class TorchTap(Tap):
                 flags |= CREATED
             outputs, values = [], []
             for t in outs:
-                if any(t is i for i in tensors) and not name.endswith(("_", "__")) and t is not kwargs.get("out"):
-                    outputs.append(recorder.tensor(self, t))        # handed through
-                else:
-                    flags |= INPLACE if any(t is i for i in tensors) else 0
-                    stem = recorder.tensor_number(t) if flags & INPLACE else None
-                    outputs.append(recorder.new_tensor(self, t, slot, -1 if stem is None else stem))
+                same = any(t is i for i in tensors)
+                number = recorder.tensor_number(t) if same else None
+                flags |= INPLACE if same and (name.endswith(("_", "__")) or t is kwargs.get("out")) else 0
+                if number is None or (flags & INPLACE and number not in rec.tensor_names):
+                    number = recorder.new_tensor(self, t, slot, -1 if number is None else number)
+                outputs.append(number)
                 if t.requires_grad:
                     flags |= WANTS
                     fn = t.grad_fn
-                    if fn is not None and self.key not in fn.metadata:
-                        self.adopt(fn, slot)
+                    if fn is not None:
+                        rec.tensor_edges[number] = (self.adopt(fn, slot), t.output_nr)
                 values.append(self.value_out(t, tensors, name))
+                if recorder.values and number in rec.tensor_names and rec.tensor_names[number]["role"] == "grad":
+                    recorder.keep(self, values[-1], t)
             if slot >= 0:
                 recorder.rows[slot] = ("op", began - recorder.start, took, thread.number, name, module, call, site,
                                        tuple(inputs), tuple(outputs), tuple(values), flags, None)

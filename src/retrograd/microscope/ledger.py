@@ -1,0 +1,297 @@
+"""The ledger of a gradient: every term it is the sum of.
+
+    .grad of a leaf = what was there
+                    + a contribution per use (an edge of the graph into the leaf)
+                    + what each hook changed
+                    + what clipping, scaling and other edits of .grad changed
+                    + what changed it out of the recorder's sight, if anything did
+
+The last line is a difference and not a guess, so the terms always sum to .grad, up to rounding; `check()` says by how much.
+"""
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .graph_of import Links, links
+from .recording import INPLACE, Event, Recording
+
+
+@dataclass
+class Entry:
+    """One term.
+
+    kind    "use", "hook", "there" (.grad before the pass), "edit" (an op on .grad: clipping, scaling), "unseen"
+    text    what it is
+    pass_   the backward pass, 0 outside
+    where   file:line: of a use the op's, of a hook its definition, of an edit the line
+    path    of a use: modules and ops from the use to the loss
+    value   what it adds, an array; None when values were not kept
+    norm    of value, or the recorded norm of a contribution; None where unknown
+    """
+
+    kind: str
+    text: str
+    pass_: int
+    where: str | None
+    path: tuple[str, ...]
+    value: Any
+    norm: float | None
+
+
+class Ledger:
+    """The terms of one gradient, in the order in which they came.  str() gives a table."""
+
+    def __init__(self, name: str, entries: list[Entry], grad: Any, whole: bool) -> None:
+        self.name = name
+        self.entries = entries
+        self.grad = grad                        # .grad as it is now, or as it was last seen; None where unknown
+        self.whole = whole                      # are all values there?
+
+    @property
+    def total(self) -> Any:
+        """The sum of all terms; None when values were not kept, or nothing came."""
+        values = [e.value for e in self.entries if e.value is not None]
+        return sum(values[1:], values[0]) if values and self.whole else None
+
+    @property
+    def uses(self) -> list[Entry]:
+        """The contributions."""
+        return [e for e in self.entries if e.kind == "use"]
+
+    def check(self) -> float:
+        """Largest difference between the sum of the terms and .grad, over the largest number in .grad."""
+        total = self.total
+        if total is None or self.grad is None:
+            raise ValueError(f"ledger of {self.name}: no values to check; record(values='parameters') keeps them")
+        scale = max(float(np.max(np.abs(e.value), initial=0)) for e in self.entries)
+        return float(np.max(np.abs(total - self.grad), initial=0)) / (scale or 1.0)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """The terms as dicts, for a table or a data frame."""
+        return [{"pass": e.pass_, "kind": e.kind, "what": e.text, "path": " < ".join(e.path), "where": e.where,
+                 "norm": e.norm} for e in self.entries]
+
+    def __str__(self) -> str:
+        lines = [f"{self.name}.grad is the sum of"]
+        for e in self.entries:
+            norm = "        ?" if e.norm is None else f"{e.norm:9.4g}"
+            path = "  via " + " < ".join(e.path) if e.path else ""
+            place = f"  [{e.where}]" if e.where else ""
+            lines.append(f"  pass {e.pass_}  {e.kind:6} {norm}  {e.text}{path}{place}")
+        if not self.entries:
+            lines.append("  nothing: no gradient came")
+        if not self.whole:
+            lines.append("  (norms only: values were not kept; record(values='parameters') keeps them)")
+        elif self.grad is not None and self.entries:
+            lines.append(f"  total {float(np.linalg.norm(self.total)):.6g}, .grad {float(np.linalg.norm(self.grad)):.6g}, "
+                         f"relative difference {self.check():.1e}")
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+
+def ledger(rec: Recording, p: Any) -> Ledger:
+    """The ledger of a tensor, or of a parameter by name."""
+    n = rec.number_of(p)
+    if n is None:
+        known = ", ".join(rec.parameters) or "none"
+        raise KeyError(f"ledger: the recording knows no {p if isinstance(p, str) else 'such tensor'}; parameters: {known}")
+    if not rec.header.get("nodes", True):
+        raise ValueError("ledger: the recording has no backward nodes (nodes=False)")
+    return Book(rec, n).write(None if isinstance(p, str) else p)
+
+
+class Book:
+    """Writes the entries of one tensor."""
+
+    def __init__(self, rec: Recording, n: int) -> None:
+        self.rec = rec
+        self.n = n
+        self.name = rec.name_of_tensor(n)
+        self.link: Links = links(rec)
+        self.entries: list[Entry] = []
+        self.running: Any = None                # the sum so far
+        self.whole = True
+        self.above: dict[int, list[int]] = {}   # node -> nodes that feed it
+        for node, row in enumerate(rec.node_rows):
+            for to in row[3]:
+                if to is not None:
+                    self.above.setdefault(to[0], []).append(node)
+
+    def write(self, p: Any) -> Ledger:
+        """The ledger; p is the live tensor, if there is one."""
+        rec, n = self.rec, self.n
+        leaves = set(self.link.leaves.get(n, ()))
+        edge = rec.tensor_edges.get(n)
+        if not leaves and edge is None:
+            return Ledger(self.name, [], None, True)
+        grads = {m for m, k in rec.tensor_names.items() if k["role"] == "grad" and k.get("of") == n}
+        parts: list[tuple[int, int, Event]] = []        # (pass, time, event): contributions and hooks, to be assigned
+        steps: list[tuple[int, Event]] = []             # (time, event): arrivals, edits, clearings
+        for event in rec.of("node", "hook", "accumulate", "op", "zero"):
+            kind = event.kind
+            if kind == "node":
+                if not leaves and event.node == edge[0]:        # type: ignore[index]
+                    steps.append((event.t + event.dt, event))
+                if any(e is not None and (e[0] in leaves or e == edge) for e in rec.node_rows[event.node][3]):
+                    parts.append((event.get("pass"), event.t, event))
+            elif kind == "hook":
+                if event.changed is not False and self.concerns(event, leaves, edge):
+                    parts.append((event.get("pass"), event.t, event))
+            elif kind == "accumulate":
+                if event.tensor == n:
+                    steps.append((event.t + event.dt, event))
+            elif kind == "op":
+                if event.flags & INPLACE and grads.intersection(event.outputs):
+                    steps.append((event.t, event))
+            elif n in event.tensors and event.to_none:
+                steps.append((event.t, event))
+        last = -1
+        for time, event in sorted(steps, key=lambda s: s[0]):
+            if event.kind == "zero":
+                self.clear()
+                last = -1
+            elif event.kind == "op":
+                last = event.values[next(i for i, t in enumerate(event.outputs) if t in grads)]
+                after = self.array(last)
+                self.add("edit", f"{event.name} on .grad", 0, event.where,
+                         None if after is None or self.running is None else after - self.running)
+            else:
+                mine = [e for number, t, e in parts if number == event.get("pass") and t <= time]
+                parts = [part for part in parts if part[2] not in mine]
+                last = self.arrival(event, mine, leaves, edge)
+        grad = self.array(last)
+        if p is not None and leaves and rec.live is not None and self.entries:
+            live = p.grad
+            grad = None if live is None else next(
+                t for t in rec.live.taps if isinstance(p, t.Tensor)).array_of(live)
+            self.compare(grad, 0)
+        return Ledger(self.name, self.entries, grad, self.whole)
+
+    def concerns(self, event: Event, leaves: set[int], edge: Any) -> bool:
+        """Is this a hook that changes what comes to our tensor?"""
+        hook = self.rec.hooks[event.hook]
+        kind = hook["kind"]
+        if kind in ("tensor", "post_accumulate"):
+            return bool(hook["owner"] == self.n)
+        if kind == "node_pre":
+            return event.node in leaves
+        return bool(kind == "node_post" and event.node >= 0 and any(
+            e is not None and (e[0] in leaves or e == edge) for e in self.rec.node_rows[event.node][3]))
+
+    def arrival(self, event: Event, parts: list[Event], leaves: set[int], edge: Any) -> int:
+        """A pass brought its gradient: what was there, the uses, the hooks.  -> the number of the value afterwards"""
+        number = event.get("pass")
+        leaf = event.kind == "accumulate"
+        if leaf:
+            if event.had < 0:
+                self.clear()
+            elif self.entries:
+                self.compare(self.array(event.had), number)
+            else:
+                self.add("there", "what .grad held before", number, None, self.array(event.had), self.norm(event.had))
+        after = [e for e in parts if e.kind == "hook" and self.rec.hooks[e.hook]["kind"] == "post_accumulate"]
+        for e in parts:
+            if e.kind == "node":
+                self.uses(e, leaves, edge)
+        for e in parts:
+            if e.kind == "hook" and e not in after:
+                self.hook(e, leaves, edge)
+        for e in after:
+            self.hook(e, leaves, edge)
+        if not leaf:
+            return int(event.inputs[edge[1]]) if edge[1] < len(event.inputs) else -1
+        if event.now < 0:
+            self.clear()
+        else:
+            self.compare(self.array(event.now), number)
+        return int(event.now)
+
+    def uses(self, event: Event, leaves: set[int], edge: Any) -> None:
+        """What a node handed to our tensor."""
+        name, op, _, edges, _ = self.rec.node_rows[event.node]
+        where, text = None, name
+        if op >= 0:
+            made = self.rec.events[op]
+            where = made.where
+            text = f"{name} of {made.get('name', made.kind)}" + (f" in {made.path}" if made.path else "")
+        for i, to in enumerate(edges):
+            if to is not None and (to[0] in leaves or to == edge) and i < len(event.outputs) and event.outputs[i] >= 0:
+                value = event.outputs[i]
+                self.add("use", text, event.get("pass"), where, self.array(value), self.norm(value), self.path(event.node))
+
+    def hook(self, event: Event, leaves: set[int], edge: Any) -> None:
+        """What a hook changed."""
+        hook = self.rec.hooks[event.hook]
+        at = [0]
+        if hook["kind"] == "node_post":
+            at = [i for i, e in enumerate(self.rec.node_rows[event.node][3])
+                  if e is not None and (e[0] in leaves or e == edge)]
+        for i in at:
+            if i >= len(event.before) or i >= len(event.after) or event.before[i] == event.after[i]:
+                continue
+            a, b = self.array(event.before[i]), self.array(event.after[i])
+            if event.after[i] < 0:
+                continue                        # cleared: the arrival says so
+            self.add("hook", f"{hook['name']} ({hook['kind'].replace('_', '-')} hook)", event.get("pass"),
+                     self.rec.where(hook["defined"]), None if a is None or b is None else b - a)
+
+    def compare(self, now: Any, number: int) -> None:
+        """.grad is now this: is it what the entries come to?"""
+        if now is None or not self.whole or self.running is None:
+            return
+        if now.shape == self.running.shape and not same(self.running, now):
+            self.add("unseen", "changed by something the recorder does not see", number, None, now - self.running)
+
+    def clear(self) -> None:
+        """.grad is None: the sum starts anew."""
+        self.entries.clear()
+        self.running, self.whole = None, True
+
+    def add(self, kind: str, text: str, number: int, where: str | None, value: Any, norm: float | None = None,
+            path: tuple[str, ...] = ()) -> None:
+        if value is None:
+            self.whole = False
+        else:
+            norm = float(np.linalg.norm(value))
+            self.running = value if self.running is None else self.running + value
+        self.entries.append(Entry(kind, text, number, where, path, value, norm))
+
+    def array(self, value: int) -> Any:
+        return self.rec.arrays.get(value)
+
+    def norm(self, value: int) -> float | None:
+        found = self.rec.value(value)
+        return found.norm if found is not None and found.measured else None
+
+    def path(self, node: int) -> tuple[str, ...]:
+        """From a use to the loss: modules, or ops outside of them; '(n ways)' where they part."""
+        found: list[str] = []
+        for _ in range(len(self.rec.node_rows)):
+            name, op, *_ = self.rec.node_rows[node]
+            place = None if op < 0 else self.rec.events[op]
+            label = name if place is None else place.path or place.get("name", "") or "(model)"
+            if label and (not found or found[-1] != label):
+                found.append(label)
+            ways = self.above.get(node, ())
+            if not ways:
+                break
+            if len(ways) > 1:
+                found.append(f"({len(ways)} ways)")
+                break
+            node = ways[0]
+        return (*found[:4], "...", *found[-3:]) if len(found) > 8 else tuple(found)
+
+
+def same(a: Any, b: Any) -> bool:
+    """Equal up to the rounding of a sum in another order?"""
+    scale = float(np.max(np.abs(b), initial=0)) + float(np.max(np.abs(a), initial=0))
+    eps = float(np.finfo(b.dtype).eps) if b.dtype.kind == "f" else 1e-6
+    with np.errstate(invalid="ignore"):
+        worst = np.abs(a - b)
+    if not np.isfinite(scale):
+        return bool(np.array_equal(np.isnan(a), np.isnan(b)))
+    return bool(np.max(worst, initial=0) <= 64 * eps * max(scale, 1e-30))

@@ -1,0 +1,174 @@
+"""The ledger's terms sum to .grad, whatever the program: random programs, on both engines."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from test_recorder import both
+
+from retrograd.microscope import load, record
+
+# A program: passes of uses of w (how, scale), hooks, and what happens to .grad between the passes.
+USES = ("mul", "square", "sin", "matmul", "twice", "view", "slice")
+HOOKS = ("double", "inplace", "keep", "clip", "post_scale", "post_look", "node")
+BETWEEN = ("nothing", "scale", "clip", "unseen", "zero", "none")
+PROGRAM = st.lists(
+    st.tuples(st.lists(st.tuples(st.sampled_from(USES), st.floats(-2, 2, width=32)), min_size=1, max_size=4),
+              st.sampled_from(BETWEEN)), min_size=1, max_size=3)
+
+
+def use(torch: Any, w: Any, how: str, scale: float) -> Any:
+    if how == "mul":
+        return (w * scale).sum()
+    if how == "square":
+        return (w * w).sum() * scale
+    if how == "sin":
+        return w.sin().mean() * scale
+    if how == "matmul":
+        return (w @ w.t()).sum() * scale
+    if how == "twice":
+        h = w * scale
+        return (h + h.cos()).sum()
+    if how == "view":
+        return w.view(-1)[2:].sum() * scale
+    return w[0].sum() * scale
+
+
+def hook_on(torch: Any, w: Any, how: str) -> None:
+    if how == "double":
+        w.register_hook(lambda g: g * 2)
+    elif how == "inplace":
+        w.register_hook(lambda g: (g.add_(0.25), None)[1])
+    elif how == "keep":
+        w.register_hook(lambda g: None)
+    elif how == "clip":
+        w.register_hook(lambda g: g.clamp(-0.5, 0.5))
+    elif how == "post_scale":
+        w.register_post_accumulate_grad_hook(lambda p: (p.grad.mul_(0.5), None)[1])
+    elif how == "post_look":
+        w.register_post_accumulate_grad_hook(lambda p: None)
+
+
+def run(torch: Any, w: Any, program: Any, hooks: Any) -> None:
+    for how in hooks:
+        hook_on(torch, w, how)
+    for uses, between in program:
+        loss = sum((use(torch, w, how, scale) for how, scale in uses), torch.zeros(()))
+        if "node" in hooks:
+            node = loss.grad_fn.next_functions[1][0]
+            node.register_hook(lambda gi, go: tuple(None if g is None else g * 1.5 for g in gi))
+        loss.backward()
+        if between == "scale":
+            w.grad.mul_(0.5)
+        elif between == "clip":
+            torch.nn.utils.clip_grad_norm_([w], 0.5)
+        elif between == "unseen":
+            w.grad = w.grad.clone() + 1
+        elif between == "zero":
+            w.grad.zero_()
+        elif between == "none" and uses is not program[-1][0]:
+            w.grad = None
+
+
+@both
+@given(program=PROGRAM, hooks=st.lists(st.sampled_from(HOOKS), max_size=3, unique=True))
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+def test_terms_sum_to_grad(torch: Any, program: Any, hooks: Any) -> None:
+    torch.manual_seed(0)
+    w = torch.nn.Parameter(torch.randn(3, 4))
+    with record(engine=torch.__name__, values="parameters") as rec:
+        run(torch, w, program, hooks)
+    book = rec.ledger(w)
+    if w.grad is None:
+        assert book.entries == [] or book.grad is None
+        return
+    assert book.whole and book.entries, book
+    np.testing.assert_allclose(book.total, w.grad.detach().numpy(), rtol=1e-4, atol=1e-5)
+    assert book.check() < 1e-5
+    # the same numbers by another way: each use alone, where neither hooks nor edits stand between
+    if not hooks and len(program) == 1 and program[0][1] == "nothing":
+        assert not [e for e in book.entries if e.kind != "use"]
+
+
+@both
+def test_uses_are_told_apart(torch: Any) -> None:
+    """Each contribution is what its term alone gives."""
+    torch.manual_seed(0)
+    nn = torch.nn
+
+    class Tied(nn.Module):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.embed, self.head = nn.Embedding(5, 3), nn.Linear(3, 5, bias=False)
+            self.head.weight = self.embed.weight
+
+        def forward(self, i: Any) -> Any:
+            return self.head(self.embed(i))
+
+    m = Tied()
+    i = torch.tensor([0, 2, 2])
+    with record(m, values="parameters") as rec:
+        m(i).square().sum().backward()
+    book = rec.ledger("embed.weight")
+    assert str(rec.ledger(m.head.weight)) == str(book)
+    w = m.embed.weight.detach().numpy()
+    out = 2 * w[i.numpy()] @ w.T                        # gradient of the loss with respect to the output
+    head = out.T @ w[i.numpy()]
+    embed = np.zeros_like(w)
+    np.add.at(embed, i.numpy(), out @ w)
+    by_text = {e.text.rpartition(" ")[2]: e.value for e in book.uses}
+    np.testing.assert_allclose(by_text["head"], head, rtol=1e-5)
+    np.testing.assert_allclose(by_text["embed"], embed, rtol=1e-5)
+    assert "via head" in str(book) and book.check() < 1e-6
+
+
+@both
+def test_an_edit_out_of_sight_is_a_term_of_its_own(torch: Any) -> None:
+    w = torch.nn.Parameter(torch.ones(2))
+    with record(engine=torch.__name__, values="parameters") as rec:
+        (w * 3).sum().backward()
+        w.grad = torch.tensor([10.0, 20.0])
+    book = rec.ledger(w)
+    assert [e.kind for e in book.entries] == ["use", "unseen"]
+    assert book.entries[1].value.tolist() == [7.0, 17.0]
+
+
+@both
+def test_what_was_there_before_the_recording(torch: Any) -> None:
+    w = torch.nn.Parameter(torch.ones(2))
+    w.sum().backward()
+    with record(engine=torch.__name__, values="parameters") as rec:
+        (w * 3).sum().backward()
+    book = rec.ledger(w)
+    assert [(e.kind, e.value.tolist()) for e in book.entries] == [("there", [1.0, 1.0]), ("use", [3.0, 3.0])]
+
+
+@both
+def test_a_tensor_inside_the_graph_has_a_ledger(torch: Any) -> None:
+    w = torch.ones(2, requires_grad=True)
+    with record(engine=torch.__name__, values="all") as rec:
+        h = w * 2
+        (h * 3 + h * h).sum().backward()
+    book = rec.ledger(h)
+    assert sorted(e.value.tolist() for e in book.uses) == [[2.0, 2.0], [2.0, 2.0], [3.0, 3.0]]
+    assert book.total.tolist() == [7.0, 7.0]
+
+
+@both
+def test_norms_alone(torch: Any, tmp_path: Any) -> None:
+    m = torch.nn.Linear(2, 1, bias=False)
+    with record(m) as rec:
+        m(torch.ones(1, 2)).sum().backward()
+    rec.save(tmp_path / "r")
+    for r in (rec, load(tmp_path / "r")):
+        book = r.ledger("weight")
+        assert book.total is None and [round(e.norm, 4) for e in book.uses] == [1.4142]
+        assert "norms only" in str(book)
+        with pytest.raises(ValueError, match="values='parameters'"):
+            book.check()
+    with pytest.raises(KeyError, match="parameters: weight"):
+        rec.ledger("w")
