@@ -364,6 +364,28 @@ def test_random_layers_have_the_same_mean_and_spread(torch: Any, code: str) -> N
     assert abs((a == 0).mean() - (b == 0).mean()) < 0.03
 
 
+@pytest.mark.parametrize("weights", [True, False])
+def test_attention_drops_weights_in_training(weights: bool) -> None:
+    """Over many equal samples the mean of what dropout leaves is what there is without it."""
+    retrograd.manual_seed(0)
+    layer = retrograd.nn.MultiheadAttention(4, 2, dropout=0.4, batch_first=True).double()
+    x = retrograd.randn(1, 3, 4, dtype=retrograd.float64).expand(4000, 3, 4)
+    dropped, _ = layer(x, x, x, need_weights=weights)
+    kept, _ = layer.eval()(x[:1], x[:1], x[:1], need_weights=weights)
+    spread = dropped.std(0) / 4000**0.5
+    assert spread.min() > 0 and ((dropped.mean(0) - kept[0]).abs() < 5 * spread).all()
+
+
+@pytest.mark.parametrize("code", ["nn.TransformerEncoderLayer(4, 2, 8)", "nn.Transformer(4, 2, 1, 1, 8)",
+                                  "nn.LSTM(4, 4, 2, dropout=0.5)"])
+def test_layers_with_dropout_train(code: str) -> None:
+    layer = build(code, retrograd)
+    x = retrograd.randn(3, 2, 4, requires_grad=True)
+    out = layer(x, x) if code.startswith("nn.Transformer(") else layer(x)
+    (out[0] if isinstance(out, tuple) else out).square().sum().backward()
+    assert all(p.grad is not None and bool(p.grad.isfinite().all()) for p in [x, *layer.parameters()])
+
+
 def test_packed_sequences(torch: Any) -> None:
     code = "nn.LSTM(3, 4, 2, bidirectional=True)"
     theirs, ours = build(code, torch).double(), build(code, retrograd).double()

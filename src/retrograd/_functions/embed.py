@@ -239,7 +239,7 @@ def scaled_dot_product_attention(
     weights = embed.safe_softmax(scores, -1)
     if dropout_p > 0:
         from .activation import dropout  # draws random numbers; the rest does not
-        weights = dropout(weights, dropout_p)
+        weights = dropout(weights, dropout_p, True)
     return linalg.matmul(weights, v)
 
 

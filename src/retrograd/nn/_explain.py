@@ -3,19 +3,70 @@ from __future__ import annotations
 
 from typing import Any
 
-KINDS = (RuntimeError, ValueError, IndexError, TypeError)
+from .._engine.tensor import TensorBase
+
+KINDS = (RuntimeError, ValueError, IndexError, TypeError, AssertionError)
+
+# What layers take, by class; {attribute} is the layer's.  Layers named ...1d, 2d, 3d need no entry: SPACE.
+SPACE = {"1d": "(N, C, L) or (C, L)", "2d": "(N, C, H, W) or (C, H, W)", "3d": "(N, C, D, H, W) or (C, D, H, W)"}
+TAKES = {
+    "BatchNorm1d": "(N, {num_features}) or (N, {num_features}, L), in training more than one value per channel",
+    "BatchNorm2d": "(N, {num_features}, H, W), in training more than one value per channel",
+    "BatchNorm3d": "(N, {num_features}, D, H, W), in training more than one value per channel",
+    "Bilinear": "inputs (..., {in1_features}) and (..., {in2_features}), equal but for the last dimension",
+    "ChannelShuffle": "(N, C, ...), C a multiple of {groups}",
+    "CircularPad1d": "(N, C, L) or (C, L), no shorter than the padding",
+    "CosineEmbeddingLoss": "two inputs (N, D) and targets (N,)",
+    "CosineSimilarity": "two inputs whose shapes broadcast",
+    "CrossEntropyLoss": "scores (N, C, ...) and classes (N, ...) from 0 to C - 1, or probabilities (N, C, ...)",
+    "Embedding": "integer indices below {num_embeddings}",
+    "EmbeddingBag": "integer indices (N, L), or (L,) with offsets, below {num_embeddings}",
+    "Flatten": "dimensions {start_dim} to {end_dim}",
+    "Fold": "(N, C * KH * KW, windows) or (C * KH * KW, windows)",
+    "GLU": "an even number of elements along dimension {dim}",
+    "GaussianNLLLoss": "input, target and var of one shape; var may lack the last dimension",
+    "InstanceNorm1d": "(N, {num_features}, L) or ({num_features}, L), L at least 2",
+    "InstanceNorm2d": "(N, {num_features}, H, W) or ({num_features}, H, W), not of one pixel",
+    "InstanceNorm3d": "(N, {num_features}, D, H, W) or ({num_features}, D, H, W), not of one pixel",
+    "LocalResponseNorm": "(N, C, ...)",
+    "MarginRankingLoss": "two inputs and a target of one shape",
+    "MultiLabelMarginLoss": "scores and targets of one shape, (N, C) or (C,)",
+    "MultiMarginLoss": "scores (N, C) and classes (N,) from 0 to C - 1",
+    "MultiheadAttention":
+        "query (T, N, {embed_dim}), key (S, N, {kdim}) and value (S, N, {vdim}); (N, T, ...) with batch_first; or all "
+        "without N",
+    "NLLLoss": "log-probabilities (N, C, ...) and classes (N, ...) from 0 to C - 1",
+    "PReLU": "{num_parameters} channels in dimension 1",
+    "PairwiseDistance": "two inputs whose shapes broadcast",
+    "PixelShuffle": "(..., C * {upscale_factor} * {upscale_factor}, H, W)",
+    "PixelUnshuffle": "(..., C, H * {downscale_factor}, W * {downscale_factor})",
+    "RNNBase": "an input (T, B, {input_size}) or (T, {input_size}), B before T with batch_first, and states (layers, B, "
+               "{hidden_size})",
+    "RNNCellBase": "(B, {input_size}) and states (B, {hidden_size})",
+    "Softmax2d": "(N, C, H, W) or (C, H, W)",
+    "Transformer": "src (S, N, {d_model}) and tgt (T, N, {d_model}); N first with batch_first",
+    "TripletMarginLoss": "anchor, positive and negative whose shapes broadcast",
+    "Unflatten": "as many elements along dimension {dim} as {unflattened_size} has",
+    "Unfold": "(N, C, H, W) or (C, H, W), no smaller than the kernel",
+    "Upsample": "(N, C, L), (N, C, H, W) or (N, C, D, H, W)",
+}
+TAKES |= dict.fromkeys(("LogSoftmax", "Softmax", "Softmin"), "a dimension {dim}")
+TAKES |= dict.fromkeys((
+    "BCELoss", "BCEWithLogitsLoss", "HingeEmbeddingLoss", "HuberLoss", "KLDivLoss", "L1Loss", "MSELoss",
+    "MultiLabelSoftMarginLoss", "PoissonNLLLoss", "SmoothL1Loss", "SoftMarginLoss"), "input and target of one shape")
+CONTAINERS = ("Sequential", "ModuleList", "ModuleDict", "ParameterList", "ParameterDict")
 
 
 def explain(error: Any, module: Any, args: tuple[Any, ...]) -> None:
     """Called by each module that `error` passes on its way out, innermost first.
 
-    A layer says what it expects in `_misfit(*args)` -> text, or None when its input is fine.
+    A layer may say what is wrong with its input in `_misfit(*args)` -> text, or None; TAKES says it in general.
     """
     if not isinstance(error, KINDS):
         return
     known = error.__dict__.get("_retrograd")
     if known is None:
-        text = misfit(module, args)
+        text = misfit(error, module, args)
         error._retrograd = [module, "", text]
         if text:
             error.add_note(note(module, "", text))
@@ -33,12 +84,47 @@ def explain(error: Any, module: Any, args: tuple[Any, ...]) -> None:
     error._retrograd = [module, layer, text]
 
 
-def misfit(module: Any, args: tuple[Any, ...]) -> str | None:
+def misfit(error: Any, module: Any, args: tuple[Any, ...]) -> str | None:
+    """What the layer got and what it expects; None for modules and for exceptions of the user's."""
+    if not is_ours(type(module).__module__):
+        return None
     try:
-        found: str | None = module._misfit(*args)
-        return found
+        if hasattr(module, "_misfit"):
+            found: str | None = module._misfit(*args)
+            if found:
+                return found
+        if not raised_here(error):
+            return None
+        return general(module, args)
     except Exception:
         return None
+
+
+def general(module: Any, args: tuple[Any, ...]) -> str | None:
+    shapes = [str(tuple(a.shape)) for a in args if isinstance(a, TensorBase)]  # type: ignore[attr-defined]
+    names = [cls.__name__ for cls in type(module).__mro__]
+    if not shapes or names[0] in CONTAINERS:
+        return None
+    if len(shapes) == 1:
+        text = f"got an input of shape {shapes[0]}"
+    else:
+        text = f"got inputs of shapes {', '.join(shapes[:-1])} and {shapes[-1]}"
+    takes = next((TAKES[name] for name in names if name in TAKES), None) or SPACE.get(names[0][-2:])
+    return text if takes is None else f"{text}, expected {takes.format(**vars(module))}"
+
+
+def raised_here(error: Any) -> bool:
+    """Was it raised by code of retrograd, not by a hook say?  TypeErrors are about arguments, not shapes."""
+    if isinstance(error, TypeError):
+        return False
+    last = error.__traceback__
+    while last is not None and last.tb_next is not None:
+        last = last.tb_next
+    return last is not None and is_ours(last.tb_frame.f_globals.get("__name__", ""))
+
+
+def is_ours(module: str) -> bool:
+    return module.partition(".")[0] == __name__.partition(".")[0]
 
 
 def note(module: Any, path: str, text: str) -> str:

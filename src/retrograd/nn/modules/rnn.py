@@ -437,6 +437,18 @@ class RNNCellBase(Module):
         if not given:
             zeros = create.zeros(input.size(0), self.hidden_size, dtype=input.dtype)
             given = (zeros,) * self.states
+        if len(given) != self.states:
+            raise RuntimeError("lstm_cell expects two hidden states")
+        if input.shape[1] != self.input_size:
+            raise RuntimeError(
+                f"input has inconsistent input_size: got {input.shape[1]} expected {self.input_size}")
+        for i, h in enumerate(given):
+            if h.shape[0] != input.shape[0]:
+                raise RuntimeError(
+                    f"Input batch size {input.shape[0]} doesn't match hidden{i} batch size {h.shape[0]}")
+            if h.shape[1] != self.hidden_size:
+                raise RuntimeError(
+                    f"hidden{i} has inconsistent hidden_size: got {h.shape[1]}, expected {self.hidden_size}")
         x = F.linear(input, self.weight_ih, self.bias_ih)
         found = step(x, given if self.states == 2 else given[0], (self.weight_hh, self.bias_hh, None))
         if batched:
