@@ -434,14 +434,6 @@ DEVIATIONS: tuple[Deviation, ...] = (
         regex=True,
     ),
     T(
-        "errors_reduce",
-        "softmax none",
-        '!! builtins.TypeError: softmax() missing 1 required positional arguments: "dim"',
-        "-> tensor([[0.0900, 0.2447, 0.6652],\n        [0.0900, 0.2447, 0.6652]])\n    warn UserWarning: Implicit "
-        "dimension choice for softmax has been deprecated. Change the call to include dim=X as an argument.",
-        "A method is the function of that name: F.softmax() chooses a dim, with a warning",
-    ),
-    T(
         "suite_edges",
         "an edge outlives set",
         "!! builtins.RuntimeError: The differentiated Tensor at index 0 appears to not have been used in the graph. Set "

@@ -40,8 +40,8 @@ TAKES = {
     "PairwiseDistance": "two inputs whose shapes broadcast",
     "PixelShuffle": "(..., C * {upscale_factor} * {upscale_factor}, H, W)",
     "PixelUnshuffle": "(..., C, H * {downscale_factor}, W * {downscale_factor})",
-    "RNNBase": "an input (T, B, {input_size}) or (T, {input_size}), B before T with batch_first, and states (layers, B, "
-               "{hidden_size})",
+    "RNNBase": "an input (T, B, {input_size}) or (T, {input_size}), B before T with batch_first, and states (layers, "
+               "B, {hidden_size})",
     "RNNCellBase": "(B, {input_size}) and states (B, {hidden_size})",
     "Softmax2d": "(N, C, H, W) or (C, H, W)",
     "Transformer": "src (S, N, {d_model}) and tgt (T, N, {d_model}); N first with batch_first",
