@@ -2,6 +2,7 @@
 # make test-core  the same without PyTorch
 # make demo       train a small classifier
 # make bench      the speed budgets, on the compiled build
+# make instructions   what small works execute, counted by valgrind, beside a baseline
 #
 # .venv           the checkout, editable: the pure build
 # .venv-compiled  the wheel, compiled; it sees the tools of .venv, but not the checkout
@@ -26,7 +27,7 @@ CORE := .venv/.core-$(PACKAGES)
 ORACLE := .venv/.oracle-$(PACKAGES)
 WHEEL := .venv-compiled/.wheel-$(call sum,pyproject.toml setup.py src)
 
-.PHONY: help test test-core test-pure test-compiled core-pure core-compiled lint demo bench clean
+.PHONY: help test test-core test-pure test-compiled core-pure core-compiled lint demo bench instructions clean
 
 help:
 	@sed -n '/^#/!q;s/^# \{0,1\}//p' Makefile
@@ -63,6 +64,9 @@ demo: $(CORE)
 
 bench: $(WHEEL)
 	$(COMPILED) -m benchmarks.budgets $(ARGS)
+
+instructions: $(WHEEL)
+	$(COMPILED) -m benchmarks.instructions $(ARGS)
 
 clean:
 	rm -rf .venv .venv-compiled build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis src/retrograd.egg-info

@@ -15,7 +15,7 @@ ROOT = Path(retrograd.__file__).resolve().parent
 LAYERS = [
     ["_missing"],
     ["_engine", "_ops", "_kernels"],
-    ["_tensor", "_conversion", "_typename", "_nodes", "dtypes", "random", "_tensor_str", "_size", "_functions",
+    ["_tensor", "_conversion", "_typename", "_nodes", "dtypes", "random", "_tensor_str", "_size", "_functions", "_threads",
      "linalg"],
     ["utils", "autograd"],
     ["nn"],

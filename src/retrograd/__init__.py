@@ -12,6 +12,8 @@ from ._size import Size as Size
 from ._tensor import Tensor as Tensor
 from ._tensor_str import get_printoptions as get_printoptions
 from ._tensor_str import set_printoptions as set_printoptions
+from ._threads import get_num_threads as get_num_threads
+from ._threads import set_num_threads as set_num_threads
 from ._typename import typename as typename
 from .dtypes import (
     bfloat16 as bfloat16, bool as bool, can_cast as can_cast, channels_last as channels_last,
