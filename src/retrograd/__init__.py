@@ -7,6 +7,7 @@ from typing import Any as _Any
 
 from . import _tensor_str as _tensor_str
 from . import random as random
+from ._missing import mark_absent as _mark_absent
 from ._missing import module_getattr as _module_getattr
 from ._size import Size as Size
 from ._tensor import Tensor as Tensor
@@ -42,6 +43,7 @@ from .autograd import (
 )
 
 _nodes.dress_all()                              # every op class is loaded now
+_mark_absent(Tensor)
 
 __version__ = "0.1.0"
 inf, nan, pi, e = _math.inf, _math.nan, _math.pi, _math.e

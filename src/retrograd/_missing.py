@@ -25,7 +25,7 @@ def module_getattr(module_name: str, lazy: Iterable[str] = ()) -> Callable[[str]
             return import_module(f"{module_name}.{name}")
         if name.startswith("_"):  # probes: __path__, __wrapped__, _ipython_display_
             raise AttributeError(f"module {module_name!r} has no attribute {name!r}")
-        ours = describe(module_name, name)
+        ours = describe(module_name, name, submodules)
         if is_import_from(sys._getframe(1)):
             # Python would replace an AttributeError here by an ImportError without our line.
             raise ImportError(f"cannot import name {name!r} from {module_name!r}\n{ours}", name=module_name)
@@ -52,21 +52,24 @@ def torch_name(module_name: str) -> str:
 
 
 @lru_cache(256)  # `hasattr(torch, name)` may be asked at every step
-def describe(module_name: str, name: str) -> str:
+def describe(module_name: str, name: str, lazy: frozenset[str] = frozenset()) -> str:
     found = elsewhere(name)
     if found:
         return f"retrograd has no '{torch_name(module_name)}.{name}'; it has {', '.join(found)}"
-    return missing(module_name, name, public(sys.modules[module_name]))
+    return missing(module_name, name, [*public(sys.modules[module_name]), *lazy])
 
 
 def elsewhere(name: str) -> list[str]:
-    """Loaded public modules of ours that do have `name`, the shortest paths first."""
+    """Where loaded public modules of ours do have `name`: the shortest path to each thing of that name."""
     modules = [
         path
         for path, module in list(sys.modules.items())
         if path.partition(".")[0] == "retrograd" and "._" not in path and name in vars(module)
     ]
-    return [f"{torch_name(path)}.{name}" for path in sorted(modules, key=lambda path: (path.count("."), path))][:SHOWN]
+    found: dict[int, str] = {}
+    for path in sorted(modules, key=lambda path: (path.count("."), path)):
+        found.setdefault(id(vars(sys.modules[path])[name]), f"{torch_name(path)}.{name}")
+    return list(found.values())[:SHOWN]
 
 
 def public(module: Any) -> list[str]:
@@ -79,3 +82,45 @@ def is_import_from(frame: FrameType) -> bool:
 
     code = frame.f_code.co_code
     return 0 <= frame.f_lasti < len(code) and code[frame.f_lasti] == opmap["IMPORT_FROM"]
+
+
+# ---- methods of tensors ----
+
+SPARSE, COMPLEX, QUANTIZED = "there are no sparse tensors", "there are no complex dtypes", "there are no quantized dtypes"
+CPU_ONLY, OLD = "tensors live on the CPU only", "PyTorch itself has given it up"
+ABSENT = {
+    SPARSE: "ccol_indices coalesce col_indices crow_indices dense_dim indices is_coalesced resize_as_sparse_ row_indices "
+    "smm sparse_dim sparse_mask sparse_resize_ sparse_resize_and_clear_ sspaddmm to_dense to_padded_tensor to_sparse "
+    "to_sparse_bsc to_sparse_bsr to_sparse_coo to_sparse_csc to_sparse_csr values",
+    COMPLEX: "cdouble cfloat chalf imag istft stft view_as_complex view_as_real",
+    QUANTIZED: "dequantize int_repr q_per_channel_axis q_per_channel_scales q_per_channel_zero_points q_scale "
+    "q_zero_point qscheme",
+    CPU_ONLY: "ipu mtia pin_memory record_stream to_mkldnn xpu",
+    OLD: "eig lstsq reinforce solve symeig",
+    "use torch.linalg": "geqrf lu lu_solve orgqr ormqr",
+    "an array has no storage apart from itself: see untyped_storage()": "const_data_ptr storage storage_type",
+}
+
+
+class Absent:
+    """A Tensor method that PyTorch has and we lack: asking for it says why.
+
+    Not a `__getattr__`, which would make every other attribute slower.
+    """
+
+    def __init__(self, name: str, why: str) -> None:
+        self.name = name
+        self.why = why
+
+    def __get__(self, tensor: Any, cls: type) -> Any:
+        raise AttributeError(
+            f"'{cls.__name__}' object has no attribute '{self.name}'\n"
+            f"retrograd has no 'torch.Tensor.{self.name}': {self.why}", name=self.name)
+
+
+def mark_absent(cls: type) -> None:
+    """Put an Absent where `cls`, the Tensor class, lacks a method of PyTorch's."""
+    for why, names in ABSENT.items():
+        for name in names.split():
+            if not hasattr(cls, name):
+                setattr(cls, name, Absent(name, why))

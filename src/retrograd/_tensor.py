@@ -15,6 +15,7 @@ from ._engine import hooks, names
 from ._engine.modes import grad_on, inference_on, modes
 from ._engine.tensor import Kept, TensorBase, bump, public, sink_of, wants_grad, wrap
 from ._engine.views import address, refresh
+from ._missing import Absent
 from ._ops import cast, create, index
 
 NOT_LEAF = (
@@ -804,7 +805,7 @@ class Tensor(TensorBase):
         return _rebuild, (type(self), self.array, wants_grad(self), OrderedDict(), _attributes(self))
 
     def __dir__(self) -> list[str]:
-        return [n for n in super().__dir__() if n not in INTERNAL]
+        return [n for n in super().__dir__() if n not in INTERNAL and not isinstance(vars(Tensor).get(n), Absent)]
 
     # New tensors like this one
 

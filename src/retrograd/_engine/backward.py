@@ -67,6 +67,8 @@ def run_backward(
             loud(task.errors)
         for callback in task.callbacks:     # may grow while it runs
             callback()
+        if task.callbacks:
+            task.errors = outside()
         return captured
     except BaseException:
         abandon(task, roots)

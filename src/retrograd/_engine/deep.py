@@ -21,6 +21,9 @@ class Job:
         self.args: tuple[Any, ...] = args
         self.found: Any = None
         self.error: Any = None
+        self.finished: bool = False
+        self.over: Any = threading.Lock()       # not join(), which gives a running thread up when Ctrl-C interrupts it
+        self.over.acquire()
 
     def run(self) -> None:
         modes.state.it = self.it
@@ -31,36 +34,45 @@ class Job:
             self.error = error
         finally:
             self.it.threads.pop()
+            self.finished = True
+            self.over.release()
 
 
 def elsewhere(it: State, function: Any, args: tuple[Any, ...]) -> Any:
     """function(*args) on a new thread, with this one's modes and context; this one waits."""
     job = Job(it, function, args)
     depth = it.depth
+    interrupted = False
     it.depth = 0
     try:
         thread: Any = threading.Thread(target=contextvars.copy_context().run, args=(job.run,), daemon=True)
         thread.start()
-        wait(thread, it)
+        interrupted = wait(job, it)
     finally:
         it.depth = depth
     error: Any = job.error
     if error is not None:
         job.error = None                    # an exception and its frames would be a cycle
         raise error
+    if interrupted:                         # it finished before it noticed
+        raise KeyboardInterrupt
     return job.found
 
 
-def wait(thread: Any, it: State) -> None:
-    while thread.is_alive():
+def wait(job: Job, it: State) -> bool:
+    """Until the job is over; -> did Ctrl-C come?"""
+    interrupted = False
+    while not job.finished:
         try:
-            thread.join()
-        except KeyboardInterrupt:               # Ctrl-C arrives here; it is meant for the thread that works
-            interrupt(it)
+            job.over.acquire()
+        except KeyboardInterrupt:               # it arrives here, and is meant for the thread that works
+            interrupted = True
+            interrupt(job, it)
+    return interrupted
 
 
-def interrupt(it: State) -> None:
+def interrupt(job: Job, it: State) -> None:
     import ctypes
-    if it.threads:
+    if it.threads and not job.finished:
         ctypes.pythonapi.PyThreadState_SetAsyncExc(
             ctypes.c_ulong(it.threads[len(it.threads) - 1]), ctypes.py_object(KeyboardInterrupt))

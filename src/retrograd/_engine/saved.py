@@ -93,12 +93,15 @@ class Packed:
         settle(it)
         task: Any = it.task
         before = outside()
-        if task is not None:
+        silent = task is not None and before is not task.errors
+        if silent:
             loud(task.errors)
         try:
             found: Any = self.unpack_hook(self.packed)
         finally:
-            loud(before)
+            if silent:
+                task.errors = outside()
+                loud(before)
             it.grad = recording
             settle(it)
         if not isinstance(found, TensorBase):

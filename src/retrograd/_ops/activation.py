@@ -335,7 +335,11 @@ class SoftplusBackward0(Unary):
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         z = x * self.beta
-        return choose.where(z > self.threshold, g, g * pointwise.sigmoid(z))
+        over = z > self.threshold
+        if reduce.raw(z).dtype.itemsize <= 2:
+            return choose.where(over, g, g * pointwise.sigmoid(z))
+        e = pointwise.exp(choose.where(over, 0.0, z))       # not sigmoid(z), which is 0 where e is denormal
+        return choose.where(over, g, g * (e / (e + 1.0)))
 
 
 @final

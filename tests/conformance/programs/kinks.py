@@ -32,6 +32,7 @@ for n, f, v in [
     ("hardtanh edges", lambda v: torch.nn.functional.hardtanh(v).sum(), [-1.0, 0.0, 1.0]),
     ("min ties", lambda v: v.min(), [1.0, 1.0, 2.0]),
     ("sort ties", lambda v: v.sort()[0][0], [1.0, 1.0, 2.0]),
+    ("softplus denormal", lambda v: torch.nn.functional.softplus(v).sum(), [-90.0, -95.0, -100.0]),
     ("cumprod0", lambda v: v.cumprod(0).sum(), [0.0, 2.0, 3.0]),
 ]:
     v = t(v)
