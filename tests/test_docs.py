@@ -46,3 +46,15 @@ def test_examples_of_the_page(page: Path, tmp_path: Path, monkeypatch: pytest.Mo
         printed = run("\n" * line + found["code"], str(page), namespace)
         if found["out"] is not None:
             assert printed.rstrip().splitlines() == found["out"].rstrip().splitlines(), f"{page.name}, line {line}"
+
+
+@pytest.mark.oracle
+def test_hooks_page_is_what_pytorch_prints() -> None:
+    pytest.importorskip("torch")
+    page = ROOT / "docs" / "hooks.md"
+    text = page.read_text(encoding="utf-8").replace("import retrograd as torch", "import torch")
+    namespace: dict[str, Any] = {"__name__": page.stem}
+    for found in BLOCK.finditer(text.replace("from retrograd", "from torch")):
+        printed = re.sub(r" ?\(Triggered internally at [^)]*\)", "", run(found["code"], str(page), namespace))
+        if found["out"] is not None:
+            assert printed.rstrip().splitlines() == found["out"].rstrip().splitlines(), found["code"]
