@@ -217,3 +217,51 @@ def test_torch_is_not_imported_for_a_model_of_ours() -> None:
             "with microscope.capture(m) as cap: m(rt.ones(3, 2)).sum().backward()\n"
             "cap.grads().norms(); assert 'torch' not in sys.modules; assert cap.coverage().complete")
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_wrong_axis_is_noticed_where_its_length_proves_nothing(torch: Any) -> None:
+    nn = torch.nn
+
+    class Turns(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.before, self.fc = nn.Linear(3, 3), nn.Linear(3, 2)
+
+        def forward(self, x: Any) -> Any:
+            return self.fc(self.before(x).tanh().transpose(0, 1)).transpose(0, 1)
+    model, x = Turns(), torch.randn(4, 4, 3)
+    cap = capture(model)
+    for step in range(2):                       # the second step is not checked, but remembers
+        with cap:
+            model(x).pow(2).sum().backward()
+        assert [r.status for r in cap.coverage()] == ["factors", "per sample", "whole batch", "whole batch"], step
+        assert "are not the samples" in cap.coverage()["fc.weight"].how
+    with capture(model, batch_dim=1) as cap:
+        model(x).pow(2).sum().backward()
+    assert [r.status for r in cap.coverage()] == ["factors", "per sample", "whole batch", "whole batch"]
+
+
+def test_tokens_first_without_saying_so_is_noticed(torch: Any) -> None:
+    model = torch.nn.MultiheadAttention(4, 2)
+    x = torch.randn(3, 3, 4)
+    with capture(model) as cap:
+        model(x, x, x)[0].pow(2).sum().backward()
+    assert {r.status for r in cap.coverage()} == {"whole batch"}
+
+
+def test_verify_finds_samples_that_are_mixed(torch: Any) -> None:
+    nn = torch.nn
+
+    class Mixes(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.one, self.two = nn.Linear(3, 3), nn.Linear(3, 2)
+
+        def forward(self, x: Any) -> Any:
+            y = self.one(x)
+            return self.two(y - y.mean(0, keepdim=True))
+    model = Mixes()
+    with capture(model, verify=True) as cap:
+        model(torch.randn(5, 3)).pow(2).sum().backward()
+    assert [r.status for r in cap.coverage()] == ["whole batch", "whole batch", "factors", "per sample"]
+    assert max(cap.check().values()) < 1e-5

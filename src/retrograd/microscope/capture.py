@@ -13,6 +13,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+from .apart import doubtful, verify
 from .engines import Engine, engine_of, reopened
 from .errors import CaptureError
 from .layers import AGAIN, RULES, Refused, pulled
@@ -31,6 +32,7 @@ class Param:
         self.name = name
         self.tensor = tensor
         self.module = module
+        self.key = name.rpartition(".")[2]
         self.path = path                        # of the module that has it
         self.aliases: list[str] = []            # other names of the same tensor
         self.shape = tuple(tensor.shape)
@@ -49,13 +51,15 @@ class Capture:
     calls       when the model is called several times before backward: "apart", their samples are different ones;
                 "same", sample n of every call is one sample (two views of it, say); None: per-sample questions are
                 refused then
+    verify      on checked steps, find out by one more backward pass whether samples are independent and where they are
+                taken to be (apart.py); without it that is done only when the batch is as long as another dimension
     check       "first": compare reconstructed gradients with those that arrive on the first step, and whenever the model
                 makes other calls than in steps checked so far; True: always; False: never
     """
 
     def __init__(
         self, model: Any, layers: Any = None, where: Callable[[str, int], bool] | None = None, *, batch_dim: int = 0,
-        batch_size: int | None = None, check: bool | str = "first", calls: str | None = None,
+        batch_size: int | None = None, check: bool | str = "first", calls: str | None = None, verify: bool = False,
     ) -> None:
         self.engine: Engine = engine_of(model)
         if not isinstance(model, self.engine.Module):
@@ -65,6 +69,7 @@ class Capture:
         if calls not in (None, "apart", "same"):
             raise ValueError(f"capture: calls is None, 'apart' or 'same', got {calls!r}")
         self.calls = calls
+        self.verify = verify
         self.model = model
         self.layers = layers
         self.where = where
@@ -78,10 +83,11 @@ class Capture:
         self.arrived: dict[int, Any] = {}       # parameter -> gradient that reached it, on checked steps
         self.errors: dict[int, float] = {}
         self.failed: dict[int, str] = {}        # parameter -> why what was captured is not its gradient
-        self.checked: set[Any] = set()          # structures of steps that were
+        self.checked: dict[int, list[bool]] = {}        # structures of steps that were -> Use.apart of each use
         self.checking = False
         self.left_out: set[int] = set()         # parameters with calls that `where` did not want
         self._loss: Any = None                  # how the loss of the backward going on was reduced
+        self._aside: Any = None                 # gradients of a pass that is no backward of the user's: apart.py
         self._handles: list[Any] = []
         self._param_handles: list[Any] = []
         self._layout: Any = batch_dim
@@ -96,6 +102,7 @@ class Capture:
 
     def _find_parameters(self) -> None:
         wanted = selector(self.engine, self.model, self.layers)
+        self._all = None
         self.params = []
         by_id: dict[int, Param] = {}
         for path, module in self.model.named_modules():
@@ -120,10 +127,7 @@ class Capture:
 
     def _same_parameters(self) -> bool:
         """Are they still where they were, and as they were?"""
-        for p in self.params:
-            if p.module._parameters.get(p.name.rpartition(".")[2]) is not p.tensor:
-                return False
-        return True
+        return all(p.module._parameters.get(p.key) is p.tensor for p in self.params)
 
     def __enter__(self) -> Capture:
         if self.entered:
@@ -131,10 +135,15 @@ class Capture:
         if not self._same_parameters():
             self._find_parameters()
         self.clear()
-        self._tracked = {id(p.tensor): Leaf(p.tensor, p.number) for p in self.params if p.tensor.requires_grad}
-        self._constants = {id(p.tensor) for p in self.params if not p.tensor.requires_grad}
-        self._constants.update(id(b) for b in self.model.buffers())
-        self._wanted = {p.number for p in self.params if p.selected and p.tensor.requires_grad}
+        flags = [p.tensor.requires_grad for p in self.params]
+        if self._all is None or self._all[0] != flags:
+            buffers = list(self.model.buffers())        # held, so that their ids stay theirs
+            self._all = (flags, {id(p.tensor): Leaf(p.tensor, p.number) for p, on in zip(self.params, flags) if on},
+                         {id(p.tensor) for p, on in zip(self.params, flags) if not on} | {id(b) for b in buffers},
+                         {p.number for p, on in zip(self.params, flags) if p.selected and on}, buffers)
+        self._tracked = dict(self._all[1])
+        self._constants = self._all[2]
+        self._wanted = self._all[3]
         self._thread = threading.get_ident()
         self._watcher = self.engine.intercept(self._seen)
         self._handles = [
@@ -228,7 +237,7 @@ class Capture:
         if run is before and run.size != size:
             raise CaptureError(f"capture(calls='same'): the model was called with batches of {size} and {run.size}")
 
-    def _model_ends(self, _module: Any, _args: Any, _out: Any) -> None:
+    def _model_ends(self, _module: Any, _args: Any, out: Any) -> None:
         if threading.get_ident() != self._thread:
             return
         self._depth -= 1
@@ -237,8 +246,13 @@ class Capture:
         run = self.runs[-1]
         run.open = False
         run.inputs.clear()
-        if self.check_when == "first" and not self.checking and structure(run) not in self.checked:
+        if self.check_when and run.structure not in self.checked:
             self._begin_check()
+            if self.verify or any(doubtful(u) for u in run.uses):
+                verify(self, run, out)
+        elif self.check_when:
+            for use, apart in zip(run.uses, self.checked[run.structure]):
+                use.apart = apart
 
     def _run(self) -> Run:
         if not self.runs:
@@ -252,7 +266,6 @@ class Capture:
     def _seen(self, func: Any, args: Any, kwargs: Any) -> Any:
         """In place of func(*args, **kwargs)."""
         tracked = self._tracked
-        passes = self._passes
         for x in args:
             if id(x) in tracked:
                 return self._use(func, args, kwargs)
@@ -265,32 +278,38 @@ class Capture:
             for x in kwargs.values():
                 if id(x) in tracked:
                     return self._use(func, args, kwargs)
-        if func in passes:
+        if func in self._passes:
             return self._pass(func, args, kwargs)
         out = func(*args, **kwargs)
-        if self._depth and not self.engine.in_backward():
+        if self._depth and getattr(out, "requires_grad", None) is not True:
             self._mark(args, kwargs, out)
         return out
 
     def _mark(self, args: Any, kwargs: Any, out: Any) -> None:
         """A result without gradient is data when an argument is."""
-        if not isinstance(out, (self.engine.Tensor, tuple, list)):
-            return
-        for y in (out,) if isinstance(out, self.engine.Tensor) else out:
-            if isinstance(y, self.engine.Tensor) and not y.requires_grad:
-                if any(self._is_data(x) for x in flat((args, kwargs)) if isinstance(x, self.engine.Tensor)):
-                    for z in flat(out):
-                        if isinstance(z, self.engine.Tensor) and id(z) not in self._constants:
-                            setattr(z, MARK, True)
-            return
+        Tensor = self.engine.Tensor
+        found = [out] if isinstance(out, Tensor) else [y for y in out if isinstance(y, Tensor)] if isinstance(
+            out, (tuple, list)) else ()
+        if found and any(self._is_data(x) for x in flat((args, kwargs)) if isinstance(x, Tensor)):
+            for y in found:
+                if not y.requires_grad and id(y) not in self._constants:
+                    setattr(y, MARK, True)
 
     def _is_data(self, x: Any) -> bool:
-        """Does x depend on the model's input?  Outside the model's call everything does that is not the model's."""
-        if id(x) in self._constants or id(x) in self._tracked:
+        """Does x depend on the model's input?
+
+        Outside the model's call everything does that is not the model's.  In doubt inside it is a constant: that is
+        right, too, since samples are told apart at the next use.
+        """
+        if x.requires_grad:
+            return id(x) not in self._tracked
+        if id(x) in self._constants:
             return False
-        if x.requires_grad or not self._depth:
+        if hasattr(x, MARK):
             return True
-        return id(x) in self.runs[-1].inputs or hasattr(x, MARK)
+        if not self._depth:
+            return not self.engine.in_backward()
+        return id(x) in self.runs[-1].inputs
 
     def _use(self, func: Any, args: Any, kwargs: Any) -> Any:
         """A call with a tracked argument."""
@@ -313,14 +332,19 @@ class Capture:
         if edits and name not in ("add_", "sub_") and hasattr(args[0], "detach") and id(args[0]) not in tracked:
             given = (args[0].detach().clone(), *args[1:])
         out = func(*args, **kwargs)
-        outs = [out] if isinstance(out, engine.Tensor) else [x for x in flat(out) if isinstance(x, engine.Tensor)]
+        Tensor = engine.Tensor
+        outs = [out] if isinstance(out, Tensor) else [x for x in flat(out) if isinstance(x, Tensor)]
         outs = [x for x in outs if x.requires_grad and (id(x) not in tracked or edits)]
         if not outs or outs[0].grad_fn is None:
             return out
-        others = [x for x in flat((args, kwargs)) if isinstance(x, engine.Tensor) and id(x) not in tracked]
-        if not any(self._is_data(x) for x in others):
-            self._made(name, func, args, kwargs, out, edits)
-            return out
+        for x in args:
+            if isinstance(x, Tensor) and id(x) not in tracked and self._is_data(x):
+                break
+        else:
+            data = any(isinstance(x, Tensor) and id(x) not in tracked and self._is_data(x) for x in flat((args, kwargs)))
+            if not data:
+                self._made(name, func, args, kwargs, out, edits)
+                return out
         if edits:
             tracked.pop(id(args[0]), None)      # from here on it is data
         run = self._run()
@@ -332,8 +356,13 @@ class Capture:
             use.site = caller()
             rule.read(use, given, kwargs, out, tracked)
         use.kind = rule
-        numbers = {leaf.number for source in use.sources.values() for leaf in source.leaves()}
-        if not numbers & self._wanted:
+        numbers = set()
+        for source in use.sources.values():
+            if type(source) is Leaf:
+                numbers.add(source.number)
+            else:
+                numbers.update(leaf.number for leaf in source.leaves())
+        if self._wanted.isdisjoint(numbers):
             return out
         self._place(use, numbers)
         if self.where is not None and not self.where(use.path, use.number):
@@ -342,7 +371,10 @@ class Capture:
         use.shapes = [tuple(x.shape) for x in outs]
         use.deltas = [None] * len(outs)
         run.uses.append(use)
-        use.late = self.engine.in_backward()    # a checkpoint runs it again
+        if not self._depth:
+            use.late = engine.in_backward()     # a checkpoint runs it again
+        if not use.late:
+            run.structure = hash((run.structure, name, *sorted(numbers)))
         self._terms = None
         if len(outs) > 1 and rule is AGAIN:
             # NOTE [Several outputs]  One may be made of another (LSTM's h of its c), whose node then gets both what comes
@@ -385,6 +417,9 @@ class Capture:
         def take(grads: Any) -> None:
             g = grads[nr]
             if g is None:
+                return
+            if self._aside is not None:
+                self._aside.setdefault(id(use), {})[k] = g.detach() if shape is None else g.detach().reshape(shape)
                 return
             to = use
             while to.deltas[k] is not None:     # backward again over the same graph
@@ -431,6 +466,8 @@ class Capture:
 
     def _keeper(self, number: int) -> Callable[[Any], None]:
         def keep(g: Any) -> None:
+            if self._aside is not None:
+                return
             g = g.detach()
             self.arrived[number] = g if number not in self.arrived else self.arrived[number] + g
         return keep
@@ -454,7 +491,7 @@ class Capture:
         from .coverage import compare
         compare(self)
         for run in self.runs:
-            self.checked.add(structure(run))
+            self.checked[run.structure] = [u.apart for u in run.uses if not u.late]
         self.checking = bool(self.entered and self._param_handles)
         return {self.params[n].name: e for n, e in self.errors.items()}
 
@@ -511,7 +548,7 @@ class Capture:
 
 def capture(
     model: Any, layers: Any = None, where: Callable[[str, int], bool] | None = None, *, batch_dim: int = 0,
-    batch_size: int | None = None, check: bool | str = "first", calls: str | None = None,
+    batch_size: int | None = None, check: bool | str = "first", calls: str | None = None, verify: bool = False,
 ) -> Capture:
     """Capture inputs `a` and output gradients `delta` of every call that takes a parameter: see Capture.
 
@@ -519,7 +556,7 @@ def capture(
         loss_fn(model(x), y).backward()
     cap.coverage(); cap.check(); cap.grads().norms()
     """
-    return Capture(model, layers, where, batch_dim=batch_dim, batch_size=batch_size, check=check, calls=calls)
+    return Capture(model, layers, where, batch_dim=batch_dim, batch_size=batch_size, check=check, calls=calls, verify=verify)
 
 
 def selector(engine: Engine, model: Any, layers: Any) -> Callable[[str, str, Any], bool]:
@@ -541,12 +578,6 @@ def selector(engine: Engine, model: Any, layers: Any) -> Callable[[str, str, Any
             inside.add(id(layer))
     return lambda name, path, tensor: id(tensor) in inside or any(
         fnmatch.fnmatchcase(name, p) or fnmatch.fnmatchcase(path, p) for p in patterns)
-
-
-def structure(run: Run) -> Any:
-    """What a run called, as a key."""
-    return tuple((u.name, *sorted(leaf.number for s in u.sources.values() for leaf in s.leaves()))
-                 for u in run.uses if not u.late)
 
 
 def caller() -> tuple[str, int] | None:

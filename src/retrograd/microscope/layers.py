@@ -39,7 +39,7 @@ def wide(t: Any) -> Any:
 def leading(use: Use, lead: tuple[int, ...]) -> Any:
     """The axis of the batch among `lead` dimensions, "rows" for tokens x batch in one, None when there is none."""
     N = use.run.size
-    if N is None:
+    if N is None or not use.apart:
         return None
     layout = use.layout
     if layout == "rows":                        # inside attention: (T, B, ...) or (T * B, ...)
@@ -55,7 +55,7 @@ def leading(use: Use, lead: tuple[int, ...]) -> Any:
 
 def batch_axis(use: Use, shape: tuple[int, ...]) -> int | None:
     """The axis of the batch in an output of no particular form, features included."""
-    N = use.run.size
+    N = use.run.size if use.apart else None
     axis = use.layout
     if axis == "rows":                          # (T, B, E); in (T * B, E) it is not an axis
         axis = 1 if len(shape) > 2 else None
@@ -85,6 +85,9 @@ def no_batch(use: Use, shape: tuple[int, ...]) -> str:
     N = use.run.size
     if N is None:
         return "the batch size is unknown: call the captured model itself, or give capture(batch_size=...)"
+    if not use.apart:
+        return (f"what {use.name} computes for one sample depends on others, or what lies where the batch was expected in "
+                f"its output {tuple(shape)} are not the samples (batch_dim=?)")
     return (f"no batch dimension of {N} where it was expected in the output {tuple(shape)} of {use.name}; the batch is "
             "dimension 0 unless capture(batch_dim=...) says otherwise")
 
@@ -224,7 +227,7 @@ class Conv(Rule):
             delta = delta.unsqueeze(0)
             x = None if x is None else x.unsqueeze(0)
         why = None
-        if not batched or delta.shape[0] != use.run.size:
+        if not batched or delta.shape[0] != use.run.size or not use.apart:
             why = no_batch(use, tuple(use.delta.shape))
         B = delta.shape[0]
         N = B if why is None else 1
@@ -407,7 +410,7 @@ class Norm(Rule):
         found: Terms = []
         if over == "last":
             grouped = samples_first(use, delta, dims)
-        elif delta.shape[0] == use.run.size and delta.ndim > 1:
+        elif delta.shape[0] == use.run.size and delta.ndim > 1 and use.apart:
             grouped = delta.reshape(*delta.shape[:2], -1).transpose(1, 2)      # (N, T, C)
         else:
             grouped = None
@@ -550,9 +553,9 @@ class Again(Rule):
     def axes(self, use: Use) -> list[int | None]:
         """Of each output, the axis of the batch."""
         args = use.meta[0]
-        N = use.run.size
+        N = use.run.size if use.apart else None
         if use.name in RECURRENT:
-            if len(args) < 9 or N is None:      # a PackedSequence
+            if len(args) < 9 or N is None:      # no batch, or a PackedSequence
                 return [None] * len(use.shapes)
             first = 0 if args[8] else 1
             axes = [first if i == 0 else 1 for i in range(len(use.shapes))]
@@ -560,7 +563,7 @@ class Again(Rule):
             axes = [0] * len(use.shapes)
         else:
             return [batch_axis(use, shape) for shape in use.shapes]
-        return [a if len(s) > a and s[a] == N else None for a, s in zip(axes, use.shapes)]
+        return [a if len(s) > a and s[a] == N and use.apart else None for a, s in zip(axes, use.shapes)]
 
     def terms(self, T: Any, use: Use) -> Terms:
         args, kwargs, values, versions = use.meta

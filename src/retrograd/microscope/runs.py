@@ -16,6 +16,7 @@ class Run:
         self.open = False
         self.uses: list[Use] = []
         self.calls: dict[tuple[int, str], int] = {}     # of each weight by each function, so far
+        self.structure = 0                      # a hash of what was called, in order
         self.mixed: str | None = None           # what makes samples depend on each other
         self.before: Run | None = None          # a call of the model that was still waiting for its backward
         self.loss: Any = None                   # a loss.Reduction, when the loss was seen
@@ -32,7 +33,7 @@ class Use:
     """
 
     __slots__ = ("kind", "name", "func", "sources", "a", "versions", "meta", "shapes", "dtype", "deltas", "run",
-                 "layout", "site", "number", "path", "again", "late")
+                 "layout", "site", "number", "path", "again", "late", "apart")
 
     def __init__(self, run: Run, name: str, func: Any, layout: Any) -> None:
         self.run = run
@@ -50,6 +51,7 @@ class Use:
         self.site: tuple[str, int] | None = None
         self.number = 0                         # which call of the weight's module or of the weight, in its run
         self.path = ""
+        self.apart = True                       # False: its samples are not where they were taken to be
         self.late = False                       # called during backward
         self.again: Use | None = None           # the use of a second backward over the same graph
 
@@ -76,7 +78,7 @@ class Use:
     def twin(self) -> Use:
         """The same use, for another backward pass."""
         other = Use(self.run, self.name, self.func, self.layout)
-        for slot in ("kind", "sources", "a", "versions", "meta", "shapes", "dtype", "site", "number", "path", "late"):
+        for slot in ("kind", "sources", "a", "versions", "meta", "shapes", "dtype", "site", "number", "path", "late", "apart"):
             setattr(other, slot, getattr(self, slot))
         other.deltas = [None] * len(self.deltas)
         return other
