@@ -45,7 +45,7 @@ def verify(cap: Any, run: Run, out: Any) -> None:
     others = [n for n in range(N) if not chosen[n]]
     with T.no_grad():
         for use in run.uses:
-            for k, delta in found.get(id(use), {}).items():
+            for delta in found.get(id(use), {}).values():
                 rows = parts(T, use, delta)
                 if rows is None:
                     continue

@@ -364,6 +364,7 @@ class Capture:
                 numbers.update(leaf.number for leaf in source.leaves())
         if self._wanted.isdisjoint(numbers):
             return out
+        use.numbers = numbers
         self._place(use, numbers)
         if self.where is not None and not self.where(use.path, use.number):
             self.left_out |= numbers

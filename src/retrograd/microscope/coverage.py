@@ -74,9 +74,9 @@ def cover(cap: Any) -> Coverage:
     """The report of a capture."""
     runs = cap.terms()
     rows = []
+    by_param = uses_by_param(cap)
     for p in cap.params:
-        uses = [u for run in cap.runs for u in run.uses
-                if any(leaf.number == p.number for s in u.sources.values() for leaf in s.leaves())]
+        uses = by_param.get(p.number, [])
         status, how = state_of(cap, p, runs, uses)
         site = next((u.site for u in uses if u.site is not None), None)
         where = ""
@@ -86,6 +86,16 @@ def cover(cap: Any) -> Coverage:
             how += f" (also {', '.join(p.aliases)})"
         rows.append(Row(p.name, p.shape, status, how, len(uses), cap.errors.get(p.number), where))
     return Coverage(rows)
+
+
+def uses_by_param(cap: Any) -> dict[int, list[Use]]:
+    """parameter -> calls that take it."""
+    found: dict[int, list[Use]] = {}
+    for run in cap.runs:
+        for u in run.uses:
+            for number in u.numbers:
+                found.setdefault(number, []).append(u)
+    return found
 
 
 def state_of(cap: Any, p: Any, runs: Any, uses: list[Use]) -> tuple[str, str]:
@@ -162,6 +172,7 @@ def compare(cap: Any) -> None:
     """Fill cap.errors, and cap.failed with what is beyond its tolerance."""
     T = cap.engine.torch
     runs = cap.terms()
+    by_param = uses_by_param(cap)
     with T.no_grad():
         norms = {n: float(g.double().norm()) for n, g in cap.arrived.items()}
         scale = sum(v * v for v in norms.values()) ** 0.5
@@ -174,8 +185,7 @@ def compare(cap: Any) -> None:
                 if norms[p.number] > 0:
                     cap.failed[p.number] = unseen(p)
                 continue
-            dtypes = [str(u.dtype) for run in cap.runs for u in run.uses if u.arrived and any(
-                leaf.number == p.number for s in u.sources.values() for leaf in s.leaves())]
+            dtypes = [str(u.dtype) for u in by_param.get(p.number, ()) if u.arrived]
             tolerance = max([TOLERANCE.get(d.replace("retrograd.", "torch."), 2e-4) for d in (*dtypes, str(g.dtype))])
             got = sum_of([t.total() for t in parts])
             error = float((got.double() - g.double()).norm()) / max(norms[p.number], 1e-3 * scale, 1e-300)

@@ -114,6 +114,8 @@ class TorchEngine(Engine):
                 self.handler = handler
 
             def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+                if type(func) is GETTER and func.__self__.__name__ not in TENSORS:     # shape, dtype, requires_grad, ...
+                    return func(*args)
                 return self.handler(func, args, kwargs or {})
 
         self.watching = Watching
@@ -133,6 +135,10 @@ class TorchEngine(Engine):
 
     def intercept(self, handler: Handler) -> Any:
         return self.watching(handler)
+
+
+GETTER = type(int.real.__get__)                 # what a mode gets for a property of a tensor
+TENSORS = ("T", "mT", "H", "mH", "real", "data")        # properties that are tensors
 
 
 def canonical(name: str) -> str:

@@ -143,19 +143,20 @@ class Grads:
         T = self.torch
         with T.no_grad():
             if per_layer:
-                return {name: self._stacked(name, lambda t: t.norms2()).sqrt() if len(self._parts) == 1 else T.cat(
-                    [self._norms2(name, k).sqrt() for k in range(len(self._parts))]) for name in self.names}
+                return {name: T.cat([self._norms2(name, k).sqrt() for k in range(len(self._parts))])
+                        for name in self.names}
             pieces = []
             for k in range(len(self._parts)):
-                pieces.append(sum_of([self._norms2(name, k) for name in self.names]).sqrt())
+                shared: dict[Any, Any] = {}
+                pieces.append(sum_of([self._norms2(name, k, shared) for name in self.names]).sqrt())
             return pieces[0] if len(pieces) == 1 else T.cat(pieces)
 
-    def _norms2(self, name: str, k: int) -> Any:
+    def _norms2(self, name: str, k: int, shared: dict[Any, Any] | None = None) -> Any:
         term, f = self._parts[k].get(name), self._factors[k]
         if term is None:
             like = next(t for t, _, _ in self._each(name) if t is not None).norms2()
             return self.torch.zeros(self._sizes[k], dtype=like.dtype, device=like.device)
-        return scaled(term.norms2(), f * f)
+        return scaled(term.norms2(shared), f * f)
 
     def dots(self, other: Grads | None = None, per_layer: bool = False) -> Any:
         """(N, M) dot products of every sample's gradient with every one of `other` (itself by default)."""

@@ -151,8 +151,7 @@ def bias_of_weights(grads: Any) -> dict[str, str]:
         bias = p.name[:-len("weight")] + "bias"
         if bias in grads.names and all(isinstance(t, Outer) for t, _, _ in grads._each(p.name)):
             number = next(q.number for q in grads.cap.params if q.name == bias)
-            uses = [u for u in grads.cap.uses() if any(
-                leaf.number in (number, p.number) for s in u.sources.values() for leaf in s.leaves())]
+            uses = [u for u in grads.cap.uses() if number in u.numbers or p.number in u.numbers]
             if all(set(u.sources) == {"weight", "bias"} for u in uses):
                 found[p.name] = bias
     return found

@@ -33,7 +33,7 @@ class Use:
     """
 
     __slots__ = ("kind", "name", "func", "sources", "a", "versions", "meta", "shapes", "dtype", "deltas", "run",
-                 "layout", "site", "number", "path", "again", "late", "apart")
+                 "layout", "site", "number", "path", "again", "late", "apart", "numbers")
 
     def __init__(self, run: Run, name: str, func: Any, layout: Any) -> None:
         self.run = run
@@ -42,6 +42,7 @@ class Use:
         self.layout = layout
         self.kind: Any = None
         self.sources: dict[str, Source] = {}
+        self.numbers: set[int] = set()          # of the parameters below the sources
         self.a: tuple[Any, ...] = ()
         self.versions: tuple[int, ...] = ()
         self.meta: Any = None
@@ -78,7 +79,7 @@ class Use:
     def twin(self) -> Use:
         """The same use, for another backward pass."""
         other = Use(self.run, self.name, self.func, self.layout)
-        for slot in ("kind", "sources", "a", "versions", "meta", "shapes", "dtype", "site", "number", "path", "late", "apart"):
+        for slot in ("kind", "sources", "a", "versions", "meta", "shapes", "dtype", "site", "number", "path", "late", "apart", "numbers"):
             setattr(other, slot, getattr(self, slot))
         other.deltas = [None] * len(self.deltas)
         return other

@@ -34,8 +34,8 @@ class Term:
         """(N, *shape)"""
         raise NotImplementedError
 
-    def norms2(self) -> Any:
-        """(N,) squared norms."""
+    def norms2(self, shared: dict[Any, Any] | None = None) -> Any:
+        """(N,) squared norms.  shared: Gram matrices of inputs that several layers have."""
         return self.per_sample().reshape(self.N, -1).pow(2).sum(1)
 
     def dots(self, other: Term) -> Any:
@@ -118,14 +118,14 @@ class Outer(Term):
     def token_count(self) -> int | None:
         return int(self.factors[0].shape[1])
 
-    def norms2(self) -> Any:
+    def norms2(self, shared: dict[Any, Any] | None = None) -> Any:
         a, d = self.factors
         T, I, O = a.shape[1], a.shape[2], d.shape[2]
         if T == 1:
             return a.pow(2).sum((1, 2)) * d.pow(2).sum((1, 2))
         if T * (I + O) <= I * O:                # ghost norms: Goodfellow 2015, Li et al. 2022
-            return ((a @ a.transpose(1, 2)) * (d @ d.transpose(1, 2))).sum((1, 2)).clamp(min=0)
-        return (d.transpose(1, 2) @ a).pow(2).sum((1, 2))
+            return (gram_of(a, shared) * (d @ d.transpose(1, 2))).sum((1, 2)).clamp(min=0)
+        return self.torch.linalg.vector_norm((d.transpose(1, 2) @ a).reshape(self.N, -1), dim=1).pow(2)
 
     def dots(self, other: Term) -> Any:
         if not isinstance(other, Outer):
@@ -189,7 +189,7 @@ class Rows(Term):
     def token_count(self) -> int | None:
         return int(self.ids.shape[1])
 
-    def norms2(self) -> Any:
+    def norms2(self, shared: dict[Any, Any] | None = None) -> Any:
         same = self._real(self.ids).unsqueeze(2) & (self.ids.unsqueeze(2) == self.ids.unsqueeze(1))
         return ((self.d @ self.d.transpose(1, 2)) * same.to(self.d.dtype)).sum((1, 2)).clamp(min=0)
 
@@ -287,15 +287,25 @@ class Sum(Term):
     def split(self, at: Any, count: int, longest: int) -> Term:
         return Sum(self.torch, [t.split(at, count, longest) for t in self.terms])
 
-    def norms2(self) -> Any:
+    def norms2(self, shared: dict[Any, Any] | None = None) -> Any:
         if len(self.terms) == 2:
             first, second = self.terms
             if isinstance(first, Outer):
                 first, second = second, first
             if isinstance(first, Rows) and isinstance(second, Outer):
                 cross = rows_outer(first, second)
-                return (first.norms2() + 2 * cross + second.norms2()).clamp(min=0)
-        return super().norms2()
+                return (first.norms2(shared) + 2 * cross + second.norms2(shared)).clamp(min=0)
+        return super().norms2(shared)
+
+
+def gram_of(a: Any, shared: dict[Any, Any] | None) -> Any:
+    """a a' (N, T, T); made once for an input that several layers have (query, key and value, say)."""
+    if shared is None:
+        return a @ a.transpose(1, 2)
+    key = (a.data_ptr(), tuple(a.shape), tuple(a.stride()))
+    if key not in shared:
+        shared[key] = (a, a @ a.transpose(1, 2))       # a is held, so that its memory stays its own
+    return shared[key][1]
 
 
 def padded(T: Any, t: Any, at: Any, count: int, longest: int) -> Any:
@@ -334,10 +344,10 @@ class Blocks(Term):
     def take(self, samples: Any, tokens: Any) -> Term:
         return Blocks(self.torch, [t.take(samples, tokens) for t in self.terms], self.shape)
 
-    def norms2(self) -> Any:
-        out = self.terms[0].norms2()
+    def norms2(self, shared: dict[Any, Any] | None = None) -> Any:
+        out = self.terms[0].norms2(shared)
         for term in self.terms[1:]:
-            out = out + term.norms2()
+            out = out + term.norms2(shared)
         return out
 
     def dots(self, other: Term) -> Any:
