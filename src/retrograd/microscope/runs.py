@@ -79,7 +79,8 @@ class Use:
     def twin(self) -> Use:
         """The same use, for another backward pass."""
         other = Use(self.run, self.name, self.func, self.layout)
-        for slot in ("kind", "sources", "a", "versions", "meta", "shapes", "dtype", "site", "number", "path", "late", "apart", "numbers"):
+        for slot in self.__slots__:
             setattr(other, slot, getattr(self, slot))
+        other.again = None
         other.deltas = [None] * len(self.deltas)
         return other
