@@ -60,6 +60,10 @@ _HOME = {
     "TraceError": "trace_file",
     "Ledger": "ledger",
     "Cause": "why",
+    "explain": "explain",
+    "Explanation": "explain",
+    "Trouble": "trouble",
+    "Finding": "trouble",
     "why_none": "why",
     "why_not_fired": "why",
 }

@@ -296,6 +296,16 @@ class Recorder:
         self.bytes += array.nbytes
         self.rec.arrays[n] = array.copy()
 
+    def blame(self, tap: Any, tensors: list[Any], values: list[int]) -> None:
+        """An op gave NaN or inf: were its inputs finite?  Those that no op made were not measured yet."""
+        stats = self.rec.stats
+        if not self.norms or not any(v >= 0 and (stats[7 * v + 5] or stats[7 * v + 6]) for v in values):
+            return
+        for t in tensors:
+            n = self.tensor_number(t)
+            if n is not None and self.rec.tensor_rows[n][1] < 0 and n not in self.rec.input_values:
+                self.rec.input_values[n] = self.value(tap, t)
+
     def row_of(self, n: int) -> Any:
         return self.rec.stats[7 * n:7 * n + 7]
 

@@ -209,6 +209,7 @@ class Recording:
         self.value_likes: array[int] = array("l")
         self.stats: array[float] = array("d")
         self.arrays: dict[int, Any] = {}
+        self.input_values: dict[int, int] = {}  # values of tensors no op made, where an op made NaN or inf of them
         self.dropped: dict[str, int] = {}
         self.notes: list[str] = []
         self.error: str | None = None
@@ -317,6 +318,16 @@ class Recording:
         """Why the hook behind a handle did not fire: a Cause."""
         from .why import why_not_fired
         return why_not_fired(handle, self)
+
+    def explain(self, x: Any) -> Any:
+        """What x is: a tensor, parameter, node, module, handle, or a parameter's or module's name."""
+        from .explain import explain
+        return explain(x, self)
+
+    def trouble(self, **thresholds: float) -> Any:
+        """Where NaN, inf, vanishing and exploding numbers begin, and the hooks that made or hid them."""
+        from .trouble import trouble
+        return trouble(self, **thresholds)
 
     def ledger(self, p: Any) -> Any:
         """What p.grad is the sum of: contributions by use, hooks' edits, what was there, clipping; a Ledger.

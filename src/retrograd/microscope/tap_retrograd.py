@@ -236,6 +236,7 @@ class RetrogradTap(Tap):
                 values.append(recorder.value(self, t))
                 if recorder.values and number in rec.tensor_names and rec.tensor_names[number]["role"] == "grad":
                     recorder.keep(self, values[-1], t)
+            recorder.blame(self, tensors, values)
             ended = now()
             recorder.rows[slot] = ("op", began - recorder.start, ended - began, thread.number, name, module, call,
                                    site, tuple(inputs), tuple(outputs), tuple(values), flags, None)

@@ -218,6 +218,7 @@ class TorchTap(Tap):
                 values.append(self.value_out(t, tensors, name))
                 if recorder.values and number in rec.tensor_names and rec.tensor_names[number]["role"] == "grad":
                     recorder.keep(self, values[-1], t)
+            recorder.blame(self, tensors, values)
             if slot >= 0:
                 recorder.rows[slot] = ("op", began - recorder.start, took, thread.number, name, module, call, site,
                                        tuple(inputs), tuple(outputs), tuple(values), flags, None)

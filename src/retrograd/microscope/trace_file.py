@@ -34,7 +34,7 @@ def lines_of(rec: Recording) -> Any:
     for i, (like, made_by, flags, stem) in enumerate(rec.tensor_rows):
         yield {"kind": "tensor", "i": i, "like": like, "op": made_by, "leaf": bool(flags & 1), "wants": bool(flags & 2),
                "from": stem, **({"node": list(rec.tensor_edges[i])} if i in rec.tensor_edges else {}),
-               **rec.tensor_names.get(i, {})}
+               **({"value": rec.input_values[i]} if i in rec.input_values else {}), **rec.tensor_names.get(i, {})}
     for i, (name, op, seq, following, tensor) in enumerate(rec.node_rows):
         yield {"kind": "graph", "i": i, "name": name, "op": op, "seq": seq,
                "next": [None if e is None else list(e) for e in following], "tensor": tensor}
@@ -201,7 +201,9 @@ def table(reader: Reader, rec: Recording, row: dict[str, Any]) -> None:
             if len(edge) != 2:
                 raise reader.bad("tensor: 'node' must be [node, output number]")
             rec.tensor_edges[i] = (edge[0], edge[1])
-        known = {k: v for k, v in row.items() if k not in ("like", "op", "leaf", "wants", "from", "node")}
+        if "value" in row:
+            rec.input_values[i] = reader.integer(row_of, "value", 0, INF)
+        known = {k: v for k, v in row.items() if k not in ("like", "op", "leaf", "wants", "from", "node", "value")}
         if known:
             names = known.get("names")
             if not isinstance(names, list) or not all(isinstance(n, str) for n in names):
@@ -292,6 +294,8 @@ def finish(reader: Reader, rec: Recording, row: dict[str, Any]) -> None:
     for _, op, _, edges, _ in rec.node_rows:
         if op >= len(rec.rows) or any(e is not None and e[0] >= len(rec.node_rows) for e in edges):
             raise reader.bad("an edge or op of the graph points outside the file: it is damaged")
+    if any(n >= len(rec.value_likes) for n in rec.input_values.values()):
+        raise reader.bad("a tensor points to a value outside the file: it is damaged")
     if any(n >= len(rec.node_rows) for n, _ in rec.tensor_edges.values()):
         raise reader.bad("a tensor points to a node outside the file: it is damaged")
     for _, op, _, _ in rec.tensor_rows:
