@@ -249,7 +249,7 @@ def rule_lines(node: Any) -> list[str]:
     """The node's derivative rule, from the source."""
     name = node.name()
     cls = type(node)
-    forward = getattr(cls, "_forward_cls", None)
+    forward: Any = getattr(cls, "_forward_cls", None)
     if forward is not None and inspect.isclass(forward):
         try:
             source = textwrap.dedent(inspect.getsource(forward.backward))

@@ -107,6 +107,10 @@ def method_of(call: ast.Call) -> str:
     return call.func.id if isinstance(call.func, ast.Name) else ""
 
 
+def place(node: Any) -> tuple[int, int]:
+    return node.lineno, node.col_offset
+
+
 def keyword(call: ast.Call, name: str) -> Any:
     return next((k.value.value for k in call.keywords if k.arg == name and isinstance(k.value, ast.Constant)), None)
 
@@ -154,7 +158,7 @@ def forward_called(source: Source) -> Found:
             on = call.func.value
             if isinstance(on, ast.Call) and method_of(on) == "super":
                 continue
-            if isinstance(on, ast.Name) and (on.id[:1].isupper() or on.id == "self"):
+            if isinstance(on, ast.Name) and (on.id[:1].isupper() or on.id in ("self", "cls")):
                 continue                        # Base.forward(self, x)
             yield call, (f"{ast.unparse(on)}.forward(...) skips every hook of the module",
                          f"call it: {ast.unparse(on)}(...)")
@@ -269,11 +273,11 @@ def leaf_lost(source: Source) -> Found:
 
 @rule("RG109", "capture without detach")
 def captured(source: Source) -> Found:
-    for call, name, _, hook in source.registrations():
+    for _, name, _, hook in source.registrations():
         f = source.function(hook)
         if f is None or name not in ("register_forward_hook", "register_forward_pre_hook"):
             continue
-        held = set(parameters(f)[1:])
+        held = set(parameters(f)[1:len(parameters(f)) - len(f.args.defaults)])
         nodes = ast.walk(f)
         for node in nodes:
             value: ast.AST | None = None
@@ -297,7 +301,7 @@ def replaced(source: Source) -> Found:
         model = ast.unparse(call.args[0]).partition(".parameters")[0]
         scope = source.scope(call)
         for node in ast.walk(scope):
-            if isinstance(node, ast.Assign) and node.lineno > call.lineno and isinstance(node.targets[0], ast.Attribute) \
+            if isinstance(node, ast.Assign) and place(node) > place(call) and isinstance(node.targets[0], ast.Attribute) \
                     and isinstance(node.value, ast.Call) and ast.unparse(node.value.func).endswith("Parameter") \
                     and ast.unparse(node.targets[0]).startswith(model + "."):
                 yield node, (f"{ast.unparse(node.targets[0])} is a new parameter, which the optimizer of line {call.lineno} "
@@ -357,7 +361,7 @@ def compiled(source: Source) -> Found:
               if ast.unparse(c.func) == "torch.compile" and c.args}
     for call, name, on, _ in source.registrations():
         for model, at in models.items():
-            if call.lineno > at.lineno and (on == model or on.startswith((model + ".", model + "["))) \
+            if place(call) > place(at) and (on == model or on.startswith((model + ".", model + "["))) \
                     and source.scope(call) is source.scope(at) and "state_dict" not in name:
                 yield call, (f"{model} was compiled in line {at.lineno}: hooks added after its first call are ignored",
                              "register before compiling")
@@ -380,7 +384,8 @@ def pickled(source: Source) -> Found:
 
 @rule("RG118", "second backward")
 def twice(source: Source) -> Found:
-    for body in (n.body for n in ast.walk(source.tree) if isinstance(getattr(n, "body", None), list)):
+    blocks: list[Any] = [getattr(n, "body", None) for n in ast.walk(source.tree)]
+    for body in [b for b in blocks if isinstance(b, list)]:
         freed: dict[str, int] = {}
         for statement in body:
             call = statement.value if isinstance(statement, ast.Expr) else None

@@ -231,7 +231,7 @@ class Tap:
 
     def plain(self, hook: Any) -> Any:
         """The user's function in a hook that the engine wrapped."""
-        if getattr(hook, "__module__", "").startswith(("torch", "retrograd")):
+        if str(getattr(hook, "__module__", "")).startswith(("torch", "retrograd")):
             for inner in (getattr(hook, "fn", None), getattr(hook, "whole", None) and hook.whole.fn):
                 if callable(inner):
                     return inner

@@ -178,13 +178,11 @@ class TorchTap(Tap):
             module, call = thread.modules[-1][:2] if thread.modules else (-1, 0)
         finally:
             thread.busy -= 1
+        version = self.version_of(tensors[0]) if tensors else 0
         slot = recorder.reserve("op")
         began = now()
         try:
-            if name.endswith(".apply"):                 # ops of its forward are recorded, too
-                out = func(*args, **kwargs)
-            else:
-                out = func(*args, **kwargs)
+            out = func(*args, **kwargs)
         except BaseException as error:
             if slot >= 0:
                 recorder.rows[slot] = ("op", began - recorder.start, now() - began, thread.number, name, module, call,
@@ -206,7 +204,8 @@ class TorchTap(Tap):
             for t in outs:
                 same = any(t is i for i in tensors)
                 number = recorder.tensor_number(t) if same else None
-                flags |= INPLACE if same and (name.endswith(("_", "__")) or t is kwargs.get("out")) else 0
+                if same and (t is not tensors[0] or self.version_of(t) != version):
+                    flags |= INPLACE
                 if number is None or (flags & INPLACE and number not in rec.tensor_names):
                     number = recorder.new_tensor(self, t, slot, -1 if number is None else number)
                 outputs.append(number)

@@ -1,0 +1,69 @@
+"""Every rule speaks on its example, and is silent on the corrected one; on live models and recordings, both engines."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+from test_recorder import both
+
+from retrograd.microscope import lint, lint_recording, lint_source, record
+from retrograd.microscope.lint import NAMES
+from retrograd.microscope.lint_static import RULES
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = (ROOT / "docs" / "lint.md").read_text(encoding="utf-8")
+SECTION = re.compile(r"^## (RG\d+): ([^\n]+)\n(.*?)(?=^## |\Z)", re.S | re.M)
+SECTIONS = {m[1]: (m[2], re.findall(r"```python[^\n]*\n(.*?)```", m[3], re.S)) for m in SECTION.finditer(PAGE)}
+
+
+def rules(problems: Any) -> list[str]:
+    return sorted({p.rule for p in problems})
+
+
+def test_the_page_has_every_rule() -> None:
+    names = {n: name for n, (name, _) in RULES.items()} | NAMES
+    assert {n: title for n, (title, _) in SECTIONS.items()} == names
+
+
+@pytest.mark.parametrize("number", RULES)
+def test_static_rule(number: str) -> None:
+    _, (wrong, right) = SECTIONS[number]
+    found = lint_source(wrong)
+    assert rules(found) == [number], found
+    assert rules(lint_source(right)) == []
+    line = found[0].line
+    marked = wrong.splitlines()
+    marked[line - 1] += f"  # lint: {number}"
+    assert [p for p in lint_source("\n".join(marked)) if p.line == line] == []
+
+
+@pytest.mark.parametrize("number", NAMES)
+@both
+def test_rule_at_run_time(torch: Any, number: str) -> None:
+    """The example makes `problems`; the corrected one makes none of this rule."""
+    _, (wrong, right) = SECTIONS[number]
+    for code, says in ((wrong, True), (right, False)):
+        namespace: dict[str, Any] = {"torch": torch, "nn": torch.nn, "record": record, "lint": lint,
+                                     "lint_recording": lint_recording}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            torch.manual_seed(0)
+            exec(compile(code, "<example>", "exec"), namespace)
+        found = rules(namespace["problems"])
+        assert (number in found) is says, namespace["problems"]
+
+
+def test_our_own_examples_are_clean() -> None:
+    for path in sorted((ROOT / "examples").glob("*.py")):
+        assert lint_source(path.read_text(encoding="utf-8"), str(path)) == []
+
+
+def test_what_is_not_python() -> None:
+    with pytest.raises(SyntaxError):
+        lint_source("def f(:")
+    with pytest.raises(TypeError, match="expected modules"):
+        lint(3)
