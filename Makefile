@@ -20,7 +20,7 @@ PIP := $(PURE) -m pip --disable-pip-version-check
 ARGS :=
 
 # A stamp is named after the contents that it stands for: second calls are quick, any edit, removal or checkout is seen.
-sum = $(shell find $(1) -type f \( -name '*.py' -o -name '*.toml' -o -name '*.[ch]' -o -name '*.typed' \) \
+sum = $(shell find $(1) -type f \( -name '*.py' -o -name '*.toml' -o -name '*.[ch]' -o -name '*.typed' -o -name '*.html' \) \
 	| LC_ALL=C sort | xargs cksum | cksum | cut -d' ' -f1)
 PACKAGES := $(call sum,pyproject.toml)
 CORE := .venv/.core-$(PACKAGES)

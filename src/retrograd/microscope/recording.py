@@ -205,6 +205,7 @@ class Recording:
         self.hooks: list[dict[str, Any]] = []
         self.optimizers: list[dict[str, Any]] = []
         self.sites: list[tuple[str, int, str]] = []
+        self.texts: dict[int, str] = {}         # of a recording from a file: site -> the line, as it was
         self.likes: list[tuple[tuple[int, ...], str, str]] = []         # (shape, dtype, device)
         self.value_likes: array[int] = array("l")
         self.stats: array[float] = array("d")
@@ -358,6 +359,25 @@ class Recording:
         """Write JSON lines to `path`, and kept values to `path` + '.safetensors'.  The file is replaced when complete."""
         from .trace_file import save
         save(self, path)
+
+    # -- looking at it
+
+    def to_html(self, path: Any, title: str | None = None) -> None:
+        """Write one HTML file that shows the graph, the events in order and every gradient as it arrives.
+
+        It needs no server and no network.  title: the script's name unless given.
+        """
+        from .page import write_page
+        write_page(self, path, title)
+
+    def view(self, height: int = 640) -> Any:
+        """The page of `to_html` inside a notebook's cell; height in pixels."""
+        from .page import Frame
+        return Frame(self, height)
+
+    def _repr_html_(self) -> str:
+        from .page import summary
+        return summary(self)
 
 
 def load(path: Any) -> Recording:

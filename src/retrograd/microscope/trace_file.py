@@ -26,7 +26,7 @@ def lines_of(rec: Recording) -> Any:
            "error": rec.error}
     for i, (file, line, function) in enumerate(rec.sites):
         yield {"kind": "site", "i": i, "file": file, "line": line, "function": function,
-               "text": linecache.getline(file, line).strip()[:TEXT]}
+               "text": source_line(rec, i)}
     for i, module in enumerate(rec.modules):
         yield {"kind": "module", "i": i, **module}
     for i, (shape, dtype, device) in enumerate(rec.likes):
@@ -53,6 +53,14 @@ def lines_of(rec: Recording) -> Any:
         yield {"i": i, **event}
     yield {"kind": "end-of-file", "events": len(rec.rows), "values": len(rec.value_likes), "dropped": rec.dropped,
            "notes": rec.notes}
+
+
+def source_line(rec: Recording, site: int) -> str:
+    """The line itself.  Of a recording from a file only what the file says: its paths may mean other files here."""
+    if rec.live is None:
+        return rec.texts.get(site, "")
+    file, line, _ = rec.sites[site]
+    return linecache.getline(file, line).strip()[:TEXT]
 
 
 def number(x: float) -> Any:
@@ -190,6 +198,7 @@ def table(reader: Reader, rec: Recording, row: dict[str, Any]) -> None:
         raise reader.bad(f"{kind}: expected number {len(into)}, found {i!r:.40}")
     if kind == "site":
         into.append((reader.text(row_of, "file"), reader.integer(row_of, "line", 0, INF), str(row.get("function", ""))))
+        rec.texts[i] = str(row.get("text") or "")
     elif kind == "like":
         into.append((reader.integers(row_of, "shape", 0, INF), reader.text(row_of, "dtype"),
                      reader.text(row_of, "device")))

@@ -1,0 +1,529 @@
+"""The page of a recording: what it holds, that it is built from viewer/, and how it behaves in Chromium."""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+import os
+import re
+import shutil
+import subprocess
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import retrograd as torch
+from retrograd import nn
+from retrograd.microscope import Recording, load, record
+from retrograd.microscope.page import TEMPLATE, page_of
+
+ROOT = Path(__file__).resolve().parent.parent
+KB = 1000
+
+
+class Block(nn.Module):
+    def __init__(self, wide: int) -> None:
+        super().__init__()
+        self.norm = nn.LayerNorm(wide)
+        self.up, self.act, self.down = nn.Linear(wide, 2 * wide), nn.ReLU(), nn.Linear(2 * wide, wide)
+
+    def forward(self, x: Any) -> Any:
+        return x + self.down(self.act(self.up(self.norm(x))))
+
+
+def halve(g: Any) -> Any:
+    return g * 0.5
+
+
+def step_of(blocks: int = 2, wide: int = 4) -> tuple[Any, Recording]:
+    """One training step of a small residual net, with a hook that changes a gradient."""
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(3, wide), *[Block(wide) for _ in range(blocks)], nn.Linear(wide, 2))
+    model[0].weight.register_hook(halve)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    with record(model) as rec:
+        loss = nn.functional.cross_entropy(model(torch.randn(5, 3)), torch.tensor([0, 1, 0, 1, 1]))
+        loss.backward()
+        optimizer.step()
+    return model, rec
+
+
+def held(page: str) -> dict[str, Any]:
+    """The data inside a page."""
+    [packed] = re.findall(r'id="data">([A-Za-z0-9+/=]*)</script>', page)
+    return json.loads(zlib.decompress(base64.b64decode(packed)))
+
+
+# -- the file
+
+def test_the_page_holds_the_whole_recording() -> None:
+    _, rec = step_of()
+    data = held(page_of(rec))
+    assert [row[0] for row in data["events"]] == [row[0] for row in rec.rows]
+    assert [m["path"] for m in data["modules"]] == [m["path"] for m in rec.modules]
+    assert {v["name"] for v in data["names"].values() if v["role"] == "parameter"} == set(rec.parameters)
+    norms = [row[2] for row in data["values"] if len(row) > 1]
+    measured = [rec.value(n).norm for n, row in enumerate(data["values"]) if len(row) > 1]
+    np.testing.assert_allclose(np.array(norms, float), measured, rtol=1e-4)
+    texts = [text for *_, text in data["sites"]]
+    assert "return x + self.down(self.act(self.up(self.norm(x))))" in texts
+
+
+def test_the_page_of_a_saved_recording_is_that_of_the_live_one(tmp_path: Path) -> None:
+    _, rec = step_of()
+    rec.save(tmp_path / "run.trace")
+    live, read = held(page_of(rec)), held(page_of(load(tmp_path / "run.trace")))
+    assert live.keys() == read.keys()
+    for name in ("sites", "values", "vertices", "groups", "graphs", "ofNode", "tensors", "nodes"):
+        assert live[name] == read[name], name
+
+
+def test_a_saved_recording_shows_its_own_source_lines_not_this_machines(tmp_path: Path) -> None:
+    secret = tmp_path / "secret.py"
+    secret.write_text("password = 'hunter2'\n")
+    _, rec = step_of()
+    rec.save(tmp_path / "run.trace")
+    lines = [json.loads(line) for line in (tmp_path / "run.trace").read_text().splitlines()]
+    for line in lines:
+        if line["kind"] == "site":
+            line.update(file=str(secret), line=1, text="as recorded")
+    (tmp_path / "run.trace").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert {site[3] for site in held(page_of(load(tmp_path / "run.trace")))["sites"]} == {"as recorded"}
+
+
+def test_sizes() -> None:
+    """The page without data stays under 200 KB, that of a transformer's step under 400 KB."""
+    model = nn.TransformerEncoder(nn.TransformerEncoderLayer(16, 2, 32, batch_first=True), 4)
+    with record(model) as rec:
+        model(torch.randn(2, 5, 16)).sum().backward()
+    assert len(TEMPLATE.read_bytes()) < 200 * KB
+    assert len(page_of(rec).encode()) < 400 * KB
+
+
+def test_to_html_replaces_a_file_as_a_whole(tmp_path: Path) -> None:
+    _, rec = step_of(blocks=1)
+    rec.to_html(tmp_path / "trace.html", title="a <b> & c")
+    page = (tmp_path / "trace.html").read_text(encoding="utf-8")
+    assert "<title>a &lt;b&gt; &amp; c</title>" in page
+    assert os.listdir(tmp_path) == ["trace.html"]
+    with pytest.raises(OSError):
+        rec.to_html(tmp_path / "missing" / "trace.html")
+
+
+def test_the_page_names_no_address_and_forbids_the_network() -> None:
+    page = TEMPLATE.read_text(encoding="utf-8")
+    assert "default-src 'none'" in page
+    addresses = set(re.findall(r"https?://[^\s\"'`)]+", page)) - {
+        "http://www.w3.org/2000/svg", "http://www.w3.org/1998/Math/MathML", "http://www.w3.org/1999/xhtml"}
+    assert addresses == set()
+
+
+def test_a_notebook_shows_tables_and_on_request_the_page() -> None:
+    model, rec = step_of(blocks=1)
+    shown = rec._repr_html_()
+    assert f"<td style=\"text-align:left\">{np.linalg.norm(model[0].weight.grad.numpy()):.4g}</td>" in shown
+    assert "<td style=\"text-align:left\">halve</td>" in shown
+    frame = rec.view(height=300)._repr_html_()
+    assert frame.startswith('<iframe sandbox="allow-scripts"') and "height:300px" in frame
+    assert frame.count("<") == 2                                        # the page inside is one escaped attribute
+    with pytest.raises(ValueError, match="height must be a positive number of pixels, not 0"):
+        rec.view(0)
+
+
+def test_the_committed_page_is_what_viewer_builds(tmp_path: Path) -> None:
+    if shutil.which("node") is None:
+        pytest.skip("node is not installed")
+    shutil.copytree(ROOT / "viewer", tmp_path / "viewer", ignore=shutil.ignore_patterns("node_modules"))
+    here = {"cwd": tmp_path / "viewer", "check": True, "timeout": 120}
+    subprocess.run(["npm", "ci", "--ignore-scripts", "--prefer-offline", "--no-update-notifier"], **here)
+    subprocess.run(["node", "build.mjs", str(tmp_path / "viewer.html")], **here)
+    built = (tmp_path / "viewer.html").read_bytes()
+    assert built == (ROOT / "src" / "retrograd" / "microscope" / "viewer.html").read_bytes(), "run: npm run build"
+    assert built == TEMPLATE.read_bytes()                               # the wheel has it, too
+
+
+# -- in the browser
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    driver = shutil.which("chromedriver")
+    if browser is None or driver is None:
+        what = "Chromium and its driver are not installed (Debian: chromium, chromium-driver)"
+        if os.environ.get("RETROGRAD_REQUIRE_BROWSER") == "1":
+            pytest.fail(what)
+        pytest.skip(what)
+    from selenium import webdriver
+
+    options = webdriver.ChromeOptions()
+    options.binary_location = browser
+    for argument in ("--headless=new", "--window-size=1400,1200", "--no-first-run", "--disable-background-networking"):
+        options.add_argument(argument)
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        options.add_argument("--no-sandbox")                            # Chromium's own cannot be had as root
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    found = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
+    found.set_page_load_timeout(60)
+    light = [{"name": "prefers-color-scheme", "value": "light"}]
+    found.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": light})
+    yield found
+    found.quit()
+
+
+class Page:
+    """A recording's page, open in the browser."""
+
+    def __init__(self, chromium: Any, rec: Recording, folder: Path) -> None:
+        self.chromium = chromium
+        self.requests: list[str] = []
+        rec.to_html(folder / "trace.html")
+        self.address = (folder / "trace.html").as_uri()
+        self.complaints()
+        chromium.get(self.address)
+        self.wait("document.documentElement.dataset.ready === 'true'")
+
+    def js(self, code: str, *arguments: Any) -> Any:
+        return self.chromium.execute_script(code, *arguments)
+
+    def wait(self, condition: str) -> None:
+        from selenium.webdriver.support.ui import WebDriverWait
+        WebDriverWait(self.chromium, 20, poll_frequency=0.02).until(lambda _: self.js(f"return {condition}"), condition)
+
+    def keys(self, *keys: str) -> None:
+        from selenium.webdriver.common.action_chains import ActionChains
+        for key in keys:
+            ActionChains(self.chromium).send_keys(key).perform()
+        self.settle()
+
+    def settle(self) -> None:
+        """Until what was asked for is drawn."""
+        self.chromium.execute_async_script(
+            "const done = arguments[0]; setTimeout(() => requestAnimationFrame(() => setTimeout(done, 0)), 0)")
+
+    def click(self, selector: str) -> None:
+        self.chromium.find_element("css selector", selector).click()
+        self.settle()
+
+    def text(self, selector: str) -> str:
+        return self.js("return document.querySelector(arguments[0])?.innerText ?? ''", selector)
+
+    def rows(self) -> list[str]:
+        """The outline's rows in sight: name, then the norm if there is one."""
+        return self.js("""return [...document.querySelectorAll('[role=treeitem]')]
+                          .map(row => row.innerText.replace(/\\s+/g, ' ').trim())""")
+
+    def step(self) -> tuple[int, int]:
+        at, of = self.text("[data-testid=step]").split(" of ")
+        return int(at), int(of)
+
+    def colours(self) -> set[int]:
+        """Which colours the graph's canvas has."""
+        return set(self.js("""
+            const canvas = document.querySelector('.graph canvas');
+            const data = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
+            const found = new Set();
+            for (let i = 0; i < data.length; i += 4) found.add(data[i] * 65536 + data[i + 1] * 256 + data[i + 2]);
+            return [...found]"""))
+
+    def complaints(self) -> list[str]:
+        """Console messages, and requests beyond the page itself, since the last call."""
+        found = [entry["message"] for entry in self.chromium.get_log("browser")]
+        for entry in self.chromium.get_log("performance"):
+            message = json.loads(entry["message"])["message"]
+            if message["method"] == "Network.requestWillBeSent":
+                address = message["params"]["request"]["url"]
+                if address != getattr(self, "address", None):
+                    found.append(f"asked for {address}")
+        return [text for text in found if "willReadFrequently" not in text]     # of colours()
+
+
+@pytest.fixture
+def open_page(chromium: Any, tmp_path: Path) -> Iterator[Any]:
+    pages: list[Page] = []
+
+    def open_it(rec: Recording) -> Page:
+        pages.append(Page(chromium, rec, tmp_path))
+        return pages[-1]
+
+    yield open_it
+    for page in pages:
+        assert page.complaints() == []
+
+
+def digits(text: str) -> float:
+    return float(text.replace("\u2212", "-"))
+
+
+def norms(page: Page) -> dict[str, str]:
+    return {name: norm for name, _, norm in (row.rpartition(" ") for row in page.rows()) if name}
+
+
+def test_it_opens_with_the_modules_closed(open_page: Any) -> None:
+    _, rec = step_of()
+    page = open_page(rec)
+    assert [row.split()[0] for row in page.rows()] == [
+        "input", "Sequential", "0", "1", "2", "3", "log_softmax", "nll_loss"]
+    assert len(page.colours()) > 20                                     # something is drawn
+    assert "This recording" in page.text("aside")
+    assert "halve" in page.text("aside")
+
+
+def test_a_module_opens_and_closes(open_page: Any) -> None:
+    _, rec = step_of()
+    page = open_page(rec)
+    closed = page.rows()
+    before = page.colours()
+    page.js("document.querySelectorAll('[role=treeitem]')[3].querySelector('.twist').click()")
+    page.settle()
+    opened = [row.split()[0] for row in page.rows()]
+    assert opened[3:9] == ["1", "norm", "up", "act", "down", "add"]
+    assert page.colours() != before
+    page.js("document.querySelectorAll('[role=treeitem]')[3].querySelector('.twist').click()")
+    page.settle()
+    assert page.rows() == closed
+
+
+def test_stepping_shows_gradients_as_they_arrive(open_page: Any) -> None:
+    from selenium.webdriver.common.keys import Keys
+
+    model, rec = step_of(blocks=1)
+    page = open_page(rec)
+    total = page.step()[1]
+    steps = [e for e in rec.events if e.kind not in ("enter", "exit", "note")]
+    assert total == len(steps)
+    page.keys("e", Keys.HOME)
+    assert page.step() == (1, total)
+    assert page.rows().count("weight") == sum(name.endswith("weight") for name in rec.parameters)   # none has a norm
+    page.keys("b")
+    assert page.step()[0] == 1 + next(i for i, e in enumerate(steps) if e.kind == "begin")
+    first = next(i for i, e in enumerate(steps) if e.kind == "accumulate")
+    page.keys(*[Keys.ARROW_RIGHT] * (first + 1 - page.step()[0]))
+    assert page.step()[0] == first + 1
+    parameter = dict(model.named_parameters())[rec.name_of_tensor(steps[first].tensor)]
+    assert "gradient arrives" in page.text(".now") and rec.name_of_tensor(steps[first].tensor) in page.text(".now")
+    shown = [digits(row.split()[1]) for row in page.rows() if re.match(r"(weight|bias) ", row)]
+    assert shown == [pytest.approx(np.linalg.norm(parameter.grad.numpy()), rel=1e-3)]
+    page.keys(Keys.ARROW_LEFT)
+    assert not any(re.match(r"(weight|bias) ", row) for row in page.rows())
+    page.keys(Keys.END)
+    assert page.step() == (total, total)
+    assert sum(bool(re.match(r"(weight|bias) ", row)) for row in page.rows()) == len(rec.parameters)
+
+
+def test_playing_goes_on_to_the_end_and_stops(open_page: Any) -> None:
+    from selenium.webdriver.common.keys import Keys
+
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    with record(engine="retrograd") as rec:
+        (x * x).sum().backward()
+    page = open_page(rec)
+    page.keys(Keys.END, Keys.SPACE)
+    page.wait("document.querySelector('[aria-label=Pause]')")
+    page.wait("document.querySelector('[aria-label=Play]')")
+    assert page.step()[0] == page.step()[1]
+
+
+def test_search_finds_a_parameter_and_shows_its_account(open_page: Any) -> None:
+    from selenium.webdriver.common.keys import Keys
+
+    model, rec = step_of()
+    page = open_page(rec)
+    page.keys("/", "0.weight")
+    assert page.text("[role=option][aria-selected=true] .name") == "0.weight"
+    page.keys(Keys.ENTER)
+    account = page.text("aside")
+    assert "parameter, 4\u00d73 float32" in account
+    assert "halve: It returned another value." in account
+    assert "pass 1: accumulated" in account and "SGD.step" in account
+    table = page.js("""return [...document.querySelectorAll('.entry')].map(e => [...e.querySelectorAll('tbody tr')]
+                       .map(r => [...r.children].map(c => c.innerText)))""")
+    hook, accumulate, _ = table
+    norm = np.linalg.norm(model[0].weight.grad.numpy())
+    assert digits(hook[0][2]) == pytest.approx(2 * norm, rel=1e-3)
+    assert digits(hook[1][2]) == pytest.approx(norm, rel=1e-3)
+    assert accumulate[0] == ["had", "none"]
+    assert digits(accumulate[2][2]) == pytest.approx(norm, rel=1e-3)
+    assert page.js("return document.querySelector('.row.chosen').innerText").startswith("weight")
+
+
+def test_search_says_when_there_is_nothing(open_page: Any) -> None:
+    page = open_page(step_of(blocks=1)[1])
+    page.keys("/", "no such thing")
+    assert page.text(".found") == "nothing found"
+
+
+def test_the_outline_and_the_timeline_work_by_keyboard(open_page: Any) -> None:
+    from selenium.webdriver.common.keys import Keys
+
+    page = open_page(step_of()[1])
+    page.js("document.querySelector('[role=tree]').focus()")
+    page.keys(Keys.HOME, Keys.ARROW_DOWN, Keys.ARROW_LEFT)
+    assert page.js("return document.querySelector('.row.chosen').getAttribute('aria-expanded')") == "false"
+    page.keys(Keys.ARROW_RIGHT)
+    assert page.js("return document.querySelector('.row.chosen').getAttribute('aria-expanded')") == "true"
+    chosen = page.js("return document.querySelector('.row.chosen').id")
+    assert page.js("return document.querySelector('[role=tree]').getAttribute('aria-activedescendant')") == chosen
+    page.js("document.querySelector('[role=slider]').focus()")
+    page.keys(Keys.HOME)
+    slider = "return document.querySelector('[role=slider]').getAttribute(arguments[0])"
+    assert page.js(slider, "aria-valuenow") == "1"
+    page.keys(Keys.ARROW_RIGHT)
+    assert page.js(slider, "aria-valuenow") == "2"
+    assert page.js(slider, "aria-valuetext").startswith("op: ")
+    page.keys("?")
+    assert page.js("return document.querySelector('dialog').open") is True
+    page.keys(Keys.ESCAPE)
+    assert page.js("return document.querySelector('dialog').open") is False
+
+
+def test_every_control_has_a_name(open_page: Any) -> None:
+    page = open_page(step_of()[1])
+    tree = page.chromium.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]
+    roles: dict[str, list[str]] = {}
+    for node in tree:
+        if not node.get("ignored"):
+            roles.setdefault(node["role"]["value"], []).append(node.get("name", {}).get("value", ""))
+    for role in ("button", "tree", "treeitem", "slider", "image", "combobox", "toolbar", "navigation", "complementary"):
+        assert roles.get(role) or roles.get({"combobox": "searchbox"}.get(role, role)), role
+        assert all(roles.get(role, ["x"])), (role, roles[role])
+
+
+def test_a_click_in_the_graph_selects_what_is_there(open_page: Any) -> None:
+    from selenium.webdriver.common.action_chains import ActionChains
+
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    with record(engine="retrograd") as rec:
+        x.exp()
+    page = open_page(rec)
+    canvas = page.chromium.find_element("css selector", ".graph canvas")
+    # a pill above a box in the middle of the pane
+    ActionChains(page.chromium).move_to_element_with_offset(canvas, 0, 25).click().perform()
+    page.settle()
+    assert page.text("aside section:nth-of-type(2) h2") == "exp"
+    ActionChains(page.chromium).move_to_element_with_offset(canvas, 300, 0).click().perform()
+    page.settle()
+    assert "This recording" in page.text("aside")
+
+
+def test_light_and_dark(open_page: Any) -> None:
+    page = open_page(step_of(blocks=1)[1])
+    light = page.js("return getComputedStyle(document.body).backgroundColor")
+    page.keys("t")
+    dark = page.js("return getComputedStyle(document.body).backgroundColor")
+    assert brightness(light) > 200 and brightness(dark) < 60
+    media = {"features": [{"name": "prefers-color-scheme", "value": "dark"}]}
+    page.keys("t")
+    page.js("delete document.documentElement.dataset.theme")
+    page.chromium.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
+    assert page.js("return getComputedStyle(document.body).backgroundColor") == dark
+    media["features"][0]["value"] = "light"
+    page.chromium.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
+
+
+def brightness(colour: str) -> float:
+    return sum(map(float, re.findall(r"[\d.]+", colour)[:3])) / 3
+
+
+HOSTILE = "<img src=x onerror=\"window.hit=1\"><script>window.hit=1</script></script>{{x}}&lt;%%DATA%%"
+
+
+def test_what_a_stranger_wrote_is_text(open_page: Any, tmp_path: Path) -> None:
+    """Each text of a recording's file is replaced by markup: none of it becomes an element."""
+    _, rec = step_of(blocks=1)
+    rec.save(tmp_path / "run.trace")
+    lines = [json.loads(line) for line in (tmp_path / "run.trace").read_text().splitlines()]
+    for line in lines:
+        if line["kind"] == "header":
+            line.update(argv=[HOSTILE], engine=HOSTILE, versions={HOSTILE: HOSTILE}, python=HOSTILE, error=HOSTILE)
+        for name in ("file", "function", "text", "type", "on", "dtype", "error"):
+            if isinstance(line.get(name), str) or (name == "error" and "error" in line):
+                line[name] = HOSTILE
+        if line["kind"] in ("op", "graph", "registration", "tensor") and "name" in line:
+            line["name"] = HOSTILE + line["name"]
+        if "names" in line:
+            line["names"] = [HOSTILE + name for name in line["names"]]
+        if line["kind"] == "module":
+            line["path"] += HOSTILE
+        if line["kind"] == "end-of-file":
+            line.update(notes=[HOSTILE], dropped={HOSTILE: 3})
+    (tmp_path / "run.trace").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    read = load(tmp_path / "run.trace")
+    page = open_page(read)
+    from selenium.webdriver.common.keys import Keys
+    page.keys("e", Keys.HOME)
+    tags = set()
+    for _ in range(page.step()[1]):
+        page.js("document.querySelector('aside section:first-of-type .go')?.click()")
+        page.keys(Keys.ARROW_RIGHT)
+        tags |= set(page.js("return [...document.querySelectorAll('img, iframe, object, script, svg')].map(e => e.tagName)"))
+    assert tags == {"SCRIPT"} and page.js("return document.scripts.length") == 2
+    page.keys("/", "onerror", Keys.ENTER, Keys.ESCAPE)
+    assert page.js("return window.hit") is None
+    assert "<img src=x onerror=" in page.text("aside")
+    shown = read._repr_html_()
+    assert "<img" not in shown and "<script" not in shown and "&lt;img" in shown
+
+
+def test_a_damaged_page_says_so(chromium: Any, tmp_path: Path) -> None:
+    page = Page(chromium, step_of(blocks=1)[1], tmp_path)
+    text = (tmp_path / "trace.html").read_text(encoding="utf-8")
+    start = text.index('id="data">') + 300
+    (tmp_path / "cut.html").write_text(text[:start] + text[text.index("</script>", start):], encoding="utf-8")
+    chromium.get((tmp_path / "cut.html").as_uri())
+    assert page.text("#app").startswith("This page's recording cannot be read:")
+    page.complaints()
+
+
+def test_odd_numbers_are_marked(open_page: Any) -> None:
+    x = torch.tensor([0.0, 1.0], requires_grad=True)
+    with record(engine="retrograd") as rec:
+        (x.sqrt() * x).sum().backward(torch.tensor(math.inf))
+    page = open_page(rec)
+    assert "The first NaN or inf is in" in page.text("aside")
+
+
+def test_several_iterations_and_passes(open_page: Any) -> None:
+    """Each pass starts afresh: a parameter shows what the pass at the cursor left in .grad."""
+    from selenium.webdriver.common.keys import Keys
+
+    w = nn.Parameter(torch.tensor([2.0]))
+    optimizer = torch.optim.SGD([w], lr=0.0)
+    with record(engine="retrograd") as rec:
+        for scale in (3.0, 4.0):
+            optimizer.zero_grad()
+            (w * scale).sum().backward()
+    page = open_page(rec)
+    steps = [e for e in rec.events if e.kind not in ("enter", "exit", "note")]
+    seen = []
+    page.keys(Keys.HOME)
+    for event in steps:
+        if event.kind == "end" or event.kind == "zero":
+            page.js("document.querySelectorAll('[role=treeitem]')[0].click()")
+            pills = [row for row in page.rows() if row.startswith("input")]
+            seen.append(pills[0].split()[2:] if pills else None)
+        page.keys(Keys.ARROW_RIGHT)
+    assert seen in ([[], ["3"], [], ["4"]], [["3"], [], ["4"]])
+
+
+def test_a_large_graph_is_usable(open_page: Any) -> None:
+    """20,000 operations: opens, steps, finds; the page holds only the rows in sight."""
+    from selenium.webdriver.common.keys import Keys
+
+    x = torch.ones(2, requires_grad=True)
+    with record(engine="retrograd") as rec:
+        y = x
+        for i in range(10_000):
+            y = y * 0.5 if i % 2 else y + x
+        y.sum().backward()
+    assert sum(row[0] in ("op", "node") for row in rec.rows) > 20_000
+    page = open_page(rec)
+    assert len(page.rows()) < 100
+    page.keys(Keys.HOME, Keys.ARROW_RIGHT)
+    assert page.step()[0] == 2
+    page.keys("/", "SumBackward", Keys.ENTER)
+    assert page.text("aside section:nth-of-type(2) h2") == "sum"
