@@ -22,10 +22,13 @@ class Job:
         self.found: Any = None
         self.error: Any = None
         self.finished: bool = False
+        self.taken: Any = threading.Lock()
         self.over: Any = threading.Lock()       # not join(), which gives a running thread up when Ctrl-C interrupts it
         self.over.acquire()
 
     def run(self) -> None:
+        if not self.taken.acquire(False):       # started twice: see wait()
+            return
         modes.state.it = self.it
         self.it.threads.append(threading.get_ident())
         try:
@@ -45,8 +48,6 @@ def elsewhere(it: State, function: Any, args: tuple[Any, ...]) -> Any:
     interrupted = False
     it.depth = 0
     try:
-        thread: Any = threading.Thread(target=contextvars.copy_context().run, args=(job.run,), daemon=True)
-        thread.start()
         interrupted = wait(job, it)
     finally:
         it.depth = depth
@@ -60,11 +61,18 @@ def elsewhere(it: State, function: Any, args: tuple[Any, ...]) -> Any:
 
 
 def wait(job: Job, it: State) -> bool:
-    """Until the job is over; -> did Ctrl-C come?"""
+    """Start the job and wait until it is over; -> did Ctrl-C come?"""
+    context: Any = contextvars.copy_context()
+    thread: Any = None
+    started = False
     interrupted = False
-    while not job.finished:
+    while not job.finished and (not started or thread.is_alive()):
         try:
-            job.over.acquire()
+            if not started:                     # again, if Ctrl-C comes in the middle of it
+                thread = threading.Thread(target=context.copy().run, args=(job.run,), daemon=True)
+                thread.start()
+                started = True
+            job.over.acquire(True, 1.0)         # seconds; then look whether Ctrl-C ended the thread itself
         except KeyboardInterrupt:               # it arrives here, and is meant for the thread that works
             interrupted = True
             interrupt(job, it)
