@@ -18,6 +18,10 @@ LIKE_A_LIST = "ModuleList.insert puts modules where list.insert would"
 NOT_SAVED = "A few ops save other tensors, or in another order, than PyTorch: hooks on saved tensors see those"
 RETAINED = "retain_grad of the second output of a node, once that is edited in place: PyTorch keeps another tensor's gradient"
 AS_IT_IS = "Nodes show a dim counted from the end, or a correction left out, as the number that it stands for"
+NO_FAST_PATH = (
+    "Transformer layers compute in inference what they compute in training: PyTorch's fast path for it leaves padded places 0 "
+    "and takes a mask of weights for one of flags"
+)
 MISLEADING = "PyTorch's message is misleading; ours names the cause"
 
 
@@ -533,6 +537,21 @@ DEVIATIONS: tuple[Deviation, ...] = (
         "supported. Write the update as tensor operations (p - lr * g) on gradients from autograd.grad(..., "
         "create_graph=True).",
         "Optimizers work outside the graph: differentiable=True is refused, with what to do instead",
+    ),
+    Deviation(
+        "module_deviations",
+        r"^(\[an encoder in inference gives zeros at padded places\]) -> True\n    warn UserWarning: The PyTorch API of "
+        r"nested tensors .*$",
+        r"\1 -> False",
+        NO_FAST_PATH,
+        regex=True,
+    ),
+    T(
+        "module_deviations",
+        "a mask of weights beside padding gives nan in inference",
+        "-> True",
+        "-> False",
+        NO_FAST_PATH,
     ),
     T(
         "module_deviations",

@@ -96,3 +96,23 @@ file = io.BytesIO()
 torch.save(net(), file)
 file.seek(0)
 T("a whole module in a file", lambda: ended(lambda: torch.load(file, weights_only=False)))
+
+layer = nn.TransformerEncoderLayer(4, 2, 8, dropout=0.0, batch_first=True)
+encoder = nn.TransformerEncoder(layer, 1).eval()
+x = torch.ones(2, 3, 4)
+padding = torch.tensor([[False, False, True], [False, False, False]])
+
+
+def zeros_at_padding():
+    with torch.no_grad():
+        return bool((encoder(x, src_key_padding_mask=padding)[0, 2] == 0).all())
+
+
+def weighted_mask():
+    with torch.no_grad():
+        bias = torch.arange(9.0).view(3, 3) / 9
+        return bool(layer.eval()(x, src_mask=bias, src_key_padding_mask=padding.float()).isnan().any())
+
+
+T("an encoder in inference gives zeros at padded places", zeros_at_padding)
+T("a mask of weights beside padding gives nan in inference", weighted_mask)

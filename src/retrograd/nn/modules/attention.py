@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Any
 
 from ..._functions import create, join
@@ -14,14 +15,18 @@ from .linear import NonDynamicallyQuantizableLinear
 __all__ = ["MultiheadAttention"]
 
 
-def additive(mask: Any, name: str, like: Any) -> Any:
-    """A mask to add to scores: bool True becomes -inf; None stays None."""
+def additive(mask: Any, name: str, like: Any, other: Any = None, other_name: str = "") -> Any:
+    """A mask to add to scores: bool True becomes -inf; None stays None.  A warning when `other` has another dtype."""
     if mask is None:
         return None
+    if not mask.is_floating_point() and str(mask.dtype) != "torch.bool":
+        raise AssertionError(f"only bool and floating types of {name} are supported")
+    if other is not None and other.dtype != mask.dtype:
+        warnings.warn(
+            f"Support for mismatched {name} and {other_name} is deprecated. Use same type for both instead.",
+            UserWarning, stacklevel=5)
     if mask.is_floating_point():
         return mask
-    if str(mask.dtype) != "torch.bool":
-        raise AssertionError(f"only bool and floating types of {name} are supported")
     return create.zeros(mask.shape, dtype=like.dtype).masked_fill_(mask, float("-inf"))
 
 
@@ -106,12 +111,15 @@ class MultiheadAttention(Module):
         self, query: Any, key: Any, value: Any, key_padding_mask: Any = None, need_weights: bool = True,
         attn_mask: Any = None, average_attn_weights: bool = True, is_causal: bool = False,
     ) -> tuple[Any, Any]:
-        """is_causal says that attn_mask is the causal mask, which must be given with it."""
+        """is_causal says that attn_mask, which must come with it, is the causal mask: it may then not be looked at."""
         batched = self._check_dims(query, key, value, key_padding_mask, attn_mask)
         if is_causal and attn_mask is None:
-            raise RuntimeError("Need attn_mask if specifying the is_causal hint.")
-        padding = additive(key_padding_mask, "key_padding_mask", query)
-        mask = additive(attn_mask, "attn_mask", query)
+            raise RuntimeError(
+                "Need attn_mask if specifying the is_causal hint. You may use the Transformer module method "
+                "`generate_square_subsequent_mask` to create this mask.")
+        padding = additive(key_padding_mask, "key_padding_mask", query, attn_mask, "attn_mask")
+        is_causal = is_causal and padding is None and not need_weights
+        mask = None if is_causal else additive(attn_mask, "attn_mask", query)
         if not batched:
             query, key, value = query.unsqueeze(1), key.unsqueeze(1), value.unsqueeze(1)
             padding = None if padding is None else padding.unsqueeze(0)
@@ -153,9 +161,10 @@ class MultiheadAttention(Module):
             mask, padding = self._one_more(mask, padding)
         src = k.shape[1]
         if padding is not None:
-            if tuple(padding.shape) != (batch, src):
-                raise AssertionError(
-                    f"expecting key_padding_mask shape of {(batch, src)}, but got {padding.shape}")
+            for i, want in enumerate((batch, src)):
+                if padding.shape[i] != want:
+                    raise AssertionError(
+                        f"Expected key_padded_mask.shape[{i}] to be {want}, but got {padding.shape[i]}")
             padding = padding.view(batch, 1, 1, src).expand(-1, heads, -1, -1).reshape(batch * heads, 1, src)
             mask = padding if mask is None else mask + padding
         drop = self.dropout if self.training else 0.0
@@ -174,10 +183,10 @@ class MultiheadAttention(Module):
                 else:
                     mask = mask.view(batch, heads, -1, src)
             q, k, v = (t.view(batch, heads, t.shape[1], each) for t in (q, k, v))
-            output = F.scaled_dot_product_attention(q, k, v, mask, drop)
+            output = F.scaled_dot_product_attention(q, k, v, mask, drop, is_causal)
             output = output.permute(2, 0, 1, 3).reshape(batch * tgt, width)
             weights = None
-        output = F.linear(output, self.out_proj.weight, self.out_proj.bias)     # hooks of out_proj do not fire, as in PyTorch
+        output = F.linear(output, self.out_proj.weight, self.out_proj.bias)     # its hooks do not fire in PyTorch either
         return output.view(tgt, batch, width), weights
 
     def _project(self, query: Any, key: Any, value: Any) -> Any:
@@ -231,6 +240,10 @@ class MultiheadAttention(Module):
             raise AssertionError(
                 f"For {kind} `query`, expected `attn_mask` to be `None`, 2-D or 3-D but found {mask.dim()}-D tensor "
                 "instead")
+        if mask is not None and dims == 2 and mask.dim() == 3:
+            want = (self.num_heads, query.shape[0], key.shape[0])
+            if tuple(mask.shape) != want:
+                raise AssertionError(f"Expected `attn_mask` shape to be {want} but got {mask.shape}")
         return bool(dims == 3)
 
     def _misfit(self, query: Any, key: Any, value: Any, *rest: Any) -> str | None:

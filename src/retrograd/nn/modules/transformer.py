@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -9,7 +10,8 @@ from ..._functions import create
 from .. import functional as F
 from ..init import xavier_uniform_
 from ..module import Module
-from .activation import MultiheadAttention
+from .activation import GELU, MultiheadAttention, ReLU
+from .attention import additive
 from .container import ModuleList
 from .dropout import Dropout
 from .linear import Linear
@@ -49,6 +51,25 @@ def _detect_is_causal_mask(mask: Any, is_causal: bool | None, size: int | None) 
 def _length(src: Any, batch_first: bool) -> int | None:
     """The sequence length."""
     return int(src.size(0) if src.dim() == 2 or not batch_first else src.size(1))
+
+
+def _not_nested(layer: Any) -> str:
+    """Why PyTorch would not use nested tensors, which speed up padded batches there."""
+    if not isinstance(layer, TransformerEncoderLayer):
+        return "encoder_layer was not TransformerEncoderLayer"
+    attention = layer.self_attn
+    reasons = (
+        (layer.norm_first, "encoder_layer.norm_first was True"),
+        (not attention.batch_first,
+         "encoder_layer.self_attn.batch_first was not True(use batch_first for better inference performance)"),
+        (not attention._qkv_same_embed_dim, "encoder_layer.self_attn._qkv_same_embed_dim was not True"),
+        (attention.in_proj_bias is None, "encoder_layer.self_attn was passed bias=False"),
+        (layer.activation not in (F.relu, F.gelu) and not isinstance(layer.activation, (ReLU, GELU)),
+         "encoder_layer.activation_relu_or_gelu was not True"),
+        (layer.norm1.eps != layer.norm2.eps, "encoder_layer.norm1.eps was not equal to encoder_layer.norm2.eps"),
+        (attention.num_heads % 2 == 1, "encoder_layer.self_attn.num_heads is odd"),
+    )
+    return next((text for holds, text in reasons if holds), "")
 
 
 class _Layer(Module):
@@ -98,6 +119,8 @@ class TransformerEncoderLayer(_Layer):
     def forward(
         self, src: Any, src_mask: Any = None, src_key_padding_mask: Any = None, is_causal: bool = False,
     ) -> Any:
+        src_key_padding_mask = additive(src_key_padding_mask, "src_key_padding_mask", src, src_mask, "src_mask")
+        src_mask = additive(src_mask, "src_mask", src)
         x = src
         if self.norm_first:
             x = x + self._sa_block(self.norm1(x), src_mask, src_key_padding_mask, is_causal)
@@ -189,12 +212,19 @@ class TransformerEncoder(Module):
         self.norm = norm
         self.enable_nested_tensor = enable_nested_tensor
         self.use_nested_tensor = False
+        why = _not_nested(encoder_layer)
+        if enable_nested_tensor and why:
+            warnings.warn(
+                f"enable_nested_tensor is True, but self.use_nested_tensor is False because {why}", UserWarning,
+                stacklevel=2)
         self.mask_check = mask_check
 
     def forward(
         self, src: Any, mask: Any = None, src_key_padding_mask: Any = None, is_causal: bool | None = None,
     ) -> Any:
         """is_causal None: look whether mask is the causal one."""
+        src_key_padding_mask = additive(src_key_padding_mask, "src_key_padding_mask", src, mask, "mask")
+        mask = additive(mask, "mask", src)
         output = src
         first = self.layers[0] if len(self.layers) else None
         batch_first = getattr(getattr(first, "self_attn", None), "batch_first", False)
