@@ -46,9 +46,9 @@ def step_of(blocks: int = 2, wide: int = 4) -> tuple[Any, Recording]:
     model = nn.Sequential(nn.Linear(3, wide), *[Block(wide) for _ in range(blocks)], nn.Linear(wide, 2))
     model[0].weight.register_hook(halve)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    x, y = torch.randn(5, 3), torch.tensor([0, 1, 0, 1, 1])
     with record(model) as rec:
-        loss = nn.functional.cross_entropy(model(torch.randn(5, 3)), torch.tensor([0, 1, 0, 1, 1]))
-        loss.backward()
+        nn.functional.cross_entropy(model(x), y).backward()
         optimizer.step()
     return model, rec
 
@@ -267,7 +267,7 @@ def test_it_opens_with_the_modules_closed(open_page: Any) -> None:
     _, rec = step_of()
     page = open_page(rec)
     assert [row.split()[0] for row in page.rows()] == [
-        "input", "Sequential", "0", "1", "2", "3", "log_softmax", "nll_loss"]
+        "input", "input", "Sequential", "0", "1", "2", "3", "log_softmax", "nll_loss"]
     assert len(page.colours()) > 20                                     # something is drawn
     assert "This recording" in page.text("aside")
     assert "halve" in page.text("aside")
@@ -278,12 +278,12 @@ def test_a_module_opens_and_closes(open_page: Any) -> None:
     page = open_page(rec)
     closed = page.rows()
     before = page.colours()
-    page.js("document.querySelectorAll('[role=treeitem]')[3].querySelector('.twist').click()")
+    page.js("document.querySelectorAll('[role=treeitem]')[4].querySelector('.twist').click()")
     page.settle()
     opened = [row.split()[0] for row in page.rows()]
-    assert opened[3:9] == ["1", "norm", "up", "act", "down", "add"]
+    assert opened[4:10] == ["1", "norm", "up", "act", "down", "add"]
     assert page.colours() != before
-    page.js("document.querySelectorAll('[role=treeitem]')[3].querySelector('.twist').click()")
+    page.js("document.querySelectorAll('[role=treeitem]')[4].querySelector('.twist').click()")
     page.settle()
     assert page.rows() == closed
 
@@ -362,7 +362,7 @@ def test_the_outline_and_the_timeline_work_by_keyboard(open_page: Any) -> None:
 
     page = open_page(step_of()[1])
     page.js("document.querySelector('[role=tree]').focus()")
-    page.keys(Keys.HOME, Keys.ARROW_DOWN, Keys.ARROW_LEFT)
+    page.keys(Keys.HOME, Keys.ARROW_DOWN, Keys.ARROW_DOWN, Keys.ARROW_LEFT)
     assert page.js("return document.querySelector('.row.chosen').getAttribute('aria-expanded')") == "false"
     page.keys(Keys.ARROW_RIGHT)
     assert page.js("return document.querySelector('.row.chosen').getAttribute('aria-expanded')") == "true"
