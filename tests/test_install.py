@@ -28,7 +28,7 @@ def test_this_is_the_build_that_make_means_to_test() -> None:
 
 
 def test_one_version() -> None:
-    assert retrograd.__version__ == metadata.version("retrograd")
+    assert retrograd.version.retrograd == metadata.version("retrograd")
 
 
 def test_import_needs_what_is_declared_and_not_the_command_line() -> None:

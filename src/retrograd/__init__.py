@@ -36,6 +36,9 @@ from . import cuda as cuda
 from . import linalg as linalg
 from . import nn as nn
 from . import utils as utils
+from . import version as version
+from ._settings import *  # noqa: F403
+from .version import __version__ as __version__
 from .autograd import (
     enable_grad as enable_grad, inference_mode as inference_mode, is_anomaly_check_nan_enabled as
     is_anomaly_check_nan_enabled, is_anomaly_enabled as is_anomaly_enabled, is_grad_enabled as is_grad_enabled,
@@ -45,10 +48,11 @@ from .autograd import (
 _nodes.dress_all()                              # every op class is loaded now
 _mark_absent(Tensor)
 
-__version__ = "0.1.0"
 inf, nan, pi, e = _math.inf, _math.nan, _math.pi, _math.e
 newaxis = None
-__getattr__ = _module_getattr(__name__, lazy=("microscope", "optim", "serialization"))
+__getattr__ = _module_getattr(
+    __name__, lazy=("amp", "backends", "compiler", "microscope", "optim", "serialization", "special", "testing"),
+    also={"GradScaler": "amp", "autocast": "amp"})
 
 
 def save(obj: _Any, f: _Any, *args: _Any, **kwargs: _Any) -> None:

@@ -23,7 +23,7 @@ def list_facts() -> list[tuple[str, str]]:
     import retrograd
 
     return [
-        ("retrograd", f"{retrograd.__version__} ({Path(retrograd.__file__).parent})"),
+        ("retrograd", f"{retrograd.version.retrograd} ({Path(retrograd.__file__).parent})"),
         ("build", build()),
         ("Python", f"{platform.python_version()} {platform.python_implementation()} ({sys.executable})"),
         ("NumPy", numpy.__version__),

@@ -48,9 +48,9 @@ def main(arguments: list[str]) -> int:
 def answer(found: argparse.Namespace) -> int:
     """Print what the other commands print -> exit status."""
     if found.version:
-        from . import __version__
+        from .version import retrograd
 
-        print(f"retrograd {__version__}")
+        print(f"retrograd {retrograd}")
         return 0
     if found.command == "doctor":
         from ._doctor import report

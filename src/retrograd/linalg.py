@@ -1,8 +1,13 @@
 """torch.linalg: norms, equations, decompositions of (batches of) matrices."""
+from typing import Any
+
+from ._functions._args import tensor as _tensor
+from ._functions.create import ones_like as _ones_like
 from ._functions.decomp import cholesky_ex, eig, eigh, eigvals, eigvalsh, svdvals
 from ._functions.decomp import linalg_cholesky as cholesky
 from ._functions.decomp import linalg_qr as qr
 from ._functions.decomp import linalg_svd as svd
+from ._functions.join import cat as _cat
 from ._functions.linalg import (
     LinAlgError,
     cond,
@@ -25,6 +30,9 @@ from ._functions.linalg import (
     vector_norm,
 )
 from ._functions.linalg import linalg_slogdet as slogdet
+from ._functions.lu import linalg_lu as lu
+from ._functions.lu import linalg_lu_solve as lu_solve
+from ._functions.lu import lu_factor, lu_factor_ex
 from ._functions.products import linalg_cross as cross
 from ._functions.products import matmul, multi_dot, vecdot
 
@@ -33,5 +41,17 @@ __all__ = [
     "inv", "inv_ex", "lstsq", "matmul", "matrix_exp", "matrix_norm", "matrix_power", "matrix_rank", "multi_dot", "norm",
     "pinv", "qr",
     "slogdet", "solve", "solve_ex", "solve_triangular", "svd", "svdvals", "tensorinv", "tensorsolve", "vecdot",
-    "vector_norm",
+    "vector_norm", "lu",
+    "lu_factor", "lu_factor_ex", "lu_solve", "vander",
 ]
+
+
+def vander(x: Any, *, N: Any = None) -> Any:
+    """(..., n, N) powers of the numbers in x (..., n), from the zeroth on."""
+    a: Any = _tensor(x, "linalg_vander", "x")
+    a = a if a.array.ndim else a.unsqueeze(0)
+    n = a.array.shape[-1] if N is None else int(N)
+    if n <= 1:
+        raise RuntimeError("N must be greater than 1.")
+    wide = a.unsqueeze(-1).expand(*a.shape, n - 1)
+    return _cat([_ones_like(wide[..., :1]), wide.cumprod(-1)], -1)

@@ -11,16 +11,17 @@ from .more import MORE
 from .pointwise import POINTWISE
 from .products import PRODUCTS
 from .rare import RARE
+from .rarer import RARER
 from .reductions import REDUCTIONS
 from .shapes import SHAPES
 from .table import Make, Op, S, exact, f64, flatten, is_float, mapped, reference, result_dtypes
 
 __all__ = ["OPS", "Make", "Op", "S", "exact", "f64", "flatten", "is_float", "mapped", "reference", "result_dtypes"]
 
-for _op in LINALG:
+for _op in LINALG + RARER:
     _op.checks = True                                       # of matrices without inverse, or not finite
 for _op in REDUCTIONS:
     _op.picks = _op.name.startswith(("max", "min", "amax", "amin", "median", "cummax", "cummin"))
 
 OPS: list[Op] = ARITHMETIC + COMPARISONS + POINTWISE + REDUCTIONS + SHAPES + PRODUCTS + FUNCTIONAL
-OPS += ACTIVATIONS + GATHERING + ORDERS + MORE + LOSSES + LAYERS + RARE + LINALG
+OPS += ACTIVATIONS + GATHERING + ORDERS + MORE + LOSSES + LAYERS + RARE + RARER + LINALG

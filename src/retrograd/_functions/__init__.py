@@ -9,7 +9,8 @@ from .._tensor import Tensor, seal
 
 FAMILIES = [import_module(f"{__name__}.{name}") for name in (
     "arith", "fromdata", "create", "sampling", "pointwise", "compare", "activation", "loss", "reduce", "shape", "rearrange",
-    "join", "order", "gather", "linalg", "products", "einsum", "decomp", "conv", "pool", "norm", "pad", "embed",
+    "join", "order", "gather", "linalg", "products", "einsum", "decomp", "lu", "conv", "pool", "norm", "pad", "embed", "whole",
+    "windows", "ctc", "grid", "rarer", "place",
 )]
 
 __all__ = []

@@ -25,12 +25,12 @@ from .activation import log_softmax
 from .pointwise import not_implemented, xlogy
 
 __all__ = [
-    "cosine_similarity", "pairwise_distance", "binary_cross_entropy_with_logits", "cosine_embedding_loss",
+    "cosine_similarity", "pairwise_distance", "pdist", "binary_cross_entropy_with_logits", "cosine_embedding_loss",
     "hinge_embedding_loss", "kl_div", "margin_ranking_loss", "triplet_margin_loss", "poisson_nll_loss",
 ]
 FUNCTIONAL = [
     "mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "nll_loss", "cross_entropy", "binary_cross_entropy",
-    "binary_cross_entropy_with_logits", "kl_div", "cosine_similarity", "pairwise_distance", "cosine_embedding_loss",
+    "binary_cross_entropy_with_logits", "kl_div", "cosine_similarity", "pairwise_distance", "pdist", "cosine_embedding_loss",
     "margin_ranking_loss", "triplet_margin_loss", "triplet_margin_with_distance_loss", "poisson_nll_loss",
     "gaussian_nll_loss", "hinge_embedding_loss", "soft_margin_loss", "multi_margin_loss", "multilabel_margin_loss",
     "multilabel_soft_margin_loss",
@@ -661,3 +661,17 @@ def multilabel_soft_margin_loss(
     ndim = y.array.ndim
     y = arith.div(sums.sum_dims(y, (ndim - 1,), False), x.array.shape[-1])
     return reduced(y, kind)
+
+
+def pdist(input: Any, p: float = 2.0) -> Any:
+    """The p-distances of each two rows of input (N, M), as one vector of N (N - 1) / 2: (0, 1), (0, 2), ..., (1, 2), ..."""
+    x: Any = tensor(input, "pdist")
+    if x.array.ndim != 2:
+        raise RuntimeError(f"pdist only supports 2D tensors, got: {x.array.ndim}D")
+    if x.array.dtype.kind not in "fV":
+        raise RuntimeError("pdist only supports floating-point dtypes")
+    if p < 0:
+        raise RuntimeError("pdist only supports non-negative p values")
+    rows, columns = np.triu_indices(x.array.shape[0], 1)
+    gaps = arith.sub(x[wrap(rows.astype(np.int64))], x[wrap(columns.astype(np.int64))])
+    return moment.norm(gaps, p, (1,), False, None)

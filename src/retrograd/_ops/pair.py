@@ -275,6 +275,28 @@ class FminBackward0(Binary):
 
 
 @final
+class NextafterBackward0(Binary):
+    """The next number after a towards b."""
+
+    reads_a = A | B
+
+    def forward(self, a: Array, b: Array) -> Array:
+        if a.dtype.kind != "V":
+            return np.nextafter(a, b)
+        up = a < b                                          # bfloat16: the upper half of a float32, and so its integer
+        bits = a.view(np.int16).astype(np.int32)
+        moved = np.where(a == 0, np.where(up, 1, -32767), np.where(up == (a > 0), bits + 1, bits - 1))
+        y = moved.astype(np.int16).view(a.dtype)
+        return np.where((a != a) | (b != b), a + b, np.where(a == b, b, y))
+
+    def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return choose.where(a == b, 0.0, g)
+
+    def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return create.zeros_like(g)
+
+
+@final
 class MaskedFillBackward1(Binary):
     """a, but b (0-dim) where the mask holds."""
 

@@ -629,6 +629,10 @@ def as_strided(x: TensorBase, view: Array) -> Value:
     return AsStridedBackward0(Region(x.array, view)).run(x)
 
 
+def as_strided_(x: TensorBase, view: Array) -> TensorBase:
+    return AsStridedBackward0(Region(x.array, view)).run_(x)
+
+
 def diagonal(x: Value, offset: int, dim1: int, dim2: int) -> Value:
     return DiagonalBackward0(offset, dim1, dim2).run(x)
 

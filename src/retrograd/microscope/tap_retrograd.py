@@ -38,7 +38,7 @@ class RetrogradTap(Tap):
     """Records retrograd."""
 
     name = "retrograd"
-    version = retrograd.__version__
+    version = retrograd.version.retrograd
 
     def __init__(self, recorder: Recorder) -> None:
         super().__init__(recorder)

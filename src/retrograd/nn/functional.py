@@ -1,4 +1,6 @@
 """torch.nn.functional: what layers compute, as functions.  https://pytorch.org/docs/stable/nn.functional.html"""
+from typing import Any
+
 from .._functions import FAMILIES
 from .._missing import module_getattr
 
@@ -11,3 +13,25 @@ for _family in FAMILIES:
         __all__.append(_public)
 
 __getattr__ = module_getattr(__name__)
+
+
+def multi_head_attention_forward(
+    query: Any, key: Any, value: Any, embed_dim_to_check: int, num_heads: int, in_proj_weight: Any, in_proj_bias: Any,
+    bias_k: Any, bias_v: Any, add_zero_attn: bool, dropout_p: float, out_proj_weight: Any, out_proj_bias: Any,
+    training: bool = True, key_padding_mask: Any = None, need_weights: bool = True, attn_mask: Any = None,
+    use_separate_proj_weight: bool = False, q_proj_weight: Any = None, k_proj_weight: Any = None, v_proj_weight: Any = None,
+    static_k: Any = None, static_v: Any = None, average_attn_weights: bool = True, is_causal: bool = False,
+) -> tuple[Any, Any]:
+    """What nn.MultiheadAttention computes, its parameters given: (output (T, N, E), weights or None)."""
+    from .modules.attention import attend
+
+    if static_k is not None or static_v is not None:
+        raise NotImplementedError("multi_head_attention_forward(): static_k and static_v are not supported; give key and value")
+    return attend(
+        query, key, value, key_padding_mask, need_weights, attn_mask, average_attn_weights, is_causal, training,
+        embed_dim=embed_dim_to_check, num_heads=num_heads, in_proj_weight=in_proj_weight, in_proj_bias=in_proj_bias,
+        bias_k=bias_k, bias_v=bias_v, add_zero_attn=add_zero_attn, dropout=dropout_p, out_weight=out_proj_weight,
+        out_bias=out_proj_bias, weights=(q_proj_weight, k_proj_weight, v_proj_weight) if use_separate_proj_weight else None)
+
+
+__all__.append("multi_head_attention_forward")

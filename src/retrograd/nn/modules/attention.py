@@ -254,4 +254,21 @@ class MultiheadAttention(Module):
         return f"got query, key and value of shapes {shapes}, expected {want[0]}, {want[1]} and {want[2]} features"
 
 
+def attend(query: Any, key: Any, value: Any, padding: Any, need_weights: bool, mask: Any, average: bool, is_causal: bool,
+           training: bool, *, weights: Any, out_weight: Any, out_bias: Any, **given: Any) -> tuple[Any, Any]:
+    """F.multi_head_attention_forward: a layer of tensors that are nobody's parameters."""
+    layer = MultiheadAttention.__new__(MultiheadAttention)
+    Module.__init__(layer)
+    heads, width = given["num_heads"], given["embed_dim"]
+    width = width if isinstance(width, int) else int(width)
+    if width // heads * heads != width:
+        raise AssertionError(f"embed_dim {width} not divisible by num_heads {heads}")
+    q, k, v = (None, None, None) if weights is None else weights
+    vars(layer).update(
+        given, head_dim=width // heads, batch_first=False, kdim=width if k is None else k.shape[-1],
+        vdim=width if v is None else v.shape[-1], _qkv_same_embed_dim=weights is None, q_proj_weight=q, k_proj_weight=k,
+        v_proj_weight=v, training=training, out_proj=lambda x: F.linear(x, out_weight, out_bias))
+    return layer.forward(query, key, value, padding, need_weights, mask, average, is_causal)
+
+
 MultiheadAttention.__module__ = f"{__package__}.activation"

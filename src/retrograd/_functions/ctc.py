@@ -1,0 +1,84 @@
+"""F.ctc_loss: the probability of a labelling summed over all its alignments.   Graves et al. 2006"""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._engine.tensor import TensorBase, wrap
+from .._ops import choose
+from .._ops import ctc as ops
+from .._ops import reduce as sums
+from ._args import tensor
+from .loss import kind_of
+
+__all__ = ["ctc_loss"]
+FUNCTIONAL = ["F_ctc_loss as ctc_loss"]
+
+
+def F_ctc_loss(log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, blank: int = 0, reduction: str = "mean",
+               zero_infinity: bool = False) -> Any:
+    """-log P(target | input) for each of N sequences.
+
+    log_probs (T, N, C) or (T, C)   targets int (N, S), or all one after the other   lengths (N,)
+    "mean" divides by the lengths of the targets first.  zero_infinity: 0 where the target is too long for its input.
+    """
+    return ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, kind_of(reduction), zero_infinity)
+
+
+def lengths(value: Any, name: str) -> Any:
+    if isinstance(value, TensorBase):
+        if value.array.dtype.kind not in "iu":
+            raise RuntimeError(f"{name} must be integral")
+        return value.array.reshape(-1).astype(np.int64)
+    return np.asarray(value, np.int64).reshape(-1)
+
+
+def ctc_loss(log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, blank: int = 0, reduction: int = 1,
+             zero_infinity: bool = False) -> Any:
+    """F.ctc_loss with reduction 0 (none), 1 (mean) or 2 (sum)."""
+    x: Any = tensor(log_probs, "ctc_loss", "log_probs")
+    t: Any = tensor(targets, "ctc_loss", "targets", 2)
+    if x.array.dtype not in (np.dtype(np.float32), np.dtype(np.float64)):
+        raise NotImplementedError(f"\"ctc_loss_cpu\" not implemented for '{x.type()[6:-6]}'")
+    single = x.array.ndim == 2
+    if single:
+        x = x.unsqueeze(1)
+    if x.array.ndim != 3:
+        raise RuntimeError(f"ctc_loss expects log_probs of 2 or 3 dimensions, but got {x.array.ndim}")
+    steps, n, classes = x.array.shape
+    if not 0 <= blank < classes:
+        raise RuntimeError("blank must be in label range")
+    ins, outs = lengths(input_lengths, "input_lengths"), lengths(target_lengths, "target_lengths")
+    for name, found in (("input_lengths", ins), ("target_lengths", outs)):
+        if len(found) != n:
+            raise RuntimeError(f"{name} must be of size batch_size")
+    if ins.size and (ins.max() > steps or ins.min() < 0):
+        at = int(np.flatnonzero((ins > steps) | (ins < 0))[0])
+        if ins[at] < 0:
+            raise RuntimeError("Expected input_lengths to have value at least 0, but got value "
+                               f"{ins[at]} (while checking arguments for ctc_loss_cpu)")
+        raise RuntimeError(f"Expected input_lengths to have value at most {steps}, but got value {ins[at]} (while checking "
+                           "arguments for ctc_loss_cpu)")
+    if single and t.array.ndim == 1 and n == 1:
+        t = t.unsqueeze(0)
+    if t.array.ndim == 1:
+        if t.array.size != outs.sum():
+            raise RuntimeError(
+                f"Expected tensor to have size {outs.sum()} at dimension 0, but got size {t.array.size} for argument #2 "
+                "'targets' (while checking arguments for ctc_loss_cpu)")
+        rows = np.split(t.array, np.cumsum(outs)[:-1]) if n else []
+    else:
+        if outs.size and t.array.shape[1] < outs.max():
+            raise RuntimeError(
+                f"Expected tensor to have size at least {outs.max()} at dimension 1, but got size {t.array.shape[1]} for "
+                "argument #2 'targets' (while checking arguments for ctc_loss_cpu)")
+        rows = [row[:k] for row, k in zip(t.array, outs)]
+    y: Any = ops.CtcLossBackward0([row.astype(np.int64) for row in rows], ins, blank, bool(zero_infinity)).run(x)
+    if zero_infinity:
+        y = choose.where(y.array == np.inf, 0.0, y)
+    if reduction == 1:
+        return (y / wrap(np.maximum(outs, 1).astype(y.array.dtype))).mean()
+    if reduction == 2:
+        return sums.sum(y)
+    return y.squeeze(0) if single else y

@@ -1,0 +1,193 @@
+"""F.affine_grid and F.grid_sample: reading an image at given places.   Jaderberg et al. 2015"""
+from __future__ import annotations
+
+import itertools
+import warnings
+from typing import Any
+
+import numpy as np
+
+from .._engine.tensor import wrap
+from ._args import tensor
+from .gather import gather
+from .pointwise import where
+
+__all__ = ["affine_grid_generator", "grid_sampler"]
+FUNCTIONAL = ["affine_grid", "grid_sample"]
+MODES = ("bilinear", "nearest", "bicubic")
+PADDINGS = ("zeros", "border", "reflection")
+DEFAULT = (
+    "Default {} behavior has changed to align_corners=False since 1.3.0. Please specify align_corners=True if the old "
+    "behavior is desired. See the documentation of {} for details.")
+
+
+def affine_grid(theta: Any, size: Any, align_corners: Any = None) -> Any:
+    """The places (N, *S, d) at which an affine map theta (N, d, d + 1) puts a grid of size (N, C, *S), for grid_sample."""
+    if align_corners is None:
+        warnings.warn(DEFAULT.format("grid_sample and affine_grid", "grid_sample"), stacklevel=2)
+        align_corners = False
+    t: Any = tensor(theta, "affine_grid", "theta")
+    if not t.is_floating_point():
+        raise ValueError(f"Expected theta to have floating point type, but got {t.dtype}")
+    size = tuple(size)
+    d = len(size) - 2
+    if d not in (1, 2, 3) or d == 1:
+        raise NotImplementedError(
+            "affine_grid only supports 4D and 5D sizes, for 2D and 3D affine transforms, respectively. Got size "
+            f"{list(size)}.")
+    if t.ndim != 3 or t.shape[-2] != d or t.shape[-1] != d + 1:
+        raise ValueError(f"Expected a batch of {d}D affine matrices of shape Nx{d}x{d + 1} for size {list(size)}. Got "
+                         f"{tuple(t.shape)}.")
+    if min(size) <= 0:
+        raise ValueError(f"Expected non-zero, positive output size. Got {list(size)}")
+    return affine_grid_generator(t, size, align_corners)
+
+
+def affine_grid_generator(theta: Any, size: Any, align_corners: bool) -> Any:
+    """affine_grid without its checks."""
+    spaces = tuple(size)[2:]
+    dtype = theta.array.dtype
+    lines = []
+    for n in spaces:
+        line = np.linspace(-1, 1, n, dtype=dtype) if n > 1 else np.zeros(1, dtype)
+        lines.append(line if align_corners or n == 0 else line * ((n - 1) / n))
+    mesh = np.meshgrid(*lines, indexing="ij")
+    base = np.stack([*reversed(mesh), np.ones(spaces, dtype)], -1).reshape(1, -1, len(spaces) + 1).astype(dtype)
+    points = wrap(np.broadcast_to(base, (size[0], *base.shape[1:])).copy()) @ theta.transpose(1, 2)
+    return points.view(size[0], *spaces, len(spaces))
+
+
+def grid_sample(input: Any, grid: Any, mode: str = "bilinear", padding_mode: str = "zeros", align_corners: Any = None) -> Any:
+    """input (N, C, *S) read at grid (N, *P, d), whose last dim is x, y(, z) from -1 to 1 over the image -> (N, C, *P).
+
+    mode bilinear, nearest or bicubic   padding_mode (what lies outside) zeros, border or reflection
+    align_corners: -1 and 1 are the centres of the outermost pixels, else their outer edges.
+    """
+    if mode not in MODES:
+        raise ValueError(f"nn.functional.grid_sample(): expected mode to be 'bilinear', 'nearest' or 'bicubic', but got: "
+                         f"'{mode}'")
+    if padding_mode not in PADDINGS:
+        raise ValueError("nn.functional.grid_sample(): expected padding_mode to be 'zeros', 'border', or 'reflection', but "
+                         f"got: '{padding_mode}'")
+    if align_corners is None:
+        warnings.warn(DEFAULT.format("grid_sample and affine_grid", "grid_sample"), stacklevel=2)
+        align_corners = False
+    return grid_sampler(input, grid, MODES.index(mode), PADDINGS.index(padding_mode), align_corners)
+
+
+def grid_sampler(input: Any, grid: Any, interpolation_mode: int, padding_mode: int, align_corners: bool) -> Any:
+    """grid_sample with numbers for mode (0 bilinear, 1 nearest, 2 bicubic) and padding (0 zeros, 1 border, 2 reflection)."""
+    x: Any = tensor(input, "grid_sampler")
+    places: Any = tensor(grid, "grid_sampler", "grid", 2)
+    d = x.ndim - 2
+    if x.array.dtype != places.array.dtype:
+        raise RuntimeError("grid_sampler(): expected input and grid to have same dtype, but input has "
+                           f"{spelled(x)} and grid has {spelled(places)}")
+    if places.shape[0] != x.shape[0]:
+        raise RuntimeError(
+            f"grid_sampler(): expected grid and input to have same batch size, but got input with sizes {list(x.shape)} and "
+            f"grid with sizes {list(places.shape)}")
+    if places.shape[-1] != d:
+        raise RuntimeError(f"grid_sampler(): expected grid to have size {d} in last dimension, but got grid with sizes "
+                           f"{list(places.shape)}")
+    if any(n <= 0 for n in x.shape[2:]):
+        at = 2 + next(i for i, n in enumerate(x.shape[2:]) if n <= 0)
+        raise RuntimeError("grid_sampler(): expected input to have non-empty spatial dimensions, but input has sizes "
+                           f"{list(x.shape)} with dimension {at} being empty")
+    if d not in (2, 3) or places.ndim != x.ndim:
+        raise RuntimeError(
+            "grid_sampler(): expected 4D or 5D input and grid with same number of dimensions, but got input with sizes "
+            f"{list(x.shape)} and grid with sizes {list(places.shape)}")
+    if d == 3 and interpolation_mode == 2:
+        raise RuntimeError("grid_sampler(): bicubic interpolation only supports 4D input")
+    sizes = tuple(x.array.shape[2:])
+    at = [centred(places.select(-1, d - 1 - k), sizes[k], align_corners) for k in range(d)]       # in pixels, first dim first
+    if interpolation_mode == 2:
+        taps = [cubic(p) for p in at]
+    else:
+        at = [inside(p, n, padding_mode, align_corners) for p, n in zip(at, sizes)]
+        taps = [nearest(p) if interpolation_mode else linear(p) for p in at]
+    flat = x.reshape(x.shape[0], x.shape[1], -1)
+    out: Any = None
+    for corner in itertools.product(*taps):
+        where_ = []
+        for (place, _), n in zip(corner, sizes):
+            if interpolation_mode == 2:
+                place = np.rint(inside(wrap(place), n, padding_mode, align_corners).array)
+            where_.append(place)
+        valid = np.ones(where_[0].shape, bool)
+        index = np.zeros(where_[0].shape, np.int64)
+        for place, n in zip(where_, sizes):
+            valid &= (place >= 0) & (place < n)
+            index = index * n + np.nan_to_num(np.clip(place, 0, n - 1)).astype(np.int64)
+        picked = gather(flat, 2, wrap(np.broadcast_to(index.reshape(index.shape[0], 1, -1), (
+            x.shape[0], x.shape[1], index[0].size)).copy())).view(x.shape[0], x.shape[1], *index.shape[1:])
+        weight: Any = None
+        for _, w in corner:
+            weight = w if weight is None or w is None else weight * w
+        part = picked if weight is None else picked * weight.unsqueeze(1)
+        if not valid.all():
+            part = where(wrap(valid[:, None]), part, 0.0)
+        out = part if out is None else out + part
+    return out
+
+
+def spelled(x: Any) -> str:
+    return {"float32": "float", "float64": "double"}.get(x.array.dtype.name, x.array.dtype.name)
+
+
+def centred(p: Any, n: int, align_corners: bool) -> Any:
+    """-1..1 as pixel numbers"""
+    return (p + 1) * ((n - 1) / 2) if align_corners else ((p + 1) * n - 1) / 2
+
+
+def inside(p: Any, n: int, padding: int, align_corners: bool) -> Any:
+    """Pixel numbers brought into the image."""
+    if padding == 1:
+        return clipped(p, n)
+    if padding == 2:
+        low, high = (0.0, float(n - 1)) if align_corners else (-0.5, n - 0.5)
+        return clipped(reflected(p, low, high), n)
+    return p
+
+
+def clipped(p: Any, n: int) -> Any:
+    """Held between 0 and n - 1; beyond, and at the ends, the place no longer matters."""
+    a = p.array
+    return where(wrap((a > 0) & (a < n - 1)), p, wrap(np.nan_to_num(np.clip(a, 0, n - 1)).astype(a.dtype)))
+
+
+def reflected(p: Any, low: float, high: float) -> Any:
+    """Mirrored at low and high as often as it takes."""
+    if low == high:
+        return p * 0
+    span = high - low
+    far = p - low
+    sign = wrap(np.where(far.array < 0, -1.0, 1.0).astype(p.array.dtype))
+    far = far * sign
+    times = np.floor(far.array / span)
+    rest = far - wrap((times * span).astype(p.array.dtype))
+    return where(wrap(times % 2 == 0), rest + low, high - rest)
+
+
+def linear(p: Any) -> list[Any]:
+    """[(pixel, weight)] of the two neighbours"""
+    low = np.floor(p.array)
+    part = p - wrap(low)
+    return [(low, 1 - part), (low + 1, part)]
+
+
+def nearest(p: Any) -> list[Any]:
+    return [(np.rint(p.array), None)]
+
+
+A = -0.75
+
+
+def cubic(p: Any) -> list[Any]:
+    """[(pixel, weight)] of four neighbours   Keys 1981, a = -0.75"""
+    low = np.floor(p.array)
+    t = p - wrap(low)
+    far, near = [((A * u - 5 * A) * u + 8 * A) * u - 4 * A for u in (t + 1, 2 - t)], [
+        ((A + 2) * u - (A + 3)) * u * u + 1 for u in (t, 1 - t)]
+    return [(low - 1, far[0]), (low, near[0]), (low + 1, near[1]), (low + 2, far[1])]

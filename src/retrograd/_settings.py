@@ -1,0 +1,140 @@
+"""Switches that programs set at their start.  Those that would change nothing here are kept, so that they can be read back.
+
+Nothing in retrograd is nondeterministic on one machine, and one device computes everything.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from . import dtypes
+
+__all__ = [
+    "are_deterministic_algorithms_enabled", "compile", "get_default_device", "get_deterministic_debug_mode",
+    "get_float32_matmul_precision", "get_num_interop_threads",     "is_deterministic_algorithms_warn_only_enabled", "is_warn_always_enabled", "set_default_device",
+    "set_default_tensor_type", "set_deterministic_debug_mode", "set_float32_matmul_precision", "set_flush_denormal",
+    "set_num_interop_threads", "set_warn_always", "use_deterministic_algorithms",
+]
+
+
+class Settings:
+    """What was set."""
+
+    interop = 1
+    deterministic = warn_only = warn_always = False
+    precision = "highest"
+
+
+def positive(n: Any, function: str) -> int:
+    if isinstance(n, bool) or not hasattr(n, "__index__"):
+        raise TypeError(f"{function} expects an int, but got {dtypes.typename(n)}")
+    if int(n) <= 0:
+        raise RuntimeError(f"{function} expects a positive integer")
+    return int(n)
+
+
+def set_num_interop_threads(int: Any) -> None:
+    """Kept; operations run one after the other."""
+    Settings.interop = positive(int, "set_num_interop_threads")
+
+
+def get_num_interop_threads() -> int:
+    """What set_num_interop_threads was given."""
+    return Settings.interop
+
+
+def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
+    """Kept: there are no others."""
+    if not isinstance(mode, bool):
+        raise TypeError(f"_set_deterministic_algorithms(): argument 'mode' (position 1) must be bool, not {type(mode).__name__}")
+    Settings.deterministic, Settings.warn_only = mode, bool(warn_only)
+
+
+def are_deterministic_algorithms_enabled() -> bool:
+    """What use_deterministic_algorithms was given."""
+    return Settings.deterministic
+
+
+def is_deterministic_algorithms_warn_only_enabled() -> bool:
+    """What use_deterministic_algorithms was given as warn_only."""
+    return Settings.warn_only
+
+
+DEBUG = ("default", "warn", "error")
+
+
+def set_deterministic_debug_mode(debug_mode: int | str) -> None:
+    """use_deterministic_algorithms by number or name: 0 "default", 1 "warn", 2 "error"."""
+    if isinstance(debug_mode, str):
+        if debug_mode not in DEBUG:
+            raise RuntimeError("invalid value of debug_mode, expected one of `default`, `warn`, `error`, but got "
+                               f"{debug_mode}")
+        debug_mode = DEBUG.index(debug_mode)
+    if debug_mode not in (0, 1, 2):
+        raise RuntimeError(f"invalid value of debug_mode, expected 0, 1, or 2, but got {debug_mode}")
+    use_deterministic_algorithms(debug_mode > 0, warn_only=debug_mode == 1)
+
+
+def get_deterministic_debug_mode() -> int:
+    """0, 1 or 2: see set_deterministic_debug_mode."""
+    return (1 if Settings.warn_only else 2) if Settings.deterministic else 0
+
+
+def set_float32_matmul_precision(precision: str) -> None:
+    """Kept: matrix products of float32 are always computed in float32."""
+    if precision not in ("highest", "high", "medium"):
+        raise RuntimeError(f"{precision} is not one of 'highest', 'high', or 'medium'")
+    Settings.precision = precision
+
+
+def get_float32_matmul_precision() -> str:
+    """What set_float32_matmul_precision was given."""
+    return Settings.precision
+
+
+def set_flush_denormal(mode: bool) -> bool:
+    """False: tiny numbers cannot be flushed to zero here."""
+    return False
+
+
+def set_warn_always(b: bool) -> None:
+    """Kept: our warnings come as often as Python's filters let them."""
+    Settings.warn_always = bool(b)
+
+
+def is_warn_always_enabled() -> bool:
+    """What set_warn_always was given."""
+    return Settings.warn_always
+
+
+def set_default_device(device: Any) -> None:
+    """None or the CPU; AssertionError or RuntimeError for another one."""
+    dtypes.check_device(device)
+
+
+def get_default_device() -> dtypes.device:
+    """The CPU."""
+    return dtypes.cpu
+
+
+def set_default_tensor_type(t: Any) -> None:
+    """Old form of set_default_dtype: takes torch.FloatTensor, torch.DoubleTensor, ... or the name of one."""
+    kinds = {"Float": dtypes.float32, "Double": dtypes.float64, "Half": dtypes.float16, "BFloat16": dtypes.bfloat16}
+    name = t.rpartition(".")[2] if isinstance(t, str) else getattr(t, "__name__", "")
+    found = kinds.get(name.removesuffix("Tensor")) if name != "Tensor" else dtypes.get_default_dtype()
+    if isinstance(t, str) and ".cuda." in t:
+        dtypes.check_device("cuda")
+    if found is None:
+        raise TypeError("only floating-point types are supported as the default type")
+    dtypes.set_default_dtype(found)
+
+
+def compile(model: Callable[..., Any] | None = None, *, fullgraph: bool = False, dynamic: bool | None = None,
+            backend: Any = "inductor", mode: str | None = None, options: Any = None, disable: bool = False) -> Any:
+    """model itself: there is no compiler, and what a compiled model computes is what model computes.
+
+    Usable as a decorator, with or without arguments.  fullgraph and the like are accepted and change nothing.
+    """
+    if mode is not None and options is not None:
+        raise RuntimeError("Either mode or options can be specified, but both can't be specified at the same time.")
+    return (lambda f: f) if model is None else model

@@ -1,0 +1,64 @@
+"""torch.amp: mixed precision.  Off it is what PyTorch's is when off; on it is refused, for the CPU gains nothing from it here.
+
+As PyTorch does on a machine without a GPU, autocast("cuda") and GradScaler("cuda") warn and are off.
+"""
+from __future__ import annotations
+
+import functools
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from .. import dtypes
+from .._missing import module_getattr
+from . import grad_scaler
+from .grad_scaler import GradScaler
+
+__all__ = ["GradScaler", "autocast", "custom_bwd", "custom_fwd", "grad_scaler", "is_autocast_available"]
+__getattr__ = module_getattr(__name__)
+NO_CUDA = "User provided device_type of 'cuda', but CUDA is not available. Disabling"
+
+
+class autocast:
+    """A context, or decorator, in which nothing is cast.  NotImplementedError where it would have to be."""
+
+    def __init__(self, device_type: str, dtype: Any = None, enabled: bool = True, cache_enabled: bool | None = None) -> None:
+        if not isinstance(device_type, str):
+            raise ValueError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
+        if device_type == "cuda" and enabled:
+            warnings.warn(NO_CUDA, stacklevel=2)
+            enabled = False
+        if enabled:
+            raise NotImplementedError(
+                f"autocast({device_type!r}): retrograd computes in the dtypes that its inputs have. Leave autocast out, give it "
+                "enabled=False, or cast the model and its inputs: model.to(torch.bfloat16)")
+        self.device, self.fast_dtype, self._enabled = device_type, dtype or dtypes.bfloat16, False
+
+    def __enter__(self) -> autocast:
+        return self
+
+    def __exit__(self, *error: object) -> bool:
+        return False
+
+    def __call__(self, f: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(f)
+        def inside(*args: Any, **kwargs: Any) -> Any:
+            with self:
+                return f(*args, **kwargs)
+        return inside
+
+
+def is_autocast_available(device_type: str) -> bool:
+    """Can autocast be on for the device?"""
+    dtypes.device(device_type)
+    return False
+
+
+def custom_fwd(fwd: Any = None, *, device_type: str, cast_inputs: Any = None) -> Any:
+    """fwd itself: without autocast there is nothing to prepare."""
+    return (lambda f: f) if fwd is None else fwd
+
+
+def custom_bwd(bwd: Any = None, *, device_type: str) -> Any:
+    """bwd itself: without autocast there is nothing to restore."""
+    return (lambda f: f) if bwd is None else bwd

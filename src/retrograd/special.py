@@ -1,0 +1,26 @@
+"""torch.special: special functions, most of them under a second name."""
+from typing import Any
+
+from . import _functions as _f
+from ._functions import rarer as _rarer
+from ._functions.activation import log_softmax, softmax
+from ._missing import module_getattr
+
+__all__ = [
+    "digamma", "entr", "erf", "erfc", "erfcx", "erfinv", "exp2", "expit", "expm1", "gammainc", "gammaincc", "gammaln", "i0",
+    "i0e", "i1", "i1e", "log1p", "log_ndtr", "log_softmax", "logit", "logsumexp", "multigammaln", "ndtr", "ndtri",
+    "polygamma", "psi", "round", "sinc", "softmax", "xlog1py", "xlogy", "zeta",
+]
+__getattr__ = module_getattr(__name__)
+
+
+def _named(name: str) -> Any:
+    return getattr(_f, name)
+
+
+digamma, erf, erfc, erfinv, exp2, expm1 = map(_named, ("digamma", "erf", "erfc", "erfinv", "exp2", "expm1"))
+expit, gammainc, gammaincc, gammaln = map(_named, ("sigmoid", "igamma", "igammac", "lgamma"))
+log1p, logit, logsumexp, multigammaln = map(_named, ("log1p", "logit", "logsumexp", "mvlgamma"))
+polygamma, psi, round, sinc, xlogy = map(_named, ("polygamma", "digamma", "round", "sinc", "xlogy"))
+i0, i0e, i1, i1e, entr, erfcx = _rarer.i0, _rarer.i0e, _rarer.i1, _rarer.i1e, _rarer.entr, _rarer.erfcx
+ndtr, ndtri, log_ndtr, xlog1py, zeta = _rarer.ndtr, _rarer.ndtri, _rarer.log_ndtr, _rarer.xlog1py, _rarer.zeta
