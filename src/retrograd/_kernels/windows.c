@@ -9,6 +9,8 @@ typedef struct {
     npy_intp n, c, h, w, kh, kw, sh, sw, ph, pw, dh, dw, oh, ow;
 } Windows;
 
+#define PLANE 1024 /* elements of a plane that is copied before it is added */
+
 /* The columns j for which 0 <= j * stride + at < size, as [first, stop). */
 static inline void span(npy_intp size, npy_intp stride, npy_intp at, npy_intp out, npy_intp *first, npy_intp *stop) {
     *first = at >= 0 ? 0 : (-at + stride - 1) / stride;
@@ -25,7 +27,21 @@ static inline void span(npy_intp size, npy_intp stride, npy_intp at, npy_intp ou
                     const npy_intp right = j * o->dw - o->pw, s = o->sw;                                            \
                     npy_intp first, stop;                                                                           \
                     span(o->w, s, right, o->ow, &first, &stop);                                                     \
-                    for (npy_intp n = 0; n < o->n; n++) {                                                           \
+                    const npy_intp hw = o->h * o->w, shift = (i * o->dh - o->ph) * o->w + right;                    \
+                    const int flat = o->oh == o->h && o->ow == o->w && o->sh == 1 && s == 1 && shift < hw && -shift < hw;\
+                    for (npy_intp n = 0; flat && n < o->n; n++, y += hw) {                                          \
+                        /* as large as x: the plane shifted as one piece, then zeros where rows ran into each other */\
+                        const T *plane = x + (n * o->c + c) * hw;                                                   \
+                        const npy_intp low = shift < 0 ? -shift : 0, high = shift < 0 ? hw : hw - shift;            \
+                        for (npy_intp q = 0; q < low; q++) y[q] = 0;                                                \
+                        memcpy(y + low, plane + low + shift, sizeof(T) * (high - low));                             \
+                        for (npy_intp q = high; q < hw; q++) y[q] = 0;                                              \
+                        for (npy_intp q = 0; q < first; q++)                                                        \
+                            for (npy_intp p = 0; p < o->oh; p++) y[p * o->ow + q] = 0;                              \
+                        for (npy_intp q = stop; q < o->ow; q++)                                                     \
+                            for (npy_intp p = 0; p < o->oh; p++) y[p * o->ow + q] = 0;                              \
+                    }                                                                                               \
+                    for (npy_intp n = 0; !flat && n < o->n; n++) {                                                           \
                         const T *plane = x + (n * o->c + c) * o->h * o->w;                                          \
                         for (npy_intp p = 0; p < o->oh; p++, y += o->ow) {                                          \
                             const npy_intp down = p * o->sh + i * o->dh - o->ph;                                    \
@@ -49,7 +65,21 @@ static inline void span(npy_intp size, npy_intp stride, npy_intp at, npy_intp ou
                     const npy_intp right = j * o->dw - o->pw, s = o->sw;                                            \
                     npy_intp first, stop;                                                                           \
                     span(o->w, s, right, o->ow, &first, &stop);                                                     \
-                    for (npy_intp n = 0; n < o->n; n++) {                                                           \
+                    const npy_intp hw = o->h * o->w, shift = (i * o->dh - o->ph) * o->w + right;                    \
+                    const int flat = o->oh == o->h && o->ow == o->w && o->sh == 1 && s == 1 && shift < hw && -shift < hw\
+                                     && hw <= PLANE;                                                                \
+                    for (npy_intp n = 0; flat && n < o->n; n++, y += hw) {                                          \
+                        /* see columns: first without what would run into other rows, then in one piece */          \
+                        T *plane = x + (n * o->c + c) * hw, part[PLANE];                                            \
+                        const npy_intp low = shift < 0 ? -shift : 0, high = shift < 0 ? hw : hw - shift;            \
+                        memcpy(part, y, sizeof(T) * hw);                                                            \
+                        for (npy_intp q = 0; q < first; q++)                                                        \
+                            for (npy_intp p = 0; p < o->oh; p++) part[p * o->ow + q] = 0;                           \
+                        for (npy_intp q = stop; q < o->ow; q++)                                                     \
+                            for (npy_intp p = 0; p < o->oh; p++) part[p * o->ow + q] = 0;                           \
+                        for (npy_intp q = low; q < high; q++) plane[q + shift] += part[q];                          \
+                    }                                                                                               \
+                    for (npy_intp n = 0; !flat && n < o->n; n++) {                                                           \
                         T *plane = x + (n * o->c + c) * o->h * o->w;                                                \
                         for (npy_intp p = 0; p < o->oh; p++, y += o->ow) {                                          \
                             const npy_intp down = p * o->sh + i * o->dh - o->ph;                                    \
@@ -91,25 +121,23 @@ static inline void span(npy_intp size, npy_intp stride, npy_intp at, npy_intp ou
                     }                                                                                               \
                 }                                                                                                   \
     }                                                                                                               \
-    static void NAME##_maxima(const T *restrict x, T *restrict y, int64_t *restrict where, npy_intp planes,         \
-                              npy_intp hw, npy_intp w, const int64_t *th, npy_intp oh, npy_intp kh,                 \
-                              const int64_t *tw, npy_intp ow, npy_intp kw) {                                        \
-        for (npy_intp n = 0; n < planes; n++, x += hw)                                                              \
-            for (npy_intp p = 0; p < oh; p++)                                                                       \
-                for (npy_intp q = 0; q < ow; q++) {                                                                 \
-                    int64_t at = th[p * kh] * w + tw[q * kw];                                                       \
-                    T best = x[at];                                                                                 \
-                    for (npy_intp i = 0; i < kh; i++)                                                               \
-                        for (npy_intp j = 0; j < kw; j++) {                                                         \
-                            const int64_t here = th[p * kh + i] * w + tw[q * kw + j];                               \
-                            const T v = x[here];                                                                    \
-                            const int better = (v > best) | (v != v);   /* of NaNs the last */                      \
-                            best = better ? v : best;                                                               \
-                            at = better ? here : at;                                                                \
-                        }                                                                                           \
-                    *y++ = best;                                                                                    \
-                    *where++ = at;                                                                                  \
+    CLONES static void NAME##_maxima(const T *restrict x, T *restrict y, int64_t *restrict where, npy_intp planes,  \
+                                     npy_intp hw, const int64_t *restrict taps, npy_intp p, npy_intp k) {           \
+        for (npy_intp n = 0; n < planes; n++, x += hw, y += p, where += p) {                                        \
+            for (npy_intp q = 0; q < p; q++) {                                                                      \
+                where[q] = taps[q];                                                                                 \
+                y[q] = x[taps[q]];                                                                                  \
+            }                                                                                                       \
+            for (npy_intp i = 1; i < k; i++) {                                                                      \
+                const int64_t *restrict at = taps + i * p;                                                          \
+                SIMD for (npy_intp q = 0; q < p; q++) {                                                             \
+                    const T v = x[at[q]];                                                                           \
+                    const int better = (v > y[q]) | (v != v);       /* of NaNs the last */                          \
+                    y[q] = better ? v : y[q];                                                                       \
+                    where[q] = better ? at[q] : where[q];                                                           \
                 }                                                                                                   \
+            }                                                                                                       \
+        }                                                                                                           \
     }                                                                                                               \
     static void NAME##_place(const T *restrict g, const int64_t *restrict where, T *restrict x, npy_intp planes,    \
                              npy_intp p, npy_intp m) {                                                              \
@@ -232,15 +260,20 @@ KERNEL(max_pool, 3)
     npy_intp h = PyArray_DIM(ARRAY(x), ndim - 2), w = PyArray_DIM(ARRAY(x), ndim - 1), oh = 0, ow = 0, kh = 0, kw = 0, planes;
     const int64_t *th = taps_of(args[1], h, &oh, &kh), *tw = taps_of(args[2], w, &ow, &kw);
     if (th == NULL || tw == NULL) Py_RETURN_NONE;
+    npy_intp p = oh * ow, k = kh * kw;
+    int64_t *taps = PyMem_New(int64_t, p * k > 0 ? p * k : 1), *next = taps;      /* (KH KW, OH OW): positions in H W */
+    if (taps == NULL) return PyErr_NoMemory();
+    for (npy_intp i = 0; i < k; i++)
+        for (npy_intp q = 0; q < p; q++) *next++ = th[q / ow * kh + i / kw] * w + tw[q % ow * kw + i % kw];
     PyObject *y = replace_last(x, oh, ow, 0, &planes);
     PyObject *where = y ? PyArray_SimpleNew(ndim, PyArray_DIMS(ARRAY(y)), NPY_INT64) : NULL;
     PyObject *out = where ? PyTuple_Pack(2, y, where) : NULL;
     if (out != NULL) {
         npy_intp size = PyArray_SIZE(ARRAY(x));
-        if (type == NPY_FLOAT)
-            WITHOUT_GIL(size, floats_maxima(DATA(x), DATA(y), DATA(where), planes, h * w, w, th, oh, kh, tw, ow, kw));
-        else WITHOUT_GIL(size, doubles_maxima(DATA(x), DATA(y), DATA(where), planes, h * w, w, th, oh, kh, tw, ow, kw));
+        if (type == NPY_FLOAT) WITHOUT_GIL(size, floats_maxima(DATA(x), DATA(y), DATA(where), planes, h * w, taps, p, k));
+        else WITHOUT_GIL(size, doubles_maxima(DATA(x), DATA(y), DATA(where), planes, h * w, taps, p, k));
     }
+    PyMem_Free(taps);
     Py_XDECREF(y);
     Py_XDECREF(where);
     return out;
