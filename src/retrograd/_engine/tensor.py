@@ -1,6 +1,7 @@
 """TensorBase: an array and its place in the graph.  The public Tensor subclasses it."""
 from __future__ import annotations
 
+from sys import getrefcount
 from typing import Any, ClassVar, Final, Optional
 
 import numpy
@@ -343,7 +344,7 @@ class AccumulateGrad(Node):
             array = array.astype(want)
             shared = False
         edited = False
-        if shared or array.base is not None or array.strides != own.strides:
+        if shared or array.strides != own.strides or (array.base is not None and not sole_view(array)):
             fresh = numpy.empty_like(own, dtype=array.dtype) if dense(own) else numpy.empty(own.shape, array.dtype)
             numpy.copyto(fresh, array)
             array = fresh
@@ -353,6 +354,13 @@ class AccumulateGrad(Node):
         if edited:
             bump(out)                           # PyTorch fills it by copy_, which counts
         return out
+
+
+def sole_view(array: Array) -> bool:
+    """Is `array` a view of all of an array that nothing else refers to?  (The transpose of a fresh product is.)"""
+    if type(array.base) is not ndarray or getrefcount(array.base) > 2:      # of `array` and of this call
+        return False
+    return array.base.base is None and array.base.size == array.size
 
 
 def refused(got: Any) -> Exception:

@@ -3,8 +3,6 @@
 #include "kernel.h"
 #include "kernels.h"
 
-#define ROOT_HALF 0.70710678118654752f
-#define PER_ROOT_TWO_PI 0.39894228040143268f
 #define ROOT_TWO_OVER_PI 0.79788456080286536f
 #define CUBE 0.044715f
 
@@ -37,29 +35,6 @@ static inline float rough_tanh(float x) {
     return copysignf((1.0f - e) / (1.0f + e), x);
 }
 
-/* x P(x^2) below 1; above, 1 - exp(-x Q(x)); polynomials fitted to erf by weighted least squares. */
-static inline float erf_of(float x) {
-    float t = fabsf(x), s = x * x;
-    float p = 7.85377051e-05f;
-    p = p * s - 0.000801016751f;
-    p = p * s + 0.00518832495f;
-    p = p * s - 0.026853811f;
-    p = p * s + 0.112835854f;
-    p = p * s - 0.37612626f;
-    p = p * s + 1.12837911f;
-    t = t > 4.0f ? 4.0f : t;            /* erf(4) is 1 - 1.5e-8 */
-    float q = 3.94703693e-06f;
-    q = q * t - 3.33289972e-05f;
-    q = q * t - 0.000113012393f;
-    q = q * t + 0.00310844276f;
-    q = q * t - 0.0229681376f;
-    q = q * t + 0.105547257f;
-    q = q * t + 0.635475516f;
-    q = q * t + 1.12858486f;
-    float far = copysignf(1.0f - exp_of(-t * q), x);
-    return s < 1.0f ? x * p : x == x ? far : x;
-}
-
 CLONES static void loop_sigmoid(const float *restrict x, float *restrict y, npy_intp n) {
     SIMD for (npy_intp i = 0; i < n; i++) y[i] = sigmoid_of(x[i]);
 }
@@ -70,15 +45,6 @@ CLONES static void loop_silu_grad(const float *restrict g, const float *restrict
     SIMD for (npy_intp i = 0; i < n; i++) {
         float s = sigmoid_of(x[i]);
         o[i] = g[i] * (s * (x[i] * (1 - s) + 1));
-    }
-}
-CLONES static void loop_gelu(const float *restrict x, float *restrict y, npy_intp n) {
-    SIMD for (npy_intp i = 0; i < n; i++) y[i] = x[i] * 0.5f * (erf_of(x[i] * ROOT_HALF) + 1);
-}
-CLONES static void loop_gelu_grad(const float *restrict g, const float *restrict x, float *restrict o, npy_intp n) {
-    SIMD for (npy_intp i = 0; i < n; i++) {
-        float u = x[i], whole = (erf_of(u * ROOT_HALF) + 1) * 0.5f;
-        o[i] = g[i] * (whole + u * (exp_of(u * u * -0.5f) * PER_ROOT_TWO_PI));
     }
 }
 CLONES static void loop_gelu_tanh(const float *restrict x, float *restrict y, npy_intp n) {
@@ -94,6 +60,9 @@ CLONES static void loop_gelu_tanh_grad(const float *restrict g, const float *res
         o[i] = g[i] * ((t + 1) * 0.5f + u * 0.5f * (1 - t * t) * slope);
     }
 }
+
+void loop_gelu(const float *restrict x, float *restrict y, npy_intp n);             /* gelu.c */
+void loop_gelu_grad(const float *restrict g, const float *restrict x, float *restrict o, npy_intp n);
 
 typedef void (*One)(const float *restrict, float *restrict, npy_intp);
 typedef void (*Two)(const float *restrict, const float *restrict, float *restrict, npy_intp);

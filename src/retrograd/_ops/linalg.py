@@ -69,10 +69,12 @@ class MmBackward0(Product):
     reads_a = B
     reads_b = A
     names: ClassVar[Any] = {"self": "a", "mat2": "b"}
+    turned: bool = False                        # b is a transposed matrix, and its gradient shall lie as it does
 
     def forward(self, a: Array, b: Array) -> Array:
         if a.ndim != 2 or b.ndim != 2:
             self.refuse(a, b)
+        self.turned = b.flags.fnc
         return product(a, b, "addmm_impl_cpu_")
 
     def refuse(self, a: Array, b: Array) -> None:
@@ -89,7 +91,7 @@ class MmBackward0(Product):
         return mm(g, shape.t(b))
 
     def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
-        return mm(shape.t(a), g)
+        return shape.t(mm(shape.t(g), a)) if self.turned else mm(shape.t(a), g)
 
 
 @final
@@ -240,11 +242,13 @@ class Affine(Nary):
 @final
 class AddmmBackward0(Affine):
     names: ClassVar[Any] = {"mat1": 1, "mat2": 2}
+    turned: bool = False                        # as in MmBackward0
 
     def forward(self, xs: list[Array]) -> Array:
         c = xs[0]
         a = xs[1]
         b = xs[2]
+        self.turned = b.flags.fnc
         if a.ndim != 2 or b.ndim != 2:
             name, odd = ("mat1", a) if a.ndim != 2 else ("mat2", b)
             raise RuntimeError(f"{name} must be a matrix, got {odd.ndim}-D tensor")
@@ -262,7 +266,7 @@ class AddmmBackward0(Affine):
         return [
             self.first(g) if want[0] else None,
             self.scaled(mm(g, shape.t(xs[2]))) if want[1] else None,
-            self.scaled(mm(shape.t(xs[1]), g)) if want[2] else None]
+            self.scaled(shape.t(mm(shape.t(g), xs[1])) if self.turned else mm(shape.t(xs[1]), g)) if want[2] else None]
 
 
 def check_same(c: Array, a: Array, b: Array) -> None:
