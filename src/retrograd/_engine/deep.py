@@ -6,6 +6,7 @@ are threads.  The thread that asked waits, and lends its modes.
 from __future__ import annotations
 
 import contextvars
+import sys
 import threading
 from typing import Any
 
@@ -22,15 +23,17 @@ class Job:
         self.found: Any = None
         self.error: Any = None
         self.finished: bool = False
+        self.ident: int = 0                     # of the thread that runs it
         self.taken: Any = threading.Lock()
-        self.over: Any = threading.Lock()       # not join(), which gives a running thread up when Ctrl-C interrupts it
+        self.over: Any = threading.Lock()
         self.over.acquire()
 
     def run(self) -> None:
         if not self.taken.acquire(False):       # started twice: see wait()
             return
         modes.state.it = self.it
-        self.it.threads.append(threading.get_ident())
+        self.ident = threading.get_ident()
+        self.it.threads.append(self.ident)
         try:
             self.found = self.function(*self.args)
         except BaseException as error:
@@ -40,17 +43,23 @@ class Job:
             self.finished = True
             self.over.release()
 
+    def lost(self) -> bool:
+        """Did the thread end in the middle, because Ctrl-C hit its last lines?"""
+        return self.ident != 0 and self.ident not in sys._current_frames()
+
 
 def elsewhere(it: State, function: Any, args: tuple[Any, ...]) -> Any:
     """function(*args) on a new thread, with this one's modes and context; this one waits."""
     job = Job(it, function, args)
     depth = it.depth
+    level = len(it.threads)
     interrupted = False
     it.depth = 0
     try:
         interrupted = wait(job, it)
     finally:
         it.depth = depth
+        del it.threads[level:]
     error: Any = job.error
     if error is not None:
         job.error = None                    # an exception and its frames would be a cycle
@@ -61,18 +70,22 @@ def elsewhere(it: State, function: Any, args: tuple[Any, ...]) -> Any:
 
 
 def wait(job: Job, it: State) -> bool:
-    """Start the job and wait until it is over; -> did Ctrl-C come?"""
+    """Start the job and wait until it is over; -> did Ctrl-C come?
+
+    By a lock of ours: Thread.join and is_alive give a running thread up when Ctrl-C comes while they look.
+    """
     context: Any = contextvars.copy_context()
-    thread: Any = None
     started = False
+    gone = False
     interrupted = False
-    while not job.finished and (not started or thread.is_alive()):
+    while not job.finished and not gone:
         try:
             if not started:                     # again, if Ctrl-C comes in the middle of it
-                thread = threading.Thread(target=context.copy().run, args=(job.run,), daemon=True)
+                thread: Any = threading.Thread(target=context.copy().run, args=(job.run,), daemon=True)
                 thread.start()
                 started = True
-            job.over.acquire(True, 1.0)         # seconds; then look whether Ctrl-C ended the thread itself
+            if not job.over.acquire(True, 1.0):     # seconds
+                gone = job.lost()
         except KeyboardInterrupt:               # it arrives here, and is meant for the thread that works
             interrupted = True
             interrupt(job, it)
