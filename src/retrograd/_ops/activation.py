@@ -93,9 +93,11 @@ class ReluBackward0(Unary):
 
     keep = Y
 
+    def quick(self, x: Array) -> Array:
+        return quick_relu(x)
+
     def forward(self, x: Array) -> Array:
-        quick = quick_relu(x)
-        return np.maximum(0, x) if quick is None else quick     # in this order -0.0 stays, as in PyTorch
+        return np.maximum(0, x)                 # in this order -0.0 stays, as in PyTorch
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         if isinstance(y, TensorBase):
@@ -250,10 +252,10 @@ class GeluBackward0(Unary):
     def __init__(self, approximate: str) -> None:
         self.approximate = approximate
 
+    def quick(self, x: Array) -> Array:
+        return quick_gelu(x, self.approximate == "tanh")
+
     def forward(self, x: Array) -> Array:
-        quick = quick_gelu(x, self.approximate == "tanh")
-        if quick is not None:
-            return quick
         z = wide(x)
         if self.approximate == "tanh":
             t = np.tanh((z + z * z * z * CUBE) * ROOT_TWO_OVER_PI)
@@ -283,10 +285,10 @@ class SiluBackward0(Unary):
 
     keep = X
 
+    def quick(self, x: Array) -> Array:
+        return quick_silu(x)
+
     def forward(self, x: Array) -> Array:
-        quick = quick_silu(x)
-        if quick is not None:
-            return quick
         z = wide(x)
         return like(z * sigmoid_of(z), x)
 
@@ -617,12 +619,12 @@ class SoftmaxBackward0(Unary):
         self.dim = dim
         self.asked: Any = dim                   # as PyTorch shows it: unsigned
 
+    def quick(self, x: Array) -> Array:
+        return quick_softmax(x, self.dim) if x.ndim else None
+
     def forward(self, x: Array) -> Array:
         if x.ndim == 0:
             return np.where(np.abs(x) < np.inf, x.dtype.type(1), x - x)
-        quick = quick_softmax(x, self.dim)
-        if quick is not None:
-            return quick
         e = np.exp(centred(wide(x), self.dim))
         return like(e / np.add.reduce(e, self.dim, None, None, True), x)
 
@@ -645,12 +647,12 @@ class LogSoftmaxBackward0(Unary):
         self.dim = dim
         self.asked: Any = dim                   # as PyTorch shows it: unsigned
 
+    def quick(self, x: Array) -> Array:
+        return quick_log_softmax(x, self.dim) if x.ndim else None
+
     def forward(self, x: Array) -> Array:
         if x.ndim == 0:
             return x - x
-        quick = quick_log_softmax(x, self.dim)
-        if quick is not None:
-            return quick
         z = centred(wide(x), self.dim)
         return like(z - np.log(np.add.reduce(np.exp(z), self.dim, None, None, True)), x)
 

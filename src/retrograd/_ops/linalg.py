@@ -42,7 +42,9 @@ def product(a: Array, b: Array, op: str) -> Array:
     dtype = a.dtype
     if dtype is SINGLE or dtype is DOUBLE:
         quick = quick_matmul(a, b)
-        return a @ b if quick is None else quick
+        if quick is not None:
+            return quick
+        return a.dot(b) if a.ndim <= 2 and b.ndim <= 2 else a @ b       # dot: the same BLAS call, half the overhead
     if dtype.kind == "b":
         raise NotImplementedError(f"\"{op}\" not implemented for 'Bool'")
     if dtype.itemsize == 2 and dtype.kind in "fV":
@@ -70,6 +72,14 @@ class MmBackward0(Product):
     reads_b = A
     names: ClassVar[Any] = {"self": "a", "mat2": "b"}
     turned: bool = False                        # b is a transposed matrix, and its gradient shall lie as it does
+
+    def quick(self, a: Array, b: Array) -> Array:
+        dtype = a.dtype
+        if (dtype is not SINGLE and dtype is not DOUBLE) or b.dtype is not dtype:
+            return None
+        if a.ndim != 2 or b.ndim != 2 or a.shape[1] != b.shape[0]:
+            return None
+        return product(a, b, "")
 
     def forward(self, a: Array, b: Array) -> Array:
         if a.ndim != 2 or b.ndim != 2:
