@@ -11,7 +11,7 @@
 How it is made (one idea per file):
 
     engines    whose tensor is it; how function calls are seen: a function mode on torch, replaced names on retrograd
-    capture    every call of a function that takes a parameter becomes a Use: its inputs `a`, and by a hook on the node
+    capturing  every call of a function that takes a parameter becomes a Use: its inputs `a`, and by a hook on the node
                of its output the gradient `delta` there.  So layers, functional calls, tied weights, bare parameters and
                the insides of attention are all seen by one rule, and in-place activations keep working
     sources    from a tensor made of parameters (a slice, a transpose, an expression) back to the parameters
@@ -35,8 +35,8 @@ _HOME = {
     "CaptureError": "errors",
     "UncoveredError": "errors",
     "StoreError": "errors",
-    "capture": "capture",
-    "Capture": "capture",
+    "capture": "capturing",
+    "Capture": "capturing",
     "Coverage": "coverage",
     "Grads": "grads",
     "Kronecker": "grads",
