@@ -37,6 +37,7 @@ def run(code: str, where: str, namespace: dict[str, Any]) -> str:
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
 def test_examples_of_the_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)             # for those that write a file
+    (tmp_path / "examples").symlink_to(ROOT / "examples", target_is_directory=True)
     text = page.read_text(encoding="utf-8")
     namespace: dict[str, Any] = {"__name__": page.stem}
     for found in BLOCK.finditer(text):

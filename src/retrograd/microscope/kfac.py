@@ -30,7 +30,8 @@ class KFAC:
             raise ValueError(f"KFAC: damping must not be negative, got {damping}")
         self.ema = ema
         self.damping = damping
-        self.factors: dict[str, tuple[Any, Any]] = {}       # weight -> (A, G), as of the last update
+        self._means: dict[str, tuple[Any, Any, Any]] = {}   # weight -> (A without the bias, mean input, G)
+        self._factors: dict[str, tuple[Any, Any]] = {}
         self.biases: dict[str, str] = {}                    # weight -> bias that is part of its block
         self.diagonal: dict[str, Any] = {}                  # other weights -> mean squared gradient
         self.scalings: dict[str, Any] = {}                  # EK-FAC: weight -> (O, I) eigenvalues, see corrected()
@@ -38,11 +39,19 @@ class KFAC:
         self._eigen: dict[str, Any] = {}
         self._torch: Any = None
 
+    @property
+    def factors(self) -> dict[str, tuple[Any, Any]]:
+        """weight -> (A, G), as of the last update."""
+        for name, (A, mean, G) in self._means.items():
+            if name not in self._factors:
+                self._factors[name] = (with_corner(self._torch, A, mean) if name in self.biases else A.clone(), G.clone())
+        return self._factors
+
     def update(self, grads: Any) -> KFAC:
         """Take in the samples of `grads`, a grads.Grads; -> itself."""
         grads._samples("kfac")
         T = self._torch = grads.torch
-        fresh: dict[str, tuple[Any, Any]] = {}
+        fresh: dict[str, tuple[Any, Any, Any]] = {}
         squares: dict[str, Any] = {}
         biases = bias_of_weights(grads)
         with T.no_grad():
@@ -51,22 +60,28 @@ class KFAC:
                     continue
                 terms = [(t, f, n) for t, f, n in grads._each(name)]
                 if all(isinstance(t, Outer) for t, _, _ in terms):
-                    fresh[name] = factors_of(T, terms, name in biases)
+                    fresh[name] = factors_of(T, terms)
                 else:
                     squares[name] = sum(t.per_sample().pow(2).sum(0) * (f * f) for t, f, _ in terms if t is not None
                                         ) / len(grads)
-        if self.updates and (fresh.keys() != self.factors.keys() or squares.keys() != self.diagonal.keys()):
-            odd = sorted((fresh.keys() ^ self.factors.keys()) | (squares.keys() ^ self.diagonal.keys()))
+        if self.updates and (fresh.keys() != self._means.keys() or squares.keys() != self.diagonal.keys()):
+            odd = sorted((fresh.keys() ^ self._means.keys()) | (squares.keys() ^ self.diagonal.keys()))
             raise CaptureError(f"KFAC.update: other parameters than before: {', '.join(odd[:6])}")
-        old = self.ema * (1 - self.ema ** self.updates) / (1 - self.ema ** (self.updates + 1))
+        new = (1 - self.ema) / (1 - self.ema ** (self.updates + 1))
+        with T.no_grad():
+            for name, values in fresh.items():
+                if self.updates:
+                    for mean, value in zip(self._means[name], values):
+                        mean.mul_(1 - new).add_(value, alpha=new)
+                else:
+                    self._means[name] = values
+            for name, d in squares.items():
+                if self.updates:
+                    self.diagonal[name].mul_(1 - new).add_(d, alpha=new)
+                else:
+                    self.diagonal[name] = d
         self.biases = biases
-        for name, (A, G) in fresh.items():
-            if self.updates:
-                A0, G0 = self.factors[name]
-                A, G = A0 * old + A * (1 - old), G0 * old + G * (1 - old)
-            self.factors[name] = (A, G)
-        for name, d in squares.items():
-            self.diagonal[name] = self.diagonal[name] * old + d * (1 - old) if self.updates else d
+        self._factors = {}
         self.updates += 1
         self._eigen = {}
         self.scalings = {}
@@ -157,27 +172,30 @@ def bias_of_weights(grads: Any) -> dict[str, str]:
     return found
 
 
-def factors_of(T: Any, terms: Any, bias: bool) -> tuple[Any, Any]:
-    """(A, G) of a weight."""
+def factors_of(T: Any, terms: Any) -> tuple[Any, Any, Any]:
+    """(A, mean input, G) of a weight."""
     A: Any = None
+    mean: Any = None
     G: Any = None
-    N = count = 0
+    N = sum(t.factors[0].shape[0] for t, _, _ in terms)
+    count = sum(t.factors[0].shape[0] * t.factors[0].shape[1] for t, _, _ in terms)
     for t, f, _ in terms:
         a, d = t.factors
         rows = a.reshape(-1, a.shape[-1])
-        N += a.shape[0]
-        count += rows.shape[0]
-        one = gram(T, rows)
-        if bias:
-            mean = rows.sum(0).reshape(-1, 1)
-            corner = T.full((1, 1), float(rows.shape[0]), dtype=one.dtype, device=one.device)
-            one = T.cat([T.cat([one, mean], 1), T.cat([mean.T, corner], 1)], 0)
-        two = gram(T, d.reshape(-1, d.shape[-1]))
+        one, middle, two = gram(T, rows), rows.sum(0), gram(T, d.reshape(-1, d.shape[-1]))
         if f != 1:
-            two = two * (f * f)
-        A = one if A is None else A + one
-        G = two if G is None else G + two
-    return A / count, G / N
+            two.mul_(f * f)
+        A = one if A is None else A.add_(one)
+        mean = middle if mean is None else mean.add_(middle)
+        G = two if G is None else G.add_(two)
+    return A.div_(count), mean.div_(count), G.div_(N)
+
+
+def with_corner(T: Any, A: Any, mean: Any) -> Any:
+    """A of inputs with a one behind."""
+    side = mean.reshape(-1, 1)
+    one = T.ones(1, 1, dtype=A.dtype, device=A.device)
+    return T.cat([T.cat([A, side], 1), T.cat([side.T, one], 1)], 0)
 
 
 def gram(T: Any, x: Any) -> Any:
