@@ -249,7 +249,8 @@ class RNNBase(Module):
             return PackedSequence(output, batch_sizes, order, back), self.permute_hidden(last, back)
         name = type(self).__name__
         if input.dim() not in (2, 3):
-            raise ValueError(f"{name}: Expected input to be 2D or 3D, got {input.dim()}D tensor instead")
+            kind = " tensor" if isinstance(self, RNN) else ""       # PyTorch words it in two ways
+            raise ValueError(f"{name}: Expected input to be 2D or 3D, got {input.dim()}D{kind} instead")
         batched = input.dim() == 3
         if not batched:
             input = input.unsqueeze(0 if self.batch_first else 1)
