@@ -137,8 +137,8 @@ def test_goes_on_with_pytorchs_state_and_the_reverse(cls: Any) -> None:
     o2 = getattr(real.optim, cls.__name__)(back)
     o2.load_state_dict(moved(mine.state_dict(), real, torch.Tensor))
     want = train(real, theirs, o, 5)
-    np.testing.assert_allclose(train(torch, params, mine, 5), want, rtol=1e-6)  # ASGD keeps float32 numbers
-    np.testing.assert_allclose(train(real, back, o2, 5), want, rtol=1e-6)
+    np.testing.assert_allclose(train(torch, params, mine, 5), want, rtol=1e-9)
+    np.testing.assert_allclose(train(real, back, o2, 5), want, rtol=1e-9)
 
 
 # ---- what is kept ----

@@ -72,7 +72,8 @@ class ASGD(Optimizer):
                 mean.array += t
             else:
                 np.copyto(mean.array, p.array)
-            eta.array[...] = lr / (1 + lambd * lr * n) ** group["alpha"]
-            mu.array[...] = 1 / max(1, n - group["t0"])
+            # PyTorch rounds both to float32, also where a loaded state is float64
+            eta.array[...] = scalar(lr / (1 + lambd * lr * n) ** group["alpha"]).array
+            mu.array[...] = scalar(1 / max(1, n - group["t0"])).array
             for changed in (mean, eta, mu):
                 bump(changed)
