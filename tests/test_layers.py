@@ -13,7 +13,7 @@ import retrograd
 
 ROOT = Path(retrograd.__file__).resolve().parent
 LAYERS = [
-    ["_missing"],
+    ["_missing", "_lacks"],
     ["_engine", "_ops", "_kernels"],
     ["_tensor", "_conversion", "_typename", "_nodes", "dtypes", "random", "_tensor_str", "_size", "_functions", "_threads",
      "linalg", "special", "_settings", "version"],

@@ -59,6 +59,11 @@ def describe(module_name: str, name: str, lazy: frozenset[str] = frozenset()) ->
     found = elsewhere(name)
     if found:
         return f"retrograd has no '{torch_name(module_name)}.{name}'; it has {', '.join(found)}"
+    from ._lacks import why
+
+    reason = why(name)
+    if reason is not None:
+        return f"retrograd has no '{torch_name(module_name)}.{name}': {reason}"
     return missing(module_name, name, [*public(sys.modules[module_name]), *lazy])
 
 
@@ -87,22 +92,16 @@ def is_import_from(frame: FrameType) -> bool:
     return 0 <= frame.f_lasti < len(code) and code[frame.f_lasti] == opmap["IMPORT_FROM"]
 
 
-# ---- methods of tensors ----
-
-SPARSE, COMPLEX, QUANTIZED = "there are no sparse tensors", "there are no complex dtypes", "there are no quantized dtypes"
-CPU_ONLY, OLD = "tensors live on the CPU only", "PyTorch itself has given it up"
-ABSENT = {
-    SPARSE: "ccol_indices coalesce col_indices crow_indices dense_dim indices is_coalesced resize_as_sparse_ row_indices "
-    "smm sparse_dim sparse_mask sparse_resize_ sparse_resize_and_clear_ sspaddmm to_dense to_padded_tensor to_sparse "
-    "to_sparse_bsc to_sparse_bsr to_sparse_coo to_sparse_csc to_sparse_csr values",
-    COMPLEX: "cdouble cfloat chalf imag istft stft view_as_complex view_as_real",
-    QUANTIZED: "dequantize int_repr q_per_channel_axis q_per_channel_scales q_per_channel_zero_points q_scale "
-    "q_zero_point qscheme",
-    CPU_ONLY: "ipu mtia pin_memory record_stream to_mkldnn xpu",
-    OLD: "eig lstsq reinforce solve symeig",
-    "use torch.linalg": "geqrf lu lu_solve orgqr ormqr",
-    "an array has no storage apart from itself: see untyped_storage()": "const_data_ptr storage storage_type",
-}
+# PyTorch's names that Tensor lacks.  Why, says _lacks.py, which is read when one of them is asked for.
+TENSOR = """
+    as_strided_scatter ccol_indices cdouble cfloat chalf coalesce col_indices const_data_ptr crow_indices dense_dim
+    dequantize eig geqrf hash_tensor histogram imag index indices int_repr ipu is_coalesced istft lstsq map2_ module_load mtia
+    name new nonzero_static orgqr ormqr q_per_channel_axis q_per_channel_scales q_per_channel_zero_points q_scale
+    q_zero_point qscheme reinforce resize resize_as resize_as_sparse_ row_indices slice_inverse smm solve sparse_dim
+    sparse_mask sparse_resize_ sparse_resize_and_clear_ sspaddmm stft storage storage_type symeig to_mkldnn
+    to_padded_tensor to_sparse to_sparse_bsc to_sparse_bsr to_sparse_coo to_sparse_csc to_sparse_csr
+    unsafe_split_with_sizes values xpu
+"""
 
 
 class Absent:
@@ -111,19 +110,19 @@ class Absent:
     Not a `__getattr__`, which would make every other attribute slower.
     """
 
-    def __init__(self, name: str, why: str) -> None:
+    def __init__(self, name: str) -> None:
         self.name = name
-        self.why = why
 
     def __get__(self, tensor: Any, cls: type) -> Any:
+        from ._lacks import why
+
         raise AttributeError(
             f"'{cls.__name__}' object has no attribute '{self.name}'\n"
-            f"retrograd has no 'torch.Tensor.{self.name}': {self.why}", name=self.name)
+            f"retrograd has no 'torch.Tensor.{self.name}': {why(self.name)}", name=self.name)
 
 
 def mark_absent(cls: type) -> None:
     """Put an Absent where `cls`, the Tensor class, lacks a method of PyTorch's."""
-    for why, names in ABSENT.items():
-        for name in names.split():
-            if not hasattr(cls, name):
-                setattr(cls, name, Absent(name, why))
+    for name in TENSOR.split():
+        if not hasattr(cls, name):
+            setattr(cls, name, Absent(name))

@@ -35,7 +35,9 @@ from ._functions.lu import linalg_lu_solve as lu_solve
 from ._functions.lu import lu_factor, lu_factor_ex
 from ._functions.products import linalg_cross as cross
 from ._functions.products import matmul, multi_dot, vecdot
+from ._missing import module_getattr as _module_getattr
 
+__getattr__ = _module_getattr(__name__)
 __all__ = [
     "LinAlgError", "cholesky", "cholesky_ex", "cond", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh",
     "inv", "inv_ex", "lstsq", "matmul", "matrix_exp", "matrix_norm", "matrix_power", "matrix_rank", "multi_dot", "norm",

@@ -36,7 +36,7 @@ __all__ = [
     "is_anomaly_check_nan_enabled", "is_anomaly_enabled", "is_grad_enabled", "is_inference_mode_enabled", "no_grad",
     "set_detect_anomaly", "set_grad_enabled", "variable",
 ]
-__getattr__ = module_getattr(__name__, lazy=("functional", "profiler"))
+__getattr__ = module_getattr(__name__, lazy=("functional",))
 
 CYCLE = (
     "Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient "

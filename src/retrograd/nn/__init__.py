@@ -8,7 +8,7 @@ from .modules import (
     AdaptiveAvgPool1d as AdaptiveAvgPool1d, AdaptiveAvgPool2d as AdaptiveAvgPool2d,
     AdaptiveAvgPool3d as AdaptiveAvgPool3d, AdaptiveMaxPool1d as AdaptiveMaxPool1d,
     AdaptiveMaxPool2d as AdaptiveMaxPool2d, AdaptiveMaxPool3d as AdaptiveMaxPool3d, AlphaDropout as AlphaDropout,
-    AvgPool1d as AvgPool1d, AvgPool2d as AvgPool2d, AvgPool3d as AvgPool3d, BCELoss as BCELoss,
+    AvgPool1d as AvgPool1d, AvgPool2d as AvgPool2d, AvgPool3d as AvgPool3d, BCELoss as BCELoss, CTCLoss as CTCLoss,
     BCEWithLogitsLoss as BCEWithLogitsLoss, BatchNorm1d as BatchNorm1d, BatchNorm2d as BatchNorm2d,
     BatchNorm3d as BatchNorm3d, Bilinear as Bilinear, CELU as CELU, ChannelShuffle as ChannelShuffle,
     CircularPad1d as CircularPad1d, CircularPad2d as CircularPad2d, CircularPad3d as CircularPad3d,

@@ -1,0 +1,70 @@
+"""What PyTorch has and we lack, and why: the errors for such names and docs/names.md read it here."""
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+# word: (why, which names)
+LACKS = {
+    "complex": ("complex numbers are outside for now", r"""
+        complex\d+|c(double|float|half)|chalf|view_as_(complex|real)(_copy)?|imag|polar|Complex\w+|eig"""),
+    "sparse": ("sparse tensors are outside for now", r"""
+        sparse\w*|\w*_sparse_?|to_sparse\w*|(c?col|crow|row)_indices(_copy)?|indices(_copy)?|values(_copy)?|coalesce|
+        is_coalesced|dense_dim|s?spmm|[hds]?smm|hspmm|hsmm|dsmm|s?addmm_sparse|saddmm|sspaddmm|SparseAdam|
+        resize_as_sparse_|sparse_resize\w*"""),
+    "quantised": ("quantised tensors are outside for now", r"""
+        q_\w+|q?u?int(8|32|2x4|4x2)|quint\w+|qint\w+|qscheme|q[A-Z]\w+|quant\w+|Q(U)?Int\w+|(fake_)?quantize\w*|
+        fake_quantize\w*|dequantize|int_repr|per_(channel|tensor)_\w+|choose_qparams\w*|fbgemm\w+|empty_quantized|
+        fused_moving_avg\w+|qat|ao|intrinsic|quantizable"""),
+    "fft": ("Fourier transforms are outside for now", r"fft|i?stft"),
+    "distributions": ("distributions are outside for now: torch.rand, normal, bernoulli, ... draw", r"distributions"),
+    "devices": ("the CPU is the only device for now", r"""
+        \w*(cudnn|cudagraph|miopen|mkldnn|autocast_(gpu|ipu|xla)|vulkan)\w*|xpu|ipu|mtia|mps|accelerator|Stream|Event|
+        AcceleratorError|OutOfMemoryError|DeviceObjType|StreamObjType|get_device_module|map2_|tf32_notes"""),
+    "dtypes": ("the dtypes are those of torch.float16, bfloat16, float32, float64, int8 to int64, uint8 and bool", r"""
+        u?int\d|uint(16|32|64)|float[48]_\w+|bit|bits\d\w*"""),
+    "parallel": ("work in several processes is outside for now", r"""
+        distributed|DataParallel|parallel|multiprocessing|RRefType|futures|Future(Type)?|fork|wait|
+        prepare_multiprocessing_environment|is_distributed|enforce_grad_layout_policy"""),
+    "programs": ("programs are not captured, compiled or exported: functions run as Python runs them", r"""
+        jit|fx|export|func|functional|vmap|cond|while_loop|Script\w+|\w*Script\w*|\w+Type|Graph\w*|Block|Node|Value|
+        Use|Code|Argument\w*|ErrorReport|ExecutionPlan|FunctionSchema|Gradient|IODescriptor|InferredType|JITException|
+        CompilationUnit|CompleteArgumentSpec|ConcreteModuleType\w*|StaticModule|CallStack|Capsule|\w*AliasDb|TracingState|
+        FileCheck|parse_\w+|import_ir_\w+|merge_type\w+|unify_type_list|Sym\w+|sym_\w+|LockingLogger|LoggerBase|
+        NoopLogger|AggregationType|AVG|SUM|PyTorchFile\w+|BroadcastingList\d|boolean_dispatch|assert_int_or_pair"""),
+    "dispatch": ("there is no dispatcher and no __torch_function__", r"""
+        ops|classes|library|overrides|Dispatch\w+|DisableTorch\w+|ExcludeDispatchKeyGuard|\w*has_torch_function\w*|
+        handle_torch_function|Tag|OperatorInfo|is_tensor_like|thread_safe_generator"""),
+    "storages": ("storages have no types and no name: t.untyped_storage()", r"""
+        \w*Storage(Base|Context)?|storage|storage_type|is_storage|const_data_ptr|types|from_file"""),
+    "profilers": ("profile with Python's own profilers, or with retrograd.microscope", r"""
+        profiler\w*|Profiler\w+|DeviceType|kineto_available|monitor|Benchmark\w+|ThroughputBenchmark"""),
+    "autocast": ("torch.autocast is off: see its error", r"\w*autocast\w*"),
+    "forward": ("forward-mode derivatives are not there yet: torch.autograd.functional has jvp and vjp", r"""
+        forward_ad|NestedIOFunction|is_view_replay_enabled"""),
+    "gone": ("PyTorch itself has deprecated or removed it; torch.linalg has its successor", r"""
+        lstsq|matrix_rank|solve|symeig|Container|legacy_contiguous_format|orgqr|reinforce"""),
+    "internal": ("it is a part of PyTorch's insides", r"""
+        PRIVATE_OPS|DeepCopyMemoTable|FatalError|USE_\w+|classproperty|compiled_with_cxx11_abi|cpp|cpu|conv_tbc|
+        batch_norm_\w+|native_(dropout|norm)|grid_sampler_\dd|(gru|lstm|rnn)\w*|slice_inverse|has_\w+|get_file_path|
+        init_num_threads|set_anomaly_enabled|torch_version|windows|package|hub|hash_tensor|frobenius_norm|
+        nuclear_norm|norm_except_dim|unsafe_split_with_sizes|SavedTensor|SwizzleType|ScalingType|(scaled_)?grouped_mm|
+        scaled_(\w+_)?mm|GRID_SAMPLE_\w+|\w+_notes|is_multithreading_enabled|set_multithreading_enabled|common_types|
+        factory_kwargs|attention|grad|swap_in_optimizer\w+|module_load|name|Tensor|Type|index|return_types|to_dlpack"""),
+    "copies": ("write the view and .clone()", r"\w+_copy|as_strided_scatter|empty_permuted|new"),
+    "rare": ("rarely used, and not written yet", r"""
+        BufferDict|ParameterDict|ModuleDict|binomial|geqrf|ormqr|histogram(dd)?|segment_reduce|nested|jagged|masked|
+        channels_last_3d|lobpcg|(svd|pca)_lowrank|nonzero_static|quasirandom|signal|to_padded_tensor|resize(_as)?|
+        (F|f)ractional\w+|linear_cross_entropy|LinearCrossEntropy\w+|householder_product|ldl_\w+|AdaptiveLogSoftmaxWithLoss|
+        Lazy\w+|Uninitialized\w+|Adafactor|Muon|swa_utils|airy_ai|\w*bessel_\w+|\w+_polynomial_\w+|
+        make_tensor|windows|scaled_modified\w+"""),
+}
+
+@lru_cache(1)
+def patterns() -> list[tuple[str, re.Pattern[str]]]:
+    return [(why, re.compile("".join(names.split()))) for why, names in LACKS.values()]
+
+
+def why(name: str) -> str | None:
+    """Why we lack one of PyTorch's names; None for a name of nobody's."""
+    return next((reason for reason, names in patterns() if names.fullmatch(name)), None)
