@@ -1,6 +1,6 @@
 # make test       lint, then every test on both builds, with PyTorch to compare with
 # make test-core  the same without PyTorch
-# make demo       train a small classifier
+# make demo       train a small classifier; write a step of it as a page: build/digits.html
 # make bench      the speed budgets, on the compiled build
 # make instructions   what small works execute, counted by valgrind, beside a baseline
 #
@@ -61,6 +61,8 @@ lint: $(CORE)
 
 demo: $(CORE)
 	$(PURE) examples/digits.py $(ARGS)
+	@mkdir -p build
+	$(PURE) examples/trace_digits.py build/digits.html
 
 bench: $(WHEEL)
 	$(COMPILED) -m benchmarks.budgets $(ARGS)

@@ -53,6 +53,15 @@ def deltas(text: str) -> dict[str, list[float]]:
     return {name: [float(v) for v in values] for name, *values in rows}
 
 
+def test_a_step_of_the_digits_becomes_a_page(tmp_path: Path) -> None:
+    page = tmp_path / "step.html"
+    done = run(EXAMPLES / "trace_digits.py", str(page))
+    assert done.returncode == 0 and done.stderr == ""
+    counted = "recorded a training step: 19 operations, 16 backward nodes, 7 firings of 7 hooks, 7 gradients that arrived"
+    assert done.stdout.splitlines() == [counted, f"to see it, open {page} in a browser"]
+    assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
 # ---- the short ones
 
 

@@ -185,7 +185,7 @@ function Op(props) {
     flags & OP_FLAGS.inference && "under inference mode",
     !(flags & OP_FLAGS.grad) && "under no_grad",
   ].filter(Boolean);
-  const nodes = trace.nodes.flatMap(([, op], n) => (op === i ? [n] : []));
+  const nodes = trace.nodesOf.get(i) ?? [];
   return (
     <section>
       <h2>{trace.get(i, "name")}</h2>
@@ -252,7 +252,7 @@ function Leaf(props) {
   const known = trace.names[t];
   const [like, , flags] = trace.tensors[t];
   const [shape, dtype, device] = trace.likes[like];
-  const uses = trace.events.flatMap((row, i) => (row[0] === "op" && trace.get(i, "inputs").includes(t) ? [i] : []));
+  const uses = trace.usesOf.get(t) ?? [];
   const events = trace.about.get(`tensor ${t}`) ?? [];
   const hooks = trace.hooksOn.get(`tensor ${t}`) ?? [];
   const all = [...events, ...hooks.flatMap((h) => trace.firings[h])].sort((a, b) => trace.endOf(a) - trace.endOf(b) || b - a); // a hook fires inside the accumulation
@@ -389,12 +389,12 @@ function Hook({ trace, hook, h, cursor, onSelect, onMove }) {
 
 function Overview(props) {
   const { trace, onSelect, onMove } = props;
-  const count = (kind) => trace.events.reduce((n, row) => n + (row[0] === kind), 0);
+  const count = (kind) => trace.counts[kind] ?? 0;
   const parameters = Object.entries(trace.names).filter(([, k]) => k.role === "parameter");
   const without = parameters.filter(([t]) => !trace.grads.has(Number(t)));
   const changed = trace.hooks.flatMap((hook, h) => (hook.changed ? [h] : []));
   const silent = trace.hooks.flatMap((hook, h) => (hook.fired ? [] : [h]));
-  const odd = trace.steps.find((i) => trace.odd(trace.get(i, "values") ?? trace.get(i, "outputs")?.filter?.(() => trace.events[i][0] === "node") ?? []));
+  const odd = trace.firstOdd;
   const { engine, versions, python, created } = trace.header;
   const lost = Object.entries(trace.dropped);
   return (

@@ -33,7 +33,11 @@ export function Graph({ trace, open, cursor, selected, theme, focus, onSelect, o
 
   const draw = () => {
     cancelAnimationFrame(frame.current);
-    frame.current = requestAnimationFrame(() => paint(canvas.current, view.current, scene, trace, cursor, selected));
+    frame.current = requestAnimationFrame(() => {
+      const subject = trace.steps.length ? trace.subject(cursor) : null;
+      const here = subject && (scene.at.get(`${subject.kind} ${subject.id}`) ?? scene.at.get(visible(trace, subject, open)));
+      paint(canvas.current, view.current, scene, trace, cursor, selected, here);
+    });
   };
 
   const fit = () => {
@@ -177,6 +181,7 @@ export function Graph({ trace, open, cursor, selected, theme, focus, onSelect, o
 
   return (
     <div class="graph">
+      <div class="pane">
       <canvas
         ref={canvas}
         tabIndex={0}
@@ -194,6 +199,7 @@ export function Graph({ trace, open, cursor, selected, theme, focus, onSelect, o
         <button onClick={() => middle(0.8)} aria-label="Zoom out">{"\u2212"}</button>
         <button onClick={fit} aria-label="Fit the graph into its pane">fit</button>
       </div>
+      </div>
       <Legend trace={trace} />
     </div>
   );
@@ -207,7 +213,7 @@ function Legend({ trace }) {
       <span>
         gradient norm {digits(10 ** low)} to {digits(10 ** high)}
       </span>
-      <span class="dot hook" /> hook <span class="dot bad" /> NaN or inf
+      <span class="ring" /> now <span class="dot hook" /> hook <span class="dot bad" /> NaN or inf
     </div>
   );
 }
@@ -219,7 +225,7 @@ function visible(trace, what, open) {
   return found;
 }
 
-function paint(canvas, view, scene, trace, cursor, selected) {
+function paint(canvas, view, scene, trace, cursor, selected, here) {
   if (!canvas) return;
   const c = colours();
   const context = canvas.getContext("2d");
@@ -240,6 +246,14 @@ function paint(canvas, view, scene, trace, cursor, selected) {
     else if (box.kind === "group") group(context, box, trace, cursor, c, words, selected);
     else vertex(context, box, trace, cursor, c, words, selected);
   }
+  if (here) {
+    // where the event at the cursor happens
+    context.beginPath();
+    context.roundRect(here.x - 4, here.y - 4, here.w + 8, here.h + 8, here.kind === "group" ? 12 : 11);
+    context.lineWidth = Math.max(2, 1.5 / view.k);
+    context.strokeStyle = c.hook;
+    context.stroke();
+  }
 }
 
 function lines(context, scene, trace, cursor, c, [x0, y0, x1, y1], k) {
@@ -251,8 +265,11 @@ function lines(context, scene, trace, cursor, c, [x0, y0, x1, y1], k) {
     path.moveTo(line.x1, line.y1);
     if (line.straight || line.x1 === line.x2) path.lineTo(line.x2, line.y2);
     else {
-      const bow = Math.min(60, Math.max(10, Math.abs(line.y2 - line.y1) * 0.55));
-      path.bezierCurveTo(line.x1, line.y1 + bow, line.x2, line.y2 - bow, line.x2, line.y2);
+      const { x1, x2, ya, yb } = line;
+      const bow = Math.min(60, Math.max(10, Math.abs(yb - ya) * 0.55));
+      path.lineTo(x1, ya);
+      path.bezierCurveTo(x1, ya + bow, x2, yb - bow, x2, yb);
+      path.lineTo(x2, line.y2);
     }
   }
   const thin = Math.max(1, 0.6 / k);

@@ -46,7 +46,7 @@ function App({ trace }) {
   const [selected, setSelected] = useState(null);
   const [focus, setFocus] = useState(null);
   const [playing, setPlaying] = useState(false);
-  const [theme, setTheme] = useState("");
+  const [theme, setTheme] = useState({ name: "" }); // an object, so that a change of the system's is one of ours
   const search = useRef();
   const help = useRef();
 
@@ -91,9 +91,9 @@ function App({ trace }) {
     setPlaying(!playing && trace.steps.length > 0);
   };
   const shade = () => {
-    const dark = theme ? theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+    const dark = theme.name ? theme.name === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
     document.documentElement.dataset.theme = dark ? "light" : "dark";
-    setTheme(dark ? "light" : "dark");
+    setTheme({ name: dark ? "light" : "dark" });
   };
 
   useEffect(() => {
@@ -104,7 +104,7 @@ function App({ trace }) {
   }, [playing, cursor]);
   useEffect(() => {
     const media = matchMedia("(prefers-color-scheme: dark)");
-    const changed = () => setTheme((was) => was || "");
+    const changed = () => setTheme((was) => ({ ...was }));
     media.addEventListener("change", changed);
     return () => media.removeEventListener("change", changed);
   }, []);

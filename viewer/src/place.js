@@ -31,7 +31,8 @@ export class Places {
     for (let e = 0; e < edges.length; e++) {
       const [a, b, source] = edges[e];
       const [from, to] = [this.ends(inside, a, source, 1, open), this.ends(inside, b, source, 0, open)];
-      lines.push({ g, e, x1: left + from[0], y1: top + from[1], x2: left + to[0], y2: top + to[1] });
+      const [ya, yb] = [top + inside.bottoms[a], top + inside.tops[b]]; // between its rows it bends, beside them it falls
+      lines.push({ g, e, x1: left + from[0], y1: top + from[1], x2: left + to[0], y2: top + to[1], ya, yb });
     }
     for (let i = 0; i < items.length; i++) {
       const kind = items[i] % 5;
@@ -87,7 +88,7 @@ export class Places {
     if (known) return known;
     const [items, parts, edges] = this.trace.graphs[g];
     const n = items.length;
-    const [x, y, w, h] = [0, 0, 0, 0].map(() => new Float64Array(n));
+    const [x, y, w, h, tops, bottoms] = Array.from({ length: 6 }, () => new Float64Array(n));
     const ports = new Map();
     for (let i = 0; i < n; i++) {
       [w[i], h[i]] = this.size(items[i], open);
@@ -108,27 +109,27 @@ export class Places {
       near[1][a].push([b, sb - sa, straight]);
     }
     let [left, top, deep, width] = [0, 0, 0, 0];
-    const sizes = parts.map((rows) => this.part(rows, near, x, y, w, h));
+    const sizes = parts.map((rows) => this.part(rows, near, x, y, w, h, tops, bottoms));
     const area = sizes.reduce((sum, [pw, ph]) => sum + (pw + GAP.part) * (ph + GAP.part), 0);
     const limit = Math.max(...sizes.map((s) => s[0]), Math.sqrt(area) * 1.5, 600);
     parts.forEach((rows, p) => {
       const [pw, ph] = sizes[p];
       if (left > 0 && left + pw > limit) [left, top, deep] = [0, top + deep + GAP.part, 0];
-      for (const row of rows) for (const i of row) (x[i] += left), (y[i] += top);
+      for (const row of rows) for (const i of row) (x[i] += left), (y[i] += top), (tops[i] += top), (bottoms[i] += top);
       left += pw + GAP.part;
       [deep, width] = [Math.max(deep, ph), Math.max(width, left - GAP.part)];
     });
     const height = top + deep;
     for (const i of ports.values()) {
-      if (items[i] % 5 === IN) y[i] = 0;
+      if (items[i] % 5 === IN) y[i] = tops[i] = bottoms[i] = 0;
     }
-    const found = { items, edges, x, y, w, h, ports, width: Math.max(width, 0), height };
+    const found = { items, edges, x, y, w, h, tops, bottoms, ports, width: Math.max(width, 0), height };
     this.known.set(g, found);
     return found;
   }
 
   // Positions of one component from 0, 0 on; its width and height.
-  part(rows, near, x, y, w, h) {
+  part(rows, near, x, y, w, h, tops, bottoms) {
     let top = 0;
     for (const row of rows) {
       let high = 0;
@@ -137,6 +138,7 @@ export class Places {
       for (const i of row) {
         if (h[i] < 0) h[i] = high; // bends are as high as their row
         y[i] = top + (high - h[i]) / 2;
+        [tops[i], bottoms[i]] = [top, top + high];
         x[i] = at + w[i] / 2;
         at += w[i] + GAP.x;
       }

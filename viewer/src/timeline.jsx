@@ -19,14 +19,15 @@ export function Timeline({ trace, cursor, theme, onMove }) {
   const laneOf = (kind) => LANES.findIndex(([, kinds]) => kinds.includes(kind));
   const step = upTo(trace.steps, cursor) - 1;
 
-  const draw = () => {
-    const element = canvas.current;
+  const base = useRef(null); // what does not depend on the cursor
+  const prepare = () => {
+    const wide = canvas.current.clientWidth;
     const ratio = devicePixelRatio || 1;
-    element.width = element.clientWidth * ratio;
+    const element = document.createElement("canvas");
+    element.width = wide * ratio;
     element.height = HEIGHT * ratio;
     const context = element.getContext("2d");
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
-    const wide = element.clientWidth;
     const c = colours();
     context.font = "11px system-ui, sans-serif";
     context.textBaseline = "middle";
@@ -45,7 +46,6 @@ export function Timeline({ trace, cursor, theme, onMove }) {
       const i = trace.steps[s];
       const kind = trace.events[i][0];
       const x = LEFT + (s - from) * scale;
-      context.globalAlpha = i <= cursor ? 1 : 0.35;
       context.fillStyle = colourOf(kind, trace, i, c);
       context.fillRect(x, tops[laneOf(kind)] + 2, bar, HIGH - 4);
       if (kind === "node") {
@@ -57,6 +57,22 @@ export function Timeline({ trace, cursor, theme, onMove }) {
         context.fillRect(x, TOP + NORMS - high, bar, high);
       }
     }
+    base.current = { image: element, c, scale, wide, ratio };
+  };
+  const draw = () => {
+    const { image, c, scale, wide, ratio } = base.current;
+    const element = canvas.current;
+    if (!image.width) return;
+    element.width = image.width;
+    element.height = image.height;
+    const context = element.getContext("2d");
+    context.drawImage(image, 0, 0);
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    const [from, to] = range;
+    const end = Math.max(LEFT, LEFT + (step - from + 1) * scale);
+    context.globalAlpha = 0.62; // what is still to come
+    context.fillStyle = c.panel;
+    if (end < wide) context.fillRect(end, TOP, wide - end, HEIGHT - TOP);
     context.globalAlpha = 1;
     if (step >= from && step <= to) {
       const x = LEFT + (step - from + 0.5) * scale;
@@ -67,12 +83,19 @@ export function Timeline({ trace, cursor, theme, onMove }) {
       context.fill();
     }
   };
-  useLayoutEffect(() => {
-    const observer = new ResizeObserver(draw);
-    observer.observe(canvas.current);
+  const again = () => {
+    prepare();
     draw();
+  };
+  const latest = useRef(again);
+  latest.current = again;
+  useLayoutEffect(() => {
+    const observer = new ResizeObserver(() => latest.current());
+    observer.observe(canvas.current);
     return () => observer.disconnect();
-  }, [trace, cursor, range, theme]);
+  }, []);
+  useLayoutEffect(again, [trace, range, theme]);
+  useLayoutEffect(draw, [cursor]);
 
   const seek = (event) => {
     const box = canvas.current.getBoundingClientRect();

@@ -29,6 +29,7 @@ export class Trace {
     for (const list of this.children) list.sort((a, b) => key(a) - key(b));
     this.followEvents();
     this.followFlow();
+    this.firstOdd = this.steps.find((i) => this.odd(this.madeBy(i)));
   }
 
   get(i, name) {
@@ -47,6 +48,11 @@ export class Trace {
   followEvents() {
     this.runs = this.vertices.map(() => []); // events in which a gradient reached the vertex
     this.groupRuns = this.groups.map(() => []);
+    this.groupOdd = this.groups.map(() => []); // those of them with NaN or inf
+    this.nodesOf = new Map(); // op -> its nodes
+    this.nodes.forEach(([, op], n) => op >= 0 && push(this.nodesOf, op, n));
+    this.usesOf = new Map(); // tensor -> the ops that read it
+    this.counts = {};
     this.windows = []; // where the outermost passes begin
     this.grads = new Map(); // leaf -> [event, value of .grad or -1]
     this.about = new Map(); // "hook 3", "tensor 5", "node 7", "module 2" -> events
@@ -54,6 +60,8 @@ export class Trace {
     let open = 0;
     this.events.forEach((row, i) => {
       const get = (name) => row[this.positions[row[0]][name]];
+      this.counts[row[0]] = (this.counts[row[0]] ?? 0) + 1;
+      if (row[0] === "op") for (const t of new Set(get("inputs"))) push(this.usesOf, t, i);
       if (row[0] === "begin" && open++ === 0) this.windows.push(i);
       if (row[0] === "end") open = Math.max(0, open - 1);
       if (row[0] === "node") {
@@ -98,7 +106,11 @@ export class Trace {
 
   ran(v, i) {
     this.runs[v].push(i);
-    for (let g = this.vertices[v][2]; g >= 0; g = this.groups[g][2]) this.groupRuns[g].push(i);
+    const odd = this.odd(this.get(i, "inputs") ?? [this.get(i, "now")]);
+    for (let g = this.vertices[v][2]; g >= 0; g = this.groups[g][2]) {
+      this.groupRuns[g].push(i);
+      if (odd) this.groupOdd[g].push(i);
+    }
   }
 
   verticesOfHook(hook) {
@@ -191,9 +203,7 @@ export class Trace {
     const total = w < 0 ? 0 : end - from;
     if (!done) return { done, total };
     const first = this.get(runs[from], "inputs") ?? [this.get(runs[from], "gradient")];
-    let odd = false;
-    for (let r = from; r < from + Math.min(done, 4000) && !odd; r++)
-      odd = this.odd(this.get(runs[r], "inputs") ?? [this.get(runs[r], "now")]);
+    const odd = upTo(this.groupOdd[g], c) > upTo(this.groupOdd[g], this.windows[w]);
     return { done, total, norm: this.normOf(first), odd };
   }
 
@@ -306,6 +316,15 @@ export class Trace {
       return g > 0 && /^(forward|backward)/.test(hook.kind) ? { kind: "group", id: g } : null;
     }
     return null;
+  }
+
+  // The values that an event made.
+  madeBy(i) {
+    const kind = this.events[i][0];
+    if (kind === "op") return this.get(i, "values");
+    if (kind === "node") return this.get(i, "outputs");
+    if (kind === "accumulate") return [this.get(i, "now")];
+    return kind === "hook" || kind === "step" ? this.get(i, "after") : [];
   }
 
   endOf(i) {

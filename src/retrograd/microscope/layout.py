@@ -150,6 +150,8 @@ def order(part: Sequence[int], rank: Sequence[int], keys: Sequence[float], edges
     counted = len(edges) <= EXACT
     best, fewest = [row[:] for row in rows], crossings(rows, below, place) if counted else 0
     for sweep in range(8 if counted else 3):
+        if counted and not fewest:
+            break
         down = sweep % 2 == 0
         for row in rows if down else rows[::-1]:
             sort_by_mean(row, above if down else below, place)

@@ -28,7 +28,7 @@ def page_of(rec: Recording, title: str | None = None) -> str:
     """The page as a text."""
     title = title or f"{' '.join(map(os.path.basename, rec.header.get('argv', [])[:1])) or 'recording'} - retrograd"
     data = json.dumps(data_of(rec, title), separators=(",", ":"), allow_nan=False)
-    packed = base64.b64encode(zlib.compress(data.encode(), 9)).decode()
+    packed = base64.b64encode(zlib.compress(data.encode(), 7)).decode()
     head, _, rest = TEMPLATE.read_text(encoding="utf-8").partition(TITLE)
     middle, _, tail = rest.partition(DATA)
     return head + html.escape(title) + middle + packed + tail
