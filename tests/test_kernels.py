@@ -280,6 +280,32 @@ def test_rows_added_up(dtype: Any) -> None:
     assert run(where[:0], x[:0], 7).shape == (7, 3)
 
 
+@native
+def test_lstm_steps() -> None:
+    r = np.random.RandomState(9)
+    step, back = _kernels.kernel("lstm_step"), _kernels.kernel("lstm_step_grad")
+    for b, n in [(1, 1), (3, 5), (2, 33), (0, 4)]:
+        gates, add, out = r.randn(3, b, 4 * n).astype(F4) * 3
+        before, c, h, dh, dc = r.randn(5, b, n).astype(F4)
+        i, f, g, o = np.split((gates + add).astype("f8"), 4, 1)
+        i, f, g, o = sigmoid(i), sigmoid(f), np.tanh(g), sigmoid(o)
+        want = f * before + i * g
+        assert step(gates, add, before, c, h)
+        close(gates, np.concatenate([i, f, g, o], 1), F4, 4)
+        close(c, want, F4, 8)
+        close(h, o * np.tanh(want), F4, 8)
+        d = dc + dh * o * (1 - np.tanh(want) ** 2)
+        assert back(gates, before, c, dh, dc, out)
+        close(dc, d * f, F4, 32)
+        grads = [d * g * i * (1 - i), d * before * f * (1 - f), d * i * (1 - g * g), dh * np.tanh(want) * o * (1 - o)]
+        close(out, np.concatenate(grads, 1), F4, 32)
+    gates, add = np.zeros((2, 2, 12), F4)
+    one, two, three = np.zeros((3, 2, 3), F4)
+    for bad in ((gates, gates, one, two, three), (gates, add, one, one, three), (gates[:, :8], add, one, two, three),
+                (gates.astype(F8), add, one, two, three), (gates, add, one, two, three[:1])):
+        assert not step(*bad)
+
+
 # ---- windows ----
 
 

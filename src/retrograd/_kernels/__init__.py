@@ -24,6 +24,7 @@ add_rows*         (where, x, rows) -> zeros with x[i] added to row where[i]
 columns* uncolumns*   windows as columns, and back   window_sums* spread_sums*   their sums, and back;   see windows.c
 max_pool*         (x, taps down, taps right) -> (maxima, positions)
 place_at*         (g, positions, H, W) -> zeros with g added there
+lstm_step lstm_step_grad   the gates of one step, and back: lstm.c
 blocks_...        the cache of array memory: blocks.py
 """
 from typing import Any
@@ -73,7 +74,7 @@ NAMES = (
     "adam", "sgd", "squares", "scale", "relu", "relu_grad", "sigmoid", "sigmoid_grad", "tanh_grad", "silu", "silu_grad",
     "gelu", "gelu_grad", "softmax", "softmax_grad", "log_softmax", "log_softmax_grad", "nll", "nll_grad", "layer_norm",
     "layer_norm_grad", "add_bias", "matmul", "add_rows", "columns", "uncolumns", "window_sums", "spread_sums",
-    "max_pool", "place_at")
+    "max_pool", "place_at", "lstm_step", "lstm_step_grad")
 
 nn: Any
 try:

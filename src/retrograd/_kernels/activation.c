@@ -23,12 +23,6 @@
 LOOPS(float, floats)
 LOOPS(double, doubles)
 
-/* exp(-|x|) cannot overflow.  Where it underflows to 0, so does the result. */
-static inline float sigmoid_of(float x) {
-    float e = exp_of(-fabsf(x)), r = 1.0f / (1.0f + e);
-    return x < 0 ? e * r : x == x ? r : x;
-}
-
 /* To 1e-7 absolute, which is what 1 + tanh needs. */
 static inline float rough_tanh(float x) {
     float e = exp_of(-2.0f * fabsf(x));

@@ -109,4 +109,22 @@ static inline float exp_of(float x) {
     power.i = (int32_t)((uint32_t)e << 23);
     return p * power.f;
 }
+
+/* exp(-|x|) cannot overflow.  Where it underflows to 0, so does the result. */
+static inline float sigmoid_of(float x) {
+    float e = exp_of(-fabsf(x)), r = 1.0f / (1.0f + e);
+    return x < 0 ? e * r : x == x ? r : x;
+}
+
+/* Below 0.625 x + x^3 P(x^2), fitted; above, by exp: to about 2 ulp. */
+static inline float tanh_of(float x) {
+    float t = fabsf(x), s = x * x, e = exp_of(-2.0f * t);
+    float p = -0.00543939741f;
+    p = p * s + 0.0203979257f;
+    p = p * s - 0.0536650382f;
+    p = p * s + 0.13330543f;
+    p = p * s - 0.333332479f;
+    float far = copysignf((1.0f - e) / (1.0f + e), x);
+    return t < 0.625f ? x + x * s * p : x == x ? far : x;
+}
 #endif

@@ -7,6 +7,7 @@ import warnings
 from typing import Any
 
 from ..._functions import create, join
+from ..._ops import recurrent
 from .. import functional as F
 from .. import init
 from ..module import Module
@@ -48,6 +49,13 @@ def step_gru(x: Any, state: Any, weights: Any) -> Any:
 
 
 STEPS = {"LSTM": step_lstm, "GRU": step_gru, "RNN_TANH": step_tanh, "RNN_RELU": step_relu}
+
+
+def one_node(x: Any, state: Any, weights: Any) -> bool:
+    """Whether recurrent.lstm takes these: float32 or float64 all of them, and not empty."""
+    dtype = x.array.dtype
+    given = [*state, *(w for w in weights if w is not None)]
+    return dtype.itemsize >= 4 and x.array.size > 0 and all(t.array.dtype is dtype for t in given)
 
 
 def rows(state: Any, start: int, stop: int | None) -> Any:
@@ -222,6 +230,10 @@ class RNNBase(Module):
         own = {name.partition("_l")[0]: getattr(self, name) for name in names}
         weights = (own["weight_hh"], own.get("bias_hh"), own.get("weight_hr"))
         x = F.linear(input, own["weight_ih"], own.get("bias_ih"))
+        if self.mode == "LSTM" and sizes is None and not reverse and weights[2] is None and one_node(x, state, weights):
+            packed = recurrent.lstm(x, weights[0], weights[1], state[0], state[1])
+            count = len(x)
+            return packed[:count], (packed[count - 1], packed[count])
         steps = list(x.unbind(0) if sizes is None else x.split(sizes))
         step = STEPS[self.mode]
         outputs: list[Any] = [None] * len(steps)
