@@ -6,6 +6,7 @@ import numbers
 import warnings
 from typing import Any
 
+from ..._engine.modes import modes
 from ..._functions import create, join
 from ..._ops import recurrent
 from .. import functional as F
@@ -51,8 +52,16 @@ def step_gru(x: Any, state: Any, weights: Any) -> Any:
 STEPS = {"LSTM": step_lstm, "GRU": step_gru, "RNN_TANH": step_tanh, "RNN_RELU": step_relu}
 
 
+LINEAR = F.linear
+
+
 def one_node(x: Any, state: Any, weights: Any) -> bool:
-    """Whether recurrent.lstm takes these: float32 or float64 all of them, and not empty."""
+    """Whether recurrent.lstm takes these: float32 or float64 all of them, and not empty.
+
+    Not while somebody watches ops or has put a function of theirs in the place of F.linear: they see step by step.
+    """
+    if modes.observer is not None or F.linear is not LINEAR:
+        return False
     dtype = x.array.dtype
     given = [*state, *(w for w in weights if w is not None)]
     return dtype.itemsize >= 4 and x.array.size > 0 and all(t.array.dtype is dtype for t in given)
