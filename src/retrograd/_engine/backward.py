@@ -53,8 +53,7 @@ def run_backward(
     it.task = task
     it.depth += 1
     settle(it)
-    before = outside()
-    task.errors = before
+    task.errors = outside()
     task.plain = not graph and not it.inference
     token = hush()
     try:
@@ -67,16 +66,12 @@ def run_backward(
             loud(task.errors)
         for callback in task.callbacks:     # may grow while it runs
             callback()
-        if task.callbacks:
-            task.errors = outside()
         return captured
     except BaseException:
         abandon(task, roots)
         raise
     finally:
         unhush(token)
-        if task.errors is not before:
-            loud(task.errors)               # a hook called numpy.seterr
         task.done = True
         task.heap = []
         task.captured = []
@@ -146,7 +141,7 @@ def run_node(task: Task, node: Node, g: Value, more: Optional[list[Value]], shar
     if own is not None and node._outputs == 1 and task.needed is None and not modes.anomaly:
         loud(task.errors)
         g, shared = hooks.fire_single(own, g, task.plain, graph, shared)
-        task.errors = quiet()
+        quiet(task.errors)
         if not own.pre and not own.post:
             node.push(task, g, None, shared)
             return True
@@ -161,7 +156,7 @@ def run_node(task: Task, node: Node, g: Value, more: Optional[list[Value]], shar
         if not runs:
             loud(task.errors)
             hooks.fire_tensor_hooks(node, gs, graph)
-            task.errors = quiet()
+            quiet(task.errors)
         if task.captures is not None:
             for nr, at in task.captures.get(node, []):
                 task.captured[at] = gs[nr]
@@ -170,7 +165,7 @@ def run_node(task: Task, node: Node, g: Value, more: Optional[list[Value]], shar
     if own is not None:
         loud(task.errors)
         hooks.fire_tensor_hooks(node, gs, graph)
-        task.errors = quiet()
+        quiet(task.errors)
     return run_hooked(task, node, node._hooks, gs, graph)
 
 
@@ -179,7 +174,7 @@ def run_hooked(task: Task, node: Node, own: Optional[NodeHooks], gs: list[Value]
     if own is not None and own.pre:
         loud(task.errors)
         gs = hooks.fire_node_hooks(own.pre, gs, None, graph)
-        task.errors = quiet()
+        quiet(task.errors)
     if modes.anomaly or (own is not None and len(own.post) > 0):
         outs = node.backward(gs, graph)
         if task.needed is not None:                 # hooks see no gradient that nobody asked for
@@ -190,7 +185,7 @@ def run_hooked(task: Task, node: Node, own: Optional[NodeHooks], gs: list[Value]
         if own is not None and own.post:
             loud(task.errors)
             outs = hooks.fire_node_hooks(own.post, outs, gs, graph)
-            task.errors = quiet()
+            quiet(task.errors)
         if modes.anomaly:
             anomaly.check(node, outs)
         deliver_all(task, node, outs)

@@ -1,6 +1,7 @@
 """What each thread is doing: grad mode, inference mode, saved-tensor hooks; and silence for NumPy's float warnings."""
 from __future__ import annotations
 
+import contextvars
 import threading
 from typing import Any, Final, Optional
 
@@ -112,8 +113,11 @@ def set_anomaly(on: bool, check_nan: bool) -> None:
 # NOTE [Silence]
 # PyTorch computes inf and nan without a word; NumPy warns.  np.errstate costs 0.8 us, more than an op, so we set the
 # context variable behind it, which is what errstate does: 0.1 us, and nobody else's np.seterr changes.
+# A pass is silent from end to end.  Hooks in it run as the user of np.errstate or np.seterr said; where nobody said
+# anything they are left in silence, since switching costs half of what firing a hook may.
 _errors: Final[Any] = getattr(umath, "_extobj_contextvar", None)
 _ignore: Final[Any] = None if _errors is None else umath._make_extobj(all="ignore")
+_default: Final[Any] = None if _errors is None else contextvars.Context().run(_errors.get)
 _seterr: Final[Any] = numpy.seterr
 
 
@@ -131,17 +135,14 @@ def outside() -> Any:
 
 def loud(errors: Any) -> None:
     """Before code of the user's runs inside `hush`: treat errors as `outside()` said."""
-    if _errors is not None:
+    if errors is not _default:
         _errors.set(errors)
 
 
-def quiet() -> Any:
-    """After it: silence again; -> what the user's code left, for the next `loud`."""
-    if _errors is None:
-        return None
-    left: Any = _errors.get()
-    _errors.set(_ignore)
-    return left
+def quiet(errors: Any) -> None:
+    """After it: silence again.  What a hook gave np.seterr ends here."""
+    if errors is not _default or (_errors is not None and _errors.get() is not _ignore):
+        _errors.set(_ignore)
 
 
 def unhush(token: Any) -> None:

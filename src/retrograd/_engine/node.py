@@ -116,7 +116,7 @@ class Node(Slot):
         from . import hooks
         loud(task.errors)
         outs = hooks.fire_node_hooks(own.post, outs, [], task.graph)
-        task.errors = quiet()
+        quiet(task.errors)
         return outs
 
     def release(self) -> None:

@@ -293,15 +293,15 @@ class AccumulateGrad(Node):
         return found
 
     def backward(self, gs: list[Value], graph: bool) -> list[Value]:
-        self.accumulate(gs[0], graph, True)
+        self.accumulate(gs[0], graph, True, state().task)
         return []
 
     def push(self, task: Task, g: Value, more: Optional[list[Value]], shared: bool) -> None:
-        self.accumulate(g, task.graph, shared)
+        self.accumulate(g, task.graph, shared, task)
         if self._hooks is not None:
             self.late(task, [])
 
-    def accumulate(self, g: Value, graph: bool, shared: bool) -> None:
+    def accumulate(self, g: Value, graph: bool, shared: bool, task: Optional[Task]) -> None:
         """Add g to .grad, then run the post-accumulate hooks.  NOTE [Who owns .grad]
 
         PyTorch adds in place when .grad exists, out of place under create_graph, and takes the first gradient over
@@ -322,7 +322,6 @@ class AccumulateGrad(Node):
                 adding.release()
         if self.after is not None:
             leaf = self.variable
-            task: Any = state().task
             if task is not None:
                 loud(task.errors)
             for hook in list(dict.values(self.after)):
@@ -330,7 +329,7 @@ class AccumulateGrad(Node):
                 if got is not None and got is not leaf:
                     raise refused(got)
             if task is not None:
-                task.errors = quiet()
+                quiet(task.errors)
 
     def first(self, g: Value, graph: bool, shared: bool) -> Any:
         if graph:
