@@ -26,14 +26,16 @@ class CannotRun(Exception):
     """The script cannot be started; the message is for the user."""
 
 
-def run_script(path: str, arguments: Sequence[str] = (), *, restore: bool = True) -> int:
+def run_script(path: str, arguments: Sequence[str] = (), *, restore: bool = True, alias: bool = True) -> int:
     """Run the script at `path` as `python path arguments...` would, with torch meaning retrograd -> its exit status.
+
+    alias=False leaves torch as it is.
 
     path "-" is standard input. CannotRun when there is no such script. restore=False leaves the process as the script
     had it: for a process that ends with the script, whose threads and atexit functions may still import.
     """
     code = read(path)
-    undo = [alias_torch()]
+    undo = [alias_torch()] if alias else []
     try:
         if path == "-":
             undo.append(become_main("-", arguments, "", __file__="<stdin>"))

@@ -1,10 +1,11 @@
-"""The command line: `retrograd run`, `retrograd doctor`."""
+"""The command line: `retrograd run`, `doctor`, and the microscope's `trace`, `explain`, `lint`, `view`."""
 
 from __future__ import annotations
 
 import argparse
 import os
 import sys
+from typing import Any
 
 
 def parser() -> argparse.ArgumentParser:
@@ -24,7 +25,49 @@ def parser() -> argparse.ArgumentParser:
     commands.add_parser(
         "doctor", help="say which build this is, and on what it runs",
         description="Say which build this is, and on what it runs: what a bug report needs.")
+    microscope(commands)
     return top
+
+
+def microscope(commands: Any) -> None:
+    """The commands of the microscope."""
+    torch = {"action": "store_true", "help": "run it with real PyTorch; else `import torch` means retrograd"}
+    trace = commands.add_parser(
+        "trace", help="run a script, and say what its backward passes and hooks did",
+        description="Run SCRIPT and record it: ops, backward nodes, hooks, accumulations, steps.  Prints which hooks changed "
+                    "something, which never fired and why, which parameters have no gradient and why, norms by layer, and "
+                    "where NaN and the like begin.  Exit status: the script's.",
+        epilog="examples: retrograd trace train.py   retrograd trace -o step.html --torch train.py --epochs 1")
+    trace.add_argument("-o", "--output", metavar="FILE", help="also write FILE: .html a page, .json for Perfetto and "
+                       "chrome://tracing, .dot for Graphviz, .trace the recording itself (default: trace.html)")
+    trace.add_argument("--torch", **torch)
+    trace.add_argument("--values", action="store_true", help="keep the gradients that reach parameters: ledgers get numbers")
+    trace.add_argument("--limit", type=int, default=500_000, metavar="N", help="keep N events (default 500000)")
+    trace.add_argument("script", metavar="SCRIPT", help="a Python file")
+    trace.add_argument("arguments", metavar="ARGS", nargs=argparse.REMAINDER, help="arguments of the script")
+    explain = commands.add_parser(
+        "explain", help="say what a parameter or module of a recording or script is, and why it has no gradient",
+        description="FILE is a recording (retrograd trace -o run.trace) or a script, which is run.  Without NAME: the names.",
+        epilog="examples: retrograd explain run.trace encoder.0.weight   retrograd explain train.py head.bias")
+    explain.add_argument("--torch", **torch)
+    explain.add_argument("file", metavar="FILE", help="a recording or a Python file")
+    explain.add_argument("names", metavar="NAME", nargs="*", help="parameters and modules by their paths")
+    lint = commands.add_parser(
+        "lint", help="find mistakes with hooks and gradients in sources",
+        description="Exit status 0: nothing found, 1: something, 2: a file cannot be read.  The rules: docs/lint.md.",
+        epilog="examples: retrograd lint train.py   retrograd lint --run train.py   retrograd lint --json src/*.py")
+    lint.add_argument("--run", action="store_true", help="run each file as well, and look at what its hooks did")
+    lint.add_argument("--torch", **torch)
+    lint.add_argument("--json", action="store_true", help="print a JSON list")
+    lint.add_argument("--rules", action="store_true", help="list the rules and stop")
+    lint.add_argument("files", metavar="FILE", nargs="*", help="Python files")
+    view = commands.add_parser(
+        "view", help="summarise a recording, and open its page in a browser",
+        description="Print the summary of a recording and open its page.",
+        epilog="examples: retrograd view run.trace   retrograd view run.trace -o run.html --no-browser")
+    view.add_argument("-o", "--output", metavar="FILE", help="write the page (or .json, .dot) there")
+    view.add_argument("--no-browser", action="store_true", help="do not open a browser")
+    view.add_argument("file", metavar="FILE", help="a recording: retrograd trace -o run.trace script.py")
 
 
 def main(arguments: list[str]) -> int:
@@ -57,6 +100,10 @@ def answer(found: argparse.Namespace) -> int:
 
         report()
         return 0
+    if found.command in ("trace", "explain", "lint", "view"):
+        from .microscope import commands
+
+        return int(getattr(commands, found.command)(found))
     parser().print_help()
     return 2
 

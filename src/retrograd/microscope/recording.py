@@ -353,6 +353,33 @@ class Recording:
         return (f"<Recording of {self.engine}: {len(self.rows)} events"
                 + (f", {lost} dropped" if lost else "") + state + ">")
 
+    # -- other formats
+
+    def to_chrome(self, path: Any) -> None:
+        """Write a trace for https://ui.perfetto.dev and chrome://tracing."""
+        from .export import to_chrome, write
+        write(to_chrome(self), path)
+
+    def to_dot(self, path: Any) -> None:
+        """Write the backward graph for Graphviz."""
+        from .export import to_dot, write
+        write(to_dot(self), path)
+
+    def to_json(self, path: Any) -> None:
+        """Write everything as one JSON object."""
+        from .export import to_json, write
+        write(to_json(self), path)
+
+    def to_html(self, path: Any) -> None:
+        """Write a page that opens without a server."""
+        from .viewer import to_html
+        to_html(self, path)
+
+    def summary(self) -> str:
+        """Events, hooks, missing gradients, norms and trouble, as text."""
+        from .summary import text
+        return text(self)
+
     # -- files
 
     def save(self, path: Any) -> None:

@@ -1,0 +1,175 @@
+"""The commands trace, explain, lint and view: each takes the parsed arguments and returns the exit status."""
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import sys
+from typing import Any
+
+from .lint import NAMES, lint_recording
+from .lint_static import RULES, Problem, lint_source
+from .recorder import record
+from .recording import Recording, load
+from .summary import show
+from .trace_file import TraceError
+
+USAGE = 2
+
+
+class Refused(Exception):
+    """What a user got wrong, in a line."""
+
+
+def say(text: str) -> None:
+    print(f"retrograd: {text}", file=sys.stderr)
+
+
+def guarded(command: Any) -> Any:
+    """A command whose users' mistakes end in one line on stderr."""
+    def run(found: Any) -> int:
+        from .._run import CannotRun
+        try:
+            return int(command(found))
+        except (Refused, CannotRun, TraceError) as error:
+            say(str(error))
+        except KeyError as error:
+            say(str(error.args[0]) if error.args else str(error))
+        except OSError as error:
+            say(f"{error.filename or 'file'}: {error.strerror or error}")
+        return USAGE
+
+    return run
+
+
+def recorded(script: str, arguments: list[str], torch: bool, **options: Any) -> tuple[Recording, int]:
+    """Run a script under a recording -> the recording, the script's exit status."""
+    from .._run import run_script
+    if torch:
+        if importlib.util.find_spec("torch") is None:
+            raise Refused("--torch needs PyTorch, which is not installed here: pip install torch")
+        import torch as _  # noqa: F401
+    if not os.path.isfile(script):
+        raise Refused(f"there is no script '{script}'" if not os.path.isdir(script) else f"'{script}' is a directory; name a "
+                      "script in it")
+    recorder = record(engine="torch" if torch else "retrograd", **options)
+    with recorder as rec:
+        status = run_script(script, arguments, restore=False, alias=not torch)
+        main = vars(sys.modules["__main__"])
+        for name, value in list(main.items()):          # models that were made and never called
+            for tap in recorder.taps:
+                if isinstance(value, tap.Module) and not name.startswith("_"):
+                    recorder.name_model(tap, value)
+    if status:
+        rec.complete, rec.error = False, f"the script ended with status {status}"
+    return rec, status
+
+
+def write(rec: Recording, path: str) -> str:
+    """Write a recording in the format that the name asks for -> what was written."""
+    ending = os.path.splitext(path)[1]
+    if ending in (".html", ".htm"):
+        rec.to_html(path)
+        return f"page written to {path}"
+    if ending == ".json":
+        rec.to_chrome(path)
+        return f"written to {path}: open it in https://ui.perfetto.dev or chrome://tracing"
+    if ending == ".dot":
+        rec.to_dot(path)
+        return f"graph written to {path}: dot -Tsvg {path} -o graph.svg"
+    rec.save(path)
+    return f"recording written to {path}: retrograd view {path}"
+
+
+@guarded
+def trace(found: Any) -> int:
+    if found.limit < 1:
+        raise Refused(f"--limit must be at least 1, not {found.limit}")
+    folder = os.path.dirname(found.output or "") or "."
+    if not os.path.isdir(folder):
+        raise Refused(f"there is no folder '{folder}' to write into")
+    output = None if found.output is None else os.path.abspath(found.output)
+    start = os.getcwd()
+    rec, status = recorded(found.script, found.arguments, found.torch, limit=found.limit,
+                           values="parameters" if found.values else None)
+    sys.stdout.flush()
+    show(rec)
+    if output is None and has_viewer():
+        output = os.path.join(start, "trace.html")
+    if output is not None:
+        print(write(rec, output))
+    return status
+
+
+def has_viewer() -> bool:
+    return importlib.util.find_spec(f"{__package__}.viewer") is not None
+
+
+@guarded
+def explain(found: Any) -> int:
+    rec = load(found.file) if is_recording(found.file) else recorded(found.file, [], found.torch)[0]
+    if not found.names:
+        for name, n in rec.parameters.items():
+            print(f"{name}  {tuple(rec.tensor(n)['shape'])}")
+        for module in rec.modules:
+            print(f"{module['path'] or '(the model)'}  {module['type']}")
+    for name in found.names:
+        print(rec.explain(name))
+        if name in rec.parameters:
+            print(rec.ledger(name))
+    return 0
+
+
+def is_recording(path: str) -> bool:
+    if path.endswith(".py"):
+        return False
+    with open(path, "rb") as file:
+        return file.read(1) == b"{" or not path.endswith(".py")
+
+
+@guarded
+def lint(found: Any) -> int:
+    if found.rules:
+        for number, name in [*((n, name) for n, (name, _) in RULES.items()), *NAMES.items()]:
+            print(f"{number}  {name}")
+        return 0
+    if not found.files:
+        raise Refused("lint: name a Python file")
+    problems: list[Problem] = []
+    for path in found.files:
+        try:
+            with open(path, encoding="utf-8") as file:
+                text = file.read()
+            problems.extend(lint_source(text, path))
+        except (SyntaxError, ValueError) as error:
+            raise Refused(f"{path} is not Python: {error}") from None
+    if found.run:
+        if len(found.files) > 1:
+            raise Refused("lint --run: one file at a time")
+        rec, status = recorded(found.files[0], [], found.torch)
+        problems.extend(lint_recording(rec))
+        if status:
+            say(f"the script ended with status {status}")
+    problems = sorted(set(problems))
+    if found.json:
+        print(json.dumps([vars(p) for p in problems], indent=1))
+    else:
+        for p in problems:
+            print(p)
+        print(f"{len(problems)} problem{'' if len(problems) == 1 else 's'}")
+    return 1 if problems else 0
+
+
+@guarded
+def view(found: Any) -> int:
+    rec = load(found.file)
+    show(rec)
+    output = found.output
+    if output is None and has_viewer() and not found.no_browser:
+        output = os.path.splitext(os.path.abspath(found.file))[0] + ".html"
+    if output is not None:
+        print(write(rec, output))
+        if output.endswith(".html") and not found.no_browser:
+            import webbrowser
+            webbrowser.open("file://" + os.path.abspath(output))
+    return 0

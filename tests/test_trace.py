@@ -1,0 +1,195 @@
+"""retrograd trace, explain, lint, view; exports; files that are no recordings."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from test_recorder import ENGINES, both
+
+from retrograd.cli import main
+from retrograd.microscope import TraceError, load, record
+from retrograd.microscope.export import to_chrome, to_dot, to_json
+
+SCRIPT = """
+import sys
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b, self.idle = nn.Linear(4, 4), nn.Linear(4, 2), nn.Linear(2, 2)
+
+    def forward(self, x):
+        return self.b(torch.relu(self.a(x)))
+
+torch.manual_seed(0)
+net = Net()
+net.a.weight.register_hook(lambda g: g * 2)
+net.idle.register_full_backward_hook(lambda m, gi, go: None)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+net(torch.ones(3, 4)).sum().backward()
+optimizer.step()
+print("args", sys.argv[1:])
+sys.exit(int(sys.argv[1]) if len(sys.argv) > 1 else 0)
+"""
+
+
+def step(torch: Any) -> Any:
+    torch.manual_seed(0)
+    m = torch.nn.Sequential(torch.nn.Linear(3, 3), torch.nn.ReLU(), torch.nn.Linear(3, 1))
+    m[0].weight.register_hook(lambda g: g * 2)
+    with record(m) as rec:
+        m(torch.ones(2, 3)).sum().backward()
+    return rec
+
+
+def run(*arguments: Any, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", "retrograd", *map(str, arguments)], capture_output=True, text=True, timeout=120,
+                          cwd=cwd, env=os.environ | {"COLUMNS": "300"})
+
+
+@pytest.mark.parametrize("torch", ENGINES, ids=lambda e: e.__name__)
+def test_trace_of_a_script(torch: Any, tmp_path: Path) -> None:
+    (tmp_path / "net.py").write_text(SCRIPT)
+    real = ["--torch"] if torch.__name__ == "torch" else []
+    done = run("trace", "-o", "run.trace", *real, "net.py", "3", cwd=tmp_path)
+    assert done.returncode == 3, done.stderr
+    text = " ".join(done.stdout.split())
+    assert "args ['3']" in text and "hooks that changed something" in text and "hooks that never fired" in text
+    assert "idle.weight" in text and "module_not_called" in text and "gradients by parameter" in text
+    rec = load(tmp_path / "run.trace")
+    assert rec.engine == torch.__name__ and rec.error == "the script ended with status 3"
+    assert [h["name"] for h in rec.hooks if h["changed"]] == ["<lambda>"]
+    assert all(rec.where(h["registered"]).startswith(str(tmp_path / "net.py")) for h in rec.hooks)
+
+
+def test_commands_on_a_recording(tmp_path: Path, capsys: Any, monkeypatch: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    step(ENGINES[0]).save("run.trace")
+    assert main(["explain", "run.trace"]) == 0
+    assert "0.weight  (3, 3)" in capsys.readouterr().out
+    assert main(["explain", "run.trace", "0.weight"]) == 0
+    out = capsys.readouterr().out
+    assert "0.weight: float32 (3, 3)" in out and "0.weight.grad is the sum of" in out
+    assert main(["view", "--no-browser", "run.trace"]) == 0
+    assert "hooks that changed something" in capsys.readouterr().out
+    for name in ("out.json", "out.dot", "again.trace"):
+        assert main(["view", "--no-browser", "-o", name, "run.trace"]) == 0
+        assert (tmp_path / name).stat().st_size > 500
+    capsys.readouterr()
+
+
+def test_lint_command(tmp_path: Path, capsys: Any) -> None:
+    path = tmp_path / "x.py"
+    path.write_text("y = model.forward(x)\n")
+    assert main(["lint", str(path)]) == 1
+    assert f"{path}:1: RG101" in capsys.readouterr().out
+    assert main(["lint", "--json", str(path)]) == 1
+    assert json.loads(capsys.readouterr().out)[0]["rule"] == "RG101"
+    path.write_text("y = model(x)\n")
+    assert main(["lint", str(path)]) == 0
+    assert main(["lint", "--rules"]) == 0
+    assert "RG311" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("arguments, says", [
+    (["trace", "absent.py"], "there is no script 'absent.py'"),
+    (["trace", "-o", "no/such/x.trace", "net.py"], "there is no folder 'no/such'"),
+    (["trace", "--limit", "0", "net.py"], "--limit must be at least 1"),
+    (["trace", "."], "is a directory"),
+    (["view", "absent.trace"], "No such file"),
+    (["view", "net.py"], "not JSON"),
+    (["explain", "absent.trace", "w"], "No such file"),
+    (["lint"], "name a Python file"),
+    (["lint", "absent.py"], "No such file"),
+    (["lint", "broken.py"], "is not Python"),
+])
+def test_users_mistakes(tmp_path: Path, monkeypatch: Any, capsys: Any, arguments: list[str], says: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "net.py").write_text(SCRIPT)
+    (tmp_path / "broken.py").write_text("def f(:\n")
+    assert main(arguments) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("retrograd: ") and says in error and error.count("\n") == 1
+
+
+# exports
+
+
+@both
+def test_chrome_trace(torch: Any) -> None:
+    """Slices nest, arrows have both ends, counters are numbers: what Perfetto demands."""
+    rec = step(torch)
+    found = json.loads(json.dumps(to_chrome(rec), allow_nan=False))["traceEvents"]
+    slices = [e for e in found if e["ph"] == "X"]
+    assert {e["cat"] for e in slices} == {"enter", "op", "begin", "node", "hook", "accumulate"}
+    stack: list[float] = []
+    for e in slices:
+        while stack and stack[-1] <= e["ts"]:
+            stack.pop()
+        assert not stack or e["ts"] + e["dur"] <= stack[-1] + 0.0021, e
+        stack.append(e["ts"] + e["dur"])
+    flows = [e for e in found if e["ph"] in "sf"]
+    assert {e["id"] for e in flows if e["ph"] == "s"} == {e["id"] for e in flows if e["ph"] == "f"} != set()
+    counters = [e for e in found if e["ph"] == "C"]
+    assert len(counters) == 4 and all(isinstance(v, float) for e in counters for v in e["args"].values())
+
+
+@both
+def test_dot_and_json(torch: Any) -> None:
+    rec = step(torch)
+    dot = to_dot(rec)
+    assert dot.count("{") == dot.count("}") and "cluster" in dot and "0.weight" in dot
+    nodes = set(re.findall(r"^\s+(n\d+) \[", dot, re.M))
+    assert {n for pair in re.findall(r"(n\d+) -> (n\d+)", dot) for n in pair} <= nodes
+    assert len(nodes) == len(rec.node_rows)
+    assert "more nodes are not shown" in to_dot(rec, limit=2)
+    found = to_json(rec)
+    assert len(found["events"]) == len(rec) and found["header"]["version"] == 1
+
+
+# files
+
+
+@both
+def test_files_that_are_none(torch: Any, tmp_path: Path) -> None:
+    path = tmp_path / "run.trace"
+    step(torch).save(path)
+    lines = path.read_bytes().splitlines(keepends=True)
+
+    def refused(data: bytes, says: str) -> None:
+        path.write_bytes(data)
+        with pytest.raises(TraceError, match=says):
+            load(path)
+
+    refused(b"", "is empty")
+    refused(b"hello\n", "not JSON")
+    refused(b"[1]\n", "expected an object")
+    refused(b'{"kind":"header"}\n', "not a recording")
+    refused(lines[0].replace(b'"version":1', b'"version":2', 1), "schema 2; this retrograd reads up to 1")
+    refused(lines[0].replace(b'"version":1', b'"version":"x"', 1), "schema version must be")
+    refused(b"".join(lines[:-1]), "cut off")
+    refused(b"".join(lines)[:-10], "cut off")
+    refused(b"".join([*lines, lines[1]]), "after the end")
+    refused(b"".join(lines[:3] + lines[4:]), "expected number")
+    refused(lines[0] + b'{"kind":"surprise","i":0}\n', "no lines of kind 'surprise'")
+    refused(lines[0] + b"[" * 100_000 + b"\n", "not JSON")
+    event = next(i for i, line in enumerate(lines) if b'"kind":"op"' in line)
+    row = json.loads(lines[event])
+    for name, wrong, says in (("site", 10 ** 9, "'site' must be an integer"), ("inputs", "x", "'inputs' must be a list"),
+                              ("t", -1, "'t' must be"), ("flags", ["odd"], "'flags' must be"),
+                              ("outputs", [-7], "'outputs' must be")):
+        changed = json.dumps({**row, name: wrong}).encode() + b"\n"
+        refused(b"".join([*lines[:event], changed, *lines[event + 1:]]), says)
+    short = json.dumps({k: v for k, v in row.items() if k != "module"}).encode() + b"\n"
+    refused(b"".join([*lines[:event], short, *lines[event + 1:]]), "no 'module'")
+    path.write_bytes(b"".join(lines))
+    assert load(path).complete
