@@ -191,3 +191,38 @@ def test_warnings_are_those_of_the_program(torch: Any) -> None:
         warnings.simplefilter("error")
         with record(m):
             m(torch.randn(3, 4) * 1e30).sum().backward()
+
+
+@both
+def test_names_of_models_that_nobody_named(torch: Any) -> None:
+    """The variable that holds a model names it; a part met first gets the name that the whole gives it."""
+    nn = torch.nn
+    with record(engine=torch.__name__) as rec:
+        network = nn.Sequential(nn.Linear(2, 2), nn.ReLU())
+        network[0].register_forward_hook(lambda *a: None)
+        network[0].weight.register_hook(lambda g: g * 2)
+        network(torch.ones(1, 2)).sum().backward()
+    assert [m["path"] for m in rec.modules] == ["network.0", "network", "network.1"]
+    assert sorted(rec.parameters) == ["network.0.bias", "network.0.weight"]
+    assert [h["on"] for h in rec.hooks] == ["network.0", "network.0.weight"]
+
+
+@both
+def test_threads_record_their_ops(torch: Any) -> None:
+    import threading
+    m = net(torch)
+    with record(m) as rec:
+        def work() -> None:
+            m(torch.ones(1, 4)).sum().backward()
+
+        threads = [threading.Thread(target=work) for _ in range(3)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+    assert {e.thread for e in rec.of("accumulate")} == {e.thread for e in rec.of("op")}
+    assert len({e.thread for e in rec.of("begin")}) == 3 and rec.modules[0]["calls"] == 3
+    assert len(list(rec.of("accumulate"))) == 12
+    for thread in {e.thread for e in rec.of("enter")}:
+        depth = [1 if e.kind == "enter" else -1 for e in rec.of("enter", "exit") if e.thread == thread]
+        assert sum(depth) == 0 and depth[0] == 1

@@ -59,7 +59,7 @@ def recorded(script: str, arguments: list[str], torch: bool, **options: Any) -> 
         for name, value in list(main.items()):          # models that were made and never called
             for tap in recorder.taps:
                 if isinstance(value, tap.Module) and not name.startswith("_"):
-                    recorder.name_model(tap, value)
+                    recorder.name_model(tap, value, name)
     if status:
         rec.complete, rec.error = False, f"the script ended with status {status}"
     return rec, status
@@ -102,7 +102,7 @@ def trace(found: Any) -> int:
 
 
 def has_viewer() -> bool:
-    return importlib.util.find_spec(f"{__package__}.viewer") is not None
+    return importlib.util.find_spec(f"{__package__}.page") is not None
 
 
 @guarded

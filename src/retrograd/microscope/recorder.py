@@ -107,6 +107,7 @@ class Recorder:
         self.named_root = False
         self._parameters: dict[int, Any] = {}                   # number -> weak reference
         self.owners: dict[int, set[int]] = {}                   # parameter -> modules that have it
+        self.guessed: set[int] = set()                          # modules named by themselves, not as part of a model
         self._told: set[tuple[int, int]] = set()
         self.taps = [make(self) for make in taps_for(models, engine)]
 
@@ -168,6 +169,7 @@ class Recorder:
         rec.complete = error is None
         rec.notes.extend(f"not undone: {text}" for text in failures)
         self.settle_rows()
+        self.settle_names()
         self._seen.clear()
         if self in _running:
             _running.remove(self)
@@ -177,6 +179,15 @@ class Recorder:
         for i, row in enumerate(self.rows):
             if row is None:
                 self.rows[i] = ("note", now() - self.start, 0, 0, "unfinished", "it was cut short", -1)
+
+    def settle_names(self) -> None:
+        """Say where hooks sit with the names that were found since."""
+        rec = self.rec
+        for hook in rec.hooks:
+            if hook["owner"] >= 0 and hook["kind"] in ("tensor", "post_accumulate"):
+                hook["on"] = rec.name_of_tensor(hook["owner"])
+            elif hook["owner"] >= 0 and hook["kind"] not in ("node_pre", "node_post", "step_pre", "step_post"):
+                hook["on"] = rec.modules[hook["owner"]]["path"] or "the model"
 
     def patch(self, owner: Any, name: str, new: Any) -> None:
         """owner.name = new, until the recording ends."""
@@ -311,31 +322,53 @@ class Recorder:
 
     # -- names
 
-    def name_model(self, tap: Any, model: Any) -> None:
-        """Give the modules and parameters of a model their paths."""
+    def name_model(self, tap: Any, model: Any, name: str | None = None) -> None:
+        """Give the modules and parameters of a model their paths: below `name`, or the variable that holds it."""
         known = self._modules.get(id(model))
-        if known is not None and known[0]() is model:
+        if known is not None and known[0]() is model and (name is None or known[1] not in self.guessed):
             return
-        has_parameters = next(iter(model.parameters()), None) is not None
-        prefix = ""
-        if self.named_root or not (has_parameters or self.models):
-            prefix = type(model).__name__
-            used = sum(m["path"].partition(".")[0].partition("#")[0] == prefix for m in self.rec.modules
-                       if m["parent"] == -1)
-            prefix += f"#{used + 1}" if used else ""
-        else:
+        if any(model is m for m in self.models) and not self.named_root:
             self.named_root = True
+            prefix = ""
+        else:
+            prefix = name or self.variable_of(model) or type(model).__name__
+            used = {m["path"] for m in self.rec.modules if m["parent"] == -1 and (
+                known is None or m is not self.rec.modules[known[1]])}
+            k = 1
+            while prefix in used:
+                k += 1
+                prefix = f"{prefix.partition('#')[0]}#{k}"
+        guess = not any(model is m for m in self.models)
+        first = None
         for path, module in model.named_modules(prefix=prefix):
-            self.add_module(tap, module, path)
-        for name, p in model.named_parameters(prefix=prefix, remove_duplicate=False):
-            self.name_tensor(tap, p, name, "parameter")
-        for name, b in model.named_buffers(prefix=prefix, remove_duplicate=False):
-            self.name_tensor(tap, b, name, "buffer")
+            number = self.add_module(tap, module, path)
+            first = number if first is None else first
+            if number != first:
+                self.guessed.discard(number)
+        if guess and first is not None:
+            self.guessed.add(first)
+        for path, p in model.named_parameters(prefix=prefix, remove_duplicate=False):
+            self.name_tensor(tap, p, path, "parameter")
+        for path, b in model.named_buffers(prefix=prefix, remove_duplicate=False):
+            self.name_tensor(tap, b, path, "buffer")
         for module in model.modules():
             self.own_parameters(tap, module)
             tap.sweep_module(module, True)
         for _, p in model.named_parameters():
             tap.sweep_tensor(p)
+
+    def variable_of(self, model: Any) -> str | None:
+        """The variable that holds a model, in the frames of the user's code."""
+        frame = self.sites.user_frame(sys._getframe(1))
+        for _ in range(6):
+            if frame is None:
+                return None
+            for found in (frame.f_locals, frame.f_globals):
+                for name, value in list(found.items()):
+                    if value is model and name != "self" and not name.startswith("_"):
+                        return name
+            frame = self.sites.user_frame(frame.f_back)
+        return None
 
     def own_parameters(self, tap: Any, module: Any) -> None:
         number = self._modules[id(module)][1]
@@ -365,10 +398,12 @@ class Recorder:
 
     def add_module(self, tap: Any, module: Any, path: str) -> int:
         known = self._modules.get(id(module))
-        if known is not None and known[0]() is module:
-            return known[1]
         above = path.rpartition(".")[0] if path else None
         parent = next((i for i, m in enumerate(self.rec.modules) if m["path"] == above), -1) if path else -1
+        if known is not None and known[0]() is module:
+            if known[1] in self.guessed:                # met before the model it is part of, which names it better
+                self.rec.modules[known[1]].update(path=path, parent=parent)
+            return known[1]
         with self.lock:
             n = len(self.rec.modules)
             self.rec.modules.append({"path": path, "type": type(module).__name__, "parent": parent, "calls": 0,
@@ -402,6 +437,9 @@ class Recorder:
         known = self.rec.tensor_names.get(n)
         if known is None:
             self.rec.tensor_names[n] = {"name": name, "names": [name], "role": role, **more}
+        elif role == "parameter" and all(name.endswith("." + old.rpartition(".")[2]) for old in known["names"]) \
+                and any(self.rec.modules[m]["path"] == name.rpartition(".")[0] for m in self.owners.get(n, ())):
+            known["name"], known["names"] = name, [name]        # its module got a better path
         elif name not in known["names"]:
             known["names"].append(name)
             if known["role"] != role:

@@ -370,11 +370,6 @@ class Recording:
         from .export import to_json, write
         write(to_json(self), path)
 
-    def to_html(self, path: Any) -> None:
-        """Write a page that opens without a server."""
-        from .viewer import to_html
-        to_html(self, path)
-
     def summary(self) -> str:
         """Events, hooks, missing gradients, norms and trouble, as text."""
         from .summary import text

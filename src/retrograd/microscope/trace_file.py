@@ -230,7 +230,7 @@ def table(reader: Reader, rec: Recording, row: dict[str, Any]) -> None:
                      reader.integer(row_of, "tensor", -1, len(rec.tensor_rows))))
     elif kind == "module":
         reader.text(row_of, "path"), reader.text(row_of, "type")
-        reader.integer(row_of, "parent", -1, len(into) + 1)
+        reader.integer(row_of, "parent", -1, INF)
         into.append(row)
     elif kind == "registration":
         for text in ("hook", "name", "on"):
@@ -303,6 +303,12 @@ def finish(reader: Reader, rec: Recording, row: dict[str, Any]) -> None:
     for _, op, _, edges, _ in rec.node_rows:
         if op >= len(rec.rows) or any(e is not None and e[0] >= len(rec.node_rows) for e in edges):
             raise reader.bad("an edge or op of the graph points outside the file: it is damaged")
+    for i, module in enumerate(rec.modules):
+        above, steps = module["parent"], 0
+        while above >= 0:
+            if above >= len(rec.modules) or steps > len(rec.modules):
+                raise reader.bad(f"module {i}: its parents lead outside the file, or round in a circle: it is damaged")
+            above, steps = rec.modules[above]["parent"], steps + 1
     if any(n >= len(rec.value_likes) for n in rec.input_values.values()):
         raise reader.bad("a tensor points to a value outside the file: it is damaged")
     if any(n >= len(rec.node_rows) for n, _ in rec.tensor_edges.values()):
