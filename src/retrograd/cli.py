@@ -101,7 +101,7 @@ def answer(found: argparse.Namespace) -> int:
         report()
         return 0
     if found.command in ("trace", "explain", "lint", "view"):
-        from .microscope import commands
+        from . import _commands as commands
 
         return int(getattr(commands, found.command)(found))
     parser().print_help()

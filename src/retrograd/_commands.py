@@ -7,12 +7,12 @@ import os
 import sys
 from typing import Any
 
-from .lint import NAMES, lint_recording
-from .lint_static import RULES, Problem, lint_source
-from .recorder import record
-from .recording import Recording, load
-from .summary import show
-from .trace_file import TraceError
+from .microscope.lint import NAMES, lint_recording
+from .microscope.lint_static import RULES, Problem, lint_source
+from .microscope.recorder import record
+from .microscope.recording import Recording, load
+from .microscope.summary import show
+from .microscope.trace_file import TraceError
 
 USAGE = 2
 
@@ -28,7 +28,7 @@ def say(text: str) -> None:
 def guarded(command: Any) -> Any:
     """A command whose users' mistakes end in one line on stderr."""
     def run(found: Any) -> int:
-        from .._run import CannotRun
+        from ._run import CannotRun
         try:
             return int(command(found))
         except (Refused, CannotRun, TraceError) as error:
@@ -44,7 +44,7 @@ def guarded(command: Any) -> Any:
 
 def recorded(script: str, arguments: list[str], torch: bool, **options: Any) -> tuple[Recording, int]:
     """Run a script under a recording -> the recording, the script's exit status."""
-    from .._run import run_script
+    from ._run import run_script
     if torch:
         if importlib.util.find_spec("torch") is None:
             raise Refused("--torch needs PyTorch, which is not installed here: pip install torch")
@@ -102,7 +102,7 @@ def trace(found: Any) -> int:
 
 
 def has_viewer() -> bool:
-    return importlib.util.find_spec(f"{__package__}.page") is not None
+    return importlib.util.find_spec(f"{__package__}.microscope.page") is not None
 
 
 @guarded
