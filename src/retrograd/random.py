@@ -349,7 +349,11 @@ def multinomial(
     if not replacement and num_samples > weights.shape[-1]:
         raise RuntimeError("cannot sample n_sample > prob_dist.size(-1) samples without replacement")
     w = weights.astype(np.float64)
-    if not (np.isfinite(w) & (w >= 0)).all():
+    fine = np.isfinite(w) & (w >= 0)
+    if not fine.all():
+        if replacement and num_samples > 1:     # PyTorch has two ways, each with words of its own
+            entry = "= infinity or NaN" if w[~fine][0] > 0 else "< 0"
+            raise RuntimeError(f"invalid multinomial distribution (encountering probability entry {entry})")
         raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
     rows = np.atleast_2d(w)
     top = rows.max(1, keepdims=True, initial=0)

@@ -6,6 +6,7 @@ from typing import Any
 
 from ..._engine.tensor import TensorBase
 from ..._functions import join
+from ..._typename import typename
 
 __all__ = ["parameters_to_vector", "vector_to_parameters"]
 
@@ -18,7 +19,7 @@ def parameters_to_vector(parameters: Iterable[Any]) -> Any:
 def vector_to_parameters(vec: Any, parameters: Iterable[Any]) -> None:
     """The parameters show slices of `vec` from now on."""
     if not isinstance(vec, TensorBase):
-        raise TypeError(f"expected torch.Tensor, but got: {type(vec)}")
+        raise TypeError(f"expected torch.Tensor, but got: {typename(vec)}")
     vector: Any = vec
     start = 0
     for param in parameters:
