@@ -398,3 +398,32 @@ def test_eigenvalue_correction_is_the_diagonal_of_the_fisher_in_that_basis(torch
     W = g.weight_grad()["0.weight"]
     want = UG @ ((UG.T @ W @ UA) / (kfac.scalings["0.weight"] + 1e-3)) @ UA.T
     assert near(kfac.apply({"0.weight": W})["0.weight"], want)
+
+
+def test_layers_of_one_input_share_a_as_long_as_they_do(torch: Any) -> None:
+    nn = torch.nn
+
+    class Three(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.q, self.k, self.v = nn.Linear(3, 2), nn.Linear(3, 2), nn.Linear(3, 2)
+            self.other = False
+
+        def forward(self, x: Any) -> Any:
+            return self.q(x) * self.k(x + 1 if self.other else x) + self.v(x)
+    model = Three()
+    kfac, want = microscope.KFAC(ema=0.5), {}
+    for step, other in enumerate((False, True, False)):
+        model.other = other
+        g = captured(torch, model, torch.randn(6, 4, 3)).grads()
+        kfac.update(g)
+        for name in g.names:
+            if name.endswith("weight"):
+                a, d = g.factors(name)
+                a = torch.cat([a, torch.ones(6, 4, 1)], 2).reshape(24, 4)
+                d = d.reshape(24, 2)
+                one = (a.T @ a / 24, d.T @ d / 6)
+                share = 0.5 / (1 - 0.5 ** (step + 1))
+                want[name] = one if not step else tuple(o * (1 - share) + n * share for o, n in zip(want[name], one))
+    for name in want:
+        assert near(kfac.factors[name][0], want[name][0]) and near(kfac.factors[name][1], want[name][1])

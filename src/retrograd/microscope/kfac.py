@@ -30,7 +30,9 @@ class KFAC:
             raise ValueError(f"KFAC: damping must not be negative, got {damping}")
         self.ema = ema
         self.damping = damping
-        self._means: dict[str, tuple[Any, Any, Any]] = {}   # weight -> (A without the bias, mean input, G)
+        # weight -> (A without the bias, mean input, G); of A and G only the lower half is kept up
+        self._means: dict[str, tuple[Any, Any, Any]] = {}
+        self._leader: dict[str, str] = {}                   # weight -> another with the same inputs, whose A it has
         self._factors: dict[str, tuple[Any, Any]] = {}
         self.biases: dict[str, str] = {}                    # weight -> bias that is part of its block
         self.diagonal: dict[str, Any] = {}                  # other weights -> mean squared gradient
@@ -44,48 +46,54 @@ class KFAC:
         """weight -> (A, G), as of the last update."""
         for name, (A, mean, G) in self._means.items():
             if name not in self._factors:
-                self._factors[name] = (with_corner(self._torch, A, mean) if name in self.biases else A.clone(), G.clone())
+                A, G = whole(self._torch, A), whole(self._torch, G)
+                self._factors[name] = (with_corner(self._torch, A, mean) if name in self.biases else A, G)
         return self._factors
 
     def update(self, grads: Any) -> KFAC:
         """Take in the samples of `grads`, a grads.Grads; -> itself."""
         grads._samples("kfac")
         T = self._torch = grads.torch
-        fresh: dict[str, tuple[Any, Any, Any]] = {}
-        squares: dict[str, Any] = {}
         biases = bias_of_weights(grads)
-        with T.no_grad():
-            for name in grads.names:
-                if name in biases.values():
-                    continue
-                terms = [(t, f, n) for t, f, n in grads._each(name)]
-                if all(isinstance(t, Outer) for t, _, _ in terms):
-                    fresh[name] = factors_of(T, terms)
-                else:
-                    squares[name] = sum(t.per_sample().pow(2).sum(0) * (f * f) for t, f, _ in terms if t is not None
-                                        ) / len(grads)
-        if self.updates and (fresh.keys() != self._means.keys() or squares.keys() != self.diagonal.keys()):
-            odd = sorted((fresh.keys() ^ self._means.keys()) | (squares.keys() ^ self.diagonal.keys()))
+        names = [name for name in grads.names if name not in biases.values()]
+        outer = [n for n in names if all(isinstance(t, Outer) for t, _, _ in grads._each(n))]
+        dense = [n for n in names if n not in outer]
+        if self.updates and (set(outer) != self._means.keys() or set(dense) != self.diagonal.keys()):
+            odd = sorted((set(outer) ^ self._means.keys()) | (set(dense) ^ self.diagonal.keys()))
             raise CaptureError(f"KFAC.update: other parameters than before: {', '.join(odd[:6])}")
         new = (1 - self.ema) / (1 - self.ema ** (self.updates + 1))
         with T.no_grad():
-            for name, values in fresh.items():
-                if self.updates:
-                    for mean, value in zip(self._means[name], values):
-                        mean.mul_(1 - new).add_(value, alpha=new)
-                else:
-                    self._means[name] = values
-            for name, d in squares.items():
-                if self.updates:
-                    self.diagonal[name].mul_(1 - new).add_(d, alpha=new)
-                else:
-                    self.diagonal[name] = d
+            self._find_leaders(T, grads, outer)
+            for name in outer:
+                add_factors(self._means[name], grads._each(name), new, name not in self._leader)
+            for name in dense:
+                got = sum(t.per_sample().pow(2).sum(0) * (f * f) for t, f, _ in grads._each(name) if t is not None)
+                got = got * (new / len(grads))
+                self.diagonal[name] = got + self.diagonal[name] * (1 - new) if self.updates else got
         self.biases = biases
         self._factors = {}
         self.updates += 1
         self._eigen = {}
         self.scalings = {}
         return self
+
+    def _find_leaders(self, T: Any, grads: Any, names: list[str]) -> None:
+        """Query, key and value, say, have one input: A is computed once for them, as long as that is so."""
+        first: dict[Any, str] = {}
+        for name in names:
+            key = tuple((a.data_ptr(), tuple(a.shape), tuple(a.stride())) for a in (
+                t.factors[0] for t, _, _ in grads._each(name)))
+            leader = first.setdefault(key, name)
+            if name not in self._means:
+                made = zeros_for(T, grads._each(name)[0][0])
+                if leader != name:
+                    self._leader[name] = leader
+                    made = (*self._means[leader][:2], made[2])
+                self._means[name] = made
+            elif name in self._leader and self._leader[name] != leader:
+                A, mean, G = self._means[name]
+                self._means[name] = (A.clone(), mean.clone(), G)
+                del self._leader[name]
 
     def eigen(self, name: str) -> tuple[Any, Any, Any, Any]:
         """(eigenvalues of A, their vectors, of G, their vectors)"""
@@ -172,23 +180,42 @@ def bias_of_weights(grads: Any) -> dict[str, str]:
     return found
 
 
-def factors_of(T: Any, terms: Any) -> tuple[Any, Any, Any]:
-    """(A, mean input, G) of a weight."""
-    A: Any = None
-    mean: Any = None
-    G: Any = None
+def zeros_for(T: Any, term: Any) -> tuple[Any, Any, Any]:
+    a, d = term.factors
+
+    def zeros(*shape: int) -> Any:
+        return T.zeros(*shape, dtype=a.dtype, device=a.device)
+    return zeros(a.shape[-1], a.shape[-1]), zeros(a.shape[-1]), zeros(d.shape[-1], d.shape[-1])
+
+
+def add_factors(means: tuple[Any, Any, Any], terms: Any, new: float, inputs: bool) -> None:
+    """Mix A, mean input (unless another has done so) and G of a batch into the running means, with the share `new`."""
+    A, mean, G = means
     N = sum(t.factors[0].shape[0] for t, _, _ in terms)
     count = sum(t.factors[0].shape[0] * t.factors[0].shape[1] for t, _, _ in terms)
+    keep = 1 - new
     for t, f, _ in terms:
         a, d = t.factors
         rows = a.reshape(-1, a.shape[-1])
-        one, middle, two = gram(T, rows), rows.sum(0), gram(T, d.reshape(-1, d.shape[-1]))
-        if f != 1:
-            two.mul_(f * f)
-        A = one if A is None else A.add_(one)
-        mean = middle if mean is None else mean.add_(middle)
-        G = two if G is None else G.add_(two)
-    return A.div_(count), mean.div_(count), G.div_(N)
+        if inputs:
+            add_gram(A, rows, keep, new / count)
+            mean.mul_(keep).add_(rows.sum(0), alpha=new / count)
+        add_gram(G, d.reshape(-1, d.shape[-1]), keep, new * f * f / N)
+        keep = 1.0
+
+
+def add_gram(A: Any, x: Any, keep: float, share: float) -> None:
+    """A = keep A + share x' x in place, x (n, k): the lower half, in blocks of rows, which saves up to half of the work."""
+    k = x.shape[1]
+    step = k if k < 256 else -(-k // 4)
+    for i in range(0, k, step):
+        end = min(i + step, k)
+        A[i:end, :end].addmm_(x[:, i:end].T, x[:, :end], beta=keep, alpha=share)
+
+
+def whole(T: Any, lower: Any) -> Any:
+    """The symmetric matrix of a lower half."""
+    return T.tril(lower) + T.tril(lower, -1).T
 
 
 def with_corner(T: Any, A: Any, mean: Any) -> Any:
@@ -196,14 +223,6 @@ def with_corner(T: Any, A: Any, mean: Any) -> Any:
     side = mean.reshape(-1, 1)
     one = T.ones(1, 1, dtype=A.dtype, device=A.device)
     return T.cat([T.cat([A, side], 1), T.cat([side.T, one], 1)], 0)
-
-
-def gram(T: Any, x: Any) -> Any:
-    """x' x (k, k) of x (n, k).  On the CPU through NumPy, which knows that the result is symmetric (BLAS syrk)."""
-    if T.__name__ == "torch" and x.device.type == "cpu" and x.dtype in (T.float32, T.float64):
-        rows = x.detach().numpy()
-        return T.from_numpy(rows.T @ rows)
-    return x.T @ x
 
 
 def with_ones(T: Any, a: Any) -> Any:
