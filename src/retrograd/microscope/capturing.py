@@ -151,6 +151,7 @@ class Capture:
             self.model.register_forward_hook(self._model_ends, always_call=True),
         ]
         self._mark_layouts()
+        self._mark_sharded()
         if self.check_when is True or (self.check_when and not self.checked):
             self._begin_check()
         self._watcher.__enter__()
@@ -205,6 +206,24 @@ class Capture:
                 self._handles += [module.register_forward_pre_hook(enter),
                                   module.register_forward_hook(leave, always_call=True)]
 
+    def _mark_sharded(self) -> None:
+        """FSDP2: the parameters of a module are whole only while it runs, as other tensors."""
+        self._sharded = False
+        for module in self.model.modules() if self.engine.name == "torch" else ():
+            if any(cls.__name__ == "FSDPModule" for cls in type(module).__mro__):
+                self._sharded = True
+                self._handles.append(module.register_forward_pre_hook(self._gathered))
+
+    def _gathered(self, module: Any, _args: Any) -> None:
+        inside = {id(m) for m in module.modules()}
+        for p in self.params:
+            if id(p.module) in inside and p.tensor.requires_grad:
+                whole = p.module._parameters.get(p.key)
+                if whole is not None and id(whole) not in self._tracked:
+                    self._tracked[id(whole)] = Leaf(whole, p.number)
+                    if self._param_handles and p.selected and whole.requires_grad:
+                        self._param_handles.append(whole.register_hook(self._keeper(p.number)))
+
     # Runs
 
     def _model_begins(self, _module: Any, args: Any, kwargs: Any) -> None:
@@ -248,7 +267,7 @@ class Capture:
         run.inputs.clear()
         if self.check_when and run.structure not in self.checked:
             self._begin_check()
-            if self.verify or any(doubtful(u) for u in run.uses):
+            if not self._sharded and (self.verify or any(doubtful(u) for u in run.uses)):
                 verify(self, run, out)
         elif self.check_when:
             for use, apart in zip(run.uses, self.checked[run.structure]):
@@ -428,7 +447,10 @@ class Capture:
                     to.again = to.twin()
                     to.run.uses.append(to.again)
                 to = to.again
-            to.deltas[k] = g.detach() if shape is None else g.detach().reshape(shape)
+            # g itself, not a detached copy: who else would take it over for a .grad and edit it sees that it is held
+            g = g.detach() if g.requires_grad else g
+            to.held.append(g)
+            to.deltas[k] = g if shape is None else g.reshape(shape)
             to.dtype = to.deltas[k].dtype
             to.run.loss = self._loss
             self.arrivals += 1
@@ -469,7 +491,7 @@ class Capture:
         def keep(g: Any) -> None:
             if self._aside is not None:
                 return
-            g = g.detach()
+            g = g.detach() if g.requires_grad else g    # held, as a use's delta is
             self.arrived[number] = g if number not in self.arrived else self.arrived[number] + g
         return keep
 

@@ -33,7 +33,7 @@ class Use:
     """
 
     __slots__ = ("kind", "name", "func", "sources", "a", "versions", "meta", "shapes", "dtype", "deltas", "run",
-                 "layout", "site", "number", "path", "again", "late", "apart", "numbers")
+                 "layout", "site", "number", "path", "again", "late", "apart", "numbers", "held")
 
     def __init__(self, run: Run, name: str, func: Any, layout: Any) -> None:
         self.run = run
@@ -49,6 +49,7 @@ class Use:
         self.shapes: list[tuple[int, ...]] = []
         self.dtype: Any = None
         self.deltas: list[Any] = []
+        self.held: list[Any] = []               # what deltas are views of
         self.site: tuple[str, int] | None = None
         self.number = 0                         # which call of the weight's module or of the weight, in its run
         self.path = ""
@@ -82,5 +83,6 @@ class Use:
         for slot in self.__slots__:
             setattr(other, slot, getattr(self, slot))
         other.again = None
+        other.held = []
         other.deltas = [None] * len(self.deltas)
         return other
