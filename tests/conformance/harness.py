@@ -28,6 +28,8 @@ OURS = "    | "  # how programs/_log.py begins the second and later lines of an 
 
 NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d+\.\d*|\.\d+|\d+)(?:e[-+]?\d+)?(?![\w])")
 SIGNATURE = re.compile(r"^    \|(\s+\* \(.*|\s+didn't match because .*)?$")  # the list after "but expected one of:"
+ORDERED = re.compile(r"OrderedDict\(\{((?:[^{}]|\{[^{}]*\})+)\}\)")
+ITEM = re.compile(r"('[^']*'|\d+): (\{[^{}]*\}|[^,]*)")
 FRAME = re.compile(r'^\s*File "[^"]*", line \d+, in ')
 
 
@@ -141,8 +143,14 @@ def ending(stderr: str) -> str:
 # ---- comparing ----
 
 
+def as_python_3_11(text: str) -> str:
+    """What later Pythons word otherwise, as the Python that made the transcripts did."""
+    text = text.replace(" and no __dict__ for setting new attributes", "")
+    return ORDERED.sub(lambda m: "OrderedDict([" + ITEM.sub(r"(\1, \2)", m[1]) + "])", text)
+
+
 def normal(text: str) -> str:
-    text = text.replace("\r\n", "\n")
+    text = as_python_3_11(text.replace("\r\n", "\n"))
     text = re.sub(r"\b0x[0-9a-fA-F]{4,}", "0xADDRESS", text)
     text = re.sub(r" ?\(Triggered internally at [^)]*\)", "", text)
     text = text.replace("retrograd.", "torch.").replace("module 'retrograd'", "module 'torch'")
