@@ -348,7 +348,30 @@ def test_search_finds_a_parameter_and_shows_its_account(open_page: Any) -> None:
     assert digits(hook[1][2]) == pytest.approx(norm, rel=1e-3)
     assert accumulate[0] == ["had", "none"]
     assert digits(accumulate[2][2]) == pytest.approx(norm, rel=1e-3)
+    terms = page.js("""return [...document.querySelectorAll('.values th .badge')].map(e => e.parentElement.innerText)""")
+    assert [text.split()[0] for text in terms] == [row["kind"] for row in rec.ledger("0.weight").rows()] == ["use", "hook"]
     assert page.js("return document.querySelector('.row.chosen').innerText").startswith("weight")
+
+
+def test_it_says_why_there_is_no_gradient_and_why_a_hook_is_silent(open_page: Any) -> None:
+    model = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2))
+    model[0].weight.requires_grad_(False)
+    handle = model[1].bias.register_hook(halve)
+    with record(model) as rec:
+        model[0](torch.ones(1, 2)).sum().backward()
+    page = open_page(rec)
+    said = page.text("aside")
+    for name in ("0.weight", "1.weight", "1.bias"):
+        assert rec.why_none(name).text in said and rec.why_none(name).way_out in said
+    assert rec.why_not_fired(handle).text in said
+
+
+def test_a_large_recording_says_what_was_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    from retrograd.microscope import page_answers
+
+    monkeypatch.setattr(page_answers, "WORK", 3)
+    data = held(page_of(step_of(blocks=1)[1]))
+    assert data["ledgers"] == {} and "rec.ledger(name)" in data["leftOut"][0]
 
 
 def test_search_says_when_there_is_nothing(open_page: Any) -> None:
@@ -484,7 +507,52 @@ def test_odd_numbers_are_marked(open_page: Any) -> None:
     with record(engine="retrograd") as rec:
         (x.sqrt() * x).sum().backward(torch.tensor(math.inf))
     page = open_page(rec)
-    assert "The first NaN or inf is in" in page.text("aside")
+    said = page.text("aside")
+    assert all(str(finding) in said for finding in rec.trouble()) and "backward: " in said
+
+
+@pytest.mark.parametrize("asked", [{}, {"ops": False}, {"nodes": False}, {"norms": False}, {"limit": 12}])
+def test_recordings_of_parts_open(open_page: Any, asked: dict[str, Any]) -> None:
+    from selenium.webdriver.common.keys import Keys
+
+    model = nn.Sequential(nn.Linear(3, 2), nn.Tanh())
+    with record(model, **asked) as rec:
+        model(torch.ones(2, 3)).sum().backward()
+    page = open_page(rec)
+    page.keys("e", Keys.HOME, *[Keys.ARROW_RIGHT] * 10, "b", Keys.END)
+    assert page.step() == (sum(e.kind not in ("enter", "exit", "note") for e in rec.events),) * 2
+    assert ("Dropped when the limit was reached" in page.text("aside")) == bool(rec.dropped)
+
+
+def test_an_empty_recording_and_one_that_failed_open(open_page: Any) -> None:
+    with record(engine="retrograd") as empty:
+        pass
+    page = open_page(empty)
+    page.keys("b", "e", "c")
+    assert "No events" in page.text("aside")
+    with pytest.raises(ValueError, match="of mine"), record(engine="retrograd") as failed:
+        torch.ones(2)
+        raise ValueError("of mine")
+    assert "It ended early: ValueError: of mine" in open_page(failed).text("aside")
+
+
+@pytest.mark.oracle
+def test_the_page_of_a_step_on_pytorch(open_page: Any) -> None:
+    theirs = pytest.importorskip("torch")
+    theirs.manual_seed(0)
+    model = theirs.nn.TransformerEncoder(
+        theirs.nn.TransformerEncoderLayer(16, 2, 32, batch_first=True), 3, enable_nested_tensor=False)
+    model.layers[1].linear1.weight.register_hook(halve)
+    model.layers[2].register_full_backward_hook(lambda module, grad_input, grad_output: None)
+    with record(model) as rec:
+        model(theirs.randn(2, 5, 16)).square().mean().backward()
+    assert len(page_of(rec).encode()) < 400 * KB
+    page = open_page(rec)
+    page.keys("e", "/", "layers.1.linear1.weight")
+    page.keys("\ue007")
+    account = page.text("aside")
+    assert "halve: It returned another value." in account and "parameter, 32\u00d716 float32" in account
+    assert held(page_of(rec))["header"]["engine"] == "torch"
 
 
 def test_several_iterations_and_passes(open_page: Any) -> None:

@@ -265,6 +265,7 @@ function Leaf(props) {
         {known?.names?.length > 1 ? `; tied: ${known.names.join(", ")}` : ""}
       </p>
       <Place trace={trace} group={trace.vertices[v][2]} onSelect={onSelect} />
+      <Why cause={trace.whyNone[t]} />
       <Ledger trace={trace} t={t} />
       <Section title="How .grad came about">
         {all.length === 0 && <p class="dim">{flags & 2 ? "No gradient reached it in this recording." : "Nothing: it does not require grad."}</p>}
@@ -305,10 +306,41 @@ function Entry({ trace, t, i, later, onMove }) {
   );
 }
 
-// The lines of rec.ledger, where the recording could make one.
+// What .grad is the sum of: the rows of rec.ledger.
 function Ledger({ trace, t }) {
-  const text = trace.ledgers?.[t];
-  return text ? <Section title="Ledger"><pre class="ledger">{text}</pre></Section> : null;
+  const rows = trace.ledgers[t];
+  if (!rows) return null;
+  return (
+    <Section title="Ledger: .grad is the sum of">
+      <table class="values">
+        <thead><tr><th>pass</th><th>term</th><th class="number">norm</th></tr></thead>
+        <tbody>
+          {rows.slice(0, 100).map(([pass, kind, what, path, where, norm]) => (
+            <tr>
+              <td class="dim">{pass || "–"}</td>
+              <th>
+                <span class={`badge ${kind}`}>{kind}</span> {what}
+                <div class="dim" title={where ?? ""}>{[path, where?.split(/[\\/]/).pop()].filter(Boolean).join("  ")}</div>
+              </th>
+              <td class="number">{norm === null ? "?" : digits(Number(norm))}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {rows.length > 100 && <p class="dim">and {rows.length - 100} more terms</p>}
+    </Section>
+  );
+}
+
+// Why something did not happen, and the way out.
+function Why({ cause }) {
+  if (!cause) return null;
+  return (
+    <div class="why">
+      <p>{cause.certain ? "" : "Cannot know: "}{cause.text}{cause.where ? ` [${cause.where.split(/[\\/]/).pop()}]` : ""}</p>
+      <p class="dim">{cause.wayOut}</p>
+    </div>
+  );
 }
 
 function Group(props) {
@@ -372,6 +404,7 @@ function Hook({ trace, hook, h, cursor, onSelect, onMove }) {
         {hook.removed ? ", removed since" : ""}
       </p>
       <p>{hook.fired ? `Fired ${hook.fired}×, changed its value ${hook.changed}×.` : "It never fired in this recording."}</p>
+      <Why cause={trace.whyNotFired[h]} />
       <Source trace={trace} site={hook.defined} label="defined at" />
       {hook.prior ? <p class="dim">registered before the recording began</p> : <Source trace={trace} site={hook.registered} label="registered at" />}
       {trace.firings[h].slice(0, 20).map((i) => {
@@ -394,7 +427,6 @@ function Overview(props) {
   const without = parameters.filter(([t]) => !trace.grads.has(Number(t)));
   const changed = trace.hooks.flatMap((hook, h) => (hook.changed ? [h] : []));
   const silent = trace.hooks.flatMap((hook, h) => (hook.fired ? [] : [h]));
-  const odd = trace.firstOdd;
   const { engine, versions, python, created } = trace.header;
   const lost = Object.entries(trace.dropped);
   return (
@@ -411,20 +443,35 @@ function Overview(props) {
           <div><dt>{label}</dt><dd>{count(kind)}</dd></div>
         ))}
       </dl>
-      {odd !== undefined && (
+      {trace.leftOut.map((text) => <p class="dim">{text}</p>)}
+      {trace.trouble.length > 0 && (
         <Section title="Trouble">
-          <p>The first NaN or inf is in <Go onClick={() => onMove(odd)}>{trace.label(odd)}</Go>.</p>
+          <ul class="plain">
+            {trace.trouble.slice(0, 12).map(([i, text]) => <li><Go onClick={() => onMove(i)}>{text}</Go></li>)}
+            {trace.trouble.length > 12 && <li class="dim">and {trace.trouble.length - 12} more</li>}
+          </ul>
         </Section>
       )}
       <Hooks trace={trace} list={changed} onSelect={onSelect} />
       {silent.length > 0 && (
         <Section title={`${silent.length} never fired`}>
-          <ul class="plain">{silent.slice(0, 40).map((h) => <li><Go onClick={() => onSelect({ kind: "hook", id: h })}>{trace.hooks[h].name}</Go> <span class="dim">{trace.hooks[h].kind} on {trace.hooks[h].on}</span></li>)}</ul>
+          <ul class="plain">{silent.slice(0, 40).map((h) => <li><Go onClick={() => onSelect({ kind: "hook", id: h })}>{trace.hooks[h].name}</Go> <span class="dim">{trace.hooks[h].kind} on {trace.hooks[h].on}</span><Why cause={trace.whyNotFired[h]} /></li>)}</ul>
         </Section>
       )}
       {without.length > 0 && count("begin") > 0 && (
         <Section title={`${without.length} parameter${without.length > 1 ? "s" : ""} without a gradient`}>
-          <Parameters {...props} list={without} />
+          <ul class="plain">
+            {without.slice(0, 60).map(([t, k]) => {
+              const v = trace.leafVertices.get(Number(t))?.[0];
+              return (
+                <li>
+                  {v === undefined ? k.name : <Go onClick={() => onSelect({ kind: "vertex", id: v })}>{k.name}</Go>}
+                  <Why cause={trace.whyNone[t]} />
+                </li>
+              );
+            })}
+            {without.length > 60 && <li class="dim">and {without.length - 60} more</li>}
+          </ul>
         </Section>
       )}
       {parameters.length > without.length && (

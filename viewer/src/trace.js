@@ -29,7 +29,6 @@ export class Trace {
     for (const list of this.children) list.sort((a, b) => key(a) - key(b));
     this.followEvents();
     this.followFlow();
-    this.firstOdd = this.steps.find((i) => this.odd(this.madeBy(i)));
   }
 
   get(i, name) {
@@ -316,15 +315,6 @@ export class Trace {
       return g > 0 && /^(forward|backward)/.test(hook.kind) ? { kind: "group", id: g } : null;
     }
     return null;
-  }
-
-  // The values that an event made.
-  madeBy(i) {
-    const kind = this.events[i][0];
-    if (kind === "op") return this.get(i, "values");
-    if (kind === "node") return this.get(i, "outputs");
-    if (kind === "accumulate") return [this.get(i, "now")];
-    return kind === "hook" || kind === "step" ? this.get(i, "after") : [];
   }
 
   endOf(i) {

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from .graph_view import Drawing
+from .page_answers import answers_of
 from .recording import POSITION, WIDTH, Recording, Value
 from .trace_file import source_line
 
@@ -56,6 +57,7 @@ def data_of(rec: Recording, title: str) -> dict[str, Any]:
         "vertices": drawing.vertices, "groups": drawing.groups,
         "ofNode": [drawing.of_node[n] for n in range(len(rec.node_rows))],
         "graphs": [[graph.items, graph.rows, graph.edges] for graph in drawing.graphs],
+        **answers_of(rec),
     }
 
 

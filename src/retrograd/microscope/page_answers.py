@@ -1,0 +1,57 @@
+"""What the page says besides the recording: ledgers, why a .grad is None, why a hook did not fire, where trouble begins."""
+from __future__ import annotations
+
+from typing import Any
+
+from .graph_of import links
+from .ledger import ledger
+from .recording import Recording
+from .trouble import trouble
+from .why import Cause, hook_of, why_none
+
+WORK = 5_000_000        # ledgers are written while parameters x nodes are no more
+ASKED = 200             # causes of each sort
+
+
+def answers_of(rec: Recording) -> dict[str, Any]:
+    """ledgers: tensor -> rows; whyNone: tensor -> cause; whyNotFired: hook -> cause; trouble: [event, sentence]."""
+    left_out = []
+    ledgers: dict[int, list[list[Any]]] = {}
+    if not rec.header.get("nodes", True):
+        left_out.append("There are no ledgers: the recording has no backward nodes (nodes=False).")
+    elif len(rec.parameters) * len(rec.node_rows) > WORK:
+        left_out.append("Ledgers were left out of this large page; rec.ledger(name) makes them one by one.")
+    else:
+        ledgers = {n: rows for n in leaves(rec) if (rows := ledger_rows(rec, n))}
+    missing = [n for n in leaves(rec) if not arrived(rec, n)] if any(rec.of("begin")) else []
+    silent = [h for h, hook in enumerate(rec.hooks) if not hook.get("fired")]
+    if max(len(missing), len(silent)) > ASKED:
+        left_out.append(f"Why nothing came is said of the first {ASKED}; ask rec.why_none and rec.why_not_fired.")
+    return {
+        "ledgers": ledgers,
+        "whyNone": {n: told(why_none(rec.tensor_names[n]["name"], rec)) for n in missing[:ASKED]},
+        "whyNotFired": {h: told(hook_of(rec, h)) for h in silent[:ASKED]},
+        "trouble": [[f.event, str(f)] for f in trouble(rec)] if rec.header.get("norms", True) else [],
+        "leftOut": left_out,
+    }
+
+
+def leaves(rec: Recording) -> list[int]:
+    """The tensors that are parameters, each once."""
+    return sorted(set(rec.parameters.values()))
+
+
+def arrived(rec: Recording, tensor: int) -> bool:
+    """Did a gradient reach it?"""
+    return bool(links(rec).arrived.get(tensor))
+
+
+def ledger_rows(rec: Recording, tensor: int) -> list[list[Any]]:
+    """[pass, kind, what, path, where, norm] for each term."""
+    return [[r["pass"], r["kind"], r["what"], r["path"], r["where"], None if r["norm"] is None else f"{r['norm']:.4g}"]
+            for r in ledger(rec, rec.tensor_names[tensor]["name"]).rows()]
+
+
+def told(cause: Cause) -> dict[str, Any]:
+    return {"code": cause.code, "text": cause.text, "wayOut": cause.way_out, "where": cause.where,
+            "certain": cause.certain}
