@@ -194,7 +194,10 @@ NOT_GIVEN = (
     "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been mutated should be "
     "passed to ctx.mark_dirty()."
 )
-FIELDS = ("_nexts", "_nrs", "_likes", "_kept", "_freed", "_cleared", "_made")
+FIELDS = (
+    "_nexts", "_nrs", "_likes", "_kept", "_freed", "_cleared", "_made",
+    *(name for cls in Node.__mro__ for name in getattr(cls, "__annotations__", ())),     # uncompiled, they lie there, too
+)
 ONCE = (
     "saved_tensors can only be accessed once when clear_saved_tensors_on_access=True is set on the autograd.Function. "
     "Either access saved_tensors only once, or set clear_saved_tensors_on_access=False."
