@@ -1,16 +1,17 @@
 """Instructions that fixed small works execute, by valgrind's callgrind: `python -m benchmarks.instructions [--update]`.
 
-Each work runs 50 and 100 times in a process of its own; the difference, over 50, is what one turn costs, without start
-and import.  The counts are compared with benchmarks/instructions.json: more than 5 % above fails.  `--update` writes it.
+One process runs every work, warm, 20 times between two calls of a kernel at which callgrind writes down its counts.  They
+are compared with benchmarks/instructions.json: more than 5 % above fails.  `--update` writes that file.
 
 Counts do not depend on how busy or how fast the machine is.  They do depend on Python, NumPy, the C compiler and, through
-NumPy's and BLAS's choice of loops, on the processor: valgrind shows programs the processor it emulates, so that newer ones
-look alike (AVX2).  The file says what it was taken with; where that differs, the command says so, prints and does not fail.
+NumPy's and BLAS's choice of loops, on the processor: valgrind shows programs the one it emulates, so that newer ones look
+alike (AVX2).  The file says what it was taken with; where that differs, the command says so, prints and does not fail.
 """
 
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import os
 import platform
@@ -34,39 +35,43 @@ WORKS = (
     "chain-10x8", "chain-200x8", "chain-200x0dim", "mlp-4-16-16-1-b1", "mlp-64-64-64-10-b32-modules", "hook-tensor-once",
     "hook-module-full-backward", "module-call", "step-SGD-8970", "step-Adam-8970", "double-chain-40x8",
 )  # fmt: skip
-TURNS = 50
+TURNS = 20
 
 
-def run_work(name: str, turns: int) -> None:
-    """In the process under callgrind: the work's step, so many times, in a warm engine with the collector off."""
-    import gc
+def run_works(names: Sequence[str]) -> None:
+    """In the process under callgrind.  `blocks_stats` is the mark, before and after each work."""
+    from retrograd._kernels import nn
 
-    task = maker("retrograd")(select([name])[0])
-    task.check()
-    for _ in range(5):
-        task.step()
-    gc.collect()
-    gc.disable()
-    for _ in range(turns):
-        task.step()
+    make = maker("retrograd")
+    for name in names:
+        task = make(select([name])[0])
+        task.check()
+        for _ in range(5):
+            task.step()
+        gc.collect()
+        gc.disable()
+        nn.blocks_stats()
+        for _ in range(TURNS):
+            task.step()
+        nn.blocks_stats()
+        gc.enable()
 
 
-def count(name: str, turns: int) -> int:
+def count(names: Sequence[str]) -> dict[str, int]:
+    """Instructions per step of each work."""
     with tempfile.TemporaryDirectory() as folder:
         command = [
-            "valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/out", sys.executable, "-m",
-            "benchmarks.instructions", "--run", name, str(turns),
+            "valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/out", "--dump-before=kernel_blocks_stats",
+            sys.executable, "-m", "benchmarks.instructions", "--run", "--only", *names,
         ]  # fmt: skip
         env = os.environ | thread_limits(1) | {"PYTHONHASHSEED": "0"}
         done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False)
-    found = re.search(r"Collected : (\d+)", done.stderr)
-    if done.returncode or found is None:
-        raise RuntimeError(f"{name}: {done.stderr.strip().splitlines()[-1]}")
-    return int(found[1])
-
-
-def per_turn(name: str) -> int:
-    return round((count(name, 2 * TURNS) - count(name, TURNS)) / TURNS)
+        dumps = sorted(Path(folder).glob("out.*"), key=lambda path: int(path.suffix[1:]))
+        if done.returncode or len(dumps) < 2 * len(names):
+            raise RuntimeError(f"{len(dumps)} dumps; {done.stderr.strip().splitlines()[-1]}")
+        texts = [path.read_text(encoding="utf-8") for path in dumps[1 : 2 * len(names) : 2]]
+    totals = [int(found[1]) for text in texts if (found := re.search(r"^totals: (\d+)", text, re.MULTILINE))]
+    return {name: round(total / TURNS) for name, total in zip(names, totals, strict=True)}
 
 
 def conditions() -> dict[str, str]:
@@ -81,23 +86,28 @@ def main(argv: Sequence[str] | None = None) -> int:
     p = argparse.ArgumentParser(prog="python -m benchmarks.instructions", description=(__doc__ or "").split("\n")[0])
     p.add_argument("--update", action="store_true", help="write the baseline")
     p.add_argument("--only", nargs="*", default=list(WORKS), help="some of the works")
-    p.add_argument("--run", nargs=2, metavar=("WORK", "TURNS"), help=argparse.SUPPRESS)
+    p.add_argument("--run", action="store_true", help=argparse.SUPPRESS)
     args = p.parse_args(argv)
     if args.run:
-        run_work(args.run[0], int(args.run[1]))
+        run_works(args.only)
         return 0
     if shutil.which("valgrind") is None:
         print("valgrind is not installed: nothing counted", file=sys.stderr)
         return 0
+    from retrograd import _kernels
+
     here = conditions()
+    if _kernels.nn is None:
+        print("this build has no kernels to mark the works with: nothing counted", file=sys.stderr)
+        return 0
     kept = json.loads(BASELINE.read_text(encoding="utf-8")) if BASELINE.exists() else {"conditions": {}, "works": {}}
     comparable = kept["conditions"] == here
     if not comparable and not args.update:
         print(f"the baseline is of {kept['conditions']}, this is {here}: shown, not judged")
     works: dict[str, int] = dict(kept["works"]) if comparable else {}
     worse = []
-    for name in args.only:
-        found, before = per_turn(name), kept["works"].get(name)
+    for name, found in count(args.only).items():
+        before = kept["works"].get(name)
         ratio = found / before if before else 1.0
         if comparable and ratio > ALLOWED:
             worse.append(name)

@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from benchmarks import __main__ as command  # noqa: E402
-from benchmarks import budgets, engines, probes, report, runner, table, timing  # noqa: E402
+from benchmarks import budgets, engines, instructions, probes, report, runner, table, timing  # noqa: E402
 from benchmarks.works import WORKS, Missing, Work, select  # noqa: E402
 
 
@@ -171,3 +171,26 @@ def test_budget_verdicts() -> None:
     assert figure("most", float("nan"), "ns", 1.0).verdict == "NOT reached"
     assert figure("least", 3.2, "x", 3.3, at_least=True).verdict == "NOT reached"
     assert figure("nothing promised", 1.0, "ns").verdict == ""
+
+
+def test_counts_of_another_environment_are_not_judged(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from retrograd import _kernels
+
+    here = instructions.conditions()
+    counts = dict.fromkeys(instructions.WORKS, 106)
+    monkeypatch.setattr(instructions, "BASELINE", tmp_path / "baseline.json")
+    monkeypatch.setattr(instructions.shutil, "which", lambda name: name)
+    monkeypatch.setattr(_kernels, "nn", object())
+    monkeypatch.setattr(instructions, "count", lambda names: {name: counts[name] for name in names})
+    for conditions, status in ((here, 1), (here | {"numpy": "0"}, 0)):
+        works = dict.fromkeys(instructions.WORKS, 100)
+        instructions.BASELINE.write_text(json.dumps({"conditions": conditions, "works": works}), encoding="utf-8")
+        assert instructions.main([]) == status
+    out, err = capsys.readouterr()
+    assert "+6.0%" in out and "shown, not judged" in out
+    assert "more than 5% above the baseline: chain-10x8" in err
+    assert instructions.main(["--update"]) == 0
+    assert json.loads(instructions.BASELINE.read_text(encoding="utf-8")) == {"conditions": here, "works": counts}
+    assert instructions.main([]) == 0

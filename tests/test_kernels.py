@@ -281,6 +281,25 @@ def test_rows_added_up(dtype: Any) -> None:
 
 
 @native
+def test_safe_softmax() -> None:
+    run = _kernels.kernel("safe_softmax")
+    x = np.random.RandomState(10).randn(2, 3, 5, 40).astype(F4) * 4
+    mask = np.where(np.tri(5, 40, 3), 0, -np.inf).astype(F4)
+    close(run(x, None), softmax(x.astype("f8")), F4, 4)
+    close(run(x, mask), softmax(x.astype("f8") + mask), F4, 4)
+    mask[2] = -np.inf
+    assert not run(x, mask)[:, :, 2].any() and np.isfinite(run(x, mask)).all()
+    mask[2, 7] = np.nan
+    assert np.isnan(run(x, mask)[:, :, 2]).all() and np.isfinite(run(x, mask)[:, :, 3]).all()
+    x[0, 0, 0, 0] = np.inf
+    assert np.isnan(run(x, None)[0, 0, 0]).all()
+    for bad in (mask[:4], mask[None], mask.astype(F8), mask.T):
+        assert run(x, bad) is None
+    assert run(x.astype(F8), None) is None and run(x[..., ::2], None) is None and run(np.float32(1), None) is None
+    assert run(x[:0], mask).shape == (0, 3, 5, 40)
+
+
+@native
 def test_lstm_steps() -> None:
     r = np.random.RandomState(9)
     step, back = _kernels.kernel("lstm_step"), _kernels.kernel("lstm_step_grad")

@@ -16,6 +16,7 @@ squares*          (x) -> the sum of squares          scale*      (x, number) -> 
 relu* sigmoid silu                   (x) -> y        relu_grad* sigmoid_grad* tanh_grad*     (g, y) -> gradient of x
 gelu              (x, tanh form)                     silu_grad   (g, x)       gelu_grad   (g, x, tanh form)
 softmax log_softmax   (x, dim), the last dim         softmax_grad log_softmax_grad   (g, y, dim)
+safe_softmax      (x, what to add to its last two dims or None): rows of -inf give zeros
 nll               (x (N, C), target, mean) -> 0-dim  nll_grad    (g, target, C, mean)
 layer_norm*       (x, w, b, dims, eps) -> (y, mean, 1/std)
 layer_norm_grad*  (g, x, w, mean, 1/std, dims, want x, w, b) -> the three
@@ -71,10 +72,10 @@ def absent(*args: Any) -> None:
 
 
 NAMES = (
-    "adam", "sgd", "squares", "scale", "relu", "relu_grad", "sigmoid", "sigmoid_grad", "tanh_grad", "silu", "silu_grad",
-    "gelu", "gelu_grad", "softmax", "softmax_grad", "log_softmax", "log_softmax_grad", "nll", "nll_grad", "layer_norm",
-    "layer_norm_grad", "add_bias", "matmul", "add_rows", "columns", "uncolumns", "window_sums", "spread_sums",
-    "max_pool", "place_at", "lstm_step", "lstm_step_grad")
+    "adam", "sgd", "squares", "scale", "relu", "relu_grad", "sigmoid", "sigmoid_grad", "tanh_grad", "silu",
+    "silu_grad", "gelu", "gelu_grad", "softmax", "safe_softmax", "softmax_grad", "log_softmax", "log_softmax_grad",
+    "nll", "nll_grad", "layer_norm", "layer_norm_grad", "add_bias", "matmul", "add_rows", "columns", "uncolumns",
+    "window_sums", "spread_sums", "max_pool", "place_at", "lstm_step", "lstm_step_grad")
 
 nn: Any
 try:

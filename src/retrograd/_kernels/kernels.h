@@ -2,7 +2,7 @@
 #define KERNELS(_)                                                                                   \
     _(adam) _(sgd) _(squares) _(scale)                                                               \
     _(relu) _(relu_grad) _(sigmoid) _(sigmoid_grad) _(tanh_grad) _(silu) _(silu_grad) _(gelu) _(gelu_grad) \
-    _(softmax) _(softmax_grad) _(log_softmax) _(log_softmax_grad) _(nll) _(nll_grad)                  \
+    _(softmax) _(safe_softmax) _(softmax_grad) _(log_softmax) _(log_softmax_grad) _(nll) _(nll_grad)                  \
     _(layer_norm) _(layer_norm_grad)                                                                  \
     _(add_bias) _(matmul) _(add_rows) _(lstm_step) _(lstm_step_grad)                                                                 \
     _(columns) _(uncolumns) _(max_pool) _(place_at) _(window_sums) _(spread_sums) \

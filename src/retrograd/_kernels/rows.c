@@ -80,6 +80,48 @@ KERNEL(softmax_grad, 3) return row_wise_grad(args, loop_softmax_grad); END
 KERNEL(log_softmax, 2) return row_wise(args, loop_log_softmax); END
 KERNEL(log_softmax_grad, 3) return row_wise_grad(args, loop_log_softmax_grad); END
 
+/* Attention: `add` (R, C), or NULL, is added to each (R, C) of x first. */
+CLONES static void loop_safe_softmax(
+    const float *restrict x, const float *restrict add, float *restrict y, npy_intp n, npy_intp rows, npy_intp c) {
+    for (npy_intp i = 0; i < n; i++, x += c, y += c) {
+        float top = -INFINITY, sum = 0;
+        if (add) {
+            const float *restrict more = add + i % rows * c;
+            for (npy_intp j = 0; j < c; j++) y[j] = x[j] + more[j];
+        } else {
+            for (npy_intp j = 0; j < c; j++) y[j] = x[j];
+        }
+        SIMD_MAX(top) for (npy_intp j = 0; j < c; j++) top = y[j] > top ? y[j] : top;
+        if (top == -INFINITY) top = 0;
+        SIMD_SUM(sum) for (npy_intp j = 0; j < c; j++) {
+            float e = exp_of(y[j] - top);
+            y[j] = e;
+            sum += e;
+        }
+        sum = sum == 0 ? 1 : sum;
+        for (npy_intp j = 0; j < c; j++) y[j] /= sum;
+    }
+}
+
+/* safe_softmax(x (..., R, C), add (R, C) or None) -> softmax over the last dim, zeros for a row of -inf */
+KERNEL(safe_softmax, 2)
+    PyObject *x = args[0], *add = args[1];
+    int ndim;
+    if (kind_of(x) != NPY_FLOAT || (ndim = PyArray_NDIM(ARRAY(x))) < 1) Py_RETURN_NONE;
+    npy_intp c = PyArray_DIM(ARRAY(x), ndim - 1), rows = 1;
+    if (add != Py_None) {
+        if (ndim < 2 || kind_of(add) != NPY_FLOAT || PyArray_NDIM(ARRAY(add)) != 2 || PyArray_DIM(ARRAY(add), 1) != c)
+            Py_RETURN_NONE;
+        rows = PyArray_DIM(ARRAY(x), ndim - 2);
+        if (PyArray_DIM(ARRAY(add), 0) != rows) Py_RETURN_NONE;
+    }
+    PyObject *y = new_like(x);
+    npy_intp size = PyArray_SIZE(ARRAY(x));
+    if (y != NULL && size > 0)
+        WITHOUT_GIL(size, loop_safe_softmax(DATA(x), add == Py_None ? NULL : DATA(add), DATA(y), size / c, rows, c));
+    return y;
+END
+
 /* int64 classes (N,), each in 0..C-1; NULL when they are not */
 static const int64_t *classes_of(PyObject *x, npy_intp n, npy_intp c) {
     if (!PyArray_CheckExact(x) || PyArray_TYPE(ARRAY(x)) != NPY_INT64 || !PyArray_ISCARRAY_RO(ARRAY(x))

@@ -8,10 +8,14 @@ import numpy
 from .._engine.nary import Nary
 from .._engine.node import Array, Value
 from .._engine.op import Unary, Y
+from .._engine.tensor import TensorBase
 from .._kernels import kernel
 
 np: Final[Any] = numpy
 quick_rows: Final[Any] = kernel("add_rows")
+quick_safe_softmax: Final[Any] = kernel("safe_softmax")
+quick_softmax_grad: Final[Any] = kernel("softmax_grad")
+KEPT: Final = 1 << 20                           # attention weights up to which a node keeps them
 
 
 @final
@@ -197,12 +201,19 @@ class SafeSoftmaxBackward0(Unary):
         return safe_softmax_of(x, self.dim)
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
+        quick = quick_softmax_grad(g, y, self.dim if self.dim >= 0 else self.dim + len(linalg.sizes(y)))
+        if quick is not None:
+            return quick
         gy = g * y
         at = self.dim if self.dim >= 0 else self.dim + len(linalg.sizes(gy))
         return gy - y * reduce.sum_dims(gy, (at,), True)
 
 
 def safe_softmax_of(x: Array, dim: int) -> Array:
+    if dim == -1 or dim == x.ndim - 1:
+        quick = quick_safe_softmax(x, None)
+        if quick is not None:
+            return quick
     wide = x.astype(np.float32) if x.dtype.itemsize == 2 else x
     if x.shape[dim] == 0:
         return np.zeros_like(x)
@@ -220,10 +231,12 @@ def safe_softmax(x: Value, dim: int) -> Value:
 
 @final
 class ScaledDotProductFlashAttentionForCpuBackward0(Nary):
-    """softmax(q kt * scale + mask) v in one node, which keeps no weights: its rules form them again.
+    """softmax(q kt * scale + mask) v in one node, which keeps no weights where they are many: its rules form them again.
 
     mask: an array to add (-inf where forbidden), or None.
     """
+
+    holds: bool = True
 
     names: ClassVar[Any] = {"query": 0, "key": 1, "value": 2, "output": "y"}
     shows: ClassVar[Any] = {"attn_mask": "mask", "dropout_p": "dropout", "is_causal": "causal", "scale": "scale"}
@@ -237,28 +250,46 @@ class ScaledDotProductFlashAttentionForCpuBackward0(Nary):
         self.factor = factor
         self.dropout: float = 0.0
         self.reads = 1 | 2 | 4
+        self.few: Array = None                  # the weights, where they are few
+
+    def drop(self) -> None:
+        self.few = None
 
     def weights(self, q: Value, k: Value) -> Value:
         s = linalg.matmul(q * self.factor, shape.mT(k))
+        quick = quick_safe_softmax(s, self.added)
+        if quick is not None:
+            return quick
         return safe_softmax(s if self.added is None else s + self.added, -1)
 
     def forward(self, xs: list[Array]) -> Array:
         wide = [x.astype(np.float32) if x.dtype.itemsize == 2 else x for x in xs]
-        y: Array = linalg.matmul(self.weights(wide[0], wide[1]), wide[2])
+        p = self.weights(wide[0], wide[1])
+        if p.size <= KEPT:
+            self.few = p
+        y: Array = linalg.matmul(p, wide[2])
         return y if y.dtype is xs[0].dtype else y.astype(xs[0].dtype)
 
     def grads(self, g: Value, xs: list[Value], y: Value, want: list[bool]) -> list[Value]:
         q = xs[0]
         k = xs[1]
         v = xs[2]
-        p = self.weights(q, k)
+        p = self.few
+        if p is None or isinstance(q, TensorBase) or isinstance(k, TensorBase) or p.dtype is not q.dtype:
+            p = self.weights(q, k)
         out: list[Value] = [None, None, None]
         if want[2]:
             out[2] = linalg.matmul(shape.mT(p), g)
         if want[0] or want[1]:
-            gp = linalg.matmul(g, shape.mT(v)) * p
+            gs = linalg.matmul(g, shape.mT(v))
             last = len(linalg.sizes(p)) - 1
-            gs = (gp - p * reduce.sum_dims(gp, (last,), True)) * self.factor
+            quick = quick_softmax_grad(gs, p, last)
+            if quick is None:
+                gs = gs * p
+                gs = gs - p * reduce.sum_dims(gs, (last,), True)
+            else:
+                gs = quick
+            gs = gs * self.factor
             if want[0]:
                 out[0] = linalg.matmul(gs, k)
             if want[1]:
