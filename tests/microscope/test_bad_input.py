@@ -265,3 +265,24 @@ def test_verify_finds_samples_that_are_mixed(torch: Any) -> None:
         model(torch.randn(5, 3)).pow(2).sum().backward()
     assert [r.status for r in cap.coverage()] == ["whole batch", "whole batch", "factors", "per sample"]
     assert max(cap.check().values()) < 1e-5
+
+
+@pytest.mark.parametrize("lengths", [(2, 4, 3), (3, 3, 3)])
+@pytest.mark.parametrize("kind", ["LSTM", "GRU"])
+def test_packed_sequences_have_no_samples(torch: Any, kind: str, lengths: Any) -> None:
+    nn = torch.nn
+    pack = nn.utils.rnn.pack_padded_sequence
+
+    class Packed(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.rnn = getattr(nn, kind)(2, 3, batch_first=True)
+
+        def forward(self, x: Any) -> Any:
+            return self.rnn(pack(x, torch.tensor(lengths), batch_first=True, enforce_sorted=False))[0].data
+    model = Packed()
+    with capture(model) as cap:
+        model(torch.randn(3, 4, 2)).pow(2).sum().backward()
+    assert {r.status for r in cap.coverage()} == {"whole batch"} and max(cap.check().values()) < 1e-5
+    with pytest.raises(UncoveredError, match="PackedSequence"):
+        cap.grads().norms()

@@ -197,9 +197,9 @@ class Capture:
             if layout is not None:
                 before: list[Any] = []
 
-                def enter(_m: Any, _a: Any, layout: Any = layout, before: list[Any] = before) -> None:
+                def enter(_m: Any, args: Any, layout: Any = layout, before: list[Any] = before) -> None:
                     before.append(self._layout)
-                    self._layout = layout
+                    self._layout = "packed" if args and hasattr(args[0], "batch_sizes") else layout
 
                 def leave(_m: Any, _a: Any, _o: Any, before: list[Any] = before) -> None:
                     self._layout = before.pop()

@@ -174,6 +174,9 @@ def compare(cap: Any) -> None:
     runs = cap.terms()
     by_param = uses_by_param(cap)
     with T.no_grad():
+        for n, g in cap.arrived.items():
+            if getattr(g, "is_sparse", False):
+                cap.arrived[n] = g.to_dense()
         norms = {n: float(g.double().norm()) for n, g in cap.arrived.items()}
         scale = sum(v * v for v in norms.values()) ** 0.5
         for p in cap.params:

@@ -39,7 +39,7 @@ def wide(t: Any) -> Any:
 def leading(use: Use, lead: tuple[int, ...]) -> Any:
     """The axis of the batch among `lead` dimensions, "rows" for tokens x batch in one, None when there is none."""
     N = use.run.size
-    if N is None or not use.apart:
+    if N is None or not use.apart or use.layout == "packed":
         return None
     layout = use.layout
     if layout == "rows":                        # inside attention: (T, B, ...) or (T * B, ...)
@@ -61,6 +61,8 @@ def batch_axis(use: Use, shape: tuple[int, ...]) -> int | None:
         axis = 1 if len(shape) > 2 else None
     elif axis == "recurrent":
         axis = 1 if len(shape) > 2 else 0
+    elif axis == "packed":
+        axis = None
     found: int | None = axis
     return found if found is not None and N is not None and len(shape) > found and shape[found] == N else None
 
@@ -85,6 +87,8 @@ def no_batch(use: Use, shape: tuple[int, ...]) -> str:
     N = use.run.size
     if N is None:
         return "the batch size is unknown: call the captured model itself, or give capture(batch_size=...)"
+    if use.layout == "packed" or (use.name in RECURRENT and packed(use.meta[0])):
+        return "a PackedSequence has its samples in another order; pad it (pad_packed_sequence) to tell them apart"
     if not use.apart:
         return (f"what {use.name} computes for one sample depends on others, or what lies where the batch was expected in "
                 f"its output {tuple(shape)} are not the samples (batch_dim=?)")
@@ -555,7 +559,7 @@ class Again(Rule):
         args = use.meta[0]
         N = use.run.size if use.apart else None
         if use.name in RECURRENT:
-            if len(args) < 9 or N is None:      # no batch, or a PackedSequence
+            if len(args) < 9 or N is None or packed(args):
                 return [None] * len(use.shapes)
             first = 0 if args[8] else 1
             axes = [first if i == 0 else 1 for i in range(len(use.shapes))]
@@ -616,6 +620,11 @@ class Again(Rule):
                 for row, x, p in zip(rows, got, inputs):
                     row.append(wide(T.zeros_like(p) if x is None else x).detach())
         return {role: T.stack(row) for role, row in zip(fresh, rows)}
+
+
+def packed(args: Any) -> bool:
+    """Does a recurrent function run over a PackedSequence?  Then its second argument is batch_sizes."""
+    return hasattr(args[1], "is_floating_point") and not args[1].is_floating_point()
 
 
 def same(T: Any, a: Any, b: Any) -> bool:
