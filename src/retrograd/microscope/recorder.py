@@ -55,6 +55,8 @@ def record(
         raise ValueError(f"record: limit must be a positive number of events, not {limit!r}")
     if engine not in (None, "retrograd", "torch"):
         raise ValueError(f"record: engine must be 'retrograd' or 'torch', not {engine!r}")
+    if replay and engine == "torch":
+        raise RecordingError("record: replay needs retrograd's own graph: PyTorch's cannot be run with other hooks")
     return Recorder(models, ops, nodes, norms, values, limit, max_bytes, engine, replay)
 
 

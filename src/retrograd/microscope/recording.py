@@ -353,6 +353,19 @@ class Recording:
         return (f"<Recording of {self.engine}: {len(self.rows)} events"
                 + (f", {lost} dropped" if lost else "") + state + ">")
 
+    def replay(self, without: Any = None, replacing: Any = None, gradient: Any = None, number: int | None = None) -> Any:
+        """Run a recorded backward again with hooks left out or replaced, or from another gradient: a Replay.
+
+        Needs record(replay=True), of retrograd.
+        """
+        from .replay import replay
+        return replay(self, without, replacing, gradient, number)
+
+    def diff(self, other: Recording, rtol: float = 1e-5) -> Any:
+        """Where this recording and another first differ, in which gradients and hooks: a Difference."""
+        from .replay import diff
+        return diff(self, other, rtol)
+
     # -- other formats
 
     def to_chrome(self, path: Any) -> None:

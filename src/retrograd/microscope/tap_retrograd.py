@@ -83,6 +83,10 @@ class RetrogradTap(Tap):
             recorder.patch(function.Function, "apply", classmethod(recorded_apply))
         for method, kind in (("register_hook", "node_post"), ("register_prehook", "node_pre")):
             recorder.patch(Node, method, self.registering(getattr(Node, method), kind))
+        if recorder.replay:
+            from ..autograd import graph
+            graph._push_hooks(graph._copied, graph._itself)     # weights may change before the replay
+            recorder.later(graph._pop_hooks)
         if recorder.ops or recorder.nodes:
             before = modes.observer
             modes.observer = self
