@@ -94,7 +94,7 @@ def documented(place: str) -> list[str]:
     missing = []
     for name in names(place):
         owner = PLACES[place]
-        value = getattr(owner, name) if place in ALL_OURS else inspect.getattr_static(owner, name)
+        value = getattr(owner, name) if place in ALL_OURS or not isinstance(owner, type) and name not in vars(owner) else inspect.getattr_static(owner, name)
         if isinstance(value, (staticmethod, classmethod)):
             value = value.__func__
         # an inherited docstring is not its own

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math as _math
+from functools import partial as _partial
+from importlib import import_module as _import_module
 from typing import Any as _Any
 
 from . import _tensor_str as _tensor_str
@@ -29,6 +31,8 @@ from .random import (
     initial_seed as initial_seed, manual_seed as manual_seed, seed as seed, set_rng_state as set_rng_state,
 )
 from ._functions import *  # noqa: F403
+from ._functions import LATER as _LATER
+from ._functions import late as _late
 from . import _nodes as _nodes
 from . import autograd as autograd
 from . import _C as _C
@@ -50,9 +54,16 @@ _mark_absent(Tensor)
 
 inf, nan, pi, e = _math.inf, _math.nan, _math.pi, _math.e
 newaxis = None
+
+
+def _of(module: str, name: str) -> _Any:
+    return getattr(_import_module(f"{__name__}.{module}"), name)
+
+
 __getattr__ = _module_getattr(
     __name__, lazy=("amp", "backends", "compiler", "microscope", "optim", "serialization", "special", "testing"),
-    also={"GradScaler": "amp", "autocast": "amp"})
+    also={**{_name: _partial(_late, _found) for _name, _found in _LATER.items()},
+          **{_name: _partial(_of, "amp", _name) for _name in ("GradScaler", "autocast")}})
 
 
 def save(obj: _Any, f: _Any, *args: _Any, **kwargs: _Any) -> None:

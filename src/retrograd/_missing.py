@@ -12,11 +12,13 @@ from typing import Any
 SHOWN = 3  # near names in a message
 
 
-def module_getattr(module_name: str, lazy: Iterable[str] = (), also: dict[str, str] | None = None) -> Callable[[str], Any]:
+def module_getattr(
+    module_name: str, lazy: Iterable[str] = (), also: dict[str, Callable[[], Any]] | None = None,
+) -> Callable[[str], Any]:
     """The `__getattr__` of a public module: `__getattr__ = module_getattr(__name__)`.
 
     lazy    submodules to import when first used
-    also    names that such a submodule gives this one
+    also    other names that cost an import, and what gives them
     AttributeError, or ImportError inside `from module import name`, with the names that are near.
     """
     submodules = frozenset(lazy)
@@ -25,7 +27,7 @@ def module_getattr(module_name: str, lazy: Iterable[str] = (), also: dict[str, s
         if name in submodules:
             return import_module(f"{module_name}.{name}")
         if also is not None and name in also:
-            return getattr(import_module(f"{module_name}.{also[name]}"), name)
+            return also[name]()
         if name.startswith("_"):  # probes: __path__, __wrapped__, _ipython_display_
             raise AttributeError(f"module {module_name!r} has no attribute {name!r}")
         ours = describe(module_name, name, submodules)

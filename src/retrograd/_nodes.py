@@ -161,6 +161,15 @@ def dress_all() -> None:
             cls.__name__ = cls.__name__.rstrip("_")         # NotImplemented_: the bare name is Python's own
 
 
+def dress_module(module: Any) -> None:
+    """dress_all for the op classes of one module, imported later than the others."""
+    for cls in list(vars(module).values()):
+        if isinstance(cls, type) and issubclass(cls, (Unary, Binary, Nary, Many)) and cls.__module__ == module.__name__:
+            if not cls.__subclasses__():
+                dress(cls)
+            cls.__module__ = "builtins"
+
+
 def _measure(field: Any, what: Callable[[Any], Any]) -> property:
     def get(self: Any) -> Any:
         kept = read(self, field)

@@ -1,6 +1,8 @@
 """torch.linalg: norms, equations, decompositions of (batches of) matrices."""
+from functools import partial as _partial
 from typing import Any
 
+from ._functions import late as _late
 from ._functions._args import tensor as _tensor
 from ._functions.create import ones_like as _ones_like
 from ._functions.decomp import cholesky_ex, eig, eigh, eigvals, eigvalsh, svdvals
@@ -30,22 +32,21 @@ from ._functions.linalg import (
     vector_norm,
 )
 from ._functions.linalg import linalg_slogdet as slogdet
-from ._functions.lu import linalg_lu as lu
-from ._functions.lu import linalg_lu_solve as lu_solve
-from ._functions.lu import lu_factor, lu_factor_ex
 from ._functions.products import linalg_cross as cross
 from ._functions.products import matmul, multi_dot, vecdot
 from ._missing import module_getattr as _module_getattr
 
-__getattr__ = _module_getattr(__name__)
+__getattr__ = _module_getattr(__name__, also={
+    "lu": _partial(_late, ("lu", "linalg_lu")), "lu_solve": _partial(_late, ("lu", "linalg_lu_solve")),
+    "lu_factor": _partial(_late, ("lu", "lu_factor")), "lu_factor_ex": _partial(_late, ("lu", "lu_factor_ex"))})
 __all__ = [
     "LinAlgError", "cholesky", "cholesky_ex", "cond", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh",
     "inv", "inv_ex", "lstsq", "matmul", "matrix_exp", "matrix_norm", "matrix_power", "matrix_rank", "multi_dot", "norm",
     "pinv", "qr",
     "slogdet", "solve", "solve_ex", "solve_triangular", "svd", "svdvals", "tensorinv", "tensorsolve", "vecdot",
-    "vector_norm", "lu",
-    "lu_factor", "lu_factor_ex", "lu_solve", "vander",
+    "vector_norm", "vander",
 ]
+__all__.extend(("lu", "lu_factor", "lu_factor_ex", "lu_solve"))             # by __getattr__
 
 
 def vander(x: Any, *, N: Any = None) -> Any:

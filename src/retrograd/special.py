@@ -19,7 +19,7 @@ def _named(name: str) -> Any:
 
 
 digamma, erf, erfc, erfinv, exp2, expm1 = map(_named, ("digamma", "erf", "erfc", "erfinv", "exp2", "expm1"))
-expit, gammainc, gammaincc, gammaln = map(_named, ("sigmoid", "igamma", "igammac", "lgamma"))
+expit, gammainc, gammaincc, gammaln = _named("sigmoid"), _rarer.igamma, _rarer.igammac, _named("lgamma")
 log1p, logit, logsumexp, multigammaln = map(_named, ("log1p", "logit", "logsumexp", "mvlgamma"))
 polygamma, psi, round, sinc, xlogy = map(_named, ("polygamma", "digamma", "round", "sinc", "xlogy"))
 i0, i0e, i1, i1e, entr, erfcx = _rarer.i0, _rarer.i0e, _rarer.i1, _rarer.i1e, _rarer.entr, _rarer.erfcx

@@ -3,15 +3,42 @@
 A family module lists the names it gives the namespace in `__all__`, those it gives Tensor in `METHODS`, and those it
 gives torch.nn.functional in `FUNCTIONAL`.
 """
+from collections.abc import Callable
 from importlib import import_module
+from typing import Any
 
 from .._tensor import Tensor, seal
 
 FAMILIES = [import_module(f"{__name__}.{name}") for name in (
     "arith", "fromdata", "create", "sampling", "pointwise", "compare", "activation", "loss", "reduce", "shape", "rearrange",
-    "join", "order", "gather", "linalg", "products", "einsum", "decomp", "lu", "conv", "pool", "norm", "pad", "embed", "whole",
-    "windows", "ctc", "grid", "rarer", "place",
+    "join", "order", "gather", "linalg", "products", "einsum", "decomp", "conv", "pool", "norm", "pad", "embed", "whole",
+    "place",
 )]
+# Families that few programs use are imported when one of their names is asked for: {name: (family, its name there)}.
+LATER = {name: ("lu", name) for name in ("lu", "lu_solve", "lu_unpack")}
+LATER |= {name: ("rarer", name) for name in ("i0", "i0_", "igamma", "igammac")}
+LATER |= {f"{name}_window": ("windows", f"{name}_window") for name in ("bartlett", "blackman", "hamming", "hann", "kaiser")}
+LATER |= {"ctc_loss": ("ctc", "ctc_loss"), "affine_grid_generator": ("grid", "affine_grid_generator"),
+          "grid_sampler": ("grid", "grid_sampler")}
+LATER_METHODS = {name: ("lu", name) for name in ("lu", "lu_solve")}
+LATER_METHODS |= {name: ("rarer", name) for name in ("i0", "i0_", "igamma", "igamma_", "igammac", "igammac_")}
+LATER_FUNCTIONAL = {
+    "ctc_loss": ("ctc", "F_ctc_loss"), "affine_grid": ("grid", "affine_grid"), "grid_sample": ("grid", "grid_sample")}
+
+
+def late(found: tuple[str, str]) -> Any:
+    """A function of a family that is imported now."""
+    family, name = found
+    return getattr(import_module(f"{__name__}.{family}"), name)
+
+
+def late_method(name: str, found: tuple[str, str]) -> Callable[..., Any]:
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return late(found)(self, *args, **kwargs)
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = f"torch.{name.rstrip('_')}{', in place' if name.endswith('_') else ''}."
+    return method
+
 
 __all__ = []
 for family in FAMILIES:
@@ -20,4 +47,6 @@ for family in FAMILIES:
         __all__.append(name)
     for name in getattr(family, "METHODS", ()):
         setattr(Tensor, name, getattr(family, name))
+for name, found in LATER_METHODS.items():
+    setattr(Tensor, name, late_method(name, found))
 seal()

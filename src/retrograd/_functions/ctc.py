@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import _nodes
 from .._engine.tensor import TensorBase, wrap
 from .._ops import choose
 from .._ops import ctc as ops
@@ -82,3 +83,6 @@ def ctc_loss(log_probs: Any, targets: Any, input_lengths: Any, target_lengths: A
     if reduction == 2:
         return sums.sum(y)
     return y.squeeze(0) if single else y
+
+
+_nodes.dress_module(ops)

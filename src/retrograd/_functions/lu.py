@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import _nodes
 from .._engine.tensor import TensorBase, wrap
 from .._ops import decomp, linalg, shape
 from .._ops import lu as op
@@ -122,3 +123,6 @@ def lu(A: Any, pivot: bool = True, get_infos: bool = False, out: Any = None) -> 
     x: TensorBase = matrices(A, "linalg.lu_factor")
     found = lu_factor_ex(x, pivot=pivot)
     return tuple(found) if get_infos else tuple(found[:2])
+
+
+_nodes.dress_module(op)

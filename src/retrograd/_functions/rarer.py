@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import _nodes
 from .._engine import names
 from .._engine.tensor import TensorBase, wrap
 from .._engine.views import check_cast
@@ -128,3 +129,6 @@ def hurwitz(s: float, q: float) -> float:
         total += abs(q) ** -s * (-1.0 if q < 0 and s % 2 else 1.0)
         q += 1.0
     return total + float(special.zeta(s, np.asarray(q)))  # type: ignore[arg-type]
+
+
+_nodes.dress_module(rarer)

@@ -1,7 +1,8 @@
 """torch.nn.functional: what layers compute, as functions.  https://pytorch.org/docs/stable/nn.functional.html"""
+from functools import partial
 from typing import Any
 
-from .._functions import FAMILIES
+from .._functions import FAMILIES, LATER_FUNCTIONAL, late
 from .._missing import module_getattr
 
 __all__ = []
@@ -12,7 +13,7 @@ for _family in FAMILIES:
         globals()[_public] = getattr(_family, _own)
         __all__.append(_public)
 
-__getattr__ = module_getattr(__name__)
+__getattr__ = module_getattr(__name__, also={name: partial(late, found) for name, found in LATER_FUNCTIONAL.items()})
 
 
 def multi_head_attention_forward(
@@ -34,4 +35,4 @@ def multi_head_attention_forward(
         out_bias=out_proj_bias, weights=(q_proj_weight, k_proj_weight, v_proj_weight) if use_separate_proj_weight else None)
 
 
-__all__.append("multi_head_attention_forward")
+__all__ += ["multi_head_attention_forward", *LATER_FUNCTIONAL]
