@@ -94,7 +94,8 @@ def documented(place: str) -> list[str]:
     missing = []
     for name in names(place):
         owner = PLACES[place]
-        value = getattr(owner, name) if place in ALL_OURS or not isinstance(owner, type) and name not in vars(owner) else inspect.getattr_static(owner, name)
+        late = place in ALL_OURS or not isinstance(owner, type) and name not in vars(owner)    # by a module's __getattr__
+        value = getattr(owner, name) if late else inspect.getattr_static(owner, name)
         if isinstance(value, (staticmethod, classmethod)):
             value = value.__func__
         # an inherited docstring is not its own
