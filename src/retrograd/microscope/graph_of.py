@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .recording import POSITION, Recording
+from .recording import INPLACE, POSITION, Recording
 
 OP = POSITION["op"]
 INPUTS, OUTPUTS, FLAGS_AT = OP["inputs"], OP["outputs"], OP["flags"]
@@ -20,11 +20,32 @@ class Links:
         self.passes: dict[int, dict[str, Any]] = {}
         self.arrived: dict[int, list[int]] = {}         # tensor -> accumulate events
         self.calls: dict[int, list[int]] = {}           # module -> enter events
+        self.cleared: dict[int, list[int]] = {}         # tensor -> zero events that set its .grad to None
+        self.edits: dict[int, list[int]] = {}           # tensor -> in-place ops that made it
+        self.runs: dict[int, list[int]] = {}            # node -> events in which it ran
+        self.on_tensor: dict[int, list[int]] = {}       # tensor -> firings of its hooks
+        self.on_node: dict[int, list[int]] = {}         # node -> firings of its hooks
+        self.above: dict[int, list[int]] = {}           # node -> nodes that feed it, once per edge
+        self.grads: dict[int, set[int]] = {}            # tensor -> tensors that were its .grad
         for i, row in enumerate(rec.rows):
             kind = row[0]
             if kind == "op":
                 for t in row[INPUTS]:
                     self.uses.setdefault(t, []).append(i)
+                if row[FLAGS_AT] & INPLACE:
+                    for t in row[OUTPUTS]:
+                        self.edits.setdefault(t, []).append(i)
+            elif kind == "node":
+                self.runs.setdefault(row[POSITION["node"]["node"]], []).append(i)
+            elif kind == "hook":
+                hook, node = rec.hooks[row[POSITION["hook"]["hook"]]], row[POSITION["hook"]["node"]]
+                if hook["kind"] in ("tensor", "post_accumulate"):
+                    self.on_tensor.setdefault(hook["owner"], []).append(i)
+                elif hook["kind"] in ("node_pre", "node_post"):
+                    self.on_node.setdefault(node, []).append(i)
+            elif kind == "zero":
+                for t in row[POSITION["zero"]["tensors"]] if row[POSITION["zero"]["to_none"]] else ():
+                    self.cleared.setdefault(t, []).append(i)
             elif kind == "enter":
                 self.calls.setdefault(row[POSITION["enter"]["module"]], []).append(i)
             elif kind == "accumulate":
@@ -36,9 +57,15 @@ class Links:
                 e = rec.events[i]
                 if e.get("pass") in self.passes:
                     self.passes[e.get("pass")].update(error=e.error, ended=True)
-        for n, (_, _, _, _, tensor) in enumerate(rec.node_rows):
+        for n, (_, _, _, edges, tensor) in enumerate(rec.node_rows):
             if tensor >= 0:
                 self.leaves.setdefault(tensor, []).append(n)
+            for edge in edges:
+                if edge is not None:
+                    self.above.setdefault(edge[0], []).append(n)
+        for t, known in rec.tensor_names.items():
+            if known["role"] == "grad" and isinstance(known.get("of"), int):
+                self.grads.setdefault(known["of"], set()).add(t)
 
     def nodes_before(self, roots: Any) -> set[int]:
         """All nodes that gradients from `roots` can reach."""

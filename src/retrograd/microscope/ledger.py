@@ -115,11 +115,6 @@ class Book:
         self.entries: list[Entry] = []
         self.running: Any = None                # the sum so far
         self.whole = True
-        self.above: dict[int, list[int]] = {}   # node -> nodes that feed it
-        for node, row in enumerate(rec.node_rows):
-            for to in row[3]:
-                if to is not None:
-                    self.above.setdefault(to[0], []).append(node)
 
     def write(self, p: Any) -> Ledger:
         """The ledger; p is the live tensor, if there is one."""
@@ -128,10 +123,10 @@ class Book:
         edge = rec.tensor_edges.get(n)
         if not leaves and edge is None:
             return Ledger(self.name, [], None, True)
-        grads = {m for m, k in rec.tensor_names.items() if k["role"] == "grad" and k.get("of") == n}
+        grads = self.link.grads.get(n, set())
         parts: list[tuple[int, int, Event]] = []        # (pass, time, event): contributions and hooks, to be assigned
         steps: list[tuple[int, Event]] = []             # (time, event): arrivals, edits, clearings
-        for event in rec.of("node", "hook", "accumulate", "op", "zero"):
+        for event in map(rec.events.__getitem__, self.candidates(leaves, grads, edge)):
             kind = event.kind
             if kind == "node":
                 if not leaves and event.node == edge[0]:        # type: ignore[index]
@@ -170,6 +165,17 @@ class Book:
                 t for t in rec.live.taps if isinstance(p, t.Tensor)).array_of(live)
             self.compare(grad, 0)
         return Ledger(self.name, self.entries, grad, self.whole)
+
+    def candidates(self, leaves: set[int], grads: set[int], edge: Any) -> list[int]:
+        """The events that can concern our tensor, in order."""
+        link = self.link
+        ends = leaves | ({edge[0]} if edge is not None else set())
+        nodes = ends.union(*(link.above.get(node, ()) for node in ends))
+        found = {*link.arrived.get(self.n, ()), *link.cleared.get(self.n, ()), *link.on_tensor.get(self.n, ())}
+        found.update(*(link.edits.get(t, ()) for t in grads))
+        for node in nodes:
+            found.update(link.runs.get(node, ()), link.on_node.get(node, ()))
+        return sorted(found)
 
     def concerns(self, event: Event, leaves: set[int], edge: Any) -> bool:
         """Is this a hook that changes what comes to our tensor?"""
@@ -276,7 +282,7 @@ class Book:
             label = name if place is None else place.path or place.get("name", "") or "(model)"
             if label and (not found or found[-1] != label):
                 found.append(label)
-            ways = self.above.get(node, ())
+            ways = self.link.above.get(node, ())
             if not ways:
                 break
             if len(ways) > 1:

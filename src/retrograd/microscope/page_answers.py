@@ -10,7 +10,7 @@ from .trouble import trouble
 from .why import Cause, hook_of, why_none
 
 WORK = 5_000_000        # ledgers are written while parameters x nodes are no more
-ASKED = 200             # causes of each sort
+ASKED = 60              # causes of each sort
 
 
 def answers_of(rec: Recording) -> dict[str, Any]:
