@@ -135,7 +135,7 @@ class BackwardCFunction(Node, FunctionCtx):
         task = state().task
         if task is not None:
             task.running = self
-        if self.materialize_grads:
+        if self.materialize_grads and any(g is None for g in gs):
             gs = [np.zeros(*made) if g is None and made is not None else g for g, made in zip(gs, self._made)]
             gs = [wrap(g) if graph and isinstance(g, np.ndarray) else g for g in gs]
         if task is not None:
@@ -190,6 +190,7 @@ TAKEN = frozenset((
     "backward", "edge_count", "edge_node", "edge_nr", "output_likes", "own_hooks", "push", "reads_field", "release",
     "visit",
 ))
+PLAIN = TAKEN | {"dirty_tensors", "non_differentiable"}         # not set by the usual forward
 NOT_GIVEN = (
     "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been mutated should be "
     "passed to ctx.mark_dirty()."
@@ -384,6 +385,10 @@ def _positional(forward: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
 
 def _finish(node: Any, args: tuple[Any, ...], output: Any, record: bool) -> Any:
     """Outputs of forward -> outputs of apply, with history when `record`."""
+    fields = node.__dict__
+    if record and isinstance(output, TensorBase) and output.origin is None and PLAIN.isdisjoint(fields):
+        if output.array.dtype.kind in "fV" and not any(output is a for a in args):
+            return _fresh(node, args, output)
     single = not isinstance(output, tuple)
     outputs = (output,) if single else output
     dirty = _identities(node, "dirty_tensors")
@@ -423,6 +428,20 @@ def _finish(node: Any, args: tuple[Any, ...], output: Any, record: bool) -> Any:
     for name in ("to_save", "dirty_tensors", "non_differentiable"):
         node.__dict__.pop(name, None)
     return found[0] if single else tuple(found)
+
+
+def _fresh(node: Any, args: tuple[Any, ...], out: Any) -> Any:
+    """_finish() for one new tensor, the usual case."""
+    node._likes = [(a.array.shape, a.array.dtype) if isinstance(a, TensorBase) else None for a in args]
+    node._made = [(out.array.shape, out.array.dtype)]
+    number(node)
+    out.rg = True
+    out.fn = node
+    out.nr = 0
+    if "to_save" in node.__dict__:
+        _save(node, {id(out): out})
+        del node.__dict__["to_save"]
+    return out
 
 
 def _identities(node: Any, name: str) -> set[int]:
