@@ -138,12 +138,12 @@ def test_digits_resumed_from_a_file_goes_on_as_if_never_stopped(tmp_path: Path) 
 @pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="PyTorch is not installed")
 def test_digits_runs_the_same_on_pytorch(tmp_path: Path) -> None:
     """And PyTorch goes on from our file."""
-    ours, theirs = (run(script, "--epochs", "2", "--checkpoint", str(tmp_path / f"{i}.pt"))
+    ours, theirs = (run(script, "--epochs", "1", "--checkpoint", str(tmp_path / f"{i}.pt"))
                     for i, script in enumerate((EXAMPLES / "digits.py", with_torch(tmp_path))))
     assert accuracy(ours) == pytest.approx(accuracy(theirs), abs=0.6)  # two digits of 360
     assert deltas(ours.stdout) == {name: pytest.approx(v, rel=0.01) for name, v in deltas(theirs.stdout).items()}
-    there = run(tmp_path / "digits.py", "--epochs", "4", "--checkpoint", str(tmp_path / "0.pt"))
-    back = run(EXAMPLES / "digits.py", "--epochs", "4", "--checkpoint", str(tmp_path / "1.pt"))
+    there = run(tmp_path / "digits.py", "--epochs", "2", "--checkpoint", str(tmp_path / "0.pt"))
+    back = run(EXAMPLES / "digits.py", "--epochs", "2", "--checkpoint", str(tmp_path / "1.pt"))
     assert accuracy(there) == pytest.approx(accuracy(back), abs=0.6)
 
 
