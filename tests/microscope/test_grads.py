@@ -55,6 +55,7 @@ def test_loss_scale_and_accumulation_share_are_undone(torch: Any) -> None:
     model, x, y = model_of(torch), torch.randn(6, 4), torch.randn(6, 3)
     cap = captured(torch, model, x, lambda out: torch.nn.functional.mse_loss(out, y) * 1024 / 4)
     plain = captured(torch, model, x, lambda out: (out - y).pow(2).sum())
+    assert [(r.kind, r.count, r.factor) for r in (*cap.losses, *plain.losses)] == [("mean", 18, 256), ("sum", 1, 1)]
     assert near(cap.grads(scale="sum").norms(), plain.grads().norms())
 
 
@@ -229,6 +230,24 @@ def test_backward_twice_counts_twice(torch: Any) -> None:
     twice = cap.grads()
     assert near(twice.norms(), 2 * captured(torch, model, x).grads().norms())
     assert near(twice.weight_grad()["0.weight"], 2 * captured(torch, model, x).grads().weight_grad()["0.weight"])
+
+
+def test_clear_forgets_inside_a_block(torch: Any) -> None:
+    model = nn_with_view(torch)
+    with capture(model) as cap:
+        for size in (3, 5):
+            cap.clear()
+            before = len(cap._tracked)
+            model(torch.randn(size, 4)).pow(2).sum().backward()
+            assert len(cap._tracked) > before == 2
+    assert len(cap.grads()) == 5
+
+
+def nn_with_view(torch: Any) -> Any:
+    class Views(torch.nn.Linear):
+        def forward(self, x: Any) -> Any:
+            return x @ self.weight.t() + self.bias
+    return Views(4, 3)
 
 
 def test_two_calls_before_one_backward_need_a_word(torch: Any) -> None:

@@ -45,7 +45,8 @@ def test_written_and_read_again(torch: Any, tmp_path: Any) -> None:
     assert near(record.array("a"), a, 0) and near(record.array("delta"), delta, 0)
     assert record.array("mask").dtype == torch.bool
     assert record.about["coverage"] == "factors" and record.about["error"] < 1e-4
-    assert record.about["reduction"] == ["mean", 36.0, 1.0]
+    assert record.about["reduction"] == ["mean", 36.0, 1.0] and record.about["tokens_of_calls"] == [3]
+    assert store.manifest["layers"]["1.weight"]["module"] == "1" and "float32" in store.manifest["layers"]["1.weight"]["dtype"][0]
     one = store.read("1.weight", sample=12)
     assert near(one["a"], a[2], 0) and near(one["delta"], delta[2], 0)
     assert near(next(store.records("3.*", sample=21)).sample(21)["delta"], steps[2].factors("3.weight")[1][1], 0)

@@ -124,3 +124,17 @@ def test_peak_memory_of_norms_is_far_below_per_sample_gradients() -> None:
             ask()
         return sum(max(0, e.self_cpu_memory_usage) for e in seen.key_averages())
     assert allocated(lambda: cap.grads().norms()) * 20 < allocated(lambda: cap.grads().per_sample())
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+def test_scripted_parts_are_named() -> None:
+    part = torch.jit.script(nn.Linear(4, 5))
+    with pytest.raises(TypeError, match="scripted model"):
+        capture(part)
+    model = nn.Sequential(part, nn.Tanh(), nn.Linear(5, 2))
+    with capture(model) as cap:
+        model(torch.randn(3, 4)).pow(2).sum().backward()
+    assert [r.status for r in cap.coverage()] in (
+        ["not covered", "not covered", "factors", "per sample"], ["factors", "per sample", "factors", "per sample"])
+    assert all(e < 1e-5 for e in cap.check().values())

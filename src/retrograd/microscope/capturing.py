@@ -64,6 +64,8 @@ class Capture:
         self.engine: Engine = engine_of(model)
         if not isinstance(model, self.engine.Module):
             raise TypeError(f"capture: expected a module, got {type(model).__qualname__}")
+        if type(model).__module__.startswith("torch.jit"):
+            raise TypeError("capture: a scripted model does not run in Python, so nothing of it is seen; give the original")
         if check not in (True, False, "first"):
             raise ValueError(f"capture: check is True, False or 'first', got {check!r}")
         if calls not in (None, "apart", "same"):
@@ -102,7 +104,7 @@ class Capture:
 
     def _find_parameters(self) -> None:
         wanted = selector(self.engine, self.model, self.layers)
-        self._all = None
+        self._all: Any = None                   # what is the same in every step: see __enter__
         self.params = []
         by_id: dict[int, Param] = {}
         for path, module in self.model.named_modules():
@@ -127,23 +129,22 @@ class Capture:
 
     def _same_parameters(self) -> bool:
         """Are they still where they were, and as they were?"""
-        return all(p.module._parameters.get(p.key) is p.tensor for p in self.params)
+        return all(getattr(p.module, p.key, None) is p.tensor for p in self.params)
 
     def __enter__(self) -> Capture:
         if self.entered:
             raise CaptureError("capture: already entered; use one capture per block, or leave this one first")
         if not self._same_parameters():
             self._find_parameters()
-        self.clear()
         flags = [p.tensor.requires_grad for p in self.params]
         if self._all is None or self._all[0] != flags:
             buffers = list(self.model.buffers())        # held, so that their ids stay theirs
             self._all = (flags, {id(p.tensor): Leaf(p.tensor, p.number) for p, on in zip(self.params, flags) if on},
                          {id(p.tensor) for p, on in zip(self.params, flags) if not on} | {id(b) for b in buffers},
                          {p.number for p, on in zip(self.params, flags) if p.selected and on}, buffers)
-        self._tracked = dict(self._all[1])
         self._constants = self._all[2]
         self._wanted = self._all[3]
+        self.clear()
         self._thread = threading.get_ident()
         self._watcher = self.engine.intercept(self._seen)
         self._handles = [
@@ -178,6 +179,7 @@ class Capture:
         self.errors = {}
         self.left_out = set()
         self._terms = None
+        self._tracked = dict(self._all[1])
         self.arrivals = 0
         self._depth = 0
 
@@ -519,6 +521,14 @@ class Capture:
         return {self.params[n].name: e for n, e in self.errors.items()}
 
     # What was captured
+
+    @property
+    def losses(self) -> list[Any]:
+        """How each run's loss was reduced, a loss.Reduction (kind "mean", "sum" or "unknown", count, factor, why).
+
+        None for a run whose loss.backward() was not seen.  Capture.grads(scale=...) undoes it.
+        """
+        return [run.loss for run in self.runs if any(u.arrived for u in run.uses)]
 
     def terms(self) -> list[tuple[Run, dict[int, Term], dict[int, str]]]:
         """For every run that gradients reached: {parameter: Term}, and {parameter: why it has none}."""

@@ -1,6 +1,6 @@
 """FactorStore: captured factors of a run on disk, larger than memory.
 
-    path/manifest.json                  schema, engine, shards in order
+    path/manifest.json                  schema, engine, layers (as last written), shards in order
     path/shard-00000.safetensors        tensors "<record>.a", "<record>.delta"; records described in its metadata
     path/rank-00001/...                 the same again, one per process of a distributed run
 
@@ -253,10 +253,14 @@ class FactorStore:
                 about = {
                     "layer": name, "module": p.path, "step": int(step), "kind": kind, "shape": list(p.shape),
                     "samples": here, "calls": 1 if row is None else row.calls, "run": k, "scale": factor,
+                    "tokens_of_calls": tokens_of_calls(run, p.number, term),
+                    "dtype": sorted({str(u.dtype) for u in run.uses if p.number in u.numbers}) if run else None,
                     "reduction": None if loss is None else [loss.kind, loss.count, loss.factor],
                     "coverage": None if row is None else row.status, "error": None if row is None else row.error,
                     "tensors": list(tensors)}
                 written += self._write(about, tensors)
+                self.manifest.setdefault("layers", {})[name] = {
+                    key: about[key] for key in ("module", "shape", "kind", "calls", "coverage", "error", "reduction", "dtype")}
         if self._open is not None and self._open.size >= self.shard_bytes:
             self.flush()
         return written
@@ -397,6 +401,14 @@ class _Shard:
         self.file.close()
         os.replace(self.temporary, self.target)
         return self.target, 8 + RESERVED + self.size
+
+
+def tokens_of_calls(run: Any, number: int, term: Term) -> list[int] | None:
+    """How many of a record's tokens came from each call, in order; None for a weight without tokens."""
+    if run is None or not isinstance(term, (Outer, Rows)):
+        return None
+    width = term.factors[1].shape[-1] if isinstance(term, Outer) else term.d.shape[-1]
+    return [u.delta.numel() // (term.N * width) for u in run.uses if number in u.numbers and u.arrived]
 
 
 def contents(term: Term) -> tuple[str, dict[str, Any]]:

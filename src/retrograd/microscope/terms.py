@@ -91,7 +91,11 @@ class Outer(Term):
     def total(self, weight: Any = None) -> Any:
         a, d = self.factors
         if weight is not None:
-            d = d * weight.reshape(-1, 1, 1).to(d.dtype)
+            weight = weight.reshape(-1, 1, 1).to(d.dtype)
+            if a.shape[-1] < d.shape[-1]:       # the smaller one
+                a = a * weight
+            else:
+                d = d * weight
         return (d.reshape(-1, d.shape[-1]).T @ a.reshape(-1, a.shape[-1])).reshape(self.shape)
 
     def per_sample(self) -> Any:
