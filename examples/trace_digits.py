@@ -33,7 +33,7 @@ def main(argv: list[str] | None = None) -> int:
     x, y, _, _ = digits()
     run.model[2].weight.register_hook(clip)
     batch, target = torch.tensor(x[:BATCH], requires_grad=True), torch.tensor(y[:BATCH])
-    with microscope.record(run.model) as rec:
+    with microscope.record(run.model, values="parameters") as rec:
         torch.nn.functional.cross_entropy(run.model(batch), target).backward()
         run.optimizer.step()
     rec.to_html(page, title="One training step of examples/digits.py")

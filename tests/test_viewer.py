@@ -502,6 +502,19 @@ def test_a_damaged_page_says_so(chromium: Any, tmp_path: Path) -> None:
     page.complaints()
 
 
+def test_the_page_works_inside_a_notebooks_cell(chromium: Any, tmp_path: Path) -> None:
+    page = Page(chromium, step_of(blocks=1)[1], tmp_path)
+    (tmp_path / "cell.html").write_text("<!doctype html>" + step_of(blocks=1)[1].view()._repr_html_(), encoding="utf-8")
+    assert page.complaints() == []
+    page.address = (tmp_path / "cell.html").as_uri()
+    chromium.get(page.address)
+    chromium.switch_to.frame(0)
+    page.wait("document.documentElement.dataset.ready === 'true'")
+    assert [row.split()[0] for row in page.rows()][2:5] == ["Sequential", "0", "1"]
+    chromium.switch_to.default_content()
+    assert [text for text in page.complaints() if "srcdoc" not in text] == []
+
+
 def test_odd_numbers_are_marked(open_page: Any) -> None:
     x = torch.tensor([0.0, 1.0], requires_grad=True)
     with record(engine="retrograd") as rec:
@@ -509,6 +522,7 @@ def test_odd_numbers_are_marked(open_page: Any) -> None:
     page = open_page(rec)
     said = page.text("aside")
     assert all(str(finding) in said for finding in rec.trouble()) and "backward: " in said
+    assert [row.rpartition(" ")[2] for row in page.rows() if row.startswith(("sqrt", "mul", "sum"))] == ["NaN", "inf", "inf"]
 
 
 @pytest.mark.parametrize("asked", [{}, {"ops": False}, {"nodes": False}, {"norms": False}, {"limit": 12}])

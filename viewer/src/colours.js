@@ -14,8 +14,9 @@ export function mix(a, b, share) {
 }
 
 // 0 for the least gradient norm of the recording, 1 for the greatest; by orders of magnitude.
-export function strength(norm, [low, high]) {
-  if (!(norm > 0)) return 0;
+export function strength(norm, range) {
+  if (!(norm > 0) || !range) return 0;
+  const [low, high] = range;
   return high > low ? Math.min(1, Math.max(0, (Math.log10(norm) - low) / (high - low))) : 0.6;
 }
 
@@ -26,6 +27,11 @@ export function digits(x) {
   const size = Math.abs(x);
   const text = size >= 1e5 || size < 1e-3 ? Number(x.toPrecision(3)).toExponential() : String(Number(x.toPrecision(4)));
   return text.replace("e+", "e").replaceAll("-", "\u2212");
+}
+
+// A gradient in a word: its norm, or what is wrong with it.
+export function gradient(state) {
+  return state.odd || digits(state.norm);
 }
 
 export function duration(ns) {

@@ -1,5 +1,5 @@
 // What is known of the event at the cursor and of what is selected.
-import { digits, duration } from "./colours.js";
+import { digits, duration, gradient } from "./colours.js";
 import { LEAF, OP, shapeText } from "./trace.js";
 
 const OP_FLAGS = { wanted: 8, wants: 16, created: 64, inplace: 4, inference: 2, grad: 1 };
@@ -327,6 +327,9 @@ function Ledger({ trace, t }) {
           ))}
         </tbody>
       </table>
+      {rows.some((row) => row[5] === null) && (
+        <p class="dim">A ? needs the numbers themselves: record(model, values="parameters") keeps them.</p>
+      )}
       {rows.length > 100 && <p class="dim">and {rows.length - 100} more terms</p>}
     </Section>
   );
@@ -382,7 +385,7 @@ function Parameters({ trace, list, cursor, cut = 0, onSelect }) {
             <tr>
               <th>{v === undefined ? k.name.slice(cut) : <Go onClick={() => onSelect({ kind: "vertex", id: v })}>{k.name.slice(cut)}</Go>}</th>
               <td class="shape">{shapeText(trace.likes[trace.tensors[t][0]][0])}</td>
-              <td class={`number${state?.odd ? " bad" : ""}`}>{state ? digits(state.norm) : <span class="dim">none</span>}</td>
+              <td class={`number${state?.odd ? " bad" : ""}`}>{state ? gradient(state) : <span class="dim">none</span>}</td>
             </tr>
           );
         })}

@@ -1,6 +1,6 @@
 // The graph: a canvas that draws what is in sight. The outline beside it says the same to a screen reader.
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
-import { colours, digits, mix, strength } from "./colours.js";
+import { colours, digits, gradient, mix, strength } from "./colours.js";
 import { Places } from "./place.js";
 import { LEAF, NODE } from "./trace.js";
 
@@ -206,12 +206,11 @@ export function Graph({ trace, open, cursor, selected, theme, focus, onSelect, o
 }
 
 function Legend({ trace }) {
-  const [low, high] = trace.range;
   return (
     <div class="legend" aria-label="Legend">
       <span class="ramp" />
       <span>
-        gradient norm {digits(10 ** low)} to {digits(10 ** high)}
+        {trace.range ? `gradient norm ${digits(10 ** trace.range[0])} to ${digits(10 ** trace.range[1])}` : "no gradients"}
       </span>
       <span class="ring" /> now <span class="dot hook" /> hook <span class="dot bad" /> NaN or inf
     </div>
@@ -351,7 +350,7 @@ function group(context, box, trace, cursor, c, words, selected) {
     context.fillStyle = c.dim;
     context.fillText(type, box.x + 30 + context.measureText(name).width, box.y + 15);
     context.font = SMALL;
-    const said = arrived ? `\u2207 ${digits(state.norm)}` : "";
+    const said = arrived ? `\u2207 ${gradient(state)}` : "";
     context.fillText(said, box.x + 24, box.y + 29);
   }
   const hooks = trace.groupHooks[box.id];
@@ -371,7 +370,7 @@ function vertex(context, box, trace, cursor, c, words, selected) {
     const text = trace.vertexName(box.id);
     context.textAlign = "center";
     context.textBaseline = "middle";
-    const said = kind !== LEAF && state ? `\u2207 ${digits(state.norm)}` : "";
+    const said = kind !== LEAF && state ? `\u2207 ${gradient(state)}` : "";
     context.font = kind === LEAF ? SMALL : FONT;
     context.fillStyle = c.text;
     context.fillText(text, box.x + box.w / 2, box.y + (said ? 13 : box.h / 2 + 0.5));

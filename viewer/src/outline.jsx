@@ -1,6 +1,6 @@
 // The modules, their operations and parameters as a tree; only rows in sight are in the page.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { digits } from "./colours.js";
+import { gradient } from "./colours.js";
 import { LEAF } from "./trace.js";
 
 const ROW = 24;
@@ -121,7 +121,7 @@ function Row({ trace, row, y, chosen, open, cursor, onSelect, onToggle }) {
       />
       <span class="name">{group ? trace.groupName(row.id) : trace.vertexName(row.id)}</span>
       {hooks.length > 0 && <span class="dot hook" title={`${hooks.length} hook(s)`} />}
-      <span class={`norm${state?.odd ? " bad" : ""}`}>{arrived ? digits(state.norm) : ""}</span>
+      <span class={`norm${state?.odd ? " bad" : ""}`}>{arrived ? gradient(state) : ""}</span>
     </div>
   );
 }

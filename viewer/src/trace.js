@@ -100,12 +100,16 @@ export class Trace {
       const n = Math.log10(this.normOf(row[this.positions.node.inputs]));
       if (Number.isFinite(n)) [low, high] = [Math.min(low, n), Math.max(high, n)];
     }
-    this.range = low <= high ? [low, high] : [0, 0];
+    this.range = low <= high ? [low, high] : null; // of the powers of ten
+  }
+
+  arriving(i) {
+    return this.get(i, "inputs") ?? [this.get(i, "now")];
   }
 
   ran(v, i) {
     this.runs[v].push(i);
-    const odd = this.odd(this.get(i, "inputs") ?? [this.get(i, "now")]);
+    const odd = this.odd(this.arriving(i));
     for (let g = this.vertices[v][2]; g >= 0; g = this.groups[g][2]) {
       this.groupRuns[g].push(i);
       if (odd) this.groupOdd[g].push(i);
@@ -202,7 +206,8 @@ export class Trace {
     const total = w < 0 ? 0 : end - from;
     if (!done) return { done, total };
     const first = this.get(runs[from], "inputs") ?? [this.get(runs[from], "gradient")];
-    const odd = upTo(this.groupOdd[g], c) > upTo(this.groupOdd[g], this.windows[w]);
+    const [before, now] = [upTo(this.groupOdd[g], this.windows[w]), upTo(this.groupOdd[g], c)];
+    const odd = now > before ? this.odd(this.arriving(this.groupOdd[g][before])) : "";
     return { done, total, norm: this.normOf(first), odd };
   }
 
@@ -225,7 +230,14 @@ export class Trace {
   }
 
   odd(list) {
-    return list.some((n) => n >= 0 && this.values[n].length > 1 && (this.values[n][6] > 0 || this.values[n][7] > 0));
+    // norms are those of the finite numbers, so these must be said beside them
+    let found = "";
+    for (const n of list) {
+      if (!(n >= 0) || this.values[n].length < 2) continue;
+      if (this.values[n][6] > 0) return "NaN";
+      if (this.values[n][7] > 0) found = "inf";
+    }
+    return found;
   }
 
   shape(n) {
