@@ -471,6 +471,20 @@ def test_a_declined_step_changes_nothing() -> None:
 
 
 @native
+def test_stats() -> None:
+    stats = _kernels.kernel("stats")
+    for dtype in ("f4", "f8"):
+        for n in (1, 5, 512, 1000, 70_000):
+            x = np.random.default_rng(n).standard_normal(n).astype(dtype)
+            x[::7] = 0
+            squares, low, high, zeros = stats(x)
+            assert squares == pytest.approx(float((x.astype("f8") ** 2).sum()), rel=1e-6)
+            assert (low, high, zeros) == (x.min(), x.max(), np.count_nonzero(x == 0))
+    assert np.isnan(stats(np.array([np.nan, 1.0], F4))[0]) and stats(np.array([np.inf, 1.0], F4))[0] == np.inf
+    assert stats(np.zeros(0, F4)) is None and stats(np.zeros(4, F4)[::2]) is None and stats([1.0]) is None
+
+
+@native
 def test_squares_and_scale() -> None:
     r = np.random.RandomState(8)
     for dtype in (F4, F8):

@@ -411,6 +411,8 @@ class Recorder:
             self.rec.modules.append({"path": path, "type": type(module).__name__, "parent": parent, "calls": 0,
                                      "training": bool(getattr(module, "training", False)),
                                      "engine": tap.name})
+            if getattr(module, "_compiled_call_impl", None) is not None:
+                self.rec.modules[n]["compiled"] = 1     # module.compile(): its calls do not pass us
         self._modules[id(module)] = (ref(module), n)
         return n
 

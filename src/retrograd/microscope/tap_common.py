@@ -43,6 +43,7 @@ class Tap:
     Module: Any
     Optimizer: Any
     RemovableHandle: Any
+    entry = "__call__"                          # the method of Module that every call goes through
     hooks_home: Any                             # the module with the _global_*_hooks
 
     def __init__(self, recorder: Recorder) -> None:
@@ -63,7 +64,7 @@ class Tap:
         """The recording is over: let go of everything."""
 
     def patch_modules(self) -> None:
-        original = self.Module.__call__
+        original = getattr(self.Module, self.entry)
         recorder, call = self.recorder, self.call
 
         def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -71,7 +72,7 @@ class Tap:
                 return original(self, *args, **kwargs)
             return call(original, self, args, kwargs)
 
-        recorder.patch(self.Module, "__call__", __call__)
+        recorder.patch(self.Module, self.entry, __call__)
 
     def patch_handles(self) -> None:
         original = self.RemovableHandle.__init__

@@ -404,10 +404,10 @@ def of_module(rec: Recording, link: Links, hook: dict[str, Any], until: int | No
     if not rec.header.get("ops", True):
         return unknown("the recording has no module calls (ops=False)", "Record with ops=True.")
     compiled = next((e for e in rec.of("note") if e.what == "compiled"), None)
-    if compiled is not None and any(above(rec, number, i) and m.get("compiled") for i, m in enumerate(rec.modules)):
+    if any(above(rec, number, i) and m.get("compiled") for i, m in enumerate(rec.modules)):
         return Cause("compiled", f"{path} ran as part of a compiled model, which has the hooks it was compiled with: later ones "
                      "are ignored", "Register hooks before torch.compile, or before the first call of the compiled model.",
-                     compiled.where)
+                     None if compiled is None else compiled.where)
     if not calls:
         return not_called(rec, number, path, module)
     timely = [c for c in calls if c.t >= at and (until is None or c.t < until)]
