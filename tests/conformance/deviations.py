@@ -600,4 +600,12 @@ DEVIATIONS: tuple[Deviation, ...] = (
             ("StdBackward0 dim=None correction=None", "StdBackward0 dim=None correction=1"),
         )
     ),
+    T(
+        "suite_edges",
+        "what a node knows whose tensor nobody asked",
+        "-> [[2]]",
+        "!! builtins.RuntimeError: the output's shape of this ExpBackward0 is not known: a node keeps it once somebody read "
+        "grad_fn of the tensor that it made",
+        "A node knows the shape of its output once somebody read grad_fn of the tensor that it made",
+    ),
 )

@@ -178,6 +178,12 @@ def what_a_node_knows_of_its_outputs():
     print("  ", type(m).__name__, m.is_cpp_nested_tensor, type(m.shape).__name__)
 
 
+@case
+def what_a_node_knows_whose_tensor_nobody_asked():
+    node = (t([1.0, 2.0]).exp() * 2).grad_fn.next_functions[0][0]
+    return [m.shape for m in node._input_metadata]
+
+
 # as: test_not_implemented_grad
 @case
 def an_op_without_a_derivative():
