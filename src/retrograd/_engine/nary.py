@@ -107,7 +107,7 @@ class Nary(Node):
         return self.reads & OUT != 0 if field == "y" else True
 
     def link(self, xs: list[Value]) -> None:
-        if self._watched is not None and not modes.usual:
+        if self._watched is not None:
             pack_watched(self)
         for i in range(len(xs)):
             x = xs[i]

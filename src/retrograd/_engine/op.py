@@ -92,7 +92,7 @@ def watch(node: Node, t: Value) -> Array:
         return t
     if node._watched is None:
         node._watched = []
-    if node._seq != 0 and not modes.usual:      # recorded already
+    if node._seq != 0 and (t.inference or not modes.usual):     # recorded already
         node._watched.append((keep(t), 0 if t.version is None else t.version.edits))
     else:
         node._watched.append((t, 0 if t.version is None else t.version.edits))
@@ -101,8 +101,12 @@ def watch(node: Node, t: Value) -> Array:
 
 def pack_watched(node: Node) -> None:
     """Show what `watch` noted to the hooks on saved tensors.  The node goes on with the arrays it has."""
-    if active_hooks() is not None:
+    if not modes.usual and active_hooks() is not None:
         node._watched = [(keep(t), edits) for t, edits in node._watched]
+        return
+    for t, _ in node._watched:
+        if t.inference:
+            keep(t)                             # refuses
 
 
 def check_watched(node: Node) -> None:
@@ -205,7 +209,7 @@ class Unary(Node):
         return self.keep & (X if field == "x" else Y) != 0 if field == "x" or field == "y" else True
 
     def link(self, x: TensorBase) -> None:
-        if self._watched is not None and not modes.usual:
+        if self._watched is not None:
             pack_watched(self)
         self.next = edge(x)
         self.next_nr = x.nr
@@ -484,7 +488,7 @@ class Binary(Node):
 
     def link(self, a: Value, b: Value, ta: Optional[TensorBase], tb: Optional[TensorBase]) -> None:
         """Edges towards the operands that want a gradient (ta, tb), and what their rules read of a and b."""
-        if self._watched is not None and not modes.usual:
+        if self._watched is not None:
             pack_watched(self)
         reads: u8 = 0
         if ta is not None:

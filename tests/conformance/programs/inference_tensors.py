@@ -102,3 +102,19 @@ def nested():
 T("exception leaves it", nested)
 print(torch.is_inference_mode_enabled(), torch.is_grad_enabled())
 print(repr(i), i.is_leaf, i.grad_fn, i.dtype)
+
+
+def at(op):
+    """An op that keeps an index or a mask made in inference mode."""
+    with torch.inference_mode():
+        i, m = torch.tensor([0, 1]), torch.tensor([True, False])
+    return op(t([1.0, 2.0]), i, m)
+
+
+T("index", at, lambda x, i, m: x[i])
+T("mask", at, lambda x, i, m: x[m])
+T("gather", at, lambda x, i, m: x.gather(0, i))
+T("where", at, lambda x, i, m: torch.where(m, x, x))
+T("masked_fill", at, lambda x, i, m: x.masked_fill(m, 0.0))
+T("assigned", at, lambda x, i, m: (x * 1).__setitem__(m, 0.0))
+T("not recorded", at, lambda x, i, m: x.detach()[i])
