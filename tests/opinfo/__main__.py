@@ -4,36 +4,86 @@ from __future__ import annotations
 
 import sys
 import time
-import traceback
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
 
-from .compare import compare
+from .compare import Tally, compare
+from .reasons import reason
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "opinfo.md"
+HEAD = """# PyTorch's own samples
+
+The `torch` package brings samples of its operations (OpInfo, `torch.testing._internal.common_methods_invocations`).
+`python -m tests.opinfo` runs every operation that both have over all of them, on PyTorch {release} and here, and writes this
+page; `tests/test_opinfo.py` runs a part. Compared are values, dtypes, shapes, `requires_grad`, first and second gradients in
+float64 for the same output gradients, the method and the in-place form, in float64, float32, float16, bfloat16, int64, int32,
+uint8 and bool; and for inputs that must fail the exception's class and first sentence. A sample agrees when all of that does.
+
+Random numbers and uninitialised memory are compared by shape and dtype. Where elements are equal, an index may name any of
+them. A gradient that one side records and the other does not is fine when nothing flows through it. Where PyTorch has no
+second derivative, ours is not compared.
+"""
 
 
-def main(words: list[str]) -> None:
+def tallies(words: list[str]) -> Iterator[Tally]:
     import torch
     from torch.testing._internal.common_methods_invocations import op_db
 
     torch.set_num_threads(1)
-    samples = agree = errors = errors_agree = 0
     for op in op_db:
-        if words and not any(w in op.name for w in words):
-            continue
-        start = time.perf_counter()
-        try:
+        if not words or any(w in op.name for w in words):
+            start = time.perf_counter()
             tally = compare(op)
-        except Exception as e:
-            print(op.name, 'FAILED', type(e), e)
-            traceback.print_exc(limit=-3, file=sys.stdout)
-            continue
-        samples += tally.samples
-        agree += tally.agree
-        errors += tally.errors
-        errors_agree += tally.errors_agree
-        print(f"{tally.name}: {tally.agree} of {tally.samples}, errors {tally.errors_agree} of {tally.errors}  "
-              f"{time.perf_counter() - start:.1f}s {tally.outside or ''}", flush=True)
-        for where, what in tally.differences:
-            print(f"    {where}: {what}")
-    print(f"samples {agree} of {samples}, errors {errors_agree} of {errors}")
+            print(f"{tally.name}: {tally.agree} of {tally.samples}, errors {tally.errors_agree} of {tally.errors}  "
+                  f"{time.perf_counter() - start:.1f}s {tally.outside or ''}", flush=True)
+            for where, what in tally.differences:
+                print(f"    {where}: {what}")
+            yield tally
+
+
+def page(found: list[Tally], release: str) -> str:
+    here = [t for t in found if t.samples]
+    samples, agree = sum(t.samples for t in here), sum(t.agree for t in here)
+    errors, right = sum(t.errors for t in here), sum(t.errors_agree for t in here)
+    lines = [HEAD.format(release=release), "| | operations | samples | agree | |", "|---|---|---|---|---|",
+             f"| samples | {len(here)} | {samples} | {agree} | {percent(agree, samples)} |",
+             f"| inputs that must fail | {sum(1 for t in here if t.errors)} | {errors} | {right} | {percent(right, errors)} |",
+             "", "## Where we differ", "", "| operation | samples | why |", "|---|---|---|"]
+    for t in here:
+        whys: Counter[str] = Counter()
+        places: dict[str, set[str]] = {}
+        for where, what in t.differences:
+            why = reason(t.name, where, what) or "not explained: " + what[:100].replace("|", "/")
+            places.setdefault(why, set()).add(" ".join(where.split()[-2:]))
+        for why, at in places.items():
+            whys[why] = len(at)
+        lines += [f"| `{t.name}` | {n} of {t.samples + t.errors} | {why} |" for why, n in whys.items()]
+    outside: dict[str, list[str]] = {}
+    for t in found:
+        if not t.samples:
+            outside.setdefault(next(iter(t.outside), "has no samples of dtypes that we have"), []).append(t.name)
+    lines += ["", "## Not run", "", "Operations of which we lack the function, or all of whose samples need what we lack:", ""]
+    missing = sorted({name for why, names in outside.items() for name in names})
+    lines += [", ".join(f"`{n}`" for n in missing) + ".", ""]
+    return "\n".join(lines)
+
+
+def percent(part: int, whole: int) -> str:
+    return f"{100 * part / whole:.2f} %" if whole else ""
+
+
+def main(words: list[str]) -> None:
+    import torch
+
+    found = list(tallies(words))
+    samples, errors = sum(t.samples for t in found), sum(t.errors for t in found)
+    print(f"samples {sum(t.agree for t in found)} of {samples}, errors {sum(t.errors_agree for t in found)} of {errors}")
+    if not words:
+        PAGE.write_text(page(found, str(torch.__version__).partition("+")[0]), encoding="utf-8")
+        print(PAGE)
+
+
 
 
 if __name__ == "__main__":

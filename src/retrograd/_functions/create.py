@@ -189,6 +189,8 @@ def arange(start: Any = None, end: Any = None, step: Any = None, *, out: Any = N
     whole = all(not isinstance(x, float) for x in (start, end, step))
     want = (np.dtype(np.int64) if whole else dtypes.get_default_dtype().numpy) if dtype is None else \
         dtypes.to_numpy(dtype, "arange")
+    if out is not None and dtype is None:
+        want = out.array.dtype
     if not whole and want.kind in "iu":                 # PyTorch computes in the result's kind
         a, b, c = int(start), int(end), int(step)
         if want.itemsize == 8:

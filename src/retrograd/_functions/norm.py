@@ -70,7 +70,11 @@ def native_layer_norm(input: Any, normalized_shape: Any, weight: Any, bias: Any,
     floating(x, "LayerNormKernelImpl")
     same_kind(x, weight, bias)
     y, mean, rstd = norm.layer_norm(x, weight, bias, over, eps)
-    return y, wrap(mean), wrap(rstd)
+    return y, as_input(mean, x), as_input(rstd, x)
+
+
+def as_input(statistic: Any, x: Any) -> Any:
+    return wrap(statistic.astype(x.array.dtype, copy=False))
 
 
 def layer_norm(
@@ -96,7 +100,7 @@ def native_batch_norm(
     y, mean, rstd = normalised(input, weight, bias, running_mean, running_var, training, momentum, eps)
     if not training:
         mean = rstd = np.zeros(0, y.array.dtype)
-    return y, wrap(mean.reshape(-1)), wrap(rstd.reshape(-1))
+    return y, as_input(mean.reshape(-1), input), as_input(rstd.reshape(-1), input)
 
 
 def normalised(input: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, training: bool, momentum: Any,
@@ -178,8 +182,9 @@ def native_group_norm(
     input: Any, weight: Any, bias: Any, N: int, C: int, HxW: int, group: int, eps: float,
 ) -> Any:
     """(output, mean, 1 / standard deviation)"""
-    y, mean, rstd = norm.group_norm(tensor(input, "native_group_norm"), weight, bias, group, eps)
-    return y, wrap(mean.reshape(N, group)), wrap(rstd.reshape(N, group))
+    x = tensor(input, "native_group_norm")
+    y, mean, rstd = norm.group_norm(x, weight, bias, group, eps)
+    return y, as_input(mean.reshape(N, group), x), as_input(rstd.reshape(N, group), x)
 
 
 def group_norm(

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import dtypes
 from .._engine import names
 from .._engine.op import watch
 from .._engine.tensor import wrap
@@ -594,6 +595,15 @@ def interpolate(
         raise NotImplementedError(f"Got {x.ndim}D input, but {mode} mode needs {NEED[mode]}D input")
     if mode == "lanczos":
         raise NotImplementedError("interpolate: mode 'lanczos' is not supported by retrograd; use 'bicubic'")
+    if x.array.dtype.kind in "iub" and "nearest" not in mode:
+        if x.array.dtype != np.uint8 or mode not in ("bilinear", "bicubic"):
+            kind = "cubic" if mode == "bicubic" else "linear"
+            raise NotImplementedError(
+                f"\"compute_indices_weights_{kind}\" not implemented for '{names.SCALAR[x.array.dtype.name]}'")
+        for sizes, each in (([inside[0], out[1]], scales and [1.0, scales[1]]), (out, scales and [scales[0], 1.0])):
+            y = interpolate(x.float(), None if each else sizes, each or None, mode, align_corners)
+            x = (y + 0.5).floor().clamp(0, 255).to(dtypes.uint8)                # an image is resized row by row first
+        return x
     if any(n <= 0 for n in out + inside):
         letters = {1: "W", 2: "HW", 3: "DHW"}[dims]
         have = ", ".join(f"{a}: {n}" for a, n in zip(letters, inside, strict=True))

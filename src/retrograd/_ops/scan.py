@@ -147,7 +147,7 @@ def running(how: Any, x: Array, dim: int, dtype: Any) -> Array:
         return np.array(x).astype(dtype)
     if dtype.itemsize == 2 and dtype.kind in "fV":
         return how.accumulate(x.astype(np.float32), dim).astype(dtype)
-    return how.accumulate(x.astype(dtype, copy=False), dim)
+    return how.accumulate(x.astype(dtype, copy=False), dim, dtype)
 
 
 def from_end(g: Value, dim: int) -> Value:

@@ -1,0 +1,37 @@
+"""Why we differ from PyTorch on some of its own samples.  (operations, where and what differs, why)"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+WHERE = [
+    (r"matrix_exp", r".*float16.*", "PyTorch's answer in half precision is wrong: exp(0) is -20896"),
+    (r"cholesky_(solve|inverse)", r".*gradient.*",
+     "PyTorch's gradient is not zero at the entries of the factor that are never read"),
+    (r"linalg\.norm\.subgradients_at_zero", r".*second gradient.*", "at zero PyTorch's second derivative is nan, ours is not"),
+    (r"nn\.functional\.soft_margin_loss|histc|nn\.functional\.multi_head_attention_forward|native_layer_norm", r".*float16.*",
+     "rounded once here, several times in half precision there"),
+    (r"linalg\.lstsq.*", r".*requires_grad.*", "the residuals are not differentiable"),
+    (r"__r\w+__|float_power", r"error.*", "a method called on no tensor"),
+    (r"aminmax|amax|amin", r"error.*", "NumPy's arrays have at most 64 dimensions, and out= may have another dtype"),
+    (r"bernoulli|cat|masked_select|kthvalue|gather|take|multinomial", r"error.*", "out= that overlaps itself or an input"),
+    (r"native_layer_norm", r".*second gradient.*", "PyTorch's own second derivative fails"),
+    (r"chalf|to_sparse|complex", r".*", "complex or sparse"),
+    (r"ldexp|narrow_copy|masked_scatter|reciprocal|mvlgamma.*|slice", r".*text.*",
+     "another error is found first, or worded otherwise"),
+    (r"linalg\.det", r".*second gradient.*", "of a singular matrix"),
+]
+
+
+@cache
+def compiled() -> list[tuple[re.Pattern[str], re.Pattern[str], str]]:
+    return [(re.compile(op), re.compile(where), why) for op, where, why in WHERE]
+
+
+def reason(op: str, where: str, what: str) -> str | None:
+    """Why `op` differs there; None when nobody knows."""
+    for name, place, why in compiled():
+        if name.fullmatch(op) and place.match(f"{where}: {what}"):
+            return why
+    return None
