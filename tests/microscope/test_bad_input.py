@@ -249,7 +249,7 @@ def test_tokens_first_without_saying_so_is_noticed(torch: Any) -> None:
     assert {r.status for r in cap.coverage()} == {"whole batch"}
 
 
-def test_verify_finds_samples_that_are_mixed(torch: Any) -> None:
+def test_samples_that_are_mixed_are_found(torch: Any) -> None:
     nn = torch.nn
 
     class Mixes(nn.Module):
@@ -261,8 +261,9 @@ def test_verify_finds_samples_that_are_mixed(torch: Any) -> None:
             y = self.one(x)
             return self.two(y - y.mean(0, keepdim=True))
     model = Mixes()
-    with capture(model, verify=True) as cap:
+    with capture(model) as cap:
         model(torch.randn(5, 3)).pow(2).sum().backward()
+    assert cap.coverage().verified
     assert [r.status for r in cap.coverage()] == ["whole batch", "whole batch", "factors", "per sample"]
     assert max(cap.check().values()) < 1e-5
 
@@ -286,3 +287,36 @@ def test_packed_sequences_have_no_samples(torch: Any, kind: str, lengths: Any) -
     assert {r.status for r in cap.coverage()} == {"whole batch"} and max(cap.check().values()) < 1e-5
     with pytest.raises(UncoveredError, match="PackedSequence"):
         cap.grads().norms()
+
+
+def test_samples_in_another_order_are_found(torch: Any) -> None:
+    nn = torch.nn
+
+    class Sorts(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.one, self.two, self.three = nn.Linear(3, 3), nn.Linear(3, 3), nn.Linear(3, 2)
+
+        def forward(self, x: Any) -> Any:
+            order = torch.tensor([2, 0, 1, 4, 3])
+            y = self.two(self.one(x).tanh()[order])
+            return self.three(y[torch.argsort(order)])
+    model = Sorts()
+    with capture(model) as cap:
+        model(torch.randn(5, 3)).pow(2).sum().backward()
+    assert [r.status for r in cap.coverage()] == [
+        "factors", "per sample", "whole batch", "whole batch", "factors", "per sample"]
+    with pytest.raises(UncoveredError, match="two.weight"):
+        cap.grads().norms()
+
+
+def test_a_model_that_returns_its_loss_is_not_verified(torch: Any) -> None:
+    nn = torch.nn
+
+    class Loss(nn.Linear):
+        def forward(self, x: Any) -> Any:
+            return super().forward(x).pow(2).sum()
+    model = Loss(3, 2)
+    with capture(model) as cap:
+        model(torch.randn(5, 3)).backward()
+    assert cap.coverage().complete and not cap.coverage().verified and "assumed" in str(cap.coverage())

@@ -345,10 +345,15 @@ def test_what_a_hook_edits_is_what_is_seen(torch: Any) -> None:
 def test_module_hooks_of_the_user_do_not_disturb(torch: Any) -> None:
     model, x = model_of(torch), torch.randn(4, 4, requires_grad=True)
     seen: list[Any] = []
-    handle = model[0].register_full_backward_hook(lambda m, gi, go: seen.append(go[0].shape))
-    cap = captured(torch, model, x)
-    handle.remove()
-    assert len(seen) == 1 and cap.coverage().complete and max(cap.check().values()) < 1e-5
+    handles = [model[0].register_full_backward_hook(lambda m, gi, go: None),
+               model[3].register_full_backward_pre_hook(lambda m, go: seen.append(go[0].shape))]
+    for verify, passes in ((False, 1), (True, 2)):
+        seen.clear()
+        cap = captured(torch, model, x, verify=verify)
+        assert len(seen) == passes and cap.coverage().complete and max(cap.check().values()) < 1e-5
+        assert cap.coverage().verified is verify
+    for handle in handles:
+        handle.remove()
 
 
 def test_uses_hold_factors_and_nothing_of_the_graph(torch: Any) -> None:

@@ -13,18 +13,13 @@ from .runs import Run, Use
 from .sources import flat
 
 
-def doubtful(use: Use) -> bool:
-    """Could another dimension of the output be the batch as well?"""
-    N = use.run.size
-    return N is not None and N > 1 and any(sum(n == N for n in shape[:-1]) > 1 for shape in use.shapes)
-
-
 def verify(cap: Any, run: Run, out: Any) -> None:
-    """Mark the uses of a run whose samples are not where they were taken to be."""
+    """Mark the uses of a run whose samples are not where they were taken to be; run.verified when it could be asked."""
     T = cap.engine.torch
     N = run.size
-    tensors = [x for x in flat(out) if cap.engine.is_tensor(x) and x.requires_grad]
-    if N is None or N < 2 or not tensors or any(x.ndim <= cap.batch_dim or x.shape[cap.batch_dim] != N for x in tensors):
+    tensors = [x for x in flat(out) if cap.engine.is_tensor(x) and x.requires_grad and x.ndim > cap.batch_dim
+               and x.shape[cap.batch_dim] == N]
+    if N is None or N < 2 or not tensors:
         return
     chosen = [n % 2 == 0 for n in range(N)]
     gradients = []
@@ -42,6 +37,7 @@ def verify(cap: Any, run: Run, out: Any) -> None:
         return
     finally:
         found, cap._aside, cap.checking = cap._aside, None, watched
+    run.verified = True
     others = [n for n in range(N) if not chosen[n]]
     with T.no_grad():
         for use in run.uses:

@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from .apart import doubtful, verify
+from .apart import verify
 from .engines import Engine, engine_of, reopened
 from .errors import CaptureError
 from .layers import AGAIN, RULES, Refused, pulled
@@ -51,15 +51,16 @@ class Capture:
     calls       when the model is called several times before backward: "apart", their samples are different ones;
                 "same", sample n of every call is one sample (two views of it, say); None: per-sample questions are
                 refused then
-    verify      on checked steps, find out by one more backward pass whether samples are independent and where they are
-                taken to be (apart.py); without it that is done only when the batch is as long as another dimension
+    verify      on checked steps, find out by one more backward pass whether samples are independent, and where they are
+                taken to be (apart.py).  Hooks of yours see that pass, too.  Not under FSDP, and not when the model
+                returns nothing with a batch dimension: Coverage.verified says
     check       "first": compare reconstructed gradients with those that arrive on the first step, and whenever the model
                 makes other calls than in steps checked so far; True: always; False: never
     """
 
     def __init__(
         self, model: Any, layers: Any = None, where: Callable[[str, int], bool] | None = None, *, batch_dim: int = 0,
-        batch_size: int | None = None, check: bool | str = "first", calls: str | None = None, verify: bool = False,
+        batch_size: int | None = None, check: bool | str = "first", calls: str | None = None, verify: bool = True,
     ) -> None:
         self.engine: Engine = engine_of(model)
         if not isinstance(model, self.engine.Module):
@@ -85,7 +86,8 @@ class Capture:
         self.arrived: dict[int, Any] = {}       # parameter -> gradient that reached it, on checked steps
         self.errors: dict[int, float] = {}
         self.failed: dict[int, str] = {}        # parameter -> why what was captured is not its gradient
-        self.checked: dict[int, list[bool]] = {}        # structures of steps that were -> Use.apart of each use
+        # structures of steps that were -> were samples verified, and Use.apart of each use
+        self.checked: dict[int, tuple[bool, list[bool]]] = {}
         self.checking = False
         self.left_out: set[int] = set()         # parameters with calls that `where` did not want
         self._loss: Any = None                  # how the loss of the backward going on was reduced
@@ -269,10 +271,11 @@ class Capture:
         run.inputs.clear()
         if self.check_when and run.structure not in self.checked:
             self._begin_check()
-            if not self._sharded and (self.verify or any(doubtful(u) for u in run.uses)):
+            if self.verify and not self._sharded:
                 verify(self, run, out)
         elif self.check_when:
-            for use, apart in zip(run.uses, self.checked[run.structure]):
+            run.verified, found = self.checked[run.structure]
+            for use, apart in zip(run.uses, found):
                 use.apart = apart
 
     def _run(self) -> Run:
@@ -516,7 +519,7 @@ class Capture:
         from .coverage import compare
         compare(self)
         for run in self.runs:
-            self.checked[run.structure] = [u.apart for u in run.uses if not u.late]
+            self.checked[run.structure] = (run.verified, [u.apart for u in run.uses if not u.late])
         self.checking = bool(self.entered and self._param_handles)
         return {self.params[n].name: e for n, e in self.errors.items()}
 
@@ -581,7 +584,7 @@ class Capture:
 
 def capture(
     model: Any, layers: Any = None, where: Callable[[str, int], bool] | None = None, *, batch_dim: int = 0,
-    batch_size: int | None = None, check: bool | str = "first", calls: str | None = None, verify: bool = False,
+    batch_size: int | None = None, check: bool | str = "first", calls: str | None = None, verify: bool = True,
 ) -> Capture:
     """Capture inputs `a` and output gradients `delta` of every call that takes a parameter: see Capture.
 

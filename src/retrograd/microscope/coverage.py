@@ -31,8 +31,9 @@ class Row(NamedTuple):
 class Coverage:
     """The report: iterate it for rows, print it for a table."""
 
-    def __init__(self, rows: list[Row]) -> None:
+    def __init__(self, rows: list[Row], verified: bool = False) -> None:
         self.rows = rows
+        self.verified = verified                # was it found out that samples are where they are taken to be?
 
     def __iter__(self) -> Iterator[Row]:
         return iter(self.rows)
@@ -60,7 +61,8 @@ class Coverage:
         asked = [r for r in self.rows if r.status not in ("frozen", "left out", "no gradient")]
         good = sum(r.status in GOOD for r in asked)
         width = max((len(r.name) for r in self.rows), default=0)
-        lines = [f"covered {good}/{len(asked)} parameters that got a gradient"]
+        lines = [f"covered {good}/{len(asked)} parameters that got a gradient; samples "
+                 + ("verified" if self.verified else "assumed to lie along the batch dimension")]
         for r in self.rows:
             error = "" if r.error is None else f"  error {r.error:.0e}"
             where = f"  ({r.where})" if r.where and r.status in ("whole batch", "not covered", "no gradient") else ""
@@ -85,7 +87,7 @@ def cover(cap: Any) -> Coverage:
         if p.aliases:
             how += f" (also {', '.join(p.aliases)})"
         rows.append(Row(p.name, p.shape, status, how, len(uses), cap.errors.get(p.number), where))
-    return Coverage(rows)
+    return Coverage(rows, bool(runs) and all(run.verified for run, _, _ in runs))
 
 
 def uses_by_param(cap: Any) -> dict[int, list[Use]]:

@@ -16,6 +16,7 @@ class Run:
         self.open = False
         self.uses: list[Use] = []
         self.calls: dict[tuple[int, str], int] = {}     # of each weight by each function, so far
+        self.verified = False                   # by apart.verify
         self.structure = 0                      # a hash of what was called, in order
         self.mixed: str | None = None           # what makes samples depend on each other
         self.before: Run | None = None          # a call of the model that was still waiting for its backward
