@@ -20,6 +20,7 @@ class Nary(Node):
     """
 
     reads: int = 0
+    lends: bool = True                          # a gradient may be an array that somebody else holds, besides g itself
     names: ClassVar[Any] = {"result": "y"}
     shows: ClassVar[Any] = {}
 
@@ -161,12 +162,14 @@ class Nary(Node):
 
     def push(self, task: Task, g: Value, more: Optional[list[Value]], shared: bool) -> None:
         outs = self.rules(g, task.graph, [task.wants(n) for n in self.nexts])
+        lends = self.lends
         if self._hooks is not None:
             outs = self.late(task, outs)
+            lends = True
         for i in range(len(outs)):
             to = self.nexts[i]
             if to is not None:
-                task.deliver(to, self.nrs[i], outs[i], True)
+                task.deliver(to, self.nrs[i], outs[i], lends or outs[i] is g)
 
     def edge_count(self) -> int:
         return len(self.nexts)
