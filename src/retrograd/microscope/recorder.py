@@ -139,6 +139,8 @@ class Recorder:
             for model in self.models:
                 tap = next(t for t in self.taps if isinstance(model, t.Module))
                 self.name_model(tap, model)
+            for tap in self.taps:
+                tap.listen()
         except BaseException:
             self.stop(None)
             raise

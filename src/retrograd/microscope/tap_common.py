@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import nullcontext
 from typing import Any
 
 from ._hooked import Hooked
@@ -20,6 +21,7 @@ KINDS = {
     "register_step_pre_hook": "step_pre", "register_step_post_hook": "step_post",
     "register_optimizer_step_pre_hook": "step_pre", "register_optimizer_step_post_hook": "step_post",
 }
+_nothing: Any = nullcontext()
 PLUMBING = ("add", "add_to", "_register", "register_tensor_hook", "register_post_accumulate", "register_pre",
             "register_post", "_register_hook")
 TABLES = (
@@ -59,6 +61,13 @@ class Tap:
         self.patch_handles()
         self.patch_optimizers()
         self.sweep_global()
+
+    def listen(self) -> None:
+        """Models have their names: begin to see ops."""
+
+    def quiet(self) -> Any:
+        """Context in which the engine's functions do not come to us."""
+        return _nothing
 
     def close(self) -> None:
         """The recording is over: let go of everything."""
@@ -102,8 +111,11 @@ class Tap:
         steps: dict[int, Any] = {}
 
         def before(optimizer: Any, args: Any, kwargs: Any) -> None:
-            if not recorder.on:
-                return
+            if recorder.on:
+                with tap.quiet():
+                    look(optimizer)
+
+        def look(optimizer: Any) -> None:
             number = recorder.optimizer(tap, optimizer)
             for table, kind in (("_optimizer_step_pre_hooks", "step_pre"), ("_optimizer_step_post_hooks", "step_post")):
                 live = getattr(optimizer, table, None)
@@ -117,7 +129,7 @@ class Tap:
             thread = recorder.thread()
             thread.busy += 1
             steps[id(optimizer)] = (
-                slot, now(), number, recorder.sites.here(sys._getframe(1)), tuple([recorder.tensor(tap, p) for p in ps]),
+                slot, now(), number, recorder.sites.here(sys._getframe(2)), tuple([recorder.tensor(tap, p) for p in ps]),
                 tuple([recorder.value(tap, p.grad) for p in ps]), tuple([recorder.value(tap, p) for p in ps]))
             thread.busy -= 1
 
@@ -131,9 +143,11 @@ class Tap:
             ps = [p for g in optimizer.param_groups for p in g["params"]]
             thread = recorder.thread()
             thread.busy += 1
+            with tap.quiet():
+                values_after = tuple([recorder.value(tap, p) for p in ps])
             recorder.rows[slot] = (
                 "step", began - recorder.start, took, thread.number, number, site, tensors, gradients,
-                values, tuple([recorder.value(tap, p) for p in ps]), None)
+                values, values_after, None)
             thread.busy -= 1
 
         self.mine = True
@@ -152,14 +166,17 @@ class Tap:
 
         def zero_grad(self: Any, set_to_none: bool = True) -> None:
             if recorder.on:
-                ps = (self.parameters() if what == "module" else
-                      [p for g in self.param_groups for p in g["params"]])
-                had = tuple([recorder.tensor(tap, p) for p in ps if tap.grad_of(p) is not None])
-                owner = (recorder.rec.modules[recorder.module(tap, self)]["path"] or "the model" if what == "module"
-                         else type(self).__name__)
-                recorder.put(("zero", now() - recorder.start, 0, recorder.thread().number, owner,
-                              recorder.sites.here(sys._getframe(1)), had, bool(set_to_none)))
+                with tap.quiet():
+                    note(self, set_to_none, sys._getframe(1))
             original(self, set_to_none)
+
+        def note(self: Any, set_to_none: bool, frame: Any) -> None:
+            ps = self.parameters() if what == "module" else [p for g in self.param_groups for p in g["params"]]
+            had = tuple([recorder.tensor(tap, p) for p in ps if tap.grad_of(p) is not None])
+            owner = (recorder.rec.modules[recorder.module(tap, self)]["path"] or "the model" if what == "module"
+                     else type(self).__name__)
+            recorder.put(("zero", now() - recorder.start, 0, recorder.thread().number, owner, recorder.sites.here(frame),
+                          had, bool(set_to_none)))
 
         recorder.patch(cls, "zero_grad", zero_grad)
 

@@ -82,8 +82,21 @@ class TorchTap(Tap):
 
         for home in (torch.autograd, torch.autograd.graph):
             recorder.patch(home, "_engine_run_backward", run_backward)
-        if recorder.ops:
+
+    def listen(self) -> None:
+        if self.recorder.ops:
             self.install_ops()
+
+    def quiet(self) -> Any:
+        return self.torch._C.DisableTorchFunction()
+
+    def facts_of_call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+        with self.torch._C.DisableTorchFunction():
+            return super().facts_of_call(args, kwargs)
+
+    def facts_of_output(self, out: Any, slot: int) -> dict[str, Any]:
+        with self.torch._C.DisableTorchFunction():
+            return super().facts_of_output(out, slot)
 
     def install_ops(self) -> None:
         recorder, torch, tap = self.recorder, self.torch, self
@@ -526,6 +539,8 @@ class TorchTap(Tap):
         thread.busy += 1
         enter = recorder.ops and not thread.adopting and not thread.passes
         thread.busy -= 1
+        with torch._C.DisableTorchFunction():
+            recorder.module(self, module)               # gives the model its names, where that is new
         if enter:                                       # a thread that runs a model: its ops are recorded, too
             thread.adopting = True
             try:
