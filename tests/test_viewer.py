@@ -457,7 +457,7 @@ HOSTILE = "<img src=x onerror=\"window.hit=1\"><script>window.hit=1</script></sc
 
 def test_what_a_stranger_wrote_is_text(open_page: Any, tmp_path: Path) -> None:
     """Each text of a recording's file is replaced by markup: none of it becomes an element."""
-    _, rec = step_of(blocks=1)
+    _, rec = step_of(blocks=0)
     rec.save(tmp_path / "run.trace")
     lines = [json.loads(line) for line in (tmp_path / "run.trace").read_text().splitlines()]
     for line in lines:
@@ -490,6 +490,33 @@ def test_what_a_stranger_wrote_is_text(open_page: Any, tmp_path: Path) -> None:
     assert "<img src=x onerror=" in page.text("aside")
     shown = read._repr_html_()
     assert "<img" not in shown and "<script" not in shown and "&lt;img" in shown
+
+
+def test_a_damaged_recording_is_refused_or_drawn(tmp_path: Path) -> None:
+    """One field at a time holds something else: `load` says so, or the page can be made."""
+    import random
+
+    from retrograd.microscope import TraceError
+
+    step_of(blocks=0)[1].save(tmp_path / "run.trace")
+    lines = [json.loads(line) for line in (tmp_path / "run.trace").read_text().splitlines()]
+    dice = random.Random(0)
+    refused = 0
+    for _ in range(150):
+        i = dice.randrange(len(lines))
+        field = dice.choice([name for name in lines[i] if name not in ("kind", "i")])
+        bad = {**lines[i], field: dice.choice([None, -1, 10**6, "x", [], {}, 1.5, True, [[]], "nan"])}
+        text = "".join(json.dumps(line) + "\n" for line in [*lines[:i], bad, *lines[i + 1:]])
+        (tmp_path / "bad.trace").write_text(text)
+        try:
+            read = load(tmp_path / "bad.trace")
+        except TraceError as error:
+            assert str(error).startswith(str(tmp_path / "bad.trace"))
+            refused += 1
+        else:
+            page_of(read)
+            read._repr_html_()
+    assert 0 < refused < 150
 
 
 def test_a_damaged_page_says_so(chromium: Any, tmp_path: Path) -> None:

@@ -217,7 +217,9 @@ def table(reader: Reader, rec: Recording, row: dict[str, Any]) -> None:
             names = known.get("names")
             if not isinstance(names, list) or not all(isinstance(n, str) for n in names):
                 raise reader.bad("tensor: 'names' must be a list of texts")
-            known["role"], known["name"] = str(known.get("role")), str(known.get("name"))
+            known["role"] = str(known.get("role"))
+            if known.get("name") is None or known["name"] not in names:
+                raise reader.bad("tensor: 'name' must be one of its 'names'")
             rec.tensor_names[i] = known
     elif kind == "graph":
         edges = row.get("next")
@@ -235,6 +237,10 @@ def table(reader: Reader, rec: Recording, row: dict[str, Any]) -> None:
     elif kind == "registration":
         for text in ("hook", "name", "on"):
             reader.text(row_of, text)
+        for name in ("owner", "fired", "changed"):
+            reader.integer(row_of, name, -1, INF)
+        for name in ("defined", "registered"):
+            reader.integer(row_of, name, -1, len(rec.sites))
         row["kind"] = row.pop("hook")
         into.append(row)
     elif kind == "optimizer":
@@ -256,7 +262,10 @@ def table(reader: Reader, rec: Recording, row: dict[str, Any]) -> None:
 
 # what the numbers in an event may be: the table they point into
 POINTS = {"module": "modules", "site": "sites", "node": "node_rows", "tensor": "tensor_rows", "hook": "hooks",
-          "gradient": "value_likes", "had": "value_likes", "now": "value_likes", "optimizer": "optimizers"}
+          "gradient": "value_likes", "had": "value_likes", "now": "value_likes", "optimizer": "optimizers",
+          "parent": "modules"}
+NUMBERS = ("pass", "call", "thread")
+TEXTS = {"op": ("name",), "begin": ("how",), "zero": ("owner",), "note": ("what", "text")}
 LISTS = {
     "op": {"inputs": "tensor_rows", "outputs": "tensor_rows", "values": "value_likes"},
     "begin": {"roots": "node_rows", "tensors": "tensor_rows"},
@@ -279,6 +288,13 @@ def event(reader: Reader, rec: Recording, row: dict[str, Any]) -> tuple[Any, ...
     for name, into in POINTS.items():
         if name in POSITION[kind]:
             reader.integer(row, name, -1, len(getattr(rec, into)))
+    for name in NUMBERS:
+        if name in POSITION[kind]:
+            reader.integer(row, name, -1, INF)
+    for name in TEXTS.get(kind, ()):
+        reader.text(row, name)
+    if row.get("error") is not None:
+        reader.text(row, "error")
     for name, into in LISTS.get(kind, {}).items():
         row[name] = reader.integers(row, name, -1, len(getattr(rec, into)))
     if kind == "begin" and row["targets"] is not None:
