@@ -83,7 +83,7 @@ def kernels() -> list[Extension]:
     # Never -ffast-math: NaN must stay NaN, and it would flush denormal numbers in the whole process.
     vectors = ["-fno-math-errno", "-fno-trapping-math", "-fopenmp-simd"]
     common: dict[str, Any] = {"include_dirs": [numpy.get_include()], "depends": headers}
-    optimise = [f"-O{opt_level}"] if os.name == "posix" else []
+    optimise = [f"-O{opt_level}", "-g0"] if os.name == "posix" else []
     return [
         Extension("retrograd._kernels._fast", [f"{here}/_fast.c"], extra_compile_args=optimise, **common),
         Extension(
