@@ -343,7 +343,7 @@ class ConvolutionBackward0(Nary):
     """x, w and b (or None); `transposed`: x takes the place of y, and the result that of x."""
 
     reads = 1 | 2
-    lends: bool = False
+    lends = False
     names: ClassVar[Any] = {"input": 0, "weight": 1}
     shows: ClassVar[Any] = {
         "stride": "stride", "padding": "padding", "dilation": "dilation", "groups": "groups",

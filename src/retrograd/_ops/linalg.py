@@ -253,7 +253,7 @@ class Affine(Nary):
 class AddmmBackward0(Affine):
     names: ClassVar[Any] = {"mat1": 1, "mat2": 2}
     turned: bool = False                        # as in MmBackward0
-    lends: bool = False
+    lends = False
 
     def forward(self, xs: list[Array]) -> Array:
         c = xs[0]

@@ -47,7 +47,7 @@ class Normalised(Nary):
 
     reads = 1 | 2
     holds: bool = True
-    lends: bool = False
+    lends = False
     names: ClassVar[Any] = {}
 
     def __init__(self, eps: float) -> None:

@@ -32,7 +32,7 @@ class MkldnnRnnLayerBackward0(Nary):
 
     reads = 1 | 2 | 4 | 8 | 16 | OUT
     holds: bool = True
-    lends: bool = False
+    lends = False
     names: ClassVar[Any] = {"input": 0, "weight1": 1, "hx_": 3, "cx_tmp": 4, "result0": "y"}
 
     def __init__(self) -> None:
