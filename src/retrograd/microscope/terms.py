@@ -100,7 +100,8 @@ class Outer(Term):
 
     def per_sample(self) -> Any:
         a, d = self.factors
-        return (d.transpose(1, 2) @ a).reshape(self.N, *self.shape)
+        columns = d.transpose(1, 2)
+        return (columns * a if a.shape[1] == 1 else columns @ a).reshape(self.N, *self.shape)
 
     def per_token(self) -> Any:
         a, d = self.factors
