@@ -1,0 +1,48 @@
+"""Some of PyTorch's own samples of each operation; docs/opinfo.md tells of all of them."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "opinfo.md"
+MOST = 1                                        # samples of each operation
+
+
+def operations() -> list[Any]:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            from torch.testing._internal.common_methods_invocations import op_db
+    except ImportError:
+        return []
+    return list(op_db)
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("part", range(8))
+def test_samples_agree_but_for_the_listed_reasons(part: int) -> None:
+    """Every eighth operation: values, gradients, methods and errors."""
+    pytest.importorskip("expecttest")           # torch.testing._internal needs it
+    from opinfo.compare import compare
+    from opinfo.reasons import reason
+
+    unexplained = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for op in operations()[part::8]:
+            tally = compare(op, ("float64",), MOST)
+            unexplained += [f"{tally.name} {where}: {what}" for where, what in tally.differences
+                            if reason(tally.name, where, what) is None]
+    assert unexplained == []
+
+
+def test_at_least_99_percent_agree_and_no_difference_is_unexplained() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    shares = [float(p) for p in re.findall(r"\| ([\d.]+) % \|", page)]
+    assert len(shares) == 2 and min(shares) >= 99.0
+    assert "not explained" not in page

@@ -1,0 +1,127 @@
+"""Switches, versions, mixed precision and assert_close: as PyTorch 2.13 on a machine without a GPU."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+import retrograd as torch
+from retrograd import amp, testing
+from retrograd.backends import cudnn
+
+
+def test_the_version_compares_as_pytorchs_does() -> None:
+    version = torch.__version__
+    assert version.startswith("2.13.0+retrograd.") and version == torch.version.__version__
+    assert version >= "2.0" and version >= (2, 1) and version > "1.13.1" and not version < "2.13.0"
+    assert version > "2.13.0" and version < "2.14" and version < (3,)           # a local part is newer than none
+    assert int(version.split(".")[0]) == 2 and torch.version.cuda is None
+
+
+def test_flags_of_backends_are_kept_and_none_is_made_up() -> None:
+    assert not torch.backends.mps.is_available() and not torch.backends.cudnn.is_available()
+    cudnn.deterministic, cudnn.benchmark = True, True
+    assert torch.backends.cudnn.deterministic and torch.backends.cudnn.benchmark
+    with cudnn.flags(benchmark=False):
+        assert not cudnn.benchmark
+    assert cudnn.benchmark
+    cudnn.deterministic = cudnn.benchmark = False
+    with pytest.raises(AttributeError, match="has no attribute 'benchmrak'"):
+        cudnn.benchmrak = True
+
+
+def test_settings_are_read_back_and_checked() -> None:
+    torch.use_deterministic_algorithms(True, warn_only=True)
+    assert torch.are_deterministic_algorithms_enabled() and torch.get_deterministic_debug_mode() == 1
+    torch.set_deterministic_debug_mode("default")
+    assert not torch.are_deterministic_algorithms_enabled()
+    torch.set_float32_matmul_precision("high")
+    assert torch.get_float32_matmul_precision() == "high"
+    torch.set_float32_matmul_precision("highest")
+    with pytest.raises(RuntimeError, match="fast is not one of 'highest', 'high', or 'medium'"):
+        torch.set_float32_matmul_precision("fast")
+    torch.set_default_device("cpu")
+    with pytest.raises(AssertionError, match="Torch not compiled with CUDA enabled"):
+        torch.set_default_device("cuda")
+    assert torch.get_default_device() == torch.device("cpu")
+
+
+def test_compile_returns_what_it_is_given() -> None:
+    def f(x: Any) -> Any:
+        return x + 1
+
+    assert torch.compile(f) is f and torch.compile(mode="max-autotune")(f) is f
+    assert not torch.compiler.is_compiling()
+    with pytest.raises(RuntimeError, match="Either mode or options can be specified"):
+        torch.compile(f, mode="default", options={})
+
+
+def test_autocast_is_off_or_refused() -> None:
+    with torch.autocast("cpu", enabled=False):
+        assert (torch.ones(2, 2) @ torch.ones(2, 2)).dtype == torch.float32
+    with pytest.warns(UserWarning, match="CUDA is not available. Disabling"):
+        torch.autocast("cuda")
+    with pytest.raises(NotImplementedError, match="cast the model and its inputs"):
+        torch.autocast("cpu", dtype=torch.bfloat16)
+
+
+def test_a_grad_scaler_scales_unscales_and_skips_steps_that_overflow() -> None:
+    w = torch.tensor([1.0], requires_grad=True)
+    optimizer = torch.optim.SGD([w], lr=0.1)
+    scaler = amp.GradScaler("cpu", init_scale=8.0, growth_interval=1)
+    scaler.scale((w * 3).sum()).backward()
+    assert w.grad.tolist() == [24.0]
+    scaler.step(optimizer)
+    scaler.update()
+    assert w.tolist() == pytest.approx([0.7]) and scaler.get_scale() == 16.0
+    w.grad = torch.tensor([float("inf")])
+    scaler.step(optimizer)
+    scaler.update()
+    assert w.tolist() == pytest.approx([0.7]) and scaler.get_scale() == 8.0
+    with pytest.raises(RuntimeError, match=re.escape("unscale_() has already been called on this optimizer")):
+        w.grad = torch.ones(1)
+        scaler.unscale_(optimizer)
+        scaler.unscale_(optimizer)
+
+
+def test_a_grad_scaler_without_a_gpu_is_off() -> None:
+    with pytest.warns(UserWarning, match="CUDA is not available.  Disabling"):
+        scaler = torch.amp.GradScaler()
+    loss = torch.ones(1)
+    assert scaler.scale(loss) is loss and scaler.get_scale() == 1.0 and scaler.state_dict() == {}
+
+
+# As PyTorch 2.13 says it.
+UNEQUAL = [
+    (lambda t: ([1.0, 2, 3], [1.0, 2, 4]), "Tensor-likes are not close!\n\nMismatched elements: 1 / 3 (33.3%)\nGreatest absolute "
+     "difference: 1.0 at index (2,) (up to 1e-05 allowed)\nGreatest relative difference: 0.25 at index (2,) (up to 1.3e-06 "
+     "allowed)"),
+    (lambda t: ([1, 2, 3], [1, 2, 5]), "Tensor-likes are not equal!\n\nMismatched elements: 1 / 3 (33.3%)\nGreatest absolute "
+     "difference: 2 at index (2,)\nGreatest relative difference: 0.4000000059604645 at index (2,)"),
+    (lambda t: (1.0, 2.0), "Scalars are not close!\n\nExpected 2.0 but got 1.0.\nAbsolute difference: 1.0 (up to 1e-05 allowed)\n"
+     "Relative difference: 0.5 (up to 1.3e-06 allowed)"),
+    (lambda t: ([1.0], [1.0, 2.0]), "The values for attribute 'shape' do not match: torch.Size([1]) != torch.Size([2])."),
+    (lambda t: ([1.0], [1]), "The values for attribute 'dtype' do not match: torch.float32 != torch.int64."),
+]
+
+
+@pytest.mark.parametrize(("pair", "text"), UNEQUAL)
+def test_assert_close_says_what_differs(pair: Any, text: str) -> None:
+    a, b = map(torch.tensor, pair(torch))
+    with pytest.raises(AssertionError) as caught:
+        testing.assert_close(a, b)
+    assert str(caught.value) == text
+    with pytest.raises(AssertionError, match=re.escape("The failure occurred for item ['a'][1]")):
+        testing.assert_close({"a": [1, a]}, {"a": [1, b]})
+    testing.assert_close(a, a.clone())
+
+
+def test_a_tensor_says_where_it_is() -> None:
+    a = torch.zeros(3, 2)
+    assert a.get_device() == -1 and a.is_cpu and not a.is_xpu and not a.is_shared() and a.to_dense() is a
+    assert a.t().dim_order() == (1, 0)
+    assert a.fill_diagonal_(5.0).tolist() == [[5.0, 0.0], [0.0, 5.0], [0.0, 0.0]]
+    with pytest.raises(RuntimeError, match="Cannot access accelerator device"):
+        a.pin_memory()
