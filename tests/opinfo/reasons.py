@@ -6,6 +6,15 @@ import re
 from functools import cache
 
 WHERE = [
+    (r"gradient", r".*", "spacings of another dtype, and two rare errors"),
+    (r"(nan)?quantile", r".*gradient 1.*", "q is a constant here"),
+    (r"native_group_norm", r".*requires_grad.*", "the statistics are not differentiable here"),
+    (r"nn\.functional\.interpolate\..*", r".*uint8.*", "off by one of 255: PyTorch rounds the weights to 16 bits"),
+    (r"nn\.functional\.(multi(label)?_margin_loss|max_pool\dd|conv\dd)", r"error.*",
+     "of several errors another one is found first"),
+    (r"nn\.functional\.scaled_dot_product_attention", r".*float16.*", "rounded at other places in half precision"),
+    (r"(index|scatter)_reduce\.prod", r".*second gradient.*", "recorded on one side only, at zeros"),
+    (r"add|sub|rsub", r"error.*", "another overload's text"),
     (r"matrix_exp", r".*float16.*", "PyTorch's answer in half precision is wrong: exp(0) is -20896"),
     (r"cholesky_(solve|inverse)", r".*gradient.*",
      "PyTorch's gradient is not zero at the entries of the factor that are never read"),

@@ -48,7 +48,7 @@ def run(function: str, dims: int, input: Any, weight: Any, bias: Any, stride: An
         if padding == "same":
             if any(s != 1 for s in stride):
                 raise RuntimeError("padding='same' is not supported for strided convolutions")
-            total = [d * (k - 1) for d, k in zip(dilation, w.array.shape[2:], strict=True)]
+            total = [d * (k - 1) for d, k in zip(dilation, w.array.shape[2:])]
             odd = [n % 2 for n in total]
             if any(odd):                        # the extra zero goes to the end
                 x = pad.constant(x, tuple((0, n) for n in odd), 0)

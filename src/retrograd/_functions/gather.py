@@ -269,6 +269,8 @@ def adder(x: TensorBase, dim: int, index: Any, source: Any, alpha: Any) -> tuple
         in_range(i, at, length(x, at))
     elif i.size and (i.min() < 0 or i.max() >= length(x, at)):
         raise IndexError("index out of range in self")
+    if x.array.dtype.kind in "iu" and isinstance(alpha, int):
+        alpha = np.asarray(alpha).astype(x.array.dtype).item()              # wraps around
     op = ops.IndexAddBackward0(at, i.reshape(-1).astype(np.int64, copy=False), alpha)
     if recording(b):                                    # only its rule reads the index
         watch(op, index)

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from types import SimpleNamespace
 from typing import Any
 
 from ..._functions import create, join
@@ -267,7 +268,7 @@ def attend(query: Any, key: Any, value: Any, padding: Any, need_weights: bool, m
     vars(layer).update(
         given, head_dim=width // heads, batch_first=False, kdim=width if k is None else k.shape[-1],
         vdim=width if v is None else v.shape[-1], _qkv_same_embed_dim=weights is None, q_proj_weight=q, k_proj_weight=k,
-        v_proj_weight=v, training=training, out_proj=lambda x: F.linear(x, out_weight, out_bias))
+        v_proj_weight=v, training=training, out_proj=SimpleNamespace(weight=out_weight, bias=out_bias))
     return layer.forward(query, key, value, padding, need_weights, mask, average, is_causal)
 
 
