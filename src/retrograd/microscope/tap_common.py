@@ -164,11 +164,14 @@ class Tap:
         original = cls.zero_grad
         tap, recorder = self, self.recorder
 
-        def zero_grad(self: Any, set_to_none: bool = True) -> None:
-            if recorder.on:
-                with tap.quiet():
-                    note(self, set_to_none, sys._getframe(1))
-            original(self, set_to_none)
+        def zero_grad(self: Any, set_to_none: bool = True) -> Any:
+            if not recorder.on:
+                return original(self, set_to_none)
+            with tap.quiet():
+                note(self, set_to_none, sys._getframe(1))
+                if set_to_none:
+                    return original(self, set_to_none)
+            return original(self, set_to_none)
 
         def note(self: Any, set_to_none: bool, frame: Any) -> None:
             ps = self.parameters() if what == "module" else [p for g in self.param_groups for p in g["params"]]
