@@ -55,7 +55,8 @@ def test_order_when_no_input_needs_grad(torch: Any) -> None:
 @both
 @pytest.mark.parametrize("name, says", [
     ("in_place", "modified inplace"), ("shape", "changed the size of value"), ("dtype", "changed the type of value"),
-    ("inputs", "changed the size of value"), ("no_inputs", "should always return None"), ("nones", "invalid number of grad_input"),
+    ("inputs", "changed the size of value"), ("no_inputs", "should always return None"),
+    ("nones", "invalid number of grad_input"),
     ("twice", "backward through the graph a second time"), ("version", "modified by an inplace operation")])
 def test_errors_are_kept_with_their_place(torch: Any, name: str, says: str) -> None:
     m = torch.nn.Sequential(layer(torch), layer(torch, 3, 2))

@@ -303,9 +303,12 @@ class Recorded:
                 yield self.problem(e.site, "RG311", f"{e.name} edits the output of {outputs[e.inputs[0]]} in place, which a "
                                    "forward hook has seen: what it kept changes, too",
                                    "Clone in the hook, or leave the in-place op out.")
-        told = [e.get("error") for e in rec.events if e.get("error")]
-        if rec.error and not rec.error.startswith("the script") and not any(t[:60] == rec.error[:60] for t in told):
-            yield self.problem(-1, "RG309", f"the recording ended with {rec.error[:300]}", "Correct that first.")
+        if rec.error and not rec.error.startswith("the script"):
+            ends = [e for e in rec.events if e.get("error") and e.get("error")[:60] == rec.error[:60]]
+            if not any(e.kind in ("hook", "end") for e in ends):
+                op = next((e for e in ends if e.kind == "op"), None)
+                yield self.problem(-1 if op is None else op.site, "RG309", ("" if op is None else f"{op.name} raised ")
+                                   + rec.error[:300], "Correct that first.")
         for e in rec.of("end"):
             if e.error:
                 begin = next(b for b in rec.of("begin") if b.get("pass") == e.get("pass"))
