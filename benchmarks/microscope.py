@@ -205,8 +205,9 @@ def main() -> None:
             cpu, wall, ms = ratios(plain, ours, few)
             row[kind] = {"cpu": round(cpu, 3), "wall": round(wall, 3), "bare_ms": round(ms, 2),
                          "peak_mb": round(peak(torch, ours), 1), "bare_peak_mb": round(peak(torch, plain), 1)}
-        figures["tasks"][task] = row
         goal = BESIDE[task]
+        row |= {"goal": {"MLP": goal[0], "transformer": goal[1]}, "others": goal[2]}
+        figures["tasks"][task] = row
         print(f"{task:10}  MLP x{row['MLP']['cpu']:.2f} (goal {goal[0]})  transformer x{row['transformer']['cpu']:.2f} "
               f"(goal {goal[1]})  peak {row['MLP']['peak_mb']} / {row['transformer']['peak_mb']} MB   others: {goal[2]}",
               flush=True)

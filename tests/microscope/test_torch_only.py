@@ -138,3 +138,16 @@ def test_scripted_parts_are_named() -> None:
     assert [r.status for r in cap.coverage()] in (
         ["not covered", "not covered", "factors", "per sample"], ["factors", "per sample", "factors", "per sample"])
     assert all(e < 1e-5 for e in cap.check().values())
+
+
+def test_a_hook_that_does_not_like_the_verifying_pass() -> None:
+    model, x = model_of(), torch.randn(6, 16)
+
+    def strict(g: Any) -> None:
+        if not g.abs().sum(1).all():
+            raise ValueError("some sample has no gradient")
+    model[3].register_forward_hook(lambda m, a, out: out.register_hook(strict) and None)
+    with capture(model) as cap:
+        model(x).pow(2).sum().backward()
+    assert cap.coverage().complete and not cap.coverage().verified
+    assert max(cap.check().values()) < 1e-5
