@@ -436,7 +436,7 @@ function Overview(props) {
     <section>
       <h2>This recording</h2>
       <p class="dim">
-        {Object.entries(versions ?? {}).map(([name, version]) => `${name} ${version}`).join(", ") || engine}, Python {python}, {created}
+        {Object.entries(versions ?? {}).map(([name, version]) => `${name} ${version}`).join(", ") || engine}, Python {python}, {String(created ?? "").replace("T", " ").replace("Z", " UTC")}
       </p>
       {!trace.complete && <p class="bad">It ended early{trace.error ? `: ${trace.error}` : "."}</p>}
       {lost.length > 0 && <p class="bad">Dropped when the limit was reached: {lost.map(([kind, n]) => `${n} ${kind}`).join(", ")}</p>}

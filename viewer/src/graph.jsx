@@ -10,7 +10,7 @@ const [LEAST, MOST] = [0.02, 3];
 
 export function Graph({ trace, open, cursor, selected, theme, focus, onSelect, onToggle }) {
   const canvas = useRef();
-  const view = useRef({ k: 1, x: 0, y: 0, fitted: false });
+  const view = useRef({ k: 1, x: 0, y: 0, fitted: true }) // fitted: nobody has moved it since;
   const frame = useRef(0);
   const places = useMemo(() => {
     const context = document.createElement("canvas").getContext("2d");
@@ -47,6 +47,7 @@ export function Graph({ trace, open, cursor, selected, theme, focus, onSelect, o
     if (v.k < 0.5) v.k = Math.min(0.8, Math.max(v.k, (w - 48) / scene.width)); // readable rather than whole
     v.x = (w - scene.width * v.k) / 2;
     v.y = scene.height * v.k > h ? 24 : (h - scene.height * v.k) / 2;
+    v.fitted = true;
     draw();
   };
 
@@ -55,8 +56,10 @@ export function Graph({ trace, open, cursor, selected, theme, focus, onSelect, o
     const v = view.current;
     const [x, y] = [box.x * v.k + v.x, box.y * v.k + v.y];
     const high = Math.min(box.h * v.k, h / 2);
-    if (x < 20 || x + box.w * v.k > w - 20) v.x = w / 2 - (box.x + box.w / 2) * v.k;
-    if (y < 40 || y + high > h - 40) v.y = h / 2 - box.y * v.k - high / 2;
+    const [aside, above] = [x < 20 || x + box.w * v.k > w - 20, y < 40 || y + high > h - 40];
+    if (aside) v.x = w / 2 - (box.x + box.w / 2) * v.k;
+    if (above) v.y = h / 2 - box.y * v.k - high / 2;
+    if (aside || above) v.fitted = false;
     draw();
   };
 
@@ -64,10 +67,10 @@ export function Graph({ trace, open, cursor, selected, theme, focus, onSelect, o
     const resize = () => {
       const element = canvas.current;
       const ratio = devicePixelRatio || 1;
-      element.width = element.clientWidth * ratio;
-      element.height = element.clientHeight * ratio;
-      if (!view.current.fitted && element.clientWidth) (view.current.fitted = true), fit();
-      draw();
+      const [w, h] = [Math.round(element.clientWidth * ratio), Math.round(element.clientHeight * ratio)];
+      if (element.width !== w || element.height !== h) [element.width, element.height] = [w, h];
+      if (view.current.fitted && element.clientWidth) fit();
+      else draw();
     };
     const observer = new ResizeObserver(resize);
     observer.observe(canvas.current);
@@ -84,6 +87,7 @@ export function Graph({ trace, open, cursor, selected, theme, focus, onSelect, o
     if (box) {
       view.current.x = anchor.x - (box.x + box.w / 2) * view.current.k;
       view.current.y = anchor.y - box.y * view.current.k;
+      view.current.fitted = false;
     }
     draw();
   }, [scene]);
@@ -109,6 +113,7 @@ export function Graph({ trace, open, cursor, selected, theme, focus, onSelect, o
   };
   const toggle = (box) => {
     const v = view.current;
+    v.fitted = false;
     kept.current = { name: `group ${box.id}`, x: (box.x + box.w / 2) * v.k + v.x, y: box.y * v.k + v.y };
     onToggle(box.id);
   };
@@ -130,6 +135,7 @@ export function Graph({ trace, open, cursor, selected, theme, focus, onSelect, o
     [d.x, d.y] = [event.clientX, event.clientY];
     view.current.x += dx;
     view.current.y += dy;
+    view.current.fitted = false;
     draw();
   };
   const up = (event) => {
@@ -147,6 +153,7 @@ export function Graph({ trace, open, cursor, selected, theme, focus, onSelect, o
     v.x = x - ((x - v.x) * k) / v.k;
     v.y = y - ((y - v.y) * k) / v.k;
     v.k = k;
+    v.fitted = false;
     draw();
   };
   const middle = (factor) => zoom(factor, canvas.current.clientWidth / 2, canvas.current.clientHeight / 2);
@@ -160,6 +167,7 @@ export function Graph({ trace, open, cursor, selected, theme, focus, onSelect, o
         const unit = event.deltaMode ? 24 : 1;
         view.current.x -= (event.shiftKey ? event.deltaY : event.deltaX) * unit;
         view.current.y -= (event.shiftKey ? 0 : event.deltaY) * unit;
+        view.current.fitted = false;
         draw();
       }
     };

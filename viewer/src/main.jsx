@@ -162,7 +162,7 @@ function App({ trace }) {
       <dialog ref={help} aria-label="Keys" onClick={(event) => event.target === help.current && help.current.close()}>
         <h2>Keys</h2>
         <dl>{KEYS.map(([keys, text]) => <div><dt>{keys}</dt><dd>{text}</dd></div>)}</dl>
-        <form method="dialog"><button autofocus>Close</button></form>
+        <form method="dialog"><button>Close</button></form>
       </dialog>
     </>
   );
