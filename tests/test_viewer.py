@@ -619,6 +619,17 @@ def test_several_iterations_and_passes(open_page: Any) -> None:
     assert seen in ([[], ["3"], [], ["4"]], [["3"], [], ["4"]])
 
 
+def test_a_pass_is_shown_in_the_calls_that_it_goes_through(open_page: Any) -> None:
+    layer = nn.Linear(2, 2)
+    with record(layer) as rec:
+        for _ in range(3):
+            layer(torch.ones(1, 2)).sum().backward()
+    page = open_page(rec)
+    page.keys("c")
+    assert [bool(re.search(r"\d$", row.removeprefix(f"Linear \u00b7 call {i}"))) for i, row in enumerate(
+        (row for row in page.rows() if row.startswith("Linear")), 1)] == [False, False, True]
+
+
 def test_a_large_graph_is_usable(open_page: Any) -> None:
     """20,000 operations: opens, steps, finds; the page holds only the rows in sight."""
     from selenium.webdriver.common.keys import Keys

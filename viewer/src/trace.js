@@ -56,6 +56,7 @@ export class Trace {
     this.grads = new Map(); // leaf -> [event, value of .grad or -1]
     this.about = new Map(); // "hook 3", "tensor 5", "node 7", "module 2" -> events
     this.firings = this.hooks.map(() => []);
+    const ranIn = this.groups.map(() => -1); // the pass in which an operation of a group ran last
     let open = 0;
     this.events.forEach((row, i) => {
       const get = (name) => row[this.positions[row[0]][name]];
@@ -66,12 +67,16 @@ export class Trace {
       if (row[0] === "node") {
         push(this.about, `node ${get("node")}`, i);
         this.ran(this.ofNode[get("node")], i);
+        ranIn[this.vertices[this.ofNode[get("node")]][2]] = this.windows.length;
       } else if (row[0] === "accumulate") {
         const t = get("tensor");
         push(this.about, `tensor ${t}`, i);
         push(this.about, `node ${get("node")}`, i);
         push(this.grads, t, [i, get("now")]);
-        for (const v of this.leafVertices.get(t) ?? []) this.ran(v, i);
+        // a parameter's pills stand in all calls that read it: the gradient came from those of this pass
+        const pills = this.leafVertices.get(t) ?? [];
+        const mine = pills.filter((v) => ranIn[this.vertices[v][2]] === this.windows.length);
+        for (const v of mine.length ? mine : pills) this.ran(v, i);
       } else if (row[0] === "hook") {
         this.firings[get("hook")]?.push(i);
       } else if (row[0] === "zero") {
