@@ -1,6 +1,9 @@
 """What recording costs: a step with the recorder over the same step without.
 
-    python -m benchmarks.recorder [--engines torch,retrograd] [--works mlp,transformer] [--rounds 40] [--save FILE]
+    python -m benchmarks.recorder [--engines torch,retrograd] [--works mlp,transformer] [--rounds 40] [--steps 1] [--save FILE]
+
+full: everything, with norms.  hooks: hook events and steps alone, over the same step with the same hooks; hooks-norms: with
+statistics of what each hook saw.  watch: every tenth step looked at.
 
 The models are those of the comparison with other tools: an MLP 784-512-512-10 of 128 rows, and a transformer of 2 layers, 4
 heads, d = 128, 8 x 64 tokens.  One thread.  Bare and recorded steps alternate in one process; the ratio is that of the
@@ -74,18 +77,22 @@ def with_hooks(torch: Any, model: Any) -> None:
             layer.weight.register_post_accumulate_grad_hook(lambda p: None)
 
 
-def make(torch: Any, work: str, what: str) -> tuple[Step, Step, list[Any]]:
-    """A bare step, the same step watched, and a list that gets what the watched one made."""
+def make(torch: Any, work: str, what: str, steps: int = 1) -> tuple[Step, Step, list[Any]]:
+    """Bare steps, the same steps watched, and a list that gets what the watched ones made."""
     from retrograd import microscope
 
     torch.manual_seed(0)
     model, x, y = WORKS[work](torch)
-    if what == "hooks":
+    if what.startswith("hooks"):
         with_hooks(torch, model)
     optimizer = torch.optim.SGD(model.parameters(), lr=1e-3) if what == "watch" else None
     made: list[Any] = []
 
     def bare() -> None:
+        for _ in range(steps):
+            step()
+
+    def step() -> None:
         model.zero_grad(set_to_none=True)
         out = model(x)
         torch.nn.functional.cross_entropy(out.reshape(-1, out.shape[-1]), y.reshape(-1)).backward()
@@ -102,7 +109,7 @@ def make(torch: Any, work: str, what: str) -> tuple[Step, Step, list[Any]]:
             bare()
             watches[0].pause()
             return
-        more = {} if what == "full" else {"ops": False, "nodes": False}
+        more = {} if what == "full" else {"ops": False, "nodes": False, "norms": what == "hooks-norms"}
         with microscope.record(model, **more) as rec:
             bare()
         made.append(rec)
@@ -147,8 +154,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--engines", default="torch,retrograd")
     parser.add_argument("--works", default="mlp,transformer")
-    parser.add_argument("--whats", default="full,hooks,watch")
+    parser.add_argument("--whats", default="full,hooks,hooks-norms,watch")
     parser.add_argument("--rounds", type=int, default=40)
+    parser.add_argument("--steps", type=int, default=1, help="steps in one recording")
     parser.add_argument("--save")
     found = parser.parse_args(arguments)
     rows = []
@@ -158,10 +166,11 @@ def main(arguments: list[str] | None = None) -> int:
             torch.set_num_threads(1)
         for work in found.works.split(","):
             for what in found.whats.split(","):
-                bare, watched, made = make(torch, work, what)
+                bare, watched, made = make(torch, work, what, found.steps)
                 measured = sorted(ratio(bare, watched, found.rounds) for _ in range(3))
                 ratios = sorted(r for _, r in measured)
-                row = {"engine": name, "work": work, "what": what, "bare_ms": round(1e3 * measured[1][0], 3),
+                row = {"engine": name, "work": work, "what": what, "steps": found.steps,
+                       "bare_ms": round(1e3 * measured[1][0] / found.steps, 3),
                        "ratio": round(ratios[1], 3), "least": round(ratios[0], 3), "greatest": round(ratios[2], 3)}
                 if what != "watch":
                     watched()
