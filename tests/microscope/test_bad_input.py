@@ -320,3 +320,35 @@ def test_a_model_that_returns_its_loss_is_not_verified(torch: Any) -> None:
     with capture(model) as cap:
         model(torch.randn(5, 3)).backward()
     assert cap.coverage().complete and not cap.coverage().verified and "assumed" in str(cap.coverage())
+
+
+@pytest.mark.parametrize("check", [True, False])
+def test_a_gradient_that_no_call_explains_is_noticed_without_a_check_too(torch: Any, check: bool) -> None:
+    nn = torch.nn
+
+    class Own(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any, w: Any) -> Any:
+            ctx.save_for_backward(x, w)
+            return x * w
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            x, w = ctx.saved_tensors
+            return g * w, (g * x).sum(0)
+
+    class Uses(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.fc, self.w, self.idle = nn.Linear(3, 2), nn.Parameter(torch.ones(2)), nn.Parameter(torch.ones(2))
+
+        def forward(self, x: Any) -> Any:
+            return Own.apply(self.fc(x), self.w)
+    model = Uses()
+    for _ in range(2):                          # the second time into a .grad that is there
+        with capture(model, check=check) as cap:
+            model(torch.randn(4, 3)).pow(2).sum().backward()
+        assert {r.name: r.status for r in cap.coverage()} == {
+            "fc.weight": "factors", "fc.bias": "per sample", "w": "not covered", "idle": "no gradient"}
+        with pytest.raises(UncoveredError, match="no call with it was seen"):
+            cap.grads()

@@ -157,6 +157,9 @@ class Capture:
         self._mark_sharded()
         if self.check_when is True or (self.check_when and not self.checked):
             self._begin_check()
+        # on steps that are not checked, what is needed to notice a gradient by a way that was not seen
+        self._before = {} if self.checking and self._param_handles else {
+            p.number: (g, 0 if g is None else g._version) for p in self.params for g in (p.tensor.grad,)}
         self._watcher.__enter__()
         self.entered = True
         return self
@@ -164,6 +167,7 @@ class Capture:
     def __exit__(self, *error: Any) -> None:
         self._watcher.__exit__(*error)
         self.entered = False
+        self._notice_unseen()
         for handle in self._handles:
             handle.remove()
         self._handles = []
@@ -174,12 +178,28 @@ class Capture:
         if error[0] is None and self.checking and self.arrived:
             self.check()
 
+    def _notice_unseen(self) -> None:
+        """Parameters whose .grad changed in this block although no call with them was seen."""
+        seen = {number for run in self.runs for u in run.uses for number in u.numbers}
+        for p in self.params:
+            if p.number in self._wanted and p.number not in seen and p.number in self._before:
+                g, (old, version) = p.tensor.grad, self._before[p.number]
+                if g is None or (g is old and g._version == version):
+                    continue
+                if not self._sharded:           # (looking into a sharded gradient would be a collective call)
+                    g = g.to_dense() if getattr(g, "is_sparse", False) else g
+                    if not bool((g != 0).any()):
+                        continue
+                self.unseen.add(p.number)
+        self._before = {}
+
     def clear(self) -> None:
         """Forget what was captured; inside a block, before the next step."""
         self.runs = []
         self.arrived = {}
         self.errors = {}
         self.left_out = set()
+        self.unseen: set[int] = set()           # parameters with a gradient that no call explains
         self._terms = None
         self._tracked = dict(self._all[1])
         self.arrivals = 0

@@ -116,7 +116,7 @@ def state_of(cap: Any, p: Any, runs: Any, uses: list[Use]) -> tuple[str, str]:
             return "not covered", refused[p.number]
     found = [terms[p.number] for _, terms, _ in runs if p.number in terms]
     if not found:
-        if p.number in cap.arrived:
+        if p.number in cap.arrived or p.number in cap.unseen:
             return "not covered", unseen(p)
         if uses and not came:
             return "no gradient", f"{used(uses)}, but no gradient came back: not on the way to the loss, or no backward"
