@@ -136,10 +136,10 @@ def ratio(a: Step, b: Step, rounds: int) -> tuple[float, float]:
 
 def bytes_per_event(watched: Step, made: list[Any]) -> float:
     """Bytes that a recording holds, by event."""
-    watched()
+    tracemalloc.start()
+    watched()                                   # its gradients stay, and are traced, too
     made.clear()
     gc.collect()
-    tracemalloc.start()
     before = tracemalloc.get_traced_memory()[0]
     watched()
     rec = made.pop()

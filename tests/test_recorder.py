@@ -226,3 +226,18 @@ def test_threads_record_their_ops(torch: Any) -> None:
     for thread in {e.thread for e in rec.of("enter")}:
         depth = [1 if e.kind == "enter" else -1 for e in rec.of("enter", "exit") if e.thread == thread]
         assert sum(depth) == 0 and depth[0] == 1
+
+
+@both
+def test_recordings_one_after_the_other_do_not_mix(torch: Any) -> None:
+    """Leaves' nodes outlive a recording; what the first one wrote on them is not taken for the second's."""
+    m = net(torch)
+    x = torch.randn(2, 4)
+    y = m(x)
+    for _ in range(5):
+        with record(m) as rec:
+            m(x).sum().backward()
+        assert {rec.name_of_tensor(e.tensor) for e in rec.of("accumulate")} == set(rec.parameters)
+        assert all(e.node < len(rec.node_rows) for e in rec.of("node", "accumulate"))
+        del rec
+    y.sum().backward()

@@ -102,8 +102,8 @@ class Run:
         self.nodes = list(walk(self.roots))
         self.names: dict[str, Any] = {}
         for node in self.nodes:
-            number = node.metadata.get(self.tap.key, -1)
-            tensor = rec.node_rows[number][4] if number >= 0 else -1
+            number = self.tap.number_in(node.metadata)
+            tensor = -1 if number is None else rec.node_rows[number][4]
             if tensor >= 0:
                 self.names[rec.name_of_tensor(tensor)] = node
 
@@ -123,7 +123,7 @@ class Run:
                     raise ValueError(f"replay: gradient {i} has shape {array.shape}, its root {seeds[i].shape}")
                 seeds[i] = array
         seeds = [s.copy() if isinstance(s, np.ndarray) else s for s in seeds]
-        listener = Norms(self.tap.key)
+        listener = Norms(self.tap)
         observer, modes.observer = modes.observer, listener
         try:
             leaves = [(node, 0) for node in self.names.values()]
@@ -165,8 +165,8 @@ class Run:
 class Norms:
     """An observer of the engine: the norm of what each node hands on."""
 
-    def __init__(self, key: str) -> None:
-        self.key = key
+    def __init__(self, tap: Any) -> None:
+        self.tap = tap
         self.sizes: dict[int, float] = {}
         self.stack: list[list[Any]] = []
 
@@ -174,7 +174,7 @@ class Norms:
         """Ops of hooks are of no interest."""
 
     def begin(self, task: Any, node: Any, g: Any, more: Any) -> None:
-        self.stack.append([node.metadata.get(self.key, -1), 0.0])
+        self.stack.append([self.tap.number_in(node.metadata), 0.0])
 
     def edge(self, task: Any, to: Any, nr: int, g: Any) -> None:
         if self.stack:
@@ -183,7 +183,7 @@ class Norms:
 
     def end(self, task: Any, node: Any) -> None:
         number, squares = self.stack.pop()
-        if number >= 0:
+        if number is not None:
             self.sizes[number] = squares ** 0.5
 
 

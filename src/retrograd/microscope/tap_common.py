@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import nullcontext
+from itertools import count
 from typing import Any
 
 from ._hooked import Hooked
@@ -21,6 +22,8 @@ KINDS = {
     "register_step_pre_hook": "step_pre", "register_step_post_hook": "step_post",
     "register_optimizer_step_pre_hook": "step_pre", "register_optimizer_step_post_hook": "step_post",
 }
+MARK = "retrograd recording"        # key in a node's metadata: (serial number of the tap, number of the node)
+_serials = count(1)
 _nothing: Any = nullcontext()
 PLUMBING = ("add", "add_to", "_register", "register_tensor_hook", "register_post_accumulate", "register_pre",
             "register_post", "_register_hook")
@@ -50,8 +53,14 @@ class Tap:
 
     def __init__(self, recorder: Recorder) -> None:
         self.recorder = recorder
+        self.serial = next(_serials)            # marks nodes as ours; ids of dead recorders come again
         self.mine = False                       # a hook of our own is being registered
         self.on_node: Any = None                # what registration() says while a node registers a hook
+
+    def number_in(self, facts: Any) -> int | None:
+        """The number that this recording gave a node, from its metadata."""
+        found = facts.get(MARK)
+        return found[1] if found is not None and found[0] == self.serial else None
 
     # -- installing
 

@@ -17,7 +17,7 @@ from ._hooked import Hooked
 from ._measure import measure
 from .recorder import Recorder, Thread, now
 from .recording import CREATED, GRAD, INFERENCE, INPLACE, POSITION, WANTED, WANTS
-from .tap_common import Tap
+from .tap_common import MARK, Tap
 
 # Methods after which the graph knows nothing of the tensor: ops without a derivative, that the observer is not told of.
 CUTS = (
@@ -49,7 +49,6 @@ class RetrogradTap(Tap):
         self.Optimizer = optim.Optimizer
         self.RemovableHandle = utils.hooks.RemovableHandle
         self.hooks_home = hooks_home
-        self.key = f"retrograd recording {id(recorder)}"
         self.kept: list[Any] = []
 
     def optimizer_home(self) -> Any:
@@ -269,11 +268,11 @@ class RetrogradTap(Tap):
 
     def adopt(self, fn: Any, op: int) -> int:
         """Number a node and all before it that are new: `op` made them."""
-        recorder, key = self.recorder, self.key
+        recorder = self.recorder
         rec = recorder.rec
-        known = fn.metadata.get(key)
+        known = self.number_in(fn.metadata)
         if known is not None:
-            return int(known)
+            return known
         first = self.new_node(fn)
         todo = [(fn, first)]
         while todo:
@@ -283,7 +282,7 @@ class RetrogradTap(Tap):
                 if nxt is None:
                     edges.append(None)
                     continue
-                to = nxt.metadata.get(key)
+                to = self.number_in(nxt.metadata)
                 if to is None:
                     to = self.new_node(nxt)
                     todo.append((nxt, to))
@@ -301,7 +300,7 @@ class RetrogradTap(Tap):
         with self.recorder.lock:
             n = len(rec.node_rows)
             rec.node_rows.append(("?", -1, -1, (), -1))
-        node.metadata[self.key] = n
+        node.metadata[MARK] = self.serial, n
         return n
 
     def begin(self, task: Any, node: Any, g: Any, more: Any) -> None:
@@ -314,7 +313,7 @@ class RetrogradTap(Tap):
         try:
             if recorder.pending:
                 recorder.sweep_pending()
-            number = node.metadata.get(self.key)
+            number = self.number_in(node.metadata)
             if number is None:
                 number = self.adopt(node, -1)
             self.sweep_node(node, number)
@@ -350,7 +349,7 @@ class RetrogradTap(Tap):
         if recorder.values == "parameters" and isinstance(to, AccumulateGrad):
             recorder.keep(self, n, g)
         thread.busy -= 1
-        thread.open[-1][2].append((to.metadata.get(self.key, -1), nr, n))
+        thread.open[-1][2].append((self.adopt(to, -1), nr, n))
 
     def end(self, task: Any, node: Any) -> None:
         recorder = self.recorder

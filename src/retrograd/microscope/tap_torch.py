@@ -13,7 +13,7 @@ from ._hooked import Hooked
 from ._measure import measure
 from .recorder import Recorder, Thread, now
 from .recording import BACKWARD, CREATED, GRAD, INFERENCE, INPLACE, WANTED, WANTS
-from .tap_common import Tap
+from .tap_common import MARK, Tap
 
 # Ops that read a tensor as numbers: what follows knows nothing of the graph.
 READS = {"item", "tolist", "numpy", "__array__", "__bool__", "__float__", "__int__", "__index__", "__complex__",
@@ -51,7 +51,6 @@ class TorchTap(Tap):
         self.Optimizer = torch.optim.Optimizer
         self.RemovableHandle = torch.utils.hooks.RemovableHandle
         self.hooks_home = torch.nn.modules.module
-        self.key = f"retrograd recording {id(recorder)}"
         self.ops: dict[Any, tuple[str, int]] = {}
         self.handles: list[Any] = []
         self.keep_handles = 4096
@@ -182,7 +181,7 @@ class TorchTap(Tap):
                 if t.requires_grad:
                     flags |= WANTED
                     fn = t.grad_fn
-                    if fn is not None and self.key not in fn.metadata:
+                    if fn is not None and self.number_in(fn.metadata) is None:
                         self.adopt(fn, -1)
             site = recorder.sites.here(sys._getframe(2))
             owners = recorder.owners
@@ -273,11 +272,12 @@ class TorchTap(Tap):
 
     def adopt(self, fn: Any, op: int) -> int:
         """Number a node and all before it that are new: `op` made them."""
-        recorder, key = self.recorder, self.key
+        recorder = self.recorder
         rec = recorder.rec
         facts = fn.metadata
-        if key in facts:
-            return int(facts[key])
+        known = self.number_in(facts)
+        if known is not None:
+            return known
         first = self.new_node(fn, facts)
         todo = [(fn, first)]
         while todo:
@@ -288,7 +288,7 @@ class TorchTap(Tap):
                     edges.append(None)
                     continue
                 facts = nxt.metadata
-                to = facts.get(key)
+                to = self.number_in(facts)
                 if to is None:
                     to = self.new_node(nxt, facts)
                     todo.append((nxt, to))
@@ -320,7 +320,7 @@ class TorchTap(Tap):
         with self.recorder.lock:
             n = len(rec.node_rows)
             rec.node_rows.append(("?", -1, -1, (), -1))
-        facts[self.key] = n
+        facts[MARK] = self.serial, n
         return n
 
     def hook_node(self, node: Any, number: int, name: str, tensor: int) -> None:
