@@ -14,7 +14,6 @@ from .._engine import promote
 from .._engine.node import Array, Value
 from .._engine.op import A, B, Binary, Unary, X, Y
 from . import choose, pointwise, special
-from .cast import floating
 from .pointwise import like
 
 np: Final[Any] = numpy
@@ -301,7 +300,3 @@ class IgammacBackward0(Incomplete):
 
     upper = True
     sign = -1.0
-
-
-def run(op: Any, x: Value) -> Value:
-    return op.run(floating(x))
