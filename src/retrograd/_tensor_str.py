@@ -7,7 +7,6 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -15,13 +14,13 @@ import numpy as np
 from .dtypes import get_default_dtype
 
 
-@dataclass
 class _PrinterOptions:
-    precision: int = 4
-    threshold: float = 1000
-    edgeitems: int = 3
-    linewidth: int = 80
-    sci_mode: bool | None = None
+    def __init__(self) -> None:
+        self.precision = 4
+        self.threshold: float = 1000
+        self.edgeitems = 3
+        self.linewidth = 80
+        self.sci_mode: bool | None = None
 
 
 PRINT_OPTS = _PrinterOptions()
@@ -58,7 +57,7 @@ def set_printoptions(
 
 def get_printoptions() -> dict[str, Any]:
     """The options in force, as keyword arguments of set_printoptions."""
-    return asdict(PRINT_OPTS)
+    return dict(vars(PRINT_OPTS))
 
 
 @contextlib.contextmanager

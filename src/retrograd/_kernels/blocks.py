@@ -8,7 +8,7 @@ RETROGRAD_BLOCK_CACHE=0 switches it off; another number is the MiB it may keep (
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from . import nn
 
@@ -16,8 +16,7 @@ DEFAULT = 256
 MIB = 1 << 20
 
 
-@dataclass(frozen=True)
-class Stats:
+class Stats(NamedTuple):
     """kept, most: bytes of free blocks now, and the most so far; limit: what may be kept, 0 when off.
 
     reused, made: how many blocks came from the cache, and from the system.
