@@ -161,3 +161,28 @@ def test_explain_by_name_from_a_file(torch: Any, tmp_path: Any) -> None:
     assert "ReLU" in str(again.explain("1"))
     with pytest.raises(KeyError, match="has no 'w'; it has 0.weight"):
         again.explain("w")
+
+
+@both
+def test_the_last_output_of_an_lstm_is_no_trouble(torch: Any) -> None:
+    """The stack of all outputs hands zeros to every step but the last; the steps get gradients from those after them."""
+    torch.manual_seed(0)
+    m, fc = torch.nn.LSTM(4, 6, batch_first=True), torch.nn.Linear(6, 3)
+    with record(m, fc) as rec:
+        h, _ = m(torch.randn(5, 9, 4))
+        fc(h[:, -1]).sum().backward()
+    assert all(p.grad.abs().sum().item() > 0 for p in m.parameters())
+    assert not rec.trouble(), str(rec.trouble())
+
+
+@both
+def test_a_dead_branch_beside_a_living_one_is_trouble(torch: Any) -> None:
+    torch.manual_seed(0)
+    first, dead = torch.nn.Linear(4, 3), torch.nn.Linear(3, 3)
+    with torch.no_grad():
+        dead.bias.fill_(-100.0)
+    with record(first, dead) as rec:
+        x = first(torch.randn(5, 4))
+        (x + torch.relu(dead(x))).sum().backward()
+    assert first.weight.grad.abs().sum().item() > 0 and not dead.weight.grad.any()
+    assert [f.kind for f in rec.trouble()] == ["zero"]

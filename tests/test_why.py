@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from test_recorder import both
 
-from retrograd.microscope import record, why_none, why_not_fired
+from retrograd.microscope import lint_recording, record, why_none, why_not_fired
 
 Case = Callable[[Any], list[tuple[Any, str]]]
 CASES: dict[str, Case] = {}
@@ -475,6 +475,44 @@ def too_few_events(torch: Any) -> Any:
         m(torch.randn(2, 4)).sum().backward()
         m.weight.grad = None
     return [(rec.why_none(m.weight), "cannot_know")]
+
+
+@both
+@pytest.mark.parametrize(("cut", "code"), [
+    (lambda torch, y: y.detach().sum(), "detached"), (lambda torch, y: y.data.sum(), "detached"),
+    (lambda torch, y: (y > 0).float().sum(), "not_differentiable")])
+@pytest.mark.parametrize("how", ["backward", "grad"])
+def test_a_pass_that_is_refused_is_recorded(torch: Any, cut: Any, code: str, how: str) -> None:
+    m = layer(torch)
+    with record(m) as rec:
+        loss = cut(torch, m(torch.randn(2, 4)))
+        with pytest.raises(RuntimeError, match="does not require grad and does not have a grad_fn"):
+            loss.backward() if how == "backward" else torch.autograd.grad(loss, [m.weight])
+    assert rec.why_none("weight").code == code and rec.why_none(m.weight).code == code
+    assert [e.how for e in rec.of("begin")] == [how]
+    end = next(iter(rec.of("end")))
+    assert end.error.startswith("RuntimeError: element 0 of tensors does not require grad")
+    again = loss.detach().requires_grad_()              # the recorder left the way to later passes open
+    with record(m) as rec:
+        m(torch.randn(2, 4)).sum().backward()
+    assert again.requires_grad and rec.why_none("weight").code == "has_grad"
+
+
+@both
+@pytest.mark.parametrize("mode", ["no_grad", "inference_mode"])
+def test_a_refused_pass_names_what_switched_gradients_off(torch: Any, mode: str) -> None:
+    m = layer(torch)
+    with record(m) as rec:
+        with getattr(torch, mode)():
+            y = m(torch.randn(2, 4))  # switched off
+        with pytest.raises(RuntimeError):
+            y.sum().backward()
+    cause = rec.why_none("weight")
+    assert cause.code == mode and cause.where is not None
+    file, _, line = cause.where.rpartition(":")
+    with open(file, encoding="utf-8") as source:
+        assert "# switched off" in source.readlines()[int(line) - 1]
+    assert {p.rule for p in lint_recording(rec)} == {"RG302", "RG309"}
 
 
 @both

@@ -77,7 +77,7 @@ def backward(
         warnings.warn(CYCLE, UserWarning, stacklevel=3)
     roots = (tensors,) if isinstance(tensors, (TensorBase, GradientEdge)) else tuple(tensors)
     seeds = _seeds(roots, _tuple_of(grad_tensors, len(roots)), create_graph, False)
-    found = [_root(t, i) for i, t in enumerate(roots)]
+    found = _starts(roots)
     if found:
         keep = create_graph if retain_graph is None else retain_graph
         try:
@@ -117,7 +117,7 @@ def grad(
     keep = create_graph if retain_graph is None else retain_graph
     if not wanted:
         raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
-    found = [_root(t, i) for i, t in enumerate(roots)]
+    found = _starts(roots)
     targets = [_target(t, "grad") for t in wanted]
     if is_grads_batched:
         grads = _batched(found, seeds, keep, create_graph, targets)
@@ -218,6 +218,11 @@ def _check_shape(i: int, have: Any, want: Any, batched: bool) -> None:
             "using vmap.")
     raise RuntimeError(
         f"Mismatch in shape: grad_output[{i}] has a shape of {Size(have)} and output[{i}] has a shape of {Size(want)}.")
+
+
+def _starts(roots: Any) -> list[tuple[Node, int]]:
+    """Where a pass starts; the recorder hears of a refusal here."""
+    return [_root(t, i) for i, t in enumerate(roots)]
 
 
 def _root(t: Any, i: int) -> tuple[Node, int]:

@@ -186,6 +186,7 @@ def sizes(rec: Recording, vanished: float, exploded: float) -> Iterator[Finding]
     seen: set[tuple[str, str, int]] = set()
     largest: dict[int, float] = {}
     least: dict[int, float] = {}
+    dead: set[int] | None = None
     for event in rec.of("op", "node"):
         if event.kind == "op":
             if not event.inputs:
@@ -209,7 +210,11 @@ def sizes(rec: Recording, vanished: float, exploded: float) -> Iterator[Finding]
             if size is None or not came:
                 continue
             if size == 0.0:
-                kind, text = "zero", "all gradients behind it are zero: they end at"
+                if dead is None:
+                    dead = dead_ends(rec)
+                if event.number not in dead:
+                    continue                            # another way brings a gradient to all that is behind
+                kind, text = "zero", "gradients become zero, and stay so to an end of the graph, at"
             elif size < vanished * largest[number]:
                 kind, text = "vanishing", f"gradients shrank to {size / largest[number]:.1g} of the largest before, first at"
             elif size > exploded * least[number]:
@@ -219,6 +224,33 @@ def sizes(rec: Recording, vanished: float, exploded: float) -> Iterator[Finding]
             if ("backward", kind, number) not in seen:
                 seen.add(("backward", kind, number))
                 yield sized(rec, event, kind, "backward", text)
+
+
+def dead_ends(rec: Recording) -> set[int]:
+    """The runs of nodes that hand on a zero to what gets nothing but zeros in the pass, down to an end of the graph.
+
+    A zero that another way outweighs is no dead end: the steps of an LSTM whose last output alone is used get zeros from
+    the stack of all outputs, and gradients from the step after them.
+    """
+    runs = list(rec.of("node"))
+    ran = {(e.get("pass"), e.node) for e in runs}
+    alive: dict[tuple[int, int], bool] = {}             # of a node in a pass: did it get something else than zeros?
+    for e in runs:
+        for to, n in zip(rec.node_rows[e.node][3], e.outputs):
+            if to is not None and n >= 0:
+                key = e.get("pass"), to[0]
+                alive[key] = alive.get(key, False) or size_of(rec, n) != 0.0
+    found: set[int] = set()
+    lost: set[tuple[int, int]] = set()                  # nodes that lead to an end which gets zeros
+    for e in reversed(runs):
+        number = e.get("pass")
+        for to, n in zip(rec.node_rows[e.node][3], e.outputs):
+            if to is None or n < 0 or size_of(rec, n) != 0.0 or alive[number, to[0]]:
+                continue
+            if (number, to[0]) not in ran or (number, to[0]) in lost:
+                found.add(e.number)
+                lost.add((number, e.node))
+    return found
 
 
 def sized(rec: Recording, event: Event, kind: str, direction: str, text: str) -> Finding:
