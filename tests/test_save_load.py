@@ -407,6 +407,47 @@ def test_classes_the_user_allows() -> None:
         read(data)
 
 
+SCALAR = (                                      # of torch.save({"best": np.float64(1.5)}, f) in PyTorch 2.13.0
+    b"\x80\x02}q\0X\x04\0\0\0bestq\x01cnumpy._core.multiarray\nscalar\nq\x02cnumpy\ndtype\nq\x03X\x02\0\0\0f8q\x04\x89\x88"
+    b"\x87q\x05Rq\x06(K\x03X\x01\0\0\0<q\x07NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\0tq\x08bc_codecs\nencode\nq\x09X\x09\0\0\0"
+    b"\0\0\0\0\0\0\xc3\xb8?q\x0aX\x06\0\0\0latin1q\x0b\x86q\x0cRq\x0d\x86q\x0eRq\x0fs.")
+
+
+@pytest.mark.parametrize("x", [
+    np.float64(1.5), np.float32(2.5), np.int64(-3), np.bool_(True), np.arange(6).reshape(2, 3).T, np.array(["a", "bc"]),
+    np.random.RandomState(0).get_state()[1], np.dtype("f4"), np.float32, np.sin, len], ids=repr)
+def test_numpys_values_and_c_functions_are_written_as_pickle_does(x: Any) -> None:
+    data = written({"best": x, "again": [x]})
+    with zipfile.ZipFile(io.BytesIO(data)) as z:
+        got = pickle.loads(z.read("archive/data.pkl"))
+    assert type(got["best"]) is type(x) and np.array_equal(got["best"], x) and got["again"][0] is got["best"]
+    with pytest.raises(pickle.UnpicklingError, match="(?s)was not an allowed global.*never runs code"):
+        read(data)
+
+
+def test_numpys_scalars_load_once_allowed() -> None:
+    scalar = np.float64(1.5).__reduce__()[0]
+    with safe_globals([(scalar, "numpy._core.multiarray.scalar"), np.dtype, np.dtypes.Float64DType]):
+        assert read(file_with(SCALAR)) == {"best": 1.5}
+
+
+@pytest.mark.parametrize(("described", "lacks"), [
+    (b"\x80\x02ctorch\nuint16\n.", "torch.uint16"),
+    (b"\x80\x02ctorch\nfloat8_e4m3fn\n.", "torch.float8_e4m3fn"),
+    (b"\x80\x02ctorch.serialization\n_get_layout\nX\x10\0\0\0torch.sparse_coo\x85R.", "sparse tensors"),
+    (b"\x80\x02(X\x07\0\0\0storagectorch\nComplexFloatStorage\nX\x01\0\0\x000X\x03\0\0\0cpuK\x02tQ.",
+     "torch.ComplexFloatStorage")])
+def test_tensors_of_a_kind_that_we_lack(described: bytes, lacks: str) -> None:
+    with pytest.raises(pickle.UnpicklingError, match=f"retrograd has no {lacks}(.|\n)*Convert it in PyTorch") as caught:
+        read(file_with(described))
+    assert "state_dict" not in str(caught.value) and "add_safe_globals" not in str(caught.value)
+
+
+def test_a_damaged_pickle_says_so() -> None:
+    with pytest.raises(pickle.UnpicklingError, match="pickle data was truncated\nThe file is damaged"):
+        read(file_with(b"\x80\x02X\x10\0\0\0"))
+
+
 def test_big_endian_files() -> None:
     parts = members(written([torch.tensor([1.5, -2.0]), torch.tensor([1, 2], dtype=torch.int8)]))
     parts["archive/byteorder"] = b"big"
@@ -454,8 +495,9 @@ def test_a_damaged_storage_is_noticed() -> None:
 def test_other_kinds_of_files(tmp_path: Path) -> None:
     with pytest.raises(EOFError):
         read(b"")
-    with pytest.raises(pickle.UnpicklingError, match="the file is no zip archive"):
+    with pytest.raises(pickle.UnpicklingError, match="the file is no zip archive(.|\n)*check the path") as caught:
         read(b"hello world")
+    assert "state_dict" not in str(caught.value)
     old = b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19.\x80\x02M\xe9\x03."
     with pytest.raises(RuntimeError, match="format from before PyTorch 1.6"):
         read(old)

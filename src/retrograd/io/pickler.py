@@ -95,7 +95,7 @@ class Pickler:
                 self.put(key)
         elif isinstance(x, type) or (callable(x) and hasattr(x, "__qualname__") and hasattr(x, "__module__")
                                      and not hasattr(x, "__self__")):
-            self.named(x)
+            self.named(x, x.__module__, x.__qualname__)
         else:
             self.by_reduce(x, key)
 
@@ -105,9 +105,8 @@ class Pickler:
             self.out += [pickle.GLOBAL, name.module.encode(), b"\n", name.name.encode(), b"\n"]
             self.put(key)
 
-    def named(self, x: Any) -> None:
+    def named(self, x: Any, module: str, path: str) -> None:
         """A class or function, if it can be found by its name."""
-        module, path = x.__module__, x.__qualname__
         found: Any = sys.modules.get(module)
         for part in path.split("."):
             found = getattr(found, part, None)
@@ -126,7 +125,10 @@ class Pickler:
         """Any other object, as its __reduce_ex__ says."""
         reduce = copyreg.dispatch_table.get(type(x))
         said = x.__reduce_ex__(2) if reduce is None else reduce(x)
-        if isinstance(said, str) or not isinstance(said, tuple):
+        if isinstance(said, str):               # a name: C functions say so, NumPy's among them
+            self.named(x, pickle.whichmodule(x, said), said)
+            return
+        if not isinstance(said, tuple):
             raise pickle.PicklingError(f"Can't pickle {x!r}: it is described by {said!r}")
         make, args, state, items, pairs = (*said, None, None, None)[:5]
         if getattr(make, "__name__", "") == "__newobj__":

@@ -25,16 +25,23 @@ from ..utils.hooks import warn_if_has_hooks
 from .archive import NATIVE, Reader, Writer, order_of, write_beside
 from .pickler import Call, Name, Persistent, Pickler
 from .storage import FOREIGN, STORAGE_OF, STORAGES, Block, Storage, StorageType
-from .unpickler import Build, Unpickler, UnpicklingError, key_of, set_attributes
+from .unpickler import Build, NotAllowed, NotHere, Unpickler, UnpicklingError, key_of, set_attributes
 
 LEGACY = (
     "This is a file in the format from before PyTorch 1.6, which retrograd does not read. Load it in PyTorch and save "
     "it again: torch.save(torch.load(path), path).")
 LEGACY_SAVE = "retrograd writes the zip format alone: _use_new_zipfile_serialization=False is not supported."
-REFUSED = (
-    "Weights only load failed. WeightsUnpickler error: {}\nretrograd never runs code from a file, with "
-    "weights_only=False neither: it reads tensors, numbers, strings and plain containers of them. Save state_dict() "
-    "instead of objects.")
+REFUSED = "Weights only load failed. WeightsUnpickler error: {}\n{}"
+CODE = (
+    "retrograd never runs code from a file, with weights_only=False neither: it reads tensors, numbers, strings and plain "
+    "containers of them, and what you allow. Save state_dict() instead of objects, .item() and torch.from_numpy(array) "
+    "instead of NumPy's numbers and arrays.")
+CONVERT = (
+    "Convert it in PyTorch before saving: torch.view_as_real(x) for complex tensors, x.to_dense(), x.dequantize(), "
+    "x.to(torch.float32).")
+DAMAGED = "The file is damaged, or torch.save did not write it: save or copy it again."
+NO_ARCHIVE = (
+    "torch.save, of PyTorch or of retrograd, did not write it: check the path, and whether it was downloaded whole.")
 TORCHSCRIPT = "Cannot use ``weights_only=True`` with TorchScript archives passed to ``torch.load``. "
 NO_DEVICE = (
     "Attempting to deserialize object on a {0} device but torch.{1}.is_available() is False. If you are running on a "
@@ -174,7 +181,8 @@ def _load(file: Any, map_location: Any, mapped: bool) -> Any:
     try:
         return Unpickler(reader.read("data.pkl"), NAMES, safe_globals_by_name(), storages.find).load()
     except UnpicklingError as error:
-        raise UnpicklingError(REFUSED.format(error)) from None
+        advice = CODE if isinstance(error, NotAllowed) else CONVERT if isinstance(error, NotHere) else DAMAGED
+        raise UnpicklingError(REFUSED.format(error, advice)) from None
 
 
 def _no_archive(head: bytes) -> Exception:
@@ -184,7 +192,7 @@ def _no_archive(head: bytes) -> Exception:
         return RuntimeError(LEGACY)
     if re.match(rb".{8}\{", head, re.S):
         return RuntimeError("This looks like a safetensors file: retrograd.io.safetensors.load_file(path) reads it.")
-    return UnpicklingError(REFUSED.format(f"the file is no zip archive: it begins with {head[:16]!r}"))
+    return UnpicklingError(REFUSED.format(f"the file is no zip archive: it begins with {head[:16]!r}", NO_ARCHIVE))
 
 
 class _Storages:
@@ -309,7 +317,7 @@ def _rebuild_parameter_with_state(data: Any, requires_grad: Any, hooks: Any, sta
 
 def _rebuild_from_type(make: Any, kind: Any, args: Any, state: Any) -> Any:
     if make not in REBUILD or kind not in (TENSOR, PARAMETER) or type(args) is not tuple:
-        raise UnpicklingError("a tensor of an unknown class, or made by an unknown function")
+        raise NotAllowed("a tensor of an unknown class, or made by an unknown function")
     out = make.make(*args)
     if kind is PARAMETER and type(out) is Tensor:
         out = Parameter(out.detach(), out.requires_grad)
@@ -380,7 +388,7 @@ def _checked(x: Any, *classes: type) -> Any:
 
 def _foreign(name: str) -> Build:
     def refuse(*args: Any) -> Any:
-        raise UnpicklingError(f"retrograd has no {name}")
+        raise NotHere(f"retrograd has no {name}")
     return Build(refuse)
 
 
@@ -392,7 +400,7 @@ class _Foreign(StorageType):
 
     @property
     def dtype(self) -> Any:  # type: ignore[override]
-        raise UnpicklingError(f"retrograd has no torch.{self.name}: there are no complex or quantised tensors")
+        raise NotHere(f"retrograd has no torch.{self.name}: there are no complex or quantised tensors")
 
 
 TENSOR = Build(_empty)
@@ -416,6 +424,7 @@ NAMES.update({f"torch.{name}": getattr(dtypes, name) for name in STORAGES.values
 NAMES.update({f"torch._utils.{name}": _foreign(what) for name, what in (
     ("_rebuild_sparse_tensor", "sparse tensors"), ("_rebuild_qtensor", "quantised tensors"),
     ("_rebuild_nested_tensor", "nested tensors"), ("_rebuild_meta_tensor_no_storage", "meta tensors"))})
+NAMES["torch.serialization._get_layout"] = _foreign("sparse tensors")
 
 
 # What the user allows besides

@@ -14,6 +14,15 @@ from typing import Any
 
 UnpicklingError = pickle.UnpicklingError
 
+
+class NotAllowed(UnpicklingError):
+    """The file asks for a class or function that the user may allow."""
+
+
+class NotHere(UnpicklingError):
+    """The file holds a kind of tensor that retrograd lacks."""
+
+
 MODULES = {"__builtin__": "builtins", "copy_reg": "copyreg"}
 UNSUPPORTED = (
     "Unsupported global: GLOBAL {0} was not an allowed global by default. Please use "
@@ -212,20 +221,22 @@ class Unpickler:
             found = self.allowed.get(path)
             if found is not None:
                 found = Allowed(found)
+        if found is None and module == "torch" and name.islower():
+            raise NotHere(f"retrograd has no {path}")    # a dtype or layout
         if found is None:
-            raise UnpicklingError(UNSUPPORTED.format(path.removeprefix("builtins.")))
+            raise NotAllowed(UNSUPPORTED.format(path.removeprefix("builtins.")))
         self.stack.append(found)
 
     def reduce(self) -> None:
         args, what = self.pop(), self.pop()
         if not isinstance(what, (Build, Allowed)) or type(args) is not tuple:
-            raise UnpicklingError(f"Trying to call reduce for unrecognized function {type(what)}")
+            raise NotAllowed(f"Trying to call reduce for unrecognized function {type(what)}")
         self.stack.append(what.make(*plain(args)))
 
     def newobj(self) -> None:
         args, what = self.pop(), self.pop()
         if not isinstance(what, Allowed) or not isinstance(what.target, type) or type(args) is not tuple:
-            raise UnpicklingError(
+            raise NotAllowed(
                 "Can only create new object for nn.Parameter or classes allowlisted via `add_safe_globals` but got "
                 f"{type(what)}")
         self.stack.append(what.target.__new__(what.target, *plain(args)))
@@ -237,7 +248,7 @@ class Unpickler:
         elif any(type(it) is x for x in self.allowed.values()):
             restore(it, plain((state,))[0])
         else:
-            raise UnpicklingError(
+            raise NotAllowed(
                 "Can only build Tensor, Parameter, OrderedDict or types allowlisted via `add_safe_globals`, but got "
                 f"{type(it)}")
 
