@@ -191,6 +191,27 @@ def test_a_note_names_the_layer_its_input_and_what_it_takes(code: str, given: Sh
     assert re.match(rf"In layer ([\w.]+, )?{kind}\(.*\): {told}", note), note
 
 
+@pytest.mark.parametrize(("code", "dtypes", "told"), [
+    ("nn.Linear(3, 4)", ["float64"],
+     "got an input of shape (2, 3) and dtype torch.float64, expected torch.float32, the dtype of its parameters"),
+    ("nn.GRUCell(3, 3).double()", ["float64", "float32"],
+     "got inputs of shapes (2, 3) and (2, 3) and dtypes torch.float64 and torch.float32, expected torch.float64, the dtype "
+     "of its parameters"),
+    ("nn.LayerNorm(3)", ["float64"],
+     "got an input of shape (2, 3) and dtype torch.float64, expected torch.float32, the dtype of its parameters"),
+    ("nn.Embedding(3, 4)", ["float32"],
+     "got an input of shape (2, 3) and dtype torch.float32, expected integer indices below 3"),
+    ("nn.BCELoss()", ["float32", "int64"],
+     "got inputs of shapes (2, 3) and (2, 3) and dtypes torch.float32 and torch.int64, expected input and target of one "
+     "shape")])
+def test_a_note_names_dtypes_that_do_not_fit(code: str, dtypes: list[str], told: str) -> None:
+    layer = eval(code, {"nn": nn})
+    with pytest.raises(RuntimeError) as e:
+        layer(*(retrograd.zeros(2, 3, dtype=getattr(retrograd, dtype)) for dtype in dtypes))
+    (note,) = e.value.__notes__
+    assert note.endswith(f"): {told}"), note
+
+
 def test_paths_lead_through_layers_of_layers() -> None:
     model = nn.ModuleDict({"net": nn.Sequential(nn.TransformerEncoderLayer(4, 2, 8))})
     with pytest.raises(AssertionError, match="was expecting embedding dimension of 4, but got 5") as e:

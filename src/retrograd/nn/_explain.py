@@ -1,11 +1,13 @@
 """A note on an exception that a layer raised: which layer of the model, what it got, what it expects."""
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from .._engine.tensor import TensorBase
 
 KINDS = (RuntimeError, ValueError, IndexError, TypeError, AssertionError)
+OF_DTYPES = re.compile(r"dtype|datatype|scalar type|Input type|Type promoting")
 
 # What layers take, by class; {attribute} is the layer's.  Layers named ...1d, 2d, 3d need no entry: SPACE.
 SPACE = {"1d": "(N, C, L) or (C, L)", "2d": "(N, C, H, W) or (C, H, W)", "3d": "(N, C, D, H, W) or (C, D, H, W)"}
@@ -89,6 +91,8 @@ def misfit(error: Any, module: Any, args: tuple[Any, ...]) -> str | None:
     if not is_ours(type(module).__module__):
         return None
     try:
+        if raised_here(error) and OF_DTYPES.search(str(error)):
+            return general(module, args, of_dtypes=True)
         if hasattr(module, "_misfit"):
             found: str | None = module._misfit(*args)
             if found:
@@ -100,17 +104,25 @@ def misfit(error: Any, module: Any, args: tuple[Any, ...]) -> str | None:
         return None
 
 
-def general(module: Any, args: tuple[Any, ...]) -> str | None:
-    shapes = [str(tuple(a.shape)) for a in args if isinstance(a, TensorBase)]  # type: ignore[attr-defined]
+def general(module: Any, args: tuple[Any, ...], of_dtypes: bool = False) -> str | None:
+    """What was given: shapes, and dtypes too where the error is about those."""
+    flat = [b for a in args for b in (a if isinstance(a, (tuple, list)) and of_dtypes else (a,))]
+    inputs: list[Any] = [a for a in flat if isinstance(a, TensorBase)]
     names = [cls.__name__ for cls in type(module).__mro__]
-    if not shapes or names[0] in CONTAINERS:
+    if not inputs or names[0] in CONTAINERS:
         return None
-    if len(shapes) == 1:
-        text = f"got an input of shape {shapes[0]}"
-    else:
-        text = f"got inputs of shapes {', '.join(shapes[:-1])} and {shapes[-1]}"
+    text = f"got {listed('an input of shape', 'inputs of shapes', [str(tuple(a.shape)) for a in inputs])}"
+    if of_dtypes:
+        text += f" and {listed('dtype', 'dtypes', [str(a.dtype) for a in inputs])}"
+        own = list(dict.fromkeys(p.dtype for p in module.parameters()))
+        if own and "Embedding" not in names[0] and any([a.dtype] != own for a in inputs):
+            return f"{text}, expected {' or '.join(map(str, own))}, the dtype of its parameters"
     takes = next((TAKES[name] for name in names if name in TAKES), None) or SPACE.get(names[0][-2:])
     return text if takes is None else f"{text}, expected {takes.format(**vars(module))}"
+
+
+def listed(one: str, many: str, items: list[str]) -> str:
+    return f"{one} {items[0]}" if len(items) == 1 else f"{many} {', '.join(items[:-1])} and {items[-1]}"
 
 
 def raised_here(error: Any) -> bool:
