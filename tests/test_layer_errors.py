@@ -212,6 +212,23 @@ def test_a_note_names_dtypes_that_do_not_fit(code: str, dtypes: list[str], told:
     assert note.endswith(f"): {told}"), note
 
 
+@pytest.mark.oracle
+@pytest.mark.parametrize("dtype", ["float64", "float16", "int64"])
+@pytest.mark.parametrize("code", [
+    "nn.Linear(3, 4)", "nn.Conv1d(3, 4, 2)", "nn.Conv1d(3, 4, 2, bias=False)", "nn.Conv2d(3, 4, 2)",
+    "nn.ConvTranspose1d(3, 4, 2)", "nn.ConvTranspose2d(3, 4, 2, bias=False)"])
+def test_other_dtypes_raise_what_pytorch_raises(code: str, dtype: str) -> None:
+    torch = pytest.importorskip("torch")
+    shape = (2, 3, 5, 5) if "2d" in code else (2, 3, 5) if "1d" in code else (2, 3)
+    told = []
+    for package in (retrograd, torch):
+        layer = eval(code, {"nn": package.nn})
+        with pytest.raises(RuntimeError) as e:
+            layer(package.zeros(shape, dtype=getattr(package, dtype)))
+        told.append(first_line(e.value))
+    assert told[0] == told[1]
+
+
 def test_paths_lead_through_layers_of_layers() -> None:
     model = nn.ModuleDict({"net": nn.Sequential(nn.TransformerEncoderLayer(4, 2, 8))})
     with pytest.raises(AssertionError, match="was expecting embedding dimension of 4, but got 5") as e:

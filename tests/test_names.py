@@ -18,6 +18,7 @@ import pytest
 import retrograd
 import retrograd.optim
 from retrograd._lacks import LACKS, why
+from retrograd._run import torch_means_retrograd
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "names.md"
 PLACES = ("torch", "torch.Tensor", "torch.nn.functional", "torch.autograd", "torch.nn", "torch.optim", "torch.linalg")
@@ -123,6 +124,18 @@ def test_what_the_page_says_we_lack_raises_with_its_words() -> None:
 def test_importing_a_name_we_lack_says_why() -> None:
     with pytest.raises(ImportError, match=re.escape("retrograd has no 'torch.fft': Fourier transforms are outside for now")):
         from retrograd import fft  # type: ignore[attr-defined]  # noqa: F401
+
+
+@pytest.mark.parametrize(("statement", "told"), [
+    ("from torch.distributions import Categorical", "'torch.distributions': distributions are outside for now"),
+    ("from torch.optim.swa_utils import AveragedModel", "'torch.optim.swa_utils': rarely used, and not written yet"),
+    ("from torch.func import grad", "'torch.func': functions are not transformed: torch.autograd.functional has jacobian"),
+    ("import torch.hub", "'torch.hub': nothing is downloaded"),
+    ("import torch.nn.functionall", "'torch.nn.functionall'; near names: functional"),
+])
+def test_under_run_importing_a_module_we_lack_says_why(statement: str, told: str) -> None:
+    with torch_means_retrograd(), pytest.raises(ModuleNotFoundError, match=re.escape(f"retrograd has no {told}")):
+        exec(statement, {})
 
 
 def test_a_name_of_nobody_gets_near_names() -> None:

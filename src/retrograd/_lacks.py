@@ -27,11 +27,15 @@ LACKS = {
         distributed|DataParallel|parallel|multiprocessing|RRefType|futures|Future(Type)?|fork|wait|
         prepare_multiprocessing_environment|is_distributed|enforce_grad_layout_policy"""),
     "programs": ("programs are not captured, compiled or exported: functions run as Python runs them", r"""
-        jit|fx|export|func|functional|vmap|cond|while_loop|Script\w+|\w*Script\w*|\w+Type|Graph\w*|Block|Node|Value|
+        jit|fx|export|cond|while_loop|Script\w+|\w*Script\w*|\w+Type|Graph\w*|Block|Node|Value|
         Use|Code|Argument\w*|ErrorReport|ExecutionPlan|FunctionSchema|Gradient|IODescriptor|InferredType|JITException|
         CompilationUnit|CompleteArgumentSpec|ConcreteModuleType\w*|StaticModule|CallStack|Capsule|\w*AliasDb|TracingState|
         FileCheck|parse_\w+|import_ir_\w+|merge_type\w+|unify_type_list|Sym\w+|sym_\w+|LockingLogger|LoggerBase|
         NoopLogger|AggregationType|AVG|SUM|PyTorchFile\w+|BroadcastingList\d|boolean_dispatch|assert_int_or_pair"""),
+    "transforms": (
+        "functions are not transformed: torch.autograd.functional has jacobian, hessian, vjp and jvp, and "
+        "retrograd.microscope has gradients per sample", r"func|vmap"),
+    "hub": ("nothing is downloaded: torch.load reads state dicts from files", r"hub"),
     "dispatch": ("there is no dispatcher and no __torch_function__", r"""
         ops|classes|library|overrides|Dispatch\w+|DisableTorch\w+|ExcludeDispatchKeyGuard|\w*has_torch_function\w*|
         handle_torch_function|Tag|OperatorInfo|is_tensor_like|thread_safe_generator"""),
@@ -47,7 +51,7 @@ LACKS = {
     "internal": ("it is a part of PyTorch's insides", r"""
         PRIVATE_OPS|DeepCopyMemoTable|FatalError|USE_\w+|classproperty|compiled_with_cxx11_abi|cpp|cpu|conv_tbc|
         batch_norm_\w+|native_(dropout|norm)|grid_sampler_\dd|(gru|lstm|rnn)\w*|slice_inverse|has_\w+|get_file_path|
-        init_num_threads|set_anomaly_enabled|torch_version|windows|package|hub|hash_tensor|frobenius_norm|
+        init_num_threads|set_anomaly_enabled|torch_version|windows|package|hash_tensor|functional|frobenius_norm|
         nuclear_norm|norm_except_dim|unsafe_split_with_sizes|SavedTensor|SwizzleType|ScalingType|(scaled_)?grouped_mm|
         scaled_(\w+_)?mm|GRID_SAMPLE_\w+|\w+_notes|is_multithreading_enabled|set_multithreading_enabled|common_types|
         factory_kwargs|attention|grad|swap_in_optimizer\w+|module_load|name|Tensor|Type|index|return_types|to_dlpack"""),
@@ -56,7 +60,7 @@ LACKS = {
         BufferDict|ParameterDict|ModuleDict|binomial|geqrf|ormqr|histogram(dd)?|segment_reduce|nested|jagged|masked|
         channels_last_3d|lobpcg|(svd|pca)_lowrank|nonzero_static|quasirandom|signal|to_padded_tensor|resize(_as)?|
         (F|f)ractional\w+|linear_cross_entropy|LinearCrossEntropy\w+|householder_product|ldl_\w+|AdaptiveLogSoftmaxWithLoss|
-        Lazy\w+|Uninitialized\w+|Adafactor|Muon|swa_utils|airy_ai|\w*bessel_\w+|\w+_polynomial_\w+|
+        Lazy\w+|Uninitialized\w+|Adafactor|Muon|swa_utils|prune|airy_ai|\w*bessel_\w+|\w+_polynomial_\w+|
         make_tensor|windows|scaled_modified\w+"""),
 }
 

@@ -41,9 +41,14 @@ def module_getattr(
 
 
 def missing(module_name: str, name: str, candidates: Iterable[str]) -> str:
-    """One line for a `name` that `module_name` lacks, with those of `candidates` that are near."""
+    """One line for a `name` that `module_name` lacks: why, or those of `candidates` that are near."""
     from difflib import get_close_matches
 
+    from ._lacks import why
+
+    reason = why(name)
+    if reason is not None:
+        return f"retrograd has no '{torch_name(module_name)}.{name}': {reason}"
     path = f"{torch_name(module_name)}.{name}"
     folded = {candidate.casefold(): candidate for candidate in candidates}
     near = [folded[match] for match in get_close_matches(name.casefold(), folded, SHOWN)]
@@ -61,11 +66,6 @@ def describe(module_name: str, name: str, lazy: frozenset[str] = frozenset()) ->
     found = elsewhere(name)
     if found:
         return f"retrograd has no '{torch_name(module_name)}.{name}'; it has {', '.join(found)}"
-    from ._lacks import why
-
-    reason = why(name)
-    if reason is not None:
-        return f"retrograd has no '{torch_name(module_name)}.{name}': {reason}"
     return missing(module_name, name, [*public(sys.modules[module_name]), *lazy])
 
 

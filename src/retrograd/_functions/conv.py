@@ -162,10 +162,11 @@ def check(x: Any, w: Any, b: Any, stride: Any, padding: Any, dilation: Any, tran
                 words += [f"{label}_{n}: {v}" for n, v in zip(axes, full, strict=True)]
             raise RuntimeError(
                 "output padding must be smaller than either stride or dilation, but got " + " ".join(words))
-    if x.array.dtype != w.array.dtype:
+    other_bias = b is not None and b.array.dtype != x.array.dtype
+    if x.array.dtype != w.array.dtype and (transposed or not other_bias):
         raise RuntimeError(
             f"expected scalar type {names.SCALAR[x.array.dtype.name]} but found {names.SCALAR[w.array.dtype.name]}")
-    if b is not None and b.array.dtype != x.array.dtype:
+    if other_bias:
         raise RuntimeError(
             f"Input type ({names.C[x.array.dtype.name]}) and bias type ({names.C[b.array.dtype.name]}) should be the "
             "same")
