@@ -306,7 +306,7 @@ def test_wrong_usage_ends_with_2_and_no_traceback(arguments: list[str]) -> None:
 
 def test_near_names_ignore_case() -> None:
     assert missing("retrograd.nn", "relu", ["Linear", "ReLU"]) == "retrograd has no 'torch.nn.relu'; near names: ReLU"
-    assert missing("retrograd", "vmap", []) == "retrograd has no 'torch.vmap'"
+    assert missing("retrograd", "qqqq", []) == "retrograd has no 'torch.qqqq'"
 
 
 def test_probes_for_a_name_work_as_on_any_module() -> None:
