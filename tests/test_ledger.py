@@ -172,3 +172,32 @@ def test_norms_alone(torch: Any, tmp_path: Any) -> None:
             book.check()
     with pytest.raises(KeyError, match="parameters: weight"):
         rec.ledger("w")
+
+
+@both
+@pytest.mark.parametrize("values", ["parameters", None])
+def test_zero_grad_after_a_pass_is_an_entry(torch: Any, values: str | None, tmp_path: Any) -> None:
+    torch.manual_seed(0)
+    m = torch.nn.Linear(4, 3)
+    with record(m, values=values) as rec:
+        m(torch.ones(2, 4)).sum().backward()
+        m.zero_grad()
+    rec.save(tmp_path / "run.trace")
+    for book in (rec.ledger("weight"), rec.ledger(m.weight), load(tmp_path / "run.trace").ledger("weight")):
+        assert [e.kind for e in book.entries] == ["use", "zero"] and book.grad is None
+        assert book.entries[0].norm == pytest.approx(np.sqrt(12 * 4))        # of 12 twos
+        assert "zero_grad() of" in str(book) and "nothing" not in str(book)
+        if values:
+            assert not np.any(book.total)
+    with record(m, values=values) as rec:               # what comes after zero_grad() is a new sum
+        for _ in range(2):
+            m(torch.ones(2, 4)).sum().backward()
+            m.zero_grad()
+        m(torch.ones(2, 4)).sum().backward()
+    book = rec.ledger(m.weight)
+    assert [e.kind for e in book.entries] == ["use"] and (not values or book.check() < 1e-6)
+    with record(m, values=values) as rec:
+        m(torch.ones(2, 4)).sum().backward()
+        m.zero_grad()
+        m.weight.grad = torch.ones(3, 4)
+    assert [e.kind for e in rec.ledger(m.weight).entries] == ["there"]

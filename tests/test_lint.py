@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 import warnings
 from pathlib import Path
 from typing import Any
@@ -67,3 +69,12 @@ def test_what_is_not_python() -> None:
         lint_source("def f(:")
     with pytest.raises(TypeError, match="expected modules"):
         lint(3)
+
+
+@pytest.mark.parametrize("first", ["from retrograd.microscope import lint_recording, Explanation",
+                                   "import retrograd.microscope.lint, retrograd.microscope.explain",
+                                   "from retrograd.microscope import explain, lint, Problem"])
+def test_names_are_functions_whatever_was_imported_first(first: str) -> None:
+    program = f"{first}\nfrom retrograd import microscope as m\nprint(type(m.lint).__name__, type(m.explain).__name__)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert done.stdout.split() == ["function", "function"], done.stderr

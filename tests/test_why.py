@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from test_recorder import both
 
-from retrograd.microscope import lint_recording, record, why_none, why_not_fired
+from retrograd.microscope import lint_recording, load, record, why_none, why_not_fired
 
 Case = Callable[[Any], list[tuple[Any, str]]]
 CASES: dict[str, Case] = {}
@@ -496,6 +496,31 @@ def test_a_pass_that_is_refused_is_recorded(torch: Any, cut: Any, code: str, how
     with record(m) as rec:
         m(torch.randn(2, 4)).sum().backward()
     assert again.requires_grad and rec.why_none("weight").code == "has_grad"
+
+
+@both
+def test_a_name_and_its_parameter_get_one_answer(torch: Any, tmp_path: Any) -> None:
+    m = layer(torch)
+    with record(m) as rec:
+        m(torch.randn(2, 4)).sum().backward()
+        m.weight.grad = None
+    assert rec.why_none("weight") == rec.why_none(m.weight)
+    assert rec.why_none("weight").code == "cannot_know" and rec.why_none("bias").code == "has_grad"
+
+    for late in (False, True):                          # before the forward pass, and between it and the backward pass
+        m = layer(torch)
+        with record(m) as rec:
+            loss = m(torch.randn(2, 4)).sum() if late else None
+            m.weight.requires_grad_(False)  # frozen here
+            (m(torch.randn(2, 4)).sum() if loss is None else loss).backward()
+        assert m.weight.grad is None
+        assert rec.why_none("weight") == rec.why_none(m.weight) and rec.why_none("weight").code == "frozen"
+        rec.save(tmp_path / "run.trace")
+        cause = load(tmp_path / "run.trace").why_none("weight")
+        assert cause.code == "frozen" and cause.where is not None
+        file, _, line = cause.where.rpartition(":")
+        with open(file, encoding="utf-8") as source:
+            assert "# frozen here" in source.readlines()[int(line) - 1]
 
 
 @both

@@ -23,7 +23,8 @@ from .recording import INPLACE, Event, Recording
 class Entry:
     """One term.
 
-    kind    "use", "hook", "there" (.grad before the pass), "edit" (an op on .grad: clipping, scaling), "unseen"
+    kind    "use", "hook", "there" (.grad before the pass), "edit" (an op on .grad: clipping, scaling), "unseen",
+            "zero" (zero_grad() set it to None: takes away all before it, and nothing came after)
     text    what it is
     pass_   the backward pass, 0 outside
     where   file:line: of a use the op's, of a hook its definition, of an edit the line
@@ -147,9 +148,14 @@ class Book:
         last = -1
         for time, event in sorted(steps, key=lambda s: s[0]):
             if event.kind == "zero":
-                self.clear()
+                if self.entries and self.entries[-1].kind != "zero":
+                    self.add("zero", f"zero_grad() of {event.owner} set .grad to None", 0, event.where,
+                             None if self.running is None or not self.whole else -self.running)
                 last = -1
-            elif event.kind == "op":
+                continue
+            if self.entries and self.entries[-1].kind == "zero":
+                self.clear()                            # a new sum begins
+            if event.kind == "op":
                 last = event.values[next(i for i, t in enumerate(event.outputs) if t in grads)]
                 after = self.array(last)
                 self.add("edit", f"{event.name} on .grad", 0, event.where,
@@ -163,6 +169,9 @@ class Book:
             live = p.grad
             grad = None if live is None else next(
                 t for t in rec.live.taps if isinstance(p, t.Tensor)).array_of(live)
+            if grad is not None and self.entries[-1].kind == "zero":
+                self.clear()
+                self.add("there", "what .grad holds; nothing that was recorded put it there", 0, None, grad)
             self.compare(grad, 0)
         return Ledger(self.name, self.entries, grad, self.whole)
 

@@ -52,6 +52,8 @@ def why_none(p: Any, rec: Recording | None = None) -> Cause:
     p    a tensor or parameter; with a recording also a parameter's name
     rec  what record() gave; without one only what the tensor itself tells is known, and the answer says so
     """
+    if isinstance(p, str) and rec is not None and rec.live is not None:
+        p = living(rec, p)
     if not isinstance(p, str):
         found = by_looking(p)
         if found is not None and not (rec is not None and found.code == "non_leaf"):
@@ -68,6 +70,14 @@ def why_none(p: Any, rec: Recording | None = None) -> Cause:
         return Cause("never_used", "no recorded op read this tensor, and no recorded model has it",
                      "Use it in the forward pass, or record the part of the program that does.")
     return no_grad_of(rec, n, None if isinstance(p, str) else p)
+
+
+def living(rec: Recording, name: str) -> Any:
+    """The parameter of that name, so that its name and the parameter itself get one answer; the name if it is gone."""
+    n = rec.number_of(name)
+    found = None if n is None or rec.live is None else rec.live._parameters.get(n)
+    p = None if found is None else found()
+    return name if p is None else p
 
 
 def by_looking(p: Any) -> Cause | None:
@@ -120,6 +130,10 @@ def no_grad_of(rec: Recording, n: int, p: Any) -> Cause:
     if rec.dropped:
         return unknown(f"{sum(rec.dropped.values())} events were dropped after the limit, and {name} may be among them",
                        "Record with a higher limit=, or a shorter part of the program.")
+    begin = next(iter(rec.of("begin")), None)
+    frozen = was_frozen(rec, n, name, None if begin is None else begin.t)
+    if frozen is not None:
+        return frozen
     replaced = was_replaced(rec, n, name, p)
     if replaced is not None:
         return replaced
@@ -145,6 +159,9 @@ def cleared(rec: Recording, n: int, name: str, event: Event, p: Any) -> Cause:
         if event.gradient < 0:
             return Cause("no_gradient_came", f"pass {number} reached {name}, but handed it no gradient (None)",
                          "A custom Function's backward, or a hook, returned None for it: return a gradient.")
+        frozen = was_frozen(rec, n, name, event.t)
+        if frozen is not None:
+            return frozen
         return unknown(f"pass {number} put a gradient into {name}.grad and it was None afterwards",
                        "Look for code that assigns .grad = None in a hook.")
     later = [e for e in rec.of("zero") if e.number > event.number and n in e.tensors and e.to_none]
@@ -155,6 +172,18 @@ def cleared(rec: Recording, n: int, name: str, event: Event, p: Any) -> Cause:
         return Cause("has_grad", f"pass {number} put a gradient there", "Nothing to do.")
     return unknown(f"pass {number} put a gradient into {name}.grad; something after it, which leaves no event, set it to None",
                    "Look for `.grad = None`, or a zero_grad() after the recording.")
+
+
+def was_frozen(rec: Recording, n: int, name: str, until: int | None) -> Cause | None:
+    """The last requires_grad_() before that time switched its gradient off."""
+    last = None
+    for e in rec.of("op"):
+        if e.name == "requires_grad_" and n in e.inputs and (until is None or e.t < until):
+            last = e
+    if last is None or last.flags & WANTS:
+        return None
+    return Cause("frozen", f"requires_grad_(False) froze {name}", "Call requires_grad_(True) on it before the forward pass.",
+                 last.where)
 
 
 def was_replaced(rec: Recording, n: int, name: str, p: Any) -> Cause | None:
