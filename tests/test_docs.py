@@ -15,6 +15,8 @@ from typing import Any
 
 import pytest
 
+import retrograd
+
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [path for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))) if path.exists()]
 BLOCK = re.compile(r"^```python[ ]*(?P<mark>[^\n]*)\n(?P<code>.*?)^```$(?:\n+```text\n(?P<out>.*?)^```$)?", re.S | re.M)
@@ -47,6 +49,43 @@ def test_examples_of_the_page(page: Path, tmp_path: Path, monkeypatch: pytest.Mo
         printed = run("\n" * line + found["code"], str(page), namespace)
         if found["out"] is not None:
             assert printed.rstrip().splitlines() == found["out"].rstrip().splitlines(), f"{page.name}, line {line}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
+def test_links_of_the_page_lead_to_files(page: Path) -> None:
+    links = re.findall(r"\]\((?!https?:|#)([^)#\s]+)(?:#[^)\s]*)?\)", page.read_text(encoding="utf-8"))
+    assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+class WithName(retrograd.Tensor):
+    def name_of(self) -> str:
+        return f"{self.word} {len(self)}"  # type: ignore[attr-defined]
+
+
+def test_general_deviations_are_as_the_page_says() -> None:
+    drawn = [retrograd.manual_seed(3) and retrograd.rand(4).tolist() for _ in range(2)]
+    assert drawn[0] == drawn[1]
+    x = retrograd.arange(24.0).reshape(2, 3, 2, 2)
+    y = x.contiguous(memory_format=retrograd.channels_last)
+    assert y.stride() == (12, 4, 2, 1) and y.is_contiguous() and y.is_contiguous(memory_format=retrograd.channels_last)
+    t = retrograd.ones(2).as_subclass(WithName)
+    t.word = "two:"
+    assert type(t) is WithName and t.name_of() == "two: 2" and type(t + 1) is retrograd.Tensor
+    with pytest.raises(RuntimeError, match="zip format alone"):
+        retrograd.save(x, io.BytesIO(), _use_new_zipfile_serialization=False)
+    with pytest.raises(NotImplementedError):
+        retrograd.autocast("cpu")
+
+
+@pytest.mark.oracle
+def test_general_deviations_are_deviations() -> None:
+    torch = pytest.importorskip("torch")
+    assert torch.manual_seed(3) and retrograd.manual_seed(3) and torch.rand(4).tolist() != retrograd.rand(4).tolist()
+    x = torch.arange(24.0).reshape(2, 3, 2, 2)
+    y = x.contiguous(memory_format=torch.channels_last)
+    assert y.stride() == (12, 1, 6, 3) and not y.is_contiguous() and not x.is_contiguous(memory_format=torch.channels_last)
+    kind = type("Kind", (torch.Tensor,), {})
+    assert type(torch.ones(2).as_subclass(kind) + 1) is kind
 
 
 @pytest.mark.oracle

@@ -24,6 +24,19 @@ NO_FAST_PATH = (
 )
 MISLEADING = "PyTorch's message is misleading; ours names the cause"
 
+# Differences that are no line of a program: the programs print no random values, no formats, no subclasses.
+GENERAL: tuple[str, ...] = (
+    "Random values are others: a seed gives the same values in every run, but not those that PyTorch draws from it; the "
+    "distributions are the same",
+    "Memory formats change nothing: memory_format=torch.channels_last is accepted and elements stay in C order, so "
+    "stride() and what view() can do afterwards differ; is_contiguous() answers for C order whatever the format",
+    "Operations on instances of a subclass of Tensor give plain Tensors, and __torch_function__ is not called; Parameter, "
+    "and attributes and methods of the subclass on the instance itself, work",
+    "torch.save writes, and torch.load reads, the zip format that PyTorch has had since 1.6: no files saved with "
+    "_use_new_zipfile_serialization=False, and no TorchScript",
+    "autocast is there switched off: enabled on the CPU, it raises NotImplementedError",
+)
+
 
 def T(program: str, label: str, torch: str, ours: str, reason: str) -> Deviation:
     """A difference in one line that `_log.T` prints: `[label] torch` becomes `[label] ours`."""
