@@ -12,6 +12,7 @@ import numpy as np
 from .. import _size, dtypes, random
 from .._engine.tensor import TensorBase, bump, wrap
 from .._engine.views import guard
+from .._ops import create
 from .._tensor import Tensor
 from ._args import flag, refused, shape_of, whole
 from ._args import tensor as tensor_arg
@@ -106,9 +107,15 @@ def _like(name: str, make: Any, doc: str) -> Any:
     like.__name__ = like.__qualname__ = name
     like.__doc__ = doc
     return like
-zeros_like = _like("zeros_like", lambda x, d, g: np.zeros_like(x, d), "Zeros of input's shape and dtype.")
-ones_like = _like("ones_like", lambda x, d, g: np.ones_like(x, d), "Ones of input's shape and dtype.")
-empty_like = _like("empty_like", lambda x, d, g: np.empty_like(x, d), "Uninitialised, of input's shape and dtype.")
+def filled(x: Any, value: Any, dtype: Any) -> Any:
+    out = create.dense_like(x, dtype)
+    out[...] = value
+    return out
+
+
+zeros_like = _like("zeros_like", lambda x, d, g: filled(x, 0, d), "Zeros of input's shape and dtype.")
+ones_like = _like("ones_like", lambda x, d, g: filled(x, 1, d), "Ones of input's shape and dtype.")
+empty_like = _like("empty_like", lambda x, d, g: create.dense_like(x, d), "Uninitialised, of input's shape and dtype.")
 rand_like = _like(
     "rand_like", lambda x, d, g: random.uniform(x.shape, d, generator=g), "Uniform in [0, 1), of input's shape and dtype.")
 randn_like = _like(
@@ -137,7 +144,7 @@ def full_like(input: Any, fill_value: Any, *, dtype: Any = None, layout: Any = N
     x = tensor_arg(input, "full_like").array
     want = x.dtype if dtype is None else dtypes.to_numpy(dtype, "full_like")
     dtypes.check_fits(number(fill_value), want, dtypes.of(want).fixed)
-    return leaf(np.full_like(x, convert(np.asarray(number(fill_value)), want), want), requires_grad)
+    return leaf(filled(x, convert(np.asarray(number(fill_value)), want), want), requires_grad)
 
 
 def empty_strided(size: Any, stride: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,

@@ -136,7 +136,12 @@ def normalised(input: Any, weight: Any, bias: Any, running_mean: Any, running_va
     mean_array = None if running_mean is None else running_mean.array
     var_array = None if running_var is None else running_var.array
     if x.array.size == 0:
-        return create.clone(x), np.zeros(channels, x.array.dtype), np.zeros(channels, x.array.dtype)
+        y = create.clone(x)
+        if weight is not None:                  # weight and bias stay in the graph, as in PyTorch
+            y = y * weight[0]
+        if bias is not None:
+            y = y + bias[0]
+        return y, np.zeros(channels, x.array.dtype), np.zeros(channels, x.array.dtype)
     if training and running_mean is not None:
         mean_array, var_array = mean_array.copy(), var_array.copy()     # the node shows what it was given
     y, mean, var, rstd = norm.batch_norm(x, weight, bias, mean_array, var_array, bool(training), eps)

@@ -21,6 +21,8 @@ class ToCopyBackward0(Unary):
 
     def forward(self, x: Array) -> Array:
         self.was = x.dtype
+        if 0 in x.strides and create.repeats(x):
+            x = create.dense_copy(x)
         if x.dtype.kind in "fV" and self.dtype.kind in "iu":
             return truncated(x, self.dtype)
         return x.astype(self.dtype)

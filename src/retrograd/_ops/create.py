@@ -5,7 +5,7 @@ from typing import Any, Final, Optional, final
 
 import numpy
 
-from .._engine.node import Array, Value, ndarray
+from .._engine.node import Array, Shape, Value, ndarray
 from .._engine.op import Binary, Unary, attach
 from .._engine.tensor import TensorBase, shared_version, wrap
 
@@ -20,7 +20,11 @@ class CloneBackward0(Unary):
         self.order = order
 
     def forward(self, x: Array) -> Array:
-        return x.copy(self.order) if type(x) is ndarray else np.array(x)
+        if type(x) is not ndarray:
+            return np.array(x)
+        if self.order == "K" and 0 in x.strides and repeats(x):
+            return dense_copy(x)
+        return x.copy(self.order)
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         return g
@@ -82,6 +86,44 @@ class ZeroBackward0(Unary):
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         return zeros_like(g)
+
+
+def repeats(x: Array) -> bool:
+    """Is an element of x shown several times, as after expand?"""
+    for n, step in zip(x.shape, x.strides):
+        if step == 0 and n > 1:
+            return bool(x.size)
+    return False
+
+
+def dense_like(x: Array, dtype: Any) -> Array:
+    """Uninitialised, of x's shape, its strides in the order of x's but each element once: PyTorch's preserve_format."""
+    sizes: Shape = x.shape
+    strides: Shape = x.strides
+    if not repeats(x):
+        return np.empty_like(x, dtype, subok=False)
+    order = list(range(len(sizes) - 1, -1, -1))         # innermost first; a stride of 0 is in no order with any other
+    for i in range(1, len(sizes)):
+        at = i
+        for j in range(i - 1, -1, -1):
+            inner = strides[order[j]]
+            outer = strides[order[at]]
+            if inner == 0 or outer == 0:
+                continue
+            if inner < outer or (inner == outer and sizes[order[j]] <= sizes[order[at]]):
+                if inner < outer:
+                    break
+                continue
+            order[j], order[at] = order[at], order[j]
+            at = j
+    order.reverse()
+    return np.empty([sizes[d] for d in order], dtype).transpose(np.argsort(order))
+
+
+def dense_copy(x: Array) -> Array:
+    y = dense_like(x, x.dtype)
+    np.copyto(y, x)
+    return y
 
 
 def clone(x: Value) -> Value:

@@ -66,6 +66,12 @@ class MseLossBackward0(Paired):
         return self.each(g) * ((a - b) * -2.0)
 
 
+def bounded(d: Value, bound: Any) -> Value:
+    """d between -bound and bound.  At a bound its derivative is 0, that of clamp 1."""
+    x = reduce.raw(d)
+    return choose.where(np.abs(x) < bound, d, np.sign(x) * x.dtype.type(bound))
+
+
 @final
 class SmoothL1LossBackward0(Paired):
     """|a - b| - beta / 2 from beta on, a parabola below."""
@@ -81,10 +87,10 @@ class SmoothL1LossBackward0(Paired):
         return self.finish(np.where(d < self.beta, d * d * (0.5 / self.beta), d - 0.5 * self.beta), a)
 
     def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
-        return self.each(g) * choose.clamp((a - b) * (1.0 / self.beta), -1.0, 1.0)
+        return self.each(g) * bounded((a - b) * (1.0 / self.beta), 1.0)
 
     def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
-        return -self.each(g) * choose.clamp((a - b) * (1.0 / self.beta), -1.0, 1.0)
+        return -self.each(g) * bounded((a - b) * (1.0 / self.beta), 1.0)
 
 
 @final
@@ -102,10 +108,10 @@ class HuberLossBackward0(Paired):
         return self.finish(np.where(d <= self.delta, d * d * 0.5, (d - 0.5 * self.delta) * self.delta), a)
 
     def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
-        return self.each(g) * choose.clamp(a - b, -self.delta, self.delta)
+        return self.each(g) * bounded(a - b, self.delta)
 
     def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
-        return -self.each(g) * choose.clamp(a - b, -self.delta, self.delta)
+        return -self.each(g) * bounded(a - b, self.delta)
 
 
 @final

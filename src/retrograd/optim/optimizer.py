@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from .._engine.modes import hush, unhush
+from .._engine.promote import check_broadcast
 from .._engine.tensor import TensorBase, bump, wrap
 from .._typename import typename
 from ..autograd.grad_mode import enable_grad
@@ -392,6 +393,11 @@ def count(state: Options) -> float:
 def descent(p: Any, maximize: bool, weight_decay: float) -> Any:
     """The array to go down along: the gradient or its negative, plus weight_decay * p.  Not to be written to."""
     g = p.grad.array
+    if g.shape != p.array.shape:                # p.data was replaced by something else
+        check_broadcast(p.array, g)
+        both = list(np.broadcast_shapes(p.array.shape, g.shape))
+        if both != list(p.array.shape):
+            raise RuntimeError(f"output with shape {list(p.array.shape)} doesn't match the broadcast shape {both}")
     if maximize:
         g = np.negative(g)
     if weight_decay != 0:
