@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import ast
+import textwrap
 from typing import Any
 
 import pytest
 from test_recorder import both
 
 from retrograd.microscope import explain, load, record
+from retrograd.microscope.explain import rules_of, sources
 
 
 def found(rec: Any) -> list[tuple[str, str, str, str]]:
@@ -186,3 +189,26 @@ def test_a_dead_branch_beside_a_living_one_is_trouble(torch: Any) -> None:
         (x + torch.relu(dead(x))).sum().backward()
     assert first.weight.grad.abs().sum().item() > 0 and not dead.weight.grad.any()
     assert [f.kind for f in rec.trouble()] == ["zero"]
+
+
+@both
+def test_a_rule_is_shown_without_its_short_cuts(torch: Any) -> None:
+    """cross_entropy's derivative has a kernel of its own; what is shown is the formula."""
+    x = torch.randn(4, 3, requires_grad=True)
+    with record(engine=torch.__name__) as rec:
+        loss = torch.nn.functional.cross_entropy(x, torch.tensor([0, 2, 1, 1]))
+    said = str(rec.explain(loss))
+    assert "quick" not in said and "TensorBase" not in said
+    assert "return place(g * scale, self.where, self.was)" in said
+    x = loss.grad_fn.next_functions[0][0]
+    assert "gradient of x: g - pointwise.exp(y) * total(g, self.dim)" in str(explain(x))
+
+
+def test_every_rule_is_readable() -> None:
+    count = 0
+    for name in sources():
+        for of, text in rules_of(name):
+            count += 1
+            ast.parse("def rule():\n" + textwrap.indent(text, "    ") if text.startswith("\n") else text)
+            assert text.strip() and "quick" not in text and "TensorBase" not in text, (name, of, text)
+    assert count > 300

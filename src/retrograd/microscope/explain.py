@@ -295,10 +295,71 @@ def rules_of(name: str) -> list[tuple[str, str]]:
             continue
         for item in cls.body:
             if isinstance(item, ast.FunctionDef) and item.name in RULES and item.name not in found:
-                body = [s for s in item.body if not (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))]
+                body = [s for s in plainly(item) if not (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))]
                 if len(body) == 1 and isinstance(body[0], ast.Return) and body[0].value is not None:
                     found[item.name] = ast.unparse(body[0].value)
                 else:
                     found[item.name] = "\n" + "\n".join(ast.unparse(s) for s in body)
         wanted.extend(b.id for b in cls.bases if isinstance(b, ast.Name))
     return [(RULES[rule], text) for rule, text in found.items()]
+
+
+def plainly(rule: ast.FunctionDef) -> list[ast.stmt]:
+    """The body of a rule without its short cuts: compiled kernels, and the node made for the derivative's derivative."""
+    body = [s for s in ast.fix_missing_locations(_Plainly().visit(rule)).body if not isinstance(s, ast.Pass)]
+    end = next((i for i, s in enumerate(body) if isinstance(s, ast.Return)), len(body))
+    return body[:end + 1]
+
+
+class _Plainly(ast.NodeTransformer):
+    """Takes `quick_sum(...)` as None or False, and `isinstance(g, TensorBase)` as False."""
+
+    def visit_Assign(self, s: ast.Assign) -> Any:
+        return None if of_kernel(s) else self.generic_visit(s)
+
+    def visit_If(self, s: ast.If) -> Any:
+        if of_kernel(s.body[0]) and not s.orelse:       # all of it is about what the kernel left undone
+            return None
+        taken = known(s.test)
+        if taken is None:
+            self.generic_visit(s)
+            s.body = s.body or [ast.Pass()]
+            return s
+        return [t for t in map(self.visit, s.body if taken else s.orelse) if t is not None]
+
+    def visit_IfExp(self, x: ast.IfExp) -> Any:
+        taken = known(x.test)
+        return self.generic_visit(x) if taken is None else self.visit(x.body if taken else x.orelse)
+
+    def visit_BoolOp(self, x: ast.BoolOp) -> Any:
+        left = [v for v in x.values if known(v) is None]
+        if not left:
+            return x
+        x.values = left
+        return self.generic_visit(x if len(left) > 1 else left[0])
+
+
+def of_kernel(s: ast.stmt) -> bool:
+    """quick = quick_sum(...)"""
+    return isinstance(s, ast.Assign) and is_call(s.value, "quick_")
+
+
+def is_call(x: ast.expr, start: str) -> bool:
+    return isinstance(x, ast.Call) and isinstance(x.func, ast.Name) and x.func.id.startswith(start)
+
+
+def known(test: ast.expr) -> bool | None:
+    """What a test comes to when nothing is quick and nothing is a Tensor; None when that does not decide it."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        inner = known(test.operand)
+        return None if inner is None else not inner
+    if isinstance(test, ast.BoolOp):
+        parts = [known(v) for v in test.values]
+        decides = isinstance(test.op, ast.Or)           # the value that one part settles the whole with
+        if decides in parts:
+            return decides
+        return None if None in parts else not decides
+    text = ast.unparse(test)
+    if text in ("quick is None", "quick is not None"):
+        return text == "quick is None"
+    return False if is_call(test, "quick_") or re.fullmatch(r"isinstance\(\w+, TensorBase\)", text) else None
