@@ -78,3 +78,13 @@ def test_names_are_functions_whatever_was_imported_first(first: str) -> None:
     program = f"{first}\nfrom retrograd import microscope as m\nprint(type(m.lint).__name__, type(m.explain).__name__)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
     assert done.stdout.split() == ["function", "function"], done.stderr
+
+
+@both
+def test_a_parameter_without_a_gradient_has_a_place(torch: Any) -> None:
+    """Also one that no line is to blame for: its module was never called."""
+    m = torch.nn.ModuleDict({"used": torch.nn.Linear(3, 2), "idle": torch.nn.Linear(3, 2)})
+    with record(m) as rec:
+        m["used"](torch.ones(1, 3)).sum().backward()
+    found = [p for p in lint_recording(rec) if p.rule == "RG302"]
+    assert len(found) == 2 and all(p.file == __file__ and p.line > 0 for p in found), found

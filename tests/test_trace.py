@@ -100,9 +100,34 @@ def test_lint_command(tmp_path: Path, capsys: Any) -> None:
     assert "RG311" in capsys.readouterr().out
 
 
+def test_lint_run_names_places_in_one_way(tmp_path: Path) -> None:
+    (tmp_path / "helper.py").write_text("def late(layer):\n    layer.register_full_backward_hook(lambda m, gi, go: None)\n")
+    (tmp_path / "x.py").write_text(
+        "import torch\nimport helper\nlayer = torch.nn.Linear(3, 2)\nother = torch.nn.Linear(3, 2)\nhelper.late(other)\n"
+        "y = layer.forward(torch.ones(1, 3))\ny.sum().backward()\n")
+    done = run("lint", "--run", "--json", "x.py", cwd=tmp_path)
+    assert done.returncode == 1, done.stderr
+    found = json.loads(done.stdout)
+    assert {"RG101", "RG301", "RG302"} <= {p["rule"] for p in found}
+    assert {p["file"] for p in found} == {"x.py", "helper.py"} and all(p["line"] > 0 for p in found), found
+    absolute = json.loads(run("lint", "--run", "--json", tmp_path / "x.py", cwd=tmp_path).stdout)
+    assert {p["file"] for p in absolute if p["line"] == 6} == {str(tmp_path / "x.py")}
+
+
+@pytest.mark.parametrize("torch", ENGINES, ids=lambda e: e.__name__)
+def test_a_page_that_cannot_be_written_is_named(torch: Any, tmp_path: Path) -> None:
+    path = str(tmp_path / "absent" / "x.html")
+    for write in (step(torch).to_html, step(torch).to_dot, step(torch).to_chrome, step(torch).save):
+        with pytest.raises(FileNotFoundError) as caught:
+            write(path)
+        assert caught.value.filename == path and ".tmp" not in str(caught.value)
+
+
 @pytest.mark.parametrize("arguments, says", [
     (["trace", "absent.py"], "there is no script 'absent.py'"),
     (["trace", "-o", "no/such/x.trace", "net.py"], "there is no folder 'no/such'"),
+    (["trace", "-o", "run.foo", "net.py"], "-o run.foo: the ending says what is written: .html, .json, .dot or .trace"),
+    (["view", "-o", "run", "net.py"], "-o run: the ending says what is written"),
     (["trace", "--limit", "0", "net.py"], "--limit must be at least 1"),
     (["trace", "."], "is a directory"),
     (["view", "absent.trace"], "No such file"),

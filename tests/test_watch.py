@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import warnings
 from typing import Any
 
 import numpy as np
@@ -209,3 +210,21 @@ def test_diff_of_two_recordings(torch: Any, tmp_path: Any) -> None:
     hooked = plain.diff(run(True, 1.0))
     assert list(hooked.gradients) == ["0.bias"] and hooked.first == "0.bias" and "fired 0 and 1 times" in str(hooked)
     assert plain.diff(run(False, 1.5)).first == "2, call 1"
+
+
+@both
+def test_a_block_without_a_step_says_so(torch: Any) -> None:
+    m = model(torch)
+    with pytest.warns(UserWarning, match="nothing was recorded: no optimizer .* made a step"), watch(m) as w:
+        m(torch.ones(2, 3)).sum().backward()
+        with torch.no_grad():
+            for p in m.parameters():
+                p -= 0.1 * p.grad
+    assert not w.rows and "w.step()" in str(w)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with watch(m) as w:
+            w.step()
+        assert w.rows and "nothing was recorded" not in str(w)
+        with pytest.raises(ZeroDivisionError), watch(m):            # an error of its own says enough
+            raise ZeroDivisionError

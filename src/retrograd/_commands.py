@@ -5,6 +5,7 @@ import importlib.util
 import json
 import os
 import sys
+from dataclasses import replace
 from typing import Any
 
 from .microscope.lint import NAMES, lint_recording
@@ -65,6 +66,15 @@ def recorded(script: str, arguments: list[str], torch: bool, **options: Any) -> 
     return rec, status
 
 
+ENDINGS = (".html", ".htm", ".json", ".dot", ".trace")
+
+
+def known_ending(path: str | None) -> None:
+    """Refuse a name that does not say the format."""
+    if path is not None and os.path.splitext(path)[1] not in ENDINGS:
+        raise Refused(f"-o {path}: the ending says what is written: .html, .json, .dot or .trace")
+
+
 def write(rec: Recording, path: str) -> str:
     """Write a recording in the format that the name asks for -> what was written."""
     ending = os.path.splitext(path)[1]
@@ -85,6 +95,7 @@ def write(rec: Recording, path: str) -> str:
 def trace(found: Any) -> int:
     if found.limit < 1:
         raise Refused(f"--limit must be at least 1, not {found.limit}")
+    known_ending(found.output)
     folder = os.path.dirname(found.output or "") or "."
     if not os.path.isdir(folder):
         raise Refused(f"there is no folder '{folder}' to write into")
@@ -146,8 +157,14 @@ def lint(found: Any) -> int:
     if found.run:
         if len(found.files) > 1:
             raise Refused("lint --run: one file at a time")
+        start = os.getcwd()
+        given = {os.path.realpath(found.files[0]): found.files[0]}
         rec, status = recorded(found.files[0], [], found.torch)
-        problems.extend(lint_recording(rec))
+        for p in lint_recording(rec):                   # the script named as it was given, what lies below us relatively
+            file = given.get(os.path.realpath(os.path.join(start, p.file)), p.file)
+            if file == p.file and os.path.isabs(file) and file.startswith(os.path.join(start, "")):
+                file = os.path.relpath(file, start)
+            problems.append(replace(p, file=file))
         if status:
             say(f"the script ended with status {status}")
     problems = sorted(set(problems))
@@ -162,6 +179,7 @@ def lint(found: Any) -> int:
 
 @guarded
 def view(found: Any) -> int:
+    known_ending(found.output)
     rec = load(found.file)
     show(rec)
     output = found.output

@@ -38,8 +38,9 @@ def microscope(commands: Any) -> None:
                     "something, which never fired and why, which parameters have no gradient and why, norms by layer, and "
                     "where NaN and the like begin.  Exit status: the script's.",
         epilog="examples: retrograd trace train.py   retrograd trace -o step.html --torch train.py --epochs 1")
-    trace.add_argument("-o", "--output", metavar="FILE", help="also write FILE: .html a page, .json for Perfetto and "
-                       "chrome://tracing, .dot for Graphviz, .trace the recording itself (default: trace.html)")
+    trace.add_argument("-o", "--output", metavar="FILE", help="write FILE, by its ending: .html a page, .json for Perfetto "
+                       "and chrome://tracing, .dot for Graphviz, .trace the recording itself (default: the page, as "
+                       "trace.html in the current folder)")
     trace.add_argument("--torch", **torch)
     trace.add_argument("--values", action="store_true", help="keep the gradients that reach parameters: ledgers get numbers")
     trace.add_argument("--limit", type=int, default=500_000, metavar="N", help="keep N events (default 500000)")

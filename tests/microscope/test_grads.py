@@ -451,3 +451,12 @@ def test_layers_of_one_input_share_a_as_long_as_they_do(torch: Any) -> None:
                 want[name] = one if not step else tuple(o * (1 - share) + n * share for o, n in zip(want[name], one))
     for name in want:
         assert near(kfac.factors[name][0], want[name][0]) and near(kfac.factors[name][1], want[name][1])
+
+
+def test_an_unknown_name_is_answered_with_the_names(torch: Any) -> None:
+    model = model_of(torch)
+    grads = captured(torch, model, torch.randn(6, 4)).grads()
+    for found in (grads.per_sample(), grads.weight_grad(), grads.clip(1.0), grads.weighted(torch.ones(6))):
+        assert set(found) == set(grads.names) and found.get("nope") is None and "nope" not in found
+        with pytest.raises(KeyError, match="no parameter 'nope'; there are 0.weight, 0.bias, 1.weight"):
+            found["nope"]

@@ -209,7 +209,7 @@ def write_beside(path: str, write: Callable[[Any], None]) -> None:
 
     Links are followed; what is no regular file (/dev/null, a pipe) is written to directly.
     """
-    path = os.path.realpath(path)
+    given, path = path, os.path.realpath(path)
     mode = None
     with suppress(FileNotFoundError):
         known = os.stat(path)
@@ -227,9 +227,12 @@ def write_beside(path: str, write: Callable[[Any], None]) -> None:
             file.flush()
             os.fsync(file.fileno())
         os.replace(beside, path)
-    except BaseException:
+    except BaseException as error:
         with suppress(OSError):
             os.unlink(beside)
+        if isinstance(error, OSError) and error.filename == beside:
+            error.filename = given                      # the name the caller knows
+            error.filename2 = None
         raise
 
 

@@ -12,6 +12,13 @@ from .runs import Run
 from .terms import Outer, Term, sum_of
 
 
+class ByName(dict[str, Any]):
+    """What parameters have, by their names; KeyError with the names for another one."""
+
+    def __missing__(self, name: Any) -> Any:
+        raise KeyError(f"no parameter {name!r}; there are {', '.join(self) or 'none'}")
+
+
 class Grads:
     """Lazy: nothing is computed until a method is called.  Made by Capture.grads()."""
 
@@ -85,8 +92,8 @@ class Grads:
             raise ValueError(f"weight_grad: reduction is 'sum' or 'mean', got {reduction!r}")
         with self.torch.no_grad():
             share = 1 / len(self) if reduction == "mean" else 1.0
-            return {name: sum_of([scaled(t.total(), f * share) for t, f, _ in self._each(name) if t is not None])
-                    for name in self.names}
+            return ByName({name: sum_of([scaled(t.total(), f * share) for t, f, _ in self._each(name) if t is not None])
+                           for name in self.names})
 
     def clip(self, max_norm: float) -> dict[str, Any]:
         """{name: (*shape)}: every sample's gradient scaled to at most max_norm over all weights, then summed.
@@ -108,8 +115,8 @@ class Grads:
             raise ValueError(f"weighted: expected weights of shape ({len(self)},), got {tuple(weights.shape)}")
         with self.torch.no_grad():
             pieces = weights.split(self._sizes)
-            return {name: sum_of([scaled(t.total(w), f) for (t, f, _), w in zip(self._each(name), pieces)
-                                  if t is not None]) for name in self.names}
+            return ByName({name: sum_of([scaled(t.total(w), f) for (t, f, _), w in zip(self._each(name), pieces)
+                                         if t is not None]) for name in self.names})
 
     # Every sample
 
@@ -117,13 +124,13 @@ class Grads:
         """{name: (N, *shape)}.  As much memory as N models: norms(), dots() and clip() do without."""
         self._samples("per_sample")
         with self.torch.no_grad():
-            return {name: self._stacked(name, lambda t: t.per_sample()) for name in self.names}
+            return ByName({name: self._stacked(name, lambda t: t.per_sample()) for name in self.names})
 
     def per_token(self) -> dict[str, Any]:
         """{name: (N, T, *shape)} for weights whose layers see tokens; T counts all calls of the layer."""
         self._samples("per_token")
         with self.torch.no_grad():
-            return {name: self._stacked(name, lambda t: t.per_token()) for name in self.names}
+            return ByName({name: self._stacked(name, lambda t: t.per_token()) for name in self.names})
 
     def _stacked(self, name: str, ask: Any) -> Any:
         T = self.torch

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 from ._hooked import Hooked
@@ -13,7 +14,7 @@ from ._sites import Sites, name_of
 from .lint_static import ARITY, Problem
 from .recorder import engine_of_module
 from .recording import INPLACE, WANTED, Recording
-from .why import CONTAINERS, hook_of, why_none
+from .why import CONTAINERS, hook_of, module_of, why_none
 
 TABLES = {
     "_forward_pre_hooks": "register_forward_pre_hook", "_forward_hooks": "register_forward_hook",
@@ -222,9 +223,18 @@ class Recorded:
                 continue
             cause = why_none(name, rec)
             if cause.code not in ("has_grad", "frozen"):
-                yield Problem((cause.where or "<unknown>:0").rpartition(":")[0],
-                              int((cause.where or ":0").rpartition(":")[2]), "RG302",
+                where = cause.where or self.near(n) or "<unknown>:0"
+                yield Problem(where.rpartition(":")[0], int(where.rpartition(":")[2]), "RG302",
                               f"{name} got no gradient: {cause.text}", cause.way_out)
+
+    def near(self, n: int) -> str | None:
+        """The line that read parameter n first, called its module first, or else called backward() first."""
+        from .graph_of import links
+        rec = self.rec
+        uses = (rec.events[i] for i in links(rec).uses.get(n, ()))
+        owner = module_of(rec, n)
+        calls = (e for e in rec.of("enter") if e.module == owner)
+        return next((e.where for e in chain(uses, calls, rec.of("begin")) if e.where), None)
 
     def calls(self) -> Iterator[Problem]:
         rec = self.rec

@@ -230,7 +230,7 @@ class Recording:
         return str(self.header.get("engine", ""))
 
     def of(self, *kinds: str) -> Iterator[Event]:
-        """The events of these kinds."""
+        """The events of these kinds, in order: an iterator, for one loop; list(rec.of("hook")) has a length."""
         for kind in kinds:
             if kind not in FIELDS:
                 raise ValueError(f"Recording.of: no events of kind {kind!r}; the kinds are {', '.join(FIELDS)}")

@@ -6,6 +6,7 @@ device the numbers of a step are fetched together, once.
 from __future__ import annotations
 
 import csv
+import warnings
 from collections import deque
 from collections.abc import Iterator
 from math import sqrt
@@ -22,6 +23,8 @@ COLUMNS = ("step", "name", "grad_norm", "weight_norm", "update_norm", "ratio", "
 BOUNDED = {"Tanh": (-1.0, 1.0), "Sigmoid": (0.0, 1.0), "Hardtanh": (-1.0, 1.0), "Hardsigmoid": (0.0, 1.0),
            "Softsign": (-1.0, 1.0)}
 RECTIFIERS = {"ReLU", "ReLU6", "Threshold", "Hardshrink", "Softshrink"}
+NOTHING = ("nothing was recorded: no optimizer that has the model's parameters made a step; after an update made by hand "
+           "call w.step()")
 NEAR = 0.02             # of the range: so close to a bound counts as saturated
 
 
@@ -104,6 +107,8 @@ class Watch:
 
     def __exit__(self, *args: object) -> None:
         self.pause()
+        if not self.rows and args[0] is None:
+            warnings.warn(f"watch: {NOTHING}", UserWarning, stacklevel=2)
 
     def __del__(self) -> None:
         try:
@@ -247,7 +252,7 @@ class Watch:
         rows = [[shown(row[c]) for c in COLUMNS[1:]] for row in self.last()]
         widths = [max(len(r[i]) for r in [list(COLUMNS[1:]), *rows]) for i in range(len(COLUMNS) - 1)]
         lines = ["  ".join(c.ljust(w) for c, w in zip(r, widths)).rstrip() for r in [list(COLUMNS[1:]), *rows]]
-        return "\n".join([*lines, *self.problems()])
+        return "\n".join([*lines, *self.problems(), *([] if self.rows else [NOTHING])])
 
     def plot(self, axes: Any = None, column: str = "grad_norm") -> Any:
         """Lines over steps, one a name, with a logarithmic axis; -> matplotlib axes.
