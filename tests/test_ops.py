@@ -581,18 +581,6 @@ def first_sentence(e: Exception) -> str:
 @pytest.mark.oracle
 @pytest.mark.parametrize(("op", "kind"), COMPARED, ids=str)
 def test_as_pytorch(op: Op, kind: str, pytorch: Any) -> None:
-    as_pytorch(op, kind, pytorch)
-
-
-@pytest.mark.oracle
-@pytest.mark.parametrize("name", ACCIDENTS)
-def test_accidents_at_special_values_are_still_there(name: str, pytorch: Any) -> None:
-    (op,) = [op for op in HERE if op.name == name]
-    with pytest.raises(AssertionError):
-        as_pytorch(op, "special", pytorch)
-
-
-def as_pytorch(op: Op, kind: str, pytorch: Any) -> None:
     for dtype in op.dtypes:
         if dtype.name not in ORACLE_DTYPES or (kind == "special" and (op.checks or not opdb.is_float(dtype))):
             continue

@@ -557,6 +557,8 @@ def select(x: Value, dim: int, at: int, place: int = -1) -> Value:
     if at >= n or at < -n:
         raise IndexError(
             f"index {at} is out of bounds for dimension {dim if place < 0 else place} with size {n}")
+    if dim == 0 and isinstance(x, TensorBase) and not recording(x):
+        return shown(x, x.array[at, ...])       # no node to make
     return SelectBackward0(dim, at + n if at < 0 else at).run(x)
 
 

@@ -7,7 +7,7 @@ import numpy
 
 from .. import _kernels
 from .._engine.node import Array, Shape, Value, ndarray
-from .._engine.op import Unary, View
+from .._engine.op import Unary, View, recording, shown
 from .._engine.tensor import TensorBase
 from .._engine.views import AsStridedBackward0, Region
 
@@ -543,6 +543,8 @@ def view(x: TensorBase, sizes: Any) -> Optional[TensorBase]:
     y: Array = None if view_kernel is None else view_kernel(x.array, sizes)
     if y is None:
         return None
+    if not recording(x):
+        return shown(x, y)
     op = ViewBackward0(())
     op.was = x.array.shape
     return op.show(x, y)
