@@ -7,7 +7,7 @@ import functools
 from typing import Any
 
 from .._engine.tensor import TensorBase
-from .._ops import linalg, shape
+from .._ops import diagonals, linalg, shape
 from .._ops import reduce as sums
 from .._ops.linalg import count, fold
 from ._args import dim_of, finish
@@ -178,7 +178,7 @@ def without_repeats(x: Any, names: list[str], operand: int) -> Any:
                 raise RuntimeError(
                     f"einsum(): subscript {name} is repeated for operand {operand} but the sizes don't match, "
                     f"{x.array.shape[other]} != {x.array.shape[at]}")
-            x = shape.diagonal(x, 0, at, other)
+            x = diagonals.diagonal(x, 0, at, other)
             order = list(range(x.ndim - 1))
             order.insert(at, x.ndim - 1)
             x = shape.permute(x, tuple(order))

@@ -10,7 +10,7 @@ from .._engine import names
 from .._engine.modes import grad_on
 from .._engine.op import watch
 from .._engine.tensor import TensorBase, bump, wants_grad, wrap
-from .._ops import create, embed, index, linalg, number, shape
+from .._ops import create, embed, indexed, linalg, number, shape
 from ._args import tensor
 
 __all__ = ["embedding", "embedding_bag", "embedding_renorm_"]
@@ -169,7 +169,7 @@ def embedding_bag(
         at, bag = at[good], bag[good]
         sizes = np.bincount(bag, minlength=len(sizes))
         if kept is not None:
-            kept = index.index(kept, (np.flatnonzero(good),))
+            kept = indexed.index(kept, (np.flatnonzero(good),))
     factor = 1.0 / np.bincount(at, minlength=rows)[at] if scale_grad_by_freq else None
     op = embed.EmbeddingBagBackward0(at, bag, sizes, MODES[mode], factor)
     watch(op, shape.flat(x) if x.array.ndim > 1 else x)

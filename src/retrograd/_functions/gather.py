@@ -14,7 +14,7 @@ from .._engine.op import recording, watch
 from .._engine.tensor import TensorBase, wrap
 from .._ops import gather as ops
 from .._ops import index as language
-from .._ops import shape
+from .._ops import indexed, shape
 from ._args import dim_of, finish, separate, tensor
 from .reduce import aliased, scalar_name
 from .shape import reshaped
@@ -437,7 +437,7 @@ def put_index(x: TensorBase, indices: Any, values: Any, accumulate: bool) -> Any
             raise TypeError(f"expected Tensor as element {n} in argument 0, but got {dtypes.typename(i)}")
     where = tuple(i.array for i in indices)
     language.check_bounds(where, x.array.shape)
-    op = language.IndexPutBackward0(where, bool(accumulate))
+    op = indexed.IndexPutBackward0(where, bool(accumulate))
     if not accumulate or recording(values):
         language.watch_all(op, indices)
     return op

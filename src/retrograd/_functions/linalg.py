@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._engine.tensor import TensorBase, wrap
-from .._ops import choose, create, decomp, extremes, index, linalg, shape
+from .._ops import choose, create, decomp, diagonals, extremes, index, linalg, shape
 from .._ops import reduce as sums
 from .._ops.linalg import count, fold
 from ._args import dim_of, finish
@@ -33,7 +33,7 @@ def diagonal(A: Any, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
     x = check(A, "linalg_diagonal", "A")
     if x.ndim and dim_of(dim1, x.ndim) == dim_of(dim2, x.ndim):
         raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
-    return shape.diagonal(x, offset, dim_of(dim1, x.ndim), dim_of(dim2, x.ndim))
+    return diagonals.diagonal(x, offset, dim_of(dim1, x.ndim), dim_of(dim2, x.ndim))
 
 
 def norm(A: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *, out: Any = None, dtype: Any = None) -> Any:

@@ -8,7 +8,7 @@ import numpy as np
 from .._engine import names
 from .._engine.modes import grad_on
 from .._engine.tensor import bump, wants_grad, wrap
-from .._ops import arith, cast, create, norm, number, pad, pointwise, shape, step
+from .._ops import arith, cast, create, moves, norm, number, pad, pointwise, shape, step
 from .._ops import reduce as sums
 from .._ops.linalg import count, fold
 from ._args import finish, tensor
@@ -237,7 +237,7 @@ def instance_norm(
         raise RuntimeError("Expected running_mean and running_var to be defined when use_input_stats is false")
     n, c = x.array.shape[:2]
     flat = fold(x, (1, n * c) + tuple(x.array.shape[2:]))
-    repeated = [None if p is None else shape.repeat(p, (n,)) for p in (weight, bias)]
+    repeated = [None if p is None else moves.repeat(p, (n,)) for p in (weight, bias)]
     stats = [None if p is None else wrap(np.tile(p.array, n)) for p in (running_mean, running_var)]
     y = normalised(flat, repeated[0], repeated[1], stats[0], stats[1], use_input_stats, momentum, eps)[0]
     for p, now in zip((running_mean, running_var), stats, strict=True):

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from .._engine.tensor import TensorBase, wrap
-from .._ops import index
+from .._ops import index, slices
 from .._ops import pad as pads
 from ._args import tensor
 
@@ -151,4 +151,4 @@ def circular(x: Any, pairs: Any) -> Any:
 
 def cut(x: TensorBase, dim: int, start: int, end: int) -> Any:
     """x[start:end] along a dim; x itself when that is all of it, as PyTorch's slice of a whole dim does."""
-    return index.SliceBackward0(dim, start, end, 1).run(x)
+    return slices.SliceBackward0(dim, start, end, 1).run(x)

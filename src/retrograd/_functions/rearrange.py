@@ -9,8 +9,7 @@ import numpy as np
 
 from .. import dtypes
 from .._engine.tensor import TensorBase, wrap
-from .._ops import create, gather
-from .._ops import index as indexing
+from .._ops import create, diagonals, gather, moves, slices
 from .._ops import shape as ops
 from ._args import dim_of, dims_of, finish, shape_of, tensor
 from .shape import detach, diagonal, diagonal_dims, flatten, narrow, reshaped, select, sizes_arg
@@ -38,7 +37,7 @@ def select_scatter(input: Any, src: Any, dim: int, index: int) -> Any:
     """A copy with src in the place of select(dim, index)."""
     x, b = tensor(input, "select_scatter"), tensor(src, "select_scatter", "src", 2)
     same_as(select(detach(x), dim, index), b)
-    return indexing.SelectScatterBackward0(dim_of(dim, x.array.ndim), int(index)).run(x, b)
+    return slices.SelectScatterBackward0(dim_of(dim, x.array.ndim), int(index)).run(x, b)
 
 
 def slice_scatter(input: Any, src: Any, dim: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Any:
@@ -47,7 +46,7 @@ def slice_scatter(input: Any, src: Any, dim: int = 0, start: Any = None, end: An
     at = dim_of(dim, x.array.ndim)
     if step <= 0:
         raise RuntimeError("slice step must be positive")
-    op = indexing.SliceScatterBackward0(at, start, end, step)
+    op = slices.SliceScatterBackward0(at, start, end, step)
     same_as(wrap(op.place(x.array)), b)
     return op.run(x, b)
 
@@ -57,7 +56,7 @@ def diagonal_scatter(input: Any, src: Any, offset: int = 0, dim1: int = 0, dim2:
     x, b = tensor(input, "diagonal_scatter"), tensor(src, "diagonal_scatter", "src", 2)
     same_as(diagonal(detach(x), offset, dim1, dim2), b)
     at1, at2 = diagonal_dims(dim1, dim2, x.array.ndim)
-    return indexing.DiagonalScatterBackward0(offset, at1, at2).run(x, b)
+    return slices.DiagonalScatterBackward0(offset, at1, at2).run(x, b)
 
 
 def narrow_copy(input: Any, dim: int, start: int, length: int, *, out: Any = None) -> Any:
@@ -70,17 +69,17 @@ def narrow_copy(input: Any, dim: int, start: int, length: int, *, out: Any = Non
         raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({x.size(at)}).")
     narrow(detach(x), dim, start, length)               # its checks
     first = start + x.array.shape[at] if start < 0 else start
-    return finish(indexing.NarrowCopyBackward0(at, first, length).run(x), out, "narrow_copy", x)
+    return finish(slices.NarrowCopyBackward0(at, first, length).run(x), out, "narrow_copy", x)
 
 
 def diag(input: Any, diagonal: int = 0, *, out: Any = None) -> Any:
     """Of a matrix its diagonal (a copy), of a vector the matrix with that diagonal."""
     x = tensor(input, "diag")
     if x.array.ndim == 1:
-        return finish(ops.diag_embed(x, diagonal, 0, 1), out, "diag", x)
+        return finish(diagonals.diag_embed(x, diagonal, 0, 1), out, "diag", x)
     if x.array.ndim != 2:
         raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {x.array.ndim}D")
-    return finish(ops.diagonal_copy(x, diagonal, 0, 1), out, "diag", x)
+    return finish(diagonals.diagonal_copy(x, diagonal, 0, 1), out, "diag", x)
 
 
 def diagflat(input: Any, offset: int = 0) -> Any:
@@ -92,7 +91,7 @@ def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> A
     """Matrices, in dims dim1 and dim2 of the result, with the last dim of the input on their diagonals."""
     x = tensor(input, "diag_embed")
     a, b = diagonal_dims(dim1, dim2, x.array.ndim + 1)
-    return ops.diag_embed(x, offset, a, b)
+    return diagonals.diag_embed(x, offset, a, b)
 
 
 def trace(input: Any) -> Any:
@@ -100,7 +99,7 @@ def trace(input: Any) -> Any:
     x = tensor(input, "trace")
     if x.array.ndim != 2:
         raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {x.array.ndim}")
-    return ops.trace(x)
+    return diagonals.trace(x)
 
 
 def repeat(input: Any, *repeats: Any) -> Any:
@@ -115,7 +114,7 @@ def repeat(input: Any, *repeats: Any) -> Any:
     if any(n < 0 for n in full):
         raise RuntimeError(
             f"Trying to create tensor with negative dimension {next(n for n in full if n < 0)}: {full}")
-    return ops.repeat(x, times)
+    return moves.repeat(x, times)
 
 
 def tile(input: Any, *dims: Any) -> Any:
@@ -179,7 +178,7 @@ def roll(input: Any, shifts: Any, dims: Any = ()) -> Any:
     if along and not x.array.ndim:
         raise IndexError(f"Dimension specified as {along[0]} but tensor has no dimensions")
     found = tuple(dim_of(d, x.array.ndim) for d in along)
-    return ops.roll(x, by, found if x.array.ndim else ())
+    return moves.roll(x, by, found if x.array.ndim else ())
 
 
 def flip(input: Any, *dims: Any, **named: Any) -> Any:
@@ -190,7 +189,7 @@ def flip(input: Any, *dims: Any, **named: Any) -> Any:
     if not dims:
         raise TypeError('flip() missing 1 required positional arguments: "dims"')
     along = shape_of(dims)
-    return ops.flip(x, dims_of(along, x.array.ndim) if along else ())
+    return moves.flip(x, dims_of(along, x.array.ndim) if along else ())
 
 
 def fliplr(input: Any) -> Any:
@@ -198,7 +197,7 @@ def fliplr(input: Any) -> Any:
     x = tensor(input, "fliplr")
     if x.array.ndim < 2:
         raise RuntimeError("Input must be >= 2-d.")
-    return ops.flip(x, (1,))
+    return moves.flip(x, (1,))
 
 
 def flipud(input: Any) -> Any:
@@ -206,7 +205,7 @@ def flipud(input: Any) -> Any:
     x = tensor(input, "flipud")
     if x.array.ndim < 1:
         raise RuntimeError("Input must be >= 1-d.")
-    return ops.flip(x, (0,))
+    return moves.flip(x, (0,))
 
 
 def rot90(input: Any, k: int = 1, dims: Any = (0, 1)) -> Any:
@@ -220,7 +219,7 @@ def rot90(input: Any, k: int = 1, dims: Any = (0, 1)) -> Any:
     a, b = dims
     if a == b or abs(a - b) == n:
         raise RuntimeError(f"expected rotation dims to be different, but got dim0 = {a} and dim1 = {b}")
-    return ops.rot90(x, k, (dim_of(a, n), dim_of(b, n)))
+    return moves.rot90(x, k, (dim_of(a, n), dim_of(b, n)))
 
 
 def triangle(name: str, op: Callable[[Any, int], Any], doc: str) -> Callable[..., Any]:
@@ -237,7 +236,7 @@ def triangle(name: str, op: Callable[[Any, int], Any], doc: str) -> Callable[...
     f.__name__ = f.__qualname__ = name
     f.__doc__ = doc
     return f
-tril = triangle("tril", ops.tril, "The matrices with zeros above the diagonal (or the one `diagonal` above it).")
-triu = triangle("triu", ops.triu, "The matrices with zeros below the diagonal (or the one `diagonal` above it).")
-tril_ = triangle("tril_", ops.tril_, "In place: tril.")
-triu_ = triangle("triu_", ops.triu_, "In place: triu.")
+tril = triangle("tril", diagonals.tril, "The matrices with zeros above the diagonal (or the one `diagonal` above it).")
+triu = triangle("triu", diagonals.triu, "The matrices with zeros below the diagonal (or the one `diagonal` above it).")
+tril_ = triangle("tril_", diagonals.tril_, "In place: tril.")
+triu_ = triangle("triu_", diagonals.triu_, "In place: triu.")

@@ -14,7 +14,7 @@ import numpy as np
 from .. import dtypes
 from .._engine.op import watch
 from .._engine.tensor import TensorBase, wrap
-from .._ops import arith, cast, choose, extremes, gather, moment, order, reduce, scan, shape
+from .._ops import arith, cast, choose, diagonals, extremes, gather, moment, order, reduce, scan, shape
 from ._args import dim_of, dims_of, finish, refused, tensor, tensor_first, write_out
 
 __all__ = [
@@ -488,7 +488,7 @@ def corrcoef(input: Any) -> Any:
     c = cov(input)
     if not c.array.ndim:
         return c / c
-    d = shape.diagonal(c, 0, 0, 1).sqrt()
+    d = diagonals.diagonal(c, 0, 0, 1).sqrt()
     return (c / d.unsqueeze(1) / d.unsqueeze(0)).clamp(-1, 1)
 
 

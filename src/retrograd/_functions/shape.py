@@ -12,7 +12,7 @@ import numpy as np
 from .. import dtypes
 from .._engine.tensor import TensorBase
 from .._engine.views import address
-from .._ops import create
+from .._ops import create, diagonals, slices
 from .._ops import index as indexing
 from .._ops import reduce as sums
 from .._ops import shape as ops
@@ -494,7 +494,7 @@ def narrow(input: Any, dim: int, start: Any, length: int) -> Any:
     start = start + n if start < 0 else start
     if start + length > n:
         raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({n}).")
-    return indexing.SliceBackward0(at, start, start + length, 1).run(x)
+    return slices.SliceBackward0(at, start, start + length, 1).run(x)
 
 
 def select(input: Any, dim: int, index: int) -> Any:
@@ -518,7 +518,7 @@ def diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
     """The diagonals of the matrices in dims dim1, dim2, as a last dim; a view."""
     x = tensor(input, "diagonal")
     a, b = diagonal_dims(dim1, dim2, x.array.ndim)
-    return ops.diagonal(x, offset, a, b)
+    return diagonals.diagonal(x, offset, a, b)
 
 
 def detach(input: Any) -> Any:

@@ -9,7 +9,7 @@ from .._engine.node import Array, Value
 from .._engine.op import A, B, Binary, Unary, X, Y
 from .._engine.tensor import TensorBase
 from .._kernels import kernel
-from . import choose, create, index, pointwise, reduce
+from . import choose, create, pointwise, reduce, slices
 from .pointwise import like, wide
 from .select import select
 
@@ -518,9 +518,9 @@ class GluBackward0(Unary):
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         first = self.half(False)
         second = self.half(True)
-        s = pointwise.sigmoid(index.take(x, second))
-        a = index.take(x, first)
-        return index.put(g * s, first, self.was) + index.put(g * (a * (s * (1 - s))), second, self.was)
+        s = pointwise.sigmoid(slices.take(x, second))
+        a = slices.take(x, first)
+        return slices.put(g * s, first, self.was) + slices.put(g * (a * (s * (1 - s))), second, self.was)
 
 
 @final

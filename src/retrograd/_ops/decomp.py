@@ -17,7 +17,7 @@ from .._engine.nary import Many
 from .._engine.node import Array, Value
 from .._engine.op import A, B, Product, Unary, X, Y
 from .._engine.tensor import TensorBase
-from . import choose, index, join, linalg, shape
+from . import choose, join, linalg, shape, slices
 from .linalg import matmul
 
 np: Final[Any] = numpy
@@ -257,7 +257,7 @@ class LinalgMatrixExpBackward0(Unary):
         top = join.cat([xt, g], last)
         low = join.cat([np.zeros_like(linalg.raw(x)), xt], last)
         whole = matrix_exp(join.cat([top, low], last - 1))
-        return index.take(whole, (Ellipsis, slice(0, n), slice(n, 2 * n)))
+        return slices.take(whole, (Ellipsis, slice(0, n), slice(n, 2 * n)))
 
 
 def matrix_exp(x: Value) -> Value:
@@ -426,13 +426,13 @@ class LinalgQrBackward0(Many):
         # wide: A = [X | Y], X = Q U, Y = Q V
         where = (Ellipsis, slice(0, n))
         rest = (Ellipsis, slice(n, m))
-        v = index.take(r, rest)
-        gv = index.take(gs[1], rest)
+        v = slices.take(r, rest)
+        gv = slices.take(gs[1], rest)
         gy = matmul(q, gv)
         gq = gs[0] + matmul(matmul(q, v), shape.mT(gv))
-        gx = tall_grad(gq, index.take(gs[1], where), q, index.take(r, where))
+        gx = tall_grad(gq, slices.take(gs[1], where), q, slices.take(r, where))
         into = linalg.sizes(gx)[:-1] + (m,)
-        return index.put(gx, where, into) + index.put(gy, rest, into)
+        return slices.put(gx, where, into) + slices.put(gy, rest, into)
 
 
 def tall_grad(gq: Value, gr: Value, q: Value, r: Value) -> Value:
@@ -474,12 +474,12 @@ class LinalgSvdBackward0(Many):
         s = ys[1]
         columns = (Ellipsis, slice(0, k))
         top = (Ellipsis, slice(0, k), slice(None))
-        u = index.take(ys[0], columns)
-        vt = index.take(ys[2], top)
+        u = slices.take(ys[0], columns)
+        vt = slices.take(ys[2], top)
         inner = diagonal_of(gs[1])
         outside: Value = None
-        gu = index.take(gs[0], columns)
-        gvt = index.take(gs[2], top)
+        gu = slices.take(gs[0], columns)
+        gvt = slices.take(gs[2], top)
         has_u = matters(gu)
         has_v = matters(gvt)
         if has_u or has_v:

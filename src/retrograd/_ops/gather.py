@@ -119,7 +119,7 @@ class Along(Binary):
         """What b gets of a gradient shaped like index: nothing where index did not read b."""
         if reduce.raw(g).shape == self.source:
             return g
-        return tensor_index.put(g, corner(self.index), self.source)
+        return slices.put(g, corner(self.index), self.source)
 
     def compute(self, a: Value, b: Value, ta: Optional[TensorBase], tb: Optional[TensorBase]) -> Array:
         xa: Array = ta.array if ta is not None else a
@@ -283,7 +283,7 @@ class Reduced(Along):
 
     def prod_of_others(self, a: Value, b: Value) -> Value:
         """Per element of b the product of all else that went into the same result."""
-        b = tensor_index.take(b, corner(self.index))
+        b = slices.take(b, corner(self.index))
         own = reduce.raw(a)
         zero = reduce.raw(b) == 0
         filled = moment.nonzero(b)
@@ -412,7 +412,7 @@ class IndexSelectBackward0(Unary):
         if self.index.ndim == 0:
             g = shape.unsqueeze(shape.reshape(g, self.was[:self.dim] + self.was[self.dim + 1:]), self.dim) \
                 if reduce.raw(g).ndim < len(self.was) else g
-        return tensor_index.index_add(g, at_dim(self.index.reshape(-1), self.dim), self.was)
+        return indexed.index_add(g, at_dim(self.index.reshape(-1), self.dim), self.was)
 
 
 @final
@@ -558,7 +558,7 @@ class TakeBackward0(Unary):
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         own = reduce.raw(x)
-        return shape.reshape(tensor_index.index_add(g, (self.index,), (own.size,)), own.shape)
+        return shape.reshape(indexed.index_add(g, (self.index,), (own.size,)), own.shape)
 
 
 @final
@@ -624,7 +624,7 @@ class MaskedSelectBackward0(Unary):
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         own: Shape = reduce.raw(x).shape
         both = np.broadcast_shapes(own, self.mask.shape)
-        return shape.sum_to(tensor_index.index_add(g, (np.broadcast_to(self.mask, both),), both), own)
+        return shape.sum_to(indexed.index_add(g, (np.broadcast_to(self.mask, both),), both), own)
 
 
 @final
@@ -659,7 +659,7 @@ class MaskedScatterBackward0(Along):
         for m in self.source:
             n *= m
         got = MaskedSelectBackward0(self.mask).run(g)
-        got = tensor_index.put(got, (slice(reduce.raw(got).size),), (n,))
+        got = slices.put(got, (slice(reduce.raw(got).size),), (n,))
         return shape.reshape(got, self.source)
 
 
@@ -667,5 +667,5 @@ def masked_select(x: Value, mask: Array) -> Value:
     return MaskedSelectBackward0(mask).run(x)
 
 
-from . import choose, moment, reduce, shape  # noqa: E402
+from . import choose, indexed, moment, reduce, shape, slices  # noqa: E402
 from . import index as tensor_index  # noqa: E402

@@ -1,4 +1,4 @@
-"""Indexing, read and write, and its adjoints.
+"""The index language: x[...] and x[...] = value.
 
 As in PyTorch, `x[1, :, mask]` is a chain: select, slice and unsqueeze views for what is basic, then one gather for the
 tensors.
@@ -7,368 +7,18 @@ from __future__ import annotations
 
 import operator
 import warnings
-from typing import Any, ClassVar, Final, Optional, final
+from typing import Any, Final
 
 import numpy
 
 from .._engine import names
 from .._engine.node import Array, Node, Shape, Value
-from .._engine.op import Binary, Unary, View, recording, shown, watch
-from .._engine.tensor import TensorBase, wrap
-from .._engine.views import dtype_of
+from .._engine.op import recording, shown, watch
+from .._engine.tensor import TensorBase
 
 np: Final[Any] = numpy
 as_index: Final[Any] = operator.index
 
-
-@final
-class SelectBackward0(View):
-    shows: ClassVar[Any] = {"dim": "dim", "index": "index", "self_sym_sizes": "was"}
-
-    def __init__(self, dim: int, index: int) -> None:
-        self.dim = dim
-        self.index = index
-        self.was: Shape = ()
-
-    def forward(self, x: Array) -> Array:
-        self.was = x.shape
-        dim = self.dim
-        if dim == 0:
-            return x[self.index, ...]           # the dots keep a 0-d result a view
-        return x[(slice(None),) * dim + (self.index, Ellipsis)]
-
-    def grad(self, g: Value, x: Value, y: Value) -> Value:
-        return SelectBackwardBackward0((slice(None),) * self.dim + (self.index,), self.was).run(g)
-
-
-@final
-class SliceBackward0(View):
-    shows: ClassVar[Any] = {
-        "dim": "dim", "start": "start", "end": "end", "step": "step", "self_sym_sizes": "was"}
-
-    def __init__(self, dim: int, start: int, end: int, step: int) -> None:
-        self.dim = dim
-        self.start = start
-        self.end = end
-        self.step = step
-        self.was: Shape = ()
-
-    def where(self) -> Any:
-        return (slice(None),) * self.dim + (slice(self.start, self.end, self.step),)
-
-    def forward(self, x: Array) -> Array:
-        self.was = x.shape
-        return x[self.where()]
-
-    def grad(self, g: Value, x: Value, y: Value) -> Value:
-        return SliceBackwardBackward0(self.where(), self.was).run(g)
-
-
-class Put(Unary):
-    """Zeros with x at a basic index: the adjoint of select and slice."""
-
-    def __init__(self, where: Any, into: Shape) -> None:
-        self.where: Any = where
-        self.into = into
-
-    def forward(self, x: Array) -> Array:
-        out = np.zeros(self.into, x.dtype)
-        out[self.where] = x
-        return out
-
-    def grad(self, g: Value, x: Value, y: Value) -> Value:
-        return take(g, self.where)
-
-
-@final
-class PutBackward0(Put):
-    """As the rule of other ops."""
-
-
-@final
-class SelectBackwardBackward0(Put):
-    """Put, as the rule of select."""
-
-
-@final
-class SliceBackwardBackward0(Put):
-    """Put, as the rule of a slice."""
-
-
-@final
-class TakeBackward0(Unary):
-    """x at a basic index: the adjoint of Put."""
-
-    def __init__(self, where: Any) -> None:
-        self.where: Any = where
-        self.was: Shape = ()
-
-    def forward(self, x: Array) -> Array:
-        self.was = x.shape
-        return x[self.where]
-
-    def grad(self, g: Value, x: Value, y: Value) -> Value:
-        return put(g, self.where, self.was)
-
-
-class PlacedIn(Binary):
-    """a with b, of any dtype, in the place that a view would show."""
-
-    names: ClassVar[Any] = {}
-
-    def place(self, out: Array) -> Array:
-        """The view."""
-        raise NotImplementedError
-
-    def again(self) -> PlacedIn:
-        raise NotImplementedError
-
-    def compute(self, a: Value, b: Value, ta: Optional[TensorBase], tb: Optional[TensorBase]) -> Array:
-        xa: Array = ta.array if ta is not None else a
-        xb: Array = tb.array if tb is not None else b
-        self.unlike = (xa.shape, xa.dtype, xb.shape, xb.dtype)
-        return self.forward(xa, xb)
-
-    def forward(self, a: Array, b: Array) -> Array:
-        out = np.array(a)
-        self.place(out)[...] = np.asarray(b).astype(a.dtype)
-        return out
-
-    def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
-        return self.again().run(g, np.zeros((), dtype_of(g)))
-
-
-@final
-class SelectScatterBackward0(PlacedIn):
-    shows: ClassVar[Any] = {"dim": "dim", "index": "index"}
-
-    def __init__(self, dim: int, index: int) -> None:
-        self.dim = dim
-        self.index = index
-
-    def where(self) -> Any:
-        return (slice(None),) * self.dim + (self.index,)
-
-    def place(self, out: Array) -> Array:
-        return out[self.where() + (Ellipsis,)]
-
-    def again(self) -> PlacedIn:
-        return SelectScatterBackward0(self.dim, self.index)
-
-    def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
-        return take(g, self.where())
-
-
-@final
-class SliceScatterBackward0(PlacedIn):
-    shows: ClassVar[Any] = {"dim": "dim", "start": "start", "end": "end", "step": "step"}
-
-    def __init__(self, dim: int, start: Any, end: Any, step: int) -> None:
-        self.dim = dim
-        self.start: Any = start
-        self.end: Any = end
-        self.step = step
-
-    def where(self) -> Any:
-        return (slice(None),) * self.dim + (slice(self.start, self.end, self.step),)
-
-    def place(self, out: Array) -> Array:
-        return out[self.where()]
-
-    def again(self) -> PlacedIn:
-        return SliceScatterBackward0(self.dim, self.start, self.end, self.step)
-
-    def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
-        return take(g, self.where())
-
-
-@final
-class DiagonalScatterBackward0(PlacedIn):
-    shows: ClassVar[Any] = {"dim1": "dim1", "dim2": "dim2", "offset": "offset"}
-
-    def __init__(self, offset: int, dim1: int, dim2: int) -> None:
-        self.offset = offset
-        self.dim1 = dim1
-        self.dim2 = dim2
-
-    def place(self, out: Array) -> Array:
-        return shape.diagonal_of(out, self.offset, self.dim1, self.dim2)
-
-    def again(self) -> PlacedIn:
-        return DiagonalScatterBackward0(self.offset, self.dim1, self.dim2)
-
-    def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
-        return shape.DiagonalBackward0_copy(self.offset, self.dim1, self.dim2).run(g)
-
-
-@final
-class NarrowCopyBackward0(Unary):
-    """A slice, copied."""
-
-    shows: ClassVar[Any] = {"dim": "dim", "length": "length", "start": "start", "self_sym_sizes": "was"}
-
-    def __init__(self, dim: int, start: int, length: int) -> None:
-        self.dim = dim
-        self.start = start
-        self.length = length
-        self.was: Shape = ()
-
-    def where(self) -> Any:
-        return (slice(None),) * self.dim + (slice(self.start, self.start + self.length),)
-
-    def forward(self, x: Array) -> Array:
-        self.was = x.shape
-        return np.array(x[self.where()])
-
-    def grad(self, g: Value, x: Value, y: Value) -> Value:
-        return put(g, self.where(), self.was)
-
-
-def put(x: Value, where: Any, into: Shape) -> Value:
-    return PutBackward0(where, into).run(x)
-
-
-def take(x: Value, where: Any) -> Value:
-    return TakeBackward0(where).run(x)
-
-
-@final
-class IndexBackward0(Unary):
-    """x at index tensors and masks (`where`: a NumPy index)."""
-
-    holds = True
-    shows: ClassVar[Any] = {"indices": "indices", "self_sym_sizes": "was"}
-
-    def __init__(self, where: Any) -> None:
-        self.where: Any = where
-        self.was: Shape = ()
-
-    @property
-    def indices(self) -> Any:
-        return tensors_of(self.where)
-
-    def drop(self) -> None:
-        self.where = None
-
-    def forward(self, x: Array) -> Array:
-        self.was = x.shape
-        return x[self.where]
-
-    def grad(self, g: Value, x: Value, y: Value) -> Value:
-        return index_add(g, self.where, self.was)
-
-
-@final
-class IndexAddAtBackward0(Unary):
-    """Zeros with x added at index tensors, repeated indices adding up: the adjoint of Index."""
-
-    holds = True
-
-    def __init__(self, where: Any, into: Shape) -> None:
-        self.where: Any = where
-        self.into = into
-
-    def drop(self) -> None:
-        self.where = None
-
-    def forward(self, x: Array) -> Array:
-        out = np.zeros(self.into, x.dtype)
-        if repeats(self.where):
-            np.add.at(out, self.where, x)
-        else:
-            out[self.where] = x
-        return out
-
-    def grad(self, g: Value, x: Value, y: Value) -> Value:
-        return index(g, self.where)
-
-
-def tensors_of(where: Any) -> Any:
-    """A NumPy index as PyTorch shows it: a tensor per dim, None for a whole one."""
-    found: list[Any] = []
-    for w in where:
-        found.append(wrap(w) if isinstance(w, np.ndarray) else None)
-    return tuple(found)
-
-
-def repeats(where: Any) -> bool:
-    """May the index name an element twice?  (Masks cannot.)"""
-    for w in where:
-        if isinstance(w, np.ndarray) and w.dtype.kind != "b":
-            return True
-    return False
-
-
-def index(x: Value, where: Any) -> Value:
-    return IndexBackward0(where).run(x)
-
-
-def index_add(x: Value, where: Any, into: Shape) -> Value:
-    return IndexAddAtBackward0(where, into).run(x)
-
-
-@final
-class IndexPutBackward0(Binary):
-    """a with b at (or added at) index tensors."""
-
-    holds = True
-    casts = True
-    shows: ClassVar[Any] = {"accumulate": "accumulate", "indices": "indices"}
-
-    def __init__(self, where: Any, accumulate: bool) -> None:
-        self.where: Any = where
-        self.accumulate = accumulate
-
-    @property
-    def indices(self) -> Any:
-        return tensors_of(self.where)
-
-    def drop(self) -> None:
-        self.where = None
-
-    def compute(self, a: Value, b: Value, ta: Optional[TensorBase], tb: Optional[TensorBase]) -> Array:
-        xa: Array = ta.array if ta is not None else a
-        xb: Array = tb.array if tb is not None else b
-        self.unlike = (xa.shape, xa.dtype, None if tb is None else xb.shape, None if tb is None else xb.dtype)
-        return self.forward(xa, xb)
-
-    def forward(self, a: Array, b: Array) -> Array:
-        out = np.array(a)
-        b = np.asarray(b).astype(a.dtype)
-        try:
-            if b.ndim > 1 or self.accumulate:           # where a mask is, NumPy takes no more than a row
-                b = np.broadcast_to(b, out[self.where].shape)
-            if self.accumulate:
-                np.add.at(out, self.where, b)
-            else:
-                out[self.where] = b
-        except ValueError:
-            raise mismatch(b.shape, out[self.where].shape) from None
-        return out
-
-    def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
-        return g if self.accumulate else index_put(g, self.where, 0.0, False)
-
-    def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
-        return index(g, self.where)
-
-
-def index_put(a: Value, where: Any, b: Value, accumulate: bool) -> Value:
-    return IndexPutBackward0(where, accumulate).run(a, b)
-
-
-def mismatch(have: Any, want: Any) -> RuntimeError:
-    return RuntimeError(
-        f"shape mismatch: value tensor of shape {list(have)} cannot be broadcast to indexing result of shape "
-        f"{list(want)}")
-
-
-def copy_(a: TensorBase, b: Value) -> TensorBase:
-    """b (Tensor, array or number) into a's memory, cast and broadcast."""
-    return create.CopyBackwards().run_(a, b)
-
-
-# The index language.
 
 def getitem(x: Value, where: Any) -> Value:
     if not isinstance(x, TensorBase):
@@ -382,7 +32,7 @@ def getitem(x: Value, where: Any) -> Value:
     if rest is None:
         return x
     check_bounds(rest, x.array.shape)
-    op = IndexBackward0(rest)
+    op = indexed.IndexBackward0(rest)
     watch_all(op, where)
     return op.run(x)
 
@@ -488,7 +138,7 @@ def assign_at(part: TensorBase, rest: Any, value: Value, where: Any) -> None:
             value = without_lead(value)
     else:
         check_number(value, part.array.dtype, False)
-    op = IndexPutBackward0(rest, False)
+    op = indexed.IndexPutBackward0(rest, False)
     watch_all(op, where)
     op.run_(part, value)
 
@@ -517,6 +167,11 @@ def assign(part: TensorBase, value: Value) -> None:
         if n < 0 or (sizes[i] != have[i + n] and sizes[i] != 1):
             raise expand_error(have, sizes, names.SCALAR[value.array.dtype.name])
     copy_(part, shape.expand(value, have))
+
+
+def copy_(a: TensorBase, b: Value) -> TensorBase:
+    """b (Tensor, array or number) into a's memory, cast and broadcast."""
+    return create.CopyBackwards().run_(a, b)
 
 
 def fill_(a: TensorBase, b: Value) -> TensorBase:
@@ -559,7 +214,7 @@ def select(x: Value, dim: int, at: int, place: int = -1) -> Value:
             f"index {at} is out of bounds for dimension {dim if place < 0 else place} with size {n}")
     if dim == 0 and isinstance(x, TensorBase) and not recording(x):
         return shown(x, x.array[at, ...])       # no node to make
-    return SelectBackward0(dim, at + n if at < 0 else at).run(x)
+    return slices.SelectBackward0(dim, at + n if at < 0 else at).run(x)
 
 
 def slice_dim(x: Value, dim: int, s: Any, always: bool) -> Value:
@@ -579,7 +234,7 @@ def slice_dim(x: Value, dim: int, s: Any, always: bool) -> Value:
     start, stop, _ = slice(first, None if s.stop is None else whole(s.stop), step).indices(n)
     if not always and first == 0 and stop == n and step == 1:
         return x
-    return SliceBackward0(dim, start, max(stop, start), step).run(x)
+    return slices.SliceBackward0(dim, start, max(stop, start), step).run(x)
 
 
 def is_plain(bound: Any) -> bool:
@@ -795,4 +450,4 @@ def check_bounds(where: Any, sizes: Shape) -> None:
             nr += 1
 
 
-from . import create, shape  # noqa: E402
+from . import create, indexed, shape, slices  # noqa: E402

@@ -47,9 +47,9 @@ class CatBackward0(Nary):
         for i in range(len(self.ends)):
             end = self.ends[i]
             if end == 0 and self.like[i] is not None and self.like[i][0] == (0,):
-                outs.append(index.take(shape.flat(g), (slice(0, 0),)) if want[i] else None)
+                outs.append(slices.take(shape.flat(g), (slice(0, 0),)) if want[i] else None)
                 continue
-            outs.append(index.take(g, lead + (slice(start, end),)) if want[i] else None)
+            outs.append(slices.take(g, lead + (slice(start, end),)) if want[i] else None)
             start = end
         return outs
 
@@ -74,7 +74,7 @@ class StackBackward0(Nary):
         lead = (slice(None),) * self.dim
         outs: list[Value] = []
         for i in range(len(want)):
-            outs.append(index.take(g, lead + (i,)) if want[i] else None)
+            outs.append(slices.take(g, lead + (i,)) if want[i] else None)
         return outs
 
 
@@ -113,7 +113,7 @@ class BlockDiagBackward0(Nary):
             rows = sizes[0] if len(sizes) == 2 else 1
             columns = sizes[len(sizes) - 1] if sizes else 1
             block = (slice(down, down + rows), slice(right, right + columns))
-            outs.append(shape.reshape(index.take(g, block), sizes) if want[i] else None)
+            outs.append(shape.reshape(slices.take(g, block), sizes) if want[i] else None)
             down += rows
             right += columns
         return outs
@@ -210,4 +210,4 @@ def block_diag(xs: list[Value], dtype: Any) -> Value:
     return BlockDiagBackward0(dtype).run(xs)
 
 
-from . import index, shape  # noqa: E402
+from . import shape, slices  # noqa: E402

@@ -8,7 +8,7 @@ import numpy
 from .._engine.nary import Many
 from .._engine.node import Array, Value
 from .._engine.op import Unary, Y
-from . import decomp, index, join, linalg, shape
+from . import decomp, join, linalg, shape, slices
 
 np: Final[Any] = numpy
 
@@ -77,7 +77,7 @@ def upper(x: Value) -> Value:
 
 
 def part(x: Value, rows: Any, columns: Any) -> Value:
-    return index.take(x, (Ellipsis, rows, columns))
+    return slices.take(x, (Ellipsis, rows, columns))
 
 
 def whole_grad(gl: Value, gu: Value, l: Value, u: Value, p: Array) -> Value:

@@ -117,10 +117,10 @@ class MkldnnRnnLayerBackward0(Nary):
         parts: list[list[Value]] = []
         for t in range(steps):
             hs.append(h)
-            gate = index.take(x, (t,)) + linalg.mm(h, shape.t(w))
+            gate = slices.take(x, (t,)) + linalg.mm(h, shape.t(w))
             if xs[2] is not None:
                 gate = gate + xs[2]
-            i, f, u, o = [index.take(gate, (slice(None), slice(k * n, (k + 1) * n))) for k in range(4)]
+            i, f, u, o = [slices.take(gate, (slice(None), slice(k * n, (k + 1) * n))) for k in range(4)]
             i = pointwise.sigmoid(i)
             f = pointwise.sigmoid(f)
             u = pointwise.tanh(u)
@@ -130,11 +130,11 @@ class MkldnnRnnLayerBackward0(Nary):
             cs.append(c)
             parts.append([i, f, u, o])
         outs: list[Value] = []
-        dc = index.take(g, (steps,))
+        dc = slices.take(g, (steps,))
         dh: Value = None
         dw: Value = None
         for t in range(steps - 1, -1, -1):
-            dh = index.take(g, (t,)) if dh is None else dh + index.take(g, (t,))
+            dh = slices.take(g, (t,)) if dh is None else dh + slices.take(g, (t,))
             i, f, u, o = parts[t]
             tanh = pointwise.tanh(cs[t + 1])
             dc = dc + dh * o * (1 - tanh * tanh)
@@ -155,4 +155,4 @@ def lstm(x: Value, w: Value, b: Value, h: Value, c: Value) -> Value:
     return MkldnnRnnLayerBackward0().run([x, w, b, h, c])
 
 
-from . import index, join, linalg, pointwise, reduce, shape  # noqa: E402
+from . import join, linalg, pointwise, reduce, shape, slices  # noqa: E402

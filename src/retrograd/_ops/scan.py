@@ -154,7 +154,7 @@ def from_end(g: Value, dim: int) -> Value:
     """The running sum from the far end."""
     if raw(g).ndim == 0:
         return g
-    return shape.flip(cumsum(shape.flip(g, (dim,)), dim, None), (dim,))
+    return moves.flip(cumsum(moves.flip(g, (dim,)), dim, None), (dim,))
 
 
 def cumsum(x: Value, dim: int, dtype: Any) -> Value:
@@ -169,4 +169,4 @@ def logcumsumexp(x: Value, dim: int) -> Value:
     return LogcumsumexpBackward0(dim).run(x)
 
 
-from . import cast, choose, gather, pointwise, shape  # noqa: E402
+from . import cast, choose, gather, moves, pointwise, shape  # noqa: E402

@@ -1,0 +1,143 @@
+"""A tensor at index tensors and masks: read, added to, put into."""
+from __future__ import annotations
+
+from typing import Any, ClassVar, Final, Optional, final
+
+import numpy
+
+from .._engine.node import Array, Shape, Value
+from .._engine.op import Binary, Unary
+from .._engine.tensor import TensorBase, wrap
+
+np: Final[Any] = numpy
+
+
+@final
+class IndexBackward0(Unary):
+    """x at index tensors and masks (`where`: a NumPy index)."""
+
+    holds = True
+    shows: ClassVar[Any] = {"indices": "indices", "self_sym_sizes": "was"}
+
+    def __init__(self, where: Any) -> None:
+        self.where: Any = where
+        self.was: Shape = ()
+
+    @property
+    def indices(self) -> Any:
+        return tensors_of(self.where)
+
+    def drop(self) -> None:
+        self.where = None
+
+    def forward(self, x: Array) -> Array:
+        self.was = x.shape
+        return x[self.where]
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        return index_add(g, self.where, self.was)
+
+
+@final
+class IndexAddAtBackward0(Unary):
+    """Zeros with x added at index tensors, repeated indices adding up: the adjoint of Index."""
+
+    holds = True
+
+    def __init__(self, where: Any, into: Shape) -> None:
+        self.where: Any = where
+        self.into = into
+
+    def drop(self) -> None:
+        self.where = None
+
+    def forward(self, x: Array) -> Array:
+        out = np.zeros(self.into, x.dtype)
+        if repeats(self.where):
+            np.add.at(out, self.where, x)
+        else:
+            out[self.where] = x
+        return out
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        return index(g, self.where)
+
+
+def tensors_of(where: Any) -> Any:
+    """A NumPy index as PyTorch shows it: a tensor per dim, None for a whole one."""
+    found: list[Any] = []
+    for w in where:
+        found.append(wrap(w) if isinstance(w, np.ndarray) else None)
+    return tuple(found)
+
+
+def repeats(where: Any) -> bool:
+    """May the index name an element twice?  (Masks cannot.)"""
+    for w in where:
+        if isinstance(w, np.ndarray) and w.dtype.kind != "b":
+            return True
+    return False
+
+
+def index(x: Value, where: Any) -> Value:
+    return IndexBackward0(where).run(x)
+
+
+def index_add(x: Value, where: Any, into: Shape) -> Value:
+    return IndexAddAtBackward0(where, into).run(x)
+
+
+@final
+class IndexPutBackward0(Binary):
+    """a with b at (or added at) index tensors."""
+
+    holds = True
+    casts = True
+    shows: ClassVar[Any] = {"accumulate": "accumulate", "indices": "indices"}
+
+    def __init__(self, where: Any, accumulate: bool) -> None:
+        self.where: Any = where
+        self.accumulate = accumulate
+
+    @property
+    def indices(self) -> Any:
+        return tensors_of(self.where)
+
+    def drop(self) -> None:
+        self.where = None
+
+    def compute(self, a: Value, b: Value, ta: Optional[TensorBase], tb: Optional[TensorBase]) -> Array:
+        xa: Array = ta.array if ta is not None else a
+        xb: Array = tb.array if tb is not None else b
+        self.unlike = (xa.shape, xa.dtype, None if tb is None else xb.shape, None if tb is None else xb.dtype)
+        return self.forward(xa, xb)
+
+    def forward(self, a: Array, b: Array) -> Array:
+        out = np.array(a)
+        b = np.asarray(b).astype(a.dtype)
+        try:
+            if b.ndim > 1 or self.accumulate:           # where a mask is, NumPy takes no more than a row
+                b = np.broadcast_to(b, out[self.where].shape)
+            if self.accumulate:
+                np.add.at(out, self.where, b)
+            else:
+                out[self.where] = b
+        except ValueError:
+            raise mismatch(b.shape, out[self.where].shape) from None
+        return out
+
+    def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return g if self.accumulate else index_put(g, self.where, 0.0, False)
+
+    def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return index(g, self.where)
+
+
+def index_put(a: Value, where: Any, b: Value, accumulate: bool) -> Value:
+    return IndexPutBackward0(where, accumulate).run(a, b)
+
+
+def mismatch(have: Any, want: Any) -> RuntimeError:
+    return RuntimeError(
+        f"shape mismatch: value tensor of shape {list(have)} cannot be broadcast to indexing result of shape "
+        f"{list(want)}")
