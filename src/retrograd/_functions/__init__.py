@@ -10,9 +10,9 @@ from typing import Any
 from .._tensor import Tensor, seal
 
 FAMILIES = [import_module(f"{__name__}.{name}") for name in (
-    "arith", "fromdata", "create", "sampling", "pointwise", "compare", "activation", "loss", "reduce", "shape", "rearrange",
-    "join", "order", "gather", "linalg", "products", "einsum", "decomp", "conv", "pool", "norm", "pad", "embed", "whole",
-    "place",
+    "arith", "fromdata", "create", "sampling", "pointwise", "compare", "activation", "loss", "reduce", "extremes",
+    "shape", "rearrange", "join", "order", "gather", "linalg", "products", "einsum", "decomp", "conv", "pool",
+    "resize", "norm", "pad", "embed", "whole", "place",
 )]
 # Families that few programs use are imported when one of their names is asked for: {name: (family, its name there)}.
 LATER = {name: ("lu", name) for name in ("lu", "lu_solve", "lu_unpack")}

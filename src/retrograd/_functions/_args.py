@@ -1,7 +1,9 @@
 """Arguments of the public functions: checks in PyTorch's words, dims, out=."""
 from __future__ import annotations
 
+import functools
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -94,6 +96,61 @@ def dims_of(dim: Any, ndim: int) -> tuple[int, ...]:
     if not ndim:
         return ()
     return tuple(sorted(found)) or tuple(range(ndim))
+
+
+def aliased(f: Callable[..., Any]) -> Callable[..., Any]:
+    """Accept NumPy's axis= and keepdims= for dim= and keepdim=, as PyTorch does."""
+    @functools.wraps(f)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if kwargs:
+            if "axis" in kwargs:
+                kwargs["dim"] = kwargs.pop("axis")
+            if "keepdims" in kwargs:
+                kwargs["keepdim"] = kwargs.pop("keepdims")
+        return f(*args, **kwargs)
+    return call
+
+
+def scalar_name(x: TensorBase) -> str:
+    """Float, Long, ... as PyTorch's errors say."""
+    return dtypes.of(x.array.dtype).scalar
+
+
+def is_float(x: TensorBase) -> bool:
+    return x.array.dtype.kind in "fV"
+
+
+def in_dtype(x: TensorBase, dtype: Any, function: str) -> Any:
+    """The NumPy dtype asked for, or None when it is x's own."""
+    if dtype is None:
+        return None
+    want = dtypes.to_numpy(dtype, function)
+    return None if want == x.array.dtype and x.array.dtype.kind in "fV" else want
+
+
+def is_int(value: Any) -> bool:
+    return hasattr(value, "__index__") and not isinstance(value, (bool, float)) and (
+        not isinstance(value, TensorBase) or value.array.dtype.kind in "iu")
+
+
+def integer(value: Any, function: str, name: str = "dim", position: int = 0) -> int:
+    """value as an int; TypeError for anything else.  `position`: 0 where it is usually given by name."""
+    if not is_int(value):
+        place = f" (position {position})" if position else ""
+        raise TypeError(f"{function}(): argument '{name}'{place} must be int, not {dtypes.typename(value)}")
+    return int(value)
+
+
+def dim_in(dim: Any, x: TensorBase, function: str, name: str = "dim", position: int = 0, more: int = 0) -> int:
+    """dim as a non-negative number, checked against x (with `more` dims)."""
+    return dim_of(dim if type(dim) is int else integer(dim, function, name, position), x.array.ndim + more)
+
+
+def dims_in(dim: Any, x: TensorBase, function: str) -> tuple[int, ...]:
+    """dim, a number or several or None for all, as sorted non-negative numbers."""
+    if dim is not None and not isinstance(dim, (tuple, list)) and not is_int(dim):
+        raise TypeError(f"{function}(): argument 'dim' must be tuple of ints, not {dtypes.typename(dim)}")
+    return dims_of(dim, x.array.ndim)
 
 
 def separate(x: TensorBase, *others: Any) -> None:

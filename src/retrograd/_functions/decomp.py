@@ -10,7 +10,7 @@ from .._engine.tensor import wrap
 from .._ops import decomp, shape
 from ._args import finish
 from .matrices import check, matrices, squares, zeros_info
-from .reduce import named
+from .results import named
 
 __all__ = [
     "cholesky", "cholesky_solve", "cholesky_inverse", "qr", "svd",

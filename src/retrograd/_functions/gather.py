@@ -15,8 +15,7 @@ from .._engine.tensor import TensorBase, wrap
 from .._ops import gather as ops
 from .._ops import index as language
 from .._ops import indexed, shape
-from ._args import dim_of, finish, separate, tensor
-from .reduce import aliased, scalar_name
+from ._args import aliased, dim_of, finish, scalar_name, separate, tensor
 from .shape import reshaped
 
 __all__ = [

@@ -11,8 +11,7 @@ from .. import dtypes
 from .._engine import names, promote
 from .._engine.tensor import TensorBase, wrap
 from .._ops import arith, compare, create, gather, index, join, shape
-from ._args import dim_of, finish, refused, tensor
-from .reduce import aliased, integer
+from ._args import aliased, dim_of, finish, integer, refused, tensor
 from .shape import atleast_1d, atleast_2d, atleast_3d, reshaped
 
 __all__ = [

@@ -15,7 +15,8 @@ from .._ops.linalg import count, fold
 from ._args import dim_of, finish
 from .decomp import svdvals
 from .matrices import check, kind_of, matrices, square, squares, zeros_info
-from .reduce import named, vector_norm
+from .reduce import vector_norm
+from .results import named
 
 __all__ = [
     "inverse", "pinverse", "det", "logdet", "slogdet", "triangular_solve", "matrix_power", "matrix_exp",

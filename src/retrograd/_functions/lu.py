@@ -11,7 +11,7 @@ from .._ops import decomp, linalg, shape
 from .._ops import lu as op
 from ._args import finish
 from .matrices import check, kind_of, matrices
-from .reduce import named
+from .results import named
 
 __all__ = ["lu", "lu_solve", "lu_unpack"]
 METHODS = ["lu", "lu_solve"]

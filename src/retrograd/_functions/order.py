@@ -7,8 +7,9 @@ import numpy as np
 
 from .._engine.tensor import TensorBase, wrap
 from .._ops import extremes, order
-from ._args import dim_of, finish, refused, tensor
-from .reduce import aliased, chosen, is_int, pair, scalar_name, some
+from ._args import aliased, dim_of, finish, is_int, refused, scalar_name, tensor
+from .extremes import some
+from .results import chosen, pair
 
 __all__ = [
     "sort", "argsort", "msort", "topk", "kthvalue", "unique", "unique_consecutive", "searchsorted", "bucketize",

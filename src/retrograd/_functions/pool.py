@@ -1,13 +1,11 @@
-"""Pooling, interpolation, pixel and channel shuffles: F.max_pool2d, F.interpolate, ..."""
+"""Maxima and means over windows: F.max_pool2d, F.adaptive_avg_pool2d, ..."""
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 import numpy as np
 
-from .. import dtypes
 from .._engine import names
 from .._engine.op import watch
 from .._engine.tensor import wrap
@@ -17,16 +15,14 @@ from ._args import tensor
 
 __all__ = [
     "max_pool1d", "max_pool2d", "max_pool3d", "max_pool1d_with_indices", "avg_pool1d", "adaptive_avg_pool1d",
-    "adaptive_max_pool1d", "pixel_shuffle", "pixel_unshuffle", "channel_shuffle", "native_channel_shuffle",
+    "adaptive_max_pool1d",
 ]
 FUNCTIONAL = [
     "max_pool1d", "max_pool2d", "max_pool3d", "max_pool1d_with_indices", "max_pool2d_with_indices",
     "max_pool3d_with_indices", "avg_pool1d", "avg_pool2d", "avg_pool3d", "adaptive_avg_pool1d", "adaptive_avg_pool2d",
     "adaptive_avg_pool3d", "adaptive_max_pool1d", "adaptive_max_pool2d", "adaptive_max_pool3d",
     "adaptive_max_pool1d_with_indices", "adaptive_max_pool2d_with_indices", "adaptive_max_pool3d_with_indices",
-    "max_unpool1d", "max_unpool2d", "max_unpool3d", "lp_pool1d", "lp_pool2d", "lp_pool3d", "interpolate", "upsample",
-    "upsample_nearest", "upsample_bilinear", "pixel_shuffle", "pixel_unshuffle", "channel_shuffle",
-    "native_channel_shuffle",
+    "max_unpool1d", "max_unpool2d", "max_unpool3d", "lp_pool1d", "lp_pool2d", "lp_pool3d",
 ]
 
 WORDS = {1: "one int", 2: "two ints", 3: "three ints"}
@@ -518,222 +514,3 @@ def lp_pool3d(input: Any, norm_type: Any, kernel_size: Any, stride: Any = None, 
     """(sum of x ** norm_type over each window) ** (1 / norm_type)"""
     y = avg_pool3d(arith.pow(input, norm_type), kernel_size, stride, 0, ceil_mode)
     return power_mean(y, norm_type, math.prod(several(kernel_size, 3, "lp_pool3d", "kernel_size")))
-
-
-# Interpolation
-
-NEED = {"linear": 3, "bilinear": 4, "bicubic": 4, "lanczos": 4, "trilinear": 5}
-
-
-def interpolate(
-    input: Any, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: Any = None,
-    recompute_scale_factor: Any = None, antialias: bool = False,
-) -> Any:
-    """Resize the spatial dims of (N, C, *S) to `size` or by `scale_factor`.
-
-    mode nearest, nearest-exact, linear, bilinear, trilinear, bicubic or area.  Not supported: antialias, lanczos.
-    """
-    x = tensor(input, "interpolate")
-    if mode in ("nearest", "area", "nearest-exact"):
-        if align_corners is not None:
-            raise ValueError(
-                "align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic | "
-                "trilinear")
-    elif align_corners is None:
-        align_corners = False
-    dims = x.ndim - 2
-    inside = list(x.array.shape[2:])
-    if size is not None and scale_factor is not None:
-        raise ValueError("only one of size or scale_factor should be defined")
-    scales: Any = None
-    if size is not None:
-        if isinstance(size, (tuple, list)):
-            if len(size) != dims:
-                raise ValueError(
-                    f"Input and output must have the same number of spatial dimensions, but got input with spatial "
-                    f"dimensions of {inside} and output size of {size}. Please provide input tensor in (N, C, d1, d2, "
-                    "...,dK) format and output size in (o1, o2, ...,oK) format.")
-            out = [int(n) for n in size]
-        else:
-            out = [int(size)] * dims
-    elif scale_factor is not None:
-        if isinstance(scale_factor, (tuple, list)):
-            if len(scale_factor) != dims:
-                raise ValueError(
-                    "Input and scale_factor must have the same number of spatial dimensions, but got input with "
-                    "spatial "
-                    f"dimensions of {inside} and scale_factor of shape {scale_factor}. Please provide input tensor "
-                    "in (N, "
-                    "C, d1, d2, ...,dK) format and scale_factor in (s1, s2, ...,sK) format.")
-            scales = [float(s) for s in scale_factor]
-        else:
-            scales = [float(scale_factor)] * dims
-        out = [math.floor(n * s) for n, s in zip(inside, scales, strict=True)]
-    else:
-        raise ValueError("either size or scale_factor should be defined")
-    if recompute_scale_factor and size is not None:
-        raise ValueError("recompute_scale_factor is not meaningful with an explicit size.")
-    if mode == "area" or recompute_scale_factor:
-        scales = None
-    if antialias:
-        if not (mode in ("bilinear", "bicubic", "lanczos") and x.ndim == 4):
-            raise ValueError(
-                "Anti-alias option is restricted to bilinear, bicubic, and lanczos modes and requires a 4-D tensor "
-                "as input")
-        raise NotImplementedError("interpolate: antialias=True is not supported by retrograd; shrink with "
-                                  "F.avg_pool2d first")
-    if x.ndim not in (3, 4, 5) or mode not in (
-            "nearest", "nearest-exact", "area", "linear", "bilinear", "trilinear", "bicubic", "lanczos"):
-        raise NotImplementedError(
-            "Input Error: Only 3D, 4D and 5D input Tensors supported"
-            f" (got {x.ndim}D) for the modes: nearest | linear | bilinear | bicubic | trilinear | lanczos | area | "
-            f"nearest-exact (got {mode})")
-    if mode == "area":
-        return {3: adaptive_avg_pool1d, 4: adaptive_avg_pool2d, 5: adaptive_avg_pool3d}[x.ndim](
-            x, out[0] if x.ndim == 3 else out)
-    if mode in NEED and NEED[mode] != x.ndim:
-        raise NotImplementedError(f"Got {x.ndim}D input, but {mode} mode needs {NEED[mode]}D input")
-    if mode == "lanczos":
-        raise NotImplementedError("interpolate: mode 'lanczos' is not supported by retrograd; use 'bicubic'")
-    if x.array.dtype.kind in "iub" and "nearest" not in mode:
-        if x.array.dtype != np.uint8 or mode not in ("bilinear", "bicubic"):
-            kind = "cubic" if mode == "bicubic" else "linear"
-            raise NotImplementedError(
-                f"\"compute_indices_weights_{kind}\" not implemented for '{names.SCALAR[x.array.dtype.name]}'")
-        for sizes, each in (([inside[0], out[1]], scales and [1.0, scales[1]]), (out, scales and [scales[0], 1.0])):
-            y = interpolate(x.float(), None if each else sizes, each or None, mode, align_corners)
-            x = (y + 0.5).floor().clamp(0, 255).to(dtypes.uint8)                # an image is resized row by row first
-        return x
-    if any(n <= 0 for n in out + inside):
-        letters = {1: "W", 2: "HW", 3: "DHW"}[dims]
-        have = ", ".join(f"{a}: {n}" for a, n in zip(letters, inside, strict=True))
-        want = ", ".join(f"{a}: {n}" for a, n in zip(letters, out, strict=True))
-        raise RuntimeError(
-            f"Input and output sizes should be greater than 0, but got input ({have}) "
-            f"{'and ' if dims == 1 else ''}output ({want})")
-    axes = [axis_of(n, m, scales[i] if scales else None, mode, bool(align_corners), x.array.dtype)
-            for i, (n, m) in enumerate(zip(inside, out, strict=True))]
-    return pool.RESAMPLED[mode, dims](axes, tuple(scales) if scales else (), align_corners).run(x)
-
-
-def axis_of(n: int, m: int, factor: Any, mode: str, align: bool, dtype: Any) -> Any:
-    """Which of n inputs, with what weights, make each of m outputs."""
-    exact = np.float32 if dtype.itemsize <= 4 else np.float64
-    if mode.startswith("nearest"):
-        exact = np.float32
-    i = np.arange(m, dtype=exact)
-    ratio = exact(1.0 / factor if factor and factor > 0 else n / m)
-    if mode == "nearest":
-        places = i.astype(np.int64) if m == n else np.floor(i * ratio).astype(np.int64)
-        return pool.Axis(np.minimum(places, n - 1)[:, None], None, None, n)
-    if mode == "nearest-exact":
-        return pool.Axis(np.minimum(np.floor((i + exact(0.5)) * ratio).astype(np.int64), n - 1)[:, None], None, None, n)
-    if align:
-        at = i * exact((n - 1) / (m - 1) if m > 1 else 0.0)
-    else:
-        at = ratio * (i + exact(0.5)) - exact(0.5)
-    if mode == "bicubic":
-        low = np.floor(at)
-        t = at - low
-        places = np.clip(low.astype(np.int64)[:, None] + np.arange(-1, 3), 0, n - 1)
-        weights = np.stack([cubic_far(t + 1), cubic_near(t), cubic_near(1 - t), cubic_far(2 - t)], 1)
-        return pool.Axis(places, weights, None, n)
-    if not align:
-        at = np.maximum(at, exact(0))
-    if m == n:
-        at = i
-    low = np.minimum(np.floor(at).astype(np.int64), n - 1)
-    high = np.minimum(low + 1, n - 1)
-    part = np.clip(at - low, 0, 1).astype(exact)
-    return pool.Axis(np.stack([low, high], 1), np.stack([exact(1) - part, part], 1), None, n)
-
-
-SHARPNESS = -0.75                               # of the cubic convolution (Keys 1981), as in PyTorch and OpenCV
-
-
-def cubic_near(t: Any) -> Any:
-    a = SHARPNESS
-    return ((a + 2) * t - (a + 3)) * t * t + 1
-
-
-def cubic_far(t: Any) -> Any:
-    a = SHARPNESS
-    return ((a * t - 5 * a) * t + 8 * a) * t - 4 * a
-
-
-def upsample(
-    input: Any, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: Any = None,
-) -> Any:
-    """Old name of interpolate."""
-    warnings.warn(
-        "`nn.functional.upsample` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2)
-    return interpolate(input, size, scale_factor, mode, align_corners)
-
-
-def upsample_nearest(input: Any, size: Any = None, scale_factor: Any = None) -> Any:
-    """Old form of interpolate(mode='nearest')."""
-    warnings.warn(
-        "`nn.functional.upsample_nearest` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2)
-    return interpolate(input, size, scale_factor, mode="nearest")
-
-
-def upsample_bilinear(input: Any, size: Any = None, scale_factor: Any = None) -> Any:
-    """Old form of interpolate(mode='bilinear', align_corners=True)."""
-    warnings.warn(
-        "`nn.functional.upsample_bilinear` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2)
-    return interpolate(input, size, scale_factor, mode="bilinear", align_corners=True)
-
-
-# Shuffles
-
-def pixel_shuffle(input: Any, upscale_factor: int) -> Any:
-    """(*, C r r, H, W) -> (*, C, H r, W r)"""
-    x = tensor(input, "pixel_shuffle")
-    if x.ndim < 3:
-        raise RuntimeError(
-            f"pixel_shuffle expects input to have at least 3 dimensions, but got input with {x.ndim} dimension(s)")
-    if upscale_factor <= 0:
-        raise RuntimeError(f"pixel_shuffle expects a positive upscale_factor, but got {upscale_factor}")
-    c, square = x.shape[-3], upscale_factor * upscale_factor
-    if c % square:
-        raise RuntimeError(
-            "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of upscale_factor, "
-            "but "
-            f"input.size(-3)={c} is not divisible by {square}")
-    return pool.PixelShuffleBackward0(upscale_factor).run(x)
-
-
-def pixel_unshuffle(input: Any, downscale_factor: int) -> Any:
-    """(*, C, H r, W r) -> (*, C r r, H, W)"""
-    x = tensor(input, "pixel_unshuffle")
-    if x.ndim < 3:
-        raise RuntimeError(
-            f"pixel_unshuffle expects input to have at least 3 dimensions, but got input with {x.ndim} dimension(s)")
-    if downscale_factor <= 0:
-        raise RuntimeError(f"pixel_unshuffle expects a positive downscale_factor, but got {downscale_factor}")
-    for name, d in (("height", -2), ("width", -1)):
-        if x.shape[d] % downscale_factor:
-            raise RuntimeError(
-                f"pixel_unshuffle expects {name} to be divisible by downscale_factor, but "
-                f"input.size({d})={x.shape[d]} is "
-                f"not divisible by {downscale_factor}")
-    if not x.array.size:
-        return x.clone()                                    # as PyTorch: of the same shape
-    return pool.PixelUnshuffleBackward0(downscale_factor).run(x)
-
-
-def channel_shuffle(input: Any, groups: int) -> Any:
-    """Channels (dim 1) of `groups` groups interleaved."""
-    x = tensor(input, "channel_shuffle")
-    if x.ndim < 3:
-        raise RuntimeError(
-            f"channel_shuffle expects input with > 2 dims, but got input with sizes {list(x.shape)}")
-    if groups <= 0:
-        raise RuntimeError(f"Number of groups to divide channels in must be positive. Value of groups:{groups}")
-    if x.shape[1] % groups:
-        raise RuntimeError(
-            f"Number of channels must be divisible by groups. Got {x.shape[1]} channels and {groups} groups.")
-    return pool.ChannelShuffleBackward0(groups).run(x)
-
-
-native_channel_shuffle = channel_shuffle

@@ -16,8 +16,7 @@ from .._ops import create, diagonals, slices
 from .._ops import index as indexing
 from .._ops import reduce as sums
 from .._ops import shape as ops
-from ._args import dim_of, dims_of, refused, shape_of, tensor
-from .reduce import aliased, dim_in, is_int
+from ._args import aliased, dim_in, dim_of, dims_of, is_int, refused, shape_of, tensor
 
 __all__ = [
     "reshape", "flatten", "unflatten", "ravel", "permute", "transpose", "swapaxes", "swapdims", "t", "adjoint",

@@ -12,7 +12,7 @@ from .._engine.views import guard, store
 from .._ops import create, pair
 from ._args import finish, tensor
 from .pointwise import polygamma
-from .reduce import named
+from .results import named
 
 __all__ = [
     "gcd", "gcd_", "lcm", "lcm_", "nextafter", "frexp", "conj", "conj_physical", "conj_physical_", "resolve_conj",

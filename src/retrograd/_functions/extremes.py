@@ -1,0 +1,257 @@
+"""What order decides: torch.max, torch.argmin, torch.median, torch.quantile, ... and the methods of the same names."""
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .._engine.tensor import TensorBase, wrap
+from .._ops import choose, extremes, gather, order, scan, shape
+from ._args import aliased, dim_in, dim_of, dims_in, finish, refused, tensor, tensor_first, write_out
+from .results import AMINMAX, AMINMAX_OUT, chosen, pair
+
+__all__ = [
+    "max", "min", "amax", "amin", "aminmax", "argmax", "argmin", "cummax", "cummin", "median", "nanmedian", "mode",
+    "quantile", "nanquantile",
+]
+METHODS = __all__
+
+
+def some(x: TensorBase, dim: int, function: str) -> int:
+    """dim, checked; IndexError when there is nothing to choose from along it."""
+    at = dim_in(dim, x, function)
+    if x.array.ndim and x.array.shape[at] == 0:
+        raise IndexError(f"{function}(): Expected reduction dim {dim} to have non-zero size.")
+    return at
+
+
+# Extremes
+
+def extreme(name: str, op: Any, whole: Callable[[Any], Any], two: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    forms = ("(Tensor input)", "(Tensor input, Tensor other)", "(Tensor input, int dim, bool keepdim = False)")
+
+    def f(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None, out: Any = None) -> Any:
+        x = tensor(input, name) if dim is None else tensor_first(name, input, dim)
+        if dim is None and other is None:
+            if not x.array.size:
+                raise RuntimeError(
+                    f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the "
+                    "reduction dim "
+                    "with the 'dim' argument.")
+            return finish(whole(x), out, name, x)
+        if isinstance(dim, int) and not isinstance(dim, bool):
+            made = op(some(x, dim, name), bool(keepdim))
+            values = made.run(x)
+            return pair(name, values, chosen(made), out, x)
+        if other is None and isinstance(dim, TensorBase) and keepdim is False:
+            other = dim
+        if not isinstance(other, TensorBase):
+            raise refused(name, (x, dim), *forms)
+        return finish(two(x, other), out, name, x, other)
+    f.__name__ = f.__qualname__ = name
+    f.__doc__ = (
+        f"{name}(input): the {name}imum of all elements, ties sharing the gradient.\n\n"
+        f"    {name}(input, dim, keepdim=False): named tuple (values, indices).   {name}(input, other): elementwise.\n"
+        f"    https://pytorch.org/docs/stable/generated/torch.{name}.html")
+    return aliased(f)
+
+
+max = extreme("max", extremes.MaxBackward0, extremes.max_all, choose.maximum)
+min = extreme("min", extremes.MinBackward0, extremes.min_all, choose.minimum)
+
+
+def extreme_dims(name: str, op: Callable[..., Any]) -> Callable[..., Any]:
+    def f(input: Any, dim: Any = (), keepdim: bool = False, *, out: Any = None) -> Any:
+        x = tensor(input, name)
+        dims = dims_in(dim, x, name)
+        if not x.array.size:
+            if dim is None or dim == ():
+                raise RuntimeError(
+                    f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the "
+                    "reduction dim "
+                    "with the 'dim' argument.")
+            for d in dims:
+                some(x, d, name)
+        return finish(op(x, dims, keepdim), out, name, x)
+    f.__name__ = f.__qualname__ = name
+    f.__doc__ = f"The {name[1:]}imum over dims (all when empty); ties share the gradient."
+    return aliased(f)
+
+
+amax = extreme_dims("amax", extremes.amax)
+amin = extreme_dims("amin", extremes.amin)
+
+
+def aminmax(input: Any, *, dim: Any = None, keepdim: bool = False, out: Any = None) -> Any:
+    """Named tuple (min, max), of all elements or along one dim."""
+    x = tensor(input, "aminmax")
+    if dim is None and not x.array.size:
+        raise RuntimeError(
+            "aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity.")
+    if dim is not None:
+        at = dim_of(dim, x.array.ndim)
+        if x.array.ndim and not x.array.shape[at]:
+            raise IndexError(f"aminmax: Expected reduction dim {dim} to have non-zero size.")
+        dim = at
+    low, high = extremes.AminmaxBackward0(dim, keepdim).run(x)
+    if out is None:
+        return AMINMAX((low, high))
+    return AMINMAX_OUT((write_out(low, out[0], "aminmax", x), write_out(high, out[1], "aminmax", x)))
+
+
+def arg_extreme(name: str, how: Any) -> Callable[..., Any]:
+    def f(input: Any, dim: Any = None, keepdim: bool = False, *, out: Any = None) -> Any:
+        x = tensor(input, name)
+        a = x.array
+        if a.dtype.kind == "b":
+            raise RuntimeError(f"{name}(): does not support bool input")
+        if dim is None:
+            if not a.size:
+                raise IndexError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0.")
+            found = np.asarray(how(a))
+            return finish(wrap(found.reshape((1,) * a.ndim) if keepdim else found), out, name)
+        at = some(x, dim, name)
+        return finish(wrap(how(a, at, keepdims=keepdim) if a.ndim else np.zeros((), np.int64)), out, name)
+    f.__name__ = f.__qualname__ = name
+    f.__doc__ = f"Index (int64) of the {name[3:]}imum, the first at a tie: into the flattened input, or along dim."
+    return aliased(f)
+
+
+argmax = arg_extreme("argmax", np.argmax)
+argmin = arg_extreme("argmin", np.argmin)
+
+
+def choice(name: str, op: Any, whole: Any, doc: str) -> Callable[..., Any]:
+    def f(input: Any, dim: Any = None, keepdim: bool = False, *, out: Any = None) -> Any:
+        x = tensor(input, name)
+        if x.array.dtype.kind == "b":
+            raise NotImplementedError("\"median_cpu\" not implemented for 'Bool'")
+        if dim is None:
+            return finish(whole(x), out, name, x)
+        made = op(some(x, dim, name), keepdim)
+        values = made.run(x)
+        return pair(name, values, chosen(made), out, x)
+    f.__name__ = f.__qualname__ = name
+    f.__doc__ = doc
+    return aliased(f)
+
+
+median = choice("median", extremes.MedianBackward1, extremes.median_all,
+                "The lower of the two middle elements; with dim, named tuple (values, indices).  NaN when there "
+                "is one.")
+nanmedian = choice("nanmedian", extremes.NanmedianBackward1, extremes.nanmedian_all, "median of what is not NaN.")
+
+
+@aliased
+def mode(input: Any, dim: int = -1, keepdim: bool = False, *, out: Any = None) -> Any:
+    """Named tuple (values, indices): the most frequent element along dim, the smallest at a tie, and where it is
+    last.
+    """
+    x = tensor(input, "mode")
+    made = extremes.ModeBackward0(some(x, dim, "mode"), keepdim)
+    values = made.run(x)
+    return pair("mode", values, chosen(made), out, x)
+
+
+def record(name: str, op: Any, doc: str) -> Callable[..., Any]:
+    def f(input: Any, dim: int, *, out: Any = None) -> Any:
+        x = tensor(input, name)
+        made = op(dim_in(dim, x, name))
+        values = made.run(x)
+        return pair(name, values, chosen(made), out, x)
+    f.__name__ = f.__qualname__ = name
+    f.__doc__ = doc
+    return aliased(f)
+
+
+cummax = record("cummax", scan.CummaxBackward0, "Named tuple (values, indices): the greatest so far along dim.")
+cummin = record("cummin", scan.CumminBackward0, "Named tuple (values, indices): the smallest so far along dim.")
+
+
+# Quantiles
+
+def quantile(input: Any, q: Any, dim: Any = None, keepdim: bool = False, *, interpolation: str = "linear",
+             out: Any = None) -> Any:
+    """The q-quantiles (q in 0..1, a number or 1-dim tensor) of all elements or along dim; a tensor q adds a first
+    dim.
+    """
+    return quantiles("quantile", input, q, dim, keepdim, interpolation, out)
+
+
+def nanquantile(input: Any, q: Any, dim: Any = None, keepdim: bool = False, *, interpolation: str = "linear",
+                out: Any = None) -> Any:
+    """quantile of what is not NaN."""
+    return quantiles("nanquantile", input, q, dim, keepdim, interpolation, out)
+
+
+def quantiles(name: str, input: Any, q: Any, dim: Any, keepdim: bool, how: str, out: Any) -> Any:
+    x = tensor(input, name)
+    if not isinstance(q, (TensorBase, float, int)):
+        form = 'int dim = None, bool keepdim = False, *, str interpolation = "linear")'
+        raise refused(name, (x, q), f"(Tensor input, Tensor q, {form}", f"(Tensor input, float q, {form}")
+    if isinstance(q, (float, int)) and not 0 <= q <= 1:
+        raise RuntimeError(f"quantile() q must be in the range [0, 1] but got {q:g}")
+    a = x.array
+    if not a.size:
+        raise RuntimeError(f"{name}() input tensor must be non-empty")
+    if isinstance(q, TensorBase) and q.array.ndim > 1:
+        raise RuntimeError(f"{name}() q must be a scalar or 1D tensor")
+    if a.dtype not in (np.dtype(np.float32), np.dtype(np.float64)):
+        raise RuntimeError(f"{name}() input tensor must be either float or double dtype")
+    if isinstance(q, TensorBase) and q.array.dtype != a.dtype:
+        raise RuntimeError(f"{name}() q tensor must be same dtype as the input tensor")
+    if how not in ("linear", "lower", "higher", "midpoint", "nearest"):
+        raise RuntimeError(
+            f"{name}() interpolation must be one of linear, lower, higher, midpoint or nearest, but got {how}")
+    at = None if dim is None else dim_of(dim, a.ndim)
+    qs = q.array.reshape(-1) if isinstance(q, TensorBase) else np.array([q], a.dtype)
+    if builtins.any(not 0 <= v <= 1 for v in qs.tolist()):
+        raise RuntimeError(f"{name}() q values must be in the range [0, 1]")
+    rows = shape.flat(x) if at is None else x
+    if at is not None and a.ndim > 1:
+        rows = shape.transpose(shape.unsqueeze(x, a.ndim), at, a.ndim)
+    if not rows.array.ndim:
+        rows = shape.reshape(rows, (1,))
+    ranked = order.SortBackward0(rows.array.ndim - 1).run(rows)
+    n = ranked.array.shape[-1]
+    fine = (~np.isnan(ranked.array)).sum(-1, keepdims=True)
+    if name == "nanquantile":
+        rank = np.maximum(qs * (fine - 1).astype(a.dtype), 0)
+    else:
+        rank = np.where(fine < n, a.dtype.type(n - 1), qs * a.dtype.type(n - 1))
+    rank = rank.astype(a.dtype)
+    if how == "lower":
+        rank = np.floor(rank)
+    elif how == "higher":
+        rank = np.ceil(rank)
+    elif how == "nearest":
+        rank = np.rint(rank)
+    last = ranked.array.ndim - 1
+    below = rank.astype(np.int64)
+    y = gather.gather(ranked, last, below)
+    if how in ("linear", "midpoint"):
+        above = gather.gather(ranked, last, np.ceil(rank).astype(np.int64))
+        part = np.full_like(rank, 0.5) if how == "midpoint" else rank - np.floor(rank)
+        y = lerp(y, above, part)
+    if at is None:
+        sizes = (1,) * a.ndim if keepdim else ()
+        y = shape.reshape(y, qs.shape + sizes)
+    else:
+        if a.ndim > 1:                                              # (..., 1 at `at`, ..., q) -> (q, ..., 1, ...)
+            y = shape.permute(y, (a.ndim, *range(a.ndim)))
+            y = y if keepdim else shape.SqueezeBackward4(at + 1).run(y)
+        elif keepdim and a.ndim:
+            y = shape.unsqueeze(y, 1)
+        elif not a.ndim:
+            y = shape.reshape(y, qs.shape)
+    if not isinstance(q, TensorBase) or not q.array.ndim:
+        y = shape.SqueezeBackward4(0).run(y)
+    return finish(y, out, name, x)
+
+
+def lerp(a: Any, b: Any, part: Any) -> Any:
+    """a + part * (b - a), which is exactly b where part is 1; an infinite gap counts only where part does."""
+    whole = part == 0
+    return choose.where(whole, a, a + (b - a) * part) if whole.any() else a + (b - a) * part
