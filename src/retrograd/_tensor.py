@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 
 from . import _size, _tensor_str, dtypes
-from ._conversion import conversion
-from ._engine import hooks, names
+from ._engine import hooks
 from ._engine.modes import grad_on, inference_on, modes
 from ._engine.tensor import Kept, TensorBase, bump, public, sink_of, wants_grad, wrap
 from ._engine.views import address, refresh
 from ._missing import Absent
-from ._ops import cast, create, index
+from ._ops import create
 
 NOT_LEAF = (
     "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a subgraph "
@@ -180,29 +179,6 @@ class Tensor(TensorBase):
         """Bytes per element."""
         return int(self.array.itemsize)
 
-    def stride(self, dim: int | None = None) -> Any:
-        """Steps in elements from one index to the next, per dimension."""
-        steps = _steps(self.array)
-        if dim is None:
-            return steps
-        from ._functions._args import dim_of
-        return steps[dim_of(dim, self.array.ndim)]
-
-    def storage_offset(self) -> int:
-        """Elements between the start of the memory block and the first element."""
-        root = self.array
-        while isinstance(root.base, np.ndarray):
-            root = root.base
-        return int((address(self.array) - address(root)) // self.array.itemsize)
-
-    def data_ptr(self) -> int:
-        """Memory address of the first element."""
-        return address(self.array)
-
-    def untyped_storage(self) -> UntypedStorage:
-        """The block of memory that this tensor and its views show."""
-        return UntypedStorage(self)
-
     def is_pinned(self, device: Any = None) -> bool:
         """False: pinned memory is for GPUs."""
         return False
@@ -235,11 +211,6 @@ class Tensor(TensorBase):
     def is_same_size(self, other: Any) -> bool:
         """Have both the same shape?"""
         return bool(self.array.shape == other.array.shape)
-
-    def is_set_to(self, tensor: Any) -> bool:
-        """Do both show the same memory in the same way?"""
-        a, b = self.array, tensor.array
-        return bool(address(a) == address(b) and a.shape == b.shape and a.strides == b.strides)
 
     # Its place in the graph
 
@@ -506,166 +477,6 @@ class Tensor(TensorBase):
     def data(self) -> None:
         raise RuntimeError("Deleting tensor data is not allowed. Delete tensor instead!")
 
-    def set_(self, source: Any = None) -> Tensor:
-        """Show the memory of `source` from now on."""
-        if self.fn is not None or source is None:
-            raise RuntimeError("set_(): only a leaf can take over the memory of another tensor; use copy_() or clone()")
-        self.array = source.array
-        if self.sink is not None:
-            self.sink.array = self.array
-        bump(self)
-        return self
-
-    def resize_(self, *sizes: Any, memory_format: Any = None) -> Tensor:
-        """Change the shape in place; new elements are uninitialised.  RuntimeError when it requires grad."""
-        from ._functions._args import shape_of
-        to = shape_of(sizes)
-        if wants_grad(self):
-            raise RuntimeError("cannot resize variables that require grad")
-        if to != self.array.shape:
-            fresh = np.empty(to, self.array.dtype)
-            n = min(fresh.size, self.array.size)
-            fresh.reshape(-1)[:n] = self.array.reshape(-1)[:n]
-            self.array = fresh
-        return self
-
-    def resize_as_(self, the_template: Any) -> Tensor:
-        """resize_ to the shape of `the_template`."""
-        return self.resize_(the_template.array.shape)
-
-    # Copies and casts
-
-    def clone(self, *, memory_format: Any = dtypes.preserve_format) -> Any:
-        """A copy that stays in the graph."""
-        return create.contiguous_copy(self) if memory_format is dtypes.contiguous_format else create.clone(self)
-
-    def copy_(self, src: Any, non_blocking: bool = False) -> Any:
-        """src, cast and broadcast, into this memory; -> itself."""
-        if not isinstance(src, (TensorBase, bool, int, float)):
-            raise TypeError(f"copy_(): argument 'other' (position 1) must be Tensor, not {type(src).__name__}")
-        have: Any = src.array.shape if isinstance(src, TensorBase) else ()
-        want = self.array.shape
-        if have and want and len(have) <= len(want) and not _broadcasts(have, want):
-            raise _mismatch(want, have)
-        if len(have) > len(want) or any(a not in (1, b) for a, b in zip(have[::-1], want[::-1])):
-            if len(have) > len(want):
-                raise RuntimeError(
-                    f"output with shape {list(want)} doesn't match the broadcast shape "
-                    f"{list(np.broadcast_shapes(have, want))}" if _broadcasts(have, want) else str(_mismatch(want, have)))
-            raise index.expand_error(want, have)
-        return index.copy_(self, src)
-
-    def fill_(self, value: Any) -> Any:
-        """Every element becomes `value`."""
-        if isinstance(value, TensorBase):
-            if value.array.ndim:
-                raise RuntimeError(
-                    f"fill_ only supports 0-dimension value tensor but got tensor with {value.array.ndim} dimensions.")
-            return index.fill_(self, value)
-        if not isinstance(value, (bool, int, float, np.generic)):
-            from ._functions._args import refused
-            raise refused("fill_", (value,), "(Tensor value)", "(Number value)")
-        dtypes.check_fits(value, self.array.dtype, self.dtype.fixed)
-        return create.fill_(self, value)
-
-    def apply_(self, callable: Callable[[Any], Any]) -> Tensor:
-        """Each element becomes callable(element); slow, and unknown to autograd."""
-        if wants_grad(self):
-            raise RuntimeError("Can't call apply_() on Variable that requires grad. Use var.detach().apply_() instead.")
-        self.array[...] = np.vectorize(callable, otypes=[object])(self.array) if self.array.size else self.array
-        bump(self)
-        return self
-
-    def map_(self, other: Any, callable: Callable[[Any, Any], Any]) -> Tensor:
-        """Each element becomes callable(element, that of other); slow, and unknown to autograd."""
-        if wants_grad(self) or wants_grad(other):
-            raise RuntimeError("Can't call map_() on Variable that requires grad. Use var.detach().map_() instead.")
-        self.array[...] = np.vectorize(callable, otypes=[object])(self.array, other.array)
-        bump(self)
-        return self
-
-    def zero_(self) -> Any:
-        """Every element becomes 0."""
-        return create.zero_(self)
-
-    def to(self, *args: Any, **kwargs: Any) -> Any:
-        """In another dtype: to(dtype), to(tensor), to(device[, dtype]).  Itself when nothing changes and not copy."""
-        layout = kwargs.get("memory_format")
-        dtype, copy = conversion(args, kwargs)
-        want = None if dtype is None else dtypes.to_numpy(dtype, "to")
-        if want is None or want == self.array.dtype:
-            out = cast.cast(self, self.array.dtype) if copy else self
-        else:
-            out = cast.cast(self, want)
-        return out.contiguous() if layout is dtypes.contiguous_format else out
-
-    def type(self, dtype: Any = None, non_blocking: bool = False) -> Any:
-        """Without argument the name, such as 'torch.FloatTensor'; else the tensor cast to it."""
-        if dtype is None:
-            return names.TENSOR[self.array.dtype.name]
-        if isinstance(dtype, str):
-            found = [name for name, long in names.TENSOR.items() if long == dtype]
-            if not found:
-                raise ValueError(f"invalid type: '{dtype}'")
-            dtype = getattr(dtypes, found[0])
-        elif isinstance(dtype, type) and hasattr(dtype, "dtype"):       # torch.FloatTensor, ...
-            dtype = dtypes.get_default_dtype() if issubclass(dtype, TensorBase) else dtype.dtype
-        elif not isinstance(dtype, (type, dtypes.dtype)):
-            raise TypeError("dtype must be a type, str, or dtype object")
-        return self.to(dtype)
-
-    def type_as(self, other: Any) -> Any:
-        """Cast to the dtype of `other`."""
-        return self.to(other.dtype)
-
-    def double(self, *, memory_format: Any = None) -> Any:
-        """In float64."""
-        return self.to(dtypes.float64, memory_format=memory_format)
-
-    def float(self, *, memory_format: Any = None) -> Any:
-        """In float32."""
-        return self.to(dtypes.float32, memory_format=memory_format)
-
-    def half(self, *, memory_format: Any = None) -> Any:
-        """In float16."""
-        return self.to(dtypes.float16, memory_format=memory_format)
-
-    def bfloat16(self, *, memory_format: Any = None) -> Any:
-        """In bfloat16 (package ml_dtypes)."""
-        return self.to(dtypes.bfloat16, memory_format=memory_format)
-
-    def long(self, *, memory_format: Any = None) -> Any:
-        """In int64."""
-        return self.to(dtypes.int64, memory_format=memory_format)
-
-    def int(self, *, memory_format: Any = None) -> Any:
-        """In int32."""
-        return self.to(dtypes.int32, memory_format=memory_format)
-
-    def short(self, *, memory_format: Any = None) -> Any:
-        """In int16."""
-        return self.to(dtypes.int16, memory_format=memory_format)
-
-    def char(self, *, memory_format: Any = None) -> Any:
-        """In int8."""
-        return self.to(dtypes.int8, memory_format=memory_format)
-
-    def byte(self, *, memory_format: Any = None) -> Any:
-        """In uint8."""
-        return self.to(dtypes.uint8, memory_format=memory_format)
-
-    def bool(self, *, memory_format: Any = None) -> Any:
-        """In bool."""
-        return self.to(dtypes.bool, memory_format=memory_format)
-
-    def cpu(self, memory_format: Any = None) -> Tensor:
-        """Itself."""
-        return self
-
-    def cuda(self, device: Any = None, non_blocking: Any = False) -> Any:
-        """RuntimeError: tensors live on the CPU."""
-        dtypes.check_device("cuda")
-
     # To and from the rest of the world
 
     def numpy(self, *, force: Any = False) -> Any:
@@ -807,98 +618,15 @@ class Tensor(TensorBase):
     def __dir__(self) -> list[str]:
         return [n for n in super().__dir__() if n not in INTERNAL and not isinstance(vars(Tensor).get(n), Absent)]
 
-    # New tensors like this one
-
-    def new_tensor(self, data: Any, *, dtype: Any = None, device: Any = None, requires_grad: Any = False) -> Any:
-        """A copy of data, in this dtype unless said otherwise."""
-        from ._functions import fromdata
-        if isinstance(data, TensorBase):
-            warnings.warn(fromdata.COPY_CONSTRUCT.format("tensor.new_tensor"), UserWarning, stacklevel=2)
-        return fromdata.build(data, dtype or self.dtype, requires_grad)
-
-    def new_zeros(self, *size: Any, dtype: Any = None, device: Any = None, requires_grad: Any = False) -> Any:
-        """Zeros of the given size."""
-        return self._new("zeros", size, dtype, requires_grad)
-
-    def new_ones(self, *size: Any, dtype: Any = None, device: Any = None, requires_grad: Any = False) -> Any:
-        """Ones of the given size."""
-        return self._new("ones", size, dtype, requires_grad)
-
-    def new_empty(self, *size: Any, dtype: Any = None, device: Any = None, requires_grad: Any = False) -> Any:
-        """Uninitialised, of the given size."""
-        return self._new("empty", size, dtype, requires_grad)
-
-    def new_full(self, size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None,
-                 requires_grad: Any = False) -> Any:
-        """fill_value everywhere, of the given size."""
-        from ._functions import create as factories
-        return factories.full(size, fill_value, dtype=dtype or self.dtype, requires_grad=requires_grad)
-
-    def _new(self, what: str, size: Any, dtype: Any, requires_grad: Any) -> Any:
-        from ._functions import create as factories
-        return getattr(factories, what)(*size, dtype=dtype or self.dtype, requires_grad=requires_grad)
-
-
-class UntypedStorage:
-    """A block of memory, in bytes."""
-
-    __module__ = "retrograd"
-
-    def __init__(self, shown: Tensor) -> None:
-        block = shown.array
-        while isinstance(block.base, np.ndarray):
-            block = block.base
-        self._block = block
-
-    def nbytes(self) -> int:
-        """Length in bytes."""
-        return int(self._block.nbytes)
-
-    size = __len__ = nbytes
-
-    def data_ptr(self) -> int:
-        """Address of the first byte."""
-        return address(self._block)
-
-
 INTERNAL = frozenset([
     "array", "rg", "fn", "nr", "version", "sink", "kept", "origin", "listeners", "inference", "cut",
-    "_set_requires_grad", "_check_grad", "_empty_like_class", "_number", "_new",
+    "_set_requires_grad", "_check_grad", "_empty_like_class", "_number",
 ])
-
-
-def _steps(array: Any) -> tuple[int, ...]:
-    """Strides in elements; NumPy's mean nothing for an array without elements, so C order is told then."""
-    if array.size:
-        return tuple(s // array.itemsize for s in array.strides)
-    out, step = [], 1
-    for n in reversed(array.shape):
-        out.append(step)
-        step *= max(n, 1)
-    return tuple(reversed(out))
 
 
 def _attributes(t: Any) -> dict[str, Any]:
     """What the user hung on the tensor.  (Uncompiled, our own fields sit in the same dictionary.)"""
     return {name: value for name, value in t.__dict__.items() if name not in INTERNAL}
-
-
-def _broadcasts(a: Any, b: Any) -> bool:
-    try:
-        np.broadcast_shapes(a, b)
-    except ValueError:
-        return False
-    return True
-
-
-def _mismatch(want: Any, have: Any) -> RuntimeError:
-    n = max(len(have), len(want))
-    for i in range(1, min(len(have), len(want)) + 1):
-        if want[-i] != have[-i] and 1 not in (want[-i], have[-i]):
-            return RuntimeError(
-                f"The size of tensor a ({want[-i]}) must match the size of tensor b ({have[-i]}) at non-singleton "
-                f"dimension {n - i}")
-    return RuntimeError(f"output with shape {list(want)} doesn't match the broadcast shape {list(have)}")
 
 
 def _shared_copy(array: Any, memo: Any) -> Any:

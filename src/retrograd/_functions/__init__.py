@@ -1,7 +1,7 @@
 """The documented functions of the torch namespace.  Each is the method of the same name, too.
 
 A family module lists the names it gives the namespace in `__all__`, those it gives Tensor in `METHODS`, and those it
-gives torch.nn.functional in `FUNCTIONAL`.
+gives torch.nn.functional in `FUNCTIONAL`; "own as given" where the two differ.
 """
 from collections.abc import Callable
 from importlib import import_module
@@ -12,7 +12,7 @@ from .._tensor import Tensor, seal
 FAMILIES = [import_module(f"{__name__}.{name}") for name in (
     "arith", "fromdata", "create", "sampling", "pointwise", "compare", "activation", "loss", "reduce", "extremes",
     "shape", "rearrange", "join", "order", "gather", "linalg", "products", "einsum", "decomp", "conv", "pool",
-    "resize", "norm", "pad", "embed", "whole", "place",
+    "resize", "norm", "pad", "embed", "whole", "place", "memory", "copies",
 )]
 # Families that few programs use are imported when one of their names is asked for: {name: (family, its name there)}.
 LATER = {name: ("lu", name) for name in ("lu", "lu_solve", "lu_unpack")}
@@ -45,8 +45,12 @@ for family in FAMILIES:
     for name in family.__all__:
         globals()[name] = getattr(family, name)
         __all__.append(name)
-    for name in getattr(family, "METHODS", ()):
-        setattr(Tensor, name, getattr(family, name))
+    for entry in getattr(family, "METHODS", ()):
+        own, _, name = entry.partition(" as ")
+        method = getattr(family, own)
+        if not family.__all__:                  # methods alone: Python's errors name them as it names a class's own
+            method.__qualname__ = f"Tensor.{name or own}"
+        setattr(Tensor, name or own, method)
 for name, found in LATER_METHODS.items():
     setattr(Tensor, name, late_method(name, found))
 seal()

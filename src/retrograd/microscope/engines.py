@@ -176,7 +176,7 @@ OPERATORS = (
     "__truediv__", "__rtruediv__", "__itruediv__", "__neg__", "__pow__", "__rpow__", "__matmul__", "__rmatmul__",
     "__getitem__",
 )
-METHODS = ("clone", "to", "float", "double", "half", "bfloat16", "type", "type_as", "backward", "detach")
+METHODS = ("backward", "detach")
 
 
 class _Replaced:
@@ -251,7 +251,7 @@ def _stand_ins() -> dict[Any, Any]:
 def _tensor_names() -> Iterator[str]:
     from .._functions import FAMILIES
     for family in FAMILIES:
-        yield from getattr(family, "METHODS", ())
+        yield from (name.rpartition(" as ")[2] for name in getattr(family, "METHODS", ()))
     for name in (*OPERATORS, *METHODS):
         if hasattr(retrograd.Tensor, name):
             yield name

@@ -1,0 +1,192 @@
+"""Copies, casts, and elements replaced from outside the graph: clone, copy_, to, float, new_zeros, ..."""
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from .._conversion import conversion
+from .._engine import names
+from .._engine.tensor import TensorBase, bump, wants_grad
+from .._ops import cast, index
+from .._ops import create as ops
+from . import create, fromdata
+from ._args import refused
+
+__all__: list[str] = []
+METHODS = [
+    "clone", "copy_", "fill_", "apply_", "map_", "zero_", "to", "type_of as type", "type_as", "cpu", "cuda", "new_tensor",
+    "new_zeros", "new_ones", "new_empty", "new_full",
+]
+
+
+def clone(input: Any, *, memory_format: Any = dtypes.preserve_format) -> Any:
+    """A copy that stays in the graph."""
+    return ops.contiguous_copy(input) if memory_format is dtypes.contiguous_format else ops.clone(input)
+
+
+def copy_(input: Any, src: Any, non_blocking: bool = False) -> Any:
+    """src, cast and broadcast, into this memory; -> itself."""
+    if not isinstance(src, (TensorBase, bool, int, float)):
+        raise TypeError(f"copy_(): argument 'other' (position 1) must be Tensor, not {type(src).__name__}")
+    have: Any = src.array.shape if isinstance(src, TensorBase) else ()
+    want = input.array.shape
+    if have and want and len(have) <= len(want) and not broadcasts(have, want):
+        raise mismatch(want, have)
+    if len(have) > len(want) or any(a not in (1, b) for a, b in zip(have[::-1], want[::-1])):
+        if len(have) > len(want):
+            raise RuntimeError(
+                f"output with shape {list(want)} doesn't match the broadcast shape "
+                f"{list(np.broadcast_shapes(have, want))}" if broadcasts(have, want) else str(mismatch(want, have)))
+        raise index.expand_error(want, have)
+    return index.copy_(input, src)
+
+
+def broadcasts(a: Any, b: Any) -> bool:
+    """Do the shapes go together?"""
+    try:
+        np.broadcast_shapes(a, b)
+    except ValueError:
+        return False
+    return True
+
+
+def mismatch(want: Any, have: Any) -> RuntimeError:
+    """The error for a shape `have` that does not go into a shape `want`."""
+    n = max(len(have), len(want))
+    for i in range(1, min(len(have), len(want)) + 1):
+        if want[-i] != have[-i] and 1 not in (want[-i], have[-i]):
+            return RuntimeError(
+                f"The size of tensor a ({want[-i]}) must match the size of tensor b ({have[-i]}) at non-singleton "
+                f"dimension {n - i}")
+    return RuntimeError(f"output with shape {list(want)} doesn't match the broadcast shape {list(have)}")
+
+
+def fill_(input: Any, value: Any) -> Any:
+    """Every element becomes `value`."""
+    if isinstance(value, TensorBase):
+        if value.array.ndim:
+            raise RuntimeError(
+                f"fill_ only supports 0-dimension value tensor but got tensor with {value.array.ndim} dimensions.")
+        return index.fill_(input, value)
+    if not isinstance(value, (bool, int, float, np.generic)):
+        raise refused("fill_", (value,), "(Tensor value)", "(Number value)")
+    dtypes.check_fits(value, input.array.dtype, input.dtype.fixed)
+    return ops.fill_(input, value)
+
+
+def zero_(input: Any) -> Any:
+    """Every element becomes 0."""
+    return ops.zero_(input)
+
+
+def apply_(input: Any, callable: Callable[[Any], Any]) -> Any:
+    """Each element becomes callable(element); slow, and unknown to autograd."""
+    if wants_grad(input):
+        raise RuntimeError("Can't call apply_() on Variable that requires grad. Use var.detach().apply_() instead.")
+    input.array[...] = np.vectorize(callable, otypes=[object])(input.array) if input.array.size else input.array
+    bump(input)
+    return input
+
+
+def map_(input: Any, other: Any, callable: Callable[[Any, Any], Any]) -> Any:
+    """Each element becomes callable(element, that of other); slow, and unknown to autograd."""
+    if wants_grad(input) or wants_grad(other):
+        raise RuntimeError("Can't call map_() on Variable that requires grad. Use var.detach().map_() instead.")
+    input.array[...] = np.vectorize(callable, otypes=[object])(input.array, other.array)
+    bump(input)
+    return input
+
+
+def to(input: Any, *args: Any, **kwargs: Any) -> Any:
+    """In another dtype: to(dtype), to(tensor), to(device[, dtype]).  Itself when nothing changes and not copy."""
+    layout = kwargs.get("memory_format")
+    dtype, copy = conversion(args, kwargs)
+    want = None if dtype is None else dtypes.to_numpy(dtype, "to")
+    if want is None or want == input.array.dtype:
+        out = cast.cast(input, input.array.dtype) if copy else input
+    else:
+        out = cast.cast(input, want)
+    return out.contiguous() if layout is dtypes.contiguous_format else out
+
+
+def _caster(name: str, dtype: Any) -> Any:
+    def method(input: Any, *, memory_format: Any = None) -> Any:
+        return input.to(dtype, memory_format=memory_format)
+    method.__name__ = name
+    method.__doc__ = f"In {dtype.name}{' (package ml_dtypes)' if name == 'bfloat16' else ''}."
+    return method
+
+
+for _name, _dtype in {
+    "double": dtypes.float64, "float": dtypes.float32, "half": dtypes.float16, "bfloat16": dtypes.bfloat16,
+    "long": dtypes.int64, "int": dtypes.int32, "short": dtypes.int16, "char": dtypes.int8, "byte": dtypes.uint8,
+    "bool": dtypes.bool,
+}.items():
+    globals()[f"to_{_name}"] = _caster(_name, _dtype)
+    METHODS.append(f"to_{_name} as {_name}")
+
+
+def type_of(input: Any, dtype: Any = None, non_blocking: bool = False) -> Any:
+    """Without argument the name, such as 'torch.FloatTensor'; else the tensor cast to it."""
+    if dtype is None:
+        return names.TENSOR[input.array.dtype.name]
+    if isinstance(dtype, str):
+        found = [name for name, long in names.TENSOR.items() if long == dtype]
+        if not found:
+            raise ValueError(f"invalid type: '{dtype}'")
+        dtype = getattr(dtypes, found[0])
+    elif isinstance(dtype, type) and hasattr(dtype, "dtype"):       # torch.FloatTensor, ...
+        dtype = dtypes.get_default_dtype() if issubclass(dtype, TensorBase) else dtype.dtype
+    elif not isinstance(dtype, (type, dtypes.dtype)):
+        raise TypeError("dtype must be a type, str, or dtype object")
+    return input.to(dtype)
+
+
+type_of.__name__ = "type"
+
+
+def type_as(input: Any, other: Any) -> Any:
+    """Cast to the dtype of `other`."""
+    return input.to(other.dtype)
+
+
+def cpu(input: Any, memory_format: Any = None) -> Any:
+    """Itself."""
+    return input
+
+
+def cuda(input: Any, device: Any = None, non_blocking: Any = False) -> Any:
+    """RuntimeError: tensors live on the CPU."""
+    dtypes.check_device("cuda")
+
+
+def new_tensor(input: Any, data: Any, *, dtype: Any = None, device: Any = None, requires_grad: Any = False) -> Any:
+    """A copy of data, in input's dtype unless said otherwise."""
+    if isinstance(data, TensorBase):
+        warnings.warn(fromdata.COPY_CONSTRUCT.format("tensor.new_tensor"), UserWarning, stacklevel=2)
+    return fromdata.build(data, dtype or input.dtype, requires_grad)
+
+
+def new_zeros(input: Any, *size: Any, dtype: Any = None, device: Any = None, requires_grad: Any = False) -> Any:
+    """Zeros of the given size, in input's dtype unless said otherwise."""
+    return create.zeros(*size, dtype=dtype or input.dtype, requires_grad=requires_grad)
+
+
+def new_ones(input: Any, *size: Any, dtype: Any = None, device: Any = None, requires_grad: Any = False) -> Any:
+    """Ones of the given size, in input's dtype unless said otherwise."""
+    return create.ones(*size, dtype=dtype or input.dtype, requires_grad=requires_grad)
+
+
+def new_empty(input: Any, *size: Any, dtype: Any = None, device: Any = None, requires_grad: Any = False) -> Any:
+    """Uninitialised, of the given size, in input's dtype unless said otherwise."""
+    return create.empty(*size, dtype=dtype or input.dtype, requires_grad=requires_grad)
+
+
+def new_full(input: Any, size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None,
+             requires_grad: Any = False) -> Any:
+    """fill_value everywhere, of the given size, in input's dtype unless said otherwise."""
+    return create.full(size, fill_value, dtype=dtype or input.dtype, requires_grad=requires_grad)
