@@ -541,11 +541,9 @@ class PreluKernelBackward0(Binary):
         return choose.where(a > 0, 0.0, g * a)
 
 
-@final
-class RreluWithNoiseBackward0(Unary):
+class RreluWithNoise(Unary):
     """Leaky relu whose slopes were drawn by the caller (`noise`, 1 where x > 0)."""
 
-    keep = X
     holds = True
     shows: ClassVar[Any] = {"lower": "lower", "upper": "upper", "noise": "noise", "training": "training"}
 
@@ -562,6 +560,11 @@ class RreluWithNoiseBackward0(Unary):
         if self.training:
             return select(x <= 0, x * self.noise, x)
         return leaky_of(x, (self.lower + self.upper) / 2)
+
+
+@final
+class RreluWithNoiseBackward0(RreluWithNoise):
+    keep = X
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         if self.training and self.upper - self.lower > 1e-6:
@@ -573,26 +576,10 @@ class RreluWithNoiseBackward0(Unary):
 
 
 @final
-class RreluWithNoiseBackward1(Unary):
+class RreluWithNoiseBackward1(RreluWithNoise):
     """In place: from the result."""
 
     keep = Y
-    holds = True
-    shows: ClassVar[Any] = {"lower": "lower", "upper": "upper", "noise": "noise", "training": "training"}
-
-    def __init__(self, noise: Array, lower: Any, upper: Any, training: bool) -> None:
-        self.noise: Any = noise
-        self.lower: Any = lower
-        self.upper: Any = upper
-        self.training = training
-
-    def drop(self) -> None:
-        self.noise = None
-
-    def forward(self, x: Array) -> Array:
-        if self.training:
-            return select(x <= 0, x * self.noise, x)
-        return leaky_of(x, (self.lower + self.upper) / 2)
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         if self.training and self.upper - self.lower > 1e-6:
