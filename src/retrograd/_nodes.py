@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import attrgetter
 from typing import Any, cast
 
 import numpy as np
@@ -96,7 +97,7 @@ def shown(node: Any, field: str) -> Any:
     """A value that is no kept tensor: dims, sizes, masks, indices."""
     if getattr(node, "freed", False) and getattr(node, "holds", False):
         raise RuntimeError(FREED)
-    value = getattr(node, field)
+    value = attrgetter(field)(node)
     return wrap(value) if isinstance(value, np.ndarray) else value
 
 
@@ -168,6 +169,7 @@ def dress_module(module: Any) -> None:
             if not cls.__subclasses__():
                 dress(cls)
             cls.__module__ = "builtins"
+            cls.__name__ = cls.__name__.rstrip("_")
 
 
 def _measure(field: Any, what: Callable[[Any], Any]) -> property:

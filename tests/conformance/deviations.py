@@ -34,6 +34,8 @@ GENERAL: tuple[str, ...] = (
     "and attributes and methods of the subclass on the instance itself, work",
     "torch.save writes, and torch.load reads, the zip format that PyTorch has had since 1.6: no files saved with "
     "_use_new_zipfile_serialization=False, and no TorchScript",
+    "as_strided_scatter's gradient of input is its derivative: 0 where src went, passed on elsewhere; PyTorch's is the other way "
+    "round. An edit in place of a view that shows an element twice (as_strided) changes it once; PyTorch once for each",
     "autocast is there switched off: enabled on the CPU, it raises NotImplementedError",
 )
 

@@ -15,6 +15,7 @@ from .rarer import RARER
 from .reductions import REDUCTIONS
 from .shapes import SHAPES
 from .table import Make, Op, S, exact, f64, flatten, is_float, mapped, reference, result_dtypes
+from .view_copies import COPIES
 
 __all__ = ["OPS", "Make", "Op", "S", "exact", "f64", "flatten", "is_float", "mapped", "reference", "result_dtypes"]
 
@@ -24,4 +25,4 @@ for _op in REDUCTIONS:
     _op.picks = _op.name.startswith(("max", "min", "amax", "amin", "median", "cummax", "cummin"))
 
 OPS: list[Op] = ARITHMETIC + COMPARISONS + POINTWISE + REDUCTIONS + SHAPES + PRODUCTS + FUNCTIONAL
-OPS += ACTIVATIONS + GATHERING + ORDERS + MORE + LOSSES + LAYERS + RARE + RARER + LINALG
+OPS += ACTIVATIONS + GATHERING + ORDERS + MORE + LOSSES + LAYERS + RARE + RARER + COPIES + LINALG

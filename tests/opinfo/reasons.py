@@ -29,6 +29,8 @@ WHERE = [
     (r"chalf|to_sparse|complex", r".*", "complex or sparse"),
     (r"ldexp|narrow_copy|masked_scatter|reciprocal|mvlgamma.*|slice", r".*text.*",
      "another error is found first, or worded otherwise"),
+    (r"as_strided_scatter", r".*gradient.*",
+     "PyTorch's gradient of input is that inside the part, where the derivative is 0, and 0 outside it"),
     (r"linalg\.det", r".*second gradient.*", "of a singular matrix"),
 ]
 

@@ -9,8 +9,9 @@ from mypy_extensions import i64
 from . import names
 from .hooks import move_retained
 from .modes import grad_on, inference_on, modes, state
-from .node import Array, Node, Shape, Value
+from .node import Array, Node, Value
 from .op import Product, Unary, View, attach, edge, number
+from .region import Region, address, overlaps
 from .saved import freed, op_name, stands
 from .tensor import (
     CUSTOM,
@@ -42,98 +43,21 @@ OVERLAP: Final = (
 )
 
 
-class Region:
-    """Which elements of a base a view shows, said without reference to either's memory."""
-
-    def __init__(self, base: Array, view: Array) -> None:
-        size = base.itemsize
-        self.shape: Shape = base.shape
-        self.view_shape: Shape = view.shape
-        self.offset: int = (address(view) - address(base)) // size if view.size else 0
-        self.strides: Shape = tuple([s // size for s in view.strides])
-        self.places: Any = None                 # flat indices into the base, where its memory is not in C order
-        if not base.flags.c_contiguous:
-            where = {}
-            for i, at in enumerate(offsets(base).ravel().tolist()):
-                where[at] = i
-            start = self.offset * size
-            self.places = np.array([where[at + start] for at in offsets(view).ravel().tolist()], np.intp)
-
-    def of(self, whole: Array) -> Array:
-        """The view's elements of `whole`, shaped like the base: a view of it where it can be one."""
-        if self.places is not None:
-            return whole.reshape(-1)[self.places].reshape(self.view_shape)
-        if not whole.flags.c_contiguous:
-            whole = np.ascontiguousarray(whole)
-        size = whole.itemsize
-        return np.ndarray(
-            self.view_shape, whole.dtype, whole, self.offset * size, tuple([s * size for s in self.strides]))
-
-    def put(self, whole: Array, part: Array) -> None:
-        """Write the view's elements into `whole`, which must be in C order."""
-        if self.places is not None:
-            whole.reshape(-1)[self.places] = part.reshape(-1)
-        else:
-            self.of(whole)[...] = part
-
-    def add(self, whole: Array, part: Array) -> None:
-        """Add them; elements that the view shows several times add up."""
-        if self.places is not None:
-            np.add.at(whole.reshape(-1), self.places, part.reshape(-1))
-        elif overlaps(self.view_shape, self.strides):
-            where = self.of(np.arange(whole.size).reshape(whole.shape))
-            np.add.at(whole.reshape(-1), where.reshape(-1), np.ascontiguousarray(part).reshape(-1))
-        else:
-            self.of(whole)[...] += part
-
-
-def address(x: Array) -> int:
-    at: int = x.__array_interface__["data"][0]
-    return at
-
-
-def offsets(x: Array) -> Array:
-    """Byte offset of every element from the first."""
-    out = np.zeros(x.shape, np.intp)
-    for axis in range(x.ndim):
-        steps = np.arange(x.shape[axis]) * x.strides[axis]
-        out += steps.reshape((-1,) + (1,) * (x.ndim - axis - 1))
-    return out
-
-
-def overlaps(shape: Shape, strides: Shape) -> bool:
-    """May two index tuples reach one element?  (Exact for what views of dense arrays can be.)"""
-    reach = 0
-    for s, n in sorted([(abs(s), n) for s, n in zip(strides, shape) if n > 1]):
-        if s <= reach:
-            return True
-        reach += s * (n - 1)
-    return False
-
-
 @final
 class AsStridedBackward0(View):
     """The elements of a base that a view shows: what a view's grad_fn becomes once its base was edited."""
 
-    shows: ClassVar[Any] = {"size": "size", "stride": "stride", "storage_offset": "storage_offset"}
+    shows: ClassVar[Any] = {
+        "size": "region.view_shape", "stride": "region.strides", "storage_offset": "region.offset"}
 
     def __init__(self, region: Region) -> None:
         self.region: Region = region
-
-    @property
-    def size(self) -> Any:
-        return self.region.view_shape
-
-    @property
-    def stride(self) -> Any:
-        return self.region.strides
-
-    @property
-    def storage_offset(self) -> Any:
-        return self.region.offset
+        self.now: Array = None                  # what forward shows: not to be made of the base, it may lie beyond it
 
     def forward(self, x: Array) -> Array:
-        return self.region.of(x)
+        now = self.now
+        self.now = None
+        return self.region.of(x) if now is None else now
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         return RegionAddBackward0(self.region).run(g)
@@ -147,9 +71,7 @@ class RegionAddBackward0(Unary):
         self.region: Region = region
 
     def forward(self, x: Array) -> Array:
-        out = np.zeros(self.region.shape, x.dtype)
-        self.region.add(out, x)
-        return out
+        return self.region.sum(x)
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         return AsStridedBackward0(self.region).run(g)
@@ -157,15 +79,25 @@ class RegionAddBackward0(Unary):
 
 @final
 class AsStridedScatterBackward0(Product):
-    """`a` with the elements that a view shows replaced by `b`."""
+    """`a` with the elements that a view shows replaced by `b`, of any dtype."""
+
+    names: ClassVar[Any] = {}
+    shows: ClassVar[Any] = {
+        "size": "region.view_shape", "stride": "region.strides", "storage_offset": "region.offset"}
 
     def __init__(self, region: Region) -> None:
         self.region: Region = region
 
+    def compute(self, a: Value, b: Value, ta: Optional[TensorBase], tb: Optional[TensorBase]) -> Array:
+        xa: Array = ta.array if ta is not None else a
+        xb: Array = tb.array if tb is not None else b
+        self.unlike = (xa.shape, xa.dtype, xb.shape, xb.dtype)
+        return self.forward(xa, xb)
+
     def forward(self, a: Array, b: Array) -> Array:
-        out = np.array(a, order="C")
-        self.region.put(out, b)
-        return out
+        whole, part = self.region.lay(a)
+        part[...] = b
+        return whole
 
     def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
         return AsStridedScatterBackward0(self.region).run(g, np.zeros(self.region.view_shape, dtype_of(g)))
@@ -224,10 +156,9 @@ class CopySlices(Node):
                 part = np.zeros(self.region.view_shape, dtype_of(g))
             outs[0] = AsStridedScatterBackward0(self.region).run(g, part)
             return outs
-        whole = np.array(g, order="C")
-        inside = self.region.of(whole).copy()
-        outs = self.inner.backward([inside], False)
-        self.region.put(whole, np.zeros((), whole.dtype) if outs[0] is None else outs[0])
+        whole, inside = self.region.lay(g)
+        outs = self.inner.backward([inside.copy()], False)
+        inside[...] = 0 if outs[0] is None else outs[0]
         outs[0] = whole
         return outs
 

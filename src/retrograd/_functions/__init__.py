@@ -20,6 +20,9 @@ LATER |= {name: ("rarer", name) for name in ("i0", "i0_", "igamma", "igammac")}
 LATER |= {f"{name}_window": ("windows", f"{name}_window") for name in ("bartlett", "blackman", "hamming", "hann", "kaiser")}
 LATER |= {"ctc_loss": ("ctc", "ctc_loss"), "affine_grid_generator": ("grid", "affine_grid_generator"),
           "grid_sampler": ("grid", "grid_sampler")}
+COPIED = ("alias", "as_strided", "detach", "diagonal", "expand", "permute", "select", "slice", "split", "split_with_sizes",
+          "squeeze", "t", "transpose", "unbind", "unfold", "unsqueeze", "view")
+LATER |= {f"{name}_copy": ("view_copies", f"{name}_copy") for name in COPIED}
 LATER_METHODS = {name: ("lu", name) for name in ("lu", "lu_solve")}
 LATER_METHODS |= {name: ("rarer", name) for name in ("i0", "i0_", "igamma", "igamma_", "igammac", "igammac_")}
 LATER_FUNCTIONAL = {

@@ -8,20 +8,23 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
+from .._engine.region import Region, overlaps
 from .._engine.tensor import TensorBase, wrap
+from .._engine.views import OVERLAP, AsStridedScatterBackward0
 from .._ops import create, diagonals, gather, moves, slices
 from .._ops import shape as ops
 from ._args import dim_of, dims_of, finish, shape_of, tensor
-from .shape import detach, diagonal, diagonal_dims, flatten, narrow, reshaped, select, sizes_arg
+from .shape import as_strided, detach, diagonal, diagonal_dims, flatten, narrow, reshaped, select, sizes_arg
 
 __all__ = [
     "diag", "diagflat", "diag_embed", "tile", "repeat_interleave", "roll", "flip", "fliplr", "flipud", "rot90", "tril",
-    "triu", "trace", "select_scatter", "slice_scatter", "diagonal_scatter", "narrow_copy",
+    "triu", "trace", "select_scatter", "slice_scatter", "diagonal_scatter", "as_strided_scatter",
+    "narrow_copy",
 ]
 METHODS = [
     "diag", "diagflat", "diag_embed", "repeat", "tile", "repeat_interleave", "roll", "flip", "fliplr", "flipud",
     "rot90", "tril", "tril_", "triu", "triu_", "trace", "select_scatter", "slice_scatter", "diagonal_scatter",
-    "narrow_copy",
+    "as_strided_scatter", "narrow_copy",
 ]
 
 
@@ -57,6 +60,24 @@ def diagonal_scatter(input: Any, src: Any, offset: int = 0, dim1: int = 0, dim2:
     same_as(diagonal(detach(x), offset, dim1, dim2), b)
     at1, at2 = diagonal_dims(dim1, dim2, x.array.ndim)
     return slices.DiagonalScatterBackward0(offset, at1, at2).run(x, b)
+
+
+def as_strided_scatter(input: Any, src: Any, size: Any, stride: Any, storage_offset: Any = None) -> Any:
+    """A copy, laid out as input, with src in the place of as_strided(size, stride, storage_offset)."""
+    x: Any = tensor(input, "as_strided_scatter")
+    b = tensor(src, "as_strided_scatter", "src", 2)
+    dense = x.array.flags.c_contiguous
+    if x.requires_grad and not dense:
+        raise RuntimeError(
+            "as_strided_scatter is currently only supported for contiguous inputs when you want to differentiate through it. "
+            "Call input.contiguous() first.")
+    if not dense and overlaps(x.array.shape, x.array.strides):
+        x = create.contiguous_copy(x)
+    part = as_strided(x.detach(), size, stride, storage_offset)
+    same_as(part, b)
+    if 0 in part.array.strides and overlaps(part.array.shape, part.array.strides):
+        raise RuntimeError(OVERLAP)
+    return AsStridedScatterBackward0(Region(x.array, part.array)).run(x, b)
 
 
 def narrow_copy(input: Any, dim: int, start: int, length: int, *, out: Any = None) -> Any:

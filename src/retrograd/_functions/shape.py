@@ -21,7 +21,7 @@ from ._args import aliased, dim_in, dim_of, dims_of, is_int, refused, shape_of, 
 __all__ = [
     "reshape", "flatten", "unflatten", "ravel", "permute", "transpose", "swapaxes", "swapdims", "t", "adjoint",
     "movedim", "moveaxis", "squeeze", "unsqueeze", "broadcast_to", "broadcast_tensors", "broadcast_shapes", "narrow",
-    "select", "diagonal", "as_strided", "atleast_1d", "atleast_2d", "atleast_3d", "view_copy", "detach", "detach_",
+    "select", "diagonal", "as_strided", "atleast_1d", "atleast_2d", "atleast_3d", "detach", "detach_",
 ]
 METHODS = [
     "view", "view_as", "reshape", "reshape_as", "flatten", "unflatten", "ravel", "permute", "transpose", "transpose_",
@@ -134,11 +134,6 @@ def view_dtype(x: TensorBase, want: Any) -> Any:
 def view_as(input: Any, other: Any) -> Any:
     """view in the shape of `other`."""
     return view(input, tensor(other, "view_as", "other", 1).array.shape)
-
-
-def view_copy(input: Any, size: Any) -> Any:
-    """view of a copy."""
-    return view(create.clone(input), size)
 
 
 def reshaped(x: TensorBase, sizes: tuple[int, ...]) -> Any:

@@ -8,8 +8,9 @@ import numpy
 from .. import _kernels
 from .._engine.node import Array, Shape, Value, ndarray
 from .._engine.op import Unary, View, recording, shown
+from .._engine.region import Region
 from .._engine.tensor import TensorBase
-from .._engine.views import AsStridedBackward0, Region
+from .._engine.views import AsStridedBackward0
 
 np: Final[Any] = numpy
 view_kernel: Final[Any] = _kernels.view
@@ -422,11 +423,13 @@ def squeeze_dims_(x: TensorBase, dims: Shape) -> TensorBase:
 
 def as_strided(x: TensorBase, view: Array) -> Value:
     """`view`: an array that shows some of x's memory."""
-    return AsStridedBackward0(Region(x.array, view)).run(x)
+    return AsStridedBackward0(Region(x.array, view)).show(x, view)
 
 
 def as_strided_(x: TensorBase, view: Array) -> TensorBase:
-    return AsStridedBackward0(Region(x.array, view)).run_(x)
+    op = AsStridedBackward0(Region(x.array, view))
+    op.now = view
+    return op.run_(x)
 
 
 def unfold(x: Value, dim: int, size: int, step: int) -> Value:
