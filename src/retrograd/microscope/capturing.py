@@ -17,26 +17,12 @@ from .apart import verify
 from .engines import Engine, engine_of, reopened
 from .errors import CaptureError
 from .layers import AGAIN, RULES, Refused, pulled
-from .runs import Run, Use
+from .parameters import Param, Tree, parameters_of
+from .runs import Plan, Run, Use
 from .sources import Leaf, Made, Source, flat, replaced
 from .terms import Term, combined
 
 MARK = "_microscope_data"                       # on tensors without gradient computed from the model's inputs
-
-
-class Param:
-    """A parameter of the captured model."""
-
-    def __init__(self, number: int, name: str, tensor: Any, module: Any, path: str) -> None:
-        self.number = number
-        self.name = name
-        self.tensor = tensor
-        self.module = module
-        self.key = name.rpartition(".")[2]
-        self.path = path                        # of the module that has it
-        self.aliases: list[str] = []            # other names of the same tensor
-        self.shape = tuple(tensor.shape)
-        self.selected = True
 
 
 class Capture:
@@ -82,7 +68,6 @@ class Capture:
         self.params: list[Param] = []
         self.runs: list[Run] = []
         self.entered = False
-        self.arrivals = 0                       # gradients that came, of all uses
         self.arrived: dict[int, Any] = {}       # parameter -> gradient that reached it, on checked steps
         self.errors: dict[int, float] = {}
         self.failed: dict[int, str] = {}        # parameter -> why what was captured is not its gradient
@@ -105,45 +90,23 @@ class Capture:
     # Entering and leaving
 
     def _find_parameters(self) -> None:
-        wanted = selector(self.engine, self.model, self.layers)
         self._all: Any = None                   # what is the same in every step: see __enter__
-        self.params = []
-        by_id: dict[int, Param] = {}
-        for path, module in self.model.named_modules():
-            for key, tensor in module._parameters.items():
-                if tensor is None:
-                    continue
-                name = f"{path}.{key}" if path else key
-                if id(tensor) in by_id:
-                    by_id[id(tensor)].aliases.append(name)
-                    continue
-                found = Param(len(self.params), name, tensor, module, path)
-                self.params.append(found)
-                by_id[id(tensor)] = found
-        if not self.params:
-            raise CaptureError(f"capture: {type(self.model).__name__} has no parameters, so there is nothing to capture")
-        for p in self.params:
-            p.selected = any(wanted(name, p.path, p.tensor) for name in (p.name, *p.aliases))
-        if not any(p.selected for p in self.params):
-            raise CaptureError(
-                f"capture: layers={self.layers!r} selects no parameter; there are "
-                + ", ".join(p.name for p in self.params[:8]) + (", ..." if len(self.params) > 8 else ""))
-
-    def _same_parameters(self) -> bool:
-        """Are they still where they were, and as they were?"""
-        return all(getattr(p.module, p.key, None) is p.tensor for p in self.params)
+        self.params = parameters_of(self.engine, self.model, self.layers)
+        self._tree = Tree(self.model)
+        self._leaves = [p.tensor for p in self.params]
 
     def __enter__(self) -> Capture:
         if self.entered:
             raise CaptureError("capture: already entered; use one capture per block, or leave this one first")
-        if not self._same_parameters():
+        if not self._tree.same():
             self._find_parameters()
-        flags = [p.tensor.requires_grad for p in self.params]
-        if self._all is None or self._all[0] != flags:
-            buffers = list(self.model.buffers())        # held, so that their ids stay theirs
+        flags = [x.requires_grad for x in self._leaves]
+        buffers = self._tree.buffers()          # held, so that their ids stay theirs
+        if self._all is None or self._all[0] != flags or any(x is not y for x, y in zip(buffers, self._all[4])):
             self._all = (flags, {id(p.tensor): Leaf(p.tensor, p.number) for p, on in zip(self.params, flags) if on},
                          {id(p.tensor) for p, on in zip(self.params, flags) if not on} | {id(b) for b in buffers},
                          {p.number for p, on in zip(self.params, flags) if p.selected and on}, buffers)
+            self._plans: dict[Any, Plan] = {}
         self._constants = self._all[2]
         self._wanted = self._all[3]
         self.clear()
@@ -158,8 +121,8 @@ class Capture:
         if self.check_when is True or (self.check_when and not self.checked):
             self._begin_check()
         # on steps that are not checked, what is needed to notice a gradient by a way that was not seen
-        self._before = {} if self.checking and self._param_handles else {
-            p.number: (g, 0 if g is None else g._version) for p in self.params for g in (p.tensor.grad,)}
+        self._before = [] if self.checking and self._param_handles else [
+            None if g is None else (g, g._version) for g in [x.grad for x in self._leaves]]
         self._watcher.__enter__()
         self.entered = True
         return self
@@ -180,21 +143,23 @@ class Capture:
 
     def _notice_unseen(self) -> None:
         """Parameters whose .grad changed in this block although no call with them was seen."""
-        seen = {number for run in self.runs for u in run.uses for number in u.numbers}
-        for p in self.params:
-            if p.number in self._wanted and p.number not in seen and p.number in self._before:
-                g, (old, version) = p.tensor.grad, self._before[p.number]
-                if g is None or (g is old and g._version == version):
+        missed = self._wanted.difference(*[u.numbers for run in self.runs for u in run.uses]) if self._before else ()
+        for p in [self.params[number] for number in sorted(missed)]:
+            if (g := p.tensor.grad) is not None:
+                before = self._before[p.number]
+                if before is not None and g is before[0] and g._version == before[1]:
                     continue
                 if not self._sharded:           # (looking into a sharded gradient would be a collective call)
                     g = g.to_dense() if getattr(g, "is_sparse", False) else g
                     if not bool((g != 0).any()):
                         continue
                 self.unseen.add(p.number)
-        self._before = {}
+        self._before = []
 
     def clear(self) -> None:
         """Forget what was captured; inside a block, before the next step."""
+        for run in self.runs:
+            run.uses = []                       # which know the run: the collector would come too late for their tensors
         self.runs = []
         self.arrived = {}
         self.errors = {}
@@ -202,7 +167,6 @@ class Capture:
         self.unseen: set[int] = set()           # parameters with a gradient that no call explains
         self._terms = None
         self._tracked = dict(self._all[1])
-        self.arrivals = 0
         self._depth = 0
 
     def _mark_layouts(self) -> None:
@@ -210,7 +174,7 @@ class Capture:
         if self.engine.name != "retrograd":
             return
         nn = self.engine.torch.nn
-        for module in self.model.modules():
+        for module in self._tree.modules:
             layout: Any = None
             if isinstance(module, nn.MultiheadAttention):
                 layout = "rows"
@@ -233,7 +197,7 @@ class Capture:
     def _mark_sharded(self) -> None:
         """FSDP2: the parameters of a module are whole only while it runs, as other tensors."""
         self._sharded = False
-        for module in self.model.modules() if self.engine.name == "torch" else ():
+        for module in self._tree.modules if self.engine.name == "torch" else ():
             if any(cls.__name__ == "FSDPModule" for cls in type(module).__mro__):
                 self._sharded = True
                 self._handles.append(module.register_forward_pre_hook(self._gathered))
@@ -312,7 +276,8 @@ class Capture:
         tracked = self._tracked
         for x in args:
             if id(x) in tracked:
-                return self._use(func, args, kwargs)
+                plan = self._plans.get((id(x), func))
+                return self._use(func, args, kwargs) if plan is None or kwargs else self._again(plan, func, args)
             kind = type(x)
             if kind is list or kind is tuple:
                 for y in x:
@@ -328,6 +293,37 @@ class Capture:
         if self._depth and getattr(out, "requires_grad", None) is not True:
             self._mark(args, kwargs, out)
         return out
+
+    def _again(self, plan: Plan, func: Any, args: Any) -> Any:
+        """A call like one seen before: the same function with the same parameters at the same places."""
+        tracked = self._tracked
+        if len(args) != len(plan.places):
+            return self._use(func, args, {})
+        for x, place in zip(args, plan.places):
+            if id(x) != place and (place or id(x) in tracked):
+                return self._use(func, args, {})
+        data = args[plan.data]
+        if not isinstance(data, self.engine.Tensor) or not data.requires_grad and not self._is_data(data):
+            return self._use(func, args, {})
+        out = func(*args)
+        if not plan.wanted or not out.requires_grad:
+            return out
+        use = Use(self._run(), plan.name, func, self._layout, plan.sources)
+        use.kind = plan.rule
+        use.numbers = plan.numbers
+        plan.rule.take(use, args, {})
+        return self._watch(use, out, [out])
+
+    def _plan(self, use: Use, args: Any, kwargs: Any) -> None:
+        """Remember a call of a rule's form, with parameters themselves as arguments, for _again."""
+        own = self._all[1]
+        places = [id(x) if id(x) in self._tracked else 0 for x in args]
+        if kwargs or not all(type(source) is Leaf and id(source.tensor) in own for source in use.sources.values()):
+            return
+        data = next(i for i, x in enumerate(args) if not places[i] and isinstance(x, self.engine.Tensor) and self._is_data(x))
+        first = next(place for place in places if place)
+        self._plans[first, use.func] = Plan(
+            use.kind, use.name, use.sources, use.numbers, not self._wanted.isdisjoint(use.numbers), places, data)
 
     def _mark(self, args: Any, kwargs: Any, out: Any) -> None:
         """A result without gradient is data when an argument is."""
@@ -391,8 +387,7 @@ class Capture:
                 return out
         if edits:
             tracked.pop(id(args[0]), None)      # from here on it is data
-        run = self._run()
-        use = Use(run, name, func, self._layout)
+        use = Use(self._run(), name, func, self._layout, {})
         rule = RULES.get(name)
         if rule is None or not rule.read(use, given, kwargs, out, tracked):
             use.sources.clear()
@@ -400,28 +395,29 @@ class Capture:
             use.site = caller()
             rule.read(use, given, kwargs, out, tracked)
         use.kind = rule
-        numbers = set()
-        for source in use.sources.values():
-            if type(source) is Leaf:
-                numbers.add(source.number)
-            else:
-                numbers.update(leaf.number for leaf in source.leaves())
-        if self._wanted.isdisjoint(numbers):
+        use.numbers = {leaf.number for source in use.sources.values() for leaf in source.leaves()}
+        if rule is not AGAIN and not edits:
+            self._plan(use, args, kwargs)
+        if self._wanted.isdisjoint(use.numbers):
             return out
-        use.numbers = numbers
-        self._place(use, numbers)
+        return self._watch(use, out, outs)
+
+    def _watch(self, use: Use, out: Any, outs: list[Any]) -> Any:
+        """Wait for the gradient at the outputs of a use; -> out, for the caller."""
+        run = use.run
+        self._place(use, use.numbers)
         if self.where is not None and not self.where(use.path, use.number):
-            self.left_out |= numbers
+            self.left_out |= use.numbers
             return out
         use.shapes = [tuple(x.shape) for x in outs]
         use.deltas = [None] * len(outs)
         run.uses.append(use)
         if not self._depth:
-            use.late = engine.in_backward()     # a checkpoint runs it again
+            use.late = self.engine.in_backward()        # a checkpoint runs it again
         if not use.late:
-            run.structure = hash((run.structure, name, *sorted(numbers)))
+            run.structure = hash((run.structure, use.name, *sorted(use.numbers)))
         self._terms = None
-        if len(outs) > 1 and rule is AGAIN:
+        if len(outs) > 1 and use.kind is AGAIN:
             # NOTE [Several outputs]  One may be made of another (LSTM's h of its c), whose node then gets both what comes
             # from outside and what comes through the other.  Copies get what comes from outside.
             copies = {id(x): x.clone() for x in outs}
@@ -430,10 +426,10 @@ class Capture:
         for k, x in enumerate(outs):
             node, nr, shape = x.grad_fn, x.output_nr, None
             base = x._base
-            if base is not None and base.grad_fn is not None and node.next_functions[0][0] is base.grad_fn:
+            if base is not None and (below := base.grad_fn) is not None and node.next_functions[0][0] is below:
                 # a view of what was just made (3-D linear): an edit in place puts another node in its place
                 if base.numel() == x.numel() and x.is_contiguous() and base.is_contiguous():
-                    node, nr, shape = base.grad_fn, base.output_nr, x.shape
+                    node, nr, shape = below, base.output_nr, x.shape
             node.register_prehook(self._taker(use, k, nr, shape))
         return out
 
@@ -459,6 +455,8 @@ class Capture:
                 tracked[id(x)] = Made(x, name, func, args, kwargs, i, parents)
 
     def _taker(self, use: Use, k: int, nr: int, shape: Any) -> Callable[[Any], None]:
+        run = use.run
+
         def take(grads: Any) -> None:
             g = grads[nr]
             if g is None:
@@ -473,12 +471,13 @@ class Capture:
                     to.run.uses.append(to.again)
                 to = to.again
             # g itself, not a detached copy: who else would take it over for a .grad and edit it sees that it is held
-            g = g.detach() if g.requires_grad else g
-            to.held.append(g)
-            to.deltas[k] = g if shape is None else g.reshape(shape)
-            to.dtype = to.deltas[k].dtype
-            to.run.loss = self._loss
-            self.arrivals += 1
+            if g.requires_grad:
+                g = g.detach()
+            if shape is not None:
+                to.held.append(g)
+                g = g.reshape(shape)
+            to.deltas[k] = g
+            run.loss = self._loss
             self._terms = None
         return take
 
@@ -613,27 +612,6 @@ def capture(
     cap.coverage(); cap.check(); cap.grads().norms()
     """
     return Capture(model, layers, where, batch_dim=batch_dim, batch_size=batch_size, check=check, calls=calls, verify=verify)
-
-
-def selector(engine: Engine, model: Any, layers: Any) -> Callable[[str, str, Any], bool]:
-    """(name, path of its module, parameter) -> is it one of `layers`?"""
-    if layers is None:
-        return lambda name, path, tensor: True
-    if callable(layers) and not isinstance(layers, engine.Module):
-        return lambda name, path, tensor: bool(layers(name, tensor))
-    if isinstance(layers, (str, engine.Module)):
-        layers = [layers]
-    patterns: list[str] = []
-    inside: set[int] = set()
-    for layer in layers:
-        if isinstance(layer, str):
-            patterns.append(layer)
-        elif isinstance(layer, engine.Module):
-            inside.update(id(p) for p in layer.parameters())
-        else:
-            inside.add(id(layer))
-    return lambda name, path, tensor: id(tensor) in inside or any(
-        fnmatch.fnmatchcase(name, p) or fnmatch.fnmatchcase(path, p) for p in patterns)
 
 
 def caller() -> tuple[str, int] | None:

@@ -8,7 +8,7 @@ import fnmatch
 from typing import Any
 
 from .errors import CaptureError, UncoveredError
-from .runs import Run
+from .runs import Run, Use
 from .terms import Outer, Term, sum_of
 
 
@@ -24,13 +24,13 @@ class Grads:
 
     def __init__(self, cap: Any, layers: Any = None, *, partial: bool = False, scale: Any = None,
                  parts: list[dict[str, Term]] | None = None, factors: list[float] | None = None,
-                 sizes: list[int] | None = None) -> None:
+                 sizes: list[int] | None = None, runs: list[tuple[Run, list[Use]]] | None = None) -> None:
         self.cap = cap
         self.torch = cap.engine.torch
         self.partial = partial
         if parts is not None:                   # made by select() or segments()
-            assert factors is not None and sizes is not None
-            self._parts, self._factors, self._sizes = parts, factors, sizes
+            assert factors is not None and sizes is not None and runs is not None
+            self._parts, self._factors, self._sizes, self._runs = parts, factors, sizes, runs
             self.names = list(dict.fromkeys(name for part in parts for name in part))
             self._apart = True
             return
@@ -58,6 +58,7 @@ class Grads:
         self._parts = [{name: terms[numbers[name]] for name in self.names if numbers[name] in terms}
                        for _, terms, _ in runs]
         self._sizes = [run_size(run) for run, _, _ in runs]
+        self._runs = [(run, run.uses) for run, _, _ in runs]        # whose uses are others in the capture's next step
         self._factors = [factor_of(run, scale) for run, _, _ in runs]
         self._apart = cap.calls == "apart" or len(runs) < 2 or not any(
             run.before is not None and run.before in [r for r, _, _ in runs] for run, _, _ in runs)
@@ -274,7 +275,7 @@ class Grads:
             parts.append({name: part[name] if at is None and where is None else part[name].take(at, where)
                           for name in names if name in part})
             sizes.append(n if at is None else len(self.torch.arange(n)[at]))
-        return Grads(self.cap, parts=parts, factors=self._factors, sizes=sizes)
+        return Grads(self.cap, parts=parts, factors=self._factors, sizes=sizes, runs=self._runs)
 
     def segments(self, cu_seqlens: Any) -> Grads:
         """Samples out of packed sequences: sequence s is tokens cu_seqlens[s] to cu_seqlens[s + 1] of all N * T."""
@@ -297,7 +298,7 @@ class Grads:
         with T.no_grad():
             parts = [{name: term.split((sequence, place), len(lengths), max(lengths))
                       for name, term in self._parts[0].items()}]
-        return Grads(self.cap, parts=parts, factors=self._factors, sizes=[len(lengths)])
+        return Grads(self.cap, parts=parts, factors=self._factors, sizes=[len(lengths)], runs=self._runs)
 
 
 class Kronecker:

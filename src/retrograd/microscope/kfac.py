@@ -174,7 +174,7 @@ def bias_of_weights(grads: Any) -> dict[str, str]:
         bias = p.name[:-len("weight")] + "bias"
         if bias in grads.names and all(isinstance(t, Outer) for t, _, _ in grads._each(p.name)):
             number = next(q.number for q in grads.cap.params if q.name == bias)
-            uses = [u for u in grads.cap.uses() if number in u.numbers or p.number in u.numbers]
+            uses = [u for _, uses in grads._runs for u in uses if u.arrived and (number in u.numbers or p.number in u.numbers)]
             if all(set(u.sources) == {"weight", "bias"} for u in uses):
                 found[p.name] = bias
     return found

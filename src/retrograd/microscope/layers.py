@@ -111,6 +111,10 @@ class Rule:
         """Keep what terms() needs; False when this call is not of a form the rule knows."""
         raise NotImplementedError
 
+    def take(self, use: Use, args: Any, kwargs: Any) -> None:
+        """The part of read() that is left when the same parameters come at the same places again."""
+        raise NotImplementedError
+
     def terms(self, T: Any, use: Use) -> Terms:
         """A Term for each source."""
         raise NotImplementedError
@@ -142,9 +146,12 @@ class Linear(Rule):
         x, w, b = bind(("input", "weight", "bias"), args, kwargs)
         if w.ndim != 2 or not roles(use, tracked, {"weight": w, "bias": b}, args, kwargs):
             return False
-        if "weight" in use.sources:
-            use.keep(x)
+        self.take(use, (x,), {})
         return True
+
+    def take(self, use: Use, args: Any, kwargs: Any) -> None:
+        if "weight" in use.sources:
+            use.keep(args[0])
 
     def terms(self, T: Any, use: Use) -> Terms:
         return product(T, use, turned=False)
@@ -160,8 +167,11 @@ class Matmul(Rule):
             return False
         if not roles(use, tracked, {"weight": args[1]}, args, kwargs):
             return False
-        use.keep(args[0])
+        self.take(use, args, kwargs)
         return True
+
+    def take(self, use: Use, args: Any, kwargs: Any) -> None:
+        use.keep(args[0])
 
     def terms(self, T: Any, use: Use) -> Terms:
         return product(T, use, turned=True)
@@ -205,6 +215,9 @@ def whole(T: Any, term: Term, why: str | None) -> Term:
     return term if why is None else Whole(T, term.shape, term.total, why)
 
 
+CONV = ("input", "weight", "bias", "stride", "padding", "dilation", "groups")
+
+
 class Conv(Rule):
     """F.conv1d, 2d, 3d: input (N, C, *S) or (C, *S), weight (O, C/groups, *K), delta (N, O, *S').
 
@@ -217,12 +230,16 @@ class Conv(Rule):
         self.dims = dims
 
     def read(self, use: Use, args: Any, kwargs: Any, out: Any, tracked: dict[int, Source]) -> bool:
-        x, w, b, *how = bind(("input", "weight", "bias", "stride", "padding", "dilation", "groups"), args, kwargs)
+        _, w, b, *_ = bind(CONV, args, kwargs)
         if not roles(use, tracked, {"weight": w, "bias": b}, args, kwargs):
             return False
+        self.take(use, args, kwargs)
+        return True
+
+    def take(self, use: Use, args: Any, kwargs: Any) -> None:
+        x, w, _, *how = bind(CONV, args, kwargs)
         use.keep(x if "weight" in use.sources else None)
         use.meta = (tuple(w.shape[2:]), *how)
-        return True
 
     def terms(self, T: Any, use: Use) -> Terms:
         delta, (x,) = use.delta, use.a
@@ -329,12 +346,16 @@ class Embedding(Rule):
     kind = "embedding"
 
     def read(self, use: Use, args: Any, kwargs: Any, out: Any, tracked: dict[int, Source]) -> bool:
-        ids, w, padding, scale = embedding_arguments(use.func, args, kwargs)
+        _, w, _, _ = embedding_arguments(use.func, args, kwargs)
         if not roles(use, tracked, {"weight": w}, args, kwargs):
             return False
+        self.take(use, args, kwargs)
+        return True
+
+    def take(self, use: Use, args: Any, kwargs: Any) -> None:
+        ids, _, padding, scale = embedding_arguments(use.func, args, kwargs)
         use.keep(ids)
         use.meta = (padding, scale)
-        return True
 
     def terms(self, T: Any, use: Use) -> Terms:
         padding, scale = use.meta
@@ -367,12 +388,15 @@ class Norm(Rule):
         self.name = name
 
     def read(self, use: Use, args: Any, kwargs: Any, out: Any, tracked: dict[int, Source]) -> bool:
-        x, w, b, how = getattr(self, self.name)(use, args, kwargs)
+        _, w, b, _ = getattr(self, self.name)(use, args, kwargs)
         if not roles(use, tracked, {"weight": w, "bias": b}, args, kwargs):
             return False
-        use.keep(x if "weight" in use.sources else None)
-        use.meta = how
+        self.take(use, args, kwargs)
         return True
+
+    def take(self, use: Use, args: Any, kwargs: Any) -> None:
+        x, _, _, use.meta = getattr(self, self.name)(use, args, kwargs)
+        use.keep(x if "weight" in use.sources else None)
 
     def layer_norm(self, use: Use, args: Any, kwargs: Any) -> Any:
         x, shape, w, b, eps = bind(("input", "normalized_shape", "weight", "bias", "eps"), args, kwargs)
@@ -472,20 +496,17 @@ class Elementwise(Rule):
         if kwargs or len(args) != 2 or (id(args[0]) in tracked) == (id(args[1]) in tracked):
             return False
         first = id(args[0]) in tracked
-        use.sources["weight"] = tracked[id(args[0] if first else args[1])]
-        other = args[1] if first else args[0]
-        if self.name == "add":
-            use.meta = 1
-        elif self.name == "sub":
-            use.meta = 1 if first else -1
-        elif self.name == "rsub":               # second - first
-            use.meta = -1 if first else 1
-        elif not hasattr(other, "detach"):
+        if self.name == "mul" and not hasattr(args[1 if first else 0], "detach"):
             return False
-        else:
-            use.meta = 1
-            use.keep(other)
+        use.sources["weight"] = tracked[id(args[0] if first else args[1])]
+        self.take(use, args, kwargs)
         return True
+
+    def take(self, use: Use, args: Any, kwargs: Any) -> None:
+        first = args[0] is use.sources["weight"].tensor
+        if self.name == "mul":
+            use.keep(args[1 if first else 0])
+        use.meta = -1 if self.name == "sub" and not first or self.name == "rsub" and first else 1      # rsub: second - first
 
     def terms(self, T: Any, use: Use) -> Terms:
         source, delta = use.sources["weight"], use.delta

@@ -33,30 +33,27 @@ class Use:
     layout   where the batch is: an axis, "rows" (tokens x batch, flattened), "recurrent"
     """
 
-    __slots__ = ("kind", "name", "func", "sources", "a", "versions", "meta", "shapes", "dtype", "deltas", "run",
-                 "layout", "site", "number", "path", "again", "late", "apart", "numbers", "held")
+    kind: Any = None
+    numbers: set[int] = set()                   # of the parameters below the sources
+    a: tuple[Any, ...] = ()
+    versions: tuple[int, ...] = ()
+    meta: Any = None
+    site: tuple[str, int] | None = None
+    number = 0                                  # which call of the weight's module or of the weight, in its run
+    path = ""
+    apart = True                                # False: its samples are not where they were taken to be
+    late = False                                # called during backward
+    again: Use | None = None                    # the use of a second backward over the same graph
 
-    def __init__(self, run: Run, name: str, func: Any, layout: Any) -> None:
+    def __init__(self, run: Run, name: str, func: Any, layout: Any, sources: dict[str, Source]) -> None:
         self.run = run
         self.name = name
         self.func = func
         self.layout = layout
-        self.kind: Any = None
-        self.sources: dict[str, Source] = {}
-        self.numbers: set[int] = set()          # of the parameters below the sources
-        self.a: tuple[Any, ...] = ()
-        self.versions: tuple[int, ...] = ()
-        self.meta: Any = None
+        self.sources = sources
         self.shapes: list[tuple[int, ...]] = []
-        self.dtype: Any = None
         self.deltas: list[Any] = []
         self.held: list[Any] = []               # what deltas are views of
-        self.site: tuple[str, int] | None = None
-        self.number = 0                         # which call of the weight's module or of the weight, in its run
-        self.path = ""
-        self.apart = True                       # False: its samples are not where they were taken to be
-        self.late = False                       # called during backward
-        self.again: Use | None = None           # the use of a second backward over the same graph
 
     def keep(self, *tensors: Any) -> None:
         """Remember inputs, and at which version."""
@@ -74,16 +71,39 @@ class Use:
         return any(d is not None for d in self.deltas)
 
     @property
+    def dtype(self) -> Any:
+        """Of the gradient that came."""
+        return next((d.dtype for d in self.deltas if d is not None), None)
+
+    @property
     def delta(self) -> Any:
         """The gradient at the (first) output."""
         return self.deltas[0]
 
     def twin(self) -> Use:
         """The same use, for another backward pass."""
-        other = Use(self.run, self.name, self.func, self.layout)
-        for slot in self.__slots__:
-            setattr(other, slot, getattr(self, slot))
+        other = Use(self.run, self.name, self.func, self.layout, self.sources)
+        other.__dict__.update(self.__dict__)
         other.again = None
         other.held = []
         other.deltas = [None] * len(self.deltas)
         return other
+
+
+class Plan:
+    """How a call of func with certain parameters is taken in, found at the first one.
+
+    places  per argument, the id of the parameter that it is; 0 for another
+    data    which argument is data
+    wanted  is one of the parameters asked for?
+    """
+
+    def __init__(self, rule: Any, name: str, sources: dict[str, Source], numbers: set[int], wanted: bool,
+                 places: list[int], data: int) -> None:
+        self.rule = rule
+        self.name = name
+        self.sources = sources
+        self.numbers = numbers
+        self.wanted = wanted
+        self.places = places
+        self.data = data

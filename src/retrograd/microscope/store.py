@@ -244,17 +244,17 @@ class FactorStore:
                 here, at = ids[at:at + n], at + n
                 if term is None:
                     continue
-                run = grads.cap.terms()[k][0] if len(grads._parts) == len(grads.cap.terms()) else None
+                run, uses = grads._runs[k]
                 kind, tensors = contents(term)
                 if token_mask is not None and kind != "dense":
                     tensors["mask"] = token_mask
                 row = None if report is None else report[name]
-                loss = getattr(run, "loss", None)
+                loss = run.loss
                 about = {
                     "layer": name, "module": p.path, "step": int(step), "kind": kind, "shape": list(p.shape),
                     "samples": here, "calls": 1 if row is None else row.calls, "run": k, "scale": factor,
-                    "tokens_of_calls": tokens_of_calls(run, p.number, term),
-                    "dtype": sorted({str(u.dtype) for u in run.uses if p.number in u.numbers}) if run else None,
+                    "tokens_of_calls": tokens_of_calls(run, uses, p.number, term),
+                    "dtype": sorted({str(u.dtype) for u in uses if p.number in u.numbers}),
                     "reduction": None if loss is None else [loss.kind, loss.count, loss.factor],
                     "coverage": None if row is None else row.status, "error": None if row is None else row.error,
                     "tensors": list(tensors)}
@@ -403,12 +403,13 @@ class _Shard:
         return self.target, 8 + RESERVED + self.size
 
 
-def tokens_of_calls(run: Any, number: int, term: Term) -> list[int] | None:
-    """How many of a record's tokens came from each call, in order; None for a weight without tokens."""
-    if run is None or not isinstance(term, (Outer, Rows)):
+def tokens_of_calls(run: Any, uses: list[Any], number: int, term: Term) -> list[int] | None:
+    """How many of a record's tokens came from each call, in order; None for a weight without tokens, or of some tokens."""
+    if not isinstance(term, (Outer, Rows)):
         return None
     width = term.factors[1].shape[-1] if isinstance(term, Outer) else term.d.shape[-1]
-    return [u.delta.numel() // (term.N * width) for u in run.uses if number in u.numbers and u.arrived]
+    counts = [u.delta.numel() // ((run.size or 1) * width) for u in uses if number in u.numbers and u.arrived]
+    return counts if sum(counts) == term.token_count() else None
 
 
 def contents(term: Term) -> tuple[str, dict[str, Any]]:

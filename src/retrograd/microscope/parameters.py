@@ -1,0 +1,101 @@
+"""The parameters of a captured model: which there are, which are asked for, and is the model still the same."""
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Callable
+from typing import Any
+
+from .engines import Engine
+from .errors import CaptureError
+
+
+class Param:
+    """A parameter of the captured model."""
+
+    def __init__(self, number: int, name: str, tensor: Any, module: Any, path: str) -> None:
+        self.number = number
+        self.name = name
+        self.tensor = tensor
+        self.module = module
+        self.key = name.rpartition(".")[2]
+        self.path = path                        # of the module that has it
+        self.aliases: list[str] = []            # other names of the same tensor
+        self.shape = tuple(tensor.shape)
+        self.selected = True
+
+
+def parameters_of(engine: Engine, model: Any, layers: Any) -> list[Param]:
+    """Every parameter once, those that `layers` selects marked.  CaptureError when there is none."""
+    wanted = selector(engine, model, layers)
+    found: list[Param] = []
+    by_id: dict[int, Param] = {}
+    for path, module in model.named_modules():
+        for key, tensor in module._parameters.items():
+            if tensor is None:
+                continue
+            name = f"{path}.{key}" if path else key
+            if id(tensor) in by_id:
+                by_id[id(tensor)].aliases.append(name)
+                continue
+            by_id[id(tensor)] = Param(len(found), name, tensor, module, path)
+            found.append(by_id[id(tensor)])
+    if not found:
+        raise CaptureError(f"capture: {type(model).__name__} has no parameters, so there is nothing to capture")
+    for p in found:
+        p.selected = any(wanted(name, p.path, p.tensor) for name in (p.name, *p.aliases))
+    if not any(p.selected for p in found):
+        raise CaptureError(
+            f"capture: layers={layers!r} selects no parameter; there are "
+            + ", ".join(p.name for p in found[:8]) + (", ..." if len(found) > 8 else ""))
+    return found
+
+
+class Tree:
+    """What a model was made of.  FSDP2 takes parameters away and gives them back: it does so while the model runs."""
+
+    def __init__(self, model: Any) -> None:
+        self.modules = list(model.modules())
+        self._rows = [(m, type(m), tables(m), [list(table.values()) for table in tables(m)]) for m in self.modules]
+
+    def same(self) -> bool:
+        """Are modules and parameters still the same objects, and as many buffers there?"""
+        for m, cls, now, then in self._rows:
+            if type(m) is not cls:
+                return False
+            for table, values in zip(now, then):
+                if len(table) != len(values):
+                    return False
+                if values and table is not now[2]:
+                    for x, y in zip(table.values(), values):
+                        if x is not y:
+                            return False
+        return True
+
+    def buffers(self) -> list[Any]:
+        """Those of all modules; a model may put new ones in their places."""
+        return [x for _, _, now, _ in self._rows for x in now[2].values()]
+
+
+def tables(module: Any) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+    return module._modules, module._parameters, module._buffers
+
+
+def selector(engine: Engine, model: Any, layers: Any) -> Callable[[str, str, Any], bool]:
+    """(name, path of its module, parameter) -> is it one of `layers`?"""
+    if layers is None:
+        return lambda name, path, tensor: True
+    if callable(layers) and not isinstance(layers, engine.Module):
+        return lambda name, path, tensor: bool(layers(name, tensor))
+    if isinstance(layers, (str, engine.Module)):
+        layers = [layers]
+    patterns: list[str] = []
+    inside: set[int] = set()
+    for layer in layers:
+        if isinstance(layer, str):
+            patterns.append(layer)
+        elif isinstance(layer, engine.Module):
+            inside.update(id(p) for p in layer.parameters())
+        else:
+            inside.add(id(layer))
+    return lambda name, path, tensor: id(tensor) in inside or any(
+        fnmatch.fnmatchcase(name, p) or fnmatch.fnmatchcase(path, p) for p in patterns)
