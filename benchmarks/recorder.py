@@ -162,8 +162,7 @@ def main(arguments: list[str] | None = None) -> int:
     rows = []
     for name in found.engines.split(","):
         torch = __import__(name)
-        if name == "torch":
-            torch.set_num_threads(1)
+        torch.set_num_threads(1)
         for work in found.works.split(","):
             for what in found.whats.split(","):
                 bare, watched, made = make(torch, work, what, found.steps)

@@ -485,6 +485,25 @@ def test_stats() -> None:
 
 
 @native
+def test_same() -> None:
+    same = _kernels.kernel("same")
+    for dtype in (F4, F8):
+        x = np.random.RandomState(9).randn(9000).astype(dtype)
+        x[::100] = np.nan
+        x[1::100] = 0.0
+        for at in (2, 4097, 8999):
+            y = x.copy()
+            assert same(x, y) is True
+            y[1::100] = -0.0                            # equal, though not to the bit
+            y[::100] = -y[::100]
+            assert same(x, y) is True is np.array_equal(x, y, equal_nan=True)
+            y[at] = np.nan
+            assert same(x, y) is False and same(y, x) is False
+    assert same(np.zeros(0, F4), np.zeros(0, F4)) is True
+    assert same(np.zeros(2, F4), np.zeros(3, F4)) is None and same(np.zeros(2, F4), np.zeros(2, F8)) is None
+
+
+@native
 def test_squares_and_scale() -> None:
     r = np.random.RandomState(8)
     for dtype in (F4, F8):

@@ -12,7 +12,7 @@ untrack track                 hide an object from the cyclic garbage collector, 
 _nn: a kernel returns None (those that write into an argument: False) when the case is not its own, as `absent` always does.
 Arrays are float32, C order; * float64, too.   g gradient of the output y   x input
 adam* sgd*        one step of one parameter, in place; arguments in optim.c -> did it
-stats*            (x) -> (sum of squares, least, greatest, zeros)
+stats*            (x) -> (sum of squares, least, greatest, zeros)      same*   (a, b) -> equal everywhere, or NaN in both?
 squares*          (x) -> the sum of squares          scale*      (x, number) -> did it: x *= number
 relu* sigmoid silu                   (x) -> y        relu_grad* sigmoid_grad* tanh_grad*     (g, y) -> gradient of x
 gelu              (x, tanh form)                     silu_grad   (g, x)       gelu_grad   (g, x, tanh form)
@@ -76,7 +76,7 @@ NAMES = (
     "adam", "sgd", "squares", "scale", "relu", "relu_grad", "sigmoid", "sigmoid_grad", "tanh_grad", "silu",
     "silu_grad", "gelu", "gelu_grad", "softmax", "safe_softmax", "softmax_grad", "log_softmax", "log_softmax_grad",
     "nll", "nll_grad", "layer_norm", "layer_norm_grad", "add_bias", "matmul", "add_rows", "columns", "uncolumns",
-    "window_sums", "spread_sums", "max_pool", "place_at", "lstm_step", "lstm_step_grad", "stats")
+    "window_sums", "spread_sums", "max_pool", "place_at", "lstm_step", "lstm_step_grad", "stats", "same")
 
 nn: Any
 try:

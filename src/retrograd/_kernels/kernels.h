@@ -6,7 +6,7 @@
     _(layer_norm) _(layer_norm_grad)                                                                  \
     _(add_bias) _(matmul) _(add_rows) _(lstm_step) _(lstm_step_grad)                                                                 \
     _(columns) _(uncolumns) _(max_pool) _(place_at) _(window_sums) _(spread_sums) \
-    _(blocks_start) _(blocks_stop) _(blocks_stats) _(blocks_clear) _(stats)
+    _(blocks_start) _(blocks_stop) _(blocks_stats) _(blocks_clear) _(stats) _(same)
 
 #define DECLARE(name) PyObject *kernel_##name(PyObject *module, PyObject *const *args, Py_ssize_t count);
 KERNELS(DECLARE)

@@ -10,21 +10,19 @@ PLACE = {
 }
 
 
+NAMES = ("__name__", "__qualname__", "__wrapped__", "__torch_unserializable__")     # error texts name the hook
+
+
 class Hooked:
     """Calls `hook`, and tells the recorder what it saw and returned."""
 
-    def __init__(self, recorder: Any, hook: Any, kind: str, number: int, with_kwargs: bool = False) -> None:
+    def __init__(self, recorder: Any, tap: Any, hook: Any, kind: str, number: int, with_kwargs: bool = False) -> None:
         self.recorder = recorder
+        self.tap = tap
         self.hook = hook
         self.kind = kind
         self.number = number
         self.with_kwargs = with_kwargs
-        self.__wrapped__ = hook
-        self.__doc__ = getattr(hook, "__doc__", None)
-        for name in ("__name__", "__qualname__", "__module__", "__torch_unserializable__"):  # error texts name the hook
-            value = getattr(hook, name, None)
-            if value is not None:
-                setattr(self, name, value)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         recorder = self.recorder
@@ -45,9 +43,9 @@ class Hooked:
         return _itself, (self.hook,)
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or "hook" not in self.__dict__:
+        if "hook" not in self.__dict__ or name.startswith("__") and name not in NAMES:
             raise AttributeError(name)
-        return getattr(self.hook, name)
+        return self.hook if name == "__wrapped__" else getattr(self.hook, name)
 
 
 def _itself(hook: Any) -> Any:

@@ -12,6 +12,7 @@ from .._engine.modes import hush, unhush
 Row = tuple[int, float, float, float, int, int, int]
 NAMES = ("count", "norm", "min", "max", "zeros", "nans", "infs")
 quick: Any = _kernels.kernel("stats")
+compared: Any = _kernels.kernel("same")
 TINY, HUGE = 1e-30, 1e30            # sums of squares beyond these are taken again, scaled
 
 
@@ -23,12 +24,17 @@ def measure(x: Any) -> Row:
     count = x.size
     if count == 0:
         return 0, 0.0, 0.0, 0.0, 0, 0, 0
-    flat = x.ravel("K")                         # no copy unless there are gaps
-    if flat.dtype.kind != "f" or flat.itemsize < 4:
-        flat = flat.astype(np.float32)
-    found = quick(flat)
+    found = quick(x)
+    if found is None:
+        flat = x.ravel("K")                     # no copy unless there are gaps
+        if flat.dtype.kind != "f" or flat.itemsize < 4:
+            flat = flat.astype(np.float32)
+        found = quick(flat)
     if found is not None and TINY < found[0] < HUGE:
         return count, sqrt(found[0]), found[1], found[2], found[3], 0, 0
+    flat = x.ravel("K")
+    if flat.dtype.kind != "f" or flat.itemsize < 4:
+        flat = flat.astype(np.float32)
     token = hush()
     try:
         if count == 1:
@@ -63,3 +69,11 @@ def carefully(flat: Any, count: int) -> Row:
         return count, 0.0, low, high, zeros, nans, infs
     scaled = flat.astype(np.float64) / scale
     return count, scale * sqrt(float(np.dot(scaled, scaled))), low, high, zeros, nans, infs
+
+
+def same(a: Any, b: Any) -> bool:
+    """Are two arrays of one shape and dtype equal, NaN to NaN?"""
+    found = compared(a, b)
+    if found is not None:
+        return bool(found)
+    return bool(np.array_equal(a, b, equal_nan=a.dtype.kind in "fcV"))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
+from array import array
 from typing import Any
 from weakref import ref
 
@@ -19,6 +20,7 @@ from .recording import FIELDS, POSITION, Recording
 now = time.perf_counter_ns
 NOTHING = object()
 UNMEASURED: Row = (-1, 0.0, 0.0, 0.0, 0, 0, 0)
+BLANK = array("d", UNMEASURED)
 LIMIT = 500_000
 VALUES = 1 << 30                    # bytes of kept values
 _running: list[Recorder] = []
@@ -239,12 +241,16 @@ class Recorder:
     # -- tensors and values
 
     def like(self, tap: Any, t: Any) -> int:
-        key = (tap.name, t.shape, t.dtype, t.device)
+        key = tap.key_of(t)
         found = self._likes.get(key)
         if found is None:
-            with self.lock:
-                found = self._likes[key] = len(self.rec.likes)
-                self.rec.likes.append((tuple(int(n) for n in t.shape), str(t.dtype).rpartition(".")[2], str(t.device)))
+            found = self.new_like(key, t.shape, t.dtype, t.device)
+        return found
+
+    def new_like(self, key: Any, shape: Any, dtype: Any, device: Any) -> int:
+        with self.lock:
+            found = self._likes[key] = len(self.rec.likes)
+            self.rec.likes.append((tuple([int(n) for n in shape]), str(dtype).rpartition(".")[2], str(device)))
         return found
 
     def tensor(self, tap: Any, t: Any) -> int:
@@ -291,7 +297,7 @@ class Recorder:
         with self.lock:
             n = len(rec.value_likes)
             rec.value_likes.append(like)
-            rec.stats.extend(row)
+            rec.stats.extend(BLANK if row is UNMEASURED else row)
         if self.values == "all":
             self.keep(tap, n, t)
         return n
@@ -343,23 +349,45 @@ class Recorder:
                 k += 1
                 prefix = f"{prefix.partition('#')[0]}#{k}"
         guess = not any(model is m for m in self.models)
-        first = None
-        for path, module in model.named_modules(prefix=prefix):
-            number = self.add_module(tap, module, path)
-            first = number if first is None else first
-            if number != first:
-                self.guessed.discard(number)
-        if guess and first is not None:
+        first = -1
+        met: dict[int, tuple[int, Any, list[int]]] = {}         # id -> (number, module, numbers of its parameters)
+        named: dict[int, Any] = {}
+        todo: list[tuple[Any, str, int, int]] = [(model, prefix, -1, 0)]
+        while todo:
+            module, path, parent, again = todo.pop()
+            known = met.get(id(module))
+            if known is None:
+                number = self.add_module(tap, module, path, parent)
+                known = met[id(module)] = number, module, []
+                if first < 0:
+                    first = number
+                else:
+                    self.guessed.discard(number)
+            elif again > 8:                             # a module inside itself
+                continue
+            else:
+                again += 1                              # a second path: its parameters get names below that, too
+            number, _, own = known
+            start = f"{path}." if path else ""
+            for name, p in module._parameters.items():
+                if p is not None:
+                    n = self.name_tensor(tap, p, start + name, "parameter")
+                    named[n] = p
+                    own.append(n)
+            for name, b in module._buffers.items():
+                if b is not None:
+                    self.name_tensor(tap, b, start + name, "buffer")
+            if module._modules:
+                todo += [(child, start + name, number, again) for name, child in reversed(module._modules.items())
+                         if child is not None]
+        if guess:
             self.guessed.add(first)
-        for path, p in model.named_parameters(prefix=prefix, remove_duplicate=False):
-            self.name_tensor(tap, p, path, "parameter")
-        for path, b in model.named_buffers(prefix=prefix, remove_duplicate=False):
-            self.name_tensor(tap, b, path, "buffer")
-        for module in model.modules():
-            self.own_parameters(tap, module)
-            tap.sweep_module(module, True)
-        for _, p in model.named_parameters():
-            tap.sweep_tensor(p)
+        for number, module, own in met.values():
+            for n in own:
+                self.owners.setdefault(n, set()).add(number)
+            tap.sweep_module(module, number, True)
+        for n, p in named.items():
+            tap.sweep_tensor(p, n)
 
     def variable_of(self, model: Any) -> str | None:
         """The variable that holds a model, in the frames of the user's code."""
@@ -373,12 +401,6 @@ class Recorder:
                         return name
             frame = self.sites.user_frame(frame.f_back)
         return None
-
-    def own_parameters(self, tap: Any, module: Any) -> None:
-        number = self._modules[id(module)][1]
-        for p in module._parameters.values():
-            if p is not None:
-                self.owners.setdefault(self.tensor(tap, p), set()).add(number)
 
     def used_outside(self, thread: Thread, n: int, site: int, frame: Any) -> None:
         """An op reads parameter n; is its module being called?  If not, by whom: its forward, or a function."""
@@ -400,10 +422,9 @@ class Recorder:
                 frame = frame.f_back
             self.note(what, self.rec.modules[number]["path"], site)
 
-    def add_module(self, tap: Any, module: Any, path: str) -> int:
+    def add_module(self, tap: Any, module: Any, path: str, parent: int) -> int:
+        """The number of a module that is at this path, below module `parent`."""
         known = self._modules.get(id(module))
-        above = path.rpartition(".")[0] if path else None
-        parent = next((i for i, m in enumerate(self.rec.modules) if m["path"] == above), -1) if path else -1
         if known is not None and known[0]() is module:
             if known[1] in self.guessed:                # met before the model it is part of, which names it better
                 self.rec.modules[known[1]].update(path=path, parent=parent)
@@ -413,7 +434,7 @@ class Recorder:
             self.rec.modules.append({"path": path, "type": type(module).__name__, "parent": parent, "calls": 0,
                                      "training": bool(getattr(module, "training", False)),
                                      "engine": tap.name})
-            if getattr(module, "_compiled_call_impl", None) is not None:
+            if module.__dict__.get("_compiled_call_impl") is not None:
                 self.rec.modules[n]["compiled"] = 1     # module.compile(): its calls do not pass us
         self._modules[id(module)] = (ref(module), n)
         return n
@@ -428,12 +449,12 @@ class Recorder:
             for name, child in parent.named_modules():
                 if child is module:
                     above = self.rec.modules[stack[-1][0]]["path"]
-                    return self.add_module(tap, module, f"{above}.{name}" if above else name)
+                    path = f"{above}.{name}" if above else name
+                    below = path.rpartition(".")[0]
+                    number = next((i for i, m in enumerate(self.rec.modules) if m["path"] == below), stack[-1][0])
+                    return self.add_module(tap, module, path, number)
         self.name_model(tap, module)
         return self._modules[id(module)][1]
-
-    def parameters_by_number(self) -> dict[int, Any]:
-        return self._parameters
 
     def name_tensor(self, tap: Any, t: Any, name: str, role: str, **more: Any) -> int:
         known_as = self.tensor_number(t)
@@ -495,8 +516,17 @@ class Recorder:
             if live is not None:
                 self.sweep(tap, live, kind, on, owner)
 
+    def unswept(self, table: Any) -> bool:
+        """Is there a hook in the table around which we are not yet?"""
+        for hook in table.values():
+            if type(hook) is not Hooked or hook.recorder is not self:
+                return True
+        return False
+
     def sweep(self, tap: Any, table: Any, kind: str, on: str, owner: int, with_kwargs: Any = ()) -> None:
         """Put ourselves around the hooks in a table, where we are not yet."""
+        if not self.unswept(table):
+            return
         for key, hook in list(table.items()):
             if type(hook) is Hooked and hook.recorder is self or tap.is_ours(hook):
                 continue
@@ -506,36 +536,34 @@ class Recorder:
             row = self.rec.hooks[n]
             if row["kind"] == "node":
                 row["kind"], row["on"], row["owner"] = kind, on, owner
-            row["name"], row["defined"] = name_of(tap.plain(hook)), self.sites.of_function(tap.plain(hook))
-            hooked = Hooked(self, hook, row["kind"], n, key in with_kwargs)
-            hooked.__dict__["tap"] = tap
-            table[key] = hooked
+            plain = tap.plain(hook)
+            row["name"], row["defined"] = name_of(plain), self.sites.of_function(plain)
+            table[key] = Hooked(self, tap, hook, row["kind"], n, key in with_kwargs)
             self._swapped.append((ref(table), key))
         if len(self._swapped) > 10_000:
             self._swapped = [(t, k) for t, k in self._swapped if t() is not None]
 
     def fire(self, hooked: Hooked, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A hook fires: look at what it gets, let it run, look at what it made of it."""
-        tap = hooked.__dict__["tap"]
+        tap = hooked.tap
         kind = hooked.kind
         thread = self.thread()
         row = self.rec.hooks[hooked.number]
         row["fired"] += 1
         place = PLACE.get(kind)
         sees: list[Any] = []
+        before: tuple[int, ...] = ()
+        keeps = False
         if place is not None:
-            if kind == "post_accumulate":
-                sees = [args[0].grad]
-            else:
-                sees = first_tensors(args[place], tap.Tensor)
-        thread.busy += 1
-        before = tuple([self.value(tap, t) for t in sees])
-        keeps = self.values is not None and kind in ("tensor", "post_accumulate", "node_pre", "node_post")
-        if keeps:
-            for n, t in zip(before, sees):
-                if t is not None:
-                    self.keep(tap, n, t)
-        thread.busy -= 1
+            sees = [args[0].grad] if kind == "post_accumulate" else first_tensors(args[place], tap.Tensor)
+            thread.busy += 1
+            before = tuple([self.value(tap, t) for t in sees])
+            if self.values is not None and kind in ("tensor", "post_accumulate", "node_pre", "node_post"):
+                keeps = True
+                for n, t in zip(before, sees):
+                    if t is not None:
+                        self.keep(tap, n, t)
+            thread.busy -= 1
         versions = [None if t is None else tap.version_of(t) for t in sees]
         slot = self.reserve("hook")
         number = thread.passes[-1] if thread.passes else self.open_passes[-1] if self.open_passes else -1
@@ -561,12 +589,15 @@ class Recorder:
                 else:
                     made = first_tensors(result, tap.Tensor)
             thread.busy += 1
-            after = tuple([self.value(tap, t) for t in made])
-            if keeps:
-                for n, t in zip(after, made):
-                    if t is not None:
-                        self.keep(tap, n, t)
-            changed = self.compare(tap, sees, versions, before, made, after, slot)
+            if untouched(tap, sees, versions, made):
+                after, changed = before, False
+            else:
+                after = tuple([self.value(tap, t) for t in made])
+                if keeps:
+                    for n, t in zip(after, made):
+                        if t is not None:
+                            self.keep(tap, n, t)
+                changed = self.compare(tap, sees, versions, before, made, after, slot)
             thread.busy -= 1
             if changed:
                 row["changed"] += 1
@@ -624,6 +655,16 @@ class Recorder:
         self._optimizers[id(optimizer)] = (ref(optimizer), n)
         self.rec.optimizers[n]["tensors"] = [self.tensor(tap, p) for g in optimizer.param_groups for p in g["params"]]
         return n
+
+
+def untouched(tap: Any, sees: list[Any], versions: list[Any], made: list[Any]) -> bool:
+    """Did a hook leave the very tensors that it saw, unedited?"""
+    if len(sees) != len(made):
+        return False
+    for old, version, new in zip(sees, versions, made):
+        if old is not new or (old is not None and tap.version_of(old) != version):
+            return False
+    return True
 
 
 def _restore(owner: Any, name: str, old: Any) -> None:

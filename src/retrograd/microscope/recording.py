@@ -260,9 +260,10 @@ class Recording:
 
     def name_of_tensor(self, number: int) -> str:
         """The name of a parameter, else 'the (3, 4) tensor from linear (file:line)'."""
+        known = self.tensor_names.get(number)
+        if known is not None and known["name"]:
+            return str(known["name"])
         found = self.tensor(number)
-        if found["name"]:
-            return str(found["name"])
         text = f"the {tuple(found['shape'])} tensor"
         if found["made_by"] >= 0:
             event = self.events[found["made_by"]]

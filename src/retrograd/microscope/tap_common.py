@@ -204,27 +204,27 @@ class Tap:
             if live:
                 self.recorder.sweep(self, live, kind, "every module", -1)
 
-    def sweep_module(self, module: Any, thorough: bool = False) -> None:
+    def sweep_module(self, module: Any, number: int, thorough: bool = False) -> None:
         own = module.__dict__
+        recorder = self.recorder
         for table, kind, with_kwargs in TABLES:
             live = own.get(table)
-            if live:
-                number = self.recorder.module(self, module)
-                path = self.recorder.rec.modules[number]["path"] or "the model"
-                self.recorder.sweep(self, live, kind, path, number, own.get(with_kwargs, ()))
+            if live and recorder.unswept(live):
+                path = recorder.rec.modules[number]["path"] or "the model"
+                recorder.sweep(self, live, kind, path, number, own.get(with_kwargs, ()))
         if thorough:
             for table, kind in SELDOM:
                 live = own.get(table)
                 if live:
-                    number = self.recorder.module(self, module)
-                    self.recorder.sweep(self, live, kind, self.recorder.rec.modules[number]["path"] or "the model",
-                                        number)
+                    recorder.sweep(self, live, kind, recorder.rec.modules[number]["path"] or "the model", number)
 
-    def sweep_tensor(self, t: Any) -> None:
+    def sweep_tensor(self, t: Any, n: int = -1) -> None:
+        """n: its number, where known"""
+        recorder = self.recorder
         for table, kind in ((t._backward_hooks, "tensor"), (t._post_accumulate_grad_hooks, "post_accumulate")):
-            if table:
-                n = self.recorder.tensor(self, t)
-                self.recorder.sweep(self, table, kind, self.recorder.rec.name_of_tensor(n), n)
+            if table and recorder.unswept(table):
+                n = recorder.tensor(self, t) if n < 0 else n
+                recorder.sweep(self, table, kind, recorder.rec.name_of_tensor(n), n)
 
     def registration(self, frame: Any, table: Any) -> tuple[str, str, int] | None:
         """(kind, what it is on, its number) of a hook registered from `frame`, the caller of RemovableHandle()."""
@@ -261,7 +261,8 @@ class Tap:
 
     def plain(self, hook: Any) -> Any:
         """The user's function in a hook that the engine wrapped."""
-        if str(getattr(hook, "__module__", "")).startswith(("torch", "retrograd")):
+        home = getattr(hook, "__module__", None)
+        if type(home) is str and home.startswith(("torch", "retrograd")):
             for inner in (getattr(hook, "fn", None), getattr(hook, "whole", None) and hook.whole.fn):
                 if callable(inner):
                     return inner
@@ -279,6 +280,8 @@ class Tap:
     def call(self, original: Any, module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A module is called."""
         recorder = self.recorder
+        if not recorder.on:
+            return original(module, *args, **kwargs)
         thread = recorder.thread()
         thread.stepping = False                         # a closure's, or a step that raised
         number = recorder.module(self, module)
@@ -286,7 +289,7 @@ class Tap:
         facts["calls"] = call = facts["calls"] + 1
         if recorder.pending:
             recorder.sweep_pending()
-        self.sweep_module(module)
+        self.sweep_module(module, number)
         self.sweep_global()
         parent = thread.modules[-1][0] if thread.modules else -1
         began = now()
@@ -348,9 +351,10 @@ class Tap:
         number = recorder.pass_count
         recorder.sweep_pending()
         self.sweep_global()
-        for n, known in list(recorder.rec.tensor_names.items()):
-            if known["role"] == "parameter":
-                self.sweep_named(n)
+        for n, known in list(recorder._parameters.items()):
+            p = known()
+            if isinstance(p, self.Tensor):
+                self.sweep_tensor(p, n)
         recorder.put(("begin", now() - recorder.start, 0, thread.number, number, how, roots, tensors,
                       recorder.sites.here(frame), bool(retain), bool(create), targets))
         thread.passes.append(number)
@@ -368,16 +372,9 @@ class Tap:
         if not thread.passes:
             self.trim()
 
-    def sweep_named(self, n: int) -> None:
-        t = self.recorder_parameter(n)
-        if t is not None:
-            self.sweep_tensor(t)
-
-    def recorder_parameter(self, n: int) -> Any:
-        """The live tensor with this number."""
-        found = self.recorder.parameters_by_number().get(n)
-        t = None if found is None else found()
-        return t if isinstance(t, self.Tensor) else None
+    def key_of(self, t: Any) -> Any:
+        """Shape, dtype and device, as a key."""
+        return t.shape, t.dtype, t.device
 
     def trim(self) -> None:
         """Forget values of tensors that are gone."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 import functools
 import sys
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 from weakref import ref
 
 import numpy as np
@@ -14,8 +14,8 @@ from .._engine.node import Node
 from .._engine.tensor import AccumulateGrad, TensorBase, edits
 from ..dtypes import of as dtype_of
 from ._hooked import Hooked
-from ._measure import measure
-from .recorder import Recorder, Thread, now
+from ._measure import measure, same
+from .recorder import UNMEASURED, Recorder, Thread, now
 from .recording import CREATED, GRAD, INFERENCE, INPLACE, POSITION, WANTED, WANTS
 from .tap_common import MARK, Tap
 
@@ -37,6 +37,8 @@ CREATES = ("tensor", "as_tensor", "from_numpy", "asarray", "full", "ones", "zero
 class RetrogradTap(Tap):
     """Records retrograd."""
 
+    current: ClassVar[RetrogradTap | None] = None       # the one that records: whom the functions below tell
+
     name = "retrograd"
     version = retrograd.version.retrograd
 
@@ -55,8 +57,12 @@ class RetrogradTap(Tap):
         from ..optim import optimizer
         return optimizer
 
+    def patch_modules(self) -> None:
+        self.recorder.patch(self.hooks_home, "watcher", partial(self.call, self.hooks_home.unwatched))
+
     def install(self) -> None:
         super().install()
+        RetrogradTap.current = self
         recorder = self.recorder
         from .. import autograd as home
         from ..autograd import function
@@ -120,72 +126,27 @@ class RetrogradTap(Tap):
         return register
 
     def patch_cuts(self) -> None:
-        recorder = self.recorder
+        patch = self.recorder.patch
         Tensor = retrograd.Tensor
+        space = vars(retrograd)
         for name in CUTS:
             original = getattr(Tensor, name, None)
-            if original is None:
-                continue
-            wrapper = self.cut(original, name)
-            recorder.patch(Tensor, name, wrapper)
-            if vars(retrograd).get(name) is original:
-                recorder.patch(retrograd, name, wrapper)
-        functional = retrograd.nn.functional
+            if original is not None:
+                wrapper = wrapped(cut, original, name)
+                patch(Tensor, name, wrapper)
+                if space.get(name) is original:
+                    patch(retrograd, name, wrapper)
         for name in INDEXED:
-            for home in (Tensor, retrograd, functional):
+            for home in (Tensor, retrograd, retrograd.nn.functional):
                 original = vars(home).get(name) or (getattr(Tensor, name, None) if home is Tensor else None)
                 if original is not None:
-                    recorder.patch(home, name, self.feeding(original))
+                    patch(home, name, wrapped(feeding, original, name))
         for name in CREATES:
-            recorder.patch(retrograd, name, self.cut(getattr(retrograd, name), name))
-        data = vars(Tensor)["data"]
-        recorder.patch(Tensor, "data", property(self.cut(data.fget, "data"), data.fset, data.fdel, data.__doc__))
-
-    def feeding(self, original: Any) -> Any:
-        """A function that takes indices or masks, which its op does not show: they are inputs, too."""
-        recorder = self.recorder
-
-        @functools.wraps(original)
-        def function(*args: Any, **kwargs: Any) -> Any:
-            if not recorder.on:
-                return original(*args, **kwargs)
-            thread = recorder.thread()
-            before = thread.extra
-            flat = [b for a in (*args, *kwargs.values()) for b in (a if isinstance(a, (tuple, list)) else (a,))]
-            thread.extra = [a for a in flat if isinstance(a, TensorBase) and a.array.dtype.kind in "biu"]
-            try:
-                return original(*args, **kwargs)
-            finally:
-                thread.extra = before
-
-        return function
-
-    def cut(self, original: Any, name: str) -> Any:
-        recorder, tap = self.recorder, self
-
-        def method(*args: Any, **kwargs: Any) -> Any:
-            if not recorder.on:
-                return original(*args, **kwargs)
-            thread = recorder.thread()
-            if thread.busy or thread.passes or thread.stepping or not recorder.sites.user_frame_is_near(sys._getframe(1)):
-                return original(*args, **kwargs)
-            thread.busy += 1
-            began = now()
-            try:
-                out = original(*args, **kwargs)
-            finally:
-                thread.busy -= 1
-            outs = [out] if isinstance(out, TensorBase) else []
-            tensors = [a for a in args if isinstance(a, TensorBase)]
-            if outs or name in READS:
-                tap.event(name, tensors, outs, began, sys._getframe(1))
-            return out
-
-        method.__name__ = name
-        method.__doc__ = original.__doc__
-        return method
+            patch(retrograd, name, wrapped(cut, space[name], name))
+        patch(Tensor, "data", wrapped(cut_property, vars(Tensor)["data"], "data"))
 
     def close(self) -> None:
+        RetrogradTap.current = None
         if not self.recorder.replay:
             self.kept.clear()
 
@@ -452,8 +413,7 @@ class RetrogradTap(Tap):
                     n = recorder.new_hook(self, kind, path, owner, -1, True)
                     recorder.rec.hooks[n]["name"] = name_of(hook)
                     recorder.rec.hooks[n]["defined"] = recorder.sites.of_function(hook)
-                    known = Hooked(recorder, hook, kind, n)
-                    known.__dict__["tap"] = self
+                    known = Hooked(recorder, self, hook, kind, n)
                 hooks[i] = known
                 recorder.later(hooks.__setitem__, i, hook)
 
@@ -478,7 +438,7 @@ class RetrogradTap(Tap):
         thread = recorder.thread()
         thread.busy += 1
         try:
-            numbers = tuple([self.adopt(node, -1) for node, _ in roots])
+            numbers = tuple([self.adopt(node, -1) for node, _ in roots]) if recorder.ops or recorder.nodes else ()
             found = frame.f_locals.get("roots", ())
             tensors = tuple([recorder.tensor(self, t) for t in found if isinstance(t, TensorBase)])
             wanted = frame.f_locals.get("wanted") if targets is not None else None
@@ -535,15 +495,12 @@ class RetrogradTap(Tap):
         known = recorder._seen.get(key)
         if known is not None and known[1] == -2 and known[0]() is g:
             return known[2]
-        likes = recorder._likes
-        place = ("array", g.shape, g.dtype)
-        like = likes.get(place)
         rec = recorder.rec
+        place = g.shape, g.dtype
+        like = recorder._likes.get(place)
         if like is None:
-            with recorder.lock:
-                like = likes[place] = len(rec.likes)
-                rec.likes.append((g.shape, str(dtype_of(g.dtype)).rpartition(".")[2], "cpu"))
-        row = self.numbers(g) if recorder.norms else (-1, 0.0, 0.0, 0.0, 0, 0, 0)
+            like = recorder.new_like(place, g.shape, dtype_of(g.dtype), "cpu")
+        row = self.numbers(g) if recorder.norms else UNMEASURED
         with recorder.lock:
             n = len(rec.value_likes)
             rec.value_likes.append(like)
@@ -556,20 +513,22 @@ class RetrogradTap(Tap):
     def edited(self, t: Any) -> None:
         self.recorder._seen.pop(id(t.array), None)
 
-    def version_of(self, t: Any) -> int:
-        return edits(t)
+    version_of = staticmethod(edits)
+
+    def key_of(self, t: Any) -> Any:
+        x = t.array
+        return x.shape, x.dtype
 
     def measure(self, t: Any) -> Any:
-        return self.numbers(t.array)
+        x = t.array
+        return measure(x) if x.dtype.kind in "fV" else UNMEASURED
 
     def numbers(self, x: Any) -> Any:
-        if x.dtype.kind not in "fV":
-            return (-1, 0.0, 0.0, 0.0, 0, 0, 0)
-        return measure(x)
+        return measure(x) if x.dtype.kind in "fV" else UNMEASURED
 
     def equal(self, a: Any, b: Any) -> bool:
-        return bool(a.array.shape == b.array.shape and a.array.dtype == b.array.dtype
-                    and np.array_equal(a.array, b.array))
+        x, y = a.array, b.array
+        return x.shape == y.shape and x.dtype == y.dtype and same(x, y)
 
     def array_of(self, t: Any) -> Any:
         x = t.array if isinstance(t, TensorBase) else t
@@ -583,6 +542,67 @@ class RetrogradTap(Tap):
 
     def grad_of(self, p: Any) -> Any:
         return p.grad if p.is_leaf else None
+
+
+def wrapped(make: Any, original: Any, name: str) -> Any:
+    """What stands for a function while a recording goes on, made once."""
+    key = make, original, name
+    found = _wrappers.get(key)
+    if found is None:
+        found = _wrappers[key] = make(original, name)
+    return found
+
+
+_wrappers: dict[Any, Any] = {}
+
+
+def feeding(original: Any, name: str) -> Any:
+    """A function that takes indices or masks, which its op does not show: they are inputs, too."""
+    @functools.wraps(original)
+    def function(*args: Any, **kwargs: Any) -> Any:
+        tap = RetrogradTap.current
+        if tap is None or not tap.recorder.on:
+            return original(*args, **kwargs)
+        thread = tap.recorder.thread()
+        before = thread.extra
+        flat = [b for a in (*args, *kwargs.values()) for b in (a if isinstance(a, (tuple, list)) else (a,))]
+        thread.extra = [a for a in flat if isinstance(a, TensorBase) and a.array.dtype.kind in "biu"]
+        try:
+            return original(*args, **kwargs)
+        finally:
+            thread.extra = before
+
+    return function
+
+
+def cut(original: Any, name: str) -> Any:
+    """A function after which the graph knows nothing of the tensor."""
+    def method(*args: Any, **kwargs: Any) -> Any:
+        tap = RetrogradTap.current
+        if tap is None or not tap.recorder.on:
+            return original(*args, **kwargs)
+        thread = tap.recorder.thread()
+        if thread.busy or thread.passes or thread.stepping or not tap.recorder.sites.user_frame_is_near(sys._getframe(1)):
+            return original(*args, **kwargs)
+        thread.busy += 1
+        began = now()
+        try:
+            out = original(*args, **kwargs)
+        finally:
+            thread.busy -= 1
+        outs = [out] if isinstance(out, TensorBase) else []
+        tensors = [a for a in args if isinstance(a, TensorBase)]
+        if outs or name in READS:
+            tap.event(name, tensors, outs, began, sys._getframe(1))
+        return out
+
+    method.__name__ = name
+    method.__doc__ = original.__doc__
+    return method
+
+
+def cut_property(original: Any, name: str) -> Any:
+    return property(cut(original.fget, name), original.fset, original.fdel, original.__doc__)
 
 
 def op_name(node: str) -> str:

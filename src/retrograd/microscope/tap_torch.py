@@ -10,7 +10,7 @@ from weakref import ref
 import numpy as np
 
 from ._hooked import Hooked
-from ._measure import measure
+from ._measure import measure, same
 from .recorder import Recorder, Thread, now
 from .recording import BACKWARD, CREATED, GRAD, INFERENCE, INPLACE, WANTED, WANTS
 from .tap_common import MARK, Tap
@@ -70,8 +70,7 @@ class TorchTap(Tap):
         recorder = self.recorder
         torch = self.torch
         tap = self
-        with torch.enable_grad():
-            self.first_seq = self.seq(torch.ones((), requires_grad=True).neg().grad_fn)
+        self.first_seq = int(torch.autograd._get_sequence_nr())
         original = torch.autograd.graph._engine_run_backward
 
         def run_backward(outputs: Any, *args: Any, **kwargs: Any) -> Any:
@@ -436,11 +435,12 @@ class TorchTap(Tap):
             recorder.name_tensor(self, grad, full, "grad", of=tensor)
 
     def node_of_hook(self, hooked: Hooked, thread: Thread, slot: int) -> int:
-        row = self.recorder.rec.hooks[hooked.number]
-        if hooked.kind == "node_pre" and row["owner"] < 0:
-            self.waiting_pre.append(slot)
+        if hooked.kind not in ("node_pre", "node_post"):
             return -1
-        return int(row["owner"]) if hooked.kind in ("node_pre", "node_post") else -1
+        owner = int(self.recorder.rec.hooks[hooked.number]["owner"])
+        if hooked.kind == "node_pre" and owner < 0:
+            self.waiting_pre.append(slot)
+        return owner
 
     def settle_pre(self, number: int) -> None:
         """Prehooks fire right before their node: now it is known which it was."""
@@ -521,8 +521,7 @@ class TorchTap(Tap):
                 from ._sites import name_of
                 recorder.rec.hooks[n]["name"] = name_of(hook)
                 recorder.rec.hooks[n]["defined"] = recorder.sites.of_function(hook)
-                known = Hooked(recorder, hook, kind, n)
-                known.__dict__["tap"] = self
+                known = Hooked(recorder, self, hook, kind, n)
             hooks[i] = known
             recorder.later(hooks.__setitem__, i, hook)
 
@@ -539,8 +538,10 @@ class TorchTap(Tap):
         thread.busy += 1
         enter = recorder.ops and not thread.adopting and not thread.passes
         thread.busy -= 1
-        with torch._C.DisableTorchFunction():
-            recorder.module(self, module)               # gives the model its names, where that is new
+        known = recorder._modules.get(id(module))
+        if known is None or known[0]() is not module:
+            with torch._C.DisableTorchFunction():
+                recorder.module(self, module)           # gives the model its names
         if enter:                                       # a thread that runs a model: its ops are recorded, too
             thread.adopting = True
             try:
@@ -586,7 +587,7 @@ class TorchTap(Tap):
 
     def version_of(self, t: Any) -> int:
         try:
-            return int(t._version)
+            return t._version  # type: ignore[no-any-return]
         except RuntimeError:                            # inference tensors have none
             return -1
 
@@ -657,7 +658,13 @@ class TorchTap(Tap):
         self.comparing.append((slot, differs))
 
     def equal(self, a: Any, b: Any) -> bool:
-        return bool(a.shape == b.shape and a.dtype == b.dtype and self.torch.equal(a, b))
+        if a.shape != b.shape or a.dtype != b.dtype:
+            return False
+        x, y = a.detach(), b.detach()
+        try:
+            return same(x.numpy(), y.numpy())
+        except (RuntimeError, TypeError):               # bfloat16, sparse, fake: torch's own, to which NaN differs from NaN
+            return bool(self.torch.equal(x, y))
 
     def array_of(self, t: Any) -> Any:
         try:
