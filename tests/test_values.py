@@ -83,3 +83,121 @@ def inside(x: Any, size: Any, stride: Any, offset: Any) -> bool:
     at = [(offset or 0) + sum(i * s for i, s in zip(where, stride)) for where in np.ndindex(*size)]
     own = {sum(i * s for i, s in zip(where, x.stride())) for where in np.ndindex(*x.shape)}
     return set(at) <= own
+
+
+NAN, INF = float("nan"), float("inf")
+ROWS = [[1.0, NAN, 2.0, NAN], [NAN, NAN, NAN], [INF, -INF, NAN, 0.0], [INF, INF, 1.0], [-INF, -INF], [2.0, NAN],
+        [NAN, INF, -INF, INF, NAN, 1.0]]
+RANKED: dict[str, Callable[[Any, Any], Any]] = {
+    "sort": lambda lib, x: lib.sort(x, stable=True),
+    "sort down": lambda lib, x: lib.sort(x, descending=True, stable=True),
+    "argsort": lambda lib, x: lib.argsort(x, stable=True),
+    "msort": lambda lib, x: lib.msort(x),
+    "topk": lambda lib, x: lib.topk(x, 2).values,
+    "least": lambda lib, x: lib.topk(x, 2, largest=False).values,
+    "kthvalue": lambda lib, x: lib.kthvalue(x, 2).values,
+    "median": lambda lib, x: lib.median(x),
+    "median of dim": lambda lib, x: lib.median(x, 0).values,
+    "nanmedian": lambda lib, x: lib.nanmedian(x),
+    "nanmedian of dim": lambda lib, x: lib.nanmedian(x, 0),
+    "mode": lambda lib, x: lib.mode(x),
+    "unique": lambda lib, x: lib.unique(x, return_inverse=True, return_counts=True),
+    "unique_consecutive": lambda lib, x: lib.unique_consecutive(x, return_inverse=True, return_counts=True),
+    "cummax": lambda lib, x: lib.cummax(x, 0),
+    "cummin": lambda lib, x: lib.cummin(x, 0),
+    "max": lambda lib, x: lib.max(x, 0),
+    "amin": lambda lib, x: lib.amin(x, 0),
+    "argmax": lambda lib, x: lib.argmax(x),
+    "aminmax": lambda lib, x: lib.aminmax(x),
+    "histc": lambda lib, x: lib.histc(x, 4, -1, 3),
+    "bucketize": lambda lib, x: lib.bucketize(x, lib.tensor([0.0, 1.0, 2.0], dtype=x.dtype)),
+    "bucketize right": lambda lib, x: lib.bucketize(x, lib.tensor([0.0, 1.0, 2.0], dtype=x.dtype), right=True),
+    "bucketize nan": lambda lib, x: lib.bucketize(x, lib.tensor([0.0, 1.0, NAN], dtype=x.dtype)),
+    "searchsorted": lambda lib, x: lib.searchsorted(lib.tensor([-INF, 1.0, INF, NAN], dtype=x.dtype), x),
+    "searchsorted right": lambda lib, x: lib.searchsorted(lib.tensor([-INF, 1.0, INF, NAN], dtype=x.dtype), x, right=True),
+    "searchsorted rows": lambda lib, x: lib.searchsorted(lib.tensor([[NAN, 1.0], [0.0, NAN]], dtype=x.dtype),
+        lib.stack([x, x])),
+    "quantile": lambda lib, x: lib.quantile(x, 0.5),
+    "nanquantile": lambda lib, x: lib.nanquantile(x, 0.4),
+    "nansum": lambda lib, x: lib.nansum(x),
+    "nanmean": lambda lib, x: lib.nanmean(x),
+    "isin": lambda lib, x: lib.isin(x, lib.tensor([NAN, INF], dtype=x.dtype)),
+}
+DERIVED = {"sort", "msort", "topk", "median", "nanmedian", "mode", "cummax", "max", "amin", "nansum", "nanmean", "nanquantile"}
+
+
+def ranked(lib: Any, name: str, row: Any, dtype: str) -> Any:
+    x = lib.tensor(row, dtype=getattr(lib, dtype), requires_grad=name in DERIVED and dtype != "bfloat16")
+    found = RANKED[name](lib, x)
+    outs = list(found) if isinstance(found, tuple) else [found]
+    if outs[0].requires_grad:
+        outs += lib.autograd.grad(outs[0], x, lib.arange(1.0, 1 + outs[0].numel(), dtype=x.dtype).reshape(outs[0].shape))
+    return [[str(v) for v in t.double().reshape(-1).tolist()] for t in outs]
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("name", RANKED)
+def test_ranks_of_nan_and_infinity(name: str, pytorch: Any) -> None:
+    for dtype in ("float64", "float32", "float16", "bfloat16"):
+        for row in ROWS:
+            case = (name, row, dtype)
+            if name == "kthvalue" and row.count(NAN) == len(row):
+                continue                                # which NaN
+            assert outcome(ranked, torch, *case) == outcome(ranked, pytorch, *case), case
+
+
+def scattered(lib: Any, row: Any, how: str, start: float, include_self: bool, slices: bool) -> Any:
+    x = lib.tensor([start, 1.0, start], requires_grad=True)
+    src = lib.tensor(row, requires_grad=True)
+    at = lib.tensor([0, 2, 0, 2, 1, 0][: len(row)])
+    y = (x.index_reduce if slices else x.scatter_reduce)(0, at, src, how, include_self=include_self)
+    gs = lib.autograd.grad(y, (x, src), lib.tensor([1.0, 2.0, 3.0]))
+    return [[str(v) for v in t.tolist()] for t in (y.detach(), *gs)]
+
+
+@pytest.mark.oracle
+@pytest.mark.filterwarnings("ignore:index_reduce:UserWarning")
+@pytest.mark.parametrize("how", ["amax", "amin"])
+def test_gradients_of_scattered_extremes_with_nan_and_ties(how: str, pytorch: Any) -> None:
+    """A NaN extreme gives NaN to all that went into it; an equal start has a share even where it took no part."""
+    for row in [*ROWS, [3.0, 3.0, 1.0, 3.0]]:
+        for start in (0.0, 2.0, NAN, INF):
+            for include_self in (True, False):
+                for slices in (True, False):
+                    case = (row, how, start, include_self, slices)
+                    assert outcome(scattered, torch, *case) == outcome(scattered, pytorch, *case), case
+
+
+def quantiles(lib: Any, name: str, data: Any, q: Any, dim: Any, how: str) -> Any:
+    x = lib.tensor(data, dtype=lib.float64, requires_grad=True)
+    at = lib.tensor(q, dtype=lib.float64, requires_grad=True)
+    y = getattr(lib, name)(x, at, dim, interpolation=how)
+    gs = lib.autograd.grad(y, (x, at), lib.arange(1.0, 1 + y.numel(), dtype=lib.float64).reshape(y.shape), allow_unused=True,
+                           create_graph=True)
+    return [None if t is None else (np.round(t.tolist(), 12).tolist(), t.requires_grad) for t in (y, *gs)]
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("name", ["quantile", "nanquantile"])
+def test_gradient_of_a_quantile_for_its_q(name: str, pytorch: Any) -> None:
+    data = [[1.0, 5.0, 2.0], [4.0, NAN if name == "nanquantile" else 8.0, 0.0]]
+    for q in (0.4, [0.0, 0.25, 0.5, 1.0]):
+        for dim in (None, 0, 1):
+            for how in ("linear", "lower", "higher", "midpoint", "nearest"):
+                case = (name, data, q, dim, how)
+                assert outcome(quantiles, torch, *case) == outcome(quantiles, pytorch, *case), case
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("name", ["i0", "i0e", "i1", "i1e"])
+def test_bessel_functions_and_two_derivatives_near_zero(name: str, pytorch: Any) -> None:
+    at = [0.0, 1e-300, 1e-20, 1e-10, 1e-6, 1e-4, 1e-3, 0.01, 0.1, 0.5, 1.0, 1.999, 2.001, 3.0, 8.0, 20.0]
+    found = []
+    for lib in (torch, pytorch):
+        x = lib.tensor([*at, *[-v for v in at[1:]]], dtype=lib.float64, requires_grad=True)
+        y = getattr(lib.special, name)(x)
+        (g,) = lib.autograd.grad(y.sum(), x, create_graph=True)
+        (h,) = lib.autograd.grad(g.sum(), x)
+        found.append([t.tolist() for t in (y, g, h)])
+    for ours, theirs, rtol, atol in zip(*found, (2e-15, 1e-14, 1e-6), (0.0, 1e-17, 1e-5), strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=rtol, atol=atol)  # the second: PyTorch's own digits cancel

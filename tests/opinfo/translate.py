@@ -163,9 +163,12 @@ def function(f: Any) -> Any:
     if isinstance(f, types.FunctionType) and not public(module):
         return rebuilt(f)
     if isinstance(f, types.FunctionType):
-        if name.startswith("boolean_dispatch") or f.__name__ == "fn":
-            name = next((n for n, v in vars(theirs.nn.functional).items() if v is f), name)
-        for path in (f"{module[6:]}.{name}".strip("."), name, f"linalg.{name}"):
+        if name.startswith(("boolean_dispatch", "_")) or f.__name__ == "fn":
+            for path, space in (("", theirs), ("nn.functional.", theirs.nn.functional)):
+                public_name = next((n for n, v in vars(space).items() if v is f and not n.startswith("_")), None)
+                if public_name is not None:
+                    return found(ours, path + public_name)
+        for path in (f"{module[6:]}.{name}".strip(".").replace("masked._ops", "masked"), name, f"linalg.{name}"):
             if path == name and getattr(theirs, name, f) is not f or module.startswith("torch.masked"):
                 continue                                    # another function of the same name
             try:

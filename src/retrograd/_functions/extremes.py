@@ -9,6 +9,7 @@ import numpy as np
 
 from .._engine.tensor import TensorBase, wrap
 from .._ops import choose, extremes, gather, order, scan, shape
+from .._ops.pair import LerpBackward1
 from ._args import aliased, dim_in, dim_of, dims_in, finish, refused, tensor, tensor_first, write_out
 from .results import AMINMAX, AMINMAX_OUT, chosen, pair
 
@@ -195,20 +196,20 @@ def quantiles(name: str, input: Any, q: Any, dim: Any, keepdim: bool, how: str, 
         raise RuntimeError(f"quantile() q must be in the range [0, 1] but got {q:g}")
     a = x.array
     if not a.size:
-        raise RuntimeError(f"{name}() input tensor must be non-empty")
+        raise RuntimeError("quantile() input tensor must be non-empty")
     if isinstance(q, TensorBase) and q.array.ndim > 1:
-        raise RuntimeError(f"{name}() q must be a scalar or 1D tensor")
+        raise RuntimeError("quantile() q must be a scalar or 1D tensor")
     if a.dtype not in (np.dtype(np.float32), np.dtype(np.float64)):
-        raise RuntimeError(f"{name}() input tensor must be either float or double dtype")
+        raise RuntimeError("quantile() input tensor must be either float or double dtype")
     if isinstance(q, TensorBase) and q.array.dtype != a.dtype:
-        raise RuntimeError(f"{name}() q tensor must be same dtype as the input tensor")
+        raise RuntimeError("quantile() q tensor must be same dtype as the input tensor")
     if how not in ("linear", "lower", "higher", "midpoint", "nearest"):
         raise RuntimeError(
-            f"{name}() interpolation must be one of linear, lower, higher, midpoint or nearest, but got {how}")
+            f"quantile() interpolation must be one of linear, lower, higher, midpoint or nearest, but got {how}")
     at = None if dim is None else dim_of(dim, a.ndim)
     qs = q.array.reshape(-1) if isinstance(q, TensorBase) else np.array([q], a.dtype)
     if builtins.any(not 0 <= v <= 1 for v in qs.tolist()):
-        raise RuntimeError(f"{name}() q values must be in the range [0, 1]")
+        raise RuntimeError("quantile() q values must be in the range [0, 1]")
     rows = shape.flat(x) if at is None else x
     if at is not None and a.ndim > 1:
         rows = shape.transpose(shape.unsqueeze(x, a.ndim), at, a.ndim)
@@ -222,6 +223,13 @@ def quantiles(name: str, input: Any, q: Any, dim: Any, keepdim: bool, how: str, 
     else:
         rank = np.where(fine < n, a.dtype.type(n - 1), qs * a.dtype.type(n - 1))
     rank = rank.astype(a.dtype)
+    weighed = None                                                  # q as what the weights are made of
+    if how == "linear" and isinstance(q, TensorBase) and q.rg:
+        weighed = shape.reshape(q, (1,)) if not q.array.ndim else q
+        if name == "nanquantile":
+            weighed = choose.masked_fill(weighed * np.asarray(fine - 1, a.dtype), qs * (fine - 1) < 0, 0)
+        else:
+            weighed = choose.masked_fill(weighed * float(n - 1) + np.zeros(rank.shape, a.dtype), fine < n, n - 1)
     if how == "lower":
         rank = np.floor(rank)
     elif how == "higher":
@@ -233,8 +241,8 @@ def quantiles(name: str, input: Any, q: Any, dim: Any, keepdim: bool, how: str, 
     y = gather.gather(ranked, last, below)
     if how in ("linear", "midpoint"):
         above = gather.gather(ranked, last, np.ceil(rank).astype(np.int64))
-        part = np.full_like(rank, 0.5) if how == "midpoint" else rank - np.floor(rank)
-        y = lerp(y, above, part)
+        part: Any = np.full_like(rank, 0.5) if how == "midpoint" else rank - np.floor(rank)
+        y = LerpBackward1().run([y, above, part if weighed is None else weighed - np.floor(rank)])
     if at is None:
         sizes = (1,) * a.ndim if keepdim else ()
         y = shape.reshape(y, qs.shape + sizes)
@@ -249,9 +257,3 @@ def quantiles(name: str, input: Any, q: Any, dim: Any, keepdim: bool, how: str, 
     if not isinstance(q, TensorBase) or not q.array.ndim:
         y = shape.SqueezeBackward4(0).run(y)
     return finish(y, out, name, x)
-
-
-def lerp(a: Any, b: Any, part: Any) -> Any:
-    """a + part * (b - a), which is exactly b where part is 1; an infinite gap counts only where part does."""
-    whole = part == 0
-    return choose.where(whole, a, a + (b - a) * part) if whole.any() else a + (b - a) * part

@@ -90,12 +90,12 @@ def unique(input: Any, sorted: bool = True, return_inverse: bool = False, return
     a = x.array
     if dim is not None:
         at = dim_of(dim, a.ndim)
-        values, inverse, counts = np.unique(a, axis=at, return_inverse=True, return_counts=True)
-        y = order.UniqueDimBackward0(values).run(x)
+        values, inverse, counts = np.unique(order.sortable(a), axis=at, return_inverse=True, return_counts=True)
+        y = order.UniqueDimBackward0(values.astype(a.dtype, copy=False)).run(x)
         inverse = inverse.reshape(-1)
     else:
-        values, inverse, counts = np.unique(a, return_inverse=True, return_counts=True, equal_nan=False)
-        y = order.Unique2Backward0(values).run(x)
+        values, inverse, counts = np.unique(order.sortable(a), return_inverse=True, return_counts=True, equal_nan=False)
+        y = order.Unique2Backward0(values.astype(a.dtype, copy=False)).run(x)
         inverse = inverse.reshape(a.shape)
     return several(y, inverse, counts, return_inverse, return_counts)
 
@@ -110,7 +110,7 @@ def unique_consecutive(input: Any, return_inverse: bool = False, return_counts: 
     new = np.ones(n, bool)
     if n:
         differ = rows[1:] != rows[:-1]
-        new[1:] = differ.reshape(n - 1, -1).any(1) if differ.ndim > 1 else differ
+        new[1:] = differ.any(tuple(range(1, differ.ndim)))
     values = rows[new]
     if dim is not None:
         values = np.ascontiguousarray(np.moveaxis(values, 0, dim_of(dim, a.ndim)))
@@ -158,13 +158,27 @@ def searchsorted(sorted_sequence: Any, input: Any, *, out_int32: bool = False, r
     if sorter is not None:
         rows = np.take_along_axis(rows, sorter.array, -1)
     how: Any = "right" if right or side == "right" else "left"
+    rows, values = order.sortable(rows), order.sortable(values)
     if rows.ndim == 1:
-        found = np.searchsorted(rows, values, how)
+        found = places(rows, values, how)
     else:
         found = np.empty(values.shape, np.int64)
         for at in np.ndindex(rows.shape[:-1]):
-            found[at] = np.searchsorted(rows[at], values[at], how)
+            found[at] = places(rows[at], values[at], how)
     return finish(wrap(np.asarray(found, np.int32 if out_int32 else np.int64)), out, "searchsorted")
+
+
+def places(row: Any, values: Any, how: Any) -> Any:
+    """numpy.searchsorted where NaN goes behind everything, and a NaN in `row` sends every search past itself."""
+    if row.dtype.kind != "f" or not (np.isnan(row).any() or np.isnan(values).any()):
+        return np.searchsorted(row, values, how)
+    low, high = np.zeros(np.shape(values), np.int64), np.full(np.shape(values), row.size)
+    for _ in range(row.size.bit_length()):
+        middle = (low + high) // 2
+        pivot = row[np.minimum(middle, row.size - 1)]
+        left = (pivot >= values if how == "left" else pivot > values) | (low >= high)
+        low, high = np.where(left, low, middle + 1), np.where(left & (low < high), middle, high)
+    return low
 
 
 def bucketize(input: Any, boundaries: Any, *, out_int32: bool = False, right: bool = False, out: Any = None) -> Any:
@@ -187,11 +201,12 @@ def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Any:
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
     if weights is None:
         return wrap(np.bincount(a, minlength=minlength).astype(np.int64))
-    w = tensor(weights, "bincount", "weights", 2).array
+    given = tensor(weights, "bincount", "weights", 2)
+    w = given.array
     if w.shape != a.shape:
         raise RuntimeError("weights should be 1-d and have the same length as input")
     total = np.bincount(a, w.astype(np.float64), minlength)
-    return wrap(total.astype(np.float32) if w.dtype == np.float32 else total)
+    return order.NotImplemented_(total.astype(np.float32) if w.dtype == np.float32 else total).run(given)
 
 
 def histc(input: Any, bins: int = 100, min: Any = 0, max: Any = 0, *, out: Any = None) -> Any:

@@ -44,7 +44,7 @@ class MedianBackward0(Extreme):
     """The lower of the two middle elements; NaN when there is one."""
 
     def forward(self, x: Array) -> Array:
-        flat = np.sort(x.reshape(-1))
+        flat = np.sort(order.sortable(x.reshape(-1))).astype(x.dtype, copy=False)
         if flat.size == 0:
             return np.array(np.nan).astype(x.dtype)
         last = flat[flat.size - 1]
@@ -56,7 +56,7 @@ class NanmedianBackward0(Extreme):
     """The lower middle one of what is not NaN."""
 
     def forward(self, x: Array) -> Array:
-        flat = np.sort(x.reshape(-1))
+        flat = np.sort(order.sortable(x.reshape(-1))).astype(x.dtype, copy=False)
         n = int(np.count_nonzero(flat == flat))
         return flat[(n - 1) // 2] if n else np.array(np.nan).astype(x.dtype)
 
@@ -199,7 +199,7 @@ class KthvalueBackward0(Choice):
     k: int = 1
 
     def find(self, x: Array) -> Array:
-        return np.argsort(x, self.dim, kind="stable").take([self.k - 1], self.dim)
+        return order.order_of(x, self.dim, False).take([self.k - 1], self.dim)
 
 
 @final
@@ -208,24 +208,24 @@ class ModeBackward0(Choice):
 
     def find(self, x: Array) -> Array:
         rows = np.moveaxis(x, self.dim, -1)
-        order = np.argsort(rows, -1, kind="stable")
-        ranked = np.take_along_axis(rows, order, -1)
+        places = order.order_of(rows, -1, False)
+        ranked = np.take_along_axis(rows, places, -1)
         at = np.arange(rows.shape[-1])
         new = np.ones(ranked.shape, bool)
         new[..., 1:] = ranked[..., 1:] != ranked[..., :-1]
         length = at - np.maximum.accumulate(np.where(new, at, 0), -1)   # of the run so far, less one
         best = np.argmax(length, -1, keepdims=True)
-        return np.moveaxis(np.take_along_axis(order, best, -1), -1, self.dim)
+        return np.moveaxis(np.take_along_axis(places, best, -1), -1, self.dim)
 
 
 def middle_index(x: Array, dim: int, skip_nan: bool) -> Array:
     """Where the lower middle element along dim is; NaN, if not skipped, is the middle."""
-    order = np.argsort(x, dim, kind="stable")           # NaN comes last
+    places = order.order_of(x, dim, False)              # NaN comes last
     n = x.shape[dim]
     fine = np.count_nonzero(x == x, dim, keepdims=True)
     if skip_nan:
-        return np.take_along_axis(order, np.maximum(fine - 1, 0) // 2, dim)
-    return np.take_along_axis(order, np.where(fine < n, fine, (n - 1) // 2), dim)
+        return np.take_along_axis(places, np.maximum(fine - 1, 0) // 2, dim)
+    return np.take_along_axis(places, np.where(fine < n, fine, (n - 1) // 2), dim)
 
 
 def max_all(x: Value) -> Value:
@@ -252,4 +252,4 @@ def amin(x: Value, dims: Shape, keepdim: bool) -> Value:
     return AminBackward0(dims, keepdim).run(x)
 
 
-from . import choose, gather, shape  # noqa: E402
+from . import choose, gather, order, shape  # noqa: E402

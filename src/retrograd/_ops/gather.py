@@ -256,7 +256,7 @@ class Reduced(Along):
     def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
         own = reduce.raw(a)
         how = self.reduce
-        if not self.include_self:
+        if not self.include_self and how not in ("amax", "amin"):
             return choose.where(self.touched(own), 0.0, g) if self.index.size else g
         if how == "sum":
             return g
@@ -265,7 +265,8 @@ class Reduced(Along):
         if how == "prod":
             return g * ScatterReduceBackward0(self.dim, self.index, "prod", True).run(np.ones_like(own), b)
         won, _, n = self.winners(own, reduce.raw(b), reduce.raw(y))
-        return g * (won / n).astype(own.dtype)
+        got = g * (won / n).astype(own.dtype)
+        return got if self.include_self or not self.index.size else choose.where(self.touched(own), 0.0, got)
 
     def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
         own = reduce.raw(a)
@@ -302,16 +303,14 @@ class Reduced(Along):
 
     def winners(self, a: Array, b: Array, y: Array) -> Any:
         """(where a is the extreme, where b is, how many share each element)"""
-        mine = a == y
-        if not self.include_self:
-            mine = mine & ~self.touched(a)
+        mine = a == y                           # counts, as in PyTorch, even where a itself did not take part
         if not a.ndim:
             also = np.asarray(b == y)
-            return mine, also, np.asarray(np.maximum(mine.astype(np.int64) + also, 1))
+            return mine, also, np.asarray(mine.astype(np.int64) + also)
         theirs = np.take_along_axis(y[below(self.index, self.dim)], self.index, self.dim) == b[corner(self.index)]
         n = mine.astype(np.int64)
         np.add.at(n.reshape(-1), places(self.index, self.dim, a.shape).reshape(-1), theirs.reshape(-1))
-        return mine, theirs, np.maximum(n, 1)
+        return mine, theirs, n                              # none where the extreme is NaN: so is the gradient
 
 
 @final

@@ -93,12 +93,29 @@ class UniqueConsecutiveBackward0(NoRule):
     what: str = "unique_consecutive"
 
 
+@final
+class NotImplemented_(NoRule):
+    """bincount of weights."""
+
+    def name(self) -> str:
+        return "torch::autograd::NotImplemented"
+
+    def rule(self, g: Value, graph: bool) -> Value:
+        raise RuntimeError("derivative for aten::bincount is not implemented")
+
+
 def order_of(x: Array, dim: int, descending: bool) -> Array:
-    """Stable argsort."""
+    """Stable argsort; NaN counts as the greatest."""
+    x = sortable(x)
     if not descending:
         return np.argsort(x, dim, kind="stable")
     n = x.shape[dim]
     return n - 1 - np.flip(np.argsort(np.flip(x, dim), dim, kind="stable"), dim)
+
+
+def sortable(x: Array) -> Array:
+    """x in a dtype that NumPy sorts: bfloat16 it does not where there are NaN."""
+    return x.astype(np.float32) if x.dtype.kind == "V" else x
 
 
 from . import gather, shape  # noqa: E402

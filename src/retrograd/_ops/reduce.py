@@ -172,7 +172,7 @@ class NansumBackward0(Unary):
         own = raw(x)
         if self.dtype is not None:
             g = cast.cast(g, own.dtype)
-        return choose.where(np.isnan(own), 0.0, shape.expand(restore(g, own.shape, self.dim, self.keepdim), own.shape))
+        return restore(g, own.shape, self.dim, self.keepdim) * (own == own).astype(own.dtype)
 
 
 @final

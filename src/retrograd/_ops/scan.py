@@ -137,7 +137,8 @@ def record(how: Any, x: Array, dim: int) -> Any:
     y = how.accumulate(x, dim)
     here = np.arange(x.shape[dim]).reshape(tuple([-1 if i == dim else 1 for i in range(x.ndim)]))
     reached = (x == y) | ((x != x) & (y != y))
-    return y, np.maximum.accumulate(np.where(reached, here, 0), dim)
+    at = np.maximum.accumulate(np.where(reached, here, 0), dim)
+    return np.take_along_axis(x, at, dim), at           # of 0.0 and -0.0 the one that is there
 
 
 def running(how: Any, x: Array, dim: int, dtype: Any) -> Array:
