@@ -12,6 +12,7 @@ slower than 3x a line says why (WHY); without one the program ends with status 1
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import re
 import statistics
@@ -61,12 +62,12 @@ def why(name: str) -> str | None:
 
 
 def grown(sample: Any, floats: int, batch: bool) -> Any:
-    """The sample with its arrays repeated so that the first one has about `floats` elements; None when it has no array."""
+    """The sample with its arrays repeated so that the first one has about `floats` elements."""
     from opdb import S, mapped
 
     arrays = [a for a in flat([*sample.args, *sample.kwargs.values()]) if isinstance(a, np.ndarray)]
     if not arrays or not arrays[0].size or not arrays[0].ndim:
-        return None
+        raise ValueError("the sample has no array to repeat")
     times, lead = max(1, floats // arrays[0].size), arrays[0].shape[0]
 
     def change(a: Any) -> Any:
@@ -100,18 +101,24 @@ class Side:
 
 
 def sides(op: Any, floats: int, ours: Any, torch: Any) -> tuple[Side, Side] | None:
+    """Both engines with the first sample that grows; one whose result grows with the square of it does not."""
     for batch in (False, True):
         for sample in op.make(np.dtype("float32"))[:3]:
-            made = grown(sample, floats, batch)
-            if made is None:
-                continue
             try:
+                if numbers(Side(torch, op, grown(sample, 2048, batch))) > 16 * 2048:
+                    continue
+                made = grown(sample, floats, batch)
                 pair = Side(ours, op, made), Side(torch, op, made)
                 if pair[0].shapes() == pair[1].shapes():
                     return pair
             except Exception:  # noqa: BLE001  the row does not grow this way
                 continue
     return None
+
+
+def numbers(side: Side) -> int:
+    """How many numbers come out."""
+    return sum(math.prod(shape) for shape in side.shapes())
 
 
 def measured(pair: tuple[Side, Side], budget: float) -> tuple[float, float]:

@@ -191,11 +191,13 @@ class Unary(Node):
             self.link(x)
             if before is not None:
                 self.x = keep(before)
-        token = hush()
-        try:
-            y = self.forward(x.array)
-        finally:
-            unhush(token)
+        y = self.quick(x.array)
+        if y is None:
+            token = hush()
+            try:
+                y = self.forward(x.array)
+            finally:
+                unhush(token)
         views.store(x, y, False)
         if record:
             views.rebase(x, self)

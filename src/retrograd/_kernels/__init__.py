@@ -28,6 +28,17 @@ max_pool*         (x, taps down, taps right) -> (maxima, positions)
 place_at*         (g, positions, H, W) -> zeros with g added there
 lstm_step lstm_step_grad   the gates of one step, and back: lstm.c
 blocks_...        the cache of array memory: blocks.py
+
+Element by element (apply.h); any array but the first may be a number, and so may the first of two.
+erf* erfc* erfcx* log_ndtr* erfinv* ndtri lgamma* digamma* trigamma* i0 i0e i1 i1e     (x)
+elu               (x, alpha * scale, scale, input scale)         softplus    (x, beta, threshold)
+log_sigmoid mish entropy   (x)                                   xlogy xlog1py logaddexp logaddexp2 hypot     (a, b)
+clamp*            (x, low or None, high or None)                 leaky* hard_shrink* soft_shrink*    (x, number)
+threshold*        (x, threshold, value)                          hard_sigmoid* hard_swish* sign* angle*       (x)
+nan_to_num*       (x, nan, inf, -inf)                            fmod* remainder* floor_divide*      (a, b)
+lerp*             (a, b, w, 1 - w)                               blend*      (a, b, w)
+add_product* add_quotient*   (x, a, b, factor)
+smooth_l1*        (a, b, beta, 0.5 / beta, 0.5 * beta)           huber*      (a, b, delta, 0.5 * delta)
 """
 from typing import Any
 
@@ -72,11 +83,17 @@ def absent(*args: Any) -> None:
     """The kernel to which no case belongs."""
 
 
-NAMES = (
+NAMES: tuple[str, ...] = (
     "adam", "sgd", "squares", "scale", "relu", "relu_grad", "sigmoid", "sigmoid_grad", "tanh_grad", "silu",
     "silu_grad", "gelu", "gelu_grad", "softmax", "safe_softmax", "softmax_grad", "log_softmax", "log_softmax_grad",
     "nll", "nll_grad", "layer_norm", "layer_norm_grad", "add_bias", "matmul", "add_rows", "columns", "uncolumns",
     "window_sums", "spread_sums", "max_pool", "place_at", "lstm_step", "lstm_step_grad", "stats", "same")
+NAMES += (      # element by element
+    "erf", "erfc", "erfcx", "log_ndtr", "erfinv", "ndtri", "lgamma", "digamma", "trigamma", "i0", "i0e", "i1", "i1e",
+    "clamp", "leaky", "threshold", "hard_shrink", "soft_shrink", "hard_sigmoid", "hard_swish", "sign",
+    "angle", "nan_to_num", "lerp", "blend", "add_product", "add_quotient", "smooth_l1", "huber", "elu",
+    "softplus", "log_sigmoid", "mish", "entropy", "xlogy", "xlog1py", "logaddexp", "logaddexp2",
+    "hypot", "fmod", "remainder", "floor_divide")
 
 nn: Any
 try:

@@ -8,8 +8,18 @@
     _(columns) _(uncolumns) _(max_pool) _(place_at) _(window_sums) _(spread_sums) \
     _(blocks_start) _(blocks_stop) _(blocks_stats) _(blocks_clear) _(stats) _(same)
 
+/* Element by element: apply.h. */
+#define POINTWISE(_) \
+    _(erf) _(erfc) _(erfcx) _(log_ndtr) _(erfinv) _(ndtri) _(lgamma) _(digamma) _(trigamma)   \
+    _(i0) _(i0e) _(i1) _(i1e) \
+    _(clamp) _(leaky) _(threshold) _(hard_shrink) _(soft_shrink) _(hard_sigmoid) _(hard_swish) _(sign) \
+    _(angle) _(nan_to_num) _(lerp) _(blend) _(add_product) _(add_quotient) _(smooth_l1) _(huber) _(elu) \
+    _(softplus) _(log_sigmoid) _(mish) _(entropy) _(xlogy) _(xlog1py) _(logaddexp) _(logaddexp2) \
+    _(hypot) _(fmod) _(remainder) _(floor_divide)
+
 #define DECLARE(name) PyObject *kernel_##name(PyObject *module, PyObject *const *args, Py_ssize_t count);
 KERNELS(DECLARE)
+POINTWISE(DECLARE)
 #undef DECLARE
 #define KERNEL(name, wanted)                                                                   \
     PyObject *kernel_##name(PyObject *module, PyObject *const *args, Py_ssize_t count) {       \

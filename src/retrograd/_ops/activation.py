@@ -29,6 +29,17 @@ quick_softmax: Final[Any] = kernel("softmax")
 quick_softmax_grad: Final[Any] = kernel("softmax_grad")
 quick_log_softmax: Final[Any] = kernel("log_softmax")
 quick_log_softmax_grad: Final[Any] = kernel("log_softmax_grad")
+quick_leaky: Final[Any] = kernel("leaky")
+quick_elu: Final[Any] = kernel("elu")
+quick_mish: Final[Any] = kernel("mish")
+quick_softplus: Final[Any] = kernel("softplus")
+quick_log_sigmoid: Final[Any] = kernel("log_sigmoid")
+quick_clamp: Final[Any] = kernel("clamp")
+quick_hard_swish: Final[Any] = kernel("hard_swish")
+quick_hard_sigmoid: Final[Any] = kernel("hard_sigmoid")
+quick_soft_shrink: Final[Any] = kernel("soft_shrink")
+quick_hard_shrink: Final[Any] = kernel("hard_shrink")
+quick_threshold: Final[Any] = kernel("threshold")
 
 
 class Gate(Binary):
@@ -120,6 +131,9 @@ class LeakyReluBackward0(Unary):
     def __init__(self, slope: Any) -> None:
         self.slope: Any = slope
 
+    def quick(self, x: Array) -> Array:
+        return quick_leaky(x, self.slope)
+
     def forward(self, x: Array) -> Array:
         return leaky_of(x, self.slope)
 
@@ -138,6 +152,9 @@ class LeakyReluBackward1(Unary):
 
     def __init__(self, slope: Any) -> None:
         self.slope: Any = slope
+
+    def quick(self, x: Array) -> Array:
+        return quick_leaky(x, self.slope)
 
     def forward(self, x: Array) -> Array:
         return leaky_of(x, self.slope)
@@ -172,6 +189,9 @@ class EluBackward0(Unary):
         self.scale: Any = scale
         self.input_scale: Any = input_scale
 
+    def quick(self, x: Array) -> Array:
+        return quick_elu(x, self.alpha * self.scale, self.scale, self.input_scale)
+
     def forward(self, x: Array) -> Array:
         return elu_of(x, self.alpha, self.scale, self.input_scale)
 
@@ -192,6 +212,9 @@ class EluBackward1(Unary):
         self.alpha: Any = alpha
         self.scale: Any = scale
         self.input_scale: Any = input_scale
+
+    def quick(self, x: Array) -> Array:
+        return quick_elu(x, self.alpha * self.scale, self.scale, self.input_scale)
 
     def forward(self, x: Array) -> Array:
         return elu_of(x, self.alpha, self.scale, self.input_scale)
@@ -216,6 +239,9 @@ class CeluBackward0(Unary):
     def __init__(self, alpha: Any) -> None:
         self.alpha: Any = alpha
 
+    def quick(self, x: Array) -> Array:
+        return quick_elu(x, self.alpha, 1.0, 1.0 / self.alpha)
+
     def forward(self, x: Array) -> Array:
         return elu_of(x, self.alpha, 1.0, 1.0 / self.alpha)
 
@@ -233,6 +259,9 @@ class CeluBackward1(Unary):
 
     def __init__(self, alpha: Any) -> None:
         self.alpha: Any = alpha
+
+    def quick(self, x: Array) -> Array:
+        return quick_elu(x, self.alpha, 1.0, 1.0 / self.alpha)
 
     def forward(self, x: Array) -> Array:
         return elu_of(x, self.alpha, 1.0, 1.0 / self.alpha)
@@ -306,6 +335,9 @@ class MishBackward0(Unary):
 
     keep = X
 
+    def quick(self, x: Array) -> Array:
+        return quick_mish(x)
+
     def forward(self, x: Array) -> Array:
         z = wide(x)
         return like(z * np.tanh(softplus_of(z, 1.0, 1e30)), x)
@@ -332,6 +364,9 @@ class SoftplusBackward0(Unary):
         self.beta: Any = beta
         self.threshold: Any = threshold
 
+    def quick(self, x: Array) -> Array:
+        return quick_softplus(x, self.beta, self.threshold)
+
     def forward(self, x: Array) -> Array:
         return like(softplus_of(wide(x), self.beta, self.threshold), x)
 
@@ -352,6 +387,9 @@ class LogSigmoidBackward0(Unary):
     shows: ClassVar[Any] = {"buffer": "buffer"}
     buffer: Any = None                          # PyTorch keeps exp(-|x|) here when it vectorises
 
+    def quick(self, x: Array) -> Array:
+        return quick_log_sigmoid(x)
+
     def forward(self, x: Array) -> Array:
         z = wide(x)
         return like(np.minimum(0, z) - np.log1p(np.exp(-np.abs(z))), x)
@@ -371,6 +409,9 @@ class HardtanhBackward0(Unary):
         self.low: Any = low
         self.high: Any = high
 
+    def quick(self, x: Array) -> Array:
+        return quick_clamp(x, self.low, self.high)
+
     def forward(self, x: Array) -> Array:
         low = np.asarray(self.low).astype(x.dtype)
         return np.minimum(np.asarray(self.high).astype(x.dtype), np.maximum(low, x))
@@ -388,6 +429,9 @@ class HardswishBackward0(Unary):
 
     keep = X
 
+    def quick(self, x: Array) -> Array:
+        return quick_hard_swish(x)
+
     def forward(self, x: Array) -> Array:
         z = wide(x)
         return like(z * np.minimum(np.maximum(z + 3.0, 0.0), 6.0) / 6.0, x)
@@ -402,6 +446,9 @@ class HardsigmoidBackward0(Unary):
     """clamp(x + 3, 0, 6) / 6"""
 
     keep = X
+
+    def quick(self, x: Array) -> Array:
+        return quick_hard_sigmoid(x)
 
     def forward(self, x: Array) -> Array:
         z = wide(x)
@@ -420,6 +467,9 @@ class SoftshrinkBackward0(Unary):
 
     def __init__(self, lambd: Any) -> None:
         self.lambd: Any = lambd
+
+    def quick(self, x: Array) -> Array:
+        return quick_soft_shrink(x, self.lambd)
 
     def forward(self, x: Array) -> Array:
         return like(select(x > self.lambd, x - self.lambd, select(x < -self.lambd, x + self.lambd, x * 0.0)), x)
@@ -440,6 +490,9 @@ class HardshrinkBackward0(Unary):
 
     def __init__(self, lambd: Any) -> None:
         self.lambd: Any = lambd
+
+    def quick(self, x: Array) -> Array:
+        return quick_hard_shrink(x, self.lambd)
 
     def forward(self, x: Array) -> Array:
         return select((x >= -self.lambd) & (x <= self.lambd), 0.0, x)
@@ -466,6 +519,9 @@ class ThresholdBackward0(Unary):
         self.threshold: Any = threshold
         self.value: Any = value
 
+    def quick(self, x: Array) -> Array:
+        return quick_threshold(x, self.threshold, self.value)
+
     def forward(self, x: Array) -> Array:
         return threshold_of(x, self.threshold, self.value)
 
@@ -485,6 +541,9 @@ class ThresholdBackward1(Unary):
     def __init__(self, threshold: Any, value: Any) -> None:
         self.threshold: Any = threshold
         self.value: Any = value
+
+    def quick(self, x: Array) -> Array:
+        return quick_threshold(x, self.threshold, self.value)
 
     def forward(self, x: Array) -> Array:
         return threshold_of(x, self.threshold, self.value)
@@ -532,7 +591,7 @@ class PreluKernelBackward0(Binary):
     names: ClassVar[Any] = {"self": "a", "weight": "b"}
 
     def forward(self, a: Array, b: Array) -> Array:
-        return np.where(a > 0, a, a * b)
+        return select(a > 0, a, a * b)
 
     def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
         return choose.where(a > 0, g, g * b)
@@ -555,6 +614,9 @@ class RreluWithNoise(Unary):
 
     def drop(self) -> None:
         self.noise = None
+
+    def quick(self, x: Array) -> Array:
+        return None if self.training else quick_leaky(x, (self.lower + self.upper) / 2)
 
     def forward(self, x: Array) -> Array:
         if self.training:

@@ -10,8 +10,11 @@ from .._engine import promote
 from .._engine.node import Array, Node, Value
 from .._engine.op import A, B, Binary, Unary, X, Y, once
 from .._engine.tensor import TensorBase, bump
+from .._kernels import kernel
 
 np: Final[Any] = numpy
+quick_remainder: Final[Any] = kernel("remainder")
+quick_floor_divide: Final[Any] = kernel("floor_divide")
 add_kernel: Final[Any] = _kernels.add
 sub_kernel: Final[Any] = _kernels.sub
 mul_kernel: Final[Any] = _kernels.mul
@@ -166,6 +169,9 @@ class DivBackward2(Binary):
     def __init__(self, rounding: str) -> None:
         self.rounding = rounding
 
+    def quick(self, a: Array, b: Array) -> Array:
+        return quick_floor_divide(a, b) if self.rounding == "floor" else None
+
     def forward(self, a: Array, b: Array) -> Array:
         if np.asarray(a).dtype.kind in "iu":
             refuse_zero(a, b)
@@ -283,6 +289,9 @@ class RemainderBackward0(Unary):
     def __init__(self, number: Any) -> None:
         self.number: Any = number
 
+    def quick(self, x: Array) -> Array:
+        return quick_remainder(x, self.number)
+
     def forward(self, x: Array) -> Array:
         x, n = promote.operands(x, self.number, promote.SAME)
         return modulo(x, n)
@@ -296,6 +305,9 @@ class RemainderBackward1(Binary):
     """a - floor(a / b) * b: the sign of the divisor, as Python's %."""
 
     reads_b = A | B
+
+    def quick(self, a: Array, b: Array) -> Array:
+        return quick_remainder(a, b)
 
     def forward(self, a: Array, b: Array) -> Array:
         return modulo(a, b)
@@ -325,6 +337,9 @@ class NotImplemented_(Binary):
 
     def edge_nr(self, i: int) -> int:
         return self.a_nr if i == 0 and self.a_next is not None else self.b_nr
+
+    def quick(self, a: Array, b: Array) -> Array:
+        return quick_floor_divide(a, b)
 
     def forward(self, a: Array, b: Array) -> Array:
         refuse_zero(a, b)

@@ -10,9 +10,19 @@ from .._engine import promote
 from .._engine.nary import Nary
 from .._engine.node import Array, Value
 from .._engine.op import A, B, Binary, Unary, X, Y, watch
+from .._kernels import kernel
 from .pointwise import LN2, exp, exp2, like, log, wide
 
 np: Final[Any] = numpy
+quick_fmod: Final[Any] = kernel("fmod")
+quick_xlogy: Final[Any] = kernel("xlogy")
+quick_hypot: Final[Any] = kernel("hypot")
+quick_logaddexp: Final[Any] = kernel("logaddexp")
+quick_logaddexp2: Final[Any] = kernel("logaddexp2")
+quick_lerp: Final[Any] = kernel("lerp")
+quick_blend: Final[Any] = kernel("blend")
+quick_add_product: Final[Any] = kernel("add_product")
+quick_add_quotient: Final[Any] = kernel("add_quotient")
 
 
 @final
@@ -39,6 +49,9 @@ class FmodBackward0(Unary):
 
     def __init__(self, number: Any) -> None:
         self.number: Any = number
+
+    def quick(self, x: Array) -> Array:
+        return quick_fmod(x, self.number)
 
     def forward(self, x: Array) -> Array:
         x, n = promote.operands(x, self.number, promote.SAME)
@@ -118,6 +131,9 @@ class XlogyBackward0(Binary):
     reads_a = A | B
     reads_b = A | B
 
+    def quick(self, a: Array, b: Array) -> Array:
+        return quick_xlogy(a, b)
+
     def forward(self, a: Array, b: Array) -> Array:
         return xlogy_of(a, b)
 
@@ -160,6 +176,9 @@ class HypotBackward0(Binary):
     reads_a = A | Y
     reads_b = B | Y
 
+    def quick(self, a: Array, b: Array) -> Array:
+        return quick_hypot(a, b)
+
     def forward(self, a: Array, b: Array) -> Array:
         return np.hypot(a, b)
 
@@ -178,6 +197,9 @@ class LogaddexpBackward0(Binary):
     reads_a = A | B
     reads_b = A | B
 
+    def quick(self, a: Array, b: Array) -> Array:
+        return quick_logaddexp(a, b)
+
     def forward(self, a: Array, b: Array) -> Array:
         return np.logaddexp(a, b)
 
@@ -195,6 +217,9 @@ class Logaddexp2Backward0(Binary):
     kind = promote.FLOAT
     reads_a = A | B
     reads_b = A | B
+
+    def quick(self, a: Array, b: Array) -> Array:
+        return quick_logaddexp2(a, b)
 
     def forward(self, a: Array, b: Array) -> Array:
         return np.logaddexp2(a, b)
@@ -228,6 +253,9 @@ class FmodBackward1(Binary):
     """Remainder of a / b, with the sign of a."""
 
     reads_b = A | B
+
+    def quick(self, a: Array, b: Array) -> Array:
+        return quick_fmod(a, b)
 
     def forward(self, a: Array, b: Array) -> Array:
         arith.refuse_zero(a, b)
@@ -352,6 +380,9 @@ class LerpBackward0(Binary):
     def __init__(self, weight: float) -> None:
         self.weight = weight
 
+    def quick(self, a: Array, b: Array) -> Array:
+        return quick_lerp(a, b, self.weight, 1.0 - self.weight)
+
     def forward(self, a: Array, b: Array) -> Array:
         return mix(a, b, self.weight)
 
@@ -380,7 +411,8 @@ class LerpBackward1(Nary):
     names: ClassVar[Any] = {"self": 0, "end": 1, "weight": 2}
 
     def forward(self, xs: list[Array]) -> Array:
-        return mix(xs[0], xs[1], xs[2])
+        quick = quick_blend(xs[0], xs[1], xs[2])
+        return mix(xs[0], xs[1], xs[2]) if quick is None else quick
 
     def grads(self, g: Value, xs: list[Value], y: Value, want: list[bool]) -> list[Value]:
         outs: list[Value] = [None, None, None]
@@ -406,6 +438,9 @@ class AddcmulBackward0(Nary):
         self.value: Any = value
 
     def forward(self, xs: list[Array]) -> Array:
+        quick = quick_add_product(xs[0], xs[1], xs[2], self.value)
+        if quick is not None:
+            return quick
         xs = together(xs)
         product = xs[1] * xs[2]
         return xs[0] + (product if self.value == 1 else promote.times(np.asarray(product), self.value))
@@ -434,6 +469,9 @@ class AddcdivBackward0(Nary):
         self.value: Any = value
 
     def forward(self, xs: list[Array]) -> Array:
+        quick = quick_add_quotient(xs[0], xs[1], xs[2], self.value)
+        if quick is not None:
+            return quick
         xs = together(xs)
         return xs[0] + promote.times(np.asarray(xs[1] / xs[2]), self.value)
 

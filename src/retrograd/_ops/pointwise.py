@@ -24,6 +24,13 @@ TWO_OVER_ROOT_PI: Final = 1.1283791670955126
 quick_sigmoid: Final[Any] = kernel("sigmoid")
 quick_sigmoid_grad: Final[Any] = kernel("sigmoid_grad")
 quick_tanh_grad: Final[Any] = kernel("tanh_grad")
+quick_erf: Final[Any] = kernel("erf")
+quick_erfc: Final[Any] = kernel("erfc")
+quick_erfinv: Final[Any] = kernel("erfinv")
+quick_lgamma: Final[Any] = kernel("lgamma")
+quick_digamma: Final[Any] = kernel("digamma")
+quick_trigamma: Final[Any] = kernel("trigamma")
+quick_sign: Final[Any] = kernel("sign")
 
 
 def wide(x: Array) -> Array:
@@ -363,6 +370,9 @@ class SigmoidBackwardBackward0(Binary):
 class ErfBackward0(Unary):
     keep = X
 
+    def quick(self, x: Array) -> Array:
+        return quick_erf(x)
+
     def forward(self, x: Array) -> Array:
         return erf_of(x)
 
@@ -376,6 +386,9 @@ class ErfcBackward0(Unary):
 
     keep = X
 
+    def quick(self, x: Array) -> Array:
+        return quick_erfc(x)
+
     def forward(self, x: Array) -> Array:
         return like(special.erfc(x), x)
 
@@ -386,6 +399,9 @@ class ErfcBackward0(Unary):
 @final
 class ErfinvBackward0(Unary):
     keep = X
+
+    def quick(self, x: Array) -> Array:
+        return quick_erfinv(x)
 
     def forward(self, x: Array) -> Array:
         return like(special.erfinv(x), x)
@@ -400,6 +416,9 @@ class LgammaBackward0(Unary):
 
     keep = X
 
+    def quick(self, x: Array) -> Array:
+        return quick_lgamma(x)
+
     def forward(self, x: Array) -> Array:
         return like(special.lgamma(x), x)
 
@@ -410,6 +429,9 @@ class LgammaBackward0(Unary):
 @final
 class DigammaBackward0(Unary):
     keep = X
+
+    def quick(self, x: Array) -> Array:
+        return quick_digamma(x)
 
     def forward(self, x: Array) -> Array:
         return like(special.digamma(x), x)
@@ -445,6 +467,9 @@ def sign_of(x: Array) -> Array:
 
 @final
 class SignBackward0(Unary):
+    def quick(self, x: Array) -> Array:
+        return quick_sign(x)
+
     def forward(self, x: Array) -> Array:
         return sign_of(x)
 
@@ -461,6 +486,9 @@ class PolygammaBackward0(Unary):
 
     def __init__(self, n: int) -> None:
         self.n = n
+
+    def quick(self, x: Array) -> Array:
+        return quick_trigamma(x) if self.n == 1 else None
 
     def forward(self, x: Array) -> Array:
         return like(special.polygamma(self.n, x), x) if self.n else DigammaBackward0().forward(x)

@@ -13,6 +13,7 @@ import numpy
 from .._engine import promote
 from .._engine.node import Array, Value
 from .._engine.op import A, B, Binary, Unary, X, Y
+from .._kernels import kernel
 from . import choose, pointwise, special
 from .pointwise import like
 
@@ -21,6 +22,15 @@ DOUBLE: Final[Any] = numpy.dtype("float64")
 ROOT_2: Final = 1.4142135623730951
 ROOT_2PI: Final = 2.5066282746310002
 ANGLES: Final = 64
+quick_i0: Final[Any] = kernel("i0")
+quick_i0e: Final[Any] = kernel("i0e")
+quick_i1: Final[Any] = kernel("i1")
+quick_i1e: Final[Any] = kernel("i1e")
+quick_entropy: Final[Any] = kernel("entropy")
+quick_ndtri: Final[Any] = kernel("ndtri")
+quick_log_ndtr: Final[Any] = kernel("log_ndtr")
+quick_erfcx: Final[Any] = kernel("erfcx")
+quick_xlog1py: Final[Any] = kernel("xlog1py")
 
 
 def scaled_bessel(n: int, x: Array) -> Array:
@@ -157,6 +167,9 @@ class I0Backward0(Unary):
 
     keep = X
 
+    def quick(self, x: Array) -> Array:
+        return quick_i0(x)
+
     def forward(self, x: Array) -> Array:
         return like(bessel(0, x), x)
 
@@ -170,6 +183,9 @@ class SpecialI0EBackward0(Unary):
 
     keep = X | Y
 
+    def quick(self, x: Array) -> Array:
+        return quick_i0e(x)
+
     def forward(self, x: Array) -> Array:
         return like(scaled_bessel(0, x), x)
 
@@ -182,6 +198,9 @@ class SpecialI1Backward0(Unary):
     """The modified Bessel function I_1."""
 
     keep = X | Y
+
+    def quick(self, x: Array) -> Array:
+        return quick_i1(x)
 
     def forward(self, x: Array) -> Array:
         return like(bessel(1, x), x)
@@ -197,6 +216,9 @@ class SpecialI1EBackward0(Unary):
 
     keep = X | Y
 
+    def quick(self, x: Array) -> Array:
+        return quick_i1e(x)
+
     def forward(self, x: Array) -> Array:
         return like(scaled_bessel(1, x), x)
 
@@ -210,6 +232,9 @@ class SpecialEntrBackward0(Unary):
     """-x log(x), 0 at 0, -inf below"""
 
     keep = X
+
+    def quick(self, x: Array) -> Array:
+        return quick_entropy(x)
 
     def forward(self, x: Array) -> Array:
         z = pointwise.wide(x)
@@ -225,6 +250,9 @@ class SpecialNdtriBackward0(Unary):
 
     keep = Y
 
+    def quick(self, x: Array) -> Array:
+        return quick_ndtri(x)
+
     def forward(self, x: Array) -> Array:
         return like(ndtri_of(x), x)
 
@@ -238,6 +266,9 @@ class SpecialLogNdtrBackward0(Unary):
 
     keep = X
 
+    def quick(self, x: Array) -> Array:
+        return quick_log_ndtr(x)
+
     def forward(self, x: Array) -> Array:
         return like(log_ndtr_of(x), x)
 
@@ -250,6 +281,9 @@ class SpecialErfcxBackward0(Unary):
     """exp(x^2) erfc(x)"""
 
     keep = X | Y
+
+    def quick(self, x: Array) -> Array:
+        return quick_erfcx(x)
 
     def forward(self, x: Array) -> Array:
         return like(erfcx_of(x), x)
@@ -265,6 +299,9 @@ class SpecialXlog1PyBackward0(Binary):
     kind = promote.FLOAT
     reads_a = A | B
     reads_b = A | B
+
+    def quick(self, a: Array, b: Array) -> Array:
+        return quick_xlog1py(a, b)
 
     def forward(self, a: Array, b: Array) -> Array:
         y = np.asarray(a * np.log1p(b))

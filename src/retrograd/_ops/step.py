@@ -10,10 +10,15 @@ from .._engine import promote
 from .._engine.nary import Nary
 from .._engine.node import Array, Value
 from .._engine.op import A, B, Binary, Unary, X, Y
+from .._kernels import kernel
 from .pair import together
 from .pointwise import like, sign_of, wide
 
 np: Final[Any] = numpy
+quick_angle: Final[Any] = kernel("angle")
+quick_sign: Final[Any] = kernel("sign")
+quick_nan_to_num: Final[Any] = kernel("nan_to_num")
+quick_clamp: Final[Any] = kernel("clamp")
 
 
 @final
@@ -21,6 +26,9 @@ class AngleBackward0(Unary):
     """pi where x < 0, else 0: the angle of a real number"""
 
     keep = X
+
+    def quick(self, x: Array) -> Array:
+        return quick_angle(x)
 
     def forward(self, x: Array) -> Array:
         return np.where(x != x, x, np.where(x < 0, x.dtype.type(np.pi), x.dtype.type(0)))
@@ -99,6 +107,9 @@ class FracBackward0(Unary):
 class SgnBackward0(Unary):
     keep = X | Y
 
+    def quick(self, x: Array) -> Array:
+        return quick_sign(x)
+
     def forward(self, x: Array) -> Array:
         return sign_of(x)
 
@@ -116,6 +127,9 @@ class NanToNumBackward0(Unary):
         self.nan: Any = nan
         self.posinf: Any = posinf
         self.neginf: Any = neginf
+
+    def quick(self, x: Array) -> Array:
+        return quick_nan_to_num(x, self.nan, self.posinf, self.neginf)
 
     def forward(self, x: Array) -> Array:
         if x.dtype.kind in "iub":
@@ -140,6 +154,9 @@ class ClampMinBackward0(Unary):
     def __init__(self, bound: Any) -> None:
         self.bound: Any = bound
 
+    def quick(self, x: Array) -> Array:
+        return quick_clamp(x, self.bound, None)
+
     def forward(self, x: Array) -> Array:
         n, x = promote.operands(self.bound, x, promote.SAME)
         return np.maximum(n, x)
@@ -157,6 +174,9 @@ class ClampMaxBackward0(Unary):
 
     def __init__(self, bound: Any) -> None:
         self.bound: Any = bound
+
+    def quick(self, x: Array) -> Array:
+        return quick_clamp(x, None, self.bound)
 
     def forward(self, x: Array) -> Array:
         n, x = promote.operands(self.bound, x, promote.SAME)
