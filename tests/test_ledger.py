@@ -201,3 +201,99 @@ def test_zero_grad_after_a_pass_is_an_entry(torch: Any, values: str | None, tmp_
         m.zero_grad()
         m.weight.grad = torch.ones(3, 4)
     assert [e.kind for e in rec.ledger(m.weight).entries] == ["there"]
+
+
+class Block:
+    """x + tanh(W x), once with the connection around it cut, once with the branch cut."""
+
+    def __init__(self, torch: Any, cut: str = "") -> None:
+        torch.manual_seed(3)
+        self.torch, self.cut = torch, cut
+        self.first, self.inner, self.last = (torch.nn.Linear(4, 4) for _ in range(3))
+
+    def loss(self, x: Any) -> Any:
+        h = self.first(x)
+        around, into = (h.detach(), h) if self.cut == "around" else (h, h.detach()) if self.cut == "branch" else (h, h)
+        return self.last(around + self.torch.tanh(self.inner(into))).square().mean()
+
+
+@both
+def test_ways_of_a_residual_connection_are_what_each_brings_alone(torch: Any, tmp_path: Any) -> None:
+    torch.manual_seed(1)
+    x = torch.randn(3, 4)
+    alone = {}
+    for cut in ("around", "branch"):
+        model = Block(torch, cut)
+        model.loss(x).backward()
+        alone[cut] = [model.first.weight.grad.numpy().copy(), model.first.bias.grad.numpy().copy()]
+    model = Block(torch)
+    with record(engine=torch.__name__, values="paths") as rec:
+        model.loss(x).backward()
+    rec.save(tmp_path / "run.trace")
+    names = [name for name, n in rec.parameters.items()]
+    for at, p in enumerate((model.first.weight, model.first.bias)):
+        (entry,) = rec.ledger(p).uses
+        assert len(entry.ways) == 2 and sum(way.arrived > 0 for way in entry.ways) == 2
+        branch = next(w for w in entry.ways if len(w.path) > min(len(v.path) for v in entry.ways))
+        (around,) = [w for w in entry.ways if w is not branch]
+        np.testing.assert_allclose(branch.value, alone["around"][at], rtol=1e-5, atol=1e-7)
+        np.testing.assert_allclose(around.value, alone["branch"][at], rtol=1e-5, atol=1e-7)
+        np.testing.assert_allclose(sum(w.value for w in entry.ways), p.grad.numpy(), rtol=1e-5, atol=1e-7)
+    assert not rec.ledger(model.last.weight).uses[0].ways
+    back = load(tmp_path / "run.trace")
+    assert back.parts == rec.parts and names == list(back.parameters)
+    assert all(w.norm is not None for name in names for e in back.ledger(name).uses for w in e.ways)
+    with record(engine=torch.__name__, values="parameters") as rec:
+        model.loss(x).backward()
+    assert [(w.value, w.arrived > 0) for w in rec.ledger(model.first.weight).uses[0].ways] == [(None, True)] * 2
+
+
+@both
+def test_what_a_hook_between_changed_is_a_way_of_its_own(torch: Any) -> None:
+    torch.manual_seed(0)
+    w = torch.nn.Parameter(torch.randn(3))
+    with record(engine=torch.__name__, values="paths") as rec:
+        h = w * 2
+        h.register_hook(lambda g: g.clamp(-0.1, 0.1))
+        (h.sin() + h.cos()).sum().backward()
+    (entry,) = rec.ledger(w).uses
+    assert [way.path for way in entry.ways][2:] == [("hooks between",)]
+    np.testing.assert_allclose(sum(way.value for way in entry.ways), w.grad.numpy(), rtol=1e-5)
+    h = 2 * w.detach().numpy()
+    np.testing.assert_allclose(entry.ways[0].value + entry.ways[1].value, 2 * (np.cos(h) - np.sin(h)), rtol=1e-4)
+
+
+@both
+def test_a_custom_function_has_ways_without_numbers_and_the_recording_says_so(torch: Any) -> None:
+    class Twice(torch.autograd.Function):  # type: ignore[misc,name-defined]
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x * 2
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return g * 2
+
+    w = torch.nn.Parameter(torch.ones(3))
+    with record(engine=torch.__name__, values="paths") as rec:
+        h = Twice.apply(w)
+        (h.sin() + h.cos()).sum().backward()
+    if torch.__name__ == "torch":
+        assert any("TwiceBackward" in note for note in rec.notes)
+        assert [way.value for way in rec.ledger(w).uses[0].ways] == [None, None]
+    assert rec.ledger(w).check() < 1e-6
+
+
+@both
+@given(program=PROGRAM, hooks=st.lists(st.sampled_from(HOOKS), max_size=2, unique=True))
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+def test_ways_sum_to_their_use(torch: Any, program: Any, hooks: Any) -> None:
+    torch.manual_seed(0)
+    w = torch.nn.Parameter(torch.randn(3, 4))
+    with record(engine=torch.__name__, values="paths") as rec:
+        run(torch, w, program, hooks)
+    assert not rec.notes
+    for entry in rec.ledger(w).uses:
+        if entry.ways:
+            total = sum(way.value for way in entry.ways)
+            np.testing.assert_allclose(total, entry.value, rtol=1e-4, atol=1e-5)

@@ -145,7 +145,7 @@ def quoted(text: str) -> str:
 def to_json(rec: Recording) -> dict[str, Any]:
     """All lines of the file (docs/trace-format.md), by table: {"header": {...}, "site": [...], ..., "events": [...]}"""
     found: dict[str, Any] = {"events": []}
-    tables = ("site", "module", "like", "tensor", "graph", "registration", "optimizer", "value")
+    tables = ("site", "module", "like", "tensor", "graph", "registration", "optimizer", "value", "part")
     for name in tables:
         found[name] = []
     for line in lines_of(rec):

@@ -27,6 +27,7 @@ class Links:
         self.on_node: dict[int, list[int]] = {}         # node -> firings of its hooks
         self.above: dict[int, list[int]] = {}           # node -> nodes that feed it, once per edge
         self.grads: dict[int, set[int]] = {}            # tensor -> tensors that were its .grad
+        self.edges: dict[int, dict[int, list[Any]]] = {}        # pass -> edges that brought gradients (ways.py)
         for i, row in enumerate(rec.rows):
             kind = row[0]
             if kind == "op":

@@ -17,6 +17,7 @@ import numpy as np
 
 from .graph_of import Links, links
 from .recording import INPLACE, Event, Recording
+from .ways import Way, ways_to
 
 
 @dataclass
@@ -31,6 +32,7 @@ class Entry:
     path    of a use: modules and ops from the use to the loss
     value   what it adds, an array; None when values were not kept
     norm    of value, or the recorded norm of a contribution; None where unknown
+    ways    of a use whose gradient came several ways (residual connections): each, in short; see ways.py
     """
 
     kind: str
@@ -40,6 +42,7 @@ class Entry:
     path: tuple[str, ...]
     value: Any
     norm: float | None
+    ways: tuple[Way, ...] = ()
 
 
 class Ledger:
@@ -70,10 +73,17 @@ class Ledger:
         scale = max(float(np.max(np.abs(e.value), initial=0)) for e in self.entries)
         return float(np.max(np.abs(total - self.grad), initial=0)) / (scale or 1.0)
 
-    def rows(self) -> list[dict[str, Any]]:
-        """The terms as dicts, for a table or a data frame."""
-        return [{"pass": e.pass_, "kind": e.kind, "what": e.text, "path": " < ".join(e.path), "where": e.where,
-                 "norm": e.norm} for e in self.entries]
+    def rows(self, ways: bool = False) -> list[dict[str, Any]]:
+        """The terms as dicts, for a table or a data frame; with `ways` those of a use after it, of kind "way"."""
+        found = []
+        for e in self.entries:
+            found.append({"pass": e.pass_, "kind": e.kind, "what": e.text, "path": " < ".join(e.path), "where": e.where,
+                          "norm": e.norm})
+            for w in e.ways if ways else ():
+                came = "" if w.norm is not None or w.arrived is None else f"{w.arrived:.4g} where the ways meet"
+                found.append({"pass": e.pass_, "kind": "way", "what": came, "path": " < ".join(w.path), "where": None,
+                              "norm": w.norm})
+        return found
 
     def __str__(self) -> str:
         lines = [f"{self.name}.grad is the sum of"]
@@ -82,6 +92,9 @@ class Ledger:
             path = "  via " + " < ".join(e.path) if e.path else ""
             place = f"  [{e.where}]" if e.where else ""
             lines.append(f"  pass {e.pass_}  {e.kind:6} {norm}  {e.text}{path}{place}")
+            for w in e.ways:
+                norm = f"({w.arrived or 0:8.4g})" if w.norm is None else f"{w.norm:9.4g} "
+                lines.append(f"            way  {norm}   {' < '.join(w.path)}")
         if not self.entries:
             lines.append("  nothing: no gradient came")
         if not self.whole:
@@ -237,6 +250,20 @@ class Book:
             if to is not None and (to[0] in leaves or to == edge) and i < len(event.outputs) and event.outputs[i] >= 0:
                 value = event.outputs[i]
                 self.add("use", text, event.get("pass"), where, self.array(value), self.norm(value), self.path(event.node))
+                self.entries[-1].ways = self.ways(event, i, self.array(value))
+
+    def ways(self, event: Event, i: int, value: Any) -> tuple[Way, ...]:
+        """The ways to input i of a node, where there are several."""
+        found = []
+        for via, met, at_end in ways_to(self.rec, self.link, event.get("pass"), event.node, i):
+            array = self.array(at_end)
+            found.append(Way(self.path(via), self.norm(met), array, None if array is None else float(np.linalg.norm(array))))
+        if found and value is not None and all(w.value is not None for w in found):
+            total = sum((w.value for w in found[1:]), found[0].value)
+            if total.shape == value.shape and not same(total, value):
+                rest = value - total
+                found.append(Way(("hooks between",), None, rest, float(np.linalg.norm(rest))))
+        return tuple(found)
 
     def hook(self, event: Event, leaves: set[int], edge: Any) -> None:
         """What a hook changed."""

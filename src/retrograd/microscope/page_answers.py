@@ -49,7 +49,7 @@ def arrived(rec: Recording, tensor: int) -> bool:
 def ledger_rows(rec: Recording, tensor: int) -> list[list[Any]]:
     """[pass, kind, what, path, where, norm] for each term."""
     return [[r["pass"], r["kind"], r["what"], r["path"], r["where"], None if r["norm"] is None else f"{r['norm']:.4g}"]
-            for r in ledger(rec, rec.tensor_names[tensor]["name"]).rows()]
+            for r in ledger(rec, rec.tensor_names[tensor]["name"]).rows(ways=True)]
 
 
 def told(cause: Cause) -> dict[str, Any]:

@@ -43,7 +43,8 @@ def record(
     ops        forward ops and module calls; False: hooks, backward nodes and steps only
     nodes      backward nodes; with ops=False, nodes=False what is left are hooks and steps
     norms      norm, min, max and shares of zeros, NaN and inf of every tensor seen
-    values     "parameters": keep the gradients that reach parameters (the ledger needs them); "all": every tensor seen
+    values     "parameters": keep the gradients that reach parameters (the ledger needs them); "paths": also what each way
+               through the graph brings to them (the graph is kept after backward for it); "all": every tensor seen
     limit      events kept; later ones are counted in rec.dropped
     max_bytes  bytes of values kept; later ones are dropped and rec.notes says so
     engine     "retrograd" or "torch"; None: that of the models, or whichever of the two is loaded
@@ -51,12 +52,14 @@ def record(
 
     RecordingError inside another recording.  Whatever ends the block, hooks and patches are gone and events are kept.
     """
-    if values not in (None, "parameters", "all"):
-        raise ValueError(f"record: values must be None, 'parameters' or 'all', not {values!r}")
+    if values not in (None, "parameters", "paths", "all"):
+        raise ValueError(f"record: values must be None, 'parameters', 'paths' or 'all', not {values!r}")
     if type(limit) is not int or limit < 1:
         raise ValueError(f"record: limit must be a positive number of events, not {limit!r}")
     if engine not in (None, "retrograd", "torch"):
         raise ValueError(f"record: engine must be 'retrograd' or 'torch', not {engine!r}")
+    if values == "paths" and not nodes:
+        raise ValueError("record: values='paths' needs backward nodes, and nodes=False leaves them out")
     if replay and engine == "torch":
         raise RecordingError("record: replay needs retrograd's own graph: PyTorch's cannot be run with other hooks")
     return Recorder(models, ops, nodes, norms, values, limit, max_bytes, engine, replay)
@@ -84,7 +87,9 @@ class Recorder:
 
     def __init__(self, models: tuple[Any, ...], ops: bool, nodes: bool, norms: bool, values: str | None, limit: int,
                  max_bytes: int, engine: str | None, replay: bool) -> None:
-        self.models, self.ops, self.nodes, self.norms, self.values = models, ops, nodes, norms, values
+        self.models, self.ops, self.nodes, self.norms = models, ops, nodes, norms
+        self.asked, self.values = values, "parameters" if values == "paths" else values
+        self.splitting: Any = None                      # of the pass that runs, with values="paths"
         self.limit, self.max_bytes, self.replay = limit, max_bytes, replay
         self.on = False
         self.full = False
@@ -133,7 +138,7 @@ class Recorder:
             rec.header = {
                 "engine": "+".join(tap.name for tap in self.taps), "versions": {t.name: t.version for t in self.taps},
                 "python": sys.version.split()[0], "created": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-                "ops": self.ops, "nodes": self.nodes, "norms": self.norms, "values": self.values,
+                "ops": self.ops, "nodes": self.nodes, "norms": self.norms, "values": self.asked,
                 "limit": self.limit, "argv": list(sys.argv[:8])}
             self.on = True
             for tap in self.taps:
@@ -309,13 +314,18 @@ class Recorder:
         array = tap.array_of(t)
         if array is None:
             return
-        if self.bytes + array.nbytes > self.max_bytes:
-            note = f"values beyond {self.max_bytes} bytes were not kept (max_bytes=)"
-            if note not in self.rec.notes:
-                self.rec.notes.append(note)
-            return
-        self.bytes += array.nbytes
-        self.rec.arrays[n] = array.copy()
+        if self.has_room(array.nbytes):
+            self.bytes += array.nbytes
+            self.rec.arrays[n] = array.copy()
+
+    def has_room(self, size: int) -> bool:
+        """May so many more bytes of values be kept?"""
+        if self.bytes + size <= self.max_bytes:
+            return True
+        note = f"values beyond {self.max_bytes} bytes were not kept (max_bytes=)"
+        if note not in self.rec.notes:
+            self.rec.notes.append(note)
+        return False
 
     def blame(self, tap: Any, tensors: list[Any], values: list[int]) -> None:
         """An op gave NaN or inf: were its inputs finite?  Those that no op made were not measured yet."""

@@ -211,6 +211,7 @@ class Recording:
         self.stats: array[float] = array("d")
         self.arrays: dict[int, Any] = {}
         self.input_values: dict[int, int] = {}  # values of tensors no op made, where an op made NaN or inf of them
+        self.parts: list[tuple[int, ...]] = []  # ways: (pass, use, its input, node it came from, that one's output, value)
         self.dropped: dict[str, int] = {}
         self.notes: list[str] = []
         self.error: str | None = None
@@ -335,6 +336,7 @@ class Recording:
         """What p.grad is the sum of: contributions by use, hooks' edits, what was there, clipping; a Ledger.
 
         p is a tensor, or a parameter's name.  Numbers need record(values="parameters"); without, there are norms only.
+        Where a use's gradient came several ways (residual connections), values="paths" says what each brought.
         """
         from .ledger import ledger
         return ledger(self, p)

@@ -9,6 +9,7 @@ from typing import Any
 from ._hooked import Hooked
 from .recorder import Recorder, Thread, now
 from .recording import BACKWARD
+from .ways import Splitting
 
 # name of the registering method -> kind of hook
 KINDS = {
@@ -44,6 +45,7 @@ class Tap:
 
     name = ""
     version = ""
+    space: Any                                  # its namespace
     Tensor: Any
     Module: Any
     Optimizer: Any
@@ -386,6 +388,37 @@ class Tap:
         if len(ids) > 65536:
             for key in [k for k, (r, _) in list(ids.items()) if r() is None]:
                 del ids[key]
+
+    def split(self, roots: list[Any]) -> None:
+        """A pass begins: with values="paths", what comes together in it is to be told apart."""
+        recorder = self.recorder
+        if recorder.asked == "paths" and recorder.splitting is None:
+            recorder.splitting = Splitting(recorder, self, roots)
+
+    def join(self, splitting: Any, number: int, error: BaseException | None) -> None:
+        """The pass that `splitting` is of is over."""
+        recorder = self.recorder
+        if splitting is not None and recorder.splitting is splitting:
+            recorder.splitting = None
+            if error is None:
+                thread = recorder.thread()
+                thread.busy += 1
+                try:
+                    with self.quiet(), self.without_grad():
+                        splitting.finish(number)
+                finally:
+                    thread.busy -= 1
+
+    def without_grad(self) -> Any:
+        """Context without recording a graph."""
+        raise NotImplementedError
+
+    def copy_of(self, g: Any) -> Any:
+        """A tensor with g's numbers."""
+        return g.detach().clone()
+
+    def bytes_of(self, g: Any) -> int:
+        return int(g.numel() * g.element_size())
 
     def flush(self) -> None:
         """Fetch what is still on a device."""

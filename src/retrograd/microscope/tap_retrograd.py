@@ -11,7 +11,7 @@ import numpy as np
 
 from .._engine.modes import grad_on, inference_on, modes, state
 from .._engine.node import Node
-from .._engine.tensor import AccumulateGrad, TensorBase, edits
+from .._engine.tensor import AccumulateGrad, TensorBase, edits, wrap
 from ..dtypes import of as dtype_of
 from ._hooked import Hooked
 from ._measure import measure, same
@@ -46,6 +46,7 @@ class RetrogradTap(Tap):
         super().__init__(recorder)
         from .. import nn, optim, utils
         from ..nn import hooks as hooks_home
+        self.space = retrograd
         self.Tensor = TensorBase
         self.Module = nn.Module
         self.Optimizer = optim.Optimizer
@@ -319,10 +320,14 @@ class RetrogradTap(Tap):
             return
         thread.busy += 1
         n = self.value_of(g)
-        if recorder.values == "parameters" and isinstance(to, AccumulateGrad):
-            recorder.keep(self, n, g)
+        number = self.adopt(to, -1)
+        if recorder.values == "parameters":
+            if isinstance(to, AccumulateGrad):
+                recorder.keep(self, n, g)
+            elif recorder.splitting is not None:
+                recorder.splitting.sees(number, n, g)
         thread.busy -= 1
-        thread.open[-1][2].append((self.adopt(to, -1), nr, n))
+        thread.open[-1][2].append((number, nr, n))
 
     def end(self, task: Any, node: Any) -> None:
         recorder = self.recorder
@@ -446,8 +451,12 @@ class RetrogradTap(Tap):
                 [recorder.tensor(self, t) if isinstance(t, TensorBase) else -1 for t in wanted])
             thread, number = self.begin_pass("backward" if accumulate else "grad", numbers, tensors, retain, create,
                                              goals, frame)
+            before = recorder.splitting
+            self.split([node for node, _ in roots])
         finally:
             thread.busy -= 1
+        if recorder.splitting is not before:
+            retain = True
         if recorder.replay:
             retain = True
             self.kept.append((number, roots, [np.array(s) if isinstance(s, np.ndarray) else s for s in seeds], targets,
@@ -461,6 +470,8 @@ class RetrogradTap(Tap):
             raise
         finally:
             del thread.open[depth:]
+            if recorder.splitting is not before:
+                self.join(recorder.splitting, number, error)
             self.end_pass(thread, number, error)
 
     def refused(self, roots: Any, error: BaseException, frame: Any) -> None:
@@ -534,6 +545,15 @@ class RetrogradTap(Tap):
         x = t.array if isinstance(t, TensorBase) else t
         return x if x.dtype.kind in "fiub" else x.astype(np.float32)
 
+    def without_grad(self) -> Any:
+        return retrograd.no_grad()
+
+    def copy_of(self, g: Any) -> Any:
+        return wrap(array_of(g).copy())
+
+    def bytes_of(self, g: Any) -> int:
+        return int(array_of(g).nbytes)
+
     def grad_enabled(self) -> bool:
         return bool(grad_on())
 
@@ -542,6 +562,11 @@ class RetrogradTap(Tap):
 
     def grad_of(self, p: Any) -> Any:
         return p.grad if p.is_leaf else None
+
+
+def array_of(g: Any) -> Any:
+    """The array of a gradient as the engine passes it."""
+    return g.array if isinstance(g, TensorBase) else g
 
 
 def wrapped(make: Any, original: Any, name: str) -> Any:

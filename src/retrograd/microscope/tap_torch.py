@@ -44,7 +44,7 @@ class TorchTap(Tap):
         import torch.optim.optimizer
         import torch.utils.hooks
 
-        self.torch = torch
+        self.torch = self.space = torch
         self.version = str(torch.__version__)
         self.Tensor = torch.Tensor
         self.Module = torch.nn.Module
@@ -371,8 +371,11 @@ class TorchTap(Tap):
         if recorder.values == "parameters":
             row = recorder.rec.node_rows
             for n, g, edge in zip(outputs, gi, row[number][3]):
-                if edge is not None and row[edge[0]][4] >= 0 and g is not None:
-                    recorder.keep(self, n, g)
+                if edge is not None and g is not None:
+                    if row[edge[0]][4] >= 0:
+                        recorder.keep(self, n, g)
+                    elif recorder.splitting is not None:
+                        recorder.splitting.sees(edge[0], n, g)
         thread.busy -= 1
         where = recorder.open_passes[-1] if not thread.passes and recorder.open_passes else \
             thread.passes[-1] if thread.passes else -1
@@ -484,6 +487,11 @@ class TorchTap(Tap):
                                  for t in given["targets"]])
             if self.has_old_calls:
                 self.wrap_captured()
+            before = recorder.splitting
+            self.split([t.grad_fn if isinstance(t, self.Tensor) else t.node for t in outs
+                        if not isinstance(t, self.Tensor) or t.grad_fn is not None])
+            if recorder.splitting is not before:
+                args = (args[0], True, *args[2:])       # retain_graph
             thread, number = self.begin_pass("backward" if accumulate else "grad", tuple(roots), tuple(tensors), retain,
                                              create, targets, frame)
         finally:
@@ -496,6 +504,8 @@ class TorchTap(Tap):
             raise
         finally:
             thread.open.clear()
+            if recorder.splitting is not before:
+                self.join(recorder.splitting, number, error)
             self.end_pass(thread, number, error)
 
     def wrap_captured(self) -> None:
@@ -573,6 +583,9 @@ class TorchTap(Tap):
             setattr(self.Module, self.entry, call)
             self.RemovableHandle.__init__ = hooks
             recorder.on = on
+
+    def without_grad(self) -> Any:
+        return self.torch.no_grad()
 
     def grad_enabled(self) -> bool:
         return bool(self.torch.is_grad_enabled())

@@ -18,6 +18,9 @@ class TraceError(ValueError):
     """A file that is no recording, is cut off, damaged, or of a newer schema."""
 
 
+PART = ("pass", "node", "input", "from", "output", "value")
+
+
 # -- writing
 
 def lines_of(rec: Recording) -> Any:
@@ -46,6 +49,8 @@ def lines_of(rec: Recording) -> Any:
         s = rec.stats[i * WIDTH:(i + 1) * WIDTH]
         yield {"kind": "value", "i": i, "like": like,
                "stats": None if s[0] < 0 else [int(s[0]), *map(number, s[1:4]), *map(int, s[4:])]}
+    for i, part in enumerate(rec.parts):
+        yield {"kind": "part", "i": i, **dict(zip(PART, part))}
     for i, row in enumerate(rec.rows):
         event: dict[str, Any] = dict(zip(POSITION[row[0]], row))
         if row[0] == "op":
@@ -143,7 +148,7 @@ class Reader:
         return found
 
 
-LINES = ("site", "module", "like", "tensor", "graph", "registration", "optimizer", "value")
+LINES = ("site", "module", "like", "tensor", "graph", "registration", "optimizer", "value", "part")
 INF = 1 << 62
 
 
@@ -193,7 +198,7 @@ def table(reader: Reader, rec: Recording, row: dict[str, Any]) -> None:
     row_of = {"kind": kind, **row}
     into: Any = {"site": rec.sites, "module": rec.modules, "like": rec.likes, "tensor": rec.tensor_rows,
                  "graph": rec.node_rows, "registration": rec.hooks, "optimizer": rec.optimizers,
-                 "value": rec.value_likes}[kind]
+                 "value": rec.value_likes, "part": rec.parts}[kind]
     if i != len(into):
         raise reader.bad(f"{kind}: expected number {len(into)}, found {i!r:.40}")
     if kind == "site":
@@ -246,6 +251,9 @@ def table(reader: Reader, rec: Recording, row: dict[str, Any]) -> None:
     elif kind == "optimizer":
         reader.text(row_of, "type")
         into.append(row)
+    elif kind == "part":
+        limits = INF, len(rec.node_rows), INF, len(rec.node_rows), INF, len(rec.value_likes)
+        into.append(tuple(reader.integer(row_of, name, 0, limit) for name, limit in zip(PART, limits)))
     else:
         rec.value_likes.append(reader.integer(row_of, "like", 0, len(rec.likes)))
         stats = row.get("stats")
