@@ -19,7 +19,7 @@ LAYERS = [
      "linalg", "special", "_settings", "version"],
     ["utils", "autograd"],
     ["nn"],
-    ["optim", "io", "serialization", "_C", "cuda", "amp", "backends", "compiler", "testing"],
+    ["optim", "io", "serialization", "_C", "cuda", "amp", "backends", "compiler", "jit", "testing"],
     ["microscope"],
     ["bridges"],
     ["cli", "_run", "_doctor", "_commands", "__main__"],

@@ -128,7 +128,7 @@ def test_importing_a_name_we_lack_says_why() -> None:
 
 @pytest.mark.parametrize(("statement", "told"), [
     ("from torch.distributions import Categorical", "'torch.distributions': distributions are outside for now"),
-    ("from torch.optim.swa_utils import AveragedModel", "'torch.optim.swa_utils': rarely used, and not written yet"),
+    ("from torch.fx import Tracer", "'torch.fx': programs are not captured, compiled or exported"),
     ("from torch.func import grad", "'torch.func': functions are not transformed: torch.autograd.functional has jacobian"),
     ("import torch.hub", "'torch.hub': nothing is downloaded"),
     ("import torch.nn.functionall", "'torch.nn.functionall'; near names: functional"),

@@ -40,6 +40,7 @@ PLACES: dict[str, Any] = {
     "retrograd.optim": retrograd.optim,
     "retrograd.optim.Optimizer": retrograd.optim.Optimizer,
     "retrograd.optim.lr_scheduler": retrograd.optim.lr_scheduler,
+    "retrograd.optim.swa_utils": retrograd.optim.swa_utils,
     "retrograd.serialization": retrograd.serialization,
     "retrograd.utils.data": retrograd.utils.data,
     "retrograd.microscope": retrograd.microscope,

@@ -58,6 +58,32 @@ def test_compile_returns_what_it_is_given() -> None:
         torch.compile(f, mode="default", options={})
 
 
+def test_what_jit_marks_runs_as_python() -> None:
+    @torch.jit.script
+    def halved(x: Any) -> Any:
+        return x / 2 if not torch.jit.is_scripting() else x
+
+    class Net(torch.nn.Module):
+        @torch.jit.export
+        def forward(self, x: Any) -> Any:
+            return self.logged(halved(x))
+
+        @torch.jit.ignore(drop=False)
+        def logged(self, x: Any) -> Any:
+            return self.shown(x)
+
+        @torch.jit.ignore
+        @torch.jit.unused
+        def shown(self, x: Any) -> Any:
+            return torch.jit.annotate(Any, x)
+
+    assert torch.jit.script(Net())(torch.tensor(3.0)).item() == 1.5 and not torch.jit.is_tracing()
+    with pytest.raises(RuntimeError, match="ignore must be a bool or a function but got 3"):
+        torch.jit.ignore(3)
+    with pytest.raises(AttributeError, match="programs are not captured, compiled or exported"):
+        torch.jit.trace  # noqa: B018
+
+
 def test_autocast_is_off_or_refused() -> None:
     with torch.autocast("cpu", enabled=False):
         assert (torch.ones(2, 2) @ torch.ones(2, 2)).dtype == torch.float32

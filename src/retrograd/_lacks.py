@@ -4,7 +4,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-# word: (why, which names)
+# word: (why, which names: by themselves, or from "torch." on)
 LACKS = {
     "complex": ("complex numbers are outside for now", r"""
         complex\d+|c(double|float|half)|chalf|view_as_(complex|real)(_copy)?|imag|polar|Complex\w+|eig"""),
@@ -27,7 +27,7 @@ LACKS = {
         distributed|DataParallel|parallel|multiprocessing|RRefType|futures|Future(Type)?|fork|wait|
         prepare_multiprocessing_environment|is_distributed|enforce_grad_layout_policy"""),
     "programs": ("programs are not captured, compiled or exported: functions run as Python runs them", r"""
-        jit|fx|export|cond|while_loop|Script\w+|\w*Script\w*|\w+Type|Graph\w*|Block|Node|Value|
+        torch\.jit\.\w+|fx|export|cond|while_loop|Script\w+|\w*Script\w*|\w+Type|Graph\w*|Block|Node|Value|
         Use|Code|Argument\w*|ErrorReport|ExecutionPlan|FunctionSchema|Gradient|IODescriptor|InferredType|JITException|
         CompilationUnit|CompleteArgumentSpec|ConcreteModuleType\w*|StaticModule|CallStack|Capsule|\w*AliasDb|TracingState|
         FileCheck|parse_\w+|import_ir_\w+|merge_type\w+|unify_type_list|Sym\w+|sym_\w+|LockingLogger|LoggerBase|
@@ -60,7 +60,7 @@ LACKS = {
         BufferDict|ParameterDict|ModuleDict|binomial|geqrf|ormqr|histogram(dd)?|segment_reduce|nested|jagged|masked|
         channels_last_3d|lobpcg|(svd|pca)_lowrank|nonzero_static|quasirandom|signal|to_padded_tensor|resize(_as)?|
         (F|f)ractional\w+|linear_cross_entropy|LinearCrossEntropy\w+|householder_product|ldl_\w+|AdaptiveLogSoftmaxWithLoss|
-        Lazy\w+|Uninitialized\w+|Adafactor|Muon|swa_utils|prune|airy_ai|\w*bessel_\w+|\w+_polynomial_\w+|
+        Lazy\w+|Uninitialized\w+|Adafactor|Muon|prune|airy_ai|\w*bessel_\w+|\w+_polynomial_\w+|
         make_tensor|windows|scaled_modified\w+"""),
 }
 

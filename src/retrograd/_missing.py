@@ -46,7 +46,7 @@ def missing(module_name: str, name: str, candidates: Iterable[str]) -> str:
 
     from ._lacks import why
 
-    reason = why(name)
+    reason = why(f"{torch_name(module_name)}.{name}") or why(name)
     if reason is not None:
         return f"retrograd has no '{torch_name(module_name)}.{name}': {reason}"
     path = f"{torch_name(module_name)}.{name}"
@@ -63,8 +63,10 @@ def torch_name(module_name: str) -> str:
 
 @lru_cache(256)  # `hasattr(torch, name)` may be asked at every step
 def describe(module_name: str, name: str, lazy: frozenset[str] = frozenset()) -> str:
+    from ._lacks import why
+
     found = elsewhere(name)
-    if found:
+    if found and why(f"{torch_name(module_name)}.{name}") is None:
         return f"retrograd has no '{torch_name(module_name)}.{name}'; it has {', '.join(found)}"
     return missing(module_name, name, [*public(sys.modules[module_name]), *lazy])
 

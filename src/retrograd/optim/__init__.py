@@ -4,6 +4,7 @@ from __future__ import annotations
 from .._missing import module_getattr
 from . import lr_scheduler as lr_scheduler
 from . import optimizer as optimizer
+from . import swa_utils as swa_utils
 from .adadelta import Adadelta as Adadelta
 from .adagrad import Adagrad as Adagrad
 from .adam import Adam as Adam
@@ -20,6 +21,6 @@ from .sgd import SGD as SGD
 
 __all__ = [
     "ASGD", "Adadelta", "Adagrad", "Adam", "AdamW", "Adamax", "LBFGS", "NAdam", "Optimizer", "RAdam", "RMSprop",
-    "Rprop", "SGD", "lr_scheduler",
+    "Rprop", "SGD", "lr_scheduler", "swa_utils",
 ]
 __getattr__ = module_getattr(__name__)

@@ -1,0 +1,58 @@
+"""torch.jit, as far as it marks functions: there is no compiler, so what it marks runs as Python runs it.
+
+What gives a program as data (trace, ScriptModule, freeze, save, load) is not there.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from ._missing import module_getattr
+
+__all__ = [
+    "Final", "annotate", "export", "ignore", "is_scripting", "is_tracing", "script", "script_if_tracing", "unused",
+]
+__getattr__ = module_getattr(__name__)
+
+def script(obj: Any, optimize: None = None, _frames_up: int = 0, _rcb: Any = None, example_inputs: Any = None) -> Any:
+    """obj itself: a function, a class or a module."""
+    return obj
+
+
+def script_if_tracing(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """fn itself."""
+    return fn
+
+
+def export(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """fn itself."""
+    return fn
+
+
+def unused(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """fn itself."""
+    return fn
+
+
+def ignore(drop: Any = False, **kwargs: Any) -> Any:
+    """The function that it decorates, itself; with `drop` or without.  RuntimeError for another argument."""
+    if callable(drop):
+        return drop
+    if not isinstance(drop, bool):
+        raise RuntimeError(f"Argument to @torch.jit.ignore must be a bool or a function but got {drop}")
+    return lambda fn: fn
+
+
+def annotate(the_type: Any, the_value: Any) -> Any:
+    """the_value."""
+    return the_value
+
+
+def is_scripting() -> bool:
+    """False."""
+    return False
+
+
+def is_tracing() -> bool:
+    """False."""
+    return False
