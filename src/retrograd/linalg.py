@@ -2,6 +2,7 @@
 from functools import partial as _partial
 from typing import Any
 
+from ._functions import checked as _checked
 from ._functions import late as _late
 from ._functions._args import tensor as _tensor
 from ._functions.create import ones_like as _ones_like
@@ -37,8 +38,8 @@ from ._functions.products import matmul, multi_dot, vecdot
 from ._missing import module_getattr as _module_getattr
 
 __getattr__ = _module_getattr(__name__, also={
-    "lu": _partial(_late, ("lu", "linalg_lu")), "lu_solve": _partial(_late, ("lu", "linalg_lu_solve")),
-    "lu_factor": _partial(_late, ("lu", "lu_factor")), "lu_factor_ex": _partial(_late, ("lu", "lu_factor_ex"))})
+    name: _partial(_late, ("lu", own), f"linalg_{name}") for name, own in (
+        ("lu", "linalg_lu"), ("lu_solve", "linalg_lu_solve"), ("lu_factor", "lu_factor"), ("lu_factor_ex", "lu_factor_ex"))})
 __all__ = [
     "LinAlgError", "cholesky", "cholesky_ex", "cond", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh",
     "inv", "inv_ex", "lstsq", "matmul", "matrix_exp", "matrix_norm", "matrix_power", "matrix_rank", "multi_dot", "norm",
@@ -58,3 +59,8 @@ def vander(x: Any, *, N: Any = None) -> Any:
         raise RuntimeError("N must be greater than 1.")
     wide = a.unsqueeze(-1).expand(*a.shape, n - 1)
     return _cat([_ones_like(wide[..., :1]), wide.cumprod(-1)], -1)
+
+
+for _name in __all__:
+    if callable(globals().get(_name)) and not isinstance(globals()[_name], type):
+        globals()[_name] = _checked(f"linalg_{_name}", getattr(globals()[_name], "unchecked", globals()[_name]), "linalg")

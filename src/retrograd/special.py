@@ -2,6 +2,7 @@
 from typing import Any
 
 from . import _functions as _f
+from ._functions import checked as _checked
 from ._functions import rarer as _rarer
 from ._functions.activation import log_softmax, softmax
 from ._missing import module_getattr
@@ -24,3 +25,8 @@ log1p, logit, logsumexp, multigammaln = map(_named, ("log1p", "logit", "logsumex
 polygamma, psi, round, sinc, xlogy = map(_named, ("polygamma", "digamma", "round", "sinc", "xlogy"))
 i0, i0e, i1, i1e, entr, erfcx = _rarer.i0, _rarer.i0e, _rarer.i1, _rarer.i1e, _rarer.entr, _rarer.erfcx
 ndtr, ndtri, log_ndtr, xlog1py, zeta = _rarer.ndtr, _rarer.ndtri, _rarer.log_ndtr, _rarer.xlog1py, _rarer.zeta
+
+
+for _name in __all__:
+    if callable(globals().get(_name)) and not isinstance(globals()[_name], type):
+        globals()[_name] = _checked(f"special_{_name}", getattr(globals()[_name], "unchecked", globals()[_name]), "special")

@@ -8,6 +8,8 @@ from importlib import import_module
 from typing import Any
 
 from .._tensor import Tensor, seal
+from .forms import FUNCTIONS, METHODS
+from .parsing import as_method, parsed, parsed_method
 
 FAMILIES = [import_module(f"{__name__}.{name}") for name in (
     "arith", "fromdata", "create", "sampling", "pointwise", "compare", "activation", "loss", "reduce", "extremes",
@@ -29,10 +31,30 @@ LATER_FUNCTIONAL = {
     "ctc_loss": ("ctc", "F_ctc_loss"), "affine_grid": ("grid", "affine_grid"), "grid_sample": ("grid", "grid_sample")}
 
 
-def late(found: tuple[str, str]) -> Any:
-    """A function of a family that is imported now."""
-    family, name = found
-    return getattr(import_module(f"{__name__}.{family}"), name)
+# What costs less than a check of its arguments would; they check theirs themselves.
+QUICK = set(
+    "add sub mul div neg exp log sqrt tanh sigmoid abs relu sum mean matmul mm linear view reshape transpose t permute unsqueeze "
+    "squeeze clone detach add_ sub_ mul_ div_ zero_ fill_ copy_ tensor as_tensor item dim size numel is_floating_point".split())
+
+
+def checked(name: str, function: Callable[..., Any], place: str = "") -> Callable[..., Any]:
+    """function, with its arguments checked as PyTorch checks them where PyTorch's is written in C."""
+    text = FUNCTIONS.get(name)
+    return function if text is None or name in QUICK else parsed(name, text, function, place)
+
+
+def checked_method(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
+    text = METHODS.get(name)
+    if text is None and name in FUNCTIONS:
+        text = as_method(FUNCTIONS[name])
+    return method if text is None or name in QUICK else parsed_method(name, text, method)
+
+
+def late(found: tuple[str, str], name: str = "") -> Any:
+    """A function of a family that is imported now; `name`: as errors say it."""
+    family, own = found
+    function = getattr(import_module(f"{__name__}.{family}"), own)
+    return checked(name, function) if name else function
 
 
 def late_method(name: str, found: tuple[str, str]) -> Callable[..., Any]:
@@ -46,14 +68,14 @@ def late_method(name: str, found: tuple[str, str]) -> Callable[..., Any]:
 __all__ = []
 for family in FAMILIES:
     for name in family.__all__:
-        globals()[name] = getattr(family, name)
+        globals()[name] = checked(name, getattr(family, name))
         __all__.append(name)
     for entry in getattr(family, "METHODS", ()):
         own, _, name = entry.partition(" as ")
         method = getattr(family, own)
         if not family.__all__:                  # methods alone: Python's errors name them as it names a class's own
             method.__qualname__ = f"Tensor.{name or own}"
-        setattr(Tensor, name or own, method)
+        setattr(Tensor, name or own, checked_method(name or own, method))
 for name, found in LATER_METHODS.items():
-    setattr(Tensor, name, late_method(name, found))
+    setattr(Tensor, name, checked_method(name, late_method(name, found)))
 seal()

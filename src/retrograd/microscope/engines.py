@@ -240,11 +240,16 @@ def _stand_ins() -> dict[Any, Any]:
     """function -> the one to call instead; made once."""
     if not _table:
         from .._functions import FAMILIES
+        from ..nn import functional
         for family in FAMILIES:
             for name in (*family.__all__, *getattr(family, "FUNCTIONAL", ())):
                 own = getattr(family, name.partition(" as ")[0])
                 if callable(own) and not isinstance(own, type) and own not in _table:
                     _table[own] = _watched(own)
+        for owner in (retrograd, functional):
+            for public in list(vars(owner).values()):
+                if hasattr(public, "unchecked") and public not in _table:       # a family's, behind checks of its arguments
+                    _table[public] = _watched(public)
     return _table
 
 

@@ -2,7 +2,10 @@
 from functools import partial
 from typing import Any
 
-from .._functions import FAMILIES, LATER_FUNCTIONAL, late
+from .. import _functions
+from .._functions import FAMILIES, LATER_FUNCTIONAL, checked, late
+from .._functions.forms import FUNCTIONAL
+from .._functions.inner import INNER, inner
 from .._missing import module_getattr
 
 __all__ = []
@@ -10,10 +13,22 @@ for _family in FAMILIES:
     for _name in getattr(_family, "FUNCTIONAL", ()):
         _own, _, _public = _name.partition(" as ")      # "F_x as x": torch has another x
         _public = _public or _own
-        globals()[_public] = getattr(_family, _own)
+        _found = getattr(_family, _own)
+        if _public in FUNCTIONAL:                       # one with that of torch where both have it
+            _shared = _own == _public in _family.__all__
+            _found = getattr(_functions, _public) if _shared else checked(_public, _found, "nn.functional")
+        elif _public in INNER:
+            _found = inner(_public, _found)
+        globals()[_public] = _found
         __all__.append(_public)
 
-__getattr__ = module_getattr(__name__, also={name: partial(late, found) for name, found in LATER_FUNCTIONAL.items()})
+
+def _late(name: str) -> Any:
+    found = late(LATER_FUNCTIONAL[name])
+    return inner(name, found) if name in INNER else found
+
+
+__getattr__ = module_getattr(__name__, also={name: partial(_late, name) for name in LATER_FUNCTIONAL})
 
 
 def multi_head_attention_forward(

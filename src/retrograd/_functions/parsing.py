@@ -1,0 +1,378 @@
+"""Arguments of functions that PyTorch writes in C are checked as its argument parser does, by the table in `forms`.
+
+A call whose arguments are of the same types as those of an earlier one goes straight on (NOTE [Types seen before]).  Any other
+is fitted to the overloads in turn: a number where a 0-dim tensor came, an int where a NumPy int came, PyTorch's TypeError
+where nothing fits.  https://github.com/pytorch/pytorch: torch/csrc/utils/python_arg_parser.cpp has the rules.
+"""
+from __future__ import annotations
+
+import functools
+import operator
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from .._engine.tensor import TensorBase
+from ..random import Generator
+
+WORDS = {"Scalar": "Number", "dtype": "torch.dtype", "layout": "torch.layout", "device": "torch.device",
+         "memory_format": "torch.memory_format", "Generator": "torch.Generator"}
+LISTS = {"int": "tuple of ints", "float": "tuple of floats", "Tensor": "tuple of Tensors", "bool": "tuple of bools"}
+ALIASES = {"dim": ("axis",), "keepdim": ("keepdims",), "input": ("x", "a", "x1"), "other": ("x2",)}     # NumPy's names
+OTHERS = {"dtype": (dtypes.dtype,), "layout": (dtypes.layout,), "device": (dtypes.device, str, int),
+          "memory_format": (dtypes.memory_format,), "Generator": (Generator,), "str": (str,)}
+# Functions that take a number for a Tensor, which becomes one.
+NUMBERS_TOO = re.compile(r"(add|sub|mul|div|subtract|multiply|divide|true_divide|floor_divide)_?")
+MISSED = object()
+
+
+class Unfit(Exception):
+    """An argument fits no type; `at`: the place of the element of a list that does not."""
+
+    def __init__(self, at: int | None = None) -> None:
+        self.at = at
+
+
+class Param:
+    """One parameter, from `int[2]? padding=0`."""
+
+    def __init__(self, text: str, keyword_only: bool, numbers: bool) -> None:
+        left, self.optional, self.default = text.partition("=")
+        kind, _, self.name = left.rpartition(" ")
+        self.none = kind.endswith("?") or (bool(self.optional) and self.default == "None")
+        kind = kind.rstrip("?")
+        self.kind, _, size = kind.partition("[")
+        self.listed = bool(size)
+        self.kind = self.kind.rstrip("?")
+        self.size = int(size[:-1] or 0) if size else 0
+        self.keyword_only, self.numbers = keyword_only, numbers
+        self.word = LISTS[self.kind] if self.listed else WORDS.get(self.kind, self.kind)
+
+    def __str__(self) -> str:
+        return f"{self.word} {self.name}" + (f" = {self.default}" if self.optional else "")
+
+    def fit(self, value: Any) -> Any:
+        """value as the function takes it; Unfit when it is of another type."""
+        kind = type(value)
+        if self.listed:
+            return self.fit_list(value)
+        if self.kind == "Tensor":
+            if isinstance(value, TensorBase) or (self.numbers and isinstance(value, (int, float, np.generic))):
+                return value
+        elif self.kind in ("int", "Scalar", "float"):
+            if kind is int or (kind is float and self.kind != "int"):
+                return value
+            return fit_number(value, self.kind)
+        elif self.kind == "bool":
+            if kind is bool:
+                return value
+            if isinstance(value, np.bool_):
+                return bool(value)
+        elif isinstance(value, OTHERS.get(self.kind, object)) or (self.kind == "dtype" and value in (float, int, bool)):
+            return value
+        raise Unfit
+
+    def fit_list(self, value: Any) -> Any:
+        if not isinstance(value, (tuple, list)):
+            if self.size and self.kind == "int":
+                return fit_number(value, "int")
+            if self.size and self.kind == "float" and isinstance(value, float):
+                return value
+            raise Unfit
+        if not value:
+            return value
+        if self.kind == "Tensor":
+            for i, v in enumerate(value):
+                if not isinstance(v, TensorBase):
+                    raise Foreign(i, v)
+            return value
+        if all(type(v) is int for v in value):
+            return value
+        if self.kind == "int":
+            if not is_index(value[0]):
+                raise Unfit(0)
+            return value                        # the others are looked at when the overload is chosen
+        if self.kind == "float" and not isinstance(value[0], (int, float, np.number)):
+            raise Unfit(0)
+        return value
+
+
+class Foreign(TypeError):
+    """An element of a list of tensors that is none: an error at once, whatever other overloads there are."""
+
+    def __init__(self, at: int, value: Any) -> None:
+        self.at, self.value = at, value
+
+
+def is_index(value: Any) -> bool:
+    """May it stand in a list of ints?  Not a bool; a tensor of one int, a NumPy int."""
+    if isinstance(value, (bool, np.bool_)):
+        return False
+    if isinstance(value, TensorBase):
+        return value.array.dtype.kind in "iu" and value.array.size == 1
+    return hasattr(type(value), "__index__")
+
+
+def fit_number(value: Any, kind: str) -> Any:
+    """A Python number from a NumPy scalar or a 0-dim tensor that does not require grad."""
+    if isinstance(value, TensorBase):
+        a = value.array
+        if a.ndim or value.requires_grad or (kind == "int" and a.dtype.kind not in "iu"):
+            raise Unfit
+        return a.item() if a.dtype.kind != "V" else float(a)
+    if isinstance(value, bool):
+        if kind == "int":
+            raise Unfit
+        return value
+    if isinstance(value, np.generic) and not isinstance(value, (np.bool_, np.str_, np.complexfloating)):
+        if kind == "int" and not isinstance(value, np.integer):
+            raise Unfit
+        return value.item()
+    if isinstance(value, (int, float)) and (kind != "int" or isinstance(value, int)):
+        return value
+    if isinstance(value, complex) and kind == "Scalar":
+        return value
+    raise Unfit
+
+
+class Form:
+    """One overload, from `Tensor input, int dim, *, Tensor? out=None`."""
+
+    def __init__(self, text: str, numbers: bool) -> None:
+        self.params: list[Param] = []
+        star = False
+        for part in re.split(r", (?![^(]*\))", text) if text else ():
+            if part == "*":
+                star = True
+            else:
+                self.params.append(Param(part, star, numbers))
+        self.most = len(self.params)
+        self.positional = sum(not p.keyword_only for p in self.params)
+        self.least = sum(not p.optional for p in self.params)
+        first = self.params[0] if self.params else None
+        self.varargs = self.positional == 1 and first is not None and first.listed and first.kind == "int"
+
+    def __str__(self) -> str:
+        shown = [str(p) for p in self.params]
+        star = next((i for i, p in enumerate(self.params) if p.keyword_only), None)
+        if star is not None:
+            shown.insert(star, "*")
+        return f"({', '.join(shown)})"
+
+    def fit(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], tell: bool) -> Any:
+        """(args, kwargs) with their values as the function takes them; None (or TypeError, if `tell`) when they do not fit."""
+        if len(args) > self.positional and not self.varargs:
+            if tell:
+                raise too_many(name, self, len(args))
+            return None
+        left, at = len(kwargs), 0
+        new_args, new_kwargs = list(args), dict(kwargs)
+        for i, p in enumerate(self.params):
+            value, key = MISSED, ""
+            if at < len(args):
+                if p.keyword_only:
+                    if tell:
+                        raise too_many(name, self, len(args))
+                    return None
+                value = args[at]
+            else:
+                key = next((k for k in (p.name, *ALIASES.get(p.name, ())) if k in kwargs), "")
+                value = kwargs[key] if key else MISSED
+            if value is MISSED:
+                if p.optional:
+                    continue
+                if tell:
+                    raise missing(name, [q.name for q in self.params[i:] if not q.optional])
+                return None
+            if value is None and p.none:
+                fitted = None
+            else:
+                try:
+                    fitted = p.fit(value)
+                except Foreign as e:
+                    word = type(e.value).__name__
+                    raise TypeError(f"expected Tensor as element {e.at} in argument {i}, but got {word}") from None
+                except Unfit as e:
+                    if self.varargs and at == 0 and not key and is_index(args[0]):
+                        unpack(name, p, args, 0)
+                        return new_args, kwargs
+                    if not tell:
+                        return None
+                    if self.varargs and not key and len(args) > 1:
+                        raise too_many(name, self, len(args)) from None
+                    raise wrong(name, p, value, 0 if key else at + 1, e.at) from None
+            if p.listed and p.kind == "int" and isinstance(fitted, (tuple, list)):
+                unpack(name, p, fitted, 0 if key else at)
+            if key:
+                left -= 1
+                if fitted is not value:
+                    new_kwargs[key] = fitted
+                if key != p.name:
+                    new_kwargs[p.name] = new_kwargs.pop(key)
+            else:
+                new_args[at] = fitted
+                at += 1
+        if at < len(args):
+            if tell:
+                raise too_many(name, self, len(args))
+            return None
+        if left:
+            if tell:
+                raise unexpected(name, self, kwargs, len(args))
+            return None
+        return new_args, new_kwargs
+
+
+def unpack(name: str, p: Param, values: Any, at: int) -> None:
+    """TypeError for an element of a list of ints that is none."""
+    for i, v in enumerate(values):
+        if type(v) is not int and (not is_index(v) if i == 0 else not hasattr(type(v), "__index__") or (
+                isinstance(v, TensorBase) and not is_index(v))):
+            raise TypeError(f"{name}(): argument '{p.name}' failed to unpack the object at pos {i + 1} with error "
+                            f'"type must be {p.word},but got {dtypes.typename(v)}"')
+
+
+def too_many(name: str, form: Form, count: int) -> TypeError:
+    most, were = form.positional, "were" if count != 1 else "was"
+    if form.least != most:
+        return TypeError(f"{name}() takes from {form.least} to {most} positional arguments but {count} were given")
+    return TypeError(f"{name}() takes {most} positional argument{'s' if most != 1 else ''} but {count} {were} given")
+
+
+def missing(name: str, names: list[str]) -> TypeError:
+    shown = ", ".join(f'"{n}"' for n in names)
+    return TypeError(f"{name}() missing {len(names)} required positional argument{'s' if len(names) == 1 else ''}: {shown}")
+
+
+def wrong(name: str, p: Param, value: Any, position: int, at: int | None) -> TypeError:
+    place = f" (position {position})" if position else ""
+    got = f", not {dtypes.typename(value)}" if at is None else (
+        f", but found element of type {dtypes.typename(value[at])} at pos {at}")
+    return TypeError(f"{name}(): argument '{p.name}'{place} must be {p.word}{got}")
+
+
+def unexpected(name: str, form: Form, kwargs: dict[str, Any], count: int) -> TypeError:
+    known = [p.name for p in form.params]
+    for key in kwargs:
+        if key not in known:
+            return TypeError(f"{name}() got an unexpected keyword argument '{key}'")
+        if known.index(key) < count:
+            return TypeError(f"{name}() got multiple values for argument '{key}'")
+    return TypeError("invalid keyword arguments")
+
+
+@functools.cache
+def forms_of(name: str, text: str) -> list[Form]:
+    numbers = NUMBERS_TOO.fullmatch(name) is not None
+    return [Form(each.strip(), numbers) for each in text.split("|")]
+
+
+def fitted(name: str, text: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
+    """The arguments, fitted to the first overload that takes them; TypeError as PyTorch words it."""
+    forms = forms_of(name, text)
+    if len(forms) == 1:
+        return forms[0].fit(name, args, kwargs, True)  # type: ignore[no-any-return]
+    for form in forms:
+        found = form.fit(name, args, kwargs, False)
+        if found is not None:
+            return found  # type: ignore[no-any-return]
+    count = len(args) + len(kwargs)
+    plausible = [form for form in forms if form.least <= count <= form.most]
+    if len(plausible) == 1:
+        plausible[0].fit(name, args, kwargs, True)
+    got = ", ".join([*map(dtypes.typename, args), *(
+        f"{k}={dtypes.typename(v)}" for k, v in reversed(kwargs.items()))])
+    raise TypeError(f"{name}() received an invalid combination of arguments - got ({got}), but expected one of:\n"
+                    + "".join(f" * {form}\n" for form in forms))
+
+
+# NOTE [Types seen before]
+# To fit arguments takes microseconds, to look up their types 0.1: what the function may be given as it came is remembered by
+# the types of all arguments, if nothing had to be converted.  A list's type does not tell of its elements; lists of ints and
+# of tensors are looked through each time, other lists are fitted each time.
+
+def parsed(name: str, text: str, f: Callable[..., Any], place: str) -> Callable[..., Any]:
+    """f behind these checks: a function of the module retrograd.`place`."""
+    seen: dict[Any, Any] = {}
+
+    @functools.wraps(f)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        key: Any = (*map(type, args),)
+        if kwargs:
+            key = (key, (*kwargs,), (*map(type, kwargs.values()),))
+        lists = seen.get(key)
+        if lists is None or (lists and not plain(lists, args)):
+            new_args, new_kwargs = fitted(name, text, args, kwargs)
+            remember(seen, key, args, kwargs, new_args, new_kwargs)
+            return f(*new_args, **new_kwargs)
+        return f(*args, **kwargs)
+
+    call.__module__ = f"retrograd.{place}".rstrip(".")              # where pickle finds it
+    call.__qualname__ = name.removeprefix(f"{place}_")
+    call.unchecked = f  # type: ignore[attr-defined]  # for another name
+    return call
+
+
+def parsed_method(name: str, text: str, f: Callable[..., Any]) -> Callable[..., Any]:
+    """f behind these checks: a method, whose self is not counted among its arguments."""
+    seen: dict[Any, Any] = {}
+
+    @functools.wraps(f)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        key: Any = (*map(type, args),)
+        if kwargs:
+            key = (key, (*kwargs,), (*map(type, kwargs.values()),))
+        lists = seen.get(key)
+        if lists is None or (lists and not plain(lists, args)):
+            check_self(name, args)
+            new_args, new_kwargs = fitted(name, text, args[1:], kwargs)
+            new_args = [args[0], *new_args]
+            remember(seen, key, args, kwargs, new_args, new_kwargs)
+            return f(*new_args, **new_kwargs)
+        return f(*args, **kwargs)
+
+    return call
+
+
+def as_method(text: str) -> str:
+    """A function's overloads as a method's: without the tensor itself and out=."""
+    made: list[str] = []
+    for form in text.split(" | "):
+        first, *params = re.split(r", (?![^(]*\))", form)
+        if first.startswith("Tensor input"):
+            params = [p for p in params if not re.match(r"Tensor(\[\d*\])?\?? out=", p)]
+            if params and params[-1] == "*":
+                params.pop()
+            if ", ".join(params) not in made:
+                made.append(", ".join(params))
+    return " | ".join(made)
+
+
+def check_self(name: str, args: tuple[Any, ...]) -> None:
+    if not args:
+        raise TypeError(f"unbound method TensorBase.{name}() needs an argument")
+    if not isinstance(args[0], TensorBase):
+        raise TypeError(f"descriptor '{name}' for 'torch._C.TensorBase' objects doesn't apply to a "
+                        f"'{dtypes.typename(args[0])}' object")
+
+
+def plain(lists: tuple[int, ...], args: tuple[Any, ...]) -> bool:
+    """Are these arguments lists of ints, or of tensors?"""
+    for i in lists:
+        values = args[i]
+        for v in values:
+            if type(v) is not int:
+                return all(isinstance(v, TensorBase) for v in values) and bool(values)
+    return True
+
+
+def remember(seen: dict[Any, Any], key: Any, args: Any, kwargs: Any, new_args: Any, new_kwargs: Any) -> None:
+    if len(seen) > 64 or new_kwargs.keys() != kwargs.keys() or any(map(operator.is_not, args, new_args)) or any(
+            new_kwargs[k] is not v or isinstance(v, (tuple, list)) for k, v in kwargs.items()):
+        return
+    lists = tuple(i for i, v in enumerate(args) if isinstance(v, (tuple, list)))
+    if plain(lists, args):
+        seen[key] = lists

@@ -1,0 +1,75 @@
+"""Arguments of the wrong type, and what PyTorch says of them."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+import retrograd as torch
+import retrograd.nn.functional as F
+
+
+@pytest.mark.oracle
+def test_signatures_are_those_of_the_installed_pytorch() -> None:
+    pytest.importorskip("torch")
+    from make_forms import TARGET, written
+
+    assert TARGET.read_text(encoding="utf-8") == written()
+
+
+@pytest.mark.parametrize("dim", [torch.tensor(1), np.int64(1), np.int32(1)])
+def test_a_tensor_or_numpy_int_stands_for_an_int(dim: Any) -> None:
+    x = torch.arange(6.0).reshape(2, 3)
+    for f in (torch.cumsum, torch.sum, torch.argmax, torch.softmax, torch.diff):
+        arguments = {"dim": dim}
+        assert torch.equal(f(x, **arguments), f(x, dim=1))
+    assert torch.equal(x.narrow(dim, 0, dim), x[:, :1])
+    assert torch.equal(torch.flip(x, (dim,)), torch.flip(x, (1,)))
+
+
+def test_a_tensor_of_one_number_stands_for_a_number() -> None:
+    x = torch.linspace(-2, 2, 5)
+    assert torch.equal(F.elu(x, torch.tensor(2.0)), F.elu(x, 2.0))
+    assert torch.equal(F.leaky_relu(x, torch.tensor(0.5)), F.leaky_relu(x, 0.5))
+    with pytest.raises(TypeError, match=r"elu\(\): argument 'alpha' \(position 2\) must be Number, not Tensor"):
+        F.elu(x, torch.tensor(2.0, requires_grad=True))
+    with pytest.raises(TypeError, match="must be Number, not Tensor"):
+        F.elu(x, torch.ones(2))
+
+
+def test_a_call_of_types_seen_before_is_looked_at_where_types_do_not_tell() -> None:
+    x = torch.ones(2, 3)
+    for good, bad in (((0, 1), (0, "a")), ([0], ["a"]), ((1,), (True,))):
+        torch.flip(x, good)
+        torch.flip(x, good)
+        with pytest.raises(TypeError, match=r"flip\(\): argument 'dims'"):
+            torch.flip(x, bad)
+    torch.cat([x, x])
+    with pytest.raises(TypeError, match="expected Tensor as element 1 in argument 0, but got int"):
+        torch.cat([x, 1])
+
+
+def test_names_of_numpy_stand_for_pytorchs() -> None:
+    x = torch.arange(6.0).reshape(2, 3)
+    assert torch.equal(torch.amax(x, axis=1, keepdims=True), torch.amax(x, 1, True))
+    assert torch.equal(torch.maximum(input=x, other=-x), torch.maximum(x, -x))
+    assert torch.equal(torch.floor(x=x), torch.floor(x))
+
+
+@pytest.mark.parametrize("f", [torch.flip, torch.exp, torch.linalg.inv, torch.special.expit, torch.multiply, F.softplus,
+                               F.softmax, F.max_pool2d, F.elu])
+def test_functions_are_pickled_by_their_name(f: Any) -> None:
+    assert pickle.loads(pickle.dumps(f)) is f
+
+
+def test_a_method_counts_its_arguments_without_itself() -> None:
+    x = torch.ones(2, 3)
+    with pytest.raises(TypeError, match=r"cumsum\(\): argument 'dim' \(position 1\) must be int, not str"):
+        x.cumsum("a")
+    with pytest.raises(TypeError, match=r"cumsum\(\): argument 'dim' \(position 2\) must be int, not str"):
+        torch.cumsum(x, "a")
+    with pytest.raises(TypeError, match="descriptor 'cumsum' for 'torch._C.TensorBase' objects doesn't apply to a 'list' object"):
+        torch.Tensor.cumsum([1.0], 0)
