@@ -642,3 +642,31 @@ def test_error_as_pytorch(row: str, make: Any, error: type[Exception], text: str
     theirs = outcome(op, sample, pytorch, False)
     assert type(theirs) is error
     assert str(theirs).startswith(text)
+
+
+# Differentiated again: PyTorch's gradient is a tensor of zeros without memory, or there is none; ours is one
+TWICE_DERIVED = {"cdist": "PyTorch has no second derivative", "F.ctc_loss": "PyTorch has no second derivative",
+                 "F.batch_norm": "zeros where PyTorch has no gradient"}
+
+
+@pytest.mark.oracle
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("op", [op for op in DOUBLE if op.oracle], ids=str)
+def test_gradients_under_create_graph_as_pytorch(op: Op, pytorch: Any) -> None:
+    """Which of them require grad, whatever flows back through them, and whether they can be differentiated again."""
+    for sample in op.make(opdb.f64):
+        ours, theirs = again(op, sample, torch), again(op, sample, pytorch)
+        assert ours[0] == theirs[0], f"{op}{sample} requires_grad"
+        if op.name not in TWICE_DERIVED:
+            assert ours[1] == theirs[1], f"{op}{sample} a second time"
+
+
+def again(op: Op, sample: S, lib: Any) -> Any:
+    call = Call(op, sample, lib, True)
+    gs = call.grads(create_graph=True)
+    live = [g for g in gs if g is not None and g.requires_grad]
+    try:
+        more = lib.autograd.grad([(g * 1.5).sum() for g in live], call.leaves, allow_unused=True) if live else []
+    except RuntimeError as e:
+        return [g is not None and g.requires_grad for g in gs], (type(e), first_sentence(e))
+    return [g is not None and g.requires_grad for g in gs], [g is None for g in more]

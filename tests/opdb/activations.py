@@ -85,7 +85,7 @@ ACTIVATIONS = [
         gap=0.01),
     activation("relu6", lambda x: np.clip(x, 0, 6), node="HardtanhBackward0", low=-3, high=9, kinks=(0, 6)),
     activation("hardswish", lambda x: x * np.clip(x + 3, 0, 6) / 6, low=-5, high=5, kinks=(-3, 3)),
-    activation("hardsigmoid", lambda x: np.clip(x + 3, 0, 6) / 6, low=-5, high=5, kinks=(-3, 3), rough=True),
+    activation("hardsigmoid", lambda x: np.clip(x + 3, 0, 6) / 6, low=-5, high=5, kinks=(-3, 3), rough=True, order2=False),
     activation("tanhshrink", lambda x: x - np.tanh(x), node="SubBackward0"),
     activation("softshrink", lambda x, a=0.5: np.sign(x) * np.maximum(np.abs(x) - a, 0), with_number(0.3),
         kinks=(-0.5, -0.3, 0.3, 0.5), gap=0.01),

@@ -12,6 +12,7 @@ from .._kernels import kernel
 from . import choose, create, pointwise, reduce, slices
 from .pointwise import like, wide
 from .select import select
+from .tied import NOT_IMPLEMENTED, tied
 
 np: Final[Any] = numpy
 ROOT_HALF: Final = 0.7071067811865476
@@ -455,7 +456,8 @@ class HardsigmoidBackward0(Unary):
         return like(np.minimum(np.maximum(z + 3.0, 0.0), 6.0) / 6.0, x)
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
-        return choose.where((x > -3.0) & (x < 3.0), g * (1.0 / 6.0), 0.0)
+        return tied(choose.where((x > -3.0) & (x < 3.0), g * (1.0 / 6.0), 0.0), [x], NOT_IMPLEMENTED,
+                    "derivative for aten::hardsigmoid_backward is not implemented")
 
 
 @final

@@ -19,6 +19,7 @@ from .._engine.nary import Nary
 from .._engine.node import Array, Shape, Value
 from .._engine.op import A, B, Product, Unary
 from .._kernels import kernel
+from .tied import tied
 
 np: Final[Any] = numpy
 as_strided: Final[Any] = numpy.lib.stride_tricks.as_strided
@@ -380,7 +381,8 @@ class ConvolutionBackward0(Nary):
             if want[1]:
                 out[1] = ConvolutionW(geo).run(g, xs[0])
         if want[2]:
-            out[2] = reduce.sum_dims(g, (0,) + tuple(range(2, 2 + len(geo.kernel))), False)
+            out[2] = tied(reduce.sum_dims(g, (0,) + tuple(range(2, 2 + len(geo.kernel))), False), xs[:2],
+                          "ConvolutionBackwardBackward0")
         return out
 
 

@@ -14,6 +14,7 @@ from .._engine.node import Array, Shape, Value
 from .._engine.op import A, B, Binary, Product, View, Y, recording
 from .._engine.tensor import TensorBase, wants_grad
 from .._kernels import kernel
+from .tied import tied
 
 np: Final[Any] = numpy
 SINGLE: Final[Any] = numpy.dtype("float32")
@@ -439,10 +440,10 @@ class CdistBackward0(Product):
         return moment.norm_grad(shape.unsqueeze(g, -1), d, shape.unsqueeze(y, -1), self.p, (len(sizes(d)) - 1,), True)
 
     def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
-        return reduce.sum_dims(self.pairs(g, a, b, y), (len(sizes(g)) - 1,), False)
+        return tied(reduce.sum_dims(self.pairs(g, a, b, y), (len(sizes(g)) - 1,), False), [a, b], "CdistBackwardBackward0")
 
     def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
-        return -reduce.sum_dims(self.pairs(g, a, b, y), (len(sizes(g)) - 2,), False)
+        return tied(-reduce.sum_dims(self.pairs(g, a, b, y), (len(sizes(g)) - 2,), False), [a, b], "CdistBackwardBackward0")
 
 
 @final

@@ -14,6 +14,7 @@ from .._engine.tensor import TensorBase
 from .._kernels import kernel
 from . import activation, choose, create, moment, pointwise, reduce, shape
 from .pointwise import like, wide
+from .tied import NOT_IMPLEMENTED, tied
 
 np: Final[Any] = numpy
 NONE: Final = 0
@@ -471,7 +472,8 @@ class MultiMarginLossBackward0(Unary):
         slope = choose.where(z > 0, scale if self.p == 1 else z * (scale * 2), 0.0)
         each = slope * g
         back = each - place(reduce.sum_dims(each, (1,), True), own, scale.shape)
-        return shape.reshape(back, size)
+        return tied(shape.reshape(back, size), [x], NOT_IMPLEMENTED,
+                    "derivative for aten::multi_margin_loss_backward is not implemented")
 
 
 @final
@@ -513,7 +515,8 @@ class MultilabelMarginLossBackward0(Unary):
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         if self.reduction == NONE:
             g = shape.unsqueeze(g, -1)
-        return g * self.slope
+        return tied(g * self.slope, [x], NOT_IMPLEMENTED,
+                    "derivative for aten::multilabel_margin_loss_backward is not implemented")
 
 
 @final

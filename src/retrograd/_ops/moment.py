@@ -9,6 +9,7 @@ import numpy
 from .._engine.nary import Many
 from .._engine.node import Array, Shape, Value
 from .._engine.op import A, B, Binary, Unary, X, Y
+from .._engine.tensor import TensorBase
 from .reduce import add_reduce, count_of, mean_dims, mean_of, raw, restore, sum_dims
 
 np: Final[Any] = numpy
@@ -73,14 +74,16 @@ def norm_grad(g: Value, x: Value, y: Value, p: Any, dims: Shape, nan_counts: boo
     if p == 0:
         return None
     if p == 1:
-        return g * sign
+        return g * sign if nan_counts or not isinstance(x, TensorBase) else step.SgnBackward0().run(x) * g
     if p == 2:
         return x * (g / nonzero(y))
     if p == np.inf or p == -np.inf:
         top = raw(y)
         won = (np.abs(own) == top) | (own != own)
-        part = (sign * won / add_reduce(won, dims, own.dtype, None, True)).astype(own.dtype)
-        return g * part
+        part = won / add_reduce(won, dims, own.dtype, None, True)
+        if isinstance(x, TensorBase) and not nan_counts:
+            return step.SgnBackward0().run(x) * (g * part.astype(own.dtype))
+        return g * (sign * part).astype(own.dtype)
     size = x * sign
     if p < 1:
         size = nonzero(size)
@@ -331,4 +334,4 @@ def logsumexp(x: Value, dims: Shape, keepdim: bool) -> Value:
     return LogsumexpBackward0(dims, keepdim).run(x)
 
 
-from . import arith, cast, choose, pointwise, shape  # noqa: E402
+from . import arith, cast, choose, pointwise, shape, step  # noqa: E402

@@ -15,6 +15,7 @@ from .._engine.nary import Nary
 from .._engine.node import Array, Shape, Value
 from .._engine.tensor import TensorBase
 from .._kernels import kernel
+from .tied import tied
 
 np: Final[Any] = numpy
 SINGLE: Final[Any] = numpy.dtype("float32")
@@ -138,6 +139,7 @@ class NativeLayerNormBackward0(Normalised):
             return list(quick)
         lead = len(linalg.sizes(g)) - len(self.over)
         out = self.common(up(g), up(xs[0]), up(xs[1]), want, tuple(range(lead)))
+        out[2] = tied(out[2], xs[:2], "NativeLayerNormBackwardBackward0")
         return out
 
 
@@ -185,15 +187,18 @@ class NativeBatchNormBackward0(Normalised):
         g = up(g)
         w = up(xs[1])
         if self.training:
-            return self.common(g, x, w, want, self.dims)
+            all_three = self.common(g, x, w, want, self.dims)
+            all_three[2] = tied(all_three[2], xs[:2], "NativeBatchNormBackwardBackward0")
+            return all_three
         r: Array = self.rstd
         out: list[Value] = [None, None, None]
         if want[0]:
-            out[0] = g * r if w is None else g * (shape.reshape(w, self.scale) * r)
+            out[0] = tied(g * r if w is None else g * (shape.reshape(w, self.scale) * r), xs[:2],
+                          "NativeBatchNormBackwardBackward0")
         if want[1]:
             out[1] = reduce.sum_dims(g * ((x - self.mean) * r), self.dims, False)
         if want[2]:
-            out[2] = reduce.sum_dims(g, self.dims, False)
+            out[2] = tied(reduce.sum_dims(g, self.dims, False), xs[:2], "NativeBatchNormBackwardBackward0")
         return out
 
 

@@ -7,6 +7,7 @@ import numpy
 
 from .._engine.node import Array, Shape, Value
 from .._engine.op import Unary, X
+from .tied import tied
 
 np: Final[Any] = numpy
 
@@ -58,7 +59,7 @@ class ConstantPadNdBackward0(Unary):
 class Mirrored(Unary):
     """Padding with the tensor's own elements: `maps` says, for each of the last dims, which element stands where."""
 
-    keep = X                                    # as in PyTorch, which looks at its shape
+    keep = X
     shows: ClassVar[Any] = {"padding": "padding"}
 
     def __init__(self, maps: list[Array], padding: Shape) -> None:
@@ -73,7 +74,8 @@ class Mirrored(Unary):
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         sizes: list[int] = list(x.shape[x.ndim - len(self.maps):])
-        return TakenBackward0(self.maps, tuple(sizes), self.name()).run(g)
+        got = TakenBackward0(self.maps, tuple(sizes), self.name())
+        return tied(got.run(g), [x], got.name())
 
 
 @final

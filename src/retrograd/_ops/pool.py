@@ -11,6 +11,7 @@ import numpy
 from .._engine.node import Array, Shape, Value
 from .._engine.op import Unary, X
 from .._kernels import kernel
+from .tied import tied
 
 np: Final[Any] = numpy
 quick_maxima: Final[Any] = kernel("max_pool")
@@ -116,7 +117,7 @@ class MaxOver(Unary):
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         sizes: Shape = tuple(x.shape[len(x.shape) - len(self.taps):])
-        return PlaceAt(self.where, sizes, self.overlap, doubled(self.name())).run(g)
+        return tied(PlaceAt(self.where, sizes, self.overlap, doubled(self.name())).run(g), [x], doubled(self.name()))
 
 
 def along(positions: Array) -> Any:
@@ -343,7 +344,7 @@ class AverageOver(Unary):
         return self.windows.average(x)
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
-        return SpreadOver(self.windows, self.name()).run(g)
+        return tied(SpreadOver(self.windows, self.name()).run(g), [x], doubled(self.name()))
 
 
 @final
@@ -496,7 +497,10 @@ class ResampledAgain(Resampled):
 
 
 class AdaptiveAverage(Resampled):
-    keep = X                                    # as in PyTorch, which looks at its shape
+    keep = X
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        return tied(ResampledBack(self.axes, self.name()).run(g), [x], doubled(self.name()))
 
 
 @final

@@ -189,6 +189,8 @@ class ProdBackward0(Unary):
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         own = raw(x)
+        if own.ndim == 0:
+            return cast.cast(g, own.dtype) if self.dtype is not None else g * 1
         if self.dtype is not None:
             x = cast.cast(x, self.dtype)
         if raw(y) != 0:
