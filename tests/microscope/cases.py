@@ -567,6 +567,207 @@ def lstm_cell_over_time(torch: Any) -> Case:
     return Case(module(torch, {"cell": torch.nn.LSTMCell(3, 4)}, forward), (torch.randn(5, 3, 3),))
 
 
+# Batches elsewhere than along a dimension of their own, and models as people write them
+
+@case
+def tokens_flattened_into_the_batch(torch: Any) -> Case:
+    nn = torch.nn
+    parts = {"one": nn.Linear(3, 4), "norm": nn.LayerNorm(4), "scale": nn.Parameter(torch.randn(4)), "two": nn.Linear(4, 2)}
+    return Case(module(torch, parts, lambda s, x: s.two(s.norm(s.one(x.reshape(-1, 3))).relu() * s.scale).reshape(
+        x.shape[0], -1, 2)), (torch.randn(5, 6, 3),), factors=("one.weight", "two.weight"))
+
+
+@case
+def tokens_turned_around_inside(torch: Any) -> Case:
+    nn = torch.nn
+    parts = {"one": nn.Linear(3, 4), "enc": nn.TransformerEncoderLayer(4, 2, 8, dropout=0.0), "two": nn.Linear(4, 2)}
+    return Case(module(torch, parts, lambda s, x: s.two(s.enc(s.one(x.transpose(0, 1)))).reshape(-1, 2).reshape(
+        x.shape[1], x.shape[0], 2).transpose(0, 1)), (torch.randn(4, 3, 3),))
+
+
+@case
+def frames_of_films_in_the_batch(torch: Any) -> Case:
+    nn = torch.nn
+    parts = {"conv": nn.Conv2d(2, 3, 3), "norm": nn.GroupNorm(3, 3), "wide": nn.Conv2d(3, 6, 2, groups=3), "fc": nn.Linear(24, 2)}
+    return Case(module(torch, parts, lambda s, x: s.fc(s.wide(s.norm(s.conv(x.flatten(0, 1))).tanh()).flatten(1).reshape(
+        x.shape[0], x.shape[1], -1).mean(1))), (torch.randn(3, 2, 2, 5, 5),))
+
+
+@case
+def two_batches_put_together(torch: Any) -> Case:
+    nn = torch.nn
+
+    def forward(s: Any, a: Any, b: Any) -> Any:
+        one, two = s.act(s.enc(torch.cat([a, b]))).chunk(2)
+        return (one * two).sum(1, keepdim=True)
+    return Case(module(torch, {"enc": nn.Linear(4, 3), "act": nn.PReLU()}, forward), (torch.randn(5, 4), torch.randn(5, 4)))
+
+
+@case
+def experts_stacked_in_front_of_the_batch(torch: Any) -> Case:
+    nn = torch.nn
+
+    def forward(s: Any, x: Any) -> Any:
+        outs = torch.stack([e(x) for e in s.experts])
+        return (s.mix.softmax(0).reshape(-1, 1, 1) * outs).sum(0)
+    parts = {"experts": nn.ModuleList([nn.Linear(4, 3) for _ in range(3)]), "mix": nn.Parameter(torch.randn(3))}
+    return Case(module(torch, parts, forward), (torch.randn(3, 4),))        # as many experts as samples
+
+
+@case
+def learned_queries_in_attention(torch: Any) -> Case:
+    nn = torch.nn
+    parts = {"q": nn.Parameter(torch.randn(3, 4)), "att": nn.MultiheadAttention(4, 2, batch_first=True), "fc": nn.Linear(4, 2)}
+    return Case(module(torch, parts, lambda s, x: s.fc(s.att(s.q.unsqueeze(0).expand(x.shape[0], -1, -1), x, x)[0])),
+                (torch.randn(5, 3, 4),))
+
+
+@case
+def learned_queries_projected_before_they_meet_the_batch(torch: Any) -> Case:
+    nn = torch.nn
+    parts = {"q": nn.Embedding(3, 4), "ln": nn.LayerNorm(4), "w": nn.Linear(4, 4), "fc": nn.Linear(4, 2)}
+
+    def forward(s: Any, x: Any) -> Any:
+        q = s.w(s.ln(s.q.weight)).tanh().unsqueeze(0).repeat(x.shape[0], 1, 1)
+        return s.fc((q @ x.transpose(1, 2)).softmax(-1) @ x + q)
+    return Case(module(torch, parts, forward), (torch.randn(5, 3, 4),))
+
+
+@case
+def parameter_written_into_places(torch: Any) -> Case:
+    nn = torch.nn
+
+    def forward(s: Any, x: Any, mask: Any) -> Any:
+        y = s.one(x)
+        y[mask] = s.token
+        y[:, 0] = s.first
+        return s.two(y.tanh())
+    parts = {"one": nn.Linear(4, 4), "token": nn.Parameter(torch.randn(4)), "first": nn.Parameter(torch.randn(4)),
+             "two": nn.Linear(4, 2)}
+    return Case(module(torch, parts, forward), (torch.randn(5, 3, 4), torch.rand(5, 3) > 0.5))
+
+
+@case
+def views_edited_in_place(torch: Any) -> Case:
+    nn = torch.nn
+
+    def forward(s: Any, x: Any) -> Any:
+        y = s.one(x)
+        y[:, 0] *= 2
+        y[:, 1:].mul_(s.scale)
+        y[:, :2].add_(s.shift)
+        y += s.two(x)
+        return y.tanh_()
+    parts = {"one": nn.Linear(3, 4), "two": nn.Linear(3, 4), "scale": nn.Parameter(torch.randn(3)),
+             "shift": nn.Parameter(torch.randn(2))}
+    return Case(module(torch, parts, forward), (torch.randn(5, 3),))
+
+
+@case
+def masked_tokens_replaced(torch: Any) -> Case:
+    nn = torch.nn
+    return Case(module(torch, {"token": nn.Parameter(torch.randn(4)), "fc": nn.Linear(4, 3)},
+                       lambda s, x, m: s.fc(torch.where(m.unsqueeze(-1), s.token, x))),
+                (torch.randn(5, 3, 4), torch.rand(5, 3) > 0.5))
+
+
+@case
+def language_model_tied_and_checkpointed(torch: Any) -> Case:
+    from importlib import import_module
+    checkpoint = import_module(f"{torch.__name__}.utils.checkpoint").checkpoint
+    nn, F = torch.nn, torch.nn.functional
+
+    def block(s: Any, x: Any) -> Any:
+        B, T, D = x.shape
+        q, k, v = (t.view(B, T, 2, D // 2).transpose(1, 2) for t in s.qkv(s.ln1(x)).split(D, dim=2))
+        x = x + s.proj(F.scaled_dot_product_attention(q, k, v, is_causal=True).transpose(1, 2).reshape(B, T, D))
+        return x + s.mlp(s.ln2(x))
+
+    def forward(s: Any, ids: Any) -> Any:
+        x = s.tok(ids) + s.pos(torch.arange(ids.shape[1]))
+        for b in s.blocks:
+            x = checkpoint(b, x, use_reentrant=False)
+        return s.head(s.ln(x))
+    blocks = nn.ModuleList([module(torch, {
+        "ln1": nn.LayerNorm(4), "ln2": nn.LayerNorm(4), "qkv": nn.Linear(4, 12), "proj": nn.Linear(4, 4),
+        "mlp": nn.Sequential(nn.Linear(4, 8), nn.GELU(), nn.Linear(8, 4))}, block) for _ in range(2)])
+    model = module(torch, {"tok": nn.Embedding(11, 4), "pos": nn.Embedding(16, 4), "blocks": blocks, "ln": nn.LayerNorm(4),
+                           "head": nn.Linear(4, 11, bias=False)}, forward)
+    model.head.weight = model.tok.weight
+    return Case(model, (torch.randint(0, 11, (4, 5)),), factors=("tok.weight",))
+
+
+@case
+def residual_net_in_eval(torch: Any) -> Case:
+    nn = torch.nn
+
+    def block(s: Any, x: Any) -> Any:
+        y = s.b2(s.c2(s.act(s.b1(s.c1(x)))))
+        y += s.down(x)
+        return s.act(y)
+    inner = module(torch, {"c1": nn.Conv2d(3, 4, 3, 2, 1, bias=False), "b1": nn.BatchNorm2d(4), "act": nn.ReLU(inplace=True),
+                           "c2": nn.Conv2d(4, 4, 3, 1, 1, bias=False), "b2": nn.BatchNorm2d(4),
+                           "down": nn.Sequential(nn.Conv2d(3, 4, 1, 2, bias=False), nn.BatchNorm2d(4))}, block)
+    model = nn.Sequential(inner, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(4, 3))
+    with torch.no_grad():
+        model(torch.randn(6, 3, 8, 8))
+    return Case(model.eval(), (torch.randn(3, 3, 8, 8),))
+
+
+@case
+def u_net(torch: Any) -> Case:
+    nn = torch.nn
+    parts = {"a": nn.Conv2d(2, 4, 3, padding=1), "n": nn.GroupNorm(2, 4), "b": nn.Conv2d(4, 6, 3, stride=2, padding=1),
+             "up": nn.ConvTranspose2d(6, 4, 2, stride=2), "out": nn.Conv2d(8, 2, 1)}
+
+    def forward(s: Any, x: Any) -> Any:
+        skip = s.n(s.a(x)).relu()
+        return s.out(torch.cat([skip, s.up(s.b(skip).relu())], 1))
+    return Case(module(torch, parts, forward), (torch.randn(3, 2, 4, 4),))
+
+
+@case
+def adapters_of_low_rank_on_a_frozen_layer(torch: Any) -> Case:
+    nn = torch.nn
+    base = nn.Linear(4, 5)
+    base.requires_grad_(False)
+    parts = {"base": base, "A": nn.Parameter(torch.randn(2, 4)), "B": nn.Parameter(torch.randn(5, 2))}
+    return Case(module(torch, parts, lambda s, x: (s.base(x) + x @ s.A.t() @ s.B.t() * 0.5).tanh()), (torch.randn(4, 3, 4),))
+
+
+@case
+def weight_of_each_sample_made_by_a_layer(torch: Any) -> Case:
+    nn = torch.nn
+    return Case(module(torch, {"h": nn.Linear(2, 12)}, lambda s, x, c: torch.bmm(
+        s.h(c).reshape(-1, 3, 4), x.unsqueeze(-1)).squeeze(-1).tanh()), (torch.randn(4, 4), torch.randn(4, 2)))
+
+
+@case
+def relative_positions_from_a_table(torch: Any) -> Case:
+    nn = torch.nn
+
+    def forward(s: Any, x: Any) -> Any:
+        at = torch.arange(x.shape[1])
+        scores = s.q(x) @ s.k(x).transpose(1, 2) + s.table[at[:, None] - at[None] + x.shape[1] - 1]
+        return scores.softmax(-1) @ x
+    parts = {"q": nn.Linear(4, 4), "k": nn.Linear(4, 4), "table": nn.Parameter(torch.randn(7))}
+    return Case(module(torch, parts, forward), (torch.randn(3, 4, 4),))
+
+
+@case
+def transitions_over_time(torch: Any) -> Case:
+    nn = torch.nn
+
+    def forward(s: Any, x: Any) -> Any:
+        e = s.fc(x)
+        a = s.start + e[:, 0]
+        for t in range(1, e.shape[1]):
+            a = torch.logsumexp(a.unsqueeze(2) + s.trans, 1) + e[:, t]
+        return torch.logsumexp(a, 1)
+    parts = {"fc": nn.Linear(3, 4), "trans": nn.Parameter(torch.randn(4, 4)), "start": nn.Parameter(torch.randn(4))}
+    return Case(module(torch, parts, forward), (torch.randn(4, 3, 3),))
+
+
 # Parts that are not trained, not called, not reached
 
 @case

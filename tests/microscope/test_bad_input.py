@@ -219,7 +219,8 @@ def test_torch_is_not_imported_for_a_model_of_ours() -> None:
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def test_a_wrong_axis_is_noticed_where_its_length_proves_nothing(torch: Any) -> None:
+@pytest.mark.parametrize("dim", [0, 1])
+def test_a_wrong_axis_is_noticed_where_its_length_proves_nothing(torch: Any, dim: int) -> None:
     nn = torch.nn
 
     class Turns(nn.Module):
@@ -230,15 +231,17 @@ def test_a_wrong_axis_is_noticed_where_its_length_proves_nothing(torch: Any) -> 
         def forward(self, x: Any) -> Any:
             return self.fc(self.before(x).tanh().transpose(0, 1)).transpose(0, 1)
     model, x = Turns(), torch.randn(4, 4, 3)
-    cap = capture(model)
+    cap = capture(model, batch_dim=dim)
     for step in range(2):                       # the second step is not checked, but remembers
         with cap:
             model(x).pow(2).sum().backward()
-        assert [r.status for r in cap.coverage()] == ["factors", "per sample", "whole batch", "whole batch"], step
-        assert "are not the samples" in cap.coverage()["fc.weight"].how
-    with capture(model, batch_dim=1) as cap:
-        model(x).pow(2).sum().backward()
-    assert [r.status for r in cap.coverage()] == ["factors", "per sample", "whole batch", "whole batch"]
+        assert cap.coverage().complete and cap.coverage().verified
+        alone = []
+        for n in range(4):
+            model.zero_grad()
+            model(x.narrow(dim, n, 1)).pow(2).sum().backward()
+            alone.append(sum(float(p.grad.pow(2).sum()) for p in model.parameters()) ** 0.5)
+        assert torch.allclose(cap.grads().norms(), torch.tensor(alone), rtol=1e-4), step
 
 
 def test_tokens_first_without_saying_so_is_noticed(torch: Any) -> None:
@@ -246,7 +249,11 @@ def test_tokens_first_without_saying_so_is_noticed(torch: Any) -> None:
     x = torch.randn(3, 3, 4)
     with capture(model) as cap:
         model(x, x, x)[0].pow(2).sum().backward()
-    assert {r.status for r in cap.coverage()} == {"whole batch"}
+    report = cap.coverage()                     # what is called a sample is a token, of which the last layer alone is made
+    assert [r.status for r in report] == ["whole batch", "whole batch", "factors", "per sample"]
+    assert report.mixed and "mix samples" in str(report)
+    with pytest.raises(UncoveredError, match="are not the samples"):
+        cap.grads().norms()
 
 
 def test_samples_that_are_mixed_are_found(torch: Any) -> None:

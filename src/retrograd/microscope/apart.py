@@ -1,63 +1,139 @@
-"""Are the samples where they were taken to be?  One more backward pass, for some of the samples, tells.
+"""Where are the samples in what a call computes?  Three more backward passes tell.
 
-The model's output gets a random gradient for a random half of the samples, and zero for the others.  What then arrives at
-a use must be zero in the parts that belong to the others.  So a wrong axis is noticed where its length proves nothing (as
-many tokens as samples), and so are layers that mix samples.
+The model's output gets a random gradient: for the even samples alone, for the odd ones alone, and for all, times a number
+of each sample's own.  In the first two, what arrives at a use must be zero in the parts that belong to the others; in the
+third it must be that of the first two, times each sample's number.  So a wrong axis is noticed where its length proves
+nothing (as many tokens as samples), and so are layers that mix samples or put them in another order.  Where the batch is
+not at its usual place, the places in FORMS are tried: a batch and its tokens in one dimension, say.
+
+What was found holds for later steps that make the same calls.  Where the graph has a node that picks along the batch by
+index (experts that get some of the samples, an order by length), every step is asked.
 """
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import is_dataclass
 from typing import Any
 
-from .layers import batch_axis, samples_first
+from .batches import FORMS, along, samples_first
+from .layers import AGAIN, Elementwise
 from .runs import Run, Use
 from .sources import flat
 
+TOLERANCE = {8: 1e-6, 4: 1e-3, 2: 6e-2}         # of a sample's part, by bytes of its numbers
+
 
 def verify(cap: Any, run: Run, out: Any) -> None:
-    """Mark the uses of a run whose samples are not where they were taken to be; run.verified when it could be asked."""
+    """Find out of each use of a run where its samples are: use.apart, mixes, form, proven; run.verified when asked."""
     T = cap.engine.torch
     N = run.size
+    out = vars(out) if is_dataclass(out) else out
     tensors = [x for x in flat(out) if cap.engine.is_tensor(x) and x.requires_grad and x.ndim > cap.batch_dim
                and x.shape[cap.batch_dim] == N]
     if N is None or N < 2 or not tensors:
         return
-    chosen = [n % 2 == 0 for n in range(N)]
-    gradients = []
     generator = T.Generator().manual_seed(0)
-    for x in tensors:
-        g = T.randn(*x.shape, generator=generator).to(x.dtype).to(x.device)
-        keep = T.tensor(chosen, device=x.device).reshape([-1 if i == cap.batch_dim else 1 for i in range(x.ndim)])
-        gradients.append(T.where(keep, g, T.zeros_like(g)))
+    gradients = [T.randn(*x.shape, generator=generator).to(x.dtype).to(x.device) for x in tensors]
+    even = [float(n % 2 == 0) for n in range(N)]
+    own = [2.0 ** (3 * n % 7 - 3) * (1 + n * 0.618033988749895 % 1 / 2) for n in range(N)]
     leaves = [p.tensor for p in cap.params if p.tensor.requires_grad]
-    watched, cap.checking = cap.checking, False
-    cap._aside = {}
-    try:
-        T.autograd.grad(tensors, leaves, gradients, retain_graph=True, allow_unused=True)
-    except Exception:                           # a reentrant checkpoint, or a hook of the user's, does not allow it
-        return
-    finally:
-        found, cap._aside, cap.checking = cap._aside, None, watched
+    found = []
+    for weights in (even, [1 - w for w in even], own):
+        pushed = []
+        for x, g in zip(tensors, gradients):
+            by = T.tensor(weights, device=x.device).to(x.dtype).reshape([-1 if i == cap.batch_dim else 1 for i in range(x.ndim)])
+            pushed.append(g * by)
+        watched, cap.checking, cap._aside = cap.checking, False, {}
+        try:
+            T.autograd.grad(tensors, leaves, pushed, retain_graph=True, allow_unused=True)
+        except Exception:                       # a reentrant checkpoint, or a hook of the user's, does not allow it
+            return
+        finally:
+            arrived, cap._aside, cap.checking = cap._aside, None, watched
+        found.append(arrived)
     run.verified = True
-    others = [n for n in range(N) if not chosen[n]]
+    run.moved = run.moved or any(moves(node, cap.batch_dim) for node in nodes(tensors))
     with T.no_grad():
         for use in run.uses:
-            for delta in found.get(id(use), {}).values():
-                rows = parts(T, use, delta)
-                if rows is None:
-                    continue
-                most = float(delta.abs().max())
-                if float(rows[others].abs().max()) > 1e-6 * most:
-                    use.apart = False
+            arrivals = [[a.get(id(use), {}).get(k) for a in found] for k in range(len(use.deltas))]
+            seen = [(k, three) for k, three in enumerate(arrivals) if three[2] is not None and bool((three[2] != 0).any())]
+            if seen:
+                place(T, use, seen, even, own)
 
 
-def parts(T: Any, use: Use, delta: Any) -> Any:
-    """delta (N, everything else), as it was taken to be; None when nothing is claimed."""
-    from .layers import AGAIN, Elementwise
+# Nodes that pick by numbers which the data may give -> where they have the dimension, or the indices
+PICKING = {
+    "IndexBackward0": "_saved_indices", "IndexPutBackward0": "_saved_indices", "UnsafeIndexBackward0": "_saved_indices",
+    "IndexSelectBackward0": "_saved_dim", "IndexAddBackward0": "_saved_dim", "IndexCopyBackward0": "_saved_dim",
+    "GatherBackward0": "_saved_dim", "ScatterBackward0": "_saved_dim", "ScatterAddBackward0": "_saved_dim",
+    "SortBackward0": "_saved_dim", "SortBackward1": "_saved_dim", "TopkBackward0": "_saved_dim",
+    "MaskedSelectBackward0": "", "MaskedScatterBackward0": "", "TakeBackward0": "", "PutBackward0": "",
+    "PackPaddedSequenceBackward0": "",
+}
+
+
+def nodes(tensors: list[Any]) -> Iterator[Any]:
+    """All of the graph below."""
+    seen: dict[int, Any] = {}
+    todo = [x.grad_fn for x in tensors]
+    while todo:
+        node = todo.pop()
+        if node is not None and id(node) not in seen:
+            seen[id(node)] = node               # held, so that its id stays its own
+            todo.extend(below for below, _ in node.next_functions)
+            yield node
+
+
+def moves(node: Any, batch_dim: int) -> bool:
+    """May it put samples elsewhere in another step?"""
+    where = PICKING.get(node.name())
+    if where is None:
+        return False
+    value = getattr(node, where, None) if where else None
+    if value is None:
+        return True
+    if isinstance(value, int):                  # unsigned for a negative one
+        return value == batch_dim or value < 0 or value > 64
+    first = next((i for i, x in enumerate(value) if x is not None), 0)
+    return first <= batch_dim
+
+
+def place(T: Any, use: Use, seen: list[tuple[int, list[Any]]], even: list[float], own: list[float]) -> None:
+    """Find the form of a use in which its samples are apart."""
+    claimed = False
+    for form in (None, *FORMS):
+        use.form, use.apart = form, True
+        answers = [fits(T, use, k, three, even, own) for k, three in seen]
+        if None not in answers and all(answers):
+            use.proven = True
+            return
+        claimed = claimed or form is None and None not in answers
+    use.form, use.apart, use.mixes = None, False, claimed
+
+
+def fits(T: Any, use: Use, k: int, three: list[Any], even: list[float], own: list[float]) -> bool | None:
+    """Is each sample where use.form has it, in output k?  None when that is nowhere."""
+    last = parts(use, k, three[2])
+    if last is None:
+        return None
+    first, second = (T.zeros_like(last) if d is None else parts(use, k, d) for d in three[:2])
+    most = 1e-6 * float(last.abs().max())
+    chosen = T.tensor(even, device=last.device) > 0
+    if float(first[~chosen].abs().max()) > most or float(second[chosen].abs().max()) > most:
+        return False
+    want = (first + second) * T.tensor(own, device=last.device).to(last.dtype).reshape(-1, 1)
+    near = TOLERANCE[last.dtype.itemsize] * want.norm(dim=1) + most
+    return bool(((last - want).norm(dim=1) <= near).all())
+
+
+def parts(use: Use, k: int, delta: Any) -> Any:
+    """delta (N, everything else), as it is taken to be; None when nothing is claimed."""
     N = use.run.size
-    if use.kind is AGAIN or isinstance(use.kind, Elementwise):
-        axis = batch_axis(use, tuple(delta.shape))
-        return None if axis is None else delta.movedim(axis, 0).reshape(N, -1)
-    if use.kind.kind in ("conv", "norm") and not (use.kind.kind == "norm" and use.meta[0] == "last"):
-        return delta.reshape(N, -1) if delta.shape[0] == N else None
-    rows = samples_first(use, delta, use.meta[1] if use.kind.kind == "norm" else 1)
+    kind = use.kind
+    if kind is AGAIN or isinstance(kind, Elementwise):
+        axis = kind.axes(use)[k]
+        return None if axis is None else along(delta, axis, N).reshape(N, -1)
+    if kind.kind in ("conv", "norm") and not (kind.kind == "norm" and use.meta[0] == "last"):
+        return None if use.grouped(delta.shape[0]) is None else delta.reshape(N, -1)
+    rows = samples_first(use, delta, use.meta[1] if kind.kind == "norm" else 1)
     return None if rows is None else rows.reshape(N, -1)

@@ -18,7 +18,7 @@ from .engines import Engine, engine_of, reopened
 from .errors import CaptureError
 from .layers import AGAIN, RULES, Refused, pulled
 from .parameters import Param, Tree, parameters_of
-from .runs import Plan, Run, Use
+from .runs import Plan, Run, Use, Window
 from .sources import Leaf, Made, Source, flat, replaced
 from .terms import Term, combined
 
@@ -37,9 +37,9 @@ class Capture:
     calls       when the model is called several times before backward: "apart", their samples are different ones;
                 "same", sample n of every call is one sample (two views of it, say); None: per-sample questions are
                 refused then
-    verify      on checked steps, find out by one more backward pass whether samples are independent, and where they are
-                taken to be (apart.py).  Hooks of yours see that pass, too.  Not under FSDP, and not when the model
-                returns nothing with a batch dimension: Coverage.verified says
+    verify      on checked steps, find out by three more backward passes whether samples are independent, and where they
+                are (apart.py).  Hooks of yours see those passes, too.  Not under FSDP, and not when the model returns
+                nothing with a batch dimension: Coverage.verified says
     check       "first": compare reconstructed gradients with those that arrive on the first step, and whenever the model
                 makes other calls than in steps checked so far; True: always; False: never
     """
@@ -71,10 +71,11 @@ class Capture:
         self.arrived: dict[int, Any] = {}       # parameter -> gradient that reached it, on checked steps
         self.errors: dict[int, float] = {}
         self.failed: dict[int, str] = {}        # parameter -> why what was captured is not its gradient
-        # structures of steps that were -> were samples verified, and Use.apart of each use
-        self.checked: dict[int, tuple[bool, list[bool]]] = {}
+        # structures of steps that were -> verified, moved (see Run), and (apart, mixes, form, proven) of each use
+        self.checked: dict[int, tuple[bool, bool, list[tuple[bool, bool, Any, bool]]]] = {}
         self.checking = False
         self.left_out: set[int] = set()         # parameters with calls that `where` did not want
+        self.filled: dict[int, tuple[Term, str]] = {}   # parameter -> by filling.py, and how
         self._loss: Any = None                  # how the loss of the backward going on was reduced
         self._aside: Any = None                 # gradients of a pass that is no backward of the user's: apart.py
         self._handles: list[Any] = []
@@ -164,6 +165,7 @@ class Capture:
         self.arrived = {}
         self.errors = {}
         self.left_out = set()
+        self.filled = {}
         self.unseen: set[int] = set()           # parameters with a gradient that no call explains
         self._terms = None
         self._tracked = dict(self._all[1])
@@ -253,14 +255,20 @@ class Capture:
         run = self.runs[-1]
         run.open = False
         run.inputs.clear()
-        if self.check_when and run.structure not in self.checked:
+        known = self.checked.get(run.structure)
+        if self.check_when is True or self.check_when and known is None:
             self._begin_check()
-            if self.verify and not self._sharded:
-                verify(self, run, out)
-        elif self.check_when:
-            run.verified, found = self.checked[run.structure]
-            for use, apart in zip(run.uses, found):
-                use.apart = apart
+        elif known is None:
+            return
+        elif not known[1]:
+            run.verified = known[0]
+            for use, places in zip(run.uses, known[2]):
+                use.apart, use.mixes, use.form, use.proven = places
+            return
+        else:
+            run.moved = True
+        if self.verify and not self._sharded:
+            verify(self, run, out)
 
     def _run(self) -> Run:
         if not self.runs:
@@ -367,13 +375,16 @@ class Capture:
             return self._pass(func, args, kwargs)
         name = engine.name_of(func)
         tracked = self._tracked
-        edits = name.endswith("_") and not name.endswith("__") and name not in ("requires_grad_", "_")
-        given = args
+        edits = name.endswith("_") and not name.endswith("__") and name not in ("requires_grad_", "_") or name == "setitem"
+        given, run_by = args, func
         if edits and name not in ("add_", "sub_") and hasattr(args[0], "detach") and id(args[0]) not in tracked:
             given = (args[0].detach().clone(), *args[1:])
         out = func(*args, **kwargs)
         Tensor = engine.Tensor
-        outs = [out] if isinstance(out, Tensor) else [x for x in flat(out) if isinstance(x, Tensor)]
+        changed = out
+        if name == "setitem":                   # returns nothing: what it made is its first argument
+            changed, run_by = args[0], written
+        outs = [changed] if isinstance(changed, Tensor) else [x for x in flat(changed) if isinstance(x, Tensor)]
         outs = [x for x in outs if x.requires_grad and (id(x) not in tracked or edits)]
         if not outs or outs[0].grad_fn is None:
             return out
@@ -387,22 +398,22 @@ class Capture:
                 return out
         if edits:
             tracked.pop(id(args[0]), None)      # from here on it is data
-        use = Use(self._run(), name, func, self._layout, {})
+        use = Use(self._run(), name, run_by, self._layout, {})
         rule = RULES.get(name)
-        if rule is None or not rule.read(use, given, kwargs, out, tracked):
+        if rule is None or not rule.read(use, given, kwargs, changed, tracked):
             use.sources.clear()
             rule = AGAIN
             use.site = caller()
-            rule.read(use, given, kwargs, out, tracked)
+            rule.read(use, given, kwargs, changed, tracked)
         use.kind = rule
         use.numbers = {leaf.number for source in use.sources.values() for leaf in source.leaves()}
         if rule is not AGAIN and not edits:
             self._plan(use, args, kwargs)
         if self._wanted.isdisjoint(use.numbers):
             return out
-        return self._watch(use, out, outs)
+        return self._watch(use, out, outs, edits)
 
-    def _watch(self, use: Use, out: Any, outs: list[Any]) -> Any:
+    def _watch(self, use: Use, out: Any, outs: list[Any], edits: bool = False) -> Any:
         """Wait for the gradient at the outputs of a use; -> out, for the caller."""
         run = use.run
         self._place(use, use.numbers)
@@ -424,13 +435,16 @@ class Capture:
             out = replaced(out, lambda x: copies.get(id(x), x))
             outs = list(copies.values())
         for k, x in enumerate(outs):
-            node, nr, shape = x.grad_fn, x.output_nr, None
+            node, nr, cut = x.grad_fn, x.output_nr, None
             base = x._base
-            if base is not None and (below := base.grad_fn) is not None and node.next_functions[0][0] is below:
-                # a view of what was just made (3-D linear): an edit in place puts another node in its place
-                if base.numel() == x.numel() and x.is_contiguous() and base.is_contiguous():
-                    node, nr, shape = below, base.output_nr, x.shape
-            node.register_prehook(self._taker(use, k, nr, shape))
+            if base is not None and (below := base.grad_fn) is not None and base.is_contiguous():
+                # an edit in place of a view puts another node in its place, which the view's base does not lead to
+                if edits:
+                    node, nr, cut = below, base.output_nr, Window(x, base)
+                # a view of what was just made (3-D linear)
+                elif node.next_functions[0][0] is below and base.numel() == x.numel() and x.is_contiguous():
+                    node, nr, cut = below, base.output_nr, Window(x)
+            node.register_prehook(self._taker(use, k, nr, cut))
         return out
 
     def _place(self, use: Use, numbers: set[int]) -> None:
@@ -454,7 +468,7 @@ class Capture:
             if isinstance(x, self.engine.Tensor) and x.requires_grad and id(x) not in tracked:
                 tracked[id(x)] = Made(x, name, func, args, kwargs, i, parents)
 
-    def _taker(self, use: Use, k: int, nr: int, shape: Any) -> Callable[[Any], None]:
+    def _taker(self, use: Use, k: int, nr: int, cut: Window | None) -> Callable[[Any], None]:
         run = use.run
 
         def take(grads: Any) -> None:
@@ -462,7 +476,7 @@ class Capture:
             if g is None:
                 return
             if self._aside is not None:
-                self._aside.setdefault(id(use), {})[k] = g.detach() if shape is None else g.detach().reshape(shape)
+                self._aside.setdefault(id(use), {})[k] = g.detach() if cut is None else cut.of(g.detach())
                 return
             to = use
             while to.deltas[k] is not None:     # backward again over the same graph
@@ -473,9 +487,9 @@ class Capture:
             # g itself, not a detached copy: who else would take it over for a .grad and edit it sees that it is held
             if g.requires_grad:
                 g = g.detach()
-            if shape is not None:
+            if cut is not None:
                 to.held.append(g)
-                g = g.reshape(shape)
+                g = cut.of(g)
             to.deltas[k] = g
             run.loss = self._loss
             self._terms = None
@@ -538,7 +552,8 @@ class Capture:
         from .coverage import compare
         compare(self)
         for run in self.runs:
-            self.checked[run.structure] = (run.verified, [u.apart for u in run.uses if not u.late])
+            self.checked[run.structure] = (run.verified, run.moved, [
+                (u.apart, u.mixes, u.form, u.proven) for u in run.uses if not u.late])
         self.checking = bool(self.entered and self._param_handles)
         return {self.params[n].name: e for n, e in self.errors.items()}
 
@@ -578,7 +593,22 @@ class Capture:
                         for leaf in source.leaves():
                             refused[leaf.number] = str(why)
             found = {n: combined(T, parts) for n, parts in lists.items() if n not in refused and n in self._wanted}
+        for n, (term, _) in self.filled.items():
+            found[n] = term
+            refused.pop(n, None)
         return run, found, refused
+
+    def fill(self, loss: Callable[..., Any], *batch: Any, how: str = "loop", reduction: str = "sum") -> None:
+        """Find the samples' gradients of parameters that coverage() says are missing, by calling the model for each sample.
+
+        loss        a function of (model, *sample) -> scalar, where sample is `batch` cut to one sample, its batch dimension
+                    kept; it calls the model it is given
+        how         "loop": N forward and backward passes; "vmap": one of torch.func.vmap, for models that allow it
+        reduction   how the samples' losses make up that of the batch: "sum" or "mean"
+        Call it after the block.  CaptureError when what is found does not add up to the gradient of the batch.
+        """
+        from .filling import fill
+        fill(self, loss, batch, how, reduction)
 
     def uses(self, pattern: str = "*") -> list[Use]:
         """The captured calls of layers whose path matches, in the order of the forward pass."""
@@ -612,6 +642,12 @@ def capture(
     cap.coverage(); cap.check(); cap.grads().norms()
     """
     return Capture(model, layers, where, batch_dim=batch_dim, batch_size=batch_size, check=check, calls=calls, verify=verify)
+
+
+def written(x: Any, at: Any, value: Any) -> Any:
+    """x[at] = value, as a function."""
+    x[at] = value
+    return x
 
 
 def caller() -> tuple[str, int] | None:

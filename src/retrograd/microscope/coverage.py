@@ -31,9 +31,10 @@ class Row(NamedTuple):
 class Coverage:
     """The report: iterate it for rows, print it for a table."""
 
-    def __init__(self, rows: list[Row], verified: bool = False) -> None:
+    def __init__(self, rows: list[Row], verified: bool = False, mixed: bool = False) -> None:
         self.rows = rows
         self.verified = verified                # was it found out that samples are where they are taken to be?
+        self.mixed = mixed                      # was it found out that some samples depend on others?
 
     def __iter__(self) -> Iterator[Row]:
         return iter(self.rows)
@@ -63,6 +64,9 @@ class Coverage:
         width = max((len(r.name) for r in self.rows), default=0)
         lines = [f"covered {good}/{len(asked)} parameters that got a gradient; samples "
                  + ("verified" if self.verified else "assumed to lie along the batch dimension")]
+        if self.mixed:
+            lines[0] += ("\nsome calls mix samples, or have them in another order: what is covered is the gradient of a sample's "
+                         "own outputs, in this batch")
         for r in self.rows:
             error = "" if r.error is None else f"  error {r.error:.0e}"
             where = f"  ({r.where})" if r.where and r.status in ("whole batch", "not covered", "no gradient") else ""
@@ -87,7 +91,10 @@ def cover(cap: Any) -> Coverage:
         if p.aliases:
             how += f" (also {', '.join(p.aliases)})"
         rows.append(Row(p.name, p.shape, status, how, len(uses), cap.errors.get(p.number), where))
-    return Coverage(rows, bool(runs) and all(run.verified for run, _, _ in runs))
+    uses = [u for run, _, _ in runs for u in run.uses if u.arrived]
+    verified = bool(runs) and all(run.verified for run, _, _ in runs) and all(
+        u.proven or not u.apart or u.late or not any(d is not None and bool((d != 0).any()) for d in u.deltas) for u in uses)
+    return Coverage(rows, verified, any(u.mixes for u in uses))
 
 
 def uses_by_param(cap: Any) -> dict[int, list[Use]]:
@@ -106,6 +113,8 @@ def state_of(cap: Any, p: Any, runs: Any, uses: list[Use]) -> tuple[str, str]:
         return "left out", "not among layers="
     if not p.tensor.requires_grad:
         return "frozen", "requires_grad is False"
+    if p.number in cap.filled:
+        return "per sample", cap.filled[p.number][1]
     if p.number in cap.left_out:
         return "not covered", "where= left some of its calls out"
     if p.number in cap.failed:

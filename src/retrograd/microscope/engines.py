@@ -174,7 +174,7 @@ def _never(*_: Any) -> bool:
 OPERATORS = (
     "__add__", "__radd__", "__iadd__", "__sub__", "__rsub__", "__isub__", "__mul__", "__rmul__", "__imul__",
     "__truediv__", "__rtruediv__", "__itruediv__", "__neg__", "__pow__", "__rpow__", "__matmul__", "__rmatmul__",
-    "__getitem__",
+    "__getitem__", "__setitem__",
 )
 METHODS = ("backward", "detach")
 

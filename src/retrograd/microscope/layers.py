@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from .batches import RECURRENT, along, batch_axis, no_batch, packed, samples_first
 from .runs import Use
 from .sources import Leaf, Source, flat, pull, pull_aligned, replaced
 from .terms import Blocks, Dense, Outer, Rows, Term, Whole
@@ -34,66 +35,6 @@ def bind(names: tuple[str, ...], args: Any, kwargs: Any) -> list[Any]:
 def wide(t: Any) -> Any:
     """float16 and bfloat16 as float32: sums of products need the room."""
     return t.float() if t.dtype.itemsize < 4 and t.is_floating_point() else t
-
-
-def leading(use: Use, lead: tuple[int, ...]) -> Any:
-    """The axis of the batch among `lead` dimensions, "rows" for tokens x batch in one, None when there is none."""
-    N = use.run.size
-    if N is None or not use.apart or use.layout == "packed":
-        return None
-    layout = use.layout
-    if layout == "rows":                        # inside attention: (T, B, ...) or (T * B, ...)
-        if len(lead) == 1:
-            return "rows" if N and lead[0] % N == 0 else None
-        layout = 1
-    elif layout == "recurrent":                 # inside RNNs: (T, B, ...), one step (B, ...)
-        layout = 1 if len(lead) > 1 else 0
-    if len(lead) > layout and lead[layout] == N:
-        return layout
-    return None
-
-
-def batch_axis(use: Use, shape: tuple[int, ...]) -> int | None:
-    """The axis of the batch in an output of no particular form, features included."""
-    N = use.run.size if use.apart else None
-    axis = use.layout
-    if axis == "rows":                          # (T, B, E); in (T * B, E) it is not an axis
-        axis = 1 if len(shape) > 2 else None
-    elif axis == "recurrent":
-        axis = 1 if len(shape) > 2 else 0
-    elif axis == "packed":
-        axis = None
-    found: int | None = axis
-    return found if found is not None and N is not None and len(shape) > found and shape[found] == N else None
-
-
-def samples_first(use: Use, t: Any, keep: int) -> Any:
-    """t (*lead, *features), `keep` feature dims -> (N, T, *features); None when the batch is not among lead."""
-    lead = tuple(t.shape[:t.ndim - keep])
-    features = tuple(t.shape[t.ndim - keep:])
-    axis = leading(use, lead)
-    if axis is None:
-        return None
-    N = use.run.size
-    if axis == "rows":
-        return t.reshape(-1, N, *features).transpose(0, 1)
-    if axis != 0:
-        t = t.movedim(axis, 0)
-    return t.reshape(N, -1, *features)
-
-
-def no_batch(use: Use, shape: tuple[int, ...]) -> str:
-    """Why the samples of a use cannot be told apart."""
-    N = use.run.size
-    if N is None:
-        return "the batch size is unknown: call the captured model itself, or give capture(batch_size=...)"
-    if use.layout == "packed" or (use.name in RECURRENT and packed(use.meta[0])):
-        return "a PackedSequence has its samples in another order; pad it (pad_packed_sequence) to tell them apart"
-    if not use.apart:
-        return (f"what {use.name} computes for one sample depends on others, or what lies where the batch was expected in "
-                f"its output {tuple(shape)} are not the samples (batch_dim=?)")
-    return (f"no batch dimension of {N} where it was expected in the output {tuple(shape)} of {use.name}; the batch is "
-            "dimension 0 unless capture(batch_dim=...) says otherwise")
 
 
 def expect(source: Source, term: Term) -> Term:
@@ -247,11 +188,10 @@ class Conv(Rule):
         if not batched:
             delta = delta.unsqueeze(0)
             x = None if x is None else x.unsqueeze(0)
-        why = None
-        if not batched or delta.shape[0] != use.run.size or not use.apart:
-            why = no_batch(use, tuple(use.delta.shape))
         B = delta.shape[0]
-        N = B if why is None else 1
+        N = use.grouped(B) if batched else None
+        why = None if N is not None else no_batch(use, tuple(use.delta.shape))
+        N = N or 1
         kernel, stride, padding, dilation, groups = use.meta
         groups = groups or 1
         found: Terms = []
@@ -272,7 +212,7 @@ class Conv(Rule):
                 a = a[:, :, k * C:(k + 1) * C].reshape(B, a.shape[1], -1)
                 d = d[:, k].transpose(1, 2)
                 if N != B:
-                    a, d = a.reshape(1, -1, a.shape[-1]), d.reshape(1, -1, d.shape[-1])
+                    a, d = a.reshape(N, -1, a.shape[-1]), d.reshape(N, -1, d.shape[-1])
                 return a, d
 
             O, I = weight.shape[0], math.prod(weight.shape[1:])
@@ -286,10 +226,11 @@ class Conv(Rule):
         if bias is not None:
             def sums() -> Any:
                 d = wide(delta.reshape(B, delta.shape[1], -1)).sum(2)
-                return d if N == B else d.sum(0, keepdim=True)
+                return d if N == B else d.reshape(N, -1, d.shape[-1]).sum(1)
 
             def tokens() -> Any:
-                return wide(delta.reshape(B, delta.shape[1], -1)).transpose(1, 2)
+                d = wide(delta.reshape(B, delta.shape[1], -1)).transpose(1, 2)
+                return d if N == B else d.reshape(N, -1, d.shape[-1])
             found.append((bias, whole(T, Dense(T, N, bias.shape, sums, tokens), why)))
         return found
 
@@ -438,10 +379,9 @@ class Norm(Rule):
         found: Terms = []
         if over == "last":
             grouped = samples_first(use, delta, dims)
-        elif delta.shape[0] == use.run.size and delta.ndim > 1 and use.apart:
-            grouped = delta.reshape(*delta.shape[:2], -1).transpose(1, 2)      # (N, T, C)
         else:
-            grouped = None
+            groups = use.grouped(delta.shape[0]) if delta.ndim > 1 else None
+            grouped = None if groups is None else by_channel(delta, groups)
         why = no_batch(use, tuple(delta.shape)) if grouped is None else None
         if grouped is None:
             features = tuple(delta.shape[delta.ndim - dims:]) if over == "last" else ()
@@ -463,7 +403,7 @@ class Norm(Rule):
                 a = getattr(f, name)(a, *how)
             if over == "last":
                 return a.reshape(d.shape) if grouped is None else samples_first(use, a, dims)
-            return channels_last(a) if grouped is None else a.reshape(*a.shape[:2], -1).transpose(1, 2)
+            return channels_last(a) if grouped is None else by_channel(a, N)
 
         weight, bias = use.sources.get("weight"), use.sources.get("bias")
         if weight is not None:
@@ -475,6 +415,12 @@ class Norm(Rule):
             term = Dense(T, N, bias.shape, lambda: wide(d).sum(1), lambda: wide(d))
             found.append((bias, whole(T, term, why)))
         return found
+
+
+def by_channel(t: Any, N: int) -> Any:
+    """(B, C, ...) -> (N, T, C): T positions, of B / N entries"""
+    t = t.reshape(*t.shape[:2], -1).transpose(1, 2)
+    return t if t.shape[0] == N else t.reshape(N, -1, t.shape[-1])
 
 
 def channels_last(t: Any) -> Any:
@@ -508,10 +454,14 @@ class Elementwise(Rule):
             use.keep(args[1 if first else 0])
         use.meta = -1 if self.name == "sub" and not first or self.name == "rsub" and first else 1      # rsub: second - first
 
+    def axes(self, use: Use) -> list[Any]:
+        """Of the output, the axis of the batch."""
+        return [batch_axis(use, shape) for shape in use.shapes]
+
     def terms(self, T: Any, use: Use) -> Terms:
         source, delta = use.sources["weight"], use.delta
         shape = source.shape
-        axis = batch_axis(use, tuple(delta.shape))
+        axis = self.axes(use)[0]
         ahead = delta.ndim - len(shape)
 
         def change() -> Any:
@@ -522,17 +472,22 @@ class Elementwise(Rule):
 
         if axis is None:
             return [(source, Whole(T, shape, lambda: sum_to(change(), shape), no_batch(use, tuple(delta.shape))))]
-        N = delta.shape[axis]
-        if axis >= ahead and shape[axis - ahead] == N and N > 1:    # each sample has its own part of the source
+        N, at = use.run.size or 1, 0 if axis == "rows" else axis
+        length = delta.shape[at]
+        inside = at >= ahead                    # is the source as long there, or 1?
+        if inside and shape[at - ahead] == length and length > 1:      # each sample has its own part of the source
+            if axis == "rows":
+                return [(source, Whole(T, shape, lambda: sum_to(change(), shape), no_batch(use, tuple(delta.shape))))]
+
             def own() -> Any:
-                return pull_aligned(T, source, sum_to(change(), shape), axis - ahead)
+                return pull_aligned(T, source, sum_to(change(), shape), axis - ahead, N)
             return [(leaf, Dense(T, N, leaf.shape, lambda n=leaf.number: own()[n])) for leaf in distinct(source)]
 
         def sums() -> Any:
-            g = change().movedim(axis, 0)
+            g = along(change(), axis, N)
             rest = list(shape)
-            if axis >= ahead:                   # a length of 1 there
-                rest.pop(axis - ahead)
+            if inside:                          # a length of 1 there
+                rest.pop(at - ahead)
             return sum_to(g, (N, *([1] * (g.ndim - 1 - len(rest))), *rest)).reshape(N, *shape)
         return [(source, Dense(T, N, shape, sums))]
 
@@ -551,7 +506,6 @@ def sum_to(g: Any, shape: tuple[int, ...]) -> Any:
     return g.sum(over, keepdim=True) if over else g
 
 
-RECURRENT = {"lstm": 8, "gru": 8, "rnn_tanh": 8, "rnn_relu": 8}
 CELLS = ("lstm_cell", "gru_cell", "rnn_tanh_cell", "rnn_relu_cell")
 
 
@@ -575,7 +529,7 @@ class Again(Rule):
         use.meta = (clean[0], clean[1], values, versions)
         return True
 
-    def axes(self, use: Use) -> list[int | None]:
+    def axes(self, use: Use) -> list[Any]:
         """Of each output, the axis of the batch."""
         args = use.meta[0]
         N = use.run.size if use.apart else None
@@ -588,7 +542,7 @@ class Again(Rule):
             axes = [0] * len(use.shapes)
         else:
             return [batch_axis(use, shape) for shape in use.shapes]
-        return [a if len(s) > a and s[a] == N and use.apart else None for a, s in zip(axes, use.shapes)]
+        return [a if len(s) > a and s[a] == N else None for a, s in zip(axes, use.shapes)]
 
     def terms(self, T: Any, use: Use) -> Terms:
         args, kwargs, values, versions = use.meta
@@ -610,7 +564,7 @@ class Again(Rule):
             found.append((source, whole(T, term, why)))
         return found
 
-    def products(self, T: Any, use: Use, axes: list[int | None] | None, N: int) -> dict[str, Any]:
+    def products(self, T: Any, use: Use, axes: list[Any] | None, N: int) -> dict[str, Any]:
         """role -> (N, *shape)"""
         args, kwargs, values, versions = use.meta
         with T.enable_grad():
@@ -619,7 +573,7 @@ class Again(Rule):
             for role, source in use.sources.items():
                 fresh[role] = by_id.setdefault(id(source.tensor), source.tensor.detach().clone().requires_grad_())
             swap = replaced((args, kwargs), lambda x: by_id.get(id(x), x))
-            if use.name.endswith("_"):          # edits its first argument
+            if use.name.endswith("_") or use.name == "setitem":         # edits its first argument
                 swap = ((swap[0][0].clone(), *swap[0][1:]), swap[1])
             again = outputs(use.func(*swap[0], **swap[1]))
             for now, then, version in zip(again, values, versions):
@@ -633,19 +587,14 @@ class Again(Rule):
                 for i, (y, d) in enumerate(live):
                     if axes is not None:
                         axis = axes[i]
-                        g = T.zeros_like(d)
-                        g.narrow(axis, n, 1).copy_(d.narrow(axis, n, 1))
+                        g = T.zeros(d.shape, dtype=d.dtype, device=d.device)
+                        along(g, axis, N)[n].copy_(along(d, axis, N)[n])
                         d = g
                     gs.append(d.to(y.dtype))
                 got = T.autograd.grad([y for y, _ in live], inputs, gs, retain_graph=True, allow_unused=True)
                 for row, x, p in zip(rows, got, inputs):
                     row.append(wide(T.zeros_like(p) if x is None else x).detach())
         return {role: T.stack(row) for role, row in zip(fresh, rows)}
-
-
-def packed(args: Any) -> bool:
-    """Does a recurrent function run over a PackedSequence?  Then its second argument is batch_sizes."""
-    return hasattr(args[1], "is_floating_point") and not args[1].is_floating_point()
 
 
 def same(T: Any, a: Any, b: Any) -> bool:

@@ -17,6 +17,7 @@ class Run:
         self.uses: list[Use] = []
         self.calls: dict[tuple[int, str], int] = {}     # of each weight by each function, so far
         self.verified = False                   # by apart.verify
+        self.moved = False                      # may its samples be elsewhere in a step that makes the same calls?
         self.structure = 0                      # a hash of what was called, in order
         self.mixed: str | None = None           # what makes samples depend on each other
         self.before: Run | None = None          # a call of the model that was still waiting for its backward
@@ -41,7 +42,10 @@ class Use:
     site: tuple[str, int] | None = None
     number = 0                                  # which call of the weight's module or of the weight, in its run
     path = ""
-    apart = True                                # False: its samples are not where they were taken to be
+    apart = True                                # False: nobody knows where its samples are
+    mixes = False                               # ... for they are not where they were taken to be
+    form: Any = None                            # where they are, if not where the layout says: one of layers.FORMS
+    proven = False                              # apart.py has seen them there
     late = False                                # called during backward
     again: Use | None = None                    # the use of a second backward over the same graph
 
@@ -59,6 +63,14 @@ class Use:
         """Remember inputs, and at which version."""
         self.a = tuple(None if t is None else t.detach() for t in tensors)
         self.versions = tuple(0 if t is None else t._version for t in self.a)
+
+    def grouped(self, length: int) -> int | None:
+        """N, when a first dimension of this length holds the samples, in order."""
+        N = self.run.size
+        if N is None or not self.apart:
+            return None
+        return N if (self.form is None or self.form == 0) and length == N or (
+            self.form == "blocks" or N == 1) and length % N == 0 else None
 
     @property
     def stale(self) -> bool:
@@ -107,3 +119,16 @@ class Plan:
         self.wanted = wanted
         self.places = places
         self.data = data
+
+
+class Window:
+    """Where the elements of a view are in its base: all of them in another shape, or some of a contiguous one."""
+
+    def __init__(self, view: Any, base: Any = None) -> None:
+        self.shape = view.shape
+        self.place = None if base is None else (
+            tuple(view.shape), tuple(view.stride()), view.storage_offset() - base.storage_offset())
+
+    def of(self, g: Any) -> Any:
+        """The part of a gradient at the base that belongs to the view."""
+        return g.reshape(self.shape) if self.place is None else g.contiguous().as_strided(*self.place)

@@ -144,9 +144,8 @@ def pull(T: Any, source: Source, g: Any) -> dict[int, Any]:
     return below(T, bottom, g)
 
 
-def pull_aligned(T: Any, source: Source, g: Any, axis: int) -> dict[int, Any]:
-    """g (*source.shape), of which sample n has the part n along `axis` -> {parameter: (N, *its shape)}"""
-    N = g.shape[axis]
+def pull_aligned(T: Any, source: Source, g: Any, axis: int, N: int) -> dict[int, Any]:
+    """g (*source.shape), of which sample n has the part n of N along `axis` -> {parameter: (N, *its shape)}"""
     bottom, at = element_numbers(T, source)
     rows = g.movedim(axis, 0).reshape(N, -1)
     where = at.movedim(axis, 0).reshape(N, -1)
