@@ -12,6 +12,7 @@ from .. import dtypes
 from .._engine import promote
 from .._engine.op import recording, watch
 from .._engine.tensor import TensorBase, wrap
+from .._kernels import kernel
 from .._ops import gather as ops
 from .._ops import index as language
 from .._ops import indexed, shape
@@ -31,6 +32,7 @@ METHODS = [
     "index_reduce_", "__delitem__",
 ]
 FUNCTIONAL = ["one_hot"]
+quick_bounds = kernel("bounds")
 
 
 # gather and scatter
@@ -51,7 +53,7 @@ def places(function: str, x: TensorBase, dim: int, index: Any, other: str = "sel
 
 def in_range(i: Any, dim: int, n: int, error: type[Exception] = RuntimeError) -> None:
     if i.size:
-        low, high = int(i.min()), int(i.max())
+        low, high = quick_bounds(i) or (int(i.min()), int(i.max()))
         if low < 0 or high >= n:
             raise error(f"index {low if low < 0 else high} is out of bounds for dimension {dim} with size {n}")
 

@@ -29,6 +29,13 @@ place_at*         (g, positions, H, W) -> zeros with g added there
 lstm_step lstm_step_grad   the gates of one step, and back: lstm.c
 blocks_...        the cache of array memory: blocks.py
 
+Along dims and at indices; any dtype of 4 or 8 bytes where nothing is computed.
+cumsum* cumprod*  (x, dim)                                       cummax* cummin*  (x, dim) -> (y, indices)
+product*          (x) -> of all                                  flip             (x, dims)
+triangle          (x, offset, upper)                             bounds           (index) -> (least, greatest)
+gather            (x, dim, index)
+scatter*          (x, dim, index, source or number, how) -> copy; how: set, add, multiply, greatest, least; int64, too
+
 Element by element (apply.h); any array but the first may be a number, and so may the first of two.
 erf* erfc* erfcx* log_ndtr* erfinv* ndtri lgamma* digamma* trigamma* i0 i0e i1 i1e     (x)
 elu               (x, alpha * scale, scale, input scale)         softplus    (x, beta, threshold)
@@ -88,6 +95,8 @@ NAMES: tuple[str, ...] = (
     "silu_grad", "gelu", "gelu_grad", "softmax", "safe_softmax", "softmax_grad", "log_softmax", "log_softmax_grad",
     "nll", "nll_grad", "layer_norm", "layer_norm_grad", "add_bias", "matmul", "add_rows", "columns", "uncolumns",
     "window_sums", "spread_sums", "max_pool", "place_at", "lstm_step", "lstm_step_grad", "stats", "same")
+NAMES += (
+    "cumsum", "cumprod", "cummax", "cummin", "product", "flip", "triangle", "bounds", "gather", "scatter")
 NAMES += (      # element by element
     "erf", "erfc", "erfcx", "log_ndtr", "erfinv", "ndtri", "lgamma", "digamma", "trigamma", "i0", "i0e", "i1", "i1e",
     "clamp", "leaky", "threshold", "hard_shrink", "soft_shrink", "hard_sigmoid", "hard_swish", "sign",

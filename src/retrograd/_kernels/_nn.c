@@ -5,7 +5,7 @@
 #include "kernels.h"
 
 #define ENTRY(name) {#name, (PyCFunction)(void (*)(void))kernel_##name, METH_FASTCALL, NULL},
-static PyMethodDef methods[] = {KERNELS(ENTRY) POINTWISE(ENTRY) {NULL, NULL, 0, NULL}};
+static PyMethodDef methods[] = {KERNELS(ENTRY) POINTWISE(ENTRY) MOVES(ENTRY) {NULL, NULL, 0, NULL}};
 static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "_nn", NULL, -1, methods, NULL, NULL, NULL, NULL};
 
 PyMODINIT_FUNC PyInit__nn(void) {

@@ -8,6 +8,10 @@
     _(columns) _(uncolumns) _(max_pool) _(place_at) _(window_sums) _(spread_sums) \
     _(blocks_start) _(blocks_stop) _(blocks_stats) _(blocks_clear) _(stats) _(same)
 
+/* Along dims and at indices: scans.c, moves.c. */
+#define MOVES(_) \
+    _(cumsum) _(cumprod) _(cummax) _(cummin) _(product) _(flip) _(triangle) _(bounds) _(gather) _(scatter)
+
 /* Element by element: apply.h. */
 #define POINTWISE(_) \
     _(erf) _(erfc) _(erfcx) _(log_ndtr) _(erfinv) _(ndtri) _(lgamma) _(digamma) _(trigamma)   \
@@ -20,6 +24,7 @@
 #define DECLARE(name) PyObject *kernel_##name(PyObject *module, PyObject *const *args, Py_ssize_t count);
 KERNELS(DECLARE)
 POINTWISE(DECLARE)
+MOVES(DECLARE)
 #undef DECLARE
 #define KERNEL(name, wanted)                                                                   \
     PyObject *kernel_##name(PyObject *module, PyObject *const *args, Py_ssize_t count) {       \

@@ -11,8 +11,11 @@ import numpy
 from .._engine.node import Array, Shape, Value
 from .._engine.op import A, B, Binary, Unary, X, Y
 from .._engine.tensor import TensorBase
+from .._kernels import kernel
 
 np: Final[Any] = numpy
+quick_gather: Final[Any] = kernel("gather")
+quick_scatter: Final[Any] = kernel("scatter")
 
 
 def places(index: Array, dim: int, sizes: Shape) -> Array:
@@ -52,6 +55,9 @@ class GatherBackward0(Unary):
     def drop(self) -> None:
         self.index = None
 
+    def quick(self, x: Array) -> Array:
+        return quick_gather(x, self.dim, self.index)
+
     def forward(self, x: Array) -> Array:
         if x.ndim == 0:
             return np.array(x).reshape(self.index.shape)
@@ -82,6 +88,9 @@ class ScatterZerosBackward0(Unary):
 
     def forward(self, x: Array) -> Array:
         out = np.zeros(self.into, x.dtype)
+        quick = quick_scatter(out, self.dim, self.index, x, ADD if self.repeats else SET)
+        if quick is not None:
+            return quick
         if self.repeats:
             np.add.at(out.reshape(-1), places(self.index, self.dim, self.into).reshape(-1), x.reshape(-1))
         else:
@@ -140,6 +149,9 @@ class ScatterBackward0(Along):
     shows: ClassVar[Any] = {"dim": "dim", "index": "index"}
 
     def forward(self, a: Array, b: Array) -> Array:
+        quick = quick_scatter(a, self.dim, self.index, b, SET)
+        if quick is not None:
+            return quick
         out = np.array(a, order="C")
         if self.index.size:
             out.reshape(-1)[places(self.index, self.dim, a.shape)] = b[corner(self.index)]
@@ -169,6 +181,9 @@ class ScatterBackward1(Unary):
 
     def forward(self, x: Array) -> Array:
         tensor_index.check_number(self.number, x.dtype)
+        quick = quick_scatter(x, self.dim, self.index, self.number, SET)
+        if quick is not None:
+            return quick
         out = np.array(x, order="C")
         if self.index.size:
             out.reshape(-1)[places(self.index, self.dim, x.shape)] = np.asarray(self.number).astype(x.dtype)
@@ -185,6 +200,9 @@ class ScatterAddBackward0(Along):
     shows: ClassVar[Any] = {"dim": "dim", "index": "index"}
 
     def forward(self, a: Array, b: Array) -> Array:
+        quick = quick_scatter(a, self.dim, self.index, b, ADD)
+        if quick is not None:
+            return quick
         out = np.array(a, order="C")
         if self.index.size:
             np.add.at(out.reshape(-1), places(self.index, self.dim, a.shape).reshape(-1),
@@ -203,6 +221,10 @@ UFUNCS: Final[dict[str, Any]] = {
     "add": numpy.add, "multiply": numpy.multiply,
 }
 STARTS: Final[dict[str, Any]] = {"sum": 0, "mean": 0, "prod": 1}
+SET: Final = 0              # what the kernel `scatter` does
+ADD: Final = 1
+INFINITE: Final = float("inf")
+HOWS: Final[dict[str, int]] = {"sum": ADD, "mean": ADD, "prod": 2, "amax": 3, "amin": 4}
 
 
 class Reduced(Along):
@@ -221,10 +243,11 @@ class Reduced(Along):
         self.include_self = include_self
 
     def forward(self, a: Array, b: Array) -> Array:
-        out = np.array(a, order="C")
-        if not self.index.size:
-            return out
         how = self.reduce
+        out = self.quick_reduce(a, b, how) if self.index.size else np.array(a, order="C")
+        if out is not None:
+            return self.mean_of(out, a) if how == "mean" and self.index.size else out
+        out = np.array(a, order="C")
         flat = out.reshape(-1)
         at = places(self.index, self.dim, a.shape).reshape(-1)
         if not self.include_self:
@@ -235,16 +258,29 @@ class Reduced(Along):
             else:
                 flat[at] = b[corner(self.index)].reshape(-1)
         UFUNCS[how].at(flat, at, b[corner(self.index)].reshape(-1))
-        if how == "mean":
-            count = self.counts(a)
-            if a.dtype.kind in "fV":
-                return (out / count).astype(a.dtype)
-            return np.floor_divide(out, count).astype(a.dtype)
-        return out
+        return self.mean_of(out, a) if how == "mean" else out
+
+    def quick_reduce(self, a: Array, b: Array, how: str) -> Array:
+        """The sums, products or extremes by a kernel; None when it is not its case."""
+        if not self.include_self:
+            start: Any = STARTS[how] if how in STARTS else None
+            if start is None and a.dtype.kind == "f":
+                start = -INFINITE if how == "amax" else INFINITE
+            a = quick_scatter(a, self.dim, self.index, b if start is None else start, SET)
+        return quick_scatter(a, self.dim, self.index, b, HOWS[how])
+
+    def mean_of(self, out: Array, a: Array) -> Array:
+        count = self.counts(a)
+        if a.dtype.kind in "fV":
+            return (out / count).astype(a.dtype)
+        return np.floor_divide(out, count).astype(a.dtype)
 
     def counts(self, a: Array) -> Array:
         """How many numbers went into each element, at least 1."""
         count = np.full(a.shape, 1 if self.include_self else 0, np.int64)
+        quick = quick_scatter(count, self.dim, self.index, 1, ADD)
+        if quick is not None:
+            return np.maximum(quick, 1)
         np.add.at(count.reshape(-1), places(self.index, self.dim, a.shape).reshape(-1), 1)
         return np.maximum(count, 1)
 

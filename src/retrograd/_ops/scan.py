@@ -9,9 +9,14 @@ import numpy
 from .._engine.node import Array, Shape, Value
 from .._engine.op import Unary, X, Y
 from .._engine.tensor import TensorBase
+from .._kernels import kernel
 from .reduce import raw, sum_dims, without_own
 
 np: Final[Any] = numpy
+quick_cumsum: Final[Any] = kernel("cumsum")
+quick_cumprod: Final[Any] = kernel("cumprod")
+quick_cummax: Final[Any] = kernel("cummax")
+quick_cummin: Final[Any] = kernel("cummin")
 
 
 @final
@@ -22,6 +27,10 @@ class CumsumBackward0(Unary):
         self.dim = dim
         self.dtype: Any = dtype
         self.like: Any = None
+
+    def quick(self, x: Array) -> Array:
+        self.like = x.dtype
+        return quick_cumsum(x, self.dim) if self.dtype is None else None
 
     def forward(self, x: Array) -> Array:
         self.like = x.dtype
@@ -40,6 +49,9 @@ class CumprodBackward0(Unary):
     def __init__(self, dim: int, dtype: Any) -> None:
         self.dim = dim
         self.dtype: Any = dtype
+
+    def quick(self, x: Array) -> Array:
+        return quick_cumprod(x, self.dim) if self.dtype is None else None
 
     def forward(self, x: Array) -> Array:
         return running(np.multiply, x, self.dim, self.dtype)
@@ -111,6 +123,13 @@ class Record(Unary):
     def drop(self) -> None:
         self.indices = None
 
+    def taken(self, found: Any) -> Array:
+        """The values of what a kernel found, or None."""
+        if found is None:
+            return None
+        self.indices = found[1]
+        return found[0]
+
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         sizes: Shape = raw(x).shape
         return gather.scatter_zeros(g, self.dim, self.indices, sizes, True) if sizes else g * 1
@@ -118,6 +137,9 @@ class Record(Unary):
 
 @final
 class CummaxBackward0(Record):
+    def quick(self, x: Array) -> Array:
+        return self.taken(quick_cummax(x, self.dim))
+
     def forward(self, x: Array) -> Array:
         y, self.indices = record(np.maximum, x, self.dim)
         return y
@@ -125,6 +147,9 @@ class CummaxBackward0(Record):
 
 @final
 class CumminBackward0(Record):
+    def quick(self, x: Array) -> Array:
+        return self.taken(quick_cummin(x, self.dim))
+
     def forward(self, x: Array) -> Array:
         y, self.indices = record(np.minimum, x, self.dim)
         return y
@@ -148,6 +173,8 @@ def running(how: Any, x: Array, dim: int, dtype: Any) -> Array:
         return np.array(x).astype(dtype)
     if dtype.itemsize == 2 and dtype.kind in "fV":
         return how.accumulate(x.astype(np.float32), dim).astype(dtype)
+    if dtype.itemsize == 4 and dtype.kind == "f":           # carried in double, as PyTorch does
+        return how.accumulate(x.astype(dtype, copy=False), dim, np.float64).astype(dtype)
     return how.accumulate(x.astype(dtype, copy=False), dim, dtype)
 
 

@@ -1,0 +1,272 @@
+/* Elements moved: reversed, cut along a diagonal, read and written at indices along a dim.  Any dtype of 4 or 8 bytes, in C
+   order, where nothing is computed. */
+
+#include "kernel.h"
+#include "kernels.h"
+
+/* The size of an element of an array of ours; 0 for every other. */
+static int width_of(PyObject *x) {
+    if (!PyArray_CheckExact(x) || !PyArray_ISCARRAY_RO(ARRAY(x)) || PyArray_TYPE(ARRAY(x)) >= NPY_OBJECT) return 0;
+    npy_intp size = PyArray_ITEMSIZE(ARRAY(x));
+    return size == 4 || size == 8 ? (int)size : 0;
+}
+
+static PyObject *same_kind(PyObject *x, int ndim, const npy_intp *sizes) {
+    return PyArray_SimpleNew(ndim, (npy_intp *)sizes, PyArray_TYPE(ARRAY(x)));
+}
+
+/* ---- flip ---- */
+
+typedef struct {
+    int count;
+    npy_intp size[NPY_MAXDIMS], block[NPY_MAXDIMS];     /* block: elements below */
+    char turned[NPY_MAXDIMS];
+} Turns;
+
+#define TURN(T, NAME)                                                                                    \
+    CLONES static void NAME##_row(const T *restrict x, T *restrict y, npy_intp n) {                      \
+        for (npy_intp i = 0; i < n; i++) y[i] = x[n - 1 - i];                                            \
+    }                                                                                                    \
+    static void NAME(const Turns *t, int level, const T *x, T *y) {                                      \
+        const npy_intp n = t->size[level], block = t->block[level];                                      \
+        if (level == t->count - 1) {                                                                     \
+            if (t->turned[level]) NAME##_row(x, y, n);                                                   \
+            else memcpy(y, x, (size_t)n * sizeof(T));                                                    \
+            return;                                                                                      \
+        }                                                                                                \
+        for (npy_intp i = 0; i < n; i++)                                                                 \
+            NAME(t, level + 1, x + (t->turned[level] ? n - 1 - i : i) * block, y + i * block);           \
+    }
+TURN(uint32_t, turn4)
+TURN(uint64_t, turn8)
+
+/* flip(x, dims): dims non-negative */
+KERNEL(flip, 2)
+    PyObject *x = args[0];
+    int width = width_of(x);
+    if (!width || !PyTuple_Check(args[1])) Py_RETURN_NONE;
+    int ndim = PyArray_NDIM(ARRAY(x));
+    char turned[NPY_MAXDIMS] = {0};
+    for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(args[1]); k++) {
+        PyObject *item = PyTuple_GET_ITEM(args[1], k);
+        long d = PyLong_Check(item) ? PyLong_AsLong(item) : -1;
+        if (d < 0 || d >= ndim) Py_RETURN_NONE;
+        turned[d] = 1;
+    }
+    Turns t;
+    t.count = 0;
+    for (int d = 0; d < ndim; d++) {                    /* neighbours turned alike are one dim */
+        npy_intp size = PyArray_DIM(ARRAY(x), d);
+        if (size == 1) continue;
+        if (t.count && t.turned[t.count - 1] == turned[d]) t.size[t.count - 1] *= size;
+        else {
+            t.size[t.count] = size;
+            t.turned[t.count++] = turned[d];
+        }
+    }
+    if (t.count == 0) {
+        t.size[0] = 1;
+        t.turned[t.count++] = 0;
+    }
+    npy_intp below = 1;
+    for (int d = t.count - 1; d >= 0; d--) {
+        t.block[d] = below;
+        below *= t.size[d];
+    }
+    PyObject *y = same_kind(x, ndim, PyArray_DIMS(ARRAY(x)));
+    if (y == NULL || below == 0) return y;
+    if (width == 4) WITHOUT_GIL(below, turn4(&t, 0, DATA(x), DATA(y)));
+    else WITHOUT_GIL(below, turn8(&t, 0, DATA(x), DATA(y)));
+    return y;
+END
+
+/* ---- triangles ---- */
+
+#define TRIANGLE(T, NAME)                                                                                              \
+    CLONES static void NAME(const T *restrict x, T *restrict y, npy_intp matrices, npy_intp rows, npy_intp columns,    \
+                            npy_intp offset, int upper) {                                                              \
+        for (npy_intp m = 0; m < matrices; m++) {                                                                      \
+            for (npy_intp i = 0; i < rows; i++, x += columns, y += columns) {                                          \
+                const npy_intp at = i + offset + !upper, cut = at < 0 ? 0 : at > columns ? columns : at;               \
+                if (upper) for (npy_intp j = 0; j < columns; j++) y[j] = j < cut ? 0 : x[j];                           \
+                else for (npy_intp j = 0; j < columns; j++) y[j] = j < cut ? x[j] : 0;                                 \
+            }                                                                                                          \
+        }                                                                                                              \
+    }
+TRIANGLE(uint32_t, triangle4)
+TRIANGLE(uint64_t, triangle8)
+
+/* triangle(x (..., R, C), offset, upper): zeros below (above) the diagonal */
+KERNEL(triangle, 3)
+    PyObject *x = args[0];
+    int width = width_of(x), ndim = width ? PyArray_NDIM(ARRAY(x)) : 0, overflow;
+    if (ndim < 2 || !PyLong_Check(args[1])) Py_RETURN_NONE;
+    long long offset = PyLong_AsLongLongAndOverflow(args[1], &overflow);
+    if (overflow || offset > 1LL << 40 || offset < -(1LL << 40)) Py_RETURN_NONE;
+    PyObject *y = same_kind(x, ndim, PyArray_DIMS(ARRAY(x)));
+    npy_intp n = PyArray_SIZE(ARRAY(x)), rows = PyArray_DIM(ARRAY(x), ndim - 2), columns = PyArray_DIM(ARRAY(x), ndim - 1);
+    if (y == NULL || n == 0) return y;
+    npy_intp matrices = n / (rows * columns);
+    int upper = args[2] == Py_True;
+    if (width == 4) WITHOUT_GIL(n, triangle4(DATA(x), DATA(y), matrices, rows, columns, (npy_intp)offset, upper));
+    else WITHOUT_GIL(n, triangle8(DATA(x), DATA(y), matrices, rows, columns, (npy_intp)offset, upper));
+    return y;
+END
+
+/* ---- indices ---- */
+
+static int is_index(PyObject *x) {
+    return PyArray_CheckExact(x) && PyArray_TYPE(ARRAY(x)) == NPY_INT64 && PyArray_ISCARRAY_RO(ARRAY(x));
+}
+
+CLONES static void range_of(const int64_t *x, npy_intp n, int64_t *low, int64_t *high) {
+    int64_t a = x[0], b = x[0];
+    for (npy_intp i = 1; i < n; i++) {
+        a = x[i] < a ? x[i] : a;
+        b = x[i] > b ? x[i] : b;
+    }
+    *low = a;
+    *high = b;
+}
+
+/* bounds(index) -> (least, greatest) */
+KERNEL(bounds, 1)
+    if (!is_index(args[0]) || PyArray_SIZE(ARRAY(args[0])) == 0) Py_RETURN_NONE;
+    int64_t low, high;
+    range_of(DATA(args[0]), PyArray_SIZE(ARRAY(args[0])), &low, &high);
+    return Py_BuildValue("LL", (long long)low, (long long)high);
+END
+
+/* A walk over the rows of an index: where each begins in two arrays that it indexes, its own dim apart. */
+typedef struct {
+    int ndim, dim;
+    npy_intp rows, row, n;                              /* row: its length; n: how many the index may name */
+    npy_intp size[NPY_MAXDIMS], far[NPY_MAXDIMS], near[NPY_MAXDIMS], at[NPY_MAXDIMS];
+    npy_intp step;                                      /* between neighbours along dim */
+} Walk;
+
+/* 0 where the index does not fit: other dims, longer than `into` (but along dim) or than `beside` (or NULL), out of bounds. */
+static int walk(Walk *w, PyObject *index, PyObject *dim, PyObject *into, PyObject *beside) {
+    w->ndim = PyArray_NDIM(ARRAY(into));
+    long d = PyLong_Check(dim) ? PyLong_AsLong(dim) : -1;
+    if (!is_index(index) || PyArray_NDIM(ARRAY(index)) != w->ndim || d < 0 || d >= w->ndim) return 0;
+    if (beside != NULL && PyArray_NDIM(ARRAY(beside)) != w->ndim) return 0;
+    w->dim = (int)d;
+    w->n = PyArray_DIM(ARRAY(into), w->dim);
+    npy_intp far = 1, near = 1;
+    for (int i = w->ndim - 1; i >= 0; i--) {
+        w->size[i] = PyArray_DIM(ARRAY(index), i);
+        if (i != w->dim && w->size[i] > PyArray_DIM(ARRAY(into), i)) return 0;
+        if (beside != NULL && w->size[i] > PyArray_DIM(ARRAY(beside), i)) return 0;
+        w->far[i] = i == w->dim ? 0 : far;
+        if (i == w->dim) w->step = far;
+        w->near[i] = near;
+        w->at[i] = 0;
+        far *= PyArray_DIM(ARRAY(into), i);
+        near *= beside == NULL ? 0 : PyArray_DIM(ARRAY(beside), i);
+    }
+    npy_intp all = PyArray_SIZE(ARRAY(index));
+    w->row = w->size[w->ndim - 1];
+    w->rows = w->row ? all / w->row : 0;
+    if (all == 0) return 1;
+    int64_t low, high;
+    range_of(DATA(index), all, &low, &high);
+    return low >= -w->n && high < w->n;
+}
+
+/* To the next row. */
+static inline void onward(Walk *w, npy_intp *far, npy_intp *near) {
+    for (int i = w->ndim - 2; i >= 0; i--) {
+        *far += w->far[i];
+        *near += w->near[i];
+        if (++w->at[i] < w->size[i]) return;
+        *far -= w->at[i] * w->far[i];
+        *near -= w->at[i] * w->near[i];
+        w->at[i] = 0;
+    }
+}
+
+#define WRAPPED(k) ((k) < 0 ? (k) + w->n : (k))
+#define GATHER(T, NAME)                                                                        \
+    static void NAME(Walk *w, const T *x, const int64_t *index, T *y) {                        \
+        npy_intp far = 0, near = 0, own = w->far[w->ndim - 1];                                 \
+        for (npy_intp r = 0; r < w->rows; r++, index += w->row, y += w->row) {                 \
+            for (npy_intp j = 0; j < w->row; j++) y[j] = x[far + j * own + WRAPPED(index[j]) * w->step]; \
+            onward(w, &far, &near);                                                            \
+        }                                                                                      \
+    }
+GATHER(uint32_t, gather4)
+GATHER(uint64_t, gather8)
+
+/* gather(x, dim, index): index has x's dims, and no other dim longer */
+KERNEL(gather, 3)
+    int width = width_of(args[0]);
+    Walk w;
+    if (!width || PyArray_NDIM(ARRAY(args[0])) == 0 || !walk(&w, args[2], args[1], args[0], NULL)) Py_RETURN_NONE;
+    PyObject *y = same_kind(args[0], w.ndim, w.size);
+    if (y == NULL) return NULL;
+    if (width == 4) WITHOUT_GIL(w.rows * w.row, gather4(&w, DATA(args[0]), DATA(args[2]), DATA(y)));
+    else WITHOUT_GIL(w.rows * w.row, gather8(&w, DATA(args[0]), DATA(args[2]), DATA(y)));
+    return y;
+END
+
+enum { SET, ADD, MULTIPLY, GREATEST, LEAST };
+
+#define EACH_ROW(STATEMENT)                                                                    \
+    for (npy_intp r = 0; r < w->rows; r++, index += w->row) {                                  \
+        for (npy_intp j = 0; j < w->row; j++) {                                                \
+            T_ *to = y + far + j * own + WRAPPED(index[j]) * w->step;                          \
+            const T_ v = b[near + j * side];                                                   \
+            STATEMENT;                                                                         \
+        }                                                                                      \
+        onward(w, &far, &near);                                                                \
+    }                                                                                          \
+    break;
+#define SCATTER(T, NAME)                                                                               \
+    static void NAME(Walk *w, T *y, const int64_t *index, const T *b, int how, npy_intp side) {        \
+        typedef T T_;                                                                                  \
+        npy_intp far = 0, near = 0, own = w->far[w->ndim - 1];                                         \
+        switch (how) {                                                                                 \
+        case SET: EACH_ROW(*to = v)                                                                    \
+        case ADD: EACH_ROW(*to += v)                                                                   \
+        case MULTIPLY: EACH_ROW(*to *= v)                                                              \
+        case GREATEST: EACH_ROW(if (v > *to || v != v) *to = v)                                        \
+        default: EACH_ROW(if (v < *to || v != v) *to = v)                                              \
+        }                                                                                              \
+    }
+SCATTER(float, scatter_floats)
+SCATTER(double, scatter_doubles)
+SCATTER(int64_t, scatter_ints)
+
+/* scatter(x, dim, index, b, how) -> a copy of x with b, an array of x's type or a number, set (0), added (1), multiplied (2),
+   or the greatest (3), least (4) of both, at the index */
+KERNEL(scatter, 5)
+    PyObject *x = args[0], *b = args[3];
+    if (!PyArray_CheckExact(x) || !PyArray_ISBEHAVED_RO(ARRAY(x)) || PyArray_NDIM(ARRAY(x)) == 0) Py_RETURN_NONE;
+    int type = PyArray_TYPE(ARRAY(x)), number = PyFloat_CheckExact(b) || PyLong_CheckExact(b), overflow = 0;
+    type = type == NPY_LONGLONG && sizeof(long long) == 8 ? NPY_INT64 : type;
+    long how = PyLong_Check(args[4]) ? PyLong_AsLong(args[4]) : -1;
+    if ((type != NPY_FLOAT && type != NPY_DOUBLE && type != NPY_INT64) || how < SET || how > LEAST) Py_RETURN_NONE;
+    if (!number && (!PyArray_CheckExact(b) || PyArray_TYPE(ARRAY(b)) != PyArray_TYPE(ARRAY(x))
+                    || !PyArray_ISCARRAY_RO(ARRAY(b)))) Py_RETURN_NONE;
+    if (type == NPY_INT64 && PyFloat_CheckExact(b)) Py_RETURN_NONE;
+    Walk w;
+    if (!walk(&w, args[2], args[1], x, number ? NULL : b)) Py_RETURN_NONE;
+    union { float f; double d; int64_t i; } value;
+    if (number && type == NPY_INT64) value.i = PyLong_AsLongLongAndOverflow(b, &overflow);
+    else if (number) value.d = PyFloat_AsDouble(b);
+    if (number && (overflow || (type != NPY_INT64 && value.d == -1.0 && PyErr_Occurred()))) {
+        PyErr_Clear();
+        Py_RETURN_NONE;
+    }
+    if (number && type == NPY_FLOAT) value.f = (float)value.d;
+    PyObject *y = PyArray_NewCopy(ARRAY(x), NPY_CORDER);
+    if (y == NULL) return NULL;
+    const void *from = number ? (const void *)&value : DATA(b);
+    npy_intp n = w.rows * w.row, side = number ? 0 : 1;
+    if (number) memset(w.near, 0, sizeof w.near);
+    if (type == NPY_FLOAT) WITHOUT_GIL(n, scatter_floats(&w, DATA(y), DATA(args[2]), from, (int)how, side));
+    else if (type == NPY_DOUBLE) WITHOUT_GIL(n, scatter_doubles(&w, DATA(y), DATA(args[2]), from, (int)how, side));
+    else WITHOUT_GIL(n, scatter_ints(&w, DATA(y), DATA(args[2]), from, (int)how, side));
+    return y;
+END

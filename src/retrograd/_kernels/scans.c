@@ -1,0 +1,151 @@
+/* Running sums, products and extremes along a dim, and the product of all.  Sums and products of float32 are carried in double,
+   as PyTorch's are. */
+
+#include "kernel.h"
+#include "kernels.h"
+
+enum { COLUMNS = 256, ROWS = 8 };
+
+/* x as (outer, n, inner) around a dim. */
+static int around(PyObject *x, PyObject *dim, npy_intp *outer, npy_intp *n, npy_intp *inner) {
+    int ndim = PyArray_NDIM(ARRAY(x));
+    long d = PyLong_Check(dim) ? PyLong_AsLong(dim) : -1;
+    if (d < 0 || d >= ndim) return 0;
+    *outer = *inner = 1;
+    for (int i = 0; i < ndim; i++) {
+        if (i < d) *outer *= PyArray_DIM(ARRAY(x), i);
+        if (i > d) *inner *= PyArray_DIM(ARRAY(x), i);
+    }
+    *n = PyArray_DIM(ARRAY(x), (int)d);
+    return 1;
+}
+
+#define RUNNING(T, NAME, START, OP)                                                                             \
+    CLONES static void NAME(const T *restrict x, T *restrict y, npy_intp outer, npy_intp n, npy_intp inner) {   \
+        npy_intp r = 0;                                                                                         \
+        if (inner == 1) {                                                                                       \
+            for (; r + ROWS <= outer; r += ROWS, x += ROWS * n, y += ROWS * n) { /* side by side: each waits */ \
+                double s[ROWS];                                                                                 \
+                for (int k = 0; k < ROWS; k++) s[k] = START;                                                    \
+                for (npy_intp i = 0; i < n; i++)                                                                \
+                    for (int k = 0; k < ROWS; k++) y[k * n + i] = (T)(s[k] = s[k] OP x[k * n + i]);             \
+            }                                                                                                   \
+        }                                                                                                       \
+        for (; r < outer; r++, x += n * inner, y += n * inner) {                                                \
+            for (npy_intp c = 0; c < inner; c += COLUMNS) {                                                     \
+                const npy_intp w = inner - c < COLUMNS ? inner - c : COLUMNS;                                   \
+                double s[COLUMNS];                                                                              \
+                for (npy_intp j = 0; j < w; j++) s[j] = START;                                                  \
+                for (npy_intp i = 0; i < n; i++) {                                                              \
+                    const T *from = x + i * inner + c;                                                          \
+                    T *to = y + i * inner + c;                                                                  \
+                    SIMD for (npy_intp j = 0; j < w; j++) to[j] = (T)(s[j] = s[j] OP from[j]);                  \
+                }                                                                                               \
+            }                                                                                                   \
+        }                                                                                                       \
+    }
+RUNNING(float, floats_cumsum, 0.0, +)
+RUNNING(double, doubles_cumsum, 0.0, +)
+RUNNING(float, floats_cumprod, 1.0, *)
+RUNNING(double, doubles_cumprod, 1.0, *)
+
+#define SCAN(name)                                                                                                 \
+    KERNEL(name, 2)                                                                                                \
+        npy_intp outer, n, inner;                                                                                  \
+        int type = kind_of(args[0]);                                                                               \
+        if (type < 0 || !around(args[0], args[1], &outer, &n, &inner)) Py_RETURN_NONE;                             \
+        PyObject *y = new_like(args[0]);                                                                           \
+        if (y == NULL) return NULL;                                                                                \
+        if (type == NPY_FLOAT) WITHOUT_GIL(outer * n * inner, floats_##name(DATA(args[0]), DATA(y), outer, n, inner)); \
+        else WITHOUT_GIL(outer * n * inner, doubles_##name(DATA(args[0]), DATA(y), outer, n, inner));              \
+        return y;                                                                                                  \
+    END
+SCAN(cumsum)
+SCAN(cumprod)
+
+/* The extreme so far and where it was last reached; a NaN is one, for good. */
+#define RECORD(T, NAME, BEATS)                                                                                       \
+    CLONES static void NAME(const T *restrict x, T *restrict y, int64_t *restrict at, npy_intp outer, npy_intp n,    \
+                            npy_intp inner) {                                                                        \
+        for (npy_intp r = 0; r < outer; r++, x += n * inner, y += n * inner, at += n * inner) {                      \
+            if (inner == 1) {                                                                                        \
+                T best = x[0];                                                                                       \
+                int64_t where = 0;                                                                                   \
+                for (npy_intp i = 0; i < n; i++) {                                                                   \
+                    int new = (x[i] BEATS best) | (x[i] != x[i]);                                                    \
+                    best = new ? x[i] : best;                                                                        \
+                    where = new ? i : where;                                                                         \
+                    y[i] = best;                                                                                     \
+                    at[i] = where;                                                                                   \
+                }                                                                                                    \
+                continue;                                                                                            \
+            }                                                                                                        \
+            for (npy_intp j = 0; j < inner; j++) {                                                                   \
+                y[j] = x[j];                                                                                         \
+                at[j] = 0;                                                                                           \
+            }                                                                                                        \
+            for (npy_intp i = inner; i < n * inner; i += inner) {                                                    \
+                const int64_t now = i / inner;                                                                       \
+                const T *from = x + i, *was = y + i - inner;                                                         \
+                const int64_t *had = at + i - inner;                                                                 \
+                T *to = y + i;                                                                                       \
+                int64_t *place = at + i;                                                                             \
+                for (npy_intp j = 0; j < inner; j++) {                                                               \
+                    int new = (from[j] BEATS was[j]) | (from[j] != from[j]);                                         \
+                    to[j] = new ? from[j] : was[j];                                                                  \
+                    place[j] = new ? now : had[j];                                                                   \
+                }                                                                                                    \
+            }                                                                                                        \
+        }                                                                                                            \
+    }
+RECORD(float, floats_cummax, >=)
+RECORD(double, doubles_cummax, >=)
+RECORD(float, floats_cummin, <=)
+RECORD(double, doubles_cummin, <=)
+
+#define RECORDS(name)                                                                                               \
+    KERNEL(name, 2)                                                                                                 \
+        npy_intp outer, n, inner;                                                                                   \
+        int type = kind_of(args[0]);                                                                                \
+        if (type < 0 || !around(args[0], args[1], &outer, &n, &inner)) Py_RETURN_NONE;                              \
+        PyObject *y = new_like(args[0]);                                                                            \
+        PyObject *at = y == NULL ? NULL                                                                             \
+                                 : PyArray_SimpleNew(PyArray_NDIM(ARRAY(y)), PyArray_DIMS(ARRAY(y)), NPY_INT64);    \
+        if (at == NULL) {                                                                                           \
+            Py_XDECREF(y);                                                                                          \
+            return NULL;                                                                                            \
+        }                                                                                                           \
+        npy_intp all = outer * n * inner;                                                                           \
+        if (all && type == NPY_FLOAT)                                                                               \
+            WITHOUT_GIL(all, floats_##name(DATA(args[0]), DATA(y), DATA(at), outer, n, inner));                     \
+        else if (all) WITHOUT_GIL(all, doubles_##name(DATA(args[0]), DATA(y), DATA(at), outer, n, inner));          \
+        return Py_BuildValue("NN", y, at);                                                                          \
+    END
+RECORDS(cummax)
+RECORDS(cummin)
+
+#define PRODUCT(T, NAME)                                                                          \
+    CLONES static T NAME(const T *x, npy_intp n) {                                                \
+        T y = 1;                                                                                  \
+        PRODUCTS for (npy_intp i = 0; i < n; i++) y *= x[i];                                      \
+        return y;                                                                                 \
+    }
+#if defined(_MSC_VER)
+#define PRODUCTS
+#else
+#define PRODUCTS PRAGMA(omp simd reduction(* : y))
+#endif
+PRODUCT(float, floats_product)
+PRODUCT(double, doubles_product)
+
+/* product(x) -> of all, 0-d */
+KERNEL(product, 1)
+    int type = kind_of(args[0]);
+    if (type < 0) Py_RETURN_NONE;
+    PyObject *y = PyArray_SimpleNew(0, NULL, type);
+    if (y == NULL) return NULL;
+    npy_intp n = PyArray_SIZE(ARRAY(args[0]));
+    if (type == NPY_FLOAT) WITHOUT_GIL(n, *(float *)DATA(y) = floats_product(DATA(args[0]), n));
+    else WITHOUT_GIL(n, *(double *)DATA(y) = doubles_product(DATA(args[0]), n));
+    return y;
+END

@@ -1,0 +1,148 @@
+"""Kernels along a dim and at indices (scans.c, moves.c) beside NumPy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from retrograd import _kernels
+
+native = pytest.mark.skipif(_kernels.nn is None, reason="the pure build has no kernels")
+SHAPES: list[tuple[int, ...]] = [(1,), (9,), (3, 5), (20, 4), (2, 3, 33), (0,), (3, 0), (4, 0, 2), (3, 30, 7), (2, 5, 300)]
+KINDS = ["f4", "f8"]
+
+
+def array(shape: tuple[int, ...], dtype: Any, seed: int = 0) -> np.ndarray:
+    x = np.asarray(np.random.default_rng(seed).uniform(-2, 2, shape))
+    return np.asarray(np.rint(x * 9) if np.dtype(dtype).kind in "iu" else x, dtype)
+
+
+@native
+@pytest.mark.parametrize("dtype", KINDS)
+@pytest.mark.parametrize("name", ["cumsum", "cumprod"])
+def test_running_sums_and_products_are_carried_in_double(name: str, dtype: str) -> None:
+    how = np.add if name == "cumsum" else np.multiply
+    for shape in SHAPES:
+        x = array(shape, dtype)
+        for dim in range(len(shape)):
+            y = _kernels.kernel(name)(x, dim)
+            assert y.dtype == x.dtype and y.flags.c_contiguous
+            np.testing.assert_array_equal(y, how.accumulate(x, dim, np.float64).astype(dtype))
+    special = np.array([1, np.inf, 2, -np.inf, 0, np.nan, 1], dtype)
+    with np.errstate(all="ignore"):
+        np.testing.assert_array_equal(_kernels.kernel(name)(special, 0), how.accumulate(special))
+
+
+@native
+@pytest.mark.parametrize("dtype", KINDS)
+@pytest.mark.parametrize("name", ["cummax", "cummin"])
+def test_records(name: str, dtype: str) -> None:
+    for shape in SHAPES:
+        x = np.rint(array(shape, dtype) * 2) / 2                # with ties: the last counts
+        if x.size > 20:
+            x.reshape(-1)[[7, 11]] = np.nan, np.inf
+        for dim in range(len(shape)):
+            y, at = _kernels.kernel(name)(x, dim)
+            assert at.dtype == np.int64 and at.shape == y.shape == shape
+            for here in np.ndindex(*[n for d, n in enumerate(shape) if d != dim]):
+                line = x[(*here[:dim], slice(None), *here[dim:])]
+                best, where = line[:1], 0
+                for i, v in enumerate(line):
+                    if np.isnan(v) or v >= best[0] and name == "cummax" or v <= best[0] and name == "cummin":
+                        best, where = line[i:i + 1], i
+                    place = (*here[:dim], i, *here[dim:])
+                    np.testing.assert_array_equal(y[place], best[0])
+                    assert at[place] == where
+
+
+@native
+@pytest.mark.parametrize("dtype", KINDS)
+def test_product_of_all(dtype: str) -> None:
+    run = _kernels.kernel("product")
+    for n in (0, 1, 5, 100, 1000):
+        x = np.random.default_rng(n).uniform(0.9, 1.1, n).astype(dtype)
+        y = run(x)
+        assert y.shape == () and y.dtype == x.dtype
+        assert y == pytest.approx(float(np.prod(x.astype("f8"))), rel=1e-4 if dtype == "f4" else 1e-12)
+    assert np.isnan(run(np.array([1, np.nan, 0], dtype))) and run(np.array([2, np.inf], dtype)) == np.inf
+
+
+@native
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i8", "i4", "u4"])
+def test_flip_and_triangle(dtype: str) -> None:
+    for shape in [*SHAPES, (), (1, 4, 1, 3), (2, 2, 3, 2, 5)]:
+        x = array(shape, dtype)
+        for dims in [(), (0,), (len(shape) - 1,), (0, 1), (0, 2), tuple(range(len(shape))), (1, 2, 3)]:
+            if all(0 <= d < len(shape) for d in dims):
+                y = _kernels.kernel("flip")(x, dims)
+                np.testing.assert_array_equal(y, np.flip(x, dims))
+                assert y.dtype == x.dtype and not np.shares_memory(x, y)
+        if len(shape) > 1:
+            for offset in (-100, -2, -1, 0, 1, 3, 100):
+                np.testing.assert_array_equal(_kernels.kernel("triangle")(x, offset, False), np.tril(x, offset))
+                np.testing.assert_array_equal(_kernels.kernel("triangle")(x, offset, True), np.triu(x, offset))
+
+
+def indices(shape: tuple[int, ...], n: int) -> np.ndarray:
+    return np.random.default_rng(9).integers(-n, n, shape)
+
+
+@native
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i8"])
+def test_gather_and_scatter(dtype: str) -> None:
+    hows: list[Any] = [None, np.add, np.multiply, np.maximum, np.minimum]
+    for shape in [(7,), (4, 6), (5, 1, 3), (3, 4, 2, 5)]:
+        x = array(shape, dtype)
+        for dim in range(len(shape)):
+            for short in (0, 1):
+                sizes = tuple(max(1, n - short) for n in shape[:dim]) + (9,) + shape[dim + 1:]
+                index = indices(sizes, shape[dim])
+                part = x[tuple(slice(None) if d == dim else slice(n) for d, n in enumerate(sizes))]
+                np.testing.assert_array_equal(
+                    _kernels.kernel("gather")(x, dim, index), np.take_along_axis(part, index, dim))
+                b = array(tuple(n + short for n in sizes), dtype, 3)
+                cut = b[tuple(slice(n) for n in sizes)]
+                for how, ufunc in enumerate(hows):
+                    for source, numbers in ((b, cut), (3, np.full(sizes, 3, dtype))):
+                        before, want = x.copy(), x.copy()
+                        for place in np.ndindex(*sizes):        # one by one, in order
+                            to = (*place[:dim], index[place], *place[dim + 1:])
+                            want[to] = numbers[place] if ufunc is None else ufunc(want[to], numbers[place])
+                        got = _kernels.kernel("scatter")(x, dim, index, source, how)
+                        np.testing.assert_array_equal(got, want)
+                        np.testing.assert_array_equal(x, before)
+    x, index = np.zeros((3, 4), dtype), np.zeros((2, 0), np.int64)
+    assert _kernels.kernel("gather")(x, 0, index).shape == (2, 0)
+    np.testing.assert_array_equal(_kernels.kernel("scatter")(x.T, 0, index.T, 1, 0), x.T)
+
+
+@native
+def test_extremes_of_nan_are_nan() -> None:
+    x, at = np.array([1.0, np.nan, 3.0], "f4"), np.array([0, 1, 2])
+    for how, ufunc in ((3, np.maximum), (4, np.minimum)):
+        b = np.array([np.nan, 2.0, 2.0], "f4")
+        np.testing.assert_array_equal(_kernels.kernel("scatter")(x, 0, at, b, how), ufunc(x, b))
+
+
+@native
+def test_what_is_declined() -> None:
+    x, i = np.ones((3, 4), "f4"), np.zeros((3, 4), np.int64)
+    gather, scatter, bounds = map(_kernels.kernel, ("gather", "scatter", "bounds"))
+    for bad in (i + 3, i - 4, i.astype("i4"), i[0], i.T, np.zeros((3, 5), np.int64)):
+        assert gather(x, 0, bad) is None and scatter(x, 0, bad, 1.0, 0) is None
+    assert gather(x.astype("f2"), 0, i) is None and gather(x.T, 0, i) is None and gather(x, 2, i) is None
+    assert gather(np.float32(1), 0, i) is None and gather(x.astype(object), 0, i) is None
+    for b in (x[:2], x.astype("f8"), x.T, "1", None, True, x.astype(">f4")):
+        assert scatter(x, 0, i, b, 0) is None
+    assert scatter(x, 0, i, x, 5) is None and scatter(x.astype("i4"), 0, i, 1, 0) is None
+    assert scatter(i, 0, i, 1.5, 0) is None and scatter(i, 0, i, 2**70, 0) is None and scatter(x, 0, i, 10**400, 0) is None
+    assert bounds(np.array([[3, -2], [7, 0]])) == (-2, 7)
+    assert bounds(i[:0]) is None and bounds(x) is None and bounds(np.arange(9)[::2]) is None
+    for name in ("cumsum", "cumprod", "cummax", "cummin"):
+        run = _kernels.kernel(name)
+        assert run(x, 2) is None and run(x, -1) is None and run(x.T, 0) is None and run(x.astype("f2"), 0) is None
+    flip, triangle = _kernels.kernel("flip"), _kernels.kernel("triangle")
+    assert flip(x, (2,)) is None and flip(x.T, (0,)) is None and flip(x.astype("u1"), (0,)) is None
+    assert triangle(x[0], 0, True) is None and triangle(x, 2**50, True) is None and triangle(x, 1.5, True) is None
