@@ -51,9 +51,9 @@ def step(torch: Any) -> Any:
     return rec
 
 
-def run(*arguments: Any, cwd: Path) -> subprocess.CompletedProcess[str]:
+def run(*arguments: Any, cwd: Path, input: str = "") -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-m", "retrograd", *map(str, arguments)], capture_output=True, text=True, timeout=120,
-                          cwd=cwd, env=os.environ | {"COLUMNS": "300"})
+                          cwd=cwd, env=os.environ | {"COLUMNS": "300"}, input=input)
 
 
 @pytest.mark.parametrize("torch", ENGINES, ids=lambda e: e.__name__)
@@ -69,6 +69,44 @@ def test_trace_of_a_script(torch: Any, tmp_path: Path) -> None:
     assert rec.engine == torch.__name__ and rec.error == "the script ended with status 3"
     assert [h["name"] for h in rec.hooks if h["changed"]] == ["<lambda>"]
     assert all(rec.where(h["registered"]).startswith(str(tmp_path / "net.py")) for h in rec.hooks)
+
+
+def test_trace_of_a_module_and_of_standard_input(tmp_path: Path) -> None:
+    (tmp_path / "package").mkdir()
+    (tmp_path / "package" / "train.py").write_text(SCRIPT)
+    done = run("trace", "-o", "run.trace", "-m", "package.train", "4", "--epochs", "1", cwd=tmp_path)
+    assert done.returncode == 4 and "args ['4', '--epochs', '1']" in done.stdout, done.stderr
+    assert load(tmp_path / "run.trace").parameters
+    done = run("trace", "-o", "run.dot", "-", "0", cwd=tmp_path, input=SCRIPT)
+    assert done.returncode == 0 and "args ['0']" in done.stdout and "graph written to" in done.stdout, done.stderr
+
+
+def test_what_follows_two_dashes_is_the_scripts(tmp_path: Path) -> None:
+    (tmp_path / "net.py").write_text(SCRIPT)
+    done = run("explain", "net.py", "a.weight", "--", "5", "-x", cwd=tmp_path)
+    assert done.returncode == 2 and "args ['5', '-x']" in done.stdout and "the script ended with status 5" in done.stderr
+    done = run("explain", "net.py", "net.a.weight", "--", "0", cwd=tmp_path)
+    assert done.returncode == 0 and "net.a.weight.grad is the sum of" in done.stdout, done.stderr
+    (tmp_path / "clean.py").write_text("import sys\nprint(sys.argv[1:])\nsys.exit(len(sys.argv) - 1)\n")
+    assert run("lint", "--run", "clean.py", cwd=tmp_path).returncode == 0
+    done = run("lint", "--run", "clean.py", "--", "-a", cwd=tmp_path)
+    assert done.returncode == 2 and "['-a']" in done.stdout and "the script ended with status 1" in done.stderr
+
+
+def test_an_interrupted_script_leaves_its_recording(tmp_path: Path) -> None:
+    (tmp_path / "long.py").write_text(
+        "import os, signal, torch\ntorch.ones(2, requires_grad=True).sum().backward()\nos.kill(os.getpid(), signal.SIGINT)\n"
+        "while True: pass\n")
+    done = run("trace", "-o", "run.trace", "long.py", cwd=tmp_path)
+    assert done.returncode == 130 and "KeyboardInterrupt" in done.stderr, done.stderr
+    rec = load(tmp_path / "run.trace")
+    assert not rec.complete and rec.error == "the script ended with status 130" and len(list(rec.of("accumulate"))) == 1
+
+
+def test_nothing_recorded_is_said_and_writes_no_page(tmp_path: Path) -> None:
+    (tmp_path / "none.py").write_text("print('hello')\n")
+    done = run("trace", "none.py", cwd=tmp_path)
+    assert done.returncode == 0 and "nothing was recorded" in done.stderr and not (tmp_path / "trace.html").exists()
 
 
 def test_commands_on_a_recording(tmp_path: Path, capsys: Any, monkeypatch: Any) -> None:
@@ -131,7 +169,11 @@ def test_a_page_that_cannot_be_written_is_named(torch: Any, tmp_path: Path) -> N
     (["trace", "--limit", "0", "net.py"], "--limit must be at least 1"),
     (["trace", "."], "is a directory"),
     (["view", "absent.trace"], "No such file"),
-    (["view", "net.py"], "not JSON"),
+    (["view", "net.py"], "net.py is a script; retrograd trace net.py records it"),
+    (["view", "other.txt"], "not JSON"),
+    (["trace", "-m", "no.such.module"], "no module named 'no.such.module'"),
+    (["lint", "net.py", "--", "--epochs", "3"], "is for the script that --run runs"),
+    (["explain", "other.txt", "--", "3"], "other.txt is a recording"),
     (["explain", "absent.trace", "w"], "No such file"),
     (["lint"], "name a Python file"),
     (["lint", "absent.py"], "No such file"),
@@ -141,6 +183,7 @@ def test_users_mistakes(tmp_path: Path, monkeypatch: Any, capsys: Any, arguments
     monkeypatch.chdir(tmp_path)
     (tmp_path / "net.py").write_text(SCRIPT)
     (tmp_path / "broken.py").write_text("def f(:\n")
+    (tmp_path / "other.txt").write_text("some text\n")
     assert main(arguments) == 2
     error = capsys.readouterr().err
     assert error.startswith("retrograd: ") and says in error and error.count("\n") == 1
@@ -164,7 +207,20 @@ def test_chrome_trace(torch: Any) -> None:
         stack.append(e["ts"] + e["dur"])
     flows = [e for e in found if e["ph"] in "sf"]
     assert {e["id"] for e in flows if e["ph"] == "s"} == {e["id"] for e in flows if e["ph"] == "f"} != set()
+    where = {(e["tid"], e["ts"]) for e in slices}
+    assert all((e["tid"], e["ts"]) in where for e in flows)                # each end lies on a slice
+    for start in (e for e in flows if e["ph"] == "s"):
+        (end,) = (e for e in flows if e["ph"] == "f" and e["id"] == start["id"])
+        assert start["ts"] <= end["ts"] and end["bp"] == "e" and (start["cat"], start["name"]) == (end["cat"], end["name"])
+    assert all(e["pid"] == 1 and e["dur"] > 0 and e["ts"] >= 0 for e in slices)
+    names = {(e["name"], e["tid"]) for e in found if e["ph"] == "M"}
+    assert {("thread_name", e["tid"]) for e in slices} | {("process_name", 0)} == names
+    for thread in {e["tid"] for e in slices}:
+        times = [e["ts"] for e in slices if e["tid"] == thread]
+        assert times == sorted(times)
+    assert {e["ph"] for e in found} == {"M", "X", "s", "f", "C"}
     counters = [e for e in found if e["ph"] == "C"]
+    assert [e["ts"] for e in counters] == sorted(e["ts"] for e in counters)
     assert len(counters) == 4 and all(isinstance(v, float) for e in counters for v in e["args"].values())
 
 

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import importlib.util
+import io
 import json
 import os
 import sys
@@ -29,9 +30,14 @@ def say(text: str) -> None:
 def guarded(command: Any) -> Any:
     """A command whose users' mistakes end in one line on stderr."""
     def run(found: Any) -> int:
-        from ._run import CannotRun
+        from ._run import INTERRUPTED, CannotRun
         try:
             return int(command(found))
+        except BrokenPipeError:                 # whoever read has read enough
+            raise
+        except KeyboardInterrupt:
+            say("interrupted")
+            return INTERRUPTED
         except (Refused, CannotRun, TraceError) as error:
             say(str(error))
         except KeyError as error:
@@ -43,19 +49,19 @@ def guarded(command: Any) -> Any:
     return run
 
 
-def recorded(script: str, arguments: list[str], torch: bool, **options: Any) -> tuple[Recording, int]:
-    """Run a script under a recording -> the recording, the script's exit status."""
-    from ._run import run_script
+def recorded(script: str, arguments: list[str], torch: bool, module: bool = False, **options: Any) -> tuple[Recording, int]:
+    """Run a script, standard input ("-") or a module under a recording -> the recording, the script's exit status."""
+    from ._run import run_module, run_script
     if torch:
         if importlib.util.find_spec("torch") is None:
             raise Refused("--torch needs PyTorch, which is not installed here: pip install torch")
         import torch as _  # noqa: F401
-    if not os.path.isfile(script):
+    if not module and script != "-" and not os.path.isfile(script):
         raise Refused(f"there is no script '{script}'" if not os.path.isdir(script) else f"'{script}' is a directory; name a "
                       "script in it")
     recorder = record(engine="torch" if torch else "retrograd", **options)
     with recorder as rec:
-        status = run_script(script, arguments, restore=False, alias=not torch)
+        status = (run_module if module else run_script)(script, arguments, restore=False, alias=not torch)
         main = vars(sys.modules["__main__"])
         for name, value in list(main.items()):          # models that were made and never called
             for tap in recorder.taps:
@@ -101,11 +107,14 @@ def trace(found: Any) -> int:
         raise Refused(f"there is no folder '{folder}' to write into")
     output = None if found.output is None else os.path.abspath(found.output)
     start = os.getcwd()
-    rec, status = recorded(found.script, found.arguments, found.torch, limit=found.limit,
+    rec, status = recorded(found.script, found.arguments, found.torch, found.module, limit=found.limit,
                            values="parameters" if found.values else None)
     sys.stdout.flush()
     show(rec)
-    if output is None and has_viewer():
+    if not len(rec):
+        say("nothing was recorded: the script made no tensor that wants a gradient, called no module and no backward()"
+            if not status else "nothing was recorded before the script ended")
+    elif output is None and has_viewer():
         output = os.path.join(start, "trace.html")
     if output is not None:
         print(write(rec, output))
@@ -118,7 +127,14 @@ def has_viewer() -> bool:
 
 @guarded
 def explain(found: Any) -> int:
-    rec = load(found.file) if is_recording(found.file) else recorded(found.file, [], found.torch)[0]
+    if is_recording(found.file):
+        if found.arguments:
+            raise Refused(f"explain: what follows -- is for a script, and {found.file} is a recording")
+        rec = load(found.file)
+    else:
+        rec, status = recorded(found.file, found.arguments, found.torch)
+        if status:
+            say(f"the script ended with status {status}; this is what it did until then")
     if not found.names:
         for name, n in rec.parameters.items():
             print(f"{name}  {tuple(rec.tensor(n)['shape'])}")
@@ -132,7 +148,7 @@ def explain(found: Any) -> int:
 
 
 def is_recording(path: str) -> bool:
-    if path.endswith(".py"):
+    if path.endswith(".py") or path == "-":
         return False
     with open(path, "rb") as file:
         return file.read(1) == b"{" or not path.endswith(".py")
@@ -146,12 +162,12 @@ def lint(found: Any) -> int:
         return 0
     if not found.files:
         raise Refused("lint: name a Python file")
+    if found.arguments and not found.run:
+        raise Refused("lint: what follows -- is for the script that --run runs")
     problems: list[Problem] = []
     for path in found.files:
         try:
-            with open(path, encoding="utf-8") as file:
-                text = file.read()
-            problems.extend(lint_source(text, path))
+            problems.extend(lint_source(source(path), path))
         except (SyntaxError, ValueError) as error:
             raise Refused(f"{path} is not Python: {error}") from None
     if found.run:
@@ -159,14 +175,17 @@ def lint(found: Any) -> int:
             raise Refused("lint --run: one file at a time")
         start = os.getcwd()
         given = {os.path.realpath(found.files[0]): found.files[0]}
-        rec, status = recorded(found.files[0], [], found.torch)
+        rec, status = recorded(found.files[0], found.arguments, found.torch)
         for p in lint_recording(rec):                   # the script named as it was given, what lies below us relatively
             file = given.get(os.path.realpath(os.path.join(start, p.file)), p.file)
             if file == p.file and os.path.isabs(file) and file.startswith(os.path.join(start, "")):
                 file = os.path.relpath(file, start)
             problems.append(replace(p, file=file))
         if status:
-            say(f"the script ended with status {status}")
+            say(f"the script ended with status {status}: what it did until then was looked at")
+            if not problems:
+                print("0 problems")
+                return USAGE
     problems = sorted(set(problems))
     if found.json:
         print(json.dumps([vars(p) for p in problems], indent=1))
@@ -177,9 +196,21 @@ def lint(found: Any) -> int:
     return 1 if problems else 0
 
 
+def source(path: str) -> str:
+    """The text of a file, or of standard input, which can be read again."""
+    if path != "-":
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+    data = sys.stdin.buffer.read()
+    sys.stdin = io.TextIOWrapper(io.BytesIO(data), encoding="utf-8")
+    return data.decode("utf-8")
+
+
 @guarded
 def view(found: Any) -> int:
     known_ending(found.output)
+    if found.file.endswith(".py"):
+        raise Refused(f"view: {found.file} is a script; retrograd trace {found.file} records it")
     rec = load(found.file)
     show(rec)
     output = found.output

@@ -51,17 +51,19 @@ def run_script(path: str, arguments: Sequence[str] = (), *, restore: bool = True
                 step()
 
 
-def run_module(name: str, arguments: Sequence[str] = (), *, restore: bool = True) -> int:
+def run_module(name: str, arguments: Sequence[str] = (), *, restore: bool = True, alias: bool = True) -> int:
     """The same for `python -m name arguments...`: a module on sys.path, or the __main__ of a package."""
-    undo = [alias_torch(), become_main("-m", arguments, os.getcwd())]
+    undo = [*([alias_torch()] if alias else []), become_main("-m", arguments, os.getcwd())]
     try:
         try:
             spec, code = find(name)
         except ImportError as error:
             if error.name is not None and (name == error.name or name.startswith(error.name + ".")):
+                restore = True                  # nothing of a script ran
                 raise CannotRun(f"no module named '{name}'") from None
             return execute(error, {})
         except CannotRun:
+            restore = True
             raise
         except Exception as error:              # of a package that is imported on the way
             return execute(error, {})

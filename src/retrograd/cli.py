@@ -37,31 +37,36 @@ def microscope(commands: Any) -> None:
         description="Run SCRIPT and record it: ops, backward nodes, hooks, accumulations, steps.  Prints which hooks changed "
                     "something, which never fired and why, which parameters have no gradient and why, norms by layer, and "
                     "where NaN and the like begin.  Exit status: the script's.",
-        epilog="examples: retrograd trace train.py   retrograd trace -o step.html --torch train.py --epochs 1")
+        usage="retrograd trace [-h] [-o FILE] [--torch] [--values] [--limit N] (SCRIPT | - | -m MODULE) [ARGS ...]",
+        epilog="examples: retrograd trace train.py   retrograd trace -o step.html --torch train.py --epochs 1   "
+               "retrograd trace -m package.train --epochs 1   retrograd trace - < train.py")
     trace.add_argument("-o", "--output", metavar="FILE", help="write FILE, by its ending: .html a page, .json for Perfetto "
                        "and chrome://tracing, .dot for Graphviz, .trace the recording itself (default: the page, as "
                        "trace.html in the current folder)")
     trace.add_argument("--torch", **torch)
     trace.add_argument("--values", action="store_true", help="keep the gradients that reach parameters: ledgers get numbers")
     trace.add_argument("--limit", type=int, default=500_000, metavar="N", help="keep N events (default 500000)")
-    trace.add_argument("script", metavar="SCRIPT", help="a Python file")
+    trace.add_argument("script", metavar="SCRIPT", help="a Python file; - for standard input; -m MODULE as in python -m")
     trace.add_argument("arguments", metavar="ARGS", nargs=argparse.REMAINDER, help="arguments of the script")
     explain = commands.add_parser(
         "explain", help="say what a parameter or module of a recording or script is, and why it has no gradient",
         description="FILE is a recording (retrograd trace -o run.trace) or a script, which is run.  Without NAME: the names.",
-        epilog="examples: retrograd explain run.trace encoder.0.weight   retrograd explain train.py head.bias")
+        epilog="examples: retrograd explain run.trace encoder.0.weight   retrograd explain train.py head.bias   "
+               "retrograd explain train.py head.bias -- --epochs 1")
     explain.add_argument("--torch", **torch)
-    explain.add_argument("file", metavar="FILE", help="a recording or a Python file")
+    explain.add_argument("file", metavar="FILE", help="a recording or a Python file; what follows -- is for the script")
     explain.add_argument("names", metavar="NAME", nargs="*", help="parameters and modules by their paths")
     lint = commands.add_parser(
         "lint", help="find mistakes with hooks and gradients in sources",
-        description="Exit status 0: nothing found, 1: something, 2: a file cannot be read.  The rules: docs/lint.md.",
-        epilog="examples: retrograd lint train.py   retrograd lint --run train.py   retrograd lint --json src/*.py")
-    lint.add_argument("--run", action="store_true", help="run each file as well, and look at what its hooks did")
+        description="Exit status 0: nothing found, 1: something, 2: a file cannot be read, or failed when run.  The rules: docs/lint.md.",
+        epilog="examples: retrograd lint train.py   retrograd lint --run train.py -- --epochs 1   "
+               "retrograd lint --json src/*.py")
+    lint.add_argument("--run", action="store_true", help="run the file as well, and look at what its hooks did; what follows "
+                      "-- is for the script")
     lint.add_argument("--torch", **torch)
     lint.add_argument("--json", action="store_true", help="print a JSON list")
     lint.add_argument("--rules", action="store_true", help="list the rules and stop")
-    lint.add_argument("files", metavar="FILE", nargs="*", help="Python files")
+    lint.add_argument("files", metavar="FILE", nargs="*", help="Python files; - for standard input")
     view = commands.add_parser(
         "view", help="summarise a recording, and open its page in a browser",
         description="Print the summary of a recording and open its page.",
@@ -78,7 +83,7 @@ def main(arguments: list[str]) -> int:
             parser().error("argument -m: expected the name of a module")
         return run(arguments[2], arguments[3:], module=True)
     try:
-        found = parser().parse_args(arguments)
+        found = parsed(arguments)
         if found.command == "run":
             return run(found.script, found.arguments)
         status = answer(found)
@@ -87,6 +92,27 @@ def main(arguments: list[str]) -> int:
     except BrokenPipeError:                     # `retrograd doctor | head -1`: who reads has read enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+
+
+def parsed(arguments: list[str]) -> argparse.Namespace:
+    """What was asked.  argparse cannot know where a script's own arguments begin: after -m MODULE, and after --."""
+    module, own = False, []
+    if arguments[:1] == ["trace"]:
+        at = 1
+        while at < len(arguments) and arguments[at].startswith("-") and arguments[at] not in ("-", "-m"):
+            at += 2 if arguments[at] in ("-o", "--output", "--limit") else 1
+        if arguments[at:at + 1] == ["-m"]:
+            if len(arguments) == at + 1:
+                parser().error("argument -m: expected the name of a module")
+            module, arguments = True, [*arguments[:at], "--", *arguments[at + 1:]]
+    elif arguments[:1] in (["explain"], ["lint"]) and "--" in arguments:
+        at = arguments.index("--")
+        arguments, own = arguments[:at], arguments[at + 1:]
+    found = parser().parse_args(arguments)
+    found.module = module
+    if found.command in ("explain", "lint"):
+        found.arguments = own
+    return found
 
 
 def answer(found: argparse.Namespace) -> int:
