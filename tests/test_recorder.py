@@ -241,3 +241,53 @@ def test_recordings_one_after_the_other_do_not_mix(torch: Any) -> None:
         assert all(e.node < len(rec.node_rows) for e in rec.of("node", "accumulate"))
         del rec
     y.sum().backward()
+
+
+def raises(g: Any) -> None:
+    raise ValueError("in a hook")
+
+
+def freed(torch: Any, w: Any) -> None:
+    loss = (w * w).sum()
+    loss.backward()
+    loss.backward()
+
+
+def edited(torch: Any, w: Any) -> None:
+    y = w.exp()
+    z = y * 2
+    y.add_(1)
+    z.sum().backward()
+
+
+def hooked(torch: Any, w: Any) -> None:
+    y = w * 2
+    y.register_hook(raises)
+    y.sum().backward()
+
+
+REFUSED: dict[str, Any] = {
+    "a vector without its gradient": lambda torch, w: (w * 2).backward(),
+    "a gradient of another shape": lambda torch, w: (w * 2).backward(torch.ones(4)),
+    "a gradient that is no tensor": lambda torch, w: (w * 2).backward("no"),
+    "no graph": lambda torch, w: torch.ones(()).backward(),
+    "no inputs": lambda torch, w: (w * 2).sum().backward(inputs=[]),
+    "inputs that want nothing": lambda torch, w: (w * 2).sum().backward(inputs=[torch.ones(1)]),
+    "grad of a vector": lambda torch, w: torch.autograd.grad(w * 2, [w]),
+    "grad of what was not used": lambda torch, w: torch.autograd.grad((w * 2).sum(), [torch.ones(2, requires_grad=True)]),
+    "a freed graph": freed, "a tensor edited in place": edited, "an error in a hook": hooked,
+}
+
+
+@both
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_refused_pass_is_an_event_with_its_error_and_line(torch: Any, name: str) -> None:
+    w = torch.ones(3, requires_grad=True)
+    with record(engine=torch.__name__) as rec, pytest.raises((RuntimeError, TypeError, ValueError)) as caught:
+        REFUSED[name](torch, w)
+    begin, end = list(rec.of("begin"))[-1], list(rec.of("end"))[-1]
+    assert end.get("pass") == begin.get("pass") == len(list(rec.of("begin"))) and rec.complete
+    assert end.error.startswith(f"{type(caught.value).__name__}: {str(caught.value)[:60]}")
+    assert begin.where.startswith(__file__) and begin.how == ("grad" if name.startswith("grad") else "backward")
+    if w.grad is None and begin.how == "backward" and name not in ("no graph", "no inputs", "inputs that want nothing"):
+        assert rec.why_none(w).code == "backward_failed"

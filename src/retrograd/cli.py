@@ -58,7 +58,8 @@ def microscope(commands: Any) -> None:
     explain.add_argument("names", metavar="NAME", nargs="*", help="parameters and modules by their paths")
     lint = commands.add_parser(
         "lint", help="find mistakes with hooks and gradients in sources",
-        description="Exit status 0: nothing found, 1: something, 2: a file cannot be read, or failed when run.  The rules: docs/lint.md.",
+        description="Exit status 0: nothing found, 1: something, 2: a file cannot be read, or failed when run.  The rules: "
+                    "docs/lint.md.",
         epilog="examples: retrograd lint train.py   retrograd lint --run train.py -- --epochs 1   "
                "retrograd lint --json src/*.py")
     lint.add_argument("--run", action="store_true", help="run the file as well, and look at what its hooks did; what follows "

@@ -221,7 +221,7 @@ def _check_shape(i: int, have: Any, want: Any, batched: bool) -> None:
 
 
 def _starts(roots: Any) -> list[tuple[Node, int]]:
-    """Where a pass starts; the recorder hears of a refusal here."""
+    """Where a pass starts."""
     return [_root(t, i) for i, t in enumerate(roots)]
 
 

@@ -68,7 +68,8 @@ def record(
 class Thread:
     """What a thread is doing."""
 
-    __slots__ = ("modules", "passes", "busy", "last", "number", "open", "adopting", "stepping", "extra")
+    __slots__ = ("modules", "passes", "busy", "last", "number", "open", "adopting", "stepping", "extra",
+                 "told")
 
     def __init__(self, number: int) -> None:
         self.modules: list[tuple[int, int, Any]] = []   # (module, call, the object), innermost last
@@ -79,6 +80,7 @@ class Thread:
         self.open: list[Any] = []                       # nodes of retrograd that run, innermost last
         self.adopting = False                           # ops of this thread are seen
         self.extra: Any = ()                            # tensors that the next ops read besides their inputs
+        self.told = 0                                   # id of an error that a pass was refused with
         self.stepping = False                           # inside an optimizer's step, whose ops are its own
 
 

@@ -1,6 +1,8 @@
 """What the taps of both engines share: calls of modules, backward passes, optimisers, registrations."""
 from __future__ import annotations
 
+import functools
+import inspect
 import sys
 from contextlib import nullcontext
 from itertools import count
@@ -344,6 +346,64 @@ class Tap:
 
     # -- passes
 
+    def patch_passes(self, home: Any) -> None:
+        """backward() and grad() may refuse before the engine runs, or after: these are passes, too."""
+        for name in ("backward", "grad"):
+            self.recorder.patch(home, name, self.asking(getattr(home, name), name))
+
+    def asking(self, original: Any, name: str) -> Any:
+        recorder, tap = self.recorder, self
+
+        @functools.wraps(original)
+        def ask(*args: Any, **kwargs: Any) -> Any:
+            if not recorder.on:
+                return original(*args, **kwargs)
+            before = recorder.pass_count
+            try:
+                return original(*args, **kwargs)
+            except BaseException as error:
+                thread = recorder.thread()
+                if recorder.on and thread.told != id(error):    # a function mode calls us twice
+                    thread.told = id(error)
+                    with tap.quiet():
+                        tap.refused(original, name, args, kwargs, before, error, sys._getframe(1))
+                raise
+
+        return ask
+
+    def refused(self, original: Any, name: str, args: Any, kwargs: Any, before: int, error: BaseException, frame: Any) -> None:
+        """A call of backward() or grad() raised: the pass it began has an error, or it is one that got nowhere."""
+        recorder = self.recorder
+        thread = recorder.thread()
+        if recorder.pass_count > before:
+            for i in range(len(recorder.rows) - 1, -1, -1):
+                row = recorder.rows[i]
+                if row is not None and row[0] == "end" and row[3] == thread.number:
+                    if row[5] is None and row[4] > before:
+                        recorder.rows[i] = (*row[:5], said(error))
+                    return
+            return
+        try:
+            given = inspect.signature(original).bind(*args, **kwargs).arguments
+        except TypeError:                               # it was not even called rightly
+            return
+        Tensor = self.Tensor
+        thread.busy += 1
+        try:
+            roots = given.get("tensors", given.get("outputs"))
+            tensors = [t for t in (roots if isinstance(roots, (tuple, list)) else (roots,)) if isinstance(t, Tensor)]
+            wanted = given.get("inputs")
+            goals = None if wanted is None else tuple([
+                recorder.tensor(self, t) if isinstance(t, Tensor) else -1
+                for t in (wanted if isinstance(wanted, (tuple, list)) else (wanted,))])
+            nodes = [t.grad_fn for t in tensors if t.grad_fn is not None] if recorder.ops or recorder.nodes else []
+            thread, number = self.begin_pass(
+                name, tuple([self.adopt(node, -1) for node in nodes]), tuple([recorder.tensor(self, t) for t in tensors]),
+                bool(given.get("retain_graph")), bool(given.get("create_graph")), goals, frame)
+            self.end_pass(thread, number, error)
+        finally:
+            thread.busy -= 1
+
     def begin_pass(self, how: str, roots: tuple[int, ...], tensors: tuple[int, ...], retain: bool, create: bool,
                    targets: tuple[int, ...] | None, frame: Any) -> tuple[Thread, int]:
         recorder = self.recorder
@@ -369,8 +429,7 @@ class Tap:
         thread.passes.remove(number)
         recorder.open_passes.remove(number)
         self.flush()
-        recorder.put(("end", now() - recorder.start, 0, thread.number, number,
-                      None if error is None else f"{type(error).__name__}: {error}"[:400]))
+        recorder.put(("end", now() - recorder.start, 0, thread.number, number, None if error is None else said(error)))
         if not thread.passes:
             self.trim()
 
@@ -451,3 +510,7 @@ class Tap:
 
     def in_backward(self, thread: Thread) -> int:
         return BACKWARD if thread.passes else 0
+
+
+def said(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}"[:400]

@@ -77,18 +77,7 @@ class RetrogradTap(Tap):
             return tap.backward(original, args, sys._getframe(1))
 
         recorder.patch(autograd, "run_backward", run_backward)
-        starts = autograd._starts
-
-        def seen_starts(roots: Any) -> Any:
-            if not recorder.on:
-                return starts(roots)
-            try:
-                return starts(roots)
-            except RuntimeError as error:               # refused: a pass all the same, that got nowhere
-                tap.refused(roots, error, sys._getframe(1))
-                raise
-
-        recorder.patch(autograd, "_starts", seen_starts)
+        self.patch_passes(autograd)
         if recorder.ops:
             self.patch_cuts()
             apply = function.Function.apply.__func__  # type: ignore[attr-defined]
@@ -473,25 +462,6 @@ class RetrogradTap(Tap):
             if recorder.splitting is not before:
                 self.join(recorder.splitting, number, error)
             self.end_pass(thread, number, error)
-
-    def refused(self, roots: Any, error: BaseException, frame: Any) -> None:
-        """A pass that was refused before it began: its roots are in no graph."""
-        recorder = self.recorder
-        thread = recorder.thread()
-        thread.busy += 1
-        try:
-            tensors = [t for t in roots if isinstance(t, TensorBase)]
-            nodes = [t.grad_fn if isinstance(t, TensorBase) else t.node for t in roots]
-            wanted = frame.f_locals.get("wanted")
-            goals = None if wanted is None else tuple(
-                [recorder.tensor(self, t) if isinstance(t, TensorBase) else -1 for t in wanted])
-            retain, create = bool(frame.f_locals["retain_graph"]), bool(frame.f_locals["create_graph"])
-            thread, number = self.begin_pass(
-                frame.f_code.co_name, tuple([self.adopt(node, -1) for node in nodes if node is not None]),
-                tuple([recorder.tensor(self, t) for t in tensors]), retain, create, goals, frame)
-            self.end_pass(thread, number, error)
-        finally:
-            thread.busy -= 1
 
     # -- numbers
 

@@ -80,6 +80,7 @@ class TorchTap(Tap):
 
         for home in (torch.autograd, torch.autograd.graph):
             recorder.patch(home, "_engine_run_backward", run_backward)
+        self.patch_passes(torch.autograd)
 
     def listen(self) -> None:
         if self.recorder.ops:
