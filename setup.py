@@ -88,7 +88,7 @@ def kernels() -> list[Extension]:
         Extension("retrograd._kernels._fast", [f"{here}/_fast.c"], extra_compile_args=optimise, **common),
         Extension(
             "retrograd._kernels._nn", rest, extra_compile_args=optimise + vectors if optimise else [],
-            libraries=["m"] if optimise else [], **common,
+            libraries=["m", "pthread"] if optimise else [], **common,
         ),
     ]
 

@@ -50,8 +50,8 @@ def test_layer_equals_cells(dtype: str, close: float, bias: bool, kernels: bool,
     if not kernels:
         if not str(recurrent.__file__).endswith(".py"):
             pytest.skip("compiled code has its kernels bound")
-        monkeypatch.setattr(recurrent, "quick_step", _kernels.absent)
-        monkeypatch.setattr(recurrent, "quick_step_grad", _kernels.absent)
+        monkeypatch.setattr(recurrent, "quick_layer", _kernels.absent)
+        monkeypatch.setattr(recurrent, "quick_grad", _kernels.absent)
     found = []
     for run in (by_layer, by_cells):
         xs = leaves(dtype, bias)

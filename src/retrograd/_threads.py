@@ -1,13 +1,16 @@
-"""How many threads matrix products use.  They are NumPy's BLAS; everything else runs on the thread that calls it.
+"""How many threads matrix products, convolutions and recurrent layers use; everything else runs on the thread that calls it.
 
-BLAS itself takes one thread for small products (OpenBLAS: up to 64 x 64 x 64), so there is nothing to choose per op.
-Kernels have no threads of their own: two pools that spin for the same processors slow each other down tenfold.
+Products are NumPy's BLAS, or a kernel of ours where vectors are wide.  Both take one thread for small ones, so there is nothing
+to choose per op.  The kernels' threads sleep when they have nothing to do (`_kernels/threads.c`): two pools that spin for the
+same processors slow each other down tenfold.
 """
 from __future__ import annotations
 
 import os
 import warnings
 from typing import Any
+
+from ._kernels import kernel
 
 __all__ = ["get_num_threads", "set_num_threads"]
 
@@ -31,15 +34,16 @@ def pools() -> Any:
 
 
 def set_num_threads(number: Any, /) -> None:
-    """Let matrix products use that many threads, in this process, from now on.
+    """Let matrix products, convolutions and recurrent layers use that many threads, in this process, from now on.
 
-    Needs threadpoolctl; without it a warning says so.  RuntimeError for what is no positive integer.
+    BLAS is told by threadpoolctl; without it a warning says so.  RuntimeError for what is no positive integer.
     https://pytorch.org/docs/stable/generated/torch.set_num_threads.html
     """
     if type(number).__name__ != "int":
         raise RuntimeError(f"set_num_threads expects an int, but got {type(number).__name__}")
     if number <= 0:
         raise RuntimeError("set_num_threads expects a positive integer")
+    kernel("threads")(min(number, 1024))
     found = pools()
     if found is None:
         if number != get_num_threads():

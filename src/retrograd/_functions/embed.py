@@ -217,8 +217,6 @@ def scaled_dot_product_attention(
         raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {dropout_p:g}")
     rows, columns = q.array.shape[-2], k.array.shape[-2]
     mask = attn_mask
-    if is_causal:
-        mask = wrap(np.tri(rows, columns, dtype=bool))
     if mask is not None and mask.array.dtype == np.bool_:
         mask = wrap(np.where(mask.array, 0.0, -np.inf).astype(own))
     factor = scale if scale is not None else 1.0 / math.sqrt(q.array.shape[-1]) if q.array.shape[-1] else 1.0
@@ -227,6 +225,8 @@ def scaled_dot_product_attention(
         op = embed.ScaledDotProductFlashAttentionForCpuBackward0(
             None if attn_mask is None else attn_mask.array, bool(is_causal), scale, factor, added)
         return op.run([q, k, v])
+    if is_causal:
+        mask = wrap(np.where(np.tri(rows, columns, dtype=bool), 0.0, -np.inf).astype(own))
     if enable_gqa:
         k, v = shared(q, k), shared(q, v)
     half = math.sqrt(factor) if factor > 0 else 1.0

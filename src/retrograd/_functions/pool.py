@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -118,16 +119,22 @@ def max_over(
     stride = shown or kernel
     padding, dilation = several(padding, dims, function, "padding"), several(dilation, dims, function, "dilation")
     out = check_pool(x, dims, kernel, stride, padding, dilation, ceil, False)
-    taps = []
-    for n, m, k, s, p, d in zip(x.array.shape[-dims:], out, kernel, stride, padding, dilation, strict=True):
-        start = np.arange(m)[:, None] * s - p
-        places = start + np.arange(k) * d
-        low = start + np.maximum(0, -(start // d)) * d          # the first and last that lie inside
-        high = start + np.minimum(k - 1, (n - 1 - start) // d) * d
-        taps.append(np.clip(places, low, high))
+    taps = [inner_places(*sizes) for sizes in zip(
+        x.array.shape[-dims:], out, kernel, stride, padding, dilation, strict=True)]
     op = MAX[dims](taps, any(s < d * (k - 1) + 1 for s, d, k in zip(stride, dilation, kernel, strict=True)))
     op.kernel, op.stride, op.padding, op.dilation, op.ceil = kernel, shown, padding, dilation, bool(ceil)
     return op.run(x), op
+
+
+@lru_cache(maxsize=64)
+def inner_places(n: int, m: int, k: int, s: int, p: int, d: int) -> Any:
+    """(m, k): where each of m windows of k lies in a dim of n; what would lie outside repeats its last place inside."""
+    start = np.arange(m)[:, None] * s - p
+    low = start + np.maximum(0, -(start // d)) * d
+    high = start + np.minimum(k - 1, (n - 1 - start) // d) * d
+    places = np.clip(start + np.arange(k) * d, low, high)
+    places.flags.writeable = False
+    return places
 
 
 def indices(op: Any) -> Any:

@@ -22,11 +22,16 @@ nll               (x (N, C), target, mean) -> 0-dim  nll_grad    (g, target, C, 
 layer_norm*       (x, w, b, dims, eps) -> (y, mean, 1/std)
 layer_norm_grad*  (g, x, w, mean, 1/std, dims, want x, w, b) -> the three
 add_bias*         (y, b) -> did it: y += b           matmul*     (a, b) -> a @ b, where that is tiny
+multiply*         (a, b) -> a @ b, also stacks of matrices, where vectors are wide: multiply.c
 add_rows*         (where, x, rows) -> zeros with x[i] added to row where[i]
-columns* uncolumns*   windows as columns, and back   window_sums* spread_sums*   their sums, and back;   see windows.c
+convolve* convolve_x* convolve_w*   the three maps of a convolution: conv.c
+window_sums* spread_sums*           sums over windows, and back: windows.c
+threads           (number) -> None: how many threads convolutions and recurrent layers may use
 max_pool*         (x, taps down, taps right) -> (maxima, positions)
 place_at*         (g, positions, H, W) -> zeros with g added there
-lstm_step lstm_step_grad   the gates of one step, and back: lstm.c
+lstm lstm_grad    a layer of an LSTM over all steps, and back: lstm.c
+attention attention_grad   softmax(q kt) v, and back: attention.c
+sum_around*       (x, dim) -> the sum over all other dims
 blocks_...        the cache of array memory: blocks.py
 
 Along dims and at indices; any dtype of 4 or 8 bytes where nothing is computed.
@@ -93,8 +98,9 @@ def absent(*args: Any) -> None:
 NAMES: tuple[str, ...] = (
     "adam", "sgd", "squares", "scale", "relu", "relu_grad", "sigmoid", "sigmoid_grad", "tanh_grad", "silu",
     "silu_grad", "gelu", "gelu_grad", "softmax", "safe_softmax", "softmax_grad", "log_softmax", "log_softmax_grad",
-    "nll", "nll_grad", "layer_norm", "layer_norm_grad", "add_bias", "matmul", "add_rows", "columns", "uncolumns",
-    "window_sums", "spread_sums", "max_pool", "place_at", "lstm_step", "lstm_step_grad", "stats", "same")
+    "nll", "nll_grad", "layer_norm", "layer_norm_grad", "add_bias", "matmul", "add_rows", "convolve", "convolve_x", "convolve_w",
+    "threads", "window_sums", "spread_sums", "max_pool", "place_at", "multiply", "sum_around", "attention", "attention_grad",
+    "lstm", "lstm_grad", "stats", "same")
 NAMES += (
     "cumsum", "cumprod", "cummax", "cummin", "product", "flip", "triangle", "bounds", "gather", "scatter")
 NAMES += (      # element by element

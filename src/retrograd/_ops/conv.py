@@ -5,8 +5,7 @@ As matrix products over sliding windows (im2col): Chellapilla, Puri and Simard, 
     N batch   C channels in, O out   G groups   S spatial sizes in, P out   K kernel sizes
     x (N, C, *S)   w (O, C/G, *K)   y (N, O, *P)
 
-One trilinear form, sum y w x, has three maps as its derivatives: y from (x, w), x from (y, w), w from (y, x).  Each
-is an
+One trilinear form, sum y w x, has three maps as its derivatives: y from (x, w), x from (y, w), w from (y, x).  Each is an
 op, and the rules of each are the other two; a transposed convolution is the second map taken forward.
 """
 from __future__ import annotations
@@ -23,9 +22,9 @@ from .tied import tied
 
 np: Final[Any] = numpy
 as_strided: Final[Any] = numpy.lib.stride_tricks.as_strided
-quick_columns: Final[Any] = kernel("columns")
-quick_uncolumns: Final[Any] = kernel("uncolumns")
-CHUNK: Final = 1 << 18                          # numbers in the columns formed at a time: they stay in the cache
+convolve: Final[Any] = kernel("convolve")
+convolve_x: Final[Any] = kernel("convolve_x")
+convolve_w: Final[Any] = kernel("convolve_w")
 
 
 class Geometry:
@@ -52,13 +51,11 @@ class Geometry:
             self.pairs = (
                 1, inside[0], 1, kernel[0], 1, stride[0], 0, padding[0], 1, dilation[0], 1, self.out[0])
 
-    def plane(self) -> Shape:
-        """The spatial sizes of x as two."""
-        return self.inside if len(self.inside) == 2 else (1,) + self.inside
-
-    def step(self, rows: int) -> int:
-        """How many samples to take at a time, where each has `rows` rows of columns."""
-        return max(1, CHUNK // max(1, rows * size(self.out)))
+    def flat(self, x: Array) -> Array:
+        """x, y or w in C order, its spatial dims as two."""
+        if x.ndim == 3:
+            x = x.reshape(x.shape[0], x.shape[1], 1, x.shape[2])
+        return np.ascontiguousarray(x)
 
 
 def size(numbers: Shape) -> int:
@@ -136,19 +133,27 @@ def back(y: Array, like: Array) -> Array:
     return y if y.dtype is like.dtype else y.astype(like.dtype)
 
 
-def y_of(x: Array, w: Array, geo: Geometry) -> Array:
-    """y from (x, w): slide w over x."""
+def y_of(x: Array, w: Array, b: Array, geo: Geometry) -> Array:
+    """y from (x, w): slide w over x; b (O,) or None is added."""
     n = x.shape[0]
     o = w.shape[0]
     groups = geo.groups
     if x.size == 0 or w.size == 0:
-        return np.zeros((n, o) + geo.out, x.dtype)
-    quick = quick_y(x, w, geo)
-    if quick is not None:
-        return quick
+        return plus(np.zeros((n, o) + geo.out, x.dtype), b)
+    if geo.pairs is not None:
+        quick = convolve(geo.flat(x), geo.flat(w), b, geo.pairs, groups)
+        if quick is not None:
+            return quick.reshape((n, o) + geo.out)
     columns = windows(wide(x), geo).reshape(n, groups, w[0].size, size(geo.out))
     y = np.matmul(wide(w).reshape(groups, o // groups, w[0].size), columns)
-    return back(y.reshape((n, o) + geo.out), x)
+    return plus(back(y.reshape((n, o) + geo.out), x), b)
+
+
+def plus(y: Array, b: Array) -> Array:
+    """y (N, O, ...) with b (O,), or None, added in place."""
+    if b is not None:
+        y += b.reshape((-1,) + (1,) * (y.ndim - 2))
+    return y
 
 
 def x_of(y: Array, w: Array, geo: Geometry) -> Array:
@@ -159,9 +164,10 @@ def x_of(y: Array, w: Array, geo: Geometry) -> Array:
     c = w.shape[1] * groups
     if y.size == 0 or w.size == 0:
         return np.zeros((n, c) + geo.inside, y.dtype)
-    quick = quick_x(y, w, geo)
-    if quick is not None:
-        return quick
+    if geo.pairs is not None:
+        quick = convolve_x(geo.flat(y), geo.flat(w), geo.pairs, groups)
+        if quick is not None:
+            return quick.reshape((n, c) + geo.inside)
     flat = wide(w).reshape(groups, o // groups, w[0].size).swapaxes(1, 2)
     blocks = np.matmul(flat, wide(y).reshape(n, groups, o // groups, size(geo.out)))
     return back(place(blocks.reshape((n, c) + geo.kernel + geo.out), geo), y)
@@ -176,98 +182,16 @@ def w_of(y: Array, x: Array, geo: Geometry) -> Array:
     to = (o, c // groups) + geo.kernel
     if y.size == 0 or x.size == 0:
         return np.zeros(to, y.dtype)
-    quick = quick_w(y, x, geo)
-    if quick is not None:
-        return quick
+    if geo.pairs is not None:
+        quick = convolve_w(geo.flat(y), geo.flat(x), geo.pairs, groups)
+        if quick is not None:
+            return quick.reshape(to)
     dims = len(geo.kernel)
     order = tuple(range(1, 2 + dims)) + (0,) + tuple(range(2 + dims, 2 + 2 * dims))
     p = n * size(geo.out)
     columns = windows(wide(x), geo).transpose(order).reshape(groups, c // groups * size(geo.kernel), p)
     flat = wide(y).swapaxes(0, 1).reshape(groups, o // groups, p)
     return back(np.matmul(flat, columns.swapaxes(1, 2)).reshape(to), y)
-
-
-# The same three with columns formed by a kernel, a few samples at a time: (C K, n P), so that one product serves them
-# all.  None where there is no kernel.
-
-def quick_y(x: Array, w: Array, geo: Geometry) -> Array:
-    if geo.pairs is None or x.dtype is not w.dtype:
-        return None
-    n = x.shape[0]
-    c = x.shape[1]
-    o = w.shape[0]
-    rows = c * size(geo.kernel)
-    flat = w.reshape(geo.groups, o // geo.groups, rows // geo.groups)
-    p = size(geo.out)
-    y: Array = None
-    step = geo.step(rows)
-    for i in range(0, n, step):
-        part = x[i:i + step]
-        columns = quick_columns(part.reshape(part.shape[:2] + geo.plane()), geo.pairs)
-        if columns is None:
-            return None
-        m: int = part.shape[0]
-        found = np.matmul(flat, columns.reshape(geo.groups, rows // geo.groups, m * p))
-        found = found.reshape(o, m, p).swapaxes(0, 1)
-        if m == n:
-            y = np.ascontiguousarray(found)
-        else:
-            if y is None:
-                y = np.empty((n, o, p), x.dtype)
-            y[i:i + step] = found
-    return y.reshape((n, o) + geo.out)
-
-
-def quick_x(y: Array, w: Array, geo: Geometry) -> Array:
-    if geo.pairs is None or y.dtype is not w.dtype:
-        return None
-    n = y.shape[0]
-    o = w.shape[0]
-    c = w.shape[1] * geo.groups
-    rows = c * size(geo.kernel)
-    flat = w.reshape(geo.groups, o // geo.groups, rows // geo.groups).swapaxes(1, 2)
-    p = size(geo.out)
-    x: Array = None
-    step = geo.step(rows)
-    for i in range(0, n, step):
-        part = y[i:i + step]
-        m: int = part.shape[0]
-        columns = np.matmul(flat, part.swapaxes(0, 1).reshape(geo.groups, o // geo.groups, m * p))
-        found = quick_uncolumns(columns, m, c, geo.pairs)
-        if found is None:
-            return None
-        if m == n:
-            x = found
-        else:
-            if x is None:
-                x = np.empty((n, c) + geo.plane(), y.dtype)
-            x[i:i + step] = found
-    return x.reshape((n, c) + geo.inside)
-
-
-def quick_w(y: Array, x: Array, geo: Geometry) -> Array:
-    if geo.pairs is None or x.dtype is not y.dtype:
-        return None
-    n = x.shape[0]
-    c = x.shape[1]
-    o = y.shape[1]
-    rows = c * size(geo.kernel)
-    p = size(geo.out)
-    w: Array = None
-    step = geo.step(rows)
-    for i in range(0, n, step):
-        part = x[i:i + step]
-        columns = quick_columns(part.reshape(part.shape[:2] + geo.plane()), geo.pairs)
-        if columns is None:
-            return None
-        m: int = part.shape[0]
-        flat = y[i:i + step].swapaxes(0, 1).reshape(geo.groups, o // geo.groups, m * p)
-        found = np.matmul(flat, columns.reshape(geo.groups, rows // geo.groups, m * p).swapaxes(1, 2))
-        if w is None:
-            w = found
-        else:
-            w += found
-    return w.reshape((o, c // geo.groups) + geo.kernel)
 
 
 @final
@@ -284,7 +208,7 @@ class ConvolutionY(Product):
         return "ConvolutionBackward0"
 
     def forward(self, a: Array, b: Array) -> Array:
-        return y_of(a, b, self.geo)
+        return y_of(a, b, None, self.geo)
 
     def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
         return ConvolutionX(self.geo).run(g, b)
@@ -362,10 +286,9 @@ class ConvolutionBackward0(Nary):
         self.groups: int = geo.groups
 
     def forward(self, xs: list[Array]) -> Array:
-        y = x_of(xs[0], xs[1], self.geo) if self.transposed else y_of(xs[0], xs[1], self.geo)
-        if xs[2] is not None:
-            y += xs[2].reshape((-1,) + (1,) * (y.ndim - 2))
-        return y
+        if self.transposed:
+            return plus(x_of(xs[0], xs[1], self.geo), xs[2])
+        return y_of(xs[0], xs[1], xs[2], self.geo)
 
     def grads(self, g: Value, xs: list[Value], y: Value, want: list[bool]) -> list[Value]:
         out: list[Value] = [None, None, None]

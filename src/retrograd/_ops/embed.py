@@ -7,7 +7,7 @@ import numpy
 
 from .._engine.nary import Nary
 from .._engine.node import Array, Value
-from .._engine.op import Unary, Y
+from .._engine.op import OUT, Unary, Y
 from .._engine.tensor import TensorBase
 from .._kernels import kernel
 
@@ -15,7 +15,8 @@ np: Final[Any] = numpy
 quick_rows: Final[Any] = kernel("add_rows")
 quick_safe_softmax: Final[Any] = kernel("safe_softmax")
 quick_softmax_grad: Final[Any] = kernel("softmax_grad")
-KEPT: Final = 1 << 20                           # attention weights up to which a node keeps them
+quick_attention: Final[Any] = kernel("attention")
+quick_attention_grad: Final[Any] = kernel("attention_grad")
 
 
 @final
@@ -231,15 +232,15 @@ def safe_softmax(x: Value, dim: int) -> Value:
 
 @final
 class ScaledDotProductFlashAttentionForCpuBackward0(Nary):
-    """softmax(q kt * scale + mask) v in one node, which keeps no weights where they are many: its rules form them again.
+    """softmax(q kt * scale + mask) v in one node, which keeps of each row of weights the logarithm of its sum alone.
 
-    mask: an array to add (-inf where forbidden), or None.
+    mask: an array to add (-inf where forbidden), or None; causal: besides, row i sees columns up to i.
     """
 
     holds: bool = True
-
     names: ClassVar[Any] = {"query": 0, "key": 1, "value": 2, "output": "y"}
-    shows: ClassVar[Any] = {"attn_mask": "mask", "dropout_p": "dropout", "is_causal": "causal", "scale": "scale"}
+    shows: ClassVar[Any] = {
+        "attn_mask": "mask", "dropout_p": "dropout", "is_causal": "causal", "scale": "scale", "logsumexp": "lse"}
 
     def __init__(self, mask: Array, causal: bool, scale: Any, factor: float, added: Array) -> None:
         super().__init__()
@@ -249,34 +250,56 @@ class ScaledDotProductFlashAttentionForCpuBackward0(Nary):
         self.scale: Any = scale
         self.factor = factor
         self.dropout: float = 0.0
-        self.reads = 1 | 2 | 4
-        self.few: Array = None                  # the weights, where they are few
+        self.reads = 1 | 2 | 4 | OUT
+        self.lse: Array = None                  # (B, H, T)
 
     def drop(self) -> None:
-        self.few = None
+        self.lse = None
+
+    def hidden(self, s: Value) -> Array:
+        """What is added to scores (..., T, S), or None."""
+        if not self.causal:
+            return self.added
+        found = linalg.sizes(s)
+        dtype = linalg.raw(s).dtype
+        rows = len(found) - 2
+        return np.where(np.tri(found[rows], found[rows + 1], dtype=bool), dtype.type(0), dtype.type(-np.inf))
 
     def weights(self, q: Value, k: Value) -> Value:
         s = linalg.matmul(q * self.factor, shape.mT(k))
-        quick = quick_safe_softmax(s, self.added)
-        if quick is not None:
-            return quick
-        return safe_softmax(s if self.added is None else s + self.added, -1)
+        add = self.hidden(s)
+        return safe_softmax(s if add is None else s + add, -1)
 
     def forward(self, xs: list[Array]) -> Array:
+        quick = quick_attention(xs[0], xs[1], xs[2], self.added, self.causal, self.factor)
+        if quick is not None:
+            self.lse = quick[1].swapaxes(1, 2)
+            return quick[0]
         wide = [x.astype(np.float32) if x.dtype.itemsize == 2 else x for x in xs]
-        p = self.weights(wide[0], wide[1])
-        if p.size <= KEPT:
-            self.few = p
+        s: Array = linalg.matmul(wide[0] * self.factor, shape.mT(wide[1]))
+        add = self.hidden(s)
+        if add is not None:
+            s = s + add
+        top = s.max(-1, keepdims=True)
+        top = np.where(top == -np.inf, s.dtype.type(0), top)
+        p = np.exp(s - top)
+        total = p.sum(-1, keepdims=True)
+        self.lse = np.where(total == 0, np.inf, top + np.log(total))[..., 0].astype(s.dtype)
+        p /= np.where(total == 0, s.dtype.type(1), total)
         y: Array = linalg.matmul(p, wide[2])
-        return y if y.dtype is xs[0].dtype else y.astype(xs[0].dtype)
+        out = np.empty_like(xs[0])              # lies as q does
+        out[...] = y
+        return out
 
     def grads(self, g: Value, xs: list[Value], y: Value, want: list[bool]) -> list[Value]:
         q = xs[0]
         k = xs[1]
         v = xs[2]
-        p = self.few
-        if p is None or isinstance(q, TensorBase) or isinstance(k, TensorBase) or p.dtype is not q.dtype:
-            p = self.weights(q, k)
+        if not isinstance(q, TensorBase) and not isinstance(k, TensorBase):
+            quick = quick_attention_grad(g, q, k, v, y, self.lse.swapaxes(1, 2), self.added, self.causal, self.factor)
+            if quick is not None:
+                return list(quick)
+        p = self.weights(q, k)
         out: list[Value] = [None, None, None]
         if want[2]:
             out[2] = linalg.matmul(shape.mT(p), g)

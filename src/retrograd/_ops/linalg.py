@@ -20,6 +20,7 @@ np: Final[Any] = numpy
 SINGLE: Final[Any] = numpy.dtype("float32")
 DOUBLE: Final[Any] = numpy.dtype("float64")
 quick_matmul: Final[Any] = kernel("matmul")
+multiply: Final[Any] = kernel("multiply")
 quick_bias: Final[Any] = kernel("add_bias")
 
 
@@ -43,6 +44,8 @@ def product(a: Array, b: Array, op: str) -> Array:
     dtype = a.dtype
     if dtype is SINGLE or dtype is DOUBLE:
         quick = quick_matmul(a, b)
+        if quick is None:
+            quick = multiply(a, b)
         if quick is not None:
             return quick
         return a.dot(b) if a.ndim <= 2 and b.ndim <= 2 else a @ b       # dot: the same BLAS call, half the overhead

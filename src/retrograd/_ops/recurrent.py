@@ -15,8 +15,8 @@ from .._engine.tensor import TensorBase
 from .._kernels import kernel
 
 np: Final[Any] = numpy
-quick_step: Final[Any] = kernel("lstm_step")
-quick_step_grad: Final[Any] = kernel("lstm_step_grad")
+quick_layer: Final[Any] = kernel("lstm")
+quick_grad: Final[Any] = kernel("lstm_grad")
 
 
 def sigmoid_of(x: Array) -> Array:
@@ -46,6 +46,10 @@ class MkldnnRnnLayerBackward0(Nary):
 
     def forward(self, xs: list[Array]) -> Array:
         x = xs[0]
+        quick = quick_layer(x, xs[1], xs[2], xs[3], xs[4])
+        if quick is not None:
+            y, self.gates, self.cells = quick
+            return y
         steps, batch, four = x.shape
         n: int = four // 4
         gates = np.array(x, order="C")
@@ -57,16 +61,14 @@ class MkldnnRnnLayerBackward0(Nary):
         h = xs[3]
         turned = xs[1].T
         for t in range(steps):
-            add = h @ turned
+            g = gates[t]
+            g += h @ turned
             h = y[t]
-            if not quick_step(gates[t], add, cells[t], cells[t + 1], h):
-                g = gates[t]
-                g += add
-                g[:, :2 * n] = sigmoid_of(g[:, :2 * n])
-                g[:, 2 * n:3 * n] = np.tanh(g[:, 2 * n:3 * n])
-                g[:, 3 * n:] = sigmoid_of(g[:, 3 * n:])
-                cells[t + 1] = g[:, n:2 * n] * cells[t] + g[:, :n] * g[:, 2 * n:3 * n]
-                h[...] = g[:, 3 * n:] * np.tanh(cells[t + 1])
+            g[:, :2 * n] = sigmoid_of(g[:, :2 * n])
+            g[:, 2 * n:3 * n] = np.tanh(g[:, 2 * n:3 * n])
+            g[:, 3 * n:] = sigmoid_of(g[:, 3 * n:])
+            cells[t + 1] = g[:, n:2 * n] * cells[t] + g[:, :n] * g[:, 2 * n:3 * n]
+            h[...] = g[:, 3 * n:] * np.tanh(cells[t + 1])
         y[steps] = cells[steps]
         self.gates = gates
         self.cells = cells
@@ -75,34 +77,40 @@ class MkldnnRnnLayerBackward0(Nary):
     def grads(self, g: Value, xs: list[Value], y: Value, want: list[bool]) -> list[Value]:
         if isinstance(g, TensorBase) or isinstance(y, TensorBase):
             return self.grads_by_ops(g, xs)
+        out, dh, dc = self.back(g, xs[1])
+        found: list[Value] = [out, None, None, dh, dc]
+        steps, batch, four = out.shape
+        flat = out.reshape(steps * batch, four)
+        if want[1]:
+            before = np.concatenate([xs[3][None], y[:steps - 1]]).reshape(steps * batch, four // 4)
+            found[1] = linalg.product(flat.T, before, "mm")
+        if want[2]:
+            found[2] = reduce.total(flat, (0,), False, None)
+        return found
+
+    def back(self, g: Array, w: Array) -> Any:
+        """The gradients of the gates before their functions, and of h and c at the start."""
+        quick = quick_grad(np.ascontiguousarray(g), w, self.gates, self.cells)
+        if quick is not None:
+            return quick
         steps, batch, n = self.cells.shape
         steps -= 1
         out = np.empty(self.gates.shape, self.gates.dtype)
         dc = np.array(g[steps])
-        dh: Array = None
-        w = xs[1]
+        dh = np.array(g[steps - 1])
         for t in range(steps - 1, -1, -1):
-            back = g[t] if dh is None else dh
-            if dh is not None:
-                back += g[t]
-            if not quick_step_grad(self.gates[t], self.cells[t], self.cells[t + 1], back, dc, out[t]):
-                i, f, c, o = [self.gates[t][:, k * n:(k + 1) * n] for k in range(4)]
-                tanh = np.tanh(self.cells[t + 1])
-                dc += back * o * (1 - tanh * tanh)
-                out[t][:, :n] = dc * c * (i * (1 - i))
-                out[t][:, n:2 * n] = dc * self.cells[t] * (f * (1 - f))
-                out[t][:, 2 * n:3 * n] = dc * i * (1 - c * c)
-                out[t][:, 3 * n:] = back * tanh * (o * (1 - o))
-                dc *= f
+            i, f, c, o = [self.gates[t][:, k * n:(k + 1) * n] for k in range(4)]
+            tanh = np.tanh(self.cells[t + 1])
+            dc += dh * o * (1 - tanh * tanh)
+            out[t][:, :n] = dc * c * (i * (1 - i))
+            out[t][:, n:2 * n] = dc * self.cells[t] * (f * (1 - f))
+            out[t][:, 2 * n:3 * n] = dc * i * (1 - c * c)
+            out[t][:, 3 * n:] = dh * tanh * (o * (1 - o))
+            dc *= f
             dh = out[t] @ w
-        found: list[Value] = [out, None, None, dh, dc]
-        flat = out.reshape(steps * batch, 4 * n)
-        if want[1]:
-            before = np.concatenate([xs[3][None], y[:steps - 1]]).reshape(steps * batch, n)
-            found[1] = flat.T @ before
-        if want[2]:
-            found[2] = np.add.reduce(flat, 0)
-        return found
+            if t:
+                dh += g[t - 1]
+        return out, dh, dc
 
     def grads_by_ops(self, g: Value, xs: list[Value]) -> list[Value]:
         """The same from the inputs, by ops that can be differentiated again."""

@@ -16,6 +16,7 @@ add_reduce: Final[Any] = numpy.add.reduce
 sum_kernel: Final[Any] = _kernels.sum
 mean_kernel: Final[Any] = _kernels.mean
 quick_product: Final[Any] = _kernels.kernel("product")
+sum_around: Final[Any] = _kernels.kernel("sum_around")
 
 
 @final
@@ -78,6 +79,13 @@ def total(x: Array, dim: Any, keepdim: bool, dtype: Any) -> Array:
             return add_reduce(x, dim, np.int64, None, keepdim)
         if own.itemsize == 2:
             return add_reduce(x, dim, np.float32, None, keepdim).astype(own)
+        if dim is not None and len(dim) == x.ndim - 1 and x.size >= 4096:
+            kept: int = 0                       # the one dim that stays
+            while kept in dim:
+                kept += 1
+            y = sum_around(x, kept)
+            if y is not None:
+                return y.reshape((1,) * kept + (-1,) + (1,) * (x.ndim - 1 - kept)) if keepdim else y
         return add_reduce(x, dim, None, None, keepdim)
     if dtype.itemsize == 2 and dtype.kind in "fV":
         return add_reduce(x, dim, np.float32, None, keepdim).astype(dtype)

@@ -1,0 +1,14 @@
+/* Work for several threads; see threads.c. */
+
+#ifndef RETROGRAD_THREADS_H
+#define RETROGRAD_THREADS_H
+#include <stddef.h>
+
+typedef void (*Part)(void *context, int part);
+
+/* Into how many parts work of that many multiplications is cut: 1 where threads would only wait for each other. */
+int parts_for(double multiplications, ptrdiff_t at_most);
+
+/* run(context, 0) ... run(context, parts - 1), each once, side by side; returns when all are done.  Call without the GIL. */
+void side_by_side(int parts, Part run, void *context);
+#endif
