@@ -255,6 +255,7 @@ class ScaledDotProductFlashAttentionForCpuBackward0(Nary):
 
     def drop(self) -> None:
         self.lse = None
+        self.added = None
 
     def hidden(self, s: Value) -> Array:
         """What is added to scores (..., T, S), or None."""
