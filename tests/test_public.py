@@ -33,6 +33,7 @@ PLACES: dict[str, Any] = {
     "retrograd.nn.Module": retrograd.nn.Module,
     "retrograd.nn.functional": retrograd.nn.functional,
     "retrograd.nn.init": retrograd.nn.init,
+    "retrograd.nn.parameter": retrograd.nn.parameter,
     "retrograd.nn.utils": retrograd.nn.utils,
     "retrograd.nn.utils.parametrizations": retrograd.nn.utils.parametrizations,
     "retrograd.nn.utils.parametrize": retrograd.nn.utils.parametrize,

@@ -60,7 +60,7 @@ LACKS = {
         BufferDict|ParameterDict|ModuleDict|binomial|geqrf|ormqr|histogram(dd)?|segment_reduce|nested|jagged|masked|
         channels_last_3d|lobpcg|(svd|pca)_lowrank|nonzero_static|quasirandom|signal|to_padded_tensor|resize(_as)?|
         (F|f)ractional\w+|linear_cross_entropy|LinearCrossEntropy\w+|householder_product|ldl_\w+|AdaptiveLogSoftmaxWithLoss|
-        Lazy\w+|Uninitialized\w+|Adafactor|Muon|prune|airy_ai|\w*bessel_\w+|\w+_polynomial_\w+|
+        Adafactor|Muon|prune|airy_ai|\w*bessel_\w+|\w+_polynomial_\w+|
         make_tensor|windows|scaled_modified\w+"""),
 }
 

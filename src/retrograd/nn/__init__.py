@@ -24,6 +24,11 @@ from .modules import (
     Identity as Identity, InstanceNorm1d as InstanceNorm1d, InstanceNorm2d as InstanceNorm2d,
     InstanceNorm3d as InstanceNorm3d, KLDivLoss as KLDivLoss, L1Loss as L1Loss, LPPool1d as LPPool1d,
     LPPool2d as LPPool2d, LPPool3d as LPPool3d, LSTM as LSTM, LSTMCell as LSTMCell, LayerNorm as LayerNorm,
+    LazyBatchNorm1d as LazyBatchNorm1d, LazyBatchNorm2d as LazyBatchNorm2d, LazyBatchNorm3d as LazyBatchNorm3d,
+    LazyConv1d as LazyConv1d, LazyConv2d as LazyConv2d, LazyConv3d as LazyConv3d, LazyConvTranspose1d as
+    LazyConvTranspose1d, LazyConvTranspose2d as LazyConvTranspose2d, LazyConvTranspose3d as LazyConvTranspose3d,
+    LazyInstanceNorm1d as LazyInstanceNorm1d, LazyInstanceNorm2d as LazyInstanceNorm2d, LazyInstanceNorm3d as
+    LazyInstanceNorm3d, LazyLinear as LazyLinear,
     LeakyReLU as LeakyReLU, Linear as Linear, LocalResponseNorm as LocalResponseNorm, LogSigmoid as LogSigmoid,
     LogSoftmax as LogSoftmax, MSELoss as MSELoss, MarginRankingLoss as MarginRankingLoss, MaxPool1d as MaxPool1d,
     MaxPool2d as MaxPool2d, MaxPool3d as MaxPool3d, MaxUnpool1d as MaxUnpool1d, MaxUnpool2d as MaxUnpool2d,
@@ -49,5 +54,7 @@ from .modules import (
 )
 from .parameter import Buffer as Buffer
 from .parameter import Parameter as Parameter
+from .parameter import UninitializedBuffer as UninitializedBuffer
+from .parameter import UninitializedParameter as UninitializedParameter
 
 __getattr__ = module_getattr(__name__)

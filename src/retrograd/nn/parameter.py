@@ -9,6 +9,7 @@ import numpy as np
 from .._engine.tensor import TensorBase, wants_grad
 from .._tensor import Tensor, _attributes, _rebuild
 from .._tensor_str import _str
+from ..dtypes import check_device, get_default_dtype, of
 
 
 class Parameter(Tensor):
@@ -55,6 +56,101 @@ class Buffer(Tensor, metaclass=_BufferMeta):
         out.array = np.empty(0, np.float32) if data is None else data.array
         out.version = None if data is None else data.version
         out.rg = False if data is None else wants_grad(data)
+        out.persistent = persistent
+        out._is_buffer = True
+        return out
+
+
+class _Absent:
+    """In place of the memory of a parameter without a shape: its dtype is known, every other use raises."""
+
+    def __init__(self, dtype: Any) -> None:
+        self.dtype = np.dtype(dtype)
+
+    def __getattr__(self, name: str) -> Any:
+        raise ValueError(
+            "Attempted to use an uninitialized parameter. This error happens when you are using a `LazyModule` or "
+            "explicitly manipulating `torch.nn.parameter.UninitializedParameter` objects. When using LazyModules Call "
+            "`forward` with a dummy batch to initialize the parameters before calling torch functions")
+
+
+class UninitializedTensorMixin:
+    """A tensor that has no shape yet: `materialize` gives it one, and makes it a `cls_to_become`."""
+
+    cls_to_become: Any
+    array: Any
+
+    def materialize(self, shape: Any, device: Any = None, dtype: Any = None) -> None:
+        """Become a tensor of this shape, uninitialised, of the dtype that it has unless said otherwise."""
+        check_device(device)
+        self.array = np.empty(tuple(shape), self.array.dtype if dtype is None else dtype.numpy)
+        self.__class__ = self.cls_to_become
+
+    @property
+    def shape(self) -> Any:
+        """RuntimeError."""
+        raise RuntimeError(
+            "Can't access the shape of an uninitialized parameter or buffer. This error usually happens in "
+            "`load_state_dict` when trying to load an uninitialized parameter into an initialized one. Call `forward` "
+            "to initialize the parameters before accessing their attributes.")
+
+    def share_memory_(self) -> Any:
+        """RuntimeError."""
+        raise RuntimeError(
+            "Can't share memory on an uninitialized parameter or buffer. Call `forward` to initialize the parameters "
+            "before calling `module.share_memory()`.")
+
+    def detach(self) -> Any:
+        """Itself: there is nothing to detach."""
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        if id(self) not in memo:
+            memo[id(self)] = type(self)(wants_grad(self), dtype=of(self.array.dtype))  # type: ignore[call-arg,arg-type]
+        return memo[id(self)]
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return type(self), (wants_grad(self), None, of(self.array.dtype))  # type: ignore[arg-type]
+
+    def __repr__(self, *, tensor_contents: Any = None) -> str:
+        return f"<{type(self).__name__}>"
+
+
+def is_lazy(param: Any) -> bool:
+    """Whether param is an UninitializedParameter or an UninitializedBuffer."""
+    return isinstance(param, UninitializedTensorMixin)
+
+
+def _absent(cls: Any, requires_grad: bool, device: Any, dtype: Any) -> Any:
+    check_device(device)
+    out = TensorBase.__new__(cls)
+    out.array = _Absent((get_default_dtype() if dtype is None else dtype).numpy)
+    out.rg = requires_grad
+    return out
+
+
+class UninitializedParameter(UninitializedTensorMixin, Parameter):
+    """A Parameter of a lazy module before its first call.
+
+    https://pytorch.org/docs/stable/generated/torch.nn.parameter.UninitializedParameter.html
+    """
+
+    cls_to_become = Parameter
+
+    def __new__(cls, requires_grad: bool = True, device: Any = None, dtype: Any = None) -> Any:
+        return _absent(cls, requires_grad, device, dtype)
+
+
+class UninitializedBuffer(UninitializedTensorMixin, Tensor):
+    """A buffer of a lazy module before its first call.
+
+    https://pytorch.org/docs/stable/generated/torch.nn.parameter.UninitializedBuffer.html
+    """
+
+    cls_to_become = Tensor
+
+    def __new__(cls, requires_grad: bool = False, device: Any = None, dtype: Any = None, persistent: bool = True) -> Any:
+        out = _absent(cls, requires_grad, device, dtype)
         out.persistent = persistent
         out._is_buffer = True
         return out

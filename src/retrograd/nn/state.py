@@ -12,7 +12,7 @@ from .._engine.modes import grad_on, set_grad
 from .._engine.tensor import TensorBase, edits, wants_grad, wrap
 from ..utils.hooks import RemovableHandle
 from .hooks import Bound, add
-from .parameter import Parameter
+from .parameter import Parameter, is_lazy
 
 _EXTRA_STATE_KEY_SUFFIX = "_extra_state"
 RETURNED = (
@@ -224,6 +224,8 @@ class State:
             return (f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like object from '
                     f"checkpoint but received {type(value)}")
         source: Any = value
+        if is_lazy(target) and is_lazy(source):
+            return None
         if target.ndim == 0 and source.ndim == 1 and source.shape[0]:   # as PyTorch 0.3 saved scalars
             source = source[0]
         if source.shape != target.shape:
@@ -277,17 +279,22 @@ class Snapshot:
     def __init__(self, module: Any, copies: bool) -> None:
         self.tables: list[tuple[dict[str, Any], dict[str, Any]]] = []
         self.values: dict[int, tuple[Any, Any, Any, int, bool]] = {}
+        self.lazy: list[tuple[Any, Any, Any]] = []
         for each in module.modules() if copies else ():
             for table in (each._parameters, each._buffers):
                 self.tables.append((table, dict(table)))
                 for t in table.values():
-                    if t is not None and id(t) not in self.values:
+                    if is_lazy(t):
+                        self.lazy.append((t, type(t), t.array))
+                    elif t is not None and id(t) not in self.values:
                         self.values[id(t)] = (t, t.array, np.array(t.array, order="K"), edits(t), wants_grad(t))
 
     def restore(self) -> None:
         for table, entries in self.tables:
             table.clear()
             table.update(entries)
+        for t, kind, absent in self.lazy:
+            t.__class__, t.array = kind, absent
         for t, array, values, count, wants in self.values.values():
             if t.array is not array:
                 t.data = wrap(array)
@@ -314,6 +321,6 @@ def must_fit(module: Any, state_dict: Any) -> bool:
                     continue
                 wanted += 1
                 found = state_dict.get(f"{path}.{name}" if path else name)
-                if not isinstance(found, TensorBase) or found.array.shape != t.array.shape:
+                if not isinstance(found, TensorBase) or is_lazy(found) or found.array.shape != t.array.shape:
                     return False
     return wanted == len(state_dict)
