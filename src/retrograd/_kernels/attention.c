@@ -46,8 +46,8 @@ CLONES static float loop_weights(float *restrict s, float top, npy_intp seen, np
 }
 
 /* Of one row: s becomes the weights p, d their gradient times p: p (d - sum of g y) factor */
-CLONES static void loop_back(float *restrict s, float *restrict d, const float *restrict g, const float *restrict y, float lse,
-                             float factor, npy_intp seen, npy_intp columns, npy_intp e) {
+CLONES static void loop_slopes(float *restrict s, float *restrict d, const float *restrict g, const float *restrict y, float lse,
+                               float factor, npy_intp seen, npy_intp columns, npy_intp e) {
     float inner = 0;
     SIMD_SUM(inner) for (npy_intp j = 0; j < e; j++) inner += g[j] * y[j];
     SIMD for (npy_intp j = 0; j < seen; j++) {
@@ -128,7 +128,7 @@ static void backward(void *context, int part) {
             for (npy_intp i = 0; i < rows; i++) {
                 const npy_intp seen = seen_by(o, r + i), at = i * o->step;
                 loop_scores(p + at, mask ? mask + (r + i) * o->mask.t : NULL, o->factor, seen);
-                loop_back(p + at, d + at, g + (r + i) * o->g.t, y + (r + i) * o->y.t, o->lse[(b * o->t + r + i) * o->h + h],
+                loop_slopes(p + at, d + at, g + (r + i) * o->g.t, y + (r + i) * o->y.t, o->lse[(b * o->t + r + i) * o->h + h],
                           o->factor, seen, columns, o->e);
             }
             pack(q + r * o->q.t, o->q.t, rows, o->e, some_q, o->wide);

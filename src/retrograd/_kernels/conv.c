@@ -38,7 +38,7 @@ static void unit_of(const Windows *o, npy_intp terms, npy_intp *samples, npy_int
 
 #define LOOPS(T, NAME, Product)                                                                                     \
     /* col (terms, size): the windows of samples n0..n1, rows r0..r1 of y, of the channels from c0 on */             \
-    CLONES static void NAME##_gather(const T *restrict x, T *restrict col, const Windows *o, npy_intp c0, npy_intp c1, \
+    CLONES static void NAME##_collect(const T *restrict x, T *restrict col, const Windows *o, npy_intp c0, npy_intp c1, \
                                      npy_intp n0, npy_intp n1, npy_intp r0, npy_intp r1, npy_intp size) {             \
         const npy_intp hw = o->h * o->w, used = (n1 - n0) * (r1 - r0) * o->ow;                                       \
         for (npy_intp c = c0; c < c1; c++)                                                                          \
@@ -81,7 +81,7 @@ static void unit_of(const Windows *o, npy_intp terms, npy_intp *samples, npy_int
                 }                                                                                                   \
     }                                                                                                               \
     /* the adjoint: col added up where its windows lie; what runs over the edge of a row is made 0 in col */         \
-    CLONES static void NAME##_scatter(T *restrict col, T *restrict x, const Windows *o, npy_intp c0, npy_intp c1,    \
+    CLONES static void NAME##_deposit(T *restrict col, T *restrict x, const Windows *o, npy_intp c0, npy_intp c1,    \
                                       npy_intp n0, npy_intp n1, npy_intp r0, npy_intp r1, npy_intp size) {            \
         const npy_intp hw = o->h * o->w;                                                                            \
         for (npy_intp c = c0; c < c1; c++)                                                                          \
@@ -144,7 +144,7 @@ static void unit_of(const Windows *o, npy_intp terms, npy_intp *samples, npy_int
             for (npy_intp r = 0; r < o->oh; r += rows) {                                                            \
                 const npy_intp r1 = r + rows < o->oh ? r + rows : o->oh;                                            \
                 for (npy_intp g = 0; g < work->groups; g++) {                                                       \
-                    NAME##_gather(work->x, col, o, g * each, (g + 1) * each, n, n1, r, r1, size);                   \
+                    NAME##_collect(work->x, col, o, g * each, (g + 1) * each, n, n1, r, r1, size);                   \
                     T *c = direct ? y + (n * work->out + g * own) * p + r * o->ow : block;                          \
                     const T *bias = work->bias ? (const T *)work->bias + g * own : NULL;                            \
                     const Product product = {own, (n1 - n) * (r1 - r) * o->ow, terms, (const T *)work->w + g * own * terms, \
@@ -180,7 +180,7 @@ static void unit_of(const Windows *o, npy_intp terms, npy_intp *samples, npy_int
                     const Product product = {terms, used, own, (const T *)work->w + g * own * terms, 1, terms,      \
                                              b, direct ? p : size, NULL, 0, 0, col, size};                          \
                     NAME##_product(&product);                                                                       \
-                    NAME##_scatter(col, x, o, g * each, (g + 1) * each, n, n1, r, r1, size);                        \
+                    NAME##_deposit(col, x, o, g * each, (g + 1) * each, n, n1, r, r1, size);                        \
                 }                                                                                                   \
             }                                                                                                       \
         }                                                                                                           \
@@ -204,7 +204,7 @@ static void unit_of(const Windows *o, npy_intp terms, npy_intp *samples, npy_int
             for (npy_intp r = 0; r < o->oh; r += rows) {                                                            \
                 const npy_intp r1 = r + rows < o->oh ? r + rows : o->oh, piece = (r1 - r) * o->ow;                   \
                 for (npy_intp g = 0; g < work->groups; g++) {                                                       \
-                    NAME##_gather(work->x, col, o, g * each, (g + 1) * each, n, n1, r, r1, size);                   \
+                    NAME##_collect(work->x, col, o, g * each, (g + 1) * each, n, n1, r, r1, size);                   \
                     for (npy_intp s = n; s < n1; s++)                                                               \
                         NAME##_turn((const T *)work->y + (s * work->out + g * own) * p + r * o->ow, own, piece, p,  \
                                     turned + (s - n) * piece * wide, wide);                                         \
@@ -217,7 +217,7 @@ static void unit_of(const Windows *o, npy_intp terms, npy_intp *samples, npy_int
         leave(col);                                                                                                 \
     }                                                                                                               \
     /* The sums of all parts, turned: w (O, terms) */                                                                \
-    static void NAME##_gathered(const T *sums, T *w, const Work *work, npy_intp terms, npy_intp wide) {              \
+    static void NAME##_joined(const T *sums, T *w, const Work *work, npy_intp terms, npy_intp wide) {              \
         const npy_intp own = work->out / work->groups, size = work->groups * terms * wide;                           \
         T *first = (T *)sums;                                                                                       \
         for (npy_intp k = 1; k < work->parts; k++)                                                                  \
@@ -323,8 +323,8 @@ KERNEL(convolve_w, 4)
     if (w != NULL) {
         work.y = DATA(args[0]), work.x = DATA(args[1]), work.to = sums;
         RUN(to_w);
-        if (type == NPY_FLOAT) floats_gathered(sums, DATA(w), &work, terms, wide);
-        else doubles_gathered(sums, DATA(w), &work, terms, wide);
+        if (type == NPY_FLOAT) floats_joined(sums, DATA(w), &work, terms, wide);
+        else doubles_joined(sums, DATA(w), &work, terms, wide);
     }
     leave(sums);
     return w == NULL ? NULL : finished(w, &work);
