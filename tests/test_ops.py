@@ -670,3 +670,23 @@ def again(op: Op, sample: S, lib: Any) -> Any:
     except RuntimeError as e:
         return [g is not None and g.requires_grad for g in gs], (type(e), first_sentence(e))
     return [g is not None and g.requires_grad for g in gs], [g is None for g in more]
+
+
+def turned(a: Any) -> Any:
+    """The same numbers with the dims stored in reverse order."""
+    return np.ascontiguousarray(a.T).T if a.ndim > 1 and a.size else a
+
+
+@pytest.mark.oracle
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("op", [op for op in HERE if op.oracle and op.name not in ("F.rrelu", "digamma", "F.rms_norm")], ids=str)
+def test_results_are_in_c_order_where_pytorchs_are(op: Op, pytorch: Any) -> None:
+    """So that view() works on them."""
+    for sample in op.make(opdb.f64 if opdb.f64 in op.dtypes else op.dtypes[0]):
+        for laid in (sample, S(*mapped(sample.args, turned), **mapped(sample.kwargs, turned))):
+            ours, theirs = outcome(op, laid, torch, False), outcome(op, laid, pytorch, False)
+            if isinstance(ours, Exception) or isinstance(theirs, Exception):
+                assert type(ours) is type(theirs), f"{op}{laid}"
+                continue
+            for a, b in zip(ours.outs, theirs.outs):
+                assert a.is_contiguous() or not b.is_contiguous(), f"{op}{laid}"

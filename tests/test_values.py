@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from collections.abc import Callable
 from typing import Any
 
@@ -201,3 +203,33 @@ def test_bessel_functions_and_two_derivatives_near_zero(name: str, pytorch: Any)
         found.append([t.tolist() for t in (y, g, h)])
     for ours, theirs, rtol, atol in zip(*found, (2e-15, 1e-14, 1e-6), (0.0, 1e-17, 1e-5), strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=rtol, atol=atol)  # the second: PyTorch's own digits cancel
+
+
+VIEWS: dict[str, Callable[[Any], Any]] = {
+    **BASES,
+    "permuted": lambda lib: lib.arange(24.0).reshape(2, 3, 4).permute(2, 0, 1),
+    "expanded and permuted": lambda lib: lib.arange(6.0).reshape(2, 1, 3).expand(2, 4, 3).permute(2, 1, 0),
+    "number": lambda lib: lib.tensor(3.0).expand(2, 2),
+}
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("name", VIEWS)
+def test_copies_are_laid_out_as_pytorchs(name: str, pytorch: Any) -> None:
+    def layouts(lib: Any) -> Any:
+        x = VIEWS[name](lib)
+        found = [x.clone(), copy.deepcopy(x), copy.copy(x), pickle.loads(pickle.dumps(x)), x.contiguous(), lib.zeros_like(x)]
+        return [(t.tolist(), t.stride(), t.storage_offset()) for t in found]
+
+    assert layouts(torch) == layouts(pytorch)
+
+
+def test_pickled_views_share_memory() -> None:
+    x = torch.arange(12.0).reshape(3, 4)
+    for first in (True, False):
+        pair = (x, x.t()[1:])
+        a, b = pickle.loads(pickle.dumps(pair if first else pair[::-1]))[:: 1 if first else -1]
+        a[0, 1] = 100
+        assert b[0].tolist() == [100, 5, 9]
+        b[0, 0] = 7
+        assert a[0].tolist() == [0, 7, 2, 3]

@@ -613,7 +613,11 @@ class Tensor(TensorBase):
     def __reduce_ex__(self, protocol: Any) -> Any:
         from .utils.hooks import warn_if_has_hooks
         warn_if_has_hooks(self)
-        return _rebuild, (type(self), self.array, wants_grad(self), OrderedDict(), _attributes(self))
+        array, place = self.array, None
+        root = _root(array)
+        if root is not array and root.flags.c_contiguous and array.size:
+            array, place = root, (array.shape, address(array) - address(root), array.strides)
+        return _rebuild, (type(self), array, wants_grad(self), OrderedDict(), _attributes(self), place)
 
     def __dir__(self) -> list[str]:
         return [n for n in super().__dir__() if n not in INTERNAL and not isinstance(vars(Tensor).get(n), Absent)]
@@ -631,10 +635,8 @@ def _attributes(t: Any) -> dict[str, Any]:
 
 def _shared_copy(array: Any, memo: Any) -> Any:
     """A copy of `array` that keeps memory shared: two views of one block stay views of one block."""
-    root = array
-    while isinstance(root.base, np.ndarray):
-        root = root.base
-    if root is array or not root.flags.c_contiguous or 0 in array.strides:
+    root = _root(array)
+    if root is array or not root.flags.c_contiguous:
         if id(root) not in memo or root is not array:
             memo[id(root)] = array.copy(order="K")
         return memo[id(root)] if root is array else array.copy(order="K")
@@ -644,9 +646,19 @@ def _shared_copy(array: Any, memo: Any) -> Any:
     return np.ndarray(array.shape, array.dtype, block, address(array) - address(root), array.strides)
 
 
-def _rebuild(cls: Any, array: Any, requires_grad: bool, table: Any, attributes: Any) -> Any:
+def _root(array: Any) -> Any:
+    """The array whose memory this one shows."""
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array
+
+
+def _rebuild(cls: Any, array: Any, requires_grad: bool, table: Any, attributes: Any, place: Any = None) -> Any:
+    """place: (shape, offset, strides in bytes) of a view of array"""
     out = TensorBase.__new__(cls)
     out.array = np.asarray(array, np.dtype(array.dtype.str) if array.dtype.kind != "V" else array.dtype)
+    if place is not None:
+        out.array = np.ndarray(place[0], out.array.dtype, out.array, place[1], place[2])
     out.rg = requires_grad
     bump(out)
     if attributes:

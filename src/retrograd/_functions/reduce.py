@@ -11,6 +11,7 @@ import numpy as np
 from .. import dtypes
 from .._engine.tensor import TensorBase, wrap
 from .._ops import arith, cast, diagonals, moment, reduce, scan, shape
+from .._ops.packed import packed
 from ._args import (
     aliased,
     dim_in,
@@ -333,7 +334,7 @@ def logic(name: str, how: Any) -> Callable[..., Any]:
                           "(Tensor input, int dim, bool keepdim = False)")
         found = x.array != 0
         if not isinstance(dim, (tuple, list)) or dim:           # over no dims at all: nothing is reduced
-            found = how(found, dims_of(dim, x.array.ndim), None, None, keepdim)
+            found = packed(how(found, dims_of(dim, x.array.ndim), None, None, keepdim))
         return finish(wrap(found.astype(np.uint8) if x.array.dtype == np.uint8 else found), out, name)
     f.__name__ = f.__qualname__ = name
     f.__doc__ = f"Does {name} element differ from zero, of all or over dims?  bool (uint8 for uint8)."

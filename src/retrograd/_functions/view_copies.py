@@ -167,7 +167,9 @@ def view_copy(input: Any, size: Any, *, out: Any = None) -> Any:
     x = tensor(input, "view_copy")
     if isinstance(size, dtypes.dtype):
         return finish(shapes.alias(shape.view(x.detach(), size)).clone(), out, "view_copy", x)  # type: ignore[attr-defined]
-    return copied("view_copy", x, out, shape.view, size)
+    to = shape.sizes_for(shape.sizes_arg((size,), "view_copy", "size"), x.array.size)
+    op = shapes.ViewBackward0(to)
+    return finish(ops.ViewBackward0_copy(op, op.forward(x.array)).run(x), out, "view_copy", x)
 
 
 _nodes.dress_module(ops)

@@ -10,6 +10,7 @@ from .._engine.op import A, B, Binary, Unary, X, Y
 from .._engine.tensor import TensorBase
 from .._kernels import kernel
 from . import choose, create, pointwise, reduce, slices
+from .packed import packed
 from .pointwise import like, wide
 from .select import select
 from .tied import NOT_IMPLEMENTED, tied
@@ -393,7 +394,7 @@ class LogSigmoidBackward0(Unary):
 
     def forward(self, x: Array) -> Array:
         z = wide(x)
-        return like(np.minimum(0, z) - np.log1p(np.exp(-np.abs(z))), x)
+        return packed(like(np.minimum(0, z) - np.log1p(np.exp(-np.abs(z))), x))
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         return g * pointwise.sigmoid(-x)
@@ -677,7 +678,7 @@ class SoftmaxBackward0(Unary):
         if x.ndim == 0:
             return np.where(np.abs(x) < np.inf, x.dtype.type(1), x - x)
         e = np.exp(centred(wide(x), self.dim))
-        return like(e / np.add.reduce(e, self.dim, None, None, True), x)
+        return packed(like(e / np.add.reduce(e, self.dim, None, None, True), x))
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         quick = quick_softmax_grad(g, y, self.dim)
@@ -705,7 +706,7 @@ class LogSoftmaxBackward0(Unary):
         if x.ndim == 0:
             return x - x
         z = centred(wide(x), self.dim)
-        return like(z - np.log(np.add.reduce(np.exp(z), self.dim, None, None, True)), x)
+        return packed(like(z - np.log(np.add.reduce(np.exp(z), self.dim, None, None, True)), x))
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         quick = quick_log_softmax_grad(g, y, self.dim)

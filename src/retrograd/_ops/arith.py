@@ -11,6 +11,7 @@ from .._engine.node import Array, Node, Value
 from .._engine.op import A, B, Binary, Unary, X, Y, once
 from .._engine.tensor import TensorBase, bump
 from .._kernels import kernel
+from .packed import packed
 
 np: Final[Any] = numpy
 quick_remainder: Final[Any] = kernel("remainder")
@@ -274,7 +275,7 @@ class PowBackward2(Unary):
 
     def forward(self, x: Array) -> Array:
         n, x = promote.operands(self.number, x, promote.SAME)
-        return power(n, x)
+        return packed(power(n, x))
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         if self.number == 0:

@@ -10,6 +10,7 @@ from .._engine.node import Array, Value
 from .._engine.op import A, B, Binary, Unary, X, watch
 from .._engine.tensor import TensorBase
 from .._kernels import kernel
+from .packed import packed
 from .select import select
 
 np: Final[Any] = numpy
@@ -136,7 +137,7 @@ class MaskedFillBackward0(Unary):
     def forward(self, x: Array) -> Array:
         self.was = x.shape
         check_number(self.number, x.dtype)
-        return np.where(self.mask, np.asarray(self.number).astype(x.dtype), x)
+        return packed(np.where(self.mask, np.asarray(self.number).astype(x.dtype), x))
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         return shape.sum_to(where(self.mask, 0.0, g), self.was)

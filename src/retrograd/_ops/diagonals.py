@@ -9,6 +9,7 @@ from .._engine.node import Array, Shape, Value
 from .._engine.op import Unary, View
 from .._engine.tensor import TensorBase
 from .._kernels import kernel
+from .packed import packed
 
 np: Final[Any] = numpy
 quick_triangle: Final[Any] = kernel("triangle")
@@ -129,7 +130,7 @@ class TrilBackward0(Unary):
         return quick_triangle(x, self.offset, False)
 
     def forward(self, x: Array) -> Array:
-        return np.tril(x, self.offset)
+        return packed(np.tril(x, self.offset))
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         return tril(g, self.offset)
@@ -146,7 +147,7 @@ class TriuBackward0(Unary):
         return quick_triangle(x, self.offset, True)
 
     def forward(self, x: Array) -> Array:
-        return np.triu(x, self.offset)
+        return packed(np.triu(x, self.offset))
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         return triu(g, self.offset)

@@ -13,6 +13,7 @@ import numpy
 from .._engine.nary import Many
 from .._engine.node import Array, Shape, Value
 from .._engine.op import Unary, X, Y
+from .packed import packed
 from .reduce import add_reduce, raw, restore
 
 np: Final[Any] = numpy
@@ -84,13 +85,13 @@ class ExtremeOfDims(Unary):
 @final
 class AmaxBackward0(ExtremeOfDims):
     def forward(self, x: Array) -> Array:
-        return np.maximum.reduce(x, self.dim, None, None, self.keepdim)
+        return packed(np.maximum.reduce(x, self.dim, None, None, self.keepdim))
 
 
 @final
 class AminBackward0(ExtremeOfDims):
     def forward(self, x: Array) -> Array:
-        return np.minimum.reduce(x, self.dim, None, None, self.keepdim)
+        return packed(np.minimum.reduce(x, self.dim, None, None, self.keepdim))
 
 
 def share_dims(g: Value, x: Array, y: Array, dims: Shape, keepdim: bool) -> Value:

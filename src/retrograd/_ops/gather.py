@@ -12,6 +12,7 @@ from .._engine.node import Array, Shape, Value
 from .._engine.op import A, B, Binary, Unary, X, Y
 from .._engine.tensor import TensorBase
 from .._kernels import kernel
+from .packed import packed
 
 np: Final[Any] = numpy
 quick_gather: Final[Any] = kernel("gather")
@@ -62,7 +63,7 @@ class GatherBackward0(Unary):
         if x.ndim == 0:
             return np.array(x).reshape(self.index.shape)
         part = x[tuple([slice(None) if d == self.dim else slice(self.index.shape[d]) for d in range(x.ndim)])]
-        return np.take_along_axis(part, self.index, self.dim)
+        return packed(np.take_along_axis(part, self.index, self.dim))
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         sizes: Shape = reduce.raw(x).shape
@@ -467,7 +468,7 @@ class IndexAddBackward0(Along):
 
     def forward(self, a: Array, b: Array) -> Array:
         self.source_dim = b.ndim
-        out = np.array(a)
+        out = np.array(a, order="C")
         if a.ndim == 0:
             return np.asarray(out + self.alpha * b.sum(dtype=a.dtype)).astype(a.dtype)
         if self.alpha != 1:
@@ -494,7 +495,7 @@ class IndexCopyBackward0(Along):
 
     def forward(self, a: Array, b: Array) -> Array:
         self.source_dim = b.ndim
-        out = np.array(a)
+        out = np.array(a, order="C")
         if a.ndim == 0:
             return b.reshape(()).copy() if self.index.size else out
         out[at_dim(self.index, self.dim)] = b
@@ -589,7 +590,7 @@ class TakeBackward0(Unary):
         self.index = None
 
     def forward(self, x: Array) -> Array:
-        return x.reshape(-1)[self.index]
+        return packed(x.reshape(-1)[self.index])
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         own = reduce.raw(x)

@@ -8,6 +8,7 @@ import numpy
 from .._engine.node import Array, Shape, Value
 from .._engine.op import Binary, Unary
 from .._engine.tensor import TensorBase, wrap
+from .packed import packed
 
 np: Final[Any] = numpy
 
@@ -32,7 +33,7 @@ class IndexBackward0(Unary):
 
     def forward(self, x: Array) -> Array:
         self.was = x.shape
-        return x[self.where]
+        return packed(x[self.where])
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         return index_add(g, self.where, self.was)

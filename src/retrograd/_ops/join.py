@@ -7,6 +7,7 @@ import numpy
 
 from .._engine.nary import Many, Nary
 from .._engine.node import Array, Shape, Value
+from .packed import packed
 
 np: Final[Any] = numpy
 
@@ -38,7 +39,7 @@ class CatBackward0(Nary):
             return np.zeros(0, xs[0].dtype if self.dtype is None else self.dtype)
         if self.dtype is not None:
             some = [x.astype(self.dtype, copy=False) for x in some]
-        return np.concatenate(some, self.dim)
+        return packed(np.concatenate(some, self.dim))
 
     def grads(self, g: Value, xs: list[Value], y: Value, want: list[bool]) -> list[Value]:
         outs: list[Value] = []
@@ -68,7 +69,7 @@ class StackBackward0(Nary):
     def forward(self, xs: list[Array]) -> Array:
         if self.dtype is not None:
             xs = [x.astype(self.dtype, copy=False) for x in xs]
-        return np.stack(xs, self.dim)
+        return packed(np.stack(xs, self.dim))
 
     def grads(self, g: Value, xs: list[Value], y: Value, want: list[bool]) -> list[Value]:
         lead = (slice(None),) * self.dim

@@ -14,6 +14,7 @@ from .._engine.node import Array, Shape, Value
 from .._engine.op import A, B, Binary, Product, View, Y, recording
 from .._engine.tensor import TensorBase, wants_grad
 from .._kernels import kernel
+from .packed import packed
 from .tied import tied
 
 np: Final[Any] = numpy
@@ -434,7 +435,7 @@ class CdistBackward0(Product):
 
     def forward(self, a: Array, b: Array) -> Array:
         self.unlike = (a.shape, a.dtype, b.shape, b.dtype)
-        return moment.norm_of(a[..., :, None, :] - b[..., None, :, :], self.p, (-1,), False)
+        return packed(moment.norm_of(a[..., :, None, :] - b[..., None, :, :], self.p, (-1,), False))
 
     def pairs(self, g: Value, a: Value, b: Value, y: Value) -> Value:
         d = shape.unsqueeze(a, -2) - shape.unsqueeze(b, -3)

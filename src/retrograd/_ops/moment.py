@@ -10,6 +10,7 @@ from .._engine.nary import Many
 from .._engine.node import Array, Shape, Value
 from .._engine.op import A, B, Binary, Unary, X, Y
 from .._engine.tensor import TensorBase
+from .packed import packed
 from .reduce import add_reduce, count_of, mean_dims, mean_of, raw, restore, sum_dims
 
 np: Final[Any] = numpy
@@ -113,7 +114,7 @@ class RenormBackward0(Unary):
 
     def forward(self, x: Array) -> Array:
         n = norm_of(x, self.p, self.rest(x.ndim), True)
-        return (x * self.factor(n)).astype(x.dtype)
+        return packed((x * self.factor(n)).astype(x.dtype))
 
     def rest(self, ndim: int) -> Shape:
         return tuple([i for i in range(ndim) if i != self.dim])
@@ -305,7 +306,7 @@ class LogsumexpBackward0(Unary):
         y = np.log(add_reduce(np.exp(x - top), self.dim, None, None, True)) + top
         if not self.keepdim:
             y = y.reshape(tuple([y.shape[i] for i in range(y.ndim) if i not in self.dim]))
-        return y.astype(own)
+        return packed(y.astype(own))
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         sizes: Shape = raw(x).shape

@@ -8,6 +8,7 @@ import numpy
 from .._engine.node import Array, Shape, Value
 from .._engine.op import Unary
 from .._kernels import kernel
+from .packed import packed
 
 np: Final[Any] = numpy
 quick_flip: Final[Any] = kernel("flip")
@@ -23,7 +24,7 @@ class RepeatBackward0(Unary):
 
     def forward(self, x: Array) -> Array:
         self.was = x.shape
-        return np.tile(x, self.repeats)
+        return packed(np.tile(x, self.repeats))
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         lead = len(self.repeats) - len(self.was)
@@ -46,7 +47,7 @@ class RollBackward0(Unary):
         self.dims = dims
 
     def forward(self, x: Array) -> Array:
-        return np.roll(x, self.shifts, self.dims) if self.dims else np.roll(x, self.shifts[0])
+        return packed(np.roll(x, self.shifts, self.dims) if self.dims else np.roll(x, self.shifts[0]))
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         return roll(g, tuple([-n for n in self.shifts]), self.dims)

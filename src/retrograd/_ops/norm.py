@@ -15,6 +15,7 @@ from .._engine.nary import Nary
 from .._engine.node import Array, Shape, Value
 from .._engine.tensor import TensorBase
 from .._kernels import kernel
+from .packed import packed
 from .tied import tied
 
 np: Final[Any] = numpy
@@ -71,7 +72,7 @@ class Normalised(Nary):
         return y
 
     def finish(self, y: Array, x: Array) -> Array:
-        return y if y.dtype is x.dtype else y.astype(x.dtype)
+        return packed(y if y.dtype is x.dtype else y.astype(x.dtype))
 
     def normal(self, x: Value) -> tuple[Value, Value]:
         """(n, r) as above, differentiable in x."""

@@ -11,6 +11,7 @@ from .._engine.nary import Nary
 from .._engine.node import Array, Value
 from .._engine.op import A, B, Binary, Unary, X, Y, watch
 from .._kernels import kernel
+from .packed import packed
 from .pointwise import LN2, exp, exp2, like, log, wide
 
 np: Final[Any] = numpy
@@ -345,7 +346,7 @@ class MaskedFillBackward1(Binary):
         return self.forward(xa, xb)
 
     def forward(self, a: Array, b: Array) -> Array:
-        return np.where(self.mask, b.astype(a.dtype), a)
+        return packed(np.where(self.mask, b.astype(a.dtype), a))
 
     def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
         return choose.where(self.mask, 0.0, g)

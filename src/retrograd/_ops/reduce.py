@@ -10,6 +10,7 @@ from .. import _kernels
 from .._engine.node import Array, Shape, Value
 from .._engine.op import Unary, X, Y
 from .._engine.tensor import TensorBase
+from .packed import packed
 
 np: Final[Any] = numpy
 add_reduce: Final[Any] = numpy.add.reduce
@@ -73,6 +74,10 @@ class SumBackward1(Unary):
 
 def total(x: Array, dim: Any, keepdim: bool, dtype: Any) -> Array:
     """The sum over dims (None: all) in dtype; integers add up in int64, half precision in float32."""
+    return packed(sum_over(x, dim, keepdim, dtype))
+
+
+def sum_over(x: Array, dim: Any, keepdim: bool, dtype: Any) -> Array:
     if dtype is None:
         own = x.dtype
         if own.kind in "iub":
@@ -158,8 +163,8 @@ def mean_of(x: Array, dim: Any, keepdim: bool, n: int, dtype: Any) -> Array:
     if dtype is not None and dtype is not x.dtype:
         x = x.astype(dtype)
     if x.dtype.itemsize == 2:
-        return np.true_divide(add_reduce(x, dim, np.float32, None, keepdim), np.float32(n)).astype(x.dtype)
-    return np.true_divide(add_reduce(x, dim, None, None, keepdim), n, dtype=x.dtype)
+        return packed(np.true_divide(add_reduce(x, dim, np.float32, None, keepdim), np.float32(n)).astype(x.dtype))
+    return packed(np.true_divide(add_reduce(x, dim, None, None, keepdim), n, dtype=x.dtype))
 
 
 @final
@@ -245,10 +250,10 @@ def product(x: Array, dim: Any, keepdim: bool, dtype: Any) -> Array:
     if dtype is not None:
         x = x.astype(dtype)
     if x.dtype.kind in "iub":
-        return np.multiply.reduce(x, dim, np.int64 if dtype is None else dtype, None, keepdim)
+        return packed(np.multiply.reduce(x, dim, np.int64 if dtype is None else dtype, None, keepdim))
     if x.dtype.itemsize == 2:
-        return np.multiply.reduce(x, dim, np.float32, None, keepdim).astype(x.dtype)
-    return np.multiply.reduce(x, dim, None, None, keepdim)
+        return packed(np.multiply.reduce(x, dim, np.float32, None, keepdim).astype(x.dtype))
+    return packed(np.multiply.reduce(x, dim, None, None, keepdim))
 
 
 def others(x: Value) -> Value:

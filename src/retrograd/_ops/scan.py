@@ -10,6 +10,7 @@ from .._engine.node import Array, Shape, Value
 from .._engine.op import Unary, X, Y
 from .._engine.tensor import TensorBase
 from .._kernels import kernel
+from .packed import packed
 from .reduce import raw, sum_dims, without_own
 
 np: Final[Any] = numpy
@@ -92,7 +93,7 @@ class LogcumsumexpBackward0(Unary):
             return np.array(x)
         own = x.dtype
         y = np.logaddexp.accumulate(x.astype(np.float32) if own.itemsize == 2 else x, self.dim)
-        return y.astype(own) if y.dtype != own else y
+        return packed(y.astype(own) if y.dtype != own else y)
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         own = raw(x)
@@ -163,7 +164,7 @@ def record(how: Any, x: Array, dim: int) -> Any:
     here = np.arange(x.shape[dim]).reshape(tuple([-1 if i == dim else 1 for i in range(x.ndim)]))
     reached = (x == y) | ((x != x) & (y != y))
     at = np.maximum.accumulate(np.where(reached, here, 0), dim)
-    return np.take_along_axis(x, at, dim), at           # of 0.0 and -0.0 the one that is there
+    return packed(np.take_along_axis(x, at, dim)), packed(at)       # of 0.0 and -0.0 the one that is there
 
 
 def running(how: Any, x: Array, dim: int, dtype: Any) -> Array:
@@ -172,10 +173,10 @@ def running(how: Any, x: Array, dim: int, dtype: Any) -> Array:
     if x.ndim == 0:
         return np.array(x).astype(dtype)
     if dtype.itemsize == 2 and dtype.kind in "fV":
-        return how.accumulate(x.astype(np.float32), dim).astype(dtype)
+        return packed(how.accumulate(x.astype(np.float32), dim).astype(dtype))
     if dtype.itemsize == 4 and dtype.kind == "f":           # carried in double, as PyTorch does
-        return how.accumulate(x.astype(dtype, copy=False), dim, np.float64).astype(dtype)
-    return how.accumulate(x.astype(dtype, copy=False), dim, dtype)
+        return packed(how.accumulate(x.astype(dtype, copy=False), dim, np.float64).astype(dtype))
+    return packed(how.accumulate(x.astype(dtype, copy=False), dim, dtype))
 
 
 def from_end(g: Value, dim: int) -> Value:

@@ -210,7 +210,7 @@ class NarrowCopyBackward0(Unary):
 
     def forward(self, x: Array) -> Array:
         self.was = x.shape
-        return np.array(x[self.where()])
+        return np.array(x[self.where()], order="C")
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         return put(g, self.where(), self.was)

@@ -134,7 +134,7 @@ class NanToNumBackward0(Unary):
     def forward(self, x: Array) -> Array:
         if x.dtype.kind in "iub":
             return x.copy()
-        y = np.array(x)
+        y = np.array(x, order="C" if 0 in x.strides else "K")
         y[x != x] = self.nan
         y[x == np.inf] = self.posinf
         y[x == -np.inf] = self.neginf
