@@ -6,6 +6,7 @@ may be None; the text of the error for arguments that fit nothing tells which ov
 
 from __future__ import annotations
 
+import functools
 import re
 import types
 import warnings
@@ -209,14 +210,29 @@ def single(name: str, required: list[str], method: bool) -> str | None:
             params += ([] if "*" in params else ["*"]) + OPTIONS
         base = [n for n in names if n not in ("dtype", "layout", "device", "pin_memory")]
         if not method:
-            for theirs, outs in schemas(name):
+            for theirs, outs in schemas(name) if writes_out(name) else ():
                 plain = [n.replace("self", "input") for n in names_of(theirs)]
                 if outs and (plain == names or plain == base):
                     params += ([] if "*" in params else ["*"]) + [
-                        "Tensor? out=None" if len(outs) == 1 else f"Tensor[{len(outs)}]? out=None"]
+                        f"{outs[0].rstrip('?')}? out=None" if len(outs) == 1 else f"Tensor[{len(outs)}]? out=None"]
                     break
         found.append(", ".join(params))
     return found[0] if len(set(found)) == 1 else None
+
+
+@functools.cache
+def stubs() -> str:
+    import torch
+
+    home = Path(torch.__file__).parent / "_C"
+    return "".join((home / name).read_text(encoding="utf-8") for name in (
+        "_VariableFunctions.pyi", "_nn.pyi", "_linalg.pyi", "_special.pyi") if (home / name).exists())
+
+
+def writes_out(name: str) -> bool:
+    """Has the function out= in Python?  Many a schema has it for the compiler alone."""
+    found = re.findall(rf"^def {name}\((.*?)\) ->", stubs(), re.MULTILINE | re.DOTALL)
+    return not found or any(re.search(r"\bout:", text) for text in found)
 
 
 def required_of(f: Any, *first: Any) -> list[str]:

@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import functools
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -10,9 +9,9 @@ import numpy as np
 
 from .. import dtypes
 from .._engine import promote
-from .._engine.modes import grad_on
-from .._engine.tensor import TensorBase, bump, wants_grad, wrap
-from .._engine.views import OVERLAP, PARTLY, address, check_cast, dense, guard, overlaps
+from .._engine.tensor import TensorBase, wrap
+from .._engine.views import PARTLY, address, dense
+from .outs import write_out as write_out
 
 OPERANDS = (TensorBase, bool, int, float, np.ndarray, np.generic)
 
@@ -170,42 +169,6 @@ def shape_of(sizes: tuple[Any, ...]) -> tuple[int, ...]:
     return tuple(int(n) for n in sizes)
 
 
-# Functions whose out= may not be an input, and those whose out= must have the result's dtype.
-APART = {"cat", "gather", "kthvalue", "masked_select", "take", "index_select"}
-EXPECTED = "Expected the dtype for input and out to match, but got {0} for input's dtype and {1} for out's dtype."
-OF_ONE_DTYPE = {"amax": EXPECTED, "amin": EXPECTED}
-
-
 def finish(y: Any, out: Any, function: str, *inputs: Any) -> Any:
     """y, or `out` with y written into it (out= of PyTorch: resized if need be, no gradients)."""
     return y if out is None else write_out(y, out, function, *inputs)
-
-
-def write_out(y: TensorBase, out: TensorBase, function: str, *inputs: Any) -> TensorBase:
-    if not isinstance(out, TensorBase):
-        raise TypeError(f"{function}(): argument 'out' must be Tensor, not {type(out).__name__}")
-    if grad_on() and any(isinstance(t, TensorBase) and wants_grad(t) for t in (*inputs, out)):
-        raise RuntimeError(
-            f"{function}(): functions with out=... arguments don't support automatic differentiation, but one of the "
-            "arguments requires grad.")
-    guard(out, False)
-    array = y.array
-    if function in APART:
-        separate(out, *inputs)
-    if function in OF_ONE_DTYPE and out.array.dtype != array.dtype:
-        raise RuntimeError(OF_ONE_DTYPE[function].format(*(dtypes.of(a.dtype).scalar for a in (array, out.array))))
-    check_cast(array.dtype, out.array.dtype)
-    if out.array.size > 1 and 0 in out.array.strides and overlaps(out.array.shape, out.array.strides):
-        raise RuntimeError(OVERLAP)
-    if out.array.shape != array.shape:
-        if out.array.size:
-            warnings.warn(
-                f"An output with one or more elements was resized since it had shape {list(out.array.shape)}, which "
-                f"does not match the required output shape {list(array.shape)}. This behavior is deprecated, and in a "
-                "future PyTorch release outputs will not be resized unless they have zero elements. You can explicitly "
-                "reuse an out tensor t by resizing it, inplace, to zero elements with t.resize_(0).",
-                UserWarning, stacklevel=4)
-        out.array = np.empty(array.shape, out.array.dtype)
-    np.copyto(out.array, array, casting="unsafe")
-    bump(out)
-    return out

@@ -20,12 +20,12 @@ FUNCTIONS = {
     "acos_": "Tensor input",
     "acosh": "Tensor input, *, Tensor? out=None",
     "acosh_": "Tensor input",
-    "adaptive_avg_pool1d": "Tensor input, int[1] output_size, *, Tensor? out=None",
-    "adaptive_avg_pool2d": "Tensor input, int[2] output_size, *, Tensor? out=None",
-    "adaptive_avg_pool3d": "Tensor input, int[3] output_size, *, Tensor? out=None",
+    "adaptive_avg_pool1d": "Tensor input, int[1] output_size",
+    "adaptive_avg_pool2d": "Tensor input, int[2] output_size",
+    "adaptive_avg_pool3d": "Tensor input, int[3] output_size",
     "adaptive_max_pool1d": "Tensor input, int[1] output_size",
-    "adaptive_max_pool2d": "Tensor input, int[2] output_size, *, Tensor[2]? out=None",
-    "adaptive_max_pool3d": "Tensor input, int[3] output_size, *, Tensor[2]? out=None",
+    "adaptive_max_pool2d": "Tensor input, int[2] output_size",
+    "adaptive_max_pool3d": "Tensor input, int[3] output_size",
     "add": "Tensor input, Tensor other, *, Scalar alpha=1, Tensor out=None",
     "addbmm": "Tensor input, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1, Tensor out=None",
     "addcdiv": "Tensor input, Tensor tensor1, Tensor tensor2, *, Scalar value=1, Tensor out=None",
@@ -36,7 +36,7 @@ FUNCTIONS = {
     "addmv_": "Tensor input, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1",
     "addr": "Tensor input, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1, Tensor out=None",
     "adjoint": "Tensor input",
-    "affine_grid_generator": "Tensor theta, int[] size, bool align_corners, *, Tensor? out=None",
+    "affine_grid_generator": "Tensor theta, int[] size, bool align_corners",
     "alias_copy": "Tensor input, *, Tensor? out=None",
     "all": "Tensor input, *, Tensor out=None | Tensor input, int[]? dim=None, bool keepdim=False, *, Tensor out=None "
         "| Tensor input, int dim, bool keepdim=False, *, Tensor out=None",
@@ -75,8 +75,7 @@ FUNCTIONS = {
     "as_strided": "Tensor input, int[] size, int[] stride, int? storage_offset=None",
     "as_strided_": "Tensor input, int[] size, int[] stride, int? storage_offset=None",
     "as_strided_copy": "Tensor input, int[] size, int[] stride, int? storage_offset=None, *, Tensor? out=None",
-    "as_strided_scatter": "Tensor input, Tensor src, int[] size, int[] stride, int? storage_offset=None, *, Tensor? "
-        "out=None",
+    "as_strided_scatter": "Tensor input, Tensor src, int[] size, int[] stride, int? storage_offset=None",
     "as_tensor": "Tensor data, *, dtype? dtype=None, device? device=None",
     "asin": "Tensor input, *, Tensor? out=None",
     "asin_": "Tensor input",
@@ -88,11 +87,11 @@ FUNCTIONS = {
     "atanh": "Tensor input, *, Tensor? out=None",
     "atanh_": "Tensor input",
     "avg_pool1d": "Tensor input, int[1] kernel_size, int[1] stride=None, int[1] padding=(0), bool ceil_mode=False, "
-        "bool count_include_pad=True, *, Tensor? out=None",
+        "bool count_include_pad=True",
     "avg_pool2d": "Tensor input, int[2] kernel_size, int[2] stride=None, int[2] padding=(0,0), bool ceil_mode=False, "
-        "bool count_include_pad=True, int? divisor_override=None, *, Tensor? out=None",
+        "bool count_include_pad=True, int? divisor_override=None",
     "avg_pool3d": "Tensor input, int[3] kernel_size, int[3] stride=None, int[3] padding=(0,0,0), bool "
-        "ceil_mode=False, bool count_include_pad=True, int? divisor_override=None, *, Tensor? out=None",
+        "ceil_mode=False, bool count_include_pad=True, int? divisor_override=None",
     "baddbmm": "Tensor input, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1, Tensor out=None | "
         "Tensor input, Tensor batch1, Tensor batch2, dtype out_dtype, *, Scalar beta=1, Scalar alpha=1, Tensor "
         "out=None",
@@ -104,10 +103,10 @@ FUNCTIONS = {
     "bernoulli": "Tensor input, *, Generator? generator=None, Tensor out=None | Tensor input, float p, *, Generator? "
         "generator=None",
     "bilinear": "Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None",
-    "binary_cross_entropy": "Tensor input, Tensor target, Tensor? weight=None, int reduction=1, *, Tensor? out=None",
+    "binary_cross_entropy": "Tensor input, Tensor target, Tensor? weight=None, int reduction=1",
     "binary_cross_entropy_with_logits": "Tensor input, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, "
-        "int reduction=1, *, Tensor? out=None",
-    "bincount": "Tensor input, Tensor? weights=None, int minlength=0, *, Tensor? out=None",
+        "int reduction=1",
+    "bincount": "Tensor input, Tensor? weights=None, int minlength=0",
     "bitwise_and": "Tensor input, Tensor other, *, Tensor out=None | Scalar self, Tensor other | Tensor input, "
         "Scalar other, *, Tensor out=None",
     "bitwise_left_shift": "Tensor input, Tensor other, *, Tensor out=None | Scalar self, Tensor other | Tensor "
@@ -130,9 +129,9 @@ FUNCTIONS = {
     "cat": "Tensor[] tensors, int dim=0, *, Tensor? out=None",
     "ceil": "Tensor input, *, Tensor? out=None",
     "ceil_": "Tensor input",
-    "celu": "Tensor input, Scalar alpha=1.0, *, Tensor? out=None",
+    "celu": "Tensor input, Scalar alpha=1.0",
     "celu_": "Tensor input, Scalar alpha=1.0",
-    "channel_shuffle": "Tensor input, int groups, *, Tensor? out=None",
+    "channel_shuffle": "Tensor input, int groups",
     "cholesky": "Tensor input, bool upper=False, *, Tensor? out=None",
     "cholesky_inverse": "Tensor input, bool upper=False, *, Tensor? out=None",
     "cholesky_solve": "Tensor input, Tensor input2, bool upper=False, *, Tensor? out=None",
@@ -147,9 +146,8 @@ FUNCTIONS = {
     "clip": "Tensor input, Tensor? min=None, Tensor? max=None, *, Tensor out=None | Tensor input, Scalar? min=None, "
         "Scalar? max=None, *, Tensor out=None",
     "clip_": "Tensor input, Tensor? min=None, Tensor? max=None | Tensor input, Scalar? min=None, Scalar? max=None",
-    "clone": "Tensor input, *, memory_format? memory_format=None, Tensor? out=None",
-    "col2im": "Tensor input, int[2] output_size, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride, "
-        "*, Tensor? out=None",
+    "clone": "Tensor input, *, memory_format? memory_format=None",
+    "col2im": "Tensor input, int[2] output_size, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride",
     "column_stack": "Tensor[] tensors, *, Tensor? out=None",
     "combinations": "Tensor input, int r=2, bool with_replacement=False",
     "complex": "Tensor real, Tensor imag, *, Tensor? out=None",
@@ -158,7 +156,7 @@ FUNCTIONS = {
     "conj": "Tensor input",
     "conj_physical": "Tensor input, *, Tensor? out=None",
     "conj_physical_": "Tensor input",
-    "constant_pad_nd": "Tensor input, int[] pad, Scalar value=0, *, Tensor? out=None",
+    "constant_pad_nd": "Tensor input, int[] pad, Scalar value=0",
     "conv1d": "Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, int[1] padding=0, int[1] dilation=1, "
         "int groups=1 | Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, str padding='valid', int[1] "
         "dilation=1, int groups=1",
@@ -175,7 +173,7 @@ FUNCTIONS = {
     "conv_transpose3d": "Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=(1,1,1), int[3] "
         "padding=(0,0,0), int[3] output_padding=(0,0,0), int groups=1, int[3] dilation=(1,1,1)",
     "convolution": "Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] dilation, bool "
-        "transposed, int[] output_padding, int groups, *, Tensor? out=None",
+        "transposed, int[] output_padding, int groups",
     "copysign": "Tensor input, Tensor other, *, Tensor out=None | Tensor input, Scalar other, *, Tensor out=None",
     "corrcoef": "Tensor input",
     "cos": "Tensor input, *, Tensor? out=None",
@@ -205,14 +203,14 @@ FUNCTIONS = {
     "detach_": "Tensor input",
     "detach_copy": "Tensor input, *, Tensor? out=None",
     "diag": "Tensor input, int diagonal=0, *, Tensor? out=None",
-    "diag_embed": "Tensor input, int offset=0, int dim1=-2, int dim2=-1, *, Tensor? out=None",
+    "diag_embed": "Tensor input, int offset=0, int dim1=-2, int dim2=-1",
     "diagflat": "Tensor input, int offset=0",
     "diagonal": "Tensor input, int offset=0, int dim1=0, int dim2=1",
     "diagonal_copy": "Tensor input, int offset=0, int dim1=0, int dim2=1, *, Tensor? out=None",
-    "diagonal_scatter": "Tensor input, Tensor src, int offset=0, int dim1=0, int dim2=1, *, Tensor? out=None",
+    "diagonal_scatter": "Tensor input, Tensor src, int offset=0, int dim1=0, int dim2=1",
     "diff": "Tensor input, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None, *, Tensor? out=None",
     "digamma": "Tensor input, *, Tensor? out=None",
-    "dist": "Tensor input, Tensor other, Scalar p=2, *, Tensor? out=None",
+    "dist": "Tensor input, Tensor other, Scalar p=2",
     "div": "Tensor input, Tensor other, *, Tensor out=None | Tensor input, Tensor other, *, str? rounding_mode, "
         "Tensor out=None | Tensor input, Scalar other, *, str? rounding_mode",
     "divide": "Tensor input, Tensor other, *, Tensor out=None | Tensor input, Tensor other, *, str? rounding_mode, "
@@ -222,10 +220,9 @@ FUNCTIONS = {
     "dropout_": "Tensor input, float p, bool train",
     "dsplit": "Tensor input, int sections | Tensor input, int[] indices",
     "dstack": "Tensor[] tensors, *, Tensor? out=None",
-    "elu": "Tensor input, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1, *, Tensor? out=None",
+    "elu": "Tensor input, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1",
     "elu_": "Tensor input, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1",
-    "embedding": "Tensor weight, Tensor indices, int padding_idx=-1, bool scale_grad_by_freq=False, bool "
-        "sparse=False, *, Tensor? out=None",
+    "embedding": "Tensor weight, Tensor indices, int padding_idx=-1, bool scale_grad_by_freq=False, bool sparse=False",
     "embedding_bag": "Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq, int mode, bool sparse, "
         "Tensor? per_sample_weights, bool include_last_offset, int? padding_idx | Tensor weight, Tensor indices, "
         "Tensor offsets, bool scale_grad_by_freq=False, int mode=0, bool sparse=False, Tensor? "
@@ -234,9 +231,9 @@ FUNCTIONS = {
     "empty": "int[] size, *, memory_format? memory_format=None, dtype? dtype=None, layout? layout=None, device? "
         "device=None, bool? pin_memory=False, bool requires_grad=False, Tensor? out=None",
     "empty_like": "Tensor input, *, memory_format? memory_format=None, dtype? dtype=None, layout? layout=None, "
-        "device? device=None, bool? pin_memory=False, bool requires_grad=False, Tensor? out=None",
+        "device? device=None, bool? pin_memory=False, bool requires_grad=False",
     "empty_strided": "int[] size, int[] stride, *, dtype? dtype=None, layout? layout=None, device? device=None, "
-        "bool? pin_memory=False, bool requires_grad=False, Tensor? out=None",
+        "bool? pin_memory=False, bool requires_grad=False",
     "eq": "Tensor input, Tensor other, *, Tensor out=None | Tensor input, Scalar other, *, Tensor out=None",
     "equal": "Tensor input, Tensor other",
     "erf": "Tensor input, *, Tensor? out=None",
@@ -263,7 +260,7 @@ FUNCTIONS = {
     "fix": "Tensor input, *, Tensor? out=None",
     "fix_": "Tensor input",
     "flatten": "Tensor input, int start_dim=0, int end_dim=-1",
-    "flip": "Tensor input, int[] dims, *, Tensor? out=None",
+    "flip": "Tensor input, int[] dims",
     "fliplr": "Tensor input",
     "flipud": "Tensor input",
     "float_power": "Tensor input, Tensor exponent, *, Tensor out=None | Scalar self, Tensor exponent, *, Tensor "
@@ -280,15 +277,15 @@ FUNCTIONS = {
     "full": "int[] size, Scalar fill_value, *, dtype? dtype=None, layout? layout=None, device? device=None, bool? "
         "pin_memory=False, bool requires_grad=False, Tensor? out=None",
     "full_like": "Tensor input, Scalar fill_value, *, memory_format? memory_format=None, dtype? dtype=None, layout? "
-        "layout=None, device? device=None, bool? pin_memory=False, bool requires_grad=False, Tensor? out=None",
+        "layout=None, device? device=None, bool? pin_memory=False, bool requires_grad=False",
     "gather": "Tensor input, int dim, Tensor index, *, bool sparse_grad=False, Tensor? out=None",
     "gcd": "Tensor input, Tensor other, *, Tensor? out=None",
     "gcd_": "Tensor input, Tensor other",
     "ge": "Tensor input, Tensor other, *, Tensor out=None | Tensor input, Scalar other, *, Tensor out=None",
-    "gelu": "Tensor input, *, str approximate='none', Tensor? out=None",
+    "gelu": "Tensor input, *, str approximate='none'",
     "ger": "Tensor input, Tensor vec2, *, Tensor? out=None",
     "get_device": "Tensor input",
-    "glu": "Tensor input, int dim=-1, *, Tensor? out=None",
+    "glu": "Tensor input, int dim=-1",
     "gradient": "Tensor input, *, int[] dim, int edge_order=1 | Tensor input, *, Scalar spacing, int[] dim, int "
         "edge_order=1 | Tensor input, *, Scalar? spacing=None, int? dim=None, int edge_order=1 | Tensor input, *, "
         "tuple of Scalars spacing, int dim=None, int edge_order=1 | Tensor input, *, tuple of Scalars spacing, int[] "
@@ -313,7 +310,7 @@ FUNCTIONS = {
     "hardshrink": "Tensor input, Scalar lambd=0.5, *, Tensor? out=None",
     "hardsigmoid": "Tensor input, *, Tensor? out=None",
     "hardsigmoid_": "Tensor input",
-    "hardswish": "Tensor input, *, Tensor? out=None",
+    "hardswish": "Tensor input",
     "hardswish_": "Tensor input",
     "hardtanh": "Tensor input, Scalar min_val=-1, Scalar max_val=1, *, Tensor? out=None",
     "hardtanh_": "Tensor input, Scalar min_val=-1, Scalar max_val=1",
@@ -322,13 +319,13 @@ FUNCTIONS = {
     "histc": "Tensor input, int bins=100, Scalar min=0, Scalar max=0, *, Tensor? out=None",
     "hsplit": "Tensor input, int sections | Tensor input, int[] indices",
     "hstack": "Tensor[] tensors, *, Tensor? out=None",
-    "huber_loss": "Tensor input, Tensor target, int reduction=1, float delta=1.0, *, Tensor? out=None",
+    "huber_loss": "Tensor input, Tensor target, int reduction=1, float delta=1.0",
     "hypot": "Tensor input, Tensor other, *, Tensor? out=None",
     "i0": "Tensor input, *, Tensor? out=None",
     "i0_": "Tensor input",
     "igamma": "Tensor input, Tensor other, *, Tensor? out=None",
     "igammac": "Tensor input, Tensor other, *, Tensor? out=None",
-    "im2col": "Tensor input, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride, *, Tensor? out=None",
+    "im2col": "Tensor input, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride",
     "index_add": "Tensor input, int dim, Tensor index, Tensor source, *, Scalar alpha=1, Tensor? out=None",
     "index_copy": "Tensor input, int dim, Tensor index, Tensor source, *, Tensor? out=None",
     "index_fill": "Tensor input, int dim, Tensor index, Tensor value | Tensor input, int dim, Tensor index, Scalar "
@@ -351,8 +348,8 @@ FUNCTIONS = {
     "isin": "Tensor elements, Tensor test_elements, *, bool assume_unique=False, bool invert=False, Tensor out=None "
         "| Scalar element, Tensor test_elements, *, bool assume_unique=False, bool invert=False, Tensor out=None | "
         "Tensor elements, Scalar test_element, *, bool assume_unique=False, bool invert=False, Tensor out=None",
-    "isinf": "Tensor input, *, Tensor? out=None",
-    "isnan": "Tensor input, *, Tensor? out=None",
+    "isinf": "Tensor input",
+    "isnan": "Tensor input",
     "isneginf": "Tensor input, *, Tensor? out=None",
     "isposinf": "Tensor input, *, Tensor? out=None",
     "isreal": "Tensor input",
@@ -428,7 +425,7 @@ FUNCTIONS = {
     "linalg_vecdot": "Tensor x, Tensor y, *, int dim=-1, Tensor? out=None",
     "linalg_vector_norm": "Tensor input, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, dtype? dtype=None, "
         "Tensor? out=None",
-    "linear": "Tensor input, Tensor weight, Tensor? bias=None, *, Tensor? out=None",
+    "linear": "Tensor input, Tensor weight, Tensor? bias=None",
     "linspace": "Tensor start, Tensor end, int steps, *, Tensor out=None, dtype? dtype=None, layout? layout=None, "
         "device? device=None, bool? pin_memory=False, bool requires_grad=False | Scalar start, Tensor end, int "
         "steps, *, Tensor out=None, dtype? dtype=None, layout? layout=None, device? device=None, bool? "
@@ -444,7 +441,7 @@ FUNCTIONS = {
     "log2": "Tensor input, *, Tensor? out=None",
     "log2_": "Tensor input",
     "log_": "Tensor input",
-    "log_sigmoid": "Tensor input, *, Tensor? out=None",
+    "log_sigmoid": "Tensor input",
     "log_softmax": "Tensor input, int dim, dtype? dtype=None, *, Tensor? out=None",
     "logaddexp": "Tensor input, Tensor other, *, Tensor? out=None",
     "logaddexp2": "Tensor input, Tensor other, *, Tensor? out=None",
@@ -471,7 +468,7 @@ FUNCTIONS = {
         "out=None",
     "margin_ranking_loss": "Tensor input1, Tensor input2, Tensor target, float margin=0.0, int reduction=1",
     "masked_fill": "Tensor input, Tensor mask, Tensor value | Tensor input, Tensor mask, Scalar value",
-    "masked_scatter": "Tensor input, Tensor mask, Tensor source, *, Tensor? out=None",
+    "masked_scatter": "Tensor input, Tensor mask, Tensor source",
     "masked_select": "Tensor input, Tensor mask, *, Tensor? out=None",
     "matmul": "Tensor input, Tensor other, *, Tensor? out=None",
     "matrix_exp": "Tensor input",
@@ -485,11 +482,11 @@ FUNCTIONS = {
     "max_pool2d": "Tensor input, int[2] kernel_size, int[2] stride=None, int[2] padding=(0,0), int[2] "
         "dilation=(1,1), bool ceil_mode=False",
     "max_pool2d_with_indices": "Tensor input, int[2] kernel_size, int[2] stride=None, int[2] padding=(0,0), int[2] "
-        "dilation=(1,1), bool ceil_mode=False, *, Tensor[2]? out=None",
+        "dilation=(1,1), bool ceil_mode=False",
     "max_pool3d": "Tensor input, int[3] kernel_size, int[3] stride=None, int[3] padding=(0,0,0), int[3] "
         "dilation=(1,1,1), bool ceil_mode=False",
     "max_pool3d_with_indices": "Tensor input, int[3] kernel_size, int[3] stride=None, int[3] padding=(0,0,0), int[3] "
-        "dilation=(1,1,1), bool ceil_mode=False, *, Tensor[2]? out=None",
+        "dilation=(1,1,1), bool ceil_mode=False",
     "maximum": "Tensor input, Tensor other, *, Tensor? out=None",
     "mean": "Tensor input, *, dtype? dtype=None, Tensor out=None | Tensor input, int[1]? dim, bool keepdim=False, *, "
         "dtype? dtype=None, Tensor out=None",
@@ -497,18 +494,18 @@ FUNCTIONS = {
     "min": "Tensor input, *, Tensor out=None | Tensor input, Tensor other, *, Tensor out=None | Tensor input, int "
         "dim, bool keepdim=False, *, Tensor[] out=None",
     "minimum": "Tensor input, Tensor other, *, Tensor? out=None",
-    "mish": "Tensor input, *, Tensor? out=None",
+    "mish": "Tensor input",
     "mish_": "Tensor input",
     "mm": "Tensor input, Tensor mat2, *, Tensor out=None | Tensor input, Tensor mat2, dtype out_dtype, *, Tensor "
         "out=None",
     "mode": "Tensor input, int dim=-1, bool keepdim=False, *, Tensor[2]? out=None",
     "moveaxis": "Tensor input, int source, int destination | Tensor input, int[] source, int[] destination",
     "movedim": "Tensor input, int source, int destination | Tensor input, int[] source, int[] destination",
-    "mse_loss": "Tensor input, Tensor target, int reduction=1, *, Tensor? out=None",
+    "mse_loss": "Tensor input, Tensor target, int reduction=1",
     "msort": "Tensor input, *, Tensor? out=None",
     "multi_margin_loss": "Tensor input, Tensor target, Scalar p=1, Scalar margin=1, Tensor? weight=None, int "
-        "reduction=1, *, Tensor? out=None",
-    "multilabel_margin_loss": "Tensor input, Tensor target, int reduction=1, *, Tensor? out=None",
+        "reduction=1",
+    "multilabel_margin_loss": "Tensor input, Tensor target, int reduction=1",
     "multinomial": "Tensor input, int num_samples, bool replacement=False, *, Generator? generator=None, Tensor? "
         "out=None",
     "multiply": "Tensor input, Tensor other, *, Tensor out=None | Tensor input, Scalar other",
@@ -527,10 +524,8 @@ FUNCTIONS = {
     "native_batch_norm": "Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, "
         "bool training, float momentum, float eps, *, Tensor[3]? out=None",
     "native_channel_shuffle": "Tensor input, int groups",
-    "native_group_norm": "Tensor input, Tensor? weight, Tensor? bias, int N, int C, int HxW, int group, float eps, "
-        "*, Tensor[3]? out=None",
-    "native_layer_norm": "Tensor input, int[] normalized_shape, Tensor? weight, Tensor? bias, float eps, *, "
-        "Tensor[3]? out=None",
+    "native_group_norm": "Tensor input, Tensor? weight, Tensor? bias, int N, int C, int HxW, int group, float eps",
+    "native_layer_norm": "Tensor input, int[] normalized_shape, Tensor? weight, Tensor? bias, float eps",
     "ne": "Tensor input, Tensor other, *, Tensor out=None | Tensor input, Scalar other, *, Tensor out=None",
     "neg": "Tensor input, *, Tensor? out=None",
     "neg_": "Tensor input",
@@ -549,7 +544,7 @@ FUNCTIONS = {
     "ones": "int[] size, *, dtype? dtype=None, layout? layout=None, device? device=None, bool? pin_memory=False, "
         "bool requires_grad=False, Tensor? out=None",
     "ones_like": "Tensor input, *, memory_format? memory_format=None, dtype? dtype=None, layout? layout=None, "
-        "device? device=None, bool? pin_memory=False, bool requires_grad=False, Tensor? out=None",
+        "device? device=None, bool? pin_memory=False, bool requires_grad=False",
     "outer": "Tensor input, Tensor vec2, *, Tensor? out=None",
     "pad": "Tensor input, int[] pad, str mode='constant', float? value=None",
     "pairwise_distance": "Tensor x1, Tensor x2, float p=2.0, float eps=1e-06, bool keepdim=False",
@@ -557,9 +552,9 @@ FUNCTIONS = {
     "permute": "Tensor input, int[] dims",
     "permute_copy": "Tensor input, int[] dims, *, Tensor? out=None",
     "pinverse": "Tensor input, float rcond=1e-15",
-    "pixel_shuffle": "Tensor input, int upscale_factor, *, Tensor? out=None",
-    "pixel_unshuffle": "Tensor input, int downscale_factor, *, Tensor? out=None",
-    "poisson": "Tensor input, Generator? generator=None, *, Tensor? out=None",
+    "pixel_shuffle": "Tensor input, int upscale_factor",
+    "pixel_unshuffle": "Tensor input, int downscale_factor",
+    "poisson": "Tensor input, Generator? generator=None",
     "poisson_nll_loss": "Tensor input, Tensor target, bool log_input, bool full, float eps, int reduction",
     "polygamma": "int n, Tensor input, *, Tensor? out=None",
     "positive": "Tensor input",
@@ -568,7 +563,7 @@ FUNCTIONS = {
     "prelu": "Tensor input, Tensor weight",
     "prod": "Tensor input, *, dtype? dtype=None | Tensor input, int dim, bool keepdim=False, *, dtype? dtype=None, "
         "Tensor out=None",
-    "put": "Tensor input, Tensor index, Tensor source, bool accumulate=False, *, Tensor? out=None",
+    "put": "Tensor input, Tensor index, Tensor source, bool accumulate=False",
     "qr": "Tensor input, bool some=True, *, Tensor[2]? out=None",
     "quantile": "Tensor input, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation='linear', Tensor "
         "out=None | Tensor input, float q, int? dim=None, bool keepdim=False, *, str interpolation='linear', Tensor "
@@ -615,7 +610,7 @@ FUNCTIONS = {
     "real": "Tensor input",
     "reciprocal": "Tensor input, *, Tensor? out=None",
     "reciprocal_": "Tensor input",
-    "relu": "Tensor input, *, Tensor? out=None",
+    "relu": "Tensor input",
     "relu6": "Tensor input",
     "relu6_": "Tensor input",
     "relu_": "Tensor input",
@@ -629,8 +624,8 @@ FUNCTIONS = {
     "resolve_conj": "Tensor input",
     "resolve_neg": "Tensor input",
     "rms_norm": "Tensor input, int[] normalized_shape, Tensor? weight=None, float? eps=None",
-    "roll": "Tensor input, int[1] shifts, int[1] dims=None, *, Tensor? out=None",
-    "rot90": "Tensor input, int k=1, int[] dims=(0,1), *, Tensor? out=None",
+    "roll": "Tensor input, int[1] shifts, int[1] dims=None",
+    "rot90": "Tensor input, int k=1, int[] dims=(0,1)",
     "round": "Tensor input, *, Tensor out=None | Tensor input, *, int decimals, Tensor out=None",
     "round_": "Tensor input | Tensor input, *, int decimals",
     "row_stack": "Tensor[] tensors, *, Tensor? out=None",
@@ -642,7 +637,7 @@ FUNCTIONS = {
     "rsqrt_": "Tensor input",
     "rsub": "Tensor input, Tensor other, *, Scalar alpha=1 | Tensor input, Scalar other, Scalar alpha=1",
     "scalar_tensor": "Scalar s, *, dtype? dtype=None, layout? layout=None, device? device=None, bool? "
-        "pin_memory=False, bool requires_grad=False, Tensor? out=None",
+        "pin_memory=False, bool requires_grad=False",
     "scaled_dot_product_attention": "Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float "
         "dropout_p=0.0, bool is_causal=False, *, float? scale=None, bool enable_gqa=False",
     "scatter": "Tensor input, int dim, Tensor index, Tensor src, *, Tensor out=None | Tensor input, int dim, Tensor "
@@ -655,7 +650,7 @@ FUNCTIONS = {
         "out_int32=False, bool right=False, str? side=None, Tensor? sorter=None, Tensor out=None",
     "select": "Tensor input, int dim, int index",
     "select_copy": "Tensor input, int dim, int index, *, Tensor? out=None",
-    "select_scatter": "Tensor input, Tensor src, int dim, int index, *, Tensor? out=None",
+    "select_scatter": "Tensor input, Tensor src, int dim, int index",
     "selu": "Tensor input",
     "selu_": "Tensor input",
     "sgn": "Tensor input, *, Tensor? out=None",
@@ -663,7 +658,7 @@ FUNCTIONS = {
     "sigmoid_": "Tensor input",
     "sign": "Tensor input, *, Tensor? out=None",
     "signbit": "Tensor input, *, Tensor? out=None",
-    "silu": "Tensor input, *, Tensor? out=None",
+    "silu": "Tensor input",
     "silu_": "Tensor input",
     "sin": "Tensor input, *, Tensor? out=None",
     "sin_": "Tensor input",
@@ -675,11 +670,11 @@ FUNCTIONS = {
     "slice_scatter": "Tensor input, Tensor src, int dim=0, int? start=None, int? end=None, int step=1, *, Tensor? "
         "out=None",
     "slogdet": "Tensor input, *, Tensor[2]? out=None",
-    "smooth_l1_loss": "Tensor input, Tensor target, int reduction=1, float beta=1.0, *, Tensor? out=None",
-    "soft_margin_loss": "Tensor input, Tensor target, int reduction=1, *, Tensor? out=None",
+    "smooth_l1_loss": "Tensor input, Tensor target, int reduction=1, float beta=1.0",
+    "soft_margin_loss": "Tensor input, Tensor target, int reduction=1",
     "softmax": "Tensor input, int dim, dtype? dtype=None, *, Tensor? out=None",
-    "softplus": "Tensor input, Scalar beta=1, Scalar threshold=20, *, Tensor? out=None",
-    "softshrink": "Tensor input, Scalar lambd=0.5, *, Tensor? out=None",
+    "softplus": "Tensor input, Scalar beta=1, Scalar threshold=20",
+    "softshrink": "Tensor input, Scalar lambd=0.5",
     "sort": "Tensor input, *, bool? stable, int dim=-1, bool descending=False, Tensor[] out=None | Tensor input, int "
         "dim=-1, bool descending=False, *, Tensor[] out=None",
     "special_digamma": "Tensor input, *, Tensor? out=None",
@@ -717,9 +712,9 @@ FUNCTIONS = {
         "| Tensor input, Scalar other, *, Tensor out=None",
     "special_zeta": "Tensor input, Tensor other, *, Tensor out=None | Scalar self, Tensor other, *, Tensor out=None "
         "| Tensor input, Scalar other, *, Tensor out=None",
-    "split_copy": "Tensor input, int split_size, int dim=0, *, Tensor? out=None",
+    "split_copy": "Tensor input, int split_size, int dim=0, *, Tensor[]? out=None",
     "split_with_sizes": "Tensor input, int[] split_sizes, int dim=0",
-    "split_with_sizes_copy": "Tensor input, int[] split_sizes, int dim=0, *, Tensor? out=None",
+    "split_with_sizes_copy": "Tensor input, int[] split_sizes, int dim=0, *, Tensor[]? out=None",
     "sqrt": "Tensor input, *, Tensor? out=None",
     "sqrt_": "Tensor input",
     "square": "Tensor input, *, Tensor? out=None",
@@ -755,7 +750,7 @@ FUNCTIONS = {
     "threshold_": "Tensor input, Scalar threshold, Scalar value",
     "tile": "Tensor input, int[] dims",
     "topk": "Tensor input, int k, int dim=-1, bool largest=True, bool sorted=True, *, Tensor[2]? out=None",
-    "trace": "Tensor input, *, Tensor? out=None",
+    "trace": "Tensor input",
     "transpose": "Tensor input, int dim0, int dim1",
     "transpose_copy": "Tensor input, int dim0, int dim1, *, Tensor? out=None",
     "trapezoid": "Tensor y, Tensor x, *, int dim=-1 | Tensor y, *, Scalar dx=1, int dim=-1",
@@ -764,21 +759,21 @@ FUNCTIONS = {
         "Tensor[2]? out=None",
     "tril": "Tensor input, int diagonal=0, *, Tensor? out=None",
     "tril_indices": "int row, int col, int offset=0, *, dtype? dtype=None, layout? layout=None, device? device=None, "
-        "bool? pin_memory=False, bool requires_grad=False, Tensor? out=None",
+        "bool? pin_memory=False, bool requires_grad=False",
     "triplet_margin_loss": "Tensor anchor, Tensor positive, Tensor negative, float margin=1.0, float p=2.0, float "
         "eps=1e-06, bool swap=False, int reduction=1",
     "triu": "Tensor input, int diagonal=0, *, Tensor? out=None",
     "triu_indices": "int row, int col, int offset=0, *, dtype? dtype=None, layout? layout=None, device? device=None, "
-        "bool? pin_memory=False, bool requires_grad=False, Tensor? out=None",
+        "bool? pin_memory=False, bool requires_grad=False",
     "true_divide": "Tensor input, Tensor other, *, Tensor out=None | Tensor input, Scalar other",
     "trunc": "Tensor input, *, Tensor? out=None",
     "trunc_": "Tensor input",
     "unbind": "Tensor input, int dim=0",
-    "unbind_copy": "Tensor input, int dim=0, *, Tensor? out=None",
+    "unbind_copy": "Tensor input, int dim=0, *, Tensor[]? out=None",
     "unflatten": "Tensor input, int dim, int[] sizes",
     "unfold_copy": "Tensor input, int dimension, int size, int step, *, Tensor? out=None",
     "unsafe_chunk": "Tensor input, int chunks, int dim=0",
-    "unsafe_split": "Tensor input, int split_size, int dim=0, *, Tensor? out=None",
+    "unsafe_split": "Tensor input, int split_size, int dim=0",
     "unsqueeze": "Tensor input, int dim",
     "unsqueeze_copy": "Tensor input, int dim, *, Tensor? out=None",
     "vander": "Tensor x, int? N=None, bool increasing=False",
@@ -801,7 +796,7 @@ FUNCTIONS = {
     "zeros": "int[] size, *, dtype? dtype=None, layout? layout=None, device? device=None, bool? pin_memory=False, "
         "bool requires_grad=False, Tensor? out=None",
     "zeros_like": "Tensor input, *, memory_format? memory_format=None, dtype? dtype=None, layout? layout=None, "
-        "device? device=None, bool? pin_memory=False, bool requires_grad=False, Tensor? out=None",
+        "device? device=None, bool? pin_memory=False, bool requires_grad=False",
 }
 METHODS = {
     "absolute_": "",

@@ -17,6 +17,7 @@ import numpy as np
 from .. import dtypes
 from .._engine.tensor import TensorBase
 from ..random import Generator
+from .outs import OWN, into
 
 WORDS = {"Scalar": "Number", "dtype": "torch.dtype", "layout": "torch.layout", "device": "torch.device",
          "memory_format": "torch.memory_format", "Generator": "torch.Generator"}
@@ -297,6 +298,7 @@ def fitted(name: str, text: str, args: tuple[Any, ...], kwargs: dict[str, Any]) 
 def parsed(name: str, text: str, f: Callable[..., Any], place: str) -> Callable[..., Any]:
     """f behind these checks: a function of the module retrograd.`place`."""
     seen: dict[Any, Any] = {}
+    outs = " out=" in text and name not in OWN
 
     @functools.wraps(f)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -307,7 +309,10 @@ def parsed(name: str, text: str, f: Callable[..., Any], place: str) -> Callable[
         if lists is None or (lists and not plain(lists, args)):
             new_args, new_kwargs = fitted(name, text, args, kwargs)
             remember(seen, key, args, kwargs, new_args, new_kwargs)
-            return f(*new_args, **new_kwargs)
+            args, kwargs = new_args, new_kwargs
+        if outs and "out" in kwargs and (out := kwargs.pop("out")) is not None:
+            inputs = tensors_in([*args, *kwargs.values()])
+            return into(name, f(*args, **kwargs), out, inputs)
         return f(*args, **kwargs)
 
     call.__module__ = f"retrograd.{place}".rstrip(".")              # where pickle finds it
@@ -335,6 +340,16 @@ def parsed_method(name: str, text: str, f: Callable[..., Any]) -> Callable[..., 
         return f(*args, **kwargs)
 
     return call
+
+
+def tensors_in(values: Any) -> list[Any]:
+    found: list[Any] = []
+    for v in values:
+        if isinstance(v, TensorBase):
+            found.append(v)
+        elif isinstance(v, (tuple, list)):
+            found += tensors_in(v)
+    return found
 
 
 def as_method(text: str) -> str:

@@ -356,6 +356,10 @@ def count_nonzero(input: Any, dim: Any = None) -> Any:
 def running(name: str, op: Callable[..., Any], doc: str) -> Callable[..., Any]:
     def f(input: Any, dim: Any, *, dtype: Any = None, out: Any = None) -> Any:
         x = tensor(input, name)
+        if dtype is None and isinstance(out, TensorBase):
+            if out.array.dtype.kind == "b":
+                raise NotImplementedError(f"\"{name}_out_cpu\" not implemented for 'Bool'")
+            dtype = dtypes.of(out.array.dtype)          # in the dtype of the result, whatever it loses
         return finish(op(x, dim_in(dim, x, name), in_dtype(x, dtype, name)), out, name, x)
     f.__name__ = f.__qualname__ = name
     f.__doc__ = doc
