@@ -146,3 +146,70 @@ def test_what_is_declined() -> None:
     flip, triangle = _kernels.kernel("flip"), _kernels.kernel("triangle")
     assert flip(x, (2,)) is None and flip(x.T, (0,)) is None and flip(x.astype("u1"), (0,)) is None
     assert triangle(x[0], 0, True) is None and triangle(x, 2**50, True) is None and triangle(x, 1.5, True) is None
+
+
+@native
+@pytest.mark.parametrize("name", ["softmax", "log_softmax"])
+def test_softmax_over_any_dim(name: str) -> None:
+    run, back = _kernels.kernel(name), _kernels.kernel(f"{name}_grad")
+    for shape in [(5, 7), (3, 4, 6), (2, 9, 130), (0, 4), (3, 0, 2)]:
+        x = array(shape, "f4") * 3
+        if x.size:
+            x.reshape(-1)[3] = -np.inf
+        g = array(shape, "f4", 1)
+        for dim in range(len(shape)):
+            wide = x.astype("f8")
+            e = np.exp(wide - wide.max(dim, keepdims=True, initial=-50))
+            want = e / e.sum(dim, keepdims=True)
+            y = run(x, dim)
+            with np.errstate(divide="ignore"):
+                np.testing.assert_allclose(y, np.log(want) if name == "log_softmax" else want, rtol=2e-6, atol=1e-6)
+            slope = g - want * g.sum(dim, keepdims=True) if name == "log_softmax" \
+                else want * (g - (g * want).sum(dim, keepdims=True))
+            np.testing.assert_allclose(back(g, y, dim), slope, rtol=1e-5, atol=3e-6)
+            np.testing.assert_array_equal(back(np.asfortranarray(g), y, dim), back(g, y, dim))
+    x = np.array([[1, np.nan], [2, 3]], "f4")
+    assert np.isnan(run(x, 0)).tolist() == [[False, True], [False, True]]
+    assert run(x, 2) is None and run(x, -1) is None and run(x.T, 0) is None and run(x.astype("f8"), 0) is None
+
+
+@native
+@pytest.mark.parametrize("dtype", KINDS)
+def test_channels(dtype: str) -> None:
+    stats, affine = _kernels.kernel("channel_stats"), _kernels.kernel("channel_affine")
+    for shape in [(4, 3), (1, 1), (7, 40), (3, 2, 5), (2, 4, 3, 6), (2, 1, 300)]:
+        x = array(shape, dtype) + np.asarray(5, dtype)
+        dims = tuple(d for d in range(len(shape)) if d != 1)
+        to = (1, -1) + (1,) * (len(shape) - 2)
+        mean, var = stats(x)
+        wide = x.astype("f8")
+        np.testing.assert_allclose(mean, wide.mean(dims), rtol=1e-6)
+        np.testing.assert_allclose(var, wide.var(dims), rtol=1e-5, atol=1e-12)
+        w, b = array(shape[1:2], dtype, 1), array(shape[1:2], dtype, 2)
+        unit = (wide - mean.reshape(to)) * 0.5
+        half = np.full(shape[1], 0.5, dtype)
+        for f in (w, None):
+            for t in (b, None):
+                want = unit * (1 if f is None else f.reshape(to)) + (0 if t is None else t.reshape(to))
+                np.testing.assert_allclose(affine(x, mean.reshape(to), half, f, t), want, rtol=1e-5, atol=1e-5)
+        assert affine(x, mean, half, w.astype("f2"), b) is None and affine(x, mean, half, np.ones(99, dtype), b) is None
+    assert stats(x.T) is None and stats(x[0, 0]) is None and stats(x[:0]) is None and stats(x.astype("i4")) is None
+    assert np.isnan(stats(np.array([[1, 2], [np.nan, 3]], dtype))[0]).tolist() == [True, False]
+
+
+@native
+def test_half_precision_and_back() -> None:
+    run = _kernels.kernel("halves")
+    every = np.arange(2**16, dtype=np.uint16).view(np.float16)
+    if run(every) is None:
+        pytest.skip("this processor has no instructions for half precision")
+    np.testing.assert_array_equal(run(every), every.astype("f4"))
+    r = np.random.default_rng(1)
+    for n in (0, 1, 7, 8, 1003):
+        x = (r.uniform(-1, 1, n) * 2.0 ** r.integers(-30, 18, n)).astype("f4")
+        with np.errstate(over="ignore"):
+            np.testing.assert_array_equal(run(x).view("u2"), x.astype("f2").view("u2"))
+    special = np.array([np.inf, -np.inf, np.nan, -0.0, 65519, 65520, 2049, 2051, 6e-8, 2e-8], "f4")
+    with np.errstate(over="ignore"):
+        np.testing.assert_array_equal(run(special), special.astype("f2"))
+    assert run(special.astype("f8")) is None and run(special[::2]) is None and run([1.0]) is None

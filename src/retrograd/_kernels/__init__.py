@@ -16,7 +16,7 @@ stats*            (x) -> (sum of squares, least, greatest, zeros)      same*   (
 squares*          (x) -> the sum of squares          scale*      (x, number) -> did it: x *= number
 relu* sigmoid silu                   (x) -> y        relu_grad* sigmoid_grad* tanh_grad*     (g, y) -> gradient of x
 gelu              (x, tanh form)                     silu_grad   (g, x)       gelu_grad   (g, x, tanh form)
-softmax log_softmax   (x, dim), the last dim         softmax_grad log_softmax_grad   (g, y, dim)
+softmax log_softmax   (x, dim)                       softmax_grad log_softmax_grad   (g, y, dim)
 safe_softmax      (x, what to add to its last two dims or None): rows of -inf give zeros
 nll               (x (N, C), target, mean) -> 0-dim  nll_grad    (g, target, C, mean)
 layer_norm*       (x, w, b, dims, eps) -> (y, mean, 1/std)
@@ -39,6 +39,8 @@ cumsum* cumprod*  (x, dim)                                       cummax* cummin*
 product*          (x) -> of all                                  flip             (x, dims)
 triangle          (x, offset, upper)                             bounds           (index) -> (least, greatest)
 gather            (x, dim, index)
+channel_stats*    (x (N, C, ...)) -> (mean, variance)            halves           (x) -> float32 as float16, float16 as float32
+channel_affine*   (x, mean, rstd, w or None, b or None)
 scatter*          (x, dim, index, source or number, how) -> copy; how: set, add, multiply, greatest, least; int64, too
 
 Element by element (apply.h); any array but the first may be a number, and so may the first of two.
@@ -102,7 +104,8 @@ NAMES: tuple[str, ...] = (
     "threads", "window_sums", "spread_sums", "max_pool", "place_at", "multiply", "sum_around", "attention", "attention_grad",
     "lstm", "lstm_grad", "stats", "same")
 NAMES += (
-    "cumsum", "cumprod", "cummax", "cummin", "product", "flip", "triangle", "bounds", "gather", "scatter")
+    "cumsum", "cumprod", "cummax", "cummin", "product", "flip", "triangle", "bounds", "gather", "scatter",
+    "channel_stats", "channel_affine", "halves")
 NAMES += (      # element by element
     "erf", "erfc", "erfcx", "log_ndtr", "erfinv", "ndtri", "lgamma", "digamma", "trigamma", "i0", "i0e", "i1", "i1e",
     "clamp", "leaky", "threshold", "hard_shrink", "soft_shrink", "hard_sigmoid", "hard_swish", "sign",

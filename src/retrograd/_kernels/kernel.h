@@ -78,6 +78,20 @@ static inline int apart(PyObject *a, PyObject *b) {
     return pa + PyArray_NBYTES(ARRAY(a)) <= pb || pb + PyArray_NBYTES(ARRAY(b)) <= pa;
 }
 
+/* x as (outer, n, inner) around a dim. */
+static inline int around(PyObject *x, PyObject *dim, npy_intp *outer, npy_intp *n, npy_intp *inner) {
+    int ndim = PyArray_NDIM(ARRAY(x));
+    long d = PyLong_Check(dim) ? PyLong_AsLong(dim) : -1;
+    if (d < 0 || d >= ndim) return 0;
+    *outer = *inner = 1;
+    for (int i = 0; i < ndim; i++) {
+        if (i < d) *outer *= PyArray_DIM(ARRAY(x), i);
+        if (i > d) *inner *= PyArray_DIM(ARRAY(x), i);
+    }
+    *n = PyArray_DIM(ARRAY(x), (int)d);
+    return 1;
+}
+
 static inline PyObject *new_like(PyObject *x) {
     return PyArray_SimpleNew(PyArray_NDIM(ARRAY(x)), PyArray_DIMS(ARRAY(x)), PyArray_TYPE(ARRAY(x)));
 }

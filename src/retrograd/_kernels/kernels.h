@@ -11,7 +11,8 @@
 
 /* Along dims and at indices: scans.c, moves.c. */
 #define MOVES(_) \
-    _(cumsum) _(cumprod) _(cummax) _(cummin) _(product) _(flip) _(triangle) _(bounds) _(gather) _(scatter)
+    _(cumsum) _(cumprod) _(cummax) _(cummin) _(product) _(flip) _(triangle) _(bounds) _(gather) _(scatter) \
+    _(channel_stats) _(channel_affine) _(halves)
 
 /* Element by element: apply.h. */
 #define POINTWISE(_) \

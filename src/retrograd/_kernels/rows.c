@@ -1,4 +1,4 @@
-/* Softmax, log-softmax over the last dim, and the loss of picked log-probabilities; float32. */
+/* Softmax, log-softmax over a dim, and the loss of picked log-probabilities; float32. */
 
 #include "kernel.h"
 #include "kernels.h"
@@ -44,41 +44,95 @@ CLONES static void loop_log_softmax_grad(
     }
 }
 
-/* Of an array of ours whose last dim is `dim`: the number of rows and their length; 0 for every other. */
-static int rows_of(PyObject *x, PyObject *dim, npy_intp *n, npy_intp *c) {
-    if (kind_of(x) != NPY_FLOAT) return 0;
-    int last = PyArray_NDIM(ARRAY(x)) - 1;
-    if (last < 0 || !PyLong_Check(dim) || PyLong_AsLong(dim) != last) return 0;
-    *c = PyArray_DIM(ARRAY(x), last);
-    *n = *c ? PyArray_SIZE(ARRAY(x)) / *c : 0;
-    return 1;
+/* ---- the same with WIDE vectors side by side: along a dim that is not the last, or rows too short for a loop of their own ---- */
+
+enum { WIDE = 64, SHORT = 12 };
+
+#define EACH_VECTOR for (npy_intp k = 0; k < w; k++)
+#define EACH_NUMBER for (npy_intp i = 0; i < n; i++)
+
+/* AT: where number i of vector k lies. */
+#define SIDE_BY_SIDE(NAME, AT)                                                                                       \
+    CLONES static void NAME##_softmax(const float *restrict x, float *restrict y, npy_intp n, npy_intp inner, npy_intp w, \
+                                      int logarithm) {                                                               \
+        float top[WIDE], sum[WIDE];                                                                                  \
+        EACH_VECTOR {                                                                                                \
+            top[k] = -INFINITY;                                                                                      \
+            sum[k] = 0;                                                                                              \
+        }                                                                                                            \
+        EACH_NUMBER SIMD EACH_VECTOR top[k] = x[AT] > top[k] ? x[AT] : top[k];                                       \
+        EACH_NUMBER {                                                                                                \
+            SIMD EACH_VECTOR {                                                                                       \
+                float e = exp_of(x[AT] - top[k]);                                                                    \
+                y[AT] = e;                                                                                           \
+                sum[k] += e;                                                                                         \
+            }                                                                                                        \
+        }                                                                                                            \
+        if (logarithm) {                                                                                             \
+            EACH_VECTOR sum[k] = logf(sum[k]);                                                                       \
+            EACH_NUMBER SIMD EACH_VECTOR y[AT] = (x[AT] - top[k]) - sum[k];                                          \
+        } else {                                                                                                     \
+            EACH_NUMBER SIMD EACH_VECTOR y[AT] /= sum[k];                                                            \
+        }                                                                                                            \
+    }                                                                                                                \
+    CLONES static void NAME##_softmax_grad(const float *restrict g, const float *restrict y, float *restrict out,    \
+                                           npy_intp n, npy_intp inner, npy_intp w, int logarithm) {                  \
+        float sum[WIDE];                                                                                             \
+        EACH_VECTOR sum[k] = 0;                                                                                      \
+        EACH_NUMBER SIMD EACH_VECTOR sum[k] += logarithm ? g[AT] : g[AT] * y[AT];                                    \
+        if (logarithm) EACH_NUMBER SIMD EACH_VECTOR out[AT] = g[AT] - exp_of(y[AT]) * sum[k];                        \
+        else EACH_NUMBER SIMD EACH_VECTOR out[AT] = y[AT] * (g[AT] - sum[k]);                                        \
+    }
+SIDE_BY_SIDE(columns, i * inner + k)
+SIDE_BY_SIDE(narrow, k * n + i)
+
+/* x (outer, n, inner), over n */
+static void softmax_of(const float *x, const float *y_or_null, float *out, npy_intp outer, npy_intp n, npy_intp inner,
+                       int logarithm) {
+    npy_intp vectors = inner == 1 ? outer : inner, groups = inner == 1 ? 1 : outer;
+    for (npy_intp o = 0; o < groups; o++) {
+        for (npy_intp c = 0; c < vectors; c += WIDE) {
+            npy_intp w = vectors - c < WIDE ? vectors - c : WIDE, at = o * n * inner + (inner == 1 ? c * n : c);
+            if (y_or_null == NULL && inner == 1) narrow_softmax(x + at, out + at, n, inner, w, logarithm);
+            else if (y_or_null == NULL) columns_softmax(x + at, out + at, n, inner, w, logarithm);
+            else if (inner == 1) narrow_softmax_grad(x + at, y_or_null + at, out + at, n, inner, w, logarithm);
+            else columns_softmax_grad(x + at, y_or_null + at, out + at, n, inner, w, logarithm);
+        }
+    }
 }
 
-static PyObject *row_wise(PyObject *const *args, void (*f)(const float *, float *, npy_intp, npy_intp)) {
-    npy_intp n, c;
-    if (!rows_of(args[0], args[1], &n, &c)) Py_RETURN_NONE;
-    PyObject *y = new_like(args[0]);
-    if (y != NULL) WITHOUT_GIL(n * c, f(DATA(args[0]), DATA(y), n, c));
+static PyObject *row_wise(
+    PyObject *const *args, void (*f)(const float *, float *, npy_intp, npy_intp), int logarithm) {
+    PyObject *x = args[0];
+    npy_intp outer, n, inner;
+    if (kind_of(x) != NPY_FLOAT || !around(x, args[1], &outer, &n, &inner)) Py_RETURN_NONE;
+    PyObject *y = new_like(x);
+    npy_intp all = outer * n * inner;
+    if (y != NULL && inner == 1 && n >= SHORT) WITHOUT_GIL(all, f(DATA(x), DATA(y), outer, n));
+    else if (y != NULL) WITHOUT_GIL(all, softmax_of(DATA(x), NULL, DATA(y), outer, n, inner, logarithm));
     return y;
 }
 
 static PyObject *row_wise_grad(
-    PyObject *const *args, void (*f)(const float *, const float *, float *, npy_intp, npy_intp)) {
-    npy_intp n, c;
-    if (!rows_of(args[1], args[2], &n, &c)) Py_RETURN_NONE;
-    PyObject *g = ordered(args[0], args[1], NPY_FLOAT);
+    PyObject *const *args, void (*f)(const float *, const float *, float *, npy_intp, npy_intp), int logarithm) {
+    PyObject *y = args[1];
+    npy_intp outer, n, inner;
+    if (kind_of(y) != NPY_FLOAT || !around(y, args[2], &outer, &n, &inner)) Py_RETURN_NONE;
+    PyObject *g = ordered(args[0], y, NPY_FLOAT);
     if (g == NULL) Py_RETURN_NONE;
-    PyObject *o = new_like(args[1]);
-    if (o != NULL) WITHOUT_GIL(n * c, f(DATA(g), DATA(args[1]), DATA(o), n, c));
+    PyObject *o = new_like(y);
+    npy_intp all = outer * n * inner;
+    if (o != NULL && inner == 1 && n >= SHORT) WITHOUT_GIL(all, f(DATA(g), DATA(y), DATA(o), outer, n));
+    else if (o != NULL) WITHOUT_GIL(all, softmax_of(DATA(g), DATA(y), DATA(o), outer, n, inner, logarithm));
     Py_DECREF(g);
     return o;
 }
 
 /* softmax(x, dim), softmax_grad(g, y, dim), and the same with logarithms */
-KERNEL(softmax, 2) return row_wise(args, loop_softmax); END
-KERNEL(softmax_grad, 3) return row_wise_grad(args, loop_softmax_grad); END
-KERNEL(log_softmax, 2) return row_wise(args, loop_log_softmax); END
-KERNEL(log_softmax_grad, 3) return row_wise_grad(args, loop_log_softmax_grad); END
+KERNEL(softmax, 2) return row_wise(args, loop_softmax, 0); END
+KERNEL(softmax_grad, 3) return row_wise_grad(args, loop_softmax_grad, 0); END
+KERNEL(log_softmax, 2) return row_wise(args, loop_log_softmax, 1); END
+KERNEL(log_softmax_grad, 3) return row_wise_grad(args, loop_log_softmax_grad, 1); END
 
 /* Attention: `add` (R, C), or NULL, is added to each (R, C) of x first. */
 CLONES static void loop_safe_softmax(

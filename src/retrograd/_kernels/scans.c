@@ -6,20 +6,6 @@
 
 enum { COLUMNS = 256, ROWS = 8 };
 
-/* x as (outer, n, inner) around a dim. */
-static int around(PyObject *x, PyObject *dim, npy_intp *outer, npy_intp *n, npy_intp *inner) {
-    int ndim = PyArray_NDIM(ARRAY(x));
-    long d = PyLong_Check(dim) ? PyLong_AsLong(dim) : -1;
-    if (d < 0 || d >= ndim) return 0;
-    *outer = *inner = 1;
-    for (int i = 0; i < ndim; i++) {
-        if (i < d) *outer *= PyArray_DIM(ARRAY(x), i);
-        if (i > d) *inner *= PyArray_DIM(ARRAY(x), i);
-    }
-    *n = PyArray_DIM(ARRAY(x), (int)d);
-    return 1;
-}
-
 #define RUNNING(T, NAME, START, OP)                                                                             \
     CLONES static void NAME(const T *restrict x, T *restrict y, npy_intp outer, npy_intp n, npy_intp inner) {   \
         npy_intp r = 0;                                                                                         \

@@ -9,8 +9,12 @@ from .._engine import promote
 from .._engine.node import Array, Value
 from .._engine.op import Unary
 from .._engine.tensor import TensorBase
+from .._kernels import kernel
 
 np: Final[Any] = numpy
+HALF: Final[Any] = numpy.dtype("float16")
+SINGLE: Final[Any] = numpy.dtype("float32")
+quick_halves: Final[Any] = kernel("halves")
 
 
 @final
@@ -25,6 +29,10 @@ class ToCopyBackward0(Unary):
             x = create.dense_copy(x)
         if x.dtype.kind in "fV" and self.dtype.kind in "iu":
             return truncated(x, self.dtype)
+        if x.dtype is SINGLE and self.dtype is HALF or x.dtype is HALF and self.dtype is SINGLE:
+            quick = quick_halves(x)
+            if quick is not None:
+                return quick
         return x.astype(self.dtype)
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
