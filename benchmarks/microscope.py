@@ -4,7 +4,8 @@
 
 One thread.  Bare and watched steps alternate in one process; ratios are of medians of process CPU time (the machine may be
 shared) and of wall time.  Peak memory: live tensor bytes inside a step, from the profiler's allocation events.  The
-same models, batches and measure as the figures of the other libraries in BESIDE, which were taken with theirs.
+same models, batches and measure as the figures of the other libraries in BESIDE, which were taken with theirs.  For tasks in
+LEAN there is a second figure, of a step in which backward does not compute the weights' own gradients.
 """
 
 from __future__ import annotations
@@ -29,6 +30,10 @@ BESIDE = {
     "kfac": (1.70, 1.55, "kronfluence 1.67 / 1.55 without weight gradients"),
     "per_sample": (27.0, 1.40, "vmap(grad) 27.3 / 1.40 with 328 / 36 MB, BackPACK 28.7 / 1.58 with 330 / 19.5 MB"),
 }
+
+
+# What is no less without the sum that backward would put into .grad: capture(weight_grads=False)
+LEAN = ("norms", "clip", "dots", "per_sample")
 
 
 def models(torch: Any) -> dict[str, Any]:
@@ -81,9 +86,9 @@ def bare(torch: Any, model: Any, x: Any, y: Any) -> Any:
     return step
 
 
-def watched(torch: Any, model: Any, x: Any, y: Any, task: str) -> Any:
+def watched(torch: Any, model: Any, x: Any, y: Any, task: str, weight_grads: bool = True) -> Any:
     from retrograd.microscope import KFAC, capture
-    cap = capture(model)
+    cap = capture(model, weight_grads=weight_grads)
     curvature: Any = None
 
     def step() -> Any:
@@ -203,13 +208,17 @@ def main() -> None:
             plain, ours = bare(torch, model, x, y), watched(torch, model, x, y, task)
             few = max(3, options.steps // 15) if task == "per_sample" and kind == "MLP" else options.steps
             cpu, wall, ms = ratios(plain, ours, few)
-            row[kind] = {"cpu": round(cpu, 3), "wall": round(wall, 3), "bare_ms": round(ms, 2),
+            lean = watched(torch, model, x, y, task, weight_grads=False)
+            row[kind] = {"cpu_without_weight_grads": round(ratios(plain, lean, few)[0], 3)} if task in LEAN else {}
+            row[kind] |= {"cpu": round(cpu, 3), "wall": round(wall, 3), "bare_ms": round(ms, 2),
                          "peak_mb": round(peak(torch, ours), 1), "bare_peak_mb": round(peak(torch, plain), 1)}
         goal = BESIDE[task]
         row |= {"goal": {"MLP": goal[0], "transformer": goal[1]}, "others": goal[2]}
         figures["tasks"][task] = row
+        less = "  without .grad x" + " / ".join(
+            f"{row[kind]['cpu_without_weight_grads']:.2f}" for kind in ("MLP", "transformer")) if task in LEAN else ""
         print(f"{task:10}  MLP x{row['MLP']['cpu']:.2f} (goal {goal[0]})  transformer x{row['transformer']['cpu']:.2f} "
-              f"(goal {goal[1]})  peak {row['MLP']['peak_mb']} / {row['transformer']['peak_mb']} MB   others: {goal[2]}",
+              f"(goal {goal[1]}){less}  peak {row['MLP']['peak_mb']} / {row['transformer']['peak_mb']} MB   others: {goal[2]}",
               flush=True)
     everything = models(torch)
     figures["lazy"] = {kind: lazy(torch, *parts) for kind, parts in everything.items()}

@@ -16,8 +16,8 @@ from typing import Any
 from .apart import verify
 from .engines import Engine, engine_of, reopened
 from .errors import CaptureError
-from .layers import AGAIN, RULES, Refused, pulled
-from .parameters import Param, Tree, parameters_of
+from .layers import AGAIN, RULES, Refused, pulled, written
+from .parameters import Param, Tree, hooked, parameters_of
 from .runs import Plan, Run, Use, Window
 from .sources import Leaf, Made, Source, flat, replaced
 from .terms import Term, combined
@@ -40,6 +40,10 @@ class Capture:
     verify      on checked steps, find out by three more backward passes whether samples are independent, and where they
                 are (apart.py).  Hooks of yours see those passes, too.  Not under FSDP, and not when the model returns
                 nothing with a batch dimension: Coverage.verified says
+    weight_grads    False: from the second step on, backward does not compute the gradients of weights that the checked step
+                covered by a rule for linear maps or convolutions: their .grad stays as it was, and clip(), norms() or
+                weight_grad() say what is wanted.  That saves up to a third of the step.  Parameters with hooks, and
+                samples of the batch that cannot be told apart, are left as they are; not with DDP or FSDP
     check       "first": compare reconstructed gradients with those that arrive on the first step, and whenever the model
                 makes other calls than in steps checked so far; True: always; False: never
     """
@@ -47,6 +51,7 @@ class Capture:
     def __init__(
         self, model: Any, layers: Any = None, where: Callable[[str, int], bool] | None = None, *, batch_dim: int = 0,
         batch_size: int | None = None, check: bool | str = "first", calls: str | None = None, verify: bool = True,
+        weight_grads: bool = True,
     ) -> None:
         self.engine: Engine = engine_of(model)
         if not isinstance(model, self.engine.Module):
@@ -59,6 +64,9 @@ class Capture:
             raise ValueError(f"capture: calls is None, 'apart' or 'same', got {calls!r}")
         self.calls = calls
         self.verify = verify
+        self.weight_grads = weight_grads
+        self._lean: set[int] = set()            # parameters whose gradients backward need not compute
+        self._spared: set[int] = set()          # ... and did not, in this step
         self.model = model
         self.layers = layers
         self.where = where
@@ -108,6 +116,7 @@ class Capture:
                          {id(p.tensor) for p, on in zip(self.params, flags) if not on} | {id(b) for b in buffers},
                          {p.number for p, on in zip(self.params, flags) if p.selected and on}, buffers)
             self._plans: dict[Any, Plan] = {}
+            self._lean = set()
         self._constants = self._all[2]
         self._wanted = self._all[3]
         self.clear()
@@ -119,6 +128,9 @@ class Capture:
         ]
         self._mark_layouts()
         self._mark_sharded()
+        if not self.weight_grads and (self._sharded or self._tree.has("DistributedDataParallel")):
+            self._lift()
+            raise CaptureError("capture(weight_grads=False): DDP and FSDP wait for every parameter's gradient; leave it out")
         if self.check_when is True or (self.check_when and not self.checked):
             self._begin_check()
         # on steps that are not checked, what is needed to notice a gradient by a way that was not seen
@@ -132,15 +144,19 @@ class Capture:
         self._watcher.__exit__(*error)
         self.entered = False
         self._notice_unseen()
-        for handle in self._handles:
-            handle.remove()
-        self._handles = []
+        self._lift()
         self._end_check()
         for run in self.runs:
             run.open = False
             run.inputs.clear()
         if error[0] is None and self.checking and self.arrived:
             self.check()
+
+    def _lift(self) -> None:
+        """Take the hooks away."""
+        for handle in self._handles:
+            handle.remove()
+        self._handles = []
 
     def _notice_unseen(self) -> None:
         """Parameters whose .grad changed in this block although no call with them was seen."""
@@ -165,6 +181,7 @@ class Capture:
         self.arrived = {}
         self.errors = {}
         self.left_out = set()
+        self._spared = set()
         self.filled = {}
         self.unseen: set[int] = set()           # parameters with a gradient that no call explains
         self._terms = None
@@ -313,14 +330,29 @@ class Capture:
         data = args[plan.data]
         if not isinstance(data, self.engine.Tensor) or not data.requires_grad and not self._is_data(data):
             return self._use(func, args, {})
-        out = func(*args)
+        if self._lean and data.requires_grad and plan.numbers <= self._lean and not self.checking and not any(
+                hooked(s.tensor) for s in plan.sources.values()):
+            self._spared |= plan.numbers
+            out = func(*[x.detach() if place else x for x, place in zip(args, plan.places)])
+        else:
+            self._still_whole(plan.numbers, plan.name)
+            out = func(*args)
         if not plan.wanted or not out.requires_grad:
             return out
         use = Use(self._run(), plan.name, func, self._layout, plan.sources)
         use.kind = plan.rule
         use.numbers = plan.numbers
+        use.live = data.requires_grad
         plan.rule.take(use, args, {})
         return self._watch(use, out, [out])
+
+    def _still_whole(self, numbers: set[int], name: str) -> None:
+        """Half a .grad would be a wrong one."""
+        if not self._spared.isdisjoint(numbers):
+            which = ", ".join(self.params[n].name for n in sorted(self._spared & numbers))
+            raise CaptureError(
+                f"capture(weight_grads=False): {name} uses {which} in another way than the step that was checked, and a part "
+                "of its gradient was already left out; run this step with weight_grads=True")
 
     def _plan(self, use: Use, args: Any, kwargs: Any) -> None:
         """Remember a call of a rule's form, with parameters themselves as arguments, for _again."""
@@ -330,6 +362,7 @@ class Capture:
             return
         data = next(i for i, x in enumerate(args) if not places[i] and isinstance(x, self.engine.Tensor) and self._is_data(x))
         first = next(place for place in places if place)
+        use.live = args[data].requires_grad
         self._plans[first, use.func] = Plan(
             use.kind, use.name, use.sources, use.numbers, not self._wanted.isdisjoint(use.numbers), places, data)
 
@@ -407,6 +440,8 @@ class Capture:
             rule.read(use, given, kwargs, changed, tracked)
         use.kind = rule
         use.numbers = {leaf.number for source in use.sources.values() for leaf in source.leaves()}
+        self._lean -= use.numbers
+        self._still_whole(use.numbers, name)
         if rule is not AGAIN and not edits:
             self._plan(use, args, kwargs)
         if self._wanted.isdisjoint(use.numbers):
@@ -549,12 +584,14 @@ class Capture:
             raise CaptureError("check: this step was not watched; give capture(check=True) to check every step")
         if not self.arrived:
             raise CaptureError("check: no gradient reached a parameter; run backward() inside the block first")
-        from .coverage import compare
+        from .coverage import compare, spareable
         compare(self)
         for run in self.runs:
             self.checked[run.structure] = (run.verified, run.moved, [
                 (u.apart, u.mixes, u.form, u.proven) for u in run.uses if not u.late])
         self.checking = bool(self.entered and self._param_handles)
+        if not self.weight_grads:
+            self._lean = spareable(self)
         return {self.params[n].name: e for n, e in self.errors.items()}
 
     # What was captured
@@ -634,6 +671,7 @@ class Capture:
 def capture(
     model: Any, layers: Any = None, where: Callable[[str, int], bool] | None = None, *, batch_dim: int = 0,
     batch_size: int | None = None, check: bool | str = "first", calls: str | None = None, verify: bool = True,
+    weight_grads: bool = True,
 ) -> Capture:
     """Capture inputs `a` and output gradients `delta` of every call that takes a parameter: see Capture.
 
@@ -641,13 +679,8 @@ def capture(
         loss_fn(model(x), y).backward()
     cap.coverage(); cap.check(); cap.grads().norms()
     """
-    return Capture(model, layers, where, batch_dim=batch_dim, batch_size=batch_size, check=check, calls=calls, verify=verify)
-
-
-def written(x: Any, at: Any, value: Any) -> Any:
-    """x[at] = value, as a function."""
-    x[at] = value
-    return x
+    return Capture(model, layers, where, batch_dim=batch_dim, batch_size=batch_size, check=check, calls=calls, verify=verify,
+                   weight_grads=weight_grads)
 
 
 def caller() -> tuple[str, int] | None:

@@ -33,6 +33,7 @@ class Coverage:
 
     def __init__(self, rows: list[Row], verified: bool = False, mixed: bool = False) -> None:
         self.rows = rows
+        self._by_name = {row.name: row for row in rows}
         self.verified = verified                # was it found out that samples are where they are taken to be?
         self.mixed = mixed                      # was it found out that some samples depend on others?
 
@@ -43,10 +44,7 @@ class Coverage:
         return len(self.rows)
 
     def __getitem__(self, name: str) -> Row:
-        for row in self.rows:
-            if row.name == name:
-                return row
-        raise KeyError(name)
+        return self._by_name[name]
 
     @property
     def missing(self) -> list[Row]:
@@ -210,3 +208,17 @@ def compare(cap: Any) -> None:
                     f"what was captured differs from the gradient that arrived by {error:.1e} of it: "
                     + ("a hook on the parameter changed it" if hooks else
                        "another use that was not seen (a custom autograd.Function, a compiled part), or a hook"))
+
+
+def spareable(cap: Any) -> set[int]:
+    """Parameters whose gradients backward need not compute: covered, with linear maps and convolutions of data that have
+    gradients as their only uses."""
+    if cap.left_out:
+        return set()
+    uses = [u for run in cap.runs for u in run.uses]
+    report = cap.coverage()
+    found = {p.number for p in cap.params if report[p.name].status in GOOD and any(p.number in u.numbers for u in uses)}
+    for u in uses:
+        if u.kind.kind not in ("linear", "matmul", "conv") or not u.live:
+            found -= u.numbers
+    return found

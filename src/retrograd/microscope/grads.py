@@ -40,10 +40,10 @@ class Grads:
             raise CaptureError(
                 "grads: no gradient has arrived; call the model and run backward() inside the capture block" + (
                     "" if cap.runs else " (the model was not even called)"))
-        patterns = [layers] if isinstance(layers, str) else layers
+        patterns = None if layers is None else Patterns(layers)
         report = cover(cap)
         chosen = [p for p, row in zip(cap.params, report) if row.status not in ("frozen", "left out", "no gradient")
-                  and (patterns is None or matches(p, patterns))]
+                  and (patterns is None or patterns.match(p))]
         if not chosen:
             raise CaptureError(f"grads: no parameter with a gradient among layers={layers!r}")
         bad = [report[p.name] for p in chosen if report[p.name].status in ("not covered", "whole batch")]
@@ -258,9 +258,9 @@ class Grads:
 
     def select(self, layers: Any = None, samples: Any = None, tokens: Any = None) -> Grads:
         """The same for some layers (patterns), samples (index, list, slice or tensor) or tokens."""
-        patterns = [layers] if isinstance(layers, str) else layers
+        patterns = None if layers is None else Patterns(layers)
         by_name = {p.name: p for p in self.cap.params}
-        names = [n for n in self.names if patterns is None or matches(by_name[n], patterns)]
+        names = [n for n in self.names if patterns is None or patterns.match(by_name[n])]
         if not names:
             raise CaptureError(f"select: no parameter among layers={layers!r}")
         if samples is None and tokens is None and not self._apart:
@@ -344,9 +344,18 @@ def scaled(t: Any, factor: float) -> Any:
     return t if factor == 1 else t * factor
 
 
-def matches(p: Any, patterns: Any) -> bool:
-    return any(fnmatch.fnmatchcase(name, k) or fnmatch.fnmatchcase(p.path, k)
-               for k in patterns for name in (p.name, *p.aliases))
+class Patterns:
+    """Patterns of names of parameters or of their modules; a name without * or ? is looked up."""
+
+    def __init__(self, patterns: Any) -> None:
+        given = [patterns] if isinstance(patterns, str) else list(patterns)
+        self.wild = [k for k in given if any(c in k for c in "*?[")]
+        self.plain = set(given)
+
+    def match(self, p: Any) -> bool:
+        """Is p, a parameter, meant?"""
+        names = (p.name, p.path, *p.aliases)
+        return not self.plain.isdisjoint(names) or any(fnmatch.fnmatchcase(name, k) for k in self.wild for name in names)
 
 
 def index(T: Any, which: Any) -> Any:

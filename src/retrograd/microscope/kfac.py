@@ -167,16 +167,20 @@ class KFAC:
 
 def bias_of_weights(grads: Any) -> dict[str, str]:
     """weight -> bias of the same layer, where both are in `grads` and one call of the layer uses both."""
-    found = {}
-    for p in grads.cap.params:
-        if p.name not in grads.names or p.name.rpartition(".")[2] != "weight":
-            continue
-        bias = p.name[:-len("weight")] + "bias"
-        if bias in grads.names and all(isinstance(t, Outer) for t, _, _ in grads._each(p.name)):
-            number = next(q.number for q in grads.cap.params if q.name == bias)
-            uses = [u for _, uses in grads._runs for u in uses if u.arrived and (number in u.numbers or p.number in u.numbers)]
-            if all(set(u.sources) == {"weight", "bias"} for u in uses):
-                found[p.name] = bias
+    names, found = set(grads.names), {}
+    roles: dict[int, list[Any]] = {}            # parameter -> of each of its uses, which roles have one
+    for _, uses in grads._runs:
+        for u in uses:
+            if u.arrived:
+                for n in u.numbers:
+                    roles.setdefault(n, []).append(u.sources.keys())
+    numbers = {p.name: p.number for p in grads.cap.params}
+    for name in grads.names:
+        head, _, last = name.rpartition(".")
+        bias = f"{head}.bias" if head else "bias"
+        if last == "weight" and bias in names and all(isinstance(t, Outer) for t, _, _ in grads._each(name)):
+            if all(keys == {"weight", "bias"} for n in (name, bias) for keys in roles.get(numbers[n], ())):
+                found[name] = bias
     return found
 
 
@@ -207,7 +211,7 @@ def add_factors(means: tuple[Any, Any, Any], terms: Any, new: float, inputs: boo
 def add_gram(A: Any, x: Any, keep: float, share: float) -> None:
     """A = keep A + share x' x in place, x (n, k): the lower half, in blocks of rows, which saves up to half of the work."""
     k = x.shape[1]
-    step = k if k < 256 else -(-k // 4)
+    step = k if k < 128 else -(-k // (2 if k < 256 else 4))
     for i in range(0, k, step):
         end = min(i + step, k)
         A[i:end, :end].addmm_(x[:, i:end].T, x[:, :end], beta=keep, alpha=share)

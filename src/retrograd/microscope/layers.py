@@ -597,6 +597,12 @@ class Again(Rule):
         return {role: T.stack(row) for role, row in zip(fresh, rows)}
 
 
+def written(x: Any, at: Any, value: Any) -> Any:
+    """x[at] = value, as a function."""
+    x[at] = value
+    return x
+
+
 def same(T: Any, a: Any, b: Any) -> bool:
     """Equal but for rounding?"""
     if a.shape != b.shape or a.dtype != b.dtype:

@@ -71,6 +71,10 @@ class Tree:
                             return False
         return True
 
+    def has(self, name: str) -> bool:
+        """Is a module of a class of this name among them?"""
+        return any(cls.__name__ == name for cls in {type(m) for m in self.modules})
+
     def buffers(self) -> list[Any]:
         """Those of all modules; a model may put new ones in their places."""
         return [x for _, _, now, _ in self._rows for x in now[2].values()]
@@ -78,6 +82,11 @@ class Tree:
 
 def tables(module: Any) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
     return module._modules, module._parameters, module._buffers
+
+
+def hooked(x: Any) -> bool:
+    """Does somebody wait for the gradient of a parameter?"""
+    return bool(getattr(x, "_backward_hooks", None)) or bool(getattr(x, "_post_accumulate_grad_hooks", None))
 
 
 def selector(engine: Engine, model: Any, layers: Any) -> Callable[[str, str, Any], bool]:

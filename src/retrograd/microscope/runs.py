@@ -46,6 +46,7 @@ class Use:
     mixes = False                               # ... for they are not where they were taken to be
     form: Any = None                            # where they are, if not where the layout says: one of layers.FORMS
     proven = False                              # apart.py has seen them there
+    live = False                                # did its data have a gradient?  Known for planned calls
     late = False                                # called during backward
     again: Use | None = None                    # the use of a second backward over the same graph
 
@@ -80,7 +81,10 @@ class Use:
     @property
     def arrived(self) -> bool:
         """Has a gradient come?"""
-        return any(d is not None for d in self.deltas)
+        for d in self.deltas:
+            if d is not None:
+                return True
+        return False
 
     @property
     def dtype(self) -> Any:

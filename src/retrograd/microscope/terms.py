@@ -195,8 +195,13 @@ class Rows(Term):
         return int(self.ids.shape[1])
 
     def norms2(self, shared: dict[Any, Any] | None = None) -> Any:
-        same = self._real(self.ids).unsqueeze(2) & (self.ids.unsqueeze(2) == self.ids.unsqueeze(1))
-        return ((self.d @ self.d.transpose(1, 2)) * same.to(self.d.dtype)).sum((1, 2)).clamp(min=0)
+        torch, N = self.torch, self.N
+        V, E = self.shape
+        sample = torch.arange(N, device=self.ids.device).unsqueeze(1) * (V + 1)
+        rows, at = torch.unique((self.ids + sample).reshape(-1), return_inverse=True)
+        sums = torch.zeros(len(rows), E, dtype=self.d.dtype, device=self.d.device).index_add(0, at, self.d.reshape(-1, E))
+        squares = sums.pow(2).sum(1) * (rows % (V + 1) < V).to(self.d.dtype)        # a row V is padding
+        return torch.zeros(N, dtype=self.d.dtype, device=self.d.device).index_add(0, rows // (V + 1), squares)
 
     def _real(self, ids: Any) -> Any:
         return ids < self.shape[0]
