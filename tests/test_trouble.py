@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 import textwrap
 from typing import Any
 
@@ -11,6 +12,7 @@ from test_recorder import both
 
 from retrograd.microscope import explain, load, record
 from retrograd.microscope.explain import rules_of, sources
+from retrograd.microscope.trouble import states
 
 
 def found(rec: Any) -> list[tuple[str, str, str, str]]:
@@ -176,6 +178,120 @@ def test_the_last_output_of_an_lstm_is_no_trouble(torch: Any) -> None:
         fc(h[:, -1]).sum().backward()
     assert all(p.grad.abs().sum().item() > 0 for p in m.parameters())
     assert not rec.trouble(), str(rec.trouble())
+
+
+def stack(torch: Any, depth: int, std: float, act: Any = None, width: int = 32) -> Any:
+    nn = torch.nn
+    layers: list[Any] = []
+    for i in range(depth):
+        layers += [nn.Linear(10 if i == 0 else width, width), *([act()] if act else [])]
+        if std:
+            nn.init.normal_(layers[-2 if act else -1].weight, std=std)
+    return nn.Sequential(*layers, nn.Linear(width, 3))
+
+
+def class_loss(torch: Any, m: Any, N: int = 32, reduction: str = "mean") -> Any:
+    return torch.nn.functional.cross_entropy(m(torch.randn(N, 10)), torch.randint(0, 3, (N,)), reduction=reduction)
+
+
+class Reader:
+    """A recurrent network that reads 50 letters and answers after the last."""
+
+    def __init__(self, torch: Any, kind: str) -> None:
+        nn = torch.nn
+        self.torch = torch
+        self.embed, self.cells, self.out = nn.Embedding(20, 8), getattr(nn, kind)(8, 16, batch_first=True), nn.Linear(16, 3)
+
+    def loss(self) -> Any:
+        torch = self.torch
+        h, _ = self.cells(self.embed(torch.randint(0, 20, (4, 50))))
+        return torch.nn.functional.cross_entropy(self.out(h[:, -1]), torch.randint(0, 3, (4,)))
+
+
+def attention(torch: Any, filled: bool) -> Any:
+    nn = torch.nn
+    x = nn.Parameter(torch.randn(2, 6, 8))
+    if filled:
+        mask = torch.ones(6, 6, dtype=torch.bool).triu(1)
+        weights = (x @ x.transpose(1, 2)).masked_fill(mask, float("-inf")).softmax(-1)
+        return (weights @ x).square().mean()
+    mask = torch.full((6, 6), float("-inf")).triu(1)
+    return nn.MultiheadAttention(8, 2, batch_first=True)(x, x, x, attn_mask=mask)[0].square().mean()
+
+
+def conv_net(torch: Any) -> Any:
+    nn = torch.nn
+    m = nn.Sequential(nn.Conv2d(3, 4, 3), nn.BatchNorm2d(4), nn.ReLU(), nn.Conv2d(4, 4, 3), nn.BatchNorm2d(4), nn.Flatten(),
+                      nn.Linear(64, 3))            # biases before a batch norm get rounding errors for gradients
+    return nn.functional.cross_entropy(m(torch.randn(8, 3, 8, 8)), torch.randint(0, 3, (8,)))
+
+
+HEALTHY: dict[str, Any] = {
+    "lstm": lambda torch: Reader(torch, "LSTM").loss(), "gru": lambda torch: Reader(torch, "GRU").loss(),
+    "rnn": lambda torch: Reader(torch, "RNN").loss(),
+    "attention, mask added": lambda torch: attention(torch, False), "attention, filled": lambda torch: attention(torch, True),
+    "convolutions": conv_net,
+    "tanh": lambda torch: class_loss(torch, stack(torch, 4, 0.0, torch.nn.Tanh)),
+    "sum": lambda torch: class_loss(torch, stack(torch, 4, 0.0, torch.nn.ReLU), 512, "sum"),
+    "large batch": lambda torch: class_loss(torch, stack(torch, 3, 0.0, torch.nn.ReLU), 4096),
+    "scaled loss": lambda torch: class_loss(torch, stack(torch, 3, 0.0, torch.nn.ReLU)) * 65536.0,
+}
+SICK: dict[str, Any] = {
+    "vanishing": lambda torch: class_loss(torch, stack(torch, 30, 0.0, torch.nn.Sigmoid)),
+    "vanishing ": lambda torch: class_loss(torch, stack(torch, 12, 0.01, torch.nn.Tanh)),
+    "exploding": lambda torch: class_loss(torch, stack(torch, 12, 1.0, torch.nn.ReLU)),
+    "exploding ": lambda torch: class_loss(torch, stack(torch, 24, 0.4)),
+    "nan": lambda torch: (torch.nn.Linear(3, 2)(torch.zeros(4, 3)) * 0 / 0).sum(),
+    "inf": lambda torch: torch.relu(torch.nn.Linear(3, 2, bias=False)(torch.zeros(4, 3))).log().sum(),
+}
+
+
+@both
+@pytest.mark.parametrize("name", HEALTHY)
+def test_healthy_models_have_no_trouble(torch: Any, name: str) -> None:
+    torch.manual_seed(0)
+    with record(engine=torch.__name__) as rec:
+        HEALTHY[name](torch).backward()
+    assert not rec.trouble(), str(rec.trouble())
+
+
+@both
+@pytest.mark.parametrize("name", SICK)
+def test_sick_models_have_their_trouble(torch: Any, name: str) -> None:
+    torch.manual_seed(0)
+    with record(engine=torch.__name__) as rec:
+        SICK[name](torch).backward()
+    found = rec.trouble()
+    assert name.strip() in {f.kind for f in found} and all(f.where and f.where.startswith(__file__) for f in found)
+    assert {"vanishing", "exploding"} - {f.kind for f in found if f.direction == "backward"}
+
+
+@both
+def test_a_row_that_is_masked_whole_makes_nan_and_the_mask_is_named(torch: Any) -> None:
+    x = torch.zeros(2, 3, requires_grad=True)
+    mask = torch.tensor([[False, False, True], [True, True, True]])
+    with record(engine=torch.__name__) as rec:
+        x.masked_fill(mask, float("-inf")).softmax(-1).sum().backward()
+    first = rec.trouble().findings[0]
+    assert first.what == "softmax" and first.text == "the first NaN is made by softmax, from inf of a mask"
+    assert "masked" in {state for _, state, _ in states(rec)}
+
+
+@both
+def test_memory_that_nobody_wrote_to_is_no_trouble(torch: Any) -> None:
+    with record(engine=torch.__name__) as rec:
+        raw = torch.empty(3)
+        raw.numpy()[:] = math.nan                       # whatever was there
+        made = raw.view(3).detach()
+        made.uniform_(0, 1)
+        (made.requires_grad_() * 2).sum().backward()
+    assert not rec.trouble(), str(rec.trouble())
+    with record(engine=torch.__name__) as rec:
+        raw = torch.empty(3)
+        raw.numpy()[:] = math.nan
+        (raw.view(3).requires_grad_() * 2).sum().backward()
+    assert rec.trouble().findings[0].text == (          # a weight that nobody gave values
+        "the first NaN is made by mul, from memory that nobody initialised (torch.empty)")
 
 
 @both

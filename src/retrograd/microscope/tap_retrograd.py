@@ -31,7 +31,7 @@ READS = {"item", "numpy", "tolist", "__array__", "__bool__", "__float__", "__int
 INPUTS, OUTPUTS = POSITION["op"]["inputs"], POSITION["op"]["outputs"]
 INDEXED = ("embedding", "embedding_bag", "cross_entropy", "nll_loss", "gather", "index_select", "take_along_dim", "scatter",
            "scatter_add", "where", "masked_fill", "masked_select", "__getitem__", "index_add", "one_hot", "take")
-CREATES = ("tensor", "as_tensor", "from_numpy", "asarray", "full", "ones", "zeros", "arange", "linspace")
+CREATES = ("empty", "empty_like", "tensor", "as_tensor", "from_numpy", "asarray", "full", "ones", "zeros", "arange", "linspace")
 
 
 class RetrogradTap(Tap):

@@ -6,7 +6,8 @@ Every op, node and hook has a state, from what went in and what came out:
     born         finite in, NaN or inf out
     propagated   NaN or inf in and out
     healed       NaN or inf in, finite out
-    unknown      an input was not measured
+    masked       inf that was put in on purpose (a fill of -inf, as masks of attention have), passed on, or ended by softmax
+    unknown      an input was not measured, or is memory that nobody wrote to
 """
 from __future__ import annotations
 
@@ -15,11 +16,19 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import Any
 
-from .recording import Event, Recording
+from .recording import CREATED, POSITION, Event, Recording
+from .ways import edges_of
 
-VANISHED = 1e-7         # size of a gradient (root mean square) over the largest before it in its pass
-EXPLODED = 1e4
+VANISHED = 1e-7         # size of a gradient (root mean square) over the largest on its way from the loss
+EXPLODED = 1e4          # over the least on its way
 TINY, LARGE = 1e-12, 1e8        # sizes of activations
+RAW = {"empty", "empty_like", "new_empty", "empty_strided", "new_empty_strided", "empty_permuted", "resize_"}
+HANDED_ON = {"view", "reshape", "transpose", "t", "T", "mT", "permute", "unsqueeze", "squeeze", "flatten", "detach", "data",
+             "requires_grad_", "detach_", "to", "as_subclass", "_make_subclass", "alias", "__getitem__", "select", "slice",
+             "narrow", "chunk", "split", "unbind", "expand", "unflatten", "view_as", "contiguous"}
+ASKED = 50              # places where a gradient is small that are looked at closely, in a pass
+FILLS = {"full", "full_like", "new_full", "fill", "fill_", "masked_fill", "masked_fill_", "where", "triu", "tril", "tensor",
+         "as_tensor", "scatter", "scatter_", "index_fill", "index_fill_", "__setitem__"}
 
 
 @dataclass(frozen=True)
@@ -73,7 +82,10 @@ class Trouble:
 def trouble(rec: Recording, *, vanished: float = VANISHED, exploded: float = EXPLODED) -> Trouble:
     """The first NaN or inf, vanishing and exploding point of each direction, and the hooks that made or hid NaN.
 
-    vanished, exploded   a gradient's root mean square over the largest (least) one before it in its pass
+    vanished, exploded   root mean square of the gradient that arrives at a node, over the largest (least) on its way from the
+                         loss, where a node's way is that of what contributed most; gradients of scalars do not count.
+                         Vanished is only what leaves most parameters behind it with such gradients, too: the first steps
+                         of a recurrent network may get little while its weights get enough.
     """
     if not rec.header.get("norms", True):
         raise ValueError("trouble: the recording has no norms (norms=False)")
@@ -122,14 +134,32 @@ def odd(rec: Recording, values: Any) -> str | None:
 def states(rec: Recording) -> Iterator[tuple[Event, str, str]]:
     """(event, state, "nan" | "inf" | "") of every op, node and hook."""
     values: dict[int, int] = dict(rec.input_values)     # tensor -> its last value
+    masked: set[int] = set()                            # tensors whose inf is there on purpose
+    raw = unwritten(rec)
     for event in rec.of("op", "node", "hook"):
         if event.kind == "op":
             before = "" if not event.inputs else None
             known = [values[t] for t in event.inputs if t in values]
             before = odd(rec, known)
             after = odd(rec, event.values)
+            if event.number in raw:
+                yield event, "unknown", ""
+                continue
             values.update(zip(event.outputs, event.values))
             whole = len(known) == len(event.inputs)
+            sources = [t for t in event.inputs if t in values and odd(rec, [values[t]])] if before else []
+            meant = before == "inf" and all(t in masked for t in sources)
+            masked.difference_update(event.outputs)
+            if after == "inf" and (meant or (not before and (event.name in FILLS or event.flags & CREATED))):
+                masked.update(event.outputs)
+                yield event, "masked", "inf"
+                continue
+            if meant and not after:
+                yield event, "masked", "inf"
+                continue
+            if meant and after == "nan":
+                yield event, "born", "nan"
+                continue
         elif event.kind == "node":
             before, after, whole = odd(rec, event.inputs), odd(rec, event.outputs), True
         else:
@@ -144,6 +174,19 @@ def states(rec: Recording) -> Iterator[tuple[Event, str, str]]:
             yield event, "healed" if finite_out else "clean", before
         else:
             yield event, "clean" if whole else "unknown", ""
+
+
+def unwritten(rec: Recording) -> set[int]:
+    """The ops that give memory nobody wrote to yet (empty, and views of it): what is in it says nothing."""
+    found: set[int] = set()
+    raw: set[int] = set()
+    for event in rec.of("op"):
+        if event.name in RAW or (event.name in HANDED_ON and any(t in raw for t in event.inputs)):
+            found.add(event.number)
+            raw.update(event.outputs)
+        else:
+            raw.difference_update(event.outputs)
+    return found
 
 
 def what_of(rec: Recording, event: Event) -> str:
@@ -173,7 +216,7 @@ def finding(rec: Recording, event: Event, kind: str, direction: str, state: str,
     if event.kind == "hook" and state == "healed":
         text = f"{what} hid {name}: finite values went on"
     elif state == "born":
-        text = f"the first {name} is made by {what}{place}, from finite inputs"
+        text = f"the first {name} is made by {what}{place}, from {made_from(rec, event)}"
     elif state == "healed":
         text = f"{name} ends at {what}{place}: finite values went on, but what they were made from was not"
     elif state == "propagated":
@@ -181,49 +224,116 @@ def finding(rec: Recording, event: Event, kind: str, direction: str, state: str,
     return Finding(kind, direction, state, event.number, what, path, where_of(rec, event), text)
 
 
+def made_from(rec: Recording, event: Event) -> str:
+    """Of what NaN or inf was made."""
+    if event.kind == "op":
+        raw = unwritten(rec)
+        if any(rec.tensor_rows[t][1] in raw for t in event.inputs):
+            return "memory that nobody initialised (torch.empty)"
+        made = {t: n for e in rec.of("op") if e.number < event.number for t, n in zip(e.outputs, e.values)}
+        if any(odd(rec, [made[t]]) == "inf" for t in event.inputs if t in made):
+            return "inf of a mask"
+    return "finite inputs"
+
+
 def sizes(rec: Recording, vanished: float, exploded: float) -> Iterator[Finding]:
     """The first activations and gradients of extreme size."""
-    seen: set[tuple[str, str, int]] = set()
-    largest: dict[int, float] = {}
-    least: dict[int, float] = {}
-    dead: set[int] | None = None
-    for event in rec.of("op", "node"):
-        if event.kind == "op":
-            if not event.inputs:
-                continue
-            for n in event.values:
-                size = size_of(rec, n)
-                if size is None:
-                    continue
-                kind = "vanishing" if 0 < size < TINY else "exploding" if size > LARGE else ""
-                if kind and ("forward", kind, 0) not in seen:
-                    seen.add(("forward", kind, 0))
-                    yield sized(rec, event, kind, "forward", f"values of size {size:.2g} come out of")
-            continue
-        number = event.get("pass")
-        came = max((s for n in event.inputs if (s := size_of(rec, n)) is not None), default=None)
-        if came:
-            largest[number] = max(largest.get(number, 0.0), came)
-            least[number] = min(least.get(number, came), came)
-        for n in event.outputs:
+    seen: set[str] = set()
+    raw = unwritten(rec)
+    for event in rec.of("op"):
+        for n in event.values if event.inputs and event.number not in raw else ():
             size = size_of(rec, n)
-            if size is None or not came:
-                continue
-            if size == 0.0:
-                if dead is None:
-                    dead = dead_ends(rec)
-                if event.number not in dead:
-                    continue                            # another way brings a gradient to all that is behind
-                kind, text = "zero", "gradients become zero, and stay so to an end of the graph, at"
-            elif size < vanished * largest[number]:
-                kind, text = "vanishing", f"gradients shrank to {size / largest[number]:.1g} of the largest before, first at"
-            elif size > exploded * least[number]:
-                kind, text = "exploding", f"gradients grew to {size / least[number]:.1g} times the least before, first at"
-            else:
-                continue
-            if ("backward", kind, number) not in seen:
-                seen.add(("backward", kind, number))
-                yield sized(rec, event, kind, "backward", text)
+            if size is not None:
+                kind = "vanishing" if 0 < size < TINY else "exploding" if size > LARGE else ""
+                if kind and kind not in seen:
+                    seen.add(kind)
+                    yield sized(rec, event, kind, "forward", f"values of size {size:.2g} come out of")
+    passes: dict[int, list[Event]] = {}
+    for event in rec.of("node"):
+        passes.setdefault(event.get("pass"), []).append(event)
+    for number, runs in passes.items():
+        yield from OnePass(rec, number, runs).findings(vanished, exploded)
+    dead = dead_ends(rec) if passes else set()
+    done: set[int] = set()
+    for n in sorted(dead):
+        event = rec.events[n]
+        came = [s for v in event.inputs if (s := size_of(rec, v)) is not None]
+        if event.get("pass") not in done and came and max(came) > 0:
+            done.add(event.get("pass"))
+            yield sized(rec, event, "zero", "backward", "gradients become zero, and stay so to an end of the graph, at")
+
+
+class OnePass:
+    """The sizes of gradients in a backward pass."""
+
+    def __init__(self, rec: Recording, number: int, runs: list[Event]) -> None:
+        self.rec = rec
+        self.runs = runs
+        self.into = edges_of(rec, [e._row for e in runs])
+        self.event_of = {e.node: e for e in runs}
+        at = POSITION["accumulate"]
+        self.leaves = {row[at["node"]]: size_of(rec, row[at["gradient"]]) for row in rec.rows
+                       if row[0] == "accumulate" and row[at["pass"]] == number}
+
+    def findings(self, vanished: float, exploded: float) -> Iterator[Finding]:
+        """The first that grew and the first that shrank, from the loss on."""
+        rec = self.rec
+        grew = shrank = False
+        asked = 0
+        ranges: dict[int, tuple[float, float]] = {}     # node -> least and largest on its way
+        for e in self.runs:
+            size = max((s for n in e.inputs if (s := self.size(n)) is not None), default=None)
+            edges = self.into.get(e.node, [])
+            via = max(edges, key=lambda edge: size_of(rec, edge[3]) or 0.0)[0] if edges else -1
+            low, high = ranges.get(via, (float("inf"), 0.0))
+            if size:
+                handed = self.event_of.get(via, e)
+                if not grew and size > exploded * low:
+                    grew = True
+                    yield sized(rec, handed, "exploding", "backward",
+                                f"gradients grew to {size / low:.1g} times the least before, first at")
+                if not shrank and size < vanished * high and asked < ASKED:
+                    asked += 1
+                    if self.starved(e.node, vanished * high):
+                        shrank = True
+                        yield sized(rec, handed, "vanishing", "backward",
+                                    f"gradients shrank to {size / high:.1g} of the largest before, first at")
+                low, high = min(low, size), max(high, size)
+            ranges[e.node] = low, high
+            if not grew:                                # into a leaf of the same shape: a weight's is a sum over samples
+                like = {rec.likes[rec.value_likes[n]][0] for n in e.inputs if n >= 0}
+                handed_on = [s for n in e.outputs if n >= 0 and rec.likes[rec.value_likes[n]][0] in like
+                             and (s := self.size(n)) is not None]
+                if handed_on and max(handed_on) > exploded * low:
+                    grew = True
+                    yield sized(rec, e, "exploding", "backward",
+                                f"gradients grew to {max(handed_on) / low:.1g} times the least before, first at")
+            if not shrank and asked < ASKED:
+                ends = [s for to in rec.node_rows[e.node][3] if to is not None and (s := self.leaves.get(to[0]))]
+                if ends and min(ends) < vanished * high:
+                    asked += 1
+                    if self.starved(e.node, vanished * high):
+                        shrank = True
+                        yield sized(rec, e, "vanishing", "backward",
+                                    f"gradients shrank to {min(ends) / high:.1g} of the largest before, first at")
+
+    def size(self, n: int) -> float | None:
+        """Of a gradient of more than one number."""
+        return None if n < 0 or self.rec.stats[7 * n] == 1 else size_of(self.rec, n)
+
+    def starved(self, node: int, enough: float) -> bool:
+        """Do most leaves behind a node get less than that in all?"""
+        seen, todo = {node}, [node]
+        counts = [0, 0]
+        while todo:
+            for edge in self.rec.node_rows[todo.pop()][3]:
+                if edge is not None and edge[0] not in seen:
+                    seen.add(edge[0])
+                    todo.append(edge[0])
+                    size = self.leaves.get(edge[0])
+                    if size is not None:
+                        counts[size >= enough] += 1
+        return counts[0] > counts[1]
 
 
 def dead_ends(rec: Recording) -> set[int]:

@@ -41,9 +41,9 @@ def climb(node: int, into: dict[int, list[Any]]) -> tuple[list[int], list[Any]]:
     chain = [node]
     for _ in range(len(into) + 1):
         edges = into.get(chain[-1], [])
-        if len(edges) != 1:
+        if len({via for via, *_ in edges}) != 1:
             return chain, edges
-        chain.append(edges[0][0])
+        chain.append(edges[0][0])                       # x * x hands on twice, which is one way
     return chain, []
 
 
@@ -125,7 +125,7 @@ class Splitting:
                 continue
             for via, i, nr, value in edges:
                 g = self.gradients.get(value)
-                found = None if g is None else self.push(chain, into, outputs, nr, g)
+                found = None if g is None else self.push(chain, into, outputs, {nr: g})
                 for leaf in leaves if found is not None else ():
                     if found[leaf] is not None:
                         brought = self.fit(found[leaf], row[NODE["outputs"]][leaf])
@@ -144,14 +144,14 @@ class Splitting:
             g = g.sum_to_size(*shape)
         return g if str(g.dtype).rpartition(".")[2] == dtype else g.to(getattr(self.tap.space, dtype))
 
-    def push(self, chain: list[int], into: Any, outputs: dict[int, int], nr: int, g: Any) -> Any:
-        """What the use at chain[0] hands on when g alone comes into output nr of chain[-1]; None when it cannot be run."""
+    def push(self, chain: list[int], into: Any, outputs: dict[int, int], came: dict[int, Any]) -> Any:
+        """What the use at chain[0] hands on when only `came` (output number -> gradient) comes to chain[-1]; None when it
+        cannot be run."""
         rows = self.recorder.rec.node_rows
         for k in range(len(chain) - 1, -1, -1):
             node = self.nodes.get(chain[k])
             name = rows[chain[k]][0]
-            given = [None] * max(outputs.get(chain[k], 1), nr + 1)
-            given[nr] = g
+            given = [came.get(nr) for nr in range(max(outputs.get(chain[k], 1), *(nr + 1 for nr in came)))]
             if name == IDENTITY:
                 out: Any = tuple(given)
             elif not callable(node):
@@ -166,10 +166,13 @@ class Splitting:
                 out = out if isinstance(out, tuple) else (out,)
             if k == 0:
                 return out if len(out) == len(rows[chain[0]][3]) else None
-            _, i, nr, value = into[chain[k - 1]][0]
-            if i >= len(out) or out[i] is None:
+            came = {}
+            for _, i, nr, value in into[chain[k - 1]]:
+                if i < len(out) and out[i] is not None:
+                    g = self.fit(out[i], value)
+                    came[nr] = came[nr] + g if nr in came else g
+            if not came:
                 return None
-            g = self.fit(out[i], value)
         return None
 
 
