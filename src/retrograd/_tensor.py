@@ -616,7 +616,8 @@ class Tensor(TensorBase):
         array, place = self.array, None
         root = _root(array)
         if root is not array and root.flags.c_contiguous and array.size:
-            array, place = root, (array.shape, address(array) - address(root), array.strides)
+            # a copy, so that pickle does not see the memory shared with another tensor: PyTorch's storages part here, too
+            array, place = root.copy(), (array.shape, address(array) - address(root), array.strides)
         return _rebuild, (type(self), array, wants_grad(self), OrderedDict(), _attributes(self), place)
 
     def __dir__(self) -> list[str]:
