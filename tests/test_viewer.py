@@ -350,6 +350,7 @@ def test_search_finds_a_parameter_and_shows_its_account(open_page: Any) -> None:
     assert digits(accumulate[2][2]) == pytest.approx(norm, rel=1e-3)
     terms = page.js("""return [...document.querySelectorAll('.values th .badge')].map(e => e.parentElement.innerText)""")
     assert [text.split()[0] for text in terms] == [row["kind"] for row in rec.ledger("0.weight").rows(ways=True)]
+    assert [text.split()[0] for text in terms] == ["use", "way", "way", "hook"]
     assert page.js("return document.querySelector('.row.chosen').innerText").startswith("weight")
 
 

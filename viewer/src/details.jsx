@@ -316,19 +316,22 @@ function Ledger({ trace, t }) {
         <thead><tr><th>pass</th><th>term</th><th class="number">norm</th></tr></thead>
         <tbody>
           {rows.slice(0, 100).map(([pass, kind, what, path, where, norm]) => (
-            <tr>
-              <td class="dim">{pass || "–"}</td>
+            <tr class={kind === "way" ? "way" : ""}>
+              <td class="dim">{kind === "way" ? "" : pass || "–"}</td>
               <th>
                 <span class={`badge ${kind}`}>{kind}</span> {what}
                 <div class="dim" title={where ?? ""}>{[path, where?.split(/[\\/]/).pop()].filter(Boolean).join("  ")}</div>
               </th>
-              <td class="number">{norm === null ? "?" : digits(Number(norm))}</td>
+              <td class="number">{norm !== null ? digits(Number(norm)) : kind === "way" ? "" : "?"}</td>
             </tr>
           ))}
         </tbody>
       </table>
-      {rows.some((row) => row[5] === null) && (
+      {rows.some((row) => row[5] === null && row[1] !== "way") && (
         <p class="dim">A ? needs the numbers themselves: record(model, values="parameters") keeps them.</p>
+      )}
+      {rows.some((row) => row[5] === null && row[1] === "way") && (
+        <p class="dim">What each way brings: record(model, values="paths").</p>
       )}
       {rows.length > 100 && <p class="dim">and {rows.length - 100} more terms</p>}
     </Section>

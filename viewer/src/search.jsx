@@ -30,7 +30,10 @@ export function Search({ trace, input, onSelect }) {
   const key = (event) => {
     if (event.key === "ArrowDown") setAt(Math.min(list.length - 1, at + 1));
     else if (event.key === "ArrowUp") setAt(Math.max(0, at - 1));
-    else if (event.key === "Enter") choose(list[at]);
+    else if (event.key === "Enter") {
+      choose(list[at]);
+      if (list[at]) event.currentTarget.blur();         // the keys of the page are at work again
+    }
     else if (event.key === "Escape") {
       setShown(false);
       event.currentTarget.blur();
