@@ -353,6 +353,8 @@ def multinomial(
         raise RuntimeError("cannot sample n_sample <= 0 samples")
     if not replacement and num_samples > weights.shape[-1]:
         raise RuntimeError("cannot sample n_sample > prob_dist.size(-1) samples without replacement")
+    if weights.shape[-1] > 2**24:
+        raise RuntimeError("number of categories cannot exceed 2^24")
     w = weights.astype(np.float64)
     fine = np.isfinite(w) & (w >= 0)
     if not fine.all():

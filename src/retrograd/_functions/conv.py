@@ -44,6 +44,8 @@ def run(function: str, dims: int, input: Any, weight: Any, bias: Any, stride: An
     if isinstance(padding, str):
         if padding not in ("same", "valid"):
             raise RuntimeError(f"Invalid padding string: '{padding}'")
+        if kernel_dims != dims and w.ndim > 2:
+            check(x, w, bias, (1,), (0,), (1,), False, (0,), groups)
         stride, dilation = several(stride, dims, "stride"), several(dilation, dims, "dilation")
         if padding == "same":
             if any(s != 1 for s in stride):
@@ -55,10 +57,10 @@ def run(function: str, dims: int, input: Any, weight: Any, bias: Any, stride: An
             padding = tuple(n // 2 for n in total)
         else:
             padding = (0,) * dims
-    elif kernel_dims != dims and not isinstance(stride, int):
-        several(stride, kernel_dims, "stride")
-    elif kernel_dims != dims:
-        several((stride,) * dims if dims > 1 else stride, kernel_dims, "stride")
+    elif kernel_dims != dims and w.ndim > 2:    # weight and input differ, which PyTorch finds after these
+        stride, padding, dilation = (
+            several(v, kernel_dims, n) for v, n in ((stride, "stride"), (padding, "padding"), (dilation, "dilation")))
+        check(x, w, bias, stride, padding, dilation, False, (0,) * kernel_dims, groups)
     stride = several(stride, dims, "stride")
     padding = several(padding, dims, "padding")
     dilation = several(dilation, dims, "dilation")

@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import _size, dtypes, random
 from .._engine.tensor import TensorBase, bump, wrap
-from .._engine.views import guard
+from .._engine.views import OVERLAP, guard, overlaps
 from .._ops import create
 from .._tensor import Tensor
 from ._args import flag, refused, shape_of, whole
@@ -83,6 +83,8 @@ def is_size(n: Any) -> bool:
 
 def fill_out(out: Any, array: Any) -> Any:
     guard(out, False)
+    if out.array.size > 1 and 0 in out.array.strides and overlaps(out.array.shape, out.array.strides):
+        raise RuntimeError(OVERLAP)
     if out.array.shape != array.shape:
         out.array = np.empty(array.shape, out.array.dtype)
     np.copyto(out.array, array, casting="unsafe")

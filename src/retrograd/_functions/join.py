@@ -10,7 +10,7 @@ import numpy as np
 from .. import dtypes
 from .._engine import names, promote
 from .._engine.tensor import TensorBase, wrap
-from .._ops import arith, compare, create, gather, index, join, shape
+from .._ops import arith, cast, compare, create, gather, index, join, shape
 from ._args import aliased, dim_of, finish, integer, refused, tensor
 from .shape import atleast_1d, atleast_2d, atleast_3d, reshaped
 
@@ -399,6 +399,9 @@ def gradient(input: Any, *, spacing: Any = 1, dim: Any = None, edge_order: int =
     x: Any = tensor(input, "gradient")
     n = x.array.ndim
     dims = list(range(n)) if dim is None else [dim_of(d, n) for d in ((dim,) if isinstance(dim, int) else dim)]
+    twice = next((d for i, d in enumerate(dims) if d in dims[:i]), None)
+    if twice is not None:
+        raise RuntimeError(f"dim {twice} appears multiple times in the list of dims")
     if edge_order not in (1, 2):
         raise RuntimeError("torch.gradient only supports edge_order=1 and edge_order=2.")
     spacing = 1 if spacing is None else spacing
@@ -421,6 +424,8 @@ def slope(x: Any, dim: int, h: Any, edge_order: int) -> Any:
     """The derivative along one dim; h: a step, or a tensor of places."""
     n = x.array.shape[dim]
     if isinstance(h, TensorBase) and h.array.ndim:
+        places = h.array.dtype if h.array.dtype.kind in "fV" else promote.default.float_
+        x = cast.cast(x, promote.promote_types(x.array.dtype, places))
         steps = np.diff(h.array)
     else:
         steps = np.full(n - 1, h.array.item() if isinstance(h, TensorBase) else h, np.float64)

@@ -595,6 +595,12 @@ def soft_margin_loss(
     return loss.SoftMarginLossBackward0(t.astype(x.array.dtype), kind).run(x)
 
 
+def check_classes(a: Any) -> None:
+    if a.ndim > 2 or (a.ndim and not a.shape[-1]):
+        raise RuntimeError(
+            f"Expected non-empty vector or matrix with optional 0-dim batch size, but got: {list(a.shape)}")
+
+
 def multi_margin_loss(
     input: Any, target: Any, p: int = 1, margin: float = 1.0, weight: Any = None, size_average: bool | None = None,
     reduce: bool | None = None, reduction: str = "mean",
@@ -613,6 +619,7 @@ def multi_margin_loss(
     a = x.array
     if not a.ndim:
         return multi_margin_loss(shape.reshape(x, (1,)), target, p, margin, weight, reduction=kind)  # type: ignore[arg-type]
+    check_classes(a)
     n, classes = (a.shape[0], a.shape[1]) if a.ndim == 2 else (1, a.shape[0] if a.ndim else 1)
     if t.ndim > 1 or t.size != n:
         raise RuntimeError(
@@ -637,6 +644,7 @@ def multilabel_margin_loss(
     kind = kind_of(reduction, size_average, reduce)
     x, t = tensor(input, "multilabel_margin_loss"), tensor(target, "multilabel_margin_loss", "target", 2).array
     a = x.array
+    check_classes(a)
     if t.shape != a.shape:
         raise RuntimeError(f"inconsistent target size: {list(t.shape)} for input of size: {list(a.shape)}")
     if not a.ndim:

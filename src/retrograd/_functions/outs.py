@@ -178,6 +178,8 @@ def check_memory(function: str, out: TensorBase, inputs: Any, shape: Any) -> Non
     a = out.array
     if a.size > 1 and 0 in a.strides and function not in REPEATED and overlaps(a.shape, a.strides):
         raise RuntimeError(OVERLAP)
+    if function in APART and any(x is out for x in inputs):
+        raise RuntimeError(PARTLY)
     if function in LOOSE or not a.size or not dense(a):
         return
     start = address(a)

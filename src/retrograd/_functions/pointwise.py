@@ -264,6 +264,8 @@ def pair_function(name: str, op: Any, doc: str, integers: str) -> None:
     def function_(input: Any, other: Any) -> Any:
         a, b = tensor(input, name_), tensor(other, name_, second, 1)
         check(a, b)
+        if name == "ldexp" and a.array.dtype.kind not in "fV":
+            raise RuntimeError(f"ldexp can't be cast to the desired output type {names.SCALAR[a.array.dtype.name]}")
         return op().run_(a, b)
 
     named(step if name == "heaviside" else function, name, f"{doc}.  Both are tensors and broadcast.")

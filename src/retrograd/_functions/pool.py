@@ -84,7 +84,12 @@ def check_pool(
         raise RuntimeError(
             f"non-empty {dims + 1}D or {dims + 2}D (batch mode) tensor expected for input")
     sizes = tuple(x.array.shape)
-    if 0 in sizes[-dims - 1:]:
+    if 0 in sizes[-dims - 1:] and dims == 3:
+        who = "avg_pool3d" if average else "max_pool3d_with_indices_out_cpu_template"
+        raise RuntimeError(
+            f"{who}(): Expected input's non-batch dimensions to have positive length, but input has a shape of {list(sizes)} and "
+            "non-batch dimension 0 has length zero!")
+    if 0 in sizes[-dims - 1:] and not (average and len(sizes) == 3 and 0 not in sizes[1:]):
         raise RuntimeError(
             f"Expected {dims + 1}D or {dims + 2}D (batch mode) tensor with optional 0 dim batch size for input, but "
             "got:"
@@ -193,7 +198,17 @@ def single(value: Any, name: str) -> int:
         return value
     found = tuple(value)
     if len(found) != 1:
-        raise RuntimeError(f"max_pool1d() {name} must be an int or int list of size 1 but got size {len(found)}")
+        kinds = "None, an int, list of ints, or tuple of ints" if name == "stride" else "an int, list of ints or tuple of ints"
+        raise RuntimeError(f"max_pool1d() {name} must be {kinds} of size 1 but got size {len(found)}")
+    return int(found[0])
+
+
+def one(value: Any, name: str) -> int:
+    if isinstance(value, int):
+        return value
+    found = tuple(value)
+    if len(found) != 1:
+        raise RuntimeError(f"max_pool1d() argument '{name}' should contain one int (got {len(found)})")
     return int(found[0])
 
 
@@ -203,13 +218,24 @@ def max_pool1d_with_indices(
 ) -> Any:
     """(maxima, indices into L)"""
     x = tensor(input, "max_pool1d")
-    k = single(kernel_size, "kernel_size")
-    s = single(stride, "stride") if given(stride) else k
-    p, d = single(padding, "padding"), single(dilation, "dilation")
+    check_1d(x, "max_pool1d")
+    k = one(kernel_size, "kernel_size")
+    s = one(stride, "stride") if given(stride) else k
+    p, d = one(padding, "padding"), one(dilation, "dilation")
+    at = x.ndim - 1
+    y, op = max_over("max_pool2d", 2, shape.unsqueeze(x, at), (1, k), (1, s), (0, p), (1, d), ceil_mode)
+    return shape.squeeze_dim(y, at), shape.squeeze_dim(indices(op), at)
+
+
+def check_max_pool1d(x: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil: bool) -> None:
+    """RuntimeError as PyTorch words it where no indices are asked for."""
     if x.ndim not in (2, 3) or 0 in x.array.shape[-2:]:
         raise RuntimeError(
             "max_pool1d: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size for input, but got:"
             f"{list(x.shape)}")
+    k = single(kernel_size, "kernel_size")
+    s = single(stride, "stride") if given(stride) else k
+    p, d = single(padding, "padding"), single(dilation, "dilation")
     for name, n in (("kernel_size", k), ("stride", s)):
         if n <= 0:
             raise RuntimeError(f"max_pool1d() {name} must be greater than zero, but got {n}")
@@ -220,12 +246,9 @@ def max_pool1d_with_indices(
             f"max_pool1d() padding should be at most half of kernel size, but got padding={p} and kernel_size={k}")
     if d <= 0:
         raise RuntimeError(f"max_pool1d() dilation must be greater than zero, but got {d}")
-    out = out_size(x.array.shape[-1], k, s, p, d, ceil_mode)
+    out = out_size(x.array.shape[-1], k, s, p, d, ceil)
     if out <= 0:
         raise RuntimeError(f"max_pool1d() Invalid computed output size: {out}")
-    at = x.ndim - 1
-    y, op = max_over("max_pool2d", 2, shape.unsqueeze(x, at), (1, k), (1, s), (0, p), (1, d), ceil_mode)
-    return shape.squeeze_dim(y, at), shape.squeeze_dim(indices(op), at)
 
 
 def max_pool1d(
@@ -233,6 +256,8 @@ def max_pool1d(
     return_indices: bool = False,
 ) -> Any:
     """Largest element of each window of (N, C, L) or (C, L)."""
+    if not return_indices:
+        check_max_pool1d(tensor(input, "max_pool1d"), kernel_size, stride, padding, dilation, ceil_mode)
     y, where = max_pool1d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
     return (y, where) if return_indices else y
 

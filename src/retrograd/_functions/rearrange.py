@@ -84,7 +84,8 @@ def narrow_copy(input: Any, dim: int, start: int, length: int, *, out: Any = Non
     """narrow, as a copy."""
     x = tensor(input, "narrow_copy")
     if x.array.ndim and dim >= x.array.ndim:
-        raise RuntimeError("Expected dim < static_cast<int64_t>(self_sizes.size()) to be true, but got false.")
+        raise RuntimeError("Expected dim < static_cast<int64_t>(self_sizes.size()) to be true, but got false.  (Could this "
+            "error message be improved?  If so, please report an enhancement request to PyTorch.)")
     at = dim_of(dim, x.array.ndim)
     if length < 0:
         raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({x.size(at)}).")
