@@ -213,3 +213,70 @@ def test_half_precision_and_back() -> None:
     with np.errstate(over="ignore"):
         np.testing.assert_array_equal(run(special), special.astype("f2"))
     assert run(special.astype("f8")) is None and run(special[::2]) is None and run([1.0]) is None
+
+
+@native
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i8"])
+def test_slices(dtype: str) -> None:
+    run = _kernels.kernel("slices")
+    for shape in [(6,), (4, 6), (5, 1, 3)]:
+        x = array(shape, dtype)
+        for dim in range(len(shape)):
+            index = indices((4,), shape[dim])
+            b = array((*shape[:dim], 4, *shape[dim + 1:]), dtype, 1)
+            for how in (0, 1):
+                for source, numbers in ((b, b), (2, np.full_like(b, 2))):
+                    want = x.copy()
+                    for i in range(4):                          # one by one, in order
+                        to, part = (slice(None),) * dim + (index[i],), numbers.take(i, dim)
+                        want[to] = want[to] + part if how else part
+                    np.testing.assert_array_equal(run(x, dim, index, source, how), want)
+            assert run(x, dim, index, b[..., None], 0) is None and run(x, dim, index[:3], b, 0) is None
+            assert run(x, dim, index + 99, b, 0) is None and run(x, dim, index.reshape(2, 2), b, 0) is None
+            assert run(x, dim, index, b, 2) is None and run(x, len(shape), index, b, 0) is None
+    x = np.ones((2, 3), dtype)
+    assert run(x.T, 0, np.zeros(1, np.int64), 1, 0) is None and run(x, 0, np.zeros(1, np.int64), "1", 0) is None
+    np.testing.assert_array_equal(run(x, 0, np.zeros(0, np.int64), 5, 0), x)
+
+
+@native
+def test_masked_scatter_and_prelu() -> None:
+    scatter, prelu = _kernels.kernel("masked_scatter"), _kernels.kernel("prelu")
+    r = np.random.default_rng(2)
+    for dtype in ("f4", "i8", "f8"):
+        x, mask, b = array((5, 7), dtype), r.uniform(size=(5, 7)) < 0.5, array((40,), dtype, 1)
+        want = x.copy()
+        want[mask] = b[:mask.sum()]
+        np.testing.assert_array_equal(scatter(x, mask, b), want)
+        assert scatter(x, mask, b[:2]) is None and scatter(x, mask[0], b) is None and scatter(x.T, mask.T, b) is None
+        assert scatter(x, mask, b.astype("f2")) is None and scatter(x, mask.astype("u1"), b) is None
+    for dtype in KINDS:
+        for shape in [(3, 4), (2, 3, 5), (2, 1, 2, 2)]:
+            x = array(shape, dtype)
+            x.reshape(-1)[1] = np.nan
+            for w in (array(shape[1:2], dtype, 4).reshape((1, -1) + (1,) * (len(shape) - 2)), np.ones(1, dtype) / 3):
+                np.testing.assert_array_equal(prelu(x, w), np.where(x > 0, x, x * w))
+            assert prelu(x, np.ones(7, dtype)) is None and prelu(x, np.ones(shape[1], "f2")) is None
+        assert prelu(x[0, 0, 0], np.ones(1, dtype)) is None
+        assert prelu(np.ones((3, 3, 3), dtype), np.ones(3, dtype)) is None          # along the last dim
+        assert prelu(np.ones((3, 3, 3), dtype), np.ones((3, 1), dtype)) is None
+
+
+@native
+@pytest.mark.parametrize("dtype", KINDS)
+def test_maxima_of_three_dims(dtype: str) -> None:
+    run = _kernels.kernel("max_pool3")
+    x = np.rint(array((2, 3, 4, 5, 6), dtype) * 2)              # with ties: the first counts
+    x[0, 0, 1, 1, 1] = x[0, 0, 1, 1, 2] = np.nan                # of several NaN the last
+    taps = [np.array([[0, 1], [2, 3]]), np.array([[0, 1, 2], [2, 3, 4]]), np.array([[0, 0], [1, 2], [4, 5]])]
+    y, where = run(x, *taps)
+    assert y.shape == where.shape == (2, 3, 2, 2, 3)
+    for n, c, i, j, k in np.ndindex(*y.shape):
+        at = [int((a * 5 + b) * 6 + d) for a in taps[0][i] for b in taps[1][j] for d in taps[2][k]]
+        values = [float(x[n, c].reshape(-1)[p]) for p in at]
+        nan = [p for p, v in zip(at, values, strict=True) if v != v]
+        assert where[n, c, i, j, k] == (nan[-1] if nan else at[values.index(max(values))])
+        np.testing.assert_array_equal(y[n, c, i, j, k], x[n, c].reshape(-1)[where[n, c, i, j, k]])
+    assert run(x, taps[0] + 4, *taps[1:]) is None and run(x, taps[0].astype("i4"), *taps[1:]) is None
+    assert run(x[0, 0, 0], *taps) is None and run(x.swapaxes(2, 3), *taps) is None
+    assert run(x[:0], *taps)[0].shape == (0, 3, 2, 2, 3)

@@ -72,6 +72,8 @@ SMOOTH: list[tuple[str, int, tuple[float, ...], Reference, bool, tuple[float, fl
     ("logaddexp", 2, (), np.logaddexp, False, (-30, 30)),
     ("logaddexp2", 2, (), np.logaddexp2, False, (-30, 30)),
     ("hypot", 2, (), np.hypot, False, (-4, 4)),
+    ("igamma", 2, (), lambda a, x: rarer.incomplete_gamma(a, x, False), True, (0, 30)),
+    ("igammac", 2, (), lambda a, x: rarer.incomplete_gamma(a, x, True), True, (0, 30)),
 ]
 
 
@@ -101,6 +103,7 @@ EXACT: list[tuple[str, int, tuple[Any, ...], Callable[..., Any]]] = [
     ("hard_swish", 1, (), lambda x, t: x * bent(x) / t(6)),
     ("sign", 1, (), lambda x, t: (x > 0).astype(t) - (x < 0).astype(t)),
     ("angle", 1, (), lambda x, t: np.where(x != x, x, np.where(x < 0, t(np.pi), t(0)))),
+    ("frac", 1, (), lambda x, t: x - np.trunc(x)),
     ("nan_to_num", 1, (2.0, 3.0, -4), lambda x, t: np.nan_to_num(x, nan=2, posinf=3, neginf=-4)),
     ("lerp", 2, (0.25, 0.75), lambda a, b, t: a + (b - a) * t(0.25)),
     ("lerp", 2, (0.75, 0.25), lambda a, b, t: b - (b - a) * t(0.25)),

@@ -33,8 +33,6 @@ SCALAR = {
     "turn_blocks": "exchanges halves of vectors", "turn4_row": "copies", "turn8_row": "copies",
     "triangle4": "copies", "triangle8": "copies",
     "doubles_lgamma": "libm's, to its last bit",
-    "floats_softplus": "log1p is libm's", "floats_log_sigmoid": "log1p is libm's", "floats_logaddexp": "log1p is libm's",
-    "floats_logaddexp2": "log1p is libm's",
 }  # fmt: skip
 
 native = pytest.mark.skipif(_kernels.nn is None, reason="the pure build has no kernels")

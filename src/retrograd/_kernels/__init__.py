@@ -41,14 +41,17 @@ triangle          (x, offset, upper)                             bounds         
 gather            (x, dim, index)
 channel_stats*    (x (N, C, ...)) -> (mean, variance)            halves           (x) -> float32 as float16, float16 as float32
 channel_affine*   (x, mean, rstd, w or None, b or None)
+prelu*            (x (N, C, ...), w)                             masked_scatter   (x, mask, source)
+slices*           (x, dim, index (M,), source or number, how) -> copy; how: set, add; int64, too
+max_pool3*        (x, taps, taps, taps) -> (maxima, positions)
 scatter*          (x, dim, index, source or number, how) -> copy; how: set, add, multiply, greatest, least; int64, too
 
 Element by element (apply.h); any array but the first may be a number, and so may the first of two.
 erf* erfc* erfcx* log_ndtr* erfinv* ndtri lgamma* digamma* trigamma* i0 i0e i1 i1e     (x)
 elu               (x, alpha * scale, scale, input scale)         softplus    (x, beta, threshold)
-log_sigmoid mish entropy   (x)                                   xlogy xlog1py logaddexp logaddexp2 hypot     (a, b)
+log_sigmoid mish entropy   (x)                                   xlogy xlog1py logaddexp logaddexp2 hypot igamma* igammac*  (a, b)
 clamp*            (x, low or None, high or None)                 leaky* hard_shrink* soft_shrink*    (x, number)
-threshold*        (x, threshold, value)                          hard_sigmoid* hard_swish* sign* angle*       (x)
+threshold*        (x, threshold, value)                          hard_sigmoid* hard_swish* sign* angle* frac* (x)
 nan_to_num*       (x, nan, inf, -inf)                            fmod* remainder* floor_divide*      (a, b)
 lerp*             (a, b, w, 1 - w)                               blend*      (a, b, w)
 add_product* add_quotient*   (x, a, b, factor)
@@ -105,13 +108,13 @@ NAMES: tuple[str, ...] = (
     "lstm", "lstm_grad", "stats", "same")
 NAMES += (
     "cumsum", "cumprod", "cummax", "cummin", "product", "flip", "triangle", "bounds", "gather", "scatter",
-    "channel_stats", "channel_affine", "halves")
+    "channel_stats", "channel_affine", "halves", "slices", "masked_scatter", "prelu", "max_pool3")
 NAMES += (      # element by element
     "erf", "erfc", "erfcx", "log_ndtr", "erfinv", "ndtri", "lgamma", "digamma", "trigamma", "i0", "i0e", "i1", "i1e",
     "clamp", "leaky", "threshold", "hard_shrink", "soft_shrink", "hard_sigmoid", "hard_swish", "sign",
     "angle", "nan_to_num", "lerp", "blend", "add_product", "add_quotient", "smooth_l1", "huber", "elu",
     "softplus", "log_sigmoid", "mish", "entropy", "xlogy", "xlog1py", "logaddexp", "logaddexp2",
-    "hypot", "fmod", "remainder", "floor_divide")
+    "hypot", "frac", "igamma", "igammac", "fmod", "remainder", "floor_divide")
 
 nn: Any
 try:

@@ -107,3 +107,37 @@ KERNEL(channel_affine, 5)
     else WITHOUT_GIL(all, doubles_affine(DATA(x), DATA(args[1]), DATA(args[2]), w, b, DATA(y), n, c, l));
     return y;
 END
+
+#define PRELU(T, NAME)                                                                                            \
+    CLONES static void NAME(const T *restrict x, const T *restrict w, T *restrict y, npy_intp n, npy_intp c,      \
+                            npy_intp l, npy_intp step) {                                                          \
+        for (npy_intp k = 0; k < n; k++) {                                                                        \
+            for (npy_intp i = 0; i < c; i++, x += l, y += l) {                                                    \
+                const T f = w[i * step];                                                                          \
+                SIMD for (npy_intp j = 0; j < l; j++) y[j] = x[j] > 0 ? x[j] : x[j] * f;                          \
+            }                                                                                                     \
+        }                                                                                                         \
+    }
+PRELU(float, floats_prelu)
+PRELU(double, doubles_prelu)
+
+/* prelu(x (N, C, ...), w): x where positive, else w * x; w has C numbers, or one */
+KERNEL(prelu, 2)
+    npy_intp n, c, l;
+    PyObject *x = args[0], *w = args[1];
+    if (!channels_of(x, &n, &c, &l) || kind_of(w) != kind_of(x)) Py_RETURN_NONE;
+    npy_intp many = PyArray_SIZE(ARRAY(w)), ndim = PyArray_NDIM(ARRAY(w));
+    if (many != 1 && (many != c || (ndim > 1 && (ndim != PyArray_NDIM(ARRAY(x)) || PyArray_DIM(ARRAY(w), 1) != c))
+                      || (ndim == 1 && PyArray_NDIM(ARRAY(x)) > 2))) Py_RETURN_NONE;
+    if (ndim > PyArray_NDIM(ARRAY(x))) Py_RETURN_NONE;
+    PyObject *y = new_like(x);
+    if (y == NULL) return NULL;
+    npy_intp all = n * c * l;
+    if (many == 1) {                                    /* one row */
+        n = c = 1;
+        l = all;
+    }
+    if (kind_of(x) == NPY_FLOAT) WITHOUT_GIL(all, floats_prelu(DATA(x), DATA(w), DATA(y), n, c, l, many != 1));
+    else WITHOUT_GIL(all, doubles_prelu(DATA(x), DATA(w), DATA(y), n, c, l, many != 1));
+    return y;
+END

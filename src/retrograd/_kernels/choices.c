@@ -71,3 +71,6 @@ BOTH(smooth_l1, GAP < p0 ? GAP * GAP * p1 : GAP - p2)
 TWO(smooth_l1, 3)
 BOTH(huber, GAP <= p0 ? GAP * GAP * (0.5f) : (GAP - p1) * p0)
 TWO(huber, 2)
+
+BOTH(frac, u - (sizeof(u) == 4 ? (double)truncf((float)u) : trunc(u)))
+ONE(frac, 0)

@@ -1,7 +1,7 @@
 /* Elements moved: reversed, cut along a diagonal, read and written at indices along a dim.  Any dtype of 4 or 8 bytes, in C
    order, where nothing is computed. */
 
-#include "kernel.h"
+#include "apply.h"
 #include "kernels.h"
 
 /* The size of an element of an array of ours; 0 for every other. */
@@ -268,5 +268,92 @@ KERNEL(scatter, 5)
     if (type == NPY_FLOAT) WITHOUT_GIL(n, scatter_floats(&w, DATA(y), DATA(args[2]), from, (int)how, side));
     else if (type == NPY_DOUBLE) WITHOUT_GIL(n, scatter_doubles(&w, DATA(y), DATA(args[2]), from, (int)how, side));
     else WITHOUT_GIL(n, scatter_ints(&w, DATA(y), DATA(args[2]), from, (int)how, side));
+    return y;
+END
+
+/* ---- whole slices, masks ---- */
+
+#define SLICES(T, NAME)                                                                                              \
+    static void NAME(T *y, const int64_t *index, const T *b, npy_intp outer, npy_intp n, npy_intp inner, npy_intp m, \
+                     int how, int number) {                                                                          \
+        for (npy_intp o = 0; o < outer; o++) {                                                                       \
+            for (npy_intp i = 0; i < m; i++) {                                                                       \
+                T *to = y + (o * n + (index[i] < 0 ? index[i] + n : index[i])) * inner;                              \
+                const T *from = number ? b : b + (o * m + i) * inner;                                                \
+                if (number && how == SET) for (npy_intp j = 0; j < inner; j++) to[j] = *from;                        \
+                else if (number) for (npy_intp j = 0; j < inner; j++) to[j] += *from;                                \
+                else if (how == SET) for (npy_intp j = 0; j < inner; j++) to[j] = from[j];                           \
+                else for (npy_intp j = 0; j < inner; j++) to[j] += from[j];                                          \
+            }                                                                                                        \
+        }                                                                                                            \
+    }
+SLICES(float, slices_floats)
+SLICES(double, slices_doubles)
+SLICES(int64_t, slices_ints)
+
+/* slices(x, dim, index (M,), b, how) -> a copy of x with b, of x's type and size M along dim, or a number, set (0) or added (1)
+   in the slices that index names */
+KERNEL(slices, 5)
+    PyObject *x = args[0], *index = args[2], *b = args[3];
+    npy_intp outer, n, inner;
+    if (!PyArray_CheckExact(x) || !PyArray_ISCARRAY_RO(ARRAY(x)) || PyArray_NDIM(ARRAY(x)) == 0) Py_RETURN_NONE;
+    int type = PyArray_TYPE(ARRAY(x)), number = PyFloat_CheckExact(b) || PyLong_CheckExact(b);
+    long how = PyLong_Check(args[4]) ? PyLong_AsLong(args[4]) : -1;
+    if ((type != NPY_FLOAT && type != NPY_DOUBLE && type != NPY_INT64) || (how != SET && how != ADD)) Py_RETURN_NONE;
+    if (!is_index(index) || PyArray_NDIM(ARRAY(index)) != 1 || !around(x, args[1], &outer, &n, &inner)) Py_RETURN_NONE;
+    npy_intp m = PyArray_SIZE(ARRAY(index));
+    union { float f; double d; int64_t i; } value;
+    if (number) {
+        double p;
+        if (!numbers(&b, 1, &p) || (type == NPY_INT64 && !PyLong_CheckExact(b))) Py_RETURN_NONE;
+        if (type == NPY_FLOAT) value.f = (float)p;
+        else if (type == NPY_DOUBLE) value.d = p;
+        else value.i = (int64_t)p;
+    } else {
+        npy_intp o, k, i;
+        if (!PyArray_CheckExact(b) || PyArray_TYPE(ARRAY(b)) != type || !PyArray_ISCARRAY_RO(ARRAY(b))
+            || PyArray_NDIM(ARRAY(b)) != PyArray_NDIM(ARRAY(x)) || !around(b, args[1], &o, &k, &i)
+            || o != outer || k != m || i != inner) Py_RETURN_NONE;
+    }
+    if (m) {
+        int64_t low, high;
+        range_of(DATA(index), m, &low, &high);
+        if (low < -n || high >= n) Py_RETURN_NONE;
+    }
+    PyObject *y = PyArray_NewCopy(ARRAY(x), NPY_CORDER);
+    if (y == NULL) return NULL;
+    const void *from = number ? (const void *)&value : DATA(b);
+    npy_intp all = outer * m * inner;
+    if (type == NPY_FLOAT)
+        WITHOUT_GIL(all, slices_floats(DATA(y), DATA(index), from, outer, n, inner, m, (int)how, number));
+    else if (type == NPY_DOUBLE)
+        WITHOUT_GIL(all, slices_doubles(DATA(y), DATA(index), from, outer, n, inner, m, (int)how, number));
+    else WITHOUT_GIL(all, slices_ints(DATA(y), DATA(index), from, outer, n, inner, m, (int)how, number));
+    return y;
+END
+
+#define FILL(T)                                                   \
+    for (npy_intp i = 0, k = 0; i < size; i++)                    \
+        if (mask[i]) ((T *)DATA(y))[i] = ((const T *)from)[k++];
+
+/* masked_scatter(x, mask, b) -> a copy of x with the first elements of b, in order, where the mask holds */
+KERNEL(masked_scatter, 3)
+    PyObject *x = args[0], *b = args[2];
+    int width = width_of(x);
+    if (!width || width_of(b) != width || PyArray_TYPE(ARRAY(b)) != PyArray_TYPE(ARRAY(x)) || !PyArray_CheckExact(args[1])
+        || PyArray_TYPE(ARRAY(args[1])) != NPY_BOOL || !PyArray_ISCARRAY_RO(ARRAY(args[1])) || !same_shape(x, args[1]))
+        Py_RETURN_NONE;
+    const npy_bool *mask = DATA(args[1]);
+    npy_intp size = PyArray_SIZE(ARRAY(x)), wanted = 0;
+    for (npy_intp i = 0; i < size; i++) wanted += mask[i] != 0;
+    if (wanted > PyArray_SIZE(ARRAY(b))) Py_RETURN_NONE;
+    PyObject *y = PyArray_NewCopy(ARRAY(x), NPY_CORDER);
+    if (y == NULL) return NULL;
+    const void *from = DATA(b);
+    if (width == 4) {
+        FILL(uint32_t)
+    } else {
+        FILL(uint64_t)
+    }
     return y;
 END

@@ -31,6 +31,7 @@ quick_softmax: Final[Any] = kernel("softmax")
 quick_softmax_grad: Final[Any] = kernel("softmax_grad")
 quick_log_softmax: Final[Any] = kernel("log_softmax")
 quick_log_softmax_grad: Final[Any] = kernel("log_softmax_grad")
+quick_prelu: Final[Any] = kernel("prelu")
 quick_leaky: Final[Any] = kernel("leaky")
 quick_elu: Final[Any] = kernel("elu")
 quick_mish: Final[Any] = kernel("mish")
@@ -592,6 +593,9 @@ class PreluKernelBackward0(Binary):
     reads_a = A | B
     reads_b = A
     names: ClassVar[Any] = {"self": "a", "weight": "b"}
+
+    def quick(self, a: Array, b: Array) -> Array:
+        return quick_prelu(a, b)
 
     def forward(self, a: Array, b: Array) -> Array:
         return select(a > 0, a, a * b)

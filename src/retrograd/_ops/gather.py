@@ -17,6 +17,8 @@ from .packed import packed
 np: Final[Any] = numpy
 quick_gather: Final[Any] = kernel("gather")
 quick_scatter: Final[Any] = kernel("scatter")
+quick_slices: Final[Any] = kernel("slices")
+quick_masked: Final[Any] = kernel("masked_scatter")
 
 
 def places(index: Array, dim: int, sizes: Shape) -> Array:
@@ -468,6 +470,9 @@ class IndexAddBackward0(Along):
 
     def forward(self, a: Array, b: Array) -> Array:
         self.source_dim = b.ndim
+        quick = quick_slices(a, self.dim, self.index, b, ADD) if self.alpha == 1 else None
+        if quick is not None:
+            return quick
         out = np.array(a, order="C")
         if a.ndim == 0:
             return np.asarray(out + self.alpha * b.sum(dtype=a.dtype)).astype(a.dtype)
@@ -495,6 +500,9 @@ class IndexCopyBackward0(Along):
 
     def forward(self, a: Array, b: Array) -> Array:
         self.source_dim = b.ndim
+        quick = quick_slices(a, self.dim, self.index, b, SET)
+        if quick is not None:
+            return quick
         out = np.array(a, order="C")
         if a.ndim == 0:
             return b.reshape(()).copy() if self.index.size else out
@@ -532,6 +540,9 @@ class IndexFillBackward0(Unary):
 
     def forward(self, x: Array) -> Array:
         tensor_index.check_number(self.number, x.dtype)
+        quick = quick_slices(x, self.dim, self.index, self.number, SET)
+        if quick is not None:
+            return quick
         out = np.array(x)
         value = np.asarray(self.number).astype(x.dtype)
         if x.ndim == 0:
@@ -681,6 +692,9 @@ class MaskedScatterBackward0(Along):
 
     def forward(self, a: Array, b: Array) -> Array:
         self.was = a.shape
+        quick = quick_masked(a, self.mask, b)
+        if quick is not None:
+            return quick
         both = np.broadcast_shapes(a.shape, self.mask.shape)
         out = np.array(np.broadcast_to(a, both), order="C")
         where = np.broadcast_to(self.mask, both)

@@ -10,10 +10,12 @@ from .._engine.nary import Many
 from .._engine.node import Array, Shape, Value
 from .._engine.op import A, B, Binary, Unary, X, Y
 from .._engine.tensor import TensorBase
+from .._kernels import kernel
 from .packed import packed
 from .reduce import add_reduce, count_of, mean_dims, mean_of, raw, restore, sum_dims
 
 np: Final[Any] = numpy
+quick_squares: Final[Any] = kernel("squares")
 
 
 @final
@@ -49,10 +51,12 @@ def norm_of(x: Array, p: Any, dim: Any, keepdim: bool) -> Array:
     own = x.dtype
     if own.itemsize == 2:
         x = x.astype(np.float32)
-    size = np.abs(x)
     if p == 2:
-        y = np.sqrt(add_reduce(x * x, dim, None, None, keepdim))
-    elif p == np.inf:
+        square: Any = quick_squares(x) if dim is None and not keepdim else None
+        y = np.sqrt(add_reduce(x * x, dim, None, None, keepdim)) if square is None else np.asarray(square ** 0.5, x.dtype)
+        return y.astype(own) if y.dtype != own else y
+    size = np.abs(x)
+    if p == np.inf:
         y = np.maximum.reduce(size, dim, None, None, keepdim, 0)
     elif p == -np.inf:
         y = np.minimum.reduce(size, dim, None, None, keepdim)

@@ -15,6 +15,7 @@ from .tied import tied
 
 np: Final[Any] = numpy
 quick_maxima: Final[Any] = kernel("max_pool")
+quick_maxima3: Final[Any] = kernel("max_pool3")
 quick_place: Final[Any] = kernel("place_at")
 quick_sums: Final[Any] = kernel("window_sums")
 quick_spread: Final[Any] = kernel("spread_sums")
@@ -85,6 +86,11 @@ class MaxOver(Unary):
         self.sizes = x.shape[lead:]
         if dims == 2:
             quick = quick_maxima(x, self.taps[0], self.taps[1])
+            if quick is not None:
+                self.where = quick[1]
+                return quick[0]
+        if dims == 3:
+            quick = quick_maxima3(x, self.taps[0], self.taps[1], self.taps[2])
             if quick is not None:
                 self.where = quick[1]
                 return quick[0]

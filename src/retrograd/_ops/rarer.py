@@ -22,6 +22,8 @@ DOUBLE: Final[Any] = numpy.dtype("float64")
 ROOT_2: Final = 1.4142135623730951
 ROOT_2PI: Final = 2.5066282746310002
 ANGLES: Final = 64
+quick_igamma: Final[Any] = kernel("igamma")
+quick_igammac: Final[Any] = kernel("igammac")
 quick_i0: Final[Any] = kernel("i0")
 quick_i0e: Final[Any] = kernel("i0e")
 quick_i1: Final[Any] = kernel("i1")
@@ -323,6 +325,9 @@ class Incomplete(Binary):
     sign: float = 1.0
 
     def forward(self, a: Array, b: Array) -> Array:
+        quick = quick_igammac(a, b) if self.upper else quick_igamma(a, b)
+        if quick is not None:
+            return quick
         y = incomplete_gamma(a, b, self.upper)
         return y.astype(a.dtype if isinstance(a, np.ndarray) else b.dtype)
 

@@ -15,6 +15,7 @@ from .pair import together
 from .pointwise import like, sign_of, wide
 
 np: Final[Any] = numpy
+quick_frac: Final[Any] = kernel("frac")
 quick_angle: Final[Any] = kernel("angle")
 quick_sign: Final[Any] = kernel("sign")
 quick_nan_to_num: Final[Any] = kernel("nan_to_num")
@@ -95,6 +96,9 @@ class RoundBackward1(Unary):
 @final
 class FracBackward0(Unary):
     """x - trunc(x)"""
+
+    def quick(self, x: Array) -> Array:
+        return quick_frac(x)
 
     def forward(self, x: Array) -> Array:
         return x - np.trunc(x)
