@@ -33,7 +33,7 @@ BESIDE = {
 
 
 # What is no less without the sum that backward would put into .grad: capture(weight_grads=False)
-LEAN = ("norms", "clip", "dots", "per_sample")
+LEAN = ("capture", "norms", "clip", "dots", "per_sample")
 
 
 def models(torch: Any) -> dict[str, Any]:

@@ -58,6 +58,45 @@ def test_written_and_read_again(torch: Any, tmp_path: Any) -> None:
     store.close()
 
 
+@pytest.mark.parametrize("dtype, tolerance", [("float16", 1e-3), ("bfloat16", 8e-3)])
+def test_half_precision_takes_half_the_room(torch: Any, tmp_path: Any, dtype: str, tolerance: float) -> None:
+    model = model_of(torch)
+    g = grads_of(torch, model)
+    with FactorStore(tmp_path / "all") as store:
+        all_bytes = store.append(g, 0)
+    with FactorStore(tmp_path / "half", dtype=dtype) as store:
+        half_bytes = store.append(g, 0, samples=[5, 6, 7, 8], token_mask=torch.ones(4, 3) > 0)
+    with FactorStore(tmp_path / "half") as store:       # goes on as it was begun
+        assert store.append(g, 1) == half_bytes - 3 * 4 * 3         # without the masks of three weights
+    store = FactorStore(tmp_path / "half", "r", engine=torch.__name__)
+    ids = 4 * 3 * 8
+    assert half_bytes - 3 * 4 * 3 - ids == (all_bytes - ids) / 2
+    assert store.manifest["dtype"] == dtype
+    a, delta = g.factors("1.weight")
+    one = store.read("1.weight", 6, 0)
+    assert one["delta"].dtype == torch.float32 and near(one["a"], a[1], tolerance) and near(one["delta"], delta[1], tolerance)
+    for name, each in g.per_sample().items():
+        assert near(next(store.records(name, step=0)).term().per_sample(), each, 2 * tolerance), name
+    found, where = store.dots(g, step=0)
+    assert near(found, g.dots(), 4 * tolerance) and where == [(0, n) for n in (5, 6, 7, 8)]
+    assert next(store.records("0.weight", step=0)).array("ids").dtype == torch.int64
+    store.close()
+    with pytest.raises(ValueError, match="dtype is 'float16', 'bfloat16' or None"):
+        FactorStore(tmp_path / "other", dtype="float8")
+
+
+def test_numbers_out_of_float16s_range_keep_their_precision(torch: Any, tmp_path: Any) -> None:
+    model = torch.nn.Linear(4, 3)
+    with capture(model) as cap:
+        (model(torch.randn(5, 4) * 1e6).sin().sum() * 1e-12).backward()
+    g = cap.grads()
+    with FactorStore(tmp_path / "run", dtype="float16") as store:
+        store.append(g, 0)
+    store = FactorStore(tmp_path / "run", "r", engine=torch.__name__)
+    for name, each in g.per_sample().items():
+        assert near(next(store.records(name)).term().per_sample() * 1e6, each * 1e6, 2e-3), name
+
+
 def test_other_readers_of_safetensors_read_a_shard(torch: Any, tmp_path: Any) -> None:
     from safetensors.numpy import load_file
     g = grads_of(torch, model_of(torch))

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import fnmatch
 import json
+import math
 import os
 import sys
 from collections.abc import Iterator, Sequence
@@ -50,15 +51,19 @@ class Record:
     def __repr__(self) -> str:
         return f"Record({self.layer}, step {self.step}, {len(self.samples)} samples, {self.kind})"
 
-    def array(self, name: str) -> Any:
-        """The mapped tensor "a", "delta", "ids", "gradient" or "mask", as a tensor of the store's engine (a copy)."""
-        return self._store._tensor(self._shard, f"{self.about['id']}.{name}", None)
+    def array(self, name: str, row: int | None = None) -> Any:
+        """The mapped tensor "a", "delta", "ids", "gradient" or "mask", as a tensor of the store's engine (a copy).
+
+        row  only that of one sample, by its place in `samples`
+        """
+        t = self._store._tensor(self._shard, f"{self.about['id']}.{name}", row)
+        power = self.about.get("powers", {}).get(name)
+        return t if power is None else t.float() * 2.0 ** -power
 
     def sample(self, sample: int) -> dict[str, Any]:
         """{name: tensor} of one sample, by its id."""
         row = self.samples.index(sample)
-        return {name: self._store._tensor(self._shard, f"{self.about['id']}.{name}", row)
-                for name in self.about["tensors"]}
+        return {name: self.array(name, row) for name in self.about["tensors"]}
 
     def term(self) -> Term:
         """What a capture would have made of it."""
@@ -76,14 +81,18 @@ class FactorStore:
 
     mode        "a": append, made when absent; "r": read only; "w": a new store, which must not exist
     shard_mb    a shard is closed when it has so many megabytes
+    dtype       "float16" or "bfloat16": store the numbers in half the room, and read them as float32; by default as they are,
+                or as the store was begun.  In float16 each tensor is scaled by a power of two that fits its largest number
     engine      "torch" or "retrograd": whose tensors reading gives; by default the writer's, if that is imported
     rank        of this process in a distributed run: it writes to a store of its own inside path
     """
 
     def __init__(self, path: Any, mode: str = "a", *, shard_mb: float = 64.0, engine: str | None = None,
-                 rank: int | None = None) -> None:
+                 rank: int | None = None, dtype: str | None = None) -> None:
         if mode not in ("a", "r", "w"):
             raise ValueError(f"FactorStore: mode is 'a', 'r' or 'w', got {mode!r}")
+        if dtype not in (None, "float16", "bfloat16"):
+            raise ValueError(f"FactorStore: dtype is 'float16', 'bfloat16' or None (as captured), got {dtype!r}")
         self.root = Path(path)
         self.path = self.root if rank is None else self.root / f"rank-{rank:05d}"
         self.mode = mode
@@ -111,7 +120,9 @@ class FactorStore:
                 left.unlink()
         if there:
             self._load()
-        elif mode != "r":
+        if dtype is not None:
+            self.manifest["dtype"] = dtype
+        if not there and mode != "r":
             self._write_manifest()
         if mode == "r" and ranks:
             self._parts = [FactorStore(p.parent, "r", engine=engine) for p in ranks]
@@ -246,6 +257,7 @@ class FactorStore:
                     continue
                 run, uses = grads._runs[k]
                 kind, tensors = contents(term)
+                tensors, powers = halved(grads.torch, tensors, self.manifest.get("dtype"))
                 if token_mask is not None and kind != "dense":
                     tensors["mask"] = token_mask
                 row = None if report is None else report[name]
@@ -257,7 +269,7 @@ class FactorStore:
                     "dtype": sorted({str(u.dtype) for u in uses if p.number in u.numbers}),
                     "reduction": None if loss is None else [loss.kind, loss.count, loss.factor],
                     "coverage": None if row is None else row.status, "error": None if row is None else row.error,
-                    "tensors": list(tensors)}
+                    "tensors": list(tensors), "powers": powers}
                 written += self._write(about, tensors)
                 self.manifest.setdefault("layers", {})[name] = {
                     key: about[key] for key in ("module", "shape", "kind", "calls", "coverage", "error", "reduction", "dtype")}
@@ -307,8 +319,7 @@ class FactorStore:
         found = self._where.get((layer, sample), [])
         for record, row in reversed(found):
             if step is None or record.step == step:
-                return {name: record._store._tensor(record._shard, f"{record.about['id']}.{name}", row)
-                        for name in record.about["tensors"]}
+                return {name: record.array(name, row) for name in record.about["tensors"]}
         raise KeyError(f"FactorStore: no sample {sample} of {layer}" + ("" if step is None else f" in step {step}"))
 
     def _tensor(self, shard: int, name: str, row: int | None) -> Any:
@@ -420,6 +431,22 @@ def contents(term: Term) -> tuple[str, dict[str, Any]]:
     if isinstance(term, Rows):
         return "rows", {"ids": term.ids, "delta": term.d}
     return "dense", {"gradient": term.per_sample()}
+
+
+def halved(T: Any, tensors: dict[str, Any], dtype: str | None) -> tuple[dict[str, Any], dict[str, int]]:
+    """Floating-point tensors in half the room, {tensor: power of two it was multiplied by}.  Narrow ones stay as they are."""
+    found, powers = {}, {}
+    for name, t in tensors.items():
+        if dtype is not None and t.is_floating_point() and t.dtype.itemsize > 2:
+            power = 0
+            if dtype == "float16" and t.numel():
+                most = float(t.abs().max())
+                if most > 0 and math.isfinite(most):
+                    power = min(120, 15 - math.frexp(most)[1])      # below 2 ** 15, where float16 ends at 2 ** 16
+            powers[name] = power
+            t = (t * 2.0 ** power if power else t).to(getattr(T, dtype))
+        found[name] = t
+    return found, powers
 
 
 def bytes_of(t: Any) -> tuple[Any, str, tuple[int, ...]]:
