@@ -116,6 +116,7 @@ class Capture:
                          {id(p.tensor) for p, on in zip(self.params, flags) if not on} | {id(b) for b in buffers},
                          {p.number for p, on in zip(self.params, flags) if p.selected and on}, buffers)
             self._plans: dict[Any, Plan] = {}
+            self._reports: dict[Any, Any] = {}          # of steps without anything special: see coverage.cover
             self._lean = set()
         self._constants = self._all[2]
         self._wanted = self._all[3]
@@ -278,9 +279,7 @@ class Capture:
         elif known is None:
             return
         elif not known[1]:
-            run.verified = known[0]
-            for use, places in zip(run.uses, known[2]):
-                use.apart, use.mixes, use.form, use.proven = places
+            run.verified, run.places = known[0], known[2]
             return
         else:
             run.moved = True
@@ -301,8 +300,7 @@ class Capture:
         tracked = self._tracked
         for x in args:
             if id(x) in tracked:
-                plan = self._plans.get((id(x), func))
-                return self._use(func, args, kwargs) if plan is None or kwargs else self._again(plan, func, args)
+                return self._again(self._plans.get((id(x), func)), func, args, kwargs)
             kind = type(x)
             if kind is list or kind is tuple:
                 for y in x:
@@ -311,7 +309,7 @@ class Capture:
         if kwargs:
             for x in kwargs.values():
                 if id(x) in tracked:
-                    return self._use(func, args, kwargs)
+                    return self._again(self._plans.get((id(x), func)), func, args, kwargs)
         if func in self._passes:
             return self._pass(func, args, kwargs)
         out = func(*args, **kwargs)
@@ -319,31 +317,37 @@ class Capture:
             self._mark(args, kwargs, out)
         return out
 
-    def _again(self, plan: Plan, func: Any, args: Any) -> Any:
-        """A call like one seen before: the same function with the same parameters at the same places."""
+    def _again(self, plan: Plan | None, func: Any, args: Any, kwargs: Any) -> Any:
+        """A call with a tracked argument, perhaps like one seen before: with the same parameters at the same places."""
+        if plan is None or len(args) != len(plan.places) or kwargs.keys() != plan.named.keys():
+            return self._use(func, args, kwargs)
         tracked = self._tracked
-        if len(args) != len(plan.places):
-            return self._use(func, args, {})
         for x, place in zip(args, plan.places):
             if id(x) != place and (place or id(x) in tracked):
-                return self._use(func, args, {})
+                return self._use(func, args, kwargs)
+        if kwargs:
+            for key, place in plan.named.items():
+                x = kwargs[key]
+                if id(x) != place and (place or id(x) in tracked):
+                    return self._use(func, args, kwargs)
         data = args[plan.data]
         if not isinstance(data, self.engine.Tensor) or not data.requires_grad and not self._is_data(data):
-            return self._use(func, args, {})
+            return self._use(func, args, kwargs)
         if self._lean and data.requires_grad and plan.numbers <= self._lean and not self.checking and not any(
                 hooked(s.tensor) for s in plan.sources.values()):
             self._spared |= plan.numbers
-            out = func(*[x.detach() if place else x for x, place in zip(args, plan.places)])
+            out = func(*[x.detach() if place else x for x, place in zip(args, plan.places)],
+                       **{key: x.detach() if plan.named[key] else x for key, x in kwargs.items()})
         else:
             self._still_whole(plan.numbers, plan.name)
-            out = func(*args)
+            out = func(*args, **kwargs)
         if not plan.wanted or not out.requires_grad:
             return out
         use = Use(self._run(), plan.name, func, self._layout, plan.sources)
         use.kind = plan.rule
         use.numbers = plan.numbers
         use.live = data.requires_grad
-        plan.rule.take(use, args, {})
+        plan.rule.take(use, args, kwargs)
         return self._watch(use, out, [out])
 
     def _still_whole(self, numbers: set[int], name: str) -> None:
@@ -358,13 +362,15 @@ class Capture:
         """Remember a call of a rule's form, with parameters themselves as arguments, for _again."""
         own = self._all[1]
         places = [id(x) if id(x) in self._tracked else 0 for x in args]
-        if kwargs or not all(type(source) is Leaf and id(source.tensor) in own for source in use.sources.values()):
+        named = {key: id(x) if id(x) in self._tracked else 0 for key, x in kwargs.items()}
+        data = next((i for i, x in enumerate(args) if not places[i] and isinstance(x, self.engine.Tensor) and self._is_data(x)),
+                    None)
+        if data is None or not all(type(source) is Leaf and id(source.tensor) in own for source in use.sources.values()):
             return
-        data = next(i for i, x in enumerate(args) if not places[i] and isinstance(x, self.engine.Tensor) and self._is_data(x))
-        first = next(place for place in places if place)
+        first = next(place for place in (*places, *named.values()) if place)
         use.live = args[data].requires_grad
-        self._plans[first, use.func] = Plan(
-            use.kind, use.name, use.sources, use.numbers, not self._wanted.isdisjoint(use.numbers), places, data)
+        self._plans[first, use.func] = Plan(use.kind, use.name, use.sources, use.numbers,
+                                            not self._wanted.isdisjoint(use.numbers), places, named, data)
 
     def _mark(self, args: Any, kwargs: Any, out: Any) -> None:
         """A result without gradient is data when an argument is."""
@@ -613,6 +619,7 @@ class Capture:
 
     def _terms_of(self, run: Run) -> tuple[Run, dict[int, Term], dict[int, str]]:
         T = self.engine.torch
+        run.settle()
         lists: dict[int, list[Term]] = {}
         refused: dict[int, str] = {}
         with T.no_grad():

@@ -92,7 +92,7 @@ class Linear(Rule):
 
     def take(self, use: Use, args: Any, kwargs: Any) -> None:
         if "weight" in use.sources:
-            use.keep(args[0])
+            use.keep(args[0] if args else kwargs["input"])
 
     def terms(self, T: Any, use: Use) -> Terms:
         return product(T, use, turned=False)

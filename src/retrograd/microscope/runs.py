@@ -19,9 +19,16 @@ class Run:
         self.verified = False                   # by apart.verify
         self.moved = False                      # may its samples be elsewhere in a step that makes the same calls?
         self.structure = 0                      # a hash of what was called, in order
+        self.places: Any = None                 # known from a step like this: (apart, mixes, form, proven) of each use
         self.mixed: str | None = None           # what makes samples depend on each other
         self.before: Run | None = None          # a call of the model that was still waiting for its backward
         self.loss: Any = None                   # a loss.Reduction, when the loss was seen
+
+    def settle(self) -> None:
+        """Tell the uses where their samples are."""
+        for use, place in zip(self.uses, self.places or ()):
+            use.apart, use.mixes, use.form, use.proven = place
+        self.places = None
 
 
 class Use:
@@ -109,19 +116,20 @@ class Use:
 class Plan:
     """How a call of func with certain parameters is taken in, found at the first one.
 
-    places  per argument, the id of the parameter that it is; 0 for another
+    places  per argument, the id of the parameter that it is; 0 for another.  named: those given by name
     data    which argument is data
     wanted  is one of the parameters asked for?
     """
 
     def __init__(self, rule: Any, name: str, sources: dict[str, Source], numbers: set[int], wanted: bool,
-                 places: list[int], data: int) -> None:
+                 places: list[int], named: dict[str, int], data: int) -> None:
         self.rule = rule
         self.name = name
         self.sources = sources
         self.numbers = numbers
         self.wanted = wanted
         self.places = places
+        self.named = named
         self.data = data
 
 
