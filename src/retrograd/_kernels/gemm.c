@@ -100,7 +100,12 @@ void floats_product(const FloatProduct *o) { CHOOSE(floats) }
 void doubles_product(const DoubleProduct *o) { CHOOSE(doubles) }
 
 typedef float Eight __attribute__((vector_size(32), aligned(4), may_alias));
+#if defined(__clang__)
 #define PICK __builtin_shufflevector
+#else
+typedef int EightPlaces __attribute__((vector_size(32)));
+#define PICK(x, y, ...) __builtin_shuffle(x, y, (EightPlaces){__VA_ARGS__})
+#endif
 
 /* 8 x 8 in three rounds of exchanges between rows 1, 2 and 4 apart */
 CLONES static void turn_blocks(const float *from, npy_intp rows, npy_intp columns, npy_intp step, float *to, npy_intp apart) {

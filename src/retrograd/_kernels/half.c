@@ -19,7 +19,7 @@ __attribute__((target("avx,f16c"))) static void from_halves(const uint16_t *x, f
     for (; i + 8 <= n; i += 8) _mm256_storeu_ps(y + i, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(x + i))));
     for (; i < n; i++) y[i] = _mm_cvtss_f32(_mm_cvtph_ps(_mm_cvtsi32_si128(x[i])));
 }
-#define HALVES __builtin_cpu_supports("f16c")
+#define HALVES __builtin_cpu_supports("avx2") /* those all have F16C, which not every compiler can be asked for */
 #else
 static void to_halves(const float *x, uint16_t *y, npy_intp n) { (void)x, (void)y, (void)n; }
 static void from_halves(const uint16_t *x, float *y, npy_intp n) { (void)x, (void)y, (void)n; }
