@@ -243,7 +243,7 @@ class Watch:
         from rich.table import Table
         table = Table(title=f"step {self.count}")
         for column in COLUMNS[1:]:
-            table.add_column(column, justify="left" if column == "name" else "right")
+            table.add_column(column.replace("_", " "), justify="left" if column == "name" else "right")
         for row in self.last():
             table.add_row(*(shown(row[c]) for c in COLUMNS[1:]))
         return table

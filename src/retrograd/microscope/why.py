@@ -217,12 +217,12 @@ def no_gradient(rec: Recording, n: int, name: str, for_grad: bool) -> Cause:
         if mine & link.nodes_before(found["begin"].roots):
             reached.append(found)
     if reached:
-        return not_delivered(rec, name, reached, for_grad)
+        return not_delivered(rec, n, name, reached, for_grad)
     roots = [t for found in passes for t in found["begin"].tensors]
     return cut_off(rec, n, name, roots, passes)
 
 
-def not_delivered(rec: Recording, name: str, reached: list[dict[str, Any]], for_grad: bool) -> Cause:
+def not_delivered(rec: Recording, n: int, name: str, reached: list[dict[str, Any]], for_grad: bool) -> Cause:
     """A pass could reach it, and yet no gradient came."""
     failed = [f for f in reached if f["error"]]
     backward = [f for f in reached if f["begin"].how == "backward"]
@@ -239,6 +239,12 @@ def not_delivered(rec: Recording, name: str, reached: list[dict[str, Any]], for_
                      f"Add {name} to its inputs.", limited[-1]["begin"].where)
     if not rec.header.get("nodes", True):
         return unknown("the recording has no backward nodes (nodes=False)", "Record with nodes=True.")
+    edge = rec.tensor_edges.get(n)
+    for i in links(rec).runs.get(edge[0], ()) if for_grad and edge is not None else ():
+        run = rec.events[i]
+        if edge[1] < len(run.inputs) and run.inputs[edge[1]] >= 0:
+            return Cause("not_retained", f"pass {run.get('pass')} brought a gradient to it, when retain_grad() had not been called "
+                         "yet; or it was set to None since", "Call retain_grad() before backward().", made_at(rec, n))
     return Cause("no_gradient_came", f"the pass could reach {name}, but a node before it handed on no gradient (None)",
                  "A custom Function's backward, or a hook, returned None for this input: return a gradient.",
                  reached[-1]["begin"].where)
