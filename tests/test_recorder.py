@@ -291,3 +291,14 @@ def test_a_refused_pass_is_an_event_with_its_error_and_line(torch: Any, name: st
     assert begin.where.startswith(__file__) and begin.how == ("grad" if name.startswith("grad") else "backward")
     if w.grad is None and begin.how == "backward" and name not in ("no graph", "no inputs", "inputs that want nothing"):
         assert rec.why_none(w).code == "backward_failed"
+
+
+@both
+def test_a_tensor_that_may_be_among_dropped_events_is_not_judged(torch: Any) -> None:
+    with record(engine=torch.__name__, limit=2) as rec:
+        x = torch.ones(3, requires_grad=True)
+        for _ in range(5):
+            x = x * 2
+        late = torch.ones(3, requires_grad=True)
+        (x * late.detach()).sum().backward()
+    assert rec.dropped and rec.why_none(late).code == "cannot_know"

@@ -67,9 +67,16 @@ def why_none(p: Any, rec: Recording | None = None) -> Cause:
     if n is None:
         if isinstance(p, str):
             raise KeyError(f"why_none: no parameter {p!r} was recorded; there are {', '.join(rec.parameters) or 'none'}")
+        if rec.dropped:
+            return dropped(rec, "this tensor")
         return Cause("never_used", "no recorded op read this tensor, and no recorded model has it",
                      "Use it in the forward pass, or record the part of the program that does.")
     return no_grad_of(rec, n, None if isinstance(p, str) else p)
+
+
+def dropped(rec: Recording, name: str) -> Cause:
+    return unknown(f"{sum(rec.dropped.values())} events were dropped after the limit, and {name} may be among them",
+                   "Record with a higher limit=, or a shorter part of the program.")
 
 
 def living(rec: Recording, name: str) -> Any:
@@ -128,8 +135,7 @@ def no_grad_of(rec: Recording, n: int, p: Any) -> Cause:
         if found is not None:
             return Cause(found.code, found.text, found.way_out, made_at(rec, n))
     if rec.dropped:
-        return unknown(f"{sum(rec.dropped.values())} events were dropped after the limit, and {name} may be among them",
-                       "Record with a higher limit=, or a shorter part of the program.")
+        return dropped(rec, name)
     begin = next(iter(rec.of("begin")), None)
     frozen = was_frozen(rec, n, name, None if begin is None else begin.t)
     if frozen is not None:
@@ -243,8 +249,8 @@ def not_delivered(rec: Recording, n: int, name: str, reached: list[dict[str, Any
     for i in links(rec).runs.get(edge[0], ()) if for_grad and edge is not None else ():
         run = rec.events[i]
         if edge[1] < len(run.inputs) and run.inputs[edge[1]] >= 0:
-            return Cause("not_retained", f"pass {run.get('pass')} brought a gradient to it, when retain_grad() had not been called "
-                         "yet; or it was set to None since", "Call retain_grad() before backward().", made_at(rec, n))
+            return Cause("not_retained", f"pass {run.get('pass')} brought a gradient to it, when retain_grad() had not been "
+                         "called yet; or it was set to None since", "Call retain_grad() before backward().", made_at(rec, n))
     return Cause("no_gradient_came", f"the pass could reach {name}, but a node before it handed on no gradient (None)",
                  "A custom Function's backward, or a hook, returned None for this input: return a gradient.",
                  reached[-1]["begin"].where)
