@@ -17,7 +17,7 @@ LAYERS = [
     ["_engine", "_ops", "_kernels"],
     ["_tensor", "_conversion", "_typename", "_nodes", "dtypes", "random", "_tensor_str", "_size", "_functions", "_threads",
      "linalg", "special", "_settings", "version"],
-    ["utils", "autograd"],
+    ["utils", "autograd", "masked", "signal"],
     ["nn"],
     ["optim", "io", "serialization", "_C", "cuda", "amp", "backends", "compiler", "jit", "testing"],
     ["microscope"],

@@ -545,6 +545,8 @@ ACCIDENTS = {  # why results at inf, nan, 1e30 and 1e-30 differ from PyTorch's: 
     "F.hardshrink": "nan: PyTorch's vector loops pass 0, its scalar ones g, as we",
     "prod": "the derivative of products with nan and inf: what is divided by what",
     "cumprod": "the derivative of products with nan and inf: what is divided by what",
+    "masked.prod": "the derivative of products with nan and inf: what is divided by what",
+    "masked.cumprod": "the derivative of products with nan and inf: what is divided by what",
     "scatter_reduce": "the derivative of products with nan and inf: what is divided by what",
     "index_reduce": "the derivative of products with nan and inf: what is divided by what",
     "topk": "which of several nan comes first",

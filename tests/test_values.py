@@ -222,3 +222,43 @@ def test_copies_are_laid_out_as_pytorchs(name: str, pytorch: Any) -> None:
         return [(t.tolist(), t.stride(), t.storage_offset()) for t in found]
 
     assert layouts(torch) == layouts(pytorch)
+
+
+def window_cases() -> list[Any]:
+    cases: list[Any] = []
+    for name in ("bartlett", "blackman", "cosine", "exponential", "gaussian", "hamming", "hann", "kaiser", "nuttall"):
+        cases += [(name, M, {"sym": sym}) for M in (0, 1, 2, 7, 8) for sym in (True, False)]
+    cases += [("exponential", 6, {"center": 1.5, "tau": 2.0, "sym": False}), ("gaussian", 5, {"std": 0.4}),
+              ("kaiser", 5, {"beta": 3.0}), ("general_cosine", 6, {"a": [0.5, 0.3, 0.2]}),
+              ("general_hamming", 6, {"alpha": 0.7}), ("hann", -1, {}), ("gaussian", 3, {"std": 0.0}),
+              ("general_cosine", 3, {"a": []}), ("kaiser", 3, {"beta": -1.0}), ("exponential", 3, {"center": 1.0})]
+    return cases
+
+
+def windowed(lib: Any, name: str, M: int, kw: Any, dtype: str) -> Any:
+    w = getattr(lib.signal.windows, name)(M, dtype=getattr(lib, dtype), **kw)
+    return str(w.dtype).rpartition(".")[2], w.tolist()
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("name", ["bartlett", "blackman", "cosine", "exponential", "gaussian", "general_cosine",
+                                  "general_hamming", "hamming", "hann", "kaiser", "nuttall"])
+def test_signal_windows(name: str, pytorch: Any) -> None:
+    for case in window_cases():
+        for dtype in ("float64", "float32", "float16"):
+            if case[0] == name:
+                ours, theirs = (outcome(windowed, lib, *case, dtype) for lib in (torch, pytorch))
+                assert ours[0] == theirs[0], case
+                if isinstance(theirs[1], str):
+                    assert ours[1] == theirs[1]
+                else:
+                    np.testing.assert_allclose(ours[1], theirs[1], rtol=1e-6 if dtype == "float32" else 1e-12, atol=1e-7)
+
+
+@pytest.mark.parametrize(("name", "reference"), [
+    ("bartlett", np.bartlett), ("blackman", np.blackman), ("hamming", np.hamming), ("hann", np.hanning),
+    ("kaiser", lambda n: np.kaiser(n, 12.0))])
+def test_symmetric_windows_are_numpys(name: str, reference: Any) -> None:
+    for n in (2, 7, 12):
+        w = getattr(torch.signal.windows, name)(n, dtype=torch.float64)
+        np.testing.assert_allclose(w.numpy(), reference(n), rtol=1e-12, atol=1e-14)

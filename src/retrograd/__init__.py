@@ -61,7 +61,8 @@ def _of(module: str, name: str) -> _Any:
 
 
 __getattr__ = _module_getattr(
-    __name__, lazy=("amp", "backends", "compiler", "jit", "microscope", "optim", "serialization", "special", "testing"),
+    __name__, lazy=("amp", "backends", "compiler", "jit", "masked", "microscope", "optim", "serialization", "signal", "special",
+                    "testing"),
     also={**{_name: _partial(_late, _found, _name) for _name, _found in _LATER.items()},
           **{_name: _partial(_of, "amp", _name) for _name in ("GradScaler", "autocast")}})
 

@@ -6,6 +6,7 @@ from .functional import FUNCTIONAL
 from .gathering import GATHERING, ORDERS
 from .layers import LAYERS
 from .losses import LOSSES
+from .masked import MASKED
 from .matrices import LINALG
 from .more import MORE
 from .pointwise import POINTWISE
@@ -25,4 +26,4 @@ for _op in REDUCTIONS:
     _op.picks = _op.name.startswith(("max", "min", "amax", "amin", "median", "cummax", "cummin"))
 
 OPS: list[Op] = ARITHMETIC + COMPARISONS + POINTWISE + REDUCTIONS + SHAPES + PRODUCTS + FUNCTIONAL
-OPS += ACTIVATIONS + GATHERING + ORDERS + MORE + LOSSES + LAYERS + RARE + RARER + COPIES + LINALG
+OPS += ACTIVATIONS + GATHERING + ORDERS + MORE + LOSSES + LAYERS + RARE + RARER + COPIES + MASKED + LINALG

@@ -168,8 +168,9 @@ def function(f: Any) -> Any:
                 public_name = next((n for n, v in vars(space).items() if v is f and not n.startswith("_")), None)
                 if public_name is not None:
                     return found(ours, path + public_name)
-        for path in (f"{module[6:]}.{name}".strip(".").replace("masked._ops", "masked"), name, f"linalg.{name}"):
-            if path == name and getattr(theirs, name, f) is not f or module.startswith("torch.masked"):
+        home = module[6:].replace("masked._ops", "masked").replace("windows.windows", "windows")
+        for path in (f"{home}.{name}".strip("."), name, f"linalg.{name}"):
+            if path == name and getattr(theirs, name, f) is not f or home.startswith("masked") and path[:7] != "masked.":
                 continue                                    # another function of the same name
             try:
                 return found(ours, path)

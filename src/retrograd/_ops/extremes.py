@@ -153,8 +153,8 @@ class Choice(Unary):
         if self.keepdim:
             self.indices = found
             return y
-        self.indices = np.asarray(found.squeeze(self.dim))
-        return y.squeeze(self.dim)
+        self.indices = packed(np.asarray(found.squeeze(self.dim)))
+        return packed(y.squeeze(self.dim))
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         if not self.was:

@@ -66,7 +66,7 @@ def norm_of(x: Array, p: Any, dim: Any, keepdim: bool) -> Array:
         y = add_reduce(size, dim, None, None, keepdim)
     else:
         y = add_reduce(size ** p, dim, None, None, keepdim) ** (1.0 / p)
-    return y.astype(own) if y.dtype != own else y
+    return packed(y.astype(own) if y.dtype != own else y)
 
 
 def norm_grad(g: Value, x: Value, y: Value, p: Any, dims: Shape, nan_counts: bool = False) -> Value:
