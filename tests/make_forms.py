@@ -134,6 +134,8 @@ def text_of(kind: str, p: Any) -> str | None:
     for key, own in SCHEMA.items():
         if key in real.split("[")[-1].rstrip("]") or inner == key:
             return own + optional
+    if "SymInt" in str(getattr(p, "real_type", "")):
+        return "SymInt" + optional
     words = {"Tensor": "Tensor", "int": "int", "float": "float", "bool": "bool", "number": "Scalar", "str": "str",
              "SymInt": "int", "Device": "device", "Generator": "Generator", "Scalar": "Scalar"}
     return words[inner] + optional if inner in words else None
@@ -177,7 +179,7 @@ def from_print(text: str, known: list[tuple[list[str], list[str]]]) -> str:
 
 def shape_of(kind: str) -> tuple[str, bool]:
     """A type without its size and question mark."""
-    return kind.replace("?", "").split("[")[0], "[" in kind
+    return kind.replace("?", "").split("[")[0].replace("SymInt", "int"), "[" in kind
 
 
 def with_stars(params: list[str]) -> Iterator[str]:

@@ -32,9 +32,10 @@ LATER_FUNCTIONAL = {
 
 
 # What costs less than a check of its arguments would; they check theirs themselves.
-QUICK = set(
-    "add sub mul div neg exp log sqrt tanh sigmoid abs relu sum mean matmul mm linear view reshape transpose t permute unsqueeze "
-    "squeeze clone detach add_ sub_ mul_ div_ zero_ fill_ copy_ tensor as_tensor item dim size numel is_floating_point".split())
+QUICK = set("add sub mul div neg exp log sqrt tanh sigmoid abs relu sum mean matmul mm linear tensor as_tensor".split())
+QUICK_METHODS = QUICK | set(
+    "view reshape transpose t permute unsqueeze squeeze clone detach add_ sub_ mul_ div_ zero_ fill_ copy_ item dim size numel "
+    "is_floating_point".split())
 
 
 def checked(name: str, function: Callable[..., Any], place: str = "") -> Callable[..., Any]:
@@ -47,7 +48,7 @@ def checked_method(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
     text = METHODS.get(name)
     if text is None and name in FUNCTIONS:
         text = as_method(FUNCTIONS[name])
-    return method if text is None or name in QUICK else parsed_method(name, text, method)
+    return method if text is None or name in QUICK_METHODS else parsed_method(name, text, method)
 
 
 def late(found: tuple[str, str], name: str = "") -> Any:

@@ -72,6 +72,12 @@ def refused(function: str, args: tuple[Any, ...], *forms: str) -> TypeError:
     return TypeError(head + (forms[0] if len(forms) == 1 else "one of:\n" + "".join(f" * {f}\n" for f in forms)))
 
 
+def kernel(name: str, x: TensorBase, kinds: str = "iub", but: Any = None) -> None:
+    """NotImplementedError when x is of a kind of dtype (b, u, i) that PyTorch's kernel of that name does not take."""
+    if x.array.dtype.kind in kinds and x.array.dtype != but:
+        raise NotImplementedError(f"\"{name}\" not implemented for '{scalar_name(x)}'")
+
+
 def dim_of(dim: Any, ndim: int) -> int:
     """One dim as a non-negative number; IndexError out of range.  A 0-dim tensor has dims -1 and 0."""
     n = ndim or 1

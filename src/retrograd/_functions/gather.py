@@ -245,17 +245,19 @@ def index_select(input: Any, dim: int, index: Any, *, out: Any = None) -> Any:
     return finish(op.run(x), out, "index_select", x)
 
 
-def adder(x: TensorBase, dim: int, index: Any, source: Any, alpha: Any) -> tuple[Any, Any]:
+def adder(x: TensorBase, dim: int, index: Any, source: Any, alpha: Any, name: str = "index_add_") -> tuple[Any, Any]:
     at = dim_of(dim, x.array.ndim)
     i = tensor(index, "index_add", "index", 2).array
     b = tensor(source, "index_add", "source", 3)
     if i.ndim > 1:
         raise IndexError(
-            f"index_add_(): Index is supposed to be a vector, but got dim: {i.ndim} with type: "
+            f"{name}(): Index is supposed to be a vector, but got dim: {i.ndim} with type: "
             f"{dtypes.of(i.dtype).scalar} and size: {list(i.shape)}")
+    if i.dtype not in (np.int32, np.int64):
+        raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index but got: {dtypes.of(i.dtype).scalar}")
     if b.array.dtype != x.array.dtype:
         raise RuntimeError(
-            f"index_add_(): self ({scalar_name(x)}) and source ({scalar_name(b)}) must have the same scalar type")
+            f"{name}(): self ({scalar_name(x)}) and source ({scalar_name(b)}) must have the same scalar type")
     sizes, have = list(x.array.shape), list(b.array.shape)
     count = have[at] if have and at < len(have) else 1
     if len(sizes) > 1 or (have and sizes) or len(sizes) != len(have):
@@ -265,7 +267,7 @@ def adder(x: TensorBase, dim: int, index: Any, source: Any, alpha: Any) -> tuple
                 f"{sizes} source.shape = {have}")
     if i.size != count:
         raise RuntimeError(
-            f"index_add_(): Number of indices ({i.size}) should be equal to source.size(dim): ({count}), for dim: {at}")
+            f"{name}(): Number of indices ({i.size}) should be equal to source.size(dim): ({count}), for dim: {at}")
     if x.array.ndim > 1:
         in_range(i, at, length(x, at))
     elif i.size and (i.min() < 0 or i.max() >= length(x, at)):
@@ -295,7 +297,7 @@ def index_add_(input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1)
 def slices_reducer(x: TensorBase, dim: int, index: Any, source: Any, reduce: str, include_self: bool) -> tuple[Any, Any]:
     if reduce not in ("prod", "mean", "amax", "amin"):
         raise RuntimeError(f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}.")
-    op, b = adder(x, dim, index, source, 1)
+    op, b = adder(x, dim, index, source, 1, "index_reduce_")
     at, i, n = op.dim, op.index, b.array.ndim
     wide = np.broadcast_to(i.reshape([-1 if d == at else 1 for d in range(n)]), b.array.shape)
     made = ops.IndexReduceBackward0(at, np.array(wide), reduce, include_self)
@@ -388,8 +390,11 @@ def index_copy_(input: Any, dim: int, index: Any, source: Any) -> Any:
 
 def filled(x: TensorBase, dim: int, index: Any, value: Any, inplace: bool) -> Any:
     at = dim_of(dim, x.array.ndim)
-    i = tensor(index, "index_fill", "index", 2).array.reshape(-1)
-    if i.dtype.kind not in "iu":
+    i = tensor(index, "index_fill", "index", 2).array
+    if i.ndim > 1:
+        raise RuntimeError("Index has to be a vector/scalar")
+    i = i.reshape(-1)
+    if i.dtype not in (np.int32, np.int64):
         raise IndexError("index_fill_(): Expected dtype int64 for index.")
     n = length(x, at)
     if i.size:

@@ -110,6 +110,8 @@ class Call:
                 raise AttributeError(f"'{type(values[name]).__name__}' object has no attribute '{attribute}'")
         if not self.name:
             return args, kwargs
+        if isinstance(values.get("reduction"), int):
+            raise ValueError(f"{values['reduction']} is not a valid value for reduction")
         name = self.name + ("_" if self.inplace and values["inplace"] else "")
         if name not in FUNCTIONS:
             return args, kwargs

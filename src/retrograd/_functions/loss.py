@@ -327,6 +327,7 @@ def binary_cross_entropy(
             f"Using a target size ({_size.of(b.shape)}) that is different to the input size ({_size.of(a.shape)}) is "
             "deprecated. Please ensure they have the same size.")
     w = None if weight is None else fitting(tensor(weight, "binary_cross_entropy", "weight", 3).array, a)
+    unwidened(w, a)
     if b.dtype != a.dtype:
         raise RuntimeError(f"Found dtype {names.SCALAR[b.dtype.name]} but expected {names.SCALAR[a.dtype.name]}")
     floats("binary_cross_entropy", x)
@@ -334,6 +335,13 @@ def binary_cross_entropy(
         if not np.all((z >= 0) & (z <= 1)):
             raise RuntimeError(f"all elements of {name} should be between 0 and 1")
     return loss.BinaryCrossEntropyBackward0(kind, w).run(x, t)
+
+
+def unwidened(w: Any, a: Any) -> None:
+    """RuntimeError when the weight would broadcast the loss to another shape."""
+    if w is not None and w.ndim > a.ndim:
+        whole = np.broadcast_shapes(a.shape, w.shape)
+        raise RuntimeError(f"output with shape {list(a.shape)} doesn't match the broadcast shape {list(whole)}")
 
 
 def fitting(w: Any, a: Any) -> Any:
@@ -366,6 +374,7 @@ def binary_cross_entropy_with_logits(
     if w is not None:
         promote.check_broadcast(b, w)
     floats("log_sigmoid_cpu", x)
+    unwidened(w, a)
     return loss.BinaryCrossEntropyWithLogitsBackward0(kind, w, p).run(x, t)
 
 
@@ -387,6 +396,8 @@ def kl_div(
                 "divides only by the batch size, and aligns with the KL div math definition.'mean' will be changed to "
                 "behave the same as 'batchmean' in the next major release.", stacklevel=2)
         kind = loss.SUM if reduction == "batchmean" else kind_of(reduction)
+    if x.array.dtype.kind in "iub" or t.array.dtype.kind in "iub":
+        raise RuntimeError("kl_div: Integral inputs not supported.")
     if log_target:
         y = arith.mul(pointwise.exp(t), arith.sub(t, x))
     else:
@@ -582,7 +593,8 @@ def hinge_embedding_loss(
     promote.check_broadcast(t, x.array)
     zeros = wrap(np.zeros_like(x.array))
     other = choose.where(t != 1, above(arith.sub(margin, x)), zeros)
-    return reduced(arith.add(other, choose.where(t != -1, x, zeros)), kind)
+    y = arith.add(other, choose.where(t != -1, x, zeros))
+    return mean(y) if kind == loss.MEAN else reduced(y, kind)
 
 
 def soft_margin_loss(
@@ -592,6 +604,10 @@ def soft_margin_loss(
     kind = kind_of(reduction, size_average, reduce)
     x, t = tensor(input, "soft_margin_loss"), tensor(target, "soft_margin_loss", "target", 2).array
     promote.check_broadcast(x.array, t)
+    check_cast(promote.default.float_, x.array.dtype)
+    whole = np.broadcast_shapes(x.array.shape, t.shape)
+    if whole != x.array.shape:
+        raise RuntimeError(f"output with shape {list(x.array.shape)} doesn't match the broadcast shape {list(whole)}")
     return loss.SoftMarginLossBackward0(t.astype(x.array.dtype), kind).run(x)
 
 
@@ -631,6 +647,8 @@ def multi_margin_loss(
         raise RuntimeError(f"expected scalar type Long but found {names.SCALAR[t.dtype.name]}")
     if np.any((t < 0) | (t >= classes)):
         raise RuntimeError("target out of range")
+    if a.dtype.kind in "iub" or a.dtype.itemsize == 2:
+        raise not_implemented("multi_margin_loss_cpu_kernel", a.dtype)
     return loss.MultiMarginLossBackward0(t, p, margin, w, kind).run(x)
 
 
@@ -651,6 +669,8 @@ def multilabel_margin_loss(
         x, t, a = shape.reshape(x, (1,)), t.reshape(1), a.reshape(1)
     if np.any((t < -1) | (t >= a.shape[-1])):
         raise RuntimeError("argument #2 'target' is out of range")
+    if a.dtype.kind in "iub" or a.dtype.itemsize == 2:
+        raise not_implemented("multilabel_margin_loss_forward_out_frame", a.dtype)
     return loss.MultilabelMarginLossBackward0(t, kind).run(x)
 
 

@@ -75,6 +75,8 @@ def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False, *, out: A
     at = some(x, dim, "kthvalue")
     if not 1 <= k <= (x.array.shape[at] if x.array.ndim else 1):
         raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {at}")
+    if x.array.dtype.kind == "b":
+        raise NotImplementedError("\"kthvalue_cpu\" not implemented for 'Bool'")
     op = extremes.KthvalueBackward0(at, keepdim)
     op.k = int(k)
     values = op.run(x)

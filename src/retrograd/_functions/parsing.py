@@ -19,7 +19,7 @@ from .._engine.tensor import TensorBase
 from ..random import Generator
 from .outs import OWN, into
 
-WORDS = {"Scalar": "Number", "dtype": "torch.dtype", "layout": "torch.layout", "device": "torch.device",
+WORDS = {"Scalar": "Number", "SymInt": "int", "dtype": "torch.dtype", "layout": "torch.layout", "device": "torch.device",
          "memory_format": "torch.memory_format", "Generator": "torch.Generator"}
 LISTS = {"int": "tuple of ints", "float": "tuple of floats", "Tensor": "tuple of Tensors", "bool": "tuple of bools"}
 ALIASES = {"dim": ("axis",), "keepdim": ("keepdims",), "input": ("x", "a", "x1"), "other": ("x2",)}     # NumPy's names
@@ -63,6 +63,11 @@ class Param:
         if self.kind == "Tensor":
             if isinstance(value, TensorBase) or (self.numbers and isinstance(value, (int, float, np.generic))):
                 return value
+        elif self.kind == "SymInt":
+            if kind is int:
+                return value
+            if is_index(value):
+                return int(value)
         elif self.kind in ("int", "Scalar", "float"):
             if kind is int or (kind is float and self.kind != "int"):
                 return value
@@ -78,8 +83,8 @@ class Param:
 
     def fit_list(self, value: Any) -> Any:
         if not isinstance(value, (tuple, list)):
-            if self.size and self.kind == "int":
-                return fit_number(value, "int")
+            if self.size and self.kind == "int" and is_index(value):
+                return int(value)
             if self.size and self.kind == "float" and isinstance(value, float):
                 return value
             raise Unfit

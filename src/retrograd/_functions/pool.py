@@ -12,6 +12,7 @@ from .._engine.op import watch
 from .._engine.tensor import wrap
 from .._ops import activation, arith, pointwise, pool, shape
 from .._ops import reduce as sums
+from ._args import kernel as supported
 from ._args import tensor
 
 __all__ = [
@@ -124,6 +125,7 @@ def max_over(
     stride = shown or kernel
     padding, dilation = several(padding, dims, function, "padding"), several(dilation, dims, function, "dilation")
     out = check_pool(x, dims, kernel, stride, padding, dilation, ceil, False)
+    supported(f"max_pool{dims}d", x, "b")
     taps = [inner_places(*sizes) for sizes in zip(
         x.array.shape[-dims:], out, kernel, stride, padding, dilation, strict=True)]
     op = MAX[dims](taps, any(s < d * (k - 1) + 1 for s, d, k in zip(stride, dilation, kernel, strict=True)))
@@ -249,6 +251,7 @@ def check_max_pool1d(x: Any, kernel_size: Any, stride: Any, padding: Any, dilati
     out = out_size(x.array.shape[-1], k, s, p, d, ceil)
     if out <= 0:
         raise RuntimeError(f"max_pool1d() Invalid computed output size: {out}")
+    supported("max_pool1d_impl", x)
 
 
 def max_pool1d(
@@ -305,6 +308,7 @@ def spans(n: int, m: int) -> Any:
 def adaptive_max(function: str, dims: int, input: Any, output_size: Any) -> Any:
     x = tensor(input, function)
     sizes = check_adaptive(x, output_size, dims, function, ":", True)
+    supported("adaptive_max_pool2d" if dims == 2 else "adaptive_max_pool3d_cpu", x)
     taps = [spans(n, m)[0] for n, m in zip(x.array.shape[-dims:], sizes, strict=True)]
     op = ADAPTIVE_MAX[dims](taps, True)
     return op.run(x), op
@@ -394,6 +398,7 @@ def unpooled(input: Any, where: Any, dims: int, kernel_size: Any, stride: Any, p
         raise RuntimeError(
             f"Found an invalid max index: {bad} (output {'sizes are of' if dims < 3 else 'volumes are of size'} "
             f"{'x'.join(map(str, sizes))}" + (")" if dims == 3 else ")"))
+    supported(f"max_unpool{max(dims, 2)}d", x)
     if dims == 1:
         at = x.ndim
         two = pool.MaxUnpool2DBackward0(places[..., None], (sizes[0], 1))
@@ -442,6 +447,7 @@ def average(
     if override is not None and override == 0:
         raise RuntimeError("divisor must be not zero")
     out = check_pool(x, dims, kernel, stride, padding, (1,) * dims, ceil, True)
+    supported("avg_pool2d" if dims == 2 else "avg_pool3d_out_frame", x, but=np.int64)
     sizes = tuple(x.array.shape[-dims:])
     divisor: Any = override
     if override is None:

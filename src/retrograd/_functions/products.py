@@ -236,6 +236,10 @@ def crossed(a: Any, b: Any, dim: int, out: Any) -> Any:
     if a.shape[at] != 3 or b.shape[at] != 3:
         raise RuntimeError(
             f"linalg.cross: inputs dimension {dim} must have length 3. Got {a.shape[at]} and {b.shape[at]}")
+    if a.array.dtype != b.array.dtype:
+        raise RuntimeError(f"expected scalar type {kind_of(a)} but found {kind_of(b)}")
+    if a.array.dtype.kind == "b":
+        raise NotImplementedError("\"cross\" not implemented for 'Bool'")
     return finish(linalg.cross(a, b, at), out, "linalg_cross", a, b)
 
 
@@ -253,7 +257,7 @@ def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: str = "use_mm_for_eucl
             raise RuntimeError(f"cdist only supports at least 2D tensors, {name} got: {x.ndim}D")
     if a.shape[-1] != b.shape[-1]:
         raise RuntimeError(f"X1 and X2 must have the same number of columns. X1: {a.shape[-1]} X2: {b.shape[-1]}")
-    if p < 0:
+    if not p >= 0:
         raise RuntimeError("cdist only supports non-negative p values")
     linalg.batch_shape(tuple(a.array.shape[:-2]), tuple(b.array.shape[:-2]))
     same_type(a, b)

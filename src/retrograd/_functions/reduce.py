@@ -165,10 +165,9 @@ def vector_norm(
 def dist(input: Any, other: Any, p: Any = 2) -> Any:
     """The p-norm of input - other, which broadcast."""
     a, b = tensor(input, "dist"), tensor(other, "dist", "other", 2)
-    for x in (a, b):
-        if not is_float(x):
-            raise RuntimeError(
-                f"norm(): input dtype should be either floating point or complex. Got {scalar_name(x)} instead.")
+    if not is_float(a) and not is_float(b):
+        raise RuntimeError(
+            f"norm(): input dtype should be either floating point or complex. Got {scalar_name(a)} instead.")
     return moment.dist(a, b, p)
 
 
@@ -180,8 +179,11 @@ def renorm(input: Any, p: Any, dim: int, maxnorm: Any, *, out: Any = None) -> An
         raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {x.array.ndim} dimensions")
     if p <= 0:
         raise RuntimeError("renorm: non-positive-norm not supported")
-    if maxnorm < 0:
+    if not maxnorm >= 0:
         raise RuntimeError(f"renorm: expected maxnorm to be >= 0 but got {maxnorm:g}")
+    if not is_float(x):
+        raise RuntimeError(
+            f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {scalar_name(x)}")
     return finish(moment.RenormBackward0(p, at, maxnorm).run(x), out, "renorm", x)
 
 

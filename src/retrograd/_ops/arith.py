@@ -358,7 +358,7 @@ def refuse_bool(a: Value, b: Value) -> None:
         raise RuntimeError(
             "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` "
             "operator instead.")
-    if (bool_a and isinstance(b, (int, float))) or (bool_b and isinstance(a, (int, float))) or isinstance(b, bool):
+    if bool_a or bool_b:
         raise RuntimeError(BOOL_MIX)
 
 
