@@ -15,6 +15,7 @@ from weakref import ref
 from ._hooked import PLACE, Hooked, first_tensors
 from ._measure import Row
 from ._sites import Sites, name_of
+from .naming import Names
 from .recording import FIELDS, POSITION, Recording
 
 now = time.perf_counter_ns
@@ -84,7 +85,7 @@ class Thread:
         self.stepping = False                           # inside an optimizer's step, whose ops are its own
 
 
-class Recorder:
+class Recorder(Names):
     """The context that record() makes; `with` gives the Recording."""
 
     def __init__(self, models: tuple[Any, ...], ops: bool, nodes: bool, norms: bool, values: str | None, limit: int,
@@ -342,166 +343,15 @@ class Recorder:
     def row_of(self, n: int) -> Any:
         return self.rec.stats[7 * n:7 * n + 7]
 
-    # -- names
-
-    def name_model(self, tap: Any, model: Any, name: str | None = None) -> None:
-        """Give the modules and parameters of a model their paths: below `name`, or the variable that holds it."""
-        known = self._modules.get(id(model))
-        if known is not None and known[0]() is model and (name is None or known[1] not in self.guessed):
-            return
-        if any(model is m for m in self.models) and not self.named_root:
-            self.named_root = True
-            prefix = ""
-        else:
-            prefix = name or self.variable_of(model) or type(model).__name__
-            used = {m["path"] for m in self.rec.modules if m["parent"] == -1 and (
-                known is None or m is not self.rec.modules[known[1]])}
-            k = 1
-            while prefix in used:
-                k += 1
-                prefix = f"{prefix.partition('#')[0]}#{k}"
-        guess = not any(model is m for m in self.models)
-        first = -1
-        met: dict[int, tuple[int, Any, list[int]]] = {}         # id -> (number, module, numbers of its parameters)
-        named: dict[int, Any] = {}
-        todo: list[tuple[Any, str, int, int]] = [(model, prefix, -1, 0)]
-        while todo:
-            module, path, parent, again = todo.pop()
-            known = met.get(id(module))
-            if known is None:
-                number = self.add_module(tap, module, path, parent)
-                known = met[id(module)] = number, module, []
-                if first < 0:
-                    first = number
-                else:
-                    self.guessed.discard(number)
-            elif again > 8:                             # a module inside itself
-                continue
-            else:
-                again += 1                              # a second path: its parameters get names below that, too
-            number, _, own = known
-            start = f"{path}." if path else ""
-            for name, p in module._parameters.items():
-                if p is not None:
-                    n = self.name_tensor(tap, p, start + name, "parameter")
-                    named[n] = p
-                    own.append(n)
-            for name, b in module._buffers.items():
-                if b is not None:
-                    self.name_tensor(tap, b, start + name, "buffer")
-            if module._modules:
-                todo += [(child, start + name, number, again) for name, child in reversed(module._modules.items())
-                         if child is not None]
-        if guess:
-            self.guessed.add(first)
-        for number, module, own in met.values():
-            for n in own:
-                self.owners.setdefault(n, set()).add(number)
-            tap.sweep_module(module, number, True)
-        for n, p in named.items():
-            tap.sweep_tensor(p, n)
-
-    def variable_of(self, model: Any) -> str | None:
-        """The variable that holds a model, in the frames of the user's code."""
-        frame = self.sites.user_frame(sys._getframe(1))
-        for _ in range(6):
-            if frame is None:
-                return None
-            for found in (frame.f_locals, frame.f_globals):
-                for name, value in list(found.items()):
-                    if value is model and name != "self" and not name.startswith("_"):
-                        return name
-            frame = self.sites.user_frame(frame.f_back)
-        return None
-
-    def used_outside(self, thread: Thread, n: int, site: int, frame: Any) -> None:
-        """An op reads parameter n; is its module being called?  If not, by whom: its forward, or a function."""
-        owners = self.owners[n]
-        for number, _, _ in reversed(thread.modules):
-            if number in owners:
-                return
-        for number in owners:
-            if (number, site) in self._told:
-                continue
-            self._told.add((number, site))
-            what = "functional"
-            while frame is not None:
-                if frame.f_code.co_name == "forward":
-                    known = self._modules.get(id(frame.f_locals.get("self")))
-                    if known is not None and known[1] == number:
-                        what = "direct"
-                        break
-                frame = frame.f_back
-            self.note(what, self.rec.modules[number]["path"], site)
-
-    def add_module(self, tap: Any, module: Any, path: str, parent: int) -> int:
-        """The number of a module that is at this path, below module `parent`."""
-        known = self._modules.get(id(module))
-        if known is not None and known[0]() is module:
-            if known[1] in self.guessed:                # met before the model it is part of, which names it better
-                self.rec.modules[known[1]].update(path=path, parent=parent)
-            return known[1]
-        with self.lock:
-            n = len(self.rec.modules)
-            self.rec.modules.append({"path": path, "type": type(module).__name__, "parent": parent, "calls": 0,
-                                     "training": bool(getattr(module, "training", False)),
-                                     "engine": tap.name})
-            if module.__dict__.get("_compiled_call_impl") is not None:
-                self.rec.modules[n]["compiled"] = 1     # module.compile(): its calls do not pass us
-        self._modules[id(module)] = (ref(module), n)
-        return n
-
-    def module(self, tap: Any, module: Any) -> int:
-        known = self._modules.get(id(module))
-        if known is not None and known[0]() is module:
-            return known[1]
-        stack = self.thread().modules
-        if stack:                                       # added to a model after it was named
-            parent = stack[-1][2]
-            for name, child in parent.named_modules():
-                if child is module:
-                    above = self.rec.modules[stack[-1][0]]["path"]
-                    path = f"{above}.{name}" if above else name
-                    below = path.rpartition(".")[0]
-                    number = next((i for i, m in enumerate(self.rec.modules) if m["path"] == below), stack[-1][0])
-                    return self.add_module(tap, module, path, number)
-        self.name_model(tap, module)
-        return self._modules[id(module)][1]
-
-    def name_tensor(self, tap: Any, t: Any, name: str, role: str, **more: Any) -> int:
-        known_as = self.tensor_number(t)
-        n = self.new_tensor(tap, t, -1, -1, False) if known_as is None else known_as
-        if role == "parameter":
-            self._parameters[n] = ref(t)
-        known = self.rec.tensor_names.get(n)
-        if known is None:
-            self.rec.tensor_names[n] = {"name": name, "names": [name], "role": role, **more}
-        elif role == "parameter" and all(name.endswith("." + old.rpartition(".")[2]) for old in known["names"]) \
-                and any(self.rec.modules[m]["path"] == name.rpartition(".")[0] for m in self.owners.get(n, ())):
-            known["name"], known["names"] = name, [name]        # its module got a better path
-        elif name not in known["names"]:
-            known["names"].append(name)
-            if known["role"] != role:
-                known["role"] = role
-        return n
-
-    def name_new_leaf(self, tap: Any, t: Any, n: int) -> None:
-        """A parameter that was put into a module after the module got its names."""
-        for number, _, module in reversed(self.thread().modules):
-            for name, p in module.named_parameters(recurse=False):
-                if p is t:
-                    path = self.rec.modules[number]["path"]
-                    full = f"{path}.{name}" if path else name
-                    self.rec.tensor_names[n] = {"name": full, "names": [full], "role": "parameter"}
-                    self._parameters[n] = ref(t)
-                    return
-
     # -- hooks
 
     def registered(self, tap: Any, handle: Any, table: Any, frame: Any) -> None:
         """A hook gets its handle: remember where, and wrap it before it can fire."""
+        if id(frame.f_code) in tap.own:                 # the engine's
+            return
         found = tap.registration(frame, table)
-        if found is None:                               # the engine's own
+        if found is None:
+            tap.own[id(frame.f_code)] = frame.f_code
             return
         kind, on, owner = found
         site = self.sites.here(frame)
@@ -537,21 +387,20 @@ class Recorder:
 
     def sweep(self, tap: Any, table: Any, kind: str, on: str, owner: int, with_kwargs: Any = ()) -> None:
         """Put ourselves around the hooks in a table, where we are not yet."""
-        if not self.unswept(table):
-            return
+        place, live = id(table), ref(table)
         for key, hook in list(table.items()):
             if type(hook) is Hooked and hook.recorder is self or tap.is_ours(hook):
                 continue
-            n = self._hooks.get((id(table), key))
+            n = self._hooks.get((place, key))
             if n is None:
-                n = self._hooks[id(table), key] = self.new_hook(tap, kind, on, owner, -1, True)
+                n = self._hooks[place, key] = self.new_hook(tap, kind, on, owner, -1, True)
             row = self.rec.hooks[n]
             if row["kind"] == "node":
                 row["kind"], row["on"], row["owner"] = kind, on, owner
             plain = tap.plain(hook)
             row["name"], row["defined"] = name_of(plain), self.sites.of_function(plain)
             table[key] = Hooked(self, tap, hook, row["kind"], n, key in with_kwargs)
-            self._swapped.append((ref(table), key))
+            self._swapped.append((live, key))
         if len(self._swapped) > 10_000:
             self._swapped = [(t, k) for t, k in self._swapped if t() is not None]
 

@@ -59,6 +59,7 @@ class Tap:
         self.recorder = recorder
         self.serial = next(_serials)            # marks nodes as ours; ids of dead recorders come again
         self.mine = False                       # a hook of our own is being registered
+        self.own: dict[int, Any] = {}           # code that registers hooks of the engine's own
         self.on_node: Any = None                # what registration() says while a node registers a hook
 
     def number_in(self, facts: Any) -> int | None:
@@ -205,7 +206,7 @@ class Tap:
     def sweep_global(self) -> None:
         for table, kind in GLOBAL:
             live = getattr(self.hooks_home, table, None)
-            if live:
+            if live and self.recorder.unswept(live):
                 self.recorder.sweep(self, live, kind, "every module", -1)
 
     def sweep_module(self, module: Any, number: int, thorough: bool = False) -> None:
