@@ -768,6 +768,55 @@ def transitions_over_time(torch: Any) -> Case:
     return Case(module(torch, parts, forward), (torch.randn(4, 3, 3),))
 
 
+@case
+def addmm_of_flattened_tokens(torch: Any) -> Case:
+    nn = torch.nn
+
+    def forward(s: Any, x: Any) -> Any:         # as GPT-2 does
+        y = torch.addmm(s.b, x.view(-1, x.size(-1)), s.w).view(*x.size()[:-1], 3)
+        return torch.addmm(s.b, mat1=y.reshape(-1, 3).tanh(), mat2=s.v, alpha=0.5).reshape(y.shape)
+    parts = {"w": nn.Parameter(torch.randn(4, 3)), "b": nn.Parameter(torch.randn(3)), "v": nn.Parameter(torch.randn(3, 3))}
+    return Case(module(torch, parts, forward), (torch.randn(3, 5, 4),), factors=("w",))
+
+
+@case
+def weight_made_with_linear_algebra(torch: Any) -> Case:
+    nn, linalg = torch.nn, torch.linalg
+    parts = {"v": nn.Parameter(torch.randn(3, 4)), "a": nn.Parameter(torch.randn(3, 3)), "mix": nn.Parameter(torch.randn(3))}
+
+    def forward(s: Any, x: Any) -> Any:
+        y = x @ (s.v / linalg.vector_norm(s.v, dim=1, keepdim=True)).t()
+        return y @ linalg.matrix_exp(s.a - s.a.t()) * torch.special.expit(s.mix)
+    return Case(module(torch, parts, forward), (torch.randn(3, 4),))       # as many samples as rows
+
+
+@case
+def tables_filled_by_slices(torch: Any) -> Case:
+    nn = torch.nn
+
+    def forward(s: Any, x: Any) -> Any:
+        y = torch.zeros(x.shape[0], x.shape[1] + 1, 4)
+        y[:, 0] = s.first
+        y[:, 1:] = s.e(x)
+        return s.fc(y).tanh()
+    parts = {"e": nn.Linear(3, 4), "fc": nn.Linear(4, 2), "first": nn.Parameter(torch.randn(4))}
+    return Case(module(torch, parts, forward), (torch.randn(3, 4, 3),))
+
+
+@case
+def windows_of_an_image_in_the_batch(torch: Any) -> Case:
+    nn = torch.nn
+
+    def forward(s: Any, x: Any) -> Any:
+        B, H, W, C = x.shape
+        x = x.view(B, H // 2, 2, W // 2, 2, C).permute(0, 1, 3, 2, 4, 5).reshape(-1, 4, C)
+        q, k, v = s.qkv(x).chunk(3, -1)
+        y = s.out((q @ k.transpose(1, 2) + s.bias).softmax(-1) @ v)
+        return y.view(B, H // 2, W // 2, 2, 2, C).permute(0, 1, 3, 2, 4, 5).reshape(B, H, W, C)
+    parts = {"qkv": nn.Linear(4, 12), "out": nn.Linear(4, 4), "bias": nn.Parameter(torch.randn(4, 4))}
+    return Case(module(torch, parts, forward), (torch.randn(3, 4, 4, 4),), factors=("qkv.weight",))
+
+
 # Parts that are not trained, not called, not reached
 
 @case

@@ -359,3 +359,37 @@ def test_a_gradient_that_no_call_explains_is_noticed_without_a_check_too(torch: 
             "fc.weight": "factors", "fc.bias": "per sample", "w": "not covered", "idle": "no gradient"}
         with pytest.raises(UncoveredError, match="no call with it was seen"):
             cap.grads()
+
+
+def test_a_batch_of_nothing(torch: Any) -> None:
+    model = two(torch)
+    with pytest.raises(CaptureError, match="a batch of no samples"), capture(model):
+        model(torch.randn(0, 4))
+    with capture(model) as cap:
+        model(torch.randn(3, 4)).sum().backward()
+    assert cap.coverage().complete
+
+
+def test_gradients_that_are_not_finite_are_named(torch: Any) -> None:
+    model = two(torch)
+    with capture(model) as cap:
+        model(torch.full((3, 4), float("nan"))).pow(2).sum().backward()
+    report = cap.coverage()
+    assert {row.status for row in report} == {"not covered"} and not report.mixed
+    assert all("NaN or inf" in row.how for row in report)
+    with pytest.raises(UncoveredError, match="NaN or inf"):
+        cap.grads()
+
+
+@pytest.mark.oracle
+def test_parameters_without_values_and_complex_ones() -> None:
+    torch = pytest.importorskip("torch")
+    nn = torch.nn
+    with pytest.raises(CaptureError, match="0.weight has no shape yet; call the model once"):
+        capture(nn.Sequential(nn.LazyLinear(3)))
+    with pytest.raises(CaptureError, match="weight is on the meta device"):
+        capture(nn.Linear(3, 2, device="meta"))
+    model = nn.Linear(4, 3, dtype=torch.complex64)
+    with capture(model) as cap:
+        model(torch.randn(5, 4, dtype=torch.complex64)).abs().sum().backward()
+    assert all(row.status == "not covered" and "complex" in row.how for row in cap.coverage())

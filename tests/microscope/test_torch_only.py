@@ -151,3 +151,24 @@ def test_a_hook_that_does_not_like_the_verifying_pass() -> None:
         model(x).pow(2).sum().backward()
     assert cap.coverage().complete and not cap.coverage().verified
     assert max(cap.check().values()) < 1e-5
+
+
+def test_a_compiled_model_is_seen_as_what_it_computes() -> None:
+    x = torch.randn(6, 4)
+
+    def model_of() -> Any:
+        torch.manual_seed(0)
+        return torch.nn.Sequential(torch.nn.Linear(4, 5), torch.nn.Tanh(), torch.nn.Linear(5, 3))
+    plain = model_of()
+    with capture(plain) as cap:
+        plain(x).pow(2).sum().backward()
+    want = cap.grads().norms()
+    original = model_of()
+    compiled = torch.compile(original, backend="eager")
+    part = model_of()
+    part[0] = torch.compile(part[0], backend="eager")
+    for captured, called in ((compiled, compiled), (original, compiled), (part, part)):
+        with capture(captured) as cap:
+            called(x).pow(2).sum().backward()
+        assert cap.coverage().complete and cap.coverage().verified
+        assert torch.allclose(cap.grads().norms(), want, rtol=1e-5)

@@ -56,7 +56,7 @@ def verify(cap: Any, run: Run, out: Any) -> None:
     with T.no_grad():
         for use in run.uses:
             arrivals = [[a.get(id(use), {}).get(k) for a in found] for k in range(len(use.deltas))]
-            seen = [(k, three) for k, three in enumerate(arrivals) if three[2] is not None and bool((three[2] != 0).any())]
+            seen = [(k, three) for k, three in enumerate(arrivals) if three[2] is not None and telling(T, three[2])]
             if seen:
                 place(T, use, seen, even, own)
 
@@ -96,6 +96,11 @@ def moves(node: Any, batch_dim: int) -> bool:
         return value == batch_dim or value < 0 or value > 64
     first = next((i for i, x in enumerate(value) if x is not None), 0)
     return first <= batch_dim
+
+
+def telling(T: Any, delta: Any) -> bool:
+    """Does it tell anything?  Zeros, NaN and inf do not."""
+    return not delta.is_complex() and bool((delta != 0).any()) and bool(T.isfinite(delta).all())
 
 
 def place(T: Any, use: Use, seen: list[tuple[int, list[Any]]], even: list[float], own: list[float]) -> None:

@@ -8,7 +8,6 @@ hooks on the tensor itself; so in-place activations work, and what a hook edited
 from __future__ import annotations
 
 import fnmatch
-import sys
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -18,7 +17,7 @@ from .engines import Engine, engine_of, reopened
 from .errors import CaptureError
 from .layers import AGAIN, RULES, Refused, pulled, written
 from .parameters import Param, Tree, hooked, parameters_of
-from .runs import Plan, Run, Use, Window
+from .runs import Plan, Run, Use, Window, caller
 from .sources import Leaf, Made, Source, flat, replaced
 from .terms import Term, combined
 
@@ -123,10 +122,9 @@ class Capture:
         self.clear()
         self._thread = threading.get_ident()
         self._watcher = self.engine.intercept(self._seen)
-        self._handles = [
-            self.model.register_forward_pre_hook(self._model_begins, with_kwargs=True),
-            self.model.register_forward_hook(self._model_ends, always_call=True),
-        ]
+        begins, ends = self.engine.eager(self._model_begins), self.engine.eager(self._model_ends)
+        self._handles = [self.model.register_forward_pre_hook(begins, with_kwargs=True),
+                         self.model.register_forward_hook(ends, always_call=True)]
         self._mark_layouts()
         self._mark_sharded()
         if not self.weight_grads and (self._sharded or self._tree.has("DistributedDataParallel")):
@@ -261,6 +259,8 @@ class Capture:
                 run.size = int(x.batch_sizes[0])
         if self.batch_size is not None:
             run.size = self.batch_size
+        if run.size == 0:
+            raise CaptureError("capture: the model was called with a batch of no samples")
         if run is before and run.size != size:
             raise CaptureError(f"capture(calls='same'): the model was called with batches of {size} and {run.size}")
 
@@ -627,6 +627,8 @@ class Capture:
                 if not use.arrived:
                     continue
                 try:
+                    if any(d is not None and d.is_complex() for d in use.deltas):
+                        raise Refused(f"{use.name} computes with complex numbers, which are not covered")
                     if use.stale:
                         raise Refused(f"the input of {use.name} was changed in place after the call")
                     for source, term in use.kind.terms(T, use):
@@ -688,15 +690,3 @@ def capture(
     """
     return Capture(model, layers, where, batch_dim=batch_dim, batch_size=batch_size, check=check, calls=calls, verify=verify,
                    weight_grads=weight_grads)
-
-
-def caller() -> tuple[str, int] | None:
-    """File and line of the user's code that called."""
-    frame: Any = sys._getframe(1)
-    while frame is not None:
-        home = frame.f_globals.get("__name__", "")
-        if not home.startswith(("retrograd.", "torch.")):
-            return frame.f_code.co_filename, frame.f_lineno
-        frame = frame.f_back
-    return None
-

@@ -197,7 +197,7 @@ def compare(cap: Any) -> None:
         for n, g in cap.arrived.items():
             if getattr(g, "is_sparse", False):
                 cap.arrived[n] = g.to_dense()
-        norms = {n: float(g.double().norm()) for n, g in cap.arrived.items()}
+        norms = {n: float((g if g.is_complex() else g.double()).norm()) for n, g in cap.arrived.items()}
         scale = sum(v * v for v in norms.values()) ** 0.5
         for p in cap.params:
             g = cap.arrived.get(p.number)
@@ -213,7 +213,9 @@ def compare(cap: Any) -> None:
             got = sum_of([t.total() for t in parts])
             error = float((got.double() - g.double()).norm()) / max(norms[p.number], 1e-3 * scale, 1e-300)
             cap.errors[p.number] = error
-            if not error <= tolerance:
+            if error != error or error == float("inf"):
+                cap.failed[p.number] = "the gradient that arrived, or what was captured of it, holds NaN or inf"
+            elif not error <= tolerance:
                 hooks = bool(getattr(p.tensor, "_backward_hooks", None))
                 cap.failed[p.number] = (
                     f"what was captured differs from the gradient that arrived by {error:.1e} of it: "

@@ -48,6 +48,10 @@ class Engine:
         """Is a backward pass going on, on this thread?"""
         raise NotImplementedError
 
+    def eager(self, hook: Any) -> Any:
+        """hook, which a compiler leaves as it is."""
+        return hook
+
     def no_grad(self) -> Any:
         """Context without recording."""
         return self.torch.no_grad()
@@ -119,6 +123,7 @@ class TorchEngine(Engine):
                 return self.handler(func, args, kwargs or {})
 
         self.watching = Watching
+        self.uncompiled: Any = None             # the same, which a compiler leaves as it is
 
     def name_of(self, func: Any) -> str:
         name = self.names.get(func)
@@ -130,11 +135,20 @@ class TorchEngine(Engine):
             self.names[func] = name
         return name
 
+    def eager(self, hook: Any) -> Any:
+        dynamo = sys.modules.get("torch._dynamo")       # there when something was compiled
+        return hook if dynamo is None else dynamo.disable(hook)
+
     def in_backward(self) -> bool:
         return bool(self.torch._C._current_graph_task_id() != -1)
 
     def intercept(self, handler: Handler) -> Any:
-        return self.watching(handler)
+        if "torch._dynamo" not in sys.modules:          # nothing was compiled
+            return self.watching(handler)
+        if self.uncompiled is None:
+            self.uncompiled = type("Watching", (self.watching,), {
+                "__torch_function__": self.eager(self.watching.__torch_function__)})
+        return self.uncompiled(handler)
 
 
 GETTER = type(int.real.__get__)                 # what a mode gets for a property of a tensor
@@ -225,6 +239,13 @@ def _replace(undo: list[tuple[Any, str, Any]]) -> None:
             if stand_in is not None:
                 undo.append((owner, name, value))
                 setattr(owner, name, stand_in)
+    for owner in (retrograd.linalg, retrograd.special):
+        for name, value in list(vars(owner).items()):
+            if callable(value) and not isinstance(value, type) and not name.startswith("_") and name != "module_getattr":
+                if value not in table:
+                    table[value] = _watched(value)
+                undo.append((owner, name, value))
+                setattr(owner, name, table[value])
     for name in _tensor_names():
         own = vars(retrograd.Tensor).get(name, _ABSENT)
         now = getattr(retrograd.Tensor, name) if own is _ABSENT else own

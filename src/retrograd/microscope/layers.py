@@ -118,6 +118,29 @@ class Matmul(Rule):
         return product(T, use, turned=True)
 
 
+ADDMM = ("input", "mat1", "mat2")
+
+
+class Addmm(Rule):
+    """torch.addmm(bias, a, weight): a (N, I), weight (I, O), bias (O,) or what broadcasts from it."""
+
+    kind = "matmul"
+
+    def read(self, use: Use, args: Any, kwargs: Any, out: Any, tracked: dict[int, Source]) -> bool:
+        b, x, w = bind(ADDMM, args, kwargs)[:3]
+        if len(args) + len(kwargs) != 3 or b.ndim != 1 or id(x) in tracked or not roles(
+                use, tracked, {"bias": b, "weight": w}, args, kwargs):
+            return False
+        self.take(use, args, kwargs)
+        return True
+
+    def take(self, use: Use, args: Any, kwargs: Any) -> None:
+        use.keep(bind(ADDMM, args, kwargs)[1] if "weight" in use.sources else None)
+
+    def terms(self, T: Any, use: Use) -> Terms:
+        return product(T, use, turned=True)
+
+
 def product(T: Any, use: Use, turned: bool) -> Terms:
     """Terms of linear maps; turned: the weight is (I, O)."""
     delta = use.delta
@@ -640,7 +663,7 @@ def pulled(T: Any, source: Source, term: Term) -> list[tuple[int, Term]]:
 
 
 RULES: dict[str, Rule] = {
-    "linear": Linear(), "matmul": Matmul(), "mm": Matmul(), "embedding": Embedding(),
+    "linear": Linear(), "matmul": Matmul(), "mm": Matmul(), "addmm": Addmm(), "embedding": Embedding(),
     "conv1d": Conv(1), "conv2d": Conv(2), "conv3d": Conv(3),
     "layer_norm": Norm("layer_norm"), "rms_norm": Norm("rms_norm"), "group_norm": Norm("group_norm"),
     "batch_norm": Norm("batch_norm"), "instance_norm": Norm("instance_norm"),

@@ -20,7 +20,7 @@ class Param:
         self.key = name.rpartition(".")[2]
         self.path = path                        # of the module that has it
         self.aliases: list[str] = []            # other names of the same tensor
-        self.shape = tuple(tensor.shape)
+        self.shape: tuple[int, ...] = () if type(tensor).__name__ == "UninitializedParameter" else tuple(tensor.shape)
         self.selected = True
 
 
@@ -39,6 +39,11 @@ def parameters_of(engine: Engine, model: Any, layers: Any) -> list[Param]:
                 continue
             by_id[id(tensor)] = Param(len(found), name, tensor, module, path)
             found.append(by_id[id(tensor)])
+    for p in found:
+        if type(p.tensor).__name__ == "UninitializedParameter":
+            raise CaptureError(f"capture: {p.name} has no shape yet; call the model once, so that lazy layers are made")
+        if p.tensor.device.type == "meta":
+            raise CaptureError(f"capture: {p.name} is on the meta device and has no values; give it some first")
     if not found:
         raise CaptureError(f"capture: {type(model).__name__} has no parameters, so there is nothing to capture")
     for p in found:

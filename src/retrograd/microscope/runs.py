@@ -1,6 +1,7 @@
 """One call of the model (a Run), and in it every call of a function that takes a parameter (a Use)."""
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from .sources import Source
@@ -144,3 +145,14 @@ class Window:
     def of(self, g: Any) -> Any:
         """The part of a gradient at the base that belongs to the view."""
         return g.reshape(self.shape) if self.place is None else g.contiguous().as_strided(*self.place)
+
+
+def caller() -> tuple[str, int] | None:
+    """File and line of the user's code that called."""
+    frame: Any = sys._getframe(1)
+    while frame is not None:
+        home = frame.f_globals.get("__name__", "")
+        if not home.startswith(("retrograd.", "torch.")):
+            return frame.f_code.co_filename, frame.f_lineno
+        frame = frame.f_back
+    return None
