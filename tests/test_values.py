@@ -262,3 +262,70 @@ def test_symmetric_windows_are_numpys(name: str, reference: Any) -> None:
     for n in (2, 7, 12):
         w = getattr(torch.signal.windows, name)(n, dtype=torch.float64)
         np.testing.assert_allclose(w.numpy(), reference(n), rtol=1e-12, atol=1e-14)
+
+
+SPECIAL = ["airy_ai", "bessel_j0", "bessel_j1", "bessel_y0", "bessel_y1", "modified_bessel_i0", "modified_bessel_i1",
+           "modified_bessel_k0", "modified_bessel_k1", "scaled_modified_bessel_k0", "scaled_modified_bessel_k1",
+           "spherical_bessel_j0"]
+
+
+def special(lib: Any, name: str, values: Any, dtype: str) -> Any:
+    y = getattr(lib.special, name)(lib.tensor(values, dtype=getattr(lib, dtype)))
+    return str(y.dtype).rpartition(".")[2], y.tolist()
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("name", SPECIAL)
+def test_bessel_and_airy_functions(name: str, pytorch: Any) -> None:
+    at = [0.0, -0.0, 1e-8, 0.3, 1.0, 2.5, 3.5, 7.9, 11.9, 12.1, 24.9, 25.1, 60.0, 110.0, INF, -INF, NAN]
+    for dtype in ("float64", "float32", "float16", "int64"):
+        values = [1, 2, 30, 0] if dtype == "int64" else [*at, *[-v for v in at]]
+        ours, theirs = (outcome(special, lib, name, values, dtype) for lib in (torch, pytorch))
+        assert ours[0] == theirs[0]
+        if isinstance(theirs[1], str):
+            assert ours[1] == theirs[1]
+        else:
+            np.testing.assert_allclose(ours[1], theirs[1], rtol=1e-4 if dtype == "float32" else 1e-6, atol=1e-5)
+
+
+def test_bessel_functions_satisfy_their_identities() -> None:
+    """Wronskians (Abramowitz and Stegun 9.1.16, 9.6.15), which bind the functions of both kinds to all digits."""
+    x = torch.tensor(np.concatenate([np.geomspace(1e-6, 3, 40), np.linspace(2.9, 60, 90)]))
+    of = torch.special
+    j0, j1, y0, y1 = of.bessel_j0(x), of.bessel_j1(x), of.bessel_y0(x), of.bessel_y1(x)
+    np.testing.assert_allclose((j1 * y0 - j0 * y1).numpy(), (2 / (np.pi * x)).numpy(), rtol=2e-14)
+    i0, i1 = of.i0e(x), of.i1e(x)
+    k0, k1 = of.scaled_modified_bessel_k0(x), of.scaled_modified_bessel_k1(x)
+    np.testing.assert_allclose((i0 * k1 + i1 * k0).numpy(), (1 / x).numpy(), rtol=5e-15)
+    z = torch.tensor(np.linspace(-20, 5, 400))              # y'' = x y, by central differences
+    h = 1e-3
+    y = [of.airy_ai(z + d) for d in (-h, 0.0, h)]
+    np.testing.assert_allclose(((y[0] - 2 * y[1] + y[2]) / h**2).numpy(), (z * y[1]).numpy(), atol=2e-5 * 20)
+
+
+POLYNOMIALS: dict[str, Any] = {
+    "chebyshev_polynomial_t": np.polynomial.chebyshev.chebval, "hermite_polynomial_h": np.polynomial.hermite.hermval,
+    "hermite_polynomial_he": np.polynomial.hermite_e.hermeval, "laguerre_polynomial_l": np.polynomial.laguerre.lagval,
+    "legendre_polynomial_p": np.polynomial.legendre.legval,
+}
+
+
+@pytest.mark.parametrize("name", POLYNOMIALS)
+def test_orthogonal_polynomials_are_numpys(name: str) -> None:
+    x = np.linspace(-3, 3, 25)
+    for n in range(13):
+        y = getattr(torch.special, name)(torch.tensor(x), n).numpy()
+        np.testing.assert_allclose(y, POLYNOMIALS[name](x, [0.0] * n + [1.0]), rtol=1e-11, atol=1e-9)
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("name", [*POLYNOMIALS, *[f"{s}chebyshev_polynomial_{k}" for s in ("", "shifted_") for k in "tuvw"]])
+def test_orthogonal_polynomials(name: str, pytorch: Any) -> None:
+    x = np.array([-1.5, -1.0, -0.3, 0.0, 0.5, 1.0, 1.2])   # of nan PyTorch's are those of the number before it
+    for dtype in (np.float64, np.float32):
+        for n in (-1, 0, 1, 2, 3, 7, 10, 2.9):
+            ours, theirs = (getattr(lib.special, name)(lib.from_numpy(x.astype(dtype)), n) for lib in (torch, pytorch))
+            np.testing.assert_allclose(ours.numpy(), theirs.numpy(), rtol=1e-4 if dtype == np.float32 else 1e-9, atol=1e-6)
+        degrees = np.arange(8).astype(dtype)
+        ours, theirs = (getattr(lib.special, name)(0.4, lib.from_numpy(degrees)) for lib in (torch, pytorch))
+        np.testing.assert_allclose(ours.numpy(), theirs.numpy(), rtol=1e-4 if dtype == np.float32 else 1e-9, atol=1e-6)

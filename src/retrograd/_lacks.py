@@ -60,8 +60,8 @@ LACKS = {
         BufferDict|ParameterDict|ModuleDict|binomial|geqrf|ormqr|histogram(dd)?|segment_reduce|nested|jagged|MaskedTensor|(as_|is_)?masked_tensor|
         channels_last_3d|lobpcg|(svd|pca)_lowrank|nonzero_static|quasirandom|to_padded_tensor|resize(_as)?|
         (F|f)ractional\w+|linear_cross_entropy|LinearCrossEntropy\w+|householder_product|ldl_\w+|AdaptiveLogSoftmaxWithLoss|
-        Adafactor|Muon|prune|airy_ai|\w*bessel_\w+|\w+_polynomial_\w+|
-        make_tensor|windows|scaled_modified\w+"""),
+        Adafactor|Muon|prune|
+        make_tensor|windows"""),
 }
 
 @lru_cache(1)

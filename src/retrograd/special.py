@@ -1,4 +1,5 @@
 """torch.special: special functions, most of them under a second name."""
+from functools import partial as _partial
 from typing import Any
 
 from . import _functions as _f
@@ -12,7 +13,20 @@ __all__ = [
     "i0e", "i1", "i1e", "log1p", "log_ndtr", "log_softmax", "logit", "logsumexp", "multigammaln", "ndtr", "ndtri",
     "polygamma", "psi", "round", "sinc", "softmax", "xlog1py", "xlogy", "zeta",
 ]
-__getattr__ = module_getattr(__name__)
+_RAREST = ("airy_ai", "bessel_j0", "bessel_j1", "bessel_y0", "bessel_y1", "modified_bessel_i0", "modified_bessel_i1",
+           "modified_bessel_k0", "modified_bessel_k1", "scaled_modified_bessel_k0", "scaled_modified_bessel_k1",
+           "spherical_bessel_j0", *[f"{s}chebyshev_polynomial_{k}" for s in ("", "shifted_") for k in "tuvw"],
+           "hermite_polynomial_h", "hermite_polynomial_he", "laguerre_polynomial_l", "legendre_polynomial_p")
+__all__ += _RAREST
+
+
+def _rare(name: str) -> Any:
+    from ._functions import rarest
+
+    return getattr(rarest, name)
+
+
+__getattr__ = module_getattr(__name__, also={name: _partial(_rare, name) for name in _RAREST})
 
 
 def _named(name: str) -> Any:
@@ -28,5 +42,5 @@ ndtr, ndtri, log_ndtr, xlog1py, zeta = _rarer.ndtr, _rarer.ndtri, _rarer.log_ndt
 
 
 for _name in __all__:
-    if callable(globals().get(_name)) and not isinstance(globals()[_name], type):
+    if _name not in _RAREST and callable(globals().get(_name)) and not isinstance(globals()[_name], type):
         globals()[_name] = _checked(f"special_{_name}", getattr(globals()[_name], "unchecked", globals()[_name]), "special")

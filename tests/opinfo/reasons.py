@@ -23,6 +23,7 @@ WHERE = [
     (r"chalf|to_sparse|complex", r".*", "complex or sparse"),
     (r"as_strided_scatter", r".*gradient.*",
      "PyTorch's gradient of input is that inside the part, where the derivative is 0, and 0 outside it"),
+    (r"special\.bessel_(j0|y1)", r".*float64.*result.*", "PyTorch's is off by up to 3e-7 between 4 and 26"),
     (r"linalg\.det", r".*second gradient.*", "of a singular matrix"),
 ]
 
