@@ -12,7 +12,7 @@ import numpy as np
 from . import _size, _tensor_str, dtypes
 from ._engine import hooks
 from ._engine.modes import grad_on, inference_on, modes
-from ._engine.tensor import Kept, TensorBase, bump, public, sink_of, wants_grad, wrap
+from ._engine.tensor import TensorBase, bump, public, read_grad, sink_of, wants_grad, wrap, write_grad
 from ._engine.views import address, refresh
 from ._missing import Absent
 from ._ops import create
@@ -312,32 +312,8 @@ class Tensor(TensorBase):
     def _is_view(self) -> bool:
         return self.origin is not None
 
-    @property
-    def grad(self) -> Any:
-        """The gradient, shaped like the tensor, or None.  A non-leaf has one only after retain_grad()."""
-        if self.fn is not None:
-            if self.kept is None:
-                warnings.warn(NON_LEAF_GRAD, UserWarning, stacklevel=2)
-                return None
-            return self.kept.grad
-        if self.sink is not None:
-            return self.sink.grad
-        return None if self.kept is None else self.kept.grad
-
-    @grad.setter
-    def grad(self, value: Any) -> None:
-        if value is not None:
-            self._check_grad(value)
-        if self.fn is not None:
-            if self.kept is None:
-                self.kept = Kept()
-            self.kept.grad = value
-        elif value is not None or self.sink is not None:
-            sink_of(self).grad = value
-
-    @grad.deleter
-    def grad(self) -> None:
-        self.grad = None
+    grad = property(read_grad, write_grad, lambda self: write_grad(self, None), """\
+The gradient, shaped like the tensor, or None.  A non-leaf has one only after retain_grad().""")
 
     def _check_grad(self, value: Any) -> None:
         if not isinstance(value, TensorBase):
@@ -668,5 +644,12 @@ def _rebuild(cls: Any, array: Any, requires_grad: bool, table: Any, attributes: 
     return out
 
 
+def _no_grad() -> None:
+    compiled = not hasattr(read_grad, "__code__")       # then it has no frame
+    warnings.warn(NON_LEAF_GRAD, UserWarning, stacklevel=2 if compiled else 3)
+
+
+public.no_grad = _no_grad
+public.check_grad = Tensor._check_grad
 public.tensor = Tensor
 public.new = TensorBase.__new__

@@ -7,9 +7,10 @@ from mypy_extensions import i64
 
 from . import anomaly, deep, hooks
 from .modes import claiming, hush, loud, modes, outside, quiet, settle, state, unhush
-from .node import Node, NodeHooks, Slot, Task, Value, deliver_all, pop_heap
+from .node import Node, NodeHooks, Slot, Task, Value, deliver_all
 
 DEEP: Final = 30        # passes inside passes before the next goes to a thread of its own: see deep.py
+FLOOR: Final = 4        # entries at the bottom of a stack that never leave: a list that runs empty frees its memory
 POLL: Final = 64        # nodes between two looks at pending signals: compiled loops do not look by themselves
 
 
@@ -35,11 +36,14 @@ def run_backward(
     task = Task(graph, retain)
     claiming.acquire()
     try:
+        stack = task.stack
+        floor = [roots[0][0]] * FLOOR
+        stack.extend(floor)
         for node, _ in roots:
             task.see(node)
-        stack = task.stack
-        while stack:
+        while len(stack) > FLOOR:
             stack.pop().visit(task)
+        stack.clear()
     finally:
         claiming.release()
     if len(roots) == 1:
@@ -73,6 +77,7 @@ def run_backward(
     finally:
         unhush(token)
         task.done = True
+        task.ready = None
         task.heap = []
         task.captured = []
         task.root = None
@@ -96,11 +101,12 @@ def queue_callback(callback: Any) -> None:
 
 
 def loop(task: Task) -> None:
-    heap = task.heap
     retain = task.retain
     count: i64 = 0
-    while heap:
-        node = pop_heap(heap)
+    while True:
+        node = task.next()
+        if node is None:
+            break
         slot = task.slot(node)
         g = slot._got
         more = slot._more

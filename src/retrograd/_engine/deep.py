@@ -10,7 +10,7 @@ import sys
 import threading
 from typing import Any
 
-from .modes import State, modes
+from .modes import State, adopt
 
 
 class Job:
@@ -31,7 +31,7 @@ class Job:
     def run(self) -> None:
         if not self.taken.acquire(False):       # started twice: see wait()
             return
-        modes.state.it = self.it
+        adopt(self.it)
         self.ident = threading.get_ident()
         self.it.threads.append(self.ident)
         try:

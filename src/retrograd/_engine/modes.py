@@ -12,6 +12,8 @@ from numpy._core import umath
 from .. import _kernels
 from .._kernels import blocks
 
+mine: Final[Any] = _kernels.mine
+
 
 class State:
     """Modes of one thread."""
@@ -63,13 +65,24 @@ adding: Final[Any] = threading.RLock()
 
 def state() -> State:
     """The calling thread's modes."""
+    if mine is not None:
+        quick: Any = mine()
+        if isinstance(quick, State):
+            return quick
     found: Any = getattr(modes.state, "it", None)
     if found is None:
         found = State()
-        modes.state.it = found
         blocks.start()
     it: State = found
+    adopt(it)
     return it
+
+
+def adopt(it: State) -> None:
+    """`it` is what the calling thread does."""
+    modes.state.it = it
+    if mine is not None:
+        mine(it)                                # a quarter of the time of threading.local
 
 
 def settle(it: State) -> None:

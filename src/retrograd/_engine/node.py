@@ -18,7 +18,7 @@ Shape = tuple[int, ...]
 
 ndarray: Final[Any] = numpy.ndarray
 asarray: Final[Any] = numpy.asarray
-add_kernel: Final[Any] = _kernels.add
+add_up: Final[Any] = _kernels.add_up
 track: Final[Any] = _kernels.track
 
 FREED: Final = (
@@ -206,7 +206,8 @@ class Task:
         self.plain: bool = False                                # gradients are arrays, to be shown as ordinary tensors
         self.done: bool = False
         self.stack: list[Node] = []
-        self.heap: list[Node] = []
+        self.ready: Optional[Node] = None                       # the only node that is ready; where there are more ...
+        self.heap: list[Node] = []                              # ... they all lie here.  NOTE [Order of execution]
         self.shadows: Optional[dict[Node, Slot]] = None
         self.needed: Optional[dict[Node, bool]] = None          # only these run; None: all
         self.captures: Optional[dict[Node, list[tuple[int, int]]]] = None   # node -> (output number, result number)
@@ -273,7 +274,7 @@ class Task:
                     slot._got = g
                     slot._shared = shared
                 else:
-                    slot._got = add(had, g)
+                    slot._got = add(had, g, not slot._shared)
                     slot._shared = False
             else:
                 more = slot._more
@@ -282,18 +283,37 @@ class Task:
                 while len(more) < nr:
                     more.append(None)
                 had = more[nr - 1]
-                more[nr - 1] = g if had is None else add(had, g)
+                more[nr - 1] = g if had is None else add(had, g, False)
         slot._pending -= 1
         if slot._pending == 0:
             needed = self.needed
             if needed is None or node in needed:
-                push_heap(self.heap, node)
+                self.line_up(node)
+
+    def line_up(self, node: Node) -> None:
+        """`node` may run."""
+        first = self.ready
+        if first is None and len(self.heap) == 0:
+            self.ready = node                   # a list of one element would be made and freed at every turn
+            return
+        if first is not None:
+            self.ready = None
+            push_heap(self.heap, first)
+        push_heap(self.heap, node)
+
+    def next(self) -> Optional[Node]:
+        """The node to run now; None when there is none left."""
+        node = self.ready
+        if node is not None:
+            self.ready = None
+            return node
+        return pop_heap(self.heap) if self.heap else None
 
 
-def add(a: Value, b: Value) -> Value:
-    """a + b, for arrays or Tensors."""
-    if add_kernel is not None:
-        quick = add_kernel(a, b)
+def add(a: Value, b: Value, mine: bool) -> Value:
+    """a + b, for arrays or Tensors; in a's memory if it is the pass's own (`mine`) and nobody else refers to it."""
+    if add_up is not None:
+        quick = add_up(a, b, mine)
         if quick is not None:
             return quick
     got = a + b

@@ -7,9 +7,11 @@ from typing import Any, ClassVar, Final, Optional
 import numpy
 from mypy_extensions import i64, mypyc_attr
 
+from .. import _kernels
 from .modes import adding, claiming, loud, modes, quiet, state
 from .node import Array, Node, Task, Value, asarray, ndarray
 
+takes: Final[Any] = _kernels.takes
 LAST: Final = 9223372036854775807           # sequence number of AccumulateGrad: runs as soon as it is ready
 
 
@@ -34,6 +36,8 @@ class Public:
         self.new: Any = TensorBase.__new__
         self.handle: Any = None
         self.saved: Any = None
+        self.no_grad: Any = None                # warns that a non-leaf has no .grad; -> None
+        self.check_grad: Any = None             # raises where a value cannot be t.grad
 
 
 class Origin:
@@ -360,6 +364,10 @@ class AccumulateGrad(Node):
             return wrap(numpy.array(g.array, order="C"))
         array: Any = g.array if isinstance(g, TensorBase) else g
         own = self.array
+        if not shared and takes is not None and self.dtype is None and takes(array, own):
+            taken: TensorBase = public.new(public.tensor)
+            taken.array = array
+            return taken
         want: Any = own.dtype if self.dtype is None else self.dtype
         if array.dtype is not want and not self.any_dtype:      # a rule may leave bfloat16 for float32
             array = array.astype(want)
@@ -429,6 +437,29 @@ def sink_of(t: TensorBase) -> AccumulateGrad:
         finally:
             claiming.release()
     return sink
+
+
+def read_grad(t: TensorBase) -> Any:
+    """t.grad"""
+    if t.fn is not None:
+        if t.kept is None:
+            return public.no_grad()
+        return t.kept.grad
+    if t.sink is not None:
+        return t.sink.grad
+    return None if t.kept is None else t.kept.grad
+
+
+def write_grad(t: TensorBase, value: Any) -> None:
+    """t.grad = value"""
+    if value is not None:
+        public.check_grad(t, value)
+    if t.fn is not None:
+        if t.kept is None:
+            t.kept = Kept()
+        t.kept.grad = value
+    elif value is not None or t.sink is not None:
+        sink_of(t).grad = value
 
 
 def weak(t: Any) -> Any:

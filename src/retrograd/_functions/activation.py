@@ -49,10 +49,8 @@ def either(x: TensorBase, op: Any, inplace: bool) -> Any:
 
 def relu(input: Any, inplace: bool = False) -> Any:
     """max(input, 0); its derivative at 0 is 0."""
-    x = tensor(input, "relu")
-    if x.array.dtype.kind == "b":
-        raise RuntimeError("Boolean inputs not supported for relu")
-    return either(x, activation.ReluBackward0(), inplace)
+    x = input if isinstance(input, TensorBase) else tensor(input, "relu")
+    return either(x, activation.ReluBackward0(), True) if inplace else activation.ReluBackward0().run(x)
 
 
 def relu6(input: Any, inplace: bool = False) -> Any:

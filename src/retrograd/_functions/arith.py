@@ -37,6 +37,8 @@ def add(input: Any, other: Any, *, alpha: Any = ONE, out: Any = None) -> Any:
 
 def add_(input: Any, other: Any, *, alpha: Any = ONE) -> Any:
     """In place: input += alpha * other."""
+    if alpha is ONE and isinstance(other, TensorBase):
+        return arith.add_(input, other)
     b = operand(other, "add_", position=1)
     return arith.add_(input, b, alpha if alpha is ONE else factor(alpha, input, b, "add_"))
 
@@ -50,6 +52,8 @@ def sub(input: Any, other: Any, *, alpha: Any = ONE, out: Any = None) -> Any:
 
 def sub_(input: Any, other: Any, *, alpha: Any = ONE) -> Any:
     """In place: input -= alpha * other."""
+    if alpha is ONE and isinstance(other, TensorBase):
+        return arith.sub_(input, other)
     b = operand(other, "sub_", position=1)
     return arith.sub_(input, b, alpha if alpha is ONE else factor(alpha, input, b, "sub_"))
 

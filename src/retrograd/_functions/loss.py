@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import _size
+from .. import _size, dtypes
 from .._engine import names, promote
 from .._engine.op import watch
 from .._engine.tensor import TensorBase, wrap
@@ -36,6 +36,9 @@ FUNCTIONAL = [
     "multilabel_soft_margin_loss",
 ]
 NUMBERS = {"none": loss.NONE, "mean": loss.MEAN, "elementwise_mean": loss.MEAN, "sum": loss.SUM}
+
+
+FLOAT = dtypes.float32.numpy
 
 
 def kind_of(reduction: Any, size_average: bool | None = None, reduce: bool | None = None) -> int:
@@ -101,7 +104,8 @@ def mse_loss(
     """(input - target) ** 2, averaged or weighted-averaged."""
     x, t = paired(input, target)
     kind = kind_of(reduction, size_average, reduce)
-    floats("mse_cpu", x, t)
+    if x.array.dtype is not FLOAT or t.array.dtype is not FLOAT:
+        floats("mse_cpu", x, t)
     if weight is None:
         return loss.MseLossBackward0(kind).run(x, t)
     return weighted(loss.MseLossBackward0(loss.NONE).run(x, t), tensor(weight, "mse_loss", "weight"), x, kind)

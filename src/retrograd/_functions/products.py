@@ -6,6 +6,7 @@ from typing import Any
 
 from .._engine import names, views
 from .._engine.tensor import TensorBase
+from .._ops import affine as forms
 from .._ops import create, linalg, shape
 from .._ops import reduce as sums
 from .._ops.linalg import count, fold
@@ -96,27 +97,27 @@ ger = outer
 
 def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1, out: Any = None) -> Any:
     """beta * input + alpha * (mat1 @ mat2); input broadcasts, and is ignored when beta is 0."""
-    return affine(linalg.AddmmBackward0, "addmm", ("mat1", "mat2"), input, mat1, mat2, beta, alpha, out)
+    return affine(forms.AddmmBackward0, "addmm", ("mat1", "mat2"), input, mat1, mat2, beta, alpha, out)
 
 
 def addmv(input: Any, mat: Any, vec: Any, *, beta: Any = 1, alpha: Any = 1, out: Any = None) -> Any:
     """beta * input + alpha * (mat @ vec)"""
-    return affine(linalg.AddmvBackward0, "addmv", ("mat", "vec"), input, mat, vec, beta, alpha, out)
+    return affine(forms.AddmvBackward0, "addmv", ("mat", "vec"), input, mat, vec, beta, alpha, out)
 
 
 def addbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1, out: Any = None) -> Any:
     """beta * input + alpha * (batch1 @ batch2 summed over the batch)"""
-    return affine(linalg.AddbmmBackward0, "addbmm", ("batch1", "batch2"), input, batch1, batch2, beta, alpha, out)
+    return affine(forms.AddbmmBackward0, "addbmm", ("batch1", "batch2"), input, batch1, batch2, beta, alpha, out)
 
 
 def baddbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1, out: Any = None) -> Any:
     """beta * input + alpha * (batch1 @ batch2)"""
-    return affine(linalg.BaddbmmBackward0, "baddbmm", ("batch1", "batch2"), input, batch1, batch2, beta, alpha, out)
+    return affine(forms.BaddbmmBackward0, "baddbmm", ("batch1", "batch2"), input, batch1, batch2, beta, alpha, out)
 
 
 def addr(input: Any, vec1: Any, vec2: Any, *, beta: Any = 1, alpha: Any = 1, out: Any = None) -> Any:
     """beta * input + alpha * outer(vec1, vec2)"""
-    return affine(linalg.AddrBackward0, "addr", ("vec1", "vec2"), input, vec1, vec2, beta, alpha, out)
+    return affine(forms.AddrBackward0, "addr", ("vec1", "vec2"), input, vec1, vec2, beta, alpha, out)
 
 
 def affine(op: Any, name: str, names: Any, input: Any, a: Any, b: Any, beta: Any, alpha: Any, out: Any) -> Any:
@@ -156,11 +157,11 @@ def in_place(op: Any, name: str, names: Any) -> Any:
     return method
 
 
-addmm_ = in_place(linalg.AddmmBackward0, "addmm_", ("mat1", "mat2"))
-addmv_ = in_place(linalg.AddmvBackward0, "addmv_", ("mat", "vec"))
-addbmm_ = in_place(linalg.AddbmmBackward0, "addbmm_", ("batch1", "batch2"))
-baddbmm_ = in_place(linalg.BaddbmmBackward0, "baddbmm_", ("batch1", "batch2"))
-addr_ = in_place(linalg.AddrBackward0, "addr_", ("vec1", "vec2"))
+addmm_ = in_place(forms.AddmmBackward0, "addmm_", ("mat1", "mat2"))
+addmv_ = in_place(forms.AddmvBackward0, "addmv_", ("mat", "vec"))
+addbmm_ = in_place(forms.AddbmmBackward0, "addbmm_", ("batch1", "batch2"))
+baddbmm_ = in_place(forms.BaddbmmBackward0, "baddbmm_", ("batch1", "batch2"))
+addr_ = in_place(forms.AddrBackward0, "addr_", ("vec1", "vec2"))
 
 
 def linear(input: Any, weight: Any, bias: Any = None) -> Any:
@@ -170,7 +171,7 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
         check(weight, "linear", "weight", 2)
     if bias is not None and not isinstance(bias, TensorBase):
         check(bias, "linear", "bias", 3)
-    return linalg.linear(input, weight, bias)
+    return forms.linear(input, weight, bias)
 
 
 def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:

@@ -6,7 +6,11 @@ add sub mul div               (a, b) -> array; b of a's shape and dtype, or a fl
 add_into ... div_into         (a, b) -> did it: a += b
 once                          (ufunc, x) -> ufunc(x)
 sum mean                      x -> 0-d array
+sum_rows                      (x, shape) -> x summed over its leading dims to `shape`
+add_up                        (a, b, mine) -> a + b, in a's memory where `mine` and nobody else refers to it
+takes                         (g, own) -> g lies in memory as own does, and owns it alone (False for what is no array)
 view                          (x, sizes) -> x.reshape(sizes)
+mine                          () -> what this thread gave mine(x), unless another thread gave something since: then None
 untrack track                 hide an object from the cyclic garbage collector, and show it again
 
 _nn: a kernel returns None (those that write into an argument: False) when the case is not its own, as `absent` always does.
@@ -19,10 +23,13 @@ gelu              (x, tanh form)                     silu_grad   (g, x)       ge
 softmax log_softmax   (x, dim)                       softmax_grad log_softmax_grad   (g, y, dim)
 safe_softmax      (x, what to add to its last two dims or None): rows of -inf give zeros
 nll               (x (N, C), target, mean) -> 0-dim  nll_grad    (g, target, C, mean)
+mse_grad*         (g, a, b, share, twice) -> g * share * ((a - b) * twice), g 0-dim or as a and b
 layer_norm*       (x, w, b, dims, eps) -> (y, mean, 1/std)
 layer_norm_grad*  (g, x, w, mean, 1/std, dims, want x, w, b) -> the three
 add_bias*         (y, b) -> did it: y += b           matmul*     (a, b) -> a @ b, where that is tiny
 multiply*         (a, b) -> a @ b, also stacks of matrices, where vectors are wide: multiply.c
+linear*           (x, w, b, large) -> x @ w.T + b, tiny ones unless large
+linear_grad*      (g, x) -> (g.T @ x).T
 add_rows*         (where, x, rows) -> zeros with x[i] added to row where[i]
 convolve* convolve_x* convolve_w*   the three maps of a convolution: conv.c
 window_sums* spread_sums*           sums over windows, and back: windows.c
@@ -71,6 +78,10 @@ once: Any
 sum: Any
 mean: Any
 view: Any
+sum_rows: Any
+add_up: Any
+takes: Any
+mine: Any
 untrack: Any
 track: Any
 
@@ -78,22 +89,26 @@ try:
     from ._fast import (
         add,
         add_into,
+        add_up,
         div,
         div_into,
         mean,
+        mine,
         mul,
         mul_into,
         once,
         sub,
         sub_into,
         sum,
+        sum_rows,
+        takes,
         track,
         untrack,
         view,
     )
 except ImportError:
     add = sub = mul = div = add_into = sub_into = mul_into = div_into = None
-    once = sum = mean = view = untrack = track = None
+    once = sum = mean = view = sum_rows = add_up = takes = mine = untrack = track = None
 
 
 def absent(*args: Any) -> None:
@@ -103,7 +118,8 @@ def absent(*args: Any) -> None:
 NAMES: tuple[str, ...] = (
     "adam", "sgd", "squares", "scale", "relu", "relu_grad", "sigmoid", "sigmoid_grad", "tanh_grad", "silu",
     "silu_grad", "gelu", "gelu_grad", "softmax", "safe_softmax", "softmax_grad", "log_softmax", "log_softmax_grad",
-    "nll", "nll_grad", "layer_norm", "layer_norm_grad", "add_bias", "matmul", "add_rows", "convolve", "convolve_x", "convolve_w",
+    "nll", "nll_grad", "mse_grad", "layer_norm", "layer_norm_grad", "add_bias", "matmul", "linear", "linear_grad", "add_rows",
+    "convolve", "convolve_x", "convolve_w",
     "threads", "window_sums", "spread_sums", "max_pool", "place_at", "multiply", "sum_around", "attention", "attention_grad",
     "lstm", "lstm_grad", "stats", "same")
 NAMES += (

@@ -11,10 +11,19 @@
 
 enum { ADD, SUB, MUL, DIV };
 
+static PyUFuncObject *add_ufunc; /* numpy.add: its loop sums pairwise when its output stands still */
+
 #define RELEASE_AT 20000 /* elements from which it pays to let other threads run */
 
+/* One copy of a loop per generation of x86-64, chosen when the module is loaded. */
+#if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12
+#define CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define CLONES
+#endif
+
 #define LOOPS(T, NAME)                                                                                        \
-    static void NAME(int op, const T *restrict a, const T *restrict b, T *restrict y, npy_intp n) {           \
+    CLONES static void NAME(int op, const T *restrict a, const T *restrict b, T *restrict y, npy_intp n) {           \
         switch (op) {                                                                                         \
         case ADD: for (npy_intp i = 0; i < n; i++) y[i] = a[i] + b[i]; break;                                 \
         case SUB: for (npy_intp i = 0; i < n; i++) y[i] = a[i] - b[i]; break;                                 \
@@ -22,7 +31,7 @@ enum { ADD, SUB, MUL, DIV };
         default:  for (npy_intp i = 0; i < n; i++) y[i] = a[i] / b[i]; break;                                 \
         }                                                                                                     \
     }                                                                                                         \
-    static void NAME##_number(int op, const T *a, T b, T *y, npy_intp n) {                                    \
+    CLONES static void NAME##_number(int op, const T *a, T b, T *y, npy_intp n) {                                    \
         switch (op) {                                                                                         \
         case ADD: for (npy_intp i = 0; i < n; i++) y[i] = a[i] + b; break;                                    \
         case SUB: for (npy_intp i = 0; i < n; i++) y[i] = a[i] - b; break;                                    \
@@ -30,7 +39,7 @@ enum { ADD, SUB, MUL, DIV };
         default:  for (npy_intp i = 0; i < n; i++) y[i] = a[i] / b; break;                                    \
         }                                                                                                     \
     }                                                                                                         \
-    static void NAME##_into(int op, T *a, const T *b, npy_intp n) {                                           \
+    CLONES static void NAME##_into(int op, T *a, const T *b, npy_intp n) {                                           \
         switch (op) {                                                                                         \
         case ADD: for (npy_intp i = 0; i < n; i++) a[i] += b[i]; break;                                       \
         case SUB: for (npy_intp i = 0; i < n; i++) a[i] -= b[i]; break;                                       \
@@ -135,6 +144,49 @@ static PyObject *fast_sub_into(PyObject *m, PyObject *const *args, Py_ssize_t n)
 static PyObject *fast_mul_into(PyObject *m, PyObject *const *args, Py_ssize_t n) { return into(MUL, args, n); }
 static PyObject *fast_div_into(PyObject *m, PyObject *const *args, Py_ssize_t n) { return into(DIV, args, n); }
 
+/* Does nothing but `holders` references hold x's memory? */
+static int sole(PyObject *x, Py_ssize_t holders) {
+    return Py_REFCNT(x) <= holders && PyArray_BASE((PyArrayObject *)x) == NULL
+        && PyArray_CHKFLAGS((PyArrayObject *)x, NPY_ARRAY_OWNDATA | NPY_ARRAY_WRITEABLE);
+}
+
+/* add_up(a, b, mine) -> a + b; in a's memory when `mine`, and the caller and one slot alone hold a. */
+static PyObject *fast_add_up(PyObject *m, PyObject *const *args, Py_ssize_t count) {
+    if (count != 3) {
+        PyErr_SetString(PyExc_TypeError, "expected two operands and a bool");
+        return NULL;
+    }
+    int type = ours(args[0]);
+    if (type < 0 || args[2] != Py_True || !sole(args[0], 2) || ours(args[1]) != type
+        || !same_shape((PyArrayObject *)args[0], (PyArrayObject *)args[1])) return binary(ADD, args, 2);
+    npy_intp n = PyArray_SIZE((PyArrayObject *)args[0]);
+    void *pa = PyArray_DATA((PyArrayObject *)args[0]), *pb = PyArray_DATA((PyArrayObject *)args[1]);
+    NPY_BEGIN_THREADS_DEF;
+    if (n > RELEASE_AT) NPY_BEGIN_THREADS;
+    if (type == NPY_FLOAT) floats_into(ADD, pa, pb, n);
+    else doubles_into(ADD, pa, pb, n);
+    NPY_END_THREADS;
+    Py_INCREF(args[0]);
+    return args[0];
+}
+
+/* NOTE [Who owns .grad] in _engine/tensor.py: takes(g, own) -> does g lie as `own` does, in memory that is all its own? */
+static PyObject *fast_takes(PyObject *m, PyObject *const *args, Py_ssize_t count) {
+    if (count != 2 || !PyArray_Check(args[1])) {
+        PyErr_SetString(PyExc_TypeError, "expected two arrays");
+        return NULL;
+    }
+    if (!PyArray_CheckExact(args[0])) Py_RETURN_FALSE;
+    PyArrayObject *g = (PyArrayObject *)args[0], *own = (PyArrayObject *)args[1];
+    int ndim = PyArray_NDIM(own);
+    if (PyArray_DESCR(g) != PyArray_DESCR(own) || !same_shape(g, own)
+        || !PyArray_CompareLists(PyArray_STRIDES(g), PyArray_STRIDES(own), ndim)) Py_RETURN_FALSE;
+    PyObject *base = PyArray_BASE(g);
+    if (base == NULL) return PyBool_FromLong(PyArray_CHKFLAGS(g, NPY_ARRAY_OWNDATA));
+    return PyBool_FromLong(PyArray_CheckExact(base) && Py_REFCNT(base) == 1 && PyArray_BASE((PyArrayObject *)base) == NULL
+                           && PyArray_SIZE((PyArrayObject *)base) == PyArray_SIZE(g));
+}
+
 /* The loop of a ufunc whose `operands` arrays are all of one type; -1 when it has none. */
 static int loop_of(PyUFuncObject *ufunc, int operands, int type) {
     if (ufunc->nargs != operands || ufunc->functions == NULL || ufunc->types == NULL) return -1;
@@ -169,8 +221,6 @@ static PyObject *fast_once(PyObject *m, PyObject *const *args, Py_ssize_t count)
     return out;
 }
 
-static PyUFuncObject *add_ufunc; /* numpy.add: its loop sums pairwise when its output stands still */
-
 /* The sum, or mean, of all elements as a 0-d array. */
 static PyObject *total(PyObject *const *args, Py_ssize_t count, int mean) {
     if (count != 1) {
@@ -196,6 +246,51 @@ static PyObject *total(PyObject *const *args, Py_ssize_t count, int mean) {
 
 static PyObject *fast_sum(PyObject *m, PyObject *const *args, Py_ssize_t n) { return total(args, n, 0); }
 static PyObject *fast_mean(PyObject *m, PyObject *const *args, Py_ssize_t n) { return total(args, n, 1); }
+
+/* sum_rows(x, shape) -> x summed over its leading dims, where `shape` is that of the others (ones before them allowed) */
+static PyObject *fast_sum_rows(PyObject *m, PyObject *const *args, Py_ssize_t count) {
+    if (count != 2 || !PyTuple_Check(args[1])) {
+        PyErr_SetString(PyExc_TypeError, "expected an array and a tuple");
+        return NULL;
+    }
+    int type = ours(args[0]);
+    int k = type < 0 ? -1 : loop_of(add_ufunc, 3, type);
+    PyArrayObject *x = (PyArrayObject *)args[0];
+    Py_ssize_t ndim = PyTuple_GET_SIZE(args[1]);
+    if (k < 0 || ndim > PyArray_NDIM(x)) Py_RETURN_NONE;
+    npy_intp sizes[NPY_MAXDIMS], c = 1;
+    int lead = PyArray_NDIM(x) - (int)ndim, inside = 0;
+    for (Py_ssize_t i = 0; i < ndim; i++) {
+        Py_ssize_t n = PyLong_Check(PyTuple_GET_ITEM(args[1], i)) ? PyLong_AsSsize_t(PyTuple_GET_ITEM(args[1], i)) : -1;
+        npy_intp have = PyArray_DIM(x, lead + (int)i);
+        if (n == have && (n != 1 || inside)) inside = 1;
+        else if (n != 1 || inside) Py_RETURN_NONE;
+        sizes[i] = n;
+        c *= n;
+    }
+    npy_intp size = PyArray_SIZE(x);
+    if (c < 1 || size < 1) Py_RETURN_NONE;
+    PyObject *out = PyArray_SimpleNew((int)ndim, sizes, type);
+    if (out == NULL) return NULL;
+    npy_intp item = PyArray_ITEMSIZE(x), row = c * item;
+    char *to = PyArray_BYTES((PyArrayObject *)out), *from = PyArray_BYTES(x);
+    NPY_BEGIN_THREADS_DEF;
+    if (size > RELEASE_AT) NPY_BEGIN_THREADS;
+    if (c == 1) {                                       /* numpy.add's pairwise sum, as for all elements */
+        npy_intp n = size, still[3] = {0, item, 0};
+        char *data[3] = {to, from, to};
+        memset(to, 0, item);
+        add_ufunc->functions[k](data, &n, still, add_ufunc->data ? add_ufunc->data[k] : NULL);
+    } else {
+        memcpy(to, from, row);
+        for (npy_intp i = 1; i < size / c; i++) {
+            if (type == NPY_FLOAT) floats_into(ADD, (void *)to, (void *)(from + i * row), c);
+            else doubles_into(ADD, (void *)to, (void *)(from + i * row), c);
+        }
+    }
+    NPY_END_THREADS;
+    return out;
+}
 
 /* x, in C order, under the sizes of a tuple of ints, one of which may be -1; None when they do not fit. */
 static PyObject *fast_view(PyObject *m, PyObject *const *args, Py_ssize_t count) {
@@ -240,10 +335,30 @@ static PyObject *fast_track(PyObject *m, PyObject *x) {
     Py_RETURN_NONE;
 }
 
+/* mine() -> what this thread gave mine(x) last, or None when another did since; a thread's number is never used again. */
+static PyObject *fast_mine(PyObject *m, PyObject *const *args, Py_ssize_t count) {
+#ifdef Py_GIL_DISABLED
+    Py_RETURN_NONE;
+#else
+    static PyObject *given = NULL;
+    static uint64_t thread = 0;
+    uint64_t now = PyThreadState_GetID(PyThreadState_Get());
+    if (count == 1) {
+        Py_INCREF(args[0]);
+        Py_XSETREF(given, args[0]);
+        thread = now;
+    }
+    PyObject *found = given != NULL && thread == now ? given : Py_None;
+    Py_INCREF(found);
+    return found;
+#endif
+}
+
 #define ENTRY(name) {#name, (PyCFunction)(void (*)(void))fast_##name, METH_FASTCALL, NULL}
 static PyMethodDef methods[] = {
     ENTRY(add), ENTRY(sub), ENTRY(mul), ENTRY(div), ENTRY(add_into), ENTRY(sub_into), ENTRY(mul_into),
-    ENTRY(div_into), ENTRY(once), ENTRY(sum), ENTRY(mean), ENTRY(view),
+    ENTRY(div_into), ENTRY(once), ENTRY(sum), ENTRY(mean), ENTRY(view), ENTRY(add_up), ENTRY(takes), ENTRY(sum_rows),
+    ENTRY(mine),
     {"untrack", fast_untrack, METH_O, NULL}, {"track", fast_track, METH_O, NULL}, {NULL, NULL, 0, NULL},
 };
 static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "_fast", NULL, -1, methods, NULL, NULL, NULL, NULL};

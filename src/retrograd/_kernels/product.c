@@ -17,7 +17,7 @@
             for (npy_intp j = 0; j < c; j++) row[j] += x[j];                                                        \
         }                                                                                                           \
     }                                                                                                               \
-    static void NAME##_matmul(const char *a, npy_intp a0, npy_intp a1, const char *b, npy_intp b0, npy_intp b1,     \
+    CLONES static void NAME##_matmul(const char *a, npy_intp a0, npy_intp a1, const char *b, npy_intp b0, npy_intp b1,     \
                               T *restrict y, npy_intp n, npy_intp m, npy_intp p) {                                  \
         if (b1 == sizeof(T)) {                          /* rows of b lie in one piece: y += a[i, k] b[k] */         \
             memset(y, 0, sizeof(T) * n * p);                                                                        \
@@ -25,6 +25,16 @@
                 for (npy_intp k = 0; k < m; k++) {                                                                  \
                     const T x = *(const T *)(a + i * a0 + k * a1), *row = (const T *)(b + k * b0);                  \
                     for (npy_intp j = 0; j < p; j++) y[j] += x * row[j];                                            \
+                }                                                                                                   \
+            return;                                                                                                 \
+        }                                                                                                           \
+        if (a1 == sizeof(T) && b0 == sizeof(T)) {       /* rows of a, columns of b */                               \
+            for (npy_intp i = 0; i < n; i++)                                                                        \
+                for (npy_intp j = 0; j < p; j++) {                                                                  \
+                    const T *u = (const T *)(a + i * a0), *v = (const T *)(b + j * b1);                             \
+                    T sum = 0;                                                                                      \
+                    SIMD_SUM(sum) for (npy_intp k = 0; k < m; k++) sum += u[k] * v[k];                              \
+                    *y++ = sum;                                                                                     \
                 }                                                                                                   \
             return;                                                                                                 \
         }                                                                                                           \
@@ -69,6 +79,67 @@ KERNEL(matmul, 2)
     if (type == NPY_FLOAT) floats_matmul(pa, a0, a1, pb, b0, b1, DATA(y), n, m, p);
     else doubles_matmul(pa, a0, a1, pb, b0, b1, DATA(y), n, m, p);
     return y;
+END
+
+/* a @ b for matrices of ours, each turned (transposed) where asked; NULL without an error set when `large` is 0 and BLAS
+   would be quicker.  NumPy's product may tell of floating-point flags: whoever asks for large ones has silenced it. */
+static PyObject *product(PyObject *x, int turn_x, PyObject *w, int turn_w, int type, int large) {
+    PyArrayObject *a = ARRAY(x), *b = ARRAY(w);
+    npy_intp n = PyArray_DIM(a, turn_x), m = PyArray_DIM(a, !turn_x), p = PyArray_DIM(b, !turn_w), dims[2] = {n, p};
+    if (n <= SMALL && m <= SMALL && p <= SMALL && n * m * p <= SMALL) {
+        PyObject *y = PyArray_SimpleNew(2, dims, type);
+        if (y == NULL) return NULL;
+        npy_intp a0 = PyArray_STRIDE(a, turn_x), a1 = PyArray_STRIDE(a, !turn_x);
+        npy_intp b0 = PyArray_STRIDE(b, turn_w), b1 = PyArray_STRIDE(b, !turn_w);
+        if (type == NPY_FLOAT) floats_matmul(PyArray_BYTES(a), a0, a1, PyArray_BYTES(b), b0, b1, DATA(y), n, m, p);
+        else doubles_matmul(PyArray_BYTES(a), a0, a1, PyArray_BYTES(b), b0, b1, DATA(y), n, m, p);
+        return y;
+    }
+    if (!large) return NULL;
+    PyObject *left = turn_x ? PyArray_Transpose(a, NULL) : Py_NewRef(x);
+    PyObject *right = turn_w ? PyArray_Transpose(b, NULL) : Py_NewRef(w);
+    PyObject *pair[2] = {left, right}, *y = left && right ? kernel_multiply(NULL, pair, 2) : NULL;
+    if (y == Py_None) {
+        Py_DECREF(y);
+        y = PyArray_MatrixProduct2(left, right, NULL);
+    }
+    Py_XDECREF(left);
+    Py_XDECREF(right);
+    return y;
+}
+
+static int matrix_kind(PyObject *x) {
+    int type = kind_of(x);
+    return type >= 0 && PyArray_NDIM(ARRAY(x)) == 2 ? type : -1;
+}
+
+/* linear(x (n, m), w (p, m), b (p,), large) -> x @ w.T + b; only tiny ones unless `large` */
+KERNEL(linear, 4)
+    int type = matrix_kind(args[0]);
+    if (type < 0 || matrix_kind(args[1]) != type || kind_of(args[2]) != type || PyArray_NDIM(ARRAY(args[2])) != 1
+        || PyArray_DIM(ARRAY(args[0]), 1) != PyArray_DIM(ARRAY(args[1]), 1)
+        || PyArray_DIM(ARRAY(args[2]), 0) != PyArray_DIM(ARRAY(args[1]), 0)) Py_RETURN_NONE;
+    PyObject *y = product(args[0], 0, args[1], 1, type, args[3] == Py_True);
+    if (y == NULL) {
+        if (PyErr_Occurred()) return NULL;
+        Py_RETURN_NONE;
+    }
+    npy_intp c = PyArray_DIM(ARRAY(y), 1), size = PyArray_SIZE(ARRAY(y)), n = c ? size / c : 0;
+    if (type == NPY_FLOAT) WITHOUT_GIL(size, floats_bias(DATA(y), DATA(args[2]), n, c));
+    else WITHOUT_GIL(size, doubles_bias(DATA(y), DATA(args[2]), n, c));
+    return y;
+END
+
+/* linear_grad(g (n, p), x (n, m)) -> (g.T @ x).T, which lies as the transposed weight does */
+KERNEL(linear_grad, 2)
+    int type = matrix_kind(args[0]);
+    if (type < 0 || matrix_kind(args[1]) != type || PyArray_DIM(ARRAY(args[0]), 0) != PyArray_DIM(ARRAY(args[1]), 0))
+        Py_RETURN_NONE;
+    PyObject *y = product(args[0], 1, args[1], 0, type, 1);
+    if (y == NULL) return NULL;
+    PyObject *turned = PyArray_Transpose(ARRAY(y), NULL);
+    Py_DECREF(y);
+    return turned;
 END
 
 /* add_rows(where (N,), x (N, C), rows) -> zeros (rows, C) with x[i] added at where[i] */

@@ -215,3 +215,33 @@ KERNEL(nll_grad, 4)
     for (npy_intp i = 0; i < dims[0]; i++) po[i * dims[1] + target[i]] = each;
     return o;
 END
+
+#define DIFFERENCES(T, NAME)                                                                                        \
+    CLONES static void NAME##_mse_grad(const T *g, npy_intp step, T share, const T *a, const T *b, T twice, T *y,   \
+                                       npy_intp n) {                                                                \
+        if (step == 0) {                                                                                            \
+            const T scale = *g * share;                                                                             \
+            SIMD for (npy_intp i = 0; i < n; i++) y[i] = scale * ((a[i] - b[i]) * twice);                           \
+        } else                                                                                                      \
+            SIMD for (npy_intp i = 0; i < n; i++) y[i] = g[i] * share * ((a[i] - b[i]) * twice);                    \
+    }
+
+DIFFERENCES(float, floats)
+DIFFERENCES(double, doubles)
+
+/* mse_grad(g, a, b, share, twice) -> g * share * ((a - b) * twice); g is 0-d, or of the shape of a and b */
+KERNEL(mse_grad, 5)
+    int type = kind_of(args[1]);
+    if (type < 0 || kind_of(args[0]) != type || kind_of(args[2]) != type || !same_shape(args[1], args[2])
+        || !PyFloat_CheckExact(args[3]) || !PyFloat_CheckExact(args[4])) Py_RETURN_NONE;
+    npy_intp step = PyArray_NDIM(ARRAY(args[0])) != 0, size = PyArray_SIZE(ARRAY(args[1]));
+    if (step && !same_shape(args[0], args[1])) Py_RETURN_NONE;
+    double share = PyFloat_AS_DOUBLE(args[3]), twice = PyFloat_AS_DOUBLE(args[4]);
+    PyObject *y = new_like(args[1]);
+    if (y == NULL) return NULL;
+    if (type == NPY_FLOAT)
+        WITHOUT_GIL(size, floats_mse_grad(DATA(args[0]), step, (float)share, DATA(args[1]), DATA(args[2]), (float)twice,
+                                          DATA(y), size));
+    else WITHOUT_GIL(size, doubles_mse_grad(DATA(args[0]), step, share, DATA(args[1]), DATA(args[2]), twice, DATA(y), size));
+    return y;
+END

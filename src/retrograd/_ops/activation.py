@@ -111,6 +111,8 @@ class ReluBackward0(Unary):
         return quick_relu(x)
 
     def forward(self, x: Array) -> Array:
+        if x.dtype.kind == "b":
+            raise RuntimeError("Boolean inputs not supported for relu")
         return np.maximum(0, x)                 # in this order -0.0 stays, as in PyTorch
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:

@@ -7,15 +7,17 @@ import numpy
 
 from .. import _kernels
 from .._engine import promote
+from .._engine.modes import modes, state
 from .._engine.node import Array, Node, Value
-from .._engine.op import A, B, Binary, Unary, X, Y, once
-from .._engine.tensor import TensorBase, bump
+from .._engine.op import A, B, Binary, Unary, X, Y, once, recording
+from .._engine.tensor import TensorBase, bump, wrap
 from .._kernels import kernel
 from .packed import packed
 
 np: Final[Any] = numpy
 quick_remainder: Final[Any] = kernel("remainder")
 quick_floor_divide: Final[Any] = kernel("floor_divide")
+ONE: Final[Any] = 1                         # as an object: CPython has one of each small int
 add_kernel: Final[Any] = _kernels.add
 sub_kernel: Final[Any] = _kernels.sub
 mul_kernel: Final[Any] = _kernels.mul
@@ -24,6 +26,9 @@ add_into_kernel: Final[Any] = _kernels.add_into
 sub_into_kernel: Final[Any] = _kernels.sub_into
 mul_into_kernel: Final[Any] = _kernels.mul_into
 div_into_kernel: Final[Any] = _kernels.div_into
+quick_mul: Final[Any] = _kernels.absent if _kernels.mul is None else _kernels.mul       # for rules, which get Tensors, too
+quick_div: Final[Any] = _kernels.absent if _kernels.div is None else _kernels.div
+quick_once: Final[Any] = _kernels.absent if _kernels.once is None else _kernels.once
 
 
 @final
@@ -73,7 +78,8 @@ class SubBackward0(Binary):
         return g
 
     def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
-        return -g if self.alpha == 1 else g * -self.alpha
+        quick = quick_minus(g, self.alpha)
+        return (-g if self.alpha == 1 else g * -self.alpha) if quick is None else quick
 
 
 @final
@@ -131,10 +137,12 @@ class MulBackward0(Binary):
         return a * b
 
     def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
-        return g * b
+        quick = quick_mul(g, b)
+        return g * b if quick is None else quick
 
     def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
-        return g * a
+        quick = quick_mul(g, a)
+        return g * a if quick is None else quick
 
 
 @final
@@ -153,7 +161,8 @@ class DivBackward0(Binary):
         return np.true_divide(a, b)
 
     def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
-        return g / b
+        quick = quick_div(g, b)
+        return g / b if quick is None else quick
 
     def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
         return -g * ((a / b) / b)
@@ -202,7 +211,8 @@ class NegBackward0(Unary):
         return -x
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
-        return -g
+        quick = quick_once(np.negative, g)
+        return -g if quick is None else quick
 
 
 @final
@@ -236,6 +246,9 @@ class PowBackward0(Unary):
         return x ** n
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
+        quick = quick_square_grad(g, x, self.exponent)
+        if quick is not None:
+            return quick
         if self.exponent == 0:
             return create.zeros_like(g)
         if self.exponent == 2 and not isinstance(x, TensorBase):
@@ -390,8 +403,51 @@ def power(a: Array, b: Array) -> Array:
     return np.power(a, b)
 
 
+def quick_minus(g: Value, alpha: Any) -> Array:
+    """-alpha * g"""
+    return quick_once(np.negative, g) if alpha == 1 else quick_mul(g, -alpha)
+
+
+def quick_square_grad(g: Value, x: Value, n: Any) -> Array:
+    """The rule of x ** n for n = 2."""
+    return quick_mul(g, quick_mul(x, 2)) if n == 2 else None
+
+
+def plain(kernel: Any, a: Value, b: Value) -> Optional[TensorBase]:
+    """The result of an op that nobody records or observes, when a kernel can make it: no node is made for it."""
+    if kernel is None or not isinstance(a, TensorBase) or modes.observer is not None or recording(a):
+        return None
+    y: Array = None
+    if isinstance(b, TensorBase):
+        if not recording(b):
+            y = kernel(a.array, b.array)
+    elif type(b) is float or type(b) is int:
+        y = kernel(a.array, b)
+    return None if y is None else wrap(y)
+
+
+def plain_(kernel: Any, a: TensorBase, b: Value) -> bool:
+    """In place: did a kernel do it?  As for `plain`; what may be refused or overlaps is left to the node."""
+    if kernel is None or modes.observer is not None or recording(a):
+        return False
+    if not modes.usual and state().mutation is not None:
+        return False
+    done = False
+    if isinstance(b, TensorBase):
+        if not recording(b) and (b is a or b.version is None or b.version is not a.version):
+            views.guard(a, False)
+            done = kernel(a.array, b.array)
+    elif type(b) is float or type(b) is int:
+        views.guard(a, False)
+        done = kernel(a.array, b)
+    if done:
+        bump(a)
+    return done
+
+
 def add(a: Value, b: Value) -> Value:
-    return AddBackward0().run(a, b)
+    y = plain(add_kernel, a, b)
+    return AddBackward0().run(a, b) if y is None else y
 
 
 def add_scaled(a: Value, b: Value, alpha: Any) -> Value:
@@ -401,6 +457,8 @@ def add_scaled(a: Value, b: Value, alpha: Any) -> Value:
 
 
 def add_(a: TensorBase, b: Value, alpha: Any = 1) -> Any:
+    if alpha is ONE and plain_(add_into_kernel, a, b):
+        return a
     op = AddBackward0()
     op.alpha = alpha
     return op.run_(a, b)
@@ -414,7 +472,8 @@ def accumulate(total: TensorBase, x: Array) -> None:
 
 
 def sub(a: Value, b: Value) -> Value:
-    return SubBackward0().run(a, b)
+    y = plain(sub_kernel, a, b)
+    return SubBackward0().run(a, b) if y is None else y
 
 
 def sub_scaled(a: Value, b: Value, alpha: Any) -> Value:
@@ -424,6 +483,8 @@ def sub_scaled(a: Value, b: Value, alpha: Any) -> Value:
 
 
 def sub_(a: TensorBase, b: Value, alpha: Any = 1) -> Any:
+    if alpha is ONE and plain_(sub_into_kernel, a, b):
+        return a
     op = SubBackward0()
     op.alpha = alpha
     return op.run_(a, b)
@@ -441,19 +502,21 @@ def rsub(a: Value, b: Value, alpha: Any = 1) -> Value:
 
 
 def mul(a: Value, b: Value) -> Value:
-    return MulBackward0().run(a, b)
+    y = plain(mul_kernel, a, b)
+    return MulBackward0().run(a, b) if y is None else y
 
 
 def mul_(a: TensorBase, b: Value) -> Any:
-    return MulBackward0().run_(a, b)
+    return a if plain_(mul_into_kernel, a, b) else MulBackward0().run_(a, b)
 
 
 def div(a: Value, b: Value) -> Value:
-    return DivBackward0().run(a, b)
+    y = plain(div_kernel, a, b)
+    return DivBackward0().run(a, b) if y is None else y
 
 
 def div_(a: TensorBase, b: Value) -> Any:
-    return DivBackward0().run_(a, b)
+    return a if plain_(div_into_kernel, a, b) else DivBackward0().run_(a, b)
 
 
 def div_rounded(a: Value, b: Value, rounding: str) -> Value:
@@ -524,4 +587,5 @@ def floor_divide_(a: TensorBase, b: Value) -> Any:
     return NotImplemented_("floor_divide").run_(a, b)
 
 
+from .._engine import views  # noqa: E402  views are ops
 from . import cast, choose, create, pointwise  # noqa: E402  rules of other families

@@ -9,9 +9,8 @@ from typing import Any, ClassVar, Final, final
 import numpy
 
 from .._engine import names
-from .._engine.nary import Nary
 from .._engine.node import Array, Shape, Value
-from .._engine.op import A, B, Binary, Product, View, Y, recording
+from .._engine.op import A, B, Binary, Product, View, Y
 from .._engine.tensor import TensorBase, wants_grad
 from .._kernels import kernel
 from .packed import packed
@@ -220,188 +219,6 @@ class VdotBackward0(Product):
         return g * a
 
 
-class Affine(Nary):
-    """beta * c + alpha * (a times b), for some product; a and b are kept only for each other's gradient."""
-
-    names: ClassVar[Any] = {}
-    shows: ClassVar[Any] = {"alpha": "alpha", "beta": "beta"}
-
-    def __init__(self, beta: Any, alpha: Any) -> None:
-        super().__init__()
-        self.beta: Any = beta
-        self.alpha: Any = alpha
-
-    def link(self, xs: list[Value]) -> None:
-        reads = 0
-        if isinstance(xs[1], TensorBase) and recording(xs[1]):
-            reads |= 4
-        if isinstance(xs[2], TensorBase) and recording(xs[2]):
-            reads |= 2
-        self.reads = reads
-        super().link(xs)
-
-    def combine(self, c: Array, y: Array) -> Array:
-        """beta * c + alpha * y, into y."""
-        if self.alpha != 1:
-            y = np.asarray(y * np.asarray(self.alpha).astype(y.dtype))
-        c = expand_to(c, y.shape, self.beta)
-        return y if self.beta == 0 else y + c
-
-    def scaled(self, g: Value) -> Value:
-        return g if self.alpha == 1 else g * self.alpha
-
-    def first(self, g: Value) -> Value:
-        return g if self.beta == 1 else g * self.beta
-
-
-@final
-class AddmmBackward0(Affine):
-    names: ClassVar[Any] = {"mat1": 1, "mat2": 2}
-    turned: bool = False                        # as in MmBackward0
-    lends = False
-
-    def forward(self, xs: list[Array]) -> Array:
-        c = xs[0]
-        a = xs[1]
-        b = xs[2]
-        self.turned = b.flags.fnc
-        if a.ndim != 2 or b.ndim != 2:
-            name, odd = ("mat1", a) if a.ndim != 2 else ("mat2", b)
-            raise RuntimeError(f"{name} must be a matrix, got {odd.ndim}-D tensor")
-        if a.shape[1] != b.shape[0]:
-            raise no_product(a, b)
-        check_same(c, a, b)
-        y = product(a, b, "addmm_impl_cpu_")
-        if self.alpha == 1 and self.beta == 1 and c.ndim == 1 and c.shape[0] == y.shape[1]:
-            if not quick_bias(y, c):
-                y += c
-            return y
-        return self.combine(c, y)
-
-    def grads(self, g: Value, xs: list[Value], y: Value, want: list[bool]) -> list[Value]:
-        return [
-            self.first(g) if want[0] else None,
-            self.scaled(mm(g, shape.t(xs[2]))) if want[1] else None,
-            self.scaled(shape.t(mm(shape.t(g), xs[1])) if self.turned else mm(shape.t(xs[1]), g)) if want[2] else None]
-
-
-def check_same(c: Array, a: Array, b: Array) -> None:
-    if c.dtype is b.dtype and a.dtype is b.dtype:
-        return
-    if c.dtype != b.dtype and a.dtype == c.dtype or c.dtype != b.dtype and a.dtype == b.dtype:
-        raise RuntimeError(f"self and mat2 must have the same dtype, but got {kind(c)} and {kind(b)}")
-    if a.dtype != b.dtype:
-        raise RuntimeError(f"mat1 and mat2 must have the same dtype, but got {kind(a)} and {kind(b)}")
-
-
-@final
-class AddmvBackward0(Affine):
-    names: ClassVar[Any] = {"mat": 1, "vec": 2}
-
-    def forward(self, xs: list[Array]) -> Array:
-        c = xs[0]
-        a = xs[1]
-        b = xs[2]
-        if a.ndim != 2 or b.ndim != 1 or c.ndim > 1:
-            raise RuntimeError(f"vector + matrix @ vector expected, got {c.ndim}, {a.ndim}, {b.ndim}")
-        n, m = a.shape
-        if m != b.shape[0] or (c.size != 1 and c.size != n):
-            raise RuntimeError(f"size mismatch, got input ({c.size}), mat ({n}x{m}), vec ({b.shape[0]})")
-        if c.dtype != a.dtype or a.dtype != b.dtype:
-            raise RuntimeError(
-                f"addmv input tensors must have the same dtype, but got {kind(c)}, {kind(a)}, and {kind(b)}")
-        return self.combine(c, product(a, b, "addmv_impl_cpu"))
-
-    def grads(self, g: Value, xs: list[Value], y: Value, want: list[bool]) -> list[Value]:
-        return [
-            self.first(g) if want[0] else None,
-            self.scaled(shape.unsqueeze(g, 1) * shape.unsqueeze(xs[2], 0)) if want[1] else None,
-            self.scaled(mv(shape.t(xs[1]), g)) if want[2] else None]
-
-
-@final
-class BaddbmmBackward0(Affine):
-    names: ClassVar[Any] = {"batch1": 1, "batch2": 2}
-
-    def forward(self, xs: list[Array]) -> Array:
-        c = xs[0]
-        a = xs[1]
-        b = xs[2]
-        if a.ndim != 3:
-            raise RuntimeError("batch1 must be a 3D tensor")
-        if b.ndim != 3:
-            raise RuntimeError("batch2 must be a 3D tensor")
-        check_batches(a, b)
-        if c.dtype != a.dtype or a.dtype != b.dtype:
-            raise RuntimeError(
-                f"Input dtypes must be the same, got: input {names.C[c.dtype.name]}, batch1: "
-                f"{names.C[a.dtype.name]}, batch2: {names.C[b.dtype.name]}")
-        return self.combine(c, product(a, b, "baddbmm"))
-
-    def grads(self, g: Value, xs: list[Value], y: Value, want: list[bool]) -> list[Value]:
-        return [
-            self.first(g) if want[0] else None,
-            self.scaled(bmm(g, shape.mT(xs[2]))) if want[1] else None,
-            self.scaled(bmm(shape.mT(xs[1]), g)) if want[2] else None]
-
-
-@final
-class AddbmmBackward0(Affine):
-    """beta * c + alpha * sum over the batch of a @ b"""
-
-    names: ClassVar[Any] = {"batch1": 1, "batch2": 2}
-
-    def forward(self, xs: list[Array]) -> Array:
-        c = xs[0]
-        a = xs[1]
-        b = xs[2]
-        if a.ndim != 3:
-            raise RuntimeError("batch1 must be a 3D tensor")
-        if b.ndim != 3:
-            raise RuntimeError("batch2 must be a 3D tensor")
-        if a.shape[0] != b.shape[0]:
-            raise RuntimeError(
-                f"batch1 and batch2 must have same number of batches, got {a.shape[0]} and {b.shape[0]}")
-        if a.shape[2] != b.shape[1]:
-            raise RuntimeError(
-                f"Incompatible matrix sizes for bmm ({a.shape[1]}x{a.shape[2]} and {b.shape[1]}x{b.shape[2]})")
-        check_same(c, a, b)
-        n = a.shape[1]
-        p = b.shape[2]
-        y = product(a.transpose(1, 0, 2).reshape(n, -1), b.reshape(-1, p), "addmm_impl_cpu_")
-        return self.combine(c, y)
-
-    def grads(self, g: Value, xs: list[Value], y: Value, want: list[bool]) -> list[Value]:
-        out: list[Value] = [self.first(g) if want[0] else None, None, None]
-        kept = xs[1] if xs[1] is not None else xs[2]
-        if kept is not None:
-            wide = shape.expand(shape.unsqueeze(g, 0), (sizes(kept)[0],) + sizes(g))
-            if want[1]:
-                out[1] = self.scaled(bmm(wide, shape.mT(xs[2])))
-            if want[2]:
-                out[2] = self.scaled(bmm(shape.mT(xs[1]), wide))
-        return out
-
-
-@final
-class AddrBackward0(Affine):
-    """beta * c + alpha * outer(a, b)"""
-
-    names: ClassVar[Any] = {"vec1": 1, "vec2": 2}
-
-    def forward(self, xs: list[Array]) -> Array:
-        for i in range(1, 3):
-            if xs[i].ndim != 1:
-                raise RuntimeError(f"addr: Expected 1-D argument vec{i}, but got {xs[i].ndim}-D")
-        return self.combine(xs[0], xs[1][:, None] * xs[2])
-
-    def grads(self, g: Value, xs: list[Value], y: Value, want: list[bool]) -> list[Value]:
-        return [
-            self.first(g) if want[0] else None,
-            self.scaled(mv(g, xs[2])) if want[1] else None,
-            self.scaled(mv(shape.t(g), xs[1])) if want[2] else None]
-
-
 @final
 class LinalgCrossBackward0(Binary):
     reads_a = B
@@ -488,32 +305,8 @@ def vdot(a: Value, b: Value) -> Value:
     return VdotBackward0().run(a, b)
 
 
-def addmm(c: Value, a: Value, b: Value, beta: Any = 1, alpha: Any = 1) -> Value:
-    return AddmmBackward0(beta, alpha).run([c, a, b])
-
-
 def cross(a: Value, b: Value, dim: int) -> Value:
     return LinalgCrossBackward0(dim).run(a, b)
-
-
-def linear(x: Value, w: Value, b: Value) -> Value:
-    """x @ w.T + b, in the nodes that F.linear makes; b may be None."""
-    nx: int = x.ndim
-    nw: int = w.ndim
-    if nx == 2 and nw == 2:
-        return mm(x, shape.t(w)) if b is None else addmm(b, x, shape.t(w))
-    if nx == 0 or nw == 0:
-        raise RuntimeError(f"both arguments to linear need to be at least 1D, but they are {nx}D and {nw}D")
-    if nw > 2:
-        raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {nw}D")
-    if b is None:
-        return matmul(x, shape.t(w))
-    if not raw(x).flags.c_contiguous:
-        return matmul(x, shape.t(w)) + b
-    lead = sizes(x)[:-1]
-    flat = shape.reshape(x, (count(lead), sizes(x)[-1]))
-    y = addmm(b, flat, shape.t(w))
-    return shape.reshape(y, lead + (sizes(y)[1],))
 
 
 def count(sizes_: Shape) -> int:

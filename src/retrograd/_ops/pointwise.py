@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Final, final
 
 import numpy
 
+from .. import _kernels
 from .._engine.node import Array, Value
 from .._engine.op import A, B, Binary, Unary, X, Y, once
 from .._engine.tensor import TensorBase
@@ -31,6 +32,7 @@ quick_lgamma: Final[Any] = kernel("lgamma")
 quick_digamma: Final[Any] = kernel("digamma")
 quick_trigamma: Final[Any] = kernel("trigamma")
 quick_sign: Final[Any] = kernel("sign")
+quick_mul: Final[Any] = _kernels.absent if _kernels.mul is None else _kernels.mul
 
 
 def wide(x: Array) -> Array:
@@ -70,7 +72,8 @@ class ExpBackward0(OneUfunc):
         return np.exp
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
-        return g * y
+        quick = quick_mul(g, y)
+        return g * y if quick is None else quick
 
 
 @final

@@ -14,6 +14,7 @@ from .._engine.views import AsStridedBackward0
 
 np: Final[Any] = numpy
 view_kernel: Final[Any] = _kernels.view
+quick_rows: Final[Any] = _kernels.sum_rows
 
 
 @final
@@ -441,6 +442,10 @@ def sum_to(x: Value, to: Shape) -> Value:
     have: Shape = x.array.shape if isinstance(x, TensorBase) else x.shape
     if have == to:
         return x
+    if quick_rows is not None and not isinstance(x, TensorBase):
+        quick = quick_rows(x, to)
+        if quick is not None:
+            return quick
     extra = len(have) - len(to)
     axes: list[int] = []
     for i in range(len(have)):

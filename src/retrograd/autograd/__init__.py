@@ -180,7 +180,8 @@ def _seeds(roots: Any, given: Any, create_graph: bool, batched: bool) -> list[An
             if edge_root or wants_grad(t):
                 if array is None or array.size != 1:
                     raise RuntimeError("grad can be implicitly created only for scalar outputs")
-                ones = np.ones_like(array, order="C", subok=False)
+                ones = np.empty(array.shape, array.dtype)       # np.ones takes five times as long
+                ones.fill(1)
                 seeds.append(wrap(ones) if create_graph else ones)
             else:
                 seeds.append(None)
