@@ -3,9 +3,11 @@
 One process runs every work, warm, 20 times between two calls of a kernel at which callgrind writes down its counts.  They
 are compared with benchmarks/instructions.json: more than 5 % above fails.  `--update` writes that file.
 
-Counts do not depend on how busy or how fast the machine is.  They do depend on Python, NumPy, the C compiler and, through
-NumPy's and BLAS's choice of loops, on the processor: valgrind shows programs the one it emulates, so that newer ones look
-alike (AVX2).  The file says what it was taken with; where that differs, the command says so, prints and does not fail.
+Counts do not depend on how busy or how fast the machine is.  They do depend on Python, NumPy, the C library and compiler,
+and on the loops that NumPy, BLAS and our kernels choose for the processor.  That is the one valgrind emulates: every
+machine with AVX2 looks like the same Haswell to the program, one without like an older one.  BLAS is told its loops.  The
+file says what it was taken with, what the emulated processor can do included; where that differs, the command says so,
+prints and does not fail.
 """
 
 from __future__ import annotations
@@ -32,7 +34,8 @@ from benchmarks.works import select
 BASELINE = Path(__file__).with_name("instructions.json")
 ALLOWED = 1.05
 WORKS = (
-    "chain-10x8", "chain-200x8", "chain-200x0dim", "mlp-4-16-16-1-b1", "mlp-64-64-64-10-b32-modules", "hook-tensor-once",
+    "chain-10x8", "chain-200x8", "chain-200x8-no-grad", "chain-200x0dim", "mlp-4-16-16-1-b1", "mlp-4-16-16-1-b1-modules",
+    "mlp-64-64-64-10-b32", "mlp-64-64-64-10-b32-modules", "hook-tensor-once", "hook-custom-function",
     "hook-module-full-backward", "module-call", "step-SGD-8970", "step-Adam-8970", "double-chain-40x8",
 )  # fmt: skip
 TURNS = 20
@@ -43,6 +46,7 @@ def run_works(names: Sequence[str]) -> None:
     from retrograd._kernels import nn
 
     make = maker("retrograd")
+    Path(os.environ["RETROGRAD_PROCESSOR"]).write_text(processor(), encoding="utf-8")
     for name in names:
         task = make(select([name])[0])
         task.check()
@@ -57,29 +61,54 @@ def run_works(names: Sequence[str]) -> None:
         gc.enable()
 
 
-def count(names: Sequence[str]) -> dict[str, int]:
-    """Instructions per step of each work."""
+def processor() -> str:
+    """What NumPy finds the processor able to do, of what changes the choice of loops."""
+    from numpy._core._multiarray_umath import __cpu_features__ as features  # type: ignore[attr-defined]
+
+    return " ".join(name for name in ("SSE42", "AVX", "F16C", "FMA3", "AVX2", "AVX512F") if features.get(name))
+
+
+def count(names: Sequence[str]) -> tuple[dict[str, int], str]:
+    """Instructions per step of each work, and the processor that they were counted on."""
     with tempfile.TemporaryDirectory() as folder:
         command = [
             "valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/out", "--dump-before=kernel_blocks_stats",
             sys.executable, "-m", "benchmarks.instructions", "--run", "--only", *names,
         ]  # fmt: skip
-        env = os.environ | thread_limits(1) | {"PYTHONHASHSEED": "0"}
+        found = Path(folder, "processor")
+        env = os.environ | thread_limits(1) | {
+            "PYTHONHASHSEED": "0", "OPENBLAS_CORETYPE": "Haswell", "RETROGRAD_PROCESSOR": str(found)}  # fmt: skip
         done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False)
         dumps = sorted(Path(folder).glob("out.*"), key=lambda path: int(path.suffix[1:]))
         if done.returncode or len(dumps) < 2 * len(names):
             raise RuntimeError(f"{len(dumps)} dumps; {done.stderr.strip().splitlines()[-1]}")
         texts = [path.read_text(encoding="utf-8") for path in dumps[1 : 2 * len(names) : 2]]
-    totals = [int(found[1]) for text in texts if (found := re.search(r"^totals: (\d+)", text, re.MULTILINE))]
-    return {name: round(total / TURNS) for name, total in zip(names, totals, strict=True)}
+        seen = found.read_text(encoding="utf-8")
+    totals = [int(line[1]) for text in texts if (line := re.search(r"^totals: (\d+)", text, re.MULTILINE))]
+    return {name: round(total / TURNS) for name, total in zip(names, totals, strict=True)}, seen
 
 
 def conditions() -> dict[str, str]:
     maker("retrograd")
     return {
         "build": build(), "python": platform.python_version(), "numpy": version("numpy"),
-        "architecture": platform.machine(), "compiler": str(sysconfig.get_config_var("CC") or "unknown"),
+        "architecture": platform.machine(), "compiler": compiler(), "c library": " ".join(platform.libc_ver()),
+        "valgrind": said("valgrind", "--version"),
     }  # fmt: skip
+
+
+def compiler() -> str:
+    """The C compiler that builds extensions here, and its version."""
+    name = (str(sysconfig.get_config_var("CC") or "cc")).split()[0]
+    return f"{name} {said(name, '-dumpfullversion')}"
+
+
+def said(*command: str) -> str:
+    """What a command prints; "unknown" where there is none."""
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -94,25 +123,29 @@ def main(argv: Sequence[str] | None = None) -> int:
     if shutil.which("valgrind") is None:
         print("valgrind is not installed: nothing counted", file=sys.stderr)
         return 0
+    if said("valgrind", "--tool=none", sys.executable, "-S", "-c", "print('runs')") != "runs":
+        print("valgrind does not run programs here: nothing counted", file=sys.stderr)
+        return 0
     from retrograd import _kernels
 
     here = conditions()
     if _kernels.nn is None:
         print("this build has no kernels to mark the works with: nothing counted", file=sys.stderr)
         return 0
+    found, here["processor"] = count(args.only)
     kept = json.loads(BASELINE.read_text(encoding="utf-8")) if BASELINE.exists() else {"conditions": {}, "works": {}}
     comparable = kept["conditions"] == here
     if not comparable and not args.update:
         print(f"the baseline is of {kept['conditions']}, this is {here}: shown, not judged")
     works: dict[str, int] = dict(kept["works"]) if comparable else {}
     worse = []
-    for name, found in count(args.only).items():
+    for name, now in found.items():
         before = kept["works"].get(name)
-        ratio = found / before if before else 1.0
+        ratio = now / before if before else 1.0
         if comparable and ratio > ALLOWED:
             worse.append(name)
-        print(f"{name:32} {found:>12,} {'' if before is None else f'{ratio - 1:+.1%}':>8}", flush=True)
-        works[name] = found
+        print(f"{name:32} {now:>12,} {'' if before is None else f'{ratio - 1:+.1%}':>8}", flush=True)
+        works[name] = now
     if args.update:
         BASELINE.write_text(json.dumps({"conditions": here, "works": works}, indent=1) + "\n", encoding="utf-8")
         return 0

@@ -178,12 +178,13 @@ def test_counts_of_another_environment_are_not_judged(
 ) -> None:
     from retrograd import _kernels
 
-    here = instructions.conditions()
+    monkeypatch.setattr(instructions, "said", lambda *command: "runs")
+    here = instructions.conditions() | {"processor": "AVX2"}
     counts = dict.fromkeys(instructions.WORKS, 106)
     monkeypatch.setattr(instructions, "BASELINE", tmp_path / "baseline.json")
     monkeypatch.setattr(instructions.shutil, "which", lambda name: name)
     monkeypatch.setattr(_kernels, "nn", object())
-    monkeypatch.setattr(instructions, "count", lambda names: {name: counts[name] for name in names})
+    monkeypatch.setattr(instructions, "count", lambda names: ({name: counts[name] for name in names}, "AVX2"))
     for conditions, status in ((here, 1), (here | {"numpy": "0"}, 0)):
         works = dict.fromkeys(instructions.WORKS, 100)
         instructions.BASELINE.write_text(json.dumps({"conditions": conditions, "works": works}), encoding="utf-8")

@@ -123,10 +123,12 @@ class Call:
             else:
                 inner.append(value_of(word, values))
         found, _ = fitted(name, FUNCTIONS[name], tuple(inner), named)
+        changed = False
         for word, before, after in zip(self.args, inner, found):
             if word in given and after is not before:
                 bound.arguments[word] = after
-        return bound.args, bound.kwargs
+                changed = True
+        return (bound.args, bound.kwargs) if changed else (args, kwargs)
 
 
 def value_of(word: str, values: dict[str, Any]) -> Any:

@@ -10,9 +10,9 @@ from .._engine import names
 from .._engine.modes import hush, modes, unhush
 from .._engine.nary import Nary
 from .._engine.node import Array, Node, Task, Value
-from .._engine.op import attach, edge, fit, number, recording, shown
+from .._engine.op import attach, edge, fit, number, recording
 from .._engine.saved import active_hooks, keep, use
-from .._engine.tensor import TensorBase, shared_version, wrap
+from .._engine.tensor import OK, Origin, TensorBase, public, shared_version, wrap
 from .._kernels import kernel
 from . import shape
 from .linalg import bmm, check_batches, count, expand_to, kind, matmul, mm, mv, no_product, product, raw, sizes
@@ -123,20 +123,23 @@ class AddmmBackward0(Affine):
         if w is None:
             return
         self.weight = None
-        out = shown(w, self.weight_array.T)
+        was = w.origin
+        origin = Origin(w if was is None else was.base, OK if was is None else was.state)
+        origin.seen = self.edits[2]
+        out: TensorBase = public.new(public.tensor)
+        out.array = self.weight_array.T
         out.version = w.version
+        out.origin = origin
         turn = self.nexts[2]
         if turn is not None:
             out.fn = turn
             out.rg = True
-        if out.origin is not None:
-            out.origin.seen = self.edits[2]
         self.weight_array = None
         self.kept[2] = out
 
     def reads_field(self, field: Any) -> bool:
         self.settle()                           # whoever asks looks into `kept` next
-        return super().reads_field(field)
+        return True
 
     def rules(self, g: Value, graph: bool, want: list[bool]) -> list[Value]:
         self.settle()
@@ -326,8 +329,8 @@ def linear(x: Value, w: Value, b: Value) -> Value:
 def quick(x: TensorBase, w: TensorBase, b: TensorBase) -> Optional[TensorBase]:
     """F.linear of matrices by a kernel, without a Tensor for the transposed weight; None where that cannot be."""
     record = recording(x) or recording(w) or recording(b)
-    if record and not modes.usual and active_hooks() is not None:
-        return None                             # they are shown the transposed weight
+    if record and (x.inference or w.inference or (not modes.usual and active_hooks() is not None)):
+        return None                             # what is kept is refused, or shown to them: the transposed weight, too
     y: Array = quick_linear(x.array, w.array, b.array, False)
     if y is None:
         token = hush()
