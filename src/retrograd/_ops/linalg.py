@@ -21,7 +21,6 @@ SINGLE: Final[Any] = numpy.dtype("float32")
 DOUBLE: Final[Any] = numpy.dtype("float64")
 quick_matmul: Final[Any] = kernel("matmul")
 multiply: Final[Any] = kernel("multiply")
-quick_bias: Final[Any] = kernel("add_bias")
 
 
 def kind(x: Array) -> str:
