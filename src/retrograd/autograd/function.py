@@ -63,15 +63,15 @@ class BackwardCFunction(Node, FunctionCtx):
     def name(self) -> str:
         return type(self).__name__
 
-    def __init__(self) -> None:
-        self._nexts: list[Any] = []
-        self._nrs: list[int] = []
-        self._likes: list[Any] = []             # (shape, dtype) per argument, None for what is no tensor
-        self._kept: Any = None                  # [(what, edits, version, output number or -1)]
-        self._freed = False
-        self._cleared = False
-        self._made: list[Any] = []              # (shape, dtype) per output
-        self.materialize_grads = True
+    # Defaults lie in the class: making a node is half of what an op costs.
+    _nexts: Any = ()
+    _nrs: Any = ()
+    _likes: Any = ()                            # (shape, dtype) per argument, None for what is no tensor
+    _kept: Any = None                           # [(what, edits, version, output number or -1)]
+    _freed = False
+    _cleared = False
+    _made: Any = ()                             # (shape, dtype) per output
+    materialize_grads = True
 
     def __call__(self, *args: Any) -> Any:
         raise TypeError(f"'{type(self).__name__}' object is not callable")
@@ -87,6 +87,24 @@ class BackwardCFunction(Node, FunctionCtx):
 
     def edge_nr(self, i: int) -> int:
         return self._nrs[i]
+
+    def visit(self, task: Any) -> None:
+        for to in self._nexts:
+            if to is not None:
+                task.see(to)
+
+    def push(self, task: Any, g: Any, more: Any, shared: bool) -> None:
+        if more is None and self._outputs == 1:
+            outs = self.backward([g], task.graph)
+        else:
+            gs = [g] if more is None else [g, *more]
+            gs.extend([None] * (self._outputs - len(gs)))
+            outs = self.backward(gs, task.graph)
+        if self._hooks is not None:
+            outs = self.late(task, outs)
+        for to, nr, out in zip(self._nexts, self._nrs, outs):
+            if to is not None:
+                task.deliver(to, nr, out, True)
 
     @property
     def saved_tensors(self) -> Any:
@@ -135,25 +153,35 @@ class BackwardCFunction(Node, FunctionCtx):
         task = state().task
         if task is not None:
             task.running = self
-        if self.materialize_grads and any(g is None for g in gs):
+        lacking = False
+        for g in gs:
+            lacking = lacking or g is None
+        if lacking and self.materialize_grads:
             gs = [np.zeros(*made) if g is None and made is not None else g for g, made in zip(gs, self._made)]
             gs = [wrap(g) if graph and isinstance(g, np.ndarray) else g for g in gs]
         if task is not None:
             loud(task.errors)
-        found = self.apply(*[hooks.lift(g) for g in gs])
+        found = self.apply(hooks.lift(gs[0])) if len(gs) == 1 else self.apply(*[hooks.lift(g) for g in gs])
         if task is not None:
             quiet(task.errors)
+        if not graph and isinstance(found, TensorBase) and len(self._likes) == 1:
+            like = self._likes[0]
+            array: Any = found.array
+            if like is not None and array.shape == like[0] and array.dtype is like[1]:
+                return [array]                              # the usual case of _checked()
         return self._checked(found if isinstance(found, tuple) else (found,), graph)
 
     def apply(self, *grads: Any) -> Any:
         """Call the user's backward (or vjp)."""
         cls = self._forward_cls
         own, vjp = cls.backward, cls.vjp
-        if own is not Function.backward and vjp is not Function.vjp:
+        if vjp is NO_RULE:
+            return own(self, *grads)
+        if own is not NO_RULE:
             raise RuntimeError(
                 "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only "
                 "implement one of them.")
-        return (vjp if vjp is not Function.vjp else own)(self, *grads)
+        return vjp(self, *grads)
 
     def _checked(self, found: tuple[Any, ...], graph: bool) -> list[Any]:
         want = len(self._likes)
@@ -250,6 +278,10 @@ def _expandable(small: Any, big: Any) -> bool:
     return n >= 0 and all(a in (1, b) for a, b in zip(small, big[n:]))
 
 
+NO_RULE: Any = None                 # Function.backward and Function.setup_context: not overridden
+NO_SETUP: Any = None
+
+
 class FunctionMeta(type):
     """Gives every Function the node class that bears its name."""
 
@@ -329,21 +361,23 @@ class Function(metaclass=FunctionMeta):
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Run forward and put it into the graph."""
-        separate = cls.setup_context is not Function.setup_context
+        separate = cls.setup_context is not NO_SETUP
         if separate:
             args, kwargs = _bound(cls.forward, args, kwargs)
         if kwargs:
             args = _positional(cls.forward, args, kwargs)
         node = cls._backward_cls()
-        needs = tuple(isinstance(a, TensorBase) and wants_grad(a) for a in args)
+        needs = tuple([isinstance(a, TensorBase) and wants_grad(a) for a in args])
         node.needs_input_grad = needs
         recording = grad_on()
-        record = recording and any(needs) and not inference_on()
+        record = recording and True in needs and not inference_on()
         if record:                                  # before forward, which may edit them
+            node._nexts = nexts = []
+            node._nrs = nrs = []
             for a in args:
                 if isinstance(a, TensorBase):
-                    node._nexts.append(edge(a))
-                    node._nrs.append(a.nr)
+                    nexts.append(edge(a))
+                    nrs.append(a.nr)
         set_grad(False)
         try:
             if separate:
@@ -354,6 +388,9 @@ class Function(metaclass=FunctionMeta):
         finally:
             set_grad(recording)
         return _finish(node, args, output, record)
+
+
+NO_RULE, NO_SETUP = Function.backward, Function.setup_context
 
 
 def _bound(forward: Any, args: Any, kwargs: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -387,7 +424,10 @@ def _finish(node: Any, args: tuple[Any, ...], output: Any, record: bool) -> Any:
     """Outputs of forward -> outputs of apply, with history when `record`."""
     fields = node.__dict__
     if record and isinstance(output, TensorBase) and output.origin is None and PLAIN.isdisjoint(fields):
-        if output.array.dtype.kind in "fV" and not any(output is a for a in args):
+        given_back = False
+        for a in args:
+            given_back = given_back or output is a
+        if not given_back and output.array.dtype.kind in "fV":
             return _fresh(node, args, output)
     single = not isinstance(output, tuple)
     outputs = (output,) if single else output
@@ -400,9 +440,9 @@ def _finish(node: Any, args: tuple[Any, ...], output: Any, record: bool) -> Any:
         raise AttributeError(
             f"ctx.{min(taken)}: attributes of ctx may not be called {', '.join(sorted(TAKEN))}; these are methods of the "
             "node that ctx is. Choose another name.")
+    node._made = []
     if record:
-        for a in args:
-            node._likes.append((a.array.shape, a.array.dtype) if isinstance(a, TensorBase) else None)
+        node._likes = [(a.array.shape, a.array.dtype) if isinstance(a, TensorBase) else None for a in args]
         number(node)
         node._outputs = max(len(outputs), 1)
     made: dict[int, Any] = {}
@@ -438,9 +478,10 @@ def _fresh(node: Any, args: tuple[Any, ...], out: Any) -> Any:
     out.rg = True
     out.fn = node
     out.nr = 0
-    if "to_save" in node.__dict__:
+    fields = node.__dict__
+    if "to_save" in fields:
         _save(node, {id(out): out})
-        del node.__dict__["to_save"]
+        del fields["to_save"]
     return out
 
 
