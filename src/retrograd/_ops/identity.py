@@ -25,6 +25,9 @@ NO_INPUT: Final = (
 )
 
 
+FIRST: Final[list[int]] = [0]           # the place of a tensor that comes alone; nobody writes into it
+
+
 @final
 class BackwardHookFunctionBackward(Node):
     """Passes gradients on as they are (to the inputs zeros where none came), and lets a module's hooks see them.
@@ -78,6 +81,14 @@ class BackwardHookFunctionBackward(Node):
         return fired(self.call, True, whole, graph)
 
     def push(self, task: Task, g: Value, more: Optional[list[Value]], shared: bool) -> None:
+        if self._outputs == 1 and not task.graph:
+            if g is None and self.enters:
+                g = np.zeros(self.likes[0][0], self.likes[0][1])
+            g = fired_one(self.call, self.enters, g)
+            next = self.nexts[0]
+            if next is not None:
+                task.deliver(next, self.nrs[0], g, True)
+            return
         gs: list[Value] = [g]
         if more is not None:
             gs.extend(more)
@@ -97,6 +108,21 @@ class BackwardHookFunctionBackward(Node):
 
     def edge_nr(self, i: int) -> int:
         return self.nrs[i]
+
+
+def fired_one(call: Boundary, enters: bool, g: Value) -> Value:
+    """fired() for one gradient outside create_graph."""
+    shown: Any = lift(g)
+    got: Any = call.after((shown,)) if enters else call.before((shown,))
+    if got is None:
+        return g
+    new: Any = got[0]
+    if new is shown:
+        return g
+    if new is None:
+        return None
+    check_result(call.hook, shown, new)
+    return new.array
 
 
 def fired(call: Boundary, enters: bool, gs: list[Value], graph: bool) -> list[Value]:
@@ -136,6 +162,13 @@ class Boundary:
     def enter(self, args: Any) -> Any:
         """The arguments as forward gets them."""
         self.n_inputs = len(args)
+        if self.n_inputs == 1 and isinstance(args[0], TensorBase):
+            only: TensorBase = args[0]
+            if not wants_grad(only) or not grad_on():
+                return args
+            self.entered = True
+            self.inputs = FIRST
+            return (BackwardHookFunctionBackward(self, True, [only]).outputs([only])[0],)
         tensors, places = tensors_of(args)
         if not tensors or not grad_on():
             return args
@@ -148,6 +181,12 @@ class Boundary:
 
     def leave(self, out: Any) -> Any:
         """The module's result as its caller gets it."""
+        if isinstance(out, TensorBase):
+            self.n_outputs = 1
+            if not wants_grad(out) or not grad_on():
+                return out
+            self.outputs = FIRST
+            return BackwardHookFunctionBackward(self, False, [out]).outputs([out])[0]
         single = not isinstance(out, tuple)
         results: Any = (out,) if single else out
         self.n_outputs = len(results)
@@ -175,7 +214,7 @@ class Boundary:
                     f"Backward hook returned an invalid number of grad_input, got {len(got)}, but expected {len(now)}")
             now = got
         self.seen = None
-        return tuple([now[i] for i in self.inputs])
+        return None if now is gi else tuple([now[i] for i in self.inputs])
 
     def before(self, go: Any) -> Any:
         """The gradients of the outputs are there."""
@@ -193,7 +232,7 @@ class Boundary:
             self.seen = seen
         else:
             self.without_inputs(seen)
-        return tuple([seen[i] for i in self.outputs])
+        return None if seen is go else tuple([seen[i] for i in self.outputs])
 
     def hook(self) -> None:
         """What error texts name: a module's hooks are `hook` to them."""

@@ -182,8 +182,13 @@ def hooked_call(module: Any, own: dict[str, Any], args: tuple[Any, ...], kwargs:
         legacy: list[Hook] = []
         if (own["_backward_hooks"] or own["_backward_pre_hooks"] or _global_backward_hooks
                 or _global_backward_pre_hooks):
-            before = [*_global_backward_pre_hooks.values(), *own["_backward_pre_hooks"].values()]
-            full, legacy = backward_hooks(own)
+            before = list(own["_backward_pre_hooks"].values())
+            if _global_backward_pre_hooks:
+                before = [*_global_backward_pre_hooks.values(), *before]
+            if own["_is_full_backward_hook"] is not False and not _global_backward_hooks:
+                full = list(own["_backward_hooks"].values())
+            else:
+                full, legacy = backward_hooks(own)
             if full or before:
                 boundary = Boundary(module, full, before)
         if _global_forward_pre_hooks or own["_forward_pre_hooks_with_kwargs"]:
