@@ -329,3 +329,47 @@ def test_orthogonal_polynomials(name: str, pytorch: Any) -> None:
         degrees = np.arange(8).astype(dtype)
         ours, theirs = (getattr(lib.special, name)(0.4, lib.from_numpy(degrees)) for lib in (torch, pytorch))
         np.testing.assert_allclose(ours.numpy(), theirs.numpy(), rtol=1e-4 if dtype == np.float32 else 1e-9, atol=1e-6)
+
+
+@pytest.mark.parametrize("density", [False, True])
+def test_histograms_are_numpys(density: bool) -> None:
+    rng = np.random.default_rng(3)
+    x, w = rng.integers(0, 9, 40) / 2.0, rng.uniform(0, 1, 40)      # many on an edge
+    for bins, span, weight in ((4, None, None), (5, (1.0, 3.0), w), (np.array([0.0, 0.5, 2.0, 4.0]), None, w)):
+        given = torch.tensor(bins) if isinstance(bins, np.ndarray) else bins
+        hist, edges = torch.histogram(torch.tensor(x), given, range=span, density=density,
+                                      weight=None if weight is None else torch.tensor(weight))
+        want, at = np.histogram(x, bins, span, density, weight)
+        np.testing.assert_allclose(hist.numpy(), want, rtol=1e-12)
+        np.testing.assert_allclose(edges.numpy(), at, rtol=1e-12)
+    points = x.reshape(20, 2)
+    hist, (a, b) = torch.histogramdd(torch.tensor(points), [3, 4], density=density)
+    want, (wa, wb) = np.histogramdd(points, (3, 4), density=density)
+    np.testing.assert_allclose(hist.numpy(), want, rtol=1e-12)
+    np.testing.assert_allclose([*a.numpy(), *b.numpy()], [*wa, *wb], rtol=1e-12)
+
+
+HISTOGRAMS: list[Callable[[Any], Any]] = [
+    lambda lib: lib.histogram(lib.tensor([1.0, 2.0, NAN]), 4),
+    lambda lib: lib.histogram(lib.tensor([1, 2]), 4),
+    lambda lib: lib.histogram(lib.tensor([1.0]), 0),
+    lambda lib: lib.histogram(lib.ones(3), 4, weight=lib.ones(2)),
+    lambda lib: lib.histogram(lib.ones(3), lib.ones(2, 2)),
+    lambda lib: lib.histogram(lib.ones(3), 4, range=(3.0, 1.0)),
+    lambda lib: lib.histogram(lib.zeros(0), 3),
+    lambda lib: lib.histogram(lib.ones(3), 3),
+    lambda lib: lib.histogram(lib.ones(3, dtype=lib.float64), lib.ones(3)),
+    lambda lib: lib.ones(3, requires_grad=True).histogram(3).hist.sum().backward(),
+    lambda lib: lib.histogramdd(lib.ones(4), 3),
+    lambda lib: lib.histogramdd(lib.ones(4, 2), [1, 2, 3]),
+    lambda lib: lib.histogramdd(lib.ones(4, 2), 2, range=(0.0, 1.0)),
+    lambda lib: lib.histogramdd(lib.ones(2, 2, 2), [2, 3], weight=lib.ones(2, 2)),
+    lambda lib: lib.histogram(lib.ones(3), 2, out=(lib.empty(0), lib.empty(0))),
+]
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("nr", range(len(HISTOGRAMS)))
+def test_histograms_at_the_edges(nr: int, pytorch: Any) -> None:
+    ours, theirs = outcome(HISTOGRAMS[nr], torch), outcome(HISTOGRAMS[nr], pytorch)
+    assert str(ours) == str(theirs)

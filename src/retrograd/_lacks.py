@@ -57,7 +57,7 @@ LACKS = {
         factory_kwargs|attention|grad|swap_in_optimizer\w+|module_load|name|Tensor|Type|index|return_types|to_dlpack"""),
     "copies": ("write the view and .clone()", r"empty_permuted|new"),
     "rare": ("rarely used, and not written yet", r"""
-        BufferDict|ParameterDict|ModuleDict|binomial|geqrf|ormqr|histogram(dd)?|segment_reduce|nested|jagged|MaskedTensor|(as_|is_)?masked_tensor|
+        BufferDict|ParameterDict|ModuleDict|binomial|geqrf|ormqr|segment_reduce|nested|jagged|MaskedTensor|(as_|is_)?masked_tensor|
         channels_last_3d|lobpcg|(svd|pca)_lowrank|nonzero_static|quasirandom|to_padded_tensor|resize(_as)?|
         (F|f)ractional\w+|linear_cross_entropy|LinearCrossEntropy\w+|householder_product|ldl_\w+|AdaptiveLogSoftmaxWithLoss|
         Adafactor|Muon|prune|

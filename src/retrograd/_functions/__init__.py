@@ -25,7 +25,9 @@ LATER |= {"ctc_loss": ("ctc", "ctc_loss"), "affine_grid_generator": ("grid", "af
 COPIED = ("alias", "as_strided", "detach", "diagonal", "expand", "permute", "select", "slice", "split", "split_with_sizes",
           "squeeze", "t", "transpose", "unbind", "unfold", "unsqueeze", "view")
 LATER |= {f"{name}_copy": ("view_copies", f"{name}_copy") for name in COPIED}
+LATER |= {name: ("histograms", name) for name in ("histogram", "histogramdd")}
 LATER_METHODS = {name: ("lu", name) for name in ("lu", "lu_solve")}
+LATER_METHODS["histogram"] = ("histograms", "histogram")
 LATER_METHODS |= {name: ("rarer", name) for name in ("i0", "i0_", "igamma", "igamma_", "igammac", "igammac_")}
 LATER_FUNCTIONAL = {
     "ctc_loss": ("ctc", "F_ctc_loss"), "affine_grid": ("grid", "affine_grid"), "grid_sample": ("grid", "grid_sample")}

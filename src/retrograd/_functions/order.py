@@ -208,7 +208,9 @@ def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Any:
     if w.shape != a.shape:
         raise RuntimeError("weights should be 1-d and have the same length as input")
     total = np.bincount(a, w.astype(np.float64), minlength)
-    return order.NotImplemented_(total.astype(np.float32) if w.dtype == np.float32 else total).run(given)
+    op = order.NotImplemented_(total.astype(np.float32) if w.dtype == np.float32 else total)
+    op.what = "bincount"
+    return op.run(given)
 
 
 def histc(input: Any, bins: int = 100, min: Any = 0, max: Any = 0, *, out: Any = None) -> Any:

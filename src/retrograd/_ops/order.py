@@ -95,13 +95,13 @@ class UniqueConsecutiveBackward0(NoRule):
 
 @final
 class NotImplemented_(NoRule):
-    """bincount of weights."""
+    """bincount of weights, histogram, ..."""
 
     def name(self) -> str:
         return "torch::autograd::NotImplemented"
 
     def rule(self, g: Value, graph: bool) -> Value:
-        raise RuntimeError("derivative for aten::bincount is not implemented")
+        raise RuntimeError(f"derivative for aten::{self.what} is not implemented")
 
 
 def order_of(x: Array, dim: int, descending: bool) -> Array:
