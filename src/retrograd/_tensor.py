@@ -237,6 +237,9 @@ class Tensor(TensorBase):
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Set requires_grad; -> itself.  RuntimeError for integers, and for switching a non-leaf off."""
+        if requires_grad is not True and requires_grad is not False:
+            raise TypeError("requires_grad_(): argument 'requires_grad' (position 1) must be bool, not "
+                            f"{dtypes.typename(requires_grad)}")
         if self.fn is not None:
             if not requires_grad:
                 raise RuntimeError(NOT_LEAF)

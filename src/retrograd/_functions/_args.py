@@ -78,6 +78,14 @@ def kernel(name: str, x: TensorBase, kinds: str = "iub", but: Any = None) -> Non
         raise NotImplementedError(f"\"{name}\" not implemented for '{scalar_name(x)}'")
 
 
+def sized(x: TensorBase, dim: int) -> int:
+    """The size of a dim that must be there: IndexError for a tensor of none."""
+    if not x.array.ndim:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    n: int = x.array.shape[dim]
+    return n
+
+
 def dim_of(dim: Any, ndim: int) -> int:
     """One dim as a non-negative number; IndexError out of range.  A 0-dim tensor has dims -1 and 0."""
     n = ndim or 1

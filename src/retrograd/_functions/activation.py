@@ -14,6 +14,7 @@ from .._engine.tensor import TensorBase, wrap
 from .._engine.views import check_cast
 from .._ops import activation, arith, pointwise, shape
 from .._ops.cast import cast
+from .._ops.index import check_number
 from ._args import dim_of, finish, tensor
 from .pointwise import not_implemented
 
@@ -171,12 +172,23 @@ def threshold(input: Any, threshold: float, value: float, inplace: bool = False,
     x = tensor(input, "threshold")
     if inplace:
         return threshold_(x, threshold, value)
+    check_limits(x, threshold, value)
     return finish(activation.ThresholdBackward0(threshold, value).run(x), out, "threshold", x)
 
 
 def threshold_(input: Any, threshold: float, value: float) -> Any:
     """In place: threshold."""
-    return activation.ThresholdBackward1(threshold, value).run_(tensor(input, "threshold_"))
+    x = tensor(input, "threshold_")
+    check_limits(x, threshold, value)
+    return activation.ThresholdBackward1(threshold, value).run_(x)
+
+
+def check_limits(x: TensorBase, threshold: Any, value: Any) -> None:
+    """NotImplementedError for bools; RuntimeError for numbers that x's dtype does not hold."""
+    if x.array.dtype.kind == "b":
+        raise NotImplementedError("\"threshold_cpu\" not implemented for 'Bool'")
+    for number in (threshold, value):
+        check_number(number, x.array.dtype)
 
 
 def glu(input: Any, dim: int = -1) -> Any:
@@ -266,6 +278,8 @@ def soft(name: str, op: Any, input: Any, dim: Any, stacklevel: Any, dtype: Any, 
     x = tensor(input, name)
     if dim is None:
         dim = implicit_dim(name, x.array.ndim, stacklevel + 1)
+    if isinstance(dim, TensorBase) and not dim.array.ndim and dim.array.dtype.kind in "iu":
+        dim = int(dim)
     if isinstance(dim, bool) or not isinstance(dim, (int, np.integer)):
         raise TypeError(f"{name}(): argument 'dim' (position 1) must be int, not {type(dim).__name__}")
     at = dim_of(dim, x.array.ndim)

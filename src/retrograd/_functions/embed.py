@@ -101,6 +101,8 @@ def embedding_bag(
         input, weight = weight, input
     w = tensor(weight, "embedding_bag", "weight", 1)
     x = tensor(input, "embedding_bag", "indices", 2)
+    if w.ndim != 2:
+        raise ValueError(f"weight has to be a 2D Tensor, but got Tensor of dimension {w.ndim}")
     weights = per_sample_weights
     if weights is not None and tuple(x.array.shape) != tuple(weights.array.shape):
         raise ValueError(

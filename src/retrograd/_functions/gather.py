@@ -348,7 +348,7 @@ def copier(x: TensorBase, dim: int, index: Any, source: Any) -> tuple[Any, Any]:
             "index_copy_(): When source and destination are not scalars, their dimensionality must match. Source "
             f"dimensionality ({len(have)}), destination dimensionality ({len(sizes)})")
     if i.dtype != np.int64:
-        raise IndexError("index_copy_(): Expected a long tensor for index, but got " + dtypes.of(i.dtype).scalar)
+        raise RuntimeError("index_copy_(): Expected a long tensor for index, but got " + dtypes.of(i.dtype).scalar)
     if b.array.dtype != x.array.dtype:
         raise RuntimeError(
             f"index_copy_(): self and source expected to have the same dtype, but got (self) {scalar_name(x)} and "

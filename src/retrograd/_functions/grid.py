@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._engine.tensor import wrap
-from ._args import tensor
+from ._args import sized, tensor
 from .gather import gather
 from .pointwise import where
 
@@ -83,6 +83,8 @@ def grid_sampler(input: Any, grid: Any, interpolation_mode: int, padding_mode: i
     if x.array.dtype != places.array.dtype:
         raise RuntimeError("grid_sampler(): expected input and grid to have same dtype, but input has "
                            f"{spelled(x)} and grid has {spelled(places)}")
+    for t in (x, places):
+        sized(t, 0)
     if places.shape[0] != x.shape[0]:
         raise RuntimeError(
             f"grid_sampler(): expected grid and input to have same batch size, but got input with sizes {list(x.shape)} and "

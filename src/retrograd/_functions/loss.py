@@ -369,6 +369,10 @@ def binary_cross_entropy_with_logits(
     a, b = x.array, t.array
     if a.shape != b.shape:
         raise ValueError(f"Target size ({_size.of(b.shape)}) must be the same as input size ({_size.of(a.shape)})")
+    if b.dtype.kind == "b" and a.dtype.kind in "fV":
+        raise RuntimeError(
+            "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator "
+            "instead.")
     if b.dtype.kind in "iub" and a.dtype.kind in "fV":
         check_cast(a.dtype, b.dtype)
     w = None if weight is None else tensor(weight, "binary_cross_entropy_with_logits", "weight", 3).array
@@ -379,7 +383,8 @@ def binary_cross_entropy_with_logits(
         promote.check_broadcast(b, w)
     floats("log_sigmoid_cpu", x)
     unwidened(w, a)
-    return loss.BinaryCrossEntropyWithLogitsBackward0(kind, w, p).run(x, t)
+    y = loss.BinaryCrossEntropyWithLogitsBackward0(kind, w, p).run(x, t)
+    return y if b.dtype == a.dtype or y.array.dtype == b.dtype else cast(y, b.dtype)        # (1 - target) is multiplied in place
 
 
 def kl_div(
@@ -579,6 +584,8 @@ def gaussian_nll_loss(
         raise ValueError(reduction + " is not valid")
     if np.any(v.array < 0):
         raise ValueError("var has negative entry/entries")
+    if v.array.dtype.kind in "iub":
+        raise RuntimeError(f"result type Float can't be cast to the desired output type {names.C[v.array.dtype.name]}")
     v = create.clone(v)
     v.array = np.maximum(v.array, eps).astype(v.array.dtype)        # outside the graph: the gradient passes the bound
     y = arith.mul(arith.add(pointwise.log(v), arith.div(arith.pow(arith.sub(x, t), 2), v)), 0.5)
@@ -596,9 +603,18 @@ def hinge_embedding_loss(
     x, t = tensor(input, "hinge_embedding_loss"), tensor(target, "hinge_embedding_loss", "target", 2).array
     promote.check_broadcast(t, x.array)
     zeros = wrap(np.zeros_like(x.array))
-    other = choose.where(t != 1, above(arith.sub(margin, x)), zeros)
+    if x.array.dtype.kind == "b":
+        raise RuntimeError(
+            "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator "
+            "instead.")
+    gap = margin if x.array.dtype.kind in "fV" else int(margin)         # written into a tensor of input's dtype
+    other = choose.where(t != 1, above(arith.sub(gap, x)), zeros)
     y = arith.add(other, choose.where(t != -1, x, zeros))
-    return mean(y) if kind == loss.MEAN else reduced(y, kind)
+    if kind == loss.MEAN and y.array.dtype.kind not in "fV":
+        raise RuntimeError(
+            "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: "
+            + names.SCALAR[y.array.dtype.name])
+    return reduced(y, kind)
 
 
 def soft_margin_loss(
@@ -608,6 +624,9 @@ def soft_margin_loss(
     kind = kind_of(reduction, size_average, reduce)
     x, t = tensor(input, "soft_margin_loss"), tensor(target, "soft_margin_loss", "target", 2).array
     promote.check_broadcast(x.array, t)
+    if x.array.dtype.kind == "b":
+        raise RuntimeError("Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, "
+                           "use the `~` or `logical_not()` operator instead.")
     check_cast(promote.default.float_, x.array.dtype)
     whole = np.broadcast_shapes(x.array.shape, t.shape)
     if whole != x.array.shape:
@@ -653,6 +672,8 @@ def multi_margin_loss(
         raise RuntimeError("target out of range")
     if a.dtype.kind in "iub" or a.dtype.itemsize == 2:
         raise not_implemented("multi_margin_loss_cpu_kernel", a.dtype)
+    if w is not None and w.dtype != a.dtype:
+        raise RuntimeError(f"expected scalar type {names.SCALAR[a.dtype.name]} but found {names.SCALAR[w.dtype.name]}")
     return loss.MultiMarginLossBackward0(t, p, margin, w, kind).run(x)
 
 
@@ -671,10 +692,12 @@ def multilabel_margin_loss(
         raise RuntimeError(f"inconsistent target size: {list(t.shape)} for input of size: {list(a.shape)}")
     if not a.ndim:
         x, t, a = shape.reshape(x, (1,)), t.reshape(1), a.reshape(1)
-    if np.any((t < -1) | (t >= a.shape[-1])):
-        raise RuntimeError("argument #2 'target' is out of range")
     if a.dtype.kind in "iub" or a.dtype.itemsize == 2:
         raise not_implemented("multilabel_margin_loss_forward_out_frame", a.dtype)
+    if t.dtype != np.int64:
+        raise RuntimeError(f"expected scalar type Long but found {names.SCALAR[t.dtype.name]}")
+    if np.any((t < -1) | (t >= a.shape[-1])):
+        raise RuntimeError("argument #2 'target' is out of range")
     return loss.MultilabelMarginLossBackward0(t, kind).run(x)
 
 
@@ -685,6 +708,7 @@ def multilabel_soft_margin_loss(
     """binary_cross_entropy_with_logits averaged over the last dim."""
     kind = kind_of(reduction, size_average, reduce)
     x, t = tensor(input, "multilabel_soft_margin_loss"), tensor(target, "multilabel_soft_margin_loss", "target", 2)
+    floats("log_sigmoid_cpu", x)
     yes = arith.mul(t, activation.logsigmoid(x))
     no = arith.mul(arith.rsub(t, 1), activation.logsigmoid(arith.neg(x)))
     y = arith.neg(arith.add(yes, no))

@@ -11,9 +11,9 @@ from .._engine.tensor import bump, wants_grad, wrap
 from .._ops import arith, cast, create, moves, norm, number, pad, pointwise, shape, step
 from .._ops import reduce as sums
 from .._ops.linalg import count, fold
+from . import reduce
 from ._args import finish, tensor
 from .pool import avg_pool2d, avg_pool3d
-from .reduce import vector_norm
 
 __all__ = [
     "layer_norm", "native_layer_norm", "batch_norm", "native_batch_norm", "group_norm", "native_group_norm",
@@ -144,6 +144,8 @@ def normalised(input: Any, weight: Any, bias: Any, running_mean: Any, running_va
         return y, np.zeros(channels, x.array.dtype), np.zeros(channels, x.array.dtype)
     if training and running_mean is not None:
         mean_array, var_array = mean_array.copy(), var_array.copy()     # the node shows what it was given
+    if training and not eps > 0:
+        raise ValueError(f"batch_norm eps must be positive during training, but got {float(eps)}")
     y, mean, var, rstd = norm.batch_norm(x, weight, bias, mean_array, var_array, bool(training), eps)
     if training:
         n = x.array.size // channels
@@ -289,5 +291,5 @@ def local_response_norm(input: Any, size: int, alpha: float = 1e-4, beta: float 
 def normalize(input: Any, p: float = 2.0, dim: int = 1, eps: float = 1e-12, out: Any = None) -> Any:
     """input / max(p-norm over dim, eps)"""
     x = tensor(input, "normalize")
-    length = step.ClampMinBackward0(eps).run(vector_norm(x, p, dim, True))
+    length = step.ClampMinBackward0(eps).run(reduce.norm(x, p, dim, True))
     return finish(x / shape.expand(length, tuple(x.array.shape)), out, "div", x)

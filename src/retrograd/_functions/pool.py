@@ -13,7 +13,7 @@ from .._engine.tensor import wrap
 from .._ops import activation, arith, pointwise, pool, shape
 from .._ops import reduce as sums
 from ._args import kernel as supported
-from ._args import tensor
+from ._args import refused, tensor
 
 __all__ = [
     "max_pool1d", "max_pool2d", "max_pool3d", "max_pool1d_with_indices", "avg_pool1d", "adaptive_avg_pool1d",
@@ -536,19 +536,25 @@ def power_mean(y: Any, norm_type: Any, count: int) -> Any:
     return arith.pow(signed * count, 1.0 / norm_type)
 
 
+def powers(x: Any, norm_type: Any) -> Any:
+    if not isinstance(norm_type, (int, float)):
+        raise refused("pow", (norm_type,), "(Tensor exponent)", "(Number exponent)")
+    return arith.pow(x, norm_type)
+
+
 def lp_pool1d(input: Any, norm_type: Any, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Any:
     """(sum of x ** norm_type over each window) ** (1 / norm_type)"""
-    y = avg_pool1d(arith.pow(input, norm_type), kernel_size, stride, 0, ceil_mode)
+    y = avg_pool1d(powers(input, norm_type), kernel_size, stride, 0, ceil_mode)
     return power_mean(y, norm_type, single_of(kernel_size))
 
 
 def lp_pool2d(input: Any, norm_type: Any, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Any:
     """(sum of x ** norm_type over each window) ** (1 / norm_type)"""
-    y = avg_pool2d(arith.pow(input, norm_type), kernel_size, stride, 0, ceil_mode)
+    y = avg_pool2d(powers(input, norm_type), kernel_size, stride, 0, ceil_mode)
     return power_mean(y, norm_type, math.prod(several(kernel_size, 2, "lp_pool2d", "kernel_size")))
 
 
 def lp_pool3d(input: Any, norm_type: Any, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Any:
     """(sum of x ** norm_type over each window) ** (1 / norm_type)"""
-    y = avg_pool3d(arith.pow(input, norm_type), kernel_size, stride, 0, ceil_mode)
+    y = avg_pool3d(powers(input, norm_type), kernel_size, stride, 0, ceil_mode)
     return power_mean(y, norm_type, math.prod(several(kernel_size, 3, "lp_pool3d", "kernel_size")))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from .. import dtypes
 from .._engine import names, views
 from .._engine.tensor import TensorBase
 from .._ops import affine as forms
 from .._ops import create, linalg, shape
 from .._ops import reduce as sums
 from .._ops.linalg import count, fold
-from ._args import dim_of, finish, tensor
+from ._args import dim_of, finish, sized, tensor
 from .einsum import dotted, einsum
 from .matrices import check, kind_of
 
@@ -185,6 +186,8 @@ def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
         if a.shape[i] != b.shape[i]:
             raise RuntimeError(
                 f"bilinear(): input batch dimensions do not match at dim {i}: got {a.shape[i]} and {b.shape[i]}")
+    for x, d in ((a, -1), (w, 1), (b, -1)):
+        sized(x, d)
     for name, x, d in (("input1", a, 1), ("input2", b, 2)):
         if w.ndim <= d or x.shape[-1] != w.shape[d]:
             raise RuntimeError(
@@ -233,6 +236,7 @@ def linalg_cross(input: Any, other: Any, *, dim: int = -1, out: Any = None) -> A
 def crossed(a: Any, b: Any, dim: int, out: Any) -> Any:
     if a.ndim != b.ndim:
         raise RuntimeError("linalg.cross: inputs must have the same number of dimensions.")
+    sized(a, dim)
     at = dim_of(dim, a.ndim)
     if a.shape[at] != 3 or b.shape[at] != 3:
         raise RuntimeError(
@@ -258,6 +262,8 @@ def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: str = "use_mm_for_eucl
             raise RuntimeError(f"cdist only supports at least 2D tensors, {name} got: {x.ndim}D")
     if a.shape[-1] != b.shape[-1]:
         raise RuntimeError(f"X1 and X2 must have the same number of columns. X1: {a.shape[-1]} X2: {b.shape[-1]}")
+    if not isinstance(p, (int, float)):
+        raise TypeError(f"cdist(): argument 'p' (position 3) must be float, not {dtypes.typename(p)}")
     if not p >= 0:
         raise RuntimeError("cdist only supports non-negative p values")
     linalg.batch_shape(tuple(a.array.shape[:-2]), tuple(b.array.shape[:-2]))

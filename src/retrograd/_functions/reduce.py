@@ -27,6 +27,8 @@ from ._args import (
     tensor,
     write_out,
 )
+from .forms import FUNCTIONS
+from .parsing import fitted
 
 __all__ = [
     "sum", "nansum", "mean", "nanmean", "prod", "norm", "dist", "all", "any", "count_nonzero", "var", "std",
@@ -53,6 +55,8 @@ def sum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
         return y if out is None else write_out(y, out, "sum", x)
     dims = dims_arg(dim if axis is None else axis, x, "sum")
     keep = keepdim or keepdims
+    if keep is not True and keep is not False:
+        fitted("sum", FUNCTIONS["sum"], (x, dim if axis is None else axis, keep), {})
     want = None if dtype is None else in_dtype(x, dtype, "sum")
     y = reduce.sum_dims(x, dims, keep) if dtype is None else reduce.sum_dims_as(x, dims, keep, want)
     return y if out is None else write_out(y, out, "sum", x)
@@ -92,6 +96,8 @@ def mean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = Non
         return y if out is None else write_out(y, out, "mean", x)
     dims = dims_arg(dim if axis is None else axis, x, "mean")
     keep = keepdim or keepdims
+    if keep is not True and keep is not False:
+        fitted("mean", FUNCTIONS["mean"], (x, dim if axis is None else axis, keep), {})
     y = reduce.mean_dims(x, dims, keep) if want is None else reduce.mean_dims_as(x, dims, keep, want)
     return y if out is None else write_out(y, out, "mean", x)
 
@@ -133,9 +139,10 @@ def norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, out
             nuclear: Any = matrices
             return nuclear.matrix_norm(x, "nuc", dim if dim is not None else (-2, -1), keepdim, dtype=dtype, out=out)
         raise RuntimeError(f"linalg.matrix_norm: Order {p} not supported.")
-    if dim is not None and not isinstance(dim, (tuple, list)) and not is_int(dim):
-        raise TypeError(f"object of type '{dtypes.typename(dim)}' has no len()")
-    return vector_norm(x, 2 if p is None or p == "fro" else p, dim, keepdim, dtype=dtype, out=out)
+    order = 2 if p is None or isinstance(p, str) else p
+    (_, order, dim, keepdim), _ = fitted(
+        "linalg_vector_norm", FUNCTIONS["linalg_vector_norm"], (x, order, dim, keepdim), {"dtype": dtype})
+    return vector_norm(x, order, dim, keepdim, dtype=dtype, out=out)
 
 
 def vector_norm(

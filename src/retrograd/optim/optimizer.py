@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from .._engine import names
 from .._engine.modes import hush, unhush
 from .._engine.promote import check_broadcast
 from .._engine.tensor import TensorBase, bump, wrap
@@ -173,10 +174,27 @@ class Optimizer:
                 if live:
                     if group.get("capturable"):
                         raise AssertionError(self._capturable)
-                    self._update(group, live)
+                    try:
+                        self._update(group, live)
+                    except (ValueError, TypeError) as e:
+                        raise self._unfit(live) or e from None
         finally:
             unhush(token)
         return loss
+
+    def _unfit(self, params: list[Any]) -> Exception | None:
+        """What PyTorch says of parameters that NumPy could not change: of integers, or with the state of another size."""
+        for p in params:
+            if p.array.dtype.kind not in "fV":
+                return RuntimeError(
+                    f"result type Float can't be cast to the desired output type {names.SCALAR[p.array.dtype.name]}")
+            for value in self.state.get(p, {}).values():
+                if isinstance(value, TensorBase) and value.array.ndim and value.array.shape != p.array.shape:
+                    try:
+                        check_broadcast(value.array, p.array)
+                    except RuntimeError as e:
+                        return e
+        return None
 
     def _update(self, group: Options, params: list[Any]) -> None:
         """One step for the parameters of `group` that have a gradient."""
