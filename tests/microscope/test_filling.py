@@ -239,3 +239,73 @@ def test_a_batch_turned_upside_down_is_found(torch: Any, N: int) -> None:
         squares(model, x).backward()
     assert [row.status for row in cap.coverage()] == ["factors", "per sample", "whole batch", "whole batch"]
     assert cap.coverage().mixed
+
+
+@pytest.mark.parametrize("recurrent", [False, True])
+def test_lengths_of_packed_sequences_differ_from_step_to_step(torch: Any, recurrent: bool) -> None:
+    nn = torch.nn
+    rnn = nn.utils.rnn
+
+    class Packed(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.fc, self.gru, self.out = nn.Linear(2, 3), nn.GRU(3, 3, batch_first=True), nn.Linear(3, 2)
+
+        def forward(self, x: Any, lengths: Any) -> Any:
+            packed = rnn.pack_padded_sequence(x, lengths, batch_first=True)
+            inner = rnn.PackedSequence(self.fc(packed.data).tanh(), packed.batch_sizes)
+            if recurrent:
+                inner = self.gru(inner)[0]
+            return self.out(rnn.pad_packed_sequence(inner, batch_first=True, total_length=4)[0])
+
+    def loss(model: Any, x: Any, lengths: Any) -> Any:
+        return model(x, lengths).pow(2).sum()
+    model, x = Packed(), torch.randn(3, 4, 2)
+    cap = capture(model)
+    for lengths in ([3, 3, 3], [4, 3, 2], [4, 4, 4], [4, 4, 1]):        # as many tokens: the number proves nothing
+        lengths = torch.tensor(lengths)
+        model.zero_grad()
+        with cap:
+            loss(model, x, lengths).backward()
+        assert cap.coverage().verified
+        grads = cap.grads(partial=True)
+        assert "out.weight" in grads.names
+        got = grads.per_sample()
+        for n in range(3):
+            model.zero_grad()
+            loss(model, x[n:n + 1], lengths[n:n + 1]).backward()
+            for name, p in model.named_parameters():
+                if name in got:
+                    assert torch.allclose(got[name][n], p.grad, rtol=1e-4, atol=1e-6), (name, lengths)
+        assert "fc.weight" in got or len(set(lengths.tolist())) > 1
+
+
+def test_models_that_move_no_samples_are_asked_once(torch: Any) -> None:
+    nn = torch.nn
+
+    class Usual(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.tok, self.table, self.fc = nn.Embedding(7, 4), nn.Parameter(torch.randn(9)), nn.Linear(8, 4)
+            self.places = nn.Parameter(torch.randn(7, 4))
+
+        def forward(self, ids: Any) -> Any:
+            at = torch.arange(ids.shape[1])
+            x = self.tok(ids) + self.places[ids] + self.places[2:][at]
+            y = (x @ x.transpose(1, 2) + self.table[at[:, None] - at[None] + 4]).softmax(-1) @ x
+            return self.fc(torch.cat([x[:, :, :2], y, x[..., 2:]], -1)).chunk(2, -1)[0]
+
+    class Sorts(nn.Linear):
+        def forward(self, x: Any) -> Any:
+            return super().forward(x).sort(0)[0]
+    ids = torch.randint(0, 7, (3, 5))
+    for model, x, moved in ((Usual(), ids, False), (Sorts(4, 2), torch.randn(3, 4), True)):
+        cap, seen = capture(model), []
+        leaf = next(model.parameters())
+        handle = leaf.register_hook(lambda g, seen=seen: seen.append(1))
+        for passes in (4, 4 if moved else 1):
+            seen.clear()
+            with cap:
+                model(x).pow(2).sum().backward()
+            assert len(seen) == passes
+        handle.remove()

@@ -14,10 +14,12 @@ How it is made (one idea per file):
     capturing  every call of a function that takes a parameter becomes a Use: its inputs `a`, and by a hook on the node
                of its output the gradient `delta` there.  So layers, functional calls, tied weights, bare parameters and
                the insides of attention are all seen by one rule, and in-place activations keep working
+    parameters which there are, which are asked for; runs: one call of the model, and every call inside that takes one
+    batches    where the samples are in what a call computes; apart: three backward passes that prove it
     sources    from a tensor made of parameters (a slice, a transpose, an expression) back to the parameters
     layers     what (a, delta) mean for each kind of function
     terms      a weight's per-sample gradients in the cheapest form: outer products, rows, dense; sums, norms, dots
-    runs       one call of the model: batch size, samples; loss.py: how the loss was reduced
+    loss       how the loss was reduced; filling: what hooks cannot take apart, sample by sample
     coverage   every parameter, covered how or why not, and the check against the gradients that arrived
     grads      the quantities; kfac and recipes on top; store: on disk
     recorder   record(): every op, node, hook, accumulation and step, in order; tap_torch, tap_retrograd: how each engine

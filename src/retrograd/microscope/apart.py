@@ -6,8 +6,8 @@ third it must be that of the first two, times each sample's number.  So a wrong 
 nothing (as many tokens as samples), and so are layers that mix samples or put them in another order.  Where the batch is
 not at its usual place, the places in FORMS are tried: a batch and its tokens in one dimension, say.
 
-What was found holds for later steps that make the same calls.  Where the graph has a node that picks along the batch by
-index (experts that get some of the samples, an order by length), every step is asked.
+What was found holds for later steps that make the same calls.  Where the graph has a node that picks or cuts along the batch
+(experts that get some of the samples, an order by length, packed sequences), every step is asked.
 """
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from typing import Any
 from .batches import FORMS, along, samples_first
 from .layers import AGAIN, Elementwise
 from .runs import Run, Use
-from .sources import flat
+from .sources import Made, flat
 
 TOLERANCE = {8: 1e-6, 4: 1e-3, 2: 6e-2}         # of a sample's part, by bytes of its numbers
 
@@ -52,7 +52,9 @@ def verify(cap: Any, run: Run, out: Any) -> None:
             arrived, cap._aside, cap.checking = cap._aside, None, watched
         found.append(arrived)
     run.verified = True
-    run.moved = run.moved or any(moves(node, cap.batch_dim) for node in nodes(tensors))
+    constant = [made.tensor.grad_fn for made in cap._tracked.values() if isinstance(made, Made)]    # of parameters alone
+    fixed = set(map(id, constant))
+    run.moved = run.moved or any(id(node) not in fixed and moves(node, cap.batch_dim) for node in nodes(tensors))
     with T.no_grad():
         for use in run.uses:
             arrivals = [[a.get(id(use), {}).get(k) for a in found] for k in range(len(use.deltas))]
@@ -61,8 +63,9 @@ def verify(cap: Any, run: Run, out: Any) -> None:
                 place(T, use, seen, even, own)
 
 
-# Nodes that pick by numbers which the data may give -> where they have the dimension, or the indices
+# Nodes that pick by numbers, or cut at lengths, which the data may give -> where they have the dimension, or the indices
 PICKING = {
+    "SplitWithSizesBackward0": "_saved_dim", "CatBackward0": "_saved_dim", "SliceBackward0": "_saved_dim",
     "IndexBackward0": "_saved_indices", "IndexPutBackward0": "_saved_indices", "UnsafeIndexBackward0": "_saved_indices",
     "IndexSelectBackward0": "_saved_dim", "IndexAddBackward0": "_saved_dim", "IndexCopyBackward0": "_saved_dim",
     "GatherBackward0": "_saved_dim", "ScatterBackward0": "_saved_dim", "ScatterAddBackward0": "_saved_dim",
@@ -89,13 +92,20 @@ def moves(node: Any, batch_dim: int) -> bool:
     where = PICKING.get(node.name())
     if where is None:
         return False
+    first = node.next_functions[0][0] if node.next_functions else None
+    if first is not None and first.name().endswith("AccumulateGrad"):       # rows of a parameter
+        return False
     value = getattr(node, where, None) if where else None
     if value is None:
         return True
-    if isinstance(value, int):                  # unsigned for a negative one
-        return value == batch_dim or value < 0 or value > 64
-    first = next((i for i, x in enumerate(value) if x is not None), 0)
-    return first <= batch_dim
+    if not isinstance(value, int):              # indices
+        return next((i for i, x in enumerate(value) if x is not None), 0) <= max(batch_dim, 1)
+    if value >= 1 << 63:                        # torch shows a negative number as an unsigned one
+        known = getattr(node, "_input_metadata", None)
+        if not known:
+            return True
+        value += len(known[0].shape) - (1 << 64)
+    return value in (0, batch_dim)
 
 
 def telling(T: Any, delta: Any) -> bool:

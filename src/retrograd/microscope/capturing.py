@@ -37,8 +37,9 @@ class Capture:
                 "same", sample n of every call is one sample (two views of it, say); None: per-sample questions are
                 refused then
     verify      on checked steps, find out by three more backward passes whether samples are independent, and where they
-                are (apart.py).  Hooks of yours see those passes, too.  Not under FSDP, and not when the model returns
-                nothing with a batch dimension: Coverage.verified says
+                are (apart.py), with room for three more sets of output gradients; on every step when the model sorts,
+                packs or selects samples.  Hooks of yours see those passes, too.  Not under FSDP, and not when the model
+                returns nothing with a batch dimension: Coverage.verified says
     weight_grads    False: from the second step on, backward does not compute the gradients of weights that the checked step
                 covered by a rule for linear maps or convolutions: their .grad stays as it was, and clip(), norms() or
                 weight_grad() say what is wanted.  That saves up to a third of the step.  Parameters with hooks, and
@@ -205,7 +206,9 @@ class Capture:
 
                 def enter(_m: Any, args: Any, layout: Any = layout, before: list[Any] = before) -> None:
                     before.append(self._layout)
-                    self._layout = "packed" if args and hasattr(args[0], "batch_sizes") else layout
+                    self._layout = layout
+                    if args and hasattr(args[0], "batch_sizes"):
+                        self._layout, self._run().moved = "packed", True
 
                 def leave(_m: Any, _a: Any, _o: Any, before: list[Any] = before) -> None:
                     self._layout = before.pop()
@@ -256,7 +259,7 @@ class Capture:
                     run.size = int(x.shape[self.batch_dim])
         for x in args:
             if hasattr(x, "batch_sizes"):       # a PackedSequence
-                run.size = int(x.batch_sizes[0])
+                run.size, run.moved = int(x.batch_sizes[0]), True
         if self.batch_size is not None:
             run.size = self.batch_size
         if run.size == 0:
@@ -314,7 +317,7 @@ class Capture:
             return self._pass(func, args, kwargs)
         out = func(*args, **kwargs)
         if self._depth and getattr(out, "requires_grad", None) is not True:
-            self._mark(args, kwargs, out)
+            self._mark(func, args, kwargs, out)
         return out
 
     def _again(self, plan: Plan | None, func: Any, args: Any, kwargs: Any) -> Any:
@@ -372,9 +375,11 @@ class Capture:
         self._plans[first, use.func] = Plan(use.kind, use.name, use.sources, use.numbers,
                                             not self._wanted.isdisjoint(use.numbers), places, named, data)
 
-    def _mark(self, args: Any, kwargs: Any, out: Any) -> None:
+    def _mark(self, func: Any, args: Any, kwargs: Any, out: Any) -> None:
         """A result without gradient is data when an argument is."""
         Tensor = self.engine.Tensor
+        if type(out) is tuple and self.engine.name_of(func) == "_pack_padded_sequence":
+            self.runs[-1].moved = True
         found = [out] if isinstance(out, Tensor) else [y for y in out if isinstance(y, Tensor)] if isinstance(
             out, (tuple, list)) else ()
         if found and any(self._is_data(x) for x in flat((args, kwargs)) if isinstance(x, Tensor)):

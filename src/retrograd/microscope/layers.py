@@ -546,6 +546,8 @@ class Again(Rule):
                 tensors.append(x)
         use.keep(*tensors)
         kept = {id(t): k for t, k in zip(tensors, use.a)}
+        if use.name in RECURRENT and packed(args):
+            use.run.moved = True                # how long samples are differs from step to step
         values = [x.detach() if hasattr(x, "detach") and x.is_floating_point() else None for x in outputs(out)]
         versions = [None if v is None else v._version for v in values]
         clean = replaced((args, kwargs), lambda x: kept.get(id(x), x))
