@@ -9,9 +9,9 @@
 #include "threads.h"
 #include "windows.h"
 
-#define CHUNK (1 << 15)     /* numbers in the columns of a unit: they and what they meet stay in the second cache */
-#define LEAST 96            /* columns of a unit all the same, where terms are many: they pay for reading w */
-#define WIDTH 192           /* columns from which a product runs at full speed */
+#define CHUNK (1 << 16)     /* numbers in the columns of a unit: they and what they meet stay in the second cache */
+#define LEAST 128           /* columns of a unit all the same, where terms are many: they pay for reading w */
+#define WIDTH 192           /* columns from which a product runs at full speed, and that for w writes its sums rarely */
 
 typedef struct {
     Windows o;
@@ -23,16 +23,21 @@ typedef struct {
     int failed;
 } Work;
 
-/* How many samples a unit takes, and how many rows of each. */
+/* How many samples a unit takes, and how many rows of each: such that few lanes of last vectors stay empty. */
 static void unit_of(const Windows *o, npy_intp terms, npy_intp *samples, npy_intp *rows) {
-    const npy_intp p = o->oh * o->ow, columns = CHUNK / terms > LEAST ? CHUNK / terms : LEAST;
+    const npy_intp p = o->oh * o->ow, fit = CHUNK / terms > LEAST ? CHUNK / terms : LEAST;
     *samples = 1;
     *rows = o->oh;
-    if (p > columns) {
-        *rows = columns / o->ow > 0 ? columns / o->ow : 1;
+    if (p > fit) {
+        npy_intp least = 0;
+        for (npy_intp r = 1; r <= o->oh && (r == 1 || r * o->ow <= fit); r++) {
+            const npy_intp units = o->oh / r, rest = o->oh % r * o->ow;
+            const npy_intp lanes = units * ((r * o->ow + 15) / 16 * 16 + 16) + (rest ? (rest + 15) / 16 * 16 + 16 : 0);
+            if (least == 0 || lanes < least) least = lanes, *rows = r;
+        }
     } else if (p < WIDTH) {
-        const npy_intp fit = columns / p, want = (WIDTH + p - 1) / p;
-        *samples = fit < want ? fit : want;
+        const npy_intp want = (WIDTH + p - 1) / p;
+        *samples = fit / p < want ? fit / p : want;
     }
 }
 
@@ -48,19 +53,20 @@ static void unit_of(const Windows *o, npy_intp terms, npy_intp *samples, npy_int
                     T *restrict y = col;                                                                             \
                     npy_intp first, stop;                                                                           \
                     span(o->w, s, right, o->ow, &first, &stop);                                                     \
-                    const int flat = o->oh == o->h && o->ow == o->w && o->sh == 1 && s == 1 && shift < hw && -shift < hw \
-                                     && r1 - r0 == o->oh;                                                           \
-                    for (npy_intp n = n0; flat && n < n1; n++, y += hw) {                                            \
-                        /* as large as x: the plane shifted as one piece, then zeros where rows ran into each other */\
-                        const T *plane = x + (n * o->c + c) * hw;                                                   \
-                        const npy_intp low = shift < 0 ? -shift : 0, high = shift < 0 ? hw : hw - shift;            \
+                    const int flat = o->oh == o->h && o->ow == o->w && o->sh == 1 && s == 1;                        \
+                    const npy_intp piece = (r1 - r0) * o->ow, at = r0 * o->w + shift;                               \
+                    const npy_intp low = at > 0 ? 0 : -at < piece ? -at : piece;                                    \
+                    const npy_intp high = hw - at < low ? low : hw - at < piece ? hw - at : piece;                  \
+                    for (npy_intp n = n0; flat && n < n1; n++, y += piece) {                                         \
+                        /* as large as x: rows shifted as one piece, then zeros where they ran into each other */    \
+                        const T *plane = x + (n * o->c + c) * hw + at;                                              \
                         for (npy_intp q = 0; q < low; q++) y[q] = 0;                                                \
-                        for (npy_intp q = low; q < high; q++) y[q] = plane[q + shift];                               \
-                        for (npy_intp q = high; q < hw; q++) y[q] = 0;                                              \
+                        for (npy_intp q = low; q < high; q++) y[q] = plane[q];                                       \
+                        for (npy_intp q = high; q < piece; q++) y[q] = 0;                                           \
                         for (npy_intp q = 0; q < first; q++)                                                        \
-                            for (npy_intp p = 0; p < o->oh; p++) y[p * o->ow + q] = 0;                              \
+                            for (npy_intp p = 0; p < piece; p += o->ow) y[p + q] = 0;                               \
                         for (npy_intp q = stop; q < o->ow; q++)                                                     \
-                            for (npy_intp p = 0; p < o->oh; p++) y[p * o->ow + q] = 0;                              \
+                            for (npy_intp p = 0; p < piece; p += o->ow) y[p + q] = 0;                               \
                     }                                                                                               \
                     for (npy_intp n = n0; !flat && n < n1; n++) {                                                    \
                         const T *plane = x + (n * o->c + c) * hw;                                                   \
@@ -91,16 +97,17 @@ static void unit_of(const Windows *o, npy_intp terms, npy_intp *samples, npy_int
                     T *restrict y = col;                                                                             \
                     npy_intp first, stop;                                                                           \
                     span(o->w, s, right, o->ow, &first, &stop);                                                     \
-                    const int flat = o->oh == o->h && o->ow == o->w && o->sh == 1 && s == 1 && shift < hw && -shift < hw \
-                                     && r1 - r0 == o->oh;                                                           \
-                    for (npy_intp n = n0; flat && n < n1; n++, y += hw) {                                            \
-                        T *restrict plane = x + (n * o->c + c) * hw;                                                \
-                        const npy_intp low = shift < 0 ? -shift : 0, high = shift < 0 ? hw : hw - shift;            \
+                    const int flat = o->oh == o->h && o->ow == o->w && o->sh == 1 && s == 1;                        \
+                    const npy_intp piece = (r1 - r0) * o->ow, at = r0 * o->w + shift;                               \
+                    const npy_intp low = at > 0 ? 0 : -at < piece ? -at : piece;                                    \
+                    const npy_intp high = hw - at < low ? low : hw - at < piece ? hw - at : piece;                  \
+                    for (npy_intp n = n0; flat && n < n1; n++, y += piece) {                                         \
+                        T *restrict plane = x + (n * o->c + c) * hw + at;                                           \
                         for (npy_intp q = 0; q < first; q++)                                                        \
-                            for (npy_intp p = 0; p < o->oh; p++) y[p * o->ow + q] = 0;                              \
+                            for (npy_intp p = 0; p < piece; p += o->ow) y[p + q] = 0;                               \
                         for (npy_intp q = stop; q < o->ow; q++)                                                     \
-                            for (npy_intp p = 0; p < o->oh; p++) y[p * o->ow + q] = 0;                              \
-                        for (npy_intp q = low; q < high; q++) plane[q + shift] += y[q];                             \
+                            for (npy_intp p = 0; p < piece; p += o->ow) y[p + q] = 0;                               \
+                        for (npy_intp q = low; q < high; q++) plane[q] += y[q];                                     \
                     }                                                                                               \
                     for (npy_intp n = n0; !flat && n < n1; n++) {                                                    \
                         T *plane = x + (n * o->c + c) * hw;                                                         \
