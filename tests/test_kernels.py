@@ -459,6 +459,41 @@ def test_attention_that_is_declined() -> None:
     assert np.isnan(run(q, k, k, None, False, 1.0)[0]).sum() == 8           # in that row alone
 
 
+@native
+def test_what_dropout_keeps() -> None:
+    keep = _kernels.kernel("keep")
+    u = np.random.RandomState(14).rand(7, 333).astype(F4)
+    u[0, :4] = [0.25, np.nan, np.inf, -np.inf]
+    want = np.where(u < F4.type(0.25), F4.type(4), F4.type(0))
+    assert keep(u, 0.25, 4.0)
+    np.testing.assert_array_equal(u, want)
+    assert keep(u[:0], 0.5, 2.0)
+    frozen = np.ones(3, F4)
+    frozen.flags.writeable = False
+    for bad in (np.ones(3), np.ones(6, F4)[::2], frozen, np.float32(0.1)):
+        assert not keep(bad, 0.5, 2.0)
+    assert (frozen == 1).all()
+
+
+@native
+def test_dropout_has_the_bits_of_the_numpy_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = []
+    for kernel in (_kernels.kernel("keep"), _kernels.absent):
+        monkeypatch.setattr(torch.random, "quick_keep", kernel)
+        for p in (0.1, 0.5, 0.99, 1 / 3):
+            torch.manual_seed(3)
+            x = torch.ones(37, 11, requires_grad=True)
+            y = torch.nn.functional.dropout(x, p)
+            y.sum().backward()
+            torch.manual_seed(3)
+            kept = torch.empty(37, 11).bernoulli_(1 - p).numpy() / F4.type(1 - p)
+            np.testing.assert_array_equal(y.detach().numpy(), kept)
+            np.testing.assert_array_equal(x.grad.numpy(), kept)
+            found.append(y.detach().numpy())
+    for one, other in zip(found[:4], found[4:], strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
 # ---- windows ----
 
 

@@ -17,7 +17,10 @@ from typing import Any, Final
 import numpy as np
 
 from ._engine.tensor import TensorBase, wrap
+from ._kernels import kernel
 from .dtypes import check_device, cpu, finfo, of, typename
+
+quick_keep: Final[Any] = kernel("keep")
 
 Shape = tuple[int, ...]
 
@@ -302,6 +305,16 @@ def bernoulli(p: Any, shape: Shape, dtype: Any, generator: Generator | None = No
         fine = np.float64 if p < 1e-3 else np.float32     # float32 draws are multiples of 2**-24
         p = fine(p)
     return np.asarray(_draw(generator, lambda g: g.random(shape, dtype=fine)) < p).astype(dtype, copy=False)
+
+
+def mask(p: float, shape: Shape, dtype: Any) -> Any:
+    """bernoulli(p) / p, in one pass where a kernel can: what dropout multiplies by."""
+    if p >= 1e-3 and np.dtype(dtype) == np.float32:
+        drawn = _draw(None, lambda g: g.random(shape, dtype=np.float32))
+        if quick_keep(drawn, np.float32(p), np.float32(1) / np.float32(p)):
+            return drawn
+        return np.asarray((drawn < np.float32(p)).astype(np.float32) / np.float32(p))
+    return (bernoulli(p, shape, dtype) / p).astype(dtype)
 
 
 def exponential(shape: Shape, dtype: Any, rate: float = 1.0, generator: Generator | None = None) -> Any:

@@ -365,9 +365,9 @@ def drop(x: TensorBase, p: float, sizes: tuple[int, ...], alpha: bool, inplace: 
         return times(x, np.zeros((), array.dtype), inplace)
     if array.dtype.kind not in "fV":
         check_cast(promote.default.float_, array.dtype)
-    noise = random.bernoulli(1 - p, sizes, array.dtype)
     if not alpha:
-        return times(x, (noise / (1 - p)).astype(array.dtype), inplace)
+        return times(x, random.mask(1 - p, sizes, array.dtype), inplace)
+    noise = random.bernoulli(1 - p, sizes, array.dtype)
     low = SELU_ALPHA * SELU_SCALE
     a = 1.0 / math.sqrt((low * low * p + 1) * (1 - p))
     b = ((noise - 1) * (low * a) + low * a * p).astype(array.dtype)

@@ -39,6 +39,7 @@ place_at*         (g, positions, H, W) -> zeros with g added there
 lstm lstm_grad    a layer of an LSTM over all steps, and back: lstm.c
 attention attention_grad   softmax(q kt) v, and back: attention.c
 sum_around*       (x, dim) -> the sum over all other dims
+keep              (u, p, scale) -> did it: u becomes scale where it is below p, else 0
 blocks_...        the cache of array memory: blocks.py
 
 Along dims and at indices; any dtype of 4 or 8 bytes where nothing is computed.
@@ -121,7 +122,7 @@ NAMES: tuple[str, ...] = (
     "nll", "nll_grad", "mse_grad", "layer_norm", "layer_norm_grad", "add_bias", "matmul", "linear", "linear_grad", "add_rows",
     "convolve", "convolve_x", "convolve_w",
     "threads", "window_sums", "spread_sums", "max_pool", "place_at", "multiply", "sum_around", "attention", "attention_grad",
-    "lstm", "lstm_grad", "stats", "same")
+    "lstm", "lstm_grad", "keep", "stats", "same")
 NAMES += (
     "cumsum", "cumprod", "cummax", "cummin", "product", "flip", "triangle", "bounds", "gather", "scatter",
     "channel_stats", "channel_affine", "halves", "slices", "masked_scatter", "prelu", "max_pool3")
