@@ -77,7 +77,7 @@ def test_trace_of_a_module_and_of_standard_input(tmp_path: Path) -> None:
     done = run("trace", "-o", "run.trace", "-m", "package.train", "4", "--epochs", "1", cwd=tmp_path)
     assert done.returncode == 4 and "args ['4', '--epochs', '1']" in done.stdout, done.stderr
     assert load(tmp_path / "run.trace").parameters
-    done = run("trace", "-o", "run.dot", "-", "0", cwd=tmp_path, input=SCRIPT)
+    done = run("trace", "--paths", "-o", "run.dot", "-", "0", cwd=tmp_path, input=SCRIPT)
     assert done.returncode == 0 and "args ['0']" in done.stdout and "graph written to" in done.stdout, done.stderr
 
 

@@ -108,7 +108,7 @@ def trace(found: Any) -> int:
     output = None if found.output is None else os.path.abspath(found.output)
     start = os.getcwd()
     rec, status = recorded(found.script, found.arguments, found.torch, found.module, limit=found.limit,
-                           values="parameters" if found.values else None)
+                           values="paths" if found.paths else "parameters" if found.values else None)
     sys.stdout.flush()
     show(rec)
     if not len(rec):

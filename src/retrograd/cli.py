@@ -37,7 +37,7 @@ def microscope(commands: Any) -> None:
         description="Run SCRIPT and record it: ops, backward nodes, hooks, accumulations, steps.  Prints which hooks changed "
                     "something, which never fired and why, which parameters have no gradient and why, norms by layer, and "
                     "where NaN and the like begin.  Exit status: the script's.",
-        usage="retrograd trace [-h] [-o FILE] [--torch] [--values] [--limit N] (SCRIPT | - | -m MODULE) [ARGS ...]",
+        usage="retrograd trace [-h] [-o FILE] [--torch] [--values] [--paths] [--limit N] (SCRIPT | - | -m MODULE) [ARGS ...]",
         epilog="examples: retrograd trace train.py   retrograd trace -o step.html --torch train.py --epochs 1   "
                "retrograd trace -m package.train --epochs 1   retrograd trace - < train.py")
     trace.add_argument("-o", "--output", metavar="FILE", help="write FILE, by its ending: .html a page, .json for Perfetto "
@@ -45,6 +45,7 @@ def microscope(commands: Any) -> None:
                        "trace.html in the current folder)")
     trace.add_argument("--torch", **torch)
     trace.add_argument("--values", action="store_true", help="keep the gradients that reach parameters: ledgers get numbers")
+    trace.add_argument("--paths", action="store_true", help="the same, and what each way through the graph brings to them")
     trace.add_argument("--limit", type=int, default=500_000, metavar="N", help="keep N events (default 500000)")
     trace.add_argument("script", metavar="SCRIPT", help="a Python file; - for standard input; -m MODULE as in python -m")
     trace.add_argument("arguments", metavar="ARGS", nargs=argparse.REMAINDER, help="arguments of the script")

@@ -18,6 +18,7 @@ class Sites:
         self.table: list[tuple[str, int, str]] = []             # (file, line, function)
         self._numbers: dict[tuple[str, int], int] = {}
         self._skipped: dict[int, bool] = {}                     # id of a code object -> does it belong to a library?
+        self._places: dict[tuple[int, int], int] = {}           # (id of a code object, instruction) -> number
         self._codes: list[CodeType] = []                        # keeps those ids valid
         self._homes: tuple[str, ...] = (HOME, *PLUMBING)
 
@@ -28,7 +29,14 @@ class Sites:
     def here(self, frame: FrameType | None = None) -> int:
         """The number of the user's innermost line, from `frame` outwards; -1 when there is none."""
         found = self.user_frame(sys._getframe(1) if frame is None else frame)
-        return -1 if found is None else self.number(found.f_code.co_filename, found.f_lineno, found.f_code.co_qualname)
+        if found is None:
+            return -1
+        place = id(found.f_code), found.f_lasti
+        known = self._places.get(place)
+        if known is None:                                       # f_lineno reads a table from its start
+            code = found.f_code
+            known = self._places[place] = self.number(code.co_filename, found.f_lineno, code.co_qualname)
+        return known
 
     def user_frame(self, frame: FrameType | None) -> FrameType | None:
         skipped = self._skipped

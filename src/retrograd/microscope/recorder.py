@@ -332,8 +332,13 @@ class Recorder(Names):
 
     def blame(self, tap: Any, tensors: list[Any], values: list[int]) -> None:
         """An op gave NaN or inf: were its inputs finite?  Those that no op made were not measured yet."""
+        if not self.norms:
+            return
         stats = self.rec.stats
-        if not self.norms or not any(v >= 0 and (stats[7 * v + 5] or stats[7 * v + 6]) for v in values):
+        for v in values:
+            if v >= 0 and (stats[7 * v + 5] or stats[7 * v + 6]):
+                break
+        else:
             return
         for t in tensors:
             n = self.tensor_number(t)

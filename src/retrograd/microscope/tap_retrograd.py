@@ -11,7 +11,7 @@ import numpy as np
 
 from .._engine.modes import grad_on, inference_on, modes, state
 from .._engine.node import Node
-from .._engine.tensor import AccumulateGrad, TensorBase, edits, wrap
+from .._engine.tensor import AccumulateGrad, TensorBase, edits, wants_grad, wrap
 from ..dtypes import of as dtype_of
 from ._hooked import Hooked
 from ._measure import measure, same
@@ -28,6 +28,11 @@ CUTS = (
     "__floordiv__", "requires_grad_", "allclose", "equal", "count_nonzero", "searchsorted", "isclose")
 retrograd = sys.modules[__name__.partition(".")[0]]     # the namespace, which is above us
 READS = {"item", "numpy", "tolist", "__array__", "__bool__", "__float__", "__int__", "__index__", "allclose", "equal"}
+# Ops and nodes whose result holds the same numbers.
+SAME = {"view", "unsafe_view", "reshape_alias", "t", "transpose", "permute", "unsqueeze", "squeeze", "alias", "clone", "detach"}
+SAME_NODES = {"ViewBackward0", "UnsafeViewBackward0", "ReshapeAliasBackward0", "TBackward0", "TransposeBackward0",
+              "PermuteBackward0", "UnsqueezeBackward0", "SqueezeBackward0", "SqueezeBackward1", "AliasBackward0",
+              "CloneBackward0"}
 INPUTS, OUTPUTS = POSITION["op"]["inputs"], POSITION["op"]["outputs"]
 INDEXED = ("embedding", "embedding_bag", "cross_entropy", "nll_loss", "gather", "index_select", "take_along_dim", "scatter",
            "scatter_add", "where", "masked_fill", "masked_select", "__getitem__", "index_add", "one_hot", "take")
@@ -154,9 +159,10 @@ class RetrogradTap(Tap):
             return
         tensors = [t for t in inputs if isinstance(t, TensorBase)]
         if thread.extra:
-            tensors.extend(t for t in thread.extra if not any(t is known for known in tensors))
+            tensors.extend([t for t in thread.extra if not any(t is known for known in tensors)])
         outs = [o for o in out if isinstance(o, TensorBase)] if isinstance(out, list) else [out]
-        self.event(op_name(type(node).__name__), tensors, outs, thread.last, sys._getframe(1))
+        kind = type(node).__name__
+        self.event(_names.get(kind) or op_name(kind), tensors, outs, thread.last, sys._getframe(1))
 
     def event(self, name: str, tensors: list[Any], outs: list[Any], began: int, frame: Any,
               inner: list[int] | None = None) -> None:
@@ -173,7 +179,7 @@ class RetrogradTap(Tap):
             inputs = []
             for t in tensors:
                 inputs.append(recorder.tensor(self, t))
-                if t.requires_grad:
+                if wants_grad(t):
                     flags |= WANTED
             inputs.extend(inner or ())
             site = recorder.sites.here(frame)
@@ -188,18 +194,21 @@ class RetrogradTap(Tap):
                 flags |= CREATED
             outputs, values = [], []
             for t in outs:
-                same = any(t is i for i in tensors)
+                same = False
+                for i in tensors:
+                    if t is i:
+                        same = True
                 number = recorder.tensor_number(t) if same else None
                 flags |= INPLACE if same and name not in ("requires_grad_", "detach_") else 0
                 if number is None or (flags & INPLACE and number not in rec.tensor_names):
                     number = recorder.new_tensor(self, t, slot, -1 if number is None else number)
                 outputs.append(number)
-                if t.requires_grad:
+                if wants_grad(t):
                     flags |= WANTS
                     fn = t.grad_fn
                     if fn is not None:
                         rec.tensor_edges[number] = (self.adopt(fn, slot), int(t.output_nr))
-                values.append(recorder.value(self, t))
+                values.append(self.value_out(t, tensors, name))
                 if recorder.values and number in rec.tensor_names and rec.tensor_names[number]["role"] == "grad":
                     recorder.keep(self, values[-1], t)
             recorder.blame(self, tensors, values)
@@ -209,6 +218,18 @@ class RetrogradTap(Tap):
         finally:
             thread.busy -= 1
             thread.last = now()
+
+    def value_out(self, t: Any, tensors: list[Any], name: str) -> int:
+        """The value of what an op made; the same numbers as its input's, where the op only looks at it otherwise."""
+        recorder = self.recorder
+        if name in SAME and tensors and recorder.norms:
+            first = tensors[0]
+            known = recorder._seen.get(id(first))
+            if known is not None and known[0]() is first and known[1] == edits(first) and first.array.size == t.array.size:
+                n = recorder.new_value(self, t, recorder.row_of(known[2]))
+                recorder._seen[id(t)] = (ref(t), edits(t), n)
+                return n
+        return recorder.value(self, t)
 
     def custom(self, apply: Any, name: str, args: Any, kwargs: Any) -> Any:
         """A custom Function: its node is the op's."""
@@ -233,9 +254,9 @@ class RetrogradTap(Tap):
         """Number a node and all before it that are new: `op` made them."""
         recorder = self.recorder
         rec = recorder.rec
-        known = self.number_in(fn.metadata)
-        if known is not None:
-            return known
+        known = fn.metadata.get(MARK)
+        if known is not None and known[0] == self.serial:
+            return int(known[1])
         first = self.new_node(fn)
         todo = [(fn, first)]
         while todo:
@@ -245,11 +266,13 @@ class RetrogradTap(Tap):
                 if nxt is None:
                     edges.append(None)
                     continue
-                to = self.number_in(nxt.metadata)
-                if to is None:
+                known = nxt.metadata.get(MARK)
+                if known is not None and known[0] == self.serial:
+                    to = known[1]
+                else:
                     to = self.new_node(nxt)
                     todo.append((nxt, to))
-                edges.append((to, int(nr)))
+                edges.append((to, nr))
             name, made, tensor = node.name(), op, -1
             if isinstance(node, AccumulateGrad):
                 name, made = "AccumulateGrad", -1
@@ -295,7 +318,8 @@ class RetrogradTap(Tap):
             slot = -1
             if recorder.nodes:
                 slot = recorder.reserve(kind)
-            thread.open.append([number, inputs, [], slot, now(), had])
+            same = type(node).__name__ in SAME_NODES and len(inputs) == 1
+            thread.open.append([number, inputs, [], slot, now(), had, same])
         finally:
             thread.busy -= 1
 
@@ -308,7 +332,8 @@ class RetrogradTap(Tap):
         if not thread.open:
             return
         thread.busy += 1
-        n = self.value_of(g)
+        running = thread.open[-1]
+        n = self.value_of(g, running[1][0] if running[6] else -1)
         number = self.adopt(to, -1)
         if recorder.values == "parameters":
             if isinstance(to, AccumulateGrad):
@@ -316,7 +341,7 @@ class RetrogradTap(Tap):
             elif recorder.splitting is not None:
                 recorder.splitting.sees(number, n, g)
         thread.busy -= 1
-        thread.open[-1][2].append((number, nr, n))
+        running[2].append((number, nr, n))
 
     def end(self, task: Any, node: Any) -> None:
         recorder = self.recorder
@@ -325,21 +350,28 @@ class RetrogradTap(Tap):
         thread = recorder.thread()
         if not thread.open:
             return
-        number, inputs, handed, slot, began, had = thread.open.pop()
+        number, inputs, handed, slot, began, had, _ = thread.open.pop()
         if slot < 0:
             return
         took = now() - began
         thread.busy += 1
         try:
             where = thread.passes[-1] if thread.passes else -1
-            name, _, _, edges, tensor = recorder.rec.node_rows[number]
+            rec = recorder.rec
+            name, _, _, edges, tensor = rec.node_rows[number]
             if isinstance(node, AccumulateGrad):
                 after = -1
-                if node.grad is not None:
-                    after = recorder.value(self, node.grad)
-                    self.name_grad(node.grad, tensor)
+                grad = node.grad
+                if grad is not None:
+                    if had < 0 and not node.after and inputs[0] >= 0 and id(grad) not in recorder._seen \
+                            and rec.value_likes[inputs[0]] == recorder.like(self, grad):
+                        after = inputs[0]               # taken over or copied as it came
+                        recorder._seen[id(grad)] = (ref(grad), edits(grad), after)
+                    else:
+                        after = recorder.value(self, grad)
+                    self.name_grad(grad, tensor)
                     if recorder.values == "parameters":
-                        recorder.keep(self, after, node.grad)
+                        recorder.keep(self, after, grad)
                 recorder.rows[slot] = ("accumulate", began - recorder.start, took, thread.number, where, number, tensor,
                                        inputs[0], had, after)
                 return
@@ -465,8 +497,11 @@ class RetrogradTap(Tap):
 
     # -- numbers
 
-    def value_of(self, g: Any) -> int:
-        """The value of a gradient as the engine passes it: an array, or a Tensor under create_graph."""
+    def value_of(self, g: Any, same: int = -1) -> int:
+        """The value of a gradient as the engine passes it: an array, or a Tensor under create_graph.
+
+        same   a value that holds the same numbers, if its size is g's
+        """
         if g is None:
             return -1
         recorder = self.recorder
@@ -481,7 +516,12 @@ class RetrogradTap(Tap):
         like = recorder._likes.get(place)
         if like is None:
             like = recorder.new_like(place, g.shape, dtype_of(g.dtype), "cpu")
-        row = self.numbers(g) if recorder.norms else UNMEASURED
+        if not recorder.norms:
+            row: Any = UNMEASURED
+        elif same >= 0 and rec.stats[7 * same] == g.size:
+            row = recorder.row_of(same)
+        else:
+            row = self.numbers(g)
         with recorder.lock:
             n = len(rec.value_likes)
             rec.value_likes.append(like)
