@@ -32,6 +32,11 @@ OPTIONS = ["dtype? dtype=None", "layout? layout=None", "device? device=None", "b
            "bool requires_grad=False"]
 
 
+# Methods without a schema of their own.
+CONVERSIONS = dict.fromkeys(
+    "bfloat16 bool byte char double float half int long short".split(), "*, memory_format? memory_format=None")
+
+
 class Nothing:
     """Fits no parameter."""
 
@@ -285,6 +290,7 @@ def written() -> str:
         warnings.simplefilter("ignore")
         functions = table(surfaces(), False)
         own = table(methods(), True)
+    own |= CONVERSIONS
     own = {n: form for n, form in own.items() if n not in functions or as_method(functions[n]) != form}
     text = HEAD.format(release=str(torch.__version__).partition("+")[0])
     plain = sorted(n for n in retrograd.nn.functional.__all__ if isinstance(

@@ -15,7 +15,7 @@ from .._engine.views import check_cast
 from .._ops import activation, arith, pointwise, shape
 from .._ops.cast import cast
 from .._ops.index import check_number
-from ._args import dim_of, finish, tensor
+from ._args import dim_of, finish, kernel, tensor
 from .pointwise import not_implemented
 
 Function = Callable[..., Any]
@@ -126,6 +126,7 @@ def softplus(input: Any, beta: float = 1, threshold: float = 20) -> Any:
 def softsign(input: Any) -> Any:
     """input / (1 + |input|)"""
     x = tensor(input, "softsign")
+    kernel("abs_cpu", x, "b")
     return arith.div(x, arith.add(pointwise.abs(x), 1))
 
 
@@ -237,6 +238,9 @@ def rrelu(
 ) -> Any:
     """Leaky relu; in training each negative element draws its slope from [lower, upper], else it is their mean."""
     x = floating(input, "rrelu", "rrelu_with_noise_out_cpu")
+    for side, bound in (("lower", lower), ("upper", upper)):
+        if not math.isfinite(bound):
+            raise RuntimeError(f"rrelu: {side} bound must be finite, got {bound:g}")
     if lower > upper:
         raise RuntimeError("Lower bound should be less than or equal to the upper bound")
     array = x.array
@@ -350,6 +354,8 @@ def probability(p: float, exception: type[Exception] = ValueError) -> None:
     if p < 0.0 or p > 1.0:
         shown = p if exception is ValueError else f"{p:g}"
         raise exception(f"dropout probability has to be between 0 and 1, but got {shown}")
+    if p != p:
+        raise RuntimeError("dropout probability has to be between 0 and 1, but got nan")
 
 
 def times(x: TensorBase, noise: Any, inplace: bool) -> Any:

@@ -6,6 +6,7 @@ from typing import Any
 from .._engine import names
 from .._ops import conv, pad, shape
 from .._ops.conv import Geometry
+from ._args import kernel as kernels
 from ._args import tensor
 
 __all__ = ["conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "convolution"]
@@ -235,8 +236,6 @@ def conv_transpose3d(
 
 def pair(value: Any, name: str) -> tuple[int, int]:
     found = (value, value) if isinstance(value, int) else tuple(int(v) for v in value)
-    if len(found) == 1:
-        found = found * 2
     if len(found) != 2:
         raise RuntimeError(f"It is expected {name} equals to 2, but got size {len(found)}")
     return found
@@ -257,6 +256,7 @@ def shown(sizes: Any) -> str:
 def unfold(input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Any:
     """Sliding blocks as columns: (N, C, H, W) -> (N, C * KH * KW, number of blocks)."""
     x = tensor(input, "im2col")
+    kernels("im2col_out_cpu", x, "iu")
     kernel, dilation = pair(kernel_size, "kernel_size"), pair(dilation, "dilation")
     padding, stride = pair(padding, "padding"), pair(stride, "stride")
     positive(kernel, dilation, stride)
@@ -282,6 +282,7 @@ def unfold(input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, st
 def fold(input: Any, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Any:
     """Columns of blocks added up where they lie: (N, C * KH * KW, number of blocks) -> (N, C, *output_size)."""
     x = tensor(input, "col2im")
+    kernels("col2im_out_cpu", x, "iu")
     inside, kernel = pair(output_size, "output_size"), pair(kernel_size, "kernel_size")
     dilation = pair(dilation, "dilation")
     padding, stride = pair(padding, "padding"), pair(stride, "stride")

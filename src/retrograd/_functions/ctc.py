@@ -61,6 +61,12 @@ def ctc_loss(log_probs: Any, targets: Any, input_lengths: Any, target_lengths: A
                                f"{ins[at]} (while checking arguments for ctc_loss_cpu)")
         raise RuntimeError(f"Expected input_lengths to have value at most {steps}, but got value {ins[at]} (while checking "
                            "arguments for ctc_loss_cpu)")
+    if t.array.ndim not in (1, 2):
+        raise RuntimeError(f"Expected 1 to 2 dimensions, but got {t.array.ndim}-dimensional tensor for argument #2 'targets' "
+                           "(while checking arguments for ctc_loss_cpu)")
+    if t.array.ndim == 2 and t.array.shape[0] != n:
+        raise RuntimeError(f"Expected tensor to have size {n} at dimension 0, but got size {t.array.shape[0]} for argument #2 "
+                           "'targets' (while checking arguments for ctc_loss_cpu)")
     if single and t.array.ndim == 1 and n == 1:
         t = t.unsqueeze(0)
     if t.array.ndim == 1:

@@ -317,6 +317,11 @@ FUNCTIONS = {
     "heaviside": "Tensor input, Tensor values, *, Tensor? out=None",
     "hinge_embedding_loss": "Tensor input, Tensor target, float margin=1.0, int reduction=1",
     "histc": "Tensor input, int bins=100, Scalar min=0, Scalar max=0, *, Tensor? out=None",
+    "histogram": "Tensor input, Tensor bins, *, Tensor? weight=None, bool density=False, Tensor[] out=None | Tensor "
+        "input, int bins=100, *, float[]? range=None, Tensor? weight=None, bool density=False, Tensor[] out=None",
+    "histogramdd": "Tensor input, int bins, float[]? range=None, Tensor? weight=None, bool density=False | Tensor "
+        "input, int[] bins, float[]? range=None, Tensor? weight=None, bool density=False | Tensor input, Tensor[] "
+        "bins, float[]? range=None, Tensor? weight=None, bool density=False",
     "hsplit": "Tensor input, int sections | Tensor input, int[] indices",
     "hstack": "Tensor[] tensors, *, Tensor? out=None",
     "huber_loss": "Tensor input, Tensor target, int reduction=1, float delta=1.0",
@@ -677,6 +682,19 @@ FUNCTIONS = {
     "softshrink": "Tensor input, Scalar lambd=0.5",
     "sort": "Tensor input, *, bool? stable, int dim=-1, bool descending=False, Tensor[] out=None | Tensor input, int "
         "dim=-1, bool descending=False, *, Tensor[] out=None",
+    "special_airy_ai": "Tensor x, *, Tensor? out=None",
+    "special_bessel_j0": "Tensor input, *, Tensor? out=None",
+    "special_bessel_j1": "Tensor input, *, Tensor? out=None",
+    "special_bessel_y0": "Tensor input, *, Tensor? out=None",
+    "special_bessel_y1": "Tensor input, *, Tensor? out=None",
+    "special_chebyshev_polynomial_t": "Tensor x, Tensor n, *, Tensor out=None | Scalar x, Tensor n, *, Tensor "
+        "out=None | Tensor x, Scalar n, *, Tensor out=None",
+    "special_chebyshev_polynomial_u": "Tensor x, Tensor n, *, Tensor out=None | Scalar x, Tensor n, *, Tensor "
+        "out=None | Tensor x, Scalar n, *, Tensor out=None",
+    "special_chebyshev_polynomial_v": "Tensor x, Tensor n, *, Tensor out=None | Scalar x, Tensor n, *, Tensor "
+        "out=None | Tensor x, Scalar n, *, Tensor out=None",
+    "special_chebyshev_polynomial_w": "Tensor x, Tensor n, *, Tensor out=None | Scalar x, Tensor n, *, Tensor "
+        "out=None | Tensor x, Scalar n, *, Tensor out=None",
     "special_digamma": "Tensor input, *, Tensor? out=None",
     "special_entr": "Tensor input, *, Tensor? out=None",
     "special_erf": "Tensor input, *, Tensor? out=None",
@@ -689,23 +707,46 @@ FUNCTIONS = {
     "special_gammainc": "Tensor input, Tensor other, *, Tensor? out=None",
     "special_gammaincc": "Tensor input, Tensor other, *, Tensor? out=None",
     "special_gammaln": "Tensor input, *, Tensor? out=None",
+    "special_hermite_polynomial_h": "Tensor x, Tensor n, *, Tensor out=None | Scalar x, Tensor n, *, Tensor out=None "
+        "| Tensor x, Scalar n, *, Tensor out=None",
+    "special_hermite_polynomial_he": "Tensor x, Tensor n, *, Tensor out=None | Scalar x, Tensor n, *, Tensor "
+        "out=None | Tensor x, Scalar n, *, Tensor out=None",
     "special_i0": "Tensor input, *, Tensor? out=None",
     "special_i0e": "Tensor input, *, Tensor? out=None",
     "special_i1": "Tensor input, *, Tensor? out=None",
     "special_i1e": "Tensor input, *, Tensor? out=None",
+    "special_laguerre_polynomial_l": "Tensor x, Tensor n, *, Tensor out=None | Scalar x, Tensor n, *, Tensor "
+        "out=None | Tensor x, Scalar n, *, Tensor out=None",
+    "special_legendre_polynomial_p": "Tensor x, Tensor n, *, Tensor out=None | Scalar x, Tensor n, *, Tensor "
+        "out=None | Tensor x, Scalar n, *, Tensor out=None",
     "special_log1p": "Tensor input, *, Tensor? out=None",
     "special_log_ndtr": "Tensor input, *, Tensor? out=None",
     "special_log_softmax": "Tensor input, int dim, *, dtype? dtype=None",
     "special_logit": "Tensor input, float? eps=None, *, Tensor? out=None",
     "special_logsumexp": "Tensor input, int[1] dim, bool keepdim=False, *, Tensor? out=None",
+    "special_modified_bessel_i0": "Tensor input, *, Tensor? out=None",
+    "special_modified_bessel_i1": "Tensor input, *, Tensor? out=None",
+    "special_modified_bessel_k0": "Tensor input, *, Tensor? out=None",
+    "special_modified_bessel_k1": "Tensor input, *, Tensor? out=None",
     "special_multigammaln": "Tensor input, int p, *, Tensor? out=None",
     "special_ndtr": "Tensor input, *, Tensor? out=None",
     "special_ndtri": "Tensor input, *, Tensor? out=None",
     "special_polygamma": "int n, Tensor input, *, Tensor? out=None",
     "special_psi": "Tensor input, *, Tensor? out=None",
     "special_round": "Tensor input, *, int decimals=0, Tensor? out=None",
+    "special_scaled_modified_bessel_k0": "Tensor x, *, Tensor? out=None",
+    "special_scaled_modified_bessel_k1": "Tensor x, *, Tensor? out=None",
+    "special_shifted_chebyshev_polynomial_t": "Tensor x, Tensor n, *, Tensor out=None | Scalar x, Tensor n, *, "
+        "Tensor out=None | Tensor x, Scalar n, *, Tensor out=None",
+    "special_shifted_chebyshev_polynomial_u": "Tensor x, Tensor n, *, Tensor out=None | Scalar x, Tensor n, *, "
+        "Tensor out=None | Tensor x, Scalar n, *, Tensor out=None",
+    "special_shifted_chebyshev_polynomial_v": "Tensor x, Tensor n, *, Tensor out=None | Scalar x, Tensor n, *, "
+        "Tensor out=None | Tensor x, Scalar n, *, Tensor out=None",
+    "special_shifted_chebyshev_polynomial_w": "Tensor x, Tensor n, *, Tensor out=None | Scalar x, Tensor n, *, "
+        "Tensor out=None | Tensor x, Scalar n, *, Tensor out=None",
     "special_sinc": "Tensor input, *, Tensor? out=None",
     "special_softmax": "Tensor input, int dim, dtype? dtype=None",
+    "special_spherical_bessel_j0": "Tensor x, *, Tensor? out=None",
     "special_xlog1py": "Tensor input, Tensor other, *, Tensor out=None | Scalar self, Tensor other, *, Tensor "
         "out=None | Tensor input, Scalar other, *, Tensor out=None",
     "special_xlogy": "Tensor input, Tensor other, *, Tensor out=None | Scalar self, Tensor other, *, Tensor out=None "
@@ -812,6 +853,7 @@ METHODS = {
     "baddbmm": "Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1",
     "baddbmm_": "Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1",
     "bernoulli_": "Tensor p, *, Generator? generator=None | float p=0.5, *, Generator? generator=None",
+    "bfloat16": "*, memory_format? memory_format=None",
     "bitwise_and_": "Tensor other | Scalar other",
     "bitwise_left_shift_": "Tensor other | Scalar other",
     "bitwise_not_": "",
@@ -819,7 +861,10 @@ METHODS = {
     "bitwise_right_shift_": "Tensor other | Scalar other",
     "bitwise_xor_": "Tensor other | Scalar other",
     "bmm": "Tensor mat2",
+    "bool": "*, memory_format? memory_format=None",
+    "byte": "*, memory_format? memory_format=None",
     "cauchy_": "float median=0.0, float sigma=1.0, *, Generator? generator=None",
+    "char": "*, memory_format? memory_format=None",
     "contiguous": "*, memory_format memory_format=0",
     "copy_": "Tensor other, bool non_blocking=False",
     "copysign_": "Tensor other | Scalar other",
@@ -831,12 +876,14 @@ METHODS = {
     "div_": "Tensor other | Tensor other, *, str? rounding_mode | Scalar other, *, str? rounding_mode",
     "divide_": "Tensor other | Tensor other, *, str? rounding_mode | Scalar other | Scalar other, *, str? "
         "rounding_mode",
+    "double": "*, memory_format? memory_format=None",
     "eq_": "Tensor other | Scalar other",
     "erfinv_": "",
     "expand": "int[] size, *, bool implicit=False",
     "expand_as": "Tensor other",
     "exponential_": "float lambd=1.0, *, Generator? generator=None",
     "fill_diagonal_": "Scalar fill_value, bool wrap=False",
+    "float": "*, memory_format? memory_format=None",
     "float_power_": "Tensor exponent | Scalar exponent",
     "floor_divide_": "Tensor other | Scalar other",
     "fmod_": "Tensor other | Scalar other",
@@ -845,6 +892,7 @@ METHODS = {
     "greater_": "Tensor other | Scalar other",
     "greater_equal_": "Tensor other | Scalar other",
     "gt_": "Tensor other | Scalar other",
+    "half": "*, memory_format? memory_format=None",
     "heaviside_": "Tensor values",
     "hypot_": "Tensor other",
     "igamma_": "Tensor other",
@@ -853,6 +901,7 @@ METHODS = {
     "index_copy_": "int dim, Tensor index, Tensor source",
     "index_fill_": "int dim, Tensor index, Tensor value | int dim, Tensor index, Scalar value",
     "index_reduce_": "int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True",
+    "int": "*, memory_format? memory_format=None",
     "is_distributed": "",
     "is_set_to": "Tensor tensor",
     "le_": "Tensor other | Scalar other",
@@ -865,6 +914,7 @@ METHODS = {
     "logical_not_": "",
     "logical_or_": "Tensor other",
     "logical_xor_": "Tensor other",
+    "long": "*, memory_format? memory_format=None",
     "lt_": "Tensor other | Scalar other",
     "masked_fill_": "Tensor mask, Tensor value | Tensor mask, Scalar value",
     "masked_scatter_": "Tensor mask, Tensor source",
@@ -904,6 +954,7 @@ METHODS = {
     "set_": " | torch.Storage source | torch.Storage source, int storage_offset, int[] size, int[] stride=None | "
         "Tensor source | Tensor source, int storage_offset, int[] size, int[] stride=None",
     "sgn_": "",
+    "short": "*, memory_format? memory_format=None",
     "sign_": "",
     "squeeze_": " | int dim | int[] dim",
     "storage_offset": "",

@@ -31,6 +31,7 @@ INNER = {
     "adaptive_max_pool3d_with_indices": "input.size adaptive_max_pool3d(input, filled output_size)",
     "adaptive_avg_pool2d": "input.size adaptive_avg_pool2d(input, filled output_size)",
     "adaptive_avg_pool3d": "input.size adaptive_avg_pool3d(input, filled output_size)",
+    "dropout": "dropout(input, p, training)inplace",
     "alpha_dropout": "alpha_dropout(input, p, training)inplace",
     "threshold": "threshold(input, threshold, value)inplace",
     "glu": "glu(input, dim)",

@@ -194,6 +194,8 @@ def solve(A: Any, B: Any, *, left: bool = True, out: Any = None) -> Any:
         raise RuntimeError(
             f"linalg.solve: Expected A and B to have the same dtype, but found A of type {kind_of(x)} and B of type "
             f"{kind_of(b)} instead")
+    if not b.ndim:
+        raise RuntimeError("linalg.solve: The input tensor B must have at least 2 dimensions.")
     vector = b.ndim == 1 or (x.ndim - 1 == b.ndim and tuple(b.array.shape) == tuple(x.array.shape[:-1]))
     rows, columns = (b.shape[-1], 1) if vector else (b.shape[-2], b.shape[-1])
     if vector and not left or (rows if left else columns) != x.shape[-1]:

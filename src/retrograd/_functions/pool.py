@@ -365,6 +365,7 @@ def adaptive_max_pool1d(input: Any, output_size: Any, return_indices: bool = Fal
 
 def unpooled(input: Any, where: Any, dims: int, kernel_size: Any, stride: Any, padding: Any, output_size: Any) -> Any:
     x = tensor(input, f"max_unpool{dims}d")
+    tensor(where, f"max_unpool{max(dims, 2)}d", "indices", 2)
     kernel = several(kernel_size, dims, "max_unpool", "kernel_size")
     stride = several(stride, dims, "max_unpool", "stride") if given(stride) else kernel
     padding = several(padding, dims, "max_unpool", "padding")
@@ -502,6 +503,7 @@ def avg_pool3d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 
 def adaptive_average(function: str, dims: int, input: Any, output_size: Any) -> Any:
     x = tensor(input, function)
     sizes = check_adaptive(x, output_size, dims, function, "", False)
+    supported("adaptive_avg_pool2d" if dims == 2 else "adaptive_avg_pool3d_cpu", x)
     if all(n == 1 for n in sizes):
         return sums.mean_dims(x, tuple(range(x.ndim - dims, x.ndim)), True)
     axes = []

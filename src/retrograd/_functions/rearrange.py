@@ -13,7 +13,7 @@ from .._engine.tensor import TensorBase, wrap
 from .._engine.views import OVERLAP, AsStridedScatterBackward0
 from .._ops import create, diagonals, gather, moves, slices
 from .._ops import shape as ops
-from ._args import dim_of, dims_of, finish, shape_of, tensor
+from ._args import dim_of, dims_of, finish, kernel, shape_of, tensor
 from .shape import as_strided, detach, diagonal, diagonal_dims, flatten, narrow, reshaped, select, sizes_arg
 
 __all__ = [
@@ -121,6 +121,7 @@ def trace(input: Any) -> Any:
     x = tensor(input, "trace")
     if x.array.ndim != 2:
         raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {x.array.ndim}")
+    kernel("trace", x, "b")
     return diagonals.trace(x)
 
 
@@ -239,9 +240,10 @@ def rot90(input: Any, k: int = 1, dims: Any = (0, 1)) -> Any:
     if n < 2:
         raise RuntimeError(f"expected total dims >= 2, but got total dims = {n}")
     a, b = dims
-    if a == b or abs(a - b) == n:
+    at = dim_of(a, n), dim_of(b, n)
+    if at[0] == at[1]:
         raise RuntimeError(f"expected rotation dims to be different, but got dim0 = {a} and dim1 = {b}")
-    return moves.rot90(x, k, (dim_of(a, n), dim_of(b, n)))
+    return moves.rot90(x, k, at)
 
 
 def triangle(name: str, op: Callable[[Any, int], Any], doc: str) -> Callable[..., Any]:

@@ -9,8 +9,10 @@ import numpy as np
 
 from .. import dtypes
 from .._engine import names
+from .._engine.tensor import TensorBase
 from .._ops import pool
-from ._args import tensor
+from ._args import refused, tensor
+from .pointwise import not_implemented
 from .pool import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
 
 __all__ = ["pixel_shuffle", "pixel_unshuffle", "channel_shuffle", "native_channel_shuffle"]
@@ -38,7 +40,9 @@ def interpolate(
                 "trilinear")
     elif align_corners is None:
         align_corners = False
+    mode = mode if isinstance(mode, str) else str(mode)
     dims = x.ndim - 2
+    check_sizes(x, size, scale_factor, mode)
     inside = list(x.array.shape[2:])
     if size is not None and scale_factor is not None:
         raise ValueError("only one of size or scale_factor should be defined")
@@ -92,6 +96,9 @@ def interpolate(
         raise NotImplementedError(f"Got {x.ndim}D input, but {mode} mode needs {NEED[mode]}D input")
     if mode == "lanczos":
         raise NotImplementedError("interpolate: mode 'lanczos' is not supported by retrograd; use 'bicubic'")
+    if x.array.dtype.kind in "iub" and x.array.dtype != np.uint8 and "nearest" in mode:
+        raise not_implemented(
+            "upsample_nearest2d_channels_last" if dims == 2 else "compute_indices_weights_nearest", x.array.dtype)
     if x.array.dtype.kind in "iub" and "nearest" not in mode:
         if x.array.dtype != np.uint8 or mode not in ("bilinear", "bicubic"):
             kind = "cubic" if mode == "bicubic" else "linear"
@@ -111,6 +118,28 @@ def interpolate(
     axes = [axis_of(n, m, scales[i] if scales else None, mode, bool(align_corners), x.array.dtype)
             for i, (n, m) in enumerate(zip(inside, out, strict=True))]
     return pool.RESAMPLED[mode, dims](axes, tuple(scales) if scales else (), align_corners).run(x)
+
+
+def check_sizes(x: TensorBase, size: Any, scale_factor: Any, mode: str) -> None:
+    """TypeError for a size that is no int, a scale that is no number."""
+    linear = {1: "upsample_linear1d", 2: "upsample_bicubic2d" if mode == "bicubic" else "upsample_bilinear2d",
+              3: "upsample_trilinear3d"}
+    nearest = ("_upsample_nearest_exact" if mode == "nearest-exact" else "upsample_nearest") + f"{x.array.ndim - 2}d"
+    name = nearest if "nearest" in mode else linear.get(x.array.ndim - 2, mode)
+    for value, kinds in ((size, (int, np.integer)), (scale_factor, (int, float, np.number))):
+        values = list(value) if isinstance(value, (tuple, list)) else [value]
+        if value is None or (not isinstance(value, (str, TensorBase)) and all(isinstance(v, kinds) for v in values)):
+            continue
+        if value is size and isinstance(value, TensorBase) and value.array.dtype.kind in "iu":
+            continue
+        if value is size and isinstance(value, (tuple, list)):
+            raise TypeError("expected size to be one of int or Tuple[int] or Tuple[int, int] or Tuple[int, int, int], but got "
+                            f"size with types {[type(v) for v in values]}")
+        given = [] if "nearest" in mode else [True]
+        shown = value if isinstance(value, (tuple, list)) else [value]
+        args = (x, shown, *given, None) if value is size else (x, None, *given, shown)
+        raise refused(name, args, "(Tensor input, tuple of ints output_size, tuple of floats scale_factors)",
+                      "(Tensor input, tuple of ints output_size, float scales = None)")
 
 
 def axis_of(n: int, m: int, factor: Any, mode: str, align: bool, dtype: Any) -> Any:

@@ -1,6 +1,7 @@
 """A = P L U with partial pivoting."""
 from __future__ import annotations
 
+import math
 from typing import Any, ClassVar, Final, final
 
 import numpy
@@ -18,7 +19,7 @@ def eliminated(x: Array) -> tuple[Array, Array]:
     lu = np.array(x, order="C")
     n, m = lu.shape[-2:]
     k = min(n, m)
-    flat = lu.reshape((-1, n, m))
+    flat = lu.reshape((math.prod(lu.shape[:-2]), n, m))
     pivots = np.empty((flat.shape[0], k), np.int64)
     each = np.arange(flat.shape[0])
     for j in range(k):
