@@ -20,7 +20,8 @@ import pytest
 
 from retrograd import _kernels
 
-# Loops are split in other ways by other compilers: the counts are of the one that the first line names.
+# Loops are split in other ways by other compilers and flags: the counts are of the compiler that the first line names, with
+# setuptools' flags (-fwrapv moves some).
 TABLE = Path(__file__).with_name("packed_loops.txt")
 GENERATIONS = ("arch_x86_64_v3", "arch_x86_64_v4")
 ARITHMETIC = re.compile(
