@@ -172,3 +172,21 @@ def test_a_compiled_model_is_seen_as_what_it_computes() -> None:
             called(x).pow(2).sum().backward()
         assert cap.coverage().complete and cap.coverage().verified
         assert torch.allclose(cap.grads().norms(), want, rtol=1e-5)
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_samples_are_proven_through_many_layers_of_bfloat16(turned: bool) -> None:
+    class Deep(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.layers = nn.ModuleList(nn.Sequential(nn.LayerNorm(16), nn.Linear(16, 16), nn.GELU()) for _ in range(24))
+
+        def forward(self, x: Any) -> Any:
+            for k, layer in enumerate(self.layers):
+                x = x + (layer(x.flip(0)).flip(0) if turned and k == 5 else layer(x))
+            return x
+    model, x = Deep(), torch.randn(33, 3, 16)
+    with torch.autocast("cpu", dtype=torch.bfloat16), capture(model) as cap:
+        model(x).float().pow(2).mean().backward()
+    assert cap.coverage().verified and cap.coverage().mixed == turned
+    assert {row.name.split(".")[1] for row in cap.coverage().missing} == ({"5"} if turned else set())
