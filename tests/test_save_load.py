@@ -7,6 +7,7 @@ import collections
 import io
 import os
 import pickle
+import re
 import struct
 import sys
 import threading
@@ -456,6 +457,24 @@ def test_big_endian_files() -> None:
     assert got[0].tolist() == [1.5, -2.0] and got[1].tolist() == [1, 2]
     parts["archive/byteorder"] = b"middle"
     with pytest.raises(ValueError, match="Unknown endianness type: middle"):
+        read(zipped(parts))
+    alone = members(written(torch.tensor(1.5)))                         # one element, no dims
+    alone["archive/byteorder"], alone["archive/data/0"] = b"big", np.array(1.5, ">f4").tobytes()
+    assert read(zipped(alone)).item() == 1.5
+
+
+@pytest.mark.parametrize(("version", "text"), [
+    (None, 'Expected hasRecord("version") to be true, but got false.'),
+    (b"x\n", "[enforce fail at inline_container.cc:215] . Couldn't parse the version x"),
+    (b"0\n", "[enforce fail at inline_container.cc:219] . Attempted to read a PyTorch file with version 0, but the minimum"),
+    (b"99\n", "[enforce fail at inline_container.cc:230] . Attempted to read a PyTorch file with version 99, but the maximum"),
+])
+def test_a_file_without_a_version_that_we_know_is_refused(version: bytes | None, text: str) -> None:
+    parts = members(written(torch.ones(2)))
+    del parts["archive/version"]
+    if version is not None:
+        parts["archive/version"] = version
+    with pytest.raises(RuntimeError, match="^" + re.escape(text)):
         read(zipped(parts))
 
 

@@ -246,4 +246,22 @@ def order_of(reader: Reader) -> str:
     return found
 
 
+def check_version(reader: Reader) -> None:
+    """RuntimeError, as PyTorch words it, for a file without the version of its format, or of another."""
+    name = next((n for n in (".data/version", "version") if n in reader), "")
+    if not name:
+        raise RuntimeError("Expected hasRecord(\"version\") to be true, but got false.  (Could this error message be improved?  "
+                           "If so, please report an enhancement request to PyTorch.)")
+    text = reader.read(name).decode("ascii", "replace").strip()
+    head = "[enforce fail at inline_container.cc:{}] . {}"
+    if not text.isdigit():
+        raise RuntimeError(head.format(215, f"Couldn't parse the version {text[:20]}"))
+    version = int(text[:20])
+    for line, wrong, bound in ((219, version < OLDEST, f"minimum supported version for reading is {OLDEST}"),
+                               (230, version > NEWEST, f"maximum supported version for reading is {NEWEST}")):
+        if wrong:
+            raise RuntimeError(head.format(line, f"Attempted to read a PyTorch file with version {version}, but the {bound}."))
+
+
+OLDEST, NEWEST = 1, 10                                          # versions of the format
 NATIVE = sys.byteorder

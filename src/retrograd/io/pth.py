@@ -22,7 +22,7 @@ from .._size import Size
 from .._tensor import Tensor, _attributes
 from ..nn.parameter import Parameter
 from ..utils.hooks import warn_if_has_hooks
-from .archive import NATIVE, Reader, Writer, order_of, write_beside
+from .archive import NATIVE, Reader, Writer, check_version, order_of, write_beside
 from .pickler import Call, Name, Persistent, Pickler
 from .storage import FOREIGN, STORAGE_OF, STORAGES, Block, Storage, StorageType
 from .unpickler import Build, NotAllowed, NotHere, Unpickler, UnpicklingError, key_of, set_attributes
@@ -177,9 +177,10 @@ def _load(file: Any, map_location: Any, mapped: bool) -> Any:
     reader = Reader(file, start)
     if "constants.pkl" in reader:
         raise RuntimeError(TORCHSCRIPT + "retrograd does not run TorchScript.")
+    described = reader.read("data.pkl")
     storages = _Storages(reader, map_location, mapped)
     try:
-        return Unpickler(reader.read("data.pkl"), NAMES, safe_globals_by_name(), storages.find).load()
+        return Unpickler(described, NAMES, safe_globals_by_name(), storages.find).load()
     except UnpicklingError as error:
         advice = CODE if isinstance(error, NotAllowed) else CONVERT if isinstance(error, NotHere) else DAMAGED
         raise UnpicklingError(REFUSED.format(error, advice)) from None
@@ -201,6 +202,7 @@ class _Storages:
     def __init__(self, reader: Reader, map_location: Any, mapped: bool) -> None:
         self.reader = reader
         self.place = _placer(map_location)
+        check_version(reader)
         self.swap = order_of(reader) != NATIVE
         self.whole: Any = None
         if mapped:
@@ -224,7 +226,7 @@ class _Storages:
             return had if had.dtype is dtype else self.place(Storage(had.raw, dtype), location)
         raw = self.reader.array(f"data/{key}") if self.whole is None else self.mapped(key)
         if self.swap and step > 1:
-            raw = raw.reshape(-1, step)[:, ::-1].reshape(-1)
+            raw = np.ascontiguousarray(raw.reshape(-1, step)[:, ::-1]).reshape(-1)
         if dtype is dtypes.bool and (raw > 1).any():
             np.not_equal(raw, 0, out=raw.view(np.bool_))
         out = self.found[key] = self.place(Storage(raw, dtype), location)
