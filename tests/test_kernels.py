@@ -336,6 +336,25 @@ def test_products(lead: Any, n: int, m: int, p: int, dtype: Any, threads: int) -
 
 
 @native
+@pytest.mark.parametrize("generation", [1, 3, 4])
+@pytest.mark.parametrize("dtype", [F4, F8])
+def test_products_of_older_processors(dtype: Any, generation: int) -> None:
+    """Each generation has tiles of its own; a product of whole numbers is exact in all."""
+    r, vectors = np.random.RandomState(15), _kernels.kernel("vectors")
+    try:
+        assert vectors(generation) <= generation
+        for n, c, o, h, w in [(2, 3, 7, 5, 9), (3, 40, 21, 8, 8), (1, 1, 1, 3, 3), (4, 9, 33, 11, 6)]:
+            x, k = (r.randint(-3, 4, s).astype(dtype) for s in ((n, c, h, w), (o, c, 3, 3)))
+            pairs = pairs_of((h, w), (3, 3), (1, 1), (1, 1), (1, 1))
+            y = _kernels.kernel("convolve")(x, k, None, pairs, 1)
+            np.testing.assert_array_equal(y, convolved(x, k, pairs, 1))
+            same_inner(_kernels.kernel("convolve_x")(y, k, pairs, 1), x, y, y)
+            same_inner(_kernels.kernel("convolve_w")(y, x, pairs, 1), k, y, y)
+    finally:
+        vectors(4)
+
+
+@native
 def test_products_of_special_numbers() -> None:
     run = _kernels.kernel("multiply")
     a, b = np.zeros((2, 20, 20), F4)

@@ -39,6 +39,7 @@ place_at*         (g, positions, H, W) -> zeros with g added there
 lstm lstm_grad    a layer of an LSTM over all steps, and back: lstm.c
 attention attention_grad   softmax(q kt) v, and back: attention.c
 sum_around*       (x, dim) -> the sum over all other dims
+vectors           (4, 3 or 1) -> the generation of x86-64 whose products are used: that, or the most there is; for tests
 keep              (u, p, scale) -> did it: u becomes scale where it is below p, else 0
 blocks_...        the cache of array memory: blocks.py
 
@@ -122,7 +123,7 @@ NAMES: tuple[str, ...] = (
     "nll", "nll_grad", "mse_grad", "layer_norm", "layer_norm_grad", "add_bias", "matmul", "linear", "linear_grad", "add_rows",
     "convolve", "convolve_x", "convolve_w",
     "threads", "window_sums", "spread_sums", "max_pool", "place_at", "multiply", "sum_around", "attention", "attention_grad",
-    "lstm", "lstm_grad", "keep", "stats", "same")
+    "lstm", "lstm_grad", "keep", "vectors", "stats", "same")
 NAMES += (
     "cumsum", "cumprod", "cummax", "cummin", "product", "flip", "triangle", "bounds", "gather", "scatter",
     "channel_stats", "channel_affine", "halves", "slices", "masked_scatter", "prelu", "max_pool3")

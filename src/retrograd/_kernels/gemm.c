@@ -1,6 +1,7 @@
 /* The products of gemm.h: tiles.h for each type and generation of processors, and the choice among them. */
 
 #include "gemm.h"
+#include "kernels.h"
 #include <stdlib.h>
 
 void *room(size_t bytes) {
@@ -75,8 +76,9 @@ void leave(void *memory) {
 #undef NV
 
 #if defined(__x86_64__)
+static int found = 0;
+
 static int generation(void) {
-    static int found = 0;
     if (found == 0) {
         __builtin_cpu_init();
         found = !__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") ? 1
@@ -146,3 +148,17 @@ void doubles_turn(const double *from, npy_intp rows, npy_intp columns, npy_intp 
         for (npy_intp j = 0; j < columns; j++) to[j * apart + i] = from[i * step + j];
 }
 #endif
+
+/* vectors(generation) -> the one in use from now on: at most that asked for (4, 3 or 1) and what the processor has */
+KERNEL(vectors, 1)
+    const long wanted = PyLong_AsLong(args[0]);
+    if (PyErr_Occurred()) return NULL;
+#if HAS_PRODUCTS && defined(__x86_64__)
+    found = 0;
+    if (wanted < generation()) found = wanted >= 3 ? 3 : 1;
+    return PyLong_FromLong(found);
+#else
+    (void)wanted;
+    return PyLong_FromLong(1);
+#endif
+END
