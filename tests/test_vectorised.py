@@ -32,6 +32,7 @@ ARITHMETIC = re.compile(
 SCALAR = {
     "floats_collect": "copies rows, by memcpy", "doubles_collect": "copies rows, by memcpy",
     "turn_blocks": "exchanges halves of vectors", "turn4_row": "copies", "turn8_row": "copies",
+    "turn4_short": "copies", "turn8_short": "copies",
     "triangle4": "copies", "triangle8": "copies",
     "doubles_lgamma": "libm's, to its last bit",
 }  # fmt: skip

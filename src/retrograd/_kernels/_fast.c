@@ -221,6 +221,26 @@ static PyObject *fast_once(PyObject *m, PyObject *const *args, Py_ssize_t count)
     return out;
 }
 
+/* NumPy's loop adds eight at a time; from MANY elements on, where no two libraries give the same last digit anyhow, 32 at a
+   time, blocks of 1024 in T and their sums in double. */
+enum { MANY = 4096, LANES = 32 };
+#define SUM(T, NAME)                                                                          \
+    static T NAME##_sum(const T *x, npy_intp n) {                                             \
+        double sum = 0;                                                                       \
+        npy_intp i = 0;                                                                       \
+        for (; i + 1024 <= n; i += 1024) {                                                    \
+            T part[LANES] = {0}, block = 0;                                                   \
+            for (npy_intp j = i; j < i + 1024; j += LANES)                                    \
+                for (int k = 0; k < LANES; k++) part[k] += x[j + k];                          \
+            for (int k = 0; k < LANES; k++) block += part[k];                                 \
+            sum += block;                                                                     \
+        }                                                                                     \
+        for (; i < n; i++) sum += x[i];                                                       \
+        return (T)sum;                                                                        \
+    }
+SUM(float, floats)
+SUM(double, doubles)
+
 /* The sum, or mean, of all elements as a 0-d array. */
 static PyObject *total(PyObject *const *args, Py_ssize_t count, int mean) {
     if (count != 1) {
@@ -237,7 +257,9 @@ static PyObject *total(PyObject *const *args, Py_ssize_t count, int mean) {
     char *to = PyArray_BYTES((PyArrayObject *)out), *data[3] = {to, PyArray_BYTES(x), to};
     NPY_BEGIN_THREADS_DEF;
     if (n > RELEASE_AT) NPY_BEGIN_THREADS;
-    if (n) add_ufunc->functions[k](data, &n, steps, add_ufunc->data ? add_ufunc->data[k] : NULL);
+    if (n >= MANY && type == NPY_FLOAT) *(float *)to = floats_sum(PyArray_DATA(x), n);
+    else if (n >= MANY) *(double *)to = doubles_sum(PyArray_DATA(x), n);
+    else if (n) add_ufunc->functions[k](data, &n, steps, add_ufunc->data ? add_ufunc->data[k] : NULL);
     NPY_END_THREADS;
     if (mean && type == NPY_FLOAT) *(float *)to /= (float)n;
     else if (mean) *(double *)to /= (double)n;

@@ -23,12 +23,31 @@ typedef struct {
     char turned[NPY_MAXDIMS];
 } Turns;
 
+/* Short rows: each turned, or all of them in the other order. */
+#define SHORT_ROWS(n)                                                                                             \
+    {                                                                                                             \
+        if (inside) for (npy_intp r = 0; r < rows; r++)                                                           \
+                for (npy_intp i = 0; i < (n); i++) y[r * (n) + i] = x[r * (n) + (n) - 1 - i];                     \
+        else for (npy_intp r = 0; r < rows; r++)                                                                  \
+                for (npy_intp i = 0; i < (n); i++) y[r * (n) + i] = x[(rows - 1 - r) * (n) + i];                  \
+    }
 #define TURN(T, NAME)                                                                                    \
     CLONES static void NAME##_row(const T *restrict x, T *restrict y, npy_intp n) {                      \
         for (npy_intp i = 0; i < n; i++) y[i] = x[n - 1 - i];                                            \
     }                                                                                                    \
+    CLONES static void NAME##_short(const T *restrict x, T *restrict y, npy_intp rows, npy_intp n,       \
+                                     int inside) {                                                       \
+        if (n == 2) SHORT_ROWS(2)                                                                        \
+        else if (n == 3) SHORT_ROWS(3)                                                                   \
+        else if (n == 4) SHORT_ROWS(4)                                                                   \
+        else SHORT_ROWS(n)                                                                               \
+    }                                                                                                    \
     static void NAME(const Turns *t, int level, const T *x, T *y) {                                      \
         const npy_intp n = t->size[level], block = t->block[level];                                      \
+        if (level == t->count - 2 && block <= 16) {     /* one of the two is turned, not both */         \
+            NAME##_short(x, y, n, block, t->turned[level + 1]);                                          \
+            return;                                                                                      \
+        }                                                                                                \
         if (level == t->count - 1) {                                                                     \
             if (t->turned[level]) NAME##_row(x, y, n);                                                   \
             else memcpy(y, x, (size_t)n * sizeof(T));                                                    \

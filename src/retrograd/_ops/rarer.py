@@ -325,6 +325,10 @@ class Incomplete(Binary):
     sign: float = 1.0
 
     def forward(self, a: Array, b: Array) -> Array:
+        if np.shape(a) != np.shape(b):
+            a, b = np.broadcast_arrays(a, b)
+            a = np.array(a, order="C")
+            b = np.array(b, order="C")
         quick = quick_igammac(a, b) if self.upper else quick_igamma(a, b)
         if quick is not None:
             return quick
