@@ -373,3 +373,49 @@ HISTOGRAMS: list[Callable[[Any], Any]] = [
 def test_histograms_at_the_edges(nr: int, pytorch: Any) -> None:
     ours, theirs = outcome(HISTOGRAMS[nr], torch), outcome(HISTOGRAMS[nr], pytorch)
     assert str(ours) == str(theirs)
+
+
+RESIZED: list[dict[str, Any]] = [
+    {"size": (2, 3)}, {"size": (8, 11)}, {"size": (1, 1)}, {"size": (4, 5)}, {"scale_factor": 0.5}, {"scale_factor": (1.7, 0.7)},
+    {"scale_factor": 0.35, "recompute_scale_factor": True}, {"size": (5, 2), "align_corners": True}]
+
+
+def resized(lib: Any, a: Any, mode: str, kw: Any) -> Any:
+    x = lib.from_numpy(a.copy())
+    if a.dtype.name in ("float32", "float64"):
+        x.requires_grad_()
+    y = lib.nn.functional.interpolate(x, mode=mode, antialias=True, **kw)
+    outs = [y.detach()]
+    if y.requires_grad:
+        weights = lib.linspace(-1.0, 2.0, y.numel(), dtype=x.dtype).reshape(y.shape)
+        outs += lib.autograd.grad((y * weights).sum(), x)
+    return y.grad_fn and y.grad_fn.name(), [t.tolist() for t in outs]
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("mode", ["bilinear", "bicubic", "lanczos"])
+def test_antialiased_resizing(mode: str, pytorch: Any) -> None:
+    rng = np.random.default_rng(5)
+    for sizes in ((4, 5), (7, 6), (1, 6), (12, 9)):     # a result one column wide has only its first row right in PyTorch
+        for dtype, tol in (("float64", 1e-12), ("float32", 2e-5), ("float16", 0), ("uint8", 1), ("int64", 0)):
+            a = rng.uniform(0, 255 if dtype == "uint8" else 1, (2, 1, *sizes)).astype(dtype)
+            for kw in RESIZED:
+                ours, theirs = outcome(resized, torch, a, mode, kw), outcome(resized, pytorch, a, mode, kw)
+                assert ours[0] == theirs[0], (sizes, dtype, kw, ours, theirs)
+                if isinstance(theirs[1], str):
+                    assert ours[1] == theirs[1]
+                else:
+                    for x, y in zip(ours[1], theirs[1], strict=True):
+                        np.testing.assert_allclose(x, y, rtol=0, atol=tol * max(1.0, np.abs(y).max() if tol < 1 else 1.0))
+
+
+@pytest.mark.parametrize("mode", ["bilinear", "bicubic", "lanczos"])
+def test_derivatives_of_antialiased_resizing(mode: str) -> None:
+    x = torch.tensor(np.random.default_rng(2).uniform(0, 1, (1, 1, 5, 4)), requires_grad=True)
+    for size in ((2, 3), (6, 5)):
+        assert torch.autograd.gradcheck(resize, (x, size, mode))
+        assert torch.autograd.gradgradcheck(resize, (x, size, mode))
+
+
+def resize(x: Any, size: Any, mode: str) -> Any:
+    return torch.nn.functional.interpolate(x, size=size, mode=mode, antialias=True) ** 2

@@ -30,7 +30,8 @@ def interpolate(
 ) -> Any:
     """Resize the spatial dims of (N, C, *S) to `size` or by `scale_factor`.
 
-    mode nearest, nearest-exact, linear, bilinear, trilinear, bicubic or area.  Not supported: antialias, lanczos.
+    mode nearest, nearest-exact, linear, bilinear, trilinear, bicubic, area or lanczos.   antialias (bilinear, bicubic,
+    lanczos): where an image shrinks, the filter is as much wider, so that no input is passed over.
     """
     x = tensor(input, "interpolate")
     if mode in ("nearest", "area", "nearest-exact"):
@@ -81,8 +82,6 @@ def interpolate(
             raise ValueError(
                 "Anti-alias option is restricted to bilinear, bicubic, and lanczos modes and requires a 4-D tensor "
                 "as input")
-        raise NotImplementedError("interpolate: antialias=True is not supported by retrograd; shrink with "
-                                  "F.avg_pool2d first")
     if x.ndim not in (3, 4, 5) or mode not in (
             "nearest", "nearest-exact", "area", "linear", "bilinear", "trilinear", "bicubic", "lanczos"):
         raise NotImplementedError(
@@ -94,20 +93,13 @@ def interpolate(
             x, out[0] if x.ndim == 3 else out)
     if mode in NEED and NEED[mode] != x.ndim:
         raise NotImplementedError(f"Got {x.ndim}D input, but {mode} mode needs {NEED[mode]}D input")
-    if mode == "lanczos":
-        raise NotImplementedError("interpolate: mode 'lanczos' is not supported by retrograd; use 'bicubic'")
+    if mode == "lanczos" and not antialias:
+        raise ValueError("Lanczos mode requires antialias=True")
+    if mode == "lanczos" and align_corners:
+        raise ValueError("Lanczos mode does not support align_corners=True")
     if x.array.dtype.kind in "iub" and x.array.dtype != np.uint8 and "nearest" in mode:
         raise not_implemented(
             "upsample_nearest2d_channels_last" if dims == 2 else "compute_indices_weights_nearest", x.array.dtype)
-    if x.array.dtype.kind in "iub" and "nearest" not in mode:
-        if x.array.dtype != np.uint8 or mode not in ("bilinear", "bicubic"):
-            kind = "cubic" if mode == "bicubic" else "linear"
-            raise NotImplementedError(
-                f"\"compute_indices_weights_{kind}\" not implemented for '{names.SCALAR[x.array.dtype.name]}'")
-        for sizes, each in (([inside[0], out[1]], scales and [1.0, scales[1]]), (out, scales and [scales[0], 1.0])):
-            y = interpolate(x.float(), None if each else sizes, each or None, mode, align_corners)
-            x = (y + 0.5).floor().clamp(0, 255).to(dtypes.uint8)                # an image is resized row by row first
-        return x
     if any(n <= 0 for n in out + inside):
         letters = {1: "W", 2: "HW", 3: "DHW"}[dims]
         have = ", ".join(f"{a}: {n}" for a, n in zip(letters, inside, strict=True))
@@ -115,9 +107,61 @@ def interpolate(
         raise RuntimeError(
             f"Input and output sizes should be greater than 0, but got input ({have}) "
             f"{'and ' if dims == 1 else ''}output ({want})")
-    axes = [axis_of(n, m, scales[i] if scales else None, mode, bool(align_corners), x.array.dtype)
+    if antialias and out != inside and x.array.dtype.name not in ("float32", "float64", "uint8"):
+        raise NotImplementedError(
+            f"\"compute_index_ranges_weights\" not implemented for '{names.SCALAR[x.array.dtype.name]}'")
+    if antialias and out == inside and x.array.dtype.kind in "iub":
+        return x.clone()  # type: ignore[attr-defined]
+    if x.array.dtype.kind in "iub" and "nearest" not in mode:
+        if x.array.dtype != np.uint8 or mode not in ("bilinear", "bicubic", "lanczos"):
+            kind = "cubic" if mode == "bicubic" else "linear"
+            raise NotImplementedError(
+                f"\"compute_indices_weights_{kind}\" not implemented for '{names.SCALAR[x.array.dtype.name]}'")
+        for sizes, each in (([inside[0], out[1]], scales and [1.0, scales[1]]), (out, scales and [scales[0], 1.0])):
+            y = interpolate(x.float(), None if each else sizes, each or None, mode, align_corners, None, antialias)
+            x = (y + 0.5).floor().clamp(0, 255).to(dtypes.uint8)                # an image is resized row by row first
+        return x
+    make = smooth_axis if antialias else axis_of
+    axes = [make(n, m, scales[i] if scales else None, mode, bool(align_corners), x.array.dtype)
             for i, (n, m) in enumerate(zip(inside, out, strict=True))]
-    return pool.RESAMPLED[mode, dims](axes, tuple(scales) if scales else (), align_corners).run(x)
+    return pool.RESAMPLED[f"{mode}-aa" if antialias else mode, dims](axes, tuple(scales) if scales else (), align_corners).run(x)
+
+
+def smooth_axis(n: int, m: int, factor: Any, mode: str, align: bool, dtype: Any) -> Any:
+    """As axis_of, with a filter that is stretched by the ratio where m < n, as in Pillow and PyTorch."""
+    exact = np.float32 if dtype.itemsize <= 4 else np.float64
+    if align:
+        ratio = (n - 1) / (m - 1) if m > 1 else 0.0
+    else:
+        ratio = 1.0 / factor if factor and factor > 0 else n / m
+    half = {"bilinear": 1.0, "bicubic": 2.0, "lanczos": 3.0}[mode]
+    wide = max(exact(ratio), exact(1))
+    support = exact(half) * wide
+    centre = exact(ratio) * (np.arange(m, dtype=exact) + exact(0.5))
+    first = np.maximum((centre - support + exact(0.5)).astype(np.int64), 0)
+    count = np.minimum((centre + support + exact(0.5)).astype(np.int64), n) - first
+    k = np.arange(max(int(count.max()), 1))
+    places = np.minimum(first[:, None] + k, (first + np.maximum(count, 1) - 1)[:, None])
+    at = ((k + first[:, None]).astype(exact) - centre[:, None] + exact(0.5)) / wide
+    weights = np.where(k < count[:, None], FILTERS[mode](np.abs(at)), 0)
+    total = weights.sum(1, keepdims=True)
+    return pool.Axis(places, (weights / np.where(total == 0, 1, total)).astype(exact), None, n)
+
+
+def triangle(t: Any) -> Any:
+    return np.maximum(1 - t, 0)
+
+
+def smooth_cubic(t: Any) -> Any:
+    """Keys' cubic with a = -0.5."""
+    return np.where(t < 1, (1.5 * t - 2.5) * t * t + 1, np.where(t < 2, ((-0.5 * t + 2.5) * t - 4) * t + 2, 0))
+
+
+def lanczos(t: Any) -> Any:
+    return np.where(t < 3, np.sinc(t) * np.sinc(t / 3), 0)
+
+
+FILTERS = {"bilinear": triangle, "bicubic": smooth_cubic, "lanczos": lanczos}
 
 
 def check_sizes(x: TensorBase, size: Any, scale_factor: Any, mode: str) -> None:

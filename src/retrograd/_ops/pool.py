@@ -589,12 +589,35 @@ class UpsampleBicubic2DBackward0(Resampled):
         "scales_h": "height", "scales_w": "width"}
 
 
+@final
+class UpsampleBilinear2DAaBackward0(Resampled):
+    shows: ClassVar[Any] = {
+        "output_size": "out", "self_sym_sizes": "was", "align_corners": "align",
+        "scales_h": "height", "scales_w": "width"}
+
+
+@final
+class UpsampleBicubic2DAaBackward0(Resampled):
+    shows: ClassVar[Any] = {
+        "output_size": "out", "self_sym_sizes": "was", "align_corners": "align",
+        "scales_h": "height", "scales_w": "width"}
+
+
+@final
+class UpsampleLanczos2DAaBackward0(Resampled):
+    shows: ClassVar[Any] = {
+        "output_size": "out", "self_sym_sizes": "was", "align_corners": "align",
+        "scales_h": "height", "scales_w": "width"}
+
+
 RESAMPLED: Final[Any] = {
     ("nearest", 1): UpsampleNearest1DBackward0, ("nearest", 2): UpsampleNearest2DBackward0,
     ("nearest", 3): UpsampleNearest3DBackward0, ("nearest-exact", 1): UpsampleNearestExact1DBackward0,
     ("nearest-exact", 2): UpsampleNearestExact2DBackward0, ("nearest-exact", 3): UpsampleNearestExact3DBackward0,
     ("linear", 1): UpsampleLinear1DBackward0, ("bilinear", 2): UpsampleBilinear2DBackward0,
     ("trilinear", 3): UpsampleTrilinear3DBackward0, ("bicubic", 2): UpsampleBicubic2DBackward0,
+    ("bilinear-aa", 2): UpsampleBilinear2DAaBackward0, ("bicubic-aa", 2): UpsampleBicubic2DAaBackward0,
+    ("lanczos-aa", 2): UpsampleLanczos2DAaBackward0,
     ("adaptive", 2): AdaptiveAvgPool2DBackward0, ("adaptive", 3): AdaptiveAvgPool3DBackward0,
 }
 
