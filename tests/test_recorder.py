@@ -302,3 +302,15 @@ def test_a_tensor_that_may_be_among_dropped_events_is_not_judged(torch: Any) -> 
         late = torch.ones(3, requires_grad=True)
         (x * late.detach()).sum().backward()
     assert rec.dropped and rec.why_none(late).code == "cannot_know"
+
+
+@both
+def test_views_and_elements_outside_the_graph_are_events(torch: Any) -> None:
+    """Where nothing wants a gradient the engine makes no node for them, and tells of them all the same."""
+    with record(engine=torch.__name__) as rec:
+        w = torch.ones(4, requires_grad=True)
+        with torch.no_grad():
+            cut = w.view(2, 2)[0][0:1]
+        (cut * torch.ones(1, requires_grad=True)).sum().backward()
+    assert sum("view" in e.name for e in rec.of("op")) == 1
+    assert len(list(rec.of("op"))) >= 6 and not rec.why_none(w).code.startswith("never")

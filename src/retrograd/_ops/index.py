@@ -12,6 +12,7 @@ from typing import Any, Final
 import numpy
 
 from .._engine import names
+from .._engine.modes import modes
 from .._engine.node import Array, Node, Shape, Value
 from .._engine.op import recording, shown, watch
 from .._engine.tensor import TensorBase
@@ -212,7 +213,7 @@ def select(x: Value, dim: int, at: int, place: int = -1) -> Value:
     if at >= n or at < -n:
         raise IndexError(
             f"index {at} is out of bounds for dimension {dim if place < 0 else place} with size {n}")
-    if dim == 0 and isinstance(x, TensorBase) and not recording(x):
+    if dim == 0 and isinstance(x, TensorBase) and modes.observer is None and not recording(x):
         return shown(x, x.array[at, ...])       # no node to make
     return slices.SelectBackward0(dim, at + n if at < 0 else at).run(x)
 
@@ -222,7 +223,8 @@ def slice_dim(x: Value, dim: int, s: Any, always: bool) -> Value:
     sizes: Shape = x.array.shape
     if len(sizes) == 0:
         raise IndexError("slice() cannot be applied to a 0-dim tensor.")
-    if always and dim == 0 and s.step is None and is_plain(s.start) and is_plain(s.stop) and not recording(x):
+    if (always and dim == 0 and s.step is None and is_plain(s.start) and is_plain(s.stop) and modes.observer is None
+            and not recording(x)):
         return shown(x, x.array[s])             # NumPy cuts the bounds as PyTorch does
     step = 1 if s.step is None else whole(s.step)
     if step <= 0:
