@@ -290,7 +290,7 @@ def fitted(name: str, text: str, args: tuple[Any, ...], kwargs: dict[str, Any]) 
     if len(plausible) == 1:
         plausible[0].fit(name, args, kwargs, True)
     got = ", ".join([*map(dtypes.typename, args), *(
-        f"{k}={dtypes.typename(v)}" for k, v in reversed(kwargs.items()))])
+        f"{k}={dtypes.typename(v)}" for k, v in reversed(kwargs.items()))]) + (", " if kwargs and not args else "")
     raise TypeError(f"{name}() received an invalid combination of arguments - got ({got}), but expected one of:\n"
                     + "".join(f" * {form}\n" for form in forms))
 

@@ -139,6 +139,8 @@ def norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, out
             nuclear: Any = matrices
             return nuclear.matrix_norm(x, "nuc", dim if dim is not None else (-2, -1), keepdim, dtype=dtype, out=out)
         raise RuntimeError(f"linalg.matrix_norm: Order {p} not supported.")
+    if p == "fro" and dim is not None and not isinstance(dim, (tuple, list, TensorBase)) and not is_int(dim):
+        raise TypeError(f"object of type '{dtypes.typename(dim)}' has no len()")
     order = 2 if p is None or isinstance(p, str) else p
     (_, order, dim, keepdim), _ = fitted(
         "linalg_vector_norm", FUNCTIONS["linalg_vector_norm"], (x, order, dim, keepdim), {"dtype": dtype})
