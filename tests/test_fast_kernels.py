@@ -33,6 +33,7 @@ def test_sum_rows(dtype: Any) -> None:
         assert _kernels.sum_rows(a, to) is None
     special = np.array([[np.nan, np.inf], [1, -np.inf]], dtype)
     np.testing.assert_array_equal(_kernels.sum_rows(special, (2,)), [np.nan, np.nan])
+    assert not np.signbit(_kernels.sum_rows(np.full((3, 2), -0.0, dtype), (2,))).any()         # as in PyTorch
 
 
 class Slot:

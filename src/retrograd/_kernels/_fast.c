@@ -304,7 +304,8 @@ static PyObject *fast_sum_rows(PyObject *m, PyObject *const *args, Py_ssize_t co
         memset(to, 0, item);
         add_ufunc->functions[k](data, &n, still, add_ufunc->data ? add_ufunc->data[k] : NULL);
     } else {
-        memcpy(to, from, row);
+        if (type == NPY_FLOAT) for (npy_intp i = 0; i < c; i++) ((float *)to)[i] = ((const float *)from)[i] + 0.0f;
+        else for (npy_intp i = 0; i < c; i++) ((double *)to)[i] = ((const double *)from)[i] + 0.0;   /* -0 + -0 is 0 here */
         for (npy_intp i = 1; i < size / c; i++) {
             if (type == NPY_FLOAT) floats_into(ADD, (void *)to, (void *)(from + i * row), c);
             else doubles_into(ADD, (void *)to, (void *)(from + i * row), c);
