@@ -63,7 +63,7 @@ DEVIATIONS: tuple[Deviation, ...] = (
     # functions that are too quick for a check of their arguments before the call
     Deviation(
         "*",
-        r"^(\[.*\] !! builtins\.TypeError: (?:tensor|exp|log|sqrt|neg|abs|relu|mm|matmul|mul|linear|tanh|sigmoid)\(\)) "
+        r"^(\[.*\] !! builtins\.TypeError: (?:tensor|exp|log|sqrt|neg|abs|mm|matmul|mul|linear|tanh|transpose|unsqueeze)\(\)) "
         r'missing 1 required positional arguments: "(\w+)"$',
         r"\1 missing 1 required positional argument: '\2'",
         PYTHONS_WORDS,
