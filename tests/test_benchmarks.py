@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sys
+import types
 from pathlib import Path
 from typing import Any
 
@@ -183,7 +184,7 @@ def test_counts_of_another_environment_are_not_judged(
     counts = dict.fromkeys(instructions.WORKS, 106)
     monkeypatch.setattr(instructions, "BASELINE", tmp_path / "baseline.json")
     monkeypatch.setattr(instructions.shutil, "which", lambda name: name)
-    monkeypatch.setattr(_kernels, "nn", object())
+    monkeypatch.setattr(_kernels, "nn", types.SimpleNamespace(threads=lambda number: None))
     monkeypatch.setattr(instructions, "count", lambda names: ({name: counts[name] for name in names}, "AVX2"))
     for conditions, status in ((here, 1), (here | {"numpy": "0"}, 0)):
         works = dict.fromkeys(instructions.WORKS, 100)
