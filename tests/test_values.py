@@ -337,8 +337,9 @@ def test_histograms_are_numpys(density: bool) -> None:
     x, w = rng.integers(0, 9, 40) / 2.0, rng.uniform(0, 1, 40)      # many on an edge
     for bins, span, weight in ((4, None, None), (5, (1.0, 3.0), w), (np.array([0.0, 0.5, 2.0, 4.0]), None, w)):
         given = torch.tensor(bins) if isinstance(bins, np.ndarray) else bins
-        hist, edges = torch.histogram(torch.tensor(x), given, range=span, density=density,
-                                      weight=None if weight is None else torch.tensor(weight))
+        kw: dict[str, Any] = {} if span is None else {"range": span}
+        kw |= {} if weight is None else {"weight": torch.tensor(weight)}
+        hist, edges = torch.histogram(torch.tensor(x), given, density=density, **kw)
         want, at = np.histogram(x, bins, span, density, weight)
         np.testing.assert_allclose(hist.numpy(), want, rtol=1e-12)
         np.testing.assert_allclose(edges.numpy(), at, rtol=1e-12)
