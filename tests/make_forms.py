@@ -36,6 +36,9 @@ OPTIONS = ["dtype? dtype=None", "layout? layout=None", "device? device=None", "b
 CONVERSIONS = dict.fromkeys(
     "bfloat16 bool byte char double float half int long short".split(), "*, memory_format? memory_format=None")
 
+# Overloads that no error tells of.
+UNTOLD = {"nonzero": "Tensor input, *, bool as_tuple"}
+
 
 class Nothing:
     """Fits no parameter."""
@@ -266,7 +269,7 @@ def table(pairs: Iterator[tuple[str, Any]], method: bool) -> dict[str, str]:
         else:
             one = single(name, required_of(f, *first), method)
             if one is not None:
-                made[name] = one
+                made[name] = " | ".join([one, UNTOLD[name]]) if name in UNTOLD else one
     return made
 
 

@@ -180,7 +180,8 @@ def norm(input: Any, ord: Any = 2.0, dim: Any = None, *, keepdim: bool | None = 
          mask: Any = None) -> Any:
     """The ord-norm of all elements or over dims."""
     x = filled(input, mask, highest if ord == -math.inf else zero, "norm")
-    return vector_norm(x, ord, dims_of(dim, input.ndim), bool(keepdim), dtype=input.dtype if dtype is None else dtype)
+    dtype = input.dtype if dtype is None else dtype
+    return vector_norm(x, ord, dims_of(dim, input.ndim), bool(keepdim), dtype=dtype).contiguous()
 
 
 def var(input: Any, dim: Any = None, unbiased: bool | None = None, *, correction: Any = None, keepdim: bool | None = False,

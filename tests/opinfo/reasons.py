@@ -6,6 +6,7 @@ import re
 from functools import cache
 
 WHERE = [
+    (r"__r\w+__", r"error.*", "a method called on no tensor"),
     (r"gradient", r"error.*", "tensors on the meta device"),
     (r"native_group_norm", r".*requires_grad.*", "the statistics are not differentiable here"),
     (r"nn\.functional\.interpolate\..*", r".*uint8.*", "off by one of 255: PyTorch rounds the weights to 16 bits"),

@@ -274,7 +274,8 @@ class Task:
                     slot._got = g
                     slot._shared = shared
                 else:
-                    slot._got = add(had, g, not slot._shared)
+                    # an observer knows arrays by who they are: theirs do not change
+                    slot._got = add(had, g, not slot._shared and self.observer is None)
                     slot._shared = False
             else:
                 more = slot._more

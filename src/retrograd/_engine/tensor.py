@@ -60,12 +60,6 @@ CUSTOM: Final = 3
 INFERENCE: Final = 4
 
 
-def no_tensor(method: str, value: Any) -> TypeError:
-    """A method of tensors was called, through its class, on something else.  (Compiled, mypyc's own check comes first.)"""
-    return TypeError(
-        f"descriptor '{method}' for 'torch._C.TensorBase' objects doesn't apply to a '{type(value).__name__}' object")
-
-
 @mypyc_attr(allow_interpreted_subclasses=True)
 class TensorBase:
     __array_priority__: ClassVar[int] = 1000    # ndarray * Tensor defers to Tensor
@@ -95,8 +89,6 @@ class TensorBase:
         return arith.add(self, other)
 
     def __radd__(self, other: Any) -> Any:
-        if not isinstance(self, TensorBase):
-            raise no_tensor("__radd__", self)
         return arith.add(self, other)
 
     def __iadd__(self, other: Any) -> Any:
@@ -106,8 +98,6 @@ class TensorBase:
         return arith.sub(self, other)
 
     def __rsub__(self, other: Any) -> Any:
-        if not isinstance(self, TensorBase):
-            return NotImplemented
         return arith.rsub(self, other)
 
     def __isub__(self, other: Any) -> Any:
@@ -117,8 +107,6 @@ class TensorBase:
         return arith.mul(self, other)
 
     def __rmul__(self, other: Any) -> Any:
-        if not isinstance(self, TensorBase):
-            raise no_tensor("__rmul__", self)
         return arith.mul(self, other)
 
     def __imul__(self, other: Any) -> Any:
@@ -140,8 +128,6 @@ class TensorBase:
         return arith.pow(self, other) if modulo is None else NotImplemented
 
     def __rpow__(self, other: Any) -> Any:
-        if not isinstance(self, TensorBase):
-            return NotImplemented
         return arith.pow(other, self)
 
     def __ipow__(self, other: Any) -> Any:  # type: ignore[misc]  # always without a modulus
@@ -166,8 +152,6 @@ class TensorBase:
         return arith.remainder(self, other)
 
     def __rmod__(self, other: Any) -> Any:
-        if not isinstance(self, TensorBase):
-            return NotImplemented
         return arith.remainder(other, self)
 
     def __imod__(self, other: Any) -> Any:
@@ -186,24 +170,18 @@ class TensorBase:
         return compare.bit_and(self, other)
 
     def __rand__(self, other: Any) -> Any:
-        if not isinstance(self, TensorBase):
-            raise no_tensor("__rand__", self)
         return compare.bit_and(self, other)
 
     def __or__(self, other: Any) -> Any:
         return compare.bit_or(self, other)
 
     def __ror__(self, other: Any) -> Any:
-        if not isinstance(self, TensorBase):
-            raise no_tensor("__ror__", self)
         return compare.bit_or(self, other)
 
     def __xor__(self, other: Any) -> Any:
         return compare.bit_xor(self, other)
 
     def __rxor__(self, other: Any) -> Any:
-        if not isinstance(self, TensorBase):
-            raise no_tensor("__rxor__", self)
         return compare.bit_xor(self, other)
 
     def __iand__(self, other: Any) -> Any:

@@ -538,7 +538,7 @@ FUNCTIONS = {
     "negative_": "Tensor input",
     "nextafter": "Tensor input, Tensor other, *, Tensor? out=None",
     "nll_loss_nd": "Tensor input, Tensor target, Tensor? weight=None, int reduction=1, int ignore_index=-100",
-    "nonzero": "Tensor input, *, Tensor? out=None",
+    "nonzero": "Tensor input, *, Tensor? out=None | Tensor input, *, bool as_tuple",
     "normal": "Tensor mean, Tensor std, *, Generator? generator=None, Tensor out=None | Tensor mean, float std=1, *, "
         "Generator? generator=None, Tensor out=None | float mean, Tensor std, *, Generator? generator=None, Tensor "
         "out=None | float mean, float std, int[] size, *, Generator? generator=None, Tensor out=None, dtype? "
@@ -933,7 +933,6 @@ METHODS = {
     "new_zeros": "int[] size, *, dtype? dtype=None, layout? layout=None, device? device=None, bool? "
         "pin_memory=False, bool requires_grad=False",
     "nextafter_": "Tensor other",
-    "nonzero": " | *, bool as_tuple",
     "normal_": "float mean=0.0, float std=1.0, *, Generator? generator=None",
     "not_equal_": "Tensor other | Scalar other",
     "pin_memory": "device? device=None",

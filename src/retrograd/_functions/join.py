@@ -151,7 +151,7 @@ def split(tensor: Any, split_size_or_sections: Any = None, dim: int = 0, *, spli
     if sizes == 0 and x.array.shape[at]:
         raise RuntimeError(
             f"split_size can only be 0 if dimension size is 0, but got dimension size of {x.array.shape[at]}")
-    return tuple(join.SplitBackward0(int(sizes), at).run(x))
+    return tuple(join.SplitBackward0(int(sizes), int(at)).run(x))
 
 
 _tensor = tensor
