@@ -218,6 +218,27 @@ def test_layer_norm(shape: tuple[int, ...], dims: int, dtype: Any) -> None:
     assert _kernels.kernel("layer_norm")(x.T, w, b, dims, 1e-5) is None or len(shape) == 1
 
 
+@native
+@pytest.mark.parametrize("dtype", [F4, F8])
+@pytest.mark.parametrize(
+    ("shape", "dims"), [((5, 8), 1), ((2, 3, 33), 1), ((2, 3, 7), 2), ((6,), 1), ((0, 4), 1), ((128, 300), 1)])
+def test_rms_norm(shape: tuple[int, ...], dims: int, dtype: Any) -> None:
+    r = np.random.RandomState(1)
+    x = r.randn(*shape).astype(dtype)
+    w = r.randn(*shape[-dims:]).astype(dtype)
+    rms = _kernels.kernel("rms_norm")
+    wide = x.astype("f8")
+    unit = wide / np.sqrt((wide * wide).mean(tuple(range(len(shape) - dims, len(shape))), keepdims=True) + 1e-5)
+    close(rms(x, w, dims, 1e-5), unit * w, dtype, 16)
+    close(rms(x, None, dims, 1e-5), unit, dtype, 16)
+    for bad in (np.nan, np.inf):
+        if x.size:
+            x.flat[0] = bad
+            assert np.isnan(rms(x, w, dims, 1e-5)).ravel()[0]
+    assert rms(x, w[:0], dims, 1e-5) is None
+    assert rms(x.T, w, dims, 1e-5) is None or len(shape) == 1
+
+
 # ---- losses, bias, products, rows ----
 
 

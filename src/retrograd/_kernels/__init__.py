@@ -26,6 +26,7 @@ nll               (x (N, C), target, mean) -> 0-dim  nll_grad    (g, target, C, 
 mse_grad*         (g, a, b, share, twice) -> g * share * ((a - b) * twice), g 0-dim or as a and b
 layer_norm*       (x, w, b, dims, eps) -> (y, mean, 1/std)
 layer_norm_grad*  (g, x, w, mean, 1/std, dims, want x, w, b) -> the three
+rms_norm*         (x, w, dims, eps) -> y, where nothing is recorded
 add_bias*         (y, b) -> did it: y += b           matmul*     (a, b) -> a @ b, where that is tiny
 multiply*         (a, b) -> a @ b, also stacks of matrices, where vectors are wide: multiply.c
 linear*           (x, w, b, large) -> x @ w.T + b, tiny ones unless large
@@ -120,7 +121,8 @@ def absent(*args: Any) -> None:
 NAMES: tuple[str, ...] = (
     "adam", "sgd", "squares", "scale", "relu", "relu_grad", "sigmoid", "sigmoid_grad", "tanh_grad", "silu",
     "silu_grad", "gelu", "gelu_grad", "softmax", "safe_softmax", "softmax_grad", "log_softmax", "log_softmax_grad",
-    "nll", "nll_grad", "mse_grad", "layer_norm", "layer_norm_grad", "add_bias", "matmul", "linear", "linear_grad", "add_rows",
+    "nll", "nll_grad", "mse_grad", "layer_norm", "layer_norm_grad", "rms_norm", "add_bias", "matmul", "linear",
+    "linear_grad", "add_rows",
     "convolve", "convolve_x", "convolve_w",
     "threads", "window_sums", "spread_sums", "max_pool", "place_at", "multiply", "sum_around", "attention", "attention_grad",
     "lstm", "lstm_grad", "keep", "vectors", "stats", "same")

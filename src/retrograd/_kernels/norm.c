@@ -1,4 +1,4 @@
-/* Layer norm over the last dims, in two passes forward and one backward. */
+/* Layer norm and RMS norm over the last dims, in two passes forward and one backward. */
 
 #include "kernel.h"
 #include "kernels.h"
@@ -18,6 +18,16 @@
             else if (w) for (npy_intp j = 0; j < c; j++) y[j] = (x[j] - mean) * rstd * w[j];                        \
             else if (b) for (npy_intp j = 0; j < c; j++) y[j] = (x[j] - mean) * rstd + b[j];                        \
             else for (npy_intp j = 0; j < c; j++) y[j] = (x[j] - mean) * rstd;                                      \
+        }                                                                                                           \
+    }                                                                                                               \
+    CLONES static void NAME##_rms(const T *restrict x, const T *restrict w, T *restrict y, npy_intp n, npy_intp c,  \
+                                  double eps) {                                                                     \
+        for (npy_intp i = 0; i < n; i++, x += c, y += c) {                                                          \
+            T squares = 0;                                                                                          \
+            SIMD_SUM(squares) for (npy_intp j = 0; j < c; j++) squares += x[j] * x[j];                              \
+            const T r = 1 / SQRT(squares / (T)c + (T)eps);                                                          \
+            if (w) for (npy_intp j = 0; j < c; j++) y[j] = x[j] * r * w[j];                                         \
+            else for (npy_intp j = 0; j < c; j++) y[j] = x[j] * r;                                                  \
         }                                                                                                           \
     }                                                                                                               \
     CLONES static void NAME##_norm_back(const T *restrict g, const T *restrict x, const T *restrict w,              \
@@ -94,6 +104,22 @@ KERNEL(layer_norm, 5)
     if (type == NPY_FLOAT) WITHOUT_GIL(n * c, floats_norm(x, w, b, DATA(y), DATA(mean), DATA(rstd), n, c, eps));
     else WITHOUT_GIL(n * c, doubles_norm(x, w, b, DATA(y), DATA(mean), DATA(rstd), n, c, eps));
     return out;
+END
+
+/* rms_norm(x, w or None, k, eps) -> y */
+KERNEL(rms_norm, 4)
+    npy_intp n, c;
+    long k = PyLong_AsLong(args[2]);
+    double eps = PyFloat_AsDouble(args[3]);
+    if (PyErr_Occurred()) return NULL;
+    int type = split(args[0], args[1], Py_None, k, &n, &c);
+    if (type < 0) Py_RETURN_NONE;
+    PyObject *y = new_like(args[0]);
+    if (y == NULL) return NULL;
+    void *x = DATA(args[0]), *w = data_or_null(args[1]);
+    if (type == NPY_FLOAT) WITHOUT_GIL(n * c, floats_rms(x, w, DATA(y), n, c, eps));
+    else WITHOUT_GIL(n * c, doubles_rms(x, w, DATA(y), n, c, eps));
+    return y;
 END
 
 /* layer_norm_grad(g, x, w or None, mean, rstd, k, want x, want w, want b) -> (gx, gw, gb), None where not wanted;
