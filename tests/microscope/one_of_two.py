@@ -4,6 +4,7 @@ Captures a step of the same model under DDP and under FSDP2 on this process's ha
 """
 from __future__ import annotations
 
+import os
 import sys
 from typing import Any
 
@@ -56,3 +57,7 @@ def main(rank: int, meeting: str, store: str) -> None:
 
 if __name__ == "__main__":
     main(int(sys.argv[1]), sys.argv[2], sys.argv[3])
+    # Without the interpreter's own end: a thread of gloo that still lets a tensor go asks for the GIL, and at that time
+    # PyTorch aborts the process (https://github.com/pytorch/pytorch/pull/179291).
+    sys.stdout.flush()
+    os._exit(0)
