@@ -473,3 +473,21 @@ def test_init_fills_in_place_outside_the_graph() -> None:
     assert nn.init.calculate_gain("tanh") == 5 / 3
     with pytest.raises(ValueError, match="Unsupported nonlinearity"):
         nn.init.calculate_gain("sin")
+
+
+def test_a_pruning_that_fails_leaves_the_earlier_one() -> None:
+    from retrograd.nn.utils import prune
+
+    m = prune.l1_unstructured(nn.Linear(3, 2), "weight", 1)
+    hooks, mask, weight = list(m._forward_pre_hooks.items()), m.weight_mask, m.weight
+    with pytest.raises(ValueError, match="amount=7 should be smaller"):
+        prune.l1_unstructured(m, "weight", 7)
+    prune.l1_unstructured(m, "bias", 1)
+    with pytest.raises(AssertionError, match="importance_scores should have the same shape"):
+        prune.l1_unstructured(m, "weight", 1, importance_scores=torch.ones(2))
+    assert list(m._forward_pre_hooks.items())[:1] == hooks and m.weight_mask is mask and m.weight is weight
+    prune.l1_unstructured(m, "weight", 1)
+    container = list(m._forward_pre_hooks.values())[-1]
+    with pytest.raises(ValueError, match="amount=5 should be smaller"):
+        prune.l1_unstructured(m, "weight", 5)
+    assert len(container) == 2 and list(m._forward_pre_hooks.values())[-1] is container

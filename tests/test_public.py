@@ -19,6 +19,7 @@ import pytest
 import retrograd
 import retrograd.microscope
 import retrograd.nn.functional
+import retrograd.nn.utils.prune
 import retrograd.serialization
 import retrograd.utils.data
 
@@ -37,6 +38,7 @@ PLACES: dict[str, Any] = {
     "retrograd.nn.utils": retrograd.nn.utils,
     "retrograd.nn.utils.parametrizations": retrograd.nn.utils.parametrizations,
     "retrograd.nn.utils.parametrize": retrograd.nn.utils.parametrize,
+    "retrograd.nn.utils.prune": retrograd.nn.utils.prune,
     "retrograd.nn.utils.rnn": retrograd.nn.utils.rnn,
     "retrograd.optim": retrograd.optim,
     "retrograd.optim.Optimizer": retrograd.optim.Optimizer,
@@ -125,6 +127,7 @@ def test_all_agrees_with_what_is_there(place: str) -> None:
 def test_every_name_is_pytorchs(place: str) -> None:
     """Nothing of ours squats in the namespace but what is in OURS."""
     torch = pytest.importorskip("torch")
+    importlib.import_module("torch.nn.utils.prune")         # which import torch leaves out
     theirs: Any = torch
     for part in place.split(".")[1:]:
         theirs = getattr(theirs, part)

@@ -1,4 +1,4 @@
-"""torch.nn.utils: gradient clipping, parameters as a vector, packed sequences, parametrizations."""
+"""torch.nn.utils: gradient clipping, parameters as a vector, packed sequences, parametrizations, pruning."""
 from ..._missing import module_getattr
 from . import parametrizations as parametrizations
 from . import parametrize as parametrize
@@ -15,4 +15,4 @@ from .spectral_norm import spectral_norm as spectral_norm
 from .weight_norm import remove_weight_norm as remove_weight_norm
 from .weight_norm import weight_norm as weight_norm
 
-__getattr__ = module_getattr(__name__)
+__getattr__ = module_getattr(__name__, lazy=("prune",))
