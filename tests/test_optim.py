@@ -20,7 +20,7 @@ import retrograd as torch
 from retrograd.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
 O = torch.optim
-ALL = [O.SGD, O.Adam, O.AdamW, O.Adamax, O.NAdam, O.RAdam, O.RMSprop, O.Adagrad, O.Adadelta, O.ASGD, O.Rprop]
+ALL = [O.SGD, O.Adam, O.AdamW, O.Adamax, O.NAdam, O.RAdam, O.RMSprop, O.Adagrad, O.Adadelta, O.Adafactor, O.ASGD, O.Rprop]
 FUSED = [O.SGD, O.Adam, O.AdamW, O.Adagrad]
 OPTIONS: list[tuple[str, dict[str, Any]]] = [
     ("SGD", {"lr": 0.05}), ("SGD", {"lr": 0.05, "momentum": 0.9, "weight_decay": 0.1}),
@@ -37,6 +37,7 @@ OPTIONS: list[tuple[str, dict[str, Any]]] = [
     ("RMSprop", {"momentum": 0.5, "alpha": 0.9, "lr": 1e-3}),
     ("Adagrad", {"lr_decay": 0.1, "initial_accumulator_value": 0.5}), ("ASGD", {"t0": 5, "lambd": 0.01, "lr": 0.05}),
     ("Rprop", {"etas": (0.3, 1.5), "step_sizes": (1e-3, 0.1)}), ("Adadelta", {"rho": 0.5, "eps": 1e-2}),
+    ("Adafactor", {"lr": 0.5, "beta2_decay": -0.3, "d": 2.0, "eps": (1e-4, 0.1)}), ("Adafactor", {"foreach": True}),
     *[(cls.__name__, kw) for cls in ALL for kw in ({}, {"lr": 0.02})],
     *[(cls.__name__, {"lr": 0.02, "weight_decay": 0.1}) for cls in ALL if cls is not O.Rprop],
     *[(cls.__name__, {"lr": 0.002, "maximize": True}) for cls in ALL],
@@ -141,6 +142,52 @@ def test_goes_on_with_pytorchs_state_and_the_reverse(cls: Any) -> None:
     np.testing.assert_allclose(train(real, back, o2, 5), want, rtol=1e-9)
 
 
+MUON: list[dict[str, Any]] = [
+    {}, {"lr": 0.1, "nesterov": False}, {"lr": 0.1, "momentum": 0.3, "weight_decay": 0.0},
+    {"adjust_lr_fn": "original", "lr": 0.05},
+    {"adjust_lr_fn": "match_rms_adamw", "lr": 0.05, "ns_steps": 3}, {"ns_coefficients": (2, -1.5, 0.5), "eps": 0.5, "lr": 0.1}]
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16"])
+@pytest.mark.parametrize("options", MUON, ids=str)
+def test_muon_equals_pytorchs(options: dict[str, Any], dtype: str) -> None:
+    """A step's direction has bfloat16's digits; its roundings can go the other way once sums differ in the last bit."""
+    real = pytest.importorskip("torch")
+    rng = np.random.default_rng(0)
+    start, pulls = ([rng.normal(size=s) for s in ((3, 5), (5, 3), (4, 4))] for _ in range(2))
+    runs = []
+    for T in (real, torch):
+        params = [T.tensor(a.tolist(), dtype=getattr(T, dtype), requires_grad=True) for a in start]
+        o = T.optim.Muon([{"params": params[:1]}, {"params": params[1:]}], **options)
+        path = []
+        for _ in range(1 if dtype == "float16" else 8):
+            o.zero_grad()
+            for p, a in zip(params, pulls):
+                ((p.sin() * T.tensor(a.tolist(), dtype=p.dtype)).sum() + (p * p).sum()).backward()
+            o.step()
+            path.append([x for p in params for x in p.detach().reshape(-1).tolist()])
+        kept = [x for p in params for x in o.state[p]["momentum_buffer"].reshape(-1).tolist()]
+        runs.append((path, kept, [list(o.state[p]) for p in params], o.state_dict()["param_groups"],
+                     [p._version for p in params]))
+    (path, kept, *rest), (path2, kept2, *rest2) = runs
+    half = dtype == "float16"
+    np.testing.assert_allclose(path2[0], path[0], atol=2e-3 if half else 1e-6)
+    np.testing.assert_allclose(path2, path, atol=2e-3 if half else 1e-2 * options.get("lr", 1e-3))
+    np.testing.assert_allclose(kept2, kept, atol=2e-3)
+    assert rest2 == rest
+
+
+def test_muons_direction_is_nearly_orthogonal() -> None:
+    w = torch.zeros(6, 4, dtype=torch.float64, requires_grad=True)
+    w.grad = torch.tensor(np.random.default_rng(1).normal(size=(6, 4)))
+    torch.optim.Muon([w], lr=1.0, weight_decay=0.0, nesterov=False, adjust_lr_fn="original").step()
+    u, _, v = np.linalg.svd(w.grad.numpy(), full_matrices=False)
+    inside = u.T @ w.detach().numpy() @ v.T / math.sqrt(6 / 4)
+    np.testing.assert_allclose(inside, np.diag(np.diag(inside)), atol=0.02)
+    assert ((-1.3 < np.diag(inside)) & (np.diag(inside) < -0.6)).all()
+
+
 # ---- what is kept ----
 
 
@@ -196,7 +243,7 @@ def test_dtypes_shapes_and_strides(cls: Any) -> None:
         assert p.dtype is before.dtype and p.shape == before.shape and p.data_ptr() == memory
         assert bool((p.detach() < before).all())
         for key, x in o.state[p].items():
-            if key not in ("step", "mu_product", "eta", "mu"):
+            if key not in ("step", "mu_product", "eta", "mu", "row_var", "col_var"):
                 assert x.dtype is p.dtype and x.shape == p.shape, key
 
 
@@ -278,13 +325,13 @@ def test_options_without_effect() -> None:
         assert [p.tolist() for p in params] == [p.tolist() for p in want]
 
 
-@pytest.mark.parametrize("cls", ALL, ids=lambda c: c.__name__)
+@pytest.mark.parametrize("cls", [c for c in ALL if c is not O.Adafactor], ids=lambda c: c.__name__)
 def test_differentiable_is_refused_and_says_what_to_do(cls: Any) -> None:
     with pytest.raises(NotImplementedError, match="differentiable=True is not supported. Write the update"):
         cls([torch.ones(1, requires_grad=True)], differentiable=True)
 
 
-@pytest.mark.parametrize("cls", [c for c in ALL if c not in (O.SGD, O.Adagrad)], ids=lambda c: c.__name__)
+@pytest.mark.parametrize("cls", [c for c in ALL if c not in (O.SGD, O.Adagrad, O.Adafactor)], ids=lambda c: c.__name__)
 def test_capturable_is_refused_by_step(cls: Any) -> None:
     p = torch.ones(1, requires_grad=True)
     p.grad = torch.ones(1)

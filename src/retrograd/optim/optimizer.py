@@ -442,6 +442,24 @@ def average_squares(mean: Any, g: Any, beta: float, t: Any) -> None:
     bump(mean)
 
 
+def lerp(mean: Any, g: Any, weight: float) -> None:
+    """mean.lerp_(g, weight): `average` for weights of any size, with g itself at weight 1."""
+    mean.array[...] = mixed(mean.array, g, weight)
+    bump(mean)
+
+
+def mixed(a: Any, b: Any, weight: float) -> Any:
+    """The array on the way from a to b, from the end that is nearer, as torch.lerp."""
+    step = np.subtract(b, a, dtype=wide(a))
+    out = a + weight * step if weight < 0.5 else b - step * (1 - weight)
+    return np.asarray(out).astype(a.dtype, copy=False)
+
+
+def wide(a: Any) -> Any:
+    """The dtype in which PyTorch computes with array a inside one operation."""
+    return np.float32 if a.dtype.itemsize == 2 else a.dtype
+
+
 def subtract(p: Any, a: Any, size: float) -> None:
     """p -= size * a.  `a` is overwritten."""
     a *= size
@@ -462,6 +480,12 @@ def check_not_negative(**options: Any) -> None:
     for name, x in options.items():
         if not 0.0 <= x:
             raise ValueError(f"Invalid {name} value: {x}")
+
+
+def check_range(name: str, sign: str, limit: float, x: Any) -> None:
+    """ValueError for an option that is not `sign` (">=" or "<=") than limit, in the words of the newer optimizers."""
+    if not (x >= limit if sign == ">=" else x <= limit):
+        raise ValueError(f"{name} should be {sign} {limit} but is: {x}")
 
 
 def check_betas(betas: Any) -> None:

@@ -165,15 +165,24 @@ for cls, bad in (
     (O.RAdam, {"weight_decay": -1.0}), (O.RMSprop, {"alpha": -1.0}), (O.RMSprop, {"momentum": -1.0}),
     (O.RMSprop, {"eps": -1.0}), (O.Adagrad, {"lr_decay": -1.0}), (O.Adagrad, {"initial_accumulator_value": -1.0}),
     (O.Adadelta, {"rho": 1.5}), (O.Adadelta, {"eps": -1.0}), (O.Rprop, {"etas": (1.5, 1.2)}),
-    (O.ASGD, {"weight_decay": -1.0}), (O.LBFGS, {"lr": -1.0}),
+    (O.ASGD, {"weight_decay": -1.0}), (O.LBFGS, {"lr": -1.0}), (O.Adafactor, {"lr": -1.0}), (O.Adafactor, {"beta2_decay": 0.5}),
+    (O.Adafactor, {"eps": (-1.0, 1.0)}), (O.Adafactor, {"eps": (None, -1.0)}), (O.Adafactor, {"d": 0.5}),
+    (O.Adafactor, {"weight_decay": -1.0}), (O.Adafactor, {"lr": torch.ones(2)}), (O.Muon, {"lr": -1.0}), (O.Muon, {"momentum": -1}),
+    (O.Muon, {"weight_decay": -0.1}), (O.Muon, {"adjust_lr_fn": "other"}), (O.Muon, {"lr": torch.ones(2)}), (O.Muon, {}),
 ):
     T(f"{cls.__name__} {bad}", lambda cls=cls, bad=bad: cls([t([1.0])], **bad))
 T("LBFGS groups", lambda: O.LBFGS([{"params": t([1.0])}, {"params": t([2.0])}]))
 x.grad = torch.ones(1)
 for cls in (O.Adam, O.Adadelta, O.RMSprop):
     T(f"{cls.__name__} capturable", lambda cls=cls: cls([x], capturable=True).step())
+w = torch.ones(2, 2, requires_grad=True)
+w.grad = torch.ones(2, 2)
+T("Muon steps", lambda: O.Muon([w], ns_steps=100).step())
+T("Muon coefficients", lambda: O.Muon([w], ns_coefficients=(1, 2)).step())
+print(O.Muon([w], adjust_lr_fn="original"), list(O.Muon([w]).state))
 T("line search", lambda: O.LBFGS([x], line_search_fn="other").step(lambda: torch.tensor(1.0)))
-for cls in (O.SGD, O.Adam, O.AdamW, O.Adamax, O.NAdam, O.RAdam, O.RMSprop, O.Adagrad, O.Adadelta, O.ASGD, O.Rprop, O.LBFGS):
+for cls in (O.SGD, O.Adam, O.AdamW, O.Adamax, O.NAdam, O.RAdam, O.RMSprop, O.Adagrad, O.Adadelta, O.Adafactor, O.ASGD, O.Rprop,
+            O.LBFGS):
     print(cls([x]))
 
 print("# zero_grad, parameters without gradient")

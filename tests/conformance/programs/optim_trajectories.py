@@ -45,8 +45,9 @@ CASES = [
     (O.Adagrad, {"lr_decay": 0.1, "initial_accumulator_value": 0.5, "lr": 0.1}),
     (O.ASGD, {"t0": 5, "lambd": 0.01, "lr": 0.05}), (O.Rprop, {"etas": (0.3, 1.5), "step_sizes": (1e-3, 0.1)}),
     (O.Adadelta, {"rho": 0.8, "eps": 1e-3}),
+    (O.Adafactor, {"lr": 0.5, "beta2_decay": -0.3, "d": 2.0, "eps": (1e-4, 0.1)}), (O.Adafactor, {"lr": torch.tensor(2.0)}),
 ]
-for cls in (O.Adam, O.AdamW, O.Adamax, O.NAdam, O.RAdam, O.RMSprop, O.Adagrad, O.Adadelta, O.ASGD, O.Rprop):
+for cls in (O.Adam, O.AdamW, O.Adamax, O.NAdam, O.RAdam, O.RMSprop, O.Adagrad, O.Adadelta, O.Adafactor, O.ASGD, O.Rprop):
     CASES += [(cls, {}), (cls, {"lr": 0.02})]
     if cls is not O.Rprop:
         CASES += [(cls, {"lr": 0.02, "weight_decay": 0.1}), (cls, {"lr": 0.002, "maximize": True})]
