@@ -226,7 +226,45 @@ def conv_net(torch: Any) -> Any:
     return nn.functional.cross_entropy(m(torch.randn(8, 3, 8, 8)), torch.randint(0, 3, (8,)))
 
 
+def padded(torch: Any, how: str) -> Any:
+    """Attention whose mask holds large finite numbers."""
+    x = torch.nn.Parameter(torch.randn(2, 6, 8))
+    kept = torch.ones(2, 1, 6)
+    kept[1, 0, 4:] = 0.0
+    scores = x @ x.transpose(1, 2)
+    if how == "filled":
+        scores = scores.masked_fill(kept == 0, -1e9)
+    elif how == "multiplied":
+        scores = scores + (1.0 - kept) * -1e9
+    else:
+        least = torch.tensor(torch.finfo(torch.float32).min)
+        scores = scores + torch.where(kept == 0, least, torch.tensor(0.0)).expand(2, 6, 6)
+    return (scores.softmax(-1) @ x).square().mean()
+
+
+def small_rms_norms(torch: Any) -> Any:
+    """Blocks of weights of size 0.02 under RMS norms: the variances get large gradients, and nothing else."""
+    nn = torch.nn
+
+    class Norm(nn.Module):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.weight = nn.Parameter(torch.ones(16))
+
+        def forward(self, x: Any) -> Any:
+            return self.weight * (x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6))
+
+    m = nn.Sequential(nn.Embedding(20, 16), Norm(), nn.Linear(16, 16), Norm(), nn.Linear(16, 20))
+    for p in m.parameters():
+        if p.ndim == 2:
+            nn.init.normal_(p, std=0.02)
+    ids = torch.randint(0, 20, (4, 12))
+    return nn.functional.cross_entropy(m(ids).flatten(0, 1), ids.flatten())
+
+
 HEALTHY: dict[str, Any] = {
+    "mask filled": lambda torch: padded(torch, "filled"), "mask multiplied": lambda torch: padded(torch, "multiplied"),
+    "mask of the least number": lambda torch: padded(torch, "least"), "small RMS norms": small_rms_norms,
     "lstm": lambda torch: Reader(torch, "LSTM").loss(), "gru": lambda torch: Reader(torch, "GRU").loss(),
     "rnn": lambda torch: Reader(torch, "RNN").loss(),
     "attention, mask added": lambda torch: attention(torch, False), "attention, filled": lambda torch: attention(torch, True),

@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import sqrt
+from math import inf, sqrt
 from typing import Any
 
-from .recording import CREATED, POSITION, Event, Recording
+from .recording import CREATED, POSITION, WANTS, Event, Recording
 from .ways import edges_of
 
 VANISHED = 1e-7         # size of a gradient (root mean square) over the largest on its way from the loss
@@ -29,6 +29,7 @@ HANDED_ON = {"view", "reshape", "transpose", "t", "T", "mT", "permute", "unsquee
 ASKED = 50              # places where a gradient is small that are looked at closely, in a pass
 FILLS = {"full", "full_like", "new_full", "fill", "fill_", "masked_fill", "masked_fill_", "where", "triu", "tril", "tensor",
          "as_tensor", "scatter", "scatter_", "index_fill", "index_fill_", "__setitem__"}
+JOINED = HANDED_ON | FILLS | {"add", "add_", "sub", "sub_", "clone", "float", "minimum", "maximum", "clamp", "clamp_"}
 
 
 @dataclass(frozen=True)
@@ -84,8 +85,9 @@ def trouble(rec: Recording, *, vanished: float = VANISHED, exploded: float = EXP
 
     vanished, exploded   root mean square of the gradient that arrives at a node, over the largest (least) on its way from the
                          loss, where a node's way is that of what contributed most; gradients of scalars do not count.
-                         Vanished is only what leaves most parameters behind it with such gradients, too: the first steps
-                         of a recurrent network may get little while its weights get enough.
+                         Vanished or exploded is only what leaves most parameters behind it with such gradients, too: the
+                         first steps of a recurrent network may get little while its weights get enough, and the variance
+                         in an RMS norm of small numbers gets much while nothing else does.
     """
     if not rec.header.get("norms", True):
         raise ValueError("trouble: the recording has no norms (norms=False)")
@@ -189,6 +191,26 @@ def unwritten(rec: Recording) -> set[int]:
     return found
 
 
+def masks(rec: Recording) -> set[int]:
+    """The ops that give large numbers put there on purpose, outside the graph or by a fill, or that join them to others.
+
+    Masks of attention have such: -1e9, or the least number of their dtype.
+    """
+    found: set[int] = set()
+    filled: set[int] = set()                            # tensors
+    for event in rec.of("op"):
+        meant = event.name in FILLS or not event.flags & WANTS or (
+            event.name in JOINED and any(t in filled for t in event.inputs))
+        for t, n in zip(event.outputs, event.values):
+            size = size_of(rec, n)
+            if meant and size is not None and size > LARGE:
+                found.add(event.number)
+                filled.add(t)
+            else:
+                filled.discard(t)
+    return found
+
+
 def what_of(rec: Recording, event: Event) -> str:
     if event.kind == "op":
         return str(event.name)
@@ -239,9 +261,9 @@ def made_from(rec: Recording, event: Event) -> str:
 def sizes(rec: Recording, vanished: float, exploded: float) -> Iterator[Finding]:
     """The first activations and gradients of extreme size."""
     seen: set[str] = set()
-    raw = unwritten(rec)
+    passed_over = unwritten(rec) | masks(rec)
     for event in rec.of("op"):
-        for n in event.values if event.inputs and event.number not in raw else ():
+        for n in event.values if event.inputs and event.number not in passed_over else ():
             size = size_of(rec, n)
             if size is not None:
                 kind = "vanishing" if 0 < size < TINY else "exploding" if size > LARGE else ""
@@ -288,31 +310,35 @@ class OnePass:
             low, high = ranges.get(via, (float("inf"), 0.0))
             if size:
                 handed = self.event_of.get(via, e)
-                if not grew and size > exploded * low:
-                    grew = True
-                    yield sized(rec, handed, "exploding", "backward",
-                                f"gradients grew to {size / low:.1g} times the least before, first at")
+                if not grew and size > exploded * low and asked < ASKED:
+                    asked += 1
+                    if self.most(e.node, exploded * low, inf):
+                        grew = True
+                        yield sized(rec, handed, "exploding", "backward",
+                                    f"gradients grew to {size / low:.1g} times the least before, first at")
                 if not shrank and size < vanished * high and asked < ASKED:
                     asked += 1
-                    if self.starved(e.node, vanished * high):
+                    if self.most(e.node, 0.0, vanished * high):
                         shrank = True
                         yield sized(rec, handed, "vanishing", "backward",
                                     f"gradients shrank to {size / high:.1g} of the largest before, first at")
                 low, high = min(low, size), max(high, size)
             ranges[e.node] = low, high
-            if not grew:                                # into a leaf of the same shape: a weight's is a sum over samples
+            if not grew and asked < ASKED:              # into a leaf of the same shape: a weight's is a sum over samples
                 like = {rec.likes[rec.value_likes[n]][0] for n in e.inputs if n >= 0}
                 handed_on = [s for n in e.outputs if n >= 0 and rec.likes[rec.value_likes[n]][0] in like
                              and (s := self.size(n)) is not None]
                 if handed_on and max(handed_on) > exploded * low:
-                    grew = True
-                    yield sized(rec, e, "exploding", "backward",
-                                f"gradients grew to {max(handed_on) / low:.1g} times the least before, first at")
+                    asked += 1
+                    if self.most(e.node, exploded * low, inf):
+                        grew = True
+                        yield sized(rec, e, "exploding", "backward",
+                                    f"gradients grew to {max(handed_on) / low:.1g} times the least before, first at")
             if not shrank and asked < ASKED:
                 ends = [s for to in rec.node_rows[e.node][3] if to is not None and (s := self.leaves.get(to[0]))]
                 if ends and min(ends) < vanished * high:
                     asked += 1
-                    if self.starved(e.node, vanished * high):
+                    if self.most(e.node, 0.0, vanished * high):
                         shrank = True
                         yield sized(rec, e, "vanishing", "backward",
                                     f"gradients shrank to {min(ends) / high:.1g} of the largest before, first at")
@@ -321,8 +347,8 @@ class OnePass:
         """Of a gradient of more than one number."""
         return None if n < 0 or self.rec.stats[7 * n] == 1 else size_of(self.rec, n)
 
-    def starved(self, node: int, enough: float) -> bool:
-        """Do most leaves behind a node get less than that in all?"""
+    def most(self, node: int, low: float, high: float) -> bool:
+        """Do most leaves behind a node get gradients of such a size in all, low <= size < high?"""
         seen, todo = {node}, [node]
         counts = [0, 0]
         while todo:
@@ -332,7 +358,7 @@ class OnePass:
                     todo.append(edge[0])
                     size = self.leaves.get(edge[0])
                     if size is not None:
-                        counts[size >= enough] += 1
+                        counts[not low <= size < high] += 1
         return counts[0] > counts[1]
 
 
