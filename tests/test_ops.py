@@ -482,7 +482,6 @@ ELSEWHERE = {
     "TakeAxes", "AverageAgain", "ResampledAgain",           # made by rules of rules of rules only
     "BackwardHookFunctionBackward",                         # made around modules with hooks: tests of modules
     "ScaledDotProductFlashAttentionForCpuBackward0",        # chosen for four dimensions: tests of attention
-    "PickBackward0", "PlaceBackward0",                      # under create_graph, where PyTorch refuses what comes next
     "UpsampleBilinear2DAaBackward0", "UpsampleBicubic2DAaBackward0", "UpsampleLanczos2DAaBackward0",    # test_values
     "MkldnnRnnLayerBackward0",                              # a whole LSTM layer: test_recurrent
     "UpsampleBicubic2DBackward0", "MaxUnpool3DBackward0",   # compared with PyTorch by transcripts

@@ -600,6 +600,16 @@ class Binary(Node):
         """Let go of the arrays an op with `holds` keeps in fields of its own."""
 
 
+class Written(Binary):
+    """b, of any dtype, written into a: each gradient takes the shape and dtype of its own."""
+
+    def compute(self, a: Value, b: Value, ta: Optional[TensorBase], tb: Optional[TensorBase]) -> Array:
+        xa: Array = ta.array if ta is not None else a
+        xb: Array = tb.array if tb is not None else b
+        self.unlike = (xa.shape, xa.dtype, None if tb is None else xb.shape, None if tb is None else xb.dtype)
+        return self.forward(xa, xb)
+
+
 class Product(Binary):
     """Two operands of one dtype whose shapes the op itself understands (matrix products and the like)."""
 
@@ -617,8 +627,6 @@ class Product(Binary):
 
     def refuse(self, a: Array, b: Array) -> None:
         """Raise PyTorch's error for operands that do not go together."""
-
-
 
 
 from .._ops import cast, create, shape  # noqa: E402  fit() is itself made of ops

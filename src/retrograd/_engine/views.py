@@ -10,7 +10,7 @@ from . import names
 from .hooks import move_retained
 from .modes import grad_on, inference_on, modes, state
 from .node import Array, Node, Value
-from .op import Product, Unary, View, attach, edge, number
+from .op import Unary, View, Written, attach, edge, number
 from .region import Region, address, overlaps
 from .saved import freed, op_name, stands
 from .tensor import (
@@ -78,7 +78,7 @@ class RegionAddBackward0(Unary):
 
 
 @final
-class AsStridedScatterBackward0(Product):
+class AsStridedScatterBackward0(Written):
     """`a` with the elements that a view shows replaced by `b`, of any dtype."""
 
     names: ClassVar[Any] = {}
@@ -87,12 +87,6 @@ class AsStridedScatterBackward0(Product):
 
     def __init__(self, region: Region) -> None:
         self.region: Region = region
-
-    def compute(self, a: Value, b: Value, ta: Optional[TensorBase], tb: Optional[TensorBase]) -> Array:
-        xa: Array = ta.array if ta is not None else a
-        xb: Array = tb.array if tb is not None else b
-        self.unlike = (xa.shape, xa.dtype, xb.shape, xb.dtype)
-        return self.forward(xa, xb)
 
     def forward(self, a: Array, b: Array) -> Array:
         whole, part = self.region.lay(a)

@@ -15,6 +15,7 @@ from .._engine.views import check_cast
 from .._ops import activation, arith, pointwise, shape
 from .._ops.cast import cast
 from .._ops.index import check_number
+from .._ops.softmax import LogSoftmaxBackward0, SoftmaxBackward0
 from ._args import dim_of, finish, kernel, tensor
 from .pointwise import not_implemented
 
@@ -302,12 +303,12 @@ def soft(name: str, op: Any, input: Any, dim: Any, stacklevel: Any, dtype: Any, 
 
 def softmax(input: Any, dim: Any = None, dtype: Any = None, *, out: Any = None) -> Any:
     """exp(input) / sum(exp(input)) along dim; dtype: convert first."""
-    return soft("softmax", activation.SoftmaxBackward0, input, needed(dim, "softmax"), 3, dtype, out)
+    return soft("softmax", SoftmaxBackward0, input, needed(dim, "softmax"), 3, dtype, out)
 
 
 def log_softmax(input: Any, dim: Any = None, dtype: Any = None, *, out: Any = None) -> Any:
     """input - log(sum(exp(input))) along dim; dtype: convert first."""
-    return soft("log_softmax", activation.LogSoftmaxBackward0, input, needed(dim, "log_softmax"), 3, dtype, out)
+    return soft("log_softmax", LogSoftmaxBackward0, input, needed(dim, "log_softmax"), 3, dtype, out)
 
 
 def needed(dim: Any, function: str) -> Any:
@@ -318,17 +319,17 @@ def needed(dim: Any, function: str) -> Any:
 
 def F_softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
     """torch.softmax, which chooses a dim with a warning when none is given."""
-    return soft("softmax", activation.SoftmaxBackward0, input, dim, _stacklevel, dtype, None)
+    return soft("softmax", SoftmaxBackward0, input, dim, _stacklevel, dtype, None)
 
 
 def F_log_softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
     """torch.log_softmax, which chooses a dim with a warning when none is given."""
-    return soft("log_softmax", activation.LogSoftmaxBackward0, input, dim, _stacklevel, dtype, None)
+    return soft("log_softmax", LogSoftmaxBackward0, input, dim, _stacklevel, dtype, None)
 
 
 def softmin(input: Any, dim: int | None = None, _stacklevel: Any = 3, dtype: Any = None) -> Any:
     """softmax(-input)"""
-    return soft("softmin", activation.SoftmaxBackward0, input, dim, _stacklevel, dtype, None)
+    return soft("softmin", SoftmaxBackward0, input, dim, _stacklevel, dtype, None)
 
 
 def gumbel_softmax(logits: Any, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1) -> Any:

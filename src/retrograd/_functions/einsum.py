@@ -9,7 +9,8 @@ from typing import Any
 from .._engine.tensor import TensorBase
 from .._ops import diagonals, linalg, shape
 from .._ops import reduce as sums
-from .._ops.linalg import count, fold
+from .._ops.linalg import count
+from .._ops.shape import fold
 from ._args import dim_of, finish
 from .matrices import check
 

@@ -11,7 +11,8 @@ import numpy as np
 from .._engine.tensor import TensorBase, wrap
 from .._ops import choose, create, decomp, diagonals, extremes, index, linalg, shape
 from .._ops import reduce as sums
-from .._ops.linalg import count, fold
+from .._ops.linalg import count
+from .._ops.shape import fold
 from ._args import dim_of, finish
 from .decomp import svdvals
 from .matrices import check, kind_of, matrices, square, squares, zeros_info

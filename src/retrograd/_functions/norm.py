@@ -12,7 +12,8 @@ from .._engine.tensor import bump, wants_grad, wrap
 from .._kernels import kernel
 from .._ops import arith, cast, create, moves, norm, number, pad, pointwise, shape, step
 from .._ops import reduce as sums
-from .._ops.linalg import count, fold
+from .._ops.linalg import count
+from .._ops.shape import fold
 from . import reduce
 from ._args import finish, tensor
 from .pool import avg_pool2d, avg_pool3d

@@ -10,7 +10,8 @@ from .._engine.tensor import TensorBase
 from .._ops import affine as forms
 from .._ops import create, linalg, shape
 from .._ops import reduce as sums
-from .._ops.linalg import count, fold
+from .._ops.linalg import count
+from .._ops.shape import fold
 from ._args import dim_of, finish, sized, tensor
 from .einsum import dotted, einsum
 from .matrices import check, kind_of

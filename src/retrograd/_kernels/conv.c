@@ -41,6 +41,33 @@ static void unit_of(const Windows *o, npy_intp terms, npy_intp *samples, npy_int
     }
 }
 
+/* Where element (i, j) of a window lies in a row of x, first..stop of the row's windows being inside; and, where y is as
+   large as x (flat), in a plane: low..high of a piece of rows r0..r1 */
+#define PLACES_OF(i, j)                                                                                             \
+    const npy_intp right = j * o->dw - o->pw, s = o->sw, shift = (i * o->dh - o->ph) * o->w + right;                \
+    npy_intp first, stop;                                                                                           \
+    span(o->w, s, right, o->ow, &first, &stop);                                                                     \
+    const int flat = o->oh == o->h && o->ow == o->w && o->sh == 1 && s == 1;                                        \
+    const npy_intp piece = (r1 - r0) * o->ow, at = r0 * o->w + shift;                                               \
+    const npy_intp low = at > 0 ? 0 : -at < piece ? -at : piece;                                                    \
+    const npy_intp high = hw - at < low ? low : hw - at < piece ? hw - at : piece;
+
+/* y = 0 where rows of a piece ran into each other */
+#define CLEAR_EDGES                                                                                                 \
+    for (npy_intp q = 0; q < first; q++)                                                                            \
+        for (npy_intp p = 0; p < piece; p += o->ow) y[p + q] = 0;                                                   \
+    for (npy_intp q = stop; q < o->ow; q++)                                                                         \
+        for (npy_intp p = 0; p < piece; p += o->ow) y[p + q] = 0;
+
+/* What a part has to do: samples from..to, in units */
+#define OWN_PART                                                                                                    \
+    Work *work = context;                                                                                           \
+    const Windows *o = &work->o;                                                                                    \
+    const npy_intp each = o->c / work->groups, own = work->out / work->groups, terms = each * o->kh * o->kw;        \
+    const npy_intp p = o->oh * o->ow, from = o->n * part / work->parts, to = o->n * (part + 1) / work->parts;       \
+    npy_intp samples, rows;                                                                                         \
+    unit_of(o, terms, &samples, &rows);
+
 #define LOOPS(T, NAME, Product)                                                                                     \
     /* col (terms, size): the windows of samples n0..n1, rows r0..r1 of y, of the channels from c0 on */             \
     CLONES static void NAME##_collect(const T *restrict x, T *restrict col, const Windows *o, npy_intp c0, npy_intp c1, \
@@ -49,24 +76,15 @@ static void unit_of(const Windows *o, npy_intp terms, npy_intp *samples, npy_int
         for (npy_intp c = c0; c < c1; c++)                                                                          \
             for (npy_intp i = 0; i < o->kh; i++)                                                                    \
                 for (npy_intp j = 0; j < o->kw; j++, col += size) {                                                  \
-                    const npy_intp right = j * o->dw - o->pw, s = o->sw, shift = (i * o->dh - o->ph) * o->w + right; \
-                    T *restrict y = col;                                                                             \
-                    npy_intp first, stop;                                                                           \
-                    span(o->w, s, right, o->ow, &first, &stop);                                                     \
-                    const int flat = o->oh == o->h && o->ow == o->w && o->sh == 1 && s == 1;                        \
-                    const npy_intp piece = (r1 - r0) * o->ow, at = r0 * o->w + shift;                               \
-                    const npy_intp low = at > 0 ? 0 : -at < piece ? -at : piece;                                    \
-                    const npy_intp high = hw - at < low ? low : hw - at < piece ? hw - at : piece;                  \
+                    PLACES_OF(i, j)                                                                                 \
+                    T *restrict y = col;                                                                            \
                     for (npy_intp n = n0; flat && n < n1; n++, y += piece) {                                         \
                         /* as large as x: rows shifted as one piece, then zeros where they ran into each other */    \
                         const T *plane = x + (n * o->c + c) * hw + at;                                              \
                         for (npy_intp q = 0; q < low; q++) y[q] = 0;                                                \
                         for (npy_intp q = low; q < high; q++) y[q] = plane[q];                                       \
                         for (npy_intp q = high; q < piece; q++) y[q] = 0;                                           \
-                        for (npy_intp q = 0; q < first; q++)                                                        \
-                            for (npy_intp p = 0; p < piece; p += o->ow) y[p + q] = 0;                               \
-                        for (npy_intp q = stop; q < o->ow; q++)                                                     \
-                            for (npy_intp p = 0; p < piece; p += o->ow) y[p + q] = 0;                               \
+                        CLEAR_EDGES                                                                                 \
                     }                                                                                               \
                     for (npy_intp n = n0; !flat && n < n1; n++) {                                                    \
                         const T *plane = x + (n * o->c + c) * hw;                                                   \
@@ -93,20 +111,11 @@ static void unit_of(const Windows *o, npy_intp terms, npy_intp *samples, npy_int
         for (npy_intp c = c0; c < c1; c++)                                                                          \
             for (npy_intp i = 0; i < o->kh; i++)                                                                    \
                 for (npy_intp j = 0; j < o->kw; j++, col += size) {                                                  \
-                    const npy_intp right = j * o->dw - o->pw, s = o->sw, shift = (i * o->dh - o->ph) * o->w + right; \
-                    T *restrict y = col;                                                                             \
-                    npy_intp first, stop;                                                                           \
-                    span(o->w, s, right, o->ow, &first, &stop);                                                     \
-                    const int flat = o->oh == o->h && o->ow == o->w && o->sh == 1 && s == 1;                        \
-                    const npy_intp piece = (r1 - r0) * o->ow, at = r0 * o->w + shift;                               \
-                    const npy_intp low = at > 0 ? 0 : -at < piece ? -at : piece;                                    \
-                    const npy_intp high = hw - at < low ? low : hw - at < piece ? hw - at : piece;                  \
+                    PLACES_OF(i, j)                                                                                 \
+                    T *restrict y = col;                                                                            \
                     for (npy_intp n = n0; flat && n < n1; n++, y += piece) {                                         \
                         T *restrict plane = x + (n * o->c + c) * hw + at;                                           \
-                        for (npy_intp q = 0; q < first; q++)                                                        \
-                            for (npy_intp p = 0; p < piece; p += o->ow) y[p + q] = 0;                               \
-                        for (npy_intp q = stop; q < o->ow; q++)                                                     \
-                            for (npy_intp p = 0; p < piece; p += o->ow) y[p + q] = 0;                               \
+                        CLEAR_EDGES                                                                                 \
                         for (npy_intp q = low; q < high; q++) plane[q] += y[q];                                     \
                     }                                                                                               \
                     for (npy_intp n = n0; !flat && n < n1; n++) {                                                    \
@@ -136,12 +145,7 @@ static void unit_of(const Windows *o, npy_intp terms, npy_intp *samples, npy_int
         }                                                                                                           \
     }                                                                                                               \
     static void NAME##_forward(void *context, int part) {                                                           \
-        Work *work = context;                                                                                       \
-        const Windows *o = &work->o;                                                                                \
-        const npy_intp each = o->c / work->groups, own = work->out / work->groups, terms = each * o->kh * o->kw;     \
-        const npy_intp p = o->oh * o->ow, from = o->n * part / work->parts, to = o->n * (part + 1) / work->parts;    \
-        npy_intp samples, rows;                                                                                     \
-        unit_of(o, terms, &samples, &rows);                                                                         \
+        OWN_PART                                                                                                    \
         const npy_intp size = row_of(samples * rows * o->ow, sizeof(T)), direct = samples == 1;                      \
         T *col = room(sizeof(T) * (terms + (direct ? 0 : own)) * size), *block = col ? col + terms * size : NULL;     \
         T *y = work->to;                                                                                            \
@@ -164,12 +168,7 @@ static void unit_of(const Windows *o, npy_intp terms, npy_intp *samples, npy_int
         leave(col);                                                                                                 \
     }                                                                                                               \
     static void NAME##_to_x(void *context, int part) {                                                              \
-        Work *work = context;                                                                                       \
-        const Windows *o = &work->o;                                                                                \
-        const npy_intp each = o->c / work->groups, own = work->out / work->groups, terms = each * o->kh * o->kw;     \
-        const npy_intp p = o->oh * o->ow, from = o->n * part / work->parts, to = o->n * (part + 1) / work->parts;    \
-        npy_intp samples, rows;                                                                                     \
-        unit_of(o, terms, &samples, &rows);                                                                         \
+        OWN_PART                                                                                                    \
         const npy_intp size = row_of(samples * rows * o->ow, sizeof(T));                                             \
         T *col = room(sizeof(T) * (terms + own) * size), *block = col ? col + terms * size : NULL;                   \
         T *x = work->to;                                                                                            \
@@ -195,12 +194,7 @@ static void unit_of(const Windows *o, npy_intp terms, npy_intp *samples, npy_int
     }                                                                                                               \
     /* Each part has a sum of its own, (G, terms, O/G with rows of `wide`): columns times y turned */                \
     static void NAME##_to_w(void *context, int part) {                                                              \
-        Work *work = context;                                                                                       \
-        const Windows *o = &work->o;                                                                                \
-        const npy_intp each = o->c / work->groups, own = work->out / work->groups, terms = each * o->kh * o->kw;     \
-        const npy_intp p = o->oh * o->ow, from = o->n * part / work->parts, to = o->n * (part + 1) / work->parts;    \
-        npy_intp samples, rows;                                                                                     \
-        unit_of(o, terms, &samples, &rows);                                                                         \
+        OWN_PART                                                                                                    \
         const npy_intp size = row_of(samples * rows * o->ow, sizeof(T)), wide = row_of(own, sizeof(T));              \
         T *col = room(sizeof(T) * (terms + wide) * size), *turned = col ? col + terms * size : NULL;                 \
         T *sum = (T *)work->to + part * work->groups * terms * wide;                                                \

@@ -17,20 +17,26 @@ typedef struct {
     int decoupled, maximize;
 } Adam;
 
+/* What Adam multiplies by; and of one element x with gradient d: weight decay, then the moments a and b */
+#define FACTORS(T)                                                                                                  \
+    const T shrink = (T)(1 - o->lr * o->decay), decay = (T)o->decay, near = (T)(1 - o->beta1);                      \
+    const T far = (T)o->beta2, square = (T)(1 - o->beta2), root = (T)o->root, eps = (T)o->eps;                      \
+    const T size = (T)o->size;                                                                                      \
+    const int shrinks = o->decoupled && o->decay != 0, adds = !o->decoupled && o->decay != 0;                       \
+    const int up = o->maximize;
+#define MOMENTS                                                                                                     \
+    x = shrinks ? x * shrink : x;                                                                                   \
+    d = up ? -d : d;                                                                                                \
+    d = adds ? d + x * decay : d;                                                                                   \
+    a += (d - a) * near;                                                                                            \
+    b = b * far + (d * square) * d;
+
 #define STEPS(T, NAME, SQRT)                                                                                        \
     CLONES static void NAME##_adam(T *p, const T *g, T *m, T *v, T *top, npy_intp n, const Adam *o) {               \
-        const T shrink = (T)(1 - o->lr * o->decay), decay = (T)o->decay, near = (T)(1 - o->beta1);                  \
-        const T far = (T)o->beta2, square = (T)(1 - o->beta2), root = (T)o->root, eps = (T)o->eps;                  \
-        const T size = (T)o->size;                                                                                  \
-        const int shrinks = o->decoupled && o->decay != 0, adds = !o->decoupled && o->decay != 0;                   \
-        const int up = o->maximize;                                                                                 \
+        FACTORS(T)                                                                                                  \
         SIMD for (npy_intp i = 0; i < n; i++) {                                                                     \
             T x = p[i], d = g[i], a = m[i], b = v[i];                                                               \
-            x = shrinks ? x * shrink : x;                                                                           \
-            d = up ? -d : d;                                                                                        \
-            d = adds ? d + x * decay : d;                                                                           \
-            a += (d - a) * near;                                                                                    \
-            b = b * far + (d * square) * d;                                                                         \
+            MOMENTS                                                                                                 \
             m[i] = a;                                                                                               \
             v[i] = b;                                                                                               \
             p[i] = x - a / (SQRT(b) / root + eps) * size;                                                           \
@@ -38,18 +44,10 @@ typedef struct {
         (void)top;                                                                                                  \
     }                                                                                                               \
     CLONES static void NAME##_amsgrad(T *p, const T *g, T *m, T *v, T *top, npy_intp n, const Adam *o) {            \
-        const T shrink = (T)(1 - o->lr * o->decay), decay = (T)o->decay, near = (T)(1 - o->beta1);                  \
-        const T far = (T)o->beta2, square = (T)(1 - o->beta2), root = (T)o->root, eps = (T)o->eps;                  \
-        const T size = (T)o->size;                                                                                  \
-        const int shrinks = o->decoupled && o->decay != 0, adds = !o->decoupled && o->decay != 0;                   \
-        const int up = o->maximize;                                                                                 \
+        FACTORS(T)                                                                                                  \
         SIMD for (npy_intp i = 0; i < n; i++) {                                                                     \
             T x = p[i], d = g[i], a = m[i], b = v[i], c = top[i];                                                   \
-            x = shrinks ? x * shrink : x;                                                                           \
-            d = up ? -d : d;                                                                                        \
-            d = adds ? d + x * decay : d;                                                                           \
-            a += (d - a) * near;                                                                                    \
-            b = b * far + (d * square) * d;                                                                         \
+            MOMENTS                                                                                                 \
             c = b <= c ? c : c != c ? c : b;    /* NaN stays, whichever side it is on */                            \
             m[i] = a;                                                                                               \
             v[i] = b;                                                                                               \

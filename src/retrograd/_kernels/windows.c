@@ -84,34 +84,28 @@ static int planes_of(PyObject *x, npy_intp h, npy_intp w) {
     return PyArray_DIM(ARRAY(x), ndim - 2) == h && PyArray_DIM(ARRAY(x), ndim - 1) == w ? type : -1;
 }
 
-/* window_sums(x (..., H, W), windows) -> (..., OH, OW) */
-KERNEL(window_sums, 2)
+static PyObject *summed(PyObject *x, PyObject *windows, int back) {
     Windows o;
-    if (!windows_of(args[1], &o)) return NULL;
-    int type = planes_of(args[0], o.h, o.w);
+    if (!windows_of(windows, &o)) return NULL;
+    const int type = back ? planes_of(x, o.oh, o.ow) : planes_of(x, o.h, o.w);
     if (type < 0) Py_RETURN_NONE;
-    PyObject *y = replace_last(args[0], o.oh, o.ow, 0, &o.n);
+    PyObject *y = back ? replace_last(x, o.h, o.w, 1, &o.n) : replace_last(x, o.oh, o.ow, 0, &o.n);
     if (y == NULL) return NULL;
     o.c = 1;
-    npy_intp size = PyArray_SIZE(ARRAY(args[0]));
-    if (type == NPY_FLOAT) WITHOUT_GIL(size, floats_sums(DATA(args[0]), DATA(y), &o));
-    else WITHOUT_GIL(size, doubles_sums(DATA(args[0]), DATA(y), &o));
+    const npy_intp size = PyArray_SIZE(ARRAY(back ? y : x));
+    if (type == NPY_FLOAT) WITHOUT_GIL(size, (back ? floats_spread : floats_sums)(DATA(x), DATA(y), &o));
+    else WITHOUT_GIL(size, (back ? doubles_spread : doubles_sums)(DATA(x), DATA(y), &o));
     return y;
+}
+
+/* window_sums(x (..., H, W), windows) -> (..., OH, OW) */
+KERNEL(window_sums, 2)
+    return summed(args[0], args[1], 0);
 END
 
 /* spread_sums(g (..., OH, OW), windows) -> (..., H, W): the adjoint */
 KERNEL(spread_sums, 2)
-    Windows o;
-    if (!windows_of(args[1], &o)) return NULL;
-    int type = planes_of(args[0], o.oh, o.ow);
-    if (type < 0) Py_RETURN_NONE;
-    PyObject *x = replace_last(args[0], o.h, o.w, 1, &o.n);
-    if (x == NULL) return NULL;
-    o.c = 1;
-    npy_intp size = PyArray_SIZE(ARRAY(x));
-    if (type == NPY_FLOAT) WITHOUT_GIL(size, floats_spread(DATA(args[0]), DATA(x), &o));
-    else WITHOUT_GIL(size, doubles_spread(DATA(args[0]), DATA(x), &o));
-    return x;
+    return summed(args[0], args[1], 1);
 END
 
 /* Positions (P, K), each in 0..size-1 */

@@ -1,4 +1,4 @@
-"""Activation functions, softmax and log_softmax."""
+"""Activation functions of one element."""
 from __future__ import annotations
 
 from typing import Any, ClassVar, Final, final
@@ -27,10 +27,6 @@ quick_gelu: Final[Any] = kernel("gelu")
 quick_gelu_grad: Final[Any] = kernel("gelu_grad")
 quick_silu: Final[Any] = kernel("silu")
 quick_silu_grad: Final[Any] = kernel("silu_grad")
-quick_softmax: Final[Any] = kernel("softmax")
-quick_softmax_grad: Final[Any] = kernel("softmax_grad")
-quick_log_softmax: Final[Any] = kernel("log_softmax")
-quick_log_softmax_grad: Final[Any] = kernel("log_softmax_grad")
 quick_prelu: Final[Any] = kernel("prelu")
 quick_leaky: Final[Any] = kernel("leaky")
 quick_elu: Final[Any] = kernel("elu")
@@ -126,11 +122,9 @@ def leaky_of(x: Array, slope: Any) -> Array:
     return like(select(x > 0, x, x * slope), x)
 
 
-@final
-class LeakyReluBackward0(Unary):
+class Leaky(Unary):
     """x where positive, else slope * x"""
 
-    keep = X
     shows: ClassVar[Any] = {"negative_slope": "slope"}
 
     def __init__(self, slope: Any) -> None:
@@ -141,6 +135,11 @@ class LeakyReluBackward0(Unary):
 
     def forward(self, x: Array) -> Array:
         return leaky_of(x, self.slope)
+
+
+@final
+class LeakyReluBackward0(Leaky):
+    keep = X
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         if isinstance(x, TensorBase):
@@ -149,20 +148,10 @@ class LeakyReluBackward0(Unary):
 
 
 @final
-class LeakyReluBackward1(Unary):
+class LeakyReluBackward1(Leaky):
     """In place: the sign of the result tells that of the input, for slopes >= 0."""
 
     keep = Y
-    shows: ClassVar[Any] = {"negative_slope": "slope"}
-
-    def __init__(self, slope: Any) -> None:
-        self.slope: Any = slope
-
-    def quick(self, x: Array) -> Array:
-        return quick_leaky(x, self.slope)
-
-    def forward(self, x: Array) -> Array:
-        return leaky_of(x, self.slope)
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         if self.slope < 0:
@@ -182,11 +171,9 @@ def elu_of(x: Array, alpha: Any, scale: Any, input_scale: Any) -> Array:
     return like(select(z <= 0, negative, z if scale == 1 else z * scale), x)
 
 
-@final
-class EluBackward0(Unary):
+class Elu(Unary):
     """scale * x where positive, else scale * alpha * (exp(input_scale * x) - 1)"""
 
-    keep = X
     shows: ClassVar[Any] = {"alpha": "alpha", "scale": "scale", "input_scale": "input_scale"}
 
     def __init__(self, alpha: Any, scale: Any, input_scale: Any) -> None:
@@ -199,6 +186,11 @@ class EluBackward0(Unary):
 
     def forward(self, x: Array) -> Array:
         return elu_of(x, self.alpha, self.scale, self.input_scale)
+
+
+@final
+class EluBackward0(Elu):
+    keep = X
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         below = pointwise.exp(choose.where(x < 0, x, 0.0) * self.input_scale)
@@ -207,22 +199,10 @@ class EluBackward0(Unary):
 
 
 @final
-class EluBackward1(Unary):
+class EluBackward1(Elu):
     """In place: from the result, for alpha >= 0."""
 
     keep = Y
-    shows: ClassVar[Any] = {"alpha": "alpha", "scale": "scale", "input_scale": "input_scale"}
-
-    def __init__(self, alpha: Any, scale: Any, input_scale: Any) -> None:
-        self.alpha: Any = alpha
-        self.scale: Any = scale
-        self.input_scale: Any = input_scale
-
-    def quick(self, x: Array) -> Array:
-        return quick_elu(x, self.alpha * self.scale, self.scale, self.input_scale)
-
-    def forward(self, x: Array) -> Array:
-        return elu_of(x, self.alpha, self.scale, self.input_scale)
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         if self.alpha < 0:
@@ -234,11 +214,9 @@ class EluBackward1(Unary):
         return choose.where(y <= 0, g * below, g * self.scale)
 
 
-@final
-class CeluBackward0(Unary):
+class Celu(Unary):
     """x where positive, else alpha * (exp(x / alpha) - 1)"""
 
-    keep = X
     shows: ClassVar[Any] = {"alpha": "alpha"}
 
     def __init__(self, alpha: Any) -> None:
@@ -249,6 +227,11 @@ class CeluBackward0(Unary):
 
     def forward(self, x: Array) -> Array:
         return elu_of(x, self.alpha, 1.0, 1.0 / self.alpha)
+
+
+@final
+class CeluBackward0(Celu):
+    keep = X
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         below = pointwise.exp(choose.where(x < 0, x, 0.0) * (1.0 / self.alpha))
@@ -256,20 +239,10 @@ class CeluBackward0(Unary):
 
 
 @final
-class CeluBackward1(Unary):
+class CeluBackward1(Celu):
     """In place: from the result."""
 
     keep = Y
-    shows: ClassVar[Any] = {"alpha": "alpha"}
-
-    def __init__(self, alpha: Any) -> None:
-        self.alpha: Any = alpha
-
-    def quick(self, x: Array) -> Array:
-        return quick_elu(x, self.alpha, 1.0, 1.0 / self.alpha)
-
-    def forward(self, x: Array) -> Array:
-        return elu_of(x, self.alpha, 1.0, 1.0 / self.alpha)
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         below = (y + self.alpha) * (1.0 / self.alpha)
@@ -514,8 +487,7 @@ def threshold_of(x: Array, threshold: Any, value: Any) -> Array:
     return select(x <= threshold, np.asarray(value).astype(x.dtype), x)
 
 
-@final
-class ThresholdBackward0(Unary):
+class Threshold(Unary):
     """x, but `value` where x <= threshold"""
 
     keep = X
@@ -538,26 +510,13 @@ class ThresholdBackward0(Unary):
 
 
 @final
-class ThresholdBackward1(Unary):
+class ThresholdBackward0(Threshold):
+    pass
+
+
+@final
+class ThresholdBackward1(Threshold):
     """In place."""
-
-    keep = X
-    shows: ClassVar[Any] = {"threshold": "threshold"}
-
-    def __init__(self, threshold: Any, value: Any) -> None:
-        self.threshold: Any = threshold
-        self.value: Any = value
-
-    def quick(self, x: Array) -> Array:
-        return quick_threshold(x, self.threshold, self.value)
-
-    def forward(self, x: Array) -> Array:
-        return threshold_of(x, self.threshold, self.value)
-
-    def grad(self, g: Value, x: Value, y: Value) -> Value:
-        if isinstance(x, TensorBase):
-            return ThresholdBackwardBackward0(~(x.array <= self.threshold), 0.0).run(g, x)
-        return choose.where(x <= self.threshold, 0.0, g)
 
 
 @final
@@ -659,69 +618,6 @@ class RreluWithNoiseBackward1(RreluWithNoise):
         return choose.where(y > 0, g, g * slope)
 
 
-def centred(x: Array, dim: int) -> Array:
-    """x minus its largest element along dim: exp of it cannot overflow."""
-    return x - np.maximum.reduce(x, dim, None, None, True, -np.inf)
-
-
-@final
-class SoftmaxBackward0(Unary):
-    """exp(x) / sum(exp(x)) along a dim"""
-
-    keep = Y
-    shows: ClassVar[Any] = {"dim": "asked"}
-
-    def __init__(self, dim: int) -> None:
-        self.dim = dim
-        self.asked: Any = dim                   # as PyTorch shows it: unsigned
-
-    def quick(self, x: Array) -> Array:
-        return quick_softmax(x, self.dim) if x.ndim else None
-
-    def forward(self, x: Array) -> Array:
-        if x.ndim == 0:
-            return np.where(np.abs(x) < np.inf, x.dtype.type(1), x - x)
-        e = np.exp(centred(wide(x), self.dim))
-        return packed(like(e / np.add.reduce(e, self.dim, None, None, True), x))
-
-    def grad(self, g: Value, x: Value, y: Value) -> Value:
-        quick = quick_softmax_grad(g, y, self.dim)
-        if quick is not None:
-            return quick
-        gy = g * y
-        return gy - y * total(gy, self.dim)
-
-
-@final
-class LogSoftmaxBackward0(Unary):
-    """x - log(sum(exp(x))) along a dim"""
-
-    keep = Y
-    shows: ClassVar[Any] = {"dim": "asked"}
-
-    def __init__(self, dim: int) -> None:
-        self.dim = dim
-        self.asked: Any = dim                   # as PyTorch shows it: unsigned
-
-    def quick(self, x: Array) -> Array:
-        return quick_log_softmax(x, self.dim) if x.ndim else None
-
-    def forward(self, x: Array) -> Array:
-        if x.ndim == 0:
-            return x - x
-        z = centred(wide(x), self.dim)
-        return packed(like(z - np.log(np.add.reduce(np.exp(z), self.dim, None, None, True)), x))
-
-    def grad(self, g: Value, x: Value, y: Value) -> Value:
-        quick = quick_log_softmax_grad(g, y, self.dim)
-        return g - pointwise.exp(y) * total(g, self.dim) if quick is None else quick
-
-
-def total(x: Value, dim: int) -> Value:
-    """x summed over one dim, which stays as 1."""
-    return reduce.sum_dims(x, (dim,), True) if x.ndim else x
-
-
 def relu(x: Value) -> Value:
     return ReluBackward0().run(x)
 
@@ -736,13 +632,3 @@ def softplus(x: Value, beta: Any, threshold: Any) -> Value:
 
 def logsigmoid(x: Value) -> Value:
     return LogSigmoidBackward0().run(x)
-
-
-def softmax(x: Value, dim: int) -> Value:
-    """dim non-negative"""
-    return SoftmaxBackward0(dim).run(x)
-
-
-def log_softmax(x: Value, dim: int) -> Value:
-    """dim non-negative"""
-    return LogSoftmaxBackward0(dim).run(x)

@@ -194,15 +194,19 @@ def w_of(y: Array, x: Array, geo: Geometry) -> Array:
     return back(np.matmul(flat, columns.swapaxes(1, 2)).reshape(to), y)
 
 
-@final
-class ConvolutionY(Product):
-    """y as a map of (x, w)."""
+class Convolution(Product):
+    """One of the three maps."""
 
     reads_a = B
     reads_b = A
 
     def __init__(self, geo: Geometry) -> None:
         self.geo: Geometry = geo
+
+
+@final
+class ConvolutionY(Convolution):
+    """y as a map of (x, w)."""
 
     def name(self) -> str:
         return "ConvolutionBackward0"
@@ -218,14 +222,8 @@ class ConvolutionY(Product):
 
 
 @final
-class ConvolutionX(Product):
+class ConvolutionX(Convolution):
     """x as a map of (y, w)."""
-
-    reads_a = B
-    reads_b = A
-
-    def __init__(self, geo: Geometry) -> None:
-        self.geo: Geometry = geo
 
     def name(self) -> str:
         return "ConvolutionBackwardBackward0"
@@ -241,14 +239,8 @@ class ConvolutionX(Product):
 
 
 @final
-class ConvolutionW(Product):
+class ConvolutionW(Convolution):
     """w as a map of (y, x)."""
-
-    reads_a = B
-    reads_b = A
-
-    def __init__(self, geo: Geometry) -> None:
-        self.geo: Geometry = geo
 
     def name(self) -> str:
         return "ConvolutionBackwardBackward0"

@@ -1,12 +1,12 @@
 """Copies, and results that leave the graph."""
 from __future__ import annotations
 
-from typing import Any, Final, Optional, final
+from typing import Any, Final, final
 
 import numpy
 
 from .._engine.node import Array, Shape, Value, ndarray
-from .._engine.op import Binary, Unary, attach
+from .._engine.op import Unary, Written, attach
 from .._engine.tensor import TensorBase, shared_version, wrap
 
 np: Final[Any] = numpy
@@ -30,19 +30,13 @@ class CloneBackward0(Unary):
         return g
 
 
-class CopyBackwards(Binary):
+class CopyBackwards(Written):
     """a.copy_(b): the gradient of the old a is zero."""
 
     def name(self) -> str:
         return "torch::autograd::CopyBackwards"
 
     casts = True
-
-    def compute(self, a: Value, b: Value, ta: Optional[TensorBase], tb: Optional[TensorBase]) -> Array:
-        xa: Array = ta.array if ta is not None else a
-        xb: Array = tb.array if tb is not None else b
-        self.unlike = (xa.shape, xa.dtype, None if tb is None else xb.shape, None if tb is None else xb.dtype)
-        return self.forward(xa, xb)
 
     def forward(self, a: Array, b: Array) -> Array:
         b = np.asarray(b)

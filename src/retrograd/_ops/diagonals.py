@@ -119,13 +119,15 @@ class TraceBackward0(Unary):
         return put_diagonal(shape.expand(g, (min(rows, columns),)), 0, 0, 1, self.was)
 
 
-@final
-class TrilBackward0(Unary):
+class Triangle(Unary):
     shows: ClassVar[Any] = {"diagonal": "offset"}
 
     def __init__(self, offset: int) -> None:
         self.offset = offset
 
+
+@final
+class TrilBackward0(Triangle):
     def quick(self, x: Array) -> Array:
         return quick_triangle(x, self.offset, False)
 
@@ -137,12 +139,7 @@ class TrilBackward0(Unary):
 
 
 @final
-class TriuBackward0(Unary):
-    shows: ClassVar[Any] = {"diagonal": "offset"}
-
-    def __init__(self, offset: int) -> None:
-        self.offset = offset
-
+class TriuBackward0(Triangle):
     def quick(self, x: Array) -> Array:
         return quick_triangle(x, self.offset, True)
 

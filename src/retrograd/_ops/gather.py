@@ -140,6 +140,21 @@ class Along(Binary):
         return self.forward(xa, xb)
 
 
+class NumberAlong(Unary):
+    """A number written into x at `index` along dim."""
+
+    holds = True
+    shows: ClassVar[Any] = {"dim": "dim", "index": "index"}
+
+    def __init__(self, dim: int, index: Array, number: Any) -> None:
+        self.dim = dim
+        self.index: Array = index
+        self.number: Any = number
+
+    def drop(self) -> None:
+        self.index = None
+
+
 def corner(index: Array) -> Any:
     """The part of a source that an index of this shape reads."""
     return tuple([slice(n) for n in index.shape])
@@ -168,19 +183,8 @@ class ScatterBackward0(Along):
 
 
 @final
-class ScatterBackward1(Unary):
+class ScatterBackward1(NumberAlong):
     """x with a number at index."""
-
-    holds = True
-    shows: ClassVar[Any] = {"dim": "dim", "index": "index"}
-
-    def __init__(self, dim: int, index: Array, number: Any) -> None:
-        self.dim = dim
-        self.index: Array = index
-        self.number: Any = number
-
-    def drop(self) -> None:
-        self.index = None
 
     def forward(self, x: Array) -> Array:
         tensor_index.check_number(self.number, x.dtype)
@@ -524,19 +528,8 @@ def read_slices(g: Value, dim: int, index: Array, sizes: Shape) -> Value:
 
 
 @final
-class IndexFillBackward0(Unary):
+class IndexFillBackward0(NumberAlong):
     """x with a number in some slices."""
-
-    holds = True
-    shows: ClassVar[Any] = {"dim": "dim", "index": "index"}
-
-    def __init__(self, dim: int, index: Array, number: Any) -> None:
-        self.dim = dim
-        self.index: Array = index
-        self.number: Any = number
-
-    def drop(self) -> None:
-        self.index = None
 
     def forward(self, x: Array) -> Array:
         tensor_index.check_number(self.number, x.dtype)

@@ -1,13 +1,13 @@
 """A tensor at index tensors and masks: read, added to, put into."""
 from __future__ import annotations
 
-from typing import Any, ClassVar, Final, Optional, final
+from typing import Any, ClassVar, Final, final
 
 import numpy
 
 from .._engine.node import Array, Shape, Value
-from .._engine.op import Binary, Unary
-from .._engine.tensor import TensorBase, wrap
+from .._engine.op import Unary, Written
+from .._engine.tensor import wrap
 from .packed import packed
 
 np: Final[Any] = numpy
@@ -19,6 +19,7 @@ class IndexBackward0(Unary):
 
     holds = True
     shows: ClassVar[Any] = {"indices": "indices", "self_sym_sizes": "was"}
+    once: bool = False                          # names no element twice: the gradient is placed, not added up
 
     def __init__(self, where: Any) -> None:
         self.where: Any = where
@@ -36,7 +37,7 @@ class IndexBackward0(Unary):
         return packed(x[self.where])
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
-        return index_add(g, self.where, self.was)
+        return place(g, self.where, self.was) if self.once else index_add(g, self.where, self.was)
 
 
 @final
@@ -44,6 +45,7 @@ class IndexAddAtBackward0(Unary):
     """Zeros with x added at index tensors, repeated indices adding up: the adjoint of Index."""
 
     holds = True
+    once: bool = False
 
     def __init__(self, where: Any, into: Shape) -> None:
         self.where: Any = where
@@ -54,14 +56,14 @@ class IndexAddAtBackward0(Unary):
 
     def forward(self, x: Array) -> Array:
         out = np.zeros(self.into, x.dtype)
-        if repeats(self.where):
+        if not self.once and repeats(self.where):
             np.add.at(out, self.where, x)
         else:
             out[self.where] = x
         return out
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
-        return index(g, self.where)
+        return pick(g, self.where) if self.once else index(g, self.where)
 
 
 def tensors_of(where: Any) -> Any:
@@ -88,8 +90,22 @@ def index_add(x: Value, where: Any, into: Shape) -> Value:
     return IndexAddAtBackward0(where, into).run(x)
 
 
+def pick(x: Value, where: Any) -> Value:
+    """index, of arrays that name no element twice"""
+    op = IndexBackward0(where)
+    op.once = True
+    return op.run(x)
+
+
+def place(x: Value, where: Any, into: Shape) -> Value:
+    """Zeros with x at index arrays that name no element twice: the adjoint of pick."""
+    op = IndexAddAtBackward0(where, into)
+    op.once = True
+    return op.run(x)
+
+
 @final
-class IndexPutBackward0(Binary):
+class IndexPutBackward0(Written):
     """a with b at (or added at) index tensors."""
 
     holds = True
@@ -106,12 +122,6 @@ class IndexPutBackward0(Binary):
 
     def drop(self) -> None:
         self.where = None
-
-    def compute(self, a: Value, b: Value, ta: Optional[TensorBase], tb: Optional[TensorBase]) -> Array:
-        xa: Array = ta.array if ta is not None else a
-        xb: Array = tb.array if tb is not None else b
-        self.unlike = (xa.shape, xa.dtype, None if tb is None else xb.shape, None if tb is None else xb.dtype)
-        return self.forward(xa, xb)
 
     def forward(self, a: Array, b: Array) -> Array:
         out = np.array(a)

@@ -10,7 +10,7 @@ import numpy
 
 from .._engine import names
 from .._engine.node import Array, Shape, Value
-from .._engine.op import A, B, Binary, Product, View, Y
+from .._engine.op import A, B, Binary, Product, Y
 from .._engine.tensor import TensorBase, wants_grad
 from .._kernels import kernel
 from .packed import packed
@@ -266,24 +266,6 @@ class CdistBackward0(Product):
         return tied(-reduce.sum_dims(self.pairs(g, a, b, y), (len(sizes(g)) - 2,), False), [a, b], "CdistBackwardBackward0")
 
 
-@final
-class ReshapeAliasBackward0(View):
-    """reshape of a tensor that is not contiguous but can be viewed all the same."""
-
-    shows: ClassVar[Any] = {"self_sym_sizes": "was"}
-
-    def __init__(self, to: Shape) -> None:
-        self.to = to
-        self.was: Shape = ()
-
-    def forward(self, x: Array) -> Array:
-        self.was = x.shape
-        return x.reshape(self.to)
-
-    def grad(self, g: Value, x: Value, y: Value) -> Value:
-        return fold(g, self.was)
-
-
 def mm(a: Value, b: Value) -> Value:
     return MmBackward0().run(a, b)
 
@@ -357,8 +339,8 @@ def matmul(a: Value, b: Value) -> Value:
     number = count(batch)
     eb = shape.unsqueeze(b, 1) if nb == 1 else b
     m2 = sizes(eb)[-2]
-    left = fold(shape.expand(a, batch + (n, sa[-1])), (number, n, sa[-1]))
-    right = fold(shape.expand(eb, batch + (m2, p)), (number, m2, p))
+    left = shape.fold(shape.expand(a, batch + (n, sa[-1])), (number, n, sa[-1]))
+    right = shape.fold(shape.expand(eb, batch + (m2, p)), (number, m2, p))
     y = bmm(left, right)
     if nb == 1:
         y = shape.squeeze_dim(y, 2)
@@ -372,7 +354,7 @@ def matmul(a: Value, b: Value) -> Value:
 def rows(x: Value, w: Value) -> Value:
     """A batch x times one matrix or vector w: the batch folded into the rows."""
     lead = sizes(x)[:-1]
-    flat = fold(x, (count(lead), sizes(x)[-1]))
+    flat = shape.fold(x, (count(lead), sizes(x)[-1]))
     if w.ndim == 1:
         return shape.unsafe_view(mv(flat, w), lead)
     y = mm(flat, w)
@@ -398,17 +380,6 @@ def contiguous(x: Value) -> Value:
     if isinstance(x, TensorBase):
         return x if x.array.flags.c_contiguous else create.contiguous_copy(x)
     return np.ascontiguousarray(x)
-
-
-def fold(x: Value, to: Shape) -> Value:
-    """reshape, in PyTorch's nodes: a view where memory allows, else a view of a copy."""
-    if not isinstance(x, TensorBase) or x.array.flags.c_contiguous:
-        return shape.reshape(x, to)
-    try:
-        np.reshape(x.array, to, copy=False)
-    except ValueError:
-        return shape.unsafe_view(create.contiguous_copy(x), to)
-    return ReshapeAliasBackward0(to).run(x)
 
 
 def batch_shape(a: Shape, b: Shape) -> Shape:
@@ -459,8 +430,8 @@ def contract(a: Value, b: Value, summed: list[int]) -> Value:
     batch = count(tuple(n_both))
     n = count(tuple(n_left))
     p = count(tuple(n_right))
-    fa = fold(shape.permute(a, tuple(both + left + summed + right)), (batch, n, total))
-    fb = fold(shape.permute(b, tuple(both + summed + right + left)), (batch, total, p))
+    fa = shape.fold(shape.permute(a, tuple(both + left + summed + right)), (batch, n, total))
+    fb = shape.fold(shape.permute(b, tuple(both + summed + right + left)), (batch, total, p))
     y = shape.reshape(bmm(fa, fb), tuple(n_both + n_left + [1] * len(summed) + n_right))
     order = both + left + summed + right
     back = [0] * len(order)

@@ -14,6 +14,7 @@ from .._engine.op import A, B, Binary, Unary, X, Y
 from .._engine.tensor import TensorBase
 from .._kernels import kernel
 from . import activation, choose, create, moment, pointwise, reduce, shape
+from .indexed import pick, place
 from .pointwise import like, wide
 from .tied import NOT_IMPLEMENTED, tied
 
@@ -221,57 +222,6 @@ class BinaryCrossEntropyWithLogitsBackward0(Paired):
         if self.positive is None:
             return self.weighted(g) * -a
         return self.weighted(g) * -(a + activation.logsigmoid(a) * (self.positive - 1))
-
-
-@final
-class PickBackward0(Unary):
-    """x at index arrays that name no element twice."""
-
-    holds = True
-
-    def __init__(self, where: Any) -> None:
-        self.where: Any = where
-        self.was: Shape = ()
-
-    def drop(self) -> None:
-        self.where = None
-
-    def forward(self, x: Array) -> Array:
-        self.was = x.shape
-        return x[self.where]
-
-    def grad(self, g: Value, x: Value, y: Value) -> Value:
-        return place(g, self.where, self.was)
-
-
-@final
-class PlaceBackward0(Unary):
-    """Zeros with x at index arrays: the adjoint of Pick."""
-
-    holds = True
-
-    def __init__(self, where: Any, into: Shape) -> None:
-        self.where: Any = where
-        self.into = into
-
-    def drop(self) -> None:
-        self.where = None
-
-    def forward(self, x: Array) -> Array:
-        out = np.zeros(self.into, x.dtype)
-        out[self.where] = x
-        return out
-
-    def grad(self, g: Value, x: Value, y: Value) -> Value:
-        return pick(g, self.where)
-
-
-def pick(x: Value, where: Any) -> Value:
-    return PickBackward0(where).run(x)
-
-
-def place(x: Value, where: Any, into: Shape) -> Value:
-    return PlaceBackward0(where, into).run(x)
 
 
 class Nll(Unary):

@@ -196,9 +196,7 @@ class StdBackward0(Unary):
         return variance_grad(half_over(g, y), x, self.dim, self.correction, self.keepdim)
 
 
-@final
-class VarMeanBackward0(Many):
-    keep = X
+class WithMean(Many):
     shows: ClassVar[Any] = {"correction": "correction", "dim": "dim", "keepdim": "keepdim"}
 
     def __init__(self, dim: Any, correction: Any, keepdim: bool) -> None:
@@ -206,6 +204,11 @@ class VarMeanBackward0(Many):
         self.dim: Any = dim
         self.correction: Any = correction
         self.keepdim = keepdim
+
+
+@final
+class VarMeanBackward0(WithMean):
+    keep = X
 
     def forward(self, x: Array) -> list[Array]:
         return [variance(x, self.dim, self.correction, self.keepdim), average(x, self.dim, self.keepdim)]
@@ -216,15 +219,8 @@ class VarMeanBackward0(Many):
 
 
 @final
-class StdMeanBackward0(Many):
+class StdMeanBackward0(WithMean):
     keep = X | Y
-    shows: ClassVar[Any] = {"correction": "correction", "dim": "dim", "keepdim": "keepdim"}
-
-    def __init__(self, dim: Any, correction: Any, keepdim: bool) -> None:
-        super().__init__()
-        self.dim: Any = dim
-        self.correction: Any = correction
-        self.keepdim = keepdim
 
     def forward(self, x: Array) -> list[Array]:
         return [deviation(x, self.dim, self.correction, self.keepdim), average(x, self.dim, self.keepdim)]

@@ -262,7 +262,7 @@ class NativeGroupNormBackward0(Normalised):
         to = self.grouped()
         was = linalg.sizes(g)
         out = self.common(
-            linalg.fold(up(g), to), linalg.fold(up(xs[0]), to), up(xs[1]), want, (0, 3))
+            shape.fold(up(g), to), shape.fold(up(xs[0]), to), up(xs[1]), want, (0, 3))
         if out[0] is not None:
             out[0] = shape.reshape(out[0], was)
         for i in range(1, 3):

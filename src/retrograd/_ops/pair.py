@@ -9,7 +9,7 @@ import numpy
 from .._engine import promote
 from .._engine.nary import Nary
 from .._engine.node import Array, Value
-from .._engine.op import A, B, Binary, Unary, X, Y, watch
+from .._engine.op import A, B, Binary, Unary, Written, X, Y, watch
 from .._kernels import kernel
 from .packed import packed
 from .pointwise import LN2, exp, exp2, like, log, wide
@@ -326,7 +326,7 @@ class NextafterBackward0(Binary):
 
 
 @final
-class MaskedFillBackward1(Binary):
+class MaskedFillBackward1(Written):
     """a, but b (0-dim) where the mask holds."""
 
     holds = True
@@ -338,12 +338,6 @@ class MaskedFillBackward1(Binary):
 
     def drop(self) -> None:
         self.mask = None
-
-    def compute(self, a: Value, b: Value, ta: Any, tb: Any) -> Array:
-        xa: Array = ta.array if ta is not None else a
-        xb: Array = tb.array if tb is not None else b
-        self.unlike = (xa.shape, xa.dtype, xb.shape, xb.dtype)
-        return self.forward(xa, xb)
 
     def forward(self, a: Array, b: Array) -> Array:
         return packed(np.where(self.mask, b.astype(a.dtype), a))

@@ -18,8 +18,7 @@ view_kernel: Final[Any] = _kernels.view
 quick_rows: Final[Any] = _kernels.sum_rows
 
 
-@final
-class ViewBackward0(View):
+class Reshaped(View):
     shows: ClassVar[Any] = {"self_sym_sizes": "was"}
 
     def __init__(self, to: Shape) -> None:
@@ -31,25 +30,17 @@ class ViewBackward0(View):
         return x.reshape(self.to)
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
-        return reshape(g, self.was)
+        return fold(g, self.was)
 
 
 @final
-class ReshapeAliasBackward0(View):
+class ViewBackward0(Reshaped):
+    pass
+
+
+@final
+class ReshapeAliasBackward0(Reshaped):
     """reshape of what is not contiguous, where strides allow a view."""
-
-    shows: ClassVar[Any] = {"self_sym_sizes": "was"}
-
-    def __init__(self, to: Shape) -> None:
-        self.to = to
-        self.was: Shape = ()
-
-    def forward(self, x: Array) -> Array:
-        self.was = x.shape
-        return x.reshape(self.to)
-
-    def grad(self, g: Value, x: Value, y: Value) -> Value:
-        return reshape(g, self.was)
 
 
 @final
@@ -67,7 +58,7 @@ class UnsafeViewBackward0(Unary):
         return x.reshape(self.to)
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
-        return reshape(g, self.was)
+        return fold(g, self.was)
 
 
 @final
@@ -335,6 +326,17 @@ def reshape(x: Value, to: Shape) -> Value:
     return ViewBackward0(to).run(x)
 
 
+def fold(x: Value, to: Shape) -> Value:
+    """reshape, in PyTorch's nodes: a view where memory allows, else a view of a copy."""
+    if not isinstance(x, TensorBase) or x.array.flags.c_contiguous:
+        return reshape(x, to)
+    try:
+        np.reshape(x.array, to, copy=False)
+    except ValueError:
+        return unsafe_view(create.contiguous_copy(x), to)
+    return ReshapeAliasBackward0(to).run(x)
+
+
 def view(x: TensorBase, sizes: Any) -> Optional[TensorBase]:
     """x under sizes as the user gave them (numbers or one tuple); None where that needs a closer look."""
     y: Array = None if view_kernel is None else view_kernel(x.array, sizes)
@@ -456,4 +458,4 @@ def sum_to(x: Value, to: Shape) -> Value:
     return reshape(y, to) if extra else y
 
 
-from . import reduce  # noqa: E402  expand and sum are each other's derivative
+from . import create, reduce  # noqa: E402  expand and sum are each other's derivative

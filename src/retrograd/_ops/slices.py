@@ -1,13 +1,12 @@
 """Parts of a tensor at a basic index: select, slice, their adjoints, and copies with something else in the place."""
 from __future__ import annotations
 
-from typing import Any, ClassVar, Final, Optional, final
+from typing import Any, ClassVar, Final, final
 
 import numpy
 
 from .._engine.node import Array, Shape, Value
-from .._engine.op import Binary, Unary, View
-from .._engine.tensor import TensorBase
+from .._engine.op import Unary, View, Written
 from .._engine.views import dtype_of
 
 np: Final[Any] = numpy
@@ -103,7 +102,7 @@ class TakeBackward0(Unary):
         return put(g, self.where, self.was)
 
 
-class PlacedIn(Binary):
+class PlacedIn(Written):
     """a with b, of any dtype, in the place that a view would show."""
 
     names: ClassVar[Any] = {}
@@ -114,12 +113,6 @@ class PlacedIn(Binary):
 
     def again(self) -> PlacedIn:
         raise NotImplementedError
-
-    def compute(self, a: Value, b: Value, ta: Optional[TensorBase], tb: Optional[TensorBase]) -> Array:
-        xa: Array = ta.array if ta is not None else a
-        xb: Array = tb.array if tb is not None else b
-        self.unlike = (xa.shape, xa.dtype, xb.shape, xb.dtype)
-        return self.forward(xa, xb)
 
     def forward(self, a: Array, b: Array) -> Array:
         out = np.array(a)

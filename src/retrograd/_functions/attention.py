@@ -1,0 +1,108 @@
+"""F.scaled_dot_product_attention"""
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .._engine import names
+from .._engine.modes import grad_on
+from .._engine.tensor import wants_grad, wrap
+from .._ops import attention, create, linalg, number, shape
+from ._args import tensor
+
+__all__: list[str] = []
+FUNCTIONAL = ["scaled_dot_product_attention"]
+
+
+def scaled_dot_product_attention(
+    query: Any, key: Any, value: Any, attn_mask: Any = None, dropout_p: float = 0.0, is_causal: bool = False,
+    scale: float | None = None, enable_gqa: bool = False,
+) -> Any:
+    """softmax(query keyT * scale + mask) value, for (*, L, E), (*, S, E), (*, S, V) -> (*, L, V).   Vaswani et al. 2017
+
+    attn_mask: bool (True: may look) or numbers to add; is_causal: position i looks at positions up to i.
+    scale defaults to 1/sqrt(E).  enable_gqa: fewer heads in key and value, each shared by several of query.
+    """
+    q = tensor(query, "scaled_dot_product_attention", "query", 1)
+    k = tensor(key, "scaled_dot_product_attention", "key", 2)
+    v = tensor(value, "scaled_dot_product_attention", "value", 3)
+    own = q.array.dtype
+    if k.array.dtype != own or v.array.dtype != own:
+        raise RuntimeError(
+            "Expected query, key, and value to have the same dtype, but got query.dtype: "
+            f"{names.C[own.name]} key.dtype: {names.C[k.array.dtype.name]} and value.dtype: "
+            f"{names.C[v.array.dtype.name]} "
+            "instead.")
+    if min(q.ndim, k.ndim, v.ndim) < 2:
+        raise RuntimeError(
+            "Expected query, key, and value to all be  at least 2 dimensional, but got query.dim: "
+            f"{q.ndim} key.dim: {k.ndim} and value.dim: {v.ndim} instead.")
+    if attn_mask is not None:
+        kind = attn_mask.array.dtype
+        if kind != np.bool_ and kind != own and kind != np.float32:
+            raise RuntimeError(
+                "Expected attn_mask dtype to be bool or float or to match query dtype, but got attn_mask.dtype: "
+                f"{names.C[kind.name]} and  query.dtype: {names.C[own.name]} instead.")
+        if is_causal:
+            raise RuntimeError("_scaled_dot_product_attention: Explicit attn_mask should not be set when "
+                               "is_causal=True")
+    if not 0 <= dropout_p <= 1:
+        raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {dropout_p:g}")
+    rows, columns = q.array.shape[-2], k.array.shape[-2]
+    mask = attn_mask
+    if mask is not None and mask.array.dtype == np.bool_:
+        mask = wrap(np.where(mask.array, 0.0, -np.inf).astype(own))
+    factor = scale if scale is not None else 1.0 / math.sqrt(q.array.shape[-1]) if q.array.shape[-1] else 1.0
+    if fused(q, k, v, attn_mask, dropout_p, rows, columns):
+        added = None if mask is None else mask.array
+        op = attention.ScaledDotProductFlashAttentionForCpuBackward0(
+            None if attn_mask is None else attn_mask.array, bool(is_causal), scale, factor, added)
+        return op.run([q, k, v])
+    if is_causal:
+        mask = wrap(np.where(np.tri(rows, columns, dtype=bool), 0.0, -np.inf).astype(own))
+    if enable_gqa:
+        k, v = shared(q, k), shared(q, v)
+    half = math.sqrt(factor) if factor > 0 else 1.0
+    left = number.MulBackward1(half).run(q)
+    right = number.MulBackward1(half if factor > 0 else factor).run(shape.transpose(k, -2, -1))
+    scores = linalg.matmul(left, right)
+    if mask is not None:
+        linalg.batch_shape(tuple(scores.array.shape), tuple(mask.array.shape))
+        scores = scores + mask
+    weights = attention.safe_softmax(scores, -1)
+    if dropout_p > 0:
+        from .activation import dropout  # draws random numbers; the rest does not
+        weights = dropout(weights, dropout_p, True)
+    return linalg.matmul(weights, v)
+
+
+def fused(q: Any, k: Any, v: Any, mask: Any, dropout_p: float, rows: int, columns: int) -> bool:
+    """Would PyTorch use its one-node attention here?"""
+    if dropout_p > 0 or not q.ndim == k.ndim == v.ndim == 4 or not (rows and columns):
+        return False
+    if q.array.shape[:2] != k.array.shape[:2] or k.array.shape[:3] != v.array.shape[:3]:
+        return False
+    if not q.array.shape[3] == k.array.shape[3] == v.array.shape[3] > 0:
+        return False
+    if mask is None:
+        return True
+    if grad_on() and wants_grad(mask):
+        return False
+    s = mask.array.shape
+    return len(s) in (2, 4) and s[-2:] == (rows, columns) and (
+        len(s) == 2 or (s[0] in (1, q.array.shape[0]) and s[1] in (1, q.array.shape[1])))
+
+
+def shared(q: Any, x: Any) -> Any:
+    """Each head of x repeated for the heads of q that share it."""
+    heads, own = q.array.shape[-3], x.array.shape[-3]
+    if heads == own:
+        return x
+    if heads % own:
+        raise RuntimeError("Number of heads in key and value must divide the number of heads in ")
+    sizes = tuple(x.array.shape)
+    wide = shape.expand(
+        shape.unsqueeze(x, x.ndim - 2), sizes[:-2] + (heads // own,) + sizes[-2:])
+    return shape.reshape(create.contiguous_copy(wide), sizes[:-3] + (heads,) + sizes[-2:])
