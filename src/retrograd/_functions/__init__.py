@@ -12,9 +12,9 @@ from .forms import FUNCTIONS, METHODS
 from .parsing import as_method, parsed, parsed_method
 
 FAMILIES = [import_module(f"{__name__}.{name}") for name in (
-    "arith", "fromdata", "create", "sampling", "pointwise", "compare", "activation", "loss", "reduce", "extremes",
-    "shape", "rearrange", "join", "order", "gather", "linalg", "products", "einsum", "decomp", "conv", "pool",
-    "resize", "norm", "pad", "embed", "attention", "whole", "place", "memory", "copies",
+    "arith", "fromdata", "create", "sampling", "pointwise", "compare", "activation", "loss", "loss_classes",
+    "distance", "reduce", "extremes", "shape", "rearrange", "join", "order", "gather", "linalg", "products", "einsum",
+    "decomp", "conv", "pool", "resize", "norm", "pad", "embed", "attention", "whole", "place", "memory", "copies",
 )]
 # Families that few programs use are imported when one of their names is asked for: {name: (family, its name there)}.
 LATER = {name: ("lu", name) for name in ("lu", "lu_solve", "lu_unpack")}

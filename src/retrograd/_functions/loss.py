@@ -1,4 +1,4 @@
-"""Losses: F.mse_loss, F.cross_entropy, ...   N batch, C classes, d spatial dims
+"""Losses of each element for itself: F.mse_loss, F.binary_cross_entropy, ...
 
 `reduction` "none" keeps every element, "mean" and "sum" give one number; `size_average` and `reduce` are its deprecated
 forms.
@@ -7,37 +7,28 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from .. import _size, dtypes
 from .._engine import names, promote
-from .._engine.op import watch
 from .._engine.tensor import TensorBase, wrap
 from .._engine.views import check_cast
-from .._ops import activation, arith, choose, create, loss, moment, number, pointwise, shape, step
+from .._ops import arith, choose, create, loss, number, pointwise, shape, step
 from .._ops import reduce as sums
 from .._ops.cast import cast
-from ._args import dim_of, tensor
-from .activation import log_softmax
+from ._args import tensor
 from .pointwise import not_implemented, xlogy
 
 __all__ = [
-    "cosine_similarity", "pairwise_distance", "pdist", "binary_cross_entropy_with_logits", "cosine_embedding_loss",
-    "hinge_embedding_loss", "kl_div", "margin_ranking_loss", "triplet_margin_loss", "poisson_nll_loss",
+    "binary_cross_entropy_with_logits", "hinge_embedding_loss", "kl_div", "poisson_nll_loss",
 ]
 FUNCTIONAL = [
-    "mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "nll_loss", "cross_entropy", "binary_cross_entropy",
-    "binary_cross_entropy_with_logits", "kl_div", "cosine_similarity", "pairwise_distance", "pdist", "cosine_embedding_loss",
-    "margin_ranking_loss", "triplet_margin_loss", "triplet_margin_with_distance_loss", "poisson_nll_loss",
-    "gaussian_nll_loss", "hinge_embedding_loss", "soft_margin_loss", "multi_margin_loss", "multilabel_margin_loss",
-    "multilabel_soft_margin_loss",
+    "mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy", "binary_cross_entropy_with_logits",
+    "kl_div", "poisson_nll_loss", "gaussian_nll_loss", "hinge_embedding_loss", "soft_margin_loss",
 ]
 NUMBERS = {"none": loss.NONE, "mean": loss.MEAN, "elementwise_mean": loss.MEAN, "sum": loss.SUM}
-
-
 FLOAT = dtypes.float32.numpy
 
 
@@ -165,159 +156,6 @@ def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 
     return weighted(y, tensor(weight, "huber_loss", "weight"), x, kind, by_weight=False)
 
 
-def nll_loss(
-    input: Any, target: Any, weight: Any = None, size_average: bool | None = None, ignore_index: int = -100,
-    reduce: bool | None = None, reduction: str = "mean",
-) -> Any:
-    """-input at the target class, for log probabilities.
-
-    input (C,), (N, C) or (N, C, d...)   target int64 (), (N,) or (N, d...)   weight (C,)
-    "mean" divides by the weights of the targets that are not `ignore_index`.
-    """
-    return nll(tensor(input, "nll_loss_nd"), tensor(target, "nll_loss_nd", "target", 2), weight,
-               kind_of(reduction, size_average, reduce), ignore_index)
-
-
-def nll(x: TensorBase, target: TensorBase, weight: Any, kind: int, ignored: int) -> Any:
-    a, t = x.array, target.array
-    if not a.ndim:
-        raise ValueError("Expected 1 or more dimensions (got 0)")
-    if a.ndim == 1:
-        if t.ndim == 1 and t.shape[0] != 1:
-            raise ValueError(f"For 1D input, 1D target must have size 1, but got target size: {t.shape[0]}")
-    elif t.ndim and a.shape[0] != t.shape[0]:
-        raise ValueError(f"Expected input batch_size ({a.shape[0]}) to match target batch_size ({t.shape[0]}).")
-    if a.ndim <= 2 and t.ndim > 1:
-        raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
-    sizes = a.shape[:1] + a.shape[2:]
-    if a.ndim > 2 and t.shape != sizes:
-        if a.ndim != 4:
-            raise RuntimeError(f"Expected target size {list(sizes)}, got {list(t.shape)}")
-        if t.ndim != 3:
-            raise RuntimeError(
-                f"only batches of spatial targets supported (3D tensors) but got targets of dimension: {t.ndim}")
-        raise RuntimeError(f"size mismatch (got input: {list(a.shape)} , target: {list(t.shape)}")
-    if a.ndim == 2 and t.shape != sizes:
-        raise RuntimeError(f"size mismatch (got input: {list(a.shape)}, target: {list(t.shape)})")
-    if t.dtype.name not in ("int64", "uint8"):
-        raise RuntimeError(f"expected target dtype to be Long or Byte, but got {names.SCALAR[t.dtype.name]}")
-    classes = a.shape[0] if a.ndim == 1 else a.shape[1]
-    w = None if weight is None else tensor(weight, "nll_loss_nd", "weight", 3).array
-    if w is not None and (w.ndim != 1 or w.size != classes):
-        raise RuntimeError(
-            f"weight tensor should be defined either for all {classes} classes or no classes but got weight tensor of "
-            f"shape: {list(w.shape)}")
-    if a.dtype.kind not in "fV":
-        raise not_implemented("nll_loss_out_frame", a.dtype)
-    if w is not None and w.dtype != a.dtype:
-        raise RuntimeError(f"expected scalar type {names.SCALAR[a.dtype.name]} but found {names.SCALAR[w.dtype.name]}")
-    whole = w is None
-    if t.size:
-        low, high = int(t.min()), int(t.max())
-        whole = whole and not low <= ignored <= high
-        if low < 0 or high >= classes:
-            bad = t[(t != ignored) & ((t < 0) | (t >= classes))]
-            if bad.size:
-                raise IndexError(f"Target {int(bad.reshape(-1)[0])} is out of bounds.")
-    if a.ndim <= 2:
-        if a.ndim == 1 and t.ndim == 1:
-            t = t.reshape(())
-        node: Any = loss.NllLossBackward0(t, w, kind, ignored, whole)
-        node.asked = ignored % 2**64
-        y = node.run(x)
-        watch(node, target)                             # hooks on saved tensors see the input first
-        return y
-    if a.ndim != 4:
-        flat = (a.shape[0], classes, 1, int(np.prod(a.shape[2:])))
-        x, t = shape.reshape(x, flat), t.reshape(flat[:1] + flat[2:])
-    node = loss.NllLoss2DBackward0(t, w, kind, ignored, whole)
-    node.asked = ignored % 2**64
-    y = node.run(x)
-    watch(node, target)
-    return shape.reshape(y, sizes) if kind == loss.NONE and a.ndim != 4 else y
-
-
-def cross_entropy(
-    input: Any, target: Any, weight: Any = None, size_average: bool | None = None, ignore_index: int = -100,
-    reduce: bool | None = None, reduction: str = "mean", label_smoothing: float = 0.0,
-) -> Any:
-    """-log_softmax(input) at the target class.
-
-    input (C,), (N, C) or (N, C, d...)   weight (C,)
-    target: class numbers int64 (), (N,) or (N, d...), or probabilities in the shape of input.
-    label_smoothing mixes the target with the uniform distribution.   Szegedy et al. 2016
-    """
-    kind = kind_of(reduction, size_average, reduce)
-    x, t = tensor(input, "cross_entropy_loss"), tensor(target, "cross_entropy_loss", "target", 2)
-    w = None if weight is None else tensor(weight, "cross_entropy_loss", "weight", 3)
-    a, at = x.array, 0 if x.array.ndim <= 1 else 1
-    if a.shape == t.array.shape:
-        return soft_targets(x, t, w, kind, ignore_index, label_smoothing, at)
-    if label_smoothing:
-        check_smoothing(label_smoothing)
-    y = log_softmax(x, at)
-    hard = nll(y, t, weight, kind, ignore_index)
-    if not label_smoothing:
-        return hard
-    return smoothed(y, hard, t.array, w, kind, ignore_index, label_smoothing, at)
-
-
-def check_smoothing(label_smoothing: float) -> None:
-    if not 0.0 <= label_smoothing <= 1.0:
-        raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
-
-
-def across(w: TensorBase, ndim: int, at: int) -> Any:
-    """Class weights shaped to broadcast along the classes."""
-    return shape.reshape(w, tuple(-1 if i == at else 1 for i in range(ndim)))
-
-
-def smoothed(
-    y: Any, hard: Any, t: Any, w: TensorBase | None, kind: int, ignored: int, smoothing: float, at: int,
-) -> Any:
-    ndim, classes = y.array.ndim, y.array.shape[at]
-    t = t.reshape(()) if ndim == 1 else t
-    each = arith.neg(sums.sum_dims(y if w is None else arith.mul(y, across(w, ndim, at)), (at,), False))
-    skip = t == ignored
-    each = choose.masked_fill_(each, skip, 0.0)
-    if kind == loss.MEAN:
-        if w is None:
-            count = np.asarray(np.count_nonzero(~skip), np.int64)
-        else:
-            with np.errstate(all="ignore"):
-                count = np.asarray(np.where(skip, 0, w.array[np.where(skip, 0, t)]).sum()).astype(w.array.dtype)
-        each = arith.div(sums.sum(each), wrap(count))
-    else:
-        each = reduced(each, kind)
-    return arith.add(number.mul_number(hard, 1 - smoothing), number.mul_number(each, smoothing / classes))
-
-
-def soft_targets(
-    x: TensorBase, t: TensorBase, w: TensorBase | None, kind: int, ignored: int, smoothing: float, at: int,
-) -> Any:
-    d = t.array.dtype
-    if d.kind not in "fV":
-        raise RuntimeError(f"Expected floating point type for target with class probabilities, got {names.SCALAR[d.name]}")
-    if ignored >= 0:
-        raise RuntimeError("ignore_index is not supported for floating point target")
-    classes = x.array.shape[at] if x.array.ndim else 1
-    if w is not None and (w.array.ndim != 1 or w.array.size != classes):
-        raise RuntimeError(
-            f"cross_entropy: weight tensor should be defined either for all {classes} classes or no classes but got "
-            f"weight tensor of shape: {list(w.array.shape)}")
-    y = log_softmax(x, at)
-    if smoothing:
-        check_smoothing(smoothing)
-        t = number.add_number(number.mul_number(t, 1 - smoothing), smoothing / classes)
-    y = arith.mul(y, t)
-    if w is not None:
-        y = arith.mul(y, across(w, x.array.ndim, at))
-    if kind == loss.NONE:
-        return arith.neg(sums.sum_dims(y, (at,), False) if x.array.ndim else y)
-    y = arith.neg(sums.sum(y))
-    return number.div_number(y, x.array.size / classes) if kind == loss.MEAN else y
-
-
 def binary_cross_entropy(
     input: Any, target: Any, weight: Any = None, size_average: bool | None = None, reduce: bool | None = None,
     reduction: str = "mean",
@@ -417,130 +255,6 @@ def kl_div(
     return y
 
 
-def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
-    """x1 . x2 / (|x1| |x2|) along dim; norms no smaller than eps."""
-    a, b = tensor(x1, "cosine_similarity", "x1"), tensor(x2, "cosine_similarity", "x2", 2)
-    promote.check_broadcast(a.array, b.array)
-    dtype = promote.result_dtype([a.array, b.array])
-    if dtype.kind not in "fV":
-        raise RuntimeError(f"expected common dtype to be floating point, yet common dtype is {names.SCALAR[dtype.name]}")
-    both = np.broadcast_shapes(a.array.shape, b.array.shape)
-    at = dim_of(dim, len(both))
-    units = []
-    for x in (a, b):
-        x = x if x.array.dtype == dtype else cast(x, dtype)
-        x = x if x.array.shape == both else shape.expand(x, both)
-        size = create.clone(moment.norm(x, 2, (at,) if both else None, bool(both), None))
-        size.array = np.maximum(size.array, eps).astype(dtype)      # outside the graph: the gradient passes the bound
-        units.append(arith.div(x, size))
-    return sums.sum_dims(arith.mul(units[0], units[1]), (at,) if both else (), False)
-
-
-def pairwise_distance(x1: Any, x2: Any, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Any:
-    """The p-norm of x1 - x2 + eps along the last dim."""
-    a, b = tensor(x1, "pairwise_distance", "x1"), tensor(x2, "pairwise_distance", "x2", 2)
-    d = number.add_number(arith.sub(a, b), eps)
-    return loss.NormBackward1(p, (d.array.ndim - 1,) if d.array.ndim else (), keepdim).run(d)
-
-
-def above(y: Any) -> Any:
-    """max(y, 0)"""
-    return step.ClampMinBackward0(0).run(y)
-
-
-def cosine_embedding_loss(
-    input1: Any, input2: Any, target: Any, margin: float = 0, size_average: bool | None = None,
-    reduce: bool | None = None, reduction: str = "mean",
-) -> Any:
-    """1 - cos(input1, input2) where target is 1, max(0, cos - margin) where it is -1.
-
-    inputs (N, C) or (C,)   target (N,) or ()
-    """
-    kind = kind_of(reduction, size_average, reduce)
-    a, b = tensor(input1, "cosine_embedding_loss", "input1"), tensor(input2, "cosine_embedding_loss", "input2", 2)
-    t = tensor(target, "cosine_embedding_loss", "target", 3).array
-    if t.ndim > 1:
-        raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
-    if not a.array.ndim == b.array.ndim == t.ndim + 1:
-        raise RuntimeError(
-            f"{t.ndim}D target tensor expects {t.ndim + 1}D input tensors, but found inputs with sizes "
-            f"{list(a.array.shape)} and {list(b.array.shape)}.")
-
-    def dot(x: Any, y: Any) -> Any:
-        return sum_last(arith.mul(x, y), t.ndim)
-
-    product = dot(a, b)
-    sizes = arith.mul(number.add_number(dot(a, a), 1e-12), number.add_number(dot(b, b), 1e-12))
-    cosine = arith.div(product, pointwise.sqrt(sizes))
-    promote.check_broadcast(t, cosine.array)
-    zeros = wrap(np.zeros_like(cosine.array))
-    same = choose.where(t == 1, arith.sub(1.0, cosine), zeros)
-    other = choose.where(t == -1, above(number.sub_number(cosine, margin)), zeros)
-    return reduced(arith.add(same, other), kind)
-
-
-def sum_last(x: Any, at: int) -> Any:
-    return sums.sum_dims(x, (at,), False)
-
-
-def margin_ranking_loss(
-    input1: Any, input2: Any, target: Any, margin: float = 0, size_average: bool | None = None,
-    reduce: bool | None = None, reduction: str = "mean",
-) -> Any:
-    """max(0, -target * (input1 - input2) + margin), target 1 or -1."""
-    kind = kind_of(reduction, size_average, reduce)
-    a, b = tensor(input1, "margin_ranking_loss", "input1"), tensor(input2, "margin_ranking_loss", "input2", 2)
-    t = tensor(target, "margin_ranking_loss", "target", 3)
-    if not a.array.ndim == b.array.ndim == t.array.ndim:
-        raise RuntimeError(
-            "margin_ranking_loss : All input tensors should have same dimension but got sizes: "
-            f"input1: {_size.of(a.array.shape)}, input2: {_size.of(b.array.shape)}, target: {_size.of(t.array.shape)} ")
-    return reduced(above(number.add_number(arith.mul(arith.neg(t), arith.sub(a, b)), margin)), kind)
-
-
-def triplet_margin_loss(
-    anchor: Any, positive: Any, negative: Any, margin: float = 1.0, p: float = 2, eps: float = 1e-6, swap: bool = False,
-    size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean",
-) -> Any:
-    """max(0, d(anchor, positive) - d(anchor, negative) + margin), d the p-norm along the last dim.
-
-    swap: use d(positive, negative) where it is smaller.   Balntas et al. 2016
-    """
-    kind = kind_of(reduction, size_average, reduce)
-    if margin <= 0:
-        raise ValueError(f"margin must be greater than 0, got {margin}")
-    a, b, c = (tensor(x, "triplet_margin_loss", n, i) for i, (x, n) in enumerate(
-        ((anchor, "anchor"), (positive, "positive"), (negative, "negative")), 1))
-    same_dims(a, b, c)
-    near, far = pairwise_distance(a, b, p, eps), pairwise_distance(a, c, p, eps)
-    if swap:
-        far = choose.minimum(far, pairwise_distance(b, c, p, eps))
-    return reduced(above(arith.sub(number.add_number(near, margin), far)), kind)
-
-
-def same_dims(a: TensorBase, b: TensorBase, c: TensorBase) -> None:
-    if not a.array.ndim == b.array.ndim == c.array.ndim:
-        raise RuntimeError(
-            "The anchor, positive, and negative tensors are expected to have the same number of dimensions, but got: "
-            f"anchor {a.array.ndim}D, positive {b.array.ndim}D, and negative {c.array.ndim}D inputs")
-
-
-def triplet_margin_with_distance_loss(
-    anchor: Any, positive: Any, negative: Any, *, distance_function: Callable[..., Any] | None = None,
-    margin: float = 1.0, swap: bool = False, reduction: str = "mean",
-) -> Any:
-    """triplet_margin_loss with any distance; by default pairwise_distance."""
-    kind = kind_of(reduction)
-    if margin <= 0:
-        raise ValueError(f"margin must be greater than 0, got {margin}")
-    distance = pairwise_distance if distance_function is None else distance_function
-    same_dims(anchor, positive, negative)
-    near, far = distance(anchor, positive), distance(anchor, negative)
-    if swap:
-        far = choose.minimum(far, distance(positive, negative))
-    return reduced(above(arith.sub(arith.add(near, margin), far)), kind)
-
-
 def poisson_nll_loss(
     input: Any, target: Any, log_input: bool = True, full: bool = False, size_average: bool | None = None,
     eps: float = 1e-8, reduce: bool | None = None, reduction: str = "mean",
@@ -594,6 +308,11 @@ def gaussian_nll_loss(
     return reduced(y, NUMBERS[reduction])
 
 
+def above(y: Any) -> Any:
+    """max(y, 0)"""
+    return step.ClampMinBackward0(0).run(y)
+
+
 def hinge_embedding_loss(
     input: Any, target: Any, margin: float = 1.0, size_average: bool | None = None, reduce: bool | None = None,
     reduction: str = "mean",
@@ -632,102 +351,3 @@ def soft_margin_loss(
     if whole != x.array.shape:
         raise RuntimeError(f"output with shape {list(x.array.shape)} doesn't match the broadcast shape {list(whole)}")
     return loss.SoftMarginLossBackward0(t.astype(x.array.dtype), kind).run(x)
-
-
-def check_classes(a: Any) -> None:
-    if a.ndim > 2 or (a.ndim and not a.shape[-1]):
-        raise RuntimeError(
-            f"Expected non-empty vector or matrix with optional 0-dim batch size, but got: {list(a.shape)}")
-
-
-def multi_margin_loss(
-    input: Any, target: Any, p: int = 1, margin: float = 1.0, weight: Any = None, size_average: bool | None = None,
-    reduce: bool | None = None, reduction: str = "mean",
-) -> Any:
-    """The mean over classes j of weight[target] * max(0, margin - input[target] + input[j]) ** p, p 1 or 2.
-
-    input (N, C) or (C,)   target int64 (N,) or ()
-    """
-    kind = kind_of(reduction, size_average, reduce)
-    if p not in (1, 2):
-        raise ValueError("only p == 1 and p == 2 supported")
-    w = None if weight is None else tensor(weight, "multi_margin_loss", "weight", 5).array
-    if w is not None and w.ndim != 1:
-        raise ValueError("weight must be one-dimensional")
-    x, t = tensor(input, "multi_margin_loss"), tensor(target, "multi_margin_loss", "target", 2).array
-    a = x.array
-    if not a.ndim:
-        return multi_margin_loss(shape.reshape(x, (1,)), target, p, margin, weight, reduction=kind)  # type: ignore[arg-type]
-    check_classes(a)
-    n, classes = (a.shape[0], a.shape[1]) if a.ndim == 2 else (1, a.shape[0] if a.ndim else 1)
-    if t.ndim > 1 or t.size != n:
-        raise RuntimeError(
-            "multi_margin_loss: target tensor should be 1-D with size equal to the number of input samples (batch "
-            f"size). Expected target size [{n}], but got {list(t.shape)}. Input has shape {list(a.shape)}.")
-    if w is not None and w.size != classes:
-        raise RuntimeError(f"inconsistent weight size, expected {classes} but got {list(w.shape)}")
-    if t.dtype != np.int64:
-        raise RuntimeError(f"expected scalar type Long but found {names.SCALAR[t.dtype.name]}")
-    if np.any((t < 0) | (t >= classes)):
-        raise RuntimeError("target out of range")
-    if a.dtype.kind in "iub" or a.dtype.itemsize == 2:
-        raise not_implemented("multi_margin_loss_cpu_kernel", a.dtype)
-    if w is not None and w.dtype != a.dtype:
-        raise RuntimeError(f"expected scalar type {names.SCALAR[a.dtype.name]} but found {names.SCALAR[w.dtype.name]}")
-    return loss.MultiMarginLossBackward0(t, p, margin, w, kind).run(x)
-
-
-def multilabel_margin_loss(
-    input: Any, target: Any, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean",
-) -> Any:
-    """The mean over classes of max(0, 1 - input[t] + input[j]), t the targets before the first -1, j the others.
-
-    input (N, C) or (C,)   target int64, the same shape
-    """
-    kind = kind_of(reduction, size_average, reduce)
-    x, t = tensor(input, "multilabel_margin_loss"), tensor(target, "multilabel_margin_loss", "target", 2).array
-    a = x.array
-    check_classes(a)
-    if t.shape != a.shape:
-        raise RuntimeError(f"inconsistent target size: {list(t.shape)} for input of size: {list(a.shape)}")
-    if not a.ndim:
-        x, t, a = shape.reshape(x, (1,)), t.reshape(1), a.reshape(1)
-    if a.dtype.kind in "iub" or a.dtype.itemsize == 2:
-        raise not_implemented("multilabel_margin_loss_forward_out_frame", a.dtype)
-    if t.dtype != np.int64:
-        raise RuntimeError(f"expected scalar type Long but found {names.SCALAR[t.dtype.name]}")
-    if np.any((t < -1) | (t >= a.shape[-1])):
-        raise RuntimeError("argument #2 'target' is out of range")
-    return loss.MultilabelMarginLossBackward0(t, kind).run(x)
-
-
-def multilabel_soft_margin_loss(
-    input: Any, target: Any, weight: Any = None, size_average: bool | None = None, reduce: bool | None = None,
-    reduction: str = "mean",
-) -> Any:
-    """binary_cross_entropy_with_logits averaged over the last dim."""
-    kind = kind_of(reduction, size_average, reduce)
-    x, t = tensor(input, "multilabel_soft_margin_loss"), tensor(target, "multilabel_soft_margin_loss", "target", 2)
-    floats("log_sigmoid_cpu", x)
-    yes = arith.mul(t, activation.logsigmoid(x))
-    no = arith.mul(arith.rsub(t, 1), activation.logsigmoid(arith.neg(x)))
-    y = arith.neg(arith.add(yes, no))
-    if weight is not None:
-        y = arith.mul(y, weight)
-    ndim = y.array.ndim
-    y = arith.div(sums.sum_dims(y, (ndim - 1,), False), x.array.shape[-1])
-    return reduced(y, kind)
-
-
-def pdist(input: Any, p: float = 2.0) -> Any:
-    """The p-distances of each two rows of input (N, M), as one vector of N (N - 1) / 2: (0, 1), (0, 2), ..., (1, 2), ..."""
-    x: Any = tensor(input, "pdist")
-    if x.array.ndim != 2:
-        raise RuntimeError(f"pdist only supports 2D tensors, got: {x.array.ndim}D")
-    if x.array.dtype.kind not in "fV":
-        raise RuntimeError("pdist only supports floating-point dtypes")
-    if p < 0:
-        raise RuntimeError("pdist only supports non-negative p values")
-    rows, columns = np.triu_indices(x.array.shape[0], 1)
-    gaps = arith.sub(x[wrap(rows.astype(np.int64))], x[wrap(columns.astype(np.int64))])
-    return moment.norm(gaps, p, (1,), False, None)

@@ -1,0 +1,158 @@
+"""How far two vectors are apart, and losses made of that: F.cosine_similarity, F.triplet_margin_loss, ..."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import _size
+from .._engine import names, promote
+from .._engine.tensor import TensorBase, wrap
+from .._ops import arith, choose, create, loss, moment, number, pointwise, shape
+from .._ops import reduce as sums
+from .._ops.cast import cast
+from ._args import dim_of, tensor
+from .loss import above, kind_of, reduced
+
+__all__ = [
+    "cosine_similarity", "pairwise_distance", "pdist", "cosine_embedding_loss", "margin_ranking_loss",
+    "triplet_margin_loss",
+]
+FUNCTIONAL = [
+    "cosine_similarity", "pairwise_distance", "pdist", "cosine_embedding_loss", "margin_ranking_loss",
+    "triplet_margin_loss", "triplet_margin_with_distance_loss",
+]
+
+
+def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
+    """x1 . x2 / (|x1| |x2|) along dim; norms no smaller than eps."""
+    a, b = tensor(x1, "cosine_similarity", "x1"), tensor(x2, "cosine_similarity", "x2", 2)
+    promote.check_broadcast(a.array, b.array)
+    dtype = promote.result_dtype([a.array, b.array])
+    if dtype.kind not in "fV":
+        raise RuntimeError(f"expected common dtype to be floating point, yet common dtype is {names.SCALAR[dtype.name]}")
+    both = np.broadcast_shapes(a.array.shape, b.array.shape)
+    at = dim_of(dim, len(both))
+    units = []
+    for x in (a, b):
+        x = x if x.array.dtype == dtype else cast(x, dtype)
+        x = x if x.array.shape == both else shape.expand(x, both)
+        size = create.clone(moment.norm(x, 2, (at,) if both else None, bool(both), None))
+        size.array = np.maximum(size.array, eps).astype(dtype)      # outside the graph: the gradient passes the bound
+        units.append(arith.div(x, size))
+    return sums.sum_dims(arith.mul(units[0], units[1]), (at,) if both else (), False)
+
+
+def pairwise_distance(x1: Any, x2: Any, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Any:
+    """The p-norm of x1 - x2 + eps along the last dim."""
+    a, b = tensor(x1, "pairwise_distance", "x1"), tensor(x2, "pairwise_distance", "x2", 2)
+    d = number.add_number(arith.sub(a, b), eps)
+    return loss.NormBackward1(p, (d.array.ndim - 1,) if d.array.ndim else (), keepdim).run(d)
+
+
+def pdist(input: Any, p: float = 2.0) -> Any:
+    """The p-distances of each two rows of input (N, M), as one vector of N (N - 1) / 2: (0, 1), (0, 2), ..., (1, 2), ..."""
+    x: Any = tensor(input, "pdist")
+    if x.array.ndim != 2:
+        raise RuntimeError(f"pdist only supports 2D tensors, got: {x.array.ndim}D")
+    if x.array.dtype.kind not in "fV":
+        raise RuntimeError("pdist only supports floating-point dtypes")
+    if p < 0:
+        raise RuntimeError("pdist only supports non-negative p values")
+    rows, columns = np.triu_indices(x.array.shape[0], 1)
+    gaps = arith.sub(x[wrap(rows.astype(np.int64))], x[wrap(columns.astype(np.int64))])
+    return moment.norm(gaps, p, (1,), False, None)
+
+
+def cosine_embedding_loss(
+    input1: Any, input2: Any, target: Any, margin: float = 0, size_average: bool | None = None,
+    reduce: bool | None = None, reduction: str = "mean",
+) -> Any:
+    """1 - cos(input1, input2) where target is 1, max(0, cos - margin) where it is -1.
+
+    inputs (N, C) or (C,)   target (N,) or ()
+    """
+    kind = kind_of(reduction, size_average, reduce)
+    a, b = tensor(input1, "cosine_embedding_loss", "input1"), tensor(input2, "cosine_embedding_loss", "input2", 2)
+    t = tensor(target, "cosine_embedding_loss", "target", 3).array
+    if t.ndim > 1:
+        raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
+    if not a.array.ndim == b.array.ndim == t.ndim + 1:
+        raise RuntimeError(
+            f"{t.ndim}D target tensor expects {t.ndim + 1}D input tensors, but found inputs with sizes "
+            f"{list(a.array.shape)} and {list(b.array.shape)}.")
+
+    def dot(x: Any, y: Any) -> Any:
+        return sum_last(arith.mul(x, y), t.ndim)
+
+    product = dot(a, b)
+    sizes = arith.mul(number.add_number(dot(a, a), 1e-12), number.add_number(dot(b, b), 1e-12))
+    cosine = arith.div(product, pointwise.sqrt(sizes))
+    promote.check_broadcast(t, cosine.array)
+    zeros = wrap(np.zeros_like(cosine.array))
+    same = choose.where(t == 1, arith.sub(1.0, cosine), zeros)
+    other = choose.where(t == -1, above(number.sub_number(cosine, margin)), zeros)
+    return reduced(arith.add(same, other), kind)
+
+
+def sum_last(x: Any, at: int) -> Any:
+    return sums.sum_dims(x, (at,), False)
+
+
+def margin_ranking_loss(
+    input1: Any, input2: Any, target: Any, margin: float = 0, size_average: bool | None = None,
+    reduce: bool | None = None, reduction: str = "mean",
+) -> Any:
+    """max(0, -target * (input1 - input2) + margin), target 1 or -1."""
+    kind = kind_of(reduction, size_average, reduce)
+    a, b = tensor(input1, "margin_ranking_loss", "input1"), tensor(input2, "margin_ranking_loss", "input2", 2)
+    t = tensor(target, "margin_ranking_loss", "target", 3)
+    if not a.array.ndim == b.array.ndim == t.array.ndim:
+        raise RuntimeError(
+            "margin_ranking_loss : All input tensors should have same dimension but got sizes: "
+            f"input1: {_size.of(a.array.shape)}, input2: {_size.of(b.array.shape)}, target: {_size.of(t.array.shape)} ")
+    return reduced(above(number.add_number(arith.mul(arith.neg(t), arith.sub(a, b)), margin)), kind)
+
+
+def triplet_margin_loss(
+    anchor: Any, positive: Any, negative: Any, margin: float = 1.0, p: float = 2, eps: float = 1e-6, swap: bool = False,
+    size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean",
+) -> Any:
+    """max(0, d(anchor, positive) - d(anchor, negative) + margin), d the p-norm along the last dim.
+
+    swap: use d(positive, negative) where it is smaller.   Balntas et al. 2016
+    """
+    kind = kind_of(reduction, size_average, reduce)
+    if margin <= 0:
+        raise ValueError(f"margin must be greater than 0, got {margin}")
+    a, b, c = (tensor(x, "triplet_margin_loss", n, i) for i, (x, n) in enumerate(
+        ((anchor, "anchor"), (positive, "positive"), (negative, "negative")), 1))
+    same_dims(a, b, c)
+    near, far = pairwise_distance(a, b, p, eps), pairwise_distance(a, c, p, eps)
+    if swap:
+        far = choose.minimum(far, pairwise_distance(b, c, p, eps))
+    return reduced(above(arith.sub(number.add_number(near, margin), far)), kind)
+
+
+def same_dims(a: TensorBase, b: TensorBase, c: TensorBase) -> None:
+    if not a.array.ndim == b.array.ndim == c.array.ndim:
+        raise RuntimeError(
+            "The anchor, positive, and negative tensors are expected to have the same number of dimensions, but got: "
+            f"anchor {a.array.ndim}D, positive {b.array.ndim}D, and negative {c.array.ndim}D inputs")
+
+
+def triplet_margin_with_distance_loss(
+    anchor: Any, positive: Any, negative: Any, *, distance_function: Callable[..., Any] | None = None,
+    margin: float = 1.0, swap: bool = False, reduction: str = "mean",
+) -> Any:
+    """triplet_margin_loss with any distance; by default pairwise_distance."""
+    kind = kind_of(reduction)
+    if margin <= 0:
+        raise ValueError(f"margin must be greater than 0, got {margin}")
+    distance = pairwise_distance if distance_function is None else distance_function
+    same_dims(anchor, positive, negative)
+    near, far = distance(anchor, positive), distance(anchor, negative)
+    if swap:
+        far = choose.minimum(far, distance(positive, negative))
+    return reduced(above(arith.sub(arith.add(near, margin), far)), kind)
