@@ -29,6 +29,9 @@ layer_norm_grad*  (g, x, w, mean, 1/std, dims, want x, w, b) -> the three
 rms_norm*         (x, w, dims, eps) -> y, where nothing is recorded
 add_bias*         (y, b) -> did it: y += b           matmul*     (a, b) -> a @ b, where that is tiny
 multiply*         (a, b) -> a @ b, also stacks of matrices, where vectors are wide: multiply.c
+multiply_into*    (a, b, y, threads) -> did it: y = a @ b; threads 0: as set for all
+gram*             (x, c, keep, share, threads) -> did it: c = keep c + share x'x, its lower triangle: gram.c
+ghost*            (a, (d, ...), y, threads) -> did it: y = the squared norms of all d[n]' a[n] together: gram.c
 linear*           (x, w, b, large) -> x @ w.T + b, tiny ones unless large
 linear_grad*      (g, x) -> (g.T @ x).T
 add_rows*         (where, x, rows) -> zeros with x[i] added to row where[i]
@@ -124,7 +127,8 @@ NAMES: tuple[str, ...] = (
     "nll", "nll_grad", "mse_grad", "layer_norm", "layer_norm_grad", "rms_norm", "add_bias", "matmul", "linear",
     "linear_grad", "add_rows",
     "convolve", "convolve_x", "convolve_w",
-    "threads", "window_sums", "spread_sums", "max_pool", "place_at", "multiply", "sum_around", "attention", "attention_grad",
+    "threads", "window_sums", "spread_sums", "max_pool", "place_at", "multiply",
+    "multiply_into", "gram", "ghost", "sum_around", "attention", "attention_grad",
     "lstm", "lstm_grad", "keep", "vectors", "stats", "same")
 NAMES += (
     "cumsum", "cumprod", "cummax", "cummin", "product", "flip", "triangle", "bounds", "gather", "scatter",

@@ -78,6 +78,24 @@ static inline int apart(PyObject *a, PyObject *b) {
     return pa + PyArray_NBYTES(ARRAY(a)) <= pb || pb + PyArray_NBYTES(ARRAY(b)) <= pa;
 }
 
+/* Whether two arrays have no byte in common, whatever their strides: told by their first and last ones. */
+static inline int disjoint(PyObject *x, PyObject *y) {
+    PyObject *both[2] = {x, y};
+    char *first[2], *last[2];
+    for (int k = 0; k < 2; k++) {
+        PyArrayObject *z = ARRAY(both[k]);
+        first[k] = last[k] = PyArray_BYTES(z);
+        for (int i = 0; i < PyArray_NDIM(z); i++) {
+            if (PyArray_DIM(z, i) == 0) return 1;
+            const npy_intp reach = PyArray_STRIDE(z, i) * (PyArray_DIM(z, i) - 1);
+            if (reach > 0) last[k] += reach;
+            else first[k] += reach;
+        }
+        last[k] += PyArray_ITEMSIZE(z);
+    }
+    return last[0] <= first[1] || last[1] <= first[0];
+}
+
 /* x as (outer, n, inner) around a dim. */
 static inline int around(PyObject *x, PyObject *dim, npy_intp *outer, npy_intp *n, npy_intp *inner) {
     int ndim = PyArray_NDIM(ARRAY(x));

@@ -102,21 +102,24 @@ static int steps_of(PyArrayObject *x, npy_intp *down, npy_intp *right) {
     return strides[0] % size == 0 && strides[1] % size == 0;
 }
 
-/* multiply(a (..., n, m), b (..., m, p)) -> a @ b, for equal stacks of matrices that are not tiny, whatever their strides */
-KERNEL(multiply, 2)
-    if (!PyArray_CheckExact(args[0]) || !PyArray_CheckExact(args[1]) || !wide_vectors()) Py_RETURN_NONE;
-    PyArrayObject *a = ARRAY(args[0]), *b = ARRAY(args[1]);
+/* a @ b in `out`, or where that is NULL in a new array; NULL, with no error set, where another road is to be taken. */
+static PyObject *multiplied(PyObject *left, PyObject *right, PyObject *out, long threads) {
+    if (!PyArray_CheckExact(left) || !PyArray_CheckExact(right) || !wide_vectors()) return NULL;
+    PyArrayObject *a = ARRAY(left), *b = ARRAY(right);
     const int type = PyArray_TYPE(a), ndim = PyArray_NDIM(a);
     if ((type != NPY_FLOAT && type != NPY_DOUBLE) || PyArray_TYPE(b) != type || ndim < 2 || PyArray_NDIM(b) != ndim
-        || !PyArray_ISBEHAVED_RO(a) || !PyArray_ISBEHAVED_RO(b)) Py_RETURN_NONE;
+        || !PyArray_ISBEHAVED_RO(a) || !PyArray_ISBEHAVED_RO(b)) return NULL;
     Pair o = {.n = PyArray_DIM(a, ndim - 2), .m = PyArray_DIM(a, ndim - 1), .p = PyArray_DIM(b, ndim - 1), .ndim = ndim - 2};
     if (o.m != PyArray_DIM(b, ndim - 2) || o.n < 4 || o.p < 4 || o.m < 4
         || !PyArray_CompareLists(PyArray_DIMS(a), PyArray_DIMS(b), ndim - 2)
-        || !steps_of(a, &o.a0, &o.a1) || !steps_of(b, &o.b0, &o.b1)) Py_RETURN_NONE;
+        || !steps_of(a, &o.a0, &o.a1) || !steps_of(b, &o.b0, &o.b1)) return NULL;
     npy_intp dims[NPY_MAXDIMS];
     memcpy(dims, PyArray_DIMS(a), sizeof(npy_intp) * (ndim - 1));
     dims[ndim - 1] = o.p;
-    PyObject *y = PyArray_SimpleNew(ndim, dims, type);
+    if (out != NULL && (kind_of(out) != type || PyArray_NDIM(ARRAY(out)) != ndim || !PyArray_ISWRITEABLE(ARRAY(out))
+                        || !PyArray_CompareLists(PyArray_DIMS(ARRAY(out)), dims, ndim) || !disjoint(left, out)
+                        || !disjoint(right, out))) return NULL;
+    PyObject *y = out ? Py_NewRef(out) : PyArray_SimpleNew(ndim, dims, type);
     if (y == NULL) return NULL;
     o.items = PyArray_MultiplyList(dims, ndim - 2);
     o.a = PyArray_BYTES(a), o.b = PyArray_BYTES(b), o.y = DATA(y);
@@ -124,12 +127,31 @@ KERNEL(multiply, 2)
     const npy_intp line = LINE / PyArray_ITEMSIZE(a);
     o.turned = way(o.n, o.p, o.m, o.a0 == 1, 1, line) < way(o.p, o.n, o.m, o.b1 == 1, 0, line);
     const double cost = (double)o.items * o.n * o.m * o.p;
-    o.parts = parts_for(cost, o.items > 1 ? o.items : (o.n > o.p ? o.n : o.p));
+    o.parts = parts_among(cost, o.items > 1 ? o.items : (o.n > o.p ? o.n : o.p), threads);
     WITHOUT_GIL(cost, side_by_side((int)o.parts, type == NPY_FLOAT ? floats_part : doubles_part, &o));
     if (!o.failed) return y;
     Py_DECREF(y);
     return PyErr_NoMemory();
+}
+
+/* multiply(a (..., n, m), b (..., m, p)) -> a @ b, for equal stacks of matrices that are not tiny, whatever their strides */
+KERNEL(multiply, 2)
+    PyObject *y = multiplied(args[0], args[1], NULL, 0);
+    if (y == NULL && !PyErr_Occurred()) Py_RETURN_NONE;
+    return y;
+END
+
+/* multiply_into(a, b, y, threads) -> did it: y = a @ b, in memory of somebody else's; threads 0: as many as convolutions */
+KERNEL(multiply_into, 4)
+    const long threads = PyLong_AsLong(args[3]);
+    if (PyErr_Occurred()) return NULL;
+    PyObject *y = multiplied(args[0], args[1], args[2], threads);
+    if (y == NULL && PyErr_Occurred()) return NULL;
+    const int done = y != NULL;
+    Py_XDECREF(y);
+    return PyBool_FromLong(done);
 END
 #else
 KERNEL(multiply, 2) Py_RETURN_NONE; END
+KERNEL(multiply_into, 4) Py_RETURN_FALSE; END
 #endif

@@ -119,9 +119,12 @@ static int default_number(void) {
     return processors();
 }
 
-int parts_for(double multiplications, ptrdiff_t at_most) {
+int parts_for(double multiplications, ptrdiff_t at_most) { return parts_among(multiplications, at_most, 0); }
+
+int parts_among(double multiplications, ptrdiff_t at_most, long threads) {
     if (wanted == 0) wanted = default_number();
-    ptrdiff_t number = wanted < MOST ? wanted : MOST;
+    ptrdiff_t number = threads > 0 ? threads : wanted;
+    if (number > MOST) number = MOST;
     if (number > at_most) number = at_most;
     if (multiplications < LEAST * (double)number) number = (ptrdiff_t)(multiplications / LEAST);
     return number < 1 ? 1 : (int)number;

@@ -9,7 +9,7 @@ from typing import Any
 
 from .errors import CaptureError, UncoveredError
 from .runs import Run, Use
-from .terms import Outer, Term, sum_of
+from .terms import Outer, Term, norms2_together, sum_of
 
 
 class ByName(dict[str, Any]):
@@ -155,16 +155,17 @@ class Grads:
                         for name in self.names}
             pieces = []
             for k in range(len(self._parts)):
-                shared: dict[Any, Any] = {}
-                pieces.append(sum_of([self._norms2(name, k, shared) for name in self.names]).sqrt())
+                here = [t for name in self.names if (t := self._parts[k].get(name)) is not None]
+                pieces.append(scaled(norms2_together(T, here).sqrt(), abs(self._factors[k])) if here
+                              else self._norms2(self.names[0], k))
             return pieces[0] if len(pieces) == 1 else T.cat(pieces)
 
-    def _norms2(self, name: str, k: int, shared: dict[Any, Any] | None = None) -> Any:
+    def _norms2(self, name: str, k: int) -> Any:
         term, f = self._parts[k].get(name), self._factors[k]
         if term is None:
             like = next(t for t, _, _ in self._each(name) if t is not None).norms2()
             return self.torch.zeros(self._sizes[k], dtype=like.dtype, device=like.device)
-        return scaled(term.norms2(shared), f * f)
+        return scaled(term.norms2(), f * f)
 
     def dots(self, other: Grads | None = None, per_layer: bool = False) -> Any:
         """(N, M) dot products of every sample's gradient with every one of `other` (itself by default)."""

@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import Any
 
 from .errors import CaptureError
+from .products import add_gram, whole
 from .terms import Outer
 
 
@@ -65,7 +66,7 @@ class KFAC:
         with T.no_grad():
             self._find_leaders(T, grads, outer)
             for name in outer:
-                add_factors(self._means[name], grads._each(name), new, name not in self._leader)
+                add_factors(T, self._means[name], grads._each(name), new, name not in self._leader)
             for name in dense:
                 got = sum(t.per_sample().pow(2).sum(0) * (f * f) for t, f, _ in grads._each(name) if t is not None)
                 got = got * (new / len(grads))
@@ -192,7 +193,7 @@ def zeros_for(T: Any, term: Any) -> tuple[Any, Any, Any]:
     return zeros(a.shape[-1], a.shape[-1]), zeros(a.shape[-1]), zeros(d.shape[-1], d.shape[-1])
 
 
-def add_factors(means: tuple[Any, Any, Any], terms: Any, new: float, inputs: bool) -> None:
+def add_factors(T: Any, means: tuple[Any, Any, Any], terms: Any, new: float, inputs: bool) -> None:
     """Mix A, mean input (unless another has done so) and G of a batch into the running means, with the share `new`."""
     A, mean, G = means
     N = sum(t.factors[0].shape[0] for t, _, _ in terms)
@@ -202,24 +203,10 @@ def add_factors(means: tuple[Any, Any, Any], terms: Any, new: float, inputs: boo
         a, d = t.factors
         rows = a.reshape(-1, a.shape[-1])
         if inputs:
-            add_gram(A, rows, keep, new / count)
+            add_gram(T, A, rows, keep, new / count)
             mean.mul_(keep).add_(rows.sum(0), alpha=new / count)
-        add_gram(G, d.reshape(-1, d.shape[-1]), keep, new * f * f / N)
+        add_gram(T, G, d.reshape(-1, d.shape[-1]), keep, new * f * f / N)
         keep = 1.0
-
-
-def add_gram(A: Any, x: Any, keep: float, share: float) -> None:
-    """A = keep A + share x' x in place, x (n, k): the lower half, in blocks of rows, which saves up to half of the work."""
-    k = x.shape[1]
-    step = k if k < 128 else -(-k // (2 if k < 256 else 4))
-    for i in range(0, k, step):
-        end = min(i + step, k)
-        A[i:end, :end].addmm_(x[:, i:end].T, x[:, :end], beta=keep, alpha=share)
-
-
-def whole(T: Any, lower: Any) -> Any:
-    """The symmetric matrix of a lower half."""
-    return T.tril(lower) + T.tril(lower, -1).T
 
 
 def with_corner(T: Any, A: Any, mean: Any) -> Any:

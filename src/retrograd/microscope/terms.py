@@ -16,6 +16,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .errors import CaptureError
+from .products import ghost_is_less, ghost_norms2, multiplied, with_itself
 
 
 class Term:
@@ -34,13 +35,13 @@ class Term:
         """(N, *shape)"""
         raise NotImplementedError
 
-    def norms2(self, shared: dict[Any, Any] | None = None) -> Any:
-        """(N,) squared norms.  shared: Gram matrices of inputs that several layers have."""
+    def norms2(self) -> Any:
+        """(N,) squared norms."""
         return self.per_sample().reshape(self.N, -1).pow(2).sum(1)
 
     def dots(self, other: Term) -> Any:
         """(N, M)"""
-        return self.per_sample().reshape(self.N, -1) @ other.per_sample().reshape(other.N, -1).T
+        return flat_dots(self.torch, self, other)
 
     def per_token(self) -> Any:
         """(N, T, *shape)"""
@@ -96,12 +97,12 @@ class Outer(Term):
                 a = a * weight
             else:
                 d = d * weight
-        return (d.reshape(-1, d.shape[-1]).T @ a.reshape(-1, a.shape[-1])).reshape(self.shape)
+        return multiplied(self.torch, d.reshape(-1, d.shape[-1]).T, a.reshape(-1, a.shape[-1])).reshape(self.shape)
 
     def per_sample(self) -> Any:
         a, d = self.factors
         columns = d.transpose(1, 2)
-        return (columns * a if a.shape[1] == 1 else columns @ a).reshape(self.N, *self.shape)
+        return (columns * a if a.shape[1] == 1 else multiplied(self.torch, columns, a)).reshape(self.N, *self.shape)
 
     def per_token(self) -> Any:
         a, d = self.factors
@@ -123,14 +124,8 @@ class Outer(Term):
     def token_count(self) -> int | None:
         return int(self.factors[0].shape[1])
 
-    def norms2(self, shared: dict[Any, Any] | None = None) -> Any:
-        a, d = self.factors
-        T, I, O = a.shape[1], a.shape[2], d.shape[2]
-        if T == 1:
-            return a.pow(2).sum((1, 2)) * d.pow(2).sum((1, 2))
-        if T * (I + O) <= I * O:                # ghost norms: Goodfellow 2015, Li et al. 2022
-            return (gram_of(a, shared) * (d @ d.transpose(1, 2))).sum((1, 2)).clamp(min=0)
-        return self.torch.linalg.vector_norm((d.transpose(1, 2) @ a).reshape(self.N, -1), dim=1).pow(2)
+    def norms2(self) -> Any:
+        return outer_norms2(self.torch, *self.factors)
 
     def dots(self, other: Term) -> Any:
         if not isinstance(other, Outer):
@@ -140,14 +135,13 @@ class Outer(Term):
         N, T, I = a.shape
         M, S, O = b.shape[0], b.shape[1], d.shape[2]
         if T == 1 and S == 1:
-            return (a[:, 0] @ b[:, 0].T) * (d[:, 0] @ e[:, 0].T)
-        grams = N * T * M * S * (I + O)
+            return pairs(self.torch, a[:, 0], b[:, 0]) * pairs(self.torch, d[:, 0], e[:, 0])
+        grams = N * T * M * S * (I + O) // (2 if a is b and d is e else 1)
         dense = (N * T + (0 if other is self else M * S) + N * M) * I * O
         if dense <= grams:
-            mine = self.per_sample().reshape(N, -1)
-            theirs = mine if other is self else other.per_sample().reshape(M, -1)
-            return mine @ theirs.T
-        gram = (a.reshape(N * T, I) @ b.reshape(M * S, I).T) * (d.reshape(N * T, O) @ e.reshape(M * S, O).T)
+            return flat_dots(self.torch, self, other)
+        gram = pairs(self.torch, a.reshape(N * T, I), b.reshape(M * S, I)) * pairs(
+            self.torch, d.reshape(N * T, O), e.reshape(M * S, O))
         return gram.reshape(N, T, M, S).sum((1, 3))
 
 
@@ -194,7 +188,7 @@ class Rows(Term):
     def token_count(self) -> int | None:
         return int(self.ids.shape[1])
 
-    def norms2(self, shared: dict[Any, Any] | None = None) -> Any:
+    def norms2(self) -> Any:
         torch, N = self.torch, self.N
         V, E = self.shape
         sample = torch.arange(N, device=self.ids.device).unsqueeze(1) * (V + 1)
@@ -216,7 +210,7 @@ class Rows(Term):
             return super().dots(other)
         mine, theirs = self.ids.reshape(-1), other.ids.reshape(-1)
         same = (mine.unsqueeze(1) == theirs.unsqueeze(0)) & self._real(mine).unsqueeze(1)
-        gram = (self.d.reshape(-1, E) @ other.d.reshape(-1, E).T) * same.to(self.d.dtype)
+        gram = pairs(self.torch, self.d.reshape(-1, E), other.d.reshape(-1, E)) * same.to(self.d.dtype)
         return gram.reshape(N, T, M, S).sum((1, 3))
 
 
@@ -297,25 +291,59 @@ class Sum(Term):
     def split(self, at: Any, count: int, longest: int) -> Term:
         return Sum(self.torch, [t.split(at, count, longest) for t in self.terms])
 
-    def norms2(self, shared: dict[Any, Any] | None = None) -> Any:
+    def norms2(self) -> Any:
         if len(self.terms) == 2:
             first, second = self.terms
             if isinstance(first, Outer):
                 first, second = second, first
             if isinstance(first, Rows) and isinstance(second, Outer):
                 cross = rows_outer(first, second)
-                return (first.norms2(shared) + 2 * cross + second.norms2(shared)).clamp(min=0)
-        return super().norms2(shared)
+                return (first.norms2() + 2 * cross + second.norms2()).clamp(min=0)
+        return super().norms2()
 
 
-def gram_of(a: Any, shared: dict[Any, Any] | None) -> Any:
-    """a a' (N, T, T); made once for an input that several layers have (query, key and value, say)."""
-    if shared is None:
-        return a @ a.transpose(1, 2)
-    key = (a.data_ptr(), tuple(a.shape), tuple(a.stride()))
-    if key not in shared:
-        shared[key] = (a, a @ a.transpose(1, 2))       # a is held, so that its memory stays its own
-    return shared[key][1]
+def outer_norms2(T: Any, a: Any, d: Any) -> Any:
+    """(N,) squared norms of d' a, a (N, T, I), d (N, T, O)."""
+    if a.shape[1] == 1:
+        return a.pow(2).sum((1, 2)) * d.pow(2).sum((1, 2))
+    if ghost_is_less(T, a, [d]):
+        return ghost_norms2(T, a, [d])
+    return T.linalg.vector_norm(multiplied(T, d.transpose(1, 2), a).reshape(a.shape[0], -1), dim=1).pow(2)
+
+
+def norms2_together(T: Any, terms: list[Term]) -> Any:
+    """(N,) squared norms over all terms.  The Gram matrix of an input that several have (query and key, say) is made once."""
+    found = []
+    shared: dict[Any, list[tuple[Any, Any]]] = {}
+    for term in terms:
+        if isinstance(term, Outer) and term.factors[0].shape[1] > 1:
+            a, d = term.factors
+            shared.setdefault((a.data_ptr(), tuple(a.shape), tuple(a.stride())), []).append((a, d))
+        else:
+            found.append(term.norms2())
+    for uses in shared.values():
+        a, ds = uses[0][0], [d for _, d in uses]
+        if len(ds) > 1 and ghost_is_less(T, a, ds):
+            found.append(ghost_norms2(T, a, ds))
+        else:
+            found += [outer_norms2(T, a, d) for d in ds]
+    return sum_of(found)
+
+
+def pairs(T: Any, a: Any, b: Any) -> Any:
+    """a (n, k) @ b.T, b (m, k)"""
+    return with_itself(T, a) if same_place(a, b) else multiplied(T, a, b.T)
+
+
+def same_place(a: Any, b: Any) -> bool:
+    """Are both the same elements?"""
+    return a.shape == b.shape and a.dtype == b.dtype and a.data_ptr() == b.data_ptr() and a.stride() == b.stride()
+
+
+def flat_dots(T: Any, one: Term, other: Term) -> Any:
+    """(N, M) by dense gradients."""
+    mine = one.per_sample().reshape(one.N, -1)
+    return pairs(T, mine, mine if other is one else other.per_sample().reshape(other.N, -1))
 
 
 def padded(T: Any, t: Any, at: Any, count: int, longest: int) -> Any:
@@ -333,7 +361,7 @@ def rows_outer(rows: Rows, outer: Outer) -> Any:
     pad = T.zeros(*d.shape[:2], 1, dtype=d.dtype, device=d.device)
     at = rows.ids.unsqueeze(1).expand(-1, d.shape[1], -1)
     picked = T.cat([d, pad], 2).gather(2, at)   # (N, S, T): delta of the head at the embedding's rows
-    return (picked * (a @ rows.d.transpose(1, 2))).sum((1, 2))
+    return (picked * multiplied(T, a, rows.d.transpose(1, 2))).sum((1, 2))
 
 
 class Blocks(Term):
@@ -354,10 +382,10 @@ class Blocks(Term):
     def take(self, samples: Any, tokens: Any) -> Term:
         return Blocks(self.torch, [t.take(samples, tokens) for t in self.terms], self.shape)
 
-    def norms2(self, shared: dict[Any, Any] | None = None) -> Any:
-        out = self.terms[0].norms2(shared)
+    def norms2(self) -> Any:
+        out = self.terms[0].norms2()
         for term in self.terms[1:]:
-            out = out + term.norms2(shared)
+            out = out + term.norms2()
         return out
 
     def dots(self, other: Term) -> Any:

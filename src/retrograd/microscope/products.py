@@ -1,0 +1,127 @@
+"""Products of factors: by our own kernels where the numbers are in the processor's memory, else by the engine.
+
+PyTorch has no product of a matrix with itself that computes only half of it, and on some processors its BLAS works at half
+speed (docs/design.md, gram.c and multiply.c).  A tensor of PyTorch's shares its memory with an array, so the kernels work on
+both engines, on as many threads as the engine may use.  float32 and float64 on processors with AVX-512; everything else, and
+an install without kernels, goes the plain way.
+
+N samples, T tokens, I in, O out.
+"""
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from .._kernels import kernel
+
+LEAST = 32      # of rows or columns of a result: a BLAS is faster where they are few and the terms many
+GHOST = 1.25    # what the kernel for ghost norms does while dense gradients are multiplied out once
+
+_gram = kernel("gram")
+_ghost = kernel("ghost")
+_multiply_into = kernel("multiply_into")
+
+
+def multiplied(T: Any, a: Any, b: Any) -> Any:
+    """a (..., n, m) @ b (..., m, p), of equal stacks."""
+    if T.__name__ == "torch" and max(a.shape[-2], b.shape[-1]) >= LEAST and not torch_is_fast():
+        found = arrays(T, a, b)
+        if found is not None:
+            y = T.empty(*a.shape[:-1], b.shape[-1], dtype=a.dtype)
+            if _multiply_into(*found, y.numpy(), T.get_num_threads()):
+                return y
+    return a @ b
+
+
+def with_itself(T: Any, x: Any) -> Any:
+    """x (n, k) @ x.T"""
+    n = x.shape[0]
+    if n >= 2 * LEAST:
+        y = T.empty(n, n, dtype=x.dtype, device=x.device)
+        if lower(T, y, x.T, 0.0, 1.0):
+            return whole(T, y)
+    return multiplied(T, x, x.T)
+
+
+def add_gram(T: Any, A: Any, x: Any, keep: float, share: float) -> None:
+    """A = keep A + share x' x in place, x (n, k): its lower half, and keep 0 does not read it."""
+    if lower(T, A, x, keep, share):
+        return
+    k = x.shape[1]
+    step = k if k < 128 else -(-k // (2 if k < 256 else 4))
+    for i in range(0, k, step):
+        end = min(i + step, k)
+        A[i:end, :end].addmm_(x[:, i:end].T, x[:, :end], beta=keep, alpha=share)
+
+
+def lower(T: Any, A: Any, x: Any, keep: float, share: float) -> bool:
+    """add_gram by the kernel; False when it is not for this case."""
+    found = arrays(T, x, A)
+    return found is not None and bool(_gram(*found, keep, share, threads(T)))
+
+
+def whole(T: Any, lower: Any) -> Any:
+    """The symmetric matrix of a lower half."""
+    return T.tril(lower) + T.tril(lower, -1).T
+
+
+def ghost_is_less(T: Any, a: Any, ds: list[Any]) -> bool:
+    """Are norms of d' a for all d, a (N, T, I), d (N, T, O), cheaper by Gram matrices?"""
+    tokens, I, O = a.shape[1], a.shape[2], sum(d.shape[2] for d in ds)
+    return bool(tokens * (I + O) <= I * O * (GHOST if ours(T, a) else 1))
+
+
+def ghost_norms2(T: Any, a: Any, ds: list[Any]) -> Any:
+    """(N,) squared norms of the gradients d' a for all d together, a (N, T, I), d (N, T, O): Goodfellow 2015, Li et al. 2022."""
+    found = arrays(T, a, *ds)
+    if found is not None:
+        y = T.empty(a.shape[0], dtype=a.dtype)
+        if _ghost(found[0], tuple(found[1:]), y.numpy(), threads(T)):
+            return y.clamp(min=0)
+    gram = ds[0] @ ds[0].transpose(1, 2)
+    for d in ds[1:]:
+        gram = gram + d @ d.transpose(1, 2)
+    return (a @ a.transpose(1, 2) * gram).sum((1, 2)).clamp(min=0)
+
+
+def arrays(T: Any, *tensors: Any) -> list[Any] | None:
+    """The tensors' memory as arrays; None when it is elsewhere, of another type, or a subclass has its own ideas."""
+    found = []
+    for x in tensors:
+        if not ours(T, x):
+            return None
+        try:
+            found.append(x.numpy())
+        except (RuntimeError, TypeError):       # recorded, sparse, negated lazily, of a functional transform
+            return None
+    return found
+
+
+def ours(T: Any, x: Any) -> bool:
+    """May x be one for a kernel?"""
+    return (type(x) is T.Tensor and x.device.type == "cpu" and x.dtype in (T.float32, T.float64) and there()
+            and not (T.__name__ == "torch" and T.is_autocast_enabled("cpu")))
+
+
+@cache
+def there() -> bool:
+    """Are there kernels, and vectors for which they are made?"""
+    x = np.ones((1, 1), np.float32)
+    return bool(_gram(x, x.copy(), 0.0, 1.0, 1))
+
+
+def threads(T: Any) -> int:
+    """How many the kernels may use; 0: what retrograd.set_num_threads says."""
+    return int(T.get_num_threads()) if T.__name__ == "torch" else 0
+
+
+@cache
+def torch_is_fast() -> bool:
+    """PyTorch's BLAS has code of its own for the widest vectors of Intel's processors."""
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as lines:
+            return any("GenuineIntel" in line for line in lines if line.startswith("vendor_id"))
+    except OSError:
+        return False
