@@ -67,13 +67,122 @@ def test_mean_method_is_recognised(torch: Any) -> None:
     assert near(cap.grads(scale="sample").norms(), plain.grads().norms() / 3)
 
 
-def test_ignored_targets_have_no_mean_of_their_own(torch: Any) -> None:
+def test_losses_of_two_passes_must_be_reduced_alike(torch: Any) -> None:
+    model, x = model_of(torch), torch.randn(6, 4)
+
+    def run(*losses: Any) -> Any:
+        model.zero_grad()
+        with capture(model) as cap:
+            out = model(x)
+            for loss in losses:
+                loss(out).backward(retain_graph=True)
+        return cap.grads(scale="sample")
+    alike = run(lambda out: out.pow(2).mean(), lambda out: out.abs().mean())
+    once = captured(torch, model, x, lambda out: (out.pow(2) + out.abs()).mean())
+    assert near(alike.norms(), once.grads(scale="sample").norms())
+    with pytest.raises(CaptureError, match="several losses, not reduced alike"):
+        run(lambda out: out.pow(2).mean(), lambda out: out.abs().sum())
+
+
+def letters(torch: Any, turned: bool = False) -> Any:
+    """Ids (N, T) -> logits (N, T, 5); through layers that want the tokens first if `turned`."""
+    nn = torch.nn
+
+    class Letters(nn.Module):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.embed, self.norm, self.head = nn.Embedding(5, 6), nn.LayerNorm(6), nn.Linear(6, 5, bias=False)
+
+        def forward(self, ids: Any) -> Any:
+            x = self.embed(ids)
+            if turned:
+                return self.head(self.norm(x.transpose(0, 1)).tanh()).transpose(0, 1)
+            return self.head(self.norm(x).tanh() + x.mean(1, keepdim=True))
+    return Letters()
+
+
+def flat_tokens(F: Any, out: Any, y: Any, **more: Any) -> Any:
+    return F.cross_entropy(out.reshape(-1, out.shape[-1]), y.reshape(-1), **more)
+
+
+def next_letters(F: Any, out: Any, y: Any, **more: Any) -> Any:
+    return F.cross_entropy(out[:, :-1].flatten(0, 1), y[:, 1:].flatten(), **more)
+
+
+def classes_second(F: Any, out: Any, y: Any, **more: Any) -> Any:
+    return F.cross_entropy(out.transpose(1, 2), y, **more)
+
+
+def tokens_first(F: Any, out: Any, y: Any, **more: Any) -> Any:
+    return F.cross_entropy(out.transpose(0, 1).reshape(-1, out.shape[-1]), y.T.reshape(-1), **more)
+
+
+def soft_capped(F: Any, out: Any, y: Any, **more: Any) -> Any:
+    return F.cross_entropy(((out / 3).tanh() * 3).reshape(-1, 5), y.reshape(-1), **more) * 2
+
+
+def backwards(F: Any, out: Any, y: Any, **more: Any) -> Any:
+    return F.cross_entropy(out.flip(0).reshape(-1, 5), y.flip(0).reshape(-1), **more)
+
+
+def those_asked(F: Any, out: Any, y: Any, **more: Any) -> Any:
+    kept = y != -100
+    return F.cross_entropy(out[kept], y[kept], **more)
+
+
+LETTERS = [flat_tokens, next_letters, classes_second, tokens_first, soft_capped, backwards]
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("loss", LETTERS, ids=lambda f: f.__name__)
+def test_a_sample_has_a_mean_of_its_own_where_targets_are_ignored(torch: Any, loss: Any, weighted: bool, turned: bool) -> None:
+    N = T = 4                                   # as many samples as tokens: lengths tell nothing
+    model, ids = letters(torch, turned), torch.randint(0, 5, (N, T))
+    y = torch.randint(0, 5, (N, T))
+    for n in range(N):
+        y[n, T - n:] = -100
+    y[2, 0] = -100
+    more = {"weight": torch.tensor([1.0, 2.0, 0.5, 0.0, 3.0])} if weighted else {}
+    cap = captured(torch, model, ids, lambda out: loss(torch.nn.functional, out, y, **more))
+    grads = cap.grads(scale="sample")
+    truth = alone(torch, model, ids, lambda out, n: loss(torch.nn.functional, out, y[n:n + 1], **more) / (
+        2 if loss is soft_capped else 1))
+    want = {name: torch.stack([torch.nan_to_num(t[name]) for t in truth]) for name in grads.names}   # without terms: 0 / 0
+    each = grads.per_sample()
+    assert all(near(each[name], want[name]) for name in each)
+    flat = torch.cat([want[name].reshape(N, -1) for name in want], 1)
+    assert near(grads.norms(), flat.norm(dim=1)) and near(grads.dots(), flat @ flat.T)
+    assert all(near(got, want[name].sum(0)) for name, got in grads.weight_grad().items())
+    assert near(grads.select(samples=[2, 0]).norms(), flat.norm(dim=1)[[2, 0]])
+
+
+def test_terms_that_were_picked_belong_to_their_samples(torch: Any) -> None:
+    model, ids = letters(torch), torch.randint(0, 5, (3, 4))
+    y = torch.tensor([[0, 1, -100, 2], [3, -100, -100, -100], [4, 0, 1, 2]])
+    F = torch.nn.functional
+    cap = captured(torch, model, ids, lambda out: those_asked(F, out, y, weight=torch.ones(5)))
+    truth = alone(torch, model, ids, lambda out, n: those_asked(F, out, y[n:n + 1]))
+    for name, got in cap.grads(scale="sample").per_sample().items():
+        assert near(got, torch.stack([t[name] for t in truth]))
+
+
+def test_classes_alone_may_have_ignored_targets(torch: Any) -> None:
     model, x, y = model_of(torch), torch.randn(6, 4), torch.tensor([0, 1, -100, 0, 1, 2])
-    cap = captured(torch, model, x, lambda out: torch.nn.functional.cross_entropy(out, y))
+    F = torch.nn.functional
+    cap = captured(torch, model, x, lambda out: F.cross_entropy(out, y))
+    plain = captured(torch, model, x, lambda out: F.cross_entropy(out, y, reduction="sum"))
+    for scale in ("sum", "sample"):
+        assert near(cap.grads(scale=scale).norms(), plain.grads().norms())
+
+
+def test_ignored_targets_that_cannot_be_followed_have_no_mean_of_their_own(torch: Any) -> None:
+    model, x, y = model_of(torch), torch.randn(6, 4), torch.tensor([0, 1, -100, 0, 1, 2])
+    F = torch.nn.functional
+    cap = captured(torch, model, x, lambda out: F.cross_entropy(out.cumsum(1), y))
     with pytest.raises(CaptureError, match="ignored targets"):
         cap.grads(scale="sample")
-    alone = torch.nn.functional.cross_entropy
-    plain = captured(torch, model, x, lambda out: alone(out, y, reduction="sum"))
+    plain = captured(torch, model, x, lambda out: F.cross_entropy(out.cumsum(1), y, reduction="sum"))
     assert near(cap.grads(scale="sum").norms(), plain.grads().norms())
 
 

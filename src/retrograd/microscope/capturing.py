@@ -480,6 +480,7 @@ class Capture:
             copies = {id(x): x.clone() for x in outs}
             out = replaced(out, lambda x: copies.get(id(x), x))
             outs = list(copies.values())
+        use.order = outs[0].grad_fn._sequence_nr()
         for k, x in enumerate(outs):
             node, nr, cut = x.grad_fn, x.output_nr, None
             base = x._base
@@ -537,7 +538,8 @@ class Capture:
                 to.held.append(g)
                 g = cut.of(g)
             to.deltas[k] = g
-            run.loss = self._loss
+            if not run.losses or run.losses[-1] is not self._loss:
+                run.losses.append(self._loss)
             self._terms = None
         return take
 
@@ -546,7 +548,8 @@ class Capture:
         from .loss import reduction_of
         root = args[0] if args else kwargs.get("tensors")
         before = self._loss
-        self._loss = reduction_of(self.engine, root) if self.engine.is_tensor(root) else None
+        with self.engine.torch.no_grad():
+            self._loss = reduction_of(root, self.batch_dim) if self.engine.is_tensor(root) else None
         try:
             with reopened(self._watcher):       # checkpoints run parts of the model again in there
                 return self._passes[func](*args, **kwargs)
@@ -613,7 +616,8 @@ class Capture:
 
         None for a run whose loss.backward() was not seen.  Capture.grads(scale=...) undoes it.
         """
-        return [run.loss for run in self.runs if any(u.arrived for u in run.uses)]
+        from .loss import loss_of
+        return [loss_of(run) for run in self.runs if any(u.arrived for u in run.uses)]
 
     def terms(self) -> list[tuple[Run, dict[int, Term], dict[int, str]]]:
         """For every run that gradients reached: {parameter: Term}, and {parameter: why it has none}."""
@@ -676,7 +680,8 @@ class Capture:
         layers   patterns as in capture(): only these parameters
         partial  leave out what is not covered per sample; without it that is an UncoveredError
         scale    None: as backward computed it.  "sum": gradients of the summed loss (1/N and loss scale undone).
-                 "sample": each sample's gradient as if it had been alone.  A number: times that
+                 "sample": each sample's gradient as if it had been alone: with the mean over its own terms, also where
+                 targets are ignored, classes have weights or rows were picked.  A number: times that
         """
         from .grads import Grads
         return Grads(self, layers, partial=partial, scale=scale)

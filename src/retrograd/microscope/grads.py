@@ -8,7 +8,9 @@ import fnmatch
 from typing import Any
 
 from .errors import CaptureError, UncoveredError
+from .loss import loss_of
 from .runs import Run, Use
+from .shares import own_terms
 from .terms import Outer, Term, norms2_together, sum_of
 
 
@@ -60,6 +62,11 @@ class Grads:
         self._sizes = [run_size(run) for run, _, _ in runs]
         self._runs = [(run, run.uses) for run, _, _ in runs]        # whose uses are others in the capture's next step
         self._factors = [factor_of(run, scale) for run, _, _ in runs]
+        for k, factor in enumerate(self._factors):
+            if not isinstance(factor, float):   # one of each sample's
+                with self.torch.no_grad():
+                    self._parts[k] = {name: term.times(factor) for name, term in self._parts[k].items()}
+                self._factors[k] = 1.0
         self._apart = cap.calls == "apart" or len(runs) < 2 or not any(
             run.before is not None and run.before in [r for r, _, _ in runs] for run, _, _ in runs)
 
@@ -72,13 +79,14 @@ class Grads:
 
     # What may be asked
 
-    def _samples(self, what: str) -> None:
-        """Raise unless samples can be told apart."""
+    def _samples(self, what: str, names: list[str] | None = None) -> None:
+        """Raise unless samples can be told apart, in the gradients of these parameters (all)."""
         if not self._apart:
             raise CaptureError(
                 f"{what}: the model was called several times before backward; say capture(calls='apart') when their "
                 "samples are different ones, 'same' when sample n of every call is one sample")
-        bad = [row for row in getattr(self, "_report", ()) if row.name in self.names and row.status == "whole batch"]
+        names = self.names if names is None else names
+        bad = [row for row in getattr(self, "_report", ()) if row.name in names and row.status == "whole batch"]
         if bad:
             raise UncoveredError(reasons(f"{what}: samples cannot be told apart for these parameters", bad))
 
@@ -266,7 +274,7 @@ class Grads:
             raise CaptureError(f"select: no parameter among layers={layers!r}")
         if samples is None and tokens is None and not self._apart:
             raise CaptureError("select: see capture(calls=...) first")
-        self._samples("select")
+        self._samples("select", names)
         if samples is not None and len(self._parts) > 1:
             raise CaptureError("select(samples=...): the capture holds several runs; select in one run at a time")
         at, where = index(self.torch, samples), index(self.torch, tokens)
@@ -372,18 +380,19 @@ def run_size(run: Run) -> int:
     return run.size if run.size is not None else 1
 
 
-def factor_of(run: Run, scale: Any) -> float:
-    """What to multiply a run's gradients with."""
+def factor_of(run: Run, scale: Any) -> Any:
+    """What to multiply a run's gradients with: a number, or a tensor (N,) with one of each sample's."""
     if scale is None:
         return 1.0
     if isinstance(scale, (int, float)) and not isinstance(scale, bool):
         return float(scale)
     if scale not in ("sum", "sample"):
         raise ValueError(f"grads: scale is None, 'sum', 'sample' or a number, got {scale!r}")
-    if run.loss is None:
+    loss = loss_of(run)
+    if loss is None:
         raise CaptureError("grads(scale=...): the loss was not seen (loss.backward() inside the block); give a number")
-    factor: float = run.loss.undo(scale, run_size(run))
-    return factor
+    uneven = scale == "sample" and loss.kind == "mean" and not loss.equal
+    return loss.undo(scale, run_size(run), own_terms(run, loss) if uneven else None)
 
 
 def reasons(head: str, rows: Any) -> str:

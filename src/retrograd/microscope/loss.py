@@ -4,24 +4,37 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from .engines import Engine
+from . import shares
 from .errors import CaptureError
+from .runs import Run
 
 THROUGH = ("ViewBackward0", "ReshapeAliasBackward0", "SqueezeBackward0", "SqueezeBackward1", "ToCopyBackward0",
            "AliasBackward0", "CloneBackward0", "UnsafeViewBackward0", "SelectBackward0", "DtypeViewBackward0")
 
 
 class Reduction(NamedTuple):
-    """kind "mean" (of `count` terms), "sum" or "unknown"; factor: what the loss was multiplied with besides."""
+    """kind "mean" (of `count` terms), "sum" or "unknown"; factor: what the loss was multiplied with besides.
+
+    places   where the terms are when samples may not have as many (shares.traced), `entries` numbers for each
+    """
 
     kind: str
     count: float
     factor: float
     equal: bool                                 # does every sample have as many terms?
     why: str
+    places: dict[int, Any] | None = None
+    entries: int = 1
 
-    def undo(self, to: str, samples: int) -> float:
-        """What to multiply gradients with; to "sum" or "sample".  CaptureError when it cannot be told."""
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{name}={getattr(self, name)!r}" for name in self._fields[:5])
+        return f"Reduction({shown})"
+
+    def undo(self, to: str, samples: int, own: Any = None) -> Any:
+        """What to multiply gradients with; to "sum" or "sample".  CaptureError when it cannot be told.
+
+        own   (N,) how many terms each sample has, when not as many: then it is a tensor (N,)
+        """
         if self.kind == "unknown":
             raise CaptureError(
                 f"how the loss was reduced cannot be read off its graph ({self.why}); give scale= as a number")
@@ -31,15 +44,29 @@ class Reduction(NamedTuple):
             return 1 / self.factor
         if to == "sum":
             return self.count / self.factor
-        if not self.equal:
+        if own is not None:                     # no terms: no gradient
+            return (self.count / self.factor) * (own > 0) / own.clamp(min=1e-30)
+        if not self.equal and samples > 1:
             raise CaptureError(
-                f"the mean is over {self.count:g} terms, not as many for each of {samples} samples (ignored targets or "
-                "class weights?), so a sample's own mean is unknown; use scale='sum'")
+                f"the mean is over {self.count:g} terms, not as many for each of {samples} samples (ignored targets, class "
+                "weights or picked rows?), and how many each has cannot be read off the graph, so a sample's own mean is "
+                "unknown; use scale='sum'")
         return samples / self.factor
 
 
-def reduction_of(engine: Engine, loss: Any) -> Reduction:
-    """Walk from a loss to where it was summed up."""
+def loss_of(run: Run) -> Reduction | None:
+    """How the loss of a run was reduced; None when it was not seen.  "unknown" after passes of several kinds."""
+    losses = run.losses
+    if not losses or any(loss is None for loss in losses):
+        return None
+    first: Reduction = losses[0]
+    if len(losses) > 1 and (first.places is not None or any(loss[:4] != first[:4] for loss in losses)):
+        return Reduction("unknown", 1, 1, False, "backward() ran for several losses, not reduced alike")
+    return first
+
+
+def reduction_of(loss: Any, batch_dim: int = 0) -> Reduction:
+    """Walk from a loss to where it was summed up.  batch_dim: of the model's output."""
     factor = 1.0
     node = getattr(loss, "grad_fn", None)
     if loss.ndim != 0 and loss.numel() != 1:
@@ -66,35 +93,55 @@ def reduction_of(engine: Engine, loss: Any) -> Reduction:
         elif name in ("SumBackward0", "SumBackward1"):
             return Reduction("sum", 1, factor, True, name)
         elif name in ("MeanBackward0", "MeanBackward1"):
-            count = mean_count(node)
-            return Reduction("unknown" if count is None else "mean", count or 1, factor, True, name)
+            shape = mean_shape(node)
+            if shape is None:
+                return Reduction("unknown", 1, factor, True, name)
+            return mean_of(loss, node, factor, shape, batch_dim)
         elif hasattr(node, "_saved_reduction"):
-            return loss_node(node, name, factor)
+            return loss_node(loss, node, factor, batch_dim)
         else:
             return Reduction("unknown", 1, 1, False, f"it ends in {name}")
     return Reduction("unknown", 1, 1, False, "the graph is deep")
 
 
-def mean_count(node: Any) -> float | None:
+def mean_shape(node: Any) -> tuple[int, ...] | None:
+    """Of what a mean over everything was taken of."""
+    sizes = getattr(node, "_saved_self_sym_sizes", None)
+    if sizes is not None:
+        return tuple(sizes)
     for field in ("_saved_self_sym_numel", "_saved_self_numel"):
         if hasattr(node, field):
-            return float(getattr(node, field))
-    sizes = getattr(node, "_saved_self_sym_sizes", None)
-    return None if sizes is None else float(math.prod(sizes))
+            return (int(getattr(node, field)),)
+    return None
 
 
-def loss_node(node: Any, name: str, factor: float) -> Reduction:
+def loss_node(loss: Any, node: Any, factor: float, batch_dim: int) -> Reduction:
     """Nodes that keep the reduction they were asked for: 0 none, 1 mean, 2 sum."""
+    name = node.name()
     how = node._saved_reduction
     how = {"none": 0, "mean": 1, "sum": 2}.get(how, how)
     if how == 2:
         return Reduction("sum", 1, factor, True, name)
     if how != 1:
         return Reduction("unknown", 1, 1, False, f"{name} without a reduction")
-    if name.startswith("NllLoss"):
-        count = float(node._saved_total_weight)
-        return Reduction("mean", count, factor, count == float(node._saved_target.numel()), name)
     value = getattr(node, "_saved_self", None)
     if value is None:
         return Reduction("unknown", 1, 1, False, f"{name} without a saved input")
-    return Reduction("mean", float(value.numel()), factor, True, name)
+    return mean_of(loss, node, factor, tuple(value.shape), batch_dim)
+
+
+def mean_of(loss: Any, node: Any, factor: float, shape: tuple[int, ...], batch_dim: int) -> Reduction:
+    """A mean over what has this shape."""
+    name = node.name()
+    count, entries, even = float(math.prod(shape)), 1, True
+    if name.startswith("NllLoss"):
+        count, entries = float(node._saved_total_weight), shape[min(1, len(shape) - 1)]
+        even = node._saved_weight is None and count == float(node._saved_target.numel())
+    first = node.next_functions[0][0]
+    if first is None or even and not shares.picked(first, batch_dim):
+        return Reduction("mean", count, factor, even, name)
+    if name.startswith("NllLoss"):
+        weights = shares.weights_of(node)
+    else:
+        weights = loss.detach().new_ones(()).expand(shape)
+    return Reduction("mean", count, factor, False, name, shares.traced(first, weights), entries)

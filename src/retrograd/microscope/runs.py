@@ -23,7 +23,7 @@ class Run:
         self.places: Any = None                 # known from a step like this: (apart, mixes, form, proven) of each use
         self.mixed: str | None = None           # what makes samples depend on each other
         self.before: Run | None = None          # a call of the model that was still waiting for its backward
-        self.loss: Any = None                   # a loss.Reduction, when the loss was seen
+        self.losses: list[Any] = []             # a loss.Reduction for each backward pass, None for one whose loss was not seen
 
     def settle(self) -> None:
         """Tell the uses where their samples are."""
@@ -56,6 +56,7 @@ class Use:
     proven = False                              # apart.py has seen them there
     live = False                                # did its data have a gradient?  Known for planned calls
     late = False                                # called during backward
+    order = -1                                  # the number of the node that made the (first) output
     again: Use | None = None                    # the use of a second backward over the same graph
 
     def __init__(self, run: Run, name: str, func: Any, layout: Any, sources: dict[str, Source]) -> None:

@@ -23,6 +23,7 @@ import numpy as np
 
 from .engines import engine_named
 from .errors import StoreError
+from .loss import loss_of
 from .terms import Dense, Outer, Rows, Term
 
 SCHEMA = 1
@@ -261,7 +262,7 @@ class FactorStore:
                 if token_mask is not None and kind != "dense":
                     tensors["mask"] = token_mask
                 row = None if report is None else report[name]
-                loss = run.loss
+                loss = loss_of(run)
                 about = {
                     "layer": name, "module": p.path, "step": int(step), "kind": kind, "shape": list(p.shape),
                     "samples": here, "calls": 1 if row is None else row.calls, "run": k, "scale": factor,

@@ -54,6 +54,13 @@ class Term:
         N = len(self.per_sample()[samples])
         return Dense(self.torch, N, self.shape, lambda: self.per_sample()[samples])
 
+    def times(self, weight: Any) -> Term:
+        """Each sample's gradient times weight[n] (N,)."""
+        def by(t: Any) -> Any:
+            return t * weight.to(t.dtype).reshape(-1, *[1] * (t.ndim - 1))
+        return Dense(self.torch, self.N, self.shape, lambda: by(self.per_sample()),
+                     None if self.token_count() is None else lambda: by(self.per_token()))
+
     def split(self, at: Any, count: int, longest: int) -> Term:
         """Samples of packed sequences: token k of all N * T is token at[1][k] of sequence at[0][k]."""
         if self.N == len(at[0]):                # every token is a sample
@@ -114,6 +121,12 @@ class Outer(Term):
             return (a, d) if tokens is None else (a[:, tokens], d[:, tokens])
         N = self.N if samples is None else len(self.factors[0][samples])
         return Outer(self.torch, N, self.shape, part)
+
+    def times(self, weight: Any) -> Term:
+        def part() -> tuple[Any, Any]:
+            a, d = self.factors
+            return a, d * weight.reshape(-1, 1, 1).to(d.dtype)
+        return Outer(self.torch, self.N, self.shape, part)
 
     def split(self, at: Any, count: int, longest: int) -> Term:
         def part() -> tuple[Any, Any]:
@@ -179,6 +192,9 @@ class Rows(Term):
         if tokens is not None:
             ids, d = ids[:, tokens], d[:, tokens]
         return Rows(self.torch, ids, d, self.shape)
+
+    def times(self, weight: Any) -> Term:
+        return Rows(self.torch, self.ids, self.d * weight.reshape(-1, 1, 1).to(self.d.dtype), self.shape)
 
     def split(self, at: Any, count: int, longest: int) -> Term:
         ids = self.torch.full((count, longest), self.shape[0], dtype=self.ids.dtype, device=self.ids.device)
@@ -288,6 +304,9 @@ class Sum(Term):
     def take(self, samples: Any, tokens: Any) -> Term:
         return Sum(self.torch, [t.take(samples, tokens) for t in self.terms])
 
+    def times(self, weight: Any) -> Term:
+        return Sum(self.torch, [t.times(weight) for t in self.terms])
+
     def split(self, at: Any, count: int, longest: int) -> Term:
         return Sum(self.torch, [t.split(at, count, longest) for t in self.terms])
 
@@ -382,6 +401,9 @@ class Blocks(Term):
     def take(self, samples: Any, tokens: Any) -> Term:
         return Blocks(self.torch, [t.take(samples, tokens) for t in self.terms], self.shape)
 
+    def times(self, weight: Any) -> Term:
+        return Blocks(self.torch, [t.times(weight) for t in self.terms], self.shape)
+
     def norms2(self) -> Any:
         out = self.terms[0].norms2()
         for term in self.terms[1:]:
@@ -415,6 +437,9 @@ class Whole(Term):
 
     def per_sample(self) -> Any:
         raise CaptureError(f"samples cannot be told apart: {self.whole}")
+
+    def times(self, weight: Any) -> Term:
+        return self if len(weight) == 1 else Whole(self.torch, self.shape, self.per_sample, self.whole or "")
 
 
 def combined(T: Any, terms: list[Term]) -> Term:
