@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import numpy as np
 import pytest
 
 import retrograd as torch
@@ -151,3 +152,16 @@ def test_a_tensor_says_where_it_is() -> None:
     assert a.fill_diagonal_(5.0).tolist() == [[5.0, 0.0], [0.0, 5.0], [0.0, 0.0]]
     with pytest.raises(RuntimeError, match="Cannot access accelerator device"):
         a.pin_memory()
+
+
+def test_config_says_what_it_is_built_of() -> None:
+    shown, threads = torch.__config__.show(), torch.__config__.parallel_info()
+    assert shown.startswith(f"retrograd {torch.version.retrograd}") and f"NumPy: {np.__version__}" in shown and "build: " in shown
+    assert f"torch.get_num_threads() : {torch.get_num_threads()}\n" in threads and "OPENBLAS_NUM_THREADS : " in threads
+
+
+def test_an_empty_tensor_in_another_order_is_of_the_cpu() -> None:
+    with pytest.raises((AssertionError, RuntimeError), match="CUDA"):
+        torch.empty_permuted((2, 3), (1, 0), device="cuda")
+    with pytest.raises((AssertionError, RuntimeError), match="CUDA"):
+        torch.empty_strided((2, 3), (1, 2), device="cuda")

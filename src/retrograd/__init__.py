@@ -64,6 +64,7 @@ __getattr__ = _module_getattr(
     __name__, lazy=("amp", "backends", "compiler", "jit", "masked", "microscope", "optim", "serialization", "signal", "special",
                     "testing"),
     also={**{_name: _partial(_late, _found, _name) for _name, _found in _LATER.items()},
+          "__config__": _partial(_import_module, f"{__name__}.__config__"),
           **{_name: _partial(_of, "amp", _name) for _name in ("GradScaler", "autocast")}})
 
 

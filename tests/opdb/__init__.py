@@ -4,6 +4,7 @@ from .activations import ACTIVATIONS
 from .arithmetic import ARITHMETIC, COMPARISONS
 from .functional import FUNCTIONAL
 from .gathering import GATHERING, ORDERS
+from .latest import LATEST
 from .layers import LAYERS
 from .losses import LOSSES
 from .masked import MASKED
@@ -26,4 +27,4 @@ for _op in REDUCTIONS:
     _op.picks = _op.name.startswith(("max", "min", "amax", "amin", "median", "cummax", "cummin"))
 
 OPS: list[Op] = ARITHMETIC + COMPARISONS + POINTWISE + REDUCTIONS + SHAPES + PRODUCTS + FUNCTIONAL
-OPS += ACTIVATIONS + GATHERING + ORDERS + MORE + LOSSES + LAYERS + RARE + RARER + COPIES + MASKED + LINALG
+OPS += ACTIVATIONS + GATHERING + ORDERS + MORE + LOSSES + LAYERS + RARE + RARER + LATEST + COPIES + MASKED + LINALG

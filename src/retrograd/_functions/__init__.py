@@ -31,6 +31,9 @@ LATER_METHODS["histogram"] = ("histograms", "histogram")
 LATER_METHODS |= {name: ("rarer", name) for name in ("i0", "i0_", "igamma", "igamma_", "igammac", "igammac_")}
 LATER_FUNCTIONAL = {
     "ctc_loss": ("ctc", "F_ctc_loss"), "affine_grid": ("grid", "affine_grid"), "grid_sample": ("grid", "grid_sample")}
+LATER_FUNCTIONAL |= {name: ("fractional", name) for d in "23" for name in (
+    f"fractional_max_pool{d}d", f"fractional_max_pool{d}d_with_indices")}
+LATER_FUNCTIONAL["linear_cross_entropy"] = ("linear_loss", "linear_cross_entropy")
 
 
 # What costs less than a check of its arguments would; they check theirs themselves.

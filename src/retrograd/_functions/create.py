@@ -20,8 +20,8 @@ from .fromdata import array_of, build, check_room, convert, leaf
 
 __all__ = [
     "zeros", "ones", "empty", "full", "zeros_like", "ones_like", "empty_like", "full_like", "arange", "range",
-    "linspace", "logspace", "eye", "empty_strided", "tril_indices", "triu_indices", "rand", "randn", "rand_like",
-    "randn_like", "vander", "complex", "clone", "is_tensor", "numel",
+    "linspace", "logspace", "eye", "empty_strided", "empty_permuted", "tril_indices", "triu_indices", "rand", "randn",
+    "rand_like", "randn_like", "vander", "complex", "clone", "is_tensor", "numel",
 ]
 
 # Factories: size, dtype, requires_grad.
@@ -152,10 +152,37 @@ def full_like(input: Any, fill_value: Any, *, dtype: Any = None, layout: Any = N
 def empty_strided(size: Any, stride: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
                   requires_grad: bool = False, pin_memory: bool = False) -> Any:
     """Uninitialised, with the given strides in elements."""
+    dtypes.check_device(device)
     want = dtypes.get_default_dtype().numpy if dtype is None else dtypes.to_numpy(dtype, "empty_strided")
     reach = 0 if 0 in size else 1 + sum((n - 1) * s for n, s in zip(size, stride))
     block = np.empty(reach, want)
     return leaf(np.ndarray(tuple(size), want, block, 0, tuple(s * want.itemsize for s in stride)), requires_grad)
+
+
+def empty_permuted(size: Any, physical_layout: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
+                   requires_grad: bool = False, pin_memory: bool = False) -> Any:
+    """Uninitialised; physical_layout orders the dims in memory, outermost first: (0, 2, 3, 1) is channels last."""
+    want = dtypes.get_default_dtype().numpy if dtype is None else dtypes.to_numpy(dtype, "empty_permuted")
+    sizes, order = tuple(size), tuple(physical_layout)
+    if len(sizes) != len(order):
+        raise RuntimeError(
+            "Number of dimensions in size does not match the length of the physical_layout; i.e. "
+            f"len(size) = {len(sizes)} is not equal to len(physical_layout) = {len(order)}")
+    for i, dim in enumerate(order):
+        if not 0 <= dim < len(sizes):
+            raise RuntimeError(
+                f"Dimension out of range (expected to be between 0 and {len(sizes) - 1}, but got {dim} at index {i}).  NB: "
+                "negative dims not currently supported; file an issue if you want it.")
+        if dim in order[:i]:
+            raise RuntimeError("Duplicate dim not allowed")
+    inner = [sizes[dim] for dim in order]
+    if any(n < 0 for n in inner):
+        raise RuntimeError(f"Trying to create tensor with negative dimension {min(inner)}: {inner}")
+    strides, step = [0] * len(sizes), 1
+    for dim in reversed(order):
+        strides[dim] = step
+        step *= max(sizes[dim], 1)
+    return empty_strided(sizes, strides, dtype=dtypes.of(want), device=device, requires_grad=requires_grad)
 
 
 def number(x: Any) -> Any:

@@ -232,6 +232,8 @@ FUNCTIONS = {
         "device=None, bool? pin_memory=False, bool requires_grad=False, Tensor? out=None",
     "empty_like": "Tensor input, *, memory_format? memory_format=None, dtype? dtype=None, layout? layout=None, "
         "device? device=None, bool? pin_memory=False, bool requires_grad=False",
+    "empty_permuted": "int[] size, int[] physical_layout, *, dtype? dtype=None, layout? layout=None, device? "
+        "device=None, bool? pin_memory=False, bool requires_grad=False",
     "empty_strided": "int[] size, int[] stride, *, dtype? dtype=None, layout? layout=None, device? device=None, "
         "bool? pin_memory=False, bool requires_grad=False",
     "eq": "Tensor input, Tensor other, *, Tensor out=None | Tensor input, Scalar other, *, Tensor out=None",
@@ -273,6 +275,8 @@ FUNCTIONS = {
     "fmod": "Tensor input, Tensor other, *, Tensor out=None | Tensor input, Scalar other, *, Tensor out=None",
     "frac": "Tensor input, *, Tensor? out=None",
     "frac_": "Tensor input",
+    "fractional_max_pool2d": "Tensor input, int[2] kernel_size, int[2] output_size, Tensor random_samples",
+    "fractional_max_pool3d": "Tensor input, int[3] kernel_size, int[3] output_size, Tensor random_samples",
     "frexp": "Tensor input, *, Tensor[2]? out=None",
     "full": "int[] size, Scalar fill_value, *, dtype? dtype=None, layout? layout=None, device? device=None, bool? "
         "pin_memory=False, bool requires_grad=False, Tensor? out=None",
@@ -539,6 +543,7 @@ FUNCTIONS = {
     "nextafter": "Tensor input, Tensor other, *, Tensor? out=None",
     "nll_loss_nd": "Tensor input, Tensor target, Tensor? weight=None, int reduction=1, int ignore_index=-100",
     "nonzero": "Tensor input, *, Tensor? out=None | Tensor input, *, bool as_tuple",
+    "nonzero_static": "Tensor input, *, int size, int fill_value=-1, Tensor? out=None",
     "normal": "Tensor mean, Tensor std, *, Generator? generator=None, Tensor out=None | Tensor mean, float std=1, *, "
         "Generator? generator=None, Tensor out=None | float mean, Tensor std, *, Generator? generator=None, Tensor "
         "out=None | float mean, float std, int[] size, *, Generator? generator=None, Tensor out=None, dtype? "

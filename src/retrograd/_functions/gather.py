@@ -21,14 +21,14 @@ from .shape import reshaped
 
 __all__ = [
     "gather", "scatter", "scatter_add", "scatter_reduce", "index_select", "index_add", "index_copy", "index_fill",
-    "index_put", "index_put_", "masked_select", "masked_scatter", "take", "take_along_dim", "put", "nonzero",
+    "index_put", "index_put_", "masked_select", "masked_scatter", "take", "take_along_dim", "put", "nonzero", "nonzero_static",
     "argwhere", "index_reduce", "unravel_index",
 ]
 METHODS = [
     "gather", "scatter", "scatter_", "scatter_add", "scatter_add_", "scatter_reduce", "scatter_reduce_",
     "index_select", "index_add", "index_add_", "index_copy", "index_copy_", "index_fill", "index_fill_",
     "index_put", "index_put_", "masked_select", "masked_scatter", "masked_scatter_", "take", "take_along_dim",
-    "put", "put_", "nonzero", "argwhere", "index_reduce",
+    "put", "put_", "nonzero", "nonzero_static", "argwhere", "index_reduce",
     "index_reduce_", "__delitem__",
 ]
 FUNCTIONAL = ["one_hot"]
@@ -601,6 +601,17 @@ def nonzero(input: Any, *, out: Any = None, as_tuple: bool = False) -> Any:
         return tuple(wrap(i) for i in np.nonzero(np.atleast_1d(a)))
     found = np.argwhere(a) if a.ndim else np.zeros((int(bool(a)), 0), np.int64)
     return finish(wrap(np.asarray(found, np.int64)), out, "nonzero")
+
+
+def nonzero_static(input: Any, *, size: int, fill_value: int = -1, out: Any = None) -> Any:
+    """The first `size` rows of nonzero, and rows of fill_value where there are fewer."""
+    a = tensor(input, "nonzero_static").array
+    if size < 0:
+        raise RuntimeError("nonzero_static: 'size' must be an non-negative integer")
+    found = nonzero(input).array[:size]
+    rows = np.full((size, a.ndim), fill_value, np.int64)
+    rows[:len(found)] = found
+    return finish(wrap(rows), out, "nonzero_static")
 
 
 def argwhere(input: Any) -> Any:

@@ -80,9 +80,13 @@ INNER = {
 }
 
 
+# Functions in C that functions of ours call, which fit the arguments themselves.
+OWN = {"fractional_max_pool2d", "fractional_max_pool3d"}
+
+
 def needs() -> set[str]:
     """The functions in C that these call."""
-    return {m[1] for text in INNER.values() if (m := re.search(r"(\w+)\(", text))}
+    return OWN | {m[1] for text in INNER.values() if (m := re.search(r"(\w+)\(", text))}
 
 
 class Call:

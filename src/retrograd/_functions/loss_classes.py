@@ -41,8 +41,9 @@ def nll(x: TensorBase, target: TensorBase, weight: Any, kind: int, ignored: int)
     if a.ndim == 1:
         if t.ndim == 1 and t.shape[0] != 1:
             raise ValueError(f"For 1D input, 1D target must have size 1, but got target size: {t.shape[0]}")
-    elif t.ndim and a.shape[0] != t.shape[0]:
-        raise ValueError(f"Expected input batch_size ({a.shape[0]}) to match target batch_size ({t.shape[0]}).")
+    elif a.shape[0] != (t.shape[0] if t.ndim else 0):
+        raise ValueError(
+            f"Expected input batch_size ({a.shape[0]}) to match target batch_size ({t.shape[0] if t.ndim else 0}).")
     if a.ndim <= 2 and t.ndim > 1:
         raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
     sizes = a.shape[:1] + a.shape[2:]

@@ -48,6 +48,7 @@ DTYPE = {name: text for words, text in (
     ("histc",
      "torch.histogram: input tensor and hist tensor should have the same dtype, but got input {c_want} and hist {c_got}"),
     ("nonzero", "nonzero: Expected out tensor to have scalar type {want} but got scalar type{got}"),
+    ("nonzero_static", "nonzero_static: Expected out tensor to have scalar type {want} but got scalar type{got}"),
     ("linalg_matrix_norm", "linalg.matrix_norm expected out tensor dtype {want} but got: {got}"),
     ("linalg_vecdot", "linalg.vecdot: Expected out of dtype{want} but found {got}"),
     ("frexp", "torch.frexp() expects mantissa to have dtype {c_want} but got {c_got}"),

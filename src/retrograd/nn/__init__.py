@@ -6,7 +6,8 @@ from . import init as init
 from . import utils as utils
 from .modules import (
     AdaptiveAvgPool1d as AdaptiveAvgPool1d, AdaptiveAvgPool2d as AdaptiveAvgPool2d,
-    AdaptiveAvgPool3d as AdaptiveAvgPool3d, AdaptiveMaxPool1d as AdaptiveMaxPool1d,
+    AdaptiveAvgPool3d as AdaptiveAvgPool3d,
+    AdaptiveLogSoftmaxWithLoss as AdaptiveLogSoftmaxWithLoss, AdaptiveMaxPool1d as AdaptiveMaxPool1d,
     AdaptiveMaxPool2d as AdaptiveMaxPool2d, AdaptiveMaxPool3d as AdaptiveMaxPool3d, AlphaDropout as AlphaDropout,
     AvgPool1d as AvgPool1d, AvgPool2d as AvgPool2d, AvgPool3d as AvgPool3d, BCELoss as BCELoss, CTCLoss as CTCLoss,
     BCEWithLogitsLoss as BCEWithLogitsLoss, BatchNorm1d as BatchNorm1d, BatchNorm2d as BatchNorm2d,
@@ -18,7 +19,8 @@ from .modules import (
     CosineSimilarity as CosineSimilarity, CrossEntropyLoss as CrossEntropyLoss, CrossMapLRN2d as CrossMapLRN2d,
     Dropout as Dropout, Dropout1d as Dropout1d, Dropout2d as Dropout2d, Dropout3d as Dropout3d, ELU as ELU,
     Embedding as Embedding, EmbeddingBag as EmbeddingBag, FeatureAlphaDropout as FeatureAlphaDropout,
-    Flatten as Flatten, Fold as Fold, GELU as GELU, GLU as GLU, GRU as GRU, GRUCell as GRUCell,
+    Flatten as Flatten, Fold as Fold, FractionalMaxPool2d as FractionalMaxPool2d,
+    FractionalMaxPool3d as FractionalMaxPool3d, GELU as GELU, GLU as GLU, GRU as GRU, GRUCell as GRUCell,
     GaussianNLLLoss as GaussianNLLLoss, GroupNorm as GroupNorm, Hardshrink as Hardshrink, Hardsigmoid as Hardsigmoid,
     Hardswish as Hardswish, Hardtanh as Hardtanh, HingeEmbeddingLoss as HingeEmbeddingLoss, HuberLoss as HuberLoss,
     Identity as Identity, InstanceNorm1d as InstanceNorm1d, InstanceNorm2d as InstanceNorm2d,
@@ -29,7 +31,8 @@ from .modules import (
     LazyConvTranspose1d, LazyConvTranspose2d as LazyConvTranspose2d, LazyConvTranspose3d as LazyConvTranspose3d,
     LazyInstanceNorm1d as LazyInstanceNorm1d, LazyInstanceNorm2d as LazyInstanceNorm2d, LazyInstanceNorm3d as
     LazyInstanceNorm3d, LazyLinear as LazyLinear,
-    LeakyReLU as LeakyReLU, Linear as Linear, LocalResponseNorm as LocalResponseNorm, LogSigmoid as LogSigmoid,
+    LeakyReLU as LeakyReLU, Linear as Linear,
+    LinearCrossEntropyLoss as LinearCrossEntropyLoss, LocalResponseNorm as LocalResponseNorm, LogSigmoid as LogSigmoid,
     LogSoftmax as LogSoftmax, MSELoss as MSELoss, MarginRankingLoss as MarginRankingLoss, MaxPool1d as MaxPool1d,
     MaxPool2d as MaxPool2d, MaxPool3d as MaxPool3d, MaxUnpool1d as MaxUnpool1d, MaxUnpool2d as MaxUnpool2d,
     MaxUnpool3d as MaxUnpool3d, Mish as Mish, Module as Module, ModuleDict as ModuleDict, ModuleList as ModuleList,

@@ -1,6 +1,7 @@
 """Layers, one file per family, under the paths that PyTorch gives them (torch.nn.modules.linear, ...)."""
 # ruff: noqa: F403  each file says in __all__ what it has to offer
 from .activation import *
+from .adaptive import *
 from .batchnorm import *
 from .channelshuffle import *
 from .container import *

@@ -9,8 +9,8 @@ from .utils import _pair, _single, _triple
 
 __all__ = [
     "AdaptiveAvgPool1d", "AdaptiveAvgPool2d", "AdaptiveAvgPool3d", "AdaptiveMaxPool1d", "AdaptiveMaxPool2d",
-    "AdaptiveMaxPool3d", "AvgPool1d", "AvgPool2d", "AvgPool3d", "LPPool1d", "LPPool2d", "LPPool3d", "MaxPool1d",
-    "MaxPool2d", "MaxPool3d", "MaxUnpool1d", "MaxUnpool2d", "MaxUnpool3d",
+    "AdaptiveMaxPool3d", "AvgPool1d", "AvgPool2d", "AvgPool3d", "FractionalMaxPool2d", "FractionalMaxPool3d",
+    "LPPool1d", "LPPool2d", "LPPool3d", "MaxPool1d", "MaxPool2d", "MaxPool3d", "MaxUnpool1d", "MaxUnpool2d", "MaxUnpool3d",
 ]
 
 
@@ -267,3 +267,53 @@ class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
     """Greatest values of windows so chosen that space becomes output_size."""
 
     function = staticmethod(F.adaptive_max_pool3d)
+
+
+class _FractionalMaxPoolNd(Module):
+    __constants__ = ["kernel_size", "return_indices", "output_size", "output_ratio"]
+    dims: int
+
+    def __init__(self, kernel_size: Any, output_size: Any = None, output_ratio: Any = None, return_indices: bool = False,
+                 _random_samples: Any = None) -> None:
+        super().__init__()
+        name, each = type(self).__name__, _pair if self.dims == 2 else _triple
+        if self.dims == 3 and any(k <= 0 for k in each(kernel_size)):
+            raise ValueError(f"kernel_size must be greater than 0, but got {kernel_size}")
+        self.kernel_size = each(kernel_size)
+        self.return_indices = return_indices
+        self.register_buffer("_random_samples", _random_samples)
+        self.output_size = each(output_size) if output_size is not None else None
+        self.output_ratio = each(output_ratio) if output_ratio is not None else None
+        if output_size is None and output_ratio is None:
+            raise ValueError(f"{name} requires specifying either an output size, or a pooling ratio")
+        if output_size is not None and output_ratio is not None:
+            raise ValueError("only one of output_size and output_ratio may be specified")
+        if self.output_ratio is not None and not all(0 < r < 1 for r in self.output_ratio[:self.dims]):
+            raise ValueError(f"output_ratio must be between 0 and 1 (got {output_ratio})")
+
+
+class FractionalMaxPool2d(_FractionalMaxPoolNd):
+    """The greatest value in each of output_size windows of (N, C, H, W), which begin at random places, a fraction apart.
+
+    output_ratio: windows are that share of H and W.  Graham 2014.
+    https://pytorch.org/docs/stable/generated/torch.nn.FractionalMaxPool2d.html
+    """
+
+    dims = 2
+
+    def forward(self, input: Any) -> Any:
+        return F.fractional_max_pool2d(
+            input, self.kernel_size, self.output_size, self.output_ratio, self.return_indices, self._random_samples)
+
+
+class FractionalMaxPool3d(_FractionalMaxPoolNd):
+    """The greatest value in each of output_size windows of (N, C, T, H, W), which begin at random places, a fraction apart.
+
+    https://pytorch.org/docs/stable/generated/torch.nn.FractionalMaxPool3d.html
+    """
+
+    dims = 3
+
+    def forward(self, input: Any) -> Any:
+        return F.fractional_max_pool3d(
+            input, self.kernel_size, self.output_size, self.output_ratio, self.return_indices, self._random_samples)
