@@ -29,7 +29,7 @@ def default_limit() -> Any:
 
 def run(code: str, **environment: str) -> str:
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60, env=os.environ | environment
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=300, env=os.environ | environment
     )
     return done.stdout.strip()
 

@@ -22,7 +22,7 @@ Done = subprocess.CompletedProcess[str]
 def python(*arguments: str | Path, folder: Path | None = None) -> Done:
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     command = [sys.executable, *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment, cwd=folder)
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, env=environment, cwd=folder)
 
 
 def retrograd_(*arguments: str | Path, folder: Path | None = None) -> Done:
@@ -47,7 +47,7 @@ def script(tmp_path: Path) -> Any:
 def test_standard_input_is_run_as_python_runs_it() -> None:
     text = "import sys, torch; print(__name__, sys.argv, repr(sys.path[0])); torch.nothing"
     ours = subprocess.run([sys.executable, "-m", "retrograd", "run", "-", "a", "-b"], input=text, capture_output=True,
-                          text=True, timeout=120, check=False)
+                          text=True, timeout=300, check=False)
     assert ours.stdout == "__main__ ['-', 'a', '-b'] ''\n" and ours.returncode == 1
     assert ours.stderr.splitlines()[:2] == ["Traceback (most recent call last):", '  File "<stdin>", line 1, in <module>']
 
@@ -165,12 +165,12 @@ LIKE_PYTHON = {
     "exit True": "import sys; sys.exit(True)",
     "exit with a message": "import sys; sys.exit('bye')",
     "threads and atexit": """
-        import atexit, threading, time
+        import atexit, threading
         def late(who):
             import sys
             print(who, sys.modules["__main__"].late is late, sys.argv[0])
         atexit.register(late, "atexit")
-        threading.Thread(target=lambda: (time.sleep(0.1), late("thread"))).start()
+        threading.Thread(target=lambda: (threading.main_thread().join(), late("thread"))).start()
     """,
 }
 
@@ -195,12 +195,12 @@ def test_threads_and_atexit_functions_can_still_import_torch(script: Any) -> Non
     done = retrograd_(
         "run",
         script("""
-            import atexit, threading, time
+            import atexit, threading
             def late():
                 import torch.utils.data
                 print(torch.__name__)
             atexit.register(late)
-            threading.Thread(target=lambda: (time.sleep(0.1), late())).start()
+            threading.Thread(target=lambda: (threading.main_thread().join(), late())).start()
         """),
     )
     assert (done.stdout, done.stderr) == ("retrograd\n" * 2, "")
@@ -354,6 +354,6 @@ def test_a_reader_that_stops_early_is_no_error() -> None:
     os.close(reading)
     for command in (["doctor"], ["--version"]):
         done = subprocess.run([sys.executable, "-m", "retrograd", *command], stdout=writing, stderr=subprocess.PIPE,
-                              text=True, timeout=120, check=False)
+                              text=True, timeout=300, check=False)
         assert done.stderr == "", command
     os.close(writing)

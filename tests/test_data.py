@@ -177,31 +177,39 @@ def test_a_pass_given_up_ends_its_workers() -> None:
 
 
 def test_timeout() -> None:
+    over = threading.Event()
+
     class Slow(Squares):
         def __getitem__(self, i: int) -> int:
-            time.sleep(0.5)
+            over.wait(60)
             return i
 
-    with pytest.raises(RuntimeError, match="DataLoader timed out after 0.05 seconds"):
-        list(D.DataLoader(Slow(3), num_workers=1, timeout=0.05))
+    try:
+        with pytest.raises(RuntimeError, match="DataLoader timed out after 0.05 seconds"):
+            list(D.DataLoader(Slow(3), num_workers=1, timeout=0.05))
+    finally:
+        over.set()
 
 
 def test_prefetching_is_bounded() -> None:
+    """Four tasks, and the sample that the caller is just being given."""
     asked: list[int] = []
+    ahead: list[int] = []
+    taken = 0
+    five = threading.Event()
 
     class Noted(Squares):
         def __getitem__(self, i: int) -> int:
             asked.append(i)
+            ahead.append(len(asked) - taken)
+            if len(asked) == 5:
+                five.set()
             return i
 
-    it = iter(D.DataLoader(Noted(100), num_workers=2, prefetch_factor=2))
-    next(it)
-    end = time.monotonic() + 10
-    while len(asked) < 5 and time.monotonic() < end:
-        time.sleep(0.01)
-    time.sleep(0.05)
-    assert len(asked) == 5
-    assert len(list(it)) == 99
+    for _ in D.DataLoader(Noted(100), num_workers=2, prefetch_factor=2):
+        assert five.wait(60)
+        taken += 1
+    assert len(asked) == 100 and max(ahead) == 5
 
 
 # ---- arguments ----

@@ -95,7 +95,7 @@ def build(checkout: Path, **environment: str) -> subprocess.CompletedProcess[str
 
 
 def output(command: list[str], **environment: str) -> str:
-    done = subprocess.run(command, env=os.environ | environment, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, env=os.environ | environment, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

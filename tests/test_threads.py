@@ -89,7 +89,7 @@ def test_a_child_of_fork_makes_threads_of_its_own() -> None:
         "if child == 0:\n"
         "    os._exit(0 if t.convolution() == before else 3)\n"
         "print(os.waitpid(child, 0)[1], t.convolution() == before)\n")
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300, check=False)
     assert (done.stdout, done.returncode) == ("0 True\n", 0), done.stderr
 
 

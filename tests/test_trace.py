@@ -52,7 +52,7 @@ def step(torch: Any) -> Any:
 
 
 def run(*arguments: Any, cwd: Path, input: str = "") -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "retrograd", *map(str, arguments)], capture_output=True, text=True, timeout=120,
+    return subprocess.run([sys.executable, "-m", "retrograd", *map(str, arguments)], capture_output=True, text=True, timeout=300,
                           cwd=cwd, env=os.environ | {"COLUMNS": "300"}, input=input)
 
 

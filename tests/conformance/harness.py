@@ -69,7 +69,7 @@ def transcript(name: str) -> str:
 # ---- running ----
 
 
-def run_retrograd(name: str, timeout: float = 120) -> str:
+def run_retrograd(name: str, timeout: float = 300) -> str:
     """What `retrograd run programs/NAME.py` prints, then the exception that ended it, if any; normalised."""
     env = dict(os.environ, PYTHONIOENCODING="utf-8", PYTHONHASHSEED="0")
     for key in ("PYTHONWARNINGS", "PYTHONSTARTUP"):

@@ -24,7 +24,7 @@ def test_ddp_and_fsdp_give_the_answer_of_one_process(tmp_path: Any) -> None:
     both = [subprocess.Popen([sys.executable, str(SCRIPT), str(rank), str(tmp_path / "meeting"), str(tmp_path / "store")],
                              env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) for rank in (0, 1)]
     try:
-        said = [p.communicate(timeout=120)[0] for p in both]
+        said = [p.communicate(timeout=300)[0] for p in both]
     finally:
         for p in both:
             p.kill()
