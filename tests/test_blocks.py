@@ -145,7 +145,7 @@ print("fine")
 
 
 @native
-def test_switch() -> None:
+def test_the_environment_sets_the_limit_or_is_refused() -> None:
     code = "import retrograd.utils.blocks as b, numpy as np; np.ones(10**6); s = b.stats(); print(s.limit, s.made > 0)"
     assert run(code, RETROGRAD_BLOCK_CACHE="0") == "0 False"
     assert run(code, RETROGRAD_BLOCK_CACHE="8") == f"{8 * MIB} True"

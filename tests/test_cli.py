@@ -268,7 +268,7 @@ def test_a_run_in_this_process_leaves_nothing(
     assert ("ZeroDivisionError" in capsys.readouterr().err) == (status == 1)
 
 
-def test_runs_nest(script: Any) -> None:
+def test_a_run_inside_a_run_keeps_torch_as_retrograd(script: Any) -> None:
     with torch_means_retrograd():
         import torch
 
@@ -344,7 +344,7 @@ def test_doctor_does_not_import_torch() -> None:
     assert python("-c", code).returncode == 0
 
 
-def test_version() -> None:
+def test_version_is_the_packages() -> None:
     assert retrograd_("--version").stdout == f"retrograd {retrograd.version.retrograd}\n"
 
 

@@ -65,7 +65,7 @@ def lists(loader: Any) -> list[Any]:
 # ---- batches ----
 
 
-def test_batches() -> None:
+def test_batches_are_cut_in_order_and_the_last_may_be_dropped() -> None:
     got = list(D.DataLoader(numbers(), batch_size=4))
     assert [y.tolist() for _, y in got] == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9]]
     assert got[0][0].shape == (4, 1) and got[0][0].dtype is torch.float32 and isinstance(got[0], list)
@@ -97,7 +97,7 @@ def test_shuffle_follows_the_generator() -> None:
     assert first != second and list(loader) == first
 
 
-def test_streams() -> None:
+def test_streams_are_batched_and_their_length_is_what_they_say() -> None:
     assert lists(D.DataLoader(Stream(5), batch_size=2)) == [[0, 1], [2, 3], [4]]
     assert lists(D.DataLoader(Stream(5), batch_size=2, drop_last=True)) == [[0, 1], [2, 3]]
     assert lists(D.DataLoader(Stream(3), batch_size=None)) == [0, 1, 2]
@@ -279,7 +279,7 @@ def plain(x: Any) -> Any:
     ([np.float32(1), np.float32(2)], ("torch.float32", [1.0, 2.0])), ([np.bool_(True)], ("torch.bool", [True])),
     ([collections.OrderedDict(b=1, a=2)], {"b": ("torch.int64", [1]), "a": ("torch.int64", [2])}),
 ], ids=str)
-def test_collate(batch: Any, want: Any) -> None:
+def test_collate_stacks_inside_containers(batch: Any, want: Any) -> None:
     assert plain(D.default_collate(batch)) == want
 
 
@@ -301,7 +301,7 @@ def test_what_cannot_be_collated(batch: Any, kind: type[Exception], text: str) -
         D.default_collate(batch)
 
 
-def test_convert() -> None:
+def test_convert_makes_tensors_inside_containers() -> None:
     got = D.default_convert({"a": [np.ones(1), "x", 3], "p": Point(np.float32(2), None), "t": (1, np.array(["s"]))})
     assert plain(got["a"]) == [("torch.float64", [1.0]), "x", 3]
     assert type(got["p"]) is Point and got["p"].x.dtype is torch.float32 and isinstance(got["t"], list)
@@ -310,7 +310,7 @@ def test_convert() -> None:
 # ---- datasets and samplers ----
 
 
-def test_datasets() -> None:
+def test_datasets_join_split_and_refuse_what_does_not_fit() -> None:
     both = numbers(10) + D.Subset(numbers(10), [1, 2])
     assert isinstance(both, D.ConcatDataset) and len(both) == 12 and both.cumulative_sizes == [10, 12]
     assert [both[i][1].item() for i in (0, 9, 10, 11, -1, -12)] == [0, 9, 1, 2, 2, 0]
@@ -353,7 +353,7 @@ def test_random_split() -> None:
         D.random_split(range(1), [0.99, 0.01])
 
 
-def test_samplers() -> None:
+def test_samplers_draw_each_index_as_often_as_they_should() -> None:
     g = torch.Generator().manual_seed(0)
     assert list(D.SequentialSampler("abc")) == [0, 1, 2]
     assert sorted(D.RandomSampler("abcd", generator=g)) == [0, 1, 2, 3]

@@ -26,7 +26,7 @@ def make(shape: tuple[int, ...], d: Any) -> Any:
     return wrap(np.zeros(shape, d.numpy))
 
 
-def test_attributes() -> None:
+def test_attributes_are_pytorchs() -> None:
     assert dtype_cases.attributes(OURS) == PYTORCH["attributes"]
 
 
@@ -59,20 +59,20 @@ def test_device_arguments() -> None:
 
 
 @pytest.mark.parametrize("expression", dtype_cases.SIZES)
-def test_size(expression: str) -> None:
+def test_size_behaves_as_pytorchs(expression: str) -> None:
     found = dtype_cases.evaluated(OURS, (expression,))[expression]
     assert found == PYTORCH["size"][expression]
 
 
 @pytest.mark.parametrize("expression", dtype_cases.LIMITS)
-def test_limits(expression: str) -> None:
+def test_finfo_and_iinfo_are_pytorchs(expression: str) -> None:
     found = dtype_cases.evaluated(OURS, (expression,))[expression]
     if "unhashable" not in found:
         assert found == PYTORCH["limits"][expression]
 
 
 @pytest.mark.parametrize("expression", dtype_cases.CALLS)
-def test_call(expression: str) -> None:
+def test_dtypes_and_devices_answer_calls_as_pytorchs(expression: str) -> None:
     found = dtype_cases.evaluated(OURS, (expression,))[expression]
     assert found == PYTORCH["calls"][expression]
 

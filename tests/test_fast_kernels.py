@@ -19,7 +19,7 @@ r = np.random.RandomState(0)
 
 @native
 @both
-def test_sum_rows(dtype: Any) -> None:
+def test_sum_rows_sums_leading_dims_into_an_array_of_its_own(dtype: Any) -> None:
     for shape, to in [((5, 3), (3,)), ((5, 3), (1, 3)), ((2, 4, 3), (3,)), ((2, 4, 3), (4, 3)), ((2, 4, 3), (1, 4, 3)),
                       ((1, 3), (3,)), ((300, 70), (70,)), ((6, 1), (1,)), ((4, 3), ()), ((2, 1, 3), (1, 3))]:
         x = r.randn(*shape).astype(dtype)
@@ -98,7 +98,7 @@ def test_each_thread_finds_what_it_gave_last_or_nothing() -> None:
 
 @native
 @both
-def test_linear(dtype: Any) -> None:
+def test_linear_takes_small_products_and_leaves_the_rest(dtype: Any) -> None:
     linear, linear_grad = _kernels.kernel("linear"), _kernels.kernel("linear_grad")
     for n, m, p in [(1, 4, 16), (1, 16, 1), (3, 1, 5), (32, 64, 10), (2, 0, 3), (0, 3, 2), (70, 300, 40)]:
         x, w, b, g = (r.randn(*s).astype(dtype) for s in ((n, m), (p, m), (p,), (n, p)))
@@ -119,7 +119,7 @@ def test_linear(dtype: Any) -> None:
 
 @native
 @both
-def test_mse_grad(dtype: Any) -> None:
+def test_mse_grad_has_the_bits_of_numpy(dtype: Any) -> None:
     run = _kernels.kernel("mse_grad")
     for shape in [(), (7,), (3, 5), (0, 2), (33, 70)]:
         a, b, g = (np.asarray(r.randn(*shape), dtype) for _ in range(3))
@@ -132,7 +132,7 @@ def test_mse_grad(dtype: Any) -> None:
 
 @native
 @both
-def test_long_sums(dtype: Any) -> None:
+def test_long_sums_are_as_exact_as_numpys(dtype: Any) -> None:
     """From 4,096 elements on a loop of ours adds, in blocks; before, NumPy's."""
     for n in (1, 4095, 4096, 4097, 5119, 5120, 70_001):
         x = r.randn(n).astype(dtype)

@@ -27,7 +27,7 @@ def test_this_is_the_build_that_make_means_to_test() -> None:
     assert Path(retrograd.__file__).is_relative_to(ROOT / "src") != compiled
 
 
-def test_one_version() -> None:
+def test_the_package_and_its_metadata_have_one_version() -> None:
     assert retrograd.version.retrograd == metadata.version("retrograd")
 
 

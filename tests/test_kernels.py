@@ -120,7 +120,7 @@ def close(got: Any, want: Any, dtype: Any, ulps: float) -> None:
 
 @native
 @pytest.mark.parametrize("case", CASES, ids=NAMED)
-def test_values(case: Case) -> None:
+def test_kernels_give_the_values_of_their_numpy_reference(case: Case) -> None:
     run = _kernels.kernel(case.name)
     for dtype in [F4, F8] if case.double else [F4]:
         for shape in SHAPES:
@@ -191,7 +191,7 @@ def test_what_is_declined(case: Case) -> None:
 @pytest.mark.parametrize("dtype", [F4, F8])
 @pytest.mark.parametrize(
     ("shape", "dims"), [((5, 8), 1), ((2, 3, 33), 1), ((2, 3, 7), 2), ((6,), 1), ((0, 4), 1), ((128, 300), 1)])
-def test_layer_norm(shape: tuple[int, ...], dims: int, dtype: Any) -> None:
+def test_layer_norm_and_its_gradients_follow_the_formula(shape: tuple[int, ...], dims: int, dtype: Any) -> None:
     r = np.random.RandomState(1)
     x, g = (r.randn(2, *shape) + 3).astype(dtype)
     w, b = r.randn(2, *shape[-dims:]).astype(dtype)
@@ -222,7 +222,7 @@ def test_layer_norm(shape: tuple[int, ...], dims: int, dtype: Any) -> None:
 @pytest.mark.parametrize("dtype", [F4, F8])
 @pytest.mark.parametrize(
     ("shape", "dims"), [((5, 8), 1), ((2, 3, 33), 1), ((2, 3, 7), 2), ((6,), 1), ((0, 4), 1), ((128, 300), 1)])
-def test_rms_norm(shape: tuple[int, ...], dims: int, dtype: Any) -> None:
+def test_rms_norm_follows_the_formula(shape: tuple[int, ...], dims: int, dtype: Any) -> None:
     r = np.random.RandomState(1)
     x = r.randn(*shape).astype(dtype)
     w = r.randn(*shape[-dims:]).astype(dtype)
@@ -243,7 +243,7 @@ def test_rms_norm(shape: tuple[int, ...], dims: int, dtype: Any) -> None:
 
 
 @native
-def test_nll() -> None:
+def test_nll_picks_and_places_at_the_targets() -> None:
     r = np.random.RandomState(2)
     x, t = r.randn(9, 5).astype(F4), r.randint(0, 5, 9)
     run, back = _kernels.kernel("nll"), _kernels.kernel("nll_grad")
@@ -341,7 +341,7 @@ def orders(x: np.ndarray) -> list[np.ndarray]:
 @pytest.mark.parametrize(("lead", "n", "m", "p"), [
     ((), 4, 4, 4), ((), 17, 5, 33), ((), 70, 600, 31), ((), 8, 30, 530), ((2, 3), 9, 20, 16), ((5,), 40, 7, 21), ((0,), 8, 8, 8),
     ((), 200, 130, 200)])  # fmt: skip
-def test_products(lead: Any, n: int, m: int, p: int, dtype: Any, threads: int) -> None:
+def test_products_of_any_strides_equal_numpys(lead: Any, n: int, m: int, p: int, dtype: Any, threads: int) -> None:
     r = np.random.RandomState(11)
     a, b = r.randn(*lead, n, m).astype(dtype), r.randn(*lead, m, p).astype(dtype)
     run = _kernels.kernel("multiply")
@@ -388,7 +388,7 @@ def test_products_of_special_numbers() -> None:
 @native
 @pytest.mark.parametrize("dtype", [F4, F8])
 @pytest.mark.parametrize("shape", [(5, 8), (300, 33), (3, 4, 5), (2, 7, 9, 5000), (0, 4), (4, 0), (3, 0, 2), (130,)])
-def test_sums_around(shape: tuple[int, ...], dtype: Any) -> None:
+def test_sums_around_a_dim_equal_numpys(shape: tuple[int, ...], dtype: Any) -> None:
     x = (np.random.RandomState(12).randn(*shape) + 1).astype(dtype)
     for dim in range(len(shape)):
         other = tuple(i for i in range(len(shape)) if i != dim)
@@ -403,7 +403,7 @@ LSTMS = [(1, 1, 1, True), (3, 2, 5, False), (4, 17, 33, True), (6, 40, 16, True)
 
 @native
 @pytest.mark.parametrize(("steps", "batch", "hidden", "biased"), LSTMS)
-def test_lstm(steps: int, batch: int, hidden: int, biased: bool, threads: int) -> None:
+def test_lstm_equals_its_steps_in_double(steps: int, batch: int, hidden: int, biased: bool, threads: int) -> None:
     r = np.random.RandomState(9)
     x, w = r.randn(steps, batch, 4 * hidden), r.randn(4 * hidden, hidden)
     bias, h, c = r.randn(4 * hidden), r.randn(batch, hidden), r.randn(batch, hidden)
@@ -458,7 +458,7 @@ def attended(q: Any, k: Any, v: Any, mask: Any) -> tuple[Any, Any, Any]:
 @native
 @pytest.mark.parametrize("masked", ["", "causal", "(T, S)", "(B, 1, T, S)"])
 @pytest.mark.parametrize(("rows", "columns", "e"), [(1, 1, 1), (5, 7, 4), (70, 33, 20), (9, 700, 16)])
-def test_attention(rows: int, columns: int, e: int, masked: str, threads: int) -> None:
+def test_attention_and_its_gradients_follow_the_formula(rows: int, columns: int, e: int, masked: str, threads: int) -> None:
     """The gradient of s = q kt is p (d - sum of d p), d = g vt."""
     r = np.random.RandomState(13)
     q, g = r.randn(2, 2, rows, 3, e).astype(F4).swapaxes(2, 3)              # (B, H, T, E), not in C order
@@ -568,7 +568,7 @@ def convolved(x: Any, w: Any, pairs: Any, groups: int) -> Any:
 @pytest.mark.parametrize("dtype", [F4, F8])
 @pytest.mark.parametrize("groups", [1, 3])
 @pytest.mark.parametrize("where", WINDOWS)
-def test_convolution(where: Any, groups: int, dtype: Any, threads: int) -> None:
+def test_convolution_sums_windows_and_has_its_adjoints(where: Any, groups: int, dtype: Any, threads: int) -> None:
     """y as a sum over windows; the other two maps are its adjoints: <g, y(x, w)> = <x(g, w), x> = <w(g, x), w>."""
     pairs, r = pairs_of(*where), np.random.RandomState(5)
     for n, each, own in ((3, 2, 5), (5, 17, 18), (1, 1, 1)):
@@ -632,7 +632,7 @@ def test_sums_over_windows(where: Any, dtype: Any) -> None:
 
 @native
 @pytest.mark.parametrize("dtype", [F4, F8])
-def test_maxima(dtype: Any) -> None:
+def test_max_pool_takes_the_first_of_equals_and_nan(dtype: Any) -> None:
     r = np.random.RandomState(6)
     x = r.randint(-3, 3, (2, 3, 6, 8)).astype(dtype)        # many equal ones: the first wins
     x[0, 0, 1, 1] = x[0, 0, 1, 2] = np.nan                  # a NaN wins, of several the last
@@ -735,7 +735,7 @@ def test_a_declined_step_changes_nothing() -> None:
 
 
 @native
-def test_stats() -> None:
+def test_stats_count_zeros_and_find_extremes_in_one_pass() -> None:
     stats = _kernels.kernel("stats")
     for dtype in ("f4", "f8"):
         for n in (1, 5, 512, 1000, 70_000):
@@ -749,7 +749,7 @@ def test_stats() -> None:
 
 
 @native
-def test_same() -> None:
+def test_same_compares_numbers_and_not_bits() -> None:
     same = _kernels.kernel("same")
     for dtype in (F4, F8):
         x = np.random.RandomState(9).randn(9000).astype(dtype)

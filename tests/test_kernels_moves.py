@@ -38,7 +38,7 @@ def test_running_sums_and_products_are_carried_in_double(name: str, dtype: str) 
 @native
 @pytest.mark.parametrize("dtype", KINDS)
 @pytest.mark.parametrize("name", ["cummax", "cummin"])
-def test_records(name: str, dtype: str) -> None:
+def test_cummax_and_cummin_follow_their_definition(name: str, dtype: str) -> None:
     for shape in SHAPES:
         x = np.rint(array(shape, dtype) * 2) / 2                # with ties: the last counts
         if x.size > 20:
@@ -175,7 +175,7 @@ def test_softmax_over_any_dim(name: str) -> None:
 
 @native
 @pytest.mark.parametrize("dtype", KINDS)
-def test_channels(dtype: str) -> None:
+def test_statistics_of_channels_equal_numpys(dtype: str) -> None:
     stats, affine = _kernels.kernel("channel_stats"), _kernels.kernel("channel_affine")
     for shape in [(4, 3), (1, 1), (7, 40), (3, 2, 5), (2, 4, 3, 6), (2, 1, 300)]:
         x = array(shape, dtype) + np.asarray(5, dtype)
@@ -217,7 +217,7 @@ def test_half_precision_and_back() -> None:
 
 @native
 @pytest.mark.parametrize("dtype", ["f4", "f8", "i8"])
-def test_slices(dtype: str) -> None:
+def test_slices_are_written_and_added_at_an_index(dtype: str) -> None:
     run = _kernels.kernel("slices")
     for shape in [(6,), (4, 6), (5, 1, 3)]:
         x = array(shape, dtype)

@@ -159,7 +159,7 @@ def test_a_tensor_inside_the_graph_has_a_ledger(torch: Any) -> None:
 
 
 @both
-def test_norms_alone(torch: Any, tmp_path: Any) -> None:
+def test_a_recording_of_norms_gives_a_ledger_of_norms(torch: Any, tmp_path: Any) -> None:
     m = torch.nn.Linear(2, 1, bias=False)
     with record(m) as rec:
         m(torch.ones(1, 2)).sum().backward()

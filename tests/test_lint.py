@@ -32,7 +32,7 @@ def test_the_page_has_every_rule() -> None:
 
 
 @pytest.mark.parametrize("number", RULES)
-def test_static_rule(number: str) -> None:
+def test_a_rule_finds_the_wrong_listing_alone_and_can_be_silenced(number: str) -> None:
     _, (wrong, right) = SECTIONS[number]
     found = lint_source(wrong)
     assert rules(found) == [number], found

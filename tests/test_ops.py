@@ -152,7 +152,7 @@ def in_place_samples(op: Op) -> Iterator[tuple[S, list[Any]]]:
 
 
 @pytest.mark.parametrize("op", [op for op in HERE if op.inplace], ids=str)
-def test_in_place(op: Op) -> None:
+def test_in_place_edits_the_tensor_once_and_returns_it(op: Op) -> None:
     def edit(x: Any, *args: Any, **kwargs: Any) -> Any:
         before = x._version
         y = getattr(x, str(op.inplace))(*args, **kwargs)
@@ -194,7 +194,7 @@ def test_gradient_of_in_place(op: Op) -> None:
 
 
 @pytest.mark.parametrize("op", [op for op in HERE if op.out], ids=str)
-def test_out(op: Op) -> None:
+def test_out_is_written_resized_and_returned(op: Op) -> None:
     def into(out: Any) -> Any:
         return lambda *args, **kwargs: op.function(torch)(*args, out=out, **kwargs)  # type: ignore[misc]
 
@@ -461,7 +461,7 @@ def test_no_floating_point_warning_whatever_the_values(op: Op) -> None:
 
 @pytest.mark.parametrize(("row", "make", "error", "text"), [pytest.param(*e, id=f"{e[0]}-{i}") for i,
     e in enumerate(ERRORS)])
-def test_error(row: str, make: Any, error: type[Exception], text: str) -> None:
+def test_errors_begin_as_pytorchs(row: str, make: Any, error: type[Exception], text: str) -> None:
     op = next(op for op in OPS if op.name == row)
     if op.function(torch) is None:
         pytest.fail(f"{row} is missing")
@@ -583,7 +583,7 @@ def first_sentence(e: Exception) -> str:
 
 @pytest.mark.oracle
 @pytest.mark.parametrize(("op", "kind"), COMPARED, ids=str)
-def test_as_pytorch(op: Op, kind: str, pytorch: Any) -> None:
+def test_values_and_gradients_equal_pytorchs(op: Op, kind: str, pytorch: Any) -> None:
     for dtype in op.dtypes:
         if dtype.name not in ORACLE_DTYPES or (kind == "special" and (op.checks or not opdb.is_float(dtype))):
             continue

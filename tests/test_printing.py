@@ -104,7 +104,7 @@ def test_contents_given() -> None:
         (np.float32([[1]]), "", "tensor([[1.]])"),
     ],
 )
-def test_format(value: Any, spec: str, text: str) -> None:
+def test_format_specs_print_as_pytorchs(value: Any, spec: str, text: str) -> None:
     assert _tensor_str.format_tensor(Tensor(value), spec) == text
 
 
@@ -124,7 +124,7 @@ def test_format_refuses_a_spec_for_vectors_and_parameters() -> None:
         _tensor_str.format_tensor(Tensor(np.float32(1)), "d")
 
 
-def test_options() -> None:
+def test_print_options_are_kept_and_used() -> None:
     default = {"precision": 4, "threshold": 1000, "edgeitems": 3, "linewidth": 80, "sci_mode": None}
     assert _tensor_str.get_printoptions() == default
     _tensor_str.set_printoptions(precision=2, sci_mode=True)

@@ -99,7 +99,7 @@ def test_generators_are_copied_and_pickled_with_their_state() -> None:
         assert (random.normal((4,), F4, generator=other) == want).all()
 
 
-def test_bad_states() -> None:
+def test_states_that_are_none_are_refused() -> None:
     g = seeded()
     with pytest.raises(RuntimeError, match="of size 56 but found the input RNG state size to be 3$"):
         g.set_state(wrap(np.zeros(3, np.uint8)))
@@ -167,7 +167,7 @@ def near(x: Any, mean: float, std: float) -> None:
 
 @pytest.mark.parametrize("d", FLOATS, ids=str)
 @pytest.mark.parametrize(("low", "high"), [(0, 1), (-3, 5), (2.0, 2.25), (-1e-3, 1e-3)])
-def test_uniform(d: Any, low: float, high: float) -> None:
+def test_uniform_stays_in_its_interval_and_has_its_moments(d: Any, low: float, high: float) -> None:
     x = random.uniform((N,), d, low, high, seeded())
     assert x.dtype == d
     bottom, top = np.asarray(low).astype(d), np.asarray(high).astype(d)
@@ -186,7 +186,7 @@ def test_uniform_never_returns_high_where_rounding_would() -> None:
 
 
 @pytest.mark.parametrize("d", FLOATS, ids=str)
-def test_normal(d: Any) -> None:
+def test_normal_has_its_moments(d: Any) -> None:
     x = random.normal((N,), d, 2, 3, seeded())
     assert x.dtype == d
     near(x, 2, 3)
@@ -200,7 +200,7 @@ def test_normal_with_arrays() -> None:
 
 
 @pytest.mark.parametrize("d", FLOATS, ids=str)
-def test_exponential(d: Any) -> None:
+def test_exponential_is_positive_and_has_its_moments(d: Any) -> None:
     x = random.exponential((N,), d, 2.0, seeded())
     assert x.dtype == d
     assert (x > 0).all()
@@ -209,7 +209,7 @@ def test_exponential(d: Any) -> None:
 
 
 @pytest.mark.parametrize("d", [*FLOATS, *INTS], ids=str)
-def test_integers(d: Any) -> None:
+def test_integers_reach_all_of_their_range_alike(d: Any) -> None:
     x = random.integers((N,), d, 3, 13, seeded())
     assert x.dtype == d
     assert set(x.tolist()) == set(range(3, 13))
@@ -233,7 +233,7 @@ def test_integers_of_bool() -> None:
 
 
 @pytest.mark.parametrize("d", [*FLOATS, *INTS, np.dtype(bool)], ids=str)
-def test_bernoulli(d: Any) -> None:
+def test_bernoulli_comes_as_often_as_asked(d: Any) -> None:
     x = random.bernoulli(0.3, (N,), d, seeded())
     assert x.dtype == d
     near(x, 0.3, 0.21**0.5)
@@ -248,7 +248,7 @@ def test_bernoulli_of_a_tiny_probability() -> None:
 
 
 @pytest.mark.parametrize("d", FLOATS, ids=str)
-def test_poisson(d: Any) -> None:
+def test_poisson_has_its_moments(d: Any) -> None:
     rates = np.array([0, 3, 50]).astype(d)
     x = random.poisson(np.broadcast_to(rates, (N, 3)), seeded())
     assert x.dtype == d
@@ -264,7 +264,7 @@ def test_poisson_of_huge_rates() -> None:
 
 
 @pytest.mark.parametrize("d", [*FLOATS, *INTS], ids=str)
-def test_permutation(d: Any) -> None:
+def test_permutation_holds_each_number_once(d: Any) -> None:
     x = random.permutation(100, d, seeded())
     assert x.dtype == d
     assert sorted(x.tolist()) == list(range(100))
@@ -370,7 +370,7 @@ ERRORS: list[tuple[Any, type[Exception], str]] = [
 
 
 @pytest.mark.parametrize(("call", "kind", "text"), ERRORS, ids=range(len(ERRORS)))
-def test_errors(call: Any, kind: type[Exception], text: str) -> None:
+def test_errors_are_pytorchs(call: Any, kind: type[Exception], text: str) -> None:
     with pytest.raises(kind) as caught:
         call()
     assert caught.type is kind

@@ -96,7 +96,7 @@ def test_a_saved_recording_shows_its_own_source_lines_not_this_machines(tmp_path
     assert {site[3] for site in held(page_of(load(tmp_path / "run.trace")))["sites"]} == {"as recorded"}
 
 
-def test_sizes() -> None:
+def test_pages_stay_small() -> None:
     """The page without data stays under 200 KB, that of a transformer's step under 400 KB."""
     model = nn.TransformerEncoder(nn.TransformerEncoderLayer(16, 2, 32, batch_first=True), 4)
     with record(model) as rec:

@@ -112,7 +112,7 @@ def test_results_in_other_forms(torch: Any, tmp_path: Any) -> None:
     assert w.table().row_count == len(w.last())
 
 
-def test_plot() -> None:
+def test_plot_draws_a_line_for_each_parameter() -> None:
     class Axes:
         def __init__(self) -> None:
             self.lines: list[Any] = []

@@ -542,7 +542,7 @@ def test_a_refused_pass_names_what_switched_gradients_off(torch: Any, mode: str)
 
 @both
 @pytest.mark.parametrize("name", CASES)
-def test_cause(torch: Any, name: str) -> None:
+def test_each_cause_is_found_and_says_the_way_out(torch: Any, name: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         answers = CASES[name](torch)

@@ -25,7 +25,7 @@ def moved(x: Any) -> Any:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_case(name: str) -> None:
+def test_captured_factors_give_the_gradients_on_cuda(name: str) -> None:
     from cases import CASES as table
     torch.manual_seed(0)
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False

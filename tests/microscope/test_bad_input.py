@@ -203,7 +203,7 @@ def test_other_threads_are_not_captured(torch: Any) -> None:
     assert hooked == [] and cap.grads().norms().shape == (3,)
 
 
-def test_lazy_names() -> None:
+def test_names_of_the_microscope_are_listed_before_they_are_imported() -> None:
     assert "capture" in dir(microscope)
     with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
         microscope.nothing  # noqa: B018

@@ -54,7 +54,7 @@ def near(torch: Any, got: Any, want: Any, scale: float, tolerance: float) -> boo
 
 
 @pytest.mark.parametrize("engine, name", TABLE)
-def test_case(engine: str, name: str) -> None:
+def test_captured_factors_give_the_gradients_of_each_sample(engine: str, name: str) -> None:
     torch = engine_named(engine)
     torch.manual_seed(0)
     case = CASES[name](torch)

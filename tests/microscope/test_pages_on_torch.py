@@ -15,7 +15,7 @@ BLOCK = re.compile(r"^```python\n(?P<code>.*?)^```$(?:\n+```text\n(?P<out>.*?)^`
 
 @pytest.mark.oracle
 @pytest.mark.parametrize("page", ["microscope", "what-hooks-get-wrong"])
-def test_page(page: str, monkeypatch: Any) -> None:
+def test_blocks_of_a_page_run_on_pytorch(page: str, monkeypatch: Any) -> None:
     torch = pytest.importorskip("torch")
     torch.set_num_threads(1)
     monkeypatch.chdir(ROOT)
