@@ -45,9 +45,8 @@ def embedding(
 ) -> Any:
     """Rows of `weight` (rows, width) by number: input (*) of integers -> (*, width).
 
-    Row padding_idx gets no gradient; rows whose norm exceeds max_norm are first scaled down in place.  sparse only
-    changes
-    PyTorch's memory layout; gradients are dense here.  torch.embedding(weight, indices) is understood, too.
+    Row padding_idx gets no gradient; rows whose norm exceeds max_norm are first scaled down in place.
+    sparse changes PyTorch's memory layout; gradients are dense here.  torch.embedding(weight, indices) is understood, too.
     """
     if isinstance(input, TensorBase) and isinstance(weight, TensorBase) and input.array.dtype.kind in "fV" \
             and weight.array.dtype.kind in "iu":

@@ -1,6 +1,4 @@
-"""Reading and writing along a dim, at positions and under masks: torch.gather, scatter, index_add, take, nonzero,
-...
-"""
+"""Reading and writing along a dim, at positions and under masks: torch.gather, scatter, index_add, take, nonzero, ..."""
 from __future__ import annotations
 
 import warnings
@@ -15,7 +13,7 @@ from .._engine.tensor import TensorBase, wrap
 from .._kernels import kernel
 from .._ops import gather as ops
 from .._ops import index as language
-from .._ops import indexed, shape
+from .._ops import indexed, masks, shape
 from ._args import aliased, dim_of, finish, scalar_name, separate, tensor
 from .shape import reshaped
 
@@ -472,7 +470,7 @@ def masked_select(input: Any, mask: Any, *, out: Any = None) -> Any:
     if m.array.dtype.kind != "b":
         raise RuntimeError("masked_select: expected BoolTensor for mask")
     promote.check_broadcast(m.array, x.array)
-    op = ops.MaskedSelectBackward0(m.array)
+    op = masks.MaskedSelectBackward0(m.array)
     watch(op, m)
     return finish(op.run(x), out, "masked_select", x)
 
@@ -490,7 +488,7 @@ def scatter_mask(x: TensorBase, mask: Any, source: Any) -> tuple[Any, Any]:
     wide = np.broadcast_to(m.array, np.broadcast_shapes(m.array.shape, x.array.shape))
     if b.array.size < np.count_nonzero(wide):
         raise RuntimeError("Number of elements of source < number of ones in mask")
-    op = ops.MaskedScatterBackward0(m.array)
+    op = masks.MaskedScatterBackward0(m.array)
     watch(op, m)
     return op, b
 
@@ -529,7 +527,7 @@ def flat_index(function: str, x: TensorBase, index: Any) -> Any:
 def take(input: Any, index: Any, *, out: Any = None) -> Any:
     """The elements at flat positions (C order), in the shape of index."""
     x = tensor(input, "take")
-    op = ops.TakeBackward0(flat_index("take", x, index))
+    op = masks.TakeBackward0(flat_index("take", x, index))
     watch(op, index)
     return finish(op.run(x), out, "take", x)
 
@@ -573,7 +571,7 @@ def putter(x: TensorBase, index: Any, source: Any, accumulate: bool) -> tuple[An
         raise IndexError(
             f"put_(): Expected source and index to have the same number of elements, but got source.numel() = "
             f"{b.array.size}, index.numel() = {i.array.size}")
-    op = ops.PutBackward0(flat_index("put_", x, i), bool(accumulate))
+    op = masks.PutBackward0(flat_index("put_", x, i), bool(accumulate))
     if not accumulate or recording(b):
         watch(op, i)
     return op, b

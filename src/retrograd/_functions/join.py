@@ -10,7 +10,7 @@ import numpy as np
 from .. import dtypes
 from .._engine import names, promote
 from .._engine.tensor import TensorBase, wrap
-from .._ops import arith, cast, compare, create, gather, index, join, shape
+from .._ops import arith, cast, compare, create, index, join, masks, shape
 from ._args import aliased, dim_of, finish, integer, refused, tensor
 from .shape import atleast_1d, atleast_2d, atleast_3d, reshaped
 
@@ -337,7 +337,7 @@ def combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Any:
     mask = np.ones((x.array.size,) * r, bool)
     for a, b in itertools.pairwise(places):
         mask &= (a <= b) if with_replacement else (a < b)
-    return stack([gather.masked_select(y, mask) for y in grids], 1)
+    return stack([masks.masked_select(y, mask) for y in grids], 1)
 
 
 def block_diag(*tensors: Any) -> Any:

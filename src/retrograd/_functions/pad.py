@@ -15,8 +15,8 @@ FUNCTIONAL = ["pad"]
 
 
 def pad(input: Any, pad: Any, mode: str = "constant", value: Any = None) -> Any:
-    """Grow (or, with negative numbers, cut) the last dims; `pad` is (before, after) of the last dim, of the one
-    before, ...
+    """Grow (or, with negative numbers, cut) the last dims; `pad` is (before, after) of the last dim, of the
+    one before it, ...
 
     mode 'constant' (value, 0), 'reflect', 'replicate' or 'circular'.
     """

@@ -151,8 +151,7 @@ def repeat_interleave(
     input: Any, repeats: Any = None, dim: int | None = None, *, output_size: int | None = None,
 ) -> Any:
     """Each element repeated in place, `repeats` times (int, or one count per element), along dim or of the
-    flattened.
-    """
+    flattened input."""
     x = tensor(input, "repeat_interleave")
     if repeats is None:
         counts = x.array

@@ -258,38 +258,37 @@ def upsample_bilinear(input: Any, size: Any = None, scale_factor: Any = None) ->
 
 def pixel_shuffle(input: Any, upscale_factor: int) -> Any:
     """(*, C r r, H, W) -> (*, C, H r, W r)"""
-    x = tensor(input, "pixel_shuffle")
-    if x.ndim < 3:
-        raise RuntimeError(
-            f"pixel_shuffle expects input to have at least 3 dimensions, but got input with {x.ndim} dimension(s)")
-    if upscale_factor <= 0:
-        raise RuntimeError(f"pixel_shuffle expects a positive upscale_factor, but got {upscale_factor}")
+    x = pixels(input, "pixel_shuffle", "upscale_factor", upscale_factor)
     c, square = x.shape[-3], upscale_factor * upscale_factor
     if c % square:
         raise RuntimeError(
             "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of upscale_factor, "
-            "but "
-            f"input.size(-3)={c} is not divisible by {square}")
+            f"but input.size(-3)={c} is not divisible by {square}")
     return pool.PixelShuffleBackward0(upscale_factor).run(x)
 
 
 def pixel_unshuffle(input: Any, downscale_factor: int) -> Any:
     """(*, C, H r, W r) -> (*, C r r, H, W)"""
-    x = tensor(input, "pixel_unshuffle")
-    if x.ndim < 3:
-        raise RuntimeError(
-            f"pixel_unshuffle expects input to have at least 3 dimensions, but got input with {x.ndim} dimension(s)")
-    if downscale_factor <= 0:
-        raise RuntimeError(f"pixel_unshuffle expects a positive downscale_factor, but got {downscale_factor}")
+    x = pixels(input, "pixel_unshuffle", "downscale_factor", downscale_factor)
     for name, d in (("height", -2), ("width", -1)):
         if x.shape[d] % downscale_factor:
             raise RuntimeError(
                 f"pixel_unshuffle expects {name} to be divisible by downscale_factor, but "
-                f"input.size({d})={x.shape[d]} is "
-                f"not divisible by {downscale_factor}")
+                f"input.size({d})={x.shape[d]} is not divisible by {downscale_factor}")
     if not x.array.size:
         return x.clone()                                    # as PyTorch: of the same shape
     return pool.PixelUnshuffleBackward0(downscale_factor).run(x)
+
+
+def pixels(input: Any, function: str, name: str, factor: int) -> TensorBase:
+    """The checked input of both."""
+    x = tensor(input, function)
+    if x.ndim < 3:
+        raise RuntimeError(
+            f"{function} expects input to have at least 3 dimensions, but got input with {x.ndim} dimension(s)")
+    if factor <= 0:
+        raise RuntimeError(f"{function} expects a positive {name}, but got {factor}")
+    return x
 
 
 def channel_shuffle(input: Any, groups: int) -> Any:

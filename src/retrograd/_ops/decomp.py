@@ -2,9 +2,8 @@
 
 Gradients: Giles, "Collected matrix derivative results" (2008): inverse, solve, determinant; Murray, "Differentiation of
 the Cholesky decomposition" (2016); Walter and Lehmann, "Algorithmic differentiation of linear algebra functions"
-(2010):
-QR; Townsend, "Differentiating the singular value decomposition" (2016): SVD and eigenvalues; Golub and Pereyra (1973):
-pseudoinverse.  All rules are made of ops, so they differentiate again.
+(2010): QR; Townsend, "Differentiating the singular value decomposition" (2016): SVD and eigenvalues; Golub and Pereyra
+(1973): pseudoinverse.  All rules are made of ops, so they differentiate again.
 """
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """Normalisation: layer, batch and group norm.
 
 Each takes x, a weight and a bias (or None), subtracts a mean and divides by sqrt(variance + eps) over some
-elements, and
-scales.  With n = (x - mean) * r, r = 1/sqrt(var + eps) and h = g * weight, the gradient of x is
+elements, and scales.  With n = (x - mean) * r, r = 1/sqrt(var + eps) and h = g * weight, the gradient of x is
 r * (h - mean(h) - n * mean(h n)).  For a second derivative mean and r are formed again from x, as ops.
 """
 from __future__ import annotations

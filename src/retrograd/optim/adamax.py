@@ -12,6 +12,7 @@ from .optimizer import (
     check_betas,
     check_lr,
     check_modes,
+    check_not_negative,
     count,
     descent,
     scalar,
@@ -37,11 +38,9 @@ class Adamax(Optimizer):
         capturable: bool = False,
     ) -> None:
         check_lr(lr)
-        if not 0.0 <= eps:
-            raise ValueError(f"Invalid epsilon value: {eps}")
+        check_not_negative(epsilon=eps)
         check_betas(betas)
-        if not 0.0 <= weight_decay:
-            raise ValueError(f"Invalid weight_decay value: {weight_decay}")
+        check_not_negative(weight_decay=weight_decay)
         super().__init__(params, {
             "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "foreach": foreach,
             "maximize": maximize, "differentiable": differentiable, "capturable": capturable})

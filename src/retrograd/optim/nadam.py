@@ -42,8 +42,7 @@ class NAdam(Optimizer):
         foreach: bool | None = None, maximize: bool = False, capturable: bool = False, differentiable: bool = False,
     ) -> None:
         check_lr(lr)
-        if not 0.0 <= eps:
-            raise ValueError(f"Invalid epsilon value: {eps}")
+        check_not_negative(epsilon=eps)
         check_betas(betas)
         check_not_negative(weight_decay=weight_decay, momentum_decay=momentum_decay)
         super().__init__(params, {

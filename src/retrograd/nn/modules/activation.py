@@ -163,38 +163,30 @@ class Hardswish(_Inplace):
         return ""
 
 
-class ELU(Module):
-    """x where x > 0, else alpha (exp(x) - 1)."""
-
+class _Alpha(Module):
     __constants__ = ["alpha", "inplace"]
 
     def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
         super().__init__()
         self.alpha = alpha
         self.inplace = inplace
+
+    def extra_repr(self) -> str:
+        return f"alpha={self.alpha}{also_inplace(self)}"
+
+
+class ELU(_Alpha):
+    """x where x > 0, else alpha (exp(x) - 1)."""
 
     def forward(self, input: Any) -> Any:
         return F.elu(input, self.alpha, self.inplace)
 
-    def extra_repr(self) -> str:
-        return f"alpha={self.alpha}{also_inplace(self)}"
 
-
-class CELU(Module):
+class CELU(_Alpha):
     """x where x > 0, else alpha (exp(x/alpha) - 1)."""
-
-    __constants__ = ["alpha", "inplace"]
-
-    def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
-        super().__init__()
-        self.alpha = alpha
-        self.inplace = inplace
 
     def forward(self, input: Any) -> Any:
         return F.celu(input, self.alpha, self.inplace)
-
-    def extra_repr(self) -> str:
-        return f"alpha={self.alpha}{also_inplace(self)}"
 
 
 class SELU(_Inplace):
