@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from kernel_tools import native
 
 import retrograd as torch
 from retrograd import _kernels
 
 F4, F8 = np.dtype("f4"), np.dtype("f8")
-native = pytest.mark.skipif(_kernels.nn is None, reason="the pure build has no kernels")
 both = pytest.mark.parametrize("dtype", [F4, F8])
 r = np.random.RandomState(0)
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from kernel_tools import native
 
 from retrograd import _kernels
 
-native = pytest.mark.skipif(_kernels.nn is None, reason="the pure build has no kernels")
 SHAPES: list[tuple[int, ...]] = [(1,), (9,), (3, 5), (20, 4), (2, 3, 33), (0,), (3, 0), (4, 0, 2), (3, 30, 7), (2, 5, 300)]
 KINDS = ["f4", "f8"]
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from kernel_tools import native
 
 from retrograd import _kernels
 from retrograd._ops import rarer, special
 
-native = pytest.mark.skipif(_kernels.nn is None, reason="the pure build has no kernels")
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")      # of the references
 SPECIAL = [np.nan, np.inf, -np.inf, 0.0, -0.0, 1e-40, -1e-40, 1e38, -1e38, 5e-7, 1.0, -1.0, 2.0, -2.5, 0.5, -88.0, 88.0, 3e4]
 Reference = Callable[..., Any]
