@@ -16,10 +16,12 @@ LAYERS = [
     ["_missing", "_lacks"],
     ["_engine", "_ops", "_kernels"],
     ["_tensor", "_conversion", "_typename", "_nodes", "dtypes", "random", "_tensor_str", "_size", "_functions", "_threads",
-     "linalg", "special", "_settings", "version"],
+     "linalg", "special", "_settings", "version",
+     "functional"],
     ["utils", "autograd", "masked", "signal"],
     ["nn"],
-    ["optim", "io", "serialization", "_C", "cuda", "amp", "backends", "compiler", "jit", "testing"],
+    ["optim", "io", "serialization", "_C", "cuda", "amp", "backends", "compiler", "jit", "testing", "accelerator",
+     "xpu", "mps", "distributed", "hub"],
     ["microscope"],
     ["bridges"],
     ["cli", "_run", "_doctor", "_commands", "__main__", "__config__"],
@@ -31,6 +33,7 @@ FOREIGN_AT_THE_TOP: dict[str, set[str]] = {}
 # Function-level imports that point upwards: (module, what it imports) and why.
 UPWARD = {
     ("_tensor", "autograd"): "Tensor.backward is torch.autograd.backward",
+    ("utils", "hub"): "model_zoo.load_url is the older name of load_state_dict_from_url",
     ("_tensor", "utils"): "pickling warns about hooks as torch.utils.hooks does",
 }
 

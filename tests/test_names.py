@@ -130,7 +130,7 @@ def test_importing_a_name_we_lack_says_why() -> None:
     ("from torch.distributions import Categorical", "'torch.distributions': distributions are outside for now"),
     ("from torch.fx import Tracer", "'torch.fx': programs are not captured, compiled or exported"),
     ("from torch.func import grad", "'torch.func': functions are not transformed: torch.autograd.functional has jacobian"),
-    ("import torch.hub", "'torch.hub': nothing is downloaded"),
+    ("import torch.fft", "'torch.fft': Fourier transforms are outside for now"),
     ("import torch.nn.functionall", "'torch.nn.functionall'; near names: functional"),
 ])
 def test_under_run_importing_a_module_we_lack_says_why(statement: str, told: str) -> None:

@@ -88,7 +88,7 @@ def test_what_jit_marks_runs_as_python() -> None:
 def test_autocast_is_off_or_refused() -> None:
     with torch.autocast("cpu", enabled=False):
         assert (torch.ones(2, 2) @ torch.ones(2, 2)).dtype == torch.float32
-    with pytest.warns(UserWarning, match="CUDA is not available. Disabling"):
+    with pytest.warns(UserWarning, match="CUDA is not available or torch_xla is imported. Disabling"):
         torch.autocast("cuda")
     with pytest.raises(NotImplementedError, match="cast the model and its inputs"):
         torch.autocast("cpu", dtype=torch.bfloat16)
@@ -165,3 +165,12 @@ def test_an_empty_tensor_in_another_order_is_of_the_cpu() -> None:
         torch.empty_permuted((2, 3), (1, 0), device="cuda")
     with pytest.raises((AssertionError, RuntimeError), match="CUDA"):
         torch.empty_strided((2, 3), (1, 2), device="cuda")
+
+
+def test_several_processes_are_not_available() -> None:
+    """As in a PyTorch that was built without torch.distributed; the one of the transcripts has it."""
+    assert not torch.distributed.is_available() and not torch.distributed.is_initialized()
+    with pytest.raises(AttributeError, match="'torch.distributed.init_process_group': work in several processes is outside"):
+        torch.distributed.init_process_group()
+    with pytest.raises(RuntimeError, match="Requires distributed package to be available\nGive num_replicas and rank"):
+        torch.utils.data.DistributedSampler(range(3))

@@ -61,11 +61,16 @@ def _of(module: str, name: str) -> _Any:
 
 
 __getattr__ = _module_getattr(
-    __name__, lazy=("amp", "backends", "compiler", "jit", "masked", "microscope", "optim", "serialization", "signal", "special",
-                    "testing"),
+    __name__, lazy=("accelerator", "amp", "backends", "compiler", "distributed", "functional", "hub", "jit", "masked",
+                    "microscope", "mps", "optim", "serialization", "signal", "special", "testing", "xpu"),
     also={**{_name: _partial(_late, _found, _name) for _name, _found in _LATER.items()},
           "__config__": _partial(_import_module, f"{__name__}.__config__"),
           **{_name: _partial(_of, "amp", _name) for _name in ("GradScaler", "autocast")}})
+
+
+def _assert(condition: _Any, message: _Any) -> None:
+    """`assert condition, message`, as a function."""
+    assert condition, message
 
 
 def save(obj: _Any, f: _Any, *args: _Any, **kwargs: _Any) -> None:

@@ -19,15 +19,15 @@ LACKS = {
     "fft": ("Fourier transforms are outside for now", r"fft|i?stft"),
     "distributions": ("distributions are outside for now: torch.rand, normal, bernoulli, ... draw", r"distributions"),
     "devices": ("the CPU is the only device for now", r"""
-        \w*(cudnn|cudagraph|miopen|mkldnn|autocast_(gpu|ipu|xla)|vulkan)\w*|xpu|ipu|mtia|mps|accelerator|Stream|Event|
+        \w*(cudnn|cudagraph|miopen|mkldnn|autocast_(gpu|ipu|xla)|vulkan)\w*|xpu|ipu|mtia|Stream|Event|
         AcceleratorError|OutOfMemoryError|DeviceObjType|StreamObjType|get_device_module|map2_|tf32_notes"""),
     "dtypes": ("the dtypes are those of torch.float16, bfloat16, float32, float64, int8 to int64, uint8 and bool", r"""
         u?int\d|uint(16|32|64)|float[48]_\w+|bit|bits\d\w*"""),
     "parallel": ("work in several processes is outside for now", r"""
-        distributed|DataParallel|parallel|multiprocessing|RRefType|futures|Future(Type)?|fork|wait|
+        DistributedDataParallel|data_parallel|torch\.distributed\.\w+|multiprocessing|RRefType|futures|Future(Type)?|fork|wait|
         prepare_multiprocessing_environment|is_distributed|enforce_grad_layout_policy"""),
     "programs": ("programs are not captured, compiled or exported: functions run as Python runs them", r"""
-        torch\.jit\.\w+|fx|export|cond|while_loop|Script\w+|\w*Script\w*|\w+Type|Graph\w*|Block|Node|Value|
+        torch\.jit\.\w+|fx|onnx|export|cond|while_loop|Script\w+|\w*Script\w*|\w+Type|Graph\w*|Block|Node|Value|
         Use|Code|Argument\w*|ErrorReport|ExecutionPlan|FunctionSchema|Gradient|IODescriptor|InferredType|JITException|
         CompilationUnit|CompleteArgumentSpec|ConcreteModuleType\w*|StaticModule|CallStack|Capsule|\w*AliasDb|TracingState|
         FileCheck|parse_\w+|import_ir_\w+|merge_type\w+|unify_type_list|Sym\w+|sym_\w+|LockingLogger|LoggerBase|
@@ -35,7 +35,8 @@ LACKS = {
     "transforms": (
         "functions are not transformed: torch.autograd.functional has jacobian, hessian, vjp and jvp, and "
         "retrograd.microscope has gradients per sample", r"func|vmap"),
-    "hub": ("nothing is downloaded: torch.load reads state dicts from files", r"hub"),
+    "hub": (
+        "code of repositories is not fetched and run: torch.hub has load_state_dict_from_url", r"torch\.hub\.(load|list|help)"),
     "dispatch": ("there is no dispatcher and no __torch_function__", r"""
         ops|classes|library|overrides|Dispatch\w+|DisableTorch\w+|ExcludeDispatchKeyGuard|\w*has_torch_function\w*|
         handle_torch_function|Tag|OperatorInfo|is_tensor_like|thread_safe_generator"""),
@@ -51,7 +52,7 @@ LACKS = {
     "internal": ("it is a part of PyTorch's insides", r"""
         PRIVATE_OPS|DeepCopyMemoTable|FatalError|USE_\w+|classproperty|compiled_with_cxx11_abi|cpp|cpu|conv_tbc|
         batch_norm_\w+|native_(dropout|norm)|grid_sampler_\dd|(gru|lstm|rnn)\w*|slice_inverse|has_\w+|get_file_path|
-        init_num_threads|set_anomaly_enabled|torch_version|windows|package|hash_tensor|functional|frobenius_norm|
+        init_num_threads|set_anomaly_enabled|torch_version|windows|package|hash_tensor|frobenius_norm|
         nuclear_norm|norm_except_dim|unsafe_split_with_sizes|SavedTensor|SwizzleType|ScalingType|(scaled_)?grouped_mm|
         scaled_(\w+_)?mm|GRID_SAMPLE_\w+|\w+_notes|is_multithreading_enabled|set_multithreading_enabled|common_types|
         factory_kwargs|attention|grad|swap_in_optimizer\w+|module_load|name|Tensor|Type|index|return_types|to_dlpack"""),

@@ -1,6 +1,6 @@
 """torch.jit, as far as it marks functions: there is no compiler, so what it marks runs as Python runs it.
 
-What gives a program as data (trace, ScriptModule, freeze, save, load) is not there.
+What gives a program as data (trace, freeze, save, load) is not there.
 """
 from __future__ import annotations
 
@@ -8,11 +8,25 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from ._missing import module_getattr
+from .nn.module import Module
 
 __all__ = [
-    "Final", "annotate", "export", "ignore", "is_scripting", "is_tracing", "script", "script_if_tracing", "unused",
+    "Final", "ScriptModule", "TracerWarning", "annotate", "export", "ignore", "is_scripting", "is_tracing", "script",
+    "script_if_tracing", "unused",
 ]
 __getattr__ = module_getattr(__name__)
+
+
+class ScriptModule(Module):
+    """A Module, as in PyTorch with PYTORCH_JIT=0: what script() gives back is none, but a program may derive from it."""
+
+    def __init__(self, arg: Any = None) -> None:
+        super().__init__()
+
+
+class TracerWarning(Warning):
+    """For programs that filter it: nothing is traced, so it never comes."""
+
 
 def script(obj: Any, optimize: None = None, _frames_up: int = 0, _rcb: Any = None, example_inputs: Any = None) -> Any:
     """obj itself: a function, a class or a module."""

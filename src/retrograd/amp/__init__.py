@@ -16,7 +16,8 @@ from .grad_scaler import GradScaler
 
 __all__ = ["GradScaler", "autocast", "custom_bwd", "custom_fwd", "grad_scaler", "is_autocast_available"]
 __getattr__ = module_getattr(__name__)
-NO_CUDA = "User provided device_type of 'cuda', but CUDA is not available. Disabling"
+FAST = {"cpu": dtypes.bfloat16}                  # what autocast would cast to
+NO_CUDA = "CUDA is not available or torch_xla is imported. Disabling autocast."
 
 
 class autocast:
@@ -32,7 +33,7 @@ class autocast:
             raise NotImplementedError(
                 f"autocast({device_type!r}): retrograd computes in the dtypes that its inputs have. Leave autocast out, give it "
                 "enabled=False, or cast the model and its inputs: model.to(torch.bfloat16)")
-        self.device, self.fast_dtype, self._enabled = device_type, dtype or dtypes.bfloat16, False
+        self.device, self.fast_dtype, self._enabled = device_type, dtype or FAST.get(device_type, dtypes.float16), False
 
     def __enter__(self) -> autocast:
         return self

@@ -22,7 +22,8 @@ from ..random import get_rng_state, set_rng_state
 
 __all__ = [
     "checkpoint", "checkpoint_sequential", "CheckpointError", "CheckpointFunction", "check_backward_validity",
-    "detach_variable", "noop_context_fn", "set_checkpoint_early_stop", "set_checkpoint_debug_enabled",
+    "detach_variable", "get_device_states", "noop_context_fn", "set_device_states", "set_checkpoint_early_stop",
+    "set_checkpoint_debug_enabled",
 ]
 
 UNCLEAR = (
@@ -32,6 +33,15 @@ UNCLEAR = (
 )
 TIP = "The function must do the same every time: no random numbers of its own, nothing that other code changes.\n"
 _early: list[bool] = []
+
+
+def get_device_states(*args: Any) -> tuple[list[int], list[Any]]:
+    """([], []): numbers of GPUs among the arguments, and the states of their random generators."""
+    return [], []
+
+
+def set_device_states(devices: Any, states: Any, *, device_type: str | None = None) -> None:
+    """Put back what get_device_states gave: nothing."""
 
 
 class CheckpointError(RuntimeError):

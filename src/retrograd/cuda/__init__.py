@@ -3,10 +3,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._missing import module_getattr
-from .dtypes import check_device
+from .._missing import module_getattr
+from ..dtypes import check_device
 
-__getattr__ = module_getattr(__name__)
+__getattr__ = module_getattr(__name__, lazy=("amp",))
+_initialized = False                            # read by programs that put the generators of GPUs back
 
 
 def is_available() -> bool:

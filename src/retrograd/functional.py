@@ -1,0 +1,30 @@
+"""torch.functional: functions of the torch namespace under the module in which PyTorch defines them."""
+from __future__ import annotations
+
+from ._functions import (
+    atleast_1d,
+    atleast_2d,
+    atleast_3d,
+    block_diag,
+    broadcast_shapes,
+    broadcast_tensors,
+    cartesian_prod,
+    cdist,
+    chain_matmul,
+    einsum,
+    lu,
+    meshgrid,
+    norm,
+    split,
+    tensordot,
+    unique,
+    unique_consecutive,
+    unravel_index,
+)
+from ._missing import module_getattr
+
+__all__ = [
+    "atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_shapes", "broadcast_tensors", "cartesian_prod", "cdist",
+    "chain_matmul", "einsum", "lu", "meshgrid", "norm", "split", "tensordot", "unique", "unique_consecutive", "unravel_index",
+]
+__getattr__ = module_getattr(__name__)
