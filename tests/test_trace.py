@@ -81,6 +81,24 @@ def test_trace_of_a_module_and_of_standard_input(tmp_path: Path) -> None:
     assert done.returncode == 0 and "args ['0']" in done.stdout and "graph written to" in done.stdout, done.stderr
 
 
+def test_options_of_trace_may_follow_the_script(tmp_path: Path) -> None:
+    (tmp_path / "net.py").write_text(SCRIPT)
+    done = run("trace", "net.py", "-o", "a.trace", "--limit=1000", "--values", "0", "-o", "b.trace", cwd=tmp_path)
+    assert done.returncode == 0 and "args ['0', '-o', 'b.trace']" in done.stdout, done.stderr
+    assert load(tmp_path / "a.trace").header["limit"] == 1000 and not (tmp_path / "b.trace").exists()
+    done = run("trace", "--limit", "1000", "net.py", "-oc.trace", "--", "0", "--torch", cwd=tmp_path)
+    assert done.returncode == 0 and "args ['0', '--torch']" in done.stdout, done.stderr
+    assert load(tmp_path / "c.trace").engine == "retrograd"
+    (tmp_path / "net").mkdir()
+    (tmp_path / "net" / "main.py").write_text(SCRIPT)
+    done = run("trace", "-m", "net.main", "-o", "d.trace", "--", "-0", cwd=tmp_path)
+    assert done.returncode == 0 and "args ['-0']" in done.stdout, done.stderr
+    for wrong in (["trace"], ["trace", "-m"], ["trace", "--limit"], ["trace", "net.py", "--limit", "many"]):
+        done = run(*wrong, cwd=tmp_path)
+        assert done.returncode == 2 and "usage: retrograd" in done.stderr and "Traceback" not in done.stderr
+    assert "\n  retrograd trace train.py\n" in run("trace", "--help", cwd=tmp_path).stdout
+
+
 def test_what_follows_two_dashes_is_the_scripts(tmp_path: Path) -> None:
     (tmp_path / "net.py").write_text(SCRIPT)
     done = run("explain", "net.py", "a.weight", "--", "5", "-x", cwd=tmp_path)

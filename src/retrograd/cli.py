@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Callable
 from typing import Any
 
 
@@ -17,7 +18,7 @@ def parser() -> argparse.ArgumentParser:
         "run", help="run a script with `import torch` meaning retrograd",
         description="Run SCRIPT as python would, with `import torch` meaning retrograd.",
         usage="retrograd run [-h] (SCRIPT | - | -m MODULE) [ARGS ...]",
-        epilog="examples: retrograd run train.py --epochs 3   retrograd run -m package.train   retrograd run - < train.py")
+        **examples("retrograd run train.py --epochs 3", "retrograd run -m package.train", "retrograd run - < train.py"))
     run.add_argument(
         "script", metavar="SCRIPT",
         help="a Python file written for PyTorch or for retrograd; - for standard input; -m MODULE as in python -m")
@@ -37,9 +38,10 @@ def microscope(commands: Any) -> None:
         description="Run SCRIPT and record it: ops, backward nodes, hooks, accumulations, steps.  Prints which hooks changed "
                     "something, which never fired and why, which parameters have no gradient and why, norms by layer, and "
                     "where NaN and the like begin.  Exit status: the script's.",
-        usage="retrograd trace [-h] [-o FILE] [--torch] [--values] [--paths] [--limit N] (SCRIPT | - | -m MODULE) [ARGS ...]",
-        epilog="examples: retrograd trace train.py   retrograd trace -o step.html --torch train.py --epochs 1   "
-               "retrograd trace -m package.train --epochs 1   retrograd trace - < train.py")
+        usage="retrograd trace [OPTIONS] (SCRIPT | - | -m MODULE) [OPTIONS] [--] [ARGS ...]",
+        **examples("retrograd trace train.py", "retrograd trace train.py -o step.html --torch",
+                   "retrograd trace --torch train.py --epochs 1", "retrograd trace train.py -- -o for-the-script",
+                   "retrograd trace -m package.train --epochs 1", "retrograd trace - < train.py"))
     trace.add_argument("-o", "--output", metavar="FILE", help="write FILE, by its ending: .html a page, .json for Perfetto "
                        "and chrome://tracing, .dot for Graphviz, .trace the recording itself (default: the page, as "
                        "trace.html in the current folder)")
@@ -48,12 +50,13 @@ def microscope(commands: Any) -> None:
     trace.add_argument("--paths", action="store_true", help="the same, and what each way through the graph brings to them")
     trace.add_argument("--limit", type=int, default=500_000, metavar="N", help="keep N events (default 500000)")
     trace.add_argument("script", metavar="SCRIPT", help="a Python file; - for standard input; -m MODULE as in python -m")
-    trace.add_argument("arguments", metavar="ARGS", nargs=argparse.REMAINDER, help="arguments of the script")
+    trace.add_argument("arguments", metavar="ARGS", nargs=argparse.REMAINDER, help="arguments of the script: from the first that "
+                       "is not an option of trace, or from --")
     explain = commands.add_parser(
         "explain", help="say what a parameter or module of a recording or script is, and why it has no gradient",
         description="FILE is a recording (retrograd trace -o run.trace) or a script, which is run.  Without NAME: the names.",
-        epilog="examples: retrograd explain run.trace encoder.0.weight   retrograd explain train.py head.bias   "
-               "retrograd explain train.py head.bias -- --epochs 1")
+        **examples("retrograd explain run.trace encoder.0.weight", "retrograd explain train.py head.bias",
+                   "retrograd explain train.py head.bias -- --epochs 1"))
     explain.add_argument("--torch", **torch)
     explain.add_argument("file", metavar="FILE", help="a recording or a Python file; what follows -- is for the script")
     explain.add_argument("names", metavar="NAME", nargs="*", help="parameters and modules by their paths")
@@ -61,8 +64,7 @@ def microscope(commands: Any) -> None:
         "lint", help="find mistakes with hooks and gradients in sources",
         description="Exit status 0: nothing found, 1: something, 2: a file cannot be read, or failed when run.  The rules: "
                     "docs/lint.md.",
-        epilog="examples: retrograd lint train.py   retrograd lint --run train.py -- --epochs 1   "
-               "retrograd lint --json src/*.py")
+        **examples("retrograd lint train.py", "retrograd lint --run train.py -- --epochs 1", "retrograd lint --json src/*.py"))
     lint.add_argument("--run", action="store_true", help="run the file as well, and look at what its hooks did; what follows "
                       "-- is for the script")
     lint.add_argument("--torch", **torch)
@@ -72,10 +74,22 @@ def microscope(commands: Any) -> None:
     view = commands.add_parser(
         "view", help="summarise a recording, and open its page in a browser",
         description="Print the summary of a recording and open its page.",
-        epilog="examples: retrograd view run.trace   retrograd view run.trace -o run.html --no-browser")
+        **examples("retrograd view run.trace", "retrograd view run.trace -o run.html --no-browser"))
     view.add_argument("-o", "--output", metavar="FILE", help="write the page (or .json, .dot) there")
     view.add_argument("--no-browser", action="store_true", help="do not open a browser")
     view.add_argument("file", metavar="FILE", help="a recording: retrograd trace -o run.trace script.py")
+
+
+class OneALine(argparse.HelpFormatter):
+    """The description is filled, the examples stand one a line."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return text if text.startswith("examples:") else super()._fill_text(text, width, indent)
+
+
+def examples(*lines: str) -> dict[str, Any]:
+    """Arguments of add_parser: the end of a help text."""
+    return {"epilog": "examples:\n  " + "\n  ".join(lines), "formatter_class": OneALine}
 
 
 def main(arguments: list[str]) -> int:
@@ -100,13 +114,15 @@ def parsed(arguments: list[str]) -> argparse.Namespace:
     """What was asked.  argparse cannot know where a script's own arguments begin: after -m MODULE, and after --."""
     module, own = False, []
     if arguments[:1] == ["trace"]:
-        at = 1
-        while at < len(arguments) and arguments[at].startswith("-") and arguments[at] not in ("-", "-m"):
-            at += 2 if arguments[at] in ("-o", "--output", "--limit") else 1
-        if arguments[at:at + 1] == ["-m"]:
-            if len(arguments) == at + 1:
-                parser().error("argument -m: expected the name of a module")
-            module, arguments = True, [*arguments[:at], "--", *arguments[at + 1:]]
+        at = after_options(arguments, 1, lambda word: word not in ("-", "-m"))
+        module = arguments[at:at + 1] == ["-m"]
+        script = at + (arguments[at:at + 1] in (["-m"], ["--"]))    # its place; options of trace may follow it
+        if module and len(arguments) == script:
+            parser().error("argument -m: expected the name of a module")
+        end = after_options(arguments, script + 1, lambda word: word.partition("=")[0] in TRACES or word[:2] == "-o")
+        if script < len(arguments):
+            rest = arguments[end + (arguments[end:end + 1] == ["--"]):]
+            arguments = [*arguments[:at], *arguments[script + 1:end], "--", arguments[script], *rest]
     elif arguments[:1] in (["explain"], ["lint"]) and "--" in arguments:
         at = arguments.index("--")
         arguments, own = arguments[:at], arguments[at + 1:]
@@ -115,6 +131,16 @@ def parsed(arguments: list[str]) -> argparse.Namespace:
     if found.command in ("explain", "lint"):
         found.arguments = own
     return found
+
+
+TRACES = ("-h", "--help", "-o", "--output", "--torch", "--values", "--paths", "--limit")
+
+
+def after_options(arguments: list[str], at: int, ours: Callable[[str], bool]) -> int:
+    """Where the options end that begin at a place."""
+    while at < len(arguments) and arguments[at].startswith("-") and arguments[at] != "--" and ours(arguments[at]):
+        at += 2 if arguments[at] in ("-o", "--output", "--limit") else 1
+    return at
 
 
 def answer(found: argparse.Namespace) -> int:

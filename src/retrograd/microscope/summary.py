@@ -11,6 +11,8 @@ from typing import Any
 from .recording import Recording
 from .why import hook_of, why_none
 
+NARROW, WIDE = 100, 200          # columns
+
 Table = tuple[str, list[str], list[list[str]]]
 
 
@@ -116,8 +118,13 @@ def show(rec: Recording) -> None:
         print(text(rec))
         return
     console = Console()
+    if not console.is_terminal and "COLUMNS" not in os.environ:
+        console = Console(width=WIDE)
     console.print(Text(repr(rec).strip("<>")))
     for title, columns, rows in tables(rec):
+        if console.width < NARROW:              # room for names
+            kept = [i for i, column in enumerate(columns) if column not in ("min", "max")]
+            columns, rows = [columns[i] for i in kept], [[row[i] for i in kept] for row in rows]
         table = RichTable(title=Text(title, style="bold"), title_justify="left", show_edge=False, pad_edge=False)
         for column in columns:
             table.add_column(column, overflow="fold")
