@@ -20,7 +20,7 @@ LAYERS = [
      "functional"],
     ["utils", "autograd", "masked", "signal"],
     ["nn"],
-    ["optim", "io", "serialization", "_C", "cuda", "amp", "backends", "compiler", "jit", "testing", "accelerator",
+    ["optim", "io", "serialization", "_C", "cuda", "amp", "backends", "compiler", "func", "jit", "testing", "accelerator",
      "xpu", "mps", "distributed", "hub"],
     ["microscope"],
     ["bridges"],

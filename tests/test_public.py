@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 import retrograd
+import retrograd.func
 import retrograd.microscope
 import retrograd.nn.functional
 import retrograd.nn.utils.prune
@@ -30,6 +31,7 @@ PLACES: dict[str, Any] = {
     "retrograd.autograd": retrograd.autograd,
     "retrograd.autograd.Function": retrograd.autograd.Function,
     "retrograd.autograd.graph": retrograd.autograd.graph,
+    "retrograd.func": retrograd.func,
     "retrograd.nn": retrograd.nn,
     "retrograd.nn.Module": retrograd.nn.Module,
     "retrograd.nn.functional": retrograd.nn.functional,

@@ -12,7 +12,7 @@ import pytest
 pytestmark = pytest.mark.oracle
 PLACES = (
     "nn", "nn.init", "nn.parameter", "nn.utils", "nn.utils.clip_grad", "nn.utils.parametrizations",
-    "nn.utils.parametrize", "nn.utils.rnn", "optim", "optim.lr_scheduler", "optim.optimizer", "utils.data",
+    "nn.utils.parametrize", "nn.utils.rnn", "func", "optim", "optim.lr_scheduler", "optim.optimizer", "utils.data",
 )  # fmt: skip
 
 # Where ours differs: "class.method" or name -> why.

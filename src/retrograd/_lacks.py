@@ -32,9 +32,6 @@ LACKS = {
         CompilationUnit|CompleteArgumentSpec|ConcreteModuleType\w*|StaticModule|CallStack|Capsule|\w*AliasDb|TracingState|
         FileCheck|parse_\w+|import_ir_\w+|merge_type\w+|unify_type_list|Sym\w+|sym_\w+|LockingLogger|LoggerBase|
         NoopLogger|AggregationType|AVG|SUM|PyTorchFile\w+|BroadcastingList\d|boolean_dispatch|assert_int_or_pair"""),
-    "transforms": (
-        "functions are not transformed: torch.autograd.functional has jacobian, hessian, vjp and jvp, and "
-        "retrograd.microscope has gradients per sample", r"func|vmap"),
     "hub": (
         "code of repositories is not fetched and run: torch.hub has load_state_dict_from_url", r"torch\.hub\.(load|list|help)"),
     "dispatch": ("there is no dispatcher and no __torch_function__", r"""
@@ -61,7 +58,7 @@ LACKS = {
         BufferDict|ParameterDict|ModuleDict|binomial|geqrf|ormqr|segment_reduce|nested|jagged|MaskedTensor|(as_|is_)?masked_tensor|
         channels_last_3d|lobpcg|(svd|pca)_lowrank|quasirandom|to_padded_tensor|resize(_as)?|
         LinearCrossEntropyOptions|householder_product|ldl_\w+|
-        make_tensor|windows"""),
+        make_tensor|windows|rearrange|debug_unwrap"""),
 }
 
 @lru_cache(1)

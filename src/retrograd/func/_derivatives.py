@@ -1,0 +1,401 @@
+"""Derivatives of functions: torch.func.grad, vjp, jvp, jacrev, jacfwd, hessian, linearize.
+
+NOTE [Levels]
+A transform differentiates at aliases of its inputs, and what it returns belongs to the caller's graph only as far as it depends
+on tensors of the caller's that require grad: on the inputs, or on others that the function reads.  So each looks whether the
+graph of a result leads to leaves other than the aliases it made; if not, the result is detached.  Transforms of transforms need
+nothing more, since the outer one's aliases are the caller's tensors of the inner one.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from .._engine.tensor import TensorBase, sink_of, wants_grad
+from .._functions import stack, zeros_like
+from ..autograd import grad as _grad
+from ..autograd.grad_mode import enable_grad, is_grad_enabled
+from ._maps import Draws
+from ._trees import flatten, mapped, stars, unflatten
+
+__all__ = ["grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "linearize", "vjp"]
+
+VJP = "vjp(f, *primals)"
+JVP = "jvp(f, primals, tangents)"
+AUX = "output of function f should be a tuple: (output, aux) if has_aux is True"
+
+
+def grad(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> Callable[..., Any]:
+    """The function that gives the gradient of func, whose result has one element, for its argument `argnums` (or several).
+
+    The argument may be a container of tensors; the gradient has its form.  has_aux: func returns (result, aux), and the
+    function (gradient, aux).
+    https://pytorch.org/docs/stable/generated/torch.func.grad.html
+    """
+    @wraps(func)
+    def gradient(*args: Any, **kwargs: Any) -> Any:
+        found, value = _grad_and_value(func, argnums, has_aux, args, kwargs)
+        return (found, value[1]) if has_aux else found
+    return gradient
+
+
+def grad_and_value(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> Callable[..., Any]:
+    """As grad, but the function returns (gradient, value); with has_aux (gradient, (value, aux)).
+
+    https://pytorch.org/docs/stable/generated/torch.func.grad_and_value.html
+    """
+    @wraps(func)
+    def both(*args: Any, **kwargs: Any) -> Any:
+        return _grad_and_value(func, argnums, has_aux, args, kwargs)
+    return both
+
+
+def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
+    """(func(*primals), the function that multiplies cotangents of the output's form with the Jacobian), and aux if has_aux.
+
+    https://pytorch.org/docs/stable/generated/torch.func.vjp.html
+    """
+    call = _Call(func, primals, None, has_aux, VJP)
+    for y in call.outputs:
+        if not y.is_floating_point():
+            raise RuntimeError(
+                f"vjp(f, ...): All outputs of f must be floating-point or complex Tensors, got Tensor with dtype {y.dtype}")
+
+    def product(cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None) -> Any:
+        vectors, spec = flatten(cotangents)
+        if spec != call.out_spec:
+            raise RuntimeError(
+                "Expected pytree structure of cotangents to be the same as pytree structure of outputs to the function. "
+                f"cotangents: {stars(spec)}, primal output: {stars(call.out_spec)}")
+        again = is_grad_enabled() if create_graph is None else create_graph
+        again = again and (call.tracked or any(isinstance(v, TensorBase) and wants_grad(v) for v in vectors))
+        with enable_grad():
+            found = call.pulled(vectors, again, retain_graph)
+        # a tuple of one for one primal, as in PyTorch
+        return unflatten([call.level.settled(g) for g in found], call.in_spec)
+
+    return (call.value, product, call.aux) if has_aux else (call.value, product)
+
+
+def jvp(func: Callable[..., Any], primals: Any, tangents: Any, *, strict: bool = False, has_aux: bool = False) -> Any:
+    """(func(*primals), the Jacobian times tangents), and aux if has_aux; by differentiating a vjp for its cotangents.
+
+    primals and tangents are tuples of one form.  strict: RuntimeError where an output does not depend on them.
+    https://pytorch.org/docs/stable/generated/torch.func.jvp.html
+    """
+    _check_tangents(primals, tangents)
+    call = _Call(func, primals, None, has_aux, JVP)
+    found = _Pushed(call)(flatten(tangents)[0], False, strict)
+    out = unflatten(found, call.out_spec)
+    return (call.value, out, call.aux) if has_aux else (call.value, out)
+
+
+def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
+    """(func(*primals), the function that gives the Jacobian there times tangents).
+
+    https://pytorch.org/docs/stable/generated/torch.func.linearize.html
+    """
+    call = _Call(func, primals, None, False, JVP)
+    pushed = _Pushed(call)
+    like = flatten(primals)[0]
+
+    def push(*tangents: Any) -> Any:
+        vectors, spec = flatten(tangents)
+        if spec != call.in_spec:
+            raise RuntimeError(f"Expected the tangents {spec} to have the same argspec as the primals {call.in_spec}")
+        for i, (v, x) in enumerate(zip(vectors, like)):
+            for what in ("shape", "dtype"):
+                if getattr(v, what) != getattr(x, what):
+                    raise RuntimeError(
+                        f"tangent:{i} with {what} {getattr(v, what)} in flattened pytree doesn't match the {what} "
+                        f"{getattr(x, what)} of the corresponding primal.")
+        return unflatten(pushed(vectors, True), call.out_spec)
+
+    return call.value, push
+
+
+def jacrev(
+    func: Callable[..., Any], argnums: Any = 0, *, has_aux: bool = False, chunk_size: int | None = None,
+    _preallocate_and_copy: bool = False,
+) -> Callable[..., Any]:
+    """The function that gives the Jacobian of func for its argument `argnums` (or several): output.shape + input.shape.
+
+    For containers of tensors: the output's form, in it the argument's.  Rows are computed one by one, whatever chunk_size is.
+    https://pytorch.org/docs/stable/generated/torch.func.jacrev.html
+    """
+    if chunk_size is not None and chunk_size <= 0:
+        raise ValueError("jacrev: `chunk_size` should be greater than 0.")
+
+    @wraps(func)
+    def jacobian(*args: Any) -> Any:
+        call = _Call(func, args, argnums, has_aux, VJP)
+        for y in call.outputs:
+            if not y.is_floating_point():
+                raise RuntimeError(
+                    "vjp(f, ...): All outputs of f must be floating-point or complex Tensors, got Tensor with dtype "
+                    f"{y.dtype}")
+        return _jacobian(call, argnums, has_aux)
+    return jacobian
+
+
+def jacfwd(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False, *, randomness: str = "error") -> Callable[..., Any]:
+    """As jacrev, by columns: each is a jvp.
+
+    randomness  "error": RuntimeError when func draws random numbers; "same" or "different": it may
+    https://pytorch.org/docs/stable/generated/torch.func.jacfwd.html
+    """
+    @wraps(func)
+    def jacobian(*args: Any) -> Any:
+        draws = Draws(randomness)
+        call = _Call(func, args, argnums, has_aux, JVP)
+        draws.check()
+        try:
+            pushed, columns = _Pushed(call), []
+            for k, x in enumerate(call.inputs):
+                for i in range(x.numel()):
+                    tangents = [zeros_like(other).detach() for other in call.inputs]
+                    tangents[k].view(-1)[i] = 1
+                    columns.append(pushed(tangents, True))
+        except (RuntimeError, NotImplementedError):         # a rule that cannot be differentiated
+            return _jacobian(call, argnums, has_aux)
+        return _of_columns(call, columns, argnums, has_aux)
+    return jacobian
+
+
+def hessian(func: Callable[..., Any], argnums: Any = 0) -> Callable[..., Any]:
+    """The function that gives the second derivatives of func: jacfwd(jacrev(func)).
+
+    https://pytorch.org/docs/stable/generated/torch.func.hessian.html
+    """
+    return jacfwd(jacrev(func, argnums), argnums)
+
+
+class _Level:
+    """One use of a transform; see NOTE [Levels]."""
+
+    def __init__(self) -> None:
+        self.outer = is_grad_enabled()
+        self.made: list[Any] = []
+
+    def alias(self, x: Any) -> Any:
+        """x, to be differentiated at."""
+        if not isinstance(x, TensorBase):
+            raise ValueError(f"Thing passed to transform API must be Tensor, got {type(x)}")
+        tensor: Any = x
+        if self.outer and wants_grad(x):
+            return tensor.view_as(tensor)
+        return self.leaf(tensor)
+
+    def leaf(self, x: Any) -> Any:
+        """A leaf that nobody outside knows, of x's memory."""
+        made = x.detach().requires_grad_()
+        self.made.append(made)
+        return made
+
+    def outside(self, y: Any) -> bool:
+        """Does y depend on a tensor of the caller's that requires grad?"""
+        if not self.outer or not wants_grad(y):
+            return False
+        mine = {id(sink_of(leaf)) for leaf in self.made}
+        if y.grad_fn is None:
+            return id(sink_of(y)) not in mine
+        seen, todo = {id(y.grad_fn)}, [y.grad_fn]
+        while todo:
+            node = todo.pop()
+            if hasattr(node, "variable") and id(node) not in mine:
+                return True
+            for below, _ in node.next_functions:
+                if below is not None and id(below) not in seen:
+                    seen.add(id(below))
+                    todo.append(below)
+        return False
+
+    def settled(self, y: Any) -> Any:
+        """A result as the caller gets it."""
+        if not isinstance(y, TensorBase):
+            raise RuntimeError(f"Expected tensors, got unsupported type {type(y)}")
+        tensor: Any = y
+        return tensor.detach() if wants_grad(y) and not self.outside(y) else tensor
+
+
+class _Call:
+    """func called at aliases of its arguments `argnums` (None: of all), and its results in flat form."""
+
+    def __init__(self, func: Any, args: tuple[Any, ...], argnums: Any, has_aux: bool, name: str) -> None:
+        self.level = _Level()
+        with enable_grad():
+            chosen = range(len(args)) if argnums is None else _places(argnums, len(args))
+            values, self.in_spec = flatten(tuple(args[i] for i in chosen))
+            self.inputs = [self.level.alias(x) for x in values]
+            aliases = dict(zip(chosen, unflatten(self.inputs, self.in_spec)))
+            found = func(*[aliases.get(i, x) for i, x in enumerate(args)])
+            self.aux: Any = None
+            if has_aux:
+                if not (isinstance(found, tuple) and len(found) == 2):
+                    raise RuntimeError(f"{name}: {AUX}")
+                found, aux = found
+                self.aux = mapped(self.level.settled, aux)
+            self.outputs, self.out_spec = flatten(found)
+            if not self.outputs or (len(self.outputs) == 1 and self.outputs[0] is None):
+                raise RuntimeError(
+                    f"{name}: Expected f to be a function that has non-empty output (got output = {self.outputs})")
+            for y in self.outputs:
+                if not isinstance(y, TensorBase):
+                    raise RuntimeError(f"{name}: expected f(*primals) to return only tensors, got unsupported type {type(y)}")
+            self.tracked = any(self.level.outside(y) for y in self.outputs)
+            self.value = unflatten([self.level.settled(y) for y in self.outputs], self.out_spec)
+
+    def pulled(self, vectors: Any, again: bool, retain: bool = True) -> list[Any]:
+        """The vectors, one for each output, times the Jacobian."""
+        return _pulled(self.outputs, self.inputs, vectors, again, retain)
+
+
+class _Pushed:
+    """The Jacobian times vectors: the derivative of a vjp, which is linear in its cotangents, with respect to them."""
+
+    def __init__(self, call: _Call) -> None:
+        self.call = call
+        with enable_grad():
+            self.at = [i for i, y in enumerate(call.outputs) if wants_grad(y)]
+            self.cotangents = [call.level.leaf(zeros_like(call.outputs[i])) for i in self.at]
+            self.back: Any = ()
+            if self.at:
+                self.back = _grad([call.outputs[i] for i in self.at], call.inputs, self.cotangents, create_graph=True,
+                                  allow_unused=True)
+
+    def __call__(self, tangents: list[Any], retain: bool, strict: bool = False) -> list[Any]:
+        call = self.call
+        again = call.tracked or any(wants_grad(v) for v in tangents)
+        pairs = [(b, v.to(b.dtype)) for b, v in zip(self.back, tangents) if b is not None and wants_grad(b)]
+        with enable_grad():
+            found: Any = _grad(
+                [b for b, _ in pairs], self.cotangents, [v for _, v in pairs], create_graph=again,
+                retain_graph=retain or again, allow_unused=True) if pairs else [None] * len(self.at)
+        by_output = dict(zip(self.at, found))
+        out = []
+        for i, y in enumerate(call.outputs):
+            g = by_output.get(i)
+            if g is None and strict:
+                raise RuntimeError(
+                    f"{JVP[:-1]}, strict=True): The output of f is independent of the inputs. This is not allowed with "
+                    "strict=True.")
+            out.append(zeros_like(y).detach() if g is None else call.level.settled(g))
+        return out
+
+
+def _pulled(outputs: Any, inputs: Any, vectors: Any, again: bool, retain: bool) -> list[Any]:
+    pairs = [(y, v) for y, v in zip(outputs, vectors) if wants_grad(y)]
+    if not pairs:
+        return [zeros_like(x).detach() for x in inputs]
+    found = _grad([y for y, _ in pairs], inputs, [v for _, v in pairs], create_graph=again, retain_graph=retain or again,
+                  allow_unused=True)
+    return [zeros_like(x).detach() if g is None else g for g, x in zip(found, inputs)]
+
+
+def _grad_and_value(func: Any, argnums: Any, has_aux: bool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    name = "grad_and_value(f)(*args)"
+    level = _Level()
+    with enable_grad():
+        several = isinstance(argnums, tuple)
+        chosen = _places(argnums, len(args))
+        values, spec = flatten(tuple(args[i] for i in chosen) if several else args[chosen[0]])
+        inputs = [level.alias(x) for x in values]
+        made = unflatten(inputs, spec)
+        aliases = dict(zip(chosen, made if several else (made,)))
+        output = func(*[aliases.get(i, x) for i, x in enumerate(args)], **kwargs)
+        aux: Any = None
+        if has_aux:
+            if not (isinstance(output, tuple) and len(output) == 2):
+                raise RuntimeError(f"{name}: {AUX}")
+            output, aux = output
+        if not isinstance(output, TensorBase):
+            raise RuntimeError(f"{name}: Expected f(*args) to return a Tensor, got {type(output)}")
+        value: Any = output
+        if value.dim() != 0:
+            raise RuntimeError(
+                f"{name}: Expected f(*args) to return a scalar Tensor, got tensor with {value.dim()} dims. Maybe you wanted to "
+                "use the vjp or jacrev APIs instead?")
+        tracked = level.outside(value)
+        found = _pulled([value], inputs, [None], tracked, False)
+        out = unflatten([level.settled(g) for g in found] if tracked else found, spec)
+        value = value if tracked else value.detach()
+        return out, (value, mapped(level.settled, aux)) if has_aux else value
+
+
+def _jacobian(call: _Call, argnums: Any, has_aux: bool) -> Any:
+    """For each output the tree of its derivatives, in the tree of outputs."""
+    table = []
+    for y in call.outputs:
+        rows: list[list[Any]] = [[] for _ in call.inputs]
+        with enable_grad():
+            for k in range(y.numel() if wants_grad(y) else 0):
+                one = zeros_like(y).detach()
+                one.view(-1)[k] = 1
+                found = _pulled([y], call.inputs, [one], call.tracked, True)
+                for row, g in zip(rows, found):
+                    row.append(g)
+            parts = [stack(row).view(y.shape + x.shape) if row else x.new_zeros(y.shape + x.shape)
+                     for row, x in zip(rows, call.inputs)]
+        tree = unflatten([call.level.settled(part) for part in parts], call.in_spec)
+        table.append(tree if isinstance(argnums, tuple) else tree[0])
+    out = unflatten(table, call.out_spec)
+    return (out, call.aux) if has_aux else out
+
+
+def _of_columns(call: _Call, columns: list[list[Any]], argnums: Any, has_aux: bool) -> Any:
+    """_jacobian's result, of the derivatives of all outputs along each element of the inputs."""
+    table = []
+    with enable_grad():
+        for k, y in enumerate(call.outputs):
+            parts, at = [], 0
+            for x in call.inputs:
+                found = [column[k] for column in columns[at:at + x.numel()]]
+                at += x.numel()
+                parts.append((stack(found, -1) if found else y.new_zeros((*y.shape, 0))).view(y.shape + x.shape))
+            tree = unflatten(parts, call.in_spec)
+            table.append(tree if isinstance(argnums, tuple) else tree[0])
+    out = unflatten(table, call.out_spec)
+    return (out, call.aux) if has_aux else out
+
+
+def _places(argnums: Any, count: int) -> list[int]:
+    """Which arguments, from 0."""
+    if not isinstance(argnums, (int, tuple)):
+        raise RuntimeError(f"argnums must be int or Tuple[int, ...], got: {type(argnums)}")
+    out = []
+    for n in argnums if isinstance(argnums, tuple) else (argnums,):
+        if not isinstance(n, int):
+            raise RuntimeError(f"argnum must be int, got: {type(n)}")
+        if not -count <= n < count:
+            raise RuntimeError(f"Got argnum={n}, but only {count} positional inputs")
+        out.append(n % count)
+    if not out:
+        raise RuntimeError("argnums must be non-empty")
+    if len(set(out)) != len(out):
+        raise RuntimeError(f"argnums elements must be unique, got {tuple(out)}")
+    return out
+
+
+def _check_tangents(primals: Any, tangents: Any) -> None:
+    if not isinstance(primals, tuple):
+        raise RuntimeError(f"{JVP}: Expected primals to be a tuple. E.g. it should be valid to call f(*primals).")
+    flat, spec = flatten(primals)
+    vectors, other = flatten(tangents)
+    if spec != other:
+        raise RuntimeError(
+            f"{JVP}: Expected primals and tangents to have the same python structure. For example, if primals is a tuple of 3 "
+            f"tensors, tangents also must be. Got primals with structure {spec} and tangents with structure {other}")
+    for which, found in (("primals", flat), ("tangents", vectors)):
+        if not found:
+            raise RuntimeError(f"{JVP}: Expected {which} to contain at least one Tensor.")
+        for x in found:
+            if not isinstance(x, TensorBase):
+                raise RuntimeError(f"{JVP}: Expected {which} to only contain Tensors, got {type(x)}")
+    for x, v in zip(flat, vectors):
+        if x.shape != v.shape:
+            raise RuntimeError(
+                "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not "
+                f"supported. Tensor is of size {list(x.shape)} while the given forward gradient is of size {list(v.shape)}.")
+
+
