@@ -167,6 +167,24 @@ def test_terms_that_were_picked_belong_to_their_samples(torch: Any) -> None:
         assert near(got, torch.stack([t[name] for t in truth]))
 
 
+@pytest.mark.parametrize("pick", [
+    lambda torch, out: torch.gather(out, 0, torch.tensor([[4], [0], [2]]).expand(-1, 3)),
+    lambda torch, out: out[torch.tensor([4, 0, 2])],
+    lambda torch, out: out.index_select(0, torch.tensor([2, 4, 0])),
+    lambda torch, out: torch.masked_select(out, torch.tensor([1, 0, 1, 0, 1, 0], dtype=torch.bool)[:, None]),
+    lambda torch, out: out[::2],
+    lambda torch, out: out[0] * 2,
+], ids=["gather", "index", "index_select", "masked_select", "slice", "select"])
+def test_samples_that_the_loss_does_not_read_have_no_gradient(torch: Any, pick: Any) -> None:
+    model, x = model_of(torch), torch.randn(6, 4)
+    cap = captured(torch, model, x, lambda out: pick(torch, out).pow(2).mean())
+    got = cap.grads(scale="sample").norms()
+    truth = alone(torch, model, x, lambda out, n: out.pow(2).mean())
+    whole = torch.stack([torch.cat([g.flatten() for g in t.values()]).norm() for t in truth])
+    read = torch.tensor([1.0, 0.0, 1.0, 0.0, 1.0, 0.0]) if pick(torch, x).numel() > 4 else torch.tensor([4.0, 0, 0, 0, 0, 0])
+    assert near(got, whole * read)
+
+
 def test_classes_alone_may_have_ignored_targets(torch: Any) -> None:
     model, x, y = model_of(torch), torch.randn(6, 4), torch.tensor([0, 1, -100, 0, 1, 2])
     F = torch.nn.functional

@@ -397,6 +397,7 @@ def factor_of(run: Run, scale: Any) -> Any:
 
 def reasons(head: str, rows: Any) -> str:
     lines = [f"{row.name}: {row.how} ({row.where})" for row in rows]
-    return head + ":\n  " + "\n  ".join(lines) + "\npartial=True goes on without them, layers= chooses others"
+    return head + ":\n  " + "\n  ".join(lines) + (
+        "\npartial=True goes on without them, layers= chooses others, Capture.fill() computes them sample by sample")
 
 

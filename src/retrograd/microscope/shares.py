@@ -13,7 +13,8 @@ from .runs import Run
 # Derivatives that put numbers elsewhere, or nowhere
 MOVING = {"ViewBackward0", "ReshapeAliasBackward0", "UnsafeViewBackward0", "SqueezeBackward0", "SqueezeBackward1",
           "SqueezeBackward2", "UnsqueezeBackward0", "TransposeBackward0", "TBackward0", "PermuteBackward0", "AliasBackward0",
-          "SliceBackward0", "SelectBackward0", "IndexBackward0", "IndexSelectBackward0", "MaskedSelectBackward0",
+          "SliceBackward0", "SelectBackward0", "IndexBackward0", "UnsafeIndexBackward0", "IndexSelectBackward0",
+          "MaskedSelectBackward0", "GatherBackward0", "TakeBackward0", "TopkBackward0", "SortBackward0", "SortBackward1",
           "FlipBackward0"}
 # ... that leave them where they are
 STAYING = {"LogSoftmaxBackward0", "ToCopyBackward0", "CloneBackward0", "MulBackward0", "DivBackward0", "AddBackward0",
