@@ -17,7 +17,6 @@ FLOAT: Final[u8] = 1        # common dtype, integers become the default float (d
 np: Final[Any] = numpy
 BOOL: Final[Any] = numpy.dtype("bool")
 INT: Final[Any] = numpy.dtype("int64")
-DOUBLE: Final[Any] = numpy.dtype("float64")
 SINGLE: Final[Any] = numpy.dtype("float32")
 
 

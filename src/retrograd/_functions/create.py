@@ -199,7 +199,6 @@ def scalar(x: Any, function: str, name: str, position: int) -> None:
     if not is_scalar(x):
         raise TypeError(
             f"{function}(): argument '{name}' (position {position}) must be Number, not {dtypes.typename(x)}")
-ARANGE = ("(Number end)", "(Number start, Number end)", "(Number start, Number end, Number step = 1)")
 
 
 def arange(start: Any = None, end: Any = None, step: Any = None, *, out: Any = None, dtype: Any = None,

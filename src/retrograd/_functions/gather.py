@@ -106,11 +106,6 @@ def fits(x: TensorBase, dim: int, i: Any, src: TensorBase | None) -> None:
             f"larger size than src {list(src.array.shape)}")
 
 
-def lifted(x: Any, n: int) -> Any:
-    """A 0-dim tensor as a row where the index has a dim."""
-    return shape.reshape(x, (1,) * n) if isinstance(x, TensorBase) and x.array.ndim < n else x
-
-
 def prepared(function: str, x: TensorBase, dim: int, index: Any, src: TensorBase | None) -> tuple[int, Any, Any]:
     if src is not None and src.array.dtype != x.array.dtype:
         raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")

@@ -622,10 +622,6 @@ def relu(x: Value) -> Value:
     return ReluBackward0().run(x)
 
 
-def relu_(x: TensorBase) -> TensorBase:
-    return ReluBackward0().run_(x)
-
-
 def softplus(x: Value, beta: Any, threshold: Any) -> Value:
     return SoftplusBackward0(beta, threshold).run(x)
 

@@ -183,8 +183,4 @@ class EmbeddingBagBackward0(Nary):
         return out
 
 
-def embedding(x: Value, where: Array, padding_idx: int, by_count: bool, sparse: bool) -> Value:
-    return EmbeddingBackward0(where, padding_idx, by_count, sparse).run(x)
-
-
 from . import choose, linalg, reduce, shape  # noqa: E402

@@ -418,10 +418,6 @@ class NotImplemented_(Along):
         raise RuntimeError("derivative for aten::scatter is not implemented")
 
 
-def scatter(a: Value, dim: int, index: Array, b: Value) -> Value:
-    return ScatterBackward0(dim, index).run(a, b)
-
-
 def scatter_number(x: Value, dim: int, index: Array, number: Any) -> Value:
     return ScatterBackward1(dim, index, number).run(x)
 

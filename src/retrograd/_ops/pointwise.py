@@ -549,24 +549,8 @@ def exp2(x: Value) -> Value:
     return Exp2Backward0().run(floating(x))
 
 
-def expm1(x: Value) -> Value:
-    return Expm1Backward0().run(floating(x))
-
-
 def log(x: Value) -> Value:
     return LogBackward0().run(floating(x))
-
-
-def log2(x: Value) -> Value:
-    return Log2Backward0().run(floating(x))
-
-
-def log10(x: Value) -> Value:
-    return Log10Backward0().run(floating(x))
-
-
-def log1p(x: Value) -> Value:
-    return Log1PBackward0().run(floating(x))
 
 
 def sqrt(x: Value) -> Value:
@@ -589,22 +573,6 @@ def cos(x: Value) -> Value:
     return CosBackward0().run(floating(x))
 
 
-def tan(x: Value) -> Value:
-    return TanBackward0().run(floating(x))
-
-
-def asin(x: Value) -> Value:
-    return AsinBackward0().run(floating(x))
-
-
-def acos(x: Value) -> Value:
-    return AcosBackward0().run(floating(x))
-
-
-def atan(x: Value) -> Value:
-    return AtanBackward0().run(floating(x))
-
-
 def sinh(x: Value) -> Value:
     return SinhBackward0().run(floating(x))
 
@@ -617,28 +585,12 @@ def tanh(x: Value) -> Value:
     return TanhBackward0().run(floating(x))
 
 
-def asinh(x: Value) -> Value:
-    return AsinhBackward0().run(floating(x))
-
-
-def acosh(x: Value) -> Value:
-    return AcoshBackward0().run(floating(x))
-
-
-def atanh(x: Value) -> Value:
-    return AtanhBackward0().run(floating(x))
-
-
 def sigmoid(x: Value) -> Value:
     return SigmoidBackward0().run(floating(x))
 
 
 def erf(x: Value) -> Value:
     return ErfBackward0().run(floating(x))
-
-
-def erfc(x: Value) -> Value:
-    return ErfcBackward0().run(floating(x))
 
 
 def erfinv(x: Value) -> Value:
@@ -651,22 +603,6 @@ def lgamma(x: Value) -> Value:
 
 def digamma(x: Value) -> Value:
     return DigammaBackward0().run(floating(x))
-
-
-def deg2rad(x: Value) -> Value:
-    return Deg2RadBackward0().run(floating(x))
-
-
-def rad2deg(x: Value) -> Value:
-    return Rad2DegBackward0().run(floating(x))
-
-
-def exp_(x: TensorBase) -> TensorBase:
-    return ExpBackward0().run_(x)
-
-
-def log_(x: TensorBase) -> TensorBase:
-    return LogBackward0().run_(x)
 
 
 def sign(x: Value) -> Value:

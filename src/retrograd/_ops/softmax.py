@@ -80,13 +80,3 @@ def softmax_grad(g: Value, y: Value, dim: int) -> Value:
         return quick
     gy = g * y
     return gy - y * total(gy, dim)
-
-
-def softmax(x: Value, dim: int) -> Value:
-    """dim non-negative"""
-    return SoftmaxBackward0(dim).run(x)
-
-
-def log_softmax(x: Value, dim: int) -> Value:
-    """dim non-negative"""
-    return LogSoftmaxBackward0(dim).run(x)
