@@ -16,7 +16,7 @@ FUNCTIONAL = ["embedding", "embedding_bag"]
 TYPES = {**names.TENSOR, "bool": "CPUBoolType"}
 
 
-def numbers(where: Any, rows: int, function: str) -> Any:
+def numbers(where: Any, function: str) -> Any:
     """The array of an index tensor, checked."""
     at = where.array
     if at.dtype not in (np.int64, np.int32):
@@ -63,7 +63,7 @@ def embedding(
         embedding_renorm_(w, where, max_norm, norm_type)
     if w.ndim != 2:
         raise RuntimeError("'weight' must be 2-D")
-    at = numbers(where, rows, "embedding")
+    at = numbers(where, "embedding")
     in_range(at, rows)
     op = embed.EmbeddingBackward0(at, pad, bool(scale_grad_by_freq), bool(sparse))
     watch(op, where)
@@ -72,7 +72,7 @@ def embedding(
 
 def embedding_renorm_(input: Any, indices: Any, max_norm: float, norm_type: float) -> Any:
     """Scale the rows that are named and longer than max_norm, in place and outside the graph."""
-    at = np.unique(numbers(indices, input.array.shape[0], "embedding_renorm_"))
+    at = np.unique(numbers(indices, "embedding_renorm_"))
     in_range(at, input.array.shape[0])
     part = input.array[at]
     length = (np.abs(part.astype(np.float64)) ** norm_type).sum(1) ** (1 / norm_type)
@@ -138,9 +138,9 @@ def embedding_bag(
     if padding_idx is not None and not -rows <= padding_idx < rows:
         raise RuntimeError(f"padding_idx must be within the number of embeddings, {-rows} through {rows - 1}, but got "
                            f"{padding_idx}")
-    at = numbers(x, rows, "embedding_bag").reshape(-1)
+    at = numbers(x, "embedding_bag").reshape(-1)
     if offsets is not None:
-        numbers(offsets, rows, "embedding_bag")
+        numbers(offsets, "embedding_bag")
     total = at.size
     if starts.size and int(starts[0]) != 0:
         raise RuntimeError(

@@ -49,11 +49,11 @@ def places(function: str, x: TensorBase, dim: int, index: Any, other: str = "sel
     return at, i
 
 
-def in_range(i: Any, dim: int, n: int, error: type[Exception] = RuntimeError) -> None:
+def in_range(i: Any, dim: int, n: int) -> None:
     if i.size:
         low, high = quick_bounds(i) or (int(i.min()), int(i.max()))
         if low < 0 or high >= n:
-            raise error(f"index {low if low < 0 else high} is out of bounds for dimension {dim} with size {n}")
+            raise RuntimeError(f"index {low if low < 0 else high} is out of bounds for dimension {dim} with size {n}")
 
 
 def length(x: TensorBase, dim: int) -> int:

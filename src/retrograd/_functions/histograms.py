@@ -29,7 +29,7 @@ def histogram(input: Any, bins: Any, *, range: Any = None, weight: Any = None, d
     w = None if weight is None else tensor(weight, "histogram", "weight").array
     if w is not None and w.shape != x.array.shape:
         raise weight_error(rows.shape, w.shape)
-    counts, edges = counted("histogram", rows, [bins], range, None if w is None else w.reshape(-1), density)
+    counts, edges = counted(rows, [bins], range, None if w is None else w.reshape(-1), density)
     found = [derived(y, x, "histogram") for y in (counts, edges[0])]
     if out is None:
         return ONE(found)
@@ -52,7 +52,7 @@ def histogramdd(input: Any, bins: Any, range: Any = None, weight: Any = None, de
     w = None if weight is None else tensor(weight, "histogramdd", "weight").array
     if w is not None and w.shape != x.array.shape[:-1]:
         raise weight_error(x.array.shape, w.shape)
-    counts, edges = counted("histogramdd", x.array.reshape(-1, dims), list(bins), range, None if w is None else w.reshape(-1),
+    counts, edges = counted(x.array.reshape(-1, dims), list(bins), range, None if w is None else w.reshape(-1),
                             density)
     return MANY((derived(counts, x, "histogramdd"), tuple(derived(e, x, "histogramdd") for e in edges)))
 
@@ -69,7 +69,7 @@ def derived(y: Any, x: Any, name: str) -> Any:
     return op.run(x)
 
 
-def counted(name: str, rows: Any, bins: list[Any], range: Any, w: Any, density: bool) -> Any:
+def counted(rows: Any, bins: list[Any], range: Any, w: Any, density: bool) -> Any:
     """rows (N, D) -> counts and the edges of each dim, in rows' dtype"""
     dtype = rows.dtype
     if dtype.kind != "f" or dtype.itemsize < 4:

@@ -203,7 +203,7 @@ class Form:
                     raise TypeError(f"expected Tensor as element {e.at} in argument {i}, but got {word}") from None
                 except Unfit as e:
                     if self.varargs and at == 0 and not key and is_index(args[0]):
-                        unpack(name, p, args, 0)
+                        unpack(name, p, args)
                         return new_args, kwargs
                     if not tell:
                         return None
@@ -211,7 +211,7 @@ class Form:
                         raise too_many(name, self, len(args)) from None
                     raise wrong(name, p, value, 0 if key else at + 1, e.at) from None
             if p.listed and p.kind == "int" and isinstance(fitted, (tuple, list)):
-                unpack(name, p, fitted, 0 if key else at)
+                unpack(name, p, fitted)
             if key:
                 left -= 1
                 if fitted is not value:
@@ -232,7 +232,7 @@ class Form:
         return new_args, new_kwargs
 
 
-def unpack(name: str, p: Param, values: Any, at: int) -> None:
+def unpack(name: str, p: Param, values: Any) -> None:
     """TypeError for an element of a list of ints that is none."""
     for i, v in enumerate(values):
         if type(v) is not int and (not is_index(v) if i == 0 else not hasattr(type(v), "__index__") or (

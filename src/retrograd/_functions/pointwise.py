@@ -340,7 +340,7 @@ def xlogy_(input: Any, other: Any) -> Any:
     return apply_(pair.XlogyBackward0() if isinstance(b, TensorBase) else pair.XlogyBackward2(b), a, b)
 
 
-def lerp_op(name: str, a: TensorBase, b: TensorBase, weight: Any) -> Any:
+def lerp_op(a: TensorBase, b: TensorBase, weight: Any) -> Any:
     for what, t in (("end", b), ("weight", weight)):
         if isinstance(t, TensorBase) and t.array.dtype != a.array.dtype:
             raise RuntimeError(
@@ -358,7 +358,7 @@ def lerp_op(name: str, a: TensorBase, b: TensorBase, weight: Any) -> Any:
 def lerp(input: Any, end: Any, weight: Any, *, out: Any = None) -> Any:
     """input + weight * (end - input); weight a number or a tensor; all of one dtype."""
     a, b = tensor(input, "lerp"), tensor(end, "lerp", "end", 2)
-    op = lerp_op("lerp", a, b, weight)
+    op = lerp_op(a, b, weight)
     y = op.run([a, b, weight]) if isinstance(weight, TensorBase) else op.run(a, b)
     return finish(y, out, "lerp", a, b, weight)
 
@@ -366,7 +366,7 @@ def lerp(input: Any, end: Any, weight: Any, *, out: Any = None) -> Any:
 def lerp_(input: Any, end: Any, weight: Any) -> Any:
     """In place: lerp."""
     a, b = tensor(input, "lerp_"), tensor(end, "lerp_", "end", 1)
-    op = lerp_op("lerp_", a, b, weight)
+    op = lerp_op(a, b, weight)
     return op.run_([a, b, weight]) if isinstance(weight, TensorBase) else op.run_(a, b)
 
 

@@ -167,7 +167,7 @@ class MvBackward0(Product):
         return mv(shape.t(a), g)
 
 
-def check_dot(a: Array, b: Array, op: str) -> None:
+def check_dot(a: Array, b: Array) -> None:
     if a.ndim != 1 or b.ndim != 1:
         raise RuntimeError(f"1D tensors expected, but got {a.ndim}D and {b.ndim}D tensors")
     if a.dtype != b.dtype:
@@ -186,11 +186,11 @@ class DotBackward0(Product):
     names: ClassVar[Any] = {"self": "a", "tensor": "b"}
 
     def forward(self, a: Array, b: Array) -> Array:
-        check_dot(a, b, "dot")
+        check_dot(a, b)
         return product(a, b, "dot")
 
     def refuse(self, a: Array, b: Array) -> None:
-        check_dot(a, b, "dot")
+        check_dot(a, b)
 
     def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
         return g * b
@@ -205,11 +205,11 @@ class VdotBackward0(Product):
     reads_b = A
 
     def forward(self, a: Array, b: Array) -> Array:
-        check_dot(a, b, "vdot")
+        check_dot(a, b)
         return product(a, b, "dot")
 
     def refuse(self, a: Array, b: Array) -> None:
-        check_dot(a, b, "vdot")
+        check_dot(a, b)
 
     def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
         return g * b

@@ -104,8 +104,8 @@ def of_tensor(t: Any, rec: Recording | None) -> Explanation:
     elif t.requires_grad and t.is_leaf and t.grad is None:
         from .why import why_none
         lines.append(".grad is None: " + str(why_none(t, rec)))
-    lines.extend(hook_lines(rec, t._backward_hooks, "tensor"))
-    lines.extend(hook_lines(rec, t._post_accumulate_grad_hooks if t.is_leaf else None, "post_accumulate"))
+    lines.extend(hook_lines(t._backward_hooks, "tensor"))
+    lines.extend(hook_lines(t._post_accumulate_grad_hooks if t.is_leaf else None, "post_accumulate"))
     return Explanation(f"{name}: {dtype} {shape}", lines, facts)
 
 
@@ -119,8 +119,8 @@ def of_node(node: Any, rec: Recording | None) -> Explanation:
     if "AccumulateGrad" in name:
         leaf = node.variable
         lines.append(f"adds the gradient it gets to .grad of a leaf of shape {tuple(leaf.shape)}")
-        lines.extend(hook_lines(rec, leaf._backward_hooks, "tensor"))
-        lines.extend(hook_lines(rec, leaf._post_accumulate_grad_hooks, "post_accumulate"))
+        lines.extend(hook_lines(leaf._backward_hooks, "tensor"))
+        lines.extend(hook_lines(leaf._post_accumulate_grad_hooks, "post_accumulate"))
     if rec is not None and rec.live is not None:
         for tap in rec.live.taps:
             number = tap.number_in(node.metadata)
@@ -137,9 +137,9 @@ def of_node(node: Any, rec: Recording | None) -> Explanation:
     own = getattr(node, "_hooks", None)
     if own is not None:
         for _, table in own.tensor:
-            lines.extend(hook_lines(rec, table, "tensor"))
-        lines.extend(hook_lines(rec, own.pre, "node_pre"))
-        lines.extend(hook_lines(rec, own.post, "node_post"))
+            lines.extend(hook_lines(table, "tensor"))
+        lines.extend(hook_lines(own.pre, "node_pre"))
+        lines.extend(hook_lines(own.post, "node_post"))
     return Explanation(f"{name}, a node of the graph", lines, facts)
 
 
@@ -159,9 +159,9 @@ def of_module(module: Any, rec: Recording | None) -> Explanation:
             facts.update(path=path, calls=row["calls"])
             lines.append(f"called {row['calls']} time{'' if row['calls'] == 1 else 's'}")
     for table, kind, _ in TABLES:
-        lines.extend(hook_lines(rec, getattr(module, table), kind))
+        lines.extend(hook_lines(getattr(module, table), kind))
     for table, kind in SELDOM:
-        lines.extend(hook_lines(rec, getattr(module, table), kind))
+        lines.extend(hook_lines(getattr(module, table), kind))
     return Explanation((f"{path}: " if path else "") + f"{type(module).__name__}, a module", lines, facts)
 
 
@@ -224,7 +224,7 @@ def recorded_hooks(rec: Recording, owner: int, kinds: tuple[str, ...]) -> list[s
             f"changed something {h['changed']} times" for h in rec.hooks if h["owner"] == owner and h["kind"] in kinds]
 
 
-def hook_lines(rec: Recording | None, table: Any, kind: str) -> list[str]:
+def hook_lines(table: Any, kind: str) -> list[str]:
     """One line per hook of a table."""
     return [f"{kind.replace('_', '-')} hook {name_of(plain(hook))} at {place_of(plain(hook))}: fires {WHEN[kind]}"
             for hook in (table or {}).values()]

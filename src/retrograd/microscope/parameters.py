@@ -26,7 +26,7 @@ class Param:
 
 def parameters_of(engine: Engine, model: Any, layers: Any) -> list[Param]:
     """Every parameter once, those that `layers` selects marked.  CaptureError when there is none."""
-    wanted = selector(engine, model, layers)
+    wanted = selector(engine, layers)
     found: list[Param] = []
     by_id: dict[int, Param] = {}
     for path, module in model.named_modules():
@@ -94,7 +94,7 @@ def hooked(x: Any) -> bool:
     return bool(getattr(x, "_backward_hooks", None)) or bool(getattr(x, "_post_accumulate_grad_hooks", None))
 
 
-def selector(engine: Engine, model: Any, layers: Any) -> Callable[[str, str, Any], bool]:
+def selector(engine: Engine, layers: Any) -> Callable[[str, str, Any], bool]:
     """(name, path of its module, parameter) -> is it one of `layers`?"""
     if layers is None:
         return lambda name, path, tensor: True

@@ -97,7 +97,7 @@ def trouble(rec: Recording, *, vanished: float = VANISHED, exploded: float = EXP
     findings: list[Finding] = []
     seen: set[tuple[str, str]] = set()
     for event, state, kind in states(rec):
-        direction = direction_of(rec, event)
+        direction = direction_of(event)
         if event.kind == "hook" and state in ("born", "healed"):
             findings.append(finding(rec, event, kind, direction, state))
         elif state == "born" and (direction, "born") not in seen:
@@ -113,7 +113,7 @@ def trouble(rec: Recording, *, vanished: float = VANISHED, exploded: float = EXP
     return Trouble(sorted(findings, key=lambda f: f.event), notes)
 
 
-def direction_of(rec: Recording, event: Event) -> str:
+def direction_of(event: Event) -> str:
     return "forward" if event.kind == "op" or (event.kind == "hook" and event.get("pass") < 0) else "backward"
 
 
@@ -231,10 +231,11 @@ def where_of(rec: Recording, event: Event) -> str | None:
     return event.where
 
 
-def finding(rec: Recording, event: Event, kind: str, direction: str, state: str, text: str = "") -> Finding:
+def finding(rec: Recording, event: Event, kind: str, direction: str, state: str) -> Finding:
     what, path = what_of(rec, event), event.path
     place = f" in {path}" if path else ""
     name = {"nan": "NaN", "inf": "inf"}.get(kind, kind)
+    text = ""
     if event.kind == "hook" and state == "healed":
         text = f"{what} hid {name}: finite values went on"
     elif state == "born":

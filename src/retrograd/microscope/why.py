@@ -140,7 +140,7 @@ def no_grad_of(rec: Recording, n: int, p: Any) -> Cause:
     frozen = was_frozen(rec, n, name, None if begin is None else begin.t)
     if frozen is not None:
         return frozen
-    replaced = was_replaced(rec, n, name, p)
+    replaced = was_replaced(rec, n, name)
     if replaced is not None:
         return replaced
     return no_gradient(rec, n, name, for_grad=True)
@@ -192,7 +192,7 @@ def was_frozen(rec: Recording, n: int, name: str, until: int | None) -> Cause | 
                  last.where)
 
 
-def was_replaced(rec: Recording, n: int, name: str, p: Any) -> Cause | None:
+def was_replaced(rec: Recording, n: int, name: str) -> Cause | None:
     """An optimizer has it, no model does: another tensor took its place."""
     uses = links(rec).uses
     others = [m for m, k in rec.tensor_names.items() if m > n and k["role"] == "parameter" and k["name"] == name]
@@ -466,7 +466,7 @@ def of_module(rec: Recording, link: Links, hook: dict[str, Any], until: int | No
     if kind in ("forward", "forward_pre"):
         return unknown(f"{path} was called after it was registered, and the recording saw no firing",
                        "Is the hook's module the one that is called?")
-    return of_backward(rec, link, path, kind, last, leave)
+    return of_backward(rec, link, path, last, leave)
 
 
 def not_called(rec: Recording, number: int, path: str, module: dict[str, Any]) -> Cause:
@@ -490,7 +490,7 @@ def not_called(rec: Recording, number: int, path: str, module: dict[str, Any]) -
                  "Call the module in forward(), and not its .forward.")
 
 
-def of_backward(rec: Recording, link: Links, path: str, kind: str, enter: Event, leave: Event) -> Cause:
+def of_backward(rec: Recording, link: Links, path: str, enter: Event, leave: Event) -> Cause:
     """A backward hook of a module that was called."""
     into, out = enter.facts, leave.facts
     if into["inference"]:
