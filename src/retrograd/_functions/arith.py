@@ -12,6 +12,9 @@ from .._engine.views import check_cast
 from .._ops import arith, number
 from ..dtypes import typename
 from ._args import OPERANDS, finish, operand, operands, refused, tensor
+from .forms import FUNCTIONS
+from .forms import METHODS as FORMS
+from .parsing import fitted
 
 __all__ = [
     "add", "sub", "subtract", "rsub", "mul", "multiply", "div", "divide", "true_divide", "floor_divide", "remainder",
@@ -28,30 +31,42 @@ METHODS = [
 ONE: Any = 1            # a default told apart from True, which PyTorch refuses for numbers
 
 
-def add(input: Any, other: Any, *, alpha: Any = ONE, out: Any = None) -> Any:
+def add(input: Any, other: Any, *third: Any, alpha: Any = ONE, out: Any = None) -> Any:
     """input + alpha * other, broadcast; in the common dtype.  https://pytorch.org/docs/stable/generated/torch.add.html"""
+    if third:                                       # add(input, alpha, other)
+        (input, other), given = fitted("add", FUNCTIONS["add"], (input, other, *third), {} if alpha is ONE else {"alpha": alpha})
+        return add(input, other, out=out, **given)
     a, b = operands(input, other, "add")
     y = arith.add(a, b) if alpha is ONE else arith.add_scaled(a, b, factor(alpha, a, b, "add"))
     return finish(y, out, "add", a, b)
 
 
-def add_(input: Any, other: Any, *, alpha: Any = ONE) -> Any:
+def add_(input: Any, other: Any, *third: Any, alpha: Any = ONE) -> Any:
     """In place: input += alpha * other."""
+    if third:                                       # add_(alpha, other)
+        (other,), given = fitted("add_", FORMS["add_"], (other, *third), {} if alpha is ONE else {"alpha": alpha})
+        return add_(input, other, **given)
     if alpha is ONE and isinstance(other, TensorBase):
         return arith.add_(input, other)
     b = operand(other, "add_", position=1)
     return arith.add_(input, b, alpha if alpha is ONE else factor(alpha, input, b, "add_"))
 
 
-def sub(input: Any, other: Any, *, alpha: Any = ONE, out: Any = None) -> Any:
+def sub(input: Any, other: Any, *third: Any, alpha: Any = ONE, out: Any = None) -> Any:
     """input - alpha * other, broadcast; bools are refused."""
+    if third:                                       # sub(input, alpha, other)
+        (input, other), given = fitted("sub", FUNCTIONS["sub"], (input, other, *third), {} if alpha is ONE else {"alpha": alpha})
+        return sub(input, other, out=out, **given)
     a, b = operands(input, other, "sub")
     y = arith.sub(a, b) if alpha is ONE else arith.sub_scaled(a, b, factor(alpha, a, b, "sub"))
     return finish(y, out, "sub", a, b)
 
 
-def sub_(input: Any, other: Any, *, alpha: Any = ONE) -> Any:
+def sub_(input: Any, other: Any, *third: Any, alpha: Any = ONE) -> Any:
     """In place: input -= alpha * other."""
+    if third:                                       # sub_(alpha, other)
+        (other,), given = fitted("sub_", FORMS["sub_"], (other, *third), {} if alpha is ONE else {"alpha": alpha})
+        return sub_(input, other, **given)
     if alpha is ONE and isinstance(other, TensorBase):
         return arith.sub_(input, other)
     b = operand(other, "sub_", position=1)

@@ -10,17 +10,23 @@ import numpy as np
 from .. import dtypes
 from .._conversion import conversion
 from .._engine import names
-from .._engine.tensor import TensorBase, bump, wants_grad
+from .._engine.tensor import TensorBase, bump, wants_grad, wrap
 from .._ops import cast, index
 from .._ops import create as ops
+from .._size import Size
 from . import create, fromdata
 from ._args import refused
 
 __all__: list[str] = []
 METHODS = [
-    "clone", "copy_", "fill_", "apply_", "map_", "zero_", "to", "type_of as type", "type_as", "cpu", "cuda", "new_tensor",
+    "clone", "copy_", "fill_", "apply_", "map_", "zero_", "to", "type_of as type", "type_as", "cpu", "cuda", "new", "new_tensor",
     "new_zeros", "new_ones", "new_empty", "new_full",
 ]
+
+
+OPTIONS = (
+    "TensorOptions(dtype={}, device=cpu, layout=Strided, requires_grad=false (default), pinned_memory=false (default), "
+    "memory_format=(nullopt))")
 
 
 def clone(input: Any, *, memory_format: Any = dtypes.preserve_format) -> Any:
@@ -162,6 +168,33 @@ def cpu(input: Any, memory_format: Any = None) -> Any:
 def cuda(input: Any, device: Any = None, non_blocking: Any = False) -> Any:
     """RuntimeError: tensors live on the CPU."""
     dtypes.check_device("cuda")
+
+
+def new(input: Any, *args: Any, size: Any = None, data: Any = None, device: Any = None) -> Any:
+    """A tensor of input's dtype: new(sizes...), uninitialised, or new(data), a sequence, an array or a tensor, whose memory it
+    shares.  Older than new_tensor and new_empty, which are clearer: new(2) has two elements, new([2]) one.
+    """
+    dtypes.check_device(device)
+    if size is not None or data is not None:
+        args = args or (tuple(size) if data is None else (data,))
+    if not args:
+        return create.empty(0, dtype=input.dtype)
+    first: Any = args[0]
+    if len(args) > 1 or isinstance(first, (int, np.integer, Size)):
+        for i, n in enumerate(args):
+            if len(args) > 1 and not isinstance(n, (int, np.integer)):
+                raise TypeError(f"new(): argument 'size' failed to unpack the object at pos {i + 1} with error "
+                                f'"type must be tuple of ints,but got {type(n).__name__}"')
+        return create.empty(*args, dtype=input.dtype)
+    if isinstance(first, TensorBase):
+        if first.array.dtype != input.array.dtype:
+            have, came = (OPTIONS.format(names.C[x.array.dtype.name]) for x in (input, first))
+            raise TypeError(f"expected {have} (got {came})")
+        return wrap(first.array)
+    if isinstance(first, str) or not hasattr(first, "__len__"):
+        raise TypeError(f"new(): invalid data type '{type(first).__name__}'" if isinstance(first, str) else
+                        f"new(): data must be a sequence (got {type(first).__name__})")
+    return fromdata.build(first, input.dtype, False)
 
 
 def new_tensor(input: Any, data: Any, *, dtype: Any = None, device: Any = None, requires_grad: Any = False) -> Any:

@@ -927,6 +927,8 @@ METHODS = {
     "multiply_": "Tensor other | Scalar other",
     "mvlgamma_": "int p",
     "ne_": "Tensor other | Scalar other",
+    "new": "*, device device=None | torch.Storage storage | Tensor other | int[] size, *, device device=None | "
+        "object data, *, device device=None",
     "new_empty": "int[] size, *, dtype? dtype=None, layout? layout=None, device? device=None, bool? "
         "pin_memory=False, bool requires_grad=False",
     "new_empty_strided": "int[] size, int[] stride, *, dtype? dtype=None, layout? layout=None, device? device=None, "

@@ -17,6 +17,7 @@ import numpy as np
 from .. import dtypes
 from .._engine.tensor import TensorBase
 from ..random import Generator
+from .deprecated import older, reordered
 from .outs import OWN, into
 
 WORDS = {"Scalar": "Number", "SymInt": "int", "dtype": "torch.dtype", "layout": "torch.layout", "device": "torch.device",
@@ -276,9 +277,20 @@ def forms_of(name: str, text: str) -> list[Form]:
     return [Form(each.strip(), numbers) for each in text.split("|")]
 
 
+@functools.cache
+def old_forms_of(name: str, text: str) -> list[Form]:
+    return [Form(each, NUMBERS_TOO.fullmatch(name) is not None) for each in older(name, text)]
+
+
 def fitted(name: str, text: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
     """The arguments, fitted to the first overload that takes them; TypeError as PyTorch words it."""
     forms = forms_of(name, text)
+    for old in old_forms_of(name, text):
+        if any(form.fit(name, args, kwargs, False) is not None for form in forms):
+            break
+        found = old.fit(name, args, kwargs, False)
+        if found is not None:
+            return reordered(name, old, forms, *found)
     if len(forms) == 1:
         return forms[0].fit(name, args, kwargs, True)  # type: ignore[no-any-return]
     for form in forms:

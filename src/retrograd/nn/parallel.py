@@ -4,6 +4,7 @@ from __future__ import annotations
 from typing import Any
 
 from .._missing import module_getattr
+from ..dtypes import check_device
 from .module import Module
 
 __all__ = ["DataParallel"]
@@ -23,3 +24,19 @@ class DataParallel(Module):
 
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
         return self.module(*inputs, **kwargs)
+
+    def replicate(self, module: Any, device_ids: Any) -> Any:
+        """AssertionError: there is no GPU to copy a module to."""
+        check_device("cuda")
+
+    def scatter(self, inputs: Any, kwargs: Any, device_ids: Any) -> Any:
+        """AssertionError: there are no GPUs to divide a batch among."""
+        check_device("cuda")
+
+    def parallel_apply(self, replicas: Any, inputs: Any, kwargs: Any) -> Any:
+        """AssertionError: there are no copies."""
+        check_device("cuda")
+
+    def gather(self, outputs: Any, output_device: Any) -> Any:
+        """AssertionError: nothing was divided."""
+        check_device("cuda")
