@@ -5,34 +5,21 @@ import sys
 from typing import Any
 from weakref import ref
 
+from .._engine.journal import Journal
 from ._sites import Sites
 from .recording import Recording
 
 
-class Names:
+class Names(Journal):
     """The part of a Recorder that names things."""
 
     rec: Recording
     models: tuple[Any, ...]
     sites: Sites
-    lock: Any
     named_root: bool
-    owners: dict[int, set[int]]
-    guessed: set[int]
     _told: set[tuple[int, int]]
-    _modules: dict[int, tuple[Any, int]]
-    _parameters: dict[int, Any]
-
-    def thread(self) -> Any:
-        raise NotImplementedError
 
     def note(self, what: str, text: str, site: int = -1) -> None:
-        raise NotImplementedError
-
-    def new_tensor(self, tap: Any, t: Any, made_by: int, stem: int, sweep: bool = True) -> int:
-        raise NotImplementedError
-
-    def tensor_number(self, t: Any) -> int | None:
         raise NotImplementedError
 
     def name_model(self, tap: Any, model: Any, name: str | None = None) -> None:
@@ -51,46 +38,9 @@ class Names:
             while prefix in used:
                 k += 1
                 prefix = f"{prefix.partition('#')[0]}#{k}"
-        guess = not any(model is m for m in self.models)
-        first = -1
-        met: dict[int, tuple[int, Any, list[int]]] = {}         # id -> (number, module, numbers of its parameters)
-        named: dict[int, Any] = {}
-        todo: list[tuple[Any, str, int, int]] = [(model, prefix, -1, 0)]
-        while todo:
-            module, path, parent, again = todo.pop()
-            known = met.get(id(module))
-            if known is None:
-                number = self.add_module(tap, module, path, parent)
-                known = met[id(module)] = number, module, []
-                if first < 0:
-                    first = number
-                else:
-                    self.guessed.discard(number)
-            elif again > 8:                             # a module inside itself
-                continue
-            else:
-                again += 1                              # a second path: its parameters get names below that, too
-            number, _, own = known
-            start = f"{path}." if path else ""
-            for name, p in module._parameters.items():
-                if p is not None:
-                    n = self.name_tensor(tap, p, start + name, "parameter")
-                    named[n] = p
-                    own.append(n)
-            for name, b in module._buffers.items():
-                if b is not None:
-                    self.name_tensor(tap, b, start + name, "buffer")
-            if module._modules:
-                todo += [(child, start + name, number, again) for name, child in reversed(module._modules.items())
-                         if child is not None]
-        if guess:
+        first = self.walk(tap, model, prefix)
+        if not any(model is m for m in self.models):
             self.guessed.add(first)
-        for number, module, own in met.values():
-            for n in own:
-                self.owners.setdefault(n, set()).add(number)
-            tap.sweep_module(module, number, True)
-        for n, p in named.items():
-            tap.sweep_tensor(p, n)
 
     def variable_of(self, model: Any) -> str | None:
         """The variable that holds a model, in the frames of the user's code."""
@@ -125,23 +75,6 @@ class Names:
                 frame = frame.f_back
             self.note(what, self.rec.modules[number]["path"], site)
 
-    def add_module(self, tap: Any, module: Any, path: str, parent: int) -> int:
-        """The number of a module that is at this path, below module `parent`."""
-        known = self._modules.get(id(module))
-        if known is not None and known[0]() is module:
-            if known[1] in self.guessed:                # met before the model it is part of, which names it better
-                self.rec.modules[known[1]].update(path=path, parent=parent)
-            return known[1]
-        with self.lock:
-            n = len(self.rec.modules)
-            self.rec.modules.append({"path": path, "type": type(module).__name__, "parent": parent, "calls": 0,
-                                     "training": bool(getattr(module, "training", False)),
-                                     "engine": tap.name})
-            if module.__dict__.get("_compiled_call_impl") is not None:
-                self.rec.modules[n]["compiled"] = 1     # module.compile(): its calls do not pass us
-        self._modules[id(module)] = (ref(module), n)
-        return n
-
     def module(self, tap: Any, module: Any) -> int:
         known = self._modules.get(id(module))
         if known is not None and known[0]() is module:
@@ -158,23 +91,6 @@ class Names:
                     return self.add_module(tap, module, path, number)
         self.name_model(tap, module)
         return self._modules[id(module)][1]
-
-    def name_tensor(self, tap: Any, t: Any, name: str, role: str, **more: Any) -> int:
-        known_as = self.tensor_number(t)
-        n = self.new_tensor(tap, t, -1, -1, False) if known_as is None else known_as
-        if role == "parameter":
-            self._parameters[n] = ref(t)
-        known = self.rec.tensor_names.get(n)
-        if known is None:
-            self.rec.tensor_names[n] = {"name": name, "names": [name], "role": role, **more}
-        elif role == "parameter" and all(name.endswith("." + old.rpartition(".")[2]) for old in known["names"]) \
-                and any(self.rec.modules[m]["path"] == name.rpartition(".")[0] for m in self.owners.get(n, ())):
-            known["name"], known["names"] = name, [name]        # its module got a better path
-        elif name not in known["names"]:
-            known["names"].append(name)
-            if known["role"] != role:
-                known["role"] = role
-        return n
 
     def name_new_leaf(self, tap: Any, t: Any, n: int) -> None:
         """A parameter that was put into a module after the module got its names."""

@@ -6,10 +6,12 @@ import inspect
 import sys
 from contextlib import nullcontext
 from itertools import count
-from typing import Any
+from typing import Any, ClassVar
 
+from .._engine.journal import PLACE, SELDOM, TABLES, Thread, now
 from ._hooked import Hooked
-from .recorder import Recorder, Thread, now
+from ._sites import name_of
+from .recorder import Recorder
 from .recording import BACKWARD
 from .ways import Splitting
 
@@ -30,13 +32,6 @@ _serials = count(1)
 _nothing: Any = nullcontext()
 PLUMBING = ("add", "add_to", "_register", "register_tensor_hook", "register_post_accumulate", "register_pre",
             "register_post", "_register_hook")
-TABLES = (
-    ("_forward_pre_hooks", "forward_pre", "_forward_pre_hooks_with_kwargs"),
-    ("_forward_hooks", "forward", "_forward_hooks_with_kwargs"),
-    ("_backward_pre_hooks", "backward_pre", ""), ("_backward_hooks", "backward", ""))
-SELDOM = (
-    ("_state_dict_hooks", "state_dict"), ("_state_dict_pre_hooks", "state_dict_pre"),
-    ("_load_state_dict_pre_hooks", "load_pre"), ("_load_state_dict_post_hooks", "load_post"))
 GLOBAL = (
     ("_global_forward_pre_hooks", "forward_pre"), ("_global_forward_hooks", "forward"),
     ("_global_backward_pre_hooks", "backward_pre"), ("_global_backward_hooks", "backward"))
@@ -45,6 +40,7 @@ GLOBAL = (
 class Tap:
     """The part of a recorder that knows an engine.  Subclasses name its classes and intercept its ops and nodes."""
 
+    current: ClassVar[Any] = None               # the one that records
     name = ""
     version = ""
     space: Any                                  # its namespace
@@ -60,6 +56,8 @@ class Tap:
         self.serial = next(_serials)            # marks nodes as ours; ids of dead recorders come again
         self.mine = False                       # a hook of our own is being registered
         self.own: dict[int, Any] = {}           # code that registers hooks of the engine's own
+        self.everywhere: list[tuple[Any, str]] = []     # tables of hooks on every module, and their kinds
+        self.steps: dict[int, Any] = {}         # id of an optimizer -> what was there when its step began
         self.on_node: Any = None                # what registration() says while a node registers a hook
 
     def number_in(self, facts: Any) -> int | None:
@@ -71,9 +69,21 @@ class Tap:
 
     def install(self) -> None:
         """Put patches in place, through recorder.patch."""
+        home = vars(self.hooks_home)
+        self.everywhere = [(home[table], kind) for table, kind in GLOBAL]
+        type(self).current = self
         self.patch_modules()
-        self.patch_handles()
-        self.patch_optimizers()
+        patch, kind = self.recorder.patch, type(self)
+        Handle = self.RemovableHandle
+        patch(Handle, "__init__", once(making, kind, Handle.__init__))
+        patch(Handle, "remove", once(removing, kind, Handle.remove))
+        home = vars(self.optimizer_home())
+        for name, make in (("_global_optimizer_pre_hooks", stepping), ("_global_optimizer_post_hooks", stepped)):
+            table = home[name]
+            table[MARK] = once(make, kind, None)
+            self.recorder.later(table.pop, MARK, None)
+        for cls in (self.Optimizer, self.Module):
+            patch(cls, "zero_grad", once(zeroing, kind, cls.zero_grad))
         self.sweep_global()
 
     def listen(self) -> None:
@@ -85,117 +95,60 @@ class Tap:
 
     def close(self) -> None:
         """The recording is over: let go of everything."""
+        type(self).current = None
 
     def patch_modules(self) -> None:
-        original = getattr(self.Module, self.entry)
-        recorder, call = self.recorder, self.call
+        recorder = self.recorder
+        recorder.patch(self.Module, self.entry, once(calling, type(self), getattr(self.Module, self.entry)))
 
-        def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:
-            if not recorder.on:
-                return original(self, *args, **kwargs)
-            return call(original, self, args, kwargs)
+    def step_begins(self, optimizer: Any, frame: Any) -> None:
+        recorder = self.recorder
+        number = recorder.optimizer(self, optimizer)
+        for table, kind in (("_optimizer_step_pre_hooks", "step_pre"), ("_optimizer_step_post_hooks", "step_post")):
+            live = getattr(optimizer, table, None)
+            if live:
+                recorder.sweep(self, live, kind, recorder.rec.optimizers[number]["type"], number)
+        slot = recorder.reserve("step")
+        thread = recorder.thread()
+        thread.stepping = True
+        if slot < 0:
+            return
+        ps = [p for g in optimizer.param_groups for p in g["params"]]
+        thread.busy += 1
+        self.steps[id(optimizer)] = (
+            slot, now(), number, recorder.sites.here(frame), tuple([recorder.tensor(self, p) for p in ps]),
+            tuple([recorder.value(self, p.grad) for p in ps]), tuple([recorder.value(self, p) for p in ps]))
+        thread.busy -= 1
 
-        recorder.patch(self.Module, self.entry, __call__)
+    def step_ends(self, optimizer: Any) -> None:
+        recorder = self.recorder
+        thread = recorder.thread()
+        thread.stepping = False
+        found = self.steps.pop(id(optimizer), None)
+        if found is None:
+            return
+        slot, began, number, site, tensors, gradients, values = found
+        took = now() - began
+        ps = [p for g in optimizer.param_groups for p in g["params"]]
+        thread.busy += 1
+        with self.quiet():
+            values_after = tuple([recorder.value(self, p) for p in ps])
+        recorder.rows[slot] = (
+            "step", began - recorder.start, took, thread.number, number, site, tensors, gradients,
+            values, values_after, None)
+        thread.busy -= 1
 
-    def patch_handles(self) -> None:
-        original = self.RemovableHandle.__init__
-        tap, recorder = self, self.recorder
-
-        def __init__(self: Any, hooks_dict: Any, *args: Any, **kwargs: Any) -> None:
-            original(self, hooks_dict, *args, **kwargs)
-            if recorder.on and not tap.mine:
-                recorder.registered(tap, self, hooks_dict, sys._getframe(1))
-
-        recorder.patch(self.RemovableHandle, "__init__", __init__)
-        removal = self.RemovableHandle.remove
-
-        def remove(self: Any) -> None:
-            if recorder.on:
-                n = recorder.hook_of(self)
-                if n is not None and not recorder.rec.hooks[n]["removed"]:
-                    recorder.rec.hooks[n]["removed"] = True
-                    recorder.note("removed", f"hook {n}", recorder.sites.here(sys._getframe(1)))
-            removal(self)
-
-        recorder.patch(self.RemovableHandle, "remove", remove)
-
-    def patch_optimizers(self) -> None:
-        home = self.optimizer_home()
-        tap, recorder = self, self.recorder
-        steps: dict[int, Any] = {}
-
-        def before(optimizer: Any, args: Any, kwargs: Any) -> None:
-            if recorder.on:
-                with tap.quiet():
-                    look(optimizer)
-
-        def look(optimizer: Any) -> None:
-            number = recorder.optimizer(tap, optimizer)
-            for table, kind in (("_optimizer_step_pre_hooks", "step_pre"), ("_optimizer_step_post_hooks", "step_post")):
-                live = getattr(optimizer, table, None)
-                if live:
-                    recorder.sweep(tap, live, kind, recorder.rec.optimizers[number]["type"], number)
-            slot = recorder.reserve("step")
-            recorder.thread().stepping = True
-            if slot < 0:
-                return
-            ps = [p for g in optimizer.param_groups for p in g["params"]]
-            thread = recorder.thread()
-            thread.busy += 1
-            steps[id(optimizer)] = (
-                slot, now(), number, recorder.sites.here(sys._getframe(2)), tuple([recorder.tensor(tap, p) for p in ps]),
-                tuple([recorder.value(tap, p.grad) for p in ps]), tuple([recorder.value(tap, p) for p in ps]))
-            thread.busy -= 1
-
-        def after(optimizer: Any, args: Any, kwargs: Any) -> None:
-            recorder.thread().stepping = False
-            found = steps.pop(id(optimizer), None)
-            if found is None:
-                return
-            slot, began, number, site, tensors, gradients, values = found
-            took = now() - began
-            ps = [p for g in optimizer.param_groups for p in g["params"]]
-            thread = recorder.thread()
-            thread.busy += 1
-            with tap.quiet():
-                values_after = tuple([recorder.value(tap, p) for p in ps])
-            recorder.rows[slot] = (
-                "step", began - recorder.start, took, thread.number, number, site, tensors, gradients,
-                values, values_after, None)
-            thread.busy -= 1
-
-        self.mine = True
-        try:
-            for handle in (home.register_optimizer_step_pre_hook(before), home.register_optimizer_step_post_hook(after)):
-                recorder.later(handle.remove)
-        finally:
-            self.mine = False
-
-        for cls, what in ((self.Optimizer, "optimizer"), (self.Module, "module")):
-            self.patch_zero(cls, what)
-
-    def patch_zero(self, cls: Any, what: str) -> None:
-        original = cls.zero_grad
-        tap, recorder = self, self.recorder
-
-        def zero_grad(self: Any, set_to_none: bool = True) -> Any:
-            if not recorder.on:
-                return original(self, set_to_none)
-            with tap.quiet():
-                note(self, set_to_none, sys._getframe(1))
-                if set_to_none:
-                    return original(self, set_to_none)
-            return original(self, set_to_none)
-
-        def note(self: Any, set_to_none: bool, frame: Any) -> None:
-            ps = self.parameters() if what == "module" else [p for g in self.param_groups for p in g["params"]]
-            had = tuple([recorder.tensor(tap, p) for p in ps if tap.grad_of(p) is not None])
-            owner = (recorder.rec.modules[recorder.module(tap, self)]["path"] or "the model" if what == "module"
-                     else type(self).__name__)
-            recorder.put(("zero", now() - recorder.start, 0, recorder.thread().number, owner, recorder.sites.here(frame),
-                          had, bool(set_to_none)))
-
-        recorder.patch(cls, "zero_grad", zero_grad)
+    def zeroes(self, owner: Any, set_to_none: bool, frame: Any) -> None:
+        """zero_grad() of a module or an optimizer is called."""
+        recorder = self.recorder
+        if isinstance(owner, self.Module):
+            had = recorder.with_grad(self, owner.parameters())
+            name = recorder.rec.modules[recorder.module(self, owner)]["path"] or "the model"
+        else:
+            had = recorder.with_grad(self, [p for g in owner.param_groups for p in g["params"]])
+            name = type(owner).__name__
+        recorder.put(("zero", now() - recorder.start, 0, recorder.thread().number, name, recorder.sites.here(frame), had,
+                      bool(set_to_none)))
 
     def optimizer_home(self) -> Any:
         """The module with register_optimizer_step_pre_hook."""
@@ -204,32 +157,9 @@ class Tap:
     # -- hooks in tables
 
     def sweep_global(self) -> None:
-        for table, kind in GLOBAL:
-            live = getattr(self.hooks_home, table, None)
+        for live, kind in self.everywhere:
             if live and self.recorder.unswept(live):
                 self.recorder.sweep(self, live, kind, "every module", -1)
-
-    def sweep_module(self, module: Any, number: int, thorough: bool = False) -> None:
-        own = module.__dict__
-        recorder = self.recorder
-        for table, kind, with_kwargs in TABLES:
-            live = own.get(table)
-            if live and recorder.unswept(live):
-                path = recorder.rec.modules[number]["path"] or "the model"
-                recorder.sweep(self, live, kind, path, number, own.get(with_kwargs, ()))
-        if thorough:
-            for table, kind in SELDOM:
-                live = own.get(table)
-                if live:
-                    recorder.sweep(self, live, kind, recorder.rec.modules[number]["path"] or "the model", number)
-
-    def sweep_tensor(self, t: Any, n: int = -1) -> None:
-        """n: its number, where known"""
-        recorder = self.recorder
-        for table, kind in ((t._backward_hooks, "tensor"), (t._post_accumulate_grad_hooks, "post_accumulate")):
-            if table and recorder.unswept(table):
-                n = recorder.tensor(self, t) if n < 0 else n
-                recorder.sweep(self, table, kind, recorder.rec.name_of_tensor(n), n)
 
     def registration(self, frame: Any, table: Any) -> tuple[str, str, int] | None:
         """(kind, what it is on, its number) of a hook registered from `frame`, the caller of RemovableHandle()."""
@@ -287,21 +217,18 @@ class Tap:
         recorder = self.recorder
         if not recorder.on:
             return original(module, *args, **kwargs)
-        thread = recorder.thread()
-        thread.stepping = False                         # a closure's, or a step that raised
-        number = recorder.module(self, module)
-        facts = recorder.rec.modules[number]
-        facts["calls"] = call = facts["calls"] + 1
-        if recorder.pending:
-            recorder.sweep_pending()
-        self.sweep_module(module, number)
-        self.sweep_global()
-        parent = thread.modules[-1][0] if thread.modules else -1
-        began = now()
+        thread, number, call = recorder.enter(self, module)
+        modules = thread.modules
         if recorder.ops:
-            recorder.put(("enter", began - recorder.start, 0, thread.number, number, call, parent,
-                          recorder.sites.here(sys._getframe(2)), self.facts_of_call(args, kwargs)))
-        thread.modules.append((number, call, module))
+            parent = modules[-1][0] if modules else -1
+            recorder.put(("enter", now() - recorder.start, 0, thread.number, number, call, parent,
+                          recorder.sites.here(sys._getframe(1)), self.facts_of_call(args, kwargs)))
+        modules.append((number, call, module))
+        if not recorder.ops:
+            try:
+                return original(module, *args, **kwargs)
+            finally:
+                modules.pop()
         error = None
         out: Any = None
         try:
@@ -311,14 +238,13 @@ class Tap:
             error = f"{type(e).__name__}: {e}"[:400]
             raise
         finally:
-            thread.modules.pop()
-            if recorder.ops:
-                slot = recorder.reserve("exit")
-                thread.busy += 1
-                said = None if error else self.facts_of_output(out, slot)
-                thread.busy -= 1
-                if slot >= 0:
-                    recorder.rows[slot] = ("exit", now() - recorder.start, 0, thread.number, number, call, said, error)
+            modules.pop()
+            slot = recorder.reserve("exit")
+            thread.busy += 1
+            said = None if error else self.facts_of_output(out, slot)
+            thread.busy -= 1
+            if slot >= 0:
+                recorder.rows[slot] = ("exit", now() - recorder.start, 0, thread.number, number, call, said, error)
 
     def facts_of_call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
         """What decides whether backward hooks of the module will fire, and how."""
@@ -350,27 +276,7 @@ class Tap:
     def patch_passes(self, home: Any) -> None:
         """backward() and grad() may refuse before the engine runs, or after: these are passes, too."""
         for name in ("backward", "grad"):
-            self.recorder.patch(home, name, self.asking(getattr(home, name), name))
-
-    def asking(self, original: Any, name: str) -> Any:
-        recorder, tap = self.recorder, self
-
-        @functools.wraps(original)
-        def ask(*args: Any, **kwargs: Any) -> Any:
-            if not recorder.on:
-                return original(*args, **kwargs)
-            before = recorder.pass_count
-            try:
-                return original(*args, **kwargs)
-            except BaseException as error:
-                thread = recorder.thread()
-                if recorder.on and thread.told != id(error):    # a function mode calls us twice
-                    thread.told = id(error)
-                    with tap.quiet():
-                        tap.refused(original, name, args, kwargs, before, error, sys._getframe(1))
-                raise
-
-        return ask
+            self.recorder.patch(home, name, once(asking, type(self), getattr(home, name)))
 
     def refused(self, original: Any, name: str, args: Any, kwargs: Any, before: int, error: BaseException, frame: Any) -> None:
         """A call of backward() or grad() raised: the pass it began has an error, or it is one that got nowhere."""
@@ -414,10 +320,7 @@ class Tap:
         number = recorder.pass_count
         recorder.sweep_pending()
         self.sweep_global()
-        for n, known in list(recorder._parameters.items()):
-            p = known()
-            if isinstance(p, self.Tensor):
-                self.sweep_tensor(p, n)
+        recorder.sweep_parameters(self)
         recorder.put(("begin", now() - recorder.start, 0, thread.number, number, how, roots, tensors,
                       recorder.sites.here(frame), bool(retain), bool(create), targets))
         thread.passes.append(number)
@@ -490,12 +393,33 @@ class Tap:
     def defer_comparison(self, slot: int, old: Any, new: Any) -> None:
         raise NotImplementedError
 
-    def node_of_hook(self, hooked: Hooked, thread: Thread, slot: int) -> int:
-        """The node a hook fires at, where known."""
+    name_of = staticmethod(name_of)
+
+    def defined(self, hook: Any) -> int:
+        return self.recorder.sites.of_function(hook)
+
+    def node_of_hook(self, kind: str, hook: int, thread: Thread, slot: int) -> int:
+        """The node that a hook fires at, where known."""
         return -1
 
     def replaced(self, thread: Thread, kind: str, after: tuple[int, ...]) -> None:
         """A hook of the node that runs replaced what the node gets."""
+
+    def captured(self, hooks: list[Any], kind: str, module: Any, table: Any) -> None:
+        """Stand around hooks that a call of a module, made before the recording, keeps in a list of its own."""
+        recorder = self.recorder
+        for i, hook in enumerate(hooks):
+            if type(hook) is Hooked:
+                continue
+            known = next((h for h in table.values() if type(h) is Hooked and h.hook is hook), None)
+            if known is None:
+                owner = recorder.module(self, module)
+                n = recorder.new_hook(self, kind, recorder.rec.modules[owner]["path"] or "the model", owner, -1, True)
+                row = recorder.rec.hooks[n]
+                row["name"], row["defined"] = name_of(hook), recorder.sites.of_function(hook)
+                known = Hooked(recorder, hook, (self, hook, row, kind, PLACE[kind], n, False))
+            hooks[i] = known
+            recorder.later(hooks.__setitem__, i, hook)
 
     def edited(self, t: Any) -> None:
         """A hook wrote into t."""
@@ -511,6 +435,110 @@ class Tap:
 
     def in_backward(self, thread: Thread) -> int:
         return BACKWARD if thread.passes else 0
+
+
+# What stands for the engines' functions while a recording goes on.  Made once in a process: `tap` is whoever records.
+
+def once(make: Any, tap: Any, original: Any) -> Any:
+    """make(tap, original), the one of before where there is one."""
+    key = make, tap, original
+    found = _made.get(key)
+    if found is None:
+        if len(_made) > 1000:                           # a program replaces functions again and again
+            _made.clear()
+        found = _made[key] = make(tap, original)
+    return found
+
+
+_made: dict[Any, Any] = {}
+
+
+def calling(tap: Any, original: Any) -> Any:
+    def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:
+        now = tap.current
+        if now is None or not now.recorder.on:
+            return original(self, *args, **kwargs)
+        return now.call(original, self, args, kwargs)
+
+    return __call__
+
+
+def making(tap: Any, original: Any) -> Any:
+    def __init__(self: Any, hooks_dict: Any, *args: Any, **kwargs: Any) -> None:
+        original(self, hooks_dict, *args, **kwargs)
+        now = tap.current
+        if now is not None and not now.mine and now.recorder.on:
+            now.recorder.registered(now, self, hooks_dict, sys._getframe(1))
+
+    return __init__
+
+
+def removing(tap: Any, original: Any) -> Any:
+    def remove(self: Any) -> None:
+        now = tap.current
+        if now is not None and now.recorder.on:
+            recorder = now.recorder
+            n = recorder.hook_of(self)
+            if n is not None and not recorder.rec.hooks[n]["removed"]:
+                recorder.rec.hooks[n]["removed"] = True
+                recorder.note("removed", f"hook {n}", recorder.sites.here(sys._getframe(1)))
+        original(self)
+
+    return remove
+
+
+def stepping(tap: Any, original: Any) -> Any:
+    def before(optimizer: Any, args: Any, kwargs: Any) -> None:
+        now = tap.current
+        if now is not None and now.recorder.on:
+            with now.quiet():
+                now.step_begins(optimizer, sys._getframe(1))
+
+    return before
+
+
+def stepped(tap: Any, original: Any) -> Any:
+    def after(optimizer: Any, args: Any, kwargs: Any) -> None:
+        now = tap.current
+        if now is not None:
+            now.step_ends(optimizer)
+
+    return after
+
+
+def zeroing(tap: Any, original: Any) -> Any:
+    def zero_grad(self: Any, set_to_none: bool = True) -> Any:
+        now = tap.current
+        if now is None or not now.recorder.on:
+            return original(self, set_to_none)
+        with now.quiet():
+            now.zeroes(self, set_to_none, sys._getframe(1))
+            if set_to_none:
+                return original(self, set_to_none)
+        return original(self, set_to_none)
+
+    return zero_grad
+
+
+def asking(tap: Any, original: Any) -> Any:
+    @functools.wraps(original)
+    def ask(*args: Any, **kwargs: Any) -> Any:
+        now = tap.current
+        if now is None or not now.recorder.on:
+            return original(*args, **kwargs)
+        recorder = now.recorder
+        before = recorder.pass_count
+        try:
+            return original(*args, **kwargs)
+        except BaseException as error:
+            thread = recorder.thread()
+            if recorder.on and thread.told != id(error):        # a function mode calls us twice
+                thread.told = id(error)
+                with now.quiet():
+                    now.refused(original, original.__name__, args, kwargs, before, error, sys._getframe(1))
+            raise
+
+    return ask
 
 
 def said(error: BaseException) -> str:

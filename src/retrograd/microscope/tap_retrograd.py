@@ -4,20 +4,20 @@ from __future__ import annotations
 import functools
 import sys
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 from weakref import ref
 
 import numpy as np
 
+from .._engine.journal import UNMEASURED, Thread, now
 from .._engine.modes import grad_on, inference_on, modes, state
 from .._engine.node import Node
 from .._engine.tensor import AccumulateGrad, TensorBase, edits, wants_grad, wrap
 from ..dtypes import of as dtype_of
-from ._hooked import Hooked
 from ._measure import measure, same
-from .recorder import UNMEASURED, Recorder, Thread, now
+from .recorder import Recorder
 from .recording import CREATED, GRAD, INFERENCE, INPLACE, POSITION, WANTED, WANTS
-from .tap_common import MARK, Tap
+from .tap_common import MARK, Tap, once
 
 # Methods after which the graph knows nothing of the tensor: ops without a derivative, that the observer is not told of.
 CUTS = (
@@ -42,49 +42,49 @@ CREATES = ("empty", "empty_like", "tensor", "as_tensor", "from_numpy", "asarray"
 class RetrogradTap(Tap):
     """Records retrograd."""
 
-    current: ClassVar[RetrogradTap | None] = None       # the one that records: whom the functions below tell
-
     name = "retrograd"
     version = retrograd.version.retrograd
+    space = None
+    autograd: Any
+    optimizer: Any
 
     def __init__(self, recorder: Recorder) -> None:
         super().__init__(recorder)
-        from .. import nn, optim, utils
-        from ..nn import hooks as hooks_home
-        self.space = retrograd
-        self.Tensor = TensorBase
-        self.Module = nn.Module
-        self.Optimizer = optim.Optimizer
-        self.RemovableHandle = utils.hooks.RemovableHandle
-        self.hooks_home = hooks_home
+        if not RetrogradTap.space:
+            RetrogradTap.find()
         self.kept: list[Any] = []
 
-    def optimizer_home(self) -> Any:
+    @classmethod
+    def find(cls) -> None:
+        """Where the package has what we need, which is above us: said once in a process."""
+        from .. import autograd, nn, optim, utils
+        from ..nn import hooks
         from ..optim import optimizer
-        return optimizer
+        cls.space = retrograd
+        cls.Tensor = TensorBase
+        cls.Module = nn.Module
+        cls.Optimizer = optim.Optimizer
+        cls.RemovableHandle = utils.hooks.RemovableHandle
+        cls.hooks_home = hooks
+        cls.autograd = autograd
+        cls.optimizer = optimizer
+
+    def optimizer_home(self) -> Any:
+        return self.optimizer
 
     def patch_modules(self) -> None:
         self.recorder.patch(self.hooks_home, "watcher", partial(self.call, self.hooks_home.unwatched))
 
     def install(self) -> None:
         super().install()
-        RetrogradTap.current = self
         recorder = self.recorder
-        from .. import autograd as home
-        from ..autograd import function
-        autograd: Any = home
-        original = autograd.run_backward
+        autograd = self.autograd
         tap = self
-
-        def run_backward(*args: Any) -> Any:
-            if not recorder.on:
-                return original(*args)
-            return tap.backward(original, args, sys._getframe(1))
-
-        recorder.patch(autograd, "run_backward", run_backward)
+        recorder.patch(autograd, "run_backward", once(running, RetrogradTap, autograd.run_backward))
         self.patch_passes(autograd)
         if recorder.ops:
             self.patch_cuts()
+            from ..autograd import function
             apply = function.Function.apply.__func__  # type: ignore[attr-defined]
 
             def recorded_apply(cls: Any, *args: Any, **kwargs: Any) -> Any:
@@ -93,8 +93,8 @@ class RetrogradTap(Tap):
                 return tap.custom(partial(apply, cls), cls.__name__, args, kwargs)
 
             recorder.patch(function.Function, "apply", classmethod(recorded_apply))
-        for method, kind in (("register_hook", "node_post"), ("register_prehook", "node_pre")):
-            recorder.patch(Node, method, self.registering(getattr(Node, method), kind))
+        recorder.patch(Node, "register_hook", once(registering_post, RetrogradTap, Node.register_hook))
+        recorder.patch(Node, "register_prehook", once(registering_pre, RetrogradTap, Node.register_prehook))
         if recorder.replay:
             from ..autograd import graph
             graph._push_hooks(graph._copied, graph._itself)     # weights may change before the replay
@@ -104,21 +104,13 @@ class RetrogradTap(Tap):
             modes.observer = self
             recorder.later(setattr, modes, "observer", before)
 
-    def registering(self, original: Any, kind: str) -> Any:
-        """Node.register_hook, telling the registration which node it was."""
-        recorder, tap = self.recorder, self
-
-        def register(self: Any, hook: Any) -> Any:
-            if not recorder.on:
-                return original(self, hook)
-            number = tap.adopt(self, -1)
-            tap.on_node = kind, recorder.rec.node_rows[number][0], number
-            try:
-                return original(self, hook)
-            finally:
-                tap.on_node = None
-
-        return register
+    def registering(self, original: Any, kind: str, node: Any, hook: Any) -> Any:
+        number = self.adopt(node, -1)
+        self.on_node = kind, self.recorder.rec.node_rows[number][0], number
+        try:
+            return original(node, hook)
+        finally:
+            self.on_node = None
 
     def patch_cuts(self) -> None:
         patch = self.recorder.patch
@@ -141,7 +133,7 @@ class RetrogradTap(Tap):
         patch(Tensor, "data", wrapped(cut_property, vars(Tensor)["data"], "data"))
 
     def close(self) -> None:
-        RetrogradTap.current = None
+        super().close()
         if not self.recorder.replay:
             self.kept.clear()
 
@@ -425,23 +417,8 @@ class RetrogradTap(Tap):
 
     def wrap_boundary(self, call: Any) -> None:
         """Full backward hooks of a call made before the recording: the call captured the functions."""
-        from ._sites import name_of
-        recorder = self.recorder
-        for hooks, kind, table in ((call.full, "backward", call.module._backward_hooks),
-                                   (call.pre, "backward_pre", call.module._backward_pre_hooks)):
-            for i, hook in enumerate(hooks):
-                if type(hook) is Hooked:
-                    continue
-                known = next((h for h in table.values() if type(h) is Hooked and h.hook is hook), None)
-                if known is None:
-                    owner = recorder.module(self, call.module)
-                    path = recorder.rec.modules[owner]["path"] or "the model"
-                    n = recorder.new_hook(self, kind, path, owner, -1, True)
-                    recorder.rec.hooks[n]["name"] = name_of(hook)
-                    recorder.rec.hooks[n]["defined"] = recorder.sites.of_function(hook)
-                    known = Hooked(recorder, self, hook, kind, n)
-                hooks[i] = known
-                recorder.later(hooks.__setitem__, i, hook)
+        self.captured(call.full, "backward", call.module, call.module._backward_hooks)
+        self.captured(call.pre, "backward_pre", call.module, call.module._backward_pre_hooks)
 
     def name_grad(self, grad: Any, tensor: int) -> None:
         recorder = self.recorder
@@ -449,7 +426,7 @@ class RetrogradTap(Tap):
             name = recorder.rec.tensor_names.get(tensor, {}).get("name")
             recorder.name_tensor(self, grad, f"{name}.grad" if name else "a .grad", "grad", of=tensor)
 
-    def node_of_hook(self, hooked: Hooked, thread: Thread, slot: int) -> int:
+    def node_of_hook(self, kind: str, hook: int, thread: Thread, slot: int) -> int:
         return int(thread.open[-1][0]) if thread.open else -1
 
     def registration_on_node(self, frame: Any, table: Any) -> tuple[str, str, int]:
@@ -577,6 +554,37 @@ class RetrogradTap(Tap):
 def array_of(g: Any) -> Any:
     """The array of a gradient as the engine passes it."""
     return g.array if isinstance(g, TensorBase) else g
+
+
+def running(tap: Any, original: Any) -> Any:
+    def run_backward(*args: Any) -> Any:
+        now = tap.current
+        if now is None or not now.recorder.on:
+            return original(*args)
+        return now.backward(original, args, sys._getframe(1))
+
+    return run_backward
+
+
+def registering_pre(tap: Any, original: Any) -> Any:
+    """Node.register_prehook, telling the registration which node it was."""
+    def register(self: Any, hook: Any) -> Any:
+        now = tap.current
+        if now is None or not now.recorder.on:
+            return original(self, hook)
+        return now.registering(original, "node_pre", self, hook)
+
+    return register
+
+
+def registering_post(tap: Any, original: Any) -> Any:
+    def register(self: Any, hook: Any) -> Any:
+        now = tap.current
+        if now is None or not now.recorder.on:
+            return original(self, hook)
+        return now.registering(original, "node_post", self, hook)
+
+    return register
 
 
 def wrapped(make: Any, original: Any, name: str) -> Any:

@@ -9,11 +9,11 @@ from weakref import ref
 
 import numpy as np
 
-from ._hooked import Hooked
+from .._engine.journal import Thread, now
 from ._measure import measure, same
-from .recorder import Recorder, Thread, now
+from .recorder import Recorder
 from .recording import BACKWARD, CREATED, GRAD, INFERENCE, INPLACE, WANTED, WANTS
-from .tap_common import MARK, Tap
+from .tap_common import MARK, Tap, once
 
 # Ops that read a tensor as numbers: what follows knows nothing of the graph.
 READS = {"item", "tolist", "numpy", "__array__", "__bool__", "__float__", "__int__", "__index__", "__complex__",
@@ -36,21 +36,14 @@ class TorchTap(Tap):
     """Records PyTorch."""
 
     name = "torch"
+    torch: Any
+    folder: str
     entry = "_call_impl"                        # replacing __call__ would update a slot of every subclass
 
     def __init__(self, recorder: Recorder) -> None:
         super().__init__(recorder)
-        import torch
-        import torch.optim.optimizer
-        import torch.utils.hooks
-
-        self.torch = self.space = torch
-        self.version = str(torch.__version__)
-        self.Tensor = torch.Tensor
-        self.Module = torch.nn.Module
-        self.Optimizer = torch.optim.Optimizer
-        self.RemovableHandle = torch.utils.hooks.RemovableHandle
-        self.hooks_home = torch.nn.modules.module
+        if not TorchTap.version:
+            TorchTap.find()
         self.ops: dict[Any, tuple[str, int]] = {}
         self.handles: list[Any] = []
         self.keep_handles = 4096
@@ -60,7 +53,23 @@ class TorchTap(Tap):
         self.waiting_pre: list[int] = []
         self.has_old_calls = self.swept_old_calls = False
         self.first_seq = 0                              # nodes with lower sequence numbers are older than the recording
-        recorder.sites.skip(os.path.dirname(torch.__file__))
+        recorder.sites.skip(self.folder)
+
+    @classmethod
+    def find(cls) -> None:
+        """Where PyTorch has what we need: said once in a process."""
+        import torch
+        import torch.optim.optimizer
+        import torch.utils.hooks
+
+        cls.torch = cls.space = torch
+        cls.folder = os.path.dirname(torch.__file__)
+        cls.Tensor = torch.Tensor
+        cls.Module = torch.nn.Module
+        cls.Optimizer = torch.optim.Optimizer
+        cls.RemovableHandle = torch.utils.hooks.RemovableHandle
+        cls.hooks_home = torch.nn.modules.module
+        cls.version = str(torch.__version__)
 
     def optimizer_home(self) -> Any:
         return sys.modules["torch.optim.optimizer"]
@@ -69,15 +78,8 @@ class TorchTap(Tap):
         super().install()
         recorder = self.recorder
         torch = self.torch
-        tap = self
         self.first_seq = int(torch.autograd._get_sequence_nr())
-        original = torch.autograd.graph._engine_run_backward
-
-        def run_backward(outputs: Any, *args: Any, **kwargs: Any) -> Any:
-            if not recorder.on:
-                return original(outputs, *args, **kwargs)
-            return tap.backward(original, outputs, args, kwargs, sys._getframe(1))
-
+        run_backward = once(running, TorchTap, torch.autograd.graph._engine_run_backward)
         for home in (torch.autograd, torch.autograd.graph):
             recorder.patch(home, "_engine_run_backward", run_backward)
         self.patch_passes(torch.autograd)
@@ -120,6 +122,7 @@ class TorchTap(Tap):
         recorder.patch(torch.autograd.Function, "apply", classmethod(recorded_apply))
 
     def close(self) -> None:
+        super().close()
         for handle in self.handles:
             try:
                 handle.remove()
@@ -438,11 +441,11 @@ class TorchTap(Tap):
             full = f"{name}.grad" if name else "a .grad"
             recorder.name_tensor(self, grad, full, "grad", of=tensor)
 
-    def node_of_hook(self, hooked: Hooked, thread: Thread, slot: int) -> int:
-        if hooked.kind not in ("node_pre", "node_post"):
+    def node_of_hook(self, kind: str, hook: int, thread: Thread, slot: int) -> int:
+        if kind not in ("node_pre", "node_post"):
             return -1
-        owner = int(self.recorder.rec.hooks[hooked.number]["owner"])
-        if hooked.kind == "node_pre" and owner < 0:
+        owner = int(self.recorder.rec.hooks[hook]["owner"])
+        if kind == "node_pre" and owner < 0:
             self.waiting_pre.append(slot)
         return owner
 
@@ -516,25 +519,8 @@ class TorchTap(Tap):
         from torch.utils.hooks import BackwardHook
         self.has_old_calls = False
         for found in [o for o in gc.get_objects() if type(o) is BackwardHook]:
-            self.wrap_list(found.user_hooks, "backward", found.module)
-            self.wrap_list(found.user_pre_hooks, "backward_pre", found.module)
-
-    def wrap_list(self, hooks: list[Any], kind: str, module: Any) -> None:
-        recorder = self.recorder
-        for i, hook in enumerate(hooks):
-            if type(hook) is Hooked:
-                continue
-            owner = recorder.module(self, module)
-            table = module._backward_hooks if kind == "backward" else module._backward_pre_hooks
-            known = next((h for h in table.values() if type(h) is Hooked and h.hook is hook), None)
-            if known is None:
-                n = recorder.new_hook(self, kind, recorder.rec.modules[owner]["path"] or "the model", owner, -1, True)
-                from ._sites import name_of
-                recorder.rec.hooks[n]["name"] = name_of(hook)
-                recorder.rec.hooks[n]["defined"] = recorder.sites.of_function(hook)
-                known = Hooked(recorder, self, hook, kind, n)
-            hooks[i] = known
-            recorder.later(hooks.__setitem__, i, hook)
+            self.captured(found.user_hooks, "backward", found.module, found.module._backward_hooks)
+            self.captured(found.user_pre_hooks, "backward_pre", found.module, found.module._backward_pre_hooks)
 
     # -- calls
 
@@ -688,6 +674,16 @@ class TorchTap(Tap):
             return t.cpu().numpy()
         except (RuntimeError, TypeError, NotImplementedError):
             return None
+
+
+def running(tap: Any, original: Any) -> Any:
+    def run_backward(outputs: Any, *args: Any, **kwargs: Any) -> Any:
+        now = tap.current
+        if now is None or not now.recorder.on:
+            return original(outputs, *args, **kwargs)
+        return now.backward(original, outputs, args, kwargs, sys._getframe(1))
+
+    return run_backward
 
 
 __all__ = ["BACKWARD", "TorchTap"]
