@@ -142,7 +142,7 @@ class Journal:
         self.owners: dict[int, set[int]] = {}                   # parameter -> modules that have it
         self.guessed: set[int] = set()                          # modules named by themselves, not as part of a model
         self._hooks: dict[tuple[int, int], int] = {}            # (id of the table, id of the handle) -> hook
-        self._swapped: list[Any] = []                           # (weak reference of a table, key)
+        self._swapped: list[Any] = []                           # weak references of tables with hooks around hooks
         self.pending: list[Any] = []                            # tables with a registration still to be wrapped
         self.sites: Lines = lines
 
@@ -290,12 +290,12 @@ class Journal:
     def unwrap(self) -> None:
         """Every hook is itself again."""
         around = self.around
-        for table, key in self._swapped:
+        for table in self._swapped:
             live = table()
             if live is not None:
-                hooked = live.get(key)
-                if type(hooked) is around:
-                    live[key] = hooked.hook
+                for key, hooked in list(live.items()):
+                    if type(hooked) is around:
+                        live[key] = hooked.hook
         self._swapped.clear()
 
 
@@ -621,9 +621,9 @@ def sweep(j: Journal, tap: Any, table: Any, kind: str, on: str, owner: int, with
         describe(j, tap, row, hook)
         its: str = row["kind"]
         table[key] = around(j, hook, (tap, hook, row, its, PLACE.get(its), n, key in with_kwargs))
-        j._swapped.append((live, key))
+    j._swapped.append(live)
     if len(j._swapped) > 10_000:
-        j._swapped = [(t, k) for t, k in j._swapped if t() is not None]
+        j._swapped = [t for t in j._swapped if t() is not None]
 
 
 def describe(j: Journal, tap: Any, row: dict[str, Any], hook: Any) -> None:
