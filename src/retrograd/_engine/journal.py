@@ -17,7 +17,7 @@ from weakref import ref
 
 from mypy_extensions import mypyc_attr
 
-from .tensor import TensorBase, edits
+from .tensor import TensorBase, edits, wants_grad
 
 now: Final[Any] = time.perf_counter_ns
 UNMEASURED: Final = (-1, 0.0, 0.0, 0.0, 0, 0, 0)
@@ -34,6 +34,7 @@ TABLES: Final = (                                       # a module's: (table, ki
 SELDOM: Final = (
     ("_state_dict_hooks", "state_dict"), ("_state_dict_pre_hooks", "state_dict_pre"),
     ("_load_state_dict_pre_hooks", "load_pre"), ("_load_state_dict_post_hooks", "load_post"))
+MARK: Final = "retrograd recording"      # key in a node's metadata: (serial number of the tap, number of the node)
 KEPT: Final = ("tensor", "post_accumulate", "node_pre", "node_post")    # what these see goes to parameters
 words: Final[dict[Any, str]] = {}                                       # dtypes and devices as text
 
@@ -189,6 +190,14 @@ class Journal:
 
     def keep(self, tap: Any, n: int, t: Any) -> None:
         """Keep a copy of t as the array of value n."""
+        raise NotImplementedError
+
+    def blame(self, tap: Any, tensors: list[Any], values: list[int]) -> None:
+        """An op gave NaN or inf: were its inputs finite?"""
+        raise NotImplementedError
+
+    def used_outside(self, thread: Thread, n: int, line: int, frame: Any) -> None:
+        """An op reads parameter n, perhaps outside the module that owns it."""
         raise NotImplementedError
 
     def name_new_leaf(self, tap: Any, t: Any, n: int) -> None:
@@ -359,8 +368,12 @@ def new_like(j: Journal, key: Any, shape: Any, dtype: Any, device: Any) -> int:
 
 
 def new_tensor(j: Journal, tap: Any, t: Any, made_by: int, stem: int, look: bool) -> int:
-    leaf: bool = t.is_leaf
-    wants: bool = t.requires_grad
+    if isinstance(t, TensorBase):
+        wants = wants_grad(t)
+        leaf: bool = t.fn is None if t.origin is None else t.is_leaf  # type: ignore[attr-defined]
+    else:
+        wants = t.requires_grad
+        leaf = t.is_leaf
     row = like(j, t), made_by, int(leaf) + 2 * int(wants), stem
     rows: list[Any] = j.rec.tensor_rows
     with j.lock:

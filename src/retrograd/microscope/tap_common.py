@@ -8,7 +8,7 @@ from contextlib import nullcontext
 from itertools import count
 from typing import Any, ClassVar
 
-from .._engine.journal import PLACE, SELDOM, TABLES, Thread, now
+from .._engine.journal import MARK, PLACE, SELDOM, TABLES, Thread, now
 from ._hooked import Hooked
 from ._sites import name_of
 from .recorder import Recorder
@@ -27,7 +27,6 @@ KINDS = {
     "register_step_pre_hook": "step_pre", "register_step_post_hook": "step_post",
     "register_optimizer_step_pre_hook": "step_pre", "register_optimizer_step_post_hook": "step_post",
 }
-MARK = "retrograd recording"        # key in a node's metadata: (serial number of the tap, number of the node)
 _serials = count(1)
 _nothing: Any = nullcontext()
 PLUMBING = ("add", "add_to", "_register", "register_tensor_hook", "register_post_accumulate", "register_pre",

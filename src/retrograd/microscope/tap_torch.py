@@ -9,11 +9,11 @@ from weakref import ref
 
 import numpy as np
 
-from .._engine.journal import Thread, now
+from .._engine.journal import MARK, Thread, now
 from ._measure import measure, same
 from .recorder import Recorder
 from .recording import BACKWARD, CREATED, GRAD, INFERENCE, INPLACE, WANTED, WANTS
-from .tap_common import MARK, Tap, once
+from .tap_common import Tap, once
 
 # Ops that read a tensor as numbers: what follows knows nothing of the graph.
 READS = {"item", "tolist", "numpy", "__array__", "__bool__", "__float__", "__int__", "__index__", "__complex__",
@@ -531,16 +531,13 @@ class TorchTap(Tap):
             return original(module, *args, **kwargs)
         if type(module).__name__ == "OptimizedModule":
             return self.compiled(original, module, args, kwargs)
-        thread = recorder.thread()
-        thread.busy += 1
-        enter = recorder.ops and not thread.adopting and not thread.passes
-        thread.busy -= 1
         known = recorder._modules.get(id(module))
         if known is None or known[0]() is not module:
             with torch._C.DisableTorchFunction():
                 recorder.module(self, module)           # gives the model its names
-        if enter:                                       # a thread that runs a model: its ops are recorded, too
-            thread.adopting = True
+        thread = recorder.thread() if recorder.ops else None
+        if thread is not None and not thread.adopting and not thread.passes:
+            thread.adopting = True                      # a thread that runs a model: its ops are recorded, too
             try:
                 with self.mode():
                     return super().call(original, module, args, kwargs)
@@ -660,7 +657,8 @@ class TorchTap(Tap):
     def equal(self, a: Any, b: Any) -> bool:
         if a.shape != b.shape or a.dtype != b.dtype:
             return False
-        x, y = a.detach(), b.detach()
+        x = a.detach() if a.requires_grad else a
+        y = b.detach() if b.requires_grad else b
         try:
             return same(x.numpy(), y.numpy())
         except (RuntimeError, TypeError):               # bfloat16, sparse, fake: torch's own, to which NaN differs from NaN
