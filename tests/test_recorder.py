@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 import warnings
 from typing import Any
 
@@ -104,10 +105,13 @@ def test_nothing_is_left_behind(torch: Any) -> None:
     Module, Tensor = torch.nn.Module, torch.Tensor
     methods = Module.__call__, Module.zero_grad, Tensor.detach, hooks[0].__class__.__init__, torch.autograd.backward
     x = torch.randn(2, 4)
+    everywhere = [vars(sys.modules[torch.optim.Optimizer.__module__])[f"_global_optimizer_{when}_hooks"] for when in ("pre", "post")]
     with record(m):
         y = m(x)
         y.sum().backward()
         m[2].weight.register_hook(lambda g: None)
+        assert all(everywhere)
+    assert not any(everywhere)
     assert [dict(t) for t in tables] == before
     assert [type(f).__name__ for f in m[2].weight._backward_hooks.values()] == ["function"]
     assert (Module.__call__, Module.zero_grad, Tensor.detach, hooks[0].__class__.__init__,

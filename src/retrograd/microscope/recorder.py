@@ -39,6 +39,7 @@ def record(
     models     modules whose paths name things; others are named as they are first called
     ops        forward ops and module calls; False: hooks, backward nodes and steps only
     nodes      backward nodes; with ops=False, nodes=False what is left are hooks and steps
+               (on nodes and results of ops: those registered meanwhile, since nobody walks the graph)
     norms      norm, min, max and shares of zeros, NaN and inf of every tensor seen
     values     "parameters": keep the gradients that reach parameters (the ledger needs them); "paths": also what each way
                through the graph brings to them (the graph is kept after backward for it); "all": every tensor seen
