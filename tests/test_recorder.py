@@ -105,7 +105,8 @@ def test_nothing_is_left_behind(torch: Any) -> None:
     Module, Tensor = torch.nn.Module, torch.Tensor
     methods = Module.__call__, Module.zero_grad, Tensor.detach, hooks[0].__class__.__init__, torch.autograd.backward
     x = torch.randn(2, 4)
-    everywhere = [vars(sys.modules[torch.optim.Optimizer.__module__])[f"_global_optimizer_{when}_hooks"] for when in ("pre", "post")]
+    home = vars(sys.modules[torch.optim.Optimizer.__module__])
+    everywhere = [home[f"_global_optimizer_{when}_hooks"] for when in ("pre", "post")]
     with record(m):
         y = m(x)
         y.sum().backward()
