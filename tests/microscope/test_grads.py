@@ -59,6 +59,26 @@ def test_loss_scale_and_accumulation_share_are_undone(torch: Any) -> None:
     assert near(cap.grads(scale="sum").norms(), plain.grads().norms())
 
 
+@pytest.mark.parametrize("reentrant", [True, False])
+def test_a_checkpoint_inside_the_pass_is_no_pass_of_its_own(torch: Any, reentrant: bool) -> None:
+    from importlib import import_module
+    checkpoint = import_module(torch.__name__ + ".utils.checkpoint").checkpoint
+    nn = torch.nn
+
+    class Twice(nn.Module):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.a, self.b = nn.Linear(4, 4), nn.Linear(4, 3)
+
+        def forward(self, x: Any) -> Any:
+            return checkpoint(lambda h: self.b(h.tanh()), self.a(x), use_reentrant=reentrant)
+    model, x = Twice(), torch.randn(6, 4)
+    cap = captured(torch, model, x, lambda out: out.pow(2).mean())
+    truth = alone(torch, model, x, lambda out, n: out.pow(2).mean())
+    for name, got in cap.grads(scale="sample").per_sample().items():
+        assert near(got, torch.stack([t[name] for t in truth]))
+
+
 def test_mean_method_is_recognised(torch: Any) -> None:
     model, x = model_of(torch), torch.randn(6, 4)
     cap = captured(torch, model, x, lambda out: out.pow(2).mean())
@@ -155,6 +175,21 @@ def test_a_sample_has_a_mean_of_its_own_where_targets_are_ignored(torch: Any, lo
     assert near(grads.norms(), flat.norm(dim=1)) and near(grads.dots(), flat @ flat.T)
     assert all(near(got, want[name].sum(0)) for name, got in grads.weight_grad().items())
     assert near(grads.select(samples=[2, 0]).norms(), flat.norm(dim=1)[[2, 0]])
+
+
+def test_a_frozen_head_leaves_the_outputs_of_the_model_to_count_in(torch: Any) -> None:
+    model, ids = letters(torch), torch.randint(0, 5, (3, 3))
+    model.head.requires_grad_(False)
+    y = torch.tensor([[0, 1, 2], [3, -100, 0], [4, -100, -100]])
+    F = torch.nn.functional
+    cap = captured(torch, model, ids, lambda out: flat_tokens(F, out, y))
+    for name, got in cap.grads(scale="sample").per_sample().items():
+        own = []
+        for n in range(3):
+            model.zero_grad()
+            flat_tokens(F, model(ids[n:n + 1]), y[n:n + 1]).backward()
+            own.append(dict(model.named_parameters())[name].grad)
+        assert near(got, torch.stack(own))
 
 
 def test_terms_that_were_picked_belong_to_their_samples(torch: Any) -> None:

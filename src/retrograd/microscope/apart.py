@@ -23,13 +23,18 @@ from .sources import Made, flat
 TOLERANCE = {8: 1e-6, 4: 1e-3, 2: 6e-2}         # of a sample's part, by bytes of its numbers
 
 
+def batched(cap: Any, run: Run, out: Any) -> list[Any]:
+    """The tensors with gradients among what the model gave that have the batch where it is said to be."""
+    out = vars(out) if is_dataclass(out) else out
+    return [x for x in flat(out) if cap.engine.is_tensor(x) and x.requires_grad and x.ndim > cap.batch_dim
+            and x.shape[cap.batch_dim] == run.size]
+
+
 def verify(cap: Any, run: Run, out: Any) -> None:
     """Find out of each use of a run where its samples are: use.apart, mixes, form, proven; run.verified when asked."""
     T = cap.engine.torch
     N = run.size
-    out = vars(out) if is_dataclass(out) else out
-    tensors = [x for x in flat(out) if cap.engine.is_tensor(x) and x.requires_grad and x.ndim > cap.batch_dim
-               and x.shape[cap.batch_dim] == N]
+    tensors = batched(cap, run, out)
     if N is None or N < 2 or not tensors:
         return
     generator = T.Generator().manual_seed(0)

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from .apart import verify
+from .apart import batched, verify
 from .engines import Engine, engine_of, reopened
 from .errors import CaptureError
 from .layers import AGAIN, RULES, Refused, pulled, written
@@ -276,6 +276,7 @@ class Capture:
         run = self.runs[-1]
         run.open = False
         run.inputs.clear()
+        run.outs = {x.grad_fn._sequence_nr(): self.batch_dim for x in batched(self, run, out) if x.grad_fn is not None}
         known = self.checked.get(run.structure)
         if self.check_when is True or self.check_when and known is None:
             self._begin_check()
@@ -548,8 +549,9 @@ class Capture:
         from .loss import reduction_of
         root = args[0] if args else kwargs.get("tensors")
         before = self._loss
-        with self.engine.torch.no_grad():
-            self._loss = reduction_of(root, self.batch_dim) if self.engine.is_tensor(root) else None
+        if before is None and self.engine.is_tensor(root):     # else: a reentrant checkpoint's own, inside the loss's
+            with self.engine.torch.no_grad():
+                self._loss = reduction_of(root, self.batch_dim)
         try:
             with reopened(self._watcher):       # checkpoints run parts of the model again in there
                 return self._passes[func](*args, **kwargs)

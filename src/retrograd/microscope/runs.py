@@ -22,6 +22,7 @@ class Run:
         self.structure = 0                      # a hash of what was called, in order
         self.places: Any = None                 # known from a step like this: (apart, mixes, form, proven) of each use
         self.mixed: str | None = None           # what makes samples depend on each other
+        self.outs: dict[int, int] = {}          # number of the node that made an output of the model -> where the batch is in it
         self.before: Run | None = None          # a call of the model that was still waiting for its backward
         self.losses: list[Any] = []             # a loss.Reduction for each backward pass, None for one whose loss was not seen
 

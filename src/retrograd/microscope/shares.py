@@ -1,7 +1,7 @@
 """How many terms of a mean each sample has: ignored targets, weights of classes and picked rows differ by sample.
 
 The terms are known where the mean is taken.  They are taken back through the graph, by the views and picks that lead there,
-to what a captured layer computed, whose samples are known.
+to what a captured layer computed or the model gave, whose samples are known.
 """
 from __future__ import annotations
 
@@ -97,4 +97,7 @@ def own_terms(run: Run, loss: Any) -> Any:
             rows = parts(use, 0, at)
             if rows is not None:
                 return rows.double().sum(1) / loss.entries
+    for number, at in loss.places.items():
+        if number in run.outs:
+            return at.movedim(run.outs[number], 0).reshape(run.size, -1).double().sum(1) / loss.entries
     return None
