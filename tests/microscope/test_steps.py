@@ -5,6 +5,8 @@ import gc
 import weakref
 from typing import Any
 
+import pytest
+
 from retrograd.microscope import capture
 
 
@@ -102,3 +104,126 @@ def test_frozen_and_thawed_between_steps(torch: Any) -> None:
         model[0].weight.requires_grad_(on)
         assert torch.allclose(step(torch, model, cap, x).norms(), alone(torch, model, x), rtol=1e-4)
         assert cap.coverage()["0.weight"].status == ("factors" if on else "frozen")
+
+
+# From the second step on calls wait until the model ends or a backward begins
+
+def body(torch: Any, forward: Any) -> Any:
+    nn = torch.nn
+
+    class Model(nn.Module):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.first, self.norm, self.last = nn.Linear(4, 5), nn.LayerNorm(5), nn.Linear(5, 3)
+
+        def forward(self, x: Any) -> Any:
+            return forward(torch, self, x)
+    return Model()
+
+
+def output_edited(torch: Any, model: Any, x: Any) -> Any:
+    y = model.first(x)
+    y.relu_()
+    z = model.norm(y)
+    z.mul_(2)
+    return model.last(z.view(-1, 5)).view(*z.shape[:-1], 3)
+
+
+def twice_in_turn(torch: Any, model: Any, x: Any) -> Any:
+    y = model.norm(model.first(x).tanh())
+    return model.last(model.norm(y)) + model.last(y)
+
+
+def own_gradient(torch: Any, model: Any, x: Any) -> Any:
+    """Of an inner sum, as energies and their forces have it: those passes are uses' own, too."""
+    y = model.first(x)
+    inner = y.tanh()
+    g, = torch.autograd.grad(inner.sum(), y, retain_graph=True)
+    return model.last(model.norm(inner * (1 + g.detach())))
+
+
+@pytest.mark.parametrize("forward", [output_edited, twice_in_turn, own_gradient])
+@pytest.mark.parametrize("tokens", [(), (3,)])
+def test_waiting_calls_are_those_that_were_made(torch: Any, forward: Any, tokens: tuple[int, ...]) -> None:
+    torch.manual_seed(0)
+    model = body(torch, forward)
+    cap = capture(model, check=True)
+    quick = capture(model)
+    for _ in range(3):
+        x = torch.randn(6, *tokens, 4)
+        step(torch, model, cap, x)
+        assert max(cap.check().values()) < 1e-5
+        got = step(torch, model, quick, x).norms()
+        assert quick.coverage().complete
+        assert torch.allclose(got, alone(torch, model, x), rtol=1e-4)
+        assert [(u.path, u.name, u.number) for u in quick.uses()] == [(u.path, u.name, u.number) for u in cap.uses()]
+
+
+def test_an_input_edited_while_its_call_waits_is_noticed(torch: Any) -> None:
+    edit = []
+
+    def forward(torch: Any, model: Any, x: Any) -> Any:
+        x = x * 1
+        y = model.first(x)
+        for factor in edit:
+            x.detach().mul_(factor)
+        return model.last(model.norm(y))
+    model, x = body(torch, forward), torch.randn(6, 4).requires_grad_()
+    cap = capture(model, weight_grads=False)    # then nobody but us needs the input later
+    for _ in range(2):
+        step(torch, model, cap, x)
+    edit.append(3.0)
+    with cap:
+        model(x).pow(2).sum().backward()
+    row = cap.coverage()["first.weight"]
+    assert row.status == "not covered" and "changed in place after the call" in row.how
+
+
+def test_backward_again_and_a_loss_of_its_own_for_each_pass(torch: Any) -> None:
+    model, x = two(torch), torch.randn(6, 4)
+    cap = capture(model)
+    step(torch, model, cap, x)
+    want = {}
+    for name, p in model.named_parameters():
+        want[name] = p.grad.clone() * 3
+    model.zero_grad()
+    with cap:
+        loss = model(x).pow(2).sum()
+        loss.backward(retain_graph=True)
+        assert len(cap.uses("0")) == 1
+        (2 * loss).backward()
+    for name, got in cap.grads().weight_grad().items():
+        assert torch.allclose(got, want[name], rtol=1e-4)
+    assert [r.kind for r in cap.losses] == ["unknown"] and "several losses" in cap.losses[0].why
+
+
+def test_a_backward_after_the_block_still_arrives(torch: Any) -> None:
+    model, x = two(torch), torch.randn(6, 4)
+    cap = capture(model)
+    step(torch, model, cap, x)
+    want = cap.grads().norms()
+    with cap:
+        loss = model(x).pow(2).sum()
+    assert not cap.uses()
+    loss.backward()
+    assert len(cap.uses()) == 2
+    assert torch.allclose(cap.grads().norms(), want)
+
+
+def test_a_model_that_raises_half_way_leaves_nothing_waiting(torch: Any) -> None:
+    raising = []
+
+    def forward(torch: Any, model: Any, x: Any) -> Any:
+        y = model.first(x)
+        if raising:
+            raise RuntimeError("half way")
+        return model.last(model.norm(y))
+    model, x = body(torch, forward), torch.randn(6, 4)
+    cap = capture(model)
+    want = step(torch, model, cap, x).norms()
+    raising.append(True)
+    with pytest.raises(RuntimeError, match="half way"):
+        step(torch, model, cap, x)
+    raising.clear()
+    assert torch.allclose(step(torch, model, cap, x).norms(), want)
+    assert len(cap.uses()) == 3

@@ -57,6 +57,7 @@ def verify(cap: Any, run: Run, out: Any) -> None:
         except Exception:                       # a reentrant checkpoint, or a hook of the user's, does not allow it
             return
         finally:
+            cap._drain()
             arrived, cap._aside, cap.checking = cap._aside, None, watched
         found.append(arrived)
     run.verified = True

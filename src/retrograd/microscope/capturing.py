@@ -16,15 +16,16 @@ from .apart import batched, verify
 from .engines import Engine, engine_of, reopened
 from .errors import CaptureError
 from .layers import AGAIN, RULES, Refused, pulled, written
-from .parameters import Param, Tree, hooked, parameters_of
+from .parameters import Tree, hooked, parameters_of
 from .runs import Plan, Run, Use, Window, caller
 from .sources import Leaf, Made, Source, flat, replaced
 from .terms import Term, combined
+from .waiting import Waiting
 
 MARK = "_microscope_data"                       # on tensors without gradient computed from the model's inputs
 
 
-class Capture:
+class Capture(Waiting):
     """Context: what `model` does in it is captured.  Enter it again and it starts anew.
 
     model       a module of retrograd.nn or torch.nn
@@ -53,6 +54,7 @@ class Capture:
         batch_size: int | None = None, check: bool | str = "first", calls: str | None = None, verify: bool = True,
         weight_grads: bool = True,
     ) -> None:
+        super().__init__()
         self.engine: Engine = engine_of(model)
         if not isinstance(model, self.engine.Module):
             raise TypeError(f"capture: expected a module, got {type(model).__qualname__}")
@@ -73,8 +75,6 @@ class Capture:
         self.batch_dim = batch_dim
         self.batch_size = batch_size
         self.check_when = check
-        self.params: list[Param] = []
-        self.runs: list[Run] = []
         self.entered = False
         self.arrived: dict[int, Any] = {}       # parameter -> gradient that reached it, on checked steps
         self.errors: dict[int, float] = {}
@@ -82,18 +82,16 @@ class Capture:
         # structures of steps that were -> verified, moved (see Run), and (apart, mixes, form, proven) of each use
         self.checked: dict[int, tuple[bool, bool, list[tuple[bool, bool, Any, bool]]]] = {}
         self.checking = False
-        self.left_out: set[int] = set()         # parameters with calls that `where` did not want
         self.filled: dict[int, tuple[Term, str]] = {}   # parameter -> by filling.py, and how
-        self._loss: Any = None                  # how the loss of the backward going on was reduced
-        self._aside: Any = None                 # gradients of a pass that is no backward of the user's: apart.py
         self._handles: list[Any] = []
         self._param_handles: list[Any] = []
         self._layout: Any = batch_dim
         self._passes = self.engine.passes
+        self._grad = self.engine.torch.autograd.grad
         self._depth = 0
-        self._terms: Any = None
         self._tracked: dict[int, Source] = {}
         self._constants: set[int] = set()
+        self._defers = self.engine.name == "torch"
         self._find_parameters()
 
     # Entering and leaving
@@ -143,6 +141,8 @@ class Capture:
     def __exit__(self, *error: Any) -> None:
         self._watcher.__exit__(*error)
         self.entered = False
+        self._settle()
+        self._drain()
         self._notice_unseen()
         self._lift()
         self._end_check()
@@ -178,6 +178,7 @@ class Capture:
         for run in self.runs:
             run.uses = []                       # which know the run: the collector would come too late for their tensors
         self.runs = []
+        self._pending = []
         self.arrived = {}
         self.errors = {}
         self.left_out = set()
@@ -273,6 +274,7 @@ class Capture:
         self._depth -= 1
         if self._depth:
             return
+        self._settle()
         run = self.runs[-1]
         run.open = False
         run.inputs.clear()
@@ -289,13 +291,6 @@ class Capture:
             run.moved = True
         if self.verify and not self._sharded:
             verify(self, run, out)
-
-    def _run(self) -> Run:
-        if not self.runs:
-            run = Run(0)
-            run.size = self.batch_size
-            self.runs.append(run)
-        return self.runs[-1]
 
     # Calls
 
@@ -316,6 +311,8 @@ class Capture:
                     return self._again(self._plans.get((id(x), func)), func, args, kwargs)
         if func in self._passes:
             return self._pass(func, args, kwargs)
+        if func is self._grad:
+            self._settle()
         out = func(*args, **kwargs)
         if self._depth and getattr(out, "requires_grad", None) is not True:
             self._mark(func, args, kwargs, out)
@@ -347,12 +344,18 @@ class Capture:
             out = func(*args, **kwargs)
         if not plan.wanted or not out.requires_grad:
             return out
-        use = Use(self._run(), plan.name, func, self._layout, plan.sources)
-        use.kind = plan.rule
-        use.numbers = plan.numbers
-        use.live = data.requires_grad
-        plan.rule.take(use, args, kwargs)
-        return self._watch(use, out, [out])
+        node = out.grad_fn
+        if self._depth and (below := plan.nodes.get(type(node))) is not None:
+            self._pending.append((plan, args, kwargs, data._version, data.requires_grad, node, below, out.shape, self._layout))
+            return out
+        self._settle()
+        use = self._planned(plan, args, kwargs, self._layout, data.requires_grad)
+        made = self._watch(use, out, [out])
+        if self._defers and not self._sharded and plan.rule.holds and "weight" in plan.sources and made is out:
+            first = node.next_functions[0][0] if use.boxes and use.boxes[0][2] is not None else None
+            if first is None or plan.rule.kind in ("linear", "matmul"):
+                plan.nodes[type(node)] = first is not None
+        return made
 
     def _still_whole(self, numbers: set[int], name: str) -> None:
         """Half a .grad would be a wrong one."""
@@ -373,7 +376,7 @@ class Capture:
             return
         first = next(place for place in (*places, *named.values()) if place)
         use.live = args[data].requires_grad
-        self._plans[first, use.func] = Plan(use.kind, use.name, use.sources, use.numbers,
+        self._plans[first, use.func] = Plan(use.kind, use.name, use.func, use.sources, use.numbers,
                                             not self._wanted.isdisjoint(use.numbers), places, named, data)
 
     def _mark(self, func: Any, args: Any, kwargs: Any, out: Any) -> None:
@@ -407,6 +410,7 @@ class Capture:
     def _use(self, func: Any, args: Any, kwargs: Any) -> Any:
         """A call with a tracked argument."""
         engine = self.engine
+        self._settle()
         inside = engine.composites.get(func) if engine.composites else None
         if inside is not None:
             before, self._layout = self._layout, "rows"
@@ -462,19 +466,8 @@ class Capture:
 
     def _watch(self, use: Use, out: Any, outs: list[Any], edits: bool = False) -> Any:
         """Wait for the gradient at the outputs of a use; -> out, for the caller."""
-        run = use.run
-        self._place(use, use.numbers)
-        if self.where is not None and not self.where(use.path, use.number):
-            self.left_out |= use.numbers
+        if not self._enlist(use, [x.shape for x in outs], not self._depth and self.engine.in_backward()):
             return out
-        use.shapes = [tuple(x.shape) for x in outs]
-        use.deltas = [None] * len(outs)
-        run.uses.append(use)
-        if not self._depth:
-            use.late = self.engine.in_backward()        # a checkpoint runs it again
-        if not use.late:
-            run.structure = hash((run.structure, use.name, *sorted(use.numbers)))
-        self._terms = None
         if len(outs) > 1 and use.kind is AGAIN:
             # NOTE [Several outputs]  One may be made of another (LSTM's h of its c), whose node then gets both what comes
             # from outside and what comes through the other.  Copies get what comes from outside.
@@ -482,25 +475,18 @@ class Capture:
             out = replaced(out, lambda x: copies.get(id(x), x))
             outs = list(copies.values())
         use.order = outs[0].grad_fn._sequence_nr()
-        for k, x in enumerate(outs):
+        for x in outs:
             node, nr, cut = x.grad_fn, x.output_nr, None
             base = x._base
             if base is not None and (below := base.grad_fn) is not None and base.is_contiguous():
                 # an edit in place of a view puts another node in its place, which the view's base does not lead to
                 if edits:
-                    node, nr, cut = below, base.output_nr, Window(x, base)
+                    node, nr, cut = below, base.output_nr, Window(x.shape, x, base)
                 # a view of what was just made (3-D linear)
                 elif node.next_functions[0][0] is below and base.numel() == x.numel() and x.is_contiguous():
-                    node, nr, cut = below, base.output_nr, Window(x)
-            node.register_prehook(self._taker(use, k, nr, cut))
+                    node, nr, cut = below, base.output_nr, Window(x.shape)
+            self._await(use, node, nr, cut)
         return out
-
-    def _place(self, use: Use, numbers: set[int]) -> None:
-        first = min(numbers)
-        use.path = self.params[first].path
-        key = (first, use.name)
-        use.number = use.run.calls.get(key, 0)
-        use.run.calls[key] = use.number + 1
 
     def _made(self, name: str, func: Any, args: Any, kwargs: Any, out: Any, edits: bool) -> None:
         """A tensor made of parameters and constants only."""
@@ -516,38 +502,12 @@ class Capture:
             if isinstance(x, self.engine.Tensor) and x.requires_grad and id(x) not in tracked:
                 tracked[id(x)] = Made(x, name, func, args, kwargs, i, parents)
 
-    def _taker(self, use: Use, k: int, nr: int, cut: Window | None) -> Callable[[Any], None]:
-        run = use.run
-
-        def take(grads: Any) -> None:
-            g = grads[nr]
-            if g is None:
-                return
-            if self._aside is not None:
-                self._aside.setdefault(id(use), {})[k] = g.detach() if cut is None else cut.of(g.detach())
-                return
-            to = use
-            while to.deltas[k] is not None:     # backward again over the same graph
-                if to.again is None:
-                    to.again = to.twin()
-                    to.run.uses.append(to.again)
-                to = to.again
-            # g itself, not a detached copy: who else would take it over for a .grad and edit it sees that it is held
-            if g.requires_grad:
-                g = g.detach()
-            if cut is not None:
-                to.held.append(g)
-                g = cut.of(g)
-            to.deltas[k] = g
-            if not run.losses or run.losses[-1] is not self._loss:
-                run.losses.append(self._loss)
-            self._terms = None
-        return take
-
     def _pass(self, func: Any, args: Any, kwargs: Any) -> Any:
         """loss.backward()"""
         from .loss import reduction_of
         root = args[0] if args else kwargs.get("tensors")
+        self._settle()
+        self._drain()
         before = self._loss
         if before is None and self.engine.is_tensor(root):     # else: a reentrant checkpoint's own, inside the loss's
             with self.engine.torch.no_grad():
@@ -556,6 +516,7 @@ class Capture:
             with reopened(self._watcher):       # checkpoints run parts of the model again in there
                 return self._passes[func](*args, **kwargs)
         finally:
+            self._drain()
             self._loss = before
 
     def _root(self, args: Any) -> None:
@@ -596,6 +557,7 @@ class Capture:
         that is more (some gradients are zero but for rounding).  A parameter beyond the tolerance of its dtype counts
         as not covered from then on.  CaptureError when no gradient was watched: see capture(check=...).
         """
+        self._drain()
         if not self.checking and not self.arrived:
             raise CaptureError("check: this step was not watched; give capture(check=True) to check every step")
         if not self.arrived:
@@ -619,10 +581,12 @@ class Capture:
         None for a run whose loss.backward() was not seen.  Capture.grads(scale=...) undoes it.
         """
         from .loss import loss_of
+        self._drain()
         return [loss_of(run) for run in self.runs if any(u.arrived for u in run.uses)]
 
     def terms(self) -> list[tuple[Run, dict[int, Term], dict[int, str]]]:
         """For every run that gradients reached: {parameter: Term}, and {parameter: why it has none}."""
+        self._drain()
         if self._terms is None:
             self._terms = [self._terms_of(run) for run in self.runs if any(u.arrived for u in run.uses)]
         made: list[tuple[Run, dict[int, Term], dict[int, str]]] = self._terms
@@ -669,11 +633,13 @@ class Capture:
 
     def uses(self, pattern: str = "*") -> list[Use]:
         """The captured calls of layers whose path matches, in the order of the forward pass."""
+        self._drain()
         return [u for run in self.runs for u in run.uses if fnmatch.fnmatchcase(u.path, pattern) and u.arrived]
 
     def coverage(self) -> Any:
         """Every parameter: covered how, or why not.  A coverage.Coverage: print it, or ask its rows."""
         from .coverage import cover
+        self._drain()
         return cover(self)
 
     def grads(self, layers: Any = None, *, partial: bool = False, scale: Any = None) -> Any:

@@ -47,6 +47,7 @@ class Rule:
     """One kind of function."""
 
     kind = ""
+    holds = False           # do its uses hold the input until backward, and nothing that the model may change meanwhile?
 
     def read(self, use: Use, args: Any, kwargs: Any, out: Any, tracked: dict[int, Source]) -> bool:
         """Keep what terms() needs; False when this call is not of a form the rule knows."""
@@ -82,6 +83,7 @@ class Linear(Rule):
     """F.linear(a, weight, bias): a (..., I), delta (..., O)."""
 
     kind = "linear"
+    holds = True
 
     def read(self, use: Use, args: Any, kwargs: Any, out: Any, tracked: dict[int, Source]) -> bool:
         x, w, b = bind(("input", "weight", "bias"), args, kwargs)
@@ -102,6 +104,7 @@ class Matmul(Rule):
     """a @ weight with weight (I, O), of one, two or more dims of a."""
 
     kind = "matmul"
+    holds = True
 
     def read(self, use: Use, args: Any, kwargs: Any, out: Any, tracked: dict[int, Source]) -> bool:
         if kwargs or len(args) != 2 or args[1].ndim != 2 or args[0].ndim < 2:
@@ -125,6 +128,7 @@ class Addmm(Rule):
     """torch.addmm(bias, a, weight): a (N, I), weight (I, O), bias (O,) or what broadcasts from it."""
 
     kind = "matmul"
+    holds = True
 
     def read(self, use: Use, args: Any, kwargs: Any, out: Any, tracked: dict[int, Source]) -> bool:
         b, x, w = bind(ADDMM, args, kwargs)[:3]
@@ -189,6 +193,7 @@ class Conv(Rule):
     """
 
     kind = "conv"
+    holds = True
 
     def __init__(self, dims: int) -> None:
         self.dims = dims
@@ -350,6 +355,7 @@ class Norm(Rule):
 
     def __init__(self, name: str) -> None:
         self.name = name
+        self.holds = name in ("layer_norm", "rms_norm", "group_norm")
 
     def read(self, use: Use, args: Any, kwargs: Any, out: Any, tracked: dict[int, Source]) -> bool:
         _, w, b, _ = getattr(self, self.name)(use, args, kwargs)

@@ -69,6 +69,7 @@ class Use:
         self.shapes: list[tuple[int, ...]] = []
         self.deltas: list[Any] = []
         self.held: list[Any] = []               # what deltas are views of
+        self.boxes: list[tuple[list[Any], int, Window | None]] = []     # per output, what reached a node and what of it
 
     def keep(self, *tensors: Any) -> None:
         """Remember inputs, and at which version."""
@@ -112,6 +113,7 @@ class Use:
         other.__dict__.update(self.__dict__)
         other.again = None
         other.held = []
+        other.boxes = []                        # what comes goes to the first use, which passes it on
         other.deltas = [None] * len(self.deltas)
         return other
 
@@ -122,14 +124,18 @@ class Plan:
     places  per argument, the id of the parameter that it is; 0 for another.  named: those given by name
     data    which argument is data
     wanted  is one of the parameters asked for?
+    nodes   types of the output's node with which calls may wait (NOTE [Planned calls wait]) -> is it a view's, and delta
+            taken at the node below?
     """
 
-    def __init__(self, rule: Any, name: str, sources: dict[str, Source], numbers: set[int], wanted: bool,
+    def __init__(self, rule: Any, name: str, func: Any, sources: dict[str, Source], numbers: set[int], wanted: bool,
                  places: list[int], named: dict[str, int], data: int) -> None:
         self.rule = rule
         self.name = name
+        self.func = func
         self.sources = sources
         self.numbers = numbers
+        self.nodes: dict[type, bool] = {}
         self.wanted = wanted
         self.places = places
         self.named = named
@@ -139,8 +145,8 @@ class Plan:
 class Window:
     """Where the elements of a view are in its base: all of them in another shape, or some of a contiguous one."""
 
-    def __init__(self, view: Any, base: Any = None) -> None:
-        self.shape = view.shape
+    def __init__(self, shape: Any, view: Any = None, base: Any = None) -> None:
+        self.shape = shape
         self.place = None if base is None else (
             tuple(view.shape), tuple(view.stride()), view.storage_offset() - base.storage_offset())
 
