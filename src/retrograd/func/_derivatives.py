@@ -16,8 +16,11 @@ from .._engine.tensor import TensorBase, sink_of, wants_grad
 from .._functions import stack, zeros_like
 from ..autograd import grad as _grad
 from ..autograd.grad_mode import enable_grad, is_grad_enabled
+from ..utils._pytree import tree_flatten as flatten
+from ..utils._pytree import tree_map as mapped
+from ..utils._pytree import tree_unflatten as unflatten
 from ._maps import Draws
-from ._trees import flatten, mapped, stars, unflatten
+from ._trees import stars
 
 __all__ = ["grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "linearize", "vjp"]
 

@@ -10,7 +10,11 @@ import numpy as np
 from .. import random
 from .._engine.tensor import TensorBase
 from .._functions import stack
-from ._trees import Spec, flatten, mapped, spread, unflatten
+from ..utils._pytree import LeafSpec, TreeSpec
+from ..utils._pytree import tree_flatten as flatten
+from ..utils._pytree import tree_map as mapped
+from ..utils._pytree import tree_unflatten as unflatten
+from ._trees import spread
 
 __all__ = ["vmap"]
 
@@ -46,7 +50,7 @@ def vmap(
         draws = Draws(randomness)
         results: list[list[Any]] = []
         places: list[Any] = []
-        form: Spec = Spec()
+        form: TreeSpec = LeafSpec()
         for i in range(max(sizes[0], 1)):
             sample = [x if d is None else _sample(x, d, i) for x, d in zip(leaves, dims)]
             draws.before(i)
@@ -98,7 +102,7 @@ def name_of(func: Any) -> str:
     return f"functools.partial({name_of(func.func)}, ...)" if isinstance(func, partial) else repr(func)
 
 
-def _inputs(name: str, in_dims: Any, args: tuple[Any, ...]) -> tuple[list[Any], list[Any], Spec]:
+def _inputs(name: str, in_dims: Any, args: tuple[Any, ...]) -> tuple[list[Any], list[Any], TreeSpec]:
     if not isinstance(in_dims, (int, tuple)):
         raise ValueError(
             f"vmap({name}, in_dims={in_dims}, ...)(<inputs>): expected `in_dims` to be int or a (potentially nested) tuple "
@@ -145,8 +149,8 @@ def _check_out_dims(name: str, out_dims: Any) -> None:
     mapped(check, out_dims)
 
 
-def _out_places(name: str, out_dims: Any, form: Spec) -> list[Any]:
-    if form.kind is None and isinstance(out_dims, tuple) and len(out_dims) == 1:
+def _out_places(name: str, out_dims: Any, form: TreeSpec) -> list[Any]:
+    if form.is_leaf() and isinstance(out_dims, tuple) and len(out_dims) == 1:
         return list(out_dims)
     found = spread(out_dims, form)
     if found is None:
