@@ -420,3 +420,26 @@ def test_derivatives_of_antialiased_resizing(mode: str) -> None:
 
 def resize(x: Any, size: Any, mode: str) -> Any:
     return torch.nn.functional.interpolate(x, size=size, mode=mode, antialias=True) ** 2
+
+
+@pytest.mark.parametrize("shape", [(6, 4), (4, 7), (2, 5, 5)])
+def test_approximations_of_low_rank_find_the_singular_values(shape: tuple[int, ...]) -> None:
+    rng = np.random.default_rng(0)
+    a = rng.normal(size=(*shape[:-1], 2)) @ rng.normal(size=(*shape[:-2], 2, shape[-1]))
+    x = torch.tensor(a, requires_grad=True)
+    u, s, v = torch.svd_lowrank(x, q=3)
+    assert s.shape == (*shape[:-2], 3) and u.shape == (*shape[:-1], 3) and v.shape == (*shape[:-2], shape[-1], 3)
+    np.testing.assert_allclose((u * s.unsqueeze(-2) @ v.mT).detach().numpy(), a, atol=1e-9)
+    np.testing.assert_allclose(s[..., :2].detach().numpy(), np.linalg.svd(a)[1][..., :2], rtol=1e-9)
+    moved = torch.svd_lowrank(x + 5, q=2, M=torch.full((1, shape[-1]), 5.0, dtype=torch.float64))[1]
+    np.testing.assert_allclose(moved.detach().numpy(), s[..., :2].detach().numpy(), rtol=1e-9)
+    torch.svd_lowrank(x, q=2)[1].square().sum().backward()                  # the sum of squares of all elements
+    np.testing.assert_allclose(x.grad.numpy(), 2 * a, atol=1e-8)
+    centred = a - a.mean(-2, keepdims=True)
+    u, s, v = torch.pca_lowrank(x.detach(), q=2, niter=3)
+    np.testing.assert_allclose((u * s.unsqueeze(-2) @ v.mT).numpy(), centred, atol=1e-8)
+    assert torch.pca_lowrank(x.detach(), center=False)[1].shape[-1] == min(6, *shape[-2:])
+    with pytest.raises(ValueError, match=r"q\(=9\) must be non-negative integer and not greater than min\(m, n\)="):
+        torch.pca_lowrank(x, q=9)
+    with pytest.raises(ValueError, match=r"niter\(=-1\) must be non-negative integer"):
+        torch.pca_lowrank(x, niter=-1)

@@ -45,7 +45,7 @@ LACKS = {
     "forward": ("forward-mode derivatives are not there yet: torch.autograd.functional has jvp and vjp", r"""
         forward_ad|NestedIOFunction|is_view_replay_enabled"""),
     "gone": ("PyTorch itself has deprecated or removed it; torch.linalg has its successor", r"""
-        lstsq|matrix_rank|solve|symeig|Container|legacy_contiguous_format|orgqr|reinforce"""),
+        lstsq|matrix_rank|solve|symeig|Container|legacy_contiguous_format|reinforce"""),
     "internal": ("it is a part of PyTorch's insides", r"""
         PRIVATE_OPS|DeepCopyMemoTable|FatalError|USE_\w+|classproperty|compiled_with_cxx11_abi|cpp|cpu|conv_tbc|
         batch_norm_\w+|native_(dropout|norm)|grid_sampler_\dd|(gru|lstm|rnn)\w*|slice_inverse|has_\w+|get_file_path|
@@ -54,9 +54,9 @@ LACKS = {
         scaled_(\w+_)?mm|GRID_SAMPLE_\w+|\w+_notes|is_multithreading_enabled|set_multithreading_enabled|common_types|
         factory_kwargs|attention|grad|swap_in_optimizer\w+|module_load|name|Tensor|Type|index|return_types|to_dlpack"""),
     "rare": ("rarely used, and not written yet", r"""
-        BufferDict|ParameterDict|ModuleDict|binomial|geqrf|ormqr|segment_reduce|nested|jagged|MaskedTensor|(as_|is_)?masked_tensor|
-        channels_last_3d|lobpcg|(svd|pca)_lowrank|quasirandom|to_padded_tensor|resize(_as)?|
-        LinearCrossEntropyOptions|householder_product|ldl_\w+|
+        BufferDict|ParameterDict|ModuleDict|binomial|segment_reduce|nested|jagged|MaskedTensor|(as_|is_)?masked_tensor|
+        channels_last_3d|lobpcg|quasirandom|to_padded_tensor|resize(_as)?|
+        LinearCrossEntropyOptions|ldl_\w+|
         make_tensor|windows|rearrange|debug_unwrap"""),
 }
 

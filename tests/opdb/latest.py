@@ -9,7 +9,7 @@ import numpy as np
 
 from .layers import F
 from .shared import softmax
-from .table import ALL, Make, Op, S, Samples
+from .table import ALL, WIDE, Make, Op, S, Samples
 
 
 def windows(sample: float, n: int, m: int, k: int) -> list[int]:
@@ -72,7 +72,71 @@ def first_places(x: Any, size: int, fill_value: int = -1) -> Any:
 
 
 
+def reflected(a: Any, tau: Any) -> Any:
+    """H1 ... Hk of one matrix, by multiplying them out."""
+    q = np.eye(len(a))
+    for i, t in enumerate(tau):
+        v = np.concatenate([np.zeros(i), [1.0], a[i + 1:, i]])
+        q = q @ (np.eye(len(a)) - t * np.outer(v, v))
+    return q
+
+
+def each_reflected(a: Any, tau: Any) -> Any:
+    flat = [reflected(one, t) for one, t in zip(a.reshape(-1, *a.shape[-2:]), tau.reshape(-1, tau.shape[-1]))]
+    return np.stack(flat).reshape(*a.shape[:-1], a.shape[-2])
+
+
+def reflections(m: Make) -> Iterator[S]:
+    yield S(m.x(4, 3), m.x(3))
+    yield S(m.t(4, 3), m.x(2))
+    yield S(m.x(2, 3, 2), m.x(2, 2))
+    yield S(m.x(3, 3), m.x(3))
+
+
+def reflections_of(m: Make) -> Iterator[S]:
+    for left, transpose in ((True, False), (True, True), (False, False), (False, True)):
+        yield S(m.x(4, 3), m.x(3), m.x(4, 2) if left else m.x(2, 4), left, transpose)
+    yield S(m.x(2, 3, 2), m.x(2, 2), m.x(2, 3, 4))
+    yield S(m.x(3, 5), m.x(3), m.t(3, 2))
+
+
+def multiplied(a: Any, tau: Any, c: Any, left: bool = True, transpose: bool = False) -> Any:
+    q = each_reflected(a, tau)
+    q = q.swapaxes(-1, -2) if transpose else q
+    return q @ c if left else c @ q
+
+
+def triangular(m: Make) -> Iterator[S]:
+    yield S(m.x(4, 3))
+    yield S(m.x(2, 3, 4))
+    yield S(m.t(3, 3))
+
+
+def packed_qr(x: Any) -> Any:
+    """(a, tau), by Householder's method with LAPACK's signs."""
+    found = []
+    for one in x.reshape(-1, *x.shape[-2:]):
+        a, taus = one.copy(), []
+        for i in range(min(a.shape)):
+            alpha, below = a[i, i], a[i + 1:, i].copy()
+            if (below == 0).all():
+                taus.append(0.0)
+                continue
+            beta = -np.copysign(np.hypot(alpha, np.linalg.norm(below)), alpha)
+            taus.append((beta - alpha) / beta)
+            v = np.concatenate([[1.0], below / (alpha - beta)])
+            a[i:, i + 1:] -= taus[-1] * np.outer(v, v @ a[i:, i + 1:])
+            a[i, i], a[i + 1:, i] = beta, v[1:]
+        found.append((a, np.array(taus)))
+    lead = x.shape[:-2]
+    return tuple(np.stack(parts).reshape(*lead, *parts[0].shape) for parts in zip(*found))
+
+
 LATEST = [
+    Op("linalg.householder_product", reflections, lambda a, t: each_reflected(a, t)[..., :a.shape[-1]], dtypes=WIDE,
+       node="LinalgHouseholderProductBackward0", tol=20, out=True, low=-1, high=1, checks=True),
+    Op("ormqr", reflections_of, multiplied, dtypes=WIDE, node="OrmqrBackward0", tol=20, out=True, low=-1, high=1, checks=True),
+    Op("geqrf", triangular, packed_qr, dtypes=WIDE, tol=50, grad=False, checks=True),
     *[F(f"fractional_max_pool{n}d", fractional_samples(n), fractional(n), node=f"FractionalMaxPool{n}DBackward0", exact=True,
         fixed=(1,)) for n in (2, 3)],
     F("linear_cross_entropy", classified, linear_loss, twice=None, tol=20),

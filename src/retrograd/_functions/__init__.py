@@ -26,7 +26,10 @@ COPIED = ("alias", "as_strided", "detach", "diagonal", "expand", "permute", "sel
           "squeeze", "t", "transpose", "unbind", "unfold", "unsqueeze", "view")
 LATER |= {f"{name}_copy": ("view_copies", f"{name}_copy") for name in COPIED}
 LATER |= {name: ("histograms", name) for name in ("histogram", "histogramdd")}
+LATER |= {name: ("reflections", name) for name in ("geqrf", "orgqr", "ormqr")}
+LATER |= {name: ("lowrank", name) for name in ("pca_lowrank", "svd_lowrank")}
 LATER_METHODS = {name: ("lu", name) for name in ("lu", "lu_solve")}
+LATER_METHODS |= {name: ("reflections", name) for name in ("geqrf", "orgqr", "ormqr")}
 LATER_METHODS["histogram"] = ("histograms", "histogram")
 LATER_METHODS |= {name: ("rarer", name) for name in ("i0", "i0_", "igamma", "igamma_", "igammac", "igammac_")}
 LATER_FUNCTIONAL = {

@@ -49,6 +49,8 @@ DTYPE = {name: text for words, text in (
      "torch.histogram: input tensor and hist tensor should have the same dtype, but got input {c_want} and hist {c_got}"),
     ("nonzero", "nonzero: Expected out tensor to have scalar type {want} but got scalar type{got}"),
     ("nonzero_static", "nonzero_static: Expected out tensor to have scalar type {want} but got scalar type{got}"),
+    ("ormqr",
+     "torch.ormqr: Expected input and result to have the same dtype, but input has dtype{want} and result has dtype {got}"),
     ("linalg_matrix_norm", "linalg.matrix_norm expected out tensor dtype {want} but got: {got}"),
     ("linalg_vecdot", "linalg.vecdot: Expected out of dtype{want} but found {got}"),
     ("frexp", "torch.frexp() expects mantissa to have dtype {c_want} but got {c_got}"),
@@ -60,7 +62,8 @@ INDICES = {
     "frexp": "torch.frexp() expects exponent to have int dtype but got {c_got}",
 } | dict.fromkeys(("median", "nanmedian"), "Expected tensor for argument #1 'indices' to have scalar type Long; but got {t_got} "
                   "instead (while checking arguments for median)")
-VALUES = {
+VALUES: dict[str, str | None] = {
+    "geqrf": None,
     "max": SAME, "min": SAME, "kthvalue": "output values must be of same type as input",
     "mode": "expected scalar type '{want}' but got '{got}' for values output",
 } | dict.fromkeys(("median", "nanmedian"),
