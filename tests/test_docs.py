@@ -57,6 +57,11 @@ def test_links_of_the_page_lead_to_files(page: Path) -> None:
     assert [link for link in links if not (page.parent / link).exists()] == []
 
 
+def test_the_readme_lists_every_page() -> None:
+    index = "".join(page.read_text(encoding="utf-8").partition("## All pages")[2] for page in PAGES if page.name == "README.md")
+    assert [page.name for page in PAGES if page.name != "README.md" and f"(docs/{page.name})" not in index] == []
+
+
 class WithName(retrograd.Tensor):
     def name_of(self) -> str:
         return f"{self.word} {len(self)}"  # type: ignore[attr-defined]

@@ -23,7 +23,6 @@ LAYERS = [
     ["optim", "io", "serialization", "_C", "cuda", "amp", "backends", "compiler", "func", "jit", "testing", "accelerator",
      "xpu", "mps", "distributed", "hub"],
     ["microscope"],
-    ["bridges"],
     ["cli", "_run", "_doctor", "_commands", "__main__", "__config__"],
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
