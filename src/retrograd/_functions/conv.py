@@ -177,19 +177,28 @@ def check(x: Any, w: Any, b: Any, stride: Any, padding: Any, dilation: Any, tran
 
 def conv1d(input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
            groups: int = 1) -> Any:
-    """Cross-correlation of input (N, C, L) or (C, L) with weight (O, C/groups, K) -> (N, O, L')."""
+    """Cross-correlation of input (N, C, L) or (C, L) with weight (O, C/groups, K), plus bias (O,) -> (N, O, L').
+
+    L' = (L + 2 padding - dilation (K - 1) - 1) // stride + 1;   padding: zeros at both ends, or "valid", or "same": L' = L.
+    """
     return run("conv1d", 1, input, weight, bias, stride, padding, dilation, groups)
 
 
 def conv2d(input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
            groups: int = 1) -> Any:
-    """Cross-correlation of input (N, C, H, W) or (C, H, W) with weight (O, C/groups, KH, KW); padding may be 'same'."""
+    """Cross-correlation of input (N, C, H, W) or (C, H, W) with weight (O, C/groups, KH, KW) -> (N, O, H', W').
+
+    Numbers are for both dims, pairs (down, right); sizes and padding as in conv1d.
+    """
     return run("conv2d", 2, input, weight, bias, stride, padding, dilation, groups)
 
 
 def conv3d(input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
            groups: int = 1) -> Any:
-    """Cross-correlation of input (N, C, D, H, W) or (C, D, H, W) with weight (O, C/groups, KD, KH, KW)."""
+    """Cross-correlation of input (N, C, D, H, W) or (C, D, H, W) with weight (O, C/groups, KD, KH, KW) -> (N, O, D', H', W').
+
+    Sizes and padding as in conv1d.
+    """
     return run("conv3d", 3, input, weight, bias, stride, padding, dilation, groups)
 
 
@@ -209,7 +218,10 @@ def conv_transpose1d(
     input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0,
     groups: int = 1, dilation: Any = 1,
 ) -> Any:
-    """The adjoint of conv1d in its input: input (N, C, L), weight (C, O/groups, K)."""
+    """The adjoint of conv1d in its input: input (N, C, L), weight (C, O/groups, K) -> (N, O, L').
+
+    L' = (L - 1) stride - 2 padding + dilation (K - 1) + output_padding + 1
+    """
     return run_transposed(
         "conv_transpose1d", 1, input, weight, bias, stride, padding, output_padding, groups, dilation)
 
@@ -218,7 +230,7 @@ def conv_transpose2d(
     input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0,
     groups: int = 1, dilation: Any = 1,
 ) -> Any:
-    """The adjoint of conv2d in its input: input (N, C, H, W), weight (C, O/groups, KH, KW)."""
+    """The adjoint of conv2d in its input: input (N, C, H, W), weight (C, O/groups, KH, KW); sizes as in conv_transpose1d."""
     return run_transposed(
         "conv_transpose2d", 2, input, weight, bias, stride, padding, output_padding, groups, dilation)
 
@@ -227,7 +239,8 @@ def conv_transpose3d(
     input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0,
     groups: int = 1, dilation: Any = 1,
 ) -> Any:
-    """The adjoint of conv3d in its input: input (N, C, D, H, W), weight (C, O/groups, KD, KH, KW)."""
+    """The adjoint of conv3d in its input: input (N, C, D, H, W), weight (C, O/groups, KD, KH, KW); sizes as in
+    conv_transpose1d."""
     return run_transposed(
         "conv_transpose3d", 3, input, weight, bias, stride, padding, output_padding, groups, dilation)
 

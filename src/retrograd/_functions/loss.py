@@ -1,4 +1,4 @@
-"""Losses of each element for itself: F.mse_loss, F.binary_cross_entropy, ...
+"""Losses of each element for itself: F.mse_loss, F.binary_cross_entropy, ...   input, target (*)
 
 `reduction` "none" keeps every element, "mean" and "sum" give one number; `size_average` and `reduce` are its deprecated
 forms.
@@ -92,7 +92,10 @@ def mse_loss(
     input: Any, target: Any, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean",
     weight: Any = None,
 ) -> Any:
-    """(input - target) ** 2, averaged or weighted-averaged."""
+    """(input - target) ** 2: (*) and (*) -> (), or (*) with reduction="none".  Other shapes broadcast, with a warning.
+
+    weight (*): "mean" divides by its sum.  ValueError when its shape is not input's.
+    """
     x, t = paired(input, target)
     kind = kind_of(reduction, size_average, reduce)
     if x.array.dtype is not FLOAT or t.array.dtype is not FLOAT:
@@ -106,7 +109,7 @@ def l1_loss(
     input: Any, target: Any, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean",
     weight: Any = None,
 ) -> Any:
-    """|input - target|, averaged or weighted-averaged."""
+    """|input - target|, shapes as in mse_loss."""
     x, t = paired(input, target)
     kind = kind_of(reduction, size_average, reduce)
     y = pointwise.abs(arith.sub(x, t))
@@ -127,7 +130,7 @@ def smooth_l1_loss(
     input: Any, target: Any, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean",
     beta: float = 1.0,
 ) -> Any:
-    """A parabola where |input - target| < beta, the distance less beta / 2 elsewhere.   Girshick 2015"""
+    """A parabola where |input - target| < beta, the distance less beta / 2 elsewhere.   Shapes as in mse_loss.  Girshick 2015"""
     x, t = paired(input, target)
     kind = kind_of(reduction, size_average, reduce)
     if beta == 0.0:
@@ -160,7 +163,10 @@ def binary_cross_entropy(
     input: Any, target: Any, weight: Any = None, size_average: bool | None = None, reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Any:
-    """-(target log input + (1 - target) log(1 - input)) for probabilities; logarithms no smaller than -100."""
+    """-(target log input + (1 - target) log(1 - input)) for probabilities; logarithms no smaller than -100.
+
+    (*) and (*) -> (), or (*) with reduction="none"; weight broadcasts.  ValueError for other shapes, RuntimeError outside 0..1.
+    """
     kind = kind_of(reduction, size_average, reduce)
     x, t = tensor(input, "binary_cross_entropy"), tensor(target, "binary_cross_entropy", "target", 2)
     a, b = x.array, t.array
@@ -200,7 +206,10 @@ def binary_cross_entropy_with_logits(
     input: Any, target: Any, weight: Any = None, size_average: bool | None = None, reduce: bool | None = None,
     reduction: str = "mean", pos_weight: Any = None,
 ) -> Any:
-    """binary_cross_entropy of sigmoid(input) without its overflow; pos_weight weighs the targets 1."""
+    """binary_cross_entropy of sigmoid(input) without its overflow; pos_weight weighs the targets 1.
+
+    (*) and (*) -> (), or (*) with reduction="none"; weights broadcast.  ValueError for other shapes.
+    """
     kind = kind_of(reduction, size_average, reduce)
     x = tensor(input, "binary_cross_entropy_with_logits")
     t = tensor(target, "binary_cross_entropy_with_logits", "target", 2)
@@ -317,7 +326,7 @@ def hinge_embedding_loss(
     input: Any, target: Any, margin: float = 1.0, size_average: bool | None = None, reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Any:
-    """input where target is 1, max(0, margin - input) where it is -1."""
+    """input where target is 1, max(0, margin - input) where it is -1; input and target broadcast."""
     kind = kind_of(reduction, size_average, reduce)
     x, t = tensor(input, "hinge_embedding_loss"), tensor(target, "hinge_embedding_loss", "target", 2).array
     promote.check_broadcast(t, x.array)
@@ -339,7 +348,7 @@ def hinge_embedding_loss(
 def soft_margin_loss(
     input: Any, target: Any, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean",
 ) -> Any:
-    """log(1 + exp(-target * input)), target 1 or -1."""
+    """log(1 + exp(-target * input)), target 1 or -1; input and target broadcast."""
     kind = kind_of(reduction, size_average, reduce)
     x, t = tensor(input, "soft_margin_loss"), tensor(target, "soft_margin_loss", "target", 2).array
     promote.check_broadcast(x.array, t)

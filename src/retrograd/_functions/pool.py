@@ -163,8 +163,7 @@ def max_pool2d(
     input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> Any:
-    """Largest element of each window of (N, C, H, W) or (C, H, W); the first of equals.  stride defaults to
-    kernel_size."""
+    """Largest element of each window of (N, C, H, W) or (C, H, W); the first of equals.  Sizes as in max_pool1d."""
     y, op = max_over("max_pool2d", 2, input, kernel_size, stride, padding, dilation, ceil_mode)
     return (y, indices(op)) if return_indices else y
 
@@ -182,7 +181,7 @@ def max_pool3d(
     input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> Any:
-    """Largest element of each window of (N, C, D, H, W) or (C, D, H, W)."""
+    """Largest element of each window of (N, C, D, H, W) or (C, D, H, W).  Sizes as in max_pool1d."""
     y, op = max_over("max_pool3d", 3, input, kernel_size, stride, padding, dilation, ceil_mode)
     return (y, indices(op)) if return_indices else y
 
@@ -258,7 +257,11 @@ def max_pool1d(
     input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> Any:
-    """Largest element of each window of (N, C, L) or (C, L)."""
+    """Largest element of each window of (N, C, L) or (C, L) -> (..., L').
+
+    L' = (L + 2 padding - dilation (kernel_size - 1) - 1) / stride + 1, rounded down, or up with ceil_mode; stride defaults to
+    kernel_size.
+    """
     if not return_indices:
         check_max_pool1d(tensor(input, "max_pool1d"), kernel_size, stride, padding, dilation, ceil_mode)
     y, where = max_pool1d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
@@ -321,7 +324,7 @@ def adaptive_max_pool2d_with_indices(input: Any, output_size: Any, return_indice
 
 
 def adaptive_max_pool2d(input: Any, output_size: Any, return_indices: bool = False) -> Any:
-    """Maxima over windows chosen so that the result has the given (H, W); None keeps a size."""
+    """Maxima over windows so chosen that (N, C, H, W) or (C, H, W) becomes (..., *output_size); None keeps a size."""
     y, op = adaptive_max("adaptive_max_pool2d", 2, input, output_size)
     return (y, indices(op)) if return_indices else y
 
@@ -333,7 +336,7 @@ def adaptive_max_pool3d_with_indices(input: Any, output_size: Any, return_indice
 
 
 def adaptive_max_pool3d(input: Any, output_size: Any, return_indices: bool = False) -> Any:
-    """Maxima over windows chosen so that the result has the given (D, H, W)."""
+    """Maxima over windows so chosen that (N, C, D, H, W) or (C, D, H, W) becomes (..., *output_size); None keeps a size."""
     y, op = adaptive_max("adaptive_max_pool3d", 3, input, output_size)
     return (y, indices(op)) if return_indices else y
 
@@ -356,7 +359,7 @@ def adaptive_max_pool1d_with_indices(input: Any, output_size: Any, return_indice
 
 
 def adaptive_max_pool1d(input: Any, output_size: Any, return_indices: bool = False) -> Any:
-    """Maxima over windows chosen so that the result has the given length."""
+    """Maxima over windows so chosen that (N, C, L) or (C, L) becomes (..., output_size)."""
     y, where = adaptive_max_pool1d_with_indices(input, output_size)
     return (y, where) if return_indices else y
 
@@ -413,21 +416,21 @@ def unpooled(input: Any, where: Any, dims: int, kernel_size: Any, stride: Any, p
 def max_unpool1d(
     input: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None,
 ) -> Any:
-    """Maxima put back where max_pool1d found them, zeros elsewhere."""
+    """Maxima put back where max_pool1d found them, zeros elsewhere: (N, C, L') or (C, L') -> (..., L), or output_size."""
     return unpooled(input, indices, 1, kernel_size, stride, padding, output_size)
 
 
 def max_unpool2d(
     input: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None,
 ) -> Any:
-    """Maxima put back where max_pool2d found them, zeros elsewhere."""
+    """Maxima put back where max_pool2d found them, zeros elsewhere: (N, C, H', W') -> (N, C, H, W), or output_size."""
     return unpooled(input, indices, 2, kernel_size, stride, padding, output_size)
 
 
 def max_unpool3d(
     input: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None,
 ) -> Any:
-    """Maxima put back where max_pool3d found them, zeros elsewhere."""
+    """Maxima put back where max_pool3d found them, zeros elsewhere: (N, C, D', H', W') -> (N, C, D, H, W), or output_size."""
     return unpooled(input, indices, 3, kernel_size, stride, padding, output_size)
 
 
@@ -472,7 +475,7 @@ def average(
 
 def avg_pool1d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
                count_include_pad: bool = True) -> Any:
-    """Mean of each window of (N, C, L) or (C, L)."""
+    """Mean of each window of (N, C, L) or (C, L); sizes as in max_pool1d.  Padding counts unless count_include_pad is False."""
     x = tensor(input, "avg_pool1d")
     check_1d(x, "avg_pool1d")
     k, p = single_of(kernel_size), single_of(padding)
@@ -488,14 +491,14 @@ def single_of(value: Any) -> int:
 
 def avg_pool2d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
                count_include_pad: bool = True, divisor_override: Any = None) -> Any:
-    """Mean of each window of (N, C, H, W) or (C, H, W); padding counts unless count_include_pad is False."""
+    """Mean of each window of (N, C, H, W) or (C, H, W), as in avg_pool1d; divisor_override divides in the window's place."""
     return average(
         "avg_pool2d", 2, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
 
 
 def avg_pool3d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
                count_include_pad: bool = True, divisor_override: Any = None) -> Any:
-    """Mean of each window of (N, C, D, H, W) or (C, D, H, W)."""
+    """Mean of each window of (N, C, D, H, W) or (C, D, H, W), as in avg_pool2d."""
     return average(
         "avg_pool3d", 3, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
 
@@ -514,7 +517,7 @@ def adaptive_average(function: str, dims: int, input: Any, output_size: Any) -> 
 
 
 def adaptive_avg_pool1d(input: Any, output_size: Any) -> Any:
-    """Means over windows chosen so that the result has the given length."""
+    """Means over windows so chosen that (N, C, L) or (C, L) becomes (..., output_size)."""
     x = tensor(input, "adaptive_avg_pool1d")
     check_1d(x, "adaptive_avg_pool1d")
     at = x.ndim - 1
@@ -524,12 +527,12 @@ def adaptive_avg_pool1d(input: Any, output_size: Any) -> Any:
 
 
 def adaptive_avg_pool2d(input: Any, output_size: Any) -> Any:
-    """Means over windows chosen so that the result has the given (H, W); None keeps a size."""
+    """Means over windows so chosen that (N, C, H, W) or (C, H, W) becomes (..., *output_size); None keeps a size."""
     return adaptive_average("adaptive_avg_pool2d", 2, input, output_size)
 
 
 def adaptive_avg_pool3d(input: Any, output_size: Any) -> Any:
-    """Means over windows chosen so that the result has the given (D, H, W)."""
+    """Means over windows so chosen that (N, C, D, H, W) or (C, D, H, W) becomes (..., *output_size); None keeps a size."""
     return adaptive_average("adaptive_avg_pool3d", 3, input, output_size)
 
 
@@ -545,18 +548,18 @@ def powers(x: Any, norm_type: Any) -> Any:
 
 
 def lp_pool1d(input: Any, norm_type: Any, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Any:
-    """(sum of x ** norm_type over each window) ** (1 / norm_type)"""
+    """(sum of x ** norm_type over each window of (N, C, L) or (C, L)) ** (1 / norm_type)"""
     y = avg_pool1d(powers(input, norm_type), kernel_size, stride, 0, ceil_mode)
     return power_mean(y, norm_type, single_of(kernel_size))
 
 
 def lp_pool2d(input: Any, norm_type: Any, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Any:
-    """(sum of x ** norm_type over each window) ** (1 / norm_type)"""
+    """(sum of x ** norm_type over each window of (N, C, H, W) or (C, H, W)) ** (1 / norm_type)"""
     y = avg_pool2d(powers(input, norm_type), kernel_size, stride, 0, ceil_mode)
     return power_mean(y, norm_type, math.prod(several(kernel_size, 2, "lp_pool2d", "kernel_size")))
 
 
 def lp_pool3d(input: Any, norm_type: Any, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Any:
-    """(sum of x ** norm_type over each window) ** (1 / norm_type)"""
+    """(sum of x ** norm_type over each window of (N, C, D, H, W) or (C, D, H, W)) ** (1 / norm_type)"""
     y = avg_pool3d(powers(input, norm_type), kernel_size, stride, 0, ceil_mode)
     return power_mean(y, norm_type, math.prod(several(kernel_size, 3, "lp_pool3d", "kernel_size")))

@@ -224,13 +224,13 @@ class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):
 
 
 class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
-    """Means of windows so chosen that space becomes output_size; None keeps a dimension."""
+    """Means of windows so chosen that (N, C, H, W) becomes (N, C, *output_size); None keeps a dimension."""
 
     function = staticmethod(F.adaptive_avg_pool2d)
 
 
 class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd):
-    """Means of windows so chosen that space becomes output_size; None keeps a dimension."""
+    """Means of windows so chosen that (N, C, D, H, W) becomes (N, C, *output_size); None keeps a dimension."""
 
     function = staticmethod(F.adaptive_avg_pool3d)
 
@@ -258,13 +258,13 @@ class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
 
 
 class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
-    """Greatest values of windows so chosen that space becomes output_size."""
+    """Greatest values of windows so chosen that (N, C, H, W) becomes (N, C, *output_size); None keeps a dimension."""
 
     function = staticmethod(F.adaptive_max_pool2d)
 
 
 class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
-    """Greatest values of windows so chosen that space becomes output_size."""
+    """Greatest values of windows so chosen that (N, C, D, H, W) becomes (N, C, *output_size); None keeps a dimension."""
 
     function = staticmethod(F.adaptive_max_pool3d)
 
