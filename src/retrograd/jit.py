@@ -38,6 +38,17 @@ def script_if_tracing(fn: Callable[..., Any]) -> Callable[..., Any]:
     return fn
 
 
+_script_if_tracing = script_if_tracing             # by these names torchvision and its like call them
+
+
+def _overload_method(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """fn itself: the last definition of its name stays."""
+    return fn
+
+
+_overload = _overload_method
+
+
 def export(fn: Callable[..., Any]) -> Callable[..., Any]:
     """fn itself."""
     return fn

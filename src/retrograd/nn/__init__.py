@@ -1,6 +1,7 @@
 """torch.nn: modules, parameters, functional, init, utils."""
 # ruff: noqa: I001  one import a line would be four hundred lines
 from .._missing import module_getattr
+from . import _reduction as _reduction
 from . import functional as functional
 from . import init as init
 from . import utils as utils

@@ -60,3 +60,9 @@ T("new of a float", a.new, 3.5)
 T("new of a text", a.new, "x")
 T("new negative", a.new, -1)
 T("new sizes and a list", a.new, 2, [1])
+
+for flags in ((None, None), (True, True), (False, True), (True, False), (None, False)):
+    T(f"reduction of {flags}", torch.nn._reduction.legacy_get_string, *flags)
+    T(f"number of {flags}", torch.nn._reduction.legacy_get_enum, *flags, emit_warning=False)
+for reduction in ("none", "mean", "sum", "elementwise_mean", "other"):
+    T(f"number of {reduction}", torch.nn._reduction.get_enum, reduction)
