@@ -2,12 +2,15 @@
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Any
 
+from ..dtypes import int64
 from .loss_classes import cross_entropy
 from .products import linear
 
 __all__ = ["linear_cross_entropy"]
+REDUCTIONS = ("mean", "sum", "none")
 
 
 def linear_cross_entropy(
@@ -17,6 +20,7 @@ def linear_cross_entropy(
     """cross_entropy(linear(input, linear_weight, linear_bias), target): the last layer of a classifier and its loss.
 
     input (N, I) or (I,)   linear_weight (C, *K, I)   linear_bias (C, *K)   target: classes (N, *K) or probabilities (N, C, *K)
+    options, a LinearCrossEntropyOptions, is for memory in PyTorch and changes nothing here
     https://pytorch.org/docs/stable/generated/torch.nn.functional.linear_cross_entropy.html
     """
     if input.dim() not in (1, 2):
@@ -37,10 +41,12 @@ def linear_cross_entropy(
     shape = (*input.shape[:-1], classes, *outs)
     if tuple(target.shape) == shape and ignore_index is not None:
         raise RuntimeError("ignore_index cannot be specified when target contains probabilities")
-    if options is not None:
-        raise NotImplementedError(
-            "linear_cross_entropy(): options (outputs computed a chunk at a time) are not supported; leave options=None, "
-            "which computes the same")
+    if options is not None and (outs or reduction not in REDUCTIONS or label_smoothing != 0.0 or target.dtype != int64):
+        warnings.warn(
+            "linear_cross_entropy: ``options`` ignored; chunked path needs reduction in {'mean','sum','none'}, label_smoothing "
+            f"== 0, target.dtype == int64, out_features == (). Got reduction={reduction!r}, label_smoothing={label_smoothing}, "
+            f"target.dtype={target.dtype}, out_features={outs}, tracing=False, "
+            f"linear_bias.shape={None if linear_bias is None else tuple(linear_bias.shape)}.", stacklevel=2)
     rows = math.prod(outs, start=classes)
     bias = None if linear_bias is None else linear_bias.reshape(rows) if outs else linear_bias
     logits = linear(input, linear_weight.reshape(rows, features) if outs else linear_weight, bias)

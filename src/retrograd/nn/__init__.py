@@ -33,7 +33,8 @@ from .modules import (
     LazyInstanceNorm1d as LazyInstanceNorm1d, LazyInstanceNorm2d as LazyInstanceNorm2d, LazyInstanceNorm3d as
     LazyInstanceNorm3d, LazyLinear as LazyLinear,
     LeakyReLU as LeakyReLU, Linear as Linear,
-    LinearCrossEntropyLoss as LinearCrossEntropyLoss, LocalResponseNorm as LocalResponseNorm, LogSigmoid as LogSigmoid,
+    LinearCrossEntropyLoss as LinearCrossEntropyLoss, LinearCrossEntropyOptions as LinearCrossEntropyOptions,
+    LocalResponseNorm as LocalResponseNorm, LogSigmoid as LogSigmoid,
     LogSoftmax as LogSoftmax, MSELoss as MSELoss, MarginRankingLoss as MarginRankingLoss, MaxPool1d as MaxPool1d,
     MaxPool2d as MaxPool2d, MaxPool3d as MaxPool3d, MaxUnpool1d as MaxUnpool1d, MaxUnpool2d as MaxUnpool2d,
     MaxUnpool3d as MaxUnpool3d, Mish as Mish, Module as Module, ModuleDict as ModuleDict, ModuleList as ModuleList,

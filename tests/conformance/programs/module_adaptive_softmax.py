@@ -90,6 +90,13 @@ T("bias", F.linear_cross_entropy, x, w, torch.tensor([1]), linear_bias=torch.one
 T("unbatched", F.linear_cross_entropy, x[0], w[:, None], torch.tensor([1]))
 T("ignored probabilities", F.linear_cross_entropy, x, w, torch.full((2, 3), 1 / 3), ignore_index=1)
 T("weights", nn.LinearCrossEntropyLoss, 8, 3, weight=torch.ones(2))
+options = nn.LinearCrossEntropyOptions(batch_chunk_size=1, chunking_method=None)
+print(options, F.linear_cross_entropy(x, w, torch.tensor([1, 2]), options=options).detach(), nn.LinearCrossEntropyLoss(8, 3, options=options))
+T("ignored options", F.linear_cross_entropy, x, w, torch.tensor([1, 2]), options=options, label_smoothing=0.5)
+T("policy", nn.LinearCrossEntropyOptions, acc_policy="other")
+T("method", nn.LinearCrossEntropyOptions, chunking_method="aspect_ratio:0")
+T("chunk", nn.LinearCrossEntropyOptions, batch_chunk_size=0)
+T("acc dtype", nn.LinearCrossEntropyOptions, acc_dtype=torch.int32)
 T("smoothing", nn.LinearCrossEntropyLoss, 8, 3, label_smoothing=1.5)
 
 print("-- memory in another order")

@@ -13,6 +13,7 @@ from .fold import *
 from .instancenorm import *
 from .lazy import *
 from .linear import *
+from .linear_cross_entropy_options import *
 from .loss import *
 from .module import Module as Module
 from .normalization import *
