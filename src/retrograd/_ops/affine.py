@@ -190,6 +190,13 @@ def check_same(c: Array, a: Array, b: Array) -> None:
         raise RuntimeError(f"mat1 and mat2 must have the same dtype, but got {kind(a)} and {kind(b)}")
 
 
+def check_3d(a: Array, b: Array) -> None:
+    if a.ndim != 3:
+        raise RuntimeError("batch1 must be a 3D tensor")
+    if b.ndim != 3:
+        raise RuntimeError("batch2 must be a 3D tensor")
+
+
 @final
 class AddmvBackward0(Affine):
     names: ClassVar[Any] = {"mat": 1, "vec": 2}
@@ -223,10 +230,7 @@ class BaddbmmBackward0(Affine):
         c = xs[0]
         a = xs[1]
         b = xs[2]
-        if a.ndim != 3:
-            raise RuntimeError("batch1 must be a 3D tensor")
-        if b.ndim != 3:
-            raise RuntimeError("batch2 must be a 3D tensor")
+        check_3d(a, b)
         check_batches(a, b)
         if c.dtype != a.dtype or a.dtype != b.dtype:
             raise RuntimeError(
@@ -251,10 +255,7 @@ class AddbmmBackward0(Affine):
         c = xs[0]
         a = xs[1]
         b = xs[2]
-        if a.ndim != 3:
-            raise RuntimeError("batch1 must be a 3D tensor")
-        if b.ndim != 3:
-            raise RuntimeError("batch2 must be a 3D tensor")
+        check_3d(a, b)
         if a.shape[0] != b.shape[0]:
             raise RuntimeError(
                 f"batch1 and batch2 must have same number of batches, got {a.shape[0]} and {b.shape[0]}")

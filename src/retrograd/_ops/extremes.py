@@ -13,6 +13,7 @@ import numpy
 from .._engine.nary import Many
 from .._engine.node import Array, Shape, Value
 from .._engine.op import Unary, X, Y
+from .order import Picked
 from .packed import packed
 from .reduce import add_reduce, raw, restore
 
@@ -124,24 +125,14 @@ class AminmaxBackward0(Many):
                 + share_dims(gs[1], own, raw(ys[1]), dims, self.keepdim))
 
 
-class Choice(Unary):
-    """One element along one dim; `indices` says which."""
+class Choice(Picked):
+    """One element along one dim; `find` keeps the dim."""
 
-    holds = True
     shows: ClassVar[Any] = {"dim": "dim", "indices": "indices", "keepdim": "keepdim", "self_sym_sizes": "was"}
 
     def __init__(self, dim: int, keepdim: bool) -> None:
-        self.dim = dim
+        super().__init__(dim)
         self.keepdim = keepdim
-        self.indices: Array = None
-        self.was: Shape = ()
-
-    def drop(self) -> None:
-        self.indices = None
-
-    def find(self, x: Array) -> Array:
-        """Indices with the dim kept; x has dims."""
-        raise NotImplementedError
 
     def forward(self, x: Array) -> Array:
         self.was = x.shape

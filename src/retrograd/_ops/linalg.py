@@ -179,43 +179,32 @@ def check_dot(a: Array, b: Array) -> None:
             f"elements, but got {a.size} and {b.size} elements respectively")
 
 
-@final
-class DotBackward0(Product):
+class DotOf(Product):
     reads_a = B
     reads_b = A
+
+    def forward(self, a: Array, b: Array) -> Array:
+        check_dot(a, b)
+        return product(a, b, "dot")
+
+    def refuse(self, a: Array, b: Array) -> None:
+        check_dot(a, b)
+
+    def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return g * b
+
+    def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return g * a
+
+
+@final
+class DotBackward0(DotOf):
     names: ClassVar[Any] = {"self": "a", "tensor": "b"}
 
-    def forward(self, a: Array, b: Array) -> Array:
-        check_dot(a, b)
-        return product(a, b, "dot")
-
-    def refuse(self, a: Array, b: Array) -> None:
-        check_dot(a, b)
-
-    def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
-        return g * b
-
-    def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
-        return g * a
-
 
 @final
-class VdotBackward0(Product):
-    reads_a = B
-    reads_b = A
-
-    def forward(self, a: Array, b: Array) -> Array:
-        check_dot(a, b)
-        return product(a, b, "dot")
-
-    def refuse(self, a: Array, b: Array) -> None:
-        check_dot(a, b)
-
-    def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
-        return g * b
-
-    def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
-        return g * a
+class VdotBackward0(DotOf):
+    pass
 
 
 @final

@@ -160,15 +160,18 @@ class DistBackward0(Binary):
         return None if got is None else -got
 
 
-@final
-class VarBackward0(Unary):
-    keep = X
+class Spread(Unary):
     shows: ClassVar[Any] = {"correction": "correction", "dim": "dim", "keepdim": "keepdim"}
 
     def __init__(self, dim: Any, correction: Any, keepdim: bool) -> None:
         self.dim: Any = dim
         self.correction: Any = correction
         self.keepdim = keepdim
+
+
+@final
+class VarBackward0(Spread):
+    keep = X
 
     def forward(self, x: Array) -> Array:
         return variance(x, self.dim, self.correction, self.keepdim)
@@ -178,16 +181,10 @@ class VarBackward0(Unary):
 
 
 @final
-class StdBackward0(Unary):
+class StdBackward0(Spread):
     """At a deviation of zero the gradient is zero."""
 
     keep = X | Y
-    shows: ClassVar[Any] = {"correction": "correction", "dim": "dim", "keepdim": "keepdim"}
-
-    def __init__(self, dim: Any, correction: Any, keepdim: bool) -> None:
-        self.dim: Any = dim
-        self.correction: Any = correction
-        self.keepdim = keepdim
 
     def forward(self, x: Array) -> Array:
         return deviation(x, self.dim, self.correction, self.keepdim)

@@ -12,7 +12,7 @@ from .._engine.node import Array, Value
 from .._engine.op import A, B, Binary, Unary, X, Y
 from .._kernels import kernel
 from .pair import together
-from .pointwise import like, sign_of, wide
+from .pointwise import SignOf, like, wide
 
 np: Final[Any] = numpy
 quick_frac: Final[Any] = kernel("frac")
@@ -108,17 +108,8 @@ class FracBackward0(Unary):
 
 
 @final
-class SgnBackward0(Unary):
+class SgnBackward0(SignOf):
     keep = X | Y
-
-    def quick(self, x: Array) -> Array:
-        return quick_sign(x)
-
-    def forward(self, x: Array) -> Array:
-        return sign_of(x)
-
-    def grad(self, g: Value, x: Value, y: Value) -> Value:
-        return create.zeros_like(g)
 
 
 @final
