@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -443,3 +444,77 @@ def test_approximations_of_low_rank_find_the_singular_values(shape: tuple[int, .
         torch.pca_lowrank(x, q=9)
     with pytest.raises(ValueError, match=r"niter\(=-1\) must be non-negative integer"):
         torch.pca_lowrank(x, niter=-1)
+
+
+def restored(ld: Any, pivots: Any) -> Any:
+    """P L D Lt Pt, multiplied out block by block from the last to the first (LAPACK's sytrf, lower)."""
+    n = len(ld)
+    blocks, k = [], 0
+    while k < n:
+        size = 1 if pivots[k] > 0 else 2
+        blocks.append((k, size))
+        k += size
+    d = np.zeros((n, n))
+    for k, size in blocks:
+        block = np.tril(ld[k:k + size, k:k + size])
+        d[k:k + size, k:k + size] = block + np.tril(block, -1).T
+    for k, size in reversed(blocks):
+        low = np.eye(n)
+        low[k + size:, k:k + size] = ld[k + size:, k:k + size]
+        order = np.arange(n)
+        last, swap = k + size - 1, abs(pivots[k]) - 1
+        order[[last, swap]] = order[[swap, last]]
+        d = (low @ d @ low.T)[order][:, order]
+    return d
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 5, 8, 13])
+@pytest.mark.parametrize("diagonal", [None, 0.0, 0.01])
+def test_symmetric_matrices_are_their_factors_multiplied(n: int, diagonal: float | None) -> None:
+    rng = np.random.default_rng(n)
+    a = rng.normal(size=(2, n, n))
+    a = a + a.swapaxes(-1, -2)
+    if diagonal is not None and n > 1:
+        a[:, range(n), range(n)] = diagonal
+    ld, pivots, info = torch.linalg.ldl_factor_ex(torch.tensor(np.tril(a)))
+    assert info.tolist() == [0, 0] and pivots.dtype is torch.int32
+    for i in range(2):
+        np.testing.assert_allclose(restored(ld[i].numpy(), pivots[i].tolist()), a[i], atol=1e-12)
+    b = rng.normal(size=(2, n, 3))
+    x = torch.linalg.ldl_solve(ld, pivots, torch.tensor(b)).numpy()
+    np.testing.assert_allclose(a @ x, b, atol=1e-9)
+
+
+@pytest.mark.oracle
+def test_symmetric_factors_are_pytorchs(pytorch: Any) -> None:
+    rng = np.random.default_rng(0)
+    for n in (1, 2, 3, 4, 6, 9, 20, 70):
+        for diagonal in (None, 0.01):
+            a = rng.normal(size=(n, n))
+            a = a + a.T
+            if diagonal is not None:
+                np.fill_diagonal(a, diagonal)
+            for ours, theirs in zip(torch.linalg.ldl_factor(torch.tensor(a)), pytorch.linalg.ldl_factor(pytorch.tensor(a))):
+                np.testing.assert_allclose(ours.numpy(), theirs.numpy(), rtol=1e-8, atol=1e-8)
+
+
+def test_symmetric_factors_have_no_derivative_and_say_what_is_wrong() -> None:
+    a = torch.tensor([[1.0, 2.0], [2.0, 0.5]], requires_grad=True)
+    ld, pivots = torch.linalg.ldl_factor(a)
+    with pytest.raises(RuntimeError, match="derivative for aten::linalg_ldl_factor_ex is not implemented"):
+        ld.sum().backward()
+    b = torch.ones(2, 1, requires_grad=True)
+    with pytest.raises(RuntimeError, match="derivative for aten::linalg_ldl_solve is not implemented"):
+        torch.linalg.ldl_solve(ld.detach(), pivots, b).sum().backward()
+    for refused in (lambda: torch.linalg.ldl_factor(torch.zeros(2, 2)),
+                    lambda: torch.linalg.ldl_factor_ex(torch.zeros(3, 2, 2), check_errors=True)):
+        with pytest.raises(RuntimeError, match="Unknown error code: 1."):
+            refused()
+    assert torch.linalg.ldl_factor_ex(torch.zeros(2, 2)).info.item() == 1
+    for LD, p, B, text in (
+        (ld, pivots, b[:1], "Incompatible matrix sizes for torch.linalg.ldl_solve: each A matrix is 2 by 2 but each b"),
+        (ld, pivots[:1], b, "Expected LD.shape[:-1] and pivots.shape to be the same"), (ld, pivots.double(), b, "to be integers"),
+        (ld, pivots, b.double(), "Expected b and A to have the same dtype"), (ld[:1], pivots, b, "1 by 2 matrices"),
+    ):
+        with pytest.raises(RuntimeError, match=re.escape(text)):
+            torch.linalg.ldl_solve(LD, p, B)

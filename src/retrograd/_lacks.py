@@ -56,7 +56,6 @@ LACKS = {
     "rare": ("rarely used, and not written yet", r"""
         BufferDict|ParameterDict|ModuleDict|binomial|segment_reduce|nested|jagged|MaskedTensor|(as_|is_)?masked_tensor|
         channels_last_3d|lobpcg|quasirandom|to_padded_tensor|resize(_as)?|
-        ldl_\w+|
         make_tensor|windows|rearrange|debug_unwrap"""),
 }
 

@@ -40,7 +40,8 @@ from ._missing import module_getattr as _module_getattr
 __getattr__ = _module_getattr(__name__, also={
     name: _partial(_late, (family, own), f"linalg_{name}") for name, family, own in (
         ("lu", "lu", "linalg_lu"), ("lu_solve", "lu", "linalg_lu_solve"), ("lu_factor", "lu", "lu_factor"),
-        ("lu_factor_ex", "lu", "lu_factor_ex"), ("householder_product", "reflections", "householder_product"))})
+        ("lu_factor_ex", "lu", "lu_factor_ex"), ("householder_product", "reflections", "householder_product"),
+        ("ldl_factor", "ldl", "ldl_factor"), ("ldl_factor_ex", "ldl", "ldl_factor_ex"), ("ldl_solve", "ldl", "ldl_solve"))})
 __all__ = [
     "LinAlgError", "cholesky", "cholesky_ex", "cond", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh",
     "inv", "inv_ex", "lstsq", "matmul", "matrix_exp", "matrix_norm", "matrix_power", "matrix_rank", "multi_dot", "norm",
@@ -48,7 +49,8 @@ __all__ = [
     "slogdet", "solve", "solve_ex", "solve_triangular", "svd", "svdvals", "tensorinv", "tensorsolve", "vecdot",
     "vector_norm", "vander",
 ]
-__all__.extend(("householder_product", "lu", "lu_factor", "lu_factor_ex", "lu_solve"))      # by __getattr__
+__all__.extend((                                                            # by __getattr__
+    "householder_product", "ldl_factor", "ldl_factor_ex", "ldl_solve", "lu", "lu_factor", "lu_factor_ex", "lu_solve"))
 
 
 def vander(x: Any, *, N: Any = None) -> Any:

@@ -1,0 +1,163 @@
+"""A = L D Lt of symmetric matrices, with D in blocks of 1 and 2 (Bunch and Kaufman 1977): torch.linalg.ldl_factor, ldl_solve."""
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .._engine.tensor import wants_grad, wrap
+from .._ops.order import NotImplemented_
+from ._args import finish
+from .matrices import check, kind_of, squares
+from .results import named
+
+__all__: list[str] = []
+
+FACTOR, _ = (named(f"linalg_ldl_factor{end}", "LD", "pivots") for end in ("", "_out"))
+FACTOR_EX, _ = (named(f"linalg_ldl_factor_ex{end}", "LD", "pivots", "info") for end in ("", "_out"))
+ALPHA = (1 + math.sqrt(17)) / 8                 # bounds the growth of elements
+
+
+def ldl_factor_ex(A: Any, *, hermitian: bool = False, check_errors: bool = False, out: Any = None) -> Any:
+    """(LD, pivots, info) of the lower triangle of A, as LAPACK's sytrf; info: the first zero block of D, from 1, or 0."""
+    name = "torch.linalg.ldl_factor_ex"
+    x = squares(A, name) if A.array.dtype.itemsize != 2 else lacking("ldl_factor_kernel_cpu", A)
+    flat = x.array.reshape(-1, *x.array.shape[-2:]) if x.array.size else x.array[:0].reshape(0, 0, 0)
+    parts = [factored(one) for one in flat]
+    shape = x.array.shape
+    ld = np.array([p[0] for p in parts], x.array.dtype).reshape(shape)
+    pivots = np.array([p[1] for p in parts], np.int32).reshape(shape[:-1])
+    info = np.array([p[2] for p in parts], np.int32).reshape(shape[:-2]) if parts else np.zeros(shape[:-2], np.int32)
+    if check_errors:
+        refuse(name, info)
+    return finish(FACTOR_EX((unruled("linalg_ldl_factor_ex", ld, x), wrap(pivots), wrap(info))), out, "linalg_ldl_factor_ex", x)
+
+
+def ldl_factor(A: Any, *, hermitian: bool = False, out: Any = None) -> Any:
+    """(LD, pivots): L below the diagonal of LD and D on it; pivots from 1, negative twice for a block of 2.  No derivative.
+
+    https://pytorch.org/docs/stable/generated/torch.linalg.ldl_factor.html
+    """
+    ld, pivots, info = ldl_factor_ex(A, hermitian=hermitian)
+    refuse("torch.linalg.ldl_factor", info.array)
+    return finish(FACTOR((ld, pivots)), out, "linalg_ldl_factor", A)
+
+
+def lacking(kernel: str, x: Any) -> Any:
+    raise NotImplementedError(f"\"{kernel}\" not implemented for '{kind_of(x)}'")
+
+
+def refuse(name: str, info: Any) -> None:
+    if info.any():
+        code = info.reshape(-1)[np.flatnonzero(info)[0]]
+        raise RuntimeError(
+            f"{name}: Unknown error code: {code}.\nThe matrix is singular: row {code} of D (from 1) is zero. ldl_factor_ex gives "
+            "the factors all the same")
+
+
+def unruled(what: str, y: Any, *inputs: Any) -> Any:
+    """y as a tensor, recorded without a derivative."""
+    node = NotImplemented_(y)
+    node.what = what
+    return node.run(next((x for x in inputs if wants_grad(x)), inputs[0]))
+
+
+def factored(matrix: Any) -> tuple[Any, list[int], int]:
+    """LAPACK's sytf2 for the lower triangle: (LD, pivots, info)."""
+    a = np.tril(matrix)
+    n, k, info = len(a), 0, 0
+    pivots = [0] * n
+    while k < n:
+        size, top = 1, abs(a[k, k])
+        row = k + 1 + int(np.abs(a[k + 1:, k]).argmax()) if k < n - 1 else k
+        column = abs(a[row, k]) if row > k else 0.0
+        swap = k
+        if max(top, column) == 0 or math.isnan(top):
+            info = info or k + 1
+        elif top < ALPHA * column:
+            across = np.abs(np.concatenate([a[row, k:row], a[row + 1:, row]])).max()
+            if top < ALPHA * column * (column / across):
+                swap = row
+                size = 1 if abs(a[row, row]) >= ALPHA * across else 2
+        last = k + size - 1
+        if swap != last:
+            exchange(a, last, swap)
+            if size == 2:
+                a[k + 1, k], a[swap, k] = a[swap, k], a[k + 1, k]
+        pivots[k] = swap + 1 if size == 1 else -(swap + 1)
+        if size == 2:
+            pivots[k + 1] = pivots[k]
+        if max(top, column) != 0 and not math.isnan(top):
+            eliminate(a, k, size)
+        k += size
+    return a, pivots, info
+
+
+def exchange(a: Any, i: int, j: int) -> None:
+    """Rows and columns i < j of the part from i on, in the lower triangle."""
+    a[j + 1:, [i, j]] = a[j + 1:, [j, i]]
+    a[i + 1:j, i], a[j, i + 1:j] = a[j, i + 1:j].copy(), a[i + 1:j, i].copy()
+    a[i, i], a[j, j] = a[j, j], a[i, i]
+
+
+def eliminate(a: Any, k: int, size: int) -> None:
+    """Take the block at k out of what is below, and leave its columns of L."""
+    below, block = a[k + size:, k:k + size].copy(), a[k:k + size, k:k + size]
+    block = np.tril(block) + np.tril(block, -1).T
+    low = np.linalg.solve(block, below.T).T if size == 2 else below / block
+    a[k + size:, k + size:] -= np.tril(low @ below.T)
+    a[k + size:, k:k + size] = low
+
+
+def ldl_solve(LD: Any, pivots: Any, B: Any, *, hermitian: bool = False, out: Any = None) -> Any:
+    """X with A X = B, given ldl_factor(A).  No derivative.
+
+    https://pytorch.org/docs/stable/generated/torch.linalg.ldl_solve.html
+    """
+    name = "torch.linalg.ldl_solve"
+    p, b = check(pivots, "linalg_ldl_solve", "pivots", 2), check(B, "linalg_ldl_solve", "B", 3)
+    x = squares(LD, name)
+    if b.ndim < 2:
+        raise IndexError("Dimension out of range (expected to be in range of [-1, 0], but got -2)")
+    n = x.shape[-1]
+    if b.array.dtype != x.array.dtype:
+        raise RuntimeError(
+            f"Expected b and A to have the same dtype, but found b of type {kind_of(b)} and A of type {kind_of(x)} instead.")
+    if b.shape[-2] != n:
+        raise RuntimeError(
+            f"Incompatible matrix sizes for {name}: each A matrix is {n} by {n} but each b matrix is {b.shape[-2]} by "
+            f"{b.shape[-1]}")
+    if p.array.shape != x.array.shape[:-1]:
+        raise RuntimeError(
+            f"{name}: Expected LD.shape[:-1] and pivots.shape to be the same, but got pivots with shape {list(p.array.shape)} "
+            "instead")
+    if p.array.dtype.kind not in "iu":
+        raise RuntimeError(f"{name}: Expected pivots to be integers. Got {kind_of(p)}")
+    lead = np.broadcast_shapes(x.array.shape[:-2], b.array.shape[:-2])
+    y = np.array(np.broadcast_to(b.array, (*lead, *b.array.shape[-2:])))
+    factors = np.broadcast_to(x.array, (*lead, n, n))
+    signs = np.broadcast_to(p.array, (*lead, n))
+    for at in np.ndindex(*lead):
+        solve(factors[at], signs[at], y[at])
+    return finish(unruled("linalg_ldl_solve", y, x, b), out, "linalg_ldl_solve", x, b)
+
+
+def solve(a: Any, pivots: Any, y: Any) -> None:
+    """LAPACK's sytrs for the lower triangle, in place of the right sides."""
+    n, k = len(a), 0
+    blocks = []
+    while k < n:
+        size = 1 if pivots[k] > 0 else 2
+        last, swap = k + size - 1, abs(int(pivots[k])) - 1
+        if swap != last:
+            y[[last, swap]] = y[[swap, last]]
+        y[k + size:] -= a[k + size:, k:k + size] @ y[k:k + size]
+        block = np.tril(a[k:k + size, k:k + size])
+        y[k:k + size] = np.linalg.solve(block + np.tril(block, -1).T, y[k:k + size]) if size == 2 else y[k] / block[0, 0]
+        blocks.append((k, size, last, swap))
+        k += size
+    for k, size, last, swap in reversed(blocks):
+        y[k:k + size] -= a[k + size:, k:k + size].T @ y[k + size:]
+        if swap != last:
+            y[[last, swap]] = y[[swap, last]]
