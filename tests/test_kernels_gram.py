@@ -182,3 +182,71 @@ def test_older_processors_are_left_to_the_engine() -> None:
     finally:
         vectors(4)
     assert not c.any()
+
+
+# Sums over tokens (sums.c)
+
+@native
+@pytest.mark.parametrize("dtype", [F4, F8])
+@pytest.mark.parametrize("shape", [(3, 5, 7), (2, 130, 33), (1, 1, 1), (4, 64, 40), (0, 3, 2), (2, 0, 3), (2, 3, 0)])
+def test_token_sums(shape: tuple[int, ...], dtype: Any) -> None:
+    run = _kernels.kernel("token_sums")
+    d, x = drawn(shape, dtype), drawn(shape, dtype, 1)
+    y = np.full((shape[0], shape[2]), np.nan, dtype)
+    turned = np.ascontiguousarray(d.swapaxes(0, 1)).swapaxes(0, 1)
+    for left, right in [(d, x), (turned, x), (d[::-1], x[:, ::-1]), (d[:, ::-1], turned), (d, np.broadcast_to(x[:1], shape))]:
+        if right.shape == shape:
+            assert run(left, right, y) is True
+            close(y, (left.astype("f8") * right).sum(1), shape[1])
+        assert run(left, None, y) is True
+        close(y, left.astype("f8").sum(1), shape[1])
+
+
+@native
+def test_token_sums_of_special_numbers() -> None:
+    d = np.ones((2, 70, 20), F4)
+    d[0, 3, 4], d[0, 65, 5], d[1, 2, 6] = np.nan, np.inf, -np.inf
+    y = np.zeros((2, 20), F4)
+    assert _kernels.kernel("token_sums")(d, None, y)
+    np.testing.assert_array_equal(y, d.sum(1))
+
+
+@native
+def test_token_sums_leave_alone_what_is_not_their_own() -> None:
+    run = _kernels.kernel("token_sums")
+    d, y = drawn((2, 3, 4), F4), np.zeros((2, 4), F4)
+    for left, right, out in [(d.astype("f8"), None, y), (d, d.astype("f8"), y), (d, d[:1], y), (d[0], None, y), (d, None, y[:1]),
+                             (d, None, np.zeros((2, 8), F4)[:, ::2]), (d.swapaxes(1, 2), None, np.zeros((2, 3), F4)),
+                             (d, None, d[:, 0]), (d, None, d.reshape(-1)[:8].reshape(2, 4)), (d, 1.0, y), (None, None, y)]:
+        assert run(left, right, out) is False
+    assert not y.any()
+
+
+@native
+@pytest.mark.parametrize("dtype", [F4, F8])
+@pytest.mark.parametrize(("N", "tokens", "width", "rows"), [
+    (3, 5, 7, 4), (2, 130, 33, 20), (1, 1, 1, 1), (4, 6, 16, 1000), (0, 3, 2, 5), (2, 0, 3, 5), (2, 3, 0, 5), (2, 3, 4, 0)])
+def test_row_norms(N: int, tokens: int, width: int, rows: int, dtype: Any) -> None:
+    run = _kernels.kernel("row_norms")
+    d, ids = drawn((N, tokens, width), dtype), np.random.default_rng(2).integers(0, rows + 1, (N, tokens))
+    for left in (ids, np.ascontiguousarray(ids.T).T, np.repeat(ids, 2, 1)[:, ::2]):
+        for right in (d, d[:, ::-1]):
+            tables = np.zeros((N, rows + 1, width))
+            for n in range(N):
+                np.add.at(tables[n], left[n], right[n].astype("f8"))
+            y = np.full(N, np.nan, dtype)
+            assert run(left, right, rows, y) is True
+            np.testing.assert_allclose(y, (tables[:, :rows] ** 2).sum((1, 2)), rtol=(8 + tokens) * 4 * float(np.finfo(dtype).eps))
+
+
+@native
+def test_row_norms_leave_alone_what_is_not_their_own() -> None:
+    run = _kernels.kernel("row_norms")
+    d, ids, y = drawn((2, 3, 4), F4), np.array([[0, 1, 5], [2, 2, 4]]), np.zeros(2, F4)
+    for left, right, rows, out in [(ids, d, 4, y), (ids - 1, d, 5, y), (ids.astype("i4"), d, 5, y), (ids, d.astype("f8"), 5, y),
+                                   (ids[:1], d, 5, y), (ids[:, :2], d, 5, y), (ids, d[..., ::-1], 5, y), (ids, d, 5, y[:1]),
+                                   (ids, d, -1, y), (ids[0], d, 5, y), (ids, d, 5, d[0, 0, :2]), (ids.tolist(), d, 5, y)]:
+        assert run(left, right, rows, out) is False
+    assert not y.any()
+    with pytest.raises(TypeError):
+        run(ids, d, 5.0, y)

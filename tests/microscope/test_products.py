@@ -168,3 +168,58 @@ def test_kernels_run_on_as_many_threads_as_torch_may_use(monkeypatch: pytest.Mon
     finally:
         torch.set_num_threads(before)
     assert asked[-2:] == [1, 3]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", [(3, 1, 9), (2, 70, 5), (2, 6, 3, 4), (0, 4, 2)])
+def test_token_sums(torch: Any, road: str, shape: tuple[int, ...], dtype: str) -> None:
+    d, x = drawn(torch, *shape, dtype=dtype), drawn(torch, *shape, dtype=dtype, seed=1)
+    near(products.token_sums(torch, d), exact(d).sum(1), dtype)
+    near(products.token_sums(torch, d, x), (exact(d) * exact(x)).sum(1), dtype)
+    flipped = d.transpose(-1, -2) if len(shape) > 3 else d.transpose(1, 2).contiguous().transpose(1, 2)
+    near(products.token_sums(torch, flipped), exact(flipped).sum(1), dtype)
+    got = products.token_sums(torch, d)
+    assert not got.numel() or got.data_ptr() != d.data_ptr()        # the caller may edit it
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", [(5,), (4, 5)])
+def test_layer_norm(torch: Any, road: str, shape: tuple[int, ...], dtype: str) -> None:
+    x = drawn(torch, 3, 4, 5, dtype=dtype)
+    axes = tuple(range(-len(shape), 0))
+    centred = exact(x) - exact(x).mean(axes, keepdims=True)
+    want = centred / np.sqrt((centred**2).mean(axes, keepdims=True) + 1e-3)
+    near(products.layer_norm(torch, x, shape, 1e-3), want, dtype)
+
+
+def test_positions_that_are_looked_up_are_rows(torch: Any, road: str) -> None:
+    """A table of positions, the same for every sample, with a place that is looked up twice and padding."""
+    nn = torch.nn
+
+    class Model(nn.Module):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.words, self.places = nn.Embedding(11, 6), nn.Embedding(7, 6, padding_idx=5)
+
+        def forward(self, ids: Any) -> Any:
+            at = torch.tensor([[0, 3, 3, 5]]).expand(ids.shape[0], 4)
+            return (self.words(ids) + self.places(at)).tanh()
+    torch.manual_seed(1)
+    model, ids = Model(), torch.tensor([[1, 2, 2, 3], [4, 4, 4, 4], [0, 9, 10, 0]])
+    with capture(model, check=True) as cap:
+        model(ids).pow(2).sum().backward()
+    assert cap.coverage().complete
+    assert max(cap.check().values()) < 1e-5
+    grads = cap.grads()
+    alone: dict[str, list[np.ndarray]] = {"words.weight": [], "places.weight": []}
+    for n in range(3):
+        model.zero_grad()
+        model(ids[n:n + 1]).pow(2).sum().backward()
+        for name, p in model.named_parameters():
+            alone[name].append(exact(p.grad))
+    for name, each in alone.items():
+        near(grads.per_sample()[name], np.stack(each), "float32")
+        near(grads.norms(per_layer=True)[name], np.sqrt((np.stack(each) ** 2).sum((1, 2))), "float32")
+        near(grads.weight_grad()[name], np.stack(each).sum(0), "float32")
+    flat = np.concatenate([np.stack(each).reshape(3, -1) for each in alone.values()], 1)
+    near(grads.dots(), flat @ flat.T, "float32")

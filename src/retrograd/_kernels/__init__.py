@@ -42,6 +42,8 @@ max_pool*         (x, taps down, taps right) -> (maxima, positions)
 place_at*         (g, positions, H, W) -> zeros with g added there
 lstm lstm_grad    a layer of an LSTM over all steps, and back: lstm.c
 attention attention_grad   softmax(q kt) v, and back: attention.c
+token_sums*       (d (N, T, C), x or None, y (N, C)) -> did it: y = the sums of d, or d x, over T
+row_norms*        (ids (N, T), d (N, T, C), rows, y (N,)) -> did it: y = squared norms of tables with d added at ids
 sum_around*       (x, dim) -> the sum over all other dims
 vectors           (4, 3 or 1) -> the generation of x86-64 whose products are used: that, or the most there is; for tests
 keep              (u, p, scale) -> did it: u becomes scale where it is below p, else 0
@@ -128,7 +130,8 @@ NAMES: tuple[str, ...] = (
     "linear_grad", "add_rows",
     "convolve", "convolve_x", "convolve_w",
     "threads", "window_sums", "spread_sums", "max_pool", "place_at", "multiply",
-    "multiply_into", "gram", "ghost", "sum_around", "attention", "attention_grad",
+    "multiply_into", "gram", "ghost", "token_sums", "row_norms",
+    "sum_around", "attention", "attention_grad",
     "lstm", "lstm_grad", "keep", "vectors", "stats", "same")
 NAMES += (
     "cumsum", "cumprod", "cummax", "cummin", "product", "flip", "triangle", "bounds", "gather", "scatter",

@@ -12,8 +12,9 @@ import math
 from typing import Any
 
 from .batches import RECURRENT, along, batch_axis, no_batch, packed, samples_first
+from .products import layer_norm, token_sums
 from .runs import Use
-from .sources import Leaf, Source, flat, pull, pull_aligned, replaced
+from .sources import ROWS, Leaf, Made, Source, flat, pull, pull_aligned, replaced
 from .terms import Blocks, Dense, Outer, Rows, Term, Whole
 
 Terms = list[tuple[Source, Term]]
@@ -170,7 +171,7 @@ def product(T: Any, use: Use, turned: bool) -> Terms:
     bias = use.sources.get("bias")
     if bias is not None:
         def sums() -> Any:
-            return wide(delta.reshape(1, -1, delta.shape[-1]) if grouped is None else grouped).sum(1)
+            return token_sums(T, wide(delta.reshape(1, -1, delta.shape[-1]) if grouped is None else grouped))
 
         def tokens() -> Any:
             return wide(grouped)
@@ -429,7 +430,7 @@ class Norm(Rule):
             else:
                 if a.dtype != delta.dtype and name != "batch_norm":
                     a = a.to(delta.dtype)
-                a = getattr(f, name)(a, *how)
+                a = layer_norm(T, a, how[0], how[3]) if name == "layer_norm" else getattr(f, name)(a, *how)
             if over == "last":
                 return a.reshape(d.shape) if grouped is None else samples_first(use, a, dims)
             return channels_last(a) if grouped is None else by_channel(a, N)
@@ -438,10 +439,10 @@ class Norm(Rule):
         if weight is not None:
             def scaled() -> Any:
                 return wide(d) * wide(normalised())
-            term: Term = Dense(T, N, weight.shape, lambda: scaled().sum(1), scaled)
+            term: Term = Dense(T, N, weight.shape, lambda: token_sums(T, wide(d), wide(normalised())), scaled)
             found.append((weight, whole(T, term, why)))
         if bias is not None:
-            term = Dense(T, N, bias.shape, lambda: wide(d).sum(1), lambda: wide(d))
+            term = Dense(T, N, bias.shape, lambda: token_sums(T, wide(d)), lambda: wide(d))
             found.append((bias, whole(T, term, why)))
         return found
 
@@ -508,6 +509,11 @@ class Elementwise(Rule):
             if axis == "rows":
                 return [(source, Whole(T, shape, lambda: sum_to(change(), shape), no_batch(use, tuple(delta.shape))))]
 
+            if axis == ahead and self.name != "mul" and use.meta == 1 and shape == tuple(delta.shape):
+                looked_up = rows_below(T, source, N, delta)
+                if looked_up is not None:
+                    return [looked_up]
+
             def own() -> Any:
                 return pull_aligned(T, source, sum_to(change(), shape), axis - ahead, N)
             return [(leaf, Dense(T, N, leaf.shape, lambda n=leaf.number: own()[n])) for leaf in distinct(source)]
@@ -519,6 +525,20 @@ class Elementwise(Rule):
                 rest.pop(at - ahead)
             return sum_to(g, (N, *([1] * (g.ndim - 1 - len(rest))), *rest)).reshape(N, *shape)
         return [(source, Dense(T, N, shape, sums))]
+
+
+def rows_below(T: Any, source: Source, N: int, delta: Any) -> tuple[Source, Term] | None:
+    """The term of a parameter of which source (N, ..., E) is a lookup of constant rows (positions); None for another source."""
+    if not isinstance(source, Made) or source.name not in ROWS or len(source.parents) != 1:
+        return None
+    leaf = next(iter(source.parents.values()))
+    if not isinstance(leaf, Leaf):
+        return None
+    ids, _, padding, _ = embedding_arguments(source.func, source.args, source.kwargs)
+    ids = ids.detach().long().reshape(N, -1)
+    if padding is not None:
+        ids = T.where(ids == padding, T.full_like(ids, leaf.shape[0]), ids)
+    return leaf, Rows(T, ids, wide(delta).reshape(N, ids.shape[1], -1), leaf.shape)
 
 
 def distinct(source: Source) -> list[Leaf]:

@@ -20,6 +20,9 @@ LEAST = 32      # of rows or columns of a result: a BLAS is faster where they ar
 GHOST = 1.25    # what the kernel for ghost norms does while dense gradients are multiplied out once
 
 _gram = kernel("gram")
+_layer_norm = kernel("layer_norm")
+_row_norms = kernel("row_norms")
+_token_sums = kernel("token_sums")
 _ghost = kernel("ghost")
 _multiply_into = kernel("multiply_into")
 
@@ -84,6 +87,37 @@ def ghost_norms2(T: Any, a: Any, ds: list[Any]) -> Any:
     for d in ds[1:]:
         gram = gram + d @ d.transpose(1, 2)
     return (a @ a.transpose(1, 2) * gram).sum((1, 2)).clamp(min=0)
+
+
+def token_sums(T: Any, d: Any, x: Any = None) -> Any:
+    """(N, *F): d (N, T, *F), or d times x of the same shape, summed over tokens."""
+    given = (d,) if x is None else (d, x)
+    found = arrays(T, *(t.reshape(*t.shape[:2], -1) for t in given)) if d.numel() else None
+    if found is not None:
+        y = T.empty(d.shape[0], *d.shape[2:], dtype=d.dtype)
+        if _token_sums(found[0], found[1] if len(found) > 1 else None, y.numpy().reshape(d.shape[0], -1)):
+            return y
+    return (d if x is None else d * x).sum(1)
+
+
+def row_norms2(T: Any, ids: Any, d: Any, rows: int) -> Any:
+    """(N,) squared norms of tables with that many rows, to which d (N, T, C) is added at ids (N, T); None without the kernel.
+
+    Rows numbered `rows` are nowhere (padding).
+    """
+    found = arrays(T, d)
+    if found is not None and ids.device.type == "cpu":
+        y = T.empty(d.shape[0], dtype=d.dtype)
+        if _row_norms(ids.numpy(), found[0], rows, y.numpy()):
+            return y
+    return None
+
+
+def layer_norm(T: Any, x: Any, shape: Any, eps: float) -> Any:
+    """F.layer_norm without weight and bias: PyTorch's takes several times as long."""
+    found = arrays(T, x)
+    made = None if found is None else _layer_norm(found[0], None, None, len(shape), eps)
+    return T.nn.functional.layer_norm(x, shape, None, None, eps) if made is None else T.from_numpy(made[0])
 
 
 def arrays(T: Any, *tensors: Any) -> list[Any] | None:

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .errors import CaptureError
-from .products import ghost_is_less, ghost_norms2, multiplied, with_itself
+from .products import ghost_is_less, ghost_norms2, multiplied, row_norms2, with_itself
 
 
 class Term:
@@ -207,6 +207,9 @@ class Rows(Term):
     def norms2(self) -> Any:
         torch, N = self.torch, self.N
         V, E = self.shape
+        quick = row_norms2(torch, self.ids, self.d, V)
+        if quick is not None:
+            return quick
         sample = torch.arange(N, device=self.ids.device).unsqueeze(1) * (V + 1)
         rows, at = torch.unique((self.ids + sample).reshape(-1), return_inverse=True)
         sums = torch.zeros(len(rows), E, dtype=self.d.dtype, device=self.d.device).index_add(0, at, self.d.reshape(-1, E))
