@@ -9,7 +9,6 @@ from functools import cache
 from typing import Any
 
 import pytest
-from test_leaks import no_gc  # noqa: F401  a fixture
 
 import retrograd as torch
 from retrograd.autograd import Function, grad
@@ -382,7 +381,7 @@ CASES = [
 
 
 @pytest.mark.parametrize("make", CASES, ids=lambda f: f.__name__)
-def test_dies_by_reference_count(make: Callable[[], Watched], no_gc: None) -> None:  # noqa: F811
+def test_dies_by_reference_count(make: Callable[[], Watched], no_gc: None) -> None:
     alive = [weakref.ref(x) for x in make()]
     assert [i for i, r in enumerate(alive) if r() is not None] == []
 
@@ -424,7 +423,7 @@ def test_hook_that_holds_its_own_node_is_collected() -> None:
     assert alive() is None
 
 
-def test_handle_keeps_neither_hook_nor_tensor(no_gc: None) -> None:  # noqa: F811
+def test_handle_keeps_neither_hook_nor_tensor(no_gc: None) -> None:
     a, token = leaf(), Token()
     handle = a.register_hook(holding(token))
     alive = [weakref.ref(a), weakref.ref(token)]
@@ -433,7 +432,7 @@ def test_handle_keeps_neither_hook_nor_tensor(no_gc: None) -> None:  # noqa: F81
     handle.remove()
 
 
-def test_a_pass_leaves_nothing_in_the_graph(no_gc: None) -> None:  # noqa: F811
+def test_a_pass_leaves_nothing_in_the_graph(no_gc: None) -> None:
     """Gradients of a retained graph die with the pass, also after an exception half-way."""
     a, seen = leaf(), list[weakref.ref[Any]]()
     y = a * a

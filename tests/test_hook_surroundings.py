@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_leaks import no_gc  # noqa: F401  a fixture
 
 import retrograd as torch
 from retrograd._engine.backward import DEEP
@@ -191,7 +190,7 @@ def test_deep_exception_comes_up_and_leaves_a_usable_thread() -> None:
     assert a.grad.tolist() == [2.0, 4.0]
 
 
-def test_deep_passes_leave_nothing(no_gc: None) -> None:  # noqa: F811
+def test_deep_passes_leave_nothing(no_gc: None) -> None:
     class Token:
         pass
 

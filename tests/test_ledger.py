@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from both_engines import both
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from test_recorder import both
 
 from retrograd.microscope import load, record
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_recorder import both
+from both_engines import both
 
 from retrograd.microscope import lint, lint_recording, lint_source, record
 from retrograd.microscope.lint import NAMES

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from test_recorder import both
+from both_engines import both
 
 from retrograd.microscope import Recording, record
 

@@ -9,7 +9,7 @@ import warnings
 from typing import Any
 
 import pytest
-from test_recorder import ENGINES, both
+from both_engines import ENGINES, both
 
 from retrograd.microscope import lint, lint_recording, record
 

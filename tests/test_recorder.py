@@ -9,21 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from both_engines import both
 
 import retrograd
 from retrograd.microscope import RecordingError, load, record
-
-
-def engines() -> list[Any]:
-    try:
-        import torch
-    except ImportError:
-        return [retrograd]
-    return [retrograd, torch]
-
-
-ENGINES = engines()
-both = pytest.mark.parametrize("torch", ENGINES, ids=lambda e: e.__name__)
 
 
 def net(torch: Any) -> Any:

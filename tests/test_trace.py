@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_recorder import ENGINES, both
+from both_engines import ENGINES, both
 
 from retrograd.cli import main
 from retrograd.microscope import TraceError, load, record

@@ -8,7 +8,7 @@ import textwrap
 from typing import Any
 
 import pytest
-from test_recorder import both
+from both_engines import both
 
 from retrograd.microscope import explain, load, record
 from retrograd.microscope.explain import rules_of, sources

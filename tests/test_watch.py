@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_recorder import both
+from both_engines import both
 
 import retrograd
 from retrograd.microscope import RecordingError, load, record, watch

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from test_recorder import both
+from both_engines import both
 
 from retrograd.microscope import lint_recording, load, record, why_none, why_not_fired
 

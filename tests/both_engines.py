@@ -1,0 +1,21 @@
+"""For tests that run on retrograd and, where it is installed, on PyTorch: `both` gives them the engine as `torch`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import retrograd
+
+
+def engines() -> list[Any]:
+    try:
+        import torch
+    except ImportError:
+        return [retrograd]
+    return [retrograd, torch]
+
+
+ENGINES = engines()
+both = pytest.mark.parametrize("torch", ENGINES, ids=lambda e: e.__name__)
