@@ -174,3 +174,7 @@ def test_several_processes_are_not_available() -> None:
         torch.distributed.init_process_group()
     with pytest.raises(RuntimeError, match="Requires distributed package to be available\nGive num_replicas and rank"):
         torch.utils.data.DistributedSampler(range(3))
+
+
+def test_usage_is_not_reported() -> None:
+    assert torch._C._log_api_usage_once("some.model") is None

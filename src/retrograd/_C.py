@@ -37,3 +37,7 @@ _autograd = SimpleNamespace(
     _push_saved_tensors_default_hooks=_push_hooks,
     _pop_saved_tensors_default_hooks=_pop_hooks,
 )
+
+
+def _log_api_usage_once(event: str) -> None:
+    """Nothing is reported to anybody; torchvision's models call it."""

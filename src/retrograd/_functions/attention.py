@@ -14,6 +14,11 @@ from ._args import tensor
 
 __all__: list[str] = []
 FUNCTIONAL = ["scaled_dot_product_attention"]
+# Which kernels programs allow (torch.nn.attention.sdpa_kernel); one of the first two must be.
+KERNELS = {"flash": True, "math": True, "mem_efficient": True, "cudnn": True}
+NO_KERNEL = (
+    "No viable backend for scaled_dot_product_attention was found. This is likely due to turning off both the math kernel "
+    "and the fused kernels.")
 
 
 def scaled_dot_product_attention(
@@ -50,6 +55,8 @@ def scaled_dot_product_attention(
                                "is_causal=True")
     if not 0 <= dropout_p <= 1:
         raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {dropout_p:g}")
+    if not (KERNELS["math"] or KERNELS["flash"]):
+        raise RuntimeError(NO_KERNEL)
     rows, columns = q.array.shape[-2], k.array.shape[-2]
     mask = attn_mask
     if mask is not None and mask.array.dtype == np.bool_:

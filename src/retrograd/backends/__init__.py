@@ -6,10 +6,11 @@ from __future__ import annotations
 
 import sys
 import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from .._functions.attention import KERNELS
 from .._missing import module_getattr
 
 __all__ = ["cpu", "cuda", "cudnn", "mha", "mkl", "mkldnn", "mps", "openmp", "opt_einsum"]
@@ -58,13 +59,26 @@ def flags(**wanted: Any) -> Iterator[None]:
             setattr(cudnn, k, v)
 
 
+def allowed(kernel: str) -> Callable[[], bool]:
+    """The function that says whether programs allow a kernel of attention."""
+    def enabled() -> bool:
+        return KERNELS[kernel]
+    return enabled
+
+
+def allow(kernel: str) -> Callable[[bool], None]:
+    """The function by which programs allow a kernel of attention, or do not."""
+    def enable(enabled: bool) -> None:
+        KERNELS[kernel] = bool(enabled)
+    return enable
+
+
 cudnn = Backend("cudnn", "NVIDIA's library for networks: not here.", enabled=True, benchmark=False, benchmark_limit=10,
                 deterministic=False, allow_tf32=True, is_available=absent, version=no_version, flags=flags)
 cuda = Backend("cuda", "NVIDIA's GPUs: not here.", is_built=absent, matmul=types.SimpleNamespace(
     allow_tf32=False, allow_fp16_reduced_precision_reduction=True, allow_bf16_reduced_precision_reduction=True),
-    preferred_linalg_library=no_version, flash_sdp_enabled=present, mem_efficient_sdp_enabled=present,
-    math_sdp_enabled=present, enable_flash_sdp=lambda enabled: None, enable_mem_efficient_sdp=lambda enabled: None,
-    enable_math_sdp=lambda enabled: None)
+    preferred_linalg_library=no_version, **{f"{kernel}_sdp_enabled": allowed(kernel) for kernel in KERNELS},
+    **{f"enable_{kernel}_sdp": allow(kernel) for kernel in KERNELS})
 mps = Backend("mps", "Apple's GPUs: not here.", is_available=absent, is_built=absent)
 mkl = Backend("mkl", "Intel's library: what NumPy was built with is its own affair.", is_available=absent)
 mkldnn = Backend("mkldnn", "Intel's library for networks: not here.", is_available=absent, enabled=True, deterministic=False,
