@@ -19,6 +19,7 @@ import pytest
 import retrograd
 import retrograd.func
 import retrograd.microscope
+import retrograd.nn.attention
 import retrograd.nn.functional
 import retrograd.nn.utils.prune
 import retrograd.serialization
@@ -34,6 +35,7 @@ PLACES: dict[str, Any] = {
     "retrograd.func": retrograd.func,
     "retrograd.nn": retrograd.nn,
     "retrograd.nn.Module": retrograd.nn.Module,
+    "retrograd.nn.attention": retrograd.nn.attention,
     "retrograd.nn.functional": retrograd.nn.functional,
     "retrograd.nn.init": retrograd.nn.init,
     "retrograd.nn.parameter": retrograd.nn.parameter,

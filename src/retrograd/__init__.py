@@ -62,9 +62,10 @@ def _of(module: str, name: str) -> _Any:
 
 __getattr__ = _module_getattr(
     __name__, lazy=("accelerator", "amp", "backends", "compiler", "distributed", "func", "functional", "hub", "jit",
-                    "masked", "microscope", "mps", "optim", "serialization", "signal", "special", "testing", "xpu"),
+                    "masked", "microscope", "mps", "optim", "serialization", "signal", "special", "testing", "types", "xpu"),
     also={**{_name: _partial(_late, _found, _name) for _name, _found in _LATER.items()},
           "vmap": _partial(_of, "func", "vmap"),
+          "to_dlpack": _partial(_of, "utils.dlpack", "to_dlpack"),
           "__config__": _partial(_import_module, f"{__name__}.__config__"),
           **{_name: _partial(_of, "amp", _name) for _name in ("GradScaler", "autocast")}})
 

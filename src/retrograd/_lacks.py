@@ -38,7 +38,7 @@ LACKS = {
         ops|classes|library|overrides|Dispatch\w+|DisableTorch\w+|ExcludeDispatchKeyGuard|\w*has_torch_function\w*|
         handle_torch_function|Tag|OperatorInfo|is_tensor_like|thread_safe_generator"""),
     "storages": ("storages have no types and no name: t.untyped_storage()", r"""
-        \w*Storage(Base|Context)?|storage|storage_type|is_storage|const_data_ptr|types|from_file"""),
+        \w*Storage(Base|Context)?|storage|storage_type|is_storage|const_data_ptr|from_file"""),
     "profilers": ("profile with Python's own profilers, or with retrograd.microscope", r"""
         profiler\w*|Profiler\w+|DeviceType|kineto_available|monitor|Benchmark\w+|ThroughputBenchmark"""),
     "autocast": ("torch.autocast is off: see its error", r"\w*autocast\w*"),
@@ -51,8 +51,8 @@ LACKS = {
         batch_norm_\w+|native_(dropout|norm)|grid_sampler_\dd|(gru|lstm|rnn)\w*|slice_inverse|has_\w+|get_file_path|
         init_num_threads|set_anomaly_enabled|torch_version|windows|package|hash_tensor|frobenius_norm|
         nuclear_norm|norm_except_dim|unsafe_split_with_sizes|SavedTensor|SwizzleType|ScalingType|(scaled_)?grouped_mm|
-        scaled_(\w+_)?mm|GRID_SAMPLE_\w+|\w+_notes|is_multithreading_enabled|set_multithreading_enabled|common_types|
-        factory_kwargs|grad|swap_in_optimizer\w+|module_load|name|Tensor|Type|index|return_types|to_dlpack"""),
+        scaled_(\w+_)?mm|GRID_SAMPLE_\w+|\w+_notes|is_multithreading_enabled|set_multithreading_enabled|
+        factory_kwargs|grad|swap_in_optimizer\w+|module_load|name|Tensor|Type|index|return_types"""),
     "rare": ("rarely used, and not written yet", r"""
         BufferDict|ParameterDict|ModuleDict|binomial|segment_reduce|nested|jagged|MaskedTensor|(as_|is_)?masked_tensor|
         channels_last_3d|lobpcg|quasirandom|to_padded_tensor|resize(_as)?|

@@ -62,11 +62,13 @@ def scaled_dot_product_attention(
     if mask is not None and mask.array.dtype == np.bool_:
         mask = wrap(np.where(mask.array, 0.0, -np.inf).astype(own))
     factor = scale if scale is not None else 1.0 / math.sqrt(q.array.shape[-1]) if q.array.shape[-1] else 1.0
-    if fused(q, k, v, attn_mask, dropout_p, rows, columns):
+    if KERNELS["flash"] and fused(q, k, v, attn_mask, dropout_p, rows, columns):
         added = None if mask is None else mask.array
         op = attention.ScaledDotProductFlashAttentionForCpuBackward0(
             None if attn_mask is None else attn_mask.array, bool(is_causal), scale, factor, added)
         return op.run([q, k, v])
+    if not KERNELS["math"]:
+        raise RuntimeError("No available kernel.  Aborting execution.")
     if is_causal:
         mask = wrap(np.where(np.tri(rows, columns, dtype=bool), 0.0, -np.inf).astype(own))
     if enable_gqa:

@@ -259,9 +259,34 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
     """A tensor on the memory of any object that speaks DLPack."""
     if isinstance(ext_tensor, TensorBase):
         return ext_tensor.detach()  # type: ignore[attr-defined]
-    array = np.from_dlpack(ext_tensor)
+    if type(ext_tensor).__name__ == "PyCapsule":
+        ext_tensor = Capsule(ext_tensor)
+        array = np.asarray(Writable(np.from_dlpack(ext_tensor)))
+    else:
+        array = np.from_dlpack(ext_tensor)
     dtypes.of(array.dtype)
     return wrap(array.copy() if copy or not array.flags.writeable else array)
+
+
+class Capsule:
+    """What __dlpack__ gave, as an object that has the method."""
+
+    def __init__(self, capsule: Any) -> None:
+        self.capsule = capsule
+
+    def __dlpack__(self, **kwargs: Any) -> Any:
+        return self.capsule
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 1, 0                                         # the CPU
+
+
+class Writable:
+    """An array's memory without the read-only flag that NumPy gives all capsules of the first protocol, which has none."""
+
+    def __init__(self, array: Any) -> None:
+        self.array = array                                  # keeps the memory
+        self.__array_interface__ = {**array.__array_interface__, "data": (array.ctypes.data, False)}
 
 
 def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False) -> Any:

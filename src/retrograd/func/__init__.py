@@ -5,6 +5,10 @@ https://pytorch.org/docs/stable/func.html
 from __future__ import annotations
 
 from .._missing import module_getattr
+from ..nn.utils._functional_call import functional_call as functional_call
+from ..nn.utils._functional_call import functionalize as functionalize
+from ..nn.utils._functional_call import replace_all_batch_norm_modules_ as replace_all_batch_norm_modules_
+from ..nn.utils._functional_call import stack_module_state as stack_module_state
 from ._derivatives import grad as grad
 from ._derivatives import grad_and_value as grad_and_value
 from ._derivatives import hessian as hessian
@@ -14,10 +18,6 @@ from ._derivatives import jvp as jvp
 from ._derivatives import linearize as linearize
 from ._derivatives import vjp as vjp
 from ._maps import vmap as vmap
-from ._stateless import functional_call as functional_call
-from ._stateless import functionalize as functionalize
-from ._stateless import replace_all_batch_norm_modules_ as replace_all_batch_norm_modules_
-from ._stateless import stack_module_state as stack_module_state
 
 __all__ = [
     "functional_call", "functionalize", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "linearize",

@@ -63,4 +63,4 @@ from .parameter import Parameter as Parameter
 from .parameter import UninitializedBuffer as UninitializedBuffer
 from .parameter import UninitializedParameter as UninitializedParameter
 
-__getattr__ = module_getattr(__name__, lazy=("attention",))
+__getattr__ = module_getattr(__name__, lazy=("attention", "common_types"))

@@ -1,6 +1,6 @@
 """torch.nn.attention: which kernels F.scaled_dot_product_attention may use.
 
-One of the CPU's two, MATH and FLASH_ATTENTION, has to be allowed; which of them changes no result here.
+One of the CPU's two has to be allowed: FLASH_ATTENTION, one operation, or MATH, made of products and a softmax.
 """
 from __future__ import annotations
 

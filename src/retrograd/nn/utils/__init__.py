@@ -1,4 +1,7 @@
 """torch.nn.utils: gradient clipping, parameters as a vector, packed sequences, parametrizations, pruning."""
+from functools import partial
+from typing import Any
+
 from ..._missing import module_getattr
 from . import parametrizations as parametrizations
 from . import parametrize as parametrize
@@ -10,9 +13,20 @@ from .clip_grad import clip_grads_with_norm_ as clip_grads_with_norm_
 from .clip_grad import get_total_norm as get_total_norm
 from .convert_parameters import parameters_to_vector as parameters_to_vector
 from .convert_parameters import vector_to_parameters as vector_to_parameters
+from .init import skip_init as skip_init
 from .spectral_norm import remove_spectral_norm as remove_spectral_norm
 from .spectral_norm import spectral_norm as spectral_norm
 from .weight_norm import remove_weight_norm as remove_weight_norm
 from .weight_norm import weight_norm as weight_norm
 
-__getattr__ = module_getattr(__name__, lazy=("prune",))
+FUSED = ("fuse_conv_bn_eval", "fuse_conv_bn_weights", "fuse_linear_bn_eval", "fuse_linear_bn_weights")
+
+
+def _fused(name: str) -> Any:
+    from . import fusion
+
+    return getattr(fusion, name)
+
+
+__getattr__ = module_getattr(
+    __name__, lazy=("fusion", "prune", "stateless"), also={name: partial(_fused, name) for name in FUSED})

@@ -7,10 +7,10 @@ from contextlib import contextmanager
 from functools import wraps
 from typing import Any
 
-from .._engine.tensor import TensorBase
-from .._functions import stack
-from ..nn.module import Module
-from ..nn.modules.batchnorm import _BatchNorm
+from ..._engine.tensor import TensorBase
+from ..._functions import stack
+from ..module import Module
+from ..modules.batchnorm import _BatchNorm
 
 __all__ = ["functional_call", "functionalize", "replace_all_batch_norm_modules_", "stack_module_state"]
 

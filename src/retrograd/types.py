@@ -1,0 +1,29 @@
+"""torch.types: names for annotations."""
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import IO, Any, TypeAlias, Union
+
+from ._missing import module_getattr
+from ._size import Size
+from ._tensor import Tensor
+from .dtypes import device as _device
+from .dtypes import dtype as _dtype  # noqa: F401
+from .dtypes import layout as _layout  # noqa: F401
+
+__all__ = ["Device", "FileLike", "Number"]
+
+Number: TypeAlias = int | float | bool
+Device: TypeAlias = _device | str | int | None
+FileLike: TypeAlias = str | os.PathLike[str] | IO[bytes]
+IntLikeType: TypeAlias = int
+FloatLikeType: TypeAlias = float
+BoolLikeType: TypeAlias = bool
+_size: TypeAlias = Size | list[int] | tuple[int, ...]
+_symsize: TypeAlias = Size | Sequence[int]
+_Number = (int, float, bool)
+_bool, _bytes, _complex, _float, _int, _str = bool, bytes, complex, float, int, str
+_TensorOrTensors: TypeAlias = Tensor | Sequence[Tensor]
+_TensorOrTensorsOrGradEdge: TypeAlias = Union[Tensor, Sequence[Tensor], Any]
+__getattr__ = module_getattr(__name__)
