@@ -99,6 +99,22 @@ def test_gram_leaves_alone_what_is_not_its_own() -> None:
         gram(x, c, "half", 1.0, 1)
 
 
+@wide
+@pytest.mark.parametrize("dtype", [F4, F8])
+@pytest.mark.parametrize("k", [0, 1, 5, 32, 33, 64, 100, 131])
+def test_mirror(k: int, dtype: Any) -> None:
+    run = _kernels.kernel("mirror")
+    c = drawn((k, k), dtype)
+    if k > 4:
+        c[3, 1], c[4, 0] = np.nan, np.inf
+    want = np.where(np.tri(k, dtype=bool), c, c.T)
+    assert run(c) is True
+    np.testing.assert_array_equal(c, want)
+    assert run(c[:, :-1]) is False if k > 1 else True
+    assert run(c[::2, ::2]) is False if k > 2 else True
+    assert run(drawn((k, k), "f2")) is False and run(c.tolist()) is False
+
+
 TOKENS = [(3, 1, 4, (5,)), (2, 5, 7, (3,)), (4, 16, 9, (8, 2)), (2, 17, 30, (31,)), (2, 33, 8, (8,)),
           (3, 64, 128, (128, 12, 100)), (2, 100, 20, (4,)), (1, 200, 10, (10, 1)),
           (0, 3, 3, (3,)), (2, 0, 3, (3,)), (2, 9, 0, (3,)), (2, 9, 3, (0,))]

@@ -31,6 +31,7 @@ add_bias*         (y, b) -> did it: y += b           matmul*     (a, b) -> a @ b
 multiply*         (a, b) -> a @ b, also stacks of matrices, where vectors are wide: multiply.c
 multiply_into*    (a, b, y, threads) -> did it: y = a @ b; threads 0: as set for all
 gram*             (x, c, keep, share, threads) -> did it: c = keep c + share x'x, its lower triangle: gram.c
+mirror*           (c (k, k)) -> did it: its lower triangle above the diagonal, too
 ghost*            (a, (d, ...), y, threads) -> did it: y = the squared norms of all d[n]' a[n] together: gram.c
 linear*           (x, w, b, large) -> x @ w.T + b, tiny ones unless large
 linear_grad*      (g, x) -> (g.T @ x).T
@@ -130,7 +131,7 @@ NAMES: tuple[str, ...] = (
     "linear_grad", "add_rows",
     "convolve", "convolve_x", "convolve_w",
     "threads", "window_sums", "spread_sums", "max_pool", "place_at", "multiply",
-    "multiply_into", "gram", "ghost", "token_sums", "row_norms",
+    "multiply_into", "gram", "mirror", "ghost", "token_sums", "row_norms",
     "sum_around", "attention", "attention_grad",
     "lstm", "lstm_grad", "keep", "vectors", "stats", "same")
 NAMES += (

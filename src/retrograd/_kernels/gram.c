@@ -70,6 +70,16 @@ typedef struct {
             NAME##_product(&rest);                                                                                    \
         }                                                                                                             \
     }                                                                                                                 \
+    /* the lower triangle of c (k, k) above its diagonal, too */                                                       \
+    static void NAME##_mirror(T *c, npy_intp k) {                                                                     \
+        enum { SIDE = 32 };                                                                                           \
+        for (npy_intp i = 0; i < k; i += SIDE) {                                                                      \
+            const npy_intp rows = k - i < SIDE ? k - i : SIDE;                                                        \
+            for (npy_intp j = 0; j < i; j += SIDE) NAME##_turn(c + i * k + j, rows, SIDE, k, c + j * k + i, k);        \
+            for (npy_intp r = i; r < i + rows; r++)                                                                   \
+                for (npy_intp q = i; q < r; q++) c[q * k + r] = c[r * k + q];                                         \
+        }                                                                                                             \
+    }                                                                                                                 \
     /* sum of a d over a panel of two Gram matrices from its diagonal down, what lies below the diagonal twice */      \
     CLONES static double NAME##_overlap(const T *restrict a, const T *restrict d, npy_intp rows, npy_intp wide) {      \
         enum { HALF = LINE / sizeof(T) };                                                                             \
@@ -190,6 +200,18 @@ KERNEL(gram, 5)
     Py_RETURN_TRUE;
 END
 
+/* mirror(c (k, k)) -> did it: the upper triangle is that of the lower one */
+KERNEL(mirror, 1)
+    PyObject *c = args[0];
+    const int type = kind_of(c);
+    if (type < 0 || PyArray_NDIM(ARRAY(c)) != 2 || PyArray_DIM(ARRAY(c), 0) != PyArray_DIM(ARRAY(c), 1)
+        || !PyArray_ISWRITEABLE(ARRAY(c))) Py_RETURN_FALSE;
+    const npy_intp k = PyArray_DIM(ARRAY(c), 0);
+    if (type == NPY_FLOAT) WITHOUT_GIL(k * k, floats_mirror(DATA(c), k));
+    else WITHOUT_GIL(k * k, doubles_mirror(DATA(c), k));
+    Py_RETURN_TRUE;
+END
+
 static int tokens_of(PyObject *x, int type, npy_intp samples, npy_intp tokens, Tokens *t) {
     if (!strided(x, 3, type) || PyArray_DIM(ARRAY(x), 0) != samples || PyArray_DIM(ARRAY(x), 1) != tokens) return 0;
     const npy_intp size = PyArray_ITEMSIZE(ARRAY(x)), *steps = PyArray_STRIDES(ARRAY(x));
@@ -225,4 +247,5 @@ END
 #else
 KERNEL(gram, 5) Py_RETURN_FALSE; END
 KERNEL(ghost, 4) Py_RETURN_FALSE; END
+KERNEL(mirror, 1) Py_RETURN_FALSE; END
 #endif

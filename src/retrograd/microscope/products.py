@@ -20,6 +20,7 @@ LEAST = 32      # of rows or columns of a result: a BLAS is faster where they ar
 GHOST = 1.25    # what the kernel for ghost norms does while dense gradients are multiplied out once
 
 _gram = kernel("gram")
+_mirror = kernel("mirror")
 _layer_norm = kernel("layer_norm")
 _row_norms = kernel("row_norms")
 _token_sums = kernel("token_sums")
@@ -43,8 +44,8 @@ def with_itself(T: Any, x: Any) -> Any:
     n = x.shape[0]
     if n >= 2 * LEAST:
         y = T.empty(n, n, dtype=x.dtype, device=x.device)
-        if lower(T, y, x.T, 0.0, 1.0):
-            return whole(T, y)
+        if lower(T, y, x.T, 0.0, 1.0) and _mirror(y.numpy()):
+            return y
     return multiplied(T, x, x.T)
 
 
