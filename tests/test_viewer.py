@@ -168,7 +168,7 @@ def chromium() -> Iterator[Any]:
         options.add_argument("--no-sandbox")                            # Chromium's own cannot be had as root
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     found = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
-    found.set_page_load_timeout(60)
+    found.set_page_load_timeout(120)
     light = [{"name": "prefers-color-scheme", "value": "light"}]
     found.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": light})
     yield found
@@ -192,7 +192,7 @@ class Page:
 
     def wait(self, condition: str) -> None:
         from selenium.webdriver.support.ui import WebDriverWait
-        WebDriverWait(self.chromium, 20, poll_frequency=0.02).until(lambda _: self.js(f"return {condition}"), condition)
+        WebDriverWait(self.chromium, 120, poll_frequency=0.02).until(lambda _: self.js(f"return {condition}"), condition)
 
     def keys(self, *keys: str) -> None:
         from selenium.webdriver.common.action_chains import ActionChains
@@ -322,9 +322,11 @@ def test_playing_goes_on_to_the_end_and_stops(open_page: Any) -> None:
     with record(engine="retrograd") as rec:
         (x * x).sum().backward()
     page = open_page(rec)
+    page.js("""window.played = false;                     // it may be over before we look
+               new MutationObserver(() => { window.played ||= !!document.querySelector('[aria-label=Pause]') })
+                   .observe(document.body, {subtree: true, childList: true, attributes: true})""")
     page.keys(Keys.END, Keys.SPACE)
-    page.wait("document.querySelector('[aria-label=Pause]')")
-    page.wait("document.querySelector('[aria-label=Play]')")
+    page.wait("window.played && document.querySelector('[aria-label=Play]')")
     assert page.step()[0] == page.step()[1]
 
 
