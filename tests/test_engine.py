@@ -548,8 +548,7 @@ def run_program(steps: list[Any]) -> tuple[list[Tensor], list[Slow], list[Twin]]
     return leaves, slows, pool
 
 
-@settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True,
-    database=None)
+@settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True, database=None)
 @given(st.lists(STEP, min_size=1, max_size=14))
 def test_random_programs_with_views_and_in_place(steps: list[Any]) -> None:
     leaves, slows, pool = run_program(steps)
@@ -569,7 +568,7 @@ def test_random_programs_with_views_and_in_place(steps: list[Any]) -> None:
         np.testing.assert_allclose(np.zeros((N, N)) if g is None else g.numpy(), w, rtol=1e-9, atol=1e-9)
 
 
-@settings(max_examples=60, deadline=None, derandomize=True, database=None)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True, database=None)
 @given(st.lists(STEP.filter(lambda s: not s[0].endswith("_") and s[0] != "write"), min_size=1, max_size=12))
 def test_random_programs_twice_and_by_parts(steps: list[Any]) -> None:
     """Two passes are one pass doubled; the sum of partial passes is the whole; grad() equals .grad."""
@@ -592,7 +591,7 @@ def test_random_programs_twice_and_by_parts(steps: list[Any]) -> None:
 
 
 @pytest.mark.oracle
-@settings(max_examples=150, deadline=None, derandomize=True, database=None)
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True, database=None)
 @given(st.lists(STEP, min_size=1, max_size=14))
 def test_random_programs_as_pytorch(steps: list[Any]) -> None:
     pytorch = pytest.importorskip("torch")

@@ -6,7 +6,7 @@ from itertools import combinations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from retrograd import nn
@@ -24,7 +24,7 @@ def dags(draw: Any) -> tuple[int, list[tuple[int, int, int]]]:
 
 
 @given(dags())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
 def test_every_edge_points_down_and_every_item_stands_in_one_row(dag: Any) -> None:
     n, edges = dag
     graph = Graph()
@@ -56,7 +56,7 @@ def walk(graph: Graph, a: int) -> set[int]:
 
 
 @given(st.integers(1, 9).flatmap(lambda n: st.lists(st.tuples(st.integers(0, n - 1), st.integers(0, n - 1)), max_size=20)))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
 def test_circles_are_arranged_too(pairs: list[tuple[int, int]]) -> None:
     graph = Graph()
     for i in range(9):
