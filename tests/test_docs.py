@@ -94,9 +94,10 @@ def test_general_deviations_are_deviations() -> None:
 
 
 @pytest.mark.oracle
-def test_hooks_page_is_what_pytorch_prints() -> None:
+@pytest.mark.parametrize("name", ["hooks", "hook-beliefs"])
+def test_pages_of_hooks_are_what_pytorch_prints(name: str) -> None:
     pytest.importorskip("torch")
-    page = ROOT / "docs" / "hooks.md"
+    page = ROOT / "docs" / f"{name}.md"
     text = page.read_text(encoding="utf-8").replace("import retrograd as torch", "import torch")
     namespace: dict[str, Any] = {"__name__": page.stem}
     for found in BLOCK.finditer(text.replace("from retrograd", "from torch")):
