@@ -160,7 +160,7 @@ class Capture(Waiting):
 
     def _notice_unseen(self) -> None:
         """Parameters whose .grad changed in this block although no call with them was seen."""
-        missed = self._wanted.difference(*[u.numbers for run in self.runs for u in run.uses]) if self._before else ()
+        missed = self._wanted.difference(*[run.numbers for run in self.runs]) if self._before else ()
         for p in [self.params[number] for number in sorted(missed)]:
             if (g := p.tensor.grad) is not None:
                 before = self._before[p.number]
@@ -176,7 +176,7 @@ class Capture(Waiting):
     def clear(self) -> None:
         """Forget what was captured; inside a block, before the next step."""
         for run in self.runs:
-            run.uses = []                       # which know the run: the collector would come too late for their tensors
+            run.forget()
         self.runs = []
         self._pending = []
         self.arrived = {}
@@ -253,11 +253,12 @@ class Capture(Waiting):
             run.before = before if pending else None
         run.open = True
         size, run.size = run.size, None
-        for x in flat((args, kwargs)):
-            if self.engine.is_tensor(x):
-                run.inputs[id(x)] = x
-                if run.size is None and x.ndim > self.batch_dim:
-                    run.size = int(x.shape[self.batch_dim])
+        with self.engine.unseen():
+            for x in flat((args, kwargs)):
+                if self.engine.is_tensor(x):
+                    run.inputs[id(x)] = x
+                    if run.size is None and x.ndim > self.batch_dim:
+                        run.size = int(x.shape[self.batch_dim])
         for x in args:
             if hasattr(x, "batch_sizes"):       # a PackedSequence
                 run.size, run.moved = int(x.batch_sizes[0]), True
@@ -278,7 +279,8 @@ class Capture(Waiting):
         run = self.runs[-1]
         run.open = False
         run.inputs.clear()
-        run.outs = {x.grad_fn._sequence_nr(): self.batch_dim for x in batched(self, run, out) if x.grad_fn is not None}
+        with self.engine.unseen():
+            run.outs = {x.grad_fn._sequence_nr(): self.batch_dim for x in batched(self, run, out) if x.grad_fn is not None}
         known = self.checked.get(run.structure)
         if self.check_when is True or self.check_when and known is None:
             self._begin_check()
@@ -345,11 +347,12 @@ class Capture(Waiting):
         if not plan.wanted or not out.requires_grad:
             return out
         node = out.grad_fn
-        if self._depth and (below := plan.nodes.get(type(node))) is not None:
+        if self._depth and self.where is None and (below := plan.nodes.get(type(node))) is not None:
             self._pending.append((plan, args, kwargs, data._version, data.requires_grad, node, below, out.shape, self._layout))
             return out
         self._settle()
-        use = self._planned(plan, args, kwargs, self._layout, data.requires_grad)
+        use = Use(self._run(), plan.name, func, self._layout, plan.sources)
+        use.follow(plan, args, kwargs, data.requires_grad)
         made = self._watch(use, out, [out])
         if self._defers and not self._sharded and plan.rule.holds and "weight" in plan.sources and made is out:
             first = node.next_functions[0][0] if use.boxes and use.boxes[0][2] is not None else None
@@ -376,7 +379,8 @@ class Capture(Waiting):
             return
         first = next(place for place in (*places, *named.values()) if place)
         use.live = args[data].requires_grad
-        self._plans[first, use.func] = Plan(use.kind, use.name, use.func, use.sources, use.numbers,
+        path = self.params[min(use.numbers)].path
+        self._plans[first, use.func] = Plan(use.kind, use.name, use.func, path, use.sources, use.numbers,
                                             not self._wanted.isdisjoint(use.numbers), places, named, data)
 
     def _mark(self, func: Any, args: Any, kwargs: Any, out: Any) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 Handler = Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]
@@ -43,6 +43,10 @@ class Engine:
         What handler itself calls is not intercepted, unless it says so with `reopened`.
         """
         raise NotImplementedError
+
+    def unseen(self) -> Any:
+        """Context in which no function is intercepted."""
+        return nullcontext()
 
     def in_backward(self) -> bool:
         """Is a backward pass going on, on this thread?"""
@@ -134,6 +138,9 @@ class TorchEngine(Engine):
             name = canonical(name)
             self.names[func] = name
         return name
+
+    def unseen(self) -> Any:
+        return self.torch._C.DisableTorchFunction()
 
     def eager(self, hook: Any) -> Any:
         dynamo = sys.modules.get("torch._dynamo")       # there when something was compiled

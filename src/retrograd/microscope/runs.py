@@ -15,7 +15,10 @@ class Run:
         self.size: int | None = None
         self.inputs: dict[int, Any] = {}        # id -> tensor, while the model runs: what is data
         self.open = False
-        self.uses: list[Use] = []
+        self._uses: list[Use] = []
+        self.waiting: list[Any] = []            # calls that are no uses yet: waiting.py
+        self.came = 0                           # how many gradients came for those
+        self.numbers: set[int] = set()          # parameters that were used
         self.calls: dict[tuple[int, str], int] = {}     # of each weight by each function, so far
         self.verified = False                   # by apart.verify
         self.moved = False                      # may its samples be elsewhere in a step that makes the same calls?
@@ -25,6 +28,33 @@ class Run:
         self.outs: dict[int, int] = {}          # number of the node that made an output of the model -> where the batch is in it
         self.before: Run | None = None          # a call of the model that was still waiting for its backward
         self.losses: list[Any] = []             # a loss.Reduction for each backward pass, None for one whose loss was not seen
+
+    @property
+    def uses(self) -> list[Use]:
+        """In the order of the calls."""
+        if self.waiting:
+            self.make_uses()
+        return self._uses
+
+    def forget(self) -> None:
+        """The uses know their run: the collector would come too late for their tensors."""
+        self._uses, self.waiting = [], []
+
+    def make_uses(self) -> None:
+        """Of the calls that wait."""
+        waiting, self.waiting = self.waiting, []
+        for plan, args, kwargs, version, live, order, shape, layout, box, cut in waiting:
+            use = Use(self, plan.name, plan.func, layout, plan.sources)
+            use.follow(plan, args, kwargs, live)
+            use.versions, use.order = (version,), order
+            use.place(plan.first, plan.path)
+            use.shapes, use.deltas = [tuple(shape)], [None]
+            self._uses.append(use)
+            use.boxes.append((box, 0, cut))
+            for grads in box:
+                if grads[0] is not None:
+                    use.receive(0, grads[0], cut)
+            box.clear()
 
     def settle(self) -> None:
         """Tell the uses where their samples are."""
@@ -107,6 +137,36 @@ class Use:
         """The gradient at the (first) output."""
         return self.deltas[0]
 
+    def follow(self, plan: Plan, args: Any, kwargs: Any, live: bool) -> None:
+        """Take in a call that follows a plan."""
+        self.kind = plan.rule
+        self.numbers = plan.numbers
+        self.live = live
+        plan.rule.take(self, args, kwargs)
+
+    def place(self, first: int, path: str) -> None:
+        """Of its parameters it is named after `first`, of the module at `path`."""
+        self.path = path
+        key = (first, self.name)
+        self.number = self.run.calls.get(key, 0)
+        self.run.calls[key] = self.number + 1
+
+    def receive(self, k: int, g: Any, cut: Window | None) -> None:
+        """The gradient at output k has come."""
+        use = self
+        while use.deltas[k] is not None:        # backward again over the same graph
+            if use.again is None:
+                use.again = use.twin()
+                use.run.uses.append(use.again)
+            use = use.again
+        # g itself, not a detached copy: who else would take it over for a .grad and edit it sees that it is held
+        if g.requires_grad:
+            g = g.detach()
+        if cut is not None:
+            use.held.append(g)
+            g = cut.of(g)
+        use.deltas[k] = g
+
     def twin(self) -> Use:
         """The same use, for another backward pass."""
         other = Use(self.run, self.name, self.func, self.layout, self.sources)
@@ -128,11 +188,14 @@ class Plan:
             taken at the node below?
     """
 
-    def __init__(self, rule: Any, name: str, func: Any, sources: dict[str, Source], numbers: set[int], wanted: bool,
+    def __init__(self, rule: Any, name: str, func: Any, path: str, sources: dict[str, Source], numbers: set[int], wanted: bool,
                  places: list[int], named: dict[str, int], data: int) -> None:
         self.rule = rule
         self.name = name
         self.func = func
+        self.path = path
+        self.first = min(numbers)
+        self.structure = (name, *sorted(numbers))
         self.sources = sources
         self.numbers = numbers
         self.nodes: dict[type, bool] = {}

@@ -1,17 +1,19 @@
 """Uses that wait: calls that become uses when there is time, and uses whose gradient has not come.
 
 NOTE [Planned calls wait]  Between two products the processor forgets our code: a use made then takes 40 us, in a row with
-others 10.  So of a call like one before only what may change is noted, and uses are made when the model ends or a backward
-begins.  Arguments are held meanwhile, so only rules whose uses hold them anyway let calls wait.  In backward no code of ours
-runs at all: hooks are lists' own `append`, and what they got is given to the uses after it.
+others 10.  So of a call like one before only what may change is noted; when the model ends or a backward begins hooks are put
+on the nodes, and uses are made when somebody asks for them.  Arguments are held meanwhile, so only rules whose uses hold them
+anyway let calls wait.  In backward no code of ours runs at all: hooks are lists' own `append`, and what they got is given to
+the uses later.
 """
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
+from .engines import Engine
 from .parameters import Param
-from .runs import Plan, Run, Use, Window
+from .runs import Run, Use, Window
 
 
 class Waiting:
@@ -19,6 +21,7 @@ class Waiting:
 
     where: Callable[[str, int], bool] | None
     batch_size: int | None
+    engine: Engine
 
     def __init__(self) -> None:
         self.params: list[Param] = []
@@ -36,34 +39,36 @@ class Waiting:
             self.runs.append(run)
         return self.runs[-1]
 
-    def _planned(self, plan: Plan, args: Any, kwargs: Any, layout: Any, live: bool) -> Use:
-        """The use of a call that follows a plan."""
-        use = Use(self._run(), plan.name, plan.func, layout, plan.sources)
-        use.kind = plan.rule
-        use.numbers = plan.numbers
-        use.live = live
-        plan.rule.take(use, args, kwargs)
-        return use
+    def make_uses(self) -> None:
+        """Of all calls that wait."""
+        for run in self.runs:
+            run.make_uses()
 
     def _settle(self) -> None:
-        """Make the uses of the calls that wait."""
-        if not self._pending:
-            return
+        """Have the gradients of the calls that wait noted."""
+        if self._pending:
+            with self.engine.unseen():
+                self._note()
+
+    def _note(self) -> None:
         pending, self._pending = self._pending, []
+        run = self._run()
         for plan, args, kwargs, version, live, node, below, shape, layout in pending:
-            use = self._planned(plan, args, kwargs, layout, live)
-            use.versions = (version,)
-            use.order = node._sequence_nr()
-            if self._enlist(use, [shape], False):
-                if below:
-                    self._await(use, node.next_functions[0][0], 0, Window(shape))
-                else:
-                    self._await(use, node, 0, None)
+            box: list[Any] = []
+            order = node._sequence_nr()
+            (node.next_functions[0][0] if below else node).register_prehook(box.append)
+            data = args[plan.data].detach()     # the graph is not ours to hold
+            args = (*args[:plan.data], data, *args[plan.data + 1:])
+            run.waiting.append((plan, args, kwargs, version, live, order, shape, layout, box, Window(shape) if below else None))
+            run.structure = hash((run.structure, *plan.structure))
+            run.numbers |= plan.numbers
+        self._terms = None
 
     def _enlist(self, use: Use, shapes: list[Any], late: bool) -> bool:
         """Put a use into its run; False when `where` does not want it.  late: a checkpoint runs it again."""
         run = use.run
-        self._place(use, use.numbers)
+        first = min(use.numbers)
+        use.place(first, self.params[first].path)
         if self.where is not None and not self.where(use.path, use.number):
             self.left_out |= use.numbers
             return False
@@ -71,6 +76,7 @@ class Waiting:
         use.deltas = [None] * len(shapes)
         use.late = late
         run.uses.append(use)
+        run.numbers |= use.numbers
         if not late:
             run.structure = hash((run.structure, use.name, *sorted(use.numbers)))
         self._terms = None
@@ -82,40 +88,28 @@ class Waiting:
         use.boxes.append((box, nr, cut))
         node.register_prehook(box.append)       # no code of ours runs in backward: see _drain
 
-    def _place(self, use: Use, numbers: set[int]) -> None:
-        first = min(numbers)
-        use.path = self.params[first].path
-        key = (first, use.name)
-        use.number = use.run.calls.get(key, 0)
-        use.run.calls[key] = use.number + 1
-
     def _drain(self) -> None:
         """Give what came in backward to the uses."""
         for run in self.runs:
-            for use in tuple(run.uses):
+            if run.waiting:
+                came = sum(1 for call in run.waiting for grads in call[-2] if grads[0] is not None)
+                if came != run.came:
+                    run.came = came
+                    self._arrived(run)
+            for use in tuple(run._uses):
                 for k, (box, nr, cut) in enumerate(use.boxes):
                     for grads in box:
-                        if grads[nr] is not None:
-                            self._take(use, k, grads[nr], cut)
+                        g = grads[nr]
+                        if g is None:
+                            continue
+                        if self._aside is not None:
+                            self._aside.setdefault(id(use), {})[k] = g.detach() if cut is None else cut.of(g.detach())
+                        else:
+                            use.receive(k, g, cut)
+                            self._arrived(run)
                     box.clear()
 
-    def _take(self, use: Use, k: int, g: Any, cut: Window | None) -> None:
-        if self._aside is not None:
-            self._aside.setdefault(id(use), {})[k] = g.detach() if cut is None else cut.of(g.detach())
-            return
-        while use.deltas[k] is not None:        # backward again over the same graph
-            if use.again is None:
-                use.again = use.twin()
-                use.run.uses.append(use.again)
-            use = use.again
-        # g itself, not a detached copy: who else would take it over for a .grad and edit it sees that it is held
-        if g.requires_grad:
-            g = g.detach()
-        if cut is not None:
-            use.held.append(g)
-            g = cut.of(g)
-        use.deltas[k] = g
-        losses = use.run.losses
-        if not losses or losses[-1] is not self._loss:
-            losses.append(self._loss)
+    def _arrived(self, run: Run) -> None:
+        if not run.losses or run.losses[-1] is not self._loss:
+            run.losses.append(self._loss)
         self._terms = None
