@@ -152,11 +152,18 @@ def to_numpy(d: object, function: str) -> np.dtype[Any]:
     raise TypeError(f"{function}(): argument 'dtype' must be torch.dtype, not {typename(d)}")
 
 
+def check_long(x: object) -> None:
+    """OverflowError for an int of more than 64 bits, which no tensor takes as a number."""
+    if type(x) is Int and not -2**63 <= x < 2**64:
+        raise OverflowError("int too big to convert")
+
+
 def check_fits(x: object, d: np.dtype[Any], name: str) -> None:
     """RuntimeError when a Python number, or some element of an array of them, is out of the range of an integer dtype.
 
     Negative numbers may wrap around in unsigned ones.  `name` is what the error calls the dtype.
     """
+    check_long(x)
     if d.kind in "iu":
         limits = np.iinfo(d)
         low = -Int(limits.max) if d.kind == "u" else Int(limits.min)

@@ -90,6 +90,8 @@ def dim_of(dim: Any, ndim: int) -> int:
     """One dim as a non-negative number; IndexError out of range.  A 0-dim tensor has dims -1 and 0."""
     n = ndim or 1
     if not -n <= dim < n:
+        if not -2**63 <= dim < 2**63:
+            raise ValueError("Overflow when unpacking long long")
         raise IndexError(f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {dim})")
     at: int = dim + n if dim < 0 else dim
     return at

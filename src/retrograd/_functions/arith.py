@@ -93,9 +93,8 @@ def factor(alpha: Any, a: Any, b: Any, function: str) -> Any:
         raise RuntimeError("Boolean alpha only supported for Boolean results.")
     if isinstance(alpha, float) and dtype.kind in "iub":
         raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
+    dtypes.check_long(alpha)
     if dtype.kind not in "fV":
-        if not -2**63 <= alpha < 2**63:
-            raise OverflowError("int too big to convert")
         return np.asarray(alpha).astype(dtype).item()               # wraps around
     return alpha
 

@@ -199,6 +199,7 @@ def scalar(x: Any, function: str, name: str, position: int) -> None:
     if not is_scalar(x):
         raise TypeError(
             f"{function}(): argument '{name}' (position {position}) must be Number, not {dtypes.typename(x)}")
+    dtypes.check_long(x)
 
 
 def arange(start: Any = None, end: Any = None, step: Any = None, *, out: Any = None, dtype: Any = None,
@@ -288,6 +289,8 @@ def ends(start: Any, end: Any, function: str) -> tuple[Any, Any]:
     if a or b:
         raise RuntimeError(f"{function} only supports 0-dimensional start and end tensors, but got start with {a} "
                            f"dimension(s) and end with {b} dimension(s).")
+    dtypes.check_long(start)
+    dtypes.check_long(end)
     return number(start), number(end)
 
 

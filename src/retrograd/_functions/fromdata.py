@@ -301,5 +301,6 @@ def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, req
 
 def scalar_tensor(s: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Any:
     """A 0-dim tensor of one number, in the default dtype."""
+    dtypes.check_long(s)
     return build(s, dtype or dtypes.get_default_dtype(), requires_grad)
 builtin_range = builtins.range

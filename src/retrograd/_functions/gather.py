@@ -382,6 +382,7 @@ def index_copy_(input: Any, dim: int, index: Any, source: Any) -> Any:
 
 
 def filled(x: TensorBase, dim: int, index: Any, value: Any, inplace: bool) -> Any:
+    dtypes.check_long(value)
     at = dim_of(dim, x.array.ndim)
     i = tensor(index, "index_fill", "index", 2).array
     if i.ndim > 1:

@@ -544,6 +544,7 @@ setattr(Tensor, "polygamma", polygamma_method)  # noqa: B010
 def fill_op(x: TensorBase, mask: Any, value: Any, name: str) -> Any:
     if not isinstance(mask, TensorBase) or not isinstance(value, OPERANDS):
         raise refused(name, (mask, value), "(Tensor mask, Tensor value)", "(Tensor mask, Number value)")
+    dtypes.check_long(value)
     kept = mask
     m = kept.array
     if isinstance(value, TensorBase) and value.array.ndim:
