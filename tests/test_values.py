@@ -524,7 +524,8 @@ def test_symmetric_factors_have_no_derivative_and_say_what_is_wrong() -> None:
 @pytest.mark.parametrize("code", [
     "lib.full((2,), 2**64)", "lib.full_like(x, 2**64)", "x.new_full((2,), -2**63 - 1)", "x.fill_(2**64)", "x.sum(2**64)",
     "x.masked_fill(x > 0, 2**64)", "x.index_fill(0, lib.tensor([0]), 2**70)", "lib.scalar_tensor(2**64)",
-    "lib.linspace(0, 2**64, 3)", "lib.add(x, x, alpha=2**64)", "lib.tensor(2**63)", "x.squeeze(2**63)", "lib.tensor([2**64])", "x.__setitem__(0, 2**64)", "x.long().add_(2**70)", "lib.manual_seed(2**64)"])
+    "lib.linspace(0, 2**64, 3)", "lib.add(x, x, alpha=2**64)", "lib.tensor(2**63)", "x.squeeze(2**63)",
+    "lib.tensor([2**64])", "x.__setitem__(0, 2**64)", "x.long().add_(2**70)", "lib.manual_seed(2**64)"])
 def test_numbers_of_more_than_64_bits_are_refused_as_by_pytorch(pytorch: Any, code: str) -> None:
     said = []
     for lib in (pytorch, torch):
