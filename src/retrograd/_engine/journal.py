@@ -11,15 +11,22 @@ import sys
 import threading
 import time
 from array import array
+from math import sqrt
 from types import FunctionType
 from typing import Any, Final, Optional
 from weakref import ref
 
 from mypy_extensions import mypyc_attr
 
+from .. import _kernels
 from .tensor import TensorBase, edits, wants_grad
 
 now: Final[Any] = time.perf_counter_ns
+stats: Final[Any] = _kernels.kernel("stats")
+same: Final[Any] = _kernels.kernel("same")
+TINY: Final = 1e-30                     # sums of squares beyond these are taken again, scaled
+HUGE: Final = 1e30
+NOTHING: Final[Any] = object()
 UNMEASURED: Final = (-1, 0.0, 0.0, 0.0, 0, 0, 0)
 BLANK: Final[Any] = array("d", UNMEASURED)              # statistics that nobody took
 # kind -> position of the value the hook sees and may replace
@@ -222,8 +229,11 @@ class Journal:
     def sweep(self, tap: Any, table: Any, kind: str, on: str, owner: int, with_kwargs: Any = ()) -> None:
         sweep(self, tap, table, kind, on, owner, with_kwargs)
 
-    def fire(self, hooked: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
-        return fire(self, hooked, args, kwargs)
+    def fired(self, facts: tuple[Any, ...], *args: Any, **kwargs: Any) -> Any:
+        """A hook fires."""
+        if not self.on:
+            return facts[2](*args, **kwargs)
+        return fire(self, facts, args, kwargs)
 
     def sweep_pending(self) -> None:
         sweep_pending(self)
@@ -306,6 +316,24 @@ class Journal:
                     if type(hooked) is around:
                         live[key] = hooked.hook
         self._swapped.clear()
+
+
+def swap_in(plan: list[Any]) -> bool:
+    """owner.name = new for each (owner, vars(owner), name, new, what was there); False if something else is there now."""
+    for _, own, name, _, had in plan:
+        if own.get(name, NOTHING) is not had:
+            return False
+    for owner, _, name, new, _ in plan:
+        setattr(owner, name, new)
+    return True
+
+
+def swap_out(plan: list[Any]) -> None:
+    for owner, own, name, _, had in plan:
+        if had is not NOTHING:
+            setattr(owner, name, had)
+        elif name in own:
+            delattr(owner, name)
 
 
 def thread_of(j: Journal) -> Thread:
@@ -406,9 +434,24 @@ def value(j: Journal, tap: Any, t: Any) -> int:
     known = j._seen.get(key)
     if known is not None and known[1] == edition and known[0]() is t:
         return int(known[2])
-    n = new_value(j, tap, t, tap.measure(t) if j.norms else BLANK)
+    row = BLANK
+    if j.norms:
+        row = measure(tap, t.array) if isinstance(t, TensorBase) else tap.measure(t)
+    n = new_value(j, tap, t, row)
     j._seen[key] = (ref(t), edition, n)
     return n
+
+
+def measure(tap: Any, x: Any) -> Any:
+    """The statistics of an array (microscope/_measure.py)."""
+    found: Any = stats(x)
+    if found is None:
+        found = stats(x.T)                              # the other order
+    if found is not None:
+        squares: float = found[0]
+        if TINY < squares < HUGE or squares == 0.0 and found[1] == 0.0 and found[2] == 0.0:
+            return (x.size, sqrt(squares), found[1], found[2], found[3], 0, 0)
+    return tap.numbers(x)
 
 
 def new_value(j: Journal, tap: Any, t: Any, row: Any) -> int:
@@ -573,7 +616,7 @@ def unswept(j: Journal, table: Any) -> bool:
     """Is there a hook in the table around which we are not yet?"""
     around = j.around
     for hook in table.values():
-        if type(hook) is not around or hook.recorder is not j:
+        if type(hook) is not around or hook.args[0][0] is not j:
             return True
     return False
 
@@ -591,7 +634,7 @@ def sweep_module(j: Journal, tap: Any, module: Any, n: int, thorough: bool) -> N
     own: dict[str, Any] = module.__dict__
     for name, kind, with_kwargs in TABLES:
         table = own.get(name)
-        if table and unswept(j, table):
+        if table and (thorough or unswept(j, table)):
             sweep(j, tap, table, kind, path_of(j, n), n, own.get(with_kwargs, ()))
     if thorough:
         for name, kind in SELDOM:
@@ -619,7 +662,7 @@ def sweep(j: Journal, tap: Any, table: Any, kind: str, on: str, owner: int, with
     place = id(table)
     live = ref(table)
     for key, hook in list(table.items()):
-        if type(hook) is around and hook.recorder is j:
+        if type(hook) is around and hook.args[0][0] is j:
             continue
         if (type(hook) is not FunctionType or of_library(hook)) and tap.is_ours(hook):
             continue
@@ -633,7 +676,7 @@ def sweep(j: Journal, tap: Any, table: Any, kind: str, on: str, owner: int, with
             row["owner"] = owner
         describe(j, tap, row, hook)
         its: str = row["kind"]
-        table[key] = around(j, hook, (tap, hook, row, its, PLACE.get(its), n, key in with_kwargs))
+        table[key] = around(j.fired, (j, tap, hook, row, its, PLACE.get(its), n, key in with_kwargs))
     j._swapped.append(live)
     if len(j._swapped) > 10_000:
         j._swapped = [t for t in j._swapped if t() is not None]
@@ -659,9 +702,9 @@ def of_library(function: Any) -> bool:
     return isinstance(home, str) and home.startswith(("torch", "retrograd"))
 
 
-def fire(j: Journal, hooked: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
+def fire(j: Journal, facts: tuple[Any, ...], args: tuple[Any, ...], kwargs: Any) -> Any:
     """A hook fires: look at what it gets, let it run, look at what it made of it."""
-    tap, hook, row, kind, place, which, with_kwargs = hooked.facts
+    _, tap, hook, row, kind, place, which, with_kwargs = facts
     thread = thread_of(j)
     row["fired"] += 1
     sees: list[Any] = []
@@ -681,7 +724,9 @@ def fire(j: Journal, hooked: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
         thread.busy -= 1
     slot = reserve(j, "hook")
     number = thread.passes[-1] if thread.passes else j.open_passes[-1] if j.open_passes else -1
-    node: int = tap.node_of_hook(kind, which, thread, slot)
+    node = -1
+    if thread.open or kind == "node_pre" or kind == "node_post":
+        node = tap.node_of_hook(kind, which, thread, slot)
     began: int = now()
     try:
         result: Any = hook(*args, **kwargs) if kwargs else hook(*args)
@@ -716,7 +761,7 @@ def fire(j: Journal, hooked: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
         thread.busy -= 1
         if changed:
             row["changed"] += 1
-        if kind == "tensor" or kind == "node_pre":
+        if thread.open and (kind == "tensor" or kind == "node_pre"):
             tap.replaced(thread, kind, after)
     thread.last = now()
     if slot >= 0:
@@ -754,12 +799,24 @@ def compare(j: Journal, tap: Any, sees: list[Any], versions: list[int], before: 
             continue
         if old is None or new is None:
             return True
-        if tap.deferred(new):
+        if isinstance(old, TensorBase) and isinstance(new, TensorBase):
+            if (j.norms and row_of(j, before[i]) != row_of(j, after[i])) or not alike(tap, old, new):
+                return True
+        elif tap.deferred(new):
             tap.defer_comparison(slot, old, new)
             unknown = True
         elif (j.norms and row_of(j, before[i]) != row_of(j, after[i])) or not tap.equal(old, new):
             return True
     return None if unknown else False
+
+
+def alike(tap: Any, a: TensorBase, b: TensorBase) -> bool:
+    """The same numbers, shape and dtype?  NaN is NaN."""
+    x, y = a.array, b.array
+    if x.shape != y.shape or x.dtype != y.dtype:
+        return False
+    found: Any = same(x, y)
+    return bool(tap.equal(a, b) if found is None else found)
 
 
 def row_of(j: Journal, n: int) -> Any:

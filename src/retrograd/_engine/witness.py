@@ -5,22 +5,22 @@
 from __future__ import annotations
 
 import sys
-from math import sqrt
 from typing import Any, Final
 from weakref import ref
 
-from .. import _kernels
 from .journal import (
     BLANK,
     MARK,
     Journal,
     Thread,
     here,
+    measure,
     name_of,
     new_like,
     new_tensor,
     now,
     reserve,
+    row_of,
     sweep,
     sweep_pending,
     thread_of,
@@ -30,9 +30,6 @@ from .modes import grad_on, inference_on
 from .node import Node
 from .tensor import AccumulateGrad, TensorBase, edits, wants_grad
 
-stats: Final[Any] = _kernels.kernel("stats")
-TINY: Final = 1e-30                 # sums of squares beyond these are taken again, scaled
-HUGE: Final = 1e30
 GRAD: Final = 1                     # flags of an op: microscope/recording.py
 INFERENCE: Final = 2
 INPLACE: Final = 4
@@ -315,7 +312,7 @@ def value_out(w: Witness, t: Any, tensors: list[Any], name: str) -> int:
     known = j._seen.get(key)
     if known is not None and known[1] == edition and known[0]() is t:
         return int(known[2])
-    return seen(j, w.tap, t, key, edition, t.array, measure(w, t.array) if j.norms else BLANK)
+    return seen(j, w.tap, t, key, edition, t.array, measure(w.tap, t.array) if j.norms else BLANK)
 
 
 def value_of(w: Witness, g: Any, same: int) -> int:
@@ -337,7 +334,7 @@ def value_of(w: Witness, g: Any, same: int) -> int:
     elif same >= 0 and j.rec.stats[7 * same] == g.size:
         row = row_of(j, same)
     else:
-        row = measure(w, g)
+        row = measure(w.tap, g)
     return seen(j, w.tap, g, key, -2, g, row)
 
 
@@ -358,20 +355,6 @@ def seen(j: Journal, tap: Any, g: Any, key: int, edition: int, x: Any, row: Any)
     if j.values == "all":
         j.keep(tap, n, g)
     return n
-
-
-def measure(w: Witness, x: Any) -> Any:
-    """The statistics of an array (microscope/_measure.py)."""
-    found: Any = stats(x)
-    if found is not None:
-        squares: float = found[0]
-        if TINY < squares < HUGE:
-            return (x.size, sqrt(squares), found[1], found[2], found[3], 0, 0)
-    return w.tap.numbers(x)
-
-
-def row_of(j: Journal, n: int) -> Any:
-    return j.rec.stats[7 * n:7 * n + 7]
 
 
 def blame(j: Journal, tap: Any, tensors: list[Any], values: list[int]) -> None:

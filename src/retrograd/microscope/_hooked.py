@@ -1,24 +1,20 @@
 """A user's hook with a recorder around it: it stands in the hook's place in its table while a recording goes on."""
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 NAMES = ("__name__", "__qualname__", "__wrapped__", "__torch_unserializable__")     # error texts name the hook
 
 
-class Hooked:
-    """Calls `hook`, and tells the recorder what it saw and returned."""
+class Hooked(partial[Any]):
+    """Calls the recorder's `fired` with its facts: (recorder, tap, hook, row of rec.hooks, kind, position of the value,
+    number of the hook, with_kwargs?).  A partial, since its call goes through no line of Python.
+    """
 
-    def __init__(self, recorder: Any, hook: Any, facts: tuple[Any, ...]) -> None:
-        self.recorder = recorder
-        self.hook = hook
-        self.facts = facts          # (tap, hook, row of rec.hooks, kind, position of the value, number, with_kwargs?)
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        recorder = self.recorder
-        if recorder is None or not recorder.on:
-            return self.hook(*args, **kwargs)
-        return recorder.fire(self, args, kwargs)
+    @property
+    def hook(self) -> Any:
+        return self.args[0][2]
 
     # copies of a model made during a recording get the hook itself
 
@@ -33,7 +29,7 @@ class Hooked:
         return _itself, (self.hook,)
 
     def __getattr__(self, name: str) -> Any:
-        if "hook" not in self.__dict__ or name.startswith("__") and name not in NAMES:
+        if name.startswith("__") and name not in NAMES:
             raise AttributeError(name)
         return self.hook if name == "__wrapped__" else getattr(self.hook, name)
 

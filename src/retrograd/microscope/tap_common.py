@@ -416,7 +416,7 @@ class Tap:
                 n = recorder.new_hook(self, kind, recorder.rec.modules[owner]["path"] or "the model", owner, -1, True)
                 row = recorder.rec.hooks[n]
                 row["name"], row["defined"] = name_of(hook), recorder.sites.of_function(hook)
-                known = Hooked(recorder, hook, (self, hook, row, kind, PLACE[kind], n, False))
+                known = Hooked(recorder.fired, (recorder, self, hook, row, kind, PLACE[kind], n, False))
             hooks[i] = known
             recorder.later(hooks.__setitem__, i, hook)
 

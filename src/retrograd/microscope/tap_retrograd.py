@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._engine.journal import UNMEASURED, Thread, now
+from .._engine.journal import NOTHING, UNMEASURED, Thread, now, swap_in, swap_out
 from .._engine.modes import grad_on, modes, state
 from .._engine.node import Node
 from .._engine.tensor import TensorBase, edits, wrap
@@ -109,9 +109,20 @@ class RetrogradTap(Tap):
             self.on_node = None
 
     def patch_cuts(self) -> None:
-        patch = self.recorder.patch
+        """Put ourselves in front of functions that the engine does not tell of; the plan is made once in a process."""
+        self.recorder.later(swap_out, PLAN)
+        if not PLAN or not swap_in(PLAN):               # or something else stands there now
+            PLAN.clear()
+            self.plan_cuts()
+            swap_in(PLAN)
+
+    def plan_cuts(self) -> None:
         Tensor = retrograd.Tensor
         space = vars(retrograd)
+
+        def patch(owner: Any, name: str, new: Any) -> None:
+            PLAN.append((owner, vars(owner), name, new, vars(owner).get(name, NOTHING)))
+
         for name in CUTS:
             original = getattr(Tensor, name, None)
             if original is not None:
@@ -320,6 +331,7 @@ def wrapped(make: Any, original: Any, name: str) -> Any:
 
 
 _wrappers: dict[Any, Any] = {}
+PLAN: list[Any] = []                # of patch_cuts
 
 
 def feeding(original: Any, name: str) -> Any:
