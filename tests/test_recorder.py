@@ -73,6 +73,55 @@ def test_tiny_and_huge_norms(torch: Any) -> None:
 
 
 @both
+def test_statistics_are_numpys_in_every_order_of_memory(torch: Any) -> None:
+    torch.manual_seed(0)
+    x = torch.randn(6, 5, requires_grad=True)
+    with record(engine=torch.__name__, values="all") as rec:
+        t = x.t() * 2.0                                     # columns first
+        y = (t[::2] * 3.0).clamp(min=0) + (x * 0.0).t()[::2] + x.double().t()[::2] * 1e-40
+        (y.sum() + (x @ t).sum() + (x.half() * 1e-3).sum() * 0.5).backward()
+    seen = 0
+    for n, array in rec.arrays.items():
+        v = rec.value(n)
+        if v.measured:
+            exact = array.astype(np.float64)
+            seen += 1
+            np.testing.assert_allclose([v.norm, v.min, v.max], [np.sqrt((exact ** 2).sum()), exact.min(), exact.max()],
+                                       rtol=1e-5, err_msg=str((array.shape, array.dtype, array.strides)))
+            assert v.zeros == (exact == 0).mean() and v.nans == v.infs == 0
+    assert seen >= 15
+
+
+@both
+def test_hooks_alone_are_those_of_a_full_recording(torch: Any) -> None:
+    """Those of before, those registered meanwhile, and those of a module that joins: changed or not, in the same order."""
+    def run(**what: Any) -> tuple[Any, ...]:
+        m = net(torch)
+        m[0].register_forward_hook(lambda module, args, out: None)
+        m[2].register_full_backward_hook(lambda module, gi, go: (gi[0] * 2,))
+        m[0].weight.register_hook(lambda g: g * 1.0)
+        m[0].bias.register_hook(lambda g: g + 1.0)
+        m[2].weight.register_hook(lambda g: (g.mul_(2.0), None)[1])
+        m[2].bias.register_post_accumulate_grad_hook(lambda p: None)
+        with record(m, **what) as rec:
+            m[2].register_forward_pre_hook(lambda module, args: (args[0] * 2,))
+            m.append(torch.nn.Linear(2, 2))
+            m[3].register_forward_hook(lambda module, args, out: out + 1)
+            for _ in range(2):
+                m(torch.randn(5, 4)).sum().backward()
+            with pytest.raises(RuntimeError):
+                m(torch.randn(5, 3))
+        hooks = [(rec.hooks[e.hook]["kind"], rec.hooks[e.hook]["on"], e.changed, e.returned) for e in rec.of("hook")]
+        return hooks, {row["path"]: row["calls"] for row in rec.modules}, [h["fired"] for h in rec.hooks]
+
+    full, alone = run(), run(ops=False, nodes=False, norms=False)
+    assert len(full[0]) == 16
+    for one, other in zip(full, alone):
+        assert one == other
+    assert sorted(alone[1].values()) == [2, 2, 2, 3, 3]
+
+
+@both
 def test_a_hook_that_edits_in_place_is_seen(torch: Any) -> None:
     x = torch.ones(3, requires_grad=True)
     y = x * 2

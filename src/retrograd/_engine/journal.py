@@ -298,6 +298,18 @@ class Journal:
                 sweep(self, tap, table, kind, "every module", -1, ())
         return thread, n, call
 
+    def called(self, tap: Any, original: Any, module: Any, args: Any, kwargs: Any) -> Any:
+        """A call of a module, in a recording without ops."""
+        if not self.on:
+            return original(module, *args, **kwargs)
+        thread, n, call = self.enter(tap, module)
+        modules = thread.modules
+        modules.append((n, call, module))
+        try:
+            return original(module, *args, **kwargs)
+        finally:
+            modules.pop()
+
     def settle(self) -> None:
         """The block is over: events without an end get one, and hooks say where they sit with the names found since.
 

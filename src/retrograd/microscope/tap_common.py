@@ -212,22 +212,16 @@ class Tap:
     # -- modules
 
     def call(self, original: Any, module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """A module is called."""
+        """A module is called, in a recording with ops."""
         recorder = self.recorder
         if not recorder.on:
             return original(module, *args, **kwargs)
         thread, number, call = recorder.enter(self, module)
         modules = thread.modules
-        if recorder.ops:
-            parent = modules[-1][0] if modules else -1
-            recorder.put(("enter", now() - recorder.start, 0, thread.number, number, call, parent,
-                          recorder.sites.here(sys._getframe(1)), self.facts_of_call(args, kwargs)))
+        parent = modules[-1][0] if modules else -1
+        recorder.put(("enter", now() - recorder.start, 0, thread.number, number, call, parent,
+                      recorder.sites.here(sys._getframe(1)), self.facts_of_call(args, kwargs)))
         modules.append((number, call, module))
-        if not recorder.ops:
-            try:
-                return original(module, *args, **kwargs)
-            finally:
-                modules.pop()
         error = None
         out: Any = None
         try:

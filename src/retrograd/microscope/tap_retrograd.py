@@ -69,7 +69,9 @@ class RetrogradTap(Tap):
         return self.optimizer
 
     def patch_modules(self) -> None:
-        self.recorder.patch(self.hooks_home, "watcher", partial(self.call, self.hooks_home.unwatched))
+        recorder, unwatched = self.recorder, self.hooks_home.unwatched
+        recorder.patch(self.hooks_home, "watcher",
+                       partial(self.call, unwatched) if recorder.ops else partial(recorder.called, self, unwatched))
 
     def install(self) -> None:
         super().install()

@@ -535,8 +535,10 @@ class TorchTap(Tap):
         if known is None or known[0]() is not module:
             with torch._C.DisableTorchFunction():
                 recorder.module(self, module)           # gives the model its names
-        thread = recorder.thread() if recorder.ops else None
-        if thread is not None and not thread.adopting and not thread.passes:
+        if not recorder.ops:
+            return recorder.called(self, original, module, args, kwargs)
+        thread = recorder.thread()
+        if not thread.adopting and not thread.passes:
             thread.adopting = True                      # a thread that runs a model: its ops are recorded, too
             try:
                 with self.mode():
