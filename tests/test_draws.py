@@ -1,0 +1,260 @@
+"""A seed gives PyTorch's numbers: every draw, layer, sampler and a training run beside PyTorch's; kernels beside Python."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import retrograd
+from retrograd import _draws, _kernels
+
+Draw = Callable[[Any], Any]
+SIZES = [0, 1, 2, 7, 15, 16, 17, 33, 100, 1000, 1501]
+HALVES = ("float16", "bfloat16")
+FLOATS = ("float32", "float64", *HALVES)
+INTS = ("int64", "int32", "int16", "int8", "uint8", "bool")
+
+CPU = Path("/proc/cpuinfo")
+MKL = CPU.exists() and "GenuineIntel" in CPU.read_text()    # there PyTorch draws bernoulli_(p), and dropout, by MKL
+
+
+@pytest.fixture
+def real() -> Any:
+    return pytest.importorskip("torch")
+
+
+def same(real: Any, draw: Draw, tolerance: float = 0.0) -> None:
+    """draw(torch) gives as much on both engines, and leaves both streams at the same place."""
+    found = []
+    for torch in (real, retrograd):
+        torch.manual_seed(77)
+        made = draw(torch).detach().double().numpy()
+        found.append((made, torch.rand(3).numpy(), torch.get_rng_state().numpy()[:5016]))     # without the spare normal
+    (want, after, state), (got, after_got, state_got) = found
+    assert want.shape == got.shape and (after == after_got).all() and (state == state_got).all()
+    if tolerance:
+        np.testing.assert_allclose(got, want, rtol=tolerance, atol=tolerance)
+    else:
+        np.testing.assert_array_equal(got, want)
+
+
+# How near: logarithm, sine and cosine differ in last bits, and a half has few of them.
+CONTINUOUS: dict[str, tuple[Callable[[Any], Any], float]] = {
+    "uniform_": (lambda x: x.uniform_(-0.3, 0.7), 1e-15), "normal_": (lambda x: x.normal_(1.5, 0.3), 2e-6),
+    "exponential_": (lambda x: x.exponential_(1.7), 1e-14), "cauchy_": (lambda x: x.cauchy_(0.2, 2.0), 1e-6),
+    "log_normal_": (lambda x: x.log_normal_(0.2, 0.5), 1e-6), "geometric_": (lambda x: x.geometric_(0.2), 0),
+    "random_": (lambda x: x.random_(), 0), "random_ to": (lambda x: x.random_(5), 0),
+    "random_ from": (lambda x: x.random_(-3, 200), 0),
+}
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("name", CONTINUOUS)
+def test_methods_draw_pytorchs_numbers(real: Any, name: str, dtype: str) -> None:
+    draw, near = CONTINUOUS[name]
+    near = near and (max(near, 1e-2) if dtype in HALVES else max(near, 1e-6 if name == "cauchy_" else near))
+    for n in SIZES:
+        same(real, lambda torch, n=n: draw(torch.empty(n, dtype=getattr(torch, dtype))), near)
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_rand_and_randn_are_pytorchs(real: Any, dtype: str) -> None:
+    for n in SIZES:
+        same(real, lambda torch, n=n: torch.rand(n, dtype=getattr(torch, dtype)))
+        same(real, lambda torch, n=n: torch.randn(n, dtype=getattr(torch, dtype)), 1e-2 if dtype in HALVES else 2e-6)
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("dtype", INTS)
+def test_integers_are_pytorchs(real: Any, dtype: str) -> None:
+    for n in SIZES:
+        same(real, lambda torch, n=n: torch.empty(n, dtype=getattr(torch, dtype)).random_())
+        if dtype != "bool":
+            same(real, lambda torch, n=n: torch.randint(3, 100, (n,), dtype=getattr(torch, dtype)))
+        if dtype == "int64":
+            same(real, lambda torch, n=n: torch.randint(-(2**40), 2**50, (n,)))
+            same(real, lambda torch, n=n: torch.empty(n, dtype=torch.int64).random_(-(2**63), None))
+
+
+FUNCTIONS: dict[str, tuple[Callable[[Any, int], Any], float]] = {
+    "randperm": (lambda torch, n: torch.randperm(n), 0),
+    "bernoulli": (lambda torch, n: torch.bernoulli(torch.rand(n)), 0),
+    "bernoulli of doubles": (lambda torch, n: torch.bernoulli(torch.rand(n, dtype=torch.float64)), 0),
+    "bernoulli_ of a tensor": (lambda torch, n: torch.empty(n, dtype=torch.int64).bernoulli_(torch.rand(n)), 0),
+    "poisson": (lambda torch, n: torch.poisson(torch.rand(n) * 30), 0),
+    "rrelu": (lambda torch, n: torch.nn.functional.rrelu(torch.randn(n), training=True), 1e-6),
+    "gumbel_softmax": (lambda torch, n: torch.nn.functional.gumbel_softmax(torch.zeros(2, n + 1)), 1e-5),
+    "normal of tensors": (lambda torch, n: torch.normal(torch.arange(float(n)), torch.ones(n) * 2), 2e-6),
+    "normal of a tensor": (lambda torch, n: torch.normal(1.0, torch.ones(n) * 2), 2e-6),
+    "normal of numbers": (lambda torch, n: torch.normal(1.0, 2.0, (n,)), 2e-6),
+    "multinomial": (lambda torch, n: torch.multinomial(torch.rand(3, n + 2), 2), 0),
+    "multinomial with replacement": (lambda torch, n: torch.multinomial(torch.rand(3, n + 2), 5, True), 0),
+    "multinomial of doubles": (lambda torch, n: torch.multinomial(torch.rand(n + 2, dtype=torch.float64), 1, True), 0),
+    "one after the other": (lambda torch, n: (torch.randn(3), torch.rand(2), torch.randperm(n), torch.randn(4))[-1], 2e-6),
+}
+BY_MKL: dict[str, tuple[Callable[[Any, int], Any], float]] = {
+    "bernoulli_": (lambda torch, n: torch.empty(n).bernoulli_(0.3), 0),
+    "bernoulli_ of int8": (lambda torch, n: torch.empty(n, dtype=torch.int8).bernoulli_(0.3), 0),
+    "bernoulli with p": (lambda torch, n: torch.bernoulli(torch.zeros(n), 0.4), 0),
+    "dropout": (lambda torch, n: torch.nn.functional.dropout(torch.ones(n), 0.3), 0),
+    "dropout, transposed": (lambda torch, n: torch.nn.functional.dropout(torch.ones(n, 5).t(), 0.3), 0),
+    "dropout of features": (lambda torch, n: torch.nn.functional.dropout2d(torch.ones(n + 1, 7, 2, 2), 0.3), 0),
+    "alpha_dropout": (lambda torch, n: torch.nn.functional.alpha_dropout(torch.ones(n), 0.3), 1e-6),
+    "attention": (lambda torch, n: torch.nn.functional.scaled_dot_product_attention(*[torch.ones(1, 2, 4, 3)] * 3, dropout_p=0.3),
+                  1e-6),
+}
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("name", [*FUNCTIONS, *BY_MKL])
+def test_functions_draw_pytorchs_numbers(real: Any, name: str) -> None:
+    if MKL and name in BY_MKL:
+        pytest.skip("PyTorch draws these by MKL on this processor")
+    draw, near = (FUNCTIONS | BY_MKL)[name]
+    for n in SIZES:
+        same(real, lambda torch, n=n: draw(torch, n), near)
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("method", ["uniform_", "normal_", "exponential_", "random_", "cauchy_", "log_normal_"])
+def test_draws_over_strided_memory_are_in_pytorchs_order(real: Any, method: str) -> None:
+    for make in (lambda torch: torch.empty(5, 7).t(), lambda torch: torch.empty(3, 4, 5).permute(2, 0, 1),
+                 lambda torch: torch.empty(8, 9)[::2, ::3], lambda torch: torch.empty(20, 30)[:, 3],
+                 lambda torch: torch.empty(4, 5)[1:]):
+        same(real, lambda torch, make=make: getattr(make(torch), method)(), 2e-6)
+
+
+LAYERS: dict[str, tuple[Any, ...]] = {
+    "Linear": (5, 7), "Bilinear": (3, 4, 5), "Conv1d": (3, 4, 3), "Conv2d": (3, 4, 3), "Conv3d": (3, 4, 3),
+    "ConvTranspose2d": (3, 4, 3), "Embedding": (10, 6), "EmbeddingBag": (10, 6), "LSTM": (5, 6, 2), "GRU": (5, 6, 2),
+    "RNN": (5, 6, 2), "LSTMCell": (5, 6), "GRUCell": (5, 6), "MultiheadAttention": (8, 2), "TransformerEncoderLayer": (8, 2),
+    "Transformer": (8, 2, 1, 1), "AdaptiveLogSoftmaxWithLoss": (10, 20, [5, 10]),
+}
+
+
+@pytest.mark.oracle
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("name", LAYERS)
+def test_new_layers_have_pytorchs_weights(real: Any, name: str) -> None:
+    found = []
+    for torch in (real, retrograd):
+        torch.manual_seed(3)
+        found.append(dict(getattr(torch.nn, name)(*LAYERS[name]).named_parameters()))
+    assert list(found[0]) == list(found[1])
+    for key, want in found[0].items():
+        np.testing.assert_allclose(found[1][key].detach().numpy(), want.detach().numpy(), rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("name", ["xavier_uniform_", "xavier_normal_", "kaiming_uniform_", "kaiming_normal_", "orthogonal_",
+                                  "trunc_normal_", "sparse_", "uniform_", "normal_"])
+def test_initialisers_draw_pytorchs_numbers(real: Any, name: str) -> None:
+    more = (0.3,) if name == "sparse_" else ()
+    same(real, lambda torch: getattr(torch.nn.init, name)(torch.empty(9, 11), *more), 3e-6)
+    if name == "trunc_normal_":
+        same(real, lambda torch: torch.nn.init.trunc_normal_(torch.empty(40, 11), 0.0, 1.0, 1.0, 1.5), 3e-6)
+
+
+def batches(torch: Any) -> list[Any]:
+    data = importlib.import_module(torch.__name__ + ".utils.data")
+    torch.manual_seed(4)
+    numbers = data.TensorDataset(torch.arange(23))
+    found: list[Any] = []
+    for options in (
+        {"batch_size": 4, "shuffle": True}, {"batch_size": 4, "shuffle": True, "generator": torch.Generator().manual_seed(2)},
+        {"batch_size": 3, "sampler": data.RandomSampler(numbers, replacement=True, num_samples=40)},
+        {"batch_size": 3, "sampler": data.RandomSampler(numbers, num_samples=50, generator=torch.Generator().manual_seed(5))},
+        {"batch_size": 5, "sampler": data.WeightedRandomSampler([0.1] * 10 + [0.5] * 13, 30)},
+        {"batch_size": 2, "sampler": data.SubsetRandomSampler(range(5))},
+    ):
+        loader = data.DataLoader(numbers, **options)
+        for _ in range(3):
+            found += [batch[0].tolist() for batch in loader]
+        found.append(torch.rand(2).tolist())
+    found += [list(part.indices) for part in data.random_split(numbers, [10, 13])]
+    return found
+
+
+@pytest.mark.oracle
+def test_loaders_shuffle_as_pytorchs(real: Any) -> None:
+    assert batches(retrograd) == batches(real)
+
+
+def losses(torch: Any, p: float) -> list[str]:
+    nn = torch.nn
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(10, 64), nn.ReLU(), nn.Dropout(p), nn.Linear(64, 3))
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
+    x, y = torch.randn(200, 10), torch.randint(0, 3, (200,))
+    found = []
+    for _ in range(40):
+        at = torch.randperm(200)[:32]
+        optimizer.zero_grad()
+        loss = nn.functional.cross_entropy(model(x[at]), y[at])
+        loss.backward()
+        optimizer.step()
+        found.append(f"{loss.item():.3f}")
+    return found
+
+
+@pytest.mark.oracle
+def test_a_seeded_training_run_prints_what_pytorchs_prints(real: Any) -> None:
+    p = 0.0 if MKL else 0.2
+    assert losses(retrograd, p) == losses(real, p)
+
+
+@pytest.mark.oracle
+def test_states_go_both_ways(real: Any) -> None:
+    real.manual_seed(5)
+    real.randn(3)                               # half a pair of normals is left
+    retrograd.set_rng_state(retrograd.from_numpy(real.get_rng_state().numpy()))
+    assert retrograd.initial_seed() == 5
+    np.testing.assert_allclose(retrograd.randn(7).numpy(), real.randn(7).numpy(), rtol=1e-6)
+    retrograd.rand(11)
+    real.set_rng_state(real.from_numpy(retrograd.get_rng_state().numpy()))
+    np.testing.assert_array_equal(real.rand(700).numpy(), retrograd.rand(700).numpy())
+
+
+# Kernels
+
+
+@pytest.mark.skipif(_kernels.nn is None, reason="no kernels in this build")
+@pytest.mark.parametrize("n", [0, 1, 3, 511, 512, 513, 5000])
+def test_kernels_draw_what_python_draws(monkeypatch: pytest.MonkeyPatch, n: int) -> None:
+    rates = np.abs(np.random.RandomState(2).standard_normal(n)) * 20
+
+    def drawn() -> list[Any]:
+        bits = np.random.MT19937(3)
+        f4, f8 = np.dtype("f4"), np.dtype("f8")
+        return [_draws.uniform(bits, (n,), f4), _draws.uniform(bits, (n,), f8), _draws.keep(bits, (n,), f4, 0.3, 1 / 0.3),
+                _draws.keep(bits, (n,), f8, 0.6, 2.0), _draws.integers(bits, (n,), -5, 12), _draws.integers(bits, (n,), 3, 2**40),
+                _draws.integers(bits, (n,), -(2**63), 2**64), _draws.permutation(bits, n), _draws.poisson(bits, rates),
+                _draws.words(bits, 2)]
+    fast = drawn()
+    for name in ("uniform", "keep", "integers", "permute", "poisson"):
+        monkeypatch.setattr(_draws, "quick_" + name, _kernels.absent)
+    for quick, slow in zip(fast, drawn()):
+        assert quick.dtype == slow.dtype
+        np.testing.assert_array_equal(quick, slow)
+
+
+@pytest.mark.skipif(_kernels.nn is None, reason="no kernels in this build")
+def test_kernels_leave_other_cases_alone() -> None:
+    capsule = np.random.MT19937(3).capsule
+    frozen = np.zeros(3)
+    frozen.flags.writeable = False
+    uniform, keep, integers = (_kernels.kernel(name) for name in ("uniform", "keep", "integers"))
+    for bad in (np.zeros(6)[::2], frozen, np.zeros(3, np.int64), 3.0):
+        assert not uniform(capsule, bad) and not keep(capsule, bad, 0.5, 1.0)
+    assert not uniform(object(), np.zeros(3)) and not integers(capsule, np.zeros(3), 5, 0)
+    assert not _kernels.kernel("permute")(capsule, np.zeros(3, np.int32))
+    assert not _kernels.kernel("poisson")(capsule, np.zeros(3), np.zeros(4))
+    with pytest.raises(TypeError):
+        keep(capsule, np.zeros(3), "p", 1.0)
