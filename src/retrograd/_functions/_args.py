@@ -82,7 +82,7 @@ def sized(x: TensorBase, dim: int) -> int:
     """The size of a dim that must be there: IndexError for a tensor of none."""
     if not x.array.ndim:
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
-    n: int = x.array.shape[dim]
+    n: int = x.array.shape[dim_of(dim, x.array.ndim)]
     return n
 
 
