@@ -223,3 +223,28 @@ def test_positions_that_are_looked_up_are_rows(torch: Any, road: str) -> None:
         near(grads.weight_grad()[name], np.stack(each).sum(0), "float32")
     flat = np.concatenate([np.stack(each).reshape(3, -1) for each in alone.values()], 1)
     near(grads.dots(), flat @ flat.T, "float32")
+
+
+@pytest.mark.parametrize("asked", [True, False])
+def test_large_results_are_the_same_with_huge_pages(torch: Any, asked: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not asked:
+        monkeypatch.setattr(products, "advice", lambda: None)
+    a, d = drawn(torch, 5, 1, 600), drawn(torch, 5, 700, 1, seed=1)
+    assert 5 * 600 * 700 * 4 > products.LARGE
+    near(products.times(torch, d, a), exact(d) * exact(a), "float32")
+    near(products.times(torch, drawn(torch, 1100, 1000), 0.5), exact(drawn(torch, 1100, 1000)) / 2, "float32")
+    near(products.multiplied(torch, drawn(torch, 1100, 9), drawn(torch, 9, 1000)), exact(
+        drawn(torch, 1100, 9)) @ exact(drawn(torch, 9, 1000)), "float32")
+    near(products.times(torch, d[:1], 3), exact(d[:1]) * 3, "float32")
+
+
+def test_per_sample_gradients_of_a_large_layer_with_a_scale(torch: Any) -> None:
+    torch.manual_seed(0)
+    model, x = torch.nn.Linear(500, 600), drawn(torch, 4, 500)
+    with capture(model) as cap:
+        model(x).pow(2).mean().backward()
+    got = cap.grads(scale="sum").per_sample()["weight"]
+    for n in range(4):
+        model.zero_grad()
+        (model(x[n:n + 1]).pow(2).sum()).backward()
+        near(got[n], exact(model.weight.grad), "float32")

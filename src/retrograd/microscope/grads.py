@@ -9,6 +9,7 @@ from typing import Any
 
 from .errors import CaptureError, UncoveredError
 from .loss import loss_of
+from .products import times
 from .runs import Run, Use
 from .shares import own_terms
 from .terms import Outer, Term, norms2_together, sum_of
@@ -150,7 +151,8 @@ class Grads:
             if t is None:
                 pieces.append(T.zeros(n, *like.shape[1:], dtype=like.dtype, device=like.device))
             else:
-                pieces.append(scaled(like if t is some else ask(t), f))
+                value = like if t is some else ask(t)
+                pieces.append(value if f == 1 else times(T, value, f))
         return pieces[0] if len(pieces) == 1 else T.cat(pieces)
 
     def norms(self, per_layer: bool = False) -> Any:

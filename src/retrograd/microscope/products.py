@@ -9,6 +9,8 @@ N samples, T tokens, I in, O out.
 """
 from __future__ import annotations
 
+import math
+import sys
 from functools import cache
 from typing import Any
 
@@ -17,6 +19,8 @@ import numpy as np
 from .._kernels import kernel
 
 LEAST = 32      # of rows or columns of a result: a BLAS is faster where they are few and the terms many
+LARGE = 1 << 22     # bytes from which it pays to ask for huge pages
+PAGE = 1 << 21
 GHOST = 1.25    # what the kernel for ghost norms does while dense gradients are multiplied out once
 
 _gram = kernel("gram")
@@ -33,10 +37,46 @@ def multiplied(T: Any, a: Any, b: Any) -> Any:
     if T.__name__ == "torch" and max(a.shape[-2], b.shape[-1]) >= LEAST and not torch_is_fast():
         found = arrays(T, a, b)
         if found is not None:
-            y = T.empty(*a.shape[:-1], b.shape[-1], dtype=a.dtype)
+            y = spacious(T, (*a.shape[:-1], b.shape[-1]), a)
             if _multiply_into(*found, y.numpy(), T.get_num_threads()):
                 return y
     return a @ b
+
+
+def times(T: Any, a: Any, b: Any) -> Any:
+    """a * b of one dtype, or of a tensor and a number, broadcast; for results that may be large."""
+    shape = a.shape if isinstance(b, (int, float)) else T.broadcast_shapes(a.shape, b.shape)
+    if a.dtype.itemsize * math.prod(shape) < LARGE or not ours(T, a):
+        return a * b
+    return T.mul(a, b, out=spacious(T, shape, a))
+
+
+def spacious(T: Any, shape: Any, like: Any) -> Any:
+    """An empty tensor of like's dtype and device; a large one has huge pages, where the system gives them when asked.
+
+    New memory comes in pages of 4 KB, and each takes longer to get than to fill.  NumPy asks for its arrays, too.
+    """
+    y = T.empty(*shape, dtype=like.dtype, device=like.device)
+    size = y.numel() * y.dtype.itemsize
+    if size >= LARGE and y.device.type == "cpu" and (ask := advice()) is not None:
+        first = -(-y.data_ptr() // PAGE) * PAGE
+        last = (y.data_ptr() + size) // PAGE * PAGE
+        ask(first, last - first, 14)            # MADV_HUGEPAGE; an answer that it cannot be changes nothing
+    return y
+
+
+@cache
+def advice() -> Any:
+    """Linux's madvise(address, length, number); None elsewhere."""
+    if sys.platform != "linux":
+        return None
+    import ctypes
+    try:
+        call = ctypes.CDLL(None).madvise
+    except (OSError, AttributeError):
+        return None
+    call.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
+    return call
 
 
 def with_itself(T: Any, x: Any) -> Any:

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .errors import CaptureError
-from .products import ghost_is_less, ghost_norms2, multiplied, row_norms2, with_itself
+from .products import ghost_is_less, ghost_norms2, multiplied, row_norms2, times, with_itself
 
 
 class Term:
@@ -109,7 +109,8 @@ class Outer(Term):
     def per_sample(self) -> Any:
         a, d = self.factors
         columns = d.transpose(1, 2)
-        return (columns * a if a.shape[1] == 1 else multiplied(self.torch, columns, a)).reshape(self.N, *self.shape)
+        product = times if a.shape[1] == 1 else multiplied
+        return product(self.torch, columns, a).reshape(self.N, *self.shape)
 
     def per_token(self) -> Any:
         a, d = self.factors
