@@ -18,10 +18,8 @@ from .translate import Ours, Outside, Side, Theirs, arrays, found, function, is_
 
 DTYPES = ("float64", "float32", "int64", "bool", "uint8", "int32", "float16", "bfloat16")
 RTOL = {"float64": 1e-7, "float32": 1e-4, "float16": 4e-3, "bfloat16": 3e-2}
-# Memory that nobody filled, and random numbers, which are ours from the seed on: only shapes and dtypes are compared.
-SHAPE_ONLY = re.compile(
-    r"(new_)?empty(_like|_strided|_permuted)?|new_empty_strided|resize_(as_)?|rand(n|int|perm)?(_like)?|normal|bernoulli|"
-    r"multinomial|uniform|exponential|cauchy|geometric|log_normal|nn\.functional\.(rrelu|.*dropout\w*|fractional_max_pool\w+)")
+# Memory that nobody filled: only shapes and dtypes are compared.
+SHAPE_ONLY = re.compile(r"(new_)?empty(_like|_strided|_permuted)?|new_empty_strided|resize_(as_)?")
 # Which of several equal elements an index names is an accident of the algorithm: the elements are compared.
 TIES = re.compile(r"kthvalue|topk|mode|median|nanmedian|sort|argsort|msort|aminmax")
 
@@ -118,7 +116,7 @@ def gradients(side: Side, got: Outcome) -> None:
             got.once = True
 
 
-def difference(a: Any, b: Any, name: str, dtype: str, random: bool = False) -> str:
+def difference(a: Any, b: Any, name: str, dtype: str) -> str:
     """'' when a (ours) equals b (PyTorch's)."""
     if isinstance(b, theirs.Tensor) != isinstance(a, ours.Tensor):
         return f"{type(a).__name__} instead of {type(b).__name__}"
@@ -136,7 +134,7 @@ def difference(a: Any, b: Any, name: str, dtype: str, random: bool = False) -> s
         return f"dtype {a.dtype} instead of {b.dtype}"
     if tuple(a.shape) != tuple(b.shape):
         return f"shape {tuple(a.shape)} instead of {tuple(b.shape)}"
-    if SHAPE_ONLY.fullmatch(name) or random:
+    if SHAPE_ONLY.fullmatch(name):
         return ""
     x, y = arrays(a), arrays(b)
     if y.dtype.kind != "f":
@@ -158,7 +156,7 @@ def first_sentence(e: Exception) -> str:
     return re.split(r"\n|\. ", str(e))[0]
 
 
-def told(a: Outcome, b: Outcome, name: str, dtype: str, random: bool = False) -> str:
+def told(a: Outcome, b: Outcome, name: str, dtype: str) -> str:
     """How our outcome differs from PyTorch's."""
     if b.error is not None or a.error is not None:
         if a.error is None or b.error is None or type(a.error) is not type(b.error):
@@ -184,7 +182,7 @@ def told(a: Outcome, b: Outcome, name: str, dtype: str, random: bool = False) ->
                     return f"{what} {i} requires_grad {x.requires_grad}"
                 if i + 1 == len(ys) and y.dtype is theirs.int64 and TIES.fullmatch(name) and same_elements(x, y, a.source):
                     continue
-            if found_ := difference(x, y, name, dtype, random):
+            if found_ := difference(x, y, name, dtype):
                 return f"{what} {i} {found_}"
     return ""
 
@@ -294,7 +292,7 @@ def one(tally: Tally, op: Any, table: Any, sample: Any, dtype: str, grad: bool, 
             with_grad = grad and kind == "function"
             got = run(Ours(with_grad), mine, sample, function(process))
             want = run(Theirs(with_grad), f, sample, process)
-            if text := told(got, want, op.name, dtype, drawn(op, sample)):
+            if text := told(got, want, op.name, dtype):
                 found_.append((f"{kind} {dtype} {i}", text))
     except Outside as e:
         tally.outside[str(e)] = tally.outside.get(str(e), 0) + 1
@@ -302,13 +300,6 @@ def one(tally: Tally, op: Any, table: Any, sample: Any, dtype: str, grad: bool, 
     tally.samples += 1
     tally.agree += not found_
     tally.differences += found_
-
-
-def drawn(op: Any, sample: Any) -> bool:
-    """Does the result depend on random numbers by its arguments?"""
-    if op.name == "nn.functional.multi_head_attention_forward":
-        return bool(sample.args[9] > 0 and sample.kwargs.get("training", True))
-    return bool(sample.kwargs.get("dropout_p"))
 
 
 def wrong(tally: Tally, op: Any, table: Any, most: int | None) -> None:

@@ -174,7 +174,9 @@ class MultiheadAttention(Module):
             if mask is not None:
                 scores = mask + scores
             weights = F.softmax(scores, -1)
-            output = (F.dropout(weights, drop) if drop > 0 else weights) @ v
+            if drop > 0:
+                weights = F.dropout(weights, drop)      # those that are returned have holes, too
+            output = weights @ v
             output = output.transpose(0, 1).reshape(tgt * batch, width)
             weights = weights.view(batch, heads, tgt, src)
         else:
