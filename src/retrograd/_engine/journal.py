@@ -820,7 +820,10 @@ def untouched(sees: list[Any], versions: list[int], made: list[Any]) -> bool:
 
 def compare(j: Journal, tap: Any, sees: list[Any], versions: list[int], before: tuple[int, ...], made: list[Any],
             after: tuple[int, ...], slot: int) -> Optional[bool]:
-    """Did the hook change anything?  None: it wrote into a tensor, and the statistics are those of before."""
+    """Did the hook change anything?  None: it wrote into a tensor, and the statistics are those of before.
+
+    Without norms no numbers are read: what it wrote into, or gave another tensor for, counts as changed.
+    """
     if len(sees) != len(made):
         return True
     unknown = False
@@ -834,15 +837,15 @@ def compare(j: Journal, tap: Any, sees: list[Any], versions: list[int], before: 
                 return True
             unknown = True
             continue
-        if old is None or new is None:
+        if old is None or new is None or not j.norms:
             return True
         if isinstance(old, TensorBase) and isinstance(new, TensorBase):
-            if (j.norms and row_of(j, before[i]) != row_of(j, after[i])) or not alike(tap, old, new):
+            if row_of(j, before[i]) != row_of(j, after[i]) or not alike(tap, old, new):
                 return True
         elif tap.deferred(new):
             tap.defer_comparison(slot, old, new)
             unknown = True
-        elif (j.norms and row_of(j, before[i]) != row_of(j, after[i])) or not tap.equal(old, new):
+        elif row_of(j, before[i]) != row_of(j, after[i]) or not tap.equal(old, new):
             return True
     return None if unknown else False
 
