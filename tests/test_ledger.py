@@ -297,3 +297,20 @@ def test_ways_sum_to_their_use(torch: Any, program: Any, hooks: Any) -> None:
         if entry.ways:
             total = sum(way.value for way in entry.ways)
             np.testing.assert_allclose(total, entry.value, rtol=1e-4, atol=1e-5)
+
+
+@both
+def test_a_path_leads_through_the_nodes_of_its_pass(torch: Any) -> None:
+    p = torch.nn.Parameter(torch.ones(3))
+    with record(engine=torch.__name__, values="paths") as rec:
+        h = p * 2
+        loss = h.sin().sum()
+        other = (loss * 2, (h**2).sum())                # not in the pass
+        loss.backward()
+    (entry,) = rec.ledger(p).uses
+    assert entry.path == ("mul", "sin", "sum") and not entry.ways and len(other) == 2
+    p.grad = None
+    with record(engine=torch.__name__, values="paths") as rec:
+        h = p * 2
+        (h * h).sum().backward()                        # an op that reads it twice is one way
+    assert rec.ledger(p).uses[0].path == ("mul", "sum")

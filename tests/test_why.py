@@ -31,6 +31,18 @@ def nothing(*args: Any) -> None:
 
 
 @case
+def hooks_registered_after_their_pass(torch: Any) -> Any:
+    m, hooks = layer(torch), []
+    with record(m) as rec:
+        for _ in range(2):
+            out = m(torch.randn(2, 4))
+            node = out.grad_fn
+            out.sum().backward()
+            hooks += [out.register_hook(nothing), node.register_hook(nothing)]
+    return [(rec.why_not_fired(h), "registered_late") for h in hooks]
+
+
+@case
 def forward_called_directly(torch: Any) -> Any:
     m = layer(torch)
     hooks = [m.register_forward_hook(nothing), m.register_full_backward_hook(nothing)]

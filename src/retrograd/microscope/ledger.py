@@ -17,7 +17,7 @@ import numpy as np
 
 from .graph_of import Links, links
 from .recording import INPLACE, Event, Recording
-from .ways import Way, ways_to
+from .ways import Way, edges_in, ways_to
 
 
 @dataclass
@@ -249,7 +249,8 @@ class Book:
         for i, to in enumerate(edges):
             if to is not None and (to[0] in leaves or to == edge) and i < len(event.outputs) and event.outputs[i] >= 0:
                 value = event.outputs[i]
-                self.add("use", text, event.get("pass"), where, self.array(value), self.norm(value), self.path(event.node))
+                self.add("use", text, event.get("pass"), where, self.array(value), self.norm(value),
+                         self.path(event.node, event.get("pass")))
                 self.entries[-1].ways = self.ways(event, i, self.array(value))
 
     def ways(self, event: Event, i: int, value: Any) -> tuple[Way, ...]:
@@ -257,7 +258,8 @@ class Book:
         found = []
         for via, met, at_end in ways_to(self.rec, self.link, event.get("pass"), event.node, i):
             array = self.array(at_end)
-            found.append(Way(self.path(via), self.norm(met), array, None if array is None else float(np.linalg.norm(array))))
+            found.append(Way(self.path(via, event.get("pass")), self.norm(met), array,
+                             None if array is None else float(np.linalg.norm(array))))
         if found and value is not None and all(w.value is not None for w in found):
             total = sum((w.value for w in found[1:]), found[0].value)
             if total.shape == value.shape and not same(total, value):
@@ -309,16 +311,17 @@ class Book:
         found = self.rec.value(value)
         return found.norm if found is not None and found.measured else None
 
-    def path(self, node: int) -> tuple[str, ...]:
-        """From a use to the loss: modules, or ops outside of them; '(n ways)' where they part."""
+    def path(self, node: int, number: int) -> tuple[str, ...]:
+        """From a use to the loss of a pass: modules, or ops outside of them; '(n ways)' where they part."""
         found: list[str] = []
+        into = edges_in(self.rec, self.link, number)
         for _ in range(len(self.rec.node_rows)):
             name, op, *_ = self.rec.node_rows[node]
             place = None if op < 0 else self.rec.events[op]
             label = name if place is None else place.path or place.get("name", "") or "(model)"
             if label and (not found or found[-1] != label):
                 found.append(label)
-            ways = self.link.above.get(node, ())
+            ways = list(dict.fromkeys(via for via, *_ in into.get(node, ())))       # x * x hands on twice: one way
             if not ways:
                 break
             if len(ways) > 1:

@@ -59,13 +59,18 @@ def edges_of(rec: Recording, events: Any) -> dict[int, list[Any]]:
     return into
 
 
-def ways_to(rec: Recording, link: Links, number: int, node: int, at: int) -> list[tuple[int, int, int]]:
-    """The ways to input `at` of a node in a pass: (node that handed on, value where they meet, value at the parameter)."""
+def edges_in(rec: Recording, link: Links, number: int) -> dict[int, list[Any]]:
+    """edges_of pass `number`."""
     into = link.edges.get(number)
     if into is None:
         into = link.edges[number] = edges_of(rec, [row for row in rec.rows if row[0] == "node"
                                                    and row[NODE["pass"]] == number])
-    _, edges = climb(node, into)
+    return into
+
+
+def ways_to(rec: Recording, link: Links, number: int, node: int, at: int) -> list[tuple[int, int, int]]:
+    """The ways to input `at` of a node in a pass: (node that handed on, value where they meet, value at the parameter)."""
+    _, edges = climb(node, edges_in(rec, link, number))
     if len(edges) < 2:
         return []
     found = {(p[3], p[4]): p[5] for p in rec.parts if p[:3] == (number, node, at)}
@@ -176,4 +181,4 @@ class Splitting:
         return None
 
 
-__all__ = ["Splitting", "Way", "ways_to"]
+__all__ = ["Splitting", "Way", "edges_in", "ways_to"]

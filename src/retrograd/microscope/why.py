@@ -210,10 +210,10 @@ def was_replaced(rec: Recording, n: int, name: str) -> Cause | None:
     return None
 
 
-def no_gradient(rec: Recording, n: int, name: str, for_grad: bool) -> Cause:
-    """Why no gradient came to tensor n.  for_grad: into .grad; else to the tensor at all."""
+def no_gradient(rec: Recording, n: int, name: str, for_grad: bool, since: int = 0) -> Cause:
+    """Why no gradient came to tensor n.  for_grad: into .grad; else to the tensor at all; since: in passes from then on."""
     link = links(rec)
-    passes = list(link.passes.values())
+    passes = [found for found in link.passes.values() if found["begin"].t >= since]
     if not passes:
         return unused_or(rec, n, name, Cause(
             "no_backward", "no backward pass was recorded", "Call backward() on the loss inside the recording."))
@@ -547,7 +547,17 @@ def of_tensor(rec: Recording, link: Links, hook: dict[str, Any]) -> Cause:
         return cause
     if not known["wants"]:
         return Cause("frozen", f"{name} requires no gradient", "Call requires_grad_(True) before the forward pass.")
-    return no_gradient(rec, n, name, for_grad=False)
+    mine = link.node_of(n)
+    reached = [f for f in passes if mine & link.nodes_before(f["begin"].roots)]
+    if reached and all(f["begin"].t < at for f in reached):
+        return after_its_pass(rec, hook, reached[-1], name)
+    return no_gradient(rec, n, name, for_grad=False, since=at)
+
+
+def after_its_pass(rec: Recording, hook: dict[str, Any], last: dict[str, Any], name: str) -> Cause:
+    """Passes that began later did not reach what the hook is on, and one that did reach it had begun before."""
+    return Cause("registered_late", f"it was registered after pass {last['begin'].get('pass')} had begun, the last one that "
+                 f"reached {name}", "Register it before backward().", rec.where(hook["registered"]))
 
 
 def of_node(rec: Recording, link: Links, hook: dict[str, Any]) -> Cause:
@@ -560,6 +570,9 @@ def of_node(rec: Recording, link: Links, hook: dict[str, Any]) -> Cause:
     if n < 0:
         return unknown("the recording does not know which node it is on", "Record the forward pass as well.")
     if not any(n in link.nodes_before(f["begin"].roots) for f in passes):
+        early = [f for f in link.passes.values() if n in link.nodes_before(f["begin"].roots)]
+        if early:
+            return after_its_pass(rec, hook, early[-1], hook["on"])
         return Cause("not_in_loss", f"{hook['on']} is not in the graph of what backward() was called on",
                      "Call backward() on something that depends on it.", passes[-1]["begin"].where)
     limited = [f for f in passes if f["begin"].targets is not None]
