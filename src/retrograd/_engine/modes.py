@@ -21,6 +21,7 @@ class State:
     def __init__(self) -> None:
         self.grad: bool = True
         self.inference: bool = False
+        self.lenient: bool = False                      # torch.func differentiates: nodes may keep tensors of inference mode
         self.pack_hooks: list[tuple[Any, Any]] = []     # (pack, unpack), innermost last
         self.pack_disabled: Optional[str] = None        # the message of disable_saved_tensors_hooks
         self.counted: bool = False
@@ -115,6 +116,8 @@ def set_grad(on: bool) -> None:
 def set_inference(on: bool) -> None:
     it = state()
     it.inference = on
+    if on:
+        it.lenient = False                              # what is made from here on may not be kept: it has no derivative
     settle(it)
 
 

@@ -12,10 +12,11 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from .._engine.tensor import TensorBase, sink_of, wants_grad
+from .._engine.modes import settle, state
+from .._engine.tensor import TensorBase, sink_of, wants_grad, wrap
 from .._functions import stack, zeros_like
 from ..autograd import grad as _grad
-from ..autograd.grad_mode import enable_grad, is_grad_enabled
+from ..autograd.grad_mode import is_grad_enabled
 from ..utils._pytree import tree_flatten as flatten
 from ..utils._pytree import tree_map as mapped
 from ..utils._pytree import tree_unflatten as unflatten
@@ -73,7 +74,7 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
                 f"cotangents: {stars(spec)}, primal output: {stars(call.out_spec)}")
         again = is_grad_enabled() if create_graph is None else create_graph
         again = again and (call.tracked or any(isinstance(v, TensorBase) and wants_grad(v) for v in vectors))
-        with enable_grad():
+        with _Recording():
             found = call.pulled(vectors, again, retain_graph)
         # a tuple of one for one primal, as in PyTorch
         return unflatten([call.level.settled(g) for g in found], call.in_spec)
@@ -157,7 +158,7 @@ def jacfwd(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False, *,
             pushed, columns = _Pushed(call), []
             for k, x in enumerate(call.inputs):
                 for i in range(x.numel()):
-                    tangents = [zeros_like(other).detach() for other in call.inputs]
+                    tangents = [other.new_zeros(other.shape) for other in call.inputs]
                     tangents[k].view(-1)[i] = 1
                     columns.append(pushed(tangents, True))
         except (RuntimeError, NotImplementedError):         # a rule that cannot be differentiated
@@ -172,6 +173,24 @@ def hessian(func: Callable[..., Any], argnums: Any = 0) -> Callable[..., Any]:
     https://pytorch.org/docs/stable/generated/torch.func.hessian.html
     """
     return jacfwd(jacrev(func, argnums), argnums)
+
+
+class _Recording:
+    """As enable_grad, and outside inference mode: derivatives are wanted whatever mode the caller is in, as in PyTorch.
+
+    A tensor made in inference mode is a constant here, so nodes may keep it.
+    """
+
+    def __enter__(self) -> None:
+        it = state()
+        self.prev = it.grad, it.inference, it.lenient
+        it.grad, it.inference, it.lenient = True, False, True
+        settle(it)
+
+    def __exit__(self, kind: Any, value: Any, trace: Any) -> None:
+        it = state()
+        it.grad, it.inference, it.lenient = self.prev
+        settle(it)
 
 
 class _Level:
@@ -192,7 +211,7 @@ class _Level:
 
     def leaf(self, x: Any) -> Any:
         """A leaf that nobody outside knows, of x's memory."""
-        made = x.detach().requires_grad_()
+        made = (wrap(x.array) if x.inference else x.detach()).requires_grad_()
         self.made.append(made)
         return made
 
@@ -227,7 +246,7 @@ class _Call:
 
     def __init__(self, func: Any, args: tuple[Any, ...], argnums: Any, has_aux: bool, name: str) -> None:
         self.level = _Level()
-        with enable_grad():
+        with _Recording():
             chosen = range(len(args)) if argnums is None else _places(argnums, len(args))
             values, self.in_spec = flatten(tuple(args[i] for i in chosen))
             self.inputs = [self.level.alias(x) for x in values]
@@ -259,7 +278,7 @@ class _Pushed:
 
     def __init__(self, call: _Call) -> None:
         self.call = call
-        with enable_grad():
+        with _Recording():
             self.at = [i for i, y in enumerate(call.outputs) if wants_grad(y)]
             self.cotangents = [call.level.leaf(zeros_like(call.outputs[i])) for i in self.at]
             self.back: Any = ()
@@ -271,7 +290,7 @@ class _Pushed:
         call = self.call
         again = call.tracked or any(wants_grad(v) for v in tangents)
         pairs = [(b, v.to(b.dtype)) for b, v in zip(self.back, tangents) if b is not None and wants_grad(b)]
-        with enable_grad():
+        with _Recording():
             found: Any = _grad(
                 [b for b, _ in pairs], self.cotangents, [v for _, v in pairs], create_graph=again,
                 retain_graph=retain or again, allow_unused=True) if pairs else [None] * len(self.at)
@@ -283,7 +302,8 @@ class _Pushed:
                 raise RuntimeError(
                     f"{JVP[:-1]}, strict=True): The output of f is independent of the inputs. This is not allowed with "
                     "strict=True.")
-            out.append(zeros_like(y).detach() if g is None else call.level.settled(g))
+            with _Recording():                              # no tensor of inference mode
+                out.append(zeros_like(y).detach() if g is None else call.level.settled(g))
         return out
 
 
@@ -299,7 +319,7 @@ def _pulled(outputs: Any, inputs: Any, vectors: Any, again: bool, retain: bool) 
 def _grad_and_value(func: Any, argnums: Any, has_aux: bool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     name = "grad_and_value(f)(*args)"
     level = _Level()
-    with enable_grad():
+    with _Recording():
         several = isinstance(argnums, tuple)
         chosen = _places(argnums, len(args))
         values, spec = flatten(tuple(args[i] for i in chosen) if several else args[chosen[0]])
@@ -331,9 +351,9 @@ def _jacobian(call: _Call, argnums: Any, has_aux: bool) -> Any:
     table = []
     for y in call.outputs:
         rows: list[list[Any]] = [[] for _ in call.inputs]
-        with enable_grad():
+        with _Recording():
             for k in range(y.numel() if wants_grad(y) else 0):
-                one = zeros_like(y).detach()
+                one = y.new_zeros(y.shape)          # in rows, whatever the strides of y
                 one.view(-1)[k] = 1
                 found = _pulled([y], call.inputs, [one], call.tracked, True)
                 for row, g in zip(rows, found):
@@ -349,7 +369,7 @@ def _jacobian(call: _Call, argnums: Any, has_aux: bool) -> Any:
 def _of_columns(call: _Call, columns: list[list[Any]], argnums: Any, has_aux: bool) -> Any:
     """_jacobian's result, of the derivatives of all outputs along each element of the inputs."""
     table = []
-    with enable_grad():
+    with _Recording():
         for k, y in enumerate(call.outputs):
             parts, at = [], 0
             for x in call.inputs:

@@ -131,3 +131,42 @@ push = linearize(torch.sin, x)[1]
 T("linearize", push, x, x)
 T("linearize shape", push, x[:2])
 T("linearize dtype", push, x.double())
+
+print("-- inference mode")
+with torch.inference_mode():
+    made = torch.tensor([1.0, 2.0, 3.0])
+
+
+def inside(x):
+    print("   modes", torch.is_inference_mode_enabled(), torch.is_grad_enabled(), (x * 2).is_inference())
+    return (x**3).sum()
+
+
+def escapes(x):
+    with torch.inference_mode():
+        y = x * x
+    return (y * x).sum()
+
+
+def mode(value):
+    return value, value.is_inference(), value.requires_grad
+
+
+for label, call in (
+    ("grad", lambda x: grad(inside)(x)), ("value", lambda x: grad_and_value(f)(x)[1]), ("vjp", lambda x: vjp(torch.sin, x)[1](x)[0]),
+    ("jvp", lambda x: jvp(torch.sin, (x,), (x,))[1]), ("jacrev", lambda x: jacrev(torch.sin)(x)), ("nothing", grad(lambda x: p.sum())),
+    ("jacfwd", lambda x: jacfwd(torch.sin)(x)), ("jacfwd of a constant", jacfwd(lambda x: p.detach())), ("hessian", hessian(f)),
+    ("order 2", lambda x: grad(lambda x: grad(f)(x).pow(2).sum())(x)), ("captured", grad(lambda x: (x * made * x).sum())),
+    ("captured, Jacobian", jacrev(lambda x: x * made)),
+):
+    print(label, mode(call(made)))
+    with torch.inference_mode():
+        print("   within", mode(call(x)), mode(call(made)), torch.is_inference_mode_enabled())
+T("escapes", grad(escapes), x)
+out, pull = vjp(torch.sin, made)
+print(linearize(torch.sin, x)[1](made), pull(made), torch.is_inference_mode_enabled(), torch.is_grad_enabled())
+
+print("-- results and arguments that are not contiguous")
+for jac in (jacrev, jacfwd):
+    print(jac(lambda x: x.t())(w), jac(lambda x: x * 2)(w.t()), jac(lambda x: x[:, ::2] * 2)(w[:, ::2]))
+    print(jac(lambda x: x.sum(0).expand(2, 3))(w), hessian(lambda x: (x.t() ** 3).sum())(w.t()))
