@@ -31,6 +31,38 @@ def nothing(*args: Any) -> None:
 
 
 @case
+def written_into_and_used_without_gradients(torch: Any) -> Any:
+    f = layer(torch)
+    with record(f) as rec:
+        f.weight.data.uniform_(-1, 1)
+        torch.nn.init.zeros_(f.bias)
+        with torch.no_grad():
+            f(torch.ones(2, 4))
+        torch.ones(2, requires_grad=True).sum().backward()
+    return [(rec.why_none(f.weight), "no_grad"), (rec.why_none("bias"), "no_grad")]
+
+
+@case
+def written_into_and_never_used(torch: Any) -> Any:
+    a, b = layer(torch), layer(torch)
+    w = torch.nn.Parameter(torch.ones(2, 2))
+    v = torch.nn.Parameter(torch.ones(2))
+    u = torch.nn.Parameter(torch.ones(2))
+    with record(a, b, engine=torch.__name__) as rec:
+        with torch.no_grad():
+            b.weight.detach().copy_(a.weight)
+            b.bias.copy_(a.bias).mul_(2)
+        w.data.view(-1)[1:].fill_(3.0)
+        w.data[0] = 4.0
+        v.requires_grad_(True)
+        h = u.data.mul_(2)                              # read, after it was written into
+        (a(torch.ones(2, 4)).sum() * h.sum()).backward()
+    return [(rec.why_none(a.weight), "has_grad"), (rec.why_none(b.weight), "module_not_called"),
+            (rec.why_none(b.bias), "module_not_called"), (rec.why_none(w), "never_used"),
+            (rec.why_none(v), "never_used"), (rec.why_none(u), "detached")]
+
+
+@case
 def hooks_registered_after_their_pass(torch: Any) -> Any:
     m, hooks = layer(torch), []
     with record(m) as rec:

@@ -3,10 +3,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from .recording import INPLACE, POSITION, Recording
+from .recording import GRAD, INPLACE, POSITION, WANTS, Recording
 
 OP = POSITION["op"]
 INPUTS, OUTPUTS, FLAGS_AT = OP["inputs"], OP["outputs"], OP["flags"]
+
+# Ops that give the same numbers, mostly the same memory.
+HANDED_ON = {"view", "reshape", "transpose", "t", "T", "mT", "permute", "unsqueeze", "squeeze", "flatten", "detach", "data",
+             "requires_grad_", "detach_", "to", "as_subclass", "_make_subclass", "alias", "__getitem__", "select", "slice",
+             "narrow", "chunk", "split", "unbind", "expand", "unflatten", "view_as", "contiguous"}
 
 
 class Links:
@@ -15,7 +20,8 @@ class Links:
     def __init__(self, rec: Recording) -> None:
         self.rec = rec
         self.size = len(rec.rows)
-        self.uses: dict[int, list[int]] = {}            # tensor -> ops that read it
+        self.uses: dict[int, list[int]] = {}            # tensor -> ops that got it
+        self.reads: dict[int, list[int]] = {}           # tensor -> those that did not just write into its memory
         self.leaves: dict[int, list[int]] = {}          # leaf tensor -> its AccumulateGrad nodes
         self.passes: dict[int, dict[str, Any]] = {}
         self.arrived: dict[int, list[int]] = {}         # tensor -> accumulate events
@@ -67,6 +73,35 @@ class Links:
         for t, known in rec.tensor_names.items():
             if known["role"] == "grad" and isinstance(known.get("of"), int):
                 self.grads.setdefault(known["of"], set()).add(t)
+        self.find_reads()
+
+    def find_reads(self) -> None:
+        """Which uses read a tensor: p.data.uniform_(), or p.copy_(q) under no_grad, only writes into p."""
+        rec, reads = self.rec, self.reads
+        name_at = OP["name"]
+        written: set[int] = set()                       # tensors that were written into outside the graph
+        for i in range(len(rec.rows) - 1, -1, -1):      # what became of an op's results is known before it
+            row = rec.rows[i]
+            if row[0] != "op":
+                continue
+            name, inputs, outputs, flags = row[name_at], row[INPUTS], row[OUTPUTS], row[FLAGS_AT]
+            written_here: set[int] = set()
+            if name == "requires_grad_":
+                written_here.update(inputs)
+            elif outputs and not (flags & GRAD and flags & WANTS):
+                unread = not any(o in reads and o not in inputs for o in outputs)
+                if flags & INPLACE and unread:
+                    written_here = {t for t in (*outputs, *(rec.tensor_rows[o][3] for o in outputs))
+                                    if inputs.count(t) == 1}
+                    written |= written_here
+                elif name in HANDED_ON and unread and not written.isdisjoint(outputs):
+                    written_here = set(inputs[:1])
+                    written |= written_here
+            for t in inputs:
+                if t not in written_here:
+                    reads.setdefault(t, []).append(i)
+        for found in reads.values():
+            found.reverse()
 
     def nodes_before(self, roots: Any) -> set[int]:
         """All nodes that gradients from `roots` can reach."""
@@ -87,7 +122,7 @@ class Links:
         rows = self.rec.rows
         while todo:
             t = todo.pop(0)
-            for i in self.uses.get(t, ()):
+            for i in self.reads.get(t, ()):
                 for o in rows[i][OUTPUTS]:
                     if o not in seen:
                         seen[o] = i

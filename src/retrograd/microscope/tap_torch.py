@@ -211,6 +211,8 @@ class TorchTap(Tap):
                 [o for o in out if isinstance(o, Tensor)] if isinstance(out, (tuple, list)) else []
             if out is None and name.startswith(LISTS) and args and isinstance(args[0], (list, tuple)):
                 outs = [t for t in args[0] if isinstance(t, Tensor)]        # in place on a list of tensors
+            if name == "__setitem__":
+                outs = tensors[:1]
             if not outs and not (name in READS and inputs):
                 self.no_event(slot)
                 return out

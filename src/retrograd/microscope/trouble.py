@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from math import inf, sqrt
 from typing import Any
 
+from .graph_of import HANDED_ON
 from .recording import CREATED, POSITION, WANTS, Event, Recording
 from .ways import edges_of
 
@@ -23,9 +24,6 @@ VANISHED = 1e-7         # size of a gradient (root mean square) over the largest
 EXPLODED = 1e4          # over the least on its way
 TINY, LARGE = 1e-12, 1e8        # sizes of activations
 RAW = {"empty", "empty_like", "new_empty", "empty_strided", "new_empty_strided", "empty_permuted", "resize_"}
-HANDED_ON = {"view", "reshape", "transpose", "t", "T", "mT", "permute", "unsqueeze", "squeeze", "flatten", "detach", "data",
-             "requires_grad_", "detach_", "to", "as_subclass", "_make_subclass", "alias", "__getitem__", "select", "slice",
-             "narrow", "chunk", "split", "unbind", "expand", "unflatten", "view_as", "contiguous"}
 ASKED = 50              # places where a gradient is small that are looked at closely, in a pass
 FILLS = {"full", "full_like", "new_full", "fill", "fill_", "masked_fill", "masked_fill_", "where", "triu", "tril", "tensor",
          "as_tensor", "scatter", "scatter_", "index_fill", "index_fill_", "__setitem__"}

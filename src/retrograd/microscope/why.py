@@ -194,7 +194,7 @@ def was_frozen(rec: Recording, n: int, name: str, until: int | None) -> Cause | 
 
 def was_replaced(rec: Recording, n: int, name: str) -> Cause | None:
     """An optimizer has it, no model does: another tensor took its place."""
-    uses = links(rec).uses
+    uses = links(rec).reads
     others = [m for m, k in rec.tensor_names.items() if m > n and k["role"] == "parameter" and k["name"] == name]
     since = min((i for m in others for i in uses.get(m, ())), default=-1)
     if any(since < 0 or i > since for i in uses.get(n, ())):
@@ -258,7 +258,7 @@ def not_delivered(rec: Recording, n: int, name: str, reached: list[dict[str, Any
 
 def unused_or(rec: Recording, n: int, name: str, other: Cause) -> Cause:
     """`other`, unless the tensor was not even used."""
-    return other if links(rec).uses.get(n) else never_used(rec, n, name)
+    return other if links(rec).reads.get(n) else never_used(rec, n, name)
 
 
 def never_used(rec: Recording, n: int, name: str) -> Cause:
@@ -302,12 +302,12 @@ def module_of(rec: Recording, n: int) -> int | None:
 def cut_off(rec: Recording, n: int, name: str, roots: list[int], passes: list[dict[str, Any]]) -> Cause:
     """It is not in the graph of any loss: where did the way from it end?"""
     link = links(rec)
-    uses = link.uses.get(n, [])
+    uses = link.reads.get(n, [])
     if not uses:
         return never_used(rec, n, name)
     after = link.tensors_after(n)
     before = link.tensors_before(roots)
-    on_the_way = [i for t in after for i in link.uses.get(t, ())
+    on_the_way = [i for t in after for i in link.reads.get(t, ())
                   if any(o in before for o in rec.rows[i][POSITION["op"]["outputs"]])]
     for i in sorted(set(on_the_way)):
         found = cut_here(rec, rec.events[i], name)
@@ -316,7 +316,7 @@ def cut_off(rec: Recording, n: int, name: str, roots: list[int], passes: list[di
     if on_the_way:
         return unknown(f"{name} leads to the loss through ops that all carry gradients, and yet its gradient is not asked for",
                        "If this is reproducible, please report it with the recording.")
-    reads = sorted({i for t in after for i in link.uses.get(t, ()) if rec.events[i].name in READS})
+    reads = sorted({i for t in after for i in link.reads.get(t, ()) if rec.events[i].name in READS})
     created = [i for t in before if (i := rec.tensor_rows[t][1]) >= 0 and rec.rows[i][0] == "op"
                and not rec.rows[i][INPUTS] and not rec.events[i].get("error")]
     for i in reads:
@@ -325,7 +325,7 @@ def cut_off(rec: Recording, n: int, name: str, roots: list[int], passes: list[di
             return Cause("read_as_number", f"what was computed from {name} became a number or NumPy array by {e.name}(), and "
                          "the loss was made of a new tensor after that", "Stay with tensors: ops on them are recorded, "
                          "numbers have no history.", e.where)
-    blocked = [rec.events[i] for t in after for i in link.uses.get(t, ())]
+    blocked = [rec.events[i] for t in after for i in link.reads.get(t, ())]
     grads_off = [e for e in blocked if switched_off(e) and e.flags & WANTED]
     if grads_off and all(switched_off(rec.events[i]) for i in uses):
         for e in sorted(grads_off, key=lambda e: e.number):
