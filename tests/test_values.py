@@ -518,6 +518,32 @@ def test_symmetric_factors_have_no_derivative_and_say_what_is_wrong() -> None:
     ):
         with pytest.raises(RuntimeError, match=re.escape(text)):
             torch.linalg.ldl_solve(LD, p, B)
+    with pytest.raises(RuntimeError, match="must come in pairs"):       # there PyTorch reads outside of LD
+        torch.linalg.ldl_solve(ld, torch.tensor([1, -2], dtype=torch.int32), b)
+
+
+NAN, INF = float("nan"), float("inf")
+
+
+@pytest.mark.oracle
+def test_symmetric_factors_of_nan_and_inf_are_pytorchs(pytorch: Any) -> None:
+    for a in ([[2.0, NAN], [NAN, 1]], [[NAN, 1], [1, 1.0]], [[INF, 1], [1, 1.0]], [[1, INF], [INF, 1.0]], [[1, 2], [2, NAN]],
+              [[1, 1, 1], [1, 2, INF], [1, INF, 1.0]], [[NAN] * 3] * 3, [[1, NAN, 5], [NAN, 1, 2], [5, 2, 1.0]], [[NAN]],
+              [[0, 0, 0.0], [0, NAN, 1], [0, 1, 1]], [[1, 2, INF], [2, INF, 1], [INF, 1, 1]], [[0.0, 1], [1, NAN]]):
+        for ours, theirs in zip(torch.linalg.ldl_factor_ex(torch.tensor(a)), pytorch.linalg.ldl_factor_ex(pytorch.tensor(a))):
+            np.testing.assert_array_equal(ours.numpy(), theirs.numpy(), err_msg=str(a))
+
+
+@pytest.mark.oracle
+def test_pivots_that_no_factorisation_gives_are_told_as_pytorch_tells_them(pytorch: Any) -> None:
+    def solved(lib: Any, pivots: list[int]) -> Any:
+        ld = lib.tensor([[2.0, 0, 0], [0.5, 3, 0], [0.25, 0.75, 4]])
+        return lib.linalg.ldl_solve(ld, lib.tensor(pivots, dtype=lib.int32), lib.tensor([[1.0], [2.0], [3.0]])).tolist()
+
+    for pivots in ([1, 2, 4], [0, 1, 2], [-4, 2, 3], [-5, -5, 3], [0, 5, 1]):
+        assert outcome(solved, torch, pivots) == outcome(solved, pytorch, pivots)
+    for pivots in ([3, 3, 3], [-1, -1, 3], [1, -3, -3]):
+        np.testing.assert_allclose(solved(torch, pivots), solved(pytorch, pivots), rtol=1e-5)
 
 
 @pytest.mark.oracle

@@ -24,7 +24,8 @@ def ldl_factor_ex(A: Any, *, hermitian: bool = False, check_errors: bool = False
     name = "torch.linalg.ldl_factor_ex"
     x = squares(A, name) if A.array.dtype.itemsize != 2 else lacking("ldl_factor_kernel_cpu", A)
     flat = x.array.reshape(-1, *x.array.shape[-2:]) if x.array.size else x.array[:0].reshape(0, 0, 0)
-    parts = [factored(one) for one in flat]
+    with np.errstate(all="ignore"):                 # NaN and inf go through, as in LAPACK
+        parts = [factored(one) for one in flat]
     shape = x.array.shape
     ld = np.array([p[0] for p in parts], x.array.dtype).reshape(shape)
     pivots = np.array([p[1] for p in parts], np.int32).reshape(shape[:-1])
@@ -72,12 +73,12 @@ def factored(matrix: Any) -> tuple[Any, list[int], int]:
         size, top = 1, abs(a[k, k])
         row = k + 1 + int(np.abs(a[k + 1:, k]).argmax()) if k < n - 1 else k
         column = abs(a[row, k]) if row > k else 0.0
-        swap = k
-        if max(top, column) == 0 or math.isnan(top):
+        swap, nothing = k, column == 0 and not top > 0      # or NaN
+        if nothing:
             info = info or k + 1
-        elif top < ALPHA * column:
+        elif not top >= ALPHA * column:             # also where one of them is NaN
             across = np.abs(np.concatenate([a[row, k:row], a[row + 1:, row]])).max()
-            if top < ALPHA * column * (column / across):
+            if not top >= ALPHA * column * (column / across):
                 swap = row
                 size = 1 if abs(a[row, row]) >= ALPHA * across else 2
         last = k + size - 1
@@ -88,7 +89,7 @@ def factored(matrix: Any) -> tuple[Any, list[int], int]:
         pivots[k] = swap + 1 if size == 1 else -(swap + 1)
         if size == 2:
             pivots[k + 1] = pivots[k]
-        if max(top, column) != 0 and not math.isnan(top):
+        if not nothing:
             eliminate(a, k, size)
         k += size
     return a, pivots, info
@@ -103,11 +104,18 @@ def exchange(a: Any, i: int, j: int) -> None:
 
 def eliminate(a: Any, k: int, size: int) -> None:
     """Take the block at k out of what is below, and leave its columns of L."""
-    below, block = a[k + size:, k:k + size].copy(), a[k:k + size, k:k + size]
-    block = np.tril(block) + np.tril(block, -1).T
-    low = np.linalg.solve(block, below.T).T if size == 2 else below / block
+    below = a[k + size:, k:k + size].copy()
+    low = inverted(a, k, below.T).T if size == 2 else below / a[k, k]
     a[k + size:, k + size:] -= np.tril(low @ below.T)
     a[k + size:, k:k + size] = low
+
+
+def inverted(a: Any, k: int, y: Any) -> Any:
+    """The inverse of the block of 2 at k times y, as LAPACK computes it: a singular block gives inf and NaN."""
+    side = a[k + 1, k]
+    first, second = a[k, k] / side, a[k + 1, k + 1] / side
+    scale = 1 / (first * second - 1) / side
+    return np.stack([scale * (second * y[0] - y[1]), scale * (first * y[1] - y[0])])
 
 
 def ldl_solve(LD: Any, pivots: Any, B: Any, *, hermitian: bool = False, out: Any = None) -> Any:
@@ -134,13 +142,31 @@ def ldl_solve(LD: Any, pivots: Any, B: Any, *, hermitian: bool = False, out: Any
             "instead")
     if p.array.dtype.kind not in "iu":
         raise RuntimeError(f"{name}: Expected pivots to be integers. Got {kind_of(p)}")
+    check_pivots(p.array, n)
     lead = np.broadcast_shapes(x.array.shape[:-2], b.array.shape[:-2])
     y = np.array(np.broadcast_to(b.array, (*lead, *b.array.shape[-2:])))
     factors = np.broadcast_to(x.array, (*lead, n, n))
     signs = np.broadcast_to(p.array, (*lead, n))
-    for at in np.ndindex(*lead):
-        solve(factors[at], signs[at], y[at])
+    with np.errstate(all="ignore"):
+        for at in np.ndindex(*lead):
+            solve(factors[at], signs[at], y[at])
     return finish(unruled("linalg_ldl_solve", y, x, b), out, "linalg_ldl_solve", x, b)
+
+
+def check_pivots(pivots: Any, n: int) -> None:
+    """RuntimeError unless every pivot names a row, from 1, and negative ones, of blocks of 2, come in pairs."""
+    sizes = np.abs(pivots.astype(np.int64))
+    for wrong, bound in ((sizes < 1, ">= 1"), (sizes > n, "<= LD.size(-2)")):
+        if wrong.any():
+            raise RuntimeError(
+                f"Pivots given to ldl_solve must all satisfy |pivot| {bound}. Did you properly pass the result of ldl_factor?")
+    for row in (pivots < 0).reshape(-1, n) if n else ():
+        edges = np.flatnonzero(np.diff(np.concatenate([[False], row, [False]])))
+        odd = [int(start) for start, end in zip(edges[::2], edges[1::2]) if (end - start) % 2]
+        if odd:
+            raise RuntimeError(
+                "Negative pivots given to ldl_solve must come in pairs, for blocks of 2 rows; those from place "
+                f"{odd[0]} on (from 0) are odd in number. Did you properly pass the result of ldl_factor?")
 
 
 def solve(a: Any, pivots: Any, y: Any) -> None:
@@ -149,12 +175,12 @@ def solve(a: Any, pivots: Any, y: Any) -> None:
     blocks = []
     while k < n:
         size = 1 if pivots[k] > 0 else 2
-        last, swap = k + size - 1, abs(int(pivots[k])) - 1
+        last = k + size - 1
+        swap = abs(int(pivots[last])) - 1       # of a pair the second
         if swap != last:
             y[[last, swap]] = y[[swap, last]]
         y[k + size:] -= a[k + size:, k:k + size] @ y[k:k + size]
-        block = np.tril(a[k:k + size, k:k + size])
-        y[k:k + size] = np.linalg.solve(block + np.tril(block, -1).T, y[k:k + size]) if size == 2 else y[k] / block[0, 0]
+        y[k:k + size] = inverted(a, k, y[k:k + size]) if size == 2 else y[k] / a[k, k]
         blocks.append((k, size, last, swap))
         k += size
     for k, size, last, swap in reversed(blocks):
