@@ -31,6 +31,21 @@ def nothing(*args: Any) -> None:
 
 
 @case
+def a_parameter_read_as_a_number(torch: Any) -> Any:
+    w, p, q = (torch.nn.Parameter(torch.ones(1)) for _ in range(3))
+    aside, shown = torch.nn.Parameter(torch.ones(1)), torch.nn.Parameter(torch.ones(1))
+    with record(engine=torch.__name__) as rec:
+        for _ in range(2):
+            loss = (w * 3 / float(p) + (q * 2).item() + (aside * 2).item()).sum()
+            shown.item()                                # the loss is there already
+            other = aside * 2                           # could be, but is not, part of it
+            loss.backward()
+    assert other.shape == (1,)
+    return [(rec.why_none(p), "read_as_number"), (rec.why_none(q), "read_as_number"),
+            (rec.why_none(aside), "not_in_loss"), (rec.why_none(shown), "not_in_loss")]
+
+
+@case
 def written_into_and_used_without_gradients(torch: Any) -> Any:
     f = layer(torch)
     with record(f) as rec:

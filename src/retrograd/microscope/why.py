@@ -14,6 +14,9 @@ from .recording import GRAD, INFERENCE, POSITION, WANTED, WANTS, Event, Recordin
 NEEDS = "Put the forward and backward passes into `with record(model) as rec:` and ask rec.{}(...)."
 READS = {"item", "tolist", "numpy", "__array__", "__bool__", "__float__", "__int__", "__index__", "__complex__"}
 DETACHES = {"detach", "detach_", "data"}
+# Arithmetic: of one tensor, the other operand was a number.
+WITH_NUMBERS = {"add", "sub", "rsub", "mul", "div", "rdiv", "pow", "rpow", "iadd", "isub", "imul", "itruediv", "ipow",
+                "subtract", "multiply", "divide", "true_divide", "clamp", "fmod", "remainder", "fill", "setitem"}
 CONTAINERS = {"ModuleList", "ModuleDict", "ParameterList", "ParameterDict"}
 
 
@@ -332,11 +335,27 @@ def cut_off(rec: Recording, n: int, name: str, roots: list[int], passes: list[di
             found = cut_here(rec, e, name)
             if found is not None:
                 return found
+    if reads and all(link.reads.get(t) for t in after):
+        for i in reads:
+            if number_may_be_used(rec, link, i):
+                e = rec.events[i]
+                return Cause("read_as_number", f"all that was computed from {name} ends as a number or NumPy array, by "
+                             f"{e.name}(), and the loss was computed with numbers after that", "Stay with tensors where the "
+                             "loss is to depend on it: numbers have no history.", e.where)
     last = max(blocked, key=lambda e: e.number)
     where = passes[-1]["begin"].where
     return Cause("not_in_loss", f"what was computed from {name} (last by {last.name}, {last.where or 'unknown line'}) is not "
                  "part of what backward() was called on", "Add it to the loss, or call backward() on what depends on it.",
                  where)
+
+
+def number_may_be_used(rec: Recording, link: Links, read: int) -> bool:
+    """After a tensor was read as a number, did arithmetic with a number lead to what the next pass began at?"""
+    begin = next((f["begin"] for f in link.passes.values() if f["begin"].number > read), None)
+    if begin is None:
+        return False
+    made = (rec.events[i] for t in link.tensors_before(begin.tensors) if (i := rec.tensor_rows[t][1]) > read)
+    return any(e.kind == "op" and len(e.inputs) == 1 and e.name.strip("_") in WITH_NUMBERS for e in made)
 
 
 def switched_off(e: Event) -> bool:
