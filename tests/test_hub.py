@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import warnings
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +44,39 @@ def test_the_file_may_have_another_name_and_folder(cache: Path, tmp_path: Path) 
     url, _ = published(tmp_path)
     hub.load_state_dict_from_url(url + "#version=2", str(tmp_path / "models"), file_name="mine.pth")
     assert os.listdir(tmp_path / "models") == ["mine.pth"] and not cache.exists()
+
+
+def zipped(folder: Path, name: str, member: str) -> str:
+    with zipfile.ZipFile(folder / name, "w") as z:
+        z.write(folder / "net.pth", member)
+    return (folder / name).as_uri()
+
+
+def test_a_zip_of_one_file_is_unpacked(cache: Path, tmp_path: Path) -> None:
+    _, state = published(tmp_path)
+    for name, member in (("one.zip", "net.pth"), ("same.pth", "same.pth")):
+        url = zipped(tmp_path, name, member)
+        for _ in range(2):
+            with pytest.warns(FutureWarning, match=re.escape("Falling back to the old format < 1.6.")):
+                found = hub.load_state_dict_from_url(url)
+            assert torch.equal(found["weight"], state["weight"])
+    assert sorted(os.listdir(cache)) == ["net.pth", "one.zip", "same.pth"]
+
+
+@pytest.mark.oracle
+def test_a_zip_writes_nowhere_else(cache: Path, tmp_path: Path) -> None:
+    pytorch = pytest.importorskip("torch")
+    published(tmp_path)
+    for i, member in enumerate(("../up.pth", "/tmp/abs.pth", "a/../../up.pth")):
+        url = zipped(tmp_path, f"{i}.zip", member)
+        said = []
+        for load in (hub.load_state_dict_from_url, pytorch.hub.load_state_dict_from_url):
+            with pytest.raises(ValueError, match="Archive entry") as refused, warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                load(url, str(cache))
+            said.append(str(refused.value))
+        assert said[0] == said[1]
+    assert sorted(os.listdir(cache)) == ["0.zip", "1.zip", "2.zip"] and not (cache.parent / "up.pth").exists()
 
 
 def test_a_wrong_hash_leaves_no_file(cache: Path, tmp_path: Path) -> None:

@@ -5,10 +5,13 @@ What runs code of a repository (load, list, help) is not there.  https://pytorch
 from __future__ import annotations
 
 import hashlib
+import io
 import os
 import re
 import sys
 import uuid
+import warnings
+import zipfile
 from typing import Any
 from urllib.parse import urlparse
 
@@ -20,6 +23,9 @@ __getattr__ = module_getattr(__name__)
 
 HASH = re.compile(r"-([a-f0-9]*)\.")            # of resnet18-5c106cde.pth: the first digits of its SHA-256
 CHUNK = 1 << 17
+OLD_ZIP = (
+    "Falling back to the old format < 1.6. This support will be deprecated in favor of default zipfile format introduced in 1.6. "
+    "Please redo torch.save() to save it in the new zipfile format.")
 _dir: str | None = None
 
 
@@ -73,6 +79,7 @@ def load_state_dict_from_url(
 
     check_hash  the name ends in -HASH.ext: compare when fetching, as download_url_to_file does
     file_name   its name in model_dir, else the one in url
+    A zip of one file is unpacked beside it, and that file is loaded.
     """
     folder = os.path.join(get_dir(), "checkpoints") if model_dir is None else model_dir
     os.makedirs(folder, exist_ok=True)
@@ -81,4 +88,27 @@ def load_state_dict_from_url(
         sys.stderr.write(f'Downloading: "{url}" to {path}\n')
         match = HASH.search(os.path.basename(path)) if check_hash else None
         download_url_to_file(url, path, match.group(1) if match else None, progress)
+    member = _only_file(path)
+    if member is not None:
+        warnings.warn(OLD_ZIP, FutureWarning, stacklevel=2)
+        with zipfile.ZipFile(path) as z:
+            if os.path.normpath(member.filename) == os.path.basename(path):     # it would overwrite what is read
+                return pth.load(io.BytesIO(z.read(member)), map_location=map_location, weights_only=weights_only)
+            path = z.extract(member, folder)
     return pth.load(path, map_location=map_location, weights_only=weights_only)
+
+
+def _only_file(path: str) -> zipfile.ZipInfo | None:
+    """The file in a zip of one, in which state dicts were published before they were zips themselves; None for others."""
+    if not zipfile.is_zipfile(path):
+        return None
+    with zipfile.ZipFile(path) as z:
+        found = z.infolist()
+    if len(found) != 1 or found[0].is_dir():
+        return None
+    name = os.path.normpath(found[0].filename)
+    if name.startswith(("/", "\\")) or re.match("[A-Za-z]:", name):
+        raise ValueError(f"Archive entry has absolute path: {found[0].filename}")
+    if ".." in re.split(r"[/\\]", name):
+        raise ValueError(f"Archive entry contains directory traversal: {found[0].filename}")
+    return found[0]

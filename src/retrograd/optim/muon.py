@@ -60,8 +60,11 @@ class Muon(Optimizer):
                 state["momentum_buffer"] = zeros(p)
             mean = state["momentum_buffer"]
             lerp(mean, g, 1 - momentum)
-            update = mixed(g, mean.array, momentum) if group["nesterov"] else mean.array
-            update = _orthogonal(update, group["ns_coefficients"], group["ns_steps"], group["eps"])
+            update = _unit(mixed(g, mean.array, momentum) if group["nesterov"] else mean.array, group["eps"])
+            if not group["nesterov"] and mean.array.dtype.name == "bfloat16":
+                mean.array[...] = update                    # PyTorch's copy in bfloat16 is then the mean itself
+                bump(mean)
+            update = _orthogonal(update, group["ns_coefficients"], group["ns_steps"])
             rows, columns = p.array.shape
             rate = lr
             if group["adjust_lr_fn"] in (None, "original"):
@@ -74,14 +77,18 @@ class Muon(Optimizer):
             bump(p)
 
 
-def _orthogonal(matrix: Any, coefficients: Any, steps: int, eps: float) -> Any:
-    """A matrix with matrix's singular vectors and singular values near 1; float32 with bfloat16's digits."""
-    a, b, c = coefficients
+def _unit(matrix: Any, eps: float) -> Any:
+    """matrix by its norm, or eps; float32 with bfloat16's digits."""
     x = _bfloat16(matrix)
+    return _bfloat16(x / np.maximum(_bfloat16(np.sqrt(np.square(x).sum())), _bfloat16(np.float32(eps))))
+
+
+def _orthogonal(x: Any, coefficients: Any, steps: int) -> Any:
+    """A matrix with the singular vectors of x, whose norm is 1, and singular values near 1; float32 with bfloat16's digits."""
+    a, b, c = coefficients
     tall = x.shape[0] > x.shape[1]
     if tall:
         x = x.T
-    x = _bfloat16(x / np.maximum(_bfloat16(np.sqrt(np.square(x).sum())), _bfloat16(np.float32(eps))))
     for _ in range(steps):
         gram = _bfloat16(x @ x.T)
         gram = _bfloat16(np.float32(b) * gram + np.float32(c) * (gram @ gram))
