@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+import threading
 import warnings
 from typing import Any
 
@@ -255,7 +256,6 @@ def test_names_of_models_that_nobody_named(torch: Any) -> None:
 
 @both
 def test_threads_record_their_ops(torch: Any) -> None:
-    import threading
     m = net(torch)
     with record(m) as rec:
         def work() -> None:
@@ -360,3 +360,81 @@ def test_views_and_elements_outside_the_graph_are_events(torch: Any) -> None:
         (cut * torch.ones(1, requires_grad=True)).sum().backward()
     assert sum("view" in e.name for e in rec.of("op")) == 1
     assert len(list(rec.of("op"))) >= 6 and not rec.why_none(w).code.startswith("never")
+
+
+def nothing(*args: Any) -> None:
+    return None
+
+
+@both
+@pytest.mark.parametrize("ops", [True, False])
+@pytest.mark.parametrize("nodes", [True, False])
+def test_hooks_on_a_node_are_of_their_kind(torch: Any, ops: bool, nodes: bool) -> None:
+    w = torch.ones(2, requires_grad=True)
+    with record(engine=torch.__name__, ops=ops, nodes=nodes) as rec:
+        y = w * 2
+        y.grad_fn.register_hook(nothing)
+        y.grad_fn.register_prehook(nothing)
+        y.grad_fn.register_hook(nothing)
+        y.sum().backward()
+        (y.sin() * y).grad_fn.register_hook(nothing)    # its pass never comes
+    assert [(h["kind"], h["fired"], h["prior"]) for h in rec.hooks] == [
+        ("node_post", 1, False), ("node_pre", 1, False), ("node_post", 1, False), ("node_post", 0, False)]
+    if nodes:
+        assert {h["on"] for h in rec.hooks[:3]} == {"MulBackward0"}
+        assert len({h["owner"] for h in rec.hooks[:3]}) == 1 and rec.hooks[0]["owner"] >= 0
+
+
+@both
+@pytest.mark.parametrize("nodes", [True, False])
+@pytest.mark.parametrize("prior", [True, False])
+def test_a_legacy_backward_hook_is_one_hook(torch: Any, nodes: bool, prior: bool) -> None:
+    m = torch.nn.Linear(2, 2)
+    x = torch.ones(1, 2, requires_grad=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if prior:
+            m.register_backward_hook(nothing)
+        with record(m, nodes=nodes) as rec:
+            if not prior:
+                m.register_backward_hook(nothing)
+            for _ in range(2):
+                m(x).sum().backward()
+    assert [(h["kind"], h["name"], h["fired"], h["prior"]) for h in rec.hooks] == [("backward", "nothing", 2, prior)]
+    assert [e.get("pass") for e in rec.of("hook")] == [1, 2]
+
+
+@both
+@pytest.mark.parametrize("name", ["full_backward_hook", "full_backward_pre_hook", "forward_hook", "forward_pre_hook"])
+def test_hooks_of_every_module_say_where_they_were_registered(torch: Any, name: str) -> None:
+    home, m = torch.nn.modules.module, torch.nn.Linear(2, 2)
+    handles, full = [], home._global_is_full_backward_hook
+    try:
+        with record(m) as rec:
+            handles.append(getattr(home, f"register_module_{name}")(nothing))
+            m(torch.ones(1, 2, requires_grad=True)).sum().backward()
+    finally:
+        for handle in handles:
+            handle.remove()
+        home._global_is_full_backward_hook = full
+    (hook,) = rec.hooks
+    assert hook["on"] == "every module" and not hook["prior"] and hook["fired"] == 1
+    assert str(rec.where(hook["registered"])).rpartition(":")[0] == __file__
+
+
+@both
+def test_a_forward_hook_beside_another_threads_pass_is_of_no_pass(torch: Any) -> None:
+    m, w = torch.nn.Linear(2, 2), torch.ones(2, requires_grad=True)
+    m.register_forward_hook(nothing)
+
+    def beside(g: Any) -> None:
+        thread = threading.Thread(target=m, args=(torch.ones(1, 2),))
+        thread.start()
+        thread.join()
+
+    with record(m) as rec:
+        y = w * 2
+        y.register_hook(beside)
+        y.sum().backward()
+    passes = {rec.hooks[e.hook]["kind"]: e.get("pass") for e in rec.of("hook")}
+    assert passes == {"forward": -1, "tensor": 1}

@@ -760,7 +760,9 @@ def fire(j: Journal, facts: tuple[Any, ...], args: tuple[Any, ...], kwargs: Any)
         versions = [0 if t is None else version(t) for t in sees]
         thread.busy -= 1
     slot = reserve(j, "hook")
-    number = thread.passes[-1] if thread.passes else j.open_passes[-1] if j.open_passes else -1
+    number: int = thread.passes[-1] if thread.passes else -1
+    if number < 0 and j.open_passes and tap.runs_for_another():
+        number = j.open_passes[-1]
     node = -1
     if thread.open or kind == "node_pre" or kind == "node_post":
         node = tap.node_of_hook(kind, which, thread, slot)

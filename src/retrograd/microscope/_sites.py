@@ -1,6 +1,7 @@
 """Where in the user's code something happens: the innermost frame that belongs to no library of tensors."""
 from __future__ import annotations
 
+import dis
 import os
 from types import FrameType
 from typing import Any
@@ -53,3 +54,12 @@ def name_of(function: Any) -> str:
             break
         function = inner
     return type(function).__name__
+
+
+def last_read(frame: FrameType, *names: str) -> str:
+    """Which of these attributes a frame read last before where it is; '' when its code has none of them."""
+    known = set(names).intersection(frame.f_code.co_names)
+    if len(known) < 2:
+        return known.pop() if known else ""
+    read = [i.argval for i in dis.get_instructions(frame.f_code) if i.offset < frame.f_lasti and i.argval in known]
+    return str(read[-1]) if read else ""

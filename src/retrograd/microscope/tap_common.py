@@ -30,7 +30,7 @@ KINDS = {
 _serials = count(1)
 _nothing: Any = nullcontext()
 PLUMBING = ("add", "add_to", "_register", "register_tensor_hook", "register_post_accumulate", "register_pre",
-            "register_post", "_register_hook")
+            "register_post", "_register_hook", "add_global_backward")
 GLOBAL = (
     ("_global_forward_pre_hooks", "forward_pre"), ("_global_forward_hooks", "forward"),
     ("_global_backward_pre_hooks", "backward_pre"), ("_global_backward_hooks", "backward"))
@@ -175,6 +175,8 @@ class Tap:
                 n = recorder.module(self, owner)
                 kind = next((kind for t, kind, _ in TABLES if owner.__dict__.get(t) is table), None)
                 kind = kind or next((kind for t, kind in SELDOM if owner.__dict__.get(t) is table), KINDS.get(name, name))
+                if "register" not in name:              # a call puts legacy hooks, which we stand around, on its node
+                    return None
                 return kind, recorder.rec.modules[n]["path"] or "the model", n
             if isinstance(owner, self.Tensor):
                 n = recorder.tensor(self, owner)
@@ -425,6 +427,10 @@ class Tap:
 
     def grad_of(self, p: Any) -> Any:
         return p.grad
+
+    def runs_for_another(self) -> bool:
+        """Does this thread, which began no pass, run nodes of one that another began?"""
+        return False
 
     def in_backward(self, thread: Thread) -> int:
         return BACKWARD if thread.passes else 0

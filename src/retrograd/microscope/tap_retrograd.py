@@ -14,6 +14,7 @@ from .._engine.node import Node
 from .._engine.tensor import TensorBase, edits, wrap
 from .._engine.witness import Witness
 from ..dtypes import of as dtype_of
+from ._hooked import Hooked
 from ._measure import measure, same
 from .recorder import Recorder
 from .recording import POSITION
@@ -102,7 +103,16 @@ class RetrogradTap(Tap):
             modes.observer = self.witness
             recorder.later(setattr, modes, "observer", before)
 
+    def is_ours(self, hook: Any) -> bool:
+        return type(hook) is self.hooks_home.Bound and type(hook.hook) is Hooked
+
     def registering(self, original: Any, kind: str, node: Any, hook: Any) -> Any:
+        if self.is_ours(hook):                          # a call puts a legacy hook on its node
+            self.mine = True
+            try:
+                return original(node, hook)
+            finally:
+                self.mine = False
         number = self.adopt(node, -1)
         self.on_node = kind, self.recorder.rec.node_rows[number][0], number
         try:

@@ -10,7 +10,9 @@ from weakref import ref
 import numpy as np
 
 from .._engine.journal import MARK, Thread, now
+from ._hooked import Hooked
 from ._measure import measure, same
+from ._sites import last_read
 from .recorder import Recorder
 from .recording import BACKWARD, CREATED, GRAD, INFERENCE, INPLACE, WANTED, WANTS
 from .tap_common import Tap, once
@@ -38,6 +40,7 @@ class TorchTap(Tap):
     name = "torch"
     torch: Any
     folder: str
+    WrappedHook: Any
     entry = "_call_impl"                        # replacing __call__ would update a slot of every subclass
 
     def __init__(self, recorder: Recorder) -> None:
@@ -47,7 +50,7 @@ class TorchTap(Tap):
         self.ops: dict[Any, tuple[str, int]] = {}
         self.handles: list[Any] = []
         self.keep_handles = 4096
-        self.tables: dict[int, int] = {}                # id of a node's table of posthooks -> node
+        self.tables: dict[int, Any] = {}                # id of a node's table of posthooks -> (weak reference, node)
         self.waiting: list[tuple[int, Any]] = []        # values measured on a device: (number, tensor of 7)
         self.comparing: list[tuple[int, Any]] = []
         self.waiting_pre: list[int] = []
@@ -67,6 +70,7 @@ class TorchTap(Tap):
         cls.Tensor = torch.Tensor
         cls.Module = torch.nn.Module
         cls.Optimizer = torch.optim.Optimizer
+        cls.WrappedHook = torch.nn.modules.module._WrappedHook
         cls.RemovableHandle = torch.utils.hooks.RemovableHandle
         cls.hooks_home = torch.nn.modules.module
         cls.version = str(torch.__version__)
@@ -342,8 +346,12 @@ class TorchTap(Tap):
         self.handles.append(handle)
         table = handle.hooks_dict_ref()
         if table is not None:
-            self.tables[id(table)] = number
-            if len(table) > 1:                          # hooks from before the recording
+            self.tables[id(table)] = ref(table), number
+            if len(table) > 1:                          # hooks from before we met the node
+                for key in table:
+                    known = self.recorder._hooks.get((id(table), key))
+                    if known is not None:
+                        self.recorder.rec.hooks[known].update(kind="node_post", on=name, owner=number)
                 self.recorder.sweep(self, table, "node_post", name, number)
         if len(self.handles) > self.keep_handles:
             self.handles = [h for h in self.handles if h.hooks_dict_ref() is not None]
@@ -352,7 +360,12 @@ class TorchTap(Tap):
     def is_ours(self, hook: Any) -> bool:
         if type(hook) is partial:
             return getattr(hook.func, "__self__", None) is self
+        if type(hook) is self.WrappedHook and type(hook.hook) is Hooked:        # a legacy hook, on the node of its call
+            return True
         return getattr(hook, "__module__", None) == "torch.utils.hooks"
+
+    def runs_for_another(self) -> bool:
+        return bool(self.torch._C._current_graph_task_id() >= 0)
 
     def after_node(self, number: int, same: bool, gi: tuple[Any, ...], go: tuple[Any, ...]) -> None:
         recorder = self.recorder
@@ -463,10 +476,13 @@ class TorchTap(Tap):
                 self.recorder.rec.hooks[row[5]]["on"] = self.recorder.rec.node_rows[number][0]
 
     def registration_on_node(self, frame: Any, table: Any) -> tuple[str, str, int]:
-        number = self.tables.get(id(table))
-        if number is None:
-            return "node_pre", "a node", -1
-        return "node_post", self.recorder.rec.node_rows[number][0], number
+        found = self.tables.get(id(table))
+        if found is not None and found[0]() is table:
+            return "node_post", self.recorder.rec.node_rows[found[1]][0], found[1]
+        # the other table of a node, or a node that we did not meet yet
+        asked = last_read(frame, "register_hook", "register_prehook")
+        pre = asked == "register_prehook" or (not asked and self.recorder.ops and self.recorder.nodes)
+        return "node_pre" if pre else "node_post", "a node", -1
 
     # -- passes
 
