@@ -78,6 +78,9 @@ def test_integers_are_pytorchs(real: Any, dtype: str) -> None:
         same(real, lambda torch, n=n: torch.empty(n, dtype=getattr(torch, dtype)).random_())
         if dtype != "bool":
             same(real, lambda torch, n=n: torch.randint(3, 100, (n,), dtype=getattr(torch, dtype)))
+        if dtype in ("int64", "int32"):
+            for count in (2**28 - 1, 2**28, 2**31 - 1):
+                same(real, lambda torch, n=n, count=count: torch.randint(0, count, (n,), dtype=getattr(torch, dtype)))
         if dtype == "int64":
             same(real, lambda torch, n=n: torch.randint(-(2**40), 2**50, (n,)))
             same(real, lambda torch, n=n: torch.empty(n, dtype=torch.int64).random_(-(2**63), None))
@@ -97,6 +100,8 @@ FUNCTIONS: dict[str, tuple[Callable[[Any, int], Any], float]] = {
     "multinomial": (lambda torch, n: torch.multinomial(torch.rand(3, n + 2), 2), 0),
     "multinomial with replacement": (lambda torch, n: torch.multinomial(torch.rand(3, n + 2), 5, True), 0),
     "multinomial of doubles": (lambda torch, n: torch.multinomial(torch.rand(n + 2, dtype=torch.float64), 1, True), 0),
+    "multinomial of columns": (lambda torch, n: torch.multinomial((torch.rand(4, n + 5) + 1).t(), 3), 0),
+    "randint_like of columns": (lambda torch, n: torch.randint_like(torch.zeros(4, n).t(), 9), 0),
     "one after the other": (lambda torch, n: (torch.randn(3), torch.rand(2), torch.randperm(n), torch.randn(4))[-1], 2e-6),
 }
 BY_MKL: dict[str, tuple[Callable[[Any, int], Any], float]] = {
@@ -129,6 +134,9 @@ def test_draws_over_strided_memory_are_in_pytorchs_order(real: Any, method: str)
                  lambda torch: torch.empty(8, 9)[::2, ::3], lambda torch: torch.empty(20, 30)[:, 3],
                  lambda torch: torch.empty(4, 5)[1:]):
         same(real, lambda torch, make=make: getattr(make(torch), method)(), 2e-6)
+        like = {"uniform_": "rand_like", "normal_": "randn_like"}.get(method)
+        if like:
+            same(real, lambda torch, make=make, like=like: getattr(torch, like)(make(torch)), 2e-6)
 
 
 LAYERS: dict[str, tuple[Any, ...]] = {
@@ -160,6 +168,8 @@ def test_initialisers_draw_pytorchs_numbers(real: Any, name: str) -> None:
     same(real, lambda torch: getattr(torch.nn.init, name)(torch.empty(9, 11), *more), 3e-6)
     if name == "trunc_normal_":
         same(real, lambda torch: torch.nn.init.trunc_normal_(torch.empty(40, 11), 0.0, 1.0, 1.0, 1.5), 3e-6)
+    if name == "orthogonal_":
+        same(real, lambda torch: torch.nn.init.orthogonal_(torch.empty(5, 4, dtype=torch.float64)), 1e-12)
 
 
 def batches(torch: Any) -> list[Any]:
@@ -234,8 +244,9 @@ def test_kernels_draw_what_python_draws(monkeypatch: pytest.MonkeyPatch, n: int)
         bits = np.random.MT19937(3)
         f4, f8 = np.dtype("f4"), np.dtype("f8")
         return [_draws.uniform(bits, (n,), f4), _draws.uniform(bits, (n,), f8), _draws.keep(bits, (n,), f4, 0.3, 1 / 0.3),
-                _draws.keep(bits, (n,), f8, 0.6, 2.0), _draws.integers(bits, (n,), -5, 12), _draws.integers(bits, (n,), 3, 2**40),
-                _draws.integers(bits, (n,), -(2**63), 2**64), _draws.permutation(bits, n), _draws.poisson(bits, rates),
+                _draws.keep(bits, (n,), f8, 0.6, 2.0), _draws.integers(bits, (n,), -5, 12, False),
+                _draws.integers(bits, (n,), 3, 2**40, True), _draws.integers(bits, (n,), -(2**63), 2**64, True),
+                _draws.permutation(bits, n), _draws.poisson(bits, rates),
                 _draws.words(bits, 2)]
     fast = drawn()
     for name in ("uniform", "keep", "integers", "permute", "poisson"):
@@ -253,8 +264,12 @@ def test_kernels_leave_other_cases_alone() -> None:
     uniform, keep, integers = (_kernels.kernel(name) for name in ("uniform", "keep", "integers"))
     for bad in (np.zeros(6)[::2], frozen, np.zeros(3, np.int64), 3.0):
         assert not uniform(capsule, bad) and not keep(capsule, bad, 0.5, 1.0)
-    assert not uniform(object(), np.zeros(3)) and not integers(capsule, np.zeros(3), 5, 0)
+    assert not uniform(object(), np.zeros(3)) and not integers(capsule, np.zeros(3), 5, 0, False)
     assert not _kernels.kernel("permute")(capsule, np.zeros(3, np.int32))
     assert not _kernels.kernel("poisson")(capsule, np.zeros(3), np.zeros(4))
     with pytest.raises(TypeError):
         keep(capsule, np.zeros(3), "p", 1.0)
+
+
+def test_dropping_nearly_everything_of_a_half_gives_zeros() -> None:
+    assert retrograd.nn.functional.dropout(retrograd.ones(9, dtype=retrograd.float16), 1 - 1e-8).tolist() == [0.0] * 9

@@ -124,6 +124,23 @@ def test_hooks_alone_are_those_of_a_full_recording(torch: Any) -> None:
 
 
 @both
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+def test_programs_recognise_their_own_hooks_in_a_recording(torch: Any) -> None:
+    class Mine:
+        def __call__(self, *args: Any) -> None:
+            pass
+    m, mine = torch.nn.Linear(2, 2), Mine()
+    m.register_forward_hook(mine)
+    with record(m):
+        [found] = m._forward_hooks.values()
+        found.seen = isinstance(found, Mine)
+        torch.nn.utils.weight_norm(m)
+        m(torch.ones(1, 2))
+        torch.nn.utils.remove_weight_norm(m)
+    assert mine.seen is True and not m._forward_pre_hooks
+
+
+@both
 def test_a_hook_that_edits_in_place_is_seen(torch: Any) -> None:
     x = torch.ones(3, requires_grad=True)
     y = x * 2

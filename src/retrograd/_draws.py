@@ -56,11 +56,11 @@ def keep(bits: Any, shape: Shape, dtype: Any, p: float, scale: float) -> Any:
     return out
 
 
-def integers(bits: Any, shape: Shape, low: int, count: int) -> Any:
-    """int64 in [low, low + count): words modulo count.  count 2**64: the words as they are."""
+def integers(bits: Any, shape: Shape, low: int, count: int, wide: bool) -> Any:
+    """int64 in [low, low + count): words, of 64 bits if wide, modulo count.  count 2**64: the words as they are."""
     out = np.empty(shape, np.int64)
-    if not quick_integers(bits.capsule, out, count, low):
-        drawn = words(bits, out.size) if count < 2**32 else long_words(bits, out.size)
+    if not quick_integers(bits.capsule, out, count, low, wide):
+        drawn = long_words(bits, out.size) if wide else words(bits, out.size)
         if count < 2**64:
             drawn = drawn % np.uint64(count) + np.uint64(low % 2**64)
         out[...] = drawn.view(np.int64).reshape(shape)

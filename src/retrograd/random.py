@@ -280,6 +280,7 @@ def integers(
     d = of(np.dtype(dtype))
     exact = 2 ** {"float64": 53, "float32": 24, "float16": 11, "bfloat16": 8}.get(d.name, 0)
     bottom, top = _range(d)
+    whole = high is None and low == 0           # random_(), which PyTorch draws in another way
     if high is None:
         high = int(exact if d.is_floating_point else top) + 1
     elif not (-(2**63) <= low < 2**63 and high < 2**63):
@@ -294,7 +295,9 @@ def integers(
             warnings.warn(
                 f"{name} is out of bounds [-(2^{digits}), 2^{digits}]. Due to precision limitations {d.ctype} can "
                 "support discrete uniform distribution only within this range.", UserWarning, stacklevel=3)
-    out = _draw(generator, lambda bits: _draws.integers(bits, shape, int(low), int(high) - int(low)))
+    count = int(high) - int(low)
+    wide = count >= (2**32 if whole else 2**28)
+    out = _draw(generator, lambda bits: _draws.integers(bits, shape, int(low), count, wide))
     return out.astype(dtype, copy=False)
 
 
@@ -343,7 +346,8 @@ def mask(p: float, shape: Shape, dtype: Any) -> Any:
     if np.dtype(dtype) == np.float32 or np.dtype(dtype) == np.float64:
         scale = float(dtype.type(1) / dtype.type(p)) if p else 0.0
         return _draw(None, lambda bits: _draws.keep(bits, shape, dtype, p, scale))
-    return (bernoulli(p, shape, dtype) / p).astype(dtype)
+    with np.errstate(all="ignore"):
+        return np.where(bernoulli(p, shape, np.dtype(bool)), 1 / p if p else 0.0, 0.0).astype(dtype)
 
 
 def exponential(shape: Shape, dtype: Any, rate: float = 1.0, generator: Generator | None = None) -> Any:
@@ -413,7 +417,8 @@ def multinomial(
         picks = _with_replacement(rows, num_samples, generator)
     else:
         # the S largest of weight / exponential are a sample without replacement (Efraimidis and Spirakis 2006)
-        keys = rows / exponential(rows.shape, rows.dtype, 1.0, generator)
+        order = np.atleast_2d(weights)          # drawn in its order of memory
+        keys = rows / over(order, lambda shape: exponential(shape, rows.dtype, 1.0, generator))
         picks = _largest(keys, num_samples)
     out = np.ascontiguousarray(picks, np.int64)
     return out[0] if weights.ndim == 1 else out

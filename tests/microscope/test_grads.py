@@ -220,6 +220,71 @@ def test_samples_that_the_loss_does_not_read_have_no_gradient(torch: Any, pick: 
     assert near(got, whole * read)
 
 
+TARGETS = [[1.0, 1, 1], [1, 0, 0], [0, 1, 1], [1, 1, 1], [0, 0, 1], [1, 1, 0]]
+SEPARABLE: dict[str, Any] = {
+    "neg": lambda T, o: -o.pow(2).mean(), "log-likelihood": lambda T, o: -o.log_softmax(1)[:, 1].mean(),
+    "none, mean": lambda T, o: T.nn.functional.mse_loss(o, o.detach() * 0 + 1, reduction="none").mean(),
+    "bce": lambda T, o: T.nn.functional.binary_cross_entropy_with_logits(o, o.detach() * 0 + 0.3),
+    "entropy": lambda T, o: (o.softmax(-1) * o.log_softmax(-1)).sum(-1).mean(), "norm": lambda T, o: o.norm(dim=1).mean(),
+    "mean, sum": lambda T, o: o.pow(2).mean(1).sum(), "sum, mean": lambda T, o: o.pow(2).sum(1).mean(),
+    "flat": lambda T, o: o.reshape(-1).abs().mean(), "flip": lambda T, o: o.flip(0).pow(2).mean(),
+    "sum / N": lambda T, o: o.pow(2).sum() / len(o), "logsumexp": lambda T, o: o.logsumexp(1).mean(),
+    "huber": lambda T, o: T.nn.functional.huber_loss(o, o.detach() * 0), "mean of one": lambda T, o: o.pow(2).mean().mean(),
+}
+TOGETHER: dict[str, Any] = {
+    "chunk": lambda T, o: o.chunk(2)[0].pow(2).mean(), "split": lambda T, o: o.split([2, 4])[0].pow(2).mean(),
+    "unbind": lambda T, o: o.unbind(0)[0].pow(2).mean(), "diagonal": lambda T, o: o.diagonal().pow(2).mean(),
+    "as_strided": lambda T, o: o.as_strided((2, 3), (3, 1)).pow(2).mean(), "unfold": lambda T, o: o.unfold(0, 2, 1).mean(),
+    "pad": lambda T, o: T.nn.functional.pad(o, (0, 0, 0, 3)).pow(2).mean(), "cat": lambda T, o: T.cat([o, o.detach()]).mean(),
+    "mean over samples": lambda T, o: o.pow(2).mean(0).sum(), "sum over samples": lambda T, o: o.pow(2).sum(0).mean(),
+    "two losses": lambda T, o: T.stack([o.pow(2).mean(), o.abs().mean()]).sum(), "max": lambda T, o: o.max(0)[0].mean(),
+    "sort": lambda T, o: o.sort(0)[0][:3].pow(2).mean(), "var": lambda T, o: o.var(0).mean(),
+    "gather": lambda T, o: o.gather(0, T.tensor([[0, 1, 2], [3, 3, 3]])).pow(2).mean(),
+    "contrastive": lambda T, o: T.nn.functional.cross_entropy(o @ o.T, T.arange(6)),
+    "whitened": lambda T, o: ((o - o.mean(0)) / o.std(0)).pow(3).mean(),
+    "pairs": lambda T, o: (o[:, None] - o[None]).pow(2).mean(), "repeat": lambda T, o: o.repeat(2, 1).pow(2).mean(),
+    "view": lambda T, o: o.view(2, 3, 3).mean(1).pow(2).mean(), "cumsum": lambda T, o: o.cumsum(0).pow(2).mean(),
+    "masked mean": lambda T, o: (o.pow(2) * T.tensor(TARGETS)).sum() / T.tensor(TARGETS).sum(),
+    "masked mean, int": lambda T, o: (o.pow(2) * T.tensor(TARGETS)).sum() / T.tensor(TARGETS).bool().sum(),
+}
+
+
+@pytest.mark.parametrize("name", SEPARABLE)
+def test_losses_that_add_up_samples_are_undone(torch: Any, name: str) -> None:
+    model, x, loss = model_of(torch), torch.randn(6, 4), SEPARABLE[name]
+    cap = captured(torch, model, x, lambda out: loss(torch, out))
+    truth = alone(torch, model, x, lambda out, n: loss(torch, out))
+    for key, got in cap.grads(scale="sample").per_sample().items():
+        assert near(got, torch.stack([t[key] for t in truth]))
+
+
+@pytest.mark.parametrize("name", TOGETHER)
+def test_losses_that_do_more_than_add_up_samples_are_not_undone(torch: Any, name: str) -> None:
+    cap = captured(torch, model_of(torch), torch.randn(6, 4), lambda out: TOGETHER[name](torch, out))
+    with pytest.raises(CaptureError, match="cannot be read off"):
+        cap.grads(scale="sample")
+    assert cap.grads(scale=1.0).norms().shape == (6,)
+
+
+def test_a_model_that_is_checkpointed_whole(torch: Any) -> None:
+    from importlib import import_module
+    checkpoint = import_module(torch.__name__ + ".utils.checkpoint").checkpoint
+    model = model_of(torch)
+    x = torch.randn(6, 4, requires_grad=True)
+    plain = captured(torch, model, x).grads().norms()
+    for reentrant in (True, False):
+        model.zero_grad()
+        with capture(model) as cap:
+            checkpoint(model, x, use_reentrant=reentrant).pow(2).sum().backward()
+        assert cap.coverage().complete and near(cap.grads().norms(), plain)
+
+
+def test_partial_quantities_of_nothing_are_refused(torch: Any) -> None:
+    model = torch.nn.Sequential(torch.nn.Linear(4, 5), torch.nn.BatchNorm1d(5))
+    with pytest.raises(UncoveredError, match="none of these parameters"):
+        captured(torch, model, torch.randn(6, 4)).grads(partial=True)
+
+
 def test_classes_alone_may_have_ignored_targets(torch: Any) -> None:
     model, x, y = model_of(torch), torch.randn(6, 4), torch.tensor([0, 1, -100, 0, 1, 2])
     F = torch.nn.functional

@@ -118,10 +118,16 @@ def filled(x: Any, value: Any, dtype: Any) -> Any:
 zeros_like = _like("zeros_like", lambda x, d, g: filled(x, 0, d), "Zeros of input's shape and dtype.")
 ones_like = _like("ones_like", lambda x, d, g: filled(x, 1, d), "Ones of input's shape and dtype.")
 empty_like = _like("empty_like", lambda x, d, g: create.dense_like(x, d), "Uninitialised, of input's shape and dtype.")
+def normal_like(like: Any, generator: Any) -> Any:
+    singly = not like.flags.c_contiguous
+    return random.over(like, lambda shape: random.normal(shape, like.dtype, generator=generator, singly=singly))
+
+
 rand_like = _like(
-    "rand_like", lambda x, d, g: random.uniform(x.shape, d, generator=g), "Uniform in [0, 1), of input's shape and dtype.")
+    "rand_like", lambda x, d, g: random.over(create.dense_like(x, d), lambda s: random.uniform(s, d, generator=g)),
+    "Uniform in [0, 1), of input's shape and dtype.")
 randn_like = _like(
-    "randn_like", lambda x, d, g: random.normal(x.shape, d, generator=g), "Standard normal, of input's shape and dtype.")
+    "randn_like", lambda x, d, g: normal_like(create.dense_like(x, d), g), "Standard normal, of input's shape and dtype.")
 
 
 def full(size: Any, fill_value: Any, *, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,

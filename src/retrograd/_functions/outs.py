@@ -75,6 +75,9 @@ CASTS = {name: (cls, text) for words, cls, text in (
     ("ldexp", RuntimeError, "ldexp can't be cast to the desired output type {got}"),
     ("linalg_matrix_power matrix_power", RuntimeError,
      "matrix_power: Expected result to be safely castable from {want} dtype, but got result with dtype {got}"),
+    ("linalg_householder_product", RuntimeError,
+     "torch.linalg.householder_product: Expected result to be safely castable from {want} dtype, but got result with dtype "
+     "{got}"),
     ("linalg_pinv pinverse", RuntimeError,
      "linalg.pinv: Expected result to be safely castable from {want} dtype, but got result with dtype {got}"),
     ("diag", RuntimeError, "diag: result type {want} can't be cast to the desired out= type {got}"),
@@ -97,7 +100,7 @@ LOOSE = set("""
     pinverse expand_copy unfold_copy alias_copy as_strided_copy diagonal_copy permute_copy select_copy
     slice_copy squeeze_copy t_copy transpose_copy unsqueeze_copy view_copy unbind_copy avg_pool2d avg_pool3d
     slice_scatter softmax log_softmax special_ndtr quantile nanquantile median_all searchsorted bucketize histc
-    nonzero isin max min addmm addmv addbmm baddbmm
+    nonzero isin max min addmm addmv addbmm baddbmm linalg_householder_product ormqr
 """.split())
 # Elementwise: an input that is out= at once is never resized.
 BROADCAST = set("""

@@ -12,7 +12,7 @@ import numpy as np
 
 from .. import dtypes, random
 from .._engine.tensor import TensorBase, wrap
-from .._ops import drawn
+from .._ops import create, drawn
 from ._args import refused, whole
 from ._args import tensor as tensor_arg
 from .create import fill_out, number, sizes
@@ -56,8 +56,10 @@ def randint_like(input: Any, *args: Any, dtype: Any = None, layout: Any = None, 
                  requires_grad: bool = False, memory_format: Any = None, generator: Any = None) -> Any:
     """randint of input's shape and dtype."""
     x = tensor_arg(input, "randint_like")
-    return randint(*args, x.array.shape, dtype=dtype or dtypes.of(x.array.dtype), device=device,
-                   requires_grad=requires_grad, generator=generator)
+    want = dtype or dtypes.of(x.array.dtype)
+    like = create.dense_like(x.array, x.array.dtype)
+    array = random.over(like, lambda shape: randint(*args, shape, dtype=want, device=device, generator=generator).array)
+    return leaf(array, requires_grad)
 
 
 def randperm(n: int, *, generator: Any = None, out: Any = None, dtype: Any = dtypes.int64, layout: Any = None,

@@ -101,22 +101,22 @@ static int longs_of(PyObject *x) {
 }
 
 /* range 0 stands for 2**64: the words as they are */
-static void draw_integers(bitgen_t *bits, int64_t *out, npy_intp n, uint64_t range, int64_t low) {
+static void draw_integers(bitgen_t *bits, int64_t *out, npy_intp n, uint64_t range, int64_t low, int wide) {
     for (npy_intp i = 0; i < n; i++) {
-        uint64_t x = range && range < UINT64_C(1) << 32 ? word(bits) : two_words(bits);
+        uint64_t x = wide ? two_words(bits) : word(bits);
         out[i] = (int64_t)(range ? x % range + (uint64_t)low : x);
     }
 }
 
-/* integers(capsule, out int64, range, low) -> did it: out becomes integers in [low, low + range) */
-KERNEL(integers, 4)
+/* integers(capsule, out int64, range, low, wide) -> did it: out becomes integers in [low, low + range), of two words if wide */
+KERNEL(integers, 5)
     bitgen_t *bits = bits_of(args[0]);
     if (bits == NULL || !longs_of(args[1])) Py_RETURN_FALSE;
     const uint64_t range = PyLong_AsUnsignedLongLongMask(args[2]);
     const int64_t low = PyLong_AsLongLong(args[3]);
     if (PyErr_Occurred()) return NULL;
     const npy_intp n = PyArray_SIZE(ARRAY(args[1]));
-    WITHOUT_GIL(n, draw_integers(bits, DATA(args[1]), n, range, low));
+    WITHOUT_GIL(n, draw_integers(bits, DATA(args[1]), n, range, low, args[4] == Py_True));
     Py_RETURN_TRUE;
 END
 

@@ -16,6 +16,13 @@ class Hooked(partial[Any]):
     def hook(self) -> Any:
         return self.args[0][2]
 
+    @property
+    def __class__(self) -> Any:                 # programs know their own hooks by isinstance: pruning, weight_norm
+        return type(self.hook)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        setattr(self.hook, name, value)
+
     # copies of a model made during a recording get the hook itself
 
     def __copy__(self) -> Any:

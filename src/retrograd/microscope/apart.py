@@ -105,11 +105,8 @@ def nodes(tensors: list[Any]) -> Iterator[Any]:
 def moves(node: Any, batch_dim: int) -> bool:
     """May it put samples elsewhere in another step?"""
     where = PICKING.get(node.name())
-    return where is not None and touches(node, where, batch_dim)
-
-
-def touches(node: Any, where: str, batch_dim: int) -> bool:
-    """Does a node with its dimension or its indices in a field `where` ("": in none) pick along the batch?"""
+    if where is None:
+        return False
     first = node.next_functions[0][0] if node.next_functions else None
     if first is not None and first.name().endswith("AccumulateGrad"):       # rows of a parameter
         return False

@@ -281,6 +281,8 @@ class Capture(Waiting):
         run.inputs.clear()
         with self.engine.unseen():
             run.outs = {x.grad_fn._sequence_nr(): self.batch_dim for x in batched(self, run, out) if x.grad_fn is not None}
+        if self.engine.in_backward():           # a checkpoint runs the whole model again
+            return
         known = self.checked.get(run.structure)
         if self.check_when is True or self.check_when and known is None:
             self._begin_check()
@@ -292,7 +294,9 @@ class Capture(Waiting):
         else:
             run.moved = True
         if self.verify and not self._sharded:
+            count = len(self.runs)
             verify(self, run, out)
+            del self.runs[count:]
 
     # Calls
 
@@ -515,7 +519,7 @@ class Capture(Waiting):
         before = self._loss
         if before is None and self.engine.is_tensor(root):     # else: a reentrant checkpoint's own, inside the loss's
             with self.engine.torch.no_grad():
-                self._loss = reduction_of(root, self.batch_dim)
+                self._loss = reduction_of(root, self.runs)
         try:
             with reopened(self._watcher):       # checkpoints run parts of the model again in there
                 return self._passes[func](*args, **kwargs)

@@ -50,6 +50,8 @@ class Grads:
         if not chosen:
             raise CaptureError(f"grads: no parameter with a gradient among layers={layers!r}")
         bad = [report[p.name] for p in chosen if report[p.name].status in ("not covered", "whole batch")]
+        if partial and all(row.status in ("not covered", "whole batch") for row in (report[p.name] for p in chosen)):
+            raise UncoveredError(reasons("grads(partial=True): none of these parameters is covered per sample", bad))
         self._report = report
         self._bad = {row.name for row in bad}
         lost = [row.name for row in bad if row.status == "not covered"]

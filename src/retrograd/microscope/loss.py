@@ -41,6 +41,10 @@ class Reduction(NamedTuple):
         if self.factor == 0 or not math.isfinite(self.factor):
             raise CaptureError(f"the loss was multiplied by {self.factor}: that cannot be undone")
         if self.kind == "sum":
+            if to == "sample" and not self.equal and samples > 1:
+                raise CaptureError(
+                    f"whether the loss adds up what each sample has alone cannot be read off its graph ({self.why}); use "
+                    "scale='sum', or give a number")
             return 1 / self.factor
         if to == "sum":
             return self.count / self.factor
@@ -65,9 +69,10 @@ def loss_of(run: Run) -> Reduction | None:
     return first
 
 
-def reduction_of(loss: Any, batch_dim: int = 0) -> Reduction:
-    """Walk from a loss to where it was summed up.  batch_dim: of the model's output."""
-    factor = 1.0
+def reduction_of(loss: Any, ends: list[Run]) -> Reduction:
+    """Walk from a loss to where it was summed up.  ends: the calls of the model that it was made from."""
+    factor, divided = 1.0, ""                   # divided by what may be a number of terms, another one for each sample?
+    samples = sum(run.size or 0 for run in ends)
     node = getattr(loss, "grad_fn", None)
     if loss.ndim != 0 and loss.numel() != 1:
         return Reduction("unknown", 1, 1, False, f"backward() of a tensor of shape {tuple(loss.shape)}")
@@ -84,24 +89,35 @@ def reduction_of(loss: Any, batch_dim: int = 0) -> Reduction:
                 return Reduction("unknown", 1, 1, False, f"{name} without a saved factor")
             if hasattr(other, "numel") and other.numel() != 1:
                 return Reduction("unknown", 1, 1, False, f"{name} by a tensor of shape {tuple(other.shape)}")
-            factor = factor * float(other) if name == "MulBackward0" else factor / float(other)
+            scale = abs(float(other))           # the sign is the loss's own
+            factor = factor * scale if name == "MulBackward0" else factor / scale if scale else float("inf")
+            if name == "DivBackward0" and float(other) not in (1.0, samples):
+                divided = f"it was divided by {float(other):g}, which may be a number of terms"
             node = edges[0] if edges[0] is not None else edges[1]
         elif name in ("AddBackward0", "SubBackward0") and sum(e is not None for e in edges) == 1 and edges[0] is not None:
             node = edges[0]
-        elif name in THROUGH:
+        elif name in ("NegBackward0", "RsubBackward0") and edges[0] is not None:
+            node = edges[0]
+        elif name in THROUGH or name[:-1] in ("SumBackward", "MeanBackward") and one_number(node):
             node = edges[0]
         elif name in ("SumBackward0", "SumBackward1"):
-            return Reduction("sum", 1, factor, True, name)
+            return sum_of(node, factor, ends, divided)
         elif name in ("MeanBackward0", "MeanBackward1"):
             shape = mean_shape(node)
             if shape is None:
                 return Reduction("unknown", 1, factor, True, name)
-            return mean_of(loss, node, factor, shape, batch_dim)
+            return mean_of(loss, node, factor, shape, ends)
         elif hasattr(node, "_saved_reduction"):
-            return loss_node(loss, node, factor, batch_dim)
+            return loss_node(loss, node, factor, ends, divided)
         else:
             return Reduction("unknown", 1, 1, False, f"it ends in {name}")
     return Reduction("unknown", 1, 1, False, "the graph is deep")
+
+
+def one_number(node: Any) -> bool:
+    """Was it computed from one number?"""
+    shape = shares.shape_below(node)
+    return shape is not None and math.prod(shape) == 1
 
 
 def mean_shape(node: Any) -> tuple[int, ...] | None:
@@ -115,22 +131,34 @@ def mean_shape(node: Any) -> tuple[int, ...] | None:
     return None
 
 
-def loss_node(loss: Any, node: Any, factor: float, batch_dim: int) -> Reduction:
+def loss_node(loss: Any, node: Any, factor: float, ends: list[Run], divided: str) -> Reduction:
     """Nodes that keep the reduction they were asked for: 0 none, 1 mean, 2 sum."""
     name = node.name()
     how = node._saved_reduction
     how = {"none": 0, "mean": 1, "sum": 2}.get(how, how)
     if how == 2:
-        return Reduction("sum", 1, factor, True, name)
+        return sum_of(node, factor, ends, divided)
     if how != 1:
         return Reduction("unknown", 1, 1, False, f"{name} without a reduction")
     value = getattr(node, "_saved_self", None)
     if value is None:
         return Reduction("unknown", 1, 1, False, f"{name} without a saved input")
-    return mean_of(loss, node, factor, tuple(value.shape), batch_dim)
+    return mean_of(loss, node, factor, tuple(value.shape), ends)
 
 
-def mean_of(loss: Any, node: Any, factor: float, shape: tuple[int, ...], batch_dim: int) -> Reduction:
+def sum_of(node: Any, factor: float, ends: list[Run], divided: str) -> Reduction:
+    """A sum over everything; samples may have been picked before."""
+    first = node.next_functions[0][0]
+    what = "" if first is None else shares.mixes(first, ends)
+    if what in ("Mean", "Stack", "Cat"):        # a mean inside, or several losses
+        return Reduction("unknown", 1, factor, False, f"a sum over {what}Backward")
+    if what and shares.reached(first, ends):
+        what = ""
+    why = f"it passes {what}Backward" if what else divided or str(node.name())
+    return Reduction("sum", 1, factor, not what and not divided, why)
+
+
+def mean_of(loss: Any, node: Any, factor: float, shape: tuple[int, ...], ends: list[Run]) -> Reduction:
     """A mean over what has this shape."""
     name = node.name()
     count, entries, even = float(math.prod(shape)), 1, True
@@ -138,7 +166,7 @@ def mean_of(loss: Any, node: Any, factor: float, shape: tuple[int, ...], batch_d
         count, entries = float(node._saved_total_weight), shape[min(1, len(shape) - 1)]
         even = node._saved_weight is None and count == float(node._saved_target.numel())
     first = node.next_functions[0][0]
-    if first is None or even and not shares.picked(first, batch_dim):
+    if first is None or even and not shares.mixes(first, ends):
         return Reduction("mean", count, factor, even, name)
     if name.startswith("NllLoss"):
         weights = shares.weights_of(node)

@@ -36,6 +36,11 @@ class Run:
             self.make_uses()
         return self._uses
 
+    @property
+    def orders(self) -> set[int]:
+        """The numbers of the nodes that made the uses' outputs."""
+        return {use.order for use in self._uses} | {call[5] for call in self.waiting}
+
     def forget(self) -> None:
         """The uses know their run: the collector would come too late for their tensors."""
         self._uses, self.waiting = [], []
