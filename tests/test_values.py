@@ -559,3 +559,23 @@ def test_numbers_of_more_than_64_bits_are_refused_as_by_pytorch(pytorch: Any, co
             eval(code, {"lib": lib, "x": lib.tensor([[0.0, 1.0], [2.0, 0.0]])})
         said.append(type(caught.value))
     assert said[0] is said[1]
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("code", [
+    "lib.add(h, h, alpha=1e5)", "lib.sub(h, h, alpha=-1e5)", "lib.rsub(h, h, alpha=100000)", "h.clone().add_(h, alpha=1e5)",
+    "lib.add(h, 2, alpha=1e5)", "lib.add(h, h.float(), alpha=1e5)", "lib.add(h, h, alpha=float('inf'))",
+    "lib.add(h, h, alpha=65504.)",
+    "lib.add(h.float(), h, alpha=1e39)", "lib.add(h.bfloat16(), h.bfloat16(), alpha=1e39)", "lib.add(h.double(), h, alpha=1e300)",
+    "lib.add(h.char(), h.char(), alpha=300)", "lib.add(h.byte(), h.byte(), alpha=-1)", "lib.add(h.byte(), h.byte(), alpha=-300)",
+    "lib.sub(h.int(), h.int(), alpha=2**31)", "lib.add(h.bool(), h.bool(), alpha=300)", "lib.sum(h, 0, 0)", "lib.sum(h, None, 0)",
+    "lib.mean(h, 0, 0)", "lib.sum(h, 0, lib.tensor(True))", "lib.sum(h, axis=0, keepdims=True)", "lib.svd_lowrank(h.float())",
+    "lib.svd_lowrank(h.float().sum())", "lib.svd_lowrank(lib.ones(3, 3, dtype=lib.long))",
+    "lib.pca_lowrank(lib.ones(3, 3, dtype=lib.bool), center=False)",
+])
+def test_numbers_and_switches_that_do_not_fit_are_refused_as_by_pytorch(pytorch: Any, code: str) -> None:
+    def run(lib: Any) -> Any:
+        y = eval(code, {"lib": lib, "h": lib.tensor([1.0, 2.0], dtype=lib.half)})
+        return str(y.dtype).rsplit(".", 1)[-1], y.tolist()
+
+    assert outcome(run, torch) == outcome(run, pytorch)

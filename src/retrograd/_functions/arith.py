@@ -10,6 +10,7 @@ from .._engine import promote
 from .._engine.tensor import TensorBase
 from .._engine.views import check_cast
 from .._ops import arith, number
+from .._ops.index import check_number
 from ..dtypes import typename
 from ._args import OPERANDS, finish, operand, operands, refused, tensor
 from .forms import FUNCTIONS
@@ -94,6 +95,7 @@ def factor(alpha: Any, a: Any, b: Any, function: str) -> Any:
     if isinstance(alpha, float) and dtype.kind in "iub":
         raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
     dtypes.check_long(alpha)
+    check_number(-alpha if "sub" in function else alpha, dtype)     # as PyTorch, which adds the negative
     if dtype.kind not in "fV":
         return np.asarray(alpha).astype(dtype).item()               # wraps around
     return alpha

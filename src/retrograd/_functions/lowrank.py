@@ -19,10 +19,12 @@ def svd_lowrank(A: Any, q: int | None = 6, niter: int | None = 2, M: Any = None)
     q, niter = 6 if q is None else q, 2 if niter is None else niter
     if M is not None:
         A = A - M.broadcast_to(A.size())
-    wide = A.shape[-2] < A.shape[-1]
+    m, n = A.shape[-2:]
+    wide = m < n
     if wide:
         A = A.mT
-    basis = linalg_qr(matmul(A, randn(A.shape[-1], q, dtype=A.dtype)))[0]
+    start = randn(A.shape[-1], q, dtype=A.dtype if A.is_floating_point() else None)      # matmul refuses integers
+    basis = linalg_qr(matmul(A, start))[0]
     for _ in range(niter):
         basis = linalg_qr(matmul(A.mT, basis))[0]
         basis = linalg_qr(matmul(A, basis))[0]

@@ -50,11 +50,11 @@ def sum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
     x = tensor(input, "sum")
     if dtype is None and isinstance(out, TensorBase):
         dtype = dtypes.of(out.array.dtype)              # summed in the dtype of the result, whatever it loses
-    if dim is None and axis is None and not keepdim and not keepdims:
+    if dim is None and axis is None and keepdim is False and keepdims is False:
         y = reduce.sum(x) if dtype is None else reduce.sum_as(x, in_dtype(x, dtype, "sum"))
         return y if out is None else write_out(y, out, "sum", x)
     dims = dims_arg(dim if axis is None else axis, x, "sum")
-    keep = keepdim or keepdims
+    keep = keepdim if keepdims is False else keepdims
     if keep is not True and keep is not False:
         fitted("sum", FUNCTIONS["sum"], (x, dim if axis is None else axis, keep), {})
     want = None if dtype is None else in_dtype(x, dtype, "sum")
@@ -91,11 +91,11 @@ def mean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = Non
         raise RuntimeError(
             f"mean(): could not infer output dtype. {what} must be either a floating point or complex dtype. Got: "
             + dtypes.of(x.array.dtype if want is None else want).scalar)
-    if dim is None and axis is None and not keepdim and not keepdims:
+    if dim is None and axis is None and keepdim is False and keepdims is False:
         y = reduce.mean(x) if want is None else reduce.mean_as(x, want)
         return y if out is None else write_out(y, out, "mean", x)
     dims = dims_arg(dim if axis is None else axis, x, "mean")
-    keep = keepdim or keepdims
+    keep = keepdim if keepdims is False else keepdims
     if keep is not True and keep is not False:
         fitted("mean", FUNCTIONS["mean"], (x, dim if axis is None else axis, keep), {})
     y = reduce.mean_dims(x, dims, keep) if want is None else reduce.mean_dims_as(x, dims, keep, want)
