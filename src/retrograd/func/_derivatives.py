@@ -16,6 +16,7 @@ from .._engine.modes import settle, state
 from .._engine.tensor import TensorBase, sink_of, wants_grad, wrap
 from .._functions import stack, zeros_like
 from ..autograd import grad as _grad
+from ..autograd.function import Function
 from ..autograd.grad_mode import is_grad_enabled
 from ..utils._pytree import tree_flatten as flatten
 from ..utils._pytree import tree_map as mapped
@@ -114,7 +115,7 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
                     raise RuntimeError(
                         f"tangent:{i} with {what} {getattr(v, what)} in flattened pytree doesn't match the {what} "
                         f"{getattr(x, what)} of the corresponding primal.")
-        return unflatten(pushed(vectors, True), call.out_spec)
+        return unflatten(pushed(vectors, True, tie=False), call.out_spec)
 
     return call.value, push
 
@@ -278,6 +279,7 @@ class _Pushed:
 
     def __init__(self, call: _Call) -> None:
         self.call = call
+        self.anchors: dict[int, list[Any]] = {}
         with _Recording():
             self.at = [i for i, y in enumerate(call.outputs) if wants_grad(y)]
             self.cotangents = [call.level.leaf(zeros_like(call.outputs[i])) for i in self.at]
@@ -286,7 +288,7 @@ class _Pushed:
                 self.back = _grad([call.outputs[i] for i in self.at], call.inputs, self.cotangents, create_graph=True,
                                   allow_unused=True)
 
-    def __call__(self, tangents: list[Any], retain: bool, strict: bool = False) -> list[Any]:
+    def __call__(self, tangents: list[Any], retain: bool, strict: bool = False, tie: bool = True) -> list[Any]:
         call = self.call
         again = call.tracked or any(wants_grad(v) for v in tangents)
         pairs = [(b, v.to(b.dtype)) for b, v in zip(self.back, tangents) if b is not None and wants_grad(b)]
@@ -303,8 +305,64 @@ class _Pushed:
                     f"{JVP[:-1]}, strict=True): The output of f is independent of the inputs. This is not allowed with "
                     "strict=True.")
             with _Recording():                              # no tensor of inference mode
-                out.append(zeros_like(y).detach() if g is None else call.level.settled(g))
+                pushed = zeros_like(y).detach() if g is None else call.level.settled(g)
+                out.append(self.tied(i, pushed) if g is not None and tie and not wants_grad(pushed) else pushed)
         return out
+
+    def tied(self, i: int, g: Any) -> Any:
+        """g, which does not depend on what output i's products depend on: part of that graph with derivatives of zero."""
+        if i not in self.anchors:
+            self.anchors[i] = _anchors(self.call, self.call.outputs[i])
+        return _Tied.apply(g, *self.anchors[i]) if self.anchors[i] else g
+
+
+# PyTorch's rules of forward mode for these read their operands, so what they give belongs to the graph of both, even where one
+# is constant; of the second kind, all operands but the first.
+PRODUCTS = {f"{name}Backward0" for name in (
+    "Mul", "Div", "Mm", "Mv", "Dot", "Vdot", "Bmm", "Convolution", "LinalgCross", "Linear", "Relu", "LeakyRelu", "Hardtanh",
+    "Threshold")}
+SUMMED_PRODUCTS = {f"{name}Backward0" for name in ("Addmm", "Addmv", "Addr", "Addbmm", "Baddbmm", "Addcmul", "Addcdiv")}
+
+
+class _Tied(Function):
+    """The first of the tensors, with derivatives of zero for the others."""
+
+    @staticmethod
+    def forward(ctx: Any, g: Any, *anchors: Any) -> Any:
+        ctx.zeros = [(x.shape, x.dtype) for x in anchors]
+        return g.clone()
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:  # type: ignore[override]
+        return g, *[g.new_zeros(shape, dtype=dtype) for shape, dtype in ctx.zeros]
+
+
+def _anchors(call: _Call, y: Any) -> list[Any]:
+    """The caller's tensors that require grad below y's products, where one of those has an operand that depends on the inputs."""
+    if not call.level.outside(y) or y.grad_fn is None:
+        return []
+    mine = {id(sink_of(leaf)) for leaf in call.level.made}
+    starts = {id(x.grad_fn if x.grad_fn is not None else sink_of(x)) for x in call.inputs}
+    known: dict[int, tuple[bool, bool]] = {}        # does a node depend on the inputs, on tensors of the caller's?
+    leaves: dict[int, Any] = {}
+    todo, found = [y.grad_fn], False
+    while todo:
+        node = todo[-1]
+        below = [n for n, _ in node.next_functions]
+        new = [n for n in below if n is not None and id(n) not in known]
+        if new and id(node) not in known:
+            todo += new
+            continue
+        todo.pop()
+        if hasattr(node, "variable") and id(node) not in mine:
+            leaves[id(node)] = node.variable
+        operands = below[1:] if node.name() in SUMMED_PRODUCTS else below if node.name() in PRODUCTS else []
+        flags = [known[id(n)] for n in operands if n is not None]
+        found = found or (any(a for a, _ in flags) and any(b for _, b in flags))
+        flags = [known[id(n)] for n in below if n is not None]
+        known[id(node)] = (id(node) in starts or any(a for a, _ in flags),
+                           id(node) in leaves or any(b for _, b in flags))
+    return [*leaves.values(), *(x for x in call.inputs if x.grad_fn is not None)] if found else []
 
 
 def _pulled(outputs: Any, inputs: Any, vectors: Any, again: bool, retain: bool) -> list[Any]:

@@ -170,3 +170,20 @@ print("-- results and arguments that are not contiguous")
 for jac in (jacrev, jacfwd):
     print(jac(lambda x: x.t())(w), jac(lambda x: x * 2)(w.t()), jac(lambda x: x[:, ::2] * 2)(w[:, ::2]))
     print(jac(lambda x: x.sum(0).expand(2, 3))(w), hessian(lambda x: (x.t() ** 3).sum())(w.t()))
+
+print("-- pushed through products, whose rules read constant operands too")
+q, c = torch.tensor([1.0, 2.0], requires_grad=True), torch.tensor([3.0, 4.0])
+for label, f in (
+    ("times a number", lambda x: x * 3), ("divided", lambda x: x / c), ("matrix", lambda x: w[:, :2] @ x), ("relu", torch.relu),
+    ("sum", lambda x: x + 3 * c), ("first of addmv", lambda x: torch.addmv(x, w[:, :2], c)), ("cumsum", lambda x: x.cumsum(0)),
+    ("second of addmv", lambda x: torch.addmv(c, w[:, :2], x)), ("aside", lambda x: x + q * c), ("both", lambda x: (x + q) * c),
+    ("detached", lambda x: x.detach() * c + x), ("max", lambda x: x.amax()), ("constant", lambda x: c * 3),
+):
+    print(label, [d.requires_grad for d in (
+        jacfwd(f)(q), jacfwd(f)(c), jvp(f, (q,), (c,))[1], jacrev(f)(q), hessian(lambda x: x.sin().sum())(q))])
+    if jacfwd(f)(q).requires_grad:
+        jacfwd(f)(q).sum().backward()
+        print("   ", q.grad)
+        q.grad = None
+    with torch.no_grad():
+        print("   under no_grad", jacfwd(f)(q).requires_grad)
