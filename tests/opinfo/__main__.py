@@ -20,9 +20,9 @@ page; `tests/test_opinfo.py` runs a part. Compared are values, dtypes, shapes, `
 float64 for the same output gradients, the method and the in-place form, in float64, float32, float16, bfloat16, int64, int32,
 uint8 and bool; and for inputs that must fail the exception's class and first sentence. A sample agrees when all of that does.
 
-Random numbers and uninitialised memory are compared by shape and dtype. Where elements are equal, an index may name any of
-them. A gradient that one side records and the other does not is fine when nothing flows through it. Where PyTorch has no
-second derivative, ours is not compared.
+Uninitialised memory is compared by shape and dtype, random numbers by value, from the same seed. Where elements are equal,
+an index may name any of them. A gradient that one side records and the other does not is fine when nothing flows through it.
+Where PyTorch has no second derivative, ours is not compared.
 """
 
 
