@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .._engine import hooks, saved, views
-from .._engine.modes import grad_on, inference_on, loud, quiet, set_grad, state
+from .._engine.modes import grad_on, inference_on, loud, modes, quiet, set_grad, state
 from .._engine.node import FREED, Node
 from .._engine.op import edge, fit, number
 from .._engine.saved import Packed, keep, keep_output, use, use_output
@@ -443,6 +443,8 @@ def _finish(node: Any, args: tuple[Any, ...], output: Any, record: bool) -> Any:
     node._made = []
     if record:
         node._likes = [(a.array.shape, a.array.dtype) if isinstance(a, TensorBase) else None for a in args]
+        if dirty and any(isinstance(t, TensorBase) and t.origin is not None for t in node.dirty_tensors):
+            modes.light = False                 # a view that it edits and saves leads back to it: the collector must see that
         number(node)
         node._outputs = max(len(outputs), 1)
     made: dict[int, Any] = {}
