@@ -11,7 +11,8 @@ from .._engine.tensor import TensorBase, wrap
 from .._ops import choose, extremes, gather, order, scan, shape
 from .._ops.pair import LerpBackward1
 from ._args import aliased, dim_in, dim_of, dims_in, finish, refused, tensor, tensor_first, write_out
-from .results import AMINMAX, AMINMAX_OUT, chosen, pair
+from .outs import pair
+from .results import AMINMAX, AMINMAX_OUT, chosen
 
 __all__ = [
     "max", "min", "amax", "amin", "aminmax", "argmax", "argmin", "cummax", "cummin", "median", "nanmedian", "mode",

@@ -9,7 +9,8 @@ from .._engine.tensor import TensorBase, wrap
 from .._ops import extremes, order
 from ._args import aliased, dim_of, finish, is_int, refused, scalar_name, tensor
 from .extremes import some
-from .results import chosen, pair
+from .outs import pair
+from .results import chosen
 
 __all__ = [
     "sort", "argsort", "msort", "topk", "kthvalue", "unique", "unique_consecutive", "searchsorted", "bucketize",

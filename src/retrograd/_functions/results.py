@@ -6,7 +6,6 @@ from typing import Any
 
 from .._engine.op import watch
 from .._engine.tensor import TensorBase, wrap
-from ._args import write_out
 
 RETURN_TYPES: dict[str, Any] = {}
 
@@ -45,13 +44,6 @@ Pair: dict[str, Any] = {
 }
 AMINMAX = named("aminmax", "min", "max")
 AMINMAX_OUT = named("aminmax_out", "min", "max")
-
-
-def pair(name: str, values: Any, indices: Any, out: Any, *inputs: Any) -> Any:
-    """(values, indices) under their PyTorch class, written to `out` if given."""
-    if out is None:
-        return Pair[name]((values, indices))
-    return Pair[name + "_out"]((write_out(values, out[0], name, *inputs), write_out(indices, out[1], name, *inputs)))
 
 
 def chosen(made: Any) -> TensorBase:

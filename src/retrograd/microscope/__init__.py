@@ -17,7 +17,7 @@ How it is made (one idea per file):
     parameters which there are, which are asked for; runs: one call of the model, and every call inside that takes one
     batches    where the samples are in what a call computes; apart: three backward passes that prove it
     sources    from a tensor made of parameters (a slice, a transpose, an expression) back to the parameters
-    layers     what (a, delta) mean for each kind of function
+    rules      what (a, delta) mean: layers, for each kind of function; again, for any other
     terms      a weight's per-sample gradients in the cheapest form: outer products, rows, dense; sums, norms, dots
     loss       how the loss was reduced; filling: what hooks cannot take apart, sample by sample
     coverage   every parameter, covered how or why not, and the check against the gradients that arrived

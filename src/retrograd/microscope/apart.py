@@ -15,8 +15,9 @@ from collections.abc import Iterator
 from dataclasses import is_dataclass
 from typing import Any
 
+from .again import AGAIN
 from .batches import FORMS, along, samples_first
-from .layers import AGAIN, Elementwise
+from .layers import Elementwise
 from .runs import Run, Use
 from .sources import Made, flat
 

@@ -12,11 +12,13 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+from .again import AGAIN, written
 from .apart import batched, verify
 from .engines import Engine, engine_of, reopened
 from .errors import CaptureError
-from .layers import AGAIN, RULES, Refused, pulled, written
+from .layers import RULES
 from .parameters import Tree, hooked, parameters_of
+from .rules import Refused, pulled
 from .runs import Plan, Run, Use, Window, caller
 from .sources import Leaf, Made, Source, flat, replaced
 from .terms import Term, combined

@@ -1,8 +1,6 @@
 """What inputs `a` and output gradient `delta` say about the weights of each kind of function.
 
-A rule has two halves.  `read` runs while the model does, so it is short: which tensors to keep.  `terms` runs when
-something is asked, and gives each weight its Term.  A function without a rule of its own is run again, one vector-Jacobian
-product per sample: the output's gradient with all other samples' parts zero (class `Again`).
+A function without a rule of its own is run again, one vector-Jacobian product per sample (again.py).
 
 N batch, T tokens or positions, I in, O out, C channels.
 """
@@ -11,73 +9,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from .batches import RECURRENT, along, batch_axis, no_batch, packed, samples_first
+from .arguments import bind, embedding_arguments
+from .batches import along, batch_axis, no_batch, samples_first
 from .products import layer_norm, token_sums
+from .rules import Refused, Rule, Terms, distinct, expect, roles, whole, wide
 from .runs import Use
-from .sources import ROWS, Leaf, Made, Source, flat, pull, pull_aligned, replaced
+from .sources import ROWS, Leaf, Made, Source, pull_aligned
 from .terms import Blocks, Dense, Outer, Rows, Term, Whole
-
-Terms = list[tuple[Source, Term]]
-
-
-class Refused(Exception):
-    """A use whose weights cannot be covered at all: the text says why."""
-
-
-def bind(names: tuple[str, ...], args: Any, kwargs: Any) -> list[Any]:
-    """Arguments in the order of `names`, None where not given."""
-    found = list(args) + [None] * (len(names) - len(args))
-    for i, name in enumerate(names):
-        if name in kwargs:
-            found[i] = kwargs[name]
-    return found
-
-
-def wide(t: Any) -> Any:
-    """float16 and bfloat16 as float32: sums of products need the room."""
-    return t.float() if t.dtype.itemsize < 4 and t.is_floating_point() else t
-
-
-def expect(source: Source, term: Term) -> Term:
-    """term, in the shape of its source."""
-    term.shape = source.shape
-    return term
-
-
-class Rule:
-    """One kind of function."""
-
-    kind = ""
-    holds = False           # do its uses hold the input until backward, and nothing that the model may change meanwhile?
-
-    def read(self, use: Use, args: Any, kwargs: Any, out: Any, tracked: dict[int, Source]) -> bool:
-        """Keep what terms() needs; False when this call is not of a form the rule knows."""
-        raise NotImplementedError
-
-    def take(self, use: Use, args: Any, kwargs: Any) -> None:
-        """The part of read() that is left when the same parameters come at the same places again."""
-        raise NotImplementedError
-
-    def terms(self, T: Any, use: Use) -> Terms:
-        """A Term for each source."""
-        raise NotImplementedError
-
-
-def roles(use: Use, tracked: dict[int, Source], allowed: dict[str, Any], args: Any, kwargs: Any) -> bool:
-    """Note which of `allowed` (role -> argument) are tracked; False when a tracked argument has no role."""
-    places = 0
-    for role, value in allowed.items():
-        if value is not None and id(value) in tracked:
-            use.sources[role] = tracked[id(value)]
-            places += 1
-    seen = 0
-    for x in args:
-        if id(x) in tracked:
-            seen += 1
-    for x in kwargs.values():
-        if id(x) in tracked:
-            seen += 1
-    return places == seen and places > 0
 
 
 class Linear(Rule):
@@ -177,11 +115,6 @@ def product(T: Any, use: Use, turned: bool) -> Terms:
             return wide(grouped)
         found.append((bias, whole(T, Dense(T, N, bias.shape, sums, tokens), why)))
     return found
-
-
-def whole(T: Any, term: Term, why: str | None) -> Term:
-    """term itself, or when samples cannot be told apart, its sum."""
-    return term if why is None else Whole(T, term.shape, term.total, why)
 
 
 CONV = ("input", "weight", "bias", "stride", "padding", "dilation", "groups")
@@ -293,21 +226,6 @@ def several(value: Any, dims: int, default: int) -> tuple[int, ...]:
         value = default
     found = (int(value),) if isinstance(value, int) else tuple(int(v) for v in value)
     return found * dims if len(found) == 1 else found
-
-
-def embedding_arguments(func: Any, args: Any, kwargs: Any) -> tuple[Any, Any, Any, bool]:
-    """(ids, weight, padding_idx, scale_grad_by_freq) of F.embedding and of torch.embedding, whose order differs."""
-    first = args[0] if args else None
-    if first is not None and first.is_floating_point():
-        weight, ids, padding, scale, _ = bind(
-            ("weight", "indices", "padding_idx", "scale_grad_by_freq", "sparse"), args, kwargs)
-        padding = None if padding in (None, -1) else padding
-    else:
-        ids, weight, padding, _, _, scale, _ = bind(
-            ("input", "weight", "padding_idx", "max_norm", "norm_type", "scale_grad_by_freq", "sparse"), args, kwargs)
-    if padding is not None and padding < 0:
-        padding += weight.shape[0]
-    return ids, weight, padding, bool(scale)
 
 
 class Embedding(Rule):
@@ -541,11 +459,6 @@ def rows_below(T: Any, source: Source, N: int, delta: Any) -> tuple[Source, Term
     return leaf, Rows(T, ids, wide(delta).reshape(N, ids.shape[1], -1), leaf.shape)
 
 
-def distinct(source: Source) -> list[Leaf]:
-    """The parameters below a source, each once."""
-    return list({leaf.number: leaf for leaf in source.leaves()}.values())
-
-
 def sum_to(g: Any, shape: tuple[int, ...]) -> Any:
     """g summed over what was broadcast from `shape`."""
     ahead = g.ndim - len(shape)
@@ -553,141 +466,6 @@ def sum_to(g: Any, shape: tuple[int, ...]) -> Any:
         g = g.sum(tuple(range(ahead)))
     over = tuple(i for i, n in enumerate(shape) if n == 1 and g.shape[i] != 1)
     return g.sum(over, keepdim=True) if over else g
-
-
-CELLS = ("lstm_cell", "gru_cell", "rnn_tanh_cell", "rnn_relu_cell")
-
-
-class Again(Rule):
-    """Any function: run it again, and push one sample's part of the output's gradient through it at a time."""
-
-    kind = "again"
-
-    def read(self, use: Use, args: Any, kwargs: Any, out: Any, tracked: dict[int, Source]) -> bool:
-        tensors: list[Any] = []
-        for x in flat((args, kwargs)):
-            if id(x) in tracked:
-                use.sources.setdefault(f"argument {len(use.sources)}", tracked[id(x)])
-            elif hasattr(x, "detach"):
-                tensors.append(x)
-        use.keep(*tensors)
-        kept = {id(t): k for t, k in zip(tensors, use.a)}
-        if use.name in RECURRENT and packed(args):
-            use.run.moved = True                # how long samples are differs from step to step
-        values = [x.detach() if hasattr(x, "detach") and x.is_floating_point() else None for x in outputs(out)]
-        versions = [None if v is None else v._version for v in values]
-        clean = replaced((args, kwargs), lambda x: kept.get(id(x), x))
-        use.meta = (clean[0], clean[1], values, versions)
-        return True
-
-    def axes(self, use: Use) -> list[Any]:
-        """Of each output, the axis of the batch."""
-        args = use.meta[0]
-        N = use.run.size if use.apart else None
-        if use.name in RECURRENT:
-            if len(args) < 9 or N is None or packed(args):
-                return [None] * len(use.shapes)
-            first = 0 if args[8] else 1
-            axes = [first if i == 0 else 1 for i in range(len(use.shapes))]
-        elif use.name in CELLS:
-            axes = [0] * len(use.shapes)
-        else:
-            return [batch_axis(use, shape) for shape in use.shapes]
-        return [a if len(s) > a and s[a] == N else None for a, s in zip(axes, use.shapes)]
-
-    def terms(self, T: Any, use: Use) -> Terms:
-        args, kwargs, values, versions = use.meta
-        axes = [a for a, d in zip(self.axes(use), use.deltas) if d is not None]
-        why = None if all(a is not None for a in axes) else no_batch(
-            use, next(s for s, a in zip(use.shapes, self.axes(use)) if a is None))
-        N = use.run.size if why is None and use.run.size is not None else 1
-        cell: list[Any] = []
-
-        def results() -> dict[str, Any]:
-            if not cell:
-                cell.append(self.products(T, use, axes if why is None else None, N))
-            made: dict[str, Any] = cell[0]
-            return made
-
-        found: Terms = []
-        for role, source in use.sources.items():
-            term: Term = Dense(T, N, source.shape, lambda role=role: results()[role])
-            found.append((source, whole(T, term, why)))
-        return found
-
-    def products(self, T: Any, use: Use, axes: list[Any] | None, N: int) -> dict[str, Any]:
-        """role -> (N, *shape)"""
-        args, kwargs, values, versions = use.meta
-        with T.enable_grad():
-            by_id: dict[int, Any] = {}
-            fresh: dict[str, Any] = {}
-            for role, source in use.sources.items():
-                fresh[role] = by_id.setdefault(id(source.tensor), source.tensor.detach().clone().requires_grad_())
-            swap = replaced((args, kwargs), lambda x: by_id.get(id(x), x))
-            if use.name.endswith("_") or use.name == "setitem":         # edits its first argument
-                swap = ((swap[0][0].clone(), *swap[0][1:]), swap[1])
-            again = outputs(use.func(*swap[0], **swap[1]))
-            for now, then, version in zip(again, values, versions):
-                if then is not None and then._version == version and not same(T, now.detach(), then):
-                    raise Refused(f"{use.name} gave something else when it was run again (dropout?)")
-            live = [(y, d) for y, d in zip(again, use.deltas) if d is not None and y.requires_grad]
-            inputs = list(fresh.values())
-            rows: list[list[Any]] = [[] for _ in inputs]
-            for n in range(N):
-                gs = []
-                for i, (y, d) in enumerate(live):
-                    if axes is not None:
-                        axis = axes[i]
-                        g = T.zeros(d.shape, dtype=d.dtype, device=d.device)
-                        along(g, axis, N)[n].copy_(along(d, axis, N)[n])
-                        d = g
-                    gs.append(d.to(y.dtype))
-                got = T.autograd.grad([y for y, _ in live], inputs, gs, retain_graph=True, allow_unused=True)
-                for row, x, p in zip(rows, got, inputs):
-                    row.append(wide(T.zeros_like(p) if x is None else x).detach())
-        return {role: T.stack(row) for role, row in zip(fresh, rows)}
-
-
-def written(x: Any, at: Any, value: Any) -> Any:
-    """x[at] = value, as a function."""
-    x[at] = value
-    return x
-
-
-def same(T: Any, a: Any, b: Any) -> bool:
-    """Equal but for rounding?"""
-    if a.shape != b.shape or a.dtype != b.dtype:
-        return False
-    return bool(T.allclose(a, b, rtol=1e-3 if a.dtype.itemsize >= 4 else 5e-2, atol=1e-5, equal_nan=True))
-
-
-def outputs(out: Any) -> list[Any]:
-    """The tensors of a result, in order."""
-    return [x for x in flat(out) if hasattr(x, "detach")]
-
-
-def pulled(T: Any, source: Source, term: Term) -> list[tuple[int, Term]]:
-    """The term of each parameter below a source."""
-    if isinstance(source, Leaf):
-        return [(source.number, term)]
-    cell: list[Any] = []
-    if term.whole is not None:
-        def totals() -> dict[int, Any]:
-            if not cell:
-                cell.append(pull(T, source, term.total().unsqueeze(0)))
-            made: dict[int, Any] = cell[0]
-            return made
-        why = term.whole
-        return [(leaf.number, Whole(T, leaf.shape, lambda n=leaf.number: totals()[n][0], why))
-                for leaf in distinct(source)]
-
-    def results() -> dict[int, Any]:
-        if not cell:
-            cell.append(pull(T, source, term.per_sample()))
-        made: dict[int, Any] = cell[0]
-        return made
-    return [(leaf.number, Dense(T, term.N, leaf.shape, lambda n=leaf.number: results()[n]))
-            for leaf in distinct(source)]
 
 
 RULES: dict[str, Rule] = {
@@ -698,4 +476,3 @@ RULES: dict[str, Rule] = {
     "add": Elementwise("add"), "add_": Elementwise("add"), "sub": Elementwise("sub"), "sub_": Elementwise("sub"),
     "rsub": Elementwise("rsub"), "mul": Elementwise("mul"),
 }
-AGAIN = Again()

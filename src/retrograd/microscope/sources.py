@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from .arguments import embedding_arguments
+
 MOVES = frozenset((
     "t", "T", "mT", "H", "mH", "transpose", "permute", "view", "reshape", "view_as", "reshape_as", "flatten",
     "unflatten", "chunk", "split", "unbind", "select", "getitem", "narrow", "unsqueeze", "squeeze", "expand",
@@ -116,7 +118,6 @@ def element_numbers(T: Any, source: Source) -> tuple[Source, Any]:
         if made.name in COPIES:
             continue
         if made.name in ROWS:
-            from .layers import embedding_arguments
             ids, _, padding, _ = embedding_arguments(made.func, made.args, made.kwargs)
             at = at[ids]
             if padding is not None:

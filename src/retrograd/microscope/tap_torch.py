@@ -7,15 +7,13 @@ from functools import partial
 from typing import Any
 from weakref import ref
 
-import numpy as np
-
 from .._engine.journal import MARK, Thread, now
 from ._hooked import Hooked
-from ._measure import measure, same
 from ._sites import last_read
 from .recorder import Recorder
 from .recording import BACKWARD, CREATED, GRAD, INFERENCE, INPLACE, WANTED, WANTS
-from .tap_common import Tap, once
+from .tap_common import once
+from .tap_torch_numbers import TorchNumbers
 
 # Ops that read a tensor as numbers: what follows knows nothing of the graph.
 READS = {"item", "tolist", "numpy", "__array__", "__bool__", "__float__", "__int__", "__index__", "__complex__",
@@ -34,11 +32,10 @@ SAME_NODES = ("TBackward0", "ViewBackward0", "UnsafeViewBackward0", "TransposeBa
               "UnsqueezeBackward0", "SqueezeBackward1", "ReshapeAliasBackward0", "AliasBackward0")
 
 
-class TorchTap(Tap):
+class TorchTap(TorchNumbers):
     """Records PyTorch."""
 
     name = "torch"
-    torch: Any
     folder: str
     WrappedHook: Any
     entry = "_call_impl"                        # replacing __call__ would update a slot of every subclass
@@ -51,8 +48,6 @@ class TorchTap(Tap):
         self.handles: list[Any] = []
         self.keep_handles = 4096
         self.tables: dict[int, Any] = {}                # id of a node's table of posthooks -> (weak reference, node)
-        self.waiting: list[tuple[int, Any]] = []        # values measured on a device: (number, tensor of 7)
-        self.comparing: list[tuple[int, Any]] = []
         self.waiting_pre: list[int] = []
         self.has_old_calls = self.swept_old_calls = False
         self.first_seq = 0                              # nodes with lower sequence numbers are older than the recording
@@ -599,99 +594,6 @@ class TorchTap(Tap):
 
     def grad_of(self, p: Any) -> Any:
         return p.grad if p.is_leaf else None
-
-    # -- numbers
-
-    def version_of(self, t: Any) -> int:
-        try:
-            return t._version  # type: ignore[no-any-return]
-        except RuntimeError:                            # inference tensors have none
-            return -1
-
-    def measure(self, t: Any) -> Any:
-        torch = self.torch
-        try:
-            if not t.is_floating_point() or t.layout is not torch.strided:
-                return (-1, 0.0, 0.0, 0.0, 0, 0, 0)
-            if t.device.type == "cpu":
-                t = t.detach()
-                if t.dtype is torch.bfloat16:
-                    t = t.float()
-                return measure(t.numpy())
-            return self.measure_there(t.detach())
-        except (RuntimeError, TypeError, NotImplementedError):  # fake, functorch, nested tensors: no numbers to read
-            return (-1, 0.0, 0.0, 0.0, 0, 0, 0)
-
-    def measure_there(self, t: Any) -> Any:
-        """On a device: seven numbers, fetched together at the end of the pass."""
-        torch = self.torch
-        if t.numel() == 0:
-            return (0, 0.0, 0.0, 0.0, 0, 0, 0)
-        x = t.reshape(-1).double() if t.dtype is torch.float64 else t.reshape(-1).float()
-        fine = torch.isfinite(x)
-        clean = torch.where(fine, x, torch.zeros((), dtype=x.dtype, device=x.device))
-        low, high = torch.where(fine, x, torch.inf).amin(), torch.where(fine, x, -torch.inf).amax()
-        numbers = torch.stack([
-            torch.linalg.vector_norm(clean, dtype=torch.float64), low.double(), high.double(),
-            (x == 0).sum().double(), torch.isnan(x).sum().double(), torch.isinf(x).sum().double()])
-        self.waiting.append((len(self.recorder.rec.value_likes), numbers))
-        return (t.numel(), 0.0, 0.0, 0.0, 0, 0, 0)
-
-    def flush(self) -> None:
-        """One synchronisation for all that was measured on devices since the last."""
-        if not self.waiting and not self.comparing:
-            return
-        torch = self.torch
-        thread = self.recorder.thread()
-        thread.busy += 1
-        try:
-            with torch._C.DisableTorchFunction():
-                waiting, self.waiting = self.waiting, []
-                comparing, self.comparing = self.comparing, []
-                flat = [v for _, v in waiting] + [c.double().reshape(1) for _, c in comparing]
-                numbers = torch.cat([v.to(flat[0].device) for v in flat]).cpu().numpy()
-        finally:
-            thread.busy -= 1
-        stats = self.recorder.rec.stats
-        for i, (n, _) in enumerate(waiting):
-            row = numbers[6 * i:6 * i + 6]
-            for j in range(6):
-                stats[7 * n + 1 + j] = float(row[j])
-            if not np.isfinite(row[1]):                 # nothing finite in it
-                stats[7 * n + 2] = stats[7 * n + 3] = 0.0
-        for i, (slot, _) in enumerate(comparing):
-            changed = bool(numbers[6 * len(waiting) + i])
-            if slot >= 0 and self.recorder.rows[slot] is not None:
-                row = list(self.recorder.rows[slot])
-                row[9] = bool(row[9]) or changed
-                self.recorder.rows[slot] = tuple(row)
-                self.recorder.rec.hooks[row[5]]["changed"] += changed
-
-    def deferred(self, t: Any) -> bool:
-        return bool(t.device.type != "cpu")
-
-    def defer_comparison(self, slot: int, old: Any, new: Any) -> None:
-        differs = (old != new).any() if old.shape == new.shape else self.torch.ones((), device=new.device)
-        self.comparing.append((slot, differs))
-
-    def equal(self, a: Any, b: Any) -> bool:
-        if a.shape != b.shape or a.dtype != b.dtype:
-            return False
-        x = a.detach() if a.requires_grad else a
-        y = b.detach() if b.requires_grad else b
-        try:
-            return same(x.numpy(), y.numpy())
-        except (RuntimeError, TypeError):               # bfloat16, sparse, fake: torch's own, to which NaN differs from NaN
-            return bool(self.torch.equal(x, y))
-
-    def array_of(self, t: Any) -> Any:
-        try:
-            t = t.detach()
-            if t.dtype is self.torch.bfloat16:
-                t = t.float()
-            return t.cpu().numpy()
-        except (RuntimeError, TypeError, NotImplementedError):
-            return None
 
 
 def running(tap: Any, original: Any) -> Any:

@@ -1,0 +1,115 @@
+"""What a recorder reads of PyTorch's tensors: versions, measures, whether two are equal; of devices once for many."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ._measure import measure, same
+from .recorder import Recorder
+from .tap_common import Tap
+
+
+class TorchNumbers(Tap):
+    """The part of a TorchTap that looks into tensors.
+
+    What is on a device is measured and compared there; flush() fetches the answers together.
+    """
+
+    torch: Any
+
+    def __init__(self, recorder: Recorder) -> None:
+        super().__init__(recorder)
+        self.waiting: list[tuple[int, Any]] = []        # values measured on a device: (number, tensor of 6)
+        self.comparing: list[tuple[int, Any]] = []      # events of hooks whose results are compared there: (slot, tensor of 1)
+
+    def version_of(self, t: Any) -> int:
+        try:
+            return t._version  # type: ignore[no-any-return]
+        except RuntimeError:                            # inference tensors have none
+            return -1
+
+    def measure(self, t: Any) -> Any:
+        torch = self.torch
+        try:
+            if not t.is_floating_point() or t.layout is not torch.strided:
+                return (-1, 0.0, 0.0, 0.0, 0, 0, 0)
+            if t.device.type == "cpu":
+                t = t.detach()
+                if t.dtype is torch.bfloat16:
+                    t = t.float()
+                return measure(t.numpy())
+            return self.measure_there(t.detach())
+        except (RuntimeError, TypeError, NotImplementedError):  # fake, functorch, nested tensors: no numbers to read
+            return (-1, 0.0, 0.0, 0.0, 0, 0, 0)
+
+    def measure_there(self, t: Any) -> Any:
+        """On a device: seven numbers, fetched together at the end of the pass."""
+        torch = self.torch
+        if t.numel() == 0:
+            return (0, 0.0, 0.0, 0.0, 0, 0, 0)
+        x = t.reshape(-1).double() if t.dtype is torch.float64 else t.reshape(-1).float()
+        fine = torch.isfinite(x)
+        clean = torch.where(fine, x, torch.zeros((), dtype=x.dtype, device=x.device))
+        low, high = torch.where(fine, x, torch.inf).amin(), torch.where(fine, x, -torch.inf).amax()
+        numbers = torch.stack([
+            torch.linalg.vector_norm(clean, dtype=torch.float64), low.double(), high.double(),
+            (x == 0).sum().double(), torch.isnan(x).sum().double(), torch.isinf(x).sum().double()])
+        self.waiting.append((len(self.recorder.rec.value_likes), numbers))
+        return (t.numel(), 0.0, 0.0, 0.0, 0, 0, 0)
+
+    def flush(self) -> None:
+        """One synchronisation for all that was measured on devices since the last."""
+        if not self.waiting and not self.comparing:
+            return
+        torch = self.torch
+        thread = self.recorder.thread()
+        thread.busy += 1
+        try:
+            with torch._C.DisableTorchFunction():
+                waiting, self.waiting = self.waiting, []
+                comparing, self.comparing = self.comparing, []
+                flat = [v for _, v in waiting] + [c.double().reshape(1) for _, c in comparing]
+                numbers = torch.cat([v.to(flat[0].device) for v in flat]).cpu().numpy()
+        finally:
+            thread.busy -= 1
+        stats = self.recorder.rec.stats
+        for i, (n, _) in enumerate(waiting):
+            row = numbers[6 * i:6 * i + 6]
+            for j in range(6):
+                stats[7 * n + 1 + j] = float(row[j])
+            if not np.isfinite(row[1]):                 # nothing finite in it
+                stats[7 * n + 2] = stats[7 * n + 3] = 0.0
+        for i, (slot, _) in enumerate(comparing):
+            changed = bool(numbers[6 * len(waiting) + i])
+            if slot >= 0 and self.recorder.rows[slot] is not None:
+                row = list(self.recorder.rows[slot])
+                row[9] = bool(row[9]) or changed
+                self.recorder.rows[slot] = tuple(row)
+                self.recorder.rec.hooks[row[5]]["changed"] += changed
+
+    def deferred(self, t: Any) -> bool:
+        return bool(t.device.type != "cpu")
+
+    def defer_comparison(self, slot: int, old: Any, new: Any) -> None:
+        differs = (old != new).any() if old.shape == new.shape else self.torch.ones((), device=new.device)
+        self.comparing.append((slot, differs))
+
+    def equal(self, a: Any, b: Any) -> bool:
+        if a.shape != b.shape or a.dtype != b.dtype:
+            return False
+        x = a.detach() if a.requires_grad else a
+        y = b.detach() if b.requires_grad else b
+        try:
+            return same(x.numpy(), y.numpy())
+        except (RuntimeError, TypeError):               # bfloat16, sparse, fake: torch's own, to which NaN differs from NaN
+            return bool(self.torch.equal(x, y))
+
+    def array_of(self, t: Any) -> Any:
+        try:
+            t = t.detach()
+            if t.dtype is self.torch.bfloat16:
+                t = t.float()
+            return t.cpu().numpy()
+        except (RuntimeError, TypeError, NotImplementedError):
+            return None
