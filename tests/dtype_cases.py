@@ -14,6 +14,10 @@ import numpy as np
 
 TRANSCRIPT = Path(__file__).parent / "transcripts" / "dtypes.json"
 NAMES = ("float64", "float32", "float16", "bfloat16", "int64", "int32", "int16", "int8", "uint8", "bool")
+NAMED = (                                       # of which there are no tensors here
+    "complex32", "complex64", "complex128", "uint16", "uint32", "uint64", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2",
+    "float8_e5m2fnuz", "float8_e8m0fnu", "float4_e2m1fn_x2", "qint8", "qint32", "quint8", "quint4x2", "quint2x4", "bits8",
+    "bits16", "bits1x8", "bits2x4", "bits4x2", *(f"{u}int{i}" for u in ("", "u") for i in range(1, 8)))
 ALIASES = ("double", "float", "half", "long", "int", "short")
 NUMBERS = (True, 3, 2.5)
 DEVICES: tuple[tuple[tuple[Any, ...], dict[str, Any]], ...] = (
@@ -90,6 +94,20 @@ def evaluated(t: Any, expressions: tuple[str, ...]) -> dict[str, str]:
     return {e: answer(lambda e=e: eval(e, {"t": t, "S": t.Size, "np": np})) for e in expressions}
 
 
+def named(t: Any) -> dict[str, str]:
+    """All that can be asked of dtypes that are only named; not what ends in an assertion inside PyTorch."""
+    keys = ("itemsize", "is_floating_point", "is_complex", "is_signed", "abbr", "to_real()", "to_complex()", "__reduce__()")
+    asked = [f"t.{name}.{key}" for name in (*NAMED, "cdouble", "cfloat", "chalf", "bit") for key in keys]
+    asked += [f"t.finfo(t.{name}).{key}" for name in NAMED if name[:2] in ("fl", "co") and name[5] != "4" for key in (
+        "bits", "eps", "max", "min", "tiny", "smallest_normal", "resolution", "dtype")]
+    asked += [f"t.finfo(t.{name})" for name in NAMED if name[:2] not in ("fl", "co")]
+    asked += [f"t.iinfo(t.{name}).{key}" for name in NAMED for key in ("bits", "max", "min")]
+    asked += [f"t.set_default_dtype(t.{name})" for name in NAMED]
+    asked += [f"t.{function}(t.{a}, t.{b})" for function in ("promote_types", "can_cast") for a, b in (
+        *product(NAMED, (*NAMES, *NAMED)), *product(NAMES, NAMED))]
+    return {e: found for e, found in evaluated(t, tuple(asked)).items() if "INTERNAL ASSERT" not in found}
+
+
 def answer(call: Any) -> str:
     """The repr, or the exception with the first line of its text."""
     try:
@@ -102,7 +120,7 @@ def answers(t: Any, make: Any) -> dict[str, Any]:
     return {
         "attributes": attributes(t), "promote_types": promotions(t), "can_cast": casts(t),
         "result_type": result_types(t, make), "device": devices(t), "size": evaluated(t, SIZES),
-        "limits": evaluated(t, LIMITS), "calls": evaluated(t, CALLS)}  # fmt: skip
+        "limits": evaluated(t, LIMITS), "calls": evaluated(t, CALLS), "named": named(t)}  # fmt: skip
 
 
 if __name__ == "__main__":

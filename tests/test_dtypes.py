@@ -14,12 +14,13 @@ import dtype_cases
 import numpy as np
 import pytest
 
-from retrograd import _size, dtypes
+import retrograd
+from retrograd import _dtype_names, _size, dtypes
 from retrograd._engine import promote
 from retrograd._engine.tensor import wrap
 
 PYTORCH = json.loads(dtype_cases.TRANSCRIPT.read_text(encoding="utf-8"))
-OURS = types.SimpleNamespace(**vars(dtypes), Size=_size.Size)
+OURS = types.SimpleNamespace(**{**vars(_dtype_names), **vars(dtypes)}, Size=_size.Size)
 
 
 def make(shape: tuple[int, ...], d: Any) -> Any:
@@ -77,6 +78,21 @@ def test_dtypes_and_devices_answer_calls_as_pytorchs(expression: str) -> None:
     assert found == PYTORCH["calls"][expression]
 
 
+def test_dtypes_that_are_only_named_answer_as_pytorchs() -> None:
+    found = dtype_cases.named(OURS)
+    assert {e: found[e] for e in PYTORCH["named"]} == PYTORCH["named"]
+
+
+def test_a_tensor_of_a_dtype_that_is_only_named_is_refused() -> None:
+    for name in _dtype_names.__all__:
+        d = getattr(retrograd, name)
+        for make in (lambda d: retrograd.zeros(2, dtype=d), lambda d: retrograd.tensor([1], dtype=d),
+                     lambda d: retrograd.ones(2).to(d), lambda d: retrograd.ones(2).view(d),
+                     lambda d: retrograd.ones(2).sum(dtype=d)):
+            with pytest.raises(NotImplementedError, match=f"retrograd has no tensors of {d}: the dtype can only be named"):
+                make(d)
+
+
 @pytest.mark.oracle
 def test_the_transcript_is_what_pytorch_says() -> None:
     torch = pytest.importorskip("torch")
@@ -87,7 +103,8 @@ def test_the_transcript_is_what_pytorch_says() -> None:
 
 
 CONSTANTS = [
-    *(getattr(dtypes, name) for name in dtype_cases.NAMES), dtypes.strided, dtypes.contiguous_format,
+    *(getattr(dtypes, name) for name in dtype_cases.NAMES), *(getattr(_dtype_names, name) for name in dtype_cases.NAMED),
+    dtypes.strided, dtypes.contiguous_format,
     dtypes.preserve_format, dtypes.channels_last, dtypes.channels_last_3d]  # fmt: skip
 
 

@@ -15,7 +15,8 @@ ROOT = Path(retrograd.__file__).resolve().parent
 LAYERS = [
     ["_missing", "_lacks"],
     ["_engine", "_ops", "_kernels"],
-    ["_tensor", "_conversion", "_typename", "_nodes", "dtypes", "random", "_draws", "_tensor_str", "_size", "_functions",
+    ["_tensor", "_conversion", "_typename", "_nodes", "dtypes", "_dtype_names", "random", "_draws", "_tensor_str", "_size",
+     "_functions",
      "_threads", "linalg", "special", "_settings", "version", "types",
      "functional"],
     ["utils", "autograd", "masked", "signal"],

@@ -26,6 +26,7 @@ from .dtypes import (
     layout as layout, memory_format as memory_format, preserve_format as preserve_format, promote_types as promote_types,
     result_type as result_type, set_default_dtype as set_default_dtype, short as short, strided as strided, uint8 as uint8,
 )
+from ._dtype_names import *  # noqa: F403
 from .random import (
     Generator as Generator, default_generator as default_generator, get_rng_state as get_rng_state,
     initial_seed as initial_seed, manual_seed as manual_seed, seed as seed, set_rng_state as set_rng_state,

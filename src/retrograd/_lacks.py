@@ -6,14 +6,14 @@ from functools import lru_cache
 
 # word: (why, which names: by themselves, or from "torch." on)
 LACKS = {
-    "complex": ("complex numbers are outside for now", r"""
-        complex\d+|c(double|float|half)|chalf|view_as_(complex|real)(_copy)?|imag|polar|Complex\w+|eig"""),
+    "complex": ("tensors of complex numbers are outside for now", r"""
+        c(double|float|half)|view_as_(complex|real)(_copy)?|imag|polar|Complex\w+|eig"""),
     "sparse": ("sparse tensors are outside for now", r"""
         sparse\w*|\w*_sparse_?|to_sparse\w*|(c?col|crow|row)_indices(_copy)?|indices(_copy)?|values(_copy)?|coalesce|
         is_coalesced|dense_dim|s?spmm|[hds]?smm|hspmm|hsmm|dsmm|s?addmm_sparse|saddmm|sspaddmm|SparseAdam|
         resize_as_sparse_|sparse_resize\w*"""),
     "quantised": ("quantised tensors are outside for now", r"""
-        q_\w+|q?u?int(8|32|2x4|4x2)|quint\w+|qint\w+|qscheme|q[A-Z]\w+|quant\w+|Q(U)?Int\w+|(fake_)?quantize\w*|
+        q_\w+|qscheme|q[A-Z]\w+|quant\w+|Q(U)?Int\w+|(fake_)?quantize\w*|
         fake_quantize\w*|dequantize|int_repr|per_(channel|tensor)_\w+|choose_qparams\w*|fbgemm\w+|empty_quantized|
         fused_moving_avg\w+|qat|ao|intrinsic|quantizable"""),
     "fft": ("Fourier transforms are outside for now", r"fft|i?stft"),
@@ -21,8 +21,6 @@ LACKS = {
     "devices": ("the CPU is the only device for now", r"""
         \w*(cudnn|cudagraph|miopen|mkldnn|autocast_(gpu|ipu|xla)|vulkan)\w*|xpu|ipu|mtia|Stream|Event|
         AcceleratorError|OutOfMemoryError|DeviceObjType|StreamObjType|get_device_module|map2_|tf32_notes"""),
-    "dtypes": ("the dtypes are those of torch.float16, bfloat16, float32, float64, int8 to int64, uint8 and bool", r"""
-        u?int\d|uint(16|32|64)|float[48]_\w+|bit|bits\d\w*"""),
     "parallel": ("work in several processes is outside for now", r"""
         DistributedDataParallel|data_parallel|torch\.distributed\.\w+|multiprocessing|RRefType|futures|Future(Type)?|fork|wait|
         prepare_multiprocessing_environment|is_distributed|enforce_grad_layout_policy"""),

@@ -1,7 +1,7 @@
 """dtypes, devices, layouts and memory formats: the small constants that programs pass around, named as in PyTorch.
 
 One dtype stands for one NumPy dtype (`float32.numpy`); `of` goes back.  bfloat16 needs the optional package ml_dtypes:
-the constant is always there, its first use imports the package.
+the constant is always there, its first use imports the package.  Of the dtypes in _dtype_names there are no tensors.
 """
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import re
 from builtins import bool as Bool
 from builtins import float as Float
 from builtins import int as Int
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 import numpy as np
 
@@ -42,11 +42,16 @@ class dtype:
         raise TypeError("cannot create 'torch.dtype' instances")
 
     def __getattr__(self, key: str) -> Any:
-        if key == "numpy" and self.name == "bfloat16":      # every other attribute was set by _make
+        if key == "numpy":
+            if self.name != "bfloat16":
+                raise NotImplementedError(f"retrograd has no tensors of {self}: the dtype can only be named. Tensors are {KNOWN}")
             found = np.dtype(_ml_dtypes().bfloat16)
             object.__setattr__(self, "numpy", found)
             _of[found] = self
             return found
+        if key == "is_signed":
+            kind = "quantized types" if self.scalar.startswith("Q") else ""
+            raise RuntimeError(f"isSignedType not supported for {kind}" if kind else "Bits types are undefined")
         raise AttributeError(f"'torch.dtype' object has no attribute '{key}'")
 
     def __setattr__(self, key: str, value: object) -> None:
@@ -64,33 +69,39 @@ class dtype:
         return "int" if self.name == "int32" else f"{self.name}_t"
 
     def to_real(self) -> dtype:
-        """Itself: there are no complex dtypes."""
-        return self
+        """The dtype of the parts of a complex one; itself for another."""
+        return _names().parts(self) if self.is_complex else self
 
-    def to_complex(self) -> NoReturn:
-        """Raises: there are no complex dtypes."""
-        if not self.is_floating_point:
-            raise RuntimeError(f"Unknown Complex ScalarType for {self.scalar}")
-        raise RuntimeError("retrograd has no complex dtypes: keep the real and the imaginary part in two real tensors")
+    def to_complex(self) -> dtype:
+        """The complex dtype whose parts are of this one; complex64 for bfloat16."""
+        return _names().whole(self)
 
 
+KNOWN: Final = "float64, float32, float16, bfloat16, int64, int32, int16, int8, uint8 or bool"
 _of: Final[dict[np.dtype[Any], dtype]] = {}
 
 
-def _make(name: str, abbr: str) -> dtype:
+def new(name: str, scalar: str, ctype: str, abbr: str, itemsize: Int, is_signed: Bool | None) -> dtype:
+    """A dtype.  is_signed None: asking for it raises."""
     self: dtype = object.__new__(dtype)
     put = object.__setattr__
-    kind = name.rstrip("0123456789")
     put(self, "name", name)
-    put(self, "scalar", names.SCALAR[name])
-    put(self, "ctype", names.C[name])
+    put(self, "scalar", scalar)
+    put(self, "ctype", ctype)
     put(self, "abbr", abbr)
-    put(self, "itemsize", Int(name[len(kind):] or 8) // 8)
-    put(self, "is_floating_point", kind in ("float", "bfloat"))
-    put(self, "is_complex", False)
-    put(self, "is_signed", kind not in ("uint", "bool"))
+    put(self, "itemsize", itemsize)
+    put(self, "is_floating_point", name.startswith(("float", "bfloat")))
+    put(self, "is_complex", name.startswith("complex"))
+    if is_signed is not None:
+        put(self, "is_signed", is_signed)
+    return self
+
+
+def _make(name: str, abbr: str) -> dtype:
+    kind = name.rstrip("0123456789")
+    self = new(name, names.SCALAR[name], names.C[name], abbr, Int(name[len(kind):] or 8) // 8, kind not in ("uint", "bool"))
     if kind != "bfloat":
-        put(self, "numpy", np.dtype(name))
+        object.__setattr__(self, "numpy", np.dtype(name))
         _of[self.numpy] = self
     return self
 
@@ -131,6 +142,12 @@ def _missed(d: np.dtype[Any]) -> dtype:
     raise TypeError(
         f"can't convert np.ndarray of type numpy.{d.type.__name__}. The only supported types are: float64, float32, "
         f"float16, int64, int32, int16, int8, uint8, and bool.{hint}")
+
+
+def _names() -> Any:
+    from . import _dtype_names
+
+    return _dtype_names
 
 
 def _ml_dtypes() -> Any:
@@ -194,13 +211,19 @@ def set_default_dtype(d: dtype) -> None:
         raise TypeError("invalid dtype object: only floating-point types are supported as the default type")
     if not d.is_floating_point:
         raise TypeError("only floating-point types are supported as the default type")
+    if d.itemsize == 1:
+        raise TypeError(f"couldn't find storage object {d.scalar}Storage")
     promote.default.float_ = d.numpy
 
 
 def promote_types(type1: dtype, type2: dtype) -> dtype:
     """The smallest dtype that both fit in by PyTorch's rules: a float wins over every integer, whatever its size."""
     a, b = _check("promote_types", "type1", 1, type1), _check("promote_types", "type2", 2, type2)
-    if a is b or b is bool:
+    if a is b:
+        return a
+    if a.name not in names.SCALAR or b.name not in names.SCALAR:
+        return _names().promoted(a, b)
+    if b is bool:
         return a
     if a is bool:
         return b
@@ -217,11 +240,15 @@ def _wider(a: dtype) -> dtype:
 
 
 def can_cast(from_: dtype, to: dtype) -> Bool:
-    """May an in-place result of dtype `from_` be stored as `to`?  Not float to integer, nor anything else to bool."""
+    """May an in-place result of dtype `from_` be stored as `to`?  Not complex to real, float to integer, others to bool."""
     a, b = _check("can_cast", "from_", 1, from_), _check("can_cast", "to", 2, to)
-    if b is bool:
-        return a is bool
-    return b.is_floating_point or not a.is_floating_point
+    if b is bool or b.is_complex or a.is_complex:
+        return a is bool or b.is_complex
+    return not a.is_floating_point or not _whole(b)
+
+
+def _whole(d: dtype) -> Bool:
+    return d.scalar in ("Byte", "Char", "Short", "Int", "Long", "UInt16", "UInt32", "UInt64")
 
 
 def _check(function: str, name: str, position: Int, d: object) -> dtype:
@@ -262,14 +289,18 @@ class finfo:
     dtype: str
 
     def __init__(self, type: object = None) -> None:
-        d = get_default_dtype() if type is None else _limits_of("finfo", type)
+        d = (get_default_dtype() if type is None else _limits_of("finfo", type)).to_real()
         if not d.is_floating_point:
             raise TypeError(
                 "torch.finfo() requires a floating point input type. Use torch.iinfo to handle 'torch.finfo'")
-        mantissa, exponent = _FORMATS[d.name]
-        top = 2 ** (exponent - 1) - 1
         self.bits = d.itemsize * 8
         self.dtype = d.name
+        if d.itemsize == 1:
+            self.eps, self.max, self.min, self.tiny = _names().limits(d)
+            self.smallest_normal, self.resolution = self.tiny, 1.0
+            return
+        mantissa, exponent = _FORMATS[d.name]
+        top = 2 ** (exponent - 1) - 1
         self.eps = 2.0**-mantissa
         self.max = (2.0 - self.eps) * 2.0**top
         self.min = -self.max
@@ -297,13 +328,14 @@ class iinfo:
 
     def __init__(self, type: object) -> None:
         d = _limits_of("iinfo", type)
-        if d.is_floating_point:
+        unsigned = d.name.startswith(("u", "qu"))
+        if d is not bool and not _whole(d) and not d.scalar.startswith("Q"):
             raise TypeError("torch.iinfo() requires an integer input type. Use torch.finfo to handle 'torch.iinfo'")
         if d is bool:
             raise TypeError("torch.bool is not supported by torch.iinfo")
         self.bits = d.itemsize * 8
         self.dtype = d.name
-        self.min = -(2 ** (self.bits - 1)) if d.is_signed else 0
+        self.min = 0 if unsigned else -(2 ** (self.bits - 1))
         self.max = self.min + 2**self.bits - 1
 
     def __repr__(self) -> str:

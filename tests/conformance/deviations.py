@@ -5,7 +5,7 @@ from __future__ import annotations
 from conformance.harness import Deviation
 
 PYTHONS_WORDS = "Missing and surplus arguments are reported in Python's own words: same class, same argument"
-FEW_DTYPES = "There are no complex dtypes and, among the unsigned ones, only uint8"
+FEW_DTYPES = "There are no tensors of complex dtypes and, among the unsigned ones, only of uint8; such dtypes can be named"
 ARRAYS_MIX = "NumPy arrays and tensors mix: PyTorch's refusals are accidents of its NumPy bridge"
 ARRAY_WARNINGS = "Tensors speak NumPy 2's protocol, so NumPy does not warn about them"
 NODE_CLASSES = "Nodes are Python classes: they have a base class, and uncompiled they take attributes"

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
+from .. import _dtype_names, dtypes
 from .._engine.tensor import TensorBase, wants_grad, wrap
 from .._size import Size
 from .._tensor import Tensor, _attributes
@@ -297,6 +297,8 @@ def _rebuild_tensor_v3(
 ) -> Any:
     if not isinstance(storage, Storage) or not isinstance(dtype, dtypes.dtype):
         raise UnpicklingError(f"a tensor made from {type(storage).__name__} and {type(dtype).__name__}")
+    if dtype.name in _dtype_names.__all__:
+        raise NotHere(f"retrograd has no tensors of {dtype}")
     return _tensor(storage.view(dtype, offset, size, stride), requires_grad)
 
 
@@ -423,6 +425,7 @@ NAMES: dict[str, Any] = {
 NAMES.update({f"torch.{name}": StorageType(getattr(dtypes, d)) for name, d in STORAGES.items()})
 NAMES.update({f"torch.{name}": _Foreign(name) for name in FOREIGN})
 NAMES.update({f"torch.{name}": getattr(dtypes, name) for name in STORAGES.values()})
+NAMES.update({f"torch.{name}": getattr(_dtype_names, name) for name in _dtype_names.__all__})
 NAMES.update({f"torch._utils.{name}": _foreign(what) for name, what in (
     ("_rebuild_sparse_tensor", "sparse tensors"), ("_rebuild_qtensor", "quantised tensors"),
     ("_rebuild_nested_tensor", "nested tensors"), ("_rebuild_meta_tensor_no_storage", "meta tensors"))})
