@@ -86,12 +86,86 @@ def test_integers_are_pytorchs(real: Any, dtype: str) -> None:
             same(real, lambda torch, n=n: torch.empty(n, dtype=torch.int64).random_(-(2**63), None))
 
 
+@pytest.mark.oracle
+@pytest.mark.filterwarnings("ignore:.* is out of bounds")
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_integers_that_a_float_does_not_hold_are_pytorchs(real: Any, dtype: str) -> None:
+    for low, high in ((0, 2**30), (-5, 2**40), (2000, 3000), (0, 60000), (-2051, -1000), (250, 300), (-(2**24) - 9, 2**24 + 9),
+                      (0, 2**28 + 1), (3, None), (-5, None), (-(2**63), None)):
+        if dtype == "float16" and (low == -(2**63) or abs(low) > 65504 or (high or 0) > 65504):
+            continue
+        same(real, lambda torch, low=low, high=high: torch.empty(50, dtype=getattr(torch, dtype)).random_(low, high))
+        if high is not None:
+            same(real, lambda torch, low=low, high=high: torch.randint(low, high, (50,), dtype=getattr(torch, dtype)))
+
+
+@pytest.mark.oracle
+@pytest.mark.filterwarnings("ignore:.* is out of bounds")
+@pytest.mark.parametrize(("dtype", "bounds"), [
+    ("bfloat16", (2**24 + 1, 2**24 + 2)), ("bfloat16", (2049, 2050)), ("float16", (-(2**63), None)), ("bool", (-(2**63), None)),
+    ("int32", (-(2**63), None)), ("uint8", (-(2**63), None)), ("bool", (5, None)), ("float16", (2049, None)), ("int8", (0, 300))])
+def test_bounds_that_a_dtype_cannot_draw_between(real: Any, dtype: str, bounds: Any) -> None:
+    told = []
+    for torch in (real, retrograd):
+        with pytest.raises(RuntimeError) as caught:
+            torch.empty(3, dtype=getattr(torch, dtype)).random_(*bounds)
+        told.append((caught.type, str(caught.value).splitlines()[0]))
+    assert told[0] == told[1]
+
+
+OUTS: dict[str, Callable[[Any, int, Any, Callable[..., Any]], Any]] = {
+    "a mean": lambda torch, n, kind, empty: torch.normal(torch.ones(n, dtype=kind), 2.3, out=empty(n)),
+    "a deviation": lambda torch, n, kind, empty: torch.normal(0.3, torch.ones(n, dtype=kind) * 3, out=empty(0)),
+    "both": lambda torch, n, kind, empty: torch.normal(torch.rand(n), torch.ones(n, dtype=kind), out=empty(n)),
+    "numbers": lambda torch, n, kind, empty: torch.normal(0.3, 2.0, (n,), out=empty(0)),
+    "a mean for each row": lambda torch, n, kind, empty: torch.normal(torch.ones(n, dtype=kind), 2.3, out=empty(2, n)),
+    "as many as out has": lambda torch, n, kind, empty: torch.normal(torch.ones(n, dtype=kind), 2.3, out=empty(4, 1)),
+    "columns": lambda torch, n, kind, empty: torch.normal(torch.ones(5, n, dtype=kind), 2.3, out=empty(n, 5).t()),
+    "deviations in columns": lambda torch, n, kind, empty: torch.normal(0.3, torch.ones(5, n, dtype=kind), out=empty(n, 5).t()),
+}
+
+
+@pytest.mark.oracle
+@pytest.mark.filterwarnings("ignore:An output with one or more elements was resized")
+@pytest.mark.parametrize("kind", ["int64", "bfloat16", "float32", "float64"])
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("of", OUTS)
+def test_normals_are_drawn_in_the_dtype_of_out(real: Any, of: str, dtype: str, kind: str) -> None:
+    def draw(torch: Any, n: int) -> Any:
+        return OUTS[of](torch, n, getattr(torch, kind), lambda *size: torch.empty(*size, dtype=getattr(torch, dtype)))
+
+    for n in (3, 20, 33):
+        same(real, lambda torch, n=n: draw(torch, n), 2e-2 if dtype in HALVES else 1e-5)
+
+
+@pytest.mark.oracle
+def test_out_of_a_normal_that_does_not_fit(real: Any) -> None:
+    told = []
+    for torch in (real, retrograd):
+        for call in (lambda torch: torch.normal(torch.ones(20), 2.0, out=torch.empty(0)),
+                     lambda torch: torch.normal(torch.ones(3), torch.ones(4)),
+                     lambda torch: torch.normal(torch.ones(3), 1.0, out=torch.empty(3, dtype=torch.int64)),
+                     lambda torch: torch.normal(0.0, 1.0, (3,), dtype=torch.float64, out=torch.empty(3))):
+            with pytest.raises(RuntimeError) as caught:
+                call(torch)
+            told.append((caught.type, str(caught.value)))
+    assert told[:4] == told[4:]
+
+
 FUNCTIONS: dict[str, tuple[Callable[[Any, int], Any], float]] = {
     "randperm": (lambda torch, n: torch.randperm(n), 0),
     "bernoulli": (lambda torch, n: torch.bernoulli(torch.rand(n)), 0),
     "bernoulli of doubles": (lambda torch, n: torch.bernoulli(torch.rand(n, dtype=torch.float64)), 0),
     "bernoulli_ of a tensor": (lambda torch, n: torch.empty(n, dtype=torch.int64).bernoulli_(torch.rand(n)), 0),
     "poisson": (lambda torch, n: torch.poisson(torch.rand(n) * 30), 0),
+    "poisson of large rates": (lambda torch, n: torch.poisson(torch.rand(n, dtype=torch.float64) * 9e18), 0),
+    "randperm of bfloat16": (lambda torch, n: torch.randperm(n, dtype=torch.bfloat16), 0),
+    "multinomial with zeros": (
+        lambda torch, n: torch.multinomial((torch.rand(3, n + 2) - 0.4).relu() + torch.eye(n + 2)[:1], 1), 0),
+    "multinomial with zeros and replacement": (
+        lambda torch, n: torch.multinomial((torch.rand(3, n + 2) - 0.4).relu() + torch.eye(n + 2)[:1], 9, True), 0),
+    "multinomial of halves": (lambda torch, n: torch.multinomial(torch.rand(3, n + 2).half(), 2), 0),
+    "multinomial of halves with replacement": (lambda torch, n: torch.multinomial(torch.rand(3, n + 2).half(), 9, True), 0),
     "rrelu": (lambda torch, n: torch.nn.functional.rrelu(torch.randn(n), training=True), 1e-6),
     "gumbel_softmax": (lambda torch, n: torch.nn.functional.gumbel_softmax(torch.zeros(2, n + 1)), 1e-5),
     "normal of tensors": (lambda torch, n: torch.normal(torch.arange(float(n)), torch.ones(n) * 2), 2e-6),
@@ -111,6 +185,8 @@ BY_MKL: dict[str, tuple[Callable[[Any, int], Any], float]] = {
     "dropout": (lambda torch, n: torch.nn.functional.dropout(torch.ones(n), 0.3), 0),
     "dropout, transposed": (lambda torch, n: torch.nn.functional.dropout(torch.ones(n, 5).t(), 0.3), 0),
     "dropout of features": (lambda torch, n: torch.nn.functional.dropout2d(torch.ones(n + 1, 7, 2, 2), 0.3), 0),
+    "dropout of volumes": (lambda torch, n: torch.nn.functional.dropout3d(torch.ones(n + 1, 7, 1, 2, 2), 0.3), 0),
+    "dropout of volumes without batch": (lambda torch, n: torch.nn.functional.dropout3d(torch.ones(n + 1, 1, 2, 2), 0.3), 0),
     "alpha_dropout": (lambda torch, n: torch.nn.functional.alpha_dropout(torch.ones(n), 0.3), 1e-6),
     "attention": (lambda torch, n: torch.nn.functional.scaled_dot_product_attention(*[torch.ones(1, 2, 4, 3)] * 3, dropout_p=0.3),
                   1e-6),
@@ -125,6 +201,14 @@ def test_functions_draw_pytorchs_numbers(real: Any, name: str) -> None:
     draw, near = (FUNCTIONS | BY_MKL)[name]
     for n in SIZES:
         same(real, lambda torch, n=n: draw(torch, n), near)
+
+
+@pytest.mark.oracle
+@pytest.mark.skipif(MKL, reason="PyTorch draws these by MKL on this processor")
+@pytest.mark.filterwarnings("ignore:dropout3d. Received a")
+def test_dropout3d_of_other_ranks_drops_along_the_first_dim(real: Any) -> None:
+    for shape in ((7,), (7, 2), (7, 2, 3), (7, 2, 1, 1, 2, 2)):
+        same(real, lambda torch, shape=shape: torch.nn.functional.dropout3d(torch.ones(shape), 0.3))
 
 
 @pytest.mark.oracle

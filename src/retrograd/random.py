@@ -275,17 +275,24 @@ def integers(
 ) -> Any:
     """Integers in [low, high), all equally likely; high None: up to the largest that dtype can hold, included.
 
-    For a float dtype "the largest" is the largest up to which it holds every integer: 2**24 for float32.
+    For a float dtype "the largest" is the largest up to which it holds every integer: 2**24 for float32.  Where it does not
+    hold both bounds, they move to such as it holds, inwards.
     """
     d = of(np.dtype(dtype))
     exact = 2 ** {"float64": 53, "float32": 24, "float16": 11, "bfloat16": 8}.get(d.name, 0)
     bottom, top = _range(d)
-    whole = high is None and low == 0           # random_(), which PyTorch draws in another way
+    open_ended = high is None
+    if high is None and low == -(2**63):        # all words
+        if d.name in ("float16", "bool"):
+            raise NotImplementedError(f"\"random_full_64_bits_range_kernel_cpu\" not implemented for '{d.scalar}'")
+        if not d.is_floating_point and d.name != "int64":
+            raise RuntimeError("random_full_64_bits_range_kernel_cpu handles only int64, double, float and bfloat16")
+        return _draw(generator, lambda bits: _draws.integers(bits, shape, 0, 2**64, True)).astype(dtype, copy=False)
     if high is None:
         high = int(exact if d.is_floating_point else top) + 1
     elif not (-(2**63) <= low < 2**63 and high < 2**63):
         raise ValueError("Overflow when unpacking long long")
-    if low >= high:
+    elif low >= high:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
     for name, n in (("from", low), ("to - 1", high - 1)):
         if not bottom <= n <= top:
@@ -294,11 +301,29 @@ def integers(
             digits = exact.bit_length() - 1
             warnings.warn(
                 f"{name} is out of bounds [-(2^{digits}), 2^{digits}]. Due to precision limitations {d.ctype} can "
-                "support discrete uniform distribution only within this range.", UserWarning, stacklevel=3)
+                "support discrete uniform distribution only within this range. This warning will become an error in version 1.7 "
+                "release, please fix the code in advance", UserWarning, stacklevel=3)
+    if d.is_floating_point:
+        low, high = _inwards(low, high, d, exact.bit_length() - 1)
+    if low >= high:
+        raise RuntimeError(
+            f"random_ expects 'from' casted to dtype to be less than or equal to 'to_inc' casted to dtype, but got from={low} > "
+            f"to_inc={high - 1}" if open_ended else
+            f"random_ expects 'from' casted to dtype to be less than 'to' casted to dtype, but got from={low} >= to={high}")
     count = int(high) - int(low)
-    wide = count >= (2**32 if whole else 2**28)
+    wide = count >= (2**32 if open_ended and low == 0 else 2**28)     # random_() draws in another way
     out = _draw(generator, lambda bits: _draws.integers(bits, shape, int(low), count, wide))
     return out.astype(dtype, copy=False)
+
+
+def _inwards(low: int, high: int, d: Any, digits: int) -> tuple[int, int]:
+    """Bounds between which no integer is rounded to something outside.  digits: of the mantissa."""
+    above, below = (int(d.numpy.type(n)) for n in (low + 1, high - 1))
+    if above < low:
+        low = above + 2 ** (abs(low + 1).bit_length() - digits)
+    if below >= high:
+        high = below - 2 ** (abs(high - 1).bit_length() - digits)
+    return low, high
 
 
 def _range(d: Any) -> tuple[float, float]:
@@ -317,9 +342,9 @@ def permutation(n: int, dtype: Any, generator: Generator | None = None) -> Any:
         raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
     if d.name == "bool":
         raise NotImplementedError("\"randperm\" not implemented for 'Bool'")
-    limit = {"float16": "2049", "bfloat16": "257", "float32": "2^24+1", "float64": "2^53+1"}.get(d.name, "")
+    limit = {"float16": "2049", "float32": "2^24+1", "float64": "2^53+1"}.get(d.name, "")
     if limit:
-        if n > {"float16": 2049, "bfloat16": 257, "float32": 2**24 + 1, "float64": 2**53 + 1}[d.name]:
+        if n > {"float16": 2049, "float32": 2**24 + 1, "float64": 2**53 + 1}[d.name]:
             raise RuntimeError(f"n cannot be greater than {limit} for {d.scalar} type.")
     elif n - 1 > _range(d)[1]:
         raise RuntimeError(f"value cannot be converted to type {d.name}_t without overflow")
@@ -370,7 +395,7 @@ def poisson(rates: Any, generator: Generator | None = None) -> Any:
     if not (rates >= 0).all():
         raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
     means = np.ascontiguousarray(rates, np.float64).reshape(rates.shape)
-    big = means > 1e15                          # a count that is rounded anyway, and infinity, which has none
+    big = means > 2.0**63 - 2.0**36             # counts beyond 64 bits, and infinity, which has none
     out = _draw(generator, lambda bits: _draws.poisson(bits, np.where(big | np.isnan(means), 0.0, means)))
     if big.any():
         with np.errstate(all="ignore"):

@@ -38,7 +38,8 @@ GENERAL: tuple[str, ...] = (
     "as_strided_scatter's gradient of input is its derivative: 0 where src went, passed on elsewhere; PyTorch's is the other way "
     "round. An edit in place of a view that shows an element twice (as_strided) changes it once; PyTorch once for each",
     "torch.func.vmap calls the function once for each sample: results are the same, but what the function does besides "
-    "(prints, counts, edits of captured tensors) is done for each, and it may read values and branch on them; inside the "
+    "(prints, counts, edits of captured tensors) is done for each, and it may read values and branch on them; what it draws more "
+    "than once with randomness='different' it draws in another order; inside the "
     "transforms tensors are plain ones, not GradTrackingTensor and BatchedTensor",
     "autocast is there switched off: enabled on the CPU, it raises NotImplementedError",
 )

@@ -506,6 +506,6 @@ def dropout3d(input: Any, p: float = 0.5, training: bool = True, inplace: bool =
     ndim = x.array.ndim
     if ndim not in (4, 5):
         wrong_dims("dropout3d", ndim, 3)
-    return channels(x, p, training, inplace, ndim != 4)
+    return channels(x, p, training, inplace, ndim == 5)
 
 

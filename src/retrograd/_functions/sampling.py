@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes, random
+from .._engine import promote
 from .._engine.tensor import TensorBase, wrap
 from .._ops import create, drawn
 from ._args import refused, whole
@@ -75,32 +76,59 @@ def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Any 
            requires_grad: bool = False) -> Any:
     """Normal numbers; mean and std are numbers (then size is needed) or tensors."""
     dtypes.check_device(device)
-    arrays = [x.array for x in (mean, std) if isinstance(x, TensorBase)]
-    if size is not None:
-        to: Any = sizes((size,), "normal")
-        want = dtypes.get_default_dtype().numpy if dtype is None else dtypes.to_numpy(dtype, "normal")
-    elif arrays:
-        to = np.broadcast_shapes(*(a.shape for a in arrays))
-        want = arrays[0].dtype
-    else:
+    if size is None and not isinstance(mean, TensorBase) and not isinstance(std, TensorBase):
         raise refused("normal", (mean, std), "(Tensor mean, Tensor std)", "(Tensor mean, float std = 1)",
                       "(float mean, Tensor std)", "(float mean, float std, tuple of ints size)")
     m, s = (x.array if isinstance(x, TensorBase) else x for x in (mean, std))
-    if np.any(np.asarray(s) < 0):
-        raise RuntimeError(f"normal expects std >= 0.0, but found std {s:g}" if not isinstance(std, TensorBase) else
-                           "normal expects all elements of std >= 0.0")
-    if arrays:                                  # drawn as numbers of mean 0 and deviation 1, then moved
-        array = (random.normal(to, want, generator=generator) * s + m).astype(want)
+    given = m if isinstance(m, np.ndarray) else s
+    if size is not None:
+        shape: Any = sizes((size,), "normal")
+        want = dtypes.get_default_dtype().numpy if dtype is None else dtypes.to_numpy(dtype, "normal")
     else:
-        array = random.normal(to, want, m, s, generator)
+        promote.check_broadcast(m, s)
+        shape = np.broadcast_shapes(np.shape(m), np.shape(s))
+        want = given.dtype
+    place: Any = None                           # in its order of memory numbers are drawn
+    if out is not None:
+        if dtype is not None and want != out.array.dtype:
+            raise RuntimeError(f"dtype {dtypes.of(want).scalar} does not match dtype of out parameter "
+                               f"({dtypes.of(out.array.dtype).scalar})")
+        want = out.array.dtype
+        if size is None and not isinstance(s, np.ndarray):      # there PyTorch draws as many as out has
+            promote.check_broadcast(m, out.array)
+            shape = np.broadcast_shapes(np.shape(m), out.array.shape)
+        place = out.array
+    array = _normals(m, s, shape, want, place, generator)
     if out is not None:
         return fill_out(out, array)
-    if len(arrays) == 2:
+    if isinstance(mean, TensorBase) and isinstance(std, TensorBase):
         return drawn.NormalBackward3(array).run(mean, std)
-    if arrays and size is None:
+    if size is None:
         return (drawn.NormalBackward1(array).run(mean) if isinstance(mean, TensorBase) else
                 drawn.NormalBackward2(array).run(std))
     return leaf(array, requires_grad)
+
+
+def _normals(m: Any, s: Any, shape: Any, want: Any, place: Any, generator: Any) -> Any:
+    """Normal numbers of dtype `want`; arrays move numbers of mean 0 and deviation 1, each step rounded, as PyTorch does."""
+    if isinstance(s, np.ndarray) and not (s >= 0).all():
+        raise RuntimeError("normal expects all elements of std >= 0.0")
+    like = place if place is not None and place.shape == shape else np.empty(shape, want)
+    move, scale = (0.0 if isinstance(x, np.ndarray) else x for x in (m, s))
+    if isinstance(s, np.ndarray):
+        move, scale = 0.0, 1.0
+    array = random.over(like, lambda shape: random.normal(
+        shape, want, move, scale, generator, singly=not like.flags.c_contiguous))
+    with np.errstate(all="ignore"):
+        if isinstance(s, np.ndarray):
+            array = np.multiply(array, _as_float(s, want)).astype(want)
+        if isinstance(m, np.ndarray) or isinstance(s, np.ndarray):
+            array = np.add(array, _as_float(m, want)).astype(want)
+    return array
+
+
+def _as_float(x: Any, want: Any) -> Any:
+    return x if isinstance(x, np.ndarray) and promote.is_float(x.dtype) else np.asarray(x, want)
 
 
 def bernoulli(input: Any, p: Any = None, *, generator: Any = None, out: Any = None) -> Any:
