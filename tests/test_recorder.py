@@ -455,3 +455,152 @@ def test_a_forward_hook_beside_another_threads_pass_is_of_no_pass(torch: Any) ->
         y.sum().backward()
     passes = {rec.hooks[e.hook]["kind"]: e.get("pass") for e in rec.of("hook")}
     assert passes == {"forward": -1, "tensor": 1}
+
+
+@both
+@pytest.mark.parametrize("prior", [True, False])
+def test_hooks_of_state_dicts_count(torch: Any, prior: bool) -> None:
+    """Those of modules and of optimizers, at modules that nothing called."""
+    def hooks() -> None:
+        m[0]._register_state_dict_hook(lambda module, state, prefix, metadata: calls.append("after"))
+        m[0].register_state_dict_pre_hook(lambda module, prefix, keep: calls.append("before"))
+        m[0]._register_load_state_dict_pre_hook(lambda *args: calls.append("load"), with_module=True)
+        m[0].register_load_state_dict_pre_hook(lambda *args: calls.append("load"))
+        m[0].register_load_state_dict_post_hook(lambda module, keys: calls.append("loaded"))
+        optimizer.register_state_dict_pre_hook(lambda o: calls.append("optimizer"))
+        optimizer.register_state_dict_post_hook(lambda o, state: calls.append("optimizer's"))
+        optimizer.register_load_state_dict_pre_hook(lambda o, state: calls.append("load optimizer"))
+        optimizer.register_load_state_dict_post_hook(lambda o: calls.append("loaded optimizer"))
+
+    m = torch.nn.Sequential(torch.nn.Linear(2, 2))
+    optimizer = torch.optim.SGD(m.parameters(), lr=0.1)
+    calls: list[str] = []
+    if prior:
+        hooks()
+    with record(engine=torch.__name__) as rec:
+        if not prior:
+            hooks()
+        m.load_state_dict(m.state_dict())
+        optimizer.load_state_dict(optimizer.state_dict())
+    assert len(calls) == 9
+    by_order = sorted((h["kind"], h["on"], h["fired"]) for h in rec.hooks)
+    assert by_order == sorted([
+        ("state_dict", "m.0", 1), ("state_dict_pre", "m.0", 1), ("load_pre", "m.0", 1), ("load_pre", "m.0", 1),
+        ("load_post", "m.0", 1), ("optimizer_state_dict_pre", "SGD", 1), ("optimizer_state_dict", "SGD", 1),
+        ("optimizer_load_pre", "SGD", 1), ("optimizer_load_post", "SGD", 1)])
+    m.load_state_dict(m.state_dict())
+    assert len(calls) == 14 and [h["fired"] for h in rec.hooks] == [1] * 9
+
+
+@both
+@pytest.mark.parametrize("mode", ["all", "any"])
+@pytest.mark.parametrize("prior", [True, False])
+def test_a_hook_of_several_tensors_is_one_hook(torch: Any, mode: str, prior: bool) -> None:
+    m = net(torch)
+    calls: list[Any] = []
+
+    def look(grads: Any) -> None:
+        calls.append(grads)
+
+    def put() -> Any:
+        return torch.autograd.graph.register_multi_grad_hook((m[0].weight, m[0].bias, m[2].bias), look, mode=mode)
+
+    handle = put() if prior else None
+    with record(m) as rec:
+        if not prior:
+            handle = put()
+        ops = len(list(rec.of("op")))
+        m[0].weight.register_hook(lambda g: g + 1)
+        for _ in range(2):
+            m(torch.ones(3, 4)).sum().backward()
+        assert ops == 0
+    assert len(calls) == 2
+    several, alone = sorted(rec.hooks, key=lambda h: str(h["kind"]))
+    assert (several["kind"], several["on"], several["fired"], several["changed"], several["prior"]) == (
+        "multi_grad", "0.weight, 0.bias, 2.bias", 2, 0, prior)
+    assert several["name"].endswith("look") and (several["registered"] < 0) == prior
+    assert (alone["kind"], alone["fired"], alone["changed"]) == ("tensor", 2, 2)
+    seen = next(e for e in rec.of("hook") if rec.hooks[e.hook] is several)
+    assert len(seen.before) == (3 if mode == "all" else 1)
+    assert rec.why_not_fired(handle).code == "fired"
+    m(torch.ones(3, 4)).sum().backward()
+    assert len(calls) == 3 and several["fired"] == 2
+    assert handle is not None
+    handle.remove()
+    m(torch.ones(3, 4)).sum().backward()
+    assert len(calls) == 3
+
+
+@both
+def test_what_a_hook_of_several_tensors_returns_is_ignored_and_what_it_edits_is_seen(torch: Any) -> None:
+    m = net(torch)
+    several = torch.autograd.graph.register_multi_grad_hook
+    several((m[2].weight, m[2].bias), lambda grads: [g * 2 for g in grads])
+    several((m[2].bias,), lambda g: g.mul_(2.0), mode="any")
+    with record(m) as rec:
+        m(torch.ones(3, 4)).sum().backward()
+    assert sorted((len(h["tensors"]), h["fired"], h["changed"]) for h in rec.hooks) == [(1, 1, 1), (2, 1, 0)]
+
+
+@both
+@pytest.mark.parametrize("values", [None, "all"])
+def test_hooks_inside_vmap_are_seen_to_change_things_or_not(torch: Any, values: str | None) -> None:
+    m = net(torch)
+    m[0].register_forward_pre_hook(lambda module, args: (args[0] * 1.0,))
+    m[0].register_forward_hook(lambda module, args, out: out * 2)
+    m[2].register_forward_hook(lambda module, args, out: out.clone())
+    x = torch.randn(5, 3, 4)
+    expected = torch.stack([m(r) for r in x.unbind(1)], 1)
+    with record(m, values=values) as rec:
+        y = torch.func.vmap(m, in_dims=1, out_dims=1)(x)
+        torch.func.vmap(torch.func.vmap(m), in_dims=1)(x)
+        torch.func.grad(lambda x: m(x).sum())(x[0])
+        torch.func.jacrev(m)(x[0, 0])
+    np.testing.assert_allclose(y.detach().numpy(), expected.detach().numpy(), rtol=1e-6)
+    changes = {h["kind"] + h["on"]: (h["fired"] > 3, h["changed"] == h["fired"], h["changed"]) for h in rec.hooks}
+    assert changes["forward_pre0"] == (True, False, 0) and changes["forward2"] == (True, False, 0)
+    assert changes["forward0"][:2] == (True, True)
+
+
+@both
+@pytest.mark.parametrize("named", [True, False])
+def test_models_of_several_threads_have_one_path_each(torch: Any, named: bool) -> None:
+    """Whoever meets a model first names it, while others call it or models of their own."""
+    nn = torch.nn
+
+    def work(i: int) -> None:
+        gate.wait()
+        for _ in range(3):
+            models[i % 3](torch.ones(2, 4)).sum().backward()
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for _ in range(5):
+            models = [nn.Sequential(nn.Linear(4, 3), nn.Sequential(nn.Tanh(), nn.Linear(3, 2))) for _ in range(3)]
+            gate = threading.Barrier(6)
+            threads = [threading.Thread(target=work, args=(i,)) for i in range(6)]
+            with record(*models[:named], engine=torch.__name__) as rec:
+                for t in threads:
+                    t.start()
+                for t in threads:
+                    t.join()
+            roots = {m["path"] for m in rec.modules if m["parent"] < 0}
+            assert roots == ({"", "Sequential", "Sequential#2"} if named else {"Sequential", "Sequential#2", "Sequential#3"})
+            below = ["", ".0", ".1", ".1.0", ".1.1"]
+            assert sorted(m["path"] for m in rec.modules) == sorted((r + b).lstrip(".") for r in roots for b in below)
+            assert all(m["calls"] == 6 for m in rec.modules) and len(rec.parameters) == 12
+            for thread in {e.thread for e in rec.of("enter")}:
+                stack: list[int] = []
+                for e in rec.of("enter", "exit", "op"):
+                    if e.thread != thread:
+                        continue
+                    if e.kind == "enter":
+                        assert rec.modules[e.module]["parent"] == (stack[-1] if stack else -1)
+                        stack.append(e.module)
+                    elif e.kind == "exit":
+                        assert stack.pop() == e.module
+                    else:
+                        assert e.module == (stack[-1] if stack else -1)
+    finally:
+        sys.setswitchinterval(interval)

@@ -42,7 +42,7 @@ def a_parameter_read_as_a_number(torch: Any) -> Any:
             loss.backward()
     assert other.shape == (1,)
     return [(rec.why_none(p), "read_as_number"), (rec.why_none(q), "read_as_number"),
-            (rec.why_none(aside), "not_in_loss"), (rec.why_none(shown), "not_in_loss")]
+            (rec.why_none(aside), "read_as_number"), (rec.why_none(shown), "not_in_loss")]
 
 
 @case
@@ -525,6 +525,36 @@ def state_dict_hook_without_state_dict(torch: Any) -> Any:
         opt.step()
     return [(rec.why_not_fired(hook), "not_called"), (called.why_not_fired(hook), "fired"),
             (called.why_not_fired(step), "fired")]
+
+
+@case
+def hooks_of_several_tensors(torch: Any) -> Any:
+    several = torch.autograd.graph.register_multi_grad_hook
+    m, other = layer(torch), layer(torch)
+    frozen = torch.zeros(2)
+    early = several((m.weight, m.bias), nothing)
+    unused = several((other.weight, other.bias), nothing)
+    with record(m, other) as rec:
+        aside = several((other.weight,), nothing, mode="any")
+        empty = several((frozen,), nothing, mode="any")
+        m(torch.randn(2, 4)).sum().backward()
+        late = several((m.weight, m.bias), nothing)
+        removed = several((m.weight, m.bias), nothing, mode="any")
+        removed.remove()
+    with record(m) as failed:
+        hook = several((m.weight, m.bias), nothing)
+        y = m(torch.randn(2, 4))
+        y.register_hook(fails)
+        with pytest.raises(ValueError, match="in a hook"):
+            y.sum().backward()
+    return [(rec.why_not_fired(early), "fired"), (rec.why_not_fired(unused), "module_not_called"),
+            (rec.why_not_fired(aside), "module_not_called"), (rec.why_not_fired(empty), "nothing_requires_grad"),
+            (rec.why_not_fired(late), "registered_late"), (rec.why_not_fired(removed), "removed"),
+            (failed.why_not_fired(hook), "backward_failed")]
+
+
+def fails(g: Any) -> None:
+    raise ValueError("in a hook")
 
 
 @case

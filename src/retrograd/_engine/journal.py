@@ -31,7 +31,7 @@ UNMEASURED: Final = (-1, 0.0, 0.0, 0.0, 0, 0, 0)
 BLANK: Final[Any] = array("d", UNMEASURED)              # statistics that nobody took
 # kind -> position of the value the hook sees and may replace
 PLACE: Final[dict[str, int]] = {
-    "tensor": 0, "node_pre": 0, "node_post": 0, "post_accumulate": 0,
+    "tensor": 0, "node_pre": 0, "node_post": 0, "post_accumulate": 0, "multi_grad": 0,
     "forward_pre": 1, "forward": -1, "backward_pre": 1, "backward": 1,
 }
 TABLES: Final = (                                       # a module's: (table, kind, which of them want keywords)
@@ -41,6 +41,14 @@ TABLES: Final = (                                       # a module's: (table, ki
 SELDOM: Final = (
     ("_state_dict_hooks", "state_dict"), ("_state_dict_pre_hooks", "state_dict_pre"),
     ("_load_state_dict_pre_hooks", "load_pre"), ("_load_state_dict_post_hooks", "load_post"))
+OF_OPTIMIZERS: Final = (                                # an optimizer's: (table, kind)
+    ("_optimizer_step_pre_hooks", "step_pre"), ("_optimizer_step_post_hooks", "step_post"),
+    ("_optimizer_state_dict_pre_hooks", "optimizer_state_dict_pre"),
+    ("_optimizer_state_dict_post_hooks", "optimizer_state_dict"),
+    ("_optimizer_load_state_dict_pre_hooks", "optimizer_load_pre"),
+    ("_optimizer_load_state_dict_post_hooks", "optimizer_load_post"))
+OF_MODULES: Final = ("forward_pre", "forward", "backward_pre", "backward", "state_dict", "state_dict_pre", "load_pre",
+                     "load_post")
 MARK: Final = "retrograd recording"      # key in a node's metadata: (serial number of the tap, number of the node)
 KEPT: Final = ("tensor", "post_accumulate", "node_pre", "node_post")    # what these see goes to parameters
 words: Final[dict[Any, str]] = {}                                       # dtypes and devices as text
@@ -327,7 +335,9 @@ class Journal:
             kind: str = hook["kind"]
             if kind == "tensor" or kind == "post_accumulate":
                 hook["on"] = name_of(self, owner)
-            elif kind not in ("node_pre", "node_post", "step_pre", "step_post"):
+            elif kind == "multi_grad":
+                hook["on"] = names_of(self, hook["tensors"])
+            elif kind in OF_MODULES:
                 hook["on"] = path_of(self, owner)
 
     def unwrap(self) -> None:
@@ -630,6 +640,14 @@ def name_of(j: Journal, n: int) -> str:
     return str(j.rec.name_of_tensor(n))
 
 
+def names_of(j: Journal, tensors: list[int]) -> str:
+    """What several tensors are called."""
+    names = [name_of(j, n) for n in tensors[:4]]
+    if len(tensors) > 4:
+        names.append(f"{len(tensors) - 4} more")
+    return ", ".join(names)
+
+
 # ---- hooks
 
 
@@ -697,9 +715,11 @@ def sweep(j: Journal, tap: Any, table: Any, kind: str, on: str, owner: int, with
     """Put ourselves around the hooks in a table, where we are not yet."""
     around = j.around
     place = id(table)
-    live = ref(table)
+    wrapped = False
     for key, hook in list(table.items()):
         if type(hook) is around and hook.args[0][0] is j:
+            continue
+        if kind == "tensor" and tap.of_several(hook, owner, place, key, -1):
             continue
         if (type(hook) is not FunctionType or of_library(hook)) and tap.is_ours(hook):
             continue
@@ -714,7 +734,10 @@ def sweep(j: Journal, tap: Any, table: Any, kind: str, on: str, owner: int, with
         describe(j, tap, row, hook)
         its: str = row["kind"]
         table[key] = around(j.fired, (j, tap, hook, row, its, PLACE.get(its), n, key in with_kwargs))
-    j._swapped.append(live)
+        wrapped = True
+    if not wrapped:
+        return
+    j._swapped.append(ref(table))
     if len(j._swapped) > 10_000:
         j._swapped = [t for t in j._swapped if t() is not None]
 
@@ -781,7 +804,7 @@ def fire(j: Journal, facts: tuple[Any, ...], args: tuple[Any, ...], kwargs: Any)
         made = sees
         if kind == "post_accumulate":
             made = [args[0].grad]
-        elif result is not None:
+        elif result is not None and kind != "multi_grad":       # whose result is ignored
             if with_kwargs and kind == "forward_pre" and isinstance(result, tuple) and len(result) == 2:
                 made = first_tensors(result[0], tap.Tensor)
             else:

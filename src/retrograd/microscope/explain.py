@@ -16,6 +16,7 @@ from .tap_common import SELDOM, TABLES
 
 WHEN = {
     "tensor": "once per backward pass, when the whole gradient of the tensor is there and before it goes on",
+    "multi_grad": "in a backward pass, when the first (mode \"any\") or the last (\"all\") of its tensors' gradients is there",
     "post_accumulate": "after each time .grad was added to; not under autograd.grad",
     "forward_pre": "at each call of the module, before forward", "forward": "at each call of the module, after forward",
     "backward_pre": "in backward, when the gradients of the module's outputs are there",
@@ -24,6 +25,10 @@ WHEN = {
     "node_pre": "in backward, before the node computes", "node_post": "in backward, after the node computed",
     "step_pre": "before each step of the optimizer", "step_post": "after each step of the optimizer",
     "state_dict": "in state_dict(), at its end", "state_dict_pre": "in state_dict(), at its start",
+    "optimizer_state_dict": "in state_dict() of the optimizer, at its end",
+    "optimizer_state_dict_pre": "in state_dict() of the optimizer, at its start",
+    "optimizer_load_pre": "in load_state_dict() of the optimizer, at its start",
+    "optimizer_load_post": "in load_state_dict() of the optimizer, at its end",
     "load_pre": "in load_state_dict(), before the module's part is read", "load_post": "in load_state_dict(), at its end",
 }
 RULES = {"grad": "x", "grad_a": "a", "grad_b": "b", "grads": "each input"}

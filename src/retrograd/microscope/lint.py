@@ -204,7 +204,7 @@ class Recorded:
         for n, hook in enumerate(rec.hooks):
             site = hook["registered"] if hook["registered"] >= 0 else hook["defined"]
             if not hook["fired"] and hook["kind"] in ("forward", "forward_pre", "backward", "backward_pre", "tensor",
-                                                      "post_accumulate", "node_pre", "node_post"):
+                                                      "post_accumulate", "multi_grad", "node_pre", "node_post"):
                 cause = hook_of(rec, n)
                 yield self.problem(site, "RG301", f"a {hook['kind'].replace('_', '-')} hook of {hook['on']} never fired: "
                                    f"{cause.text}", cause.way_out)

@@ -18,6 +18,7 @@ class Names(Journal):
     sites: Sites
     named_root: bool
     _told: set[tuple[int, int]]
+    naming: Any
 
     def note(self, what: str, text: str, site: int = -1) -> None:
         raise NotImplementedError
@@ -76,6 +77,10 @@ class Names(Journal):
             self.note(what, self.rec.modules[number]["path"], site)
 
     def module(self, tap: Any, module: Any) -> int:
+        with self.naming:                               # threads that meet a model first share its names
+            return self.number_of_module(tap, module)
+
+    def number_of_module(self, tap: Any, module: Any) -> int:
         known = self._modules.get(id(module))
         if known is not None and known[0]() is module:
             return known[1]

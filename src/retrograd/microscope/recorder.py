@@ -6,11 +6,13 @@ a tap changes meanwhile goes through `Recorder.patch` and `Recorder.swap`, so th
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from typing import Any
 from weakref import ref
 
 from .._engine.journal import now
+from . import several
 from ._hooked import Hooked
 from ._sites import Sites
 from .naming import Names
@@ -78,6 +80,7 @@ class Recorder(Names):
         self._handles: dict[int, list[tuple[Any, int]]] = {}
         self._optimizers: dict[int, tuple[Any, int]] = {}
         self.named_root = False
+        self.naming = threading.RLock()
         self._told: set[tuple[int, int]] = set()
         self.taps = [make(self) for make in taps_for(models, engine)]
 
@@ -208,6 +211,8 @@ class Recorder(Names):
             return
         kind, on, owner = found
         site = self.sites.here(frame)
+        if kind == "tensor" and tap.of_several(several.given(frame), owner, id(table), handle.id, site):
+            return
         n = self.new_hook(tap, kind, on, owner, site, False)
         self._hooks[id(table), handle.id] = n
         self._handles.setdefault(id(handle), []).append((ref(handle), n))

@@ -8,7 +8,8 @@ from contextlib import nullcontext
 from itertools import count
 from typing import Any, ClassVar
 
-from .._engine.journal import MARK, PLACE, SELDOM, TABLES, Thread, now
+from .._engine.journal import MARK, OF_OPTIMIZERS, PLACE, SELDOM, TABLES, Thread, now
+from . import several
 from ._hooked import Hooked
 from ._sites import name_of
 from .recorder import Recorder
@@ -57,6 +58,7 @@ class Tap:
         self.own: dict[int, Any] = {}           # code that registers hooks of the engine's own
         self.everywhere: list[tuple[Any, str]] = []     # tables of hooks on every module, and their kinds
         self.steps: dict[int, Any] = {}         # id of an optimizer -> what was there when its step began
+        self.multi: dict[int, tuple[Any, int]] = {}     # id of what holds the function of a hook of several tensors -> its number
         self.on_node: Any = None                # what registration() says while a node registers a hook
 
     def number_in(self, facts: Any) -> int | None:
@@ -83,6 +85,8 @@ class Tap:
             self.recorder.later(table.pop, MARK, None)
         for cls in (self.Optimizer, self.Module):
             patch(cls, "zero_grad", once(zeroing, kind, cls.zero_grad))
+            for name in ("state_dict", "load_state_dict"):
+                patch(cls, name, once(keeping, kind, getattr(cls, name)))
         self.sweep_global()
 
     def listen(self) -> None:
@@ -103,10 +107,7 @@ class Tap:
     def step_begins(self, optimizer: Any, frame: Any) -> None:
         recorder = self.recorder
         number = recorder.optimizer(self, optimizer)
-        for table, kind in (("_optimizer_step_pre_hooks", "step_pre"), ("_optimizer_step_post_hooks", "step_post")):
-            live = getattr(optimizer, table, None)
-            if live:
-                recorder.sweep(self, live, kind, recorder.rec.optimizers[number]["type"], number)
+        self.sweep_optimizer(optimizer, number)
         slot = recorder.reserve("step")
         thread = recorder.thread()
         thread.stepping = True
@@ -160,6 +161,33 @@ class Tap:
             if live and self.recorder.unswept(live):
                 self.recorder.sweep(self, live, kind, "every module", -1)
 
+    def sweep_optimizer(self, optimizer: Any, number: int) -> None:
+        for table, kind in OF_OPTIMIZERS:
+            live = getattr(optimizer, table, None)
+            if live:
+                self.recorder.sweep(self, live, kind, self.recorder.rec.optimizers[number]["type"], number)
+
+    def sweep_state(self, owner: Any) -> None:
+        """state_dict() or load_state_dict() of a module or an optimizer is called: look for their hooks."""
+        recorder = self.recorder
+        recorder.sweep_pending()
+        if isinstance(owner, self.Optimizer):
+            if any(getattr(owner, table, None) for table, _ in OF_OPTIMIZERS):
+                self.sweep_optimizer(owner, recorder.optimizer(self, owner))
+            return
+        for module in owner.modules():
+            if any(module.__dict__.get(table) for table, _ in SELDOM):
+                recorder.module(self, owner)                    # gives the model its names
+                recorder.sweep_module(self, module, recorder.module(self, module), True)
+
+    def of_several(self, hook: Any, owner: int, place: int, key: int, site: int) -> bool:
+        """Is a hook of tensor `owner` the part of one of several tensors?  Then that one is a hook, and this is none."""
+        return several.part(self, hook, owner, place, key, site)
+
+    def holder(self, hook: Any) -> tuple[Any, str] | None:
+        """What holds the function of a register_multi_grad_hook of which a tensor has this part, and in which attribute."""
+        return None
+
     def registration(self, frame: Any, table: Any) -> tuple[str, str, int] | None:
         """(kind, what it is on, its number) of a hook registered from `frame`, the caller of RemovableHandle()."""
         recorder = self.recorder
@@ -182,7 +210,8 @@ class Tap:
                 n = recorder.tensor(self, owner)
                 return KINDS.get(name, "tensor"), recorder.rec.name_of_tensor(n), n
             if isinstance(owner, self.Optimizer):
-                return KINDS.get(name, name), type(owner).__name__, recorder.optimizer(self, owner)
+                kind = next((kind for t, kind in OF_OPTIMIZERS if getattr(owner, t, None) is table), "unknown")
+                return kind, type(owner).__name__, recorder.optimizer(self, owner)
             if name in KINDS and name.startswith(("register_module", "register_optimizer")):
                 return KINDS[name], "every module" if "module" in name else "every optimizer", -1
             return None                                 # the engine's own
@@ -517,6 +546,19 @@ def zeroing(tap: Any, original: Any) -> Any:
         return original(self, set_to_none)
 
     return zero_grad
+
+
+def keeping(tap: Any, original: Any) -> Any:
+    """state_dict() and load_state_dict(): hooks registered since the last event are to be seen by then."""
+    @functools.wraps(original)
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        now = tap.current
+        if now is not None and now.recorder.on:
+            with now.quiet():
+                now.sweep_state(self)
+        return original(self, *args, **kwargs)
+
+    return method
 
 
 def asking(tap: Any, original: Any) -> Any:

@@ -12,6 +12,7 @@ from ._hooked import Hooked
 from ._sites import last_read
 from .recorder import Recorder
 from .recording import BACKWARD, CREATED, GRAD, INFERENCE, INPLACE, WANTED, WANTS
+from .several import silently
 from .tap_common import once
 from .tap_torch_numbers import TorchNumbers
 
@@ -82,6 +83,8 @@ class TorchTap(TorchNumbers):
         for home in (torch.autograd, torch.autograd.graph):
             recorder.patch(home, "_engine_run_backward", run_backward)
         self.patch_passes(torch.autograd)
+        graph = torch.autograd.graph
+        recorder.patch(graph, "_get_grad_fn_or_grad_acc", once(silently, TorchTap, graph._get_grad_fn_or_grad_acc))
 
     def listen(self) -> None:
         if self.recorder.ops:
@@ -358,6 +361,12 @@ class TorchTap(TorchNumbers):
         if type(hook) is self.WrappedHook and type(hook.hook) is Hooked:        # a legacy hook, on the node of its call
             return True
         return getattr(hook, "__module__", None) == "torch.utils.hooks"
+
+    def holder(self, hook: Any) -> tuple[Any, str] | None:
+        code = getattr(hook, "__code__", None)
+        if code is None or code.co_filename != self.torch.autograd.graph.__file__ or "fn" not in code.co_freevars:
+            return None
+        return hook.__closure__[code.co_freevars.index("fn")], "cell_contents"
 
     def runs_for_another(self) -> bool:
         return bool(self.torch._C._current_graph_task_id() >= 0)

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from .._engine.journal import UNMEASURED
 from ._measure import measure, same
 from .recorder import Recorder
 from .tap_common import Tap
@@ -33,15 +34,15 @@ class TorchNumbers(Tap):
         torch = self.torch
         try:
             if not t.is_floating_point() or t.layout is not torch.strided:
-                return (-1, 0.0, 0.0, 0.0, 0, 0, 0)
+                return UNMEASURED
             if t.device.type == "cpu":
                 t = t.detach()
                 if t.dtype is torch.bfloat16:
                     t = t.float()
                 return measure(t.numpy())
-            return self.measure_there(t.detach())
+            return UNMEASURED if self.transformed(t) else self.measure_there(t.detach())
         except (RuntimeError, TypeError, NotImplementedError):  # fake, functorch, nested tensors: no numbers to read
-            return (-1, 0.0, 0.0, 0.0, 0, 0, 0)
+            return UNMEASURED
 
     def measure_there(self, t: Any) -> Any:
         """On a device: seven numbers, fetched together at the end of the pass."""
@@ -89,7 +90,7 @@ class TorchNumbers(Tap):
                 self.recorder.rec.hooks[row[5]]["changed"] += changed
 
     def deferred(self, t: Any) -> bool:
-        return bool(t.device.type != "cpu")
+        return bool(t.device.type != "cpu") and not self.transformed(t)
 
     def defer_comparison(self, slot: int, old: Any, new: Any) -> None:
         differs = (old != new).any() if old.shape == new.shape else self.torch.ones((), device=new.device)
@@ -103,7 +104,16 @@ class TorchNumbers(Tap):
         try:
             return same(x.numpy(), y.numpy())
         except (RuntimeError, TypeError):               # bfloat16, sparse, fake: torch's own, to which NaN differs from NaN
-            return bool(self.torch.equal(x, y))
+            try:
+                if self.transformed(x) or self.transformed(y):
+                    return same(inside(self.torch, x), inside(self.torch, y))
+                return bool(self.torch.equal(x, y))
+            except (RuntimeError, TypeError):           # nobody can tell, and it is another tensor
+                return False
+
+    def transformed(self, t: Any) -> bool:
+        """Is it one of torch.func's, inside a vmap or grad?"""
+        return bool(self.torch._C._functorch.is_functorch_wrapped_tensor(t))
 
     def array_of(self, t: Any) -> Any:
         try:
@@ -113,3 +123,20 @@ class TorchNumbers(Tap):
             return t.cpu().numpy()
         except (RuntimeError, TypeError, NotImplementedError):
             return None
+
+
+def inside(torch: Any, t: Any) -> Any:
+    """The numbers of a tensor of torch.func, those of a batch at the front: an array."""
+    functorch = torch._C._functorch
+    places = []
+    while functorch.is_functorch_wrapped_tensor(t):
+        if functorch.is_batchedtensor(t):
+            places.append(functorch.maybe_get_bdim(t))
+        t = functorch.get_unwrapped(t)
+    from torch._functorch.pyfunctorch import temporarily_clear_interpreter_stack
+    with temporarily_clear_interpreter_stack():
+        t = t.detach()
+        found = (t.float() if t.dtype is torch.bfloat16 else t).cpu().numpy()
+    for i, place in enumerate(reversed(places)):        # the outermost wrapper was met first
+        found = np.moveaxis(found, place + i, i)
+    return found
