@@ -206,6 +206,7 @@ class Recording:
         self.optimizers: list[dict[str, Any]] = []
         self.sites: list[tuple[str, int, str]] = []
         self.texts: dict[int, str] = {}         # of a recording from a file: site -> the line, as it was
+        self.flows: dict[tuple[int, str], dict[tuple[int, str], bool] | None] = {}      # of numbers: read_off.py
         self.likes: list[tuple[tuple[int, ...], str, str]] = []         # (shape, dtype, device)
         self.value_likes: array[int] = array("l")
         self.stats: array[float] = array("d")

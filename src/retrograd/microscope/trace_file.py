@@ -7,6 +7,7 @@ import math
 import os
 from typing import Any
 
+from .read_off import READS, flow
 from .recording import FIELDS, FLAGS, FORMAT, POSITION, VERSION, WIDTH, Recording
 
 LINE = 1 << 24          # no line of ours is longer; a longer one is not ours
@@ -57,7 +58,16 @@ def lines_of(rec: Recording) -> Any:
             event["flags"] = [name for name, bit in FLAGS.items() if row[POSITION["op"]["flags"]] & bit]
         yield {"i": i, **event}
     yield {"kind": "end-of-file", "events": len(rec.rows), "values": len(rec.value_likes), "dropped": rec.dropped,
-           "notes": rec.notes}
+           "notes": rec.notes, "numbers": numbers(rec)}
+
+
+def numbers(rec: Recording) -> list[Any]:
+    """Where numbers read off tensors may have gone, which only the source tells: rec.flows as lists."""
+    for e in rec.of("op"):
+        if e.name in READS:
+            flow(rec, e.site, e.name)
+    return [[site, name, None if found is None else [[at, op, sure] for (at, op), sure in found.items()]]
+            for (site, name), found in rec.flows.items()]
 
 
 def source_line(rec: Recording, site: int) -> str:
@@ -247,6 +257,8 @@ def table(reader: Reader, rec: Recording, row: dict[str, Any]) -> None:
         for name in ("defined", "registered"):
             reader.integer(row_of, name, -1, len(rec.sites))
         row["kind"] = row.pop("hook")
+        if row["kind"] == "multi_grad":
+            row["tensors"] = list(reader.integers(row_of, "tensors", 0, len(rec.tensor_rows)))
         into.append(row)
     elif kind == "optimizer":
         reader.text(row_of, "type")
@@ -324,6 +336,12 @@ def finish(reader: Reader, rec: Recording, row: dict[str, Any]) -> None:
         raise reader.bad("end-of-file: 'dropped' must map kinds to numbers")
     rec.dropped = dropped
     rec.notes = [str(n) for n in row.get("notes") or []]
+    try:
+        for site, name, found in row.get("numbers") or []:
+            rec.flows[int(site), str(name)] = None if found is None else {
+                (int(at), str(op)): bool(sure) for at, op, sure in found}
+    except (TypeError, ValueError):
+        raise reader.bad("end-of-file: 'numbers' must be a list of [site, op, null or a list of [site, op, certain]]") from None
     for _, op, _, edges, _ in rec.node_rows:
         if op >= len(rec.rows) or any(e is not None and e[0] >= len(rec.node_rows) for e in edges):
             raise reader.bad("an edge or op of the graph points outside the file: it is damaged")

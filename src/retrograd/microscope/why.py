@@ -5,18 +5,15 @@ An answer is a Cause with a code, what happened (file:line), and the way out.  W
 """
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from .graph_of import INPUTS, Links, links
+from .graph_of import Links, links
+from .read_off import READS, computed_with, on_the_way
 from .recording import GRAD, INFERENCE, POSITION, WANTED, WANTS, Event, Recording
 
 NEEDS = "Put the forward and backward passes into `with record(model) as rec:` and ask rec.{}(...)."
-READS = {"item", "tolist", "numpy", "__array__", "__bool__", "__float__", "__int__", "__index__", "__complex__"}
 DETACHES = {"detach", "detach_", "data"}
-# Arithmetic: of one tensor, the other operand was a number.
-WITH_NUMBERS = {"add", "sub", "rsub", "mul", "div", "rdiv", "pow", "rpow", "iadd", "isub", "imul", "itruediv", "ipow",
-                "subtract", "multiply", "divide", "true_divide", "clamp", "fmod", "remainder", "fill", "setitem"}
 CONTAINERS = {"ModuleList", "ModuleDict", "ParameterList", "ParameterDict"}
 
 
@@ -310,24 +307,15 @@ def cut_off(rec: Recording, n: int, name: str, roots: list[int], passes: list[di
         return never_used(rec, n, name)
     after = link.tensors_after(n)
     before = link.tensors_before(roots)
-    on_the_way = [i for t in after for i in link.reads.get(t, ())
+    leading = [i for t in after for i in link.reads.get(t, ())
                   if any(o in before for o in rec.rows[i][POSITION["op"]["outputs"]])]
-    for i in sorted(set(on_the_way)):
+    for i in sorted(set(leading)):
         found = cut_here(rec, rec.events[i], name)
         if found is not None:
             return found
-    if on_the_way:
+    if leading:
         return unknown(f"{name} leads to the loss through ops that all carry gradients, and yet its gradient is not asked for",
                        "If this is reproducible, please report it with the recording.")
-    reads = sorted({i for t in after for i in link.reads.get(t, ()) if rec.events[i].name in READS})
-    created = [i for t in before if (i := rec.tensor_rows[t][1]) >= 0 and rec.rows[i][0] == "op"
-               and not rec.rows[i][INPUTS] and not rec.events[i].get("error")]
-    for i in reads:
-        if any(j > i for j in created):
-            e = rec.events[i]
-            return Cause("read_as_number", f"what was computed from {name} became a number or NumPy array by {e.name}(), and "
-                         "the loss was made of a new tensor after that", "Stay with tensors: ops on them are recorded, "
-                         "numbers have no history.", e.where)
     blocked = [rec.events[i] for t in after for i in link.reads.get(t, ())]
     grads_off = [e for e in blocked if switched_off(e) and e.flags & WANTED]
     if grads_off and all(switched_off(rec.events[i]) for i in uses):
@@ -335,27 +323,26 @@ def cut_off(rec: Recording, n: int, name: str, roots: list[int], passes: list[di
             found = cut_here(rec, e, name)
             if found is not None:
                 return found
-    if reads and all(link.reads.get(t) for t in after):
-        for i in reads:
-            if number_may_be_used(rec, link, i):
-                e = rec.events[i]
-                return Cause("read_as_number", f"all that was computed from {name} ends as a number or NumPy array, by "
-                             f"{e.name}(), and the loss was computed with numbers after that", "Stay with tensors where the "
-                             "loss is to depend on it: numbers have no history.", e.where)
+    reads = [rec.events[i] for i in sorted({i for t in after for i in link.reads.get(t, ())}) if rec.events[i].name in READS]
+    later = on_the_way(rec) if reads else []
+    fates = [(e, computed_with(rec, e, later)) for e in reads]
+    for e, used in fates:
+        if used:
+            return Cause("read_as_number", f"what was computed from {name} became a number or NumPy array by {e.name}(), and "
+                         "the loss was computed with that", "Stay with tensors: ops on them are recorded, numbers have no "
+                         "history.", e.where)
+    open_ = next((e for e, used in fates if used is None), None)
+    if open_ is not None:
+        return replace(unknown(
+            f"what was computed from {name} is not part of what backward() was called on, but became a number or NumPy array by "
+            f"{open_.name}(): whether the loss was computed with that number, the recording cannot tell",
+            "If the loss depends on that number, compute it with the tensor; if not, add to the loss what depends on "
+            f"{name}."), where=open_.where)
     last = max(blocked, key=lambda e: e.number)
     where = passes[-1]["begin"].where
     return Cause("not_in_loss", f"what was computed from {name} (last by {last.name}, {last.where or 'unknown line'}) is not "
                  "part of what backward() was called on", "Add it to the loss, or call backward() on what depends on it.",
                  where)
-
-
-def number_may_be_used(rec: Recording, link: Links, read: int) -> bool:
-    """After a tensor was read as a number, did arithmetic with a number lead to what the next pass began at?"""
-    begin = next((f["begin"] for f in link.passes.values() if f["begin"].number > read), None)
-    if begin is None:
-        return False
-    made = (rec.events[i] for t in link.tensors_before(begin.tensors) if (i := rec.tensor_rows[t][1]) > read)
-    return any(e.kind == "op" and len(e.inputs) == 1 and e.name.strip("_") in WITH_NUMBERS for e in made)
 
 
 def switched_off(e: Event) -> bool:
@@ -403,9 +390,12 @@ def why_not_fired(handle: Any, rec: Recording | None = None) -> Cause:
     """
     for name in ("hooks_dict_ref", "id"):
         if not hasattr(handle, name):
-            inner = getattr(handle, "handles", None)
+            inner = getattr(handle, "handles", None)            # of several tensors: those that require grad
             if inner:
                 return why_not_fired(inner[0], rec)
+            if inner is not None:
+                return Cause("nothing_requires_grad", "none of its tensors required grad when it was registered",
+                             "Give it tensors that require grad.")
             raise TypeError(f"why_not_fired: expected the handle that a register_*hook call returned, got "
                             f"{type(handle).__name__}")
     table = handle.hooks_dict_ref()
@@ -441,7 +431,9 @@ def hook_of(rec: Recording, n: int) -> Cause:
         cause = of_node(rec, link, hook)
     elif kind in ("step_pre", "step_post"):
         cause = Cause("no_step", "no step of the optimizer was recorded after it was registered", "Call optimizer.step().")
-    elif kind in ("state_dict", "state_dict_pre", "load_pre", "load_post"):
+    elif kind == "multi_grad" and owner >= 0:
+        cause = of_several(rec, link, hook)
+    elif "state_dict" in kind or "load_p" in kind:
         cause = Cause("not_called", "state_dict() or load_state_dict(), which it waits for, was not called meanwhile",
                       "Call it after registering the hook.")
     elif kind == "tensor":
@@ -571,6 +563,13 @@ def of_tensor(rec: Recording, link: Links, hook: dict[str, Any]) -> Cause:
     if reached and all(f["begin"].t < at for f in reached):
         return after_its_pass(rec, hook, reached[-1], name)
     return no_gradient(rec, n, name, for_grad=False, since=at)
+
+
+def of_several(rec: Recording, link: Links, hook: dict[str, Any]) -> Cause:
+    """A hook of several tensors: none of them got a gradient, or a pass was over before all had theirs."""
+    causes = [of_tensor(rec, link, {**hook, "kind": "tensor", "owner": n, "on": rec.name_of_tensor(n)})
+              for n in hook.get("tensors") or [hook["owner"]]]
+    return next((c for c in causes if c.code == "backward_failed"), causes[0])
 
 
 def after_its_pass(rec: Recording, hook: dict[str, Any], last: dict[str, Any], name: str) -> Cause:
