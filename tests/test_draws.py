@@ -174,6 +174,7 @@ FUNCTIONS: dict[str, tuple[Callable[[Any, int], Any], float]] = {
     "multinomial": (lambda torch, n: torch.multinomial(torch.rand(3, n + 2), 2), 0),
     "multinomial with replacement": (lambda torch, n: torch.multinomial(torch.rand(3, n + 2), 5, True), 0),
     "multinomial of doubles": (lambda torch, n: torch.multinomial(torch.rand(n + 2, dtype=torch.float64), 1, True), 0),
+    "multinomial of huge weights": (lambda torch, n: torch.multinomial(torch.rand(3, n + 2) * 3e38, 1), 0),
     "multinomial of columns": (lambda torch, n: torch.multinomial((torch.rand(4, n + 5) + 1).t(), 3), 0),
     "randint_like of columns": (lambda torch, n: torch.randint_like(torch.zeros(4, n).t(), 9), 0),
     "one after the other": (lambda torch, n: (torch.randn(3), torch.rand(2), torch.randperm(n), torch.randn(4))[-1], 2e-6),

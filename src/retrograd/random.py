@@ -435,15 +435,17 @@ def multinomial(
     top = rows.max(1, keepdims=True, initial=0)
     if not (top > 0).all():
         raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
-    with np.errstate(over="ignore"):
-        if not np.isfinite(rows.sum(1)).all():
-            rows = rows / top
     if replacement and num_samples > 1:
+        with np.errstate(over="ignore"):
+            if not np.isfinite(rows.sum(1)).all():
+                rows = rows / top
         picks = _with_replacement(rows, num_samples, generator)
     else:
         # the S largest of weight / exponential are a sample without replacement (Efraimidis and Spirakis 2006)
         order = np.atleast_2d(weights)          # drawn in its order of memory
-        keys = rows / over(order, lambda shape: exponential(shape, rows.dtype, 1.0, generator))
+        drawn = over(order, lambda shape: exponential(shape, rows.dtype, 1.0, generator))
+        with np.errstate(over="ignore"):
+            keys = rows / drawn
         picks = _largest(keys, num_samples)
     out = np.ascontiguousarray(picks, np.int64)
     return out[0] if weights.ndim == 1 else out
@@ -454,7 +456,7 @@ def _largest(keys: Any, count: int) -> Any:
     if 8 * count < keys.shape[1]:
         some = np.argpartition(keys, keys.shape[1] - count, axis=1)[:, -count:]
         found = np.take_along_axis(keys, some, 1)
-        if (found > 0).all():                   # no key twice
+        if ((found > 0) & (found < np.inf)).all():      # no key twice
             return np.take_along_axis(some, np.argsort(-found, axis=1), 1)
     return np.argsort(-keys, axis=1, kind="stable")[:, :count]
 

@@ -1,6 +1,7 @@
 """What cannot be answered is refused, or named in the coverage report; never a wrong number."""
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -35,6 +36,20 @@ def test_a_layer_never_called_is_named(torch: Any) -> None:
         model[2](model[1](model[0](torch.randn(3, 4)))).sum().backward()
     row = cap.coverage()["spare.weight"]
     assert row.status == "no gradient" and row.how == "never called" and "linear.py" in row.where
+
+
+def test_a_layer_never_called_is_named_with_the_class_of_the_users_that_has_it(torch: Any) -> None:
+    class Mine(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.inner = torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.Linear(3, 3))
+
+        def forward(self, x: Any) -> Any:
+            return self.inner[0](x)
+    with capture(torch.nn.Sequential(Mine())) as cap:
+        cap.model(torch.randn(3, 4)).sum().backward()
+    file, _, line = cap.coverage()["0.inner.1.weight"].where.rpartition(":")
+    assert file == __file__ and Path(file).read_text().splitlines()[int(line) - 1].strip().startswith("class Mine")
 
 
 def test_backward_never_run(torch: Any) -> None:

@@ -659,7 +659,8 @@ class Capture(Waiting):
         partial  leave out what is not covered per sample; without it that is an UncoveredError
         scale    None: as backward computed it.  "sum": gradients of the summed loss (1/N and loss scale undone).
                  "sample": each sample's gradient as if it had been alone: with the mean over its own terms, also where
-                 targets are ignored, classes have weights or rows were picked.  A number: times that
+                 targets are ignored, classes have weights or rows were picked.  A number: times that.  CaptureError, with
+                 what stands in the way, where the graph does not prove it
         """
         from .grads import Grads
         return Grads(self, layers, partial=partial, scale=scale)

@@ -25,7 +25,7 @@ class Row(NamedTuple):
     how: str
     calls: int
     error: float | None                         # of the reconstructed gradient, on checked steps
-    where: str                                  # file:line, of what is not covered: of the call, or of the layer's class
+    where: str                                  # file:line, of what is not covered: of the call, or of the user's class
 
 
 class Coverage:
@@ -93,7 +93,7 @@ def cover(cap: Any) -> Coverage:
         site = next((u.site for u in uses if u.site is not None), None)
         where = ""
         if status in ("whole batch", "not covered", "no gradient"):
-            where = f"{site[0]}:{site[1]}" if site is not None else home(p.module)
+            where = f"{site[0]}:{site[1]}" if site is not None else home(cap.model, p)
         if p.aliases:
             how += f" (also {', '.join(p.aliases)})"
         rows.append(Row(p.name, p.shape, status, how, len(uses), cap.errors.get(p.number), where))
@@ -179,13 +179,18 @@ def unseen(p: Any) -> str:
             "or a function imported by name before the capture")
 
 
-def home(module: Any) -> str:
-    """file:line of a module's class."""
+def home(model: Any, p: Any) -> str:
+    """file:line of the class that a parameter belongs to: the user's that is nearest to it, if there is one."""
+    module, owner = model, None
+    for key in ("", *filter(None, p.path.split("."))):
+        module = getattr(module, key) if key else module
+        if not type(module).__module__.startswith(("torch.", "retrograd.")):
+            owner = module
+    cls = type(p.module if owner is None else owner)
     try:
-        cls = type(module)
         return f"{inspect.getsourcefile(cls)}:{inspect.getsourcelines(cls)[1]}"
     except (OSError, TypeError):
-        return f"{type(module).__module__}.{type(module).__qualname__}"
+        return f"{cls.__module__}.{cls.__qualname__}"
 
 
 def compare(cap: Any) -> None:

@@ -395,7 +395,7 @@ def factor_of(run: Run, scale: Any) -> Any:
     loss = loss_of(run)
     if loss is None:
         raise CaptureError("grads(scale=...): the loss was not seen (loss.backward() inside the block); give a number")
-    uneven = scale == "sample" and loss.kind == "mean" and not loss.equal
+    uneven = scale == "sample" and loss.kind != "unknown" and not loss.equal and run_size(run) > 1
     return loss.undo(scale, run_size(run), own_terms(run, loss) if uneven else None)
 
 

@@ -8,170 +8,144 @@ from __future__ import annotations
 from typing import Any
 
 from .apart import parts
+from .places import FAR, LOSSES, MOVING, NLL, POINTWISE, SOFTMAX, UNREDUCED, Mixed, inputs, is_leaf, kind, signed
 from .runs import Run
 
-# Derivatives that put numbers elsewhere, or nowhere
-MOVING = {"View", "ReshapeAlias", "UnsafeView", "Squeeze", "Unsqueeze", "Transpose", "T", "Permute", "Alias", "Slice", "Select",
-          "Index", "UnsafeIndex", "IndexSelect", "MaskedSelect", "Gather", "Take", "Flip"}
-# ... that work number by number
-POINTWISE = set("""
-    ToCopy Clone Alias Mul Div Add Sub Rsub Neg Pow Sqrt Rsqrt Exp Exp2 Expm1 Log Log1P Log2 Log10 Abs Sgn Sign Sin Cos Tan Atan
-    Tanh Sigmoid LogSigmoid Relu LeakyRelu Elu Gelu Silu Mish Softplus Hardtanh Hardswish Hardsigmoid Softshrink Hardshrink Clamp
-    ClampMin ClampMax Where Maximum Minimum Reciprocal Erf Erfc Lgamma Digamma Xlogy Xlog1Py Lerp Addcmul Addcdiv MaskedFill
-    NanToNum Hypot Logaddexp MseLoss SmoothL1Loss HuberLoss BinaryCrossEntropy BinaryCrossEntropyWithLogits KlDiv
-    SoftMarginLoss NllLoss NllLoss2D
-""".split())
-# ... along a dimension, which must not be the batch's
-ALONG = {"LogSoftmax", "Softmax", "Sum", "Mean", "Logsumexp", "Prod", "Max", "Min", "Amax", "Amin", "Var", "Std", "Norm",
-         "LinalgVectorNorm", "Cumsum", "Gather", "Cat", "Slice", "Select", "IndexSelect"}
-VIEWS = {"View", "ReshapeAlias", "UnsafeView"}
-FAR = 200               # nodes
+EXACT = {8: 2 ** 53, 4: 2 ** 24}                # whole numbers up to here, by bytes of a float
+AGAIN = {"Index", "UnsafeIndex", "IndexSelect", "Gather", "Take"}       # of MOVING: may pick a number twice
 
 
-def kind(node: Any) -> str:
-    """The node's name without Backward0 and the like."""
-    name: str = node.name()
-    return name.rpartition("Backward")[0]
-
-
-def below(node: Any) -> list[Any]:
-    """The nodes that a node hands gradients to, leaves left out."""
-    return [n for n, _ in node.next_functions if n is not None and not n.name().endswith("AccumulateGrad")]
-
-
-def signed(n: int) -> int:
-    """torch shows a negative number as an unsigned one."""
-    return n - (1 << 64) if n >= 1 << 63 else n
-
-
-def shape_below(node: Any) -> tuple[int, ...] | None:
-    """Of what a node was computed from, where it says."""
-    sizes = getattr(node, "_saved_self_sym_sizes", None)
-    if sizes is not None:
-        return tuple(sizes)
-    for name in ("_saved_self", "_saved_result"):
-        value = getattr(node, name, None)
-        if hasattr(value, "shape"):
-            return tuple(value.shape)
-    return None
-
-
-def shape_above(node: Any) -> tuple[int, ...] | None:
-    """Of what a node computed, where it says."""
-    try:
-        return tuple(node._input_metadata[0].shape)
-    except (AttributeError, RuntimeError):      # of retrograd's nodes only where somebody read it before
-        return None
-
-
-def keeps_apart(node: Any, what: str) -> bool:
-    """Does a node keep the samples along dimension 0, all of them with all their numbers?"""
-    if what in VIEWS:
-        before, after = shape_below(node), shape_above(node)
-        return bool(before and after and before[0] and (len(after) == 1 or after[0] % before[0] == 0))
-    if what in ("Transpose", "Permute"):
-        dims = getattr(node, "_saved_dims", None) or (getattr(node, "_saved_dim0", 0), getattr(node, "_saved_dim1", 0))
-        dims = tuple(map(signed, dims))
-        ndim = len(shape_above(node) or ())
-        dims = tuple(d + ndim if d < 0 else d for d in dims)
-        return dims[0] == 0 if what == "Permute" else bool(ndim) and 0 not in dims
-    if what in ("Unsqueeze", "Squeeze"):        # batches of one are not asked about, so a plain squeeze leaves dimension 0
-        dims = getattr(node, "_saved_dim", 1)
-        return all(signed(d) > 0 or signed(d) == -1 for d in (dims if isinstance(dims, (tuple, list)) else (dims,)))
-    if what in ALONG:
-        if what in ("Slice", "Select", "IndexSelect"):      # along other dimensions every sample loses as much
-            ndim = len(shape_above(node) or ()) + (what == "Select")
-        else:
-            ndim = len(shape_below(node) or shape_above(node) or ())
-        dims = getattr(node, "_saved_dim", None)
-        if dims is None or not ndim:
-            return False
-        given = tuple(map(signed, dims)) if isinstance(dims, (tuple, list)) else (signed(dims),)
-        return bool(given) and all(d % ndim != 0 for d in given)
-    if what not in POINTWISE or getattr(node, "_saved_reduction", 0) in (1, 2, "mean", "sum"):
-        return False
-    ranks = {len(shape) for n in below(node) if (shape := shape_above(n)) is not None}
-    return len(ranks) < 2                       # else dimensions of one are others of the other
-
-
-def ended(node: Any, ends: list[Run], layers: bool) -> bool:
-    """Did a node make an output of the model, or (layers) of a layer in it?"""
-    number = node._sequence_nr()
-    return any(number in run.outs or layers and number in run.orders for run in ends)
-
-
-def mixes(node: Any, ends: list[Run]) -> str:
-    """What stands between a loss and the model's outputs of which it is not sure that it keeps samples apart; "": nothing."""
-    seen, todo = {id(node): node}, [node]
-    while todo:
-        node = todo.pop()
-        if ended(node, ends, False):
-            continue
-        what = kind(node)
-        if len(seen) > FAR or not keeps_apart(node, what):
-            if ended(node, ends, True):
-                continue
-            return what or str(node.name())
-        for other in below(node):
-            if id(other) not in seen:
-                seen[id(other)] = other         # held, so that its id stays its own
-                todo.append(other)
-    return ""
-
-
-def weights_of(node: Any) -> Any:
-    """The weight of each term of an NllLoss node, in the shape of its input: 0 where ignored, 1 or its class's elsewhere."""
-    logp, target, weight = node._saved_self, node._saved_target, node._saved_weight
+def weights_of(node: Any) -> tuple[Any, Any]:
+    """Of each term of an NllLoss node, in the shape of its input: the weight, 0 where ignored, 1 or its class's elsewhere;
+    and its number, from 1 on."""
+    logp, target, weight = node._saved_self.detach(), node._saved_target, node._saved_weight
     counted = target != signed(node._saved_ignore_index)
     found = counted if weight is None else weight.detach()[target * counted] * counted
-    return found.to(logp.dtype).unsqueeze(min(1, logp.ndim - 1)).expand(logp.shape)
+    over = min(1, logp.ndim - 1)
+    return found.to(logp.dtype).unsqueeze(over).expand(logp.shape), counting(logp, over)
 
 
-def traced(node: Any, at: Any) -> dict[int, Any]:
-    """Weights of terms at every tensor on the way back from a mean's input, by the number of the node that made the tensor.
+def counting(like: Any, over: int) -> Any:
+    """Whole numbers from 1 on, in the shape of `like`, the same all along dimension `over`; None when a float has too few."""
+    sizes = [1 if d == over else n for d, n in enumerate(like.shape)]
+    ones = like.new_ones(sizes) if like.dtype.itemsize in EXACT else like.new_ones(sizes).float()
+    if ones.numel() >= EXACT[ones.dtype.itemsize]:
+        return None
+    return ones.reshape(-1).cumsum(0).reshape(sizes).expand(like.shape)
+
+
+def traced(node: Any, at: Any, ids: Any = None) -> dict[int, tuple[Any, Any]]:
+    """(at, ids) at every tensor on the way back from a mean's input, by the number of the node that made the tensor.
 
     Each has the shape of its tensor.  The way ends where it forks, and at a node that may do more than move numbers.
 
     node   what made the mean's input
-    at     the weights, in its shape
+    at     the weight of each term, in its shape
+    ids    what belongs together, if anything does: a term that is made of several numbers has one id in all of them, not 0
     """
     found = {}
     for _ in range(FAR):
-        found[node._sequence_nr()] = at
+        found[node._sequence_nr()] = at, ids
         what = kind(node)
-        edges = below(node)
-        if len(edges) != 1 or what not in MOVING and what not in POINTWISE and what != "LogSoftmax":
+        try:
+            edges = [(n, was) for n, was in inputs(node, tuple(at.shape), at) if not is_leaf(n)]
+        except Mixed:
             break
-        if what == "Gather" and any(step for i, step in enumerate(node._saved_index.stride())
-                                    if i != signed(node._saved_dim) % node._saved_index.ndim):
-            break                               # not whole rows
-        if what in MOVING and at is not None:
-            try:
-                at = node(at)
-            except RuntimeError:                # another dtype than what was picked from
+        if len(edges) != 1:
+            break
+        n, was = edges[0]
+        if what in MOVING:
+            moved = moving(node, what, at, ids)
+            if moved is None:
                 break
-            at = at[0] if isinstance(at, tuple) else at
-        node = edges[0]
+            at, ids = moved
+        elif what in SOFTMAX:
+            over = signed(node._saved_dim) % max(at.ndim, 1)
+            if ids is None:
+                ids = counting(at, over)
+            if ids is None or ids.stride()[over] and not bool((ids == ids.narrow(over, 0, 1)).all()):
+                break
+        elif what in NLL and node._saved_reduction in UNREDUCED:        # a term is one of a row's numbers
+            over = min(1, len(was) - 1)
+            each = (at.unsqueeze(over) / was[over]).expand(was)
+            ids = counting(each, over) if ids is None else ids.unsqueeze(over).expand(was)
+            at = each
+            if ids is None:
+                break
+        elif not (what in POINTWISE or what in LOSSES and node._saved_reduction in UNREDUCED):
+            break
+        node = n
+        if tuple(at.shape) != was:              # broadcast
+            break
     return found
 
 
-def reached(node: Any, ends: list[Run]) -> bool:
-    """Does a way of views, picks and pointwise nodes lead from here to the model's outputs?"""
-    return any(number in run.outs or number in run.orders for number in traced(node, None) for run in ends)
+def moving(node: Any, what: str, at: Any, ids: Any) -> tuple[Any, Any] | None:
+    """(at, ids) below a node that moves numbers; None when it does more."""
+    if what == "Gather" and any(step for i, step in enumerate(node._saved_index.stride())
+                                if i != signed(node._saved_dim) % node._saved_index.ndim):
+        return None                             # not whole rows
+    try:
+        if ids is not None and what in AGAIN and bool((pushed(node, ids.new_ones(ids.shape)) > 1).any()):
+            return None                         # their sum is nobody's
+        return pushed(node, at), None if ids is None else pushed(node, ids)
+    except RuntimeError:                        # another dtype than what was picked from
+        return None
+
+
+def pushed(node: Any, at: Any) -> Any:
+    made = node(at)
+    return made[0] if isinstance(made, tuple) else made
+
+
+def reached(places: dict[int, Any], ends: list[Run]) -> bool:
+    """Does a way that was traced lead to the model's outputs, or a layer's?"""
+    return any(number in run.outs or number in run.orders for number in places for run in ends)
 
 
 def own_terms(run: Run, loss: Any) -> Any:
-    """(N,) what the weights of each sample's terms add up to, double; None when it cannot be told.
+    """(N,) the share of all terms that each sample has, double; None when it cannot be told, or terms are of several samples.
 
     loss   the loss.Reduction of the run
     """
+    if loss.parts:
+        return alike([own_terms(run, part) for part in loss.parts])
+    if loss.equal:
+        some = next(d for use in run.uses for d in use.deltas if d is not None)
+        return some.new_ones((run.size or 1,)).double() / (run.size or 1)
+    if loss.places is None:
+        return None
     for use in reversed(run.uses):
-        at = loss.places.get(use.order)
+        at, ids = loss.places.get(use.order, (None, None))
         if at is not None and use.apart and use.shapes == [tuple(at.shape)]:
             rows = parts(use, 0, at)
             if rows is not None:
-                return rows.double().sum(1) / loss.entries
-    for number, at in loss.places.items():
+                return share(rows, None if ids is None else parts(use, 0, ids), loss)
+    for number, (at, ids) in loss.places.items():
         if number in run.outs:
-            return at.movedim(run.outs[number], 0).reshape(run.size, -1).double().sum(1) / loss.entries
+            rows, of = (None if t is None else t.movedim(run.outs[number], 0).reshape(run.size, -1) for t in (at, ids))
+            return share(rows, of, loss)
     return None
+
+
+def share(rows: Any, ids: Any, loss: Any) -> Any:
+    """... from the terms' weights (N, everything else) and what belongs together."""
+    if ids is not None:
+        ids = ids.round().long()
+        sample = ids.new_ones(ids.shape).cumsum(0)
+        seen = ids.new_zeros((int(ids.max()) + 1,))
+        seen[ids.reshape(-1)] = sample.reshape(-1)
+        if bool(((seen[ids] != sample) & (ids != 0)).any()):
+            return None                         # the same term in two samples
+    found = rows.double().sum(1)
+    if loss.kind == "sum":
+        return found / found.sum()
+    found = found / (loss.entries * loss.count)
+    return found if abs(float(found.sum()) - 1) < 2e-2 else None        # else terms are elsewhere
+
+
+def alike(shares: list[Any]) -> Any:
+    """The first of them, when all are the same."""
+    if any(own is None or float((own - shares[0]).abs().max()) > 1e-5 * float(shares[0].max()) for own in shares):
+        return None
+    return shares[0]

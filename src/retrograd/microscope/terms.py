@@ -443,7 +443,7 @@ class Whole(Term):
         raise CaptureError(f"samples cannot be told apart: {self.whole}")
 
     def times(self, weight: Any) -> Term:
-        return self if len(weight) == 1 else Whole(self.torch, self.shape, self.per_sample, self.whole or "")
+        return Whole(self.torch, self.shape, self.per_sample, self.whole or "")
 
 
 def combined(T: Any, terms: list[Term]) -> Term:
