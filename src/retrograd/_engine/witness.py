@@ -8,24 +8,24 @@ import sys
 from typing import Any, Final
 from weakref import ref
 
-from .journal import (
+from .book import (
     BLANK,
     MARK,
-    Journal,
     Thread,
-    here,
+    add,
+    add_value,
     measure,
     name_of,
     new_like,
-    new_tensor,
     now,
     reserve,
     row_of,
-    sweep,
-    sweep_pending,
     thread_of,
     value,
 )
+from .fired import sweep, sweep_pending
+from .journal import Journal, new_tensor
+from .lines import here
 from .modes import grad_on, inference_on
 from .node import Node
 from .tensor import AccumulateGrad, TensorBase, edits, wants_grad
@@ -344,13 +344,7 @@ def seen(j: Journal, tap: Any, g: Any, key: int, edition: int, x: Any, row: Any)
     number = j._likes.get(place, -1)
     if number < 0:
         number = new_like(j, place, x.shape, tap.dtype_of(x.dtype), "cpu")
-    rec = j.rec
-    likes = rec.value_likes
-    numbers = rec.stats
-    with j.lock:
-        n = len(likes)
-        likes.append(number)
-        numbers.extend(row)
+    n = add_value(j, number, row)
     j._seen[key] = (ref(g), edition, n)
     if j.values == "all":
         j.keep(tap, n, g)
@@ -400,9 +394,7 @@ def adopt(w: Witness, fn: Node, op: int) -> int:
 
 
 def new_node(w: Witness, node: Node, rows: list[Any]) -> int:
-    with w.journal.lock:
-        n = len(rows)
-        rows.append(UNKNOWN)
+    n = add(w.journal, rows, UNKNOWN)
     if node._facts is None:
         node._facts = {}
     node._facts[MARK] = (w.serial, n)

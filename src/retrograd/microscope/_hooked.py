@@ -17,6 +17,10 @@ class Hooked(partial[Any]):
         return self.args[0][2]
 
     @property
+    def __name__(self) -> Any:                  # PyTorch asks each time it fires
+        return self.args[0][2].__name__
+
+    @property
     def __class__(self) -> Any:                 # programs know their own hooks by isinstance: pruning, weight_norm
         return type(self.hook)
 

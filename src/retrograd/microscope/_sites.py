@@ -6,7 +6,7 @@ import os
 from types import FrameType
 from typing import Any
 
-from .._engine.journal import Lines
+from .._engine.lines import Lines
 
 HOME = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 PLUMBING = ("<frozen ", "<__array_function__", os.path.dirname(os.__file__) + os.sep + "contextlib.py",

@@ -94,7 +94,8 @@ class Names(Journal):
                     below = path.rpartition(".")[0]
                     number = next((i for i, m in enumerate(self.rec.modules) if m["path"] == below), stack[-1][0])
                     return self.add_module(tap, module, path, number)
-        self.name_model(tap, module)
+        with tap.quiet():
+            self.name_model(tap, module)
         return self._modules[id(module)][1]
 
     def name_new_leaf(self, tap: Any, t: Any, n: int) -> None:

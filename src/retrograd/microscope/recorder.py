@@ -11,14 +11,14 @@ import time
 from typing import Any
 from weakref import ref
 
-from .._engine.journal import now
+from .._engine.book import now
+from .._engine.swaps import NOTHING
 from . import several
 from ._hooked import Hooked
 from ._sites import Sites
 from .naming import Names
 from .recording import FIELDS, POSITION, Recording
 
-NOTHING = object()
 LIMIT = 500_000
 VALUES = 1 << 30                    # bytes of kept values
 NN = f"{__name__.partition('.')[0]}.nn.module"           # where our Module is
@@ -95,6 +95,7 @@ class Recorder(Names):
             raise RecordingError("record: this recording is over; call record() again for a new one")
         _running.append(self)
         self.start = now()
+        self.firing = self.fired
         try:
             rec = self.rec
             rec.live = self
@@ -131,6 +132,7 @@ class Recorder(Names):
                 failures.append(repr(failure))
         self._undo.clear()
         self.unwrap()
+        self.firing = None
         self.pending.clear()
         for tap in self.taps:
             tap.close()

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._engine.journal import PLACE, describe
+from .._engine.fired import PLACE, describe
 from ._hooked import Hooked
 
 
@@ -24,7 +24,7 @@ def part(tap: Any, hook: Any, owner: int, place: int, key: int, site: int) -> bo
         row = recorder.rec.hooks[n]
         row["tensors"] = []
         describe(recorder, tap, row, function)
-        setattr(holder, attribute, Hooked(recorder.fired, (
+        setattr(holder, attribute, Hooked(recorder.firing, (
             recorder, tap, function, row, "multi_grad", PLACE["multi_grad"], n, False)))
         recorder.later(setattr, holder, attribute, function)
         known = tap.multi[id(holder)] = holder, n

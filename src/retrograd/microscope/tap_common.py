@@ -8,7 +8,8 @@ from contextlib import nullcontext
 from itertools import count
 from typing import Any, ClassVar
 
-from .._engine.journal import MARK, OF_OPTIMIZERS, PLACE, SELDOM, TABLES, Thread, now
+from .._engine.book import MARK, Thread, now
+from .._engine.fired import OF_OPTIMIZERS, PLACE, SELDOM, TABLES
 from . import several
 from ._hooked import Hooked
 from ._sites import name_of
@@ -142,7 +143,8 @@ class Tap:
         """zero_grad() of a module or an optimizer is called."""
         recorder = self.recorder
         if isinstance(owner, self.Module):
-            had = recorder.with_grad(self, owner.parameters())
+            plain = type(owner).parameters is self.Module.parameters
+            had = recorder.with_grad(self, recorder.parameters_below(owner) if plain else owner.parameters())
             name = recorder.rec.modules[recorder.module(self, owner)]["path"] or "the model"
         else:
             had = recorder.with_grad(self, [p for g in owner.param_groups for p in g["params"]])
@@ -441,7 +443,7 @@ class Tap:
                 n = recorder.new_hook(self, kind, recorder.rec.modules[owner]["path"] or "the model", owner, -1, True)
                 row = recorder.rec.hooks[n]
                 row["name"], row["defined"] = name_of(hook), recorder.sites.of_function(hook)
-                known = Hooked(recorder.fired, (recorder, self, hook, row, kind, PLACE[kind], n, False))
+                known = Hooked(recorder.firing, (recorder, self, hook, row, kind, PLACE[kind], n, False))
             hooks[i] = known
             recorder.later(hooks.__setitem__, i, hook)
 

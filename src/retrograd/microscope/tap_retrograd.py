@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from .._engine.journal import NOTHING, UNMEASURED, Thread, now, swap_in, swap_out
+from .._engine.book import UNMEASURED, Thread, now
 from .._engine.modes import grad_on, modes, state
 from .._engine.node import Node
+from .._engine.swaps import NOTHING, swap_in, swap_out
 from .._engine.tensor import TensorBase, edits, wrap
 from .._engine.witness import Witness
 from ..dtypes import of as dtype_of

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 from weakref import ref
 
-from .._engine.journal import MARK, Thread, now
+from .._engine.book import MARK, Thread, now
 from ._hooked import Hooked
 from ._sites import last_read
 from .recorder import Recorder
@@ -553,10 +553,6 @@ class TorchTap(TorchNumbers):
             return original(module, *args, **kwargs)
         if type(module).__name__ == "OptimizedModule":
             return self.compiled(original, module, args, kwargs)
-        known = recorder._modules.get(id(module))
-        if known is None or known[0]() is not module:
-            with torch._C.DisableTorchFunction():
-                recorder.module(self, module)           # gives the model its names
         if not recorder.ops:
             return recorder.called(self, original, module, args, kwargs)
         thread = recorder.thread()

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from .._engine.journal import UNMEASURED
+from .._engine.book import UNMEASURED
 from ._measure import measure, same
 from .recorder import Recorder
 from .tap_common import Tap
