@@ -12,7 +12,7 @@ from typing import Any
 from weakref import ref
 
 from .._engine.book import now
-from .._engine.swaps import NOTHING
+from .._engine.swaps import NOTHING, swap_in, swap_out
 from . import several
 from ._hooked import Hooked
 from ._sites import Sites
@@ -151,6 +151,19 @@ class Recorder(Names):
         setattr(owner, name, new)
         self._undo.append((_restore, owner, name, old))
 
+    def swap(self, plan: Any) -> None:
+        """What the method `plan` of a tap puts somewhere stands there until the recording ends.
+
+        It is asked once in a process, and again when something else stands there by then.
+        """
+        entries = plan_of(plan)
+        self.later(swap_out, entries)
+        if entries and swap_in(entries):
+            return
+        entries.clear()
+        plan(lambda owner, name, new: entries.append((owner, vars(owner), name, new, vars(owner).get(name, NOTHING))))
+        swap_in(entries)
+
     def later(self, undo: Any, *arguments: Any) -> None:
         """Call undo(*arguments) at the end."""
         self._undo.append((undo, *arguments))
@@ -244,6 +257,14 @@ class Recorder(Names):
         self._optimizers[id(optimizer)] = (ref(optimizer), n)
         self.rec.optimizers[n]["tensors"] = [self.tensor(tap, p) for g in optimizer.param_groups for p in g["params"]]
         return n
+
+
+_plans: dict[Any, list[Any]] = {}
+
+
+def plan_of(plan: Any) -> list[Any]:
+    """What Recorder.swap keeps for a tap's method: (owner, vars(owner), name, new, what was there)."""
+    return _plans.setdefault((type(plan.__self__), plan.__name__), [])
 
 
 def _restore(owner: Any, name: str, old: Any) -> None:

@@ -49,7 +49,7 @@ class Tap:
     Module: Any
     Optimizer: Any
     RemovableHandle: Any
-    entry = "__call__"                          # the method of Module that every call goes through
+    autograd: Any                               # the module with backward() and grad()
     hooks_home: Any                             # the module with the _global_*_hooks
 
     def __init__(self, recorder: Recorder) -> None:
@@ -70,25 +70,30 @@ class Tap:
     # -- installing
 
     def install(self) -> None:
-        """Put patches in place, through recorder.patch."""
+        """Put everything in place, through recorder.swap and recorder.patch."""
         home = vars(self.hooks_home)
         self.everywhere = [(home[table], kind) for table, kind in GLOBAL]
         type(self).current = self
-        self.patch_modules()
-        patch, kind = self.recorder.patch, type(self)
-        Handle = self.RemovableHandle
-        patch(Handle, "__init__", once(making, kind, Handle.__init__))
-        patch(Handle, "remove", once(removing, kind, Handle.remove))
+        self.recorder.swap(self.plan)
+        kind = type(self)
         home = vars(self.optimizer_home())
         for name, make in (("_global_optimizer_pre_hooks", stepping), ("_global_optimizer_post_hooks", stepped)):
             table = home[name]
-            table[MARK] = once(make, kind, None)
+            table[MARK] = make(kind)
             self.recorder.later(table.pop, MARK, None)
-        for cls in (self.Optimizer, self.Module):
-            patch(cls, "zero_grad", once(zeroing, kind, cls.zero_grad))
-            for name in ("state_dict", "load_state_dict"):
-                patch(cls, name, once(keeping, kind, getattr(cls, name)))
         self.sweep_global()
+
+    def plan(self, put: Any) -> None:
+        """put(owner, name, new) what stands for functions in every recording.  It outlives this one."""
+        kind, Handle = type(self), self.RemovableHandle
+        put(Handle, "__init__", making(kind, Handle.__init__))
+        put(Handle, "remove", removing(kind, Handle.remove))
+        for cls in (self.Optimizer, self.Module):
+            put(cls, "zero_grad", zeroing(kind, cls.zero_grad))
+            for name in ("state_dict", "load_state_dict"):
+                put(cls, name, keeping(kind, getattr(cls, name)))
+        for name in ("backward", "grad"):       # they may refuse before the engine runs, or after: passes, too
+            put(self.autograd, name, asking(kind, getattr(self.autograd, name)))
 
     def listen(self) -> None:
         """Models have their names: begin to see ops."""
@@ -100,10 +105,6 @@ class Tap:
     def close(self) -> None:
         """The recording is over: let go of everything."""
         type(self).current = None
-
-    def patch_modules(self) -> None:
-        recorder = self.recorder
-        recorder.patch(self.Module, self.entry, once(calling, type(self), getattr(self.Module, self.entry)))
 
     def step_begins(self, optimizer: Any, frame: Any) -> None:
         recorder = self.recorder
@@ -299,11 +300,6 @@ class Tap:
 
     # -- passes
 
-    def patch_passes(self, home: Any) -> None:
-        """backward() and grad() may refuse before the engine runs, or after: these are passes, too."""
-        for name in ("backward", "grad"):
-            self.recorder.patch(home, name, once(asking, type(self), getattr(home, name)))
-
     def refused(self, original: Any, name: str, args: Any, kwargs: Any, before: int, error: BaseException, frame: Any) -> None:
         """A call of backward() or grad() raised: the pass it began has an error, or it is one that got nowhere."""
         recorder = self.recorder
@@ -467,31 +463,7 @@ class Tap:
         return BACKWARD if thread.passes else 0
 
 
-# What stands for the engines' functions while a recording goes on.  Made once in a process: `tap` is whoever records.
-
-def once(make: Any, tap: Any, original: Any) -> Any:
-    """make(tap, original), the one of before where there is one."""
-    key = make, tap, original
-    found = _made.get(key)
-    if found is None:
-        if len(_made) > 1000:                           # a program replaces functions again and again
-            _made.clear()
-        found = _made[key] = make(tap, original)
-    return found
-
-
-_made: dict[Any, Any] = {}
-
-
-def calling(tap: Any, original: Any) -> Any:
-    def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:
-        now = tap.current
-        if now is None or not now.recorder.on:
-            return original(self, *args, **kwargs)
-        return now.call(original, self, args, kwargs)
-
-    return __call__
-
+# What stands for the engines' functions while a recording goes on: `tap` is a class, whose `current` records.
 
 def making(tap: Any, original: Any) -> Any:
     def __init__(self: Any, hooks_dict: Any, *args: Any, **kwargs: Any) -> None:
@@ -517,7 +489,7 @@ def removing(tap: Any, original: Any) -> Any:
     return remove
 
 
-def stepping(tap: Any, original: Any) -> Any:
+def stepping(tap: Any) -> Any:
     def before(optimizer: Any, args: Any, kwargs: Any) -> None:
         now = tap.current
         if now is not None and now.recorder.on:
@@ -527,7 +499,7 @@ def stepping(tap: Any, original: Any) -> Any:
     return before
 
 
-def stepped(tap: Any, original: Any) -> Any:
+def stepped(tap: Any) -> Any:
     def after(optimizer: Any, args: Any, kwargs: Any) -> None:
         now = tap.current
         if now is not None:

@@ -11,7 +11,6 @@ import numpy as np
 from .._engine.book import UNMEASURED, Thread, now
 from .._engine.modes import grad_on, modes, state
 from .._engine.node import Node
-from .._engine.swaps import NOTHING, swap_in, swap_out
 from .._engine.tensor import TensorBase, edits, wrap
 from .._engine.witness import Witness
 from ..dtypes import of as dtype_of
@@ -19,7 +18,7 @@ from ._hooked import Hooked
 from ._measure import measure, same
 from .recorder import Recorder
 from .recording import POSITION
-from .tap_common import Tap, once
+from .tap_common import Tap
 
 # Methods after which the graph knows nothing of the tensor: ops without a derivative, that the observer is not told of.
 CUTS = (
@@ -70,20 +69,20 @@ class RetrogradTap(Tap):
     def optimizer_home(self) -> Any:
         return self.optimizer
 
-    def patch_modules(self) -> None:
-        recorder, unwatched = self.recorder, self.hooks_home.unwatched
-        recorder.patch(self.hooks_home, "watcher",
-                       partial(self.call, unwatched) if recorder.ops else partial(recorder.called, self, unwatched))
+    def plan(self, put: Any) -> None:
+        super().plan(put)
+        put(self.autograd, "run_backward", running(RetrogradTap, self.autograd.run_backward))
+        put(Node, "register_hook", registering_post(RetrogradTap, Node.register_hook))
+        put(Node, "register_prehook", registering_pre(RetrogradTap, Node.register_prehook))
 
     def install(self) -> None:
         super().install()
-        recorder = self.recorder
-        autograd = self.autograd
+        recorder, unwatched = self.recorder, self.hooks_home.unwatched
+        recorder.patch(self.hooks_home, "watcher",
+                       partial(self.call, unwatched) if recorder.ops else partial(recorder.called, self, unwatched))
         tap = self
-        recorder.patch(autograd, "run_backward", once(running, RetrogradTap, autograd.run_backward))
-        self.patch_passes(autograd)
         if recorder.ops:
-            self.patch_cuts()
+            recorder.swap(self.cuts)
             from ..autograd import function
             apply = function.Function.apply.__func__  # type: ignore[attr-defined]
 
@@ -93,8 +92,6 @@ class RetrogradTap(Tap):
                 return tap.custom(partial(apply, cls), cls.__name__, args, kwargs)
 
             recorder.patch(function.Function, "apply", classmethod(recorded_apply))
-        recorder.patch(Node, "register_hook", once(registering_post, RetrogradTap, Node.register_hook))
-        recorder.patch(Node, "register_prehook", once(registering_pre, RetrogradTap, Node.register_prehook))
         if recorder.replay:
             from ..autograd import graph
             graph._push_hooks(graph._copied, graph._itself)     # weights may change before the replay
@@ -127,36 +124,25 @@ class RetrogradTap(Tap):
         finally:
             self.on_node = None
 
-    def patch_cuts(self) -> None:
-        """Put ourselves in front of functions that the engine does not tell of; the plan is made once in a process."""
-        self.recorder.later(swap_out, PLAN)
-        if not PLAN or not swap_in(PLAN):               # or something else stands there now
-            PLAN.clear()
-            self.plan_cuts()
-            swap_in(PLAN)
-
-    def plan_cuts(self) -> None:
+    def cuts(self, put: Any) -> None:
+        """Functions that the engine does not tell of."""
         Tensor = retrograd.Tensor
         space = vars(retrograd)
-
-        def patch(owner: Any, name: str, new: Any) -> None:
-            PLAN.append((owner, vars(owner), name, new, vars(owner).get(name, NOTHING)))
-
         for name in CUTS:
             original = getattr(Tensor, name, None)
             if original is not None:
-                wrapper = wrapped(cut, original, name)
-                patch(Tensor, name, wrapper)
+                wrapper = cut(original, name)
+                put(Tensor, name, wrapper)
                 if space.get(name) is original:
-                    patch(retrograd, name, wrapper)
+                    put(retrograd, name, wrapper)
         for name in INDEXED:
             for home in (Tensor, retrograd, retrograd.nn.functional):
                 original = vars(home).get(name) or (getattr(Tensor, name, None) if home is Tensor else None)
                 if original is not None:
-                    patch(home, name, wrapped(feeding, original, name))
+                    put(home, name, feeding(original, name))
         for name in CREATES:
-            patch(retrograd, name, wrapped(cut, space[name], name))
-        patch(Tensor, "data", wrapped(cut_property, vars(Tensor)["data"], "data"))
+            put(retrograd, name, cut(space[name], name))
+        put(Tensor, "data", cut_property(vars(Tensor)["data"], "data"))
 
     def close(self) -> None:
         super().close()
@@ -338,19 +324,6 @@ def registering_post(tap: Any, original: Any) -> Any:
         return now.registering(original, "node_post", self, hook)
 
     return register
-
-
-def wrapped(make: Any, original: Any, name: str) -> Any:
-    """What stands for a function while a recording goes on, made once."""
-    key = make, original, name
-    found = _wrappers.get(key)
-    if found is None:
-        found = _wrappers[key] = make(original, name)
-    return found
-
-
-_wrappers: dict[Any, Any] = {}
-PLAN: list[Any] = []                # of patch_cuts
 
 
 def feeding(original: Any, name: str) -> Any:

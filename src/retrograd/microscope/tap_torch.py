@@ -8,12 +8,12 @@ from typing import Any
 from weakref import ref
 
 from .._engine.book import MARK, Thread, now
+from .._engine.swaps import swap_in, swap_out
 from ._hooked import Hooked
 from ._sites import last_read
-from .recorder import Recorder
+from .recorder import Recorder, plan_of
 from .recording import BACKWARD, CREATED, GRAD, INFERENCE, INPLACE, WANTED, WANTS
 from .several import silently
-from .tap_common import once
 from .tap_torch_numbers import TorchNumbers
 
 # Ops that read a tensor as numbers: what follows knows nothing of the graph.
@@ -33,13 +33,15 @@ SAME_NODES = ("TBackward0", "ViewBackward0", "UnsafeViewBackward0", "TransposeBa
               "UnsqueezeBackward0", "SqueezeBackward1", "ReshapeAliasBackward0", "AliasBackward0")
 
 
+ENTRY = "_call_impl"                            # replacing __call__ would update a slot of every subclass
+
+
 class TorchTap(TorchNumbers):
     """Records PyTorch."""
 
     name = "torch"
     folder: str
     WrappedHook: Any
-    entry = "_call_impl"                        # replacing __call__ would update a slot of every subclass
 
     def __init__(self, recorder: Recorder) -> None:
         super().__init__(recorder)
@@ -69,6 +71,7 @@ class TorchTap(TorchNumbers):
         cls.WrappedHook = torch.nn.modules.module._WrappedHook
         cls.RemovableHandle = torch.utils.hooks.RemovableHandle
         cls.hooks_home = torch.nn.modules.module
+        cls.autograd = torch.autograd
         cls.version = str(torch.__version__)
 
     def optimizer_home(self) -> Any:
@@ -76,15 +79,16 @@ class TorchTap(TorchNumbers):
 
     def install(self) -> None:
         super().install()
-        recorder = self.recorder
-        torch = self.torch
-        self.first_seq = int(torch.autograd._get_sequence_nr())
-        run_backward = once(running, TorchTap, torch.autograd.graph._engine_run_backward)
-        for home in (torch.autograd, torch.autograd.graph):
-            recorder.patch(home, "_engine_run_backward", run_backward)
-        self.patch_passes(torch.autograd)
-        graph = torch.autograd.graph
-        recorder.patch(graph, "_get_grad_fn_or_grad_acc", once(silently, TorchTap, graph._get_grad_fn_or_grad_acc))
+        self.first_seq = int(self.autograd._get_sequence_nr())
+
+    def plan(self, put: Any) -> None:
+        super().plan(put)
+        autograd, graph = self.autograd, self.autograd.graph
+        put(self.Module, ENTRY, calling(TorchTap, getattr(self.Module, ENTRY)))
+        run_backward = running(TorchTap, graph._engine_run_backward)
+        for home in (autograd, graph):
+            put(home, "_engine_run_backward", run_backward)
+        put(graph, "_get_grad_fn_or_grad_acc", silently(TorchTap, graph._get_grad_fn_or_grad_acc))
 
     def listen(self) -> None:
         if self.recorder.ops:
@@ -574,18 +578,13 @@ class TorchTap(TorchNumbers):
             number = recorder.module(self, inner)
             recorder.rec.modules[number]["compiled"] = recorder.rec.modules[number].get("compiled", 0) + 1
         on, recorder.on = recorder.on, False
-        call = vars(self.Module)[self.entry]
-        hooks = vars(self.RemovableHandle)["__init__"]
-        undone = [u for u in recorder._undo if u[1:3] in ((self.Module, self.entry),
-                                                          (self.RemovableHandle, "__init__"))]
+        ours = [e for e in plan_of(self.plan) if e[2] in (ENTRY, "__init__")]
+        swap_out(ours)
         try:
-            for _, owner, name, old in undone:
-                setattr(owner, name, old)
             with self.torch._C.DisableTorchFunction():
                 return original(module, *args, **kwargs)
         finally:
-            setattr(self.Module, self.entry, call)
-            self.RemovableHandle.__init__ = hooks
+            swap_in(ours)
             recorder.on = on
 
     def without_grad(self) -> Any:
@@ -599,6 +598,16 @@ class TorchTap(TorchNumbers):
 
     def grad_of(self, p: Any) -> Any:
         return p.grad if p.is_leaf else None
+
+
+def calling(tap: Any, original: Any) -> Any:
+    def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:
+        now = tap.current
+        if now is None or not now.recorder.on:
+            return original(self, *args, **kwargs)
+        return now.call(original, self, args, kwargs)
+
+    return __call__
 
 
 def running(tap: Any, original: Any) -> Any:
