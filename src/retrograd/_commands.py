@@ -6,10 +6,13 @@ import io
 import json
 import os
 import sys
+import tokenize
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 from .microscope.lint import NAMES, lint_recording
+from .microscope.lint_source import of_notebook
 from .microscope.lint_static import RULES, Problem, lint_source
 from .microscope.recorder import record
 from .microscope.recording import Recording, load
@@ -165,14 +168,21 @@ def lint(found: Any) -> int:
     if found.arguments and not found.run:
         raise Refused("lint: what follows -- is for the script that --run runs")
     problems: list[Problem] = []
-    for path in found.files:
+    unread = 0
+    for path in list(files_of(found.files)):
         try:
-            problems.extend(lint_source(source(path), path))
-        except (SyntaxError, ValueError) as error:
-            raise Refused(f"{path} is not Python: {error}") from None
+            problems.extend(of_file(path))
+        except (SyntaxError, ValueError, RecursionError, MemoryError, OSError) as error:
+            said = wrong_with(path, error)
+            if len(found.files) == 1 and path == found.files[0]:
+                raise Refused(said) from None
+            say(said)
+            unread += 1
     if found.run:
-        if len(found.files) > 1:
+        if len(found.files) > 1 or os.path.isdir(found.files[0]):
             raise Refused("lint --run: one file at a time")
+        if found.files[0].endswith(".ipynb"):
+            raise Refused("lint --run: a notebook cannot be run; save it as a script")
         start = os.getcwd()
         given = {os.path.realpath(found.files[0]): found.files[0]}
         rec, status = recorded(found.files[0], found.arguments, found.torch)
@@ -193,17 +203,60 @@ def lint(found: Any) -> int:
         for p in problems:
             print(p)
         print(f"{len(problems)} problem{'' if len(problems) == 1 else 's'}")
-    return 1 if problems else 0
+    return USAGE if unread else 1 if problems else 0
+
+
+def files_of(paths: list[str]) -> Iterator[str]:
+    """The files that are meant: of a folder, the Python files in it."""
+    for path in paths:
+        if not os.path.isdir(path):
+            yield path
+            continue
+        empty = True
+        for folder, below, names in os.walk(path):
+            below[:] = sorted(n for n in below if n[:1] != "." and n not in ("__pycache__", "site-packages", "node_modules"))
+            for name in sorted(names):
+                if name.endswith(".py"):
+                    empty = False
+                    yield os.path.normpath(os.path.join(folder, name))
+        if empty:
+            raise Refused(f"lint: there are no Python files in '{path}'")
+
+
+def of_file(path: str) -> list[Problem]:
+    """The problems in a script or notebook."""
+    text = source(path)
+    if not path.endswith(".ipynb"):
+        return lint_source(text, path)
+    code, places = of_notebook(text)
+    problems = []
+    for p in lint_source(code, path):
+        cell, line = places[p.line - 1]
+        problems.append(replace(p, file=f"{path}, cell {cell}", line=line))
+    return problems
+
+
+def wrong_with(path: str, error: BaseException) -> str:
+    """Why a file cannot be looked at."""
+    if isinstance(error, OSError):
+        return f"{path}: {error.strerror or error}"
+    if isinstance(error, SyntaxError):
+        return f"{path} is not Python: {error.msg}" + (f", line {error.lineno}" if error.lineno else "")
+    if isinstance(error, ValueError):
+        return f"{path} is not Python: {error}"
+    return f"{path}: too deeply nested to be read"
 
 
 def source(path: str) -> str:
-    """The text of a file, or of standard input, which can be read again."""
-    if path != "-":
-        with open(path, encoding="utf-8") as file:
-            return file.read()
-    data = sys.stdin.buffer.read()
-    sys.stdin = io.TextIOWrapper(io.BytesIO(data), encoding="utf-8")
-    return data.decode("utf-8")
+    """The text of a file, or of standard input, which can be read again, as Python would decode it."""
+    if path == "-":
+        data = sys.stdin.buffer.read()
+        sys.stdin = io.TextIOWrapper(io.BytesIO(data), encoding="utf-8")
+    else:
+        with open(path, "rb") as file:
+            data = file.read()
+    encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+    return data.decode(encoding)
 
 
 @guarded

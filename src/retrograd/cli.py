@@ -64,13 +64,13 @@ def microscope(commands: Any) -> None:
         "lint", help="find mistakes with hooks and gradients in sources",
         description="Exit status 0: nothing found, 1: something, 2: a file cannot be read, or failed when run.  The rules: "
                     "docs/lint.md.",
-        **examples("retrograd lint train.py", "retrograd lint --run train.py -- --epochs 1", "retrograd lint --json src/*.py"))
+        **examples("retrograd lint train.py", "retrograd lint --run train.py -- --epochs 1", "retrograd lint --json src a.ipynb"))
     lint.add_argument("--run", action="store_true", help="run the file as well, and look at what its hooks did; what follows "
                       "-- is for the script")
     lint.add_argument("--torch", **torch)
     lint.add_argument("--json", action="store_true", help="print a JSON list")
     lint.add_argument("--rules", action="store_true", help="list the rules and stop")
-    lint.add_argument("files", metavar="FILE", nargs="*", help="Python files; - for standard input")
+    lint.add_argument("files", metavar="FILE", nargs="*", help="Python files, notebooks, folders; - for standard input")
     view = commands.add_parser(
         "view", help="summarise a recording, and open its page in a browser",
         description="Print the summary of a recording and open its page.",

@@ -9,6 +9,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from .lint_source import ARITY, OF_OPTIMIZERS, Source, keyword, method_of, place, results, text_of
+from .read_off import SHOWN
+
 
 @dataclass(frozen=True, order=True)
 class Problem:
@@ -36,116 +39,27 @@ def rule(number: str, name: str) -> Callable[[Rule], Rule]:
     return add
 
 
-# what registers which kind of hook, and how many arguments its hooks get: (plain, with_kwargs)
-ARITY = {
-    "register_forward_pre_hook": (2, 3), "register_forward_hook": (3, 4), "register_full_backward_hook": (3, 3),
-    "register_full_backward_pre_hook": (2, 2), "register_backward_hook": (3, 3), "register_prehook": (1, 1),
-    "register_post_accumulate_grad_hook": (1, 1), "register_state_dict_pre_hook": (3, 3),
-    "register_state_dict_post_hook": (4, 4), "register_load_state_dict_post_hook": (2, 2),
-    "register_step_pre_hook": (3, 3), "register_step_post_hook": (3, 3), "register_multi_grad_hook": (1, 1),
-}
-REGISTER = {*ARITY, "register_hook", "register_module_forward_hook", "register_module_full_backward_hook",
-            "register_module_forward_pre_hook", "register_load_state_dict_pre_hook"}
-
-
-class Source:
-    """A parsed file, with what the rules ask of it."""
-
-    def __init__(self, text: str, file: str) -> None:
-        self.file = file
-        self.tree = ast.parse(text, file)
-        self.parents: dict[ast.AST, ast.AST] = {}
-        for node in ast.walk(self.tree):
-            for child in ast.iter_child_nodes(node):
-                self.parents[child] = node
-        self.functions: dict[str, ast.FunctionDef] = {
-            n.name: n for n in ast.walk(self.tree) if isinstance(n, ast.FunctionDef)}
-        self.calls = [n for n in ast.walk(self.tree) if isinstance(n, ast.Call)]
-
-    def registrations(self) -> Iterator[tuple[ast.Call, str, str, ast.AST]]:
-        """(call, method, the object's text, the hook) of every register_*hook."""
-        for call in self.calls:
-            name = method_of(call)
-            if name in REGISTER:
-                hook: ast.AST | None = call.args[0] if call.args else next(
-                    (k.value for k in call.keywords if k.arg in ("hook", "fn")), None)
-                if name == "register_multi_grad_hook":
-                    hook = call.args[1] if len(call.args) > 1 else None
-                if hook is not None:
-                    on = ast.unparse(call.func.value) if isinstance(call.func, ast.Attribute) else ""
-                    yield call, name, on, hook
-
-    def function(self, hook: ast.AST) -> ast.Lambda | ast.FunctionDef | None:
-        """The body of a hook, when this file has it."""
-        if isinstance(hook, ast.Lambda):
-            return hook
-        if isinstance(hook, ast.Name):
-            return self.functions.get(hook.id)
-        return None
-
-    def scope(self, node: ast.AST) -> ast.AST:
-        """The function or module around a node."""
-        while node in self.parents:
-            node = self.parents[node]
-            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Module)):
-                return node
-        return node
-
-    def loops(self, node: ast.AST) -> Iterator[ast.For | ast.While]:
-        """The loops around a node, within its function."""
-        while node in self.parents:
-            before, node = node, self.parents[node]
-            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
-                return
-            if isinstance(node, (ast.For, ast.While)) and before in node.body:
-                yield node
-
-
-def method_of(call: ast.Call) -> str:
-    if isinstance(call.func, ast.Attribute):
-        return call.func.attr
-    return call.func.id if isinstance(call.func, ast.Name) else ""
-
-
-def place(node: Any) -> tuple[int, int]:
-    return node.lineno, node.col_offset
-
-
-def keyword(call: ast.Call, name: str) -> Any:
-    return next((k.value.value for k in call.keywords if k.arg == name and isinstance(k.value, ast.Constant)), None)
-
-
-def parameters(f: ast.Lambda | ast.FunctionDef) -> list[str]:
-    return [a.arg for a in (*f.args.posonlyargs, *f.args.args)]
-
-
-def results(f: ast.Lambda | ast.FunctionDef) -> list[ast.expr]:
-    """What a hook returns; not what functions inside it return."""
-    if isinstance(f, ast.Lambda):
-        return [f.body]
-    found: list[ast.expr] = []
-    todo: list[ast.AST] = list(f.body)
-    while todo:
-        node = todo.pop()
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
-            continue
-        if isinstance(node, ast.Return) and node.value is not None:
-            found.append(node.value)
-        todo.extend(ast.iter_child_nodes(node))
-    return found
-
-
 def is_none(node: ast.AST) -> bool:
     return isinstance(node, ast.Constant) and node.value is None
 
 
-QUIET = {"append", "update", "add", "extend", "insert", "clear", "print", "__setitem__", "write", "setattr", "info",
-         "debug", "warning", "remove", "put", "discard", "log", "add_scalar", "add_histogram"}
+QUIET = {"append", "update", "extend", "insert", "clear", "print", "__setitem__", "write", "setattr", "info", "debug", "warning",
+         "remove", "put", "discard", "add_scalar", "add_histogram"}
 
 
 def returns_none(node: ast.AST) -> bool:
     """An expression that is None for certain, or likely (`log.append(x)`)."""
     return is_none(node) or (isinstance(node, ast.Call) and method_of(node) in QUIET)
+
+
+def assigned(source: Source, scope: ast.AST, name: str, after: tuple[int, int], before: tuple[int, int]) -> bool:
+    """Is a variable of the scope given a value between two places?"""
+    return any(after < place(n) < before for n in source.bindings(scope).get(name, ()) if hasattr(n, "lineno"))
+
+
+def root(on: str) -> str:
+    """The variable that an expression begins with."""
+    return on.partition(".")[0].partition("[")[0].partition("(")[0]
 
 
 # -- the rules
@@ -158,10 +72,12 @@ def forward_called(source: Source) -> Found:
             on = call.func.value
             if isinstance(on, ast.Call) and method_of(on) == "super":
                 continue
-            if isinstance(on, ast.Name) and (on.id[:1].isupper() or on.id in ("self", "cls")):
-                continue                        # Base.forward(self, x)
-            yield call, (f"{ast.unparse(on)}.forward(...) skips every hook of the module",
-                         f"call it: {ast.unparse(on)}(...)")
+            if isinstance(on, ast.Call) and method_of(on) == "type":
+                continue
+            if text_of(on).rpartition(".")[2][:1].isupper() or text_of(on) in ("self", "cls"):
+                continue                        # nn.Linear.forward(self, x)
+            yield call, (f"{text_of(on)}.forward(...) skips every hook of the module",
+                         f"call it: {text_of(on)}(...)")
 
 
 @rule("RG102", "legacy backward hook")
@@ -174,21 +90,36 @@ def legacy(source: Source) -> Found:
 
 @rule("RG103", "loop variable in a hook")
 def late_binding(source: Source) -> Found:
-    for call, _, _, hook in source.registrations():
-        f = source.function(hook)
-        if f is None:
+    for call, _, on, hook in source.registrations():
+        found = source.hook(hook)
+        if found is None:
             continue
-        own = {*parameters(f), *(a.arg for a in f.args.kwonlyargs)}
+        f = found.f
+        own = {*source.bindings(f), *found.bound}
         body: list[ast.AST] = [f.body] if isinstance(f, ast.Lambda) else list(f.body)
-        read = {n.id for b in body for n in ast.walk(b) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+        read = {n.id for b in body for n in ast.walk(b) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)} - own
         for loop in source.loops(call):
-            if isinstance(loop, ast.For) and (isinstance(f, ast.Lambda) or f in ast.walk(loop)):
-                names = {n.id for n in ast.walk(loop.target) if isinstance(n, ast.Name)} & read - own
-                if names:
+            within = list(ast.walk(loop))
+            if isinstance(loop, ast.For) and f in within and not takes_away(within) and not isinstance(
+                    source.parents.get(call), ast.withitem):
+                targets = {n.id for n in ast.walk(loop.target) if isinstance(n, ast.Name)}
+                names = targets & read
+                if names and not of_the_round(within, root(on), targets):
                     name = min(names)
                     yield call, (f"the hook reads {name!r} when it fires: all hooks of this loop will see its last value",
                                  f"bind it: lambda ..., {name}={name}: ..., or functools.partial")
                     break
+
+
+def of_the_round(nodes: list[ast.AST], name: str, targets: set[str]) -> bool:
+    """Is it made in the loop, of nothing that the loop goes over?  Then no other round's hooks are on it."""
+    return any(isinstance(n, ast.Assign) and isinstance(n.value, ast.Call) and any(text_of(t) == name for t in n.targets)
+               and not any(isinstance(v, ast.Name) and v.id in targets for v in ast.walk(n.value)) for n in nodes)
+
+
+def takes_away(nodes: list[ast.AST]) -> bool:
+    """Is a hook removed again?"""
+    return any(isinstance(n, ast.Call) and "remove" in method_of(n) for n in nodes)
 
 
 @rule("RG104", "forward hook that replaces the output")
@@ -201,7 +132,7 @@ def forward_returns(source: Source) -> Found:
             isinstance(body, ast.Call) and method_of(body) in ("setdefault", "pop", "detach", "clone", "cpu", "numpy",
                                                                "item", "tolist", "norm", "len", "next"))
         if surprising:
-            yield call, (f"the hook returns `{ast.unparse(body)}`, which replaces the module's output",
+            yield call, (f"the hook returns `{text_of(body)}`, which replaces the module's output",
                          "return None: write a function, or end the lambda with `, None)[1]`")
 
 
@@ -210,33 +141,49 @@ def backward_returns(source: Source) -> Found:
     for call, name, _, hook in source.registrations():
         if name not in ("register_full_backward_hook", "register_full_backward_pre_hook"):
             continue
-        f = source.function(hook)
-        for value in results(f) if f is not None else ():
+        found = source.hook(hook)
+        for value in results(found.f) if found is not None else ():
             if isinstance(value, ast.Tuple) and value.elts and all(returns_none(e) and not is_none(e) for e in value.elts):
                 yield call, ("the hook returns a tuple of what the calls in it return (None): it is taken for gradients",
                              "write a function that returns nothing")
-            elif isinstance(value, ast.BinOp) or (isinstance(value, ast.Subscript) and not isinstance(value.slice, ast.Slice)
-                                                  and isinstance(value.value, ast.Name)):
-                if not (isinstance(value, ast.BinOp) and any(isinstance(v, ast.Tuple) for v in (value.left, value.right))):
-                    yield call, (f"the hook returns `{ast.unparse(value)}`, one tensor: a tuple is expected",
-                                 f"return ({ast.unparse(value)},)")
+            elif found is not None and one_tensor(value, found.names[1:]):
+                yield call, (f"the hook returns `{text_of(value)}`, one tensor: a tuple is expected",
+                             f"return ({text_of(value)},)")
+
+
+def one_tensor(value: ast.AST, tuples: tuple[str, ...]) -> bool:
+    """Is it one element of these tuples, or computed from one?"""
+    if isinstance(value, ast.Subscript):
+        number = value.slice.operand if isinstance(value.slice, ast.UnaryOp) else value.slice
+        return isinstance(value.value, ast.Name) and value.value.id in tuples and isinstance(number, ast.Constant)
+    if isinstance(value, ast.UnaryOp):
+        return one_tensor(value.operand, tuples)
+    return isinstance(value, ast.BinOp) and (one_tensor(value.left, tuples) or one_tensor(value.right, tuples))
 
 
 @rule("RG106", "wrong number of arguments")
 def signature(source: Source) -> Found:
     for call, name, _, hook in source.registrations():
-        f = source.function(hook)
-        if f is None or name not in ARITY or f.args.vararg is not None or f.args.kwarg is not None:
+        found = source.hook(hook)
+        if found is None or found.open or name not in ARITY:
             continue
-        if isinstance(f, ast.FunctionDef) and isinstance(source.parents.get(f), ast.ClassDef):
-            continue
-        want = ARITY[name][1 if keyword(call, "with_kwargs") else 0]
-        names = parameters(f)
-        least = len(names) - len(f.args.defaults)
-        if not least <= want <= len(names):
-            yield call, (f"{name} calls its hook with {want} arguments; this one takes "
-                         f"{least if least == len(names) else f'{least} to {len(names)}'}",
-                         "take what the hook is called with")
+        wanted = [ARITY[name][1 if keyword(call, "with_kwargs") else 0]]
+        if name in OF_OPTIMIZERS:
+            wanted = [OF_OPTIMIZERS[name]] if is_optimizer(source, call) else [*wanted, OF_OPTIMIZERS[name]]
+        if any(k.arg == "with_kwargs" and not isinstance(k.value, ast.Constant) for k in call.keywords):
+            wanted = [*ARITY[name]]
+        least, most = found.least, len(found.names)
+        if not any(least <= want <= most for want in wanted):
+            yield call, (f"{name} calls its hook with {' or '.join(map(str, wanted))} arguments; this one takes "
+                         f"{least if least == most else f'{least} to {most}'}", "take what the hook is called with")
+
+
+def is_optimizer(source: Source, call: ast.Call) -> bool:
+    """Is what registers made by torch.optim, as far as this file shows?"""
+    on = call.func.value if isinstance(call.func, ast.Attribute) else None
+    found = source.bound(on) if isinstance(on, ast.Name) else []
+    return bool(found) and all(isinstance(f, ast.Assign) and isinstance(f.value, ast.Call) and "optim." in text_of(f.value.func)
+                               for f in found)
 
 
 @rule("RG107", "registered again and again")
@@ -245,14 +192,26 @@ def in_training_loop(source: Source) -> Found:
         for loop in source.loops(call):
             inside = list(ast.walk(loop))
             trains = any(isinstance(n, ast.Call) and method_of(n) in ("backward", "step") for n in inside)
-            removed = any(isinstance(n, ast.Call) and method_of(n) == "remove" for n in inside)
             parent = source.parents.get(call)
             made = {n.id for n in inside if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-            fresh = on.partition(".")[0].partition("[")[0].partition("(")[0] in made
-            if trains and not removed and not fresh and not isinstance(parent, ast.withitem):
+            if trains and not takes_away(inside) and root(on) not in made and not isinstance(parent, ast.withitem) \
+                    and not sometimes(source, call, loop):
                 yield call, (f"{on}.{name} in a training loop adds one more hook in every round",
                              "register before the loop, or keep the handle and remove() it")
                 break
+
+
+def sometimes(source: Source, node: ast.AST, loop: ast.AST) -> bool:
+    """Does a condition in the loop decide whether it runs, or the loop end after it?"""
+    while node is not loop:
+        before, node = node, source.parents[node]
+        if isinstance(node, (ast.If, ast.IfExp, ast.Try)):
+            return True
+        body = getattr(node, "body", None)
+        if isinstance(body, list) and before in body and any(isinstance(n, (ast.Break, ast.Return)) for n in
+                                                             body[body.index(before):]):
+            return True
+    return False
 
 
 @rule("RG108", "leaf lost by an op")
@@ -260,57 +219,94 @@ def leaf_lost(source: Source) -> Found:
     def wants(node: ast.AST) -> bool:
         return isinstance(node, ast.Call) and keyword(node, "requires_grad") is True
 
-    for node in ast.walk(source.tree):
+    asked = {text_of(n.value) for n in source.nodes if isinstance(n, ast.Attribute) and n.attr == "grad"}
+    asked.update(n.id for c in source.calls if "optim." in text_of(c.func) for a in c.args for n in ast.walk(a)
+                 if isinstance(n, ast.Name))
+    kept = {text_of(c.func.value) for c in source.calls if isinstance(c.func, ast.Attribute) and method_of(c) == "retain_grad"}
+    for statement in source.nodes:
+        if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+            continue
+        name, node = text_of(statement.targets[0]), statement.value
+        if name not in asked - kept:
+            continue
         if isinstance(node, ast.BinOp) and (wants(node.left) or wants(node.right)):
-            yield node, ("requires_grad=True is on an operand: the result is no leaf, and its .grad stays None",
+            yield node, (f"requires_grad=True is on an operand: {name} is no leaf, and its .grad stays None",
                          "compute first, then call requires_grad_()")
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and wants(node.func.value) and \
                 node.func.attr in ("to", "cuda", "cpu", "float", "double", "half", "view", "reshape", "t", "clone", "type",
                                    "mul", "div", "add", "sub", "repeat", "expand", "transpose", "unsqueeze"):
-            yield node, (f"requires_grad=True before .{node.func.attr}(...): the result is no leaf, and its .grad stays None",
+            yield node, (f"requires_grad=True before .{node.func.attr}(...): {name} is no leaf, and its .grad stays None",
                          "compute first, then call requires_grad_()")
 
 
 @rule("RG109", "capture without detach")
 def captured(source: Source) -> Found:
+    if not any(method_of(c) == "backward" for c in source.calls):
+        return                                          # no graph is the matter
     for _, name, _, hook in source.registrations():
-        f = source.function(hook)
-        if f is None or name not in ("register_forward_hook", "register_forward_pre_hook"):
+        found = source.hook(hook)
+        if found is None or name not in ("register_forward_hook", "register_forward_pre_hook"):
             continue
-        held = set(parameters(f)[1:len(parameters(f)) - len(f.args.defaults)])
-        nodes = ast.walk(f)
-        for node in nodes:
+        held = set(found.names[1:found.least] or found.names[1:]) - {"kwargs"}
+        for node in ast.walk(found.f):
             value: ast.AST | None = None
-            if isinstance(node, ast.Call) and method_of(node) in ("append", "add", "__setitem__") and node.args:
-                value = node.args[-1]
+            into: ast.AST | None = None
+            if isinstance(node, ast.Call) and method_of(node) in ("append", "add", "__setitem__") and node.args and isinstance(
+                    node.func, ast.Attribute):
+                value, into = node.args[-1], node.func.value
             elif isinstance(node, ast.Assign) and isinstance(node.targets[0], (ast.Subscript, ast.Attribute)):
-                value = node.value
+                value, into = node.value, node.targets[0]
             if isinstance(value, ast.Subscript):
                 value = value.value
-            if isinstance(value, ast.Name) and value.id in held:
+            if isinstance(value, ast.Name) and value.id in held and into is not None and not in_a_loss(source, into):
                 yield node, (f"{value.id!r} is stored with its graph, which stays in memory as long as it",
                              f"store {value.id}.detach() (and .clone() it if an in-place op follows)")
+
+
+def in_a_loss(source: Source, into: ast.AST) -> bool:
+    """Is what was stored used for a loss, for which it must keep its graph?"""
+    while isinstance(into, ast.Subscript):
+        into = into.value
+    name = into.attr if isinstance(into, ast.Attribute) else text_of(into)
+    for n in source.nodes:
+        if isinstance(n, (ast.Name, ast.Attribute)) and (n.attr if isinstance(n, ast.Attribute) else n.id) == name and isinstance(
+                n.ctx, ast.Load):
+            above: ast.AST = n
+            while above in source.parents and not isinstance(above, ast.stmt):
+                above = source.parents[above]
+                if isinstance(above, ast.Call) and ("loss" in text_of(above.func) or method_of(above) == "backward"):
+                    return True
+            if isinstance(above, (ast.Assign, ast.AugAssign)) and any(
+                    "loss" in text_of(t) for t in (above.targets if isinstance(above, ast.Assign) else [above.target])):
+                return True
+    return False
 
 
 @rule("RG110", "parameter replaced after the optimizer took it")
 def replaced(source: Source) -> Found:
     for call in source.calls:
-        made = ast.unparse(call.func)
-        if "optim." not in made or not call.args or "parameters" not in ast.unparse(call.args[0]):
+        made = text_of(call.func)
+        if "optim." not in made or not call.args or "parameters" not in text_of(call.args[0]):
             continue
-        model = ast.unparse(call.args[0]).partition(".parameters")[0]
+        model = text_of(call.args[0]).partition(".parameters")[0]
         scope = source.scope(call)
         for node in ast.walk(scope):
             if isinstance(node, ast.Assign) and place(node) > place(call) and isinstance(node.targets[0], ast.Attribute) \
-                    and isinstance(node.value, ast.Call) and ast.unparse(node.value.func).endswith("Parameter") \
-                    and ast.unparse(node.targets[0]).startswith(model + "."):
-                yield node, (f"{ast.unparse(node.targets[0])} is a new parameter, which the optimizer of line {call.lineno} "
+                    and isinstance(node.value, ast.Call) and text_of(node.value.func).endswith("Parameter") \
+                    and text_of(node.targets[0]).startswith(model + ".") and not taken_again(source, call, node, model):
+                yield node, (f"{text_of(node.targets[0])} is a new parameter, which the optimizer of line {call.lineno} "
                              "does not have", "make the optimizer afterwards, or change the parameter in place")
+
+
+def taken_again(source: Source, call: ast.Call, node: ast.stmt, model: str) -> bool:
+    """Does an optimizer get the model's parameters after `node`, too?"""
+    return any(place(c) > place(node) and c is not call and (
+        method_of(c) == "add_param_group" or ("optim." in text_of(c.func) and model in text_of(c))) for c in source.calls)
 
 
 @rule("RG111", "hook on a list of modules")
 def on_container(source: Source) -> Found:
-    lists = {ast.unparse(n.targets[0]) for n in ast.walk(source.tree) if isinstance(n, ast.Assign)
+    lists = {text_of(n.targets[0]) for n in source.nodes if isinstance(n, ast.Assign)
              and isinstance(n.value, ast.Call) and method_of(n.value) in ("ModuleList", "ModuleDict")}
     for call, name, on, _ in source.registrations():
         if on in lists and "state_dict" not in name:
@@ -320,6 +316,10 @@ def on_container(source: Source) -> Found:
 
 @rule("RG112", "hook on out_proj")
 def on_out_proj(source: Source) -> Found:
+    named = {n.attr if isinstance(n, ast.Attribute) else n.id for n in source.nodes if isinstance(n, (ast.Name, ast.Attribute))}
+    if "out_proj" in {method_of(c) for c in source.calls} or not any(
+            n == "MultiheadAttention" or n.startswith("Transformer") for n in named):
+        return                                          # another attention, which calls its out_proj
     for call, name, on, _ in source.registrations():
         if on.endswith(".out_proj") and "state_dict" not in name:
             yield call, (f"{on} is never called by MultiheadAttention: the hook will not fire",
@@ -328,21 +328,36 @@ def on_out_proj(source: Source) -> Found:
 
 @rule("RG113", "both kinds of backward hook")
 def mixed(source: Source) -> Found:
-    seen: dict[tuple[ast.AST, str], str] = {}
-    for call, name, on, _ in sorted(source.registrations(), key=lambda r: (r[0].lineno, r[0].col_offset)):
+    seen: dict[tuple[ast.AST, str], tuple[ast.Call, str]] = {}
+    for call, name, on, _ in sorted(source.registrations(), key=lambda r: place(r[0])):
         if name in ("register_backward_hook", "register_full_backward_hook"):
-            before = seen.setdefault((source.scope(call), on), name)
-            if before != name:
-                yield call, (f"{on} has a {before.removeprefix('register_')} already: both kinds on one module raise",
+            scope = source.scope(call)
+            before, kind = seen.get((scope, on), (call, name))
+            seen[scope, on] = call, name
+            if kind != name and not assigned(source, scope, root(on), place(before), place(call)) and not takes_away(
+                    [c for c in source.calls if place(before) < place(c) < place(call)]):
+                yield call, (f"{on} has a {kind.removeprefix('register_')} already: both kinds on one module raise",
                              "use register_full_backward_hook for all")
 
 
 @rule("RG114", "in-place activation in a hooked model")
 def in_place(source: Source) -> Found:
-    hooked = any(name in ("register_full_backward_hook", "register_full_backward_pre_hook")
-                 for _, name, _, _ in source.registrations())
-    for call in source.calls if hooked else ():
-        if keyword(call, "inplace") is True:
+    """After a hooked element of a Sequential, or in a file that hooks all modules."""
+    hooks = [(call, on) for call, name, on, _ in source.registrations()
+             if name in ("register_full_backward_hook", "register_full_backward_pre_hook")]
+    every = any(isinstance(loop, ast.For) and any(isinstance(n, ast.Call) and method_of(n) in ("modules", "named_modules")
+                                                  for n in ast.walk(loop.iter)) and not any(
+        isinstance(n, ast.If) for n in ast.walk(loop)) for call, _ in hooks for loop in source.loops(call))
+    for call in source.calls if hooks else ():
+        if keyword(call, "inplace") is not True:
+            continue
+        above = source.parents.get(call)
+        before = ""
+        if isinstance(above, ast.Call) and method_of(above) == "Sequential" and call in above.args[1:]:
+            holder = source.parents.get(above)
+            if isinstance(holder, ast.Assign) and len(holder.targets) == 1:
+                before = f"{text_of(holder.targets[0])}[{above.args.index(call) - 1}]"
+        if every or (before and any(on == before for _, on in hooks)):
             yield call, ("inplace=True edits the output of the module before it: with a full backward hook there this raises, "
                          "and what a forward hook kept of it changes", "leave inplace=True out")
 
@@ -357,13 +372,16 @@ def reentrant(source: Source) -> Found:
 
 @rule("RG116", "hook after torch.compile")
 def compiled(source: Source) -> Found:
-    models = {ast.unparse(c.args[0]): c for c in source.calls
-              if ast.unparse(c.func) == "torch.compile" and c.args}
+    models = [(text_of(c.args[0]), c) for c in source.calls if text_of(c.func) == "torch.compile" and c.args]
     for call, name, on, _ in source.registrations():
-        for model, at in models.items():
-            if place(call) > place(at) and (on == model or on.startswith((model + ".", model + "["))) \
-                    and source.scope(call) is source.scope(at) and "state_dict" not in name:
-                yield call, (f"{model} was compiled in line {at.lineno}: hooks added after its first call are ignored",
+        for model, at in models:
+            if not place(at) < place(call) or not (on == model or on.startswith((model + ".", model + "["))) \
+                    or source.scope(call) is not source.scope(at) or "state_dict" in name:
+                continue
+            above = source.parents.get(at)
+            names = {model, *(text_of(t) for t in above.targets)} if isinstance(above, ast.Assign) else {model}
+            if any(place(at) < place(c) < place(call) and text_of(c.func) in names for c in source.calls):
+                yield call, (f"{model} was compiled in line {at.lineno}, and called since: hooks added after that are ignored",
                              "register before compiling")
 
 
@@ -372,7 +390,7 @@ def pickled(source: Source) -> Found:
     hooked = {on.partition(".")[0].partition("[")[0] for _, name, on, hook in source.registrations()
               if isinstance(hook, ast.Lambda) and name in ARITY}
     for call in source.calls:
-        if ast.unparse(call.func) in ("torch.save", "pickle.dump", "pickle.dumps", "copy.deepcopy") and call.args \
+        if text_of(call.func) in ("torch.save", "pickle.dump", "pickle.dumps", "copy.deepcopy") and call.args \
                 and isinstance(call.args[0], ast.Name) and call.args[0].id in hooked:
             name = call.args[0].id
             if method_of(call) == "deepcopy":
@@ -384,17 +402,21 @@ def pickled(source: Source) -> Found:
 
 @rule("RG118", "second backward")
 def twice(source: Source) -> Found:
-    blocks: list[Any] = [getattr(n, "body", None) for n in ast.walk(source.tree)]
+    blocks = [getattr(n, "body", None) for n in source.nodes]
     for body in [b for b in blocks if isinstance(b, list)]:
         freed: dict[str, int] = {}
         for statement in body:
             call = statement.value if isinstance(statement, ast.Expr) else None
             if isinstance(call, ast.Call) and method_of(call) == "backward" and isinstance(call.func, ast.Attribute):
-                on = ast.unparse(call.func.value)
-                if isinstance(call.func.value, ast.Name) and on in freed and on != "self":
+                on = text_of(call.func.value)
+                if call.args:                   # of what runs backward for another: accelerator.backward(loss)
+                    continue
+                if isinstance(call.func.value, ast.Name) and on in freed and on != "self" and not made_by_class(
+                        source, call.func.value):
                     yield call, (f"{on}.backward() again after line {freed[on]}: the graph was freed by the first",
                                  "backward(retain_graph=True) the first time, or compute it anew")
-                if not (keyword(call, "retain_graph") or keyword(call, "create_graph")):
+                if not any(k.arg in (None, "retain_graph", "create_graph") and keyword(call, str(k.arg)) is not False
+                           for k in call.keywords):
                     freed[on] = call.lineno
             else:
                 for n in ast.walk(statement):
@@ -402,38 +424,65 @@ def twice(source: Source) -> Found:
                         freed.pop(n.id, None)
 
 
+def made_by_class(source: Source, name: ast.AST) -> bool:
+    """Is it an object of some class, and so perhaps no tensor?"""
+    for f in source.bound(name):
+        if isinstance(f, (ast.alias, ast.ClassDef)):
+            return True
+        if isinstance(f, ast.Assign) and isinstance(f.value, ast.Call) and text_of(f.value.func).rpartition(".")[2][:1].isupper():
+            return True
+    return False
+
+
 @rule("RG119", "clipping in a hook, with accumulation")
 def clip_in_hook(source: Source) -> Found:
     zeroing = sum(method_of(c) == "zero_grad" for c in source.calls)
-    accumulates = any(isinstance(n, ast.If) and isinstance(n.test, ast.Compare) and "%" in ast.unparse(n.test) and any(
-        isinstance(c, ast.Call) and method_of(c) in ("step", "zero_grad") for c in ast.walk(n)) for n in ast.walk(source.tree))
+    accumulates = any(isinstance(n, ast.If) and isinstance(n.test, ast.Compare) and "%" in text_of(n.test) and any(
+        isinstance(c, ast.Call) and method_of(c) in ("step", "zero_grad") for c in ast.walk(n)) for n in source.nodes)
     for call, name, on, hook in source.registrations():
-        f = source.function(hook)
-        if name == "register_hook" and f is not None and accumulates and zeroing and any(
-                isinstance(n, ast.Call) and method_of(n).startswith(("clamp", "clip")) for n in ast.walk(f)):
+        found = source.hook(hook)
+        if name == "register_hook" and found is not None and accumulates and zeroing and any(
+                isinstance(n, ast.Call) and method_of(n).startswith(("clamp", "clip")) for n in ast.walk(found.f)):
             yield call, (f"the hook of {on} clips each backward's gradient, and they are summed after that: the sum is not "
                          "clipped", "clip .grad before step(), with clip_grad_norm_")
 
 
 @rule("RG120", "numbers in the loss")
 def through_item(source: Source) -> Found:
+    started = {text_of(c.func.value) for c in source.calls if isinstance(c.func, ast.Attribute) and method_of(c) == "backward"}
     for call in source.calls:
-        if method_of(call) in ("tensor", "as_tensor", "from_numpy", "FloatTensor") and call.args:
-            for n in ast.walk(call.args[0]):
-                if isinstance(n, ast.Call) and method_of(n) in ("item", "tolist", "numpy") and keyword(
-                        call, "requires_grad") is True:
-                    yield call, (f"a new leaf made of {method_of(n)}(): gradients end here",
-                                 "keep the tensor itself")
-                    break
+        if method_of(call) not in ("tensor", "as_tensor", "FloatTensor") or not call.args or keyword(
+                call, "requires_grad") is not True:
+            continue
+        above = source.parents.get(call)
+        names = {text_of(t) for t in above.targets} if isinstance(above, ast.Assign) else {text_of(call)}
+        if not names & started and not any("loss" in n for n in names):
+            continue                                    # a new leaf, as inputs are
+        for n in ast.walk(call.args[0]):
+            if isinstance(n, ast.Call) and method_of(n) in ("item", "tolist", "numpy"):
+                yield call, (f"a new leaf made of {method_of(n)}(): gradients end here", "keep the tensor itself")
+                break
+
+
+TOLD = ("grad", "grad_fn", "backward", "requires_grad", "requires_grad_", "retain_grad", "detach", "register_hook")
 
 
 @rule("RG121", "use of .data")
 def data(source: Source) -> Found:
-    for node in ast.walk(source.tree):
+    """Of tensors: a dataset and a response have .data as well."""
+    tensors = {text_of(n.value) for n in source.nodes if isinstance(n, ast.Attribute) and n.attr in TOLD}
+    for loop in source.nodes:
+        if isinstance(loop, ast.For) and isinstance(loop.iter, ast.Call) and method_of(loop.iter) in (
+                "parameters", "named_parameters"):
+            tensors.update(n.id for n in ast.walk(loop.target) if isinstance(n, ast.Name))
+    for node in source.nodes:
         if isinstance(node, ast.Attribute) and node.attr == "data" and isinstance(node.ctx, ast.Load):
             above = source.parents.get(node)
-            on = ast.unparse(node.value)
-            if isinstance(above, (ast.BinOp, ast.UnaryOp)) or (isinstance(above, ast.Call) and node in above.args):
+            on = text_of(node.value)
+            if on not in tensors and on.rpartition(".")[2] not in ("weight", "bias", "grad"):
+                continue
+            if isinstance(above, (ast.BinOp, ast.UnaryOp)) or (
+                    isinstance(above, ast.Call) and node in above.args and method_of(above) not in SHOWN):
                 yield node, (f"{on}.data has no history, and edits of it are not noticed by backward",
                              f"use {on}, or {on}.detach() where no gradient is wanted")
 
