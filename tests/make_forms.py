@@ -25,7 +25,7 @@ may be None; int[2] is a list of ints or one int; METHODS holds what does not fo
 OWN = {"SymInt": "int", "number": "Scalar", "Scalar": "Scalar"}
 PRINTED = {"Number": "Scalar", "torch.dtype": "dtype", "torch.layout": "layout", "torch.device": "device",
            "torch.memory_format": "memory_format", "torch.Generator": "Generator", "tuple of ints": "int[]",
-           "tuple of floats": "float[]", "tuple of Tensors": "Tensor[]"}
+           "tuple of floats": "float[]", "tuple of Tensors": "Tensor[]", "tuple of Scalars": "Scalar[]"}
 SCHEMA = {"ScalarType": "dtype", "Layout": "layout", "Device": "device", "MemoryFormat": "memory_format", "SymInt": "int",
           "Generator": "Generator"}
 OPTIONS = ["dtype? dtype=None", "layout? layout=None", "device? device=None", "bool? pin_memory=False",
@@ -207,7 +207,8 @@ def single(name: str, required: list[str], method: bool) -> str | None:
             i = params.index(next(p for p in params if names_of([p]) == ["self"]))
             if not params[i].startswith("Tensor"):
                 continue
-            params[i] = params[i].replace("self", "input")
+            if not params[i].startswith("Tensor["):
+                params[i] = params[i].replace("self", "input")
             if method:
                 del params[i]
         elif method:

@@ -41,6 +41,7 @@ GENERAL: tuple[str, ...] = (
     "(prints, counts, edits of captured tensors) is done for each, and it may read values and branch on them; what it draws more "
     "than once with randomness='different' it draws in another order; inside the "
     "transforms tensors are plain ones, not GradTrackingTensor and BatchedTensor",
+    "torch._foreach_add and its like record for each tensor the node of the operation itself, not one node for all of them",
     "autocast is there switched off: enabled on the CPU, it raises NotImplementedError",
 )
 

@@ -28,6 +28,10 @@ LATER |= {f"{name}_copy": ("view_copies", f"{name}_copy") for name in COPIED}
 LATER |= {name: ("histograms", name) for name in ("histogram", "histogramdd")}
 LATER |= {name: ("reflections", name) for name in ("geqrf", "orgqr", "ormqr")}
 LATER |= {name: ("lowrank", name) for name in ("pca_lowrank", "svd_lowrank")}
+EACH = """abs acos add addcdiv addcmul asin atan ceil clamp_max clamp_min cos cosh div erf erfc exp expm1 floor frac lerp lgamma
+    log log10 log1p log2 maximum minimum mul neg pow reciprocal round rsqrt sigmoid sign sin sinh sqrt sub tan tanh trunc"""
+LATER |= {f"_foreach_{name}": ("foreach", f"_foreach_{name}") for name in (
+    *EACH.split(), *(f"{n}_" for n in EACH.split()), "norm", "powsum", "max", "mm", "clone", "copy_", "zero_")}
 LATER_METHODS = {name: ("lu", name) for name in ("lu", "lu_solve")}
 LATER_METHODS |= {name: ("reflections", name) for name in ("geqrf", "orgqr", "ormqr")}
 LATER_METHODS["histogram"] = ("histograms", "histogram")

@@ -13,6 +13,125 @@ FUNCTIONAL = {
     "scaled_dot_product_attention", "selu_", "softplus", "softshrink", "threshold_",
 }
 FUNCTIONS = {
+    "_foreach_abs": "Tensor[] self",
+    "_foreach_abs_": "Tensor[] self",
+    "_foreach_acos": "Tensor[] self",
+    "_foreach_acos_": "Tensor[] self",
+    "_foreach_add": "Tensor[] self, Scalar scalar | Tensor[] self, Scalar[] scalars | Tensor[] self, Tensor other, "
+        "*, Scalar alpha=1 | Tensor[] self, Tensor[] other, *, Scalar alpha=1",
+    "_foreach_add_": "Tensor[] self, Scalar scalar | Tensor[] self, Scalar[] scalars | Tensor[] self, Tensor other, "
+        "*, Scalar alpha=1 | Tensor[] self, Tensor[] other, *, Scalar alpha=1",
+    "_foreach_addcdiv": "Tensor[] self, Tensor[] tensor1, Tensor[] tensor2, Scalar[] scalars | Tensor[] self, "
+        "Tensor[] tensor1, Tensor[] tensor2, Tensor scalars | Tensor[] self, Tensor[] tensor1, Tensor[] tensor2, "
+        "Scalar value=1",
+    "_foreach_addcdiv_": "Tensor[] self, Tensor[] tensor1, Tensor[] tensor2, Scalar[] scalars | Tensor[] self, "
+        "Tensor[] tensor1, Tensor[] tensor2, Tensor scalars | Tensor[] self, Tensor[] tensor1, Tensor[] tensor2, "
+        "Scalar value=1",
+    "_foreach_addcmul": "Tensor[] self, Tensor[] tensor1, Tensor[] tensor2, Scalar[] scalars | Tensor[] self, "
+        "Tensor[] tensor1, Tensor[] tensor2, Tensor scalars | Tensor[] self, Tensor[] tensor1, Tensor[] tensor2, "
+        "Scalar value=1",
+    "_foreach_addcmul_": "Tensor[] self, Tensor[] tensor1, Tensor[] tensor2, Scalar[] scalars | Tensor[] self, "
+        "Tensor[] tensor1, Tensor[] tensor2, Tensor scalars | Tensor[] self, Tensor[] tensor1, Tensor[] tensor2, "
+        "Scalar value=1",
+    "_foreach_asin": "Tensor[] self",
+    "_foreach_asin_": "Tensor[] self",
+    "_foreach_atan": "Tensor[] self",
+    "_foreach_atan_": "Tensor[] self",
+    "_foreach_ceil": "Tensor[] self",
+    "_foreach_ceil_": "Tensor[] self",
+    "_foreach_clamp_max": "Tensor[] self, Scalar scalar | Tensor[] self, Scalar[] scalars | Tensor[] self, Tensor[] "
+        "other",
+    "_foreach_clamp_max_": "Tensor[] self, Scalar scalar | Tensor[] self, Scalar[] scalars | Tensor[] self, Tensor[] "
+        "other",
+    "_foreach_clamp_min": "Tensor[] self, Scalar scalar | Tensor[] self, Scalar[] scalars | Tensor[] self, Tensor[] "
+        "other",
+    "_foreach_clamp_min_": "Tensor[] self, Scalar scalar | Tensor[] self, Scalar[] scalars | Tensor[] self, Tensor[] "
+        "other",
+    "_foreach_clone": "Tensor[] self, *, memory_format? memory_format=None",
+    "_foreach_copy_": "Tensor[] self, Tensor[] src, bool non_blocking=False",
+    "_foreach_cos": "Tensor[] self",
+    "_foreach_cos_": "Tensor[] self",
+    "_foreach_cosh": "Tensor[] self",
+    "_foreach_cosh_": "Tensor[] self",
+    "_foreach_div": "Tensor[] self, Scalar[] scalars | Tensor[] self, Tensor other | Tensor[] self, Tensor[] other | "
+        "Tensor[] self, Scalar scalar",
+    "_foreach_div_": "Tensor[] self, Scalar[] scalars | Tensor[] self, Tensor other | Tensor[] self, Tensor[] other "
+        "| Tensor[] self, Scalar scalar",
+    "_foreach_erf": "Tensor[] self",
+    "_foreach_erf_": "Tensor[] self",
+    "_foreach_erfc": "Tensor[] self",
+    "_foreach_erfc_": "Tensor[] self",
+    "_foreach_exp": "Tensor[] self",
+    "_foreach_exp_": "Tensor[] self",
+    "_foreach_expm1": "Tensor[] self",
+    "_foreach_expm1_": "Tensor[] self",
+    "_foreach_floor": "Tensor[] self",
+    "_foreach_floor_": "Tensor[] self",
+    "_foreach_frac": "Tensor[] self",
+    "_foreach_frac_": "Tensor[] self",
+    "_foreach_lerp": "Tensor[] self, Tensor[] tensors1, Scalar weight | Tensor[] self, Tensor[] tensors1, Scalar[] "
+        "weight | Tensor[] self, Tensor[] tensors1, Tensor[] weights",
+    "_foreach_lerp_": "Tensor[] self, Tensor[] tensors1, Scalar weight | Tensor[] self, Tensor[] tensors1, Scalar[] "
+        "weight | Tensor[] self, Tensor[] tensors1, Tensor[] weights",
+    "_foreach_lgamma": "Tensor[] self",
+    "_foreach_lgamma_": "Tensor[] self",
+    "_foreach_log": "Tensor[] self",
+    "_foreach_log10": "Tensor[] self",
+    "_foreach_log10_": "Tensor[] self",
+    "_foreach_log1p": "Tensor[] self",
+    "_foreach_log1p_": "Tensor[] self",
+    "_foreach_log2": "Tensor[] self",
+    "_foreach_log2_": "Tensor[] self",
+    "_foreach_log_": "Tensor[] self",
+    "_foreach_max": "Tensor[] self",
+    "_foreach_maximum": "Tensor[] self, Scalar scalar | Tensor[] self, Scalar[] scalars | Tensor[] self, Tensor[] "
+        "other",
+    "_foreach_maximum_": "Tensor[] self, Scalar scalar | Tensor[] self, Scalar[] scalars | Tensor[] self, Tensor[] "
+        "other",
+    "_foreach_minimum": "Tensor[] self, Scalar scalar | Tensor[] self, Scalar[] scalars | Tensor[] self, Tensor[] "
+        "other",
+    "_foreach_minimum_": "Tensor[] self, Scalar scalar | Tensor[] self, Scalar[] scalars | Tensor[] self, Tensor[] "
+        "other",
+    "_foreach_mm": "Tensor[] self, Tensor[] mat2",
+    "_foreach_mul": "Tensor[] self, Scalar[] scalars | Tensor[] self, Tensor other | Tensor[] self, Tensor[] other | "
+        "Tensor[] self, Scalar scalar",
+    "_foreach_mul_": "Tensor[] self, Scalar[] scalars | Tensor[] self, Tensor other | Tensor[] self, Tensor[] other "
+        "| Tensor[] self, Scalar scalar",
+    "_foreach_neg": "Tensor[] self",
+    "_foreach_neg_": "Tensor[] self",
+    "_foreach_norm": "Tensor[] self, Scalar ord=2, dtype? dtype=None",
+    "_foreach_pow": "Scalar self, Tensor[] exponent | Tensor[] self, Scalar exponent | Tensor[] self, Scalar[] "
+        "exponent | Tensor[] self, Tensor[] exponent",
+    "_foreach_pow_": "Tensor[] self, Scalar exponent | Tensor[] self, Scalar[] exponent | Tensor[] self, Tensor[] "
+        "exponent",
+    "_foreach_powsum": "Tensor[] self, Scalar ord=2, dtype? dtype=None",
+    "_foreach_reciprocal": "Tensor[] self",
+    "_foreach_reciprocal_": "Tensor[] self",
+    "_foreach_round": "Tensor[] self",
+    "_foreach_round_": "Tensor[] self",
+    "_foreach_rsqrt": "Tensor[] self",
+    "_foreach_rsqrt_": "Tensor[] self",
+    "_foreach_sigmoid": "Tensor[] self",
+    "_foreach_sigmoid_": "Tensor[] self",
+    "_foreach_sign": "Tensor[] self",
+    "_foreach_sign_": "Tensor[] self",
+    "_foreach_sin": "Tensor[] self",
+    "_foreach_sin_": "Tensor[] self",
+    "_foreach_sinh": "Tensor[] self",
+    "_foreach_sinh_": "Tensor[] self",
+    "_foreach_sqrt": "Tensor[] self",
+    "_foreach_sqrt_": "Tensor[] self",
+    "_foreach_sub": "Tensor[] self, Scalar scalar | Tensor[] self, Scalar[] scalars | Tensor[] self, Tensor[] other, "
+        "*, Scalar alpha=1",
+    "_foreach_sub_": "Tensor[] self, Scalar scalar | Tensor[] self, Scalar[] scalars | Tensor[] self, Tensor[] "
+        "other, *, Scalar alpha=1",
+    "_foreach_tan": "Tensor[] self",
+    "_foreach_tan_": "Tensor[] self",
+    "_foreach_tanh": "Tensor[] self",
+    "_foreach_tanh_": "Tensor[] self",
+    "_foreach_trunc": "Tensor[] self",
+    "_foreach_trunc_": "Tensor[] self",
+    "_foreach_zero_": "Tensor[] self",
     "abs": "Tensor input, *, Tensor? out=None",
     "abs_": "Tensor input",
     "absolute": "Tensor input, *, Tensor? out=None",
@@ -293,9 +412,9 @@ FUNCTIONS = {
     "glu": "Tensor input, int dim=-1",
     "gradient": "Tensor input, *, int[] dim, int edge_order=1 | Tensor input, *, Scalar spacing, int[] dim, int "
         "edge_order=1 | Tensor input, *, Scalar? spacing=None, int? dim=None, int edge_order=1 | Tensor input, *, "
-        "tuple of Scalars spacing, int dim=None, int edge_order=1 | Tensor input, *, tuple of Scalars spacing, int[] "
-        "dim, int edge_order=1 | Tensor input, *, Tensor[] spacing, int? dim=None, int edge_order=1 | Tensor input, "
-        "*, Tensor[] spacing, int[] dim, int edge_order=1",
+        "Scalar[] spacing, int dim=None, int edge_order=1 | Tensor input, *, Scalar[] spacing, int[] dim, int "
+        "edge_order=1 | Tensor input, *, Tensor[] spacing, int? dim=None, int edge_order=1 | Tensor input, *, "
+        "Tensor[] spacing, int[] dim, int edge_order=1",
     "greater": "Tensor input, Tensor other, *, Tensor out=None | Tensor input, Scalar other, *, Tensor out=None",
     "greater_equal": "Tensor input, Tensor other, *, Tensor out=None | Tensor input, Scalar other, *, Tensor out=None",
     "grid_sampler": "Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners",

@@ -22,7 +22,8 @@ from .outs import OWN, into
 
 WORDS = {"Scalar": "Number", "SymInt": "int", "dtype": "torch.dtype", "layout": "torch.layout", "device": "torch.device",
          "memory_format": "torch.memory_format", "Generator": "torch.Generator"}
-LISTS = {"int": "tuple of ints", "float": "tuple of floats", "Tensor": "tuple of Tensors", "bool": "tuple of bools"}
+LISTS = {"int": "tuple of ints", "float": "tuple of floats", "Tensor": "tuple of Tensors", "bool": "tuple of bools",
+         "Scalar": "tuple of Scalars"}
 ALIASES = {"dim": ("axis",), "keepdim": ("keepdims",), "input": ("x", "a", "x1"), "other": ("x2",)}     # NumPy's names
 OTHERS = {"dtype": (dtypes.dtype,), "layout": (dtypes.layout,), "device": (dtypes.device, str, int),
           "memory_format": (dtypes.memory_format,), "Generator": (Generator,), "str": (str,)}
@@ -104,6 +105,10 @@ class Param:
             return value                        # the others are looked at when the overload is chosen
         if self.kind == "float" and not isinstance(value[0], (int, float, np.number)):
             raise Unfit(0)
+        if self.kind == "Scalar":
+            if any(isinstance(v, TensorBase) for v in value):
+                raise Unfit
+            return [fit_number(v, "Scalar") for v in value]
         return value
 
 

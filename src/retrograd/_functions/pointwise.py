@@ -385,7 +385,10 @@ def triple(name: str, input: Any, tensor1: Any, tensor2: Any, value: Any, first:
         if all(x.array.dtype.kind in "iub" for x in xs[1:]):
             raise RuntimeError(ADDCDIV_INT)
         return pair.AddcdivBackward0(value), xs
-    if promote.result_dtype([x.array for x in xs]).kind in "iu":
+    kind = promote.result_dtype([x.array for x in xs]).kind
+    if kind == "b":
+        raise not_implemented("addcmul_cpu_out", np.dtype(bool))
+    if kind in "iu":
         value = int(value)
     return pair.AddcmulBackward0(value), xs
 
@@ -446,7 +449,7 @@ def clamp_(input: Any, min: Any = None, max: Any = None) -> Any:
 
 def clamp_cast(x: TensorBase, *numbers: Any) -> None:
     have = promote.result_dtype([x.array, *[n for n in numbers if n is not None]])
-    if have.kind in "fV" and x.array.dtype.kind in "iub":
+    if have.kind in "fViu" and x.array.dtype.kind == "b" or have.kind in "fV" and x.array.dtype.kind in "iu":
         raise RuntimeError(
             f"result type {names.SCALAR[have.name]} can't be cast to the desired output type {names.C[x.array.dtype.name]}")
 

@@ -243,6 +243,8 @@ class PowBackward0(Unary):
         x, n = promote.operands(x, self.exponent, promote.SAME)
         if x.dtype.kind in "iu" and self.exponent < 0:
             raise RuntimeError("Integers to negative integer powers are not allowed.")
+        if x.dtype.kind == "b":
+            return x if self.exponent else ~x | x
         return x ** n
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
@@ -400,6 +402,8 @@ def power(a: Array, b: Array) -> Array:
         if np.any(down):                        # 1 / a ** -b, rounded towards 0
             return np.where(down, (a == 1) + (a == -1) * (1 - 2 * (b & 1)), np.power(a, np.where(down, 0, b))).astype(
                 np.asarray(a).dtype)
+    if np.asarray(a).dtype.kind == "b":
+        raise NotImplementedError("\"pow\" not implemented for 'Bool'")
     return np.power(a, b)
 
 
