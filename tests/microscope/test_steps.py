@@ -1,7 +1,11 @@
 """One capture, step after step: what is remembered from one to the next, and what is not."""
 from __future__ import annotations
 
+import copy
 import gc
+import importlib
+import io
+import pickle
 import weakref
 from typing import Any
 
@@ -227,3 +231,84 @@ def test_a_model_that_raises_half_way_leaves_nothing_waiting(torch: Any) -> None
     raising.clear()
     assert torch.allclose(step(torch, model, cap, x).norms(), want)
     assert len(cap.uses()) == 3
+
+
+# Other tensors in the parameters' places, and copies of the model
+
+def call_with(torch: Any) -> Any:
+    return importlib.import_module(torch.__name__ + ".func").functional_call
+
+
+def others_of(model: Any) -> dict[str, Any]:
+    return {name: (p.detach() * 2).requires_grad_(True) for name, p in model.named_parameters()}
+
+
+def test_a_model_that_is_called_with_other_tensors_in_its_parameters_places(torch: Any) -> None:
+    model, x = two(torch), torch.randn(6, 4)
+    others, call = others_of(model), call_with(torch)
+    cap = capture(model, check=True)
+    for given in (others, {name: others[name] for name in ("0.weight", "2.bias")}):     # the second step: some of them
+        with cap:
+            call(model, given, (x,)).pow(2).sum().backward()
+        assert cap.coverage().complete and cap.coverage().verified and max(cap.check().values()) < 1e-5
+        got, leaves = cap.grads().per_sample(), {**dict(model.named_parameters()), **given}
+        for n in range(6):
+            own = torch.autograd.grad(call(model, given, (x[n:n + 1],)).pow(2).sum(), list(leaves.values()))
+            for name, g in zip(leaves, own):
+                assert float((got[name][n] - g).norm()) < 1e-4 * float(g.norm())
+
+
+def test_tensors_in_parameters_places_that_cannot_be_followed_are_named(torch: Any) -> None:
+    model, x, call = two(torch), torch.randn(6, 4), call_with(torch)
+    made = {name: p * 2 for name, p in model.named_parameters()}
+    with capture(model) as cap:
+        call(model, made, (x,)).pow(2).sum().backward()
+    assert all(row.status == "not covered" and "computed before the capture began" in row.how for row in cap.coverage())
+    with capture(model) as cap:
+        call(model, {"0.weight": model[0].weight.detach()}, (x,)).pow(2).sum().backward()
+    row = cap.coverage()["0.weight"]
+    assert row.status == "no gradient" and "in its place (torch.func.functional_call): one without gradient" in row.how
+    assert cap.coverage().complete and set(cap.grads().names) == {"0.bias", "2.weight", "2.bias"}
+
+
+def test_a_parameter_that_is_exchanged_inside_the_block(torch: Any) -> None:
+    model, x = two(torch), torch.randn(6, 4)
+    with capture(model) as cap:
+        model[0].weight = torch.nn.Parameter(torch.randn(5, 4))
+        model(x).pow(2).sum().backward()
+    got = cap.grads().weight_grad()["0.weight"]
+    assert float((got - model[0].weight.grad).norm()) < 1e-4 * float(got.norm())
+
+
+@pytest.mark.parametrize("copied", ["deepcopy", "pickle", "save"])
+@pytest.mark.parametrize("recurrent", [False, True])
+def test_copies_of_the_model_inside_a_block_are_not_captured(torch: Any, copied: str, recurrent: bool) -> None:
+    def copy_of(model: Any) -> Any:
+        if copied == "deepcopy":
+            return copy.deepcopy(model)
+        if copied == "pickle":
+            return pickle.loads(pickle.dumps(model))
+        file = io.BytesIO()
+        torch.save(model, file)
+        file.seek(0)
+        return copy.deepcopy(model) if torch.__name__ == "retrograd" else torch.load(file, weights_only=False)
+    nn = torch.nn
+    model = nn.ModuleList([nn.LSTM(4, 3, batch_first=True)])[0] if recurrent else nn.Sequential(nn.Linear(4, 5), nn.Linear(5, 3))
+    x = torch.randn(6, 2, 4)
+
+    def out(model: Any) -> Any:
+        found = model(x)
+        return found[0] if recurrent else found
+    with capture(model) as cap:
+        made = out(model)
+        other = copy_of(model)
+        out(other).sum().backward()             # between the captured call and its backward
+        made.pow(2).sum().backward()
+    assert len(cap.runs) == 1 and cap.coverage().complete and max(cap.check().values()) < 1e-5
+    want = [p.grad.clone() for p in other.parameters()]
+    other.zero_grad()
+    out(other).sum().backward()                 # after the block
+    assert len(cap.runs) == 1 and all(bool(torch.allclose(p.grad, g)) for p, g in zip(other.parameters(), want))
+    with capture(other) as again:
+        out(other).pow(2).sum().backward()
+    assert float((again.grads().norms() - cap.grads().norms()).norm()) < 1e-4 * float(cap.grads().norms().norm())

@@ -42,7 +42,7 @@ def verify(cap: Any, run: Run, out: Any) -> None:
     gradients = [T.randn(*x.shape, generator=generator).to(x.dtype).to(x.device) for x in tensors]
     even = [float(n % 2 == 0) for n in range(N)]
     own = numbers(N, fine=True)
-    leaves = [p.tensor for p in cap.params if p.tensor.requires_grad]
+    leaves = [p.tensor for p in cap.params if p.tensor.requires_grad] + cap.stand_ins
     found = []
     cap.make_uses()                             # so that none takes the gradients of these passes for its own
     for turn in range(3):

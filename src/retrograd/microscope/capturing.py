@@ -12,12 +12,13 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+from ._own_hook import OwnHook
 from .again import AGAIN, written
 from .apart import batched, verify
 from .engines import Engine, engine_of, reopened
 from .errors import CaptureError
 from .layers import RULES
-from .parameters import Tree, hooked, parameters_of
+from .parameters import Tree, hooked, parameters_of, stand_ins
 from .rules import Refused, pulled
 from .runs import Plan, Run, Use, Window, caller
 from .sources import Leaf, Made, Source, flat, replaced
@@ -123,7 +124,7 @@ class Capture(Waiting):
         self.clear()
         self._thread = threading.get_ident()
         self._watcher = self.engine.intercept(self._seen)
-        begins, ends = self.engine.eager(self._model_begins), self.engine.eager(self._model_ends)
+        begins, ends = OwnHook(self.engine.eager(self._model_begins)), OwnHook(self.engine.eager(self._model_ends))
         self._handles = [self.model.register_forward_pre_hook(begins, with_kwargs=True),
                          self.model.register_forward_hook(ends, always_call=True)]
         self._mark_layouts()
@@ -189,6 +190,8 @@ class Capture(Waiting):
         self.unseen: set[int] = set()           # parameters with a gradient that no call explains
         self._terms = None
         self._tracked = dict(self._all[1])
+        self.stand_ins: list[Any] = []          # tensors that took a parameter's place
+        self.displaced: dict[int, str] = {}     # parameter -> why what took its place is not followed
         self._depth = 0
 
     def _mark_layouts(self) -> None:
@@ -215,8 +218,8 @@ class Capture(Waiting):
 
                 def leave(_m: Any, _a: Any, _o: Any, before: list[Any] = before) -> None:
                     self._layout = before.pop()
-                self._handles += [module.register_forward_pre_hook(enter),
-                                  module.register_forward_hook(leave, always_call=True)]
+                self._handles += [module.register_forward_pre_hook(OwnHook(enter)),
+                                  module.register_forward_hook(OwnHook(leave), always_call=True)]
 
     def _mark_sharded(self) -> None:
         """FSDP2: the parameters of a module are whole only while it runs, as other tensors."""
@@ -224,7 +227,7 @@ class Capture(Waiting):
         for module in self._tree.modules if self.engine.name == "torch" else ():
             if any(cls.__name__ == "FSDPModule" for cls in type(module).__mro__):
                 self._sharded = True
-                self._handles.append(module.register_forward_pre_hook(self._gathered))
+                self._handles.append(module.register_forward_pre_hook(OwnHook(self._gathered)))
 
     def _gathered(self, module: Any, _args: Any) -> None:
         inside = {id(m) for m in module.modules()}
@@ -254,6 +257,12 @@ class Capture(Waiting):
             self.runs.append(run)
             run.before = before if pending else None
         run.open = True
+        if not self._sharded:
+            for p, x in stand_ins(self.engine, self.params, self._tracked, self.displaced):
+                self._tracked[id(x)] = Leaf(x, p.number)
+                self.stand_ins.append(x)
+                if self._param_handles and p.selected:
+                    self._param_handles.append(x.register_hook(self._keeper(p.number)))
         size, run.size = run.size, None
         with self.engine.unseen():
             for x in flat((args, kwargs)):
@@ -546,6 +555,8 @@ class Capture(Waiting):
         for p in self.params:
             if p.selected and p.tensor.requires_grad:
                 self._param_handles.append(p.tensor.register_hook(self._keeper(p.number)))
+        for x in self.stand_ins:
+            self._param_handles.append(x.register_hook(self._keeper(self._tracked[id(x)].number)))
 
     def _keeper(self, number: int) -> Callable[[Any], None]:
         def keep(g: Any) -> None:
@@ -553,6 +564,7 @@ class Capture(Waiting):
                 return
             g = g.detach() if g.requires_grad else g    # held, as a use's delta is
             self.arrived[number] = g if number not in self.arrived else self.arrived[number] + g
+        self.engine.torch.utils.hooks.unserializable_hook(keep)     # models saved inside a block: without a warning
         return keep
 
     def _end_check(self) -> None:

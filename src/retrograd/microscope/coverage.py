@@ -135,10 +135,10 @@ def state_of(cap: Any, p: Any, runs: Any, uses: list[Use]) -> tuple[str, str]:
     found = [terms[p.number] for _, terms, _ in runs if p.number in terms]
     if not found:
         if p.number in cap.arrived or p.number in cap.unseen:
-            return "not covered", unseen(p)
+            return "not covered", unseen(cap, p)
         if uses and not came:
             return "no gradient", f"{used(uses)}, but no gradient came back: not on the way to the loss, or no backward"
-        return "no gradient", "never called"
+        return "no gradient", displaced(cap, p) or "never called"
     for run, terms, _ in runs:
         if p.number in terms and run.mixed:
             return "whole batch", run.mixed
@@ -173,10 +173,16 @@ def form(term: Term) -> str:
     return "dense" if isinstance(term, Dense) else "?"
 
 
-def unseen(p: Any) -> str:
+def unseen(cap: Any, p: Any) -> str:
     """A gradient came, but no call was seen that could have made it."""
-    return ("a gradient arrived, but no call with it was seen: a custom autograd.Function, a compiled or scripted part, "
-            "or a function imported by name before the capture")
+    return displaced(cap, p) or (
+        "a gradient arrived, but no call with it was seen: a custom autograd.Function, a compiled or scripted part, "
+        "or a function imported by name before the capture")
+
+
+def displaced(cap: Any, p: Any) -> str:
+    what: str = cap.displaced.get(p.number, "")
+    return what and f"the model was called with another tensor in its place (torch.func.functional_call): {what}"
 
 
 def home(model: Any, p: Any) -> str:
@@ -211,7 +217,7 @@ def compare(cap: Any) -> None:
             parts = [terms[p.number] for _, terms, _ in runs if p.number in terms]
             if not parts:
                 if norms[p.number] > 0:
-                    cap.failed[p.number] = unseen(p)
+                    cap.failed[p.number] = unseen(cap, p)
                 continue
             dtypes = [str(u.dtype) for u in by_param.get(p.number, ()) if u.arrived]
             tolerance = max([TOLERANCE.get(d.replace("retrograd.", "torch."), 2e-4) for d in (*dtypes, str(g.dtype))])

@@ -56,6 +56,10 @@ class Engine:
         """hook, which a compiler leaves as it is."""
         return hook
 
+    def transformed(self, x: Any) -> bool:
+        """Is x a tensor of a function transform, which is of no use after it?"""
+        return False
+
     def no_grad(self) -> Any:
         """Context without recording."""
         return self.torch.no_grad()
@@ -145,6 +149,9 @@ class TorchEngine(Engine):
     def eager(self, hook: Any) -> Any:
         dynamo = sys.modules.get("torch._dynamo")       # there when something was compiled
         return hook if dynamo is None else dynamo.disable(hook)
+
+    def transformed(self, x: Any) -> bool:
+        return bool(self.torch._C._functorch.is_functorch_wrapped_tensor(x))
 
     def in_backward(self) -> bool:
         return bool(self.torch._C._current_graph_task_id() != -1)

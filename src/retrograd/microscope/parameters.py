@@ -55,6 +55,26 @@ def parameters_of(engine: Engine, model: Any, layers: Any) -> list[Param]:
     return found
 
 
+def stand_ins(engine: Engine, params: list[Param], tracked: Any, displaced: dict[int, str]) -> list[tuple[Param, Any]]:
+    """Leaves that functional_call, or an assignment since the capture began, put in the places of parameters.
+
+    displaced   gets, for parameters whose places have others: what those are
+    """
+    found = []
+    for p in params:
+        places = p.module._parameters
+        x = places.get(p.key) if isinstance(places, dict) else None     # a scripted module's are no dict
+        if x is p.tensor or x is None or id(x) in tracked or not p.tensor.requires_grad:
+            continue
+        if not x.requires_grad:
+            displaced[p.number] = "one without gradient"
+        elif not x.is_leaf or engine.transformed(x):
+            displaced[p.number] = "one computed before the capture began, or by a transform of torch.func"
+        else:
+            found.append((p, x))
+    return found
+
+
 class Tree:
     """What a model was made of.  FSDP2 takes parameters away and gives them back: it does so while the model runs."""
 
