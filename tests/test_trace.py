@@ -103,6 +103,7 @@ def test_what_follows_two_dashes_is_the_scripts(tmp_path: Path) -> None:
     (tmp_path / "net.py").write_text(SCRIPT)
     done = run("explain", "net.py", "a.weight", "--", "5", "-x", cwd=tmp_path)
     assert done.returncode == 2 and "args ['5', '-x']" in done.stdout and "the script ended with status 5" in done.stderr
+    assert "did you mean net.a.weight?" in done.stderr
     done = run("explain", "net.py", "net.a.weight", "--", "0", cwd=tmp_path)
     assert done.returncode == 0 and "net.a.weight.grad is the sum of" in done.stdout, done.stderr
     (tmp_path / "clean.py").write_text("import sys\nprint(sys.argv[1:])\nsys.exit(len(sys.argv) - 1)\n")

@@ -6,6 +6,7 @@ import inspect
 import os
 import re
 import textwrap
+from difflib import get_close_matches
 from functools import cache
 from typing import Any
 
@@ -217,8 +218,10 @@ def by_name(name: str, rec: Recording) -> Explanation:
             lines = [f"called {module['calls']} time{'' if module['calls'] == 1 else 's'}",
                      *recorded_hooks(rec, i, ("forward", "forward_pre", "backward", "backward_pre"))]
             return Explanation(f"{name or 'the model'}: {module['type']}, a module", lines, {"kind": "module", **module})
-    known_names = ", ".join([*rec.parameters, *(m["path"] for m in rec.modules if m["path"])][:40])
-    raise KeyError(f"explain: the recording has no {name!r}; it has {known_names or 'no names'}")
+    names = [*rec.parameters, *(m["path"] for m in rec.modules if m["path"])]
+    near = [n for n in names if n.endswith(f".{name}")] or get_close_matches(name, names)
+    raise KeyError(f"explain: the recording has no {name!r}; " + (
+        f"did you mean {' or '.join(near[:3])}?" if near else f"it has {', '.join(names[:40]) or 'no names'}"))
 
 
 # -- parts of the answer
