@@ -335,6 +335,28 @@ def test_what_multiplies_all_parts_of_a_loss_is_undone(torch: Any) -> None:
         unlike.grads(scale="sum")
 
 
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+def test_terms_are_counted_in_half_precision(torch: Any, dtype: str) -> None:
+    kind = getattr(torch, dtype)                # 600 targets: more than half precision counts
+    model, x, y = torch.nn.Linear(4, 3).to(kind), torch.randn(3, 200, 4).to(kind), torch.randint(0, 3, (3, 200))
+    y[0, 50:], y[2, 0] = -100, -100
+    cap = captured(torch, model, x, lambda o: those_asked(torch.nn.functional, o, y))
+    want = own_gradients(torch, model, x, lambda m, x, i: those_asked(torch.nn.functional, m(x), y[i]))
+    for key, got in cap.grads(scale="sample").per_sample().items():
+        assert near(got.float(), want[key].float(), 3e-2)
+
+
+def test_a_number_is_a_loss_scale_and_a_tensor_may_be_one_over_a_number_of_terms(torch: Any) -> None:
+    model, x = model_of(torch).double(), torch.randn(6, 4, dtype=torch.float64)
+    plain = captured(torch, model, x, lambda o: o.pow(2).sum()).grads().norms()
+    for loss in (lambda o: o.pow(2).sum() * 0.1, lambda o: -0.5 * o.pow(2).sum()):
+        assert near(captured(torch, model, x, loss).grads(scale="sample").norms(), plain)
+    cap = captured(torch, model, x, lambda o: o.pow(2).sum() * torch.tensor(0.1, dtype=torch.float64))
+    assert near(cap.grads(scale="sum").norms(), plain)
+    with pytest.raises(CaptureError, match="divided by 10, which may be a number of terms"):
+        cap.grads(scale="sample")
+
+
 # Losses that are means, and the sums over the same terms
 SUMS: dict[str, Any] = {
     "classes": lambda s, how: s.ce(s.ignored, weight=s.weight, reduction=how), "squares": lambda s, how: s.mse(reduction=how),

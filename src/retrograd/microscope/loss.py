@@ -131,7 +131,7 @@ class Reader:
             if what in ("Mul", "Div"):
                 if node.next_functions[0][0] is None and what == "Div":
                     raise Mixed(what)
-                scale, given = constant(node, self.like.dtype)
+                scale, given = constant(node)
                 factor = factor * scale if what == "Mul" else factor / scale if scale else float("inf")
                 if what == "Div" and scale != 1:
                     divisors = (*divisors, (node, scale))
@@ -170,14 +170,15 @@ def numbers(before: list[tuple[Any, tuple[int, ...]]]) -> bool:
     return all(math.prod(shape) == 1 for _, shape in before)
 
 
-def constant(node: Any, dtype: Any) -> tuple[float, bool]:
+def constant(node: Any) -> tuple[float, bool]:
     """What a Mul or Div node has beside its one input, without its sign, which is the loss's own; and was it a tensor?"""
     field = "_saved_other" if node.next_functions[0][0] is not None else "_saved_self"
     other = getattr(node, field)
     if other is None:
         raise Mixed(kind(node))
-    raw = getattr(node, "_raw" + field, None)   # torch keeps a number of Python's as a tensor, too, but of double precision
-    given = hasattr(getattr(raw, "data", other), "dtype") and other.dtype == dtype
+    raw = getattr(getattr(node, "_raw" + field, None), "data", other)
+    # torch keeps a number as a tensor, too, but one that gives way to all others
+    given = hasattr(raw, "dtype") and other.is_floating_point() and (other + other.new_ones(()).half()).dtype == other.dtype
     return abs(float(other)), given
 
 

@@ -86,11 +86,20 @@ def moving(node: Any, what: str, at: Any, ids: Any) -> tuple[Any, Any] | None:
                                 if i != signed(node._saved_dim) % node._saved_index.ndim):
         return None                             # not whole rows
     try:
-        if ids is not None and what in AGAIN and bool((pushed(node, ids.new_ones(ids.shape)) > 1).any()):
+        if ids is not None and what in AGAIN and bool((pushed(node, at.new_ones(at.shape)) > 1).any()):
             return None                         # their sum is nobody's
-        return pushed(node, at), None if ids is None else pushed(node, ids)
+        return pushed(node, at), None if ids is None else numbers_below(node, at, ids)
     except RuntimeError:                        # another dtype than what was picked from
         return None
+
+
+def numbers_below(node: Any, at: Any, ids: Any) -> Any:
+    """ids below a node; byte by byte where it wants floats of fewer bits."""
+    try:
+        return pushed(node, ids)
+    except RuntimeError:
+        digits = [ids // 128 ** k % 128 for k in range(4)]
+        return sum(pushed(node, digit.to(at.dtype)).to(ids.dtype) * 128 ** k for k, digit in enumerate(digits))
 
 
 def pushed(node: Any, at: Any) -> Any:
