@@ -13,7 +13,7 @@ from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable
 from copy import deepcopy
 from itertools import chain
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -24,12 +24,34 @@ from .._engine.tensor import TensorBase, bump, wrap
 from .._typename import typename
 from ..autograd.grad_mode import enable_grad
 from ..dtypes import float32, get_default_dtype
+from ..utils import _foreach_utils
+from ..utils._foreach_utils import Indices, TensorListList  # noqa: F401  torch.optim.optimizer has them
 from ..utils.hooks import RemovableHandle
+from ._writing import (  # noqa: F401  torch.optim.optimizer has them
+    DeviceDict,
+    DeviceDtypeDict,
+    ParamsT,
+    _capturable_doc,
+    _default_to_fused_or_foreach,
+    _device_dtype_check_for_fused,
+    _differentiable_doc,
+    _disable_dynamo_if_unsupported,
+    _foreach_doc,
+    _fused_doc,
+    _get_capturable_supported_devices,
+    _get_scalar_dtype,
+    _get_value,
+    _maximize_doc,
+    _params_doc,
+    _stack_if_compiling,
+    _to_scalar,
+    _use_grad_for_differentiable,
+    _view_as_real,
+)
 
 __all__ = ["Optimizer", "register_optimizer_step_post_hook", "register_optimizer_step_pre_hook"]
 
 Options = dict[str, Any]
-ParamsT: TypeAlias = Iterable[TensorBase] | Iterable[dict[str, Any]] | Iterable[tuple[str, TensorBase]]
 
 DUPLICATES = (
     "optimizer contains a parameter group with duplicate parameters; in future, this will cause an error; see "
@@ -245,6 +267,15 @@ class Optimizer:
                     hook(self, args, kwargs)
             return out
         return wrapper
+
+    @staticmethod
+    def _group_tensors_by_device_and_dtype(tensorlistlist: list[list[Any]], with_indices: bool = False) -> Any:
+        return _foreach_utils._group_tensors_by_device_and_dtype(tensorlistlist, with_indices)
+
+    def _accelerator_graph_capture_health_check(self) -> None:
+        """Nothing is captured; steps written as PyTorch's call this first."""
+
+    _cuda_graph_capture_health_check = _accelerator_graph_capture_health_check
 
     def _patch_step_function(self) -> None:
         cls: Any = type(self)

@@ -1,12 +1,14 @@
 """torch.utils._foreach_utils: what optimizers that work on lists of tensors ask beforehand."""
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 from .. import dtypes
 from .._missing import module_getattr
 from .._tensor import Tensor
 
+TensorListList: TypeAlias = list[list[Any]]
+Indices: TypeAlias = list[int]
 _STEPS = (dtypes.float32, dtypes.float64, dtypes.bfloat16)
 
 
