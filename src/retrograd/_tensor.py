@@ -418,10 +418,7 @@ The gradient, shaped like the tensor, or None.  A non-leaf has one only after re
 
     def detach(self) -> Any:
         """The same memory outside the graph."""
-        out = create.detached(self)
-        if self.origin is not None and not wants_grad(self):
-            out.origin = self.origin
-        return out
+        return create.detached(self)
 
     def detach_(self) -> Tensor:
         """Cut it out of the graph that made it.  RuntimeError for views."""
@@ -429,6 +426,8 @@ The gradient, shaped like the tensor, or None.  A non-leaf has one only after re
             raise RuntimeError(DETACH_VIEW)
         if self.fn is not None:
             self.cut = modes.seq + 1            # the next node may save it
+        elif self.sink is not None:
+            self.sink.frozen = True             # what a graph made before brings to it is dropped
         self.fn = None
         self.nr = 0
         self.rg = False

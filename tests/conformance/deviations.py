@@ -17,6 +17,10 @@ HALF_DONE = "A call that fails changes nothing"
 LIKE_A_LIST = "ModuleList.insert puts modules where list.insert would"
 NOT_SAVED = "A few ops save other tensors, or in another order, than PyTorch: hooks on saved tensors see those"
 RETAINED = "retain_grad of the second output of a node, once that is edited in place: PyTorch keeps another tensor's gradient"
+FOLLOWS = (
+    "retain_grad follows a tensor whose shape is changed in place: PyTorch keeps the gradient in the old shape, and fails once "
+    "such a tensor is edited"
+)
 AS_IT_IS = "Nodes show a dim counted from the end, or a correction left out, as the number that it stands for"
 NO_FAST_PATH = (
     "Transformer layers compute in inference what they compute in training: PyTorch's fast path for it leaves padded places 0 "
@@ -545,6 +549,10 @@ DEVIATIONS: tuple[Deviation, ...] = (
         RETAINED,
     ),
     T("suite_hooks_inplace", "retained of two outputs", "-> (tensor(1.), tensor(2.))", "-> (tensor(1.), tensor(1.))", RETAINED),
+    T("shapes_in_place", "retain_grad squeeze_", "-> (torch.Size([3]), torch.Size([1, 3]))",
+      "-> (torch.Size([3]), torch.Size([3]))", FOLLOWS),
+    T("shapes_in_place", "retain_grad unsqueeze_", "-> (torch.Size([1, 1, 3]), torch.Size([1, 3]))",
+      "-> (torch.Size([1, 1, 3]), torch.Size([1, 1, 3]))", FOLLOWS),
     *(
         Deviation("suite_saved_attributes", torch, ours, AS_IT_IS)
         for torch, ours in (

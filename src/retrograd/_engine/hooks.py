@@ -14,9 +14,6 @@ from .modes import grad_on, modes
 from .node import NONE, Node, NodeHooks, Value
 from .tensor import Kept, TensorBase, public, sink_of, type_name, wrap
 
-NO_GRAD: Final = "cannot register a hook on a tensor that doesn't require gradient"
-
-
 refs: Final[Any] = sys.getrefcount
 values: Final[Any] = dict.values        # OrderedDict.move_to_end does not change the order of firing
 given: Final[dict[int, Any]] = {}       # id of an array that the caller passed as gradient -> the caller's tensor
@@ -162,11 +159,10 @@ def add_to(table: Any, hook: Any) -> Any:
 def register_tensor_hook(t: TensorBase, hook: Any) -> Any:
     if not t.listeners:                         # a stale view's table stays with the dead node, as in PyTorch
         to = op.edge(t)
-        if to is None:
-            raise RuntimeError(NO_GRAD)
         if t.listeners is None:
             t.listeners = OrderedDict()
-        tie(to, t.nr, t.listeners)
+        if to is not None:                      # None: a view made under no_grad of what wants a gradient, which gets none
+            tie(to, t.nr, t.listeners)
     return add_to(t.listeners, hook)
 
 
@@ -190,8 +186,6 @@ def tie(node: Node, nr: int, table: Any) -> None:
 
 
 def register_post_accumulate(t: TensorBase, hook: Any) -> Any:
-    if not t.rg:
-        raise RuntimeError(NO_GRAD)
     if t.fn is not None:
         raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
     sink = sink_of(t)

@@ -157,6 +157,10 @@ class Unary(Node):
         """The result, when a kernel can make it, which never warns; else None."""
         return None
 
+    def fills(self) -> bool:
+        """Are all elements of the result the same?"""
+        return False
+
     def run(self, x: Value) -> Value:
         """Arrays in, array out; Tensor in, Tensor out, recorded when grad is on."""
         if not isinstance(x, TensorBase):
@@ -198,7 +202,7 @@ class Unary(Node):
                 y = self.forward(x.array)
             finally:
                 unhush(token)
-        views.store(x, y, False)
+        views.store(x, y, False, self.fills())
         if record:
             views.rebase(x, self)
             if self.keep & Y:
@@ -307,7 +311,7 @@ class View(Unary):
             x.sink.array = x.array
         bump(x)
         if record:
-            views.rebase(x, self)
+            views.reshape(x, self)
         if modes.observer is not None:
             modes.observer.op(self, (x,), x)
         return x

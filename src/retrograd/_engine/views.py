@@ -274,15 +274,18 @@ def dense(x: Array) -> bool:
     return True
 
 
-def store(t: TensorBase, y: Array, casts: bool) -> None:
-    """Write y into t's memory and count the edit; unless `casts`, y may not be of a higher kind than t."""
+def store(t: TensorBase, y: Array, casts: bool, fills: bool = False) -> None:
+    """Write y into t's memory and count the edit; unless `casts`, y may not be of a higher kind than t.
+
+    `fills`: all elements of y are the same, so several of t's may share one place.
+    """
     x: Array = t.array
     if y.shape != x.shape:
         raise RuntimeError(
             f"output with shape {list(x.shape)} doesn't match the broadcast shape {list(y.shape)}")
     if not casts and y.dtype is not x.dtype:
         check_cast(y.dtype, x.dtype)
-    if x.size > 1 and 0 in x.strides and overlaps(x.shape, x.strides):
+    if not fills and x.size > 1 and 0 in x.strides and overlaps(x.shape, x.strides):
         raise RuntimeError(OVERLAP)
     np.copyto(x, y, casting="unsafe")
     bump(t)
@@ -296,6 +299,18 @@ def check_cast(have: Any, want: Any) -> None:
     if RANK[have.kind] > RANK[want.kind]:
         raise RuntimeError(
             f"result type {names.SCALAR[have.name]} can't be cast to the desired output type {names.SCALAR[want.name]}")
+
+
+def reshape(t: TensorBase, node: Node) -> None:
+    """Make `node`, which changed t's shape and no number, the history of t.  The base of t keeps its own; hooks stay."""
+    was = t.fn
+    table = t.listeners
+    attach(t, node)
+    t.nr = 0
+    if t.origin is not None:
+        t.origin.seen = edits(t)
+    move_retained(t, was)
+    t.listeners = table
 
 
 def rebase(t: TensorBase, node: Node) -> None:

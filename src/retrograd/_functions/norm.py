@@ -223,7 +223,12 @@ def group_norm(
                 f"{list((p if weight is None else weight).shape)} and input of shape {list(x.shape)}")
     floating(x, "GroupNormKernelImpl")
     same_kind(x, weight, bias)
-    return norm.group_norm(x, weight, bias, num_groups, eps)[0]
+    return norm.group_norm(in_rows(x), weight, bias, num_groups, eps)[0]
+
+
+def in_rows(x: Any) -> Any:
+    """x, or where its elements are not in C order, a copy that is."""
+    return x if x.array.flags.c_contiguous else create.contiguous_copy(x)
 
 
 def instance_norm(
@@ -272,7 +277,7 @@ def rms_norm(input: Any, normalized_shape: Any, weight: Any = None, eps: float |
     y = wide * pointwise.rsqrt(number.AddBackward1(small).run(square))
     if weight is not None:
         y = y * weight
-    return y if y.array.dtype == own else cast.cast(y, own)
+    return in_rows(y if y.array.dtype == own else cast.cast(y, own))
 
 
 def local_response_norm(input: Any, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Any:

@@ -359,7 +359,7 @@ any = logic("any", np.logical_or.reduce)
 def count_nonzero(input: Any, dim: Any = None) -> Any:
     """How many elements are not zero, int64."""
     x = tensor(input, "count_nonzero")
-    return wrap(np.add.reduce(x.array != 0, dims_of(dim, x.array.ndim), np.int64))
+    return wrap(packed(np.add.reduce(x.array != 0, dims_of(dim, x.array.ndim), np.int64)))
 
 
 # Running reductions

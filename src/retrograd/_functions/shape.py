@@ -177,10 +177,12 @@ def unflatten(input: Any, dim: int, sizes: Any) -> Any:
     sizes = tuple(sizes)
     if not sizes:
         raise RuntimeError("unflatten: sizes must be non-empty")
+    if not x.array.ndim:
+        raise RuntimeError("unflatten got an unexpected error:\nDimension specified as 0 but tensor has no dimensions")
     n = x.array.shape[at]
     known = math.prod(s for s in sizes if s != -1)
     if sizes.count(-1) > 1:
-        raise RuntimeError("only one dimension can be inferred")
+        raise RuntimeError("unflatten got an unexpected error:\nonly one dimension can be inferred")
     if (-1 in sizes and (not known or n % known)) or (-1 not in sizes and known != n):
         raise RuntimeError(
             f"unflatten: Provided sizes {list(sizes)} don't multiply up to the size of dim {at} ({n}) in the "
@@ -228,9 +230,9 @@ def transpose_(input: Any, dim0: int, dim1: int) -> Any:
 swapaxes, swapaxes_, swapdims, swapdims_ = transpose, transpose_, transpose, transpose_
 
 
-def check_t(x: TensorBase) -> TensorBase:
+def check_t(x: TensorBase, name: str = "t") -> TensorBase:
     if x.array.ndim > 2:
-        raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {x.array.ndim}D")
+        raise RuntimeError(f"{name}() expects a tensor with <= 2 dimensions, but self is {x.array.ndim}D")
     return x
 
 
@@ -241,7 +243,7 @@ def t(input: Any) -> Any:
 
 def t_(input: Any) -> Any:
     """In place: the transpose of a matrix."""
-    return ops.t_(check_t(input))
+    return ops.t_(check_t(input, "t_"))
 
 
 def adjoint(input: Any) -> Any:

@@ -585,9 +585,7 @@ class RreluWithNoise(Unary):
         return None if self.training else quick_leaky(x, (self.lower + self.upper) / 2)
 
     def forward(self, x: Array) -> Array:
-        if self.training:
-            return select(x <= 0, x * self.noise, x)
-        return leaky_of(x, (self.lower + self.upper) / 2)
+        return packed(select(x <= 0, x * self.noise, x) if self.training else leaky_of(x, (self.lower + self.upper) / 2))
 
 
 @final

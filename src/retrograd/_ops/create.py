@@ -69,6 +69,9 @@ class FillBackward2(Unary):
     def forward(self, x: Array) -> Array:
         return np.full_like(x, np.asarray(self.number).astype(x.dtype))
 
+    def fills(self) -> bool:
+        return True
+
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         return zeros_like(g)
 
@@ -77,6 +80,9 @@ class FillBackward2(Unary):
 class ZeroBackward0(Unary):
     def forward(self, x: Array) -> Array:
         return np.zeros_like(x)
+
+    def fills(self) -> bool:
+        return True
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         return zeros_like(g)

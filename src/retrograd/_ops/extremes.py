@@ -116,7 +116,7 @@ class AminmaxBackward0(Many):
     def forward(self, x: Array) -> list[Array]:
         dim = self.dim if x.ndim else None
         keep = self.keepdim
-        return [np.minimum.reduce(x, dim, None, None, keep), np.maximum.reduce(x, dim, None, None, keep)]
+        return [packed(np.minimum.reduce(x, dim, None, None, keep)), packed(np.maximum.reduce(x, dim, None, None, keep))]
 
     def grad(self, gs: list[Value], x: Value, ys: list[Value]) -> Value:
         own = raw(x)

@@ -54,7 +54,7 @@ def norm_of(x: Array, p: Any, dim: Any, keepdim: bool) -> Array:
     if p == 2:
         square: Any = quick_squares(x) if dim is None and not keepdim else None
         y = np.sqrt(add_reduce(x * x, dim, None, None, keepdim)) if square is None else np.asarray(square ** 0.5, x.dtype)
-        return y.astype(own) if y.dtype != own else y
+        return packed(y.astype(own) if y.dtype != own else y)
     size = np.abs(x)
     if p == np.inf:
         y = np.maximum.reduce(size, dim, None, None, keepdim, 0)
@@ -249,7 +249,7 @@ def variance_in(x: Array, dim: Any, correction: Any, keepdim: bool) -> Array:
         x = x.astype(np.float32)
     gap = x - np.true_divide(add_reduce(x, dims, None, None, True), n, dtype=x.dtype)
     free = n - (1 if correction is None else correction)
-    return np.true_divide(add_reduce(gap * gap, dims, None, None, keepdim), free if free > 0 else 0, dtype=x.dtype)
+    return packed(np.true_divide(add_reduce(gap * gap, dims, None, None, keepdim), free if free > 0 else 0, dtype=x.dtype))
 
 
 def variance(x: Array, dim: Any, correction: Any, keepdim: bool) -> Array:
