@@ -241,6 +241,12 @@ class Parts:
         return self.F.mse_loss(self.o, self.target, **more)
 
 
+def function_of(torch: Any) -> Any:
+    """Its node is called ReluBackward; ReluBackward0 is the engine's."""
+    return type("Relu", (torch.autograd.Function,), {
+        "forward": staticmethod(lambda ctx, x: x - x.mean(0)), "backward": staticmethod(lambda ctx, g: g - g.mean(0))})
+
+
 # Losses whose samples' own gradients are known
 KNOWN: dict[str, Any] = {
     "smoothed": lambda s: s.ce(label_smoothing=0.1), "smoothed, ignored": lambda s: s.ce(s.ignored, label_smoothing=0.1),
@@ -267,6 +273,10 @@ KNOWN: dict[str, Any] = {
     "einsum": lambda s: s.T.einsum("nc,nc->n", s.o, s.o).mean(), "split": lambda s: (s.o.split([1, 2], 1)[1] ** 2).mean(),
     "new dimension": lambda s: s.o.unsqueeze(0).expand(4, -1, -1).pow(2).sum(2).sqrt().mean(),
     "rows and columns": lambda s: s.o.reshape(len(s.o), 3, 1).permute(2, 1, 0).pow(2).sum((0, 1)).sqrt().mean(),
+    "normed": lambda s: s.F.layer_norm(s.o, (3,)).pow(3).mean(), "sorted": lambda s: s.o.sort(1)[0][:, 1:].exp().mean(),
+    "median": lambda s: s.o.median(1)[0].exp().mean(), "largest": lambda s: s.o.topk(2, 1)[0].pow(2).sum(),
+    "alignments": lambda s: s.F.ctc_loss(s.T.stack([s.o, 2 * s.o, s.o.flip(1), s.o]).log_softmax(2), s.y[:, None].clamp(min=1),
+                                         s.T.full((len(s.o),), 4), s.T.full((len(s.o),), 1)),
     "0.1 of a sum": lambda s: s.o.pow(2).sum() * 0.1 * 10, "alpha": lambda s: s.T.rsub(s.mse(), 1.0, alpha=4) / 4,
 }
 # ... and what is not known to have any.  What a sum of a mask is divided by may be N, too
@@ -289,6 +299,9 @@ REFUSED: dict[str, Any] = {
     "picked": lambda s: s.o[s.mask > 0].exp().sum() / 6,
     "masked_fill": lambda s: s.o.pow(2).masked_fill(s.mask < 1, 0).sum() / s.mask.sum(),
     "two masked": lambda s: ((s.o * s.mask).sum() + (s.o.pow(2) * s.mask).sum()) / s.mask.sum(),
+    "normed": lambda s: s.F.layer_norm(s.o, tuple(s.o.shape)).pow(3).mean(),
+    "sorted": lambda s: s.o.sort(0)[0][:, 1:].exp().mean(),
+    "a function that is called Relu": lambda s: function_of(s.T).apply(s.o).pow(2).mean(),
     "hardest": lambda s: s.ce(reduction="none").topk(3)[0].mean(),
     "with weights": lambda s: s.mse() + s.weight.sum() * s.o.norm(),
 }

@@ -91,7 +91,7 @@ def reduction_of(loss: Any, ends: list[Run]) -> Reduction:
     try:
         return Reader(loss.detach(), ends).read(loss.grad_fn, tuple(loss.shape))
     except Mixed as stop:
-        return unknown(f"it ends in {stop}Backward")
+        return unknown(f"it ends in {stop}")
     except RuntimeError as freed:               # backward will say so
         return unknown(str(freed))
 
@@ -127,10 +127,10 @@ class Reader:
                 node = smoothed                 # as many terms as what is smoothed
                 continue
             if len(before) != 1 or not numbers(before):
-                raise Mixed(what)
+                raise Mixed(node)
             if what in ("Mul", "Div"):
                 if node.next_functions[0][0] is None and what == "Div":
-                    raise Mixed(what)
+                    raise Mixed(node)
                 scale, given = constant(node)
                 factor = factor * scale if what == "Mul" else factor / scale if scale else float("inf")
                 if what == "Div" and scale != 1:
@@ -138,7 +138,7 @@ class Reader:
                 elif given and scale and scale < 1 and abs(1 / scale - round(1 / scale)) < 1e-5 / scale:
                     divisors = (*divisors, (node, float(round(1 / scale))))
             elif what not in THROUGH:
-                raise Mixed(what)
+                raise Mixed(node)
             elif what == "Rsub" or what in ("Add", "Sub") and node.next_functions[0][0] is None:
                 factor *= abs(float(node._saved_alpha))
             node, shape = before[0]
@@ -175,7 +175,7 @@ def constant(node: Any) -> tuple[float, bool]:
     field = "_saved_other" if node.next_functions[0][0] is not None else "_saved_self"
     other = getattr(node, field)
     if other is None:
-        raise Mixed(kind(node))
+        raise Mixed(node)
     raw = getattr(getattr(node, "_raw" + field, None), "data", other)
     # torch keeps a number as a tensor, too, but one that gives way to all others
     given = hasattr(raw, "dtype") and other.is_floating_point() and (other + other.new_ones(()).half()).dtype == other.dtype
@@ -221,7 +221,7 @@ class Reduced:
         self.what = kind(node)
         shapes = {shape for _, shape in before}
         if len(shapes) > 1:
-            raise Mixed(self.what)
+            raise Mixed(self.node)
         (self.shape,) = shapes
         self.classes = min(1, len(self.shape) - 1) if self.what in NLL | MARGINS else None      # a dimension with one term
         self.count = float(math.prod(n for d, n in enumerate(self.shape) if d != self.classes))
@@ -237,7 +237,7 @@ class Reduced:
             return self.mean()
         if how == 2:
             return self.sum()
-        raise Mixed(self.what)
+        raise Mixed(self.node)
 
     def way(self) -> str:
         """What stands between the terms and the model's outputs of which it is not sure that it keeps samples apart."""
@@ -245,12 +245,12 @@ class Reduced:
         try:
             place = places.together(self.node, self.shape) if self.what in LOSSES else places.of(*self.before[0])
         except Mixed as unknown:
-            one = self.reader.sizes == {1} and str(unknown) not in JOINING
-            return "" if one else f"it passes {unknown}Backward"
+            one = self.reader.sizes == {1} and unknown.kind not in JOINING
+            return "" if one else f"it passes {unknown}"
         if place is None:
             return "a part of it is made of no output of the model"
         self.samples = place.size
-        return f"it passes {self.what}Backward" if place.dim == self.classes else ""
+        return f"it passes {self.node.name()}" if place.dim == self.classes else ""
 
     def terms(self, all_alike: bool) -> dict[int, Any]:
         """shares.traced of the terms."""

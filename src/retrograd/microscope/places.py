@@ -28,9 +28,10 @@ JOINING = {"Cat", "Stack"}
 PRODUCTS = {"Mm", "Bmm"}
 # ... along a dimension, of which all results depend on all numbers there
 SOFTMAX = {"LogSoftmax", "Softmax"}
-SAME_SHAPE = SOFTMAX | {"Cumsum"}
+SAME_SHAPE = SOFTMAX | {"Cumsum", "Cumprod", "Logcumsumexp", "Sort"}
 # ... the same, and the dimension vanishes
-REDUCING = {"Sum", "Mean", "Logsumexp", "Prod", "Max", "Min", "Amax", "Amin", "Var", "Std", "Norm", "LinalgVectorNorm"}
+REDUCING = {"Sum", "Mean", "Logsumexp", "Prod", "Max", "Min", "Amax", "Amin", "Var", "Std", "Norm", "LinalgVectorNorm",
+            "Median", "Nanmedian", "Kthvalue", "Mode"}
 # ... that work number by number
 POINTWISE = set("""
     ToCopy Clone Alias Expand Mul Div Add Sub Rsub Neg Pow Sqrt Rsqrt Exp Exp2 Expm1 Log Log1P Log2 Log10 Abs Sgn Sign Sin Cos
@@ -48,7 +49,11 @@ LAYERS = ("linear", "matmul", "conv", "embedding", "norm")      # whose outputs 
 
 
 class Mixed(Exception):
-    """A node of which it is not known that it keeps samples apart; says its kind."""
+    """A node of which it is not known that it keeps samples apart; says its name."""
+
+    def __init__(self, node: Any) -> None:
+        super().__init__(node.name())
+        self.kind = kind(node)
 
 
 class Place(NamedTuple):
@@ -60,9 +65,10 @@ class Place(NamedTuple):
 
 
 def kind(node: Any) -> str:
-    """The node's name without Backward0 and the like."""
+    """The node's name without Backward0 and the like; whole when it is of no function of the engine's own."""
     name: str = node.name()
-    return name.rpartition("Backward")[0]
+    what, _, number = name.rpartition("Backward")
+    return what if number.isdigit() else name
 
 
 def signed(n: int) -> int:
@@ -112,12 +118,12 @@ def inputs(node: Any, shape: tuple[int, ...], like: Any) -> list[tuple[Any, tupl
             try:
                 got = node(like.new_zeros(shape))
             except (RuntimeError, TypeError, ValueError, IndexError):
-                raise Mixed(what) from None
+                raise Mixed(node) from None
             got = got if isinstance(got, (tuple, list)) else (got,)
             known = [(n, None if g is None else tuple(g.shape)) for (n, _), g in zip(known, got)]
     found = [(n, was) for n, was in known if n is not None and was is not None]
     if len(found) != len(live(node)):
-        raise Mixed(kind(node))
+        raise Mixed(node)
     return found
 
 
@@ -139,7 +145,7 @@ class Places:
             found = self._found[id(node)][1]
         else:
             if len(self._found) > FAR or self._deep > DEEP:
-                raise Mixed("many nodes and ")
+                raise Mixed(node)
             self._deep += 1
             try:
                 found = self._look(node, shape) or self._made_by_layer(node, shape)
@@ -160,7 +166,7 @@ class Places:
         if out is not None:
             if len(shape) > out.dim and shape[out.dim] == out.size:
                 return out
-            raise Mixed(what)
+            raise Mixed(node)
         self.passed.append(node)
         if what in POINTWISE or what in LOSSES and node._saved_reduction in UNREDUCED:
             return self.together(node, shape)
@@ -170,16 +176,16 @@ class Places:
             return joined(node, self._below(node, shape), shape)
         rule = RULES.get(what)
         if rule is None or what in NLL and node._saved_reduction not in UNREDUCED:
-            raise Mixed(what)
+            raise Mixed(node)
         found = self._below(node, shape)
         if len(found) != 1:
             if not found:
                 return None
-            raise Mixed(what)
+            raise Mixed(node)
         place, was = found[0]
         dim = rule(node, place, was, shape)
         if dim is None or dim >= len(shape) or shape[dim] % place.size:
-            raise Mixed(what)
+            raise Mixed(node)
         return place._replace(dim=dim)
 
     def _below(self, node: Any, shape: tuple[int, ...]) -> list[tuple[Place, tuple[int, ...]]]:
@@ -199,7 +205,7 @@ class Places:
             return None
         first, length = found[0]
         if any((place.dim, place.size, n) != (first.dim, first.size, length) for place, n in found) or shape[first.dim] != length:
-            raise Mixed(kind(node))
+            raise Mixed(node)
         return first
 
     def _product(self, node: Any, what: str, shape: tuple[int, ...]) -> Place | None:
@@ -209,7 +215,7 @@ class Places:
         for n, place in found:
             own = 0 if what == "Bmm" or n is first else 1
             if place != found[0][1] or place.dim != own or what == "Mm" and len(found) > 1:
-                raise Mixed(what)
+                raise Mixed(node)
         return found[0][1] if found else None
 
     def _made_by_layer(self, node: Any, shape: tuple[int, ...]) -> Place | None:
@@ -279,13 +285,22 @@ def reduced(node: Any, place: Place, before: tuple[int, ...], after: tuple[int, 
     return place.dim if len(after) == len(before) else place.dim - sum(d < place.dim for d in dims)
 
 
+def normed(node: Any, place: Place, before: tuple[int, ...], _after: tuple[int, ...]) -> int | None:
+    return place.dim if place.dim < len(before) - len(node._saved_normalized_shape) else None
+
+
+def aligned(_node: Any, place: Place, before: tuple[int, ...], _after: tuple[int, ...]) -> int | None:
+    return 0 if len(before) == 3 and place.dim == 1 else None
+
+
 def picked_class(_node: Any, place: Place, before: tuple[int, ...], _after: tuple[int, ...]) -> int | None:
     classes = min(1, len(before) - 1)
     return None if place.dim == classes else place.dim - (place.dim > classes)
 
 
 RULES = {**dict.fromkeys(VIEWS, viewed), **dict.fromkeys(TURNING, turned), **dict.fromkeys(CUTTING | SPLITTING, cut),
-         **dict.fromkeys(SAME_SHAPE | {"Flip"}, through), **dict.fromkeys(REDUCING, reduced), **dict.fromkeys(NLL, picked_class)}
+         **dict.fromkeys(SAME_SHAPE | {"Flip", "Topk"}, through), **dict.fromkeys(REDUCING, reduced),
+         **dict.fromkeys(NLL, picked_class), "NativeLayerNorm": normed, "CtcLoss": aligned}
 
 
 def joined(node: Any, found: list[tuple[Place, tuple[int, ...]]], shape: tuple[int, ...]) -> Place | None:
@@ -295,5 +310,5 @@ def joined(node: Any, found: list[tuple[Place, tuple[int, ...]]], shape: tuple[i
     place, stacked = found[0][0], kind(node) == "Stack"
     (along,) = dims_of(node, len(shape)) or (None,)
     if along is None or any(other != place for other, _ in found) or along == place.dim and not stacked:
-        raise Mixed(kind(node))
+        raise Mixed(node)
     return place._replace(dim=place.dim + (stacked and along <= place.dim))
