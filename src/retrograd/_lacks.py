@@ -52,7 +52,7 @@ LACKS = {
         scaled_(\w+_)?mm|GRID_SAMPLE_\w+|\w+_notes|is_multithreading_enabled|set_multithreading_enabled|
         factory_kwargs|grad|swap_in_optimizer\w+|module_load|name|Tensor|Type|index|return_types"""),
     "rare": ("rarely used, and not written yet", r"""
-        BufferDict|ParameterDict|ModuleDict|binomial|segment_reduce|nested|jagged|MaskedTensor|(as_|is_)?masked_tensor|
+        BufferDict|ParameterDict|ModuleDict|binomial|nested|jagged|MaskedTensor|(as_|is_)?masked_tensor|
         channels_last_3d|lobpcg|quasirandom|to_padded_tensor|resize(_as)?|
         make_tensor|windows|rearrange|debug_unwrap"""),
 }

@@ -100,7 +100,39 @@ def ctc(logs: Any, targets: Any, ins: Any, outs: Any, blank: int = 0, reduction:
     return found if reduction == "none" else found.sum() if reduction == "sum" else (found / np.maximum(outs, 1)).mean()
 
 
+def runs(m: Make) -> Iterator[S]:
+    for name in ("sum", "mean", "max", "min", "prod"):
+        yield S(m.x(6), name, lengths=np.array([2, 1, 3]))
+        yield S(m.x(6, 2), name, lengths=np.array([2, 0, 4]), initial=1.5)
+        yield S(m.t(2, 5, 3), name, lengths=np.array([[2, 3], [1, 4]]), axis=1)
+        yield S(m.s(2, 5), name, offsets=np.array([[0, 2, 5], [0, 4, 5]]), axis=-1)
+        yield S(m.x(6), name, offsets=np.array([1, 3, 3, 5]), initial=0.5)
+        yield S(m.x(7), name, lengths=np.array([2, 4]), unsafe=True)
+    yield S(np.array([0.0, 2.0, 3.0, 0.0, 0.0, 1.5, 0.0, 0.0, 0.0]).astype(m.dtype), "prod", lengths=np.array([3, 3, 3]))
+
+
+def over_runs(
+    x: Any, name: str, lengths: Any = None, offsets: Any = None, axis: int = 0, initial: Any = None, unsafe: bool = False
+) -> Any:
+    """Row by row and segment by segment."""
+    axis %= x.ndim
+    if offsets is None:
+        offsets = np.concatenate([np.zeros_like(lengths[..., :1]), np.cumsum(lengths, -1)], -1)
+    start = {"sum": 0.0, "mean": 0.0, "max": -np.inf, "min": np.inf, "prod": 1.0}[name] if initial is None else initial
+    out = np.full(x.shape[:axis] + (offsets.shape[-1] - 1,) + x.shape[axis + 1:], start)
+    join = {"max": np.maximum, "min": np.minimum, "prod": np.multiply}.get(name, np.add)
+    for row in np.ndindex(*x.shape[:axis]):
+        for i in range(offsets.shape[-1] - 1):
+            first, last = offsets[(*row, i)], offsets[(*row, i + 1)]
+            for part in x[row][first:last]:
+                out[(*row, i)] = join(out[(*row, i)], part)
+            if name == "mean" and last > first:
+                out[(*row, i)] /= last - first
+    return out
+
+
 RARER = [
+    Op("segment_reduce", runs, over_runs, dtypes=WIDE, node="SegmentReduceBackward0", method=None, oracle=False, tol=20),
     Op("i0", one, np.i0, low=-4, high=4, dtypes=WIDE, node="I0Backward0", tol=20, inplace=True, out=True),
     special("i0e", lambda x: float(np.i0(x)) * math.exp(-abs(x)), -4, 4, kinks=(0.0,), node="SpecialI0EBackward0"),
     special("i1", i1, -4, 4, node="SpecialI1Backward0", tol=1e6),

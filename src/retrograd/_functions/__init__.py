@@ -27,6 +27,7 @@ COPIED = ("alias", "as_strided", "detach", "diagonal", "expand", "permute", "sel
 LATER |= {f"{name}_copy": ("view_copies", f"{name}_copy") for name in COPIED}
 LATER |= {name: ("histograms", name) for name in ("histogram", "histogramdd")}
 LATER |= {name: ("reflections", name) for name in ("geqrf", "orgqr", "ormqr")}
+LATER |= {name: ("segments", "segment_reduce") for name in ("segment_reduce", "_segment_reduce")}
 LATER |= {name: ("lowrank", name) for name in ("pca_lowrank", "svd_lowrank")}
 EACH = """abs acos add addcdiv addcmul asin atan ceil clamp_max clamp_min cos cosh div erf erfc exp expm1 floor frac lerp lgamma
     log log10 log1p log2 maximum minimum mul neg pow reciprocal round rsqrt sigmoid sign sin sinh sqrt sub tan tanh trunc"""

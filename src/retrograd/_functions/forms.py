@@ -784,6 +784,8 @@ FUNCTIONS = {
     "searchsorted": "Tensor sorted_sequence, Tensor input, *, bool out_int32=False, bool right=False, str? "
         "side=None, Tensor? sorter=None, Tensor out=None | Tensor sorted_sequence, Scalar self, *, bool "
         "out_int32=False, bool right=False, str? side=None, Tensor? sorter=None, Tensor out=None",
+    "segment_reduce": "Tensor data, str reduce, *, Tensor? lengths=None, Tensor? indices=None, Tensor? offsets=None, "
+        "int axis=0, bool unsafe=False, Scalar? initial=None",
     "select": "Tensor input, int dim, int index",
     "select_copy": "Tensor input, int dim, int index, *, Tensor? out=None",
     "select_scatter": "Tensor input, Tensor src, int dim, int index",
