@@ -13,7 +13,7 @@ import pytest
 from both_engines import both
 
 import retrograd
-from retrograd.microscope import RecordingError, load, record
+from retrograd.microscope import RecordingError, explain, load, record
 
 
 def net(torch: Any) -> Any:
@@ -269,6 +269,30 @@ def test_names_of_models_that_nobody_named(torch: Any) -> None:
     assert [m["path"] for m in rec.modules] == ["network.0", "network", "network.1"]
     assert sorted(rec.parameters) == ["network.0.bias", "network.0.weight"]
     assert [h["on"] for h in rec.hooks] == ["network.0", "network.0.weight"]
+
+
+@both
+def test_what_is_below_a_module_that_was_met_first_gets_the_models_names(torch: Any) -> None:
+    """A hook on a part, whose own parts the model is then named around."""
+    nn = torch.nn
+    with record(engine=torch.__name__) as rec:
+        network = nn.Sequential(nn.Sequential(nn.Linear(2, 2), nn.Sequential(nn.BatchNorm1d(2))), nn.Linear(2, 2))
+        network[0].register_forward_hook(lambda module, args, out: None)
+        network(torch.ones(3, 2)).sum().backward()
+    assert sorted(rec.parameters) == ["network.0.0.bias", "network.0.0.weight", "network.0.1.0.bias", "network.0.1.0.weight",
+                                      "network.1.bias", "network.1.weight"]
+    assert [m["path"] for m in rec.modules if m["type"] == "Sequential"] == ["network.0", "network.0.1", "network"]
+    assert {e.path for e in rec.of("op") if e.path} == {"network.0.0", "network.0.1.0", "network.1"}
+    buffers = {known["name"] for known in rec.tensor_names.values() if known["role"] == "buffer"}
+    assert all(name.startswith("network.0.1.0.") for name in buffers)
+
+
+def test_replay_of_a_torch_model_is_refused_at_once() -> None:
+    torch = pytest.importorskip("torch")
+    with pytest.raises(RecordingError, match="replay needs retrograd's own graph"):
+        record(torch.nn.Linear(2, 2), replay=True)
+    with pytest.raises(RecordingError, match="replay needs retrograd's own graph"):
+        record(engine="torch", replay=True)
 
 
 @both
@@ -529,6 +553,21 @@ def test_a_hook_of_several_tensors_is_one_hook(torch: Any, mode: str, prior: boo
     handle.remove()
     m(torch.ones(3, 4)).sum().backward()
     assert len(calls) == 3
+
+
+@both
+@pytest.mark.parametrize("mode", ["all", "any"])
+def test_explain_names_a_hook_of_several_tensors_at_each(torch: Any, mode: str) -> None:
+    m = net(torch)
+    torch.autograd.graph.register_multi_grad_hook((m[0].weight, m[2].bias), raises, mode=mode)
+    line = f"multi-grad hook raises at {__file__}"
+    assert line in str(explain(m[2].bias))
+    with record(m) as rec, pytest.raises(ValueError, match="in a hook"):
+        m(torch.ones(3, 4)).sum().backward()
+    for name in ("0.weight", "2.bias"):
+        assert line in str(rec.explain(name)) and line in str(explain(m.get_parameter(name)))
+    rec.live = None
+    assert "hook raises (multi-grad)" in str(rec.explain("2.bias")) and "fired 1 time, changed" in str(rec.explain("2.bias"))
 
 
 @both

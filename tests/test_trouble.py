@@ -162,7 +162,7 @@ def test_explain_by_name_from_a_file(torch: Any, tmp_path: Any) -> None:
         m(torch.ones(1, 2)).sum().backward()
     rec.save(tmp_path / "r")
     again = load(tmp_path / "r")
-    assert "changed something 1 times" in str(again.explain("0.weight"))
+    assert "changed something 1 time" in str(again.explain("0.weight"))
     assert "ReLU" in str(again.explain("1"))
     with pytest.raises(KeyError, match="has no 'w'; it has 0.weight"):
         again.explain("w")

@@ -248,7 +248,8 @@ def name_tensor(j: Book, tap: Any, t: Any, name: str, role: str, of: int) -> int
         known["role"] = role
         names[n] = known
         return n
-    if role == "parameter" and better(j, n, name, known["names"]):
+    if (role == "parameter" and better(j, n, name, known["names"])) or (
+            role == "buffer" and name not in known["names"] and gone(j, known["names"])):
         known["name"] = name
         known["names"] = [name]                         # its module got a better path
     elif name not in known["names"]:
@@ -271,12 +272,22 @@ def better(j: Book, n: int, name: str, had: list[str]) -> bool:
     return False
 
 
+def gone(j: Book, names: list[str]) -> bool:
+    """Are there no modules any more where these names say?"""
+    paths = {m["path"] for m in j.rec.modules}
+    for name in names:
+        if name.rpartition(".")[0] in paths:
+            return False
+    return True
+
+
 def add_module(j: Book, tap: Any, module: Any, path: str, parent: int) -> int:
     """The number of a module that is at this path, below module `parent`."""
     known = j._modules.get(id(module))
     modules = j.rec.modules
     if known is not None and known[0]() is module:
-        if known[1] in j.guessed:                       # met before the model it is part of, which names it better
+        # met before the model it is part of, which names it better; or below one that was
+        if known[1] in j.guessed or (parent >= 0 and modules[known[1]]["parent"] == parent):
             modules[known[1]].update(path=path, parent=parent)
         return int(known[1])
     own: dict[str, Any] = module.__dict__

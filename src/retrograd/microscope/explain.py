@@ -10,6 +10,7 @@ from difflib import get_close_matches
 from functools import cache
 from typing import Any
 
+from . import several
 from ._hooked import Hooked
 from ._sites import HOME, Sites, name_of
 from .recording import Recording
@@ -189,7 +190,7 @@ def of_handle(handle: Any, rec: Recording | None) -> Explanation:
         registered = rec.where(row["registered"])
         lines.append(f"registered at {registered}" if registered else "registered before the recording")
         lines.append("fires " + WHEN.get(row["kind"], "as its owner says"))
-        lines.append(f"fired {row['fired']} times, changed something {row['changed']} times")
+        lines.append(how_often(row))
         if not row["fired"]:
             from .why import hook_of
             lines.append(str(hook_of(rec, n)))
@@ -211,7 +212,7 @@ def by_name(name: str, rec: Recording) -> Explanation:
         lines = ["a leaf that requires grad" if known["wants"] else "frozen: requires no grad",
                  *(f"read by {e.label}" + (f" at {e.where}" if e.where else "") for e in uses[:6]),
                  str(why_none(name, rec))]
-        lines.extend(recorded_hooks(rec, n, ("tensor", "post_accumulate")))
+        lines.extend(recorded_hooks(rec, n, ("tensor", "multi_grad", "post_accumulate")))
         return Explanation(f"{name}: {known['dtype']} {tuple(known['shape'])}", lines, {"kind": "tensor", **known})
     for i, module in enumerate(rec.modules):
         if module["path"] == name:
@@ -228,17 +229,30 @@ def by_name(name: str, rec: Recording) -> Explanation:
 
 
 def recorded_hooks(rec: Recording, owner: int, kinds: tuple[str, ...]) -> list[str]:
-    return [f"hook {h['name']} ({h['kind'].replace('_', '-')}) at {rec.where(h['defined']) or '?'}: fired {h['fired']} times, "
-            f"changed something {h['changed']} times" for h in rec.hooks if h["owner"] == owner and h["kind"] in kinds]
+    return [f"hook {h['name']} ({h['kind'].replace('_', '-')}) at {rec.where(h['defined']) or '?'}: {how_often(h)}"
+            for h in rec.hooks if h["kind"] in kinds and (h["owner"] == owner or owner in h.get("tensors", ()))]
+
+
+def how_often(hook: dict[str, Any]) -> str:
+    """How often a hook of a recording fired."""
+    fired, changed = (f"{n} time{'' if n == 1 else 's'}" for n in (hook["fired"], hook["changed"]))
+    return f"fired {fired}, changed something {changed}"
 
 
 def hook_lines(table: Any, kind: str) -> list[str]:
     """One line per hook of a table."""
-    return [f"{kind.replace('_', '-')} hook {name_of(plain(hook))} at {place_of(plain(hook))}: fires {WHEN[kind]}"
-            for hook in (table or {}).values()]
+    lines = []
+    for hook in (table or {}).values():
+        its = "multi_grad" if kind == "tensor" and several.kept_in(hook) else kind
+        lines.append(f"{its.replace('_', '-')} hook {name_of(plain(hook))} at {place_of(plain(hook))}: fires {WHEN[its]}")
+    return lines
 
 
 def plain(hook: Any) -> Any:
+    """The user's own function."""
+    found = several.kept_in(hook)
+    if found is not None:
+        hook = getattr(*found)
     return hook.hook if type(hook) is Hooked else hook
 
 

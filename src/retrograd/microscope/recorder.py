@@ -60,8 +60,6 @@ def record(
         raise ValueError(f"record: engine must be 'retrograd' or 'torch', not {engine!r}")
     if values == "paths" and not nodes:
         raise ValueError("record: values='paths' needs backward nodes, and nodes=False leaves them out")
-    if replay and engine == "torch":
-        raise RecordingError("record: replay needs retrograd's own graph: PyTorch's cannot be run with other hooks")
     return Recorder(models, ops, nodes, norms, values, limit, max_bytes, engine, replay)
 
 
@@ -83,6 +81,8 @@ class Recorder(Names):
         self.naming = threading.RLock()
         self._told: set[tuple[int, int]] = set()
         self.taps = [make(self) for make in taps_for(models, engine)]
+        if replay and all(tap.name == "torch" for tap in self.taps):
+            raise RecordingError("record: replay needs retrograd's own graph: PyTorch's cannot be run with other hooks")
 
     # -- the block
 

@@ -1,10 +1,15 @@
 """register_multi_grad_hook: the parts that its tensors have are no hooks of their own; one hook of the user's fires."""
 from __future__ import annotations
 
+import os
+import sys
 from typing import Any
 
 from .._engine.fired import PLACE, describe
 from ._hooked import Hooked
+
+OURS = f"{__name__.partition('.')[0]}.autograd.graph"           # where the function of that name is
+THEIRS = os.path.join("torch", "autograd", "graph.py")
 
 
 def part(tap: Any, hook: Any, owner: int, place: int, key: int, site: int) -> bool:
@@ -12,7 +17,7 @@ def part(tap: Any, hook: Any, owner: int, place: int, key: int, site: int) -> bo
 
     place, key  its table's id, and where it is in it   site  of its registration; -1 before the recording
     """
-    found = tap.holder(hook)
+    found = kept_in(hook)
     if found is None:
         return False
     holder, attribute = found
@@ -34,6 +39,19 @@ def part(tap: Any, hook: Any, owner: int, place: int, key: int, site: int) -> bo
     if owner >= 0 and owner not in tensors:
         tensors.append(owner)
     return True
+
+
+def kept_in(hook: Any) -> tuple[Any, str] | None:
+    """What holds the user's function that `hook` is a part of, and in which attribute."""
+    code = getattr(hook, "__code__", None)
+    if code is not None:
+        if "fn" not in code.co_freevars or not code.co_filename.endswith(THEIRS):
+            return None
+        return hook.__closure__[code.co_freevars.index("fn")], "cell_contents"
+    home = sys.modules[OURS]
+    if type(hook) is home._One:
+        return hook.whole, "fn"
+    return (hook, "fn") if type(hook) is home._Any else None
 
 
 def given(frame: Any) -> Any:

@@ -187,10 +187,6 @@ class Tap:
         """Is a hook of tensor `owner` the part of one of several tensors?  Then that one is a hook, and this is none."""
         return several.part(self, hook, owner, place, key, site)
 
-    def holder(self, hook: Any) -> tuple[Any, str] | None:
-        """What holds the function of a register_multi_grad_hook of which a tensor has this part, and in which attribute."""
-        return None
-
     def registration(self, frame: Any, table: Any) -> tuple[str, str, int] | None:
         """(kind, what it is on, its number) of a hook registered from `frame`, the caller of RemovableHandle()."""
         recorder = self.recorder

@@ -104,12 +104,6 @@ class RetrogradTap(Tap):
     def is_ours(self, hook: Any) -> bool:
         return type(hook) is self.hooks_home.Bound and type(hook.hook) is Hooked
 
-    def holder(self, hook: Any) -> tuple[Any, str] | None:
-        graph = self.autograd.graph
-        if type(hook) is graph._One:
-            return hook.whole, "fn"
-        return (hook, "fn") if type(hook) is graph._Any else None
-
     def registering(self, original: Any, kind: str, node: Any, hook: Any) -> Any:
         if self.is_ours(hook):                          # a call puts a legacy hook on its node
             self.mine = True

@@ -366,12 +366,6 @@ class TorchTap(TorchNumbers):
             return True
         return getattr(hook, "__module__", None) == "torch.utils.hooks"
 
-    def holder(self, hook: Any) -> tuple[Any, str] | None:
-        code = getattr(hook, "__code__", None)
-        if code is None or code.co_filename != self.torch.autograd.graph.__file__ or "fn" not in code.co_freevars:
-            return None
-        return hook.__closure__[code.co_freevars.index("fn")], "cell_contents"
-
     def runs_for_another(self) -> bool:
         return bool(self.torch._C._current_graph_task_id() >= 0)
 
