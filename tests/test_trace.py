@@ -293,3 +293,18 @@ def test_files_that_are_none(torch: Any, tmp_path: Path) -> None:
     refused(b"".join([*lines[:event], short, *lines[event + 1:]]), "no 'module'")
     path.write_bytes(b"".join(lines))
     assert load(path).complete
+
+
+@pytest.mark.parametrize("torch", [[], ["--torch"]], ids=["retrograd", "torch"])
+def test_leaves_of_a_script_have_the_names_of_their_variables(torch: list[str], tmp_path: Path) -> None:
+    if torch:
+        pytest.importorskip("torch")
+    (tmp_path / "s.py").write_text(
+        "import torch\nw = torch.ones(2, requires_grad=True)\nidle = torch.ones(2, requires_grad=True)\n"
+        "layer = torch.nn.Linear(2, 2)\nweight = layer.weight\nx = torch.ones(2)\n(layer(w * x)).sum().backward()\n")
+    done = run("trace", *torch, "-o", "s.trace", "s.py", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    rec = load(tmp_path / "s.trace")
+    assert sorted(rec.parameters) == ["idle", "layer.bias", "layer.weight", "w"]
+    assert rec.why_none("idle").code == "never_used" and rec.why_none("w").code == "has_grad"
+    assert [e.kind for e in rec.ledger("w").entries] == ["use"]

@@ -66,10 +66,15 @@ def recorded(script: str, arguments: list[str], torch: bool, module: bool = Fals
     with recorder as rec:
         status = (run_module if module else run_script)(script, arguments, restore=False, alias=not torch)
         main = vars(sys.modules["__main__"])
-        for name, value in list(main.items()):          # models that were made and never called
+        for name, value in list(main.items()):          # models, also those never called, and leaves by their variables
             for tap in recorder.taps:
-                if isinstance(value, tap.Module) and not name.startswith("_"):
+                if name.startswith("_"):
+                    continue
+                if isinstance(value, tap.Module):
                     recorder.name_model(tap, value, name)
+                elif isinstance(value, tap.Tensor) and value.is_leaf and value.requires_grad and \
+                        recorder.tensor_number(value) not in rec.tensor_names:
+                    recorder.name_tensor(tap, value, name, "parameter")
     if status:
         rec.complete, rec.error = False, f"the script ended with status {status}"
     return rec, status

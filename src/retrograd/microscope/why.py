@@ -279,7 +279,8 @@ def never_used(rec: Recording, n: int, name: str) -> Cause:
                              "Call it in forward(), or drop it: modules that are only stored compute nothing.")
             return Cause("never_used", f"its module, {path}, was called, but no op read {name}",
                          "Use it in the module's forward().")
-    return Cause("never_used" if known["made_by"] < 0 else "not_in_loss", f"no recorded op read {name}",
+    fresh = known["made_by"] < 0 or known["role"] == "parameter"
+    return Cause("never_used" if fresh else "not_in_loss", f"no recorded op read {name}",
                  "Use it in the computation of the loss.")
 
 
