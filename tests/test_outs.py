@@ -103,3 +103,33 @@ def test_results_of_several_tensors_are_written_under_their_names() -> None:
     assert type(found).__name__ == "sort_out" and found.values is values and found.indices is indices
     assert values.tolist() == [[1.0, 2.0, 3.0]] and indices.tolist() == [[1, 2, 0]]
     assert list(opdb.flatten([found.values.shape, found.indices.shape])) == [1, 3, 1, 3]
+
+
+MADE: dict[str, Callable[[Any, Any], Any]] = {
+    "zeros": lambda T, out: T.zeros(3, out=out), "full": lambda T, out: T.full((3,), 2.0, out=out),
+    "arange": lambda T, out: T.arange(3, out=out), "arange of float64": lambda T, out: T.arange(3, dtype=T.float64, out=out),
+    "range": lambda T, out: T.range(0, 2, out=out), "range of float64": lambda T, out: T.range(0, 2, dtype=T.float64, out=out),
+    "linspace": lambda T, out: T.linspace(0, 1, 3, out=out), "logspace": lambda T, out: T.logspace(0, 1, 3, 2.0, out=out),
+    "eye": lambda T, out: T.eye(2, out=out),
+    "rand": lambda T, out: T.rand(3, out=out) * 0, "randperm": lambda T, out: T.randperm(3, out=out) * 0,
+    "normal": lambda T, out: T.normal(0.0, 1.0, (3,), out=out) * 0,
+    "normal of means": lambda T, out: T.normal(T.zeros(3), T.ones(3), out=out) * 0,
+    "normal of a deviation": lambda T, out: T.normal(0.0, T.ones(3), out=out) * 0,
+}
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("name", MADE)
+def test_what_is_made_fits_out_to_its_size_as_pytorch_does(name: str) -> None:
+    found = []
+    for lib in (pytest.importorskip("torch"), retrograd):
+        for shape in ((3,), (3, 1), (2,), (2, 3), (0,)):
+            out = lib.empty(shape)
+            with warnings.catch_warnings(record=True) as told:
+                warnings.simplefilter("always")
+                try:
+                    found.append((MADE[name](lib, out).tolist(), tuple(out.shape)))
+                except RuntimeError as error:
+                    found.append((type(error), str(error)))
+            found.append([str(w.message).partition(" (Triggered")[0] for w in told])
+    assert found[:10] == found[10:]

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from .. import _size, dtypes, random
+from .._engine import names
 from .._engine.tensor import TensorBase, bump, wrap
 from .._engine.views import OVERLAP, guard, overlaps
 from .._ops import create
@@ -231,7 +232,9 @@ def arange(start: Any = None, end: Any = None, step: Any = None, *, out: Any = N
     whole = all(not isinstance(x, float) for x in (start, end, step))
     want = (np.dtype(np.int64) if whole else dtypes.get_default_dtype().numpy) if dtype is None else \
         dtypes.to_numpy(dtype, "arange")
-    if out is not None and dtype is None:
+    if out is not None:
+        if dtype is not None:
+            check_out_dtype(out, want)
         want = out.array.dtype
     if not whole and want.kind in "iu":                 # PyTorch computes in the result's kind
         a, b, c = int(start), int(end), int(step)
@@ -247,10 +250,30 @@ def arange(start: Any = None, end: Any = None, step: Any = None, *, out: Any = N
     check_room((int(n),), want)
     steps = np.arange(int(n), dtype=np.int64 if whole else np.float64)
     array = (steps * step + start).astype(want)
-    return leaf(array, requires_grad) if out is None else fill_out(out, array)
+    if out is None:
+        return leaf(array, requires_grad)
+    if out.array.size not in (0, array.size):
+        warnings.warn(
+            f"The number of elements in the out tensor of shape {list(out.array.shape)} is {out.array.size} which does not "
+            f"match the computed number of elements {array.size}. Note that this may occur as a result of rounding error. "
+            f"The out tensor will be resized to a tensor of shape ({array.size},).", UserWarning, stacklevel=3)
+    return fill_sequence(out, array)
 
 
-def range(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Any = None, requires_grad: bool = False) -> Any:
+def check_out_dtype(out: Any, want: Any) -> None:
+    """RuntimeError when dtype= is not that of out=."""
+    if want != out.array.dtype:
+        raise RuntimeError(
+            f"dtype {names.SCALAR[want.name]} does not match dtype of out parameter ({names.SCALAR[out.array.dtype.name]})")
+
+
+def fill_sequence(out: Any, array: Any) -> Any:
+    """out keeps its shape when it has as many elements."""
+    return fill_out(out, array.reshape(out.array.shape) if out.array.size == array.size else array)
+
+
+def range(start: Any = 0, end: Any = None, step: Any = 1, *, out: Any = None, dtype: Any = None, layout: Any = None,
+          device: Any = None, pin_memory: bool = False, requires_grad: bool = False) -> Any:
     """As arange, with the end included.  Deprecated in PyTorch."""
     warnings.warn(
         "torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with "
@@ -259,8 +282,13 @@ def range(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Any = None, 
     if end is None:
         start, end = 0, start
     want = dtypes.get_default_dtype().numpy if dtype is None else dtypes.to_numpy(dtype, "range")
+    if out is not None:
+        if dtype is not None:
+            check_out_dtype(out, want)
+        want = out.array.dtype
     n = int((end - start) / step) + 1
-    return leaf((np.arange(n) * step + start).astype(want), requires_grad)
+    array = (np.arange(n) * step + start).astype(want)
+    return leaf(array, requires_grad) if out is None else fill_sequence(out, array)
 
 
 def linspace(start: Any, end: Any, steps: Any = None, *, out: Any = None, dtype: Any = None, layout: Any = None,
@@ -275,7 +303,7 @@ def linspace(start: Any, end: Any, steps: Any = None, *, out: Any = None, dtype:
     start, end = ends(start, end, "linspace")
     check_room((steps,), want)
     array = spaced(start, end, steps, want).astype(want)
-    return leaf(array, requires_grad) if out is None else fill_out(out, array)
+    return leaf(array, requires_grad) if out is None else fill_sequence(out, array)
 
 
 def spaced(start: Any, end: Any, steps: int, want: Any) -> Any:
@@ -312,7 +340,7 @@ def logspace(start: Any, end: Any, steps: int, base: float = 10.0, *, out: Any =
     want = dtypes.get_default_dtype().numpy if dtype is None else dtypes.to_numpy(dtype, "logspace")
     check_room((steps,), want)
     array = np.power(float(base), spaced(start, end, steps, want)).astype(want)
-    return leaf(array, requires_grad) if out is None else fill_out(out, array)
+    return leaf(array, requires_grad) if out is None else fill_sequence(out, array)
 
 
 def eye(n: int, m: int | None = None, *, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,

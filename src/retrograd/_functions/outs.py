@@ -200,6 +200,17 @@ def check_memory(function: str, out: TensorBase, inputs: Any, shape: Any) -> Non
                 raise RuntimeError(PARTLY)
 
 
+def warn_resized(out: TensorBase, shape: tuple[int, ...], level: int) -> None:
+    """UserWarning for an out= that has elements and becomes one of `shape`."""
+    if out.array.size and out.array.shape != shape:
+        warnings.warn(
+            f"An output with one or more elements was resized since it had shape {list(out.array.shape)}, which "
+            f"does not match the required output shape {list(shape)}. This behavior is deprecated, and in a "
+            "future PyTorch release outputs will not be resized unless they have zero elements. You can explicitly "
+            "reuse an out tensor t by resizing it, inplace, to zero elements with t.resize_(0).",
+            UserWarning, stacklevel=level)
+
+
 def write_out(y: TensorBase, out: TensorBase, function: str, *inputs: Any, several: Any = None) -> TensorBase:
     """out, resized if need be, with y written into it: out= of `function`, which read `inputs`."""
     if not isinstance(out, TensorBase):
@@ -211,13 +222,7 @@ def write_out(y: TensorBase, out: TensorBase, function: str, *inputs: Any, sever
     check_dtype(function, y, out, several)
     check_memory(function, out, inputs, array.shape)
     if out.array.shape != array.shape:
-        if out.array.size:
-            warnings.warn(
-                f"An output with one or more elements was resized since it had shape {list(out.array.shape)}, which "
-                f"does not match the required output shape {list(array.shape)}. This behavior is deprecated, and in a "
-                "future PyTorch release outputs will not be resized unless they have zero elements. You can explicitly "
-                "reuse an out tensor t by resizing it, inplace, to zero elements with t.resize_(0).",
-                UserWarning, stacklevel=4)
+        warn_resized(out, array.shape, 5)
         out.array = np.empty(array.shape, out.array.dtype)
     np.copyto(out.array, array, casting="unsafe")
     bump(out)

@@ -16,8 +16,9 @@ from .._engine.tensor import TensorBase, wrap
 from .._ops import create, drawn
 from ._args import refused, whole
 from ._args import tensor as tensor_arg
-from .create import fill_out, number, sizes
+from .create import check_out_dtype, fill_out, number, sizes
 from .fromdata import check_room, leaf
+from .outs import warn_resized
 
 __all__ = [
     "randint", "randperm", "randint_like", "normal", "bernoulli", "multinomial", "poisson",
@@ -90,9 +91,8 @@ def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Any 
         want = given.dtype
     place: Any = None                           # in its order of memory numbers are drawn
     if out is not None:
-        if dtype is not None and want != out.array.dtype:
-            raise RuntimeError(f"dtype {dtypes.of(want).scalar} does not match dtype of out parameter "
-                               f"({dtypes.of(out.array.dtype).scalar})")
+        if dtype is not None:
+            check_out_dtype(out, want)
         want = out.array.dtype
         if size is None and not isinstance(s, np.ndarray):      # there PyTorch draws as many as out has
             promote.check_broadcast(m, out.array)
@@ -100,6 +100,8 @@ def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Any 
         place = out.array
     array = _normals(m, s, shape, want, place, generator)
     if out is not None:
+        if size is None:
+            warn_resized(out, array.shape, 4)
         return fill_out(out, array)
     if isinstance(mean, TensorBase) and isinstance(std, TensorBase):
         return drawn.NormalBackward3(array).run(mean, std)
