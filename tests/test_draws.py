@@ -166,6 +166,11 @@ FUNCTIONS: dict[str, tuple[Callable[[Any, int], Any], float]] = {
         lambda torch, n: torch.multinomial((torch.rand(3, n + 2) - 0.4).relu() + torch.eye(n + 2)[:1], 9, True), 0),
     "multinomial of halves": (lambda torch, n: torch.multinomial(torch.rand(3, n + 2).half(), 2), 0),
     "multinomial of halves with replacement": (lambda torch, n: torch.multinomial(torch.rand(3, n + 2).half(), 9, True), 0),
+    "binomial": (lambda torch, n: torch.binomial((torch.rand(n) * 90).floor(), torch.rand(n)), 0),
+    "gamma": (lambda torch, n: torch._standard_gamma(torch.rand(n, dtype=torch.float64) * 3), 1e-12),
+    "gamma of short floats": (lambda torch, n: torch._standard_gamma(torch.rand(n) * 3), 1e-6),
+    "normal after gamma": (lambda torch, n: (torch._standard_gamma(torch.ones(n)), torch.randn(5))[1], 2e-6),
+    "dirichlet": (lambda torch, n: torch._sample_dirichlet(torch.rand(n, 3) * 2 + 1e-3), 1e-6),
     "rrelu": (lambda torch, n: torch.nn.functional.rrelu(torch.randn(n), training=True), 1e-6),
     "gumbel_softmax": (lambda torch, n: torch.nn.functional.gumbel_softmax(torch.zeros(2, n + 1)), 1e-5),
     "normal of tensors": (lambda torch, n: torch.normal(torch.arange(float(n)), torch.ones(n) * 2), 2e-6),
@@ -324,6 +329,7 @@ def test_states_go_both_ways(real: Any) -> None:
 @pytest.mark.parametrize("n", [0, 1, 3, 511, 512, 513, 5000])
 def test_kernels_draw_what_python_draws(monkeypatch: pytest.MonkeyPatch, n: int) -> None:
     rates = np.abs(np.random.RandomState(2).standard_normal(n)) * 20
+    counts, chances = np.floor(rates * 3), np.random.RandomState(3).random_sample(n)
 
     def drawn() -> list[Any]:
         bits = np.random.MT19937(3)
@@ -332,9 +338,10 @@ def test_kernels_draw_what_python_draws(monkeypatch: pytest.MonkeyPatch, n: int)
                 _draws.keep(bits, (n,), f8, 0.6, 2.0), _draws.integers(bits, (n,), -5, 12, False),
                 _draws.integers(bits, (n,), 3, 2**40, True), _draws.integers(bits, (n,), -(2**63), 2**64, True),
                 _draws.permutation(bits, n), _draws.poisson(bits, rates),
+                _draws.gammas(_draws.Stream(bits, 0.3), rates / 9), _draws.binomials(_draws.Stream(bits, None), counts, chances),
                 _draws.words(bits, 2)]
     fast = drawn()
-    for name in ("uniform", "keep", "integers", "permute", "poisson"):
+    for name in ("uniform", "keep", "integers", "permute", "poisson", "gammas", "binomials"):
         monkeypatch.setattr(_draws, "quick_" + name, _kernels.absent)
     for quick, slow in zip(fast, drawn()):
         assert quick.dtype == slow.dtype
@@ -352,6 +359,8 @@ def test_kernels_leave_other_cases_alone() -> None:
     assert not uniform(object(), np.zeros(3)) and not integers(capsule, np.zeros(3), 5, 0, False)
     assert not _kernels.kernel("permute")(capsule, np.zeros(3, np.int32))
     assert not _kernels.kernel("poisson")(capsule, np.zeros(3), np.zeros(4))
+    assert not _kernels.kernel("gammas")(capsule, np.zeros(3), np.zeros(3), np.zeros(1), np.zeros(3))
+    assert not _kernels.kernel("binomials")(capsule, np.zeros(3), np.zeros(3), np.zeros(3), np.zeros(4))
     with pytest.raises(TypeError):
         keep(capsule, np.zeros(3), "p", 1.0)
 

@@ -22,7 +22,7 @@ LAYERS = [
     ["utils", "autograd", "masked", "signal"],
     ["nn"],
     ["optim", "io", "serialization", "_C", "cuda", "amp", "backends", "compiler", "func", "jit", "testing", "accelerator",
-     "xpu", "mps", "distributed", "hub"],
+     "xpu", "mps", "distributed", "distributions", "hub"],
     ["microscope"],
     ["cli", "_run", "_doctor", "_commands", "__main__", "__config__"],
 ]

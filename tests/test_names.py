@@ -16,13 +16,14 @@ from typing import Any
 import pytest
 
 import retrograd
+import retrograd.distributions
 import retrograd.optim
 from retrograd._lacks import LACKS, why
 from retrograd._run import torch_means_retrograd
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "names.md"
 PLACES = ("torch", "torch.Tensor", "torch.nn.functional", "torch.autograd", "torch.nn", "torch.optim", "torch.linalg",
-          "torch.func")
+          "torch.func", "torch.distributions")
 HEAD = """# Names
 
 Every public name of PyTorch {release}'s main namespaces, and whether retrograd has it. A name that is not there raises
@@ -128,7 +129,7 @@ def test_importing_a_name_we_lack_says_why() -> None:
 
 
 @pytest.mark.parametrize(("statement", "told"), [
-    ("from torch.distributions import Categorical", "'torch.distributions': distributions are outside for now"),
+    ("from torch.sparse import mm", "'torch.sparse': sparse tensors are outside for now"),
     ("from torch.fx import Tracer", "'torch.fx': programs are not captured, compiled or exported"),
     ("import torch.fft", "'torch.fft': Fourier transforms are outside for now"),
     ("import torch.nn.functionall", "'torch.nn.functionall'; near names: functional"),

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 import retrograd
+import retrograd.distributions
 import retrograd.func
 import retrograd.microscope
 import retrograd.nn.attention
@@ -32,6 +33,7 @@ PLACES: dict[str, Any] = {
     "retrograd.autograd": retrograd.autograd,
     "retrograd.autograd.Function": retrograd.autograd.Function,
     "retrograd.autograd.graph": retrograd.autograd.graph,
+    "retrograd.distributions": retrograd.distributions,
     "retrograd.func": retrograd.func,
     "retrograd.nn": retrograd.nn,
     "retrograd.nn.Module": retrograd.nn.Module,

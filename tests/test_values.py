@@ -579,3 +579,25 @@ def test_numbers_and_switches_that_do_not_fit_are_refused_as_by_pytorch(pytorch:
         return str(y.dtype).rsplit(".", 1)[-1], y.tolist()
 
     assert outcome(run, torch) == outcome(run, pytorch)
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("upper", [False, True])
+def test_cholesky_ex_tells_how_far_it_came(pytorch: Any, upper: bool) -> None:
+    matrices = [[[4.0, 2.0, 1.0], [2.0, 1.0, 5.0], [1.0, 5.0, 9.0]], [[-4.0, 2.0, 1.0], [2.0, 1.0, 5.0], [1.0, 5.0, 9.0]],
+                [[2.0, 1.0, 0.0], [1.0, 2.0, 0.0], [0.0, 0.0, 3.0]], [[float("nan")] * 3] * 3]
+    for data in (*matrices, matrices, [matrices[2]] * 2):
+        found = []
+        for lib in (pytorch, torch):
+            a = lib.tensor(data, dtype=lib.float64, requires_grad=True)
+            y, info = lib.linalg.cholesky_ex(a, upper=upper)
+            found.append([y.detach().numpy(), info.numpy(), outcome(
+                lambda lib=lib, a=a: lib.linalg.cholesky_ex(a, upper=upper, check_errors=True).info.numpy())])
+            if not info.any():
+                found[-1].append(lib.autograd.grad(y.sum(), a)[0].numpy())
+        for want, got in zip(*found):
+            if isinstance(want, tuple):
+                assert want == got
+            else:
+                np.testing.assert_allclose(got, want, rtol=1e-12)
+                assert got.dtype == want.dtype

@@ -62,8 +62,9 @@ def _of(module: str, name: str) -> _Any:
 
 
 __getattr__ = _module_getattr(
-    __name__, lazy=("accelerator", "amp", "backends", "compiler", "distributed", "func", "functional", "hub", "jit",
-                    "masked", "microscope", "mps", "optim", "serialization", "signal", "special", "testing", "types", "xpu"),
+    __name__, lazy=("accelerator", "amp", "backends", "compiler", "distributed", "distributions", "func", "functional", "hub",
+                    "jit", "masked", "microscope", "mps", "optim", "serialization", "signal", "special", "testing", "types",
+                    "xpu"),
     also={**{_name: _partial(_late, _found, _name) for _name, _found in _LATER.items()},
           "vmap": _partial(_of, "func", "vmap"),
           "to_dlpack": _partial(_of, "utils.dlpack", "to_dlpack"),

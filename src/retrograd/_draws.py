@@ -4,7 +4,8 @@
 which the first is the upper half.  Arrays are in C order.  Where a kernel can, it does the same (_kernels/draws.c).
 
 Sources: Matsumoto and Nishimura 1998 for the words; Box and Muller 1958 for normals; Knuth, The Art of Computer Programming,
-volume 2, 3.4.1 and 3.4.2 for Poisson counts and permutations; Hoermann 1993 for Poisson counts of rates from 10 on.
+volume 2, 3.4.1 and 3.4.2 for Poisson counts and permutations; Hoermann 1993 for Poisson counts of rates from 10 on; Marsaglia
+and Tsang 2000 for gamma numbers; Hoermann 1993b (The generation of binomial random variates) for binomial ones.
 """
 from __future__ import annotations
 
@@ -20,6 +21,8 @@ quick_keep: Final[Any] = kernel("keep")
 quick_integers: Final[Any] = kernel("integers")
 quick_permute: Final[Any] = kernel("permute")
 quick_poisson: Final[Any] = kernel("poisson")
+quick_gammas: Final[Any] = kernel("gammas")
+quick_binomials: Final[Any] = kernel("binomials")
 
 Shape = tuple[int, ...]
 GROUP: Final = 16               # normals are made in groups: 8 radii, 8 angles
@@ -159,3 +162,134 @@ def one(bits: Any) -> float:
     """A uniform number in double."""
     high, low = bits.random_raw(2).tolist()
     return float((high << 32 | low) & (2**53 - 1)) * 2.0**-53
+
+
+class Stream:
+    """Uniform and normal numbers in double, one at a time, for what rejects some of them.
+
+    spare: the second of the last pair of normals, kept until it is asked for.
+    """
+
+    __slots__ = ("bits", "raw", "spare")
+
+    def __init__(self, bits: Any, spare: float | None) -> None:
+        self.bits = bits
+        self.raw = bits.random_raw
+        self.spare = spare
+
+    def uniform(self) -> float:
+        high, low = self.raw(2).tolist()
+        return ((high << 32 | low) & (2**53 - 1)) * 2.0**-53
+
+    def normal(self) -> float:
+        if self.spare is not None:
+            x, self.spare = self.spare, None
+            return x
+        angle, u = 2.0 * math.pi * self.uniform(), self.uniform()
+        radius = math.sqrt(-2.0 * math.log1p(-u))
+        self.spare = radius * math.sin(angle)
+        return radius * math.cos(angle)
+
+
+THIRD: Final = float(np.float32(1 / 3))         # PyTorch's constants are float32
+SQUEEZE: Final = float(np.float32(0.0331))
+
+
+def gammas(stream: Stream, shapes: Any) -> Any:
+    """Standard gamma numbers for an array of shape parameters, float32 or float64; in double, flat."""
+    out = np.empty(shapes.size, np.float64)
+    low = shapes < 1
+    near = np.where(low, shapes + shapes.dtype.type(1), shapes)
+    with np.errstate(all="ignore"):
+        centres = (near - shapes.dtype.type(THIRD)).astype(np.float64).reshape(-1)
+        powers = np.where(low, 1 / shapes, 0).astype(np.float64).reshape(-1)
+    left = np.array([0.0, 0.0] if stream.spare is None else [1.0, stream.spare])
+    if quick_gammas(stream.bits.capsule, centres, powers, left, out):
+        stream.spare = float(left[1]) if left[0] else None
+        return out
+    for i, (d, power) in enumerate(zip(centres.tolist(), powers.tolist())):
+        if math.isnan(d):
+            out[i] = math.nan
+        elif power == math.inf:                 # a shape of 0
+            out[i] = 0.0
+        else:
+            scale = (1.0 - stream.uniform()) ** power if power else 1.0
+            out[i] = scale * gamma(stream, d)
+    return out
+
+
+def gamma(stream: Stream, d: float) -> float:
+    """d times the cube of a normal number near 1, accepted so that it is gamma(d + 1/3).  Marsaglia and Tsang 2000."""
+    c = 1.0 / math.sqrt(9.0 * d)
+    while True:
+        x = stream.normal()
+        y = 1.0 + c * x
+        if y <= 0:
+            continue
+        v, u, square = y * y * y, 1.0 - stream.uniform(), x * x
+        if u < 1.0 - SQUEEZE * square * square or math.log(u) < 0.5 * square + d * (1.0 - v + math.log(v)):
+            return d * v
+
+
+def binomials(stream: Stream, counts: Any, probs: Any) -> Any:
+    """Successes in `counts` trials of chance `probs`: two arrays of one dtype and shape; float64, flat."""
+    out = np.empty(counts.size, np.float64)
+    flipped = probs.dtype.type(1) - probs
+    given = [x.astype(np.float64).reshape(-1) for x in (counts, probs, flipped)]
+    if quick_binomials(stream.bits.capsule, *given, out):
+        return out
+    for i, (n, p, q) in enumerate(zip(*[x.tolist() for x in given])):
+        if math.isnan(n) or math.isnan(p):
+            out[i] = math.nan
+        elif n <= 0 or p <= 0:
+            out[i] = 0
+        elif p >= 1:
+            out[i] = n
+        else:
+            out[i] = successes(stream, n, p) if p <= 0.5 else n - successes(stream, n, q)
+    return out
+
+
+def successes(stream: Stream, n: float, p: float) -> float:
+    return large_binomial(stream, n, p) if n * p >= 10 else small_binomial(stream, n, p)
+
+
+def small_binomial(stream: Stream, n: float, p: float) -> int:
+    """How many geometric waiting times fit into n trials.  Devroye 1986, X.4.3."""
+    rate, waited, count = math.log1p(-p), 0.0, 0
+    while True:
+        u = stream.uniform()
+        waited += math.ceil(math.log(u) / rate) if u else math.inf
+        if waited > n:
+            return count
+        count += 1
+
+
+def large_binomial(stream: Stream, n: float, p: float) -> int:
+    """Transformed rejection.  Hoermann 1993b."""
+    spread = math.sqrt(n * p * (1 - p))
+    b = 1.15 + 2.53 * spread
+    a = -0.0873 + 0.0248 * b + 0.01 * p
+    centre, sure, odds = n * p + 0.5, 0.92 - 4.2 / b, p / (1 - p)
+    scale, mode = (2.83 + 5.1 / b) * spread, math.floor((n + 1) * p)
+    top = (mode + 0.5) * math.log((mode + 1) / (odds * (n - mode + 1))) + stirling_rest(mode) + stirling_rest(n - mode)
+    while True:
+        u, v = stream.uniform() - 0.5, stream.uniform()
+        s = 0.5 - abs(u)
+        k = math.floor((2 * a / s + b) * u + centre) if s else -1
+        if s >= 0.07 and v <= sure:
+            return k
+        if k < 0 or k > n:
+            continue
+        tried = math.log(v * scale / (a / (s * s) + b)) if v else -math.inf
+        if tried <= (top + (n + 1) * math.log((n - mode + 1) / (n - k + 1)) + (k + 0.5) * math.log(odds * (n - k + 1) / (k + 1))
+                     - stirling_rest(k) - stirling_rest(n - k)):
+            return k
+
+
+def stirling_rest(k: float) -> float:
+    """log k! less Stirling's formula for it, (k + 1/2) log(k + 1) - (k + 1) + log(2 pi) / 2."""
+    m = k + 1.0
+    if k <= 9:
+        return math.lgamma(m) - (k + 0.5) * math.log(m) + m - 0.5 * math.log(2 * math.pi)
+    return (1 / 12 - (1 / 360 - 1 / 1260 / (m * m)) / (m * m)) / m

@@ -17,7 +17,6 @@ LACKS = {
         fake_quantize\w*|dequantize|int_repr|per_(channel|tensor)_\w+|choose_qparams\w*|fbgemm\w+|empty_quantized|
         fused_moving_avg\w+|qat|ao|intrinsic|quantizable"""),
     "fft": ("Fourier transforms are outside for now", r"fft|i?stft"),
-    "distributions": ("distributions are outside for now: torch.rand, normal, bernoulli, ... draw", r"distributions"),
     "devices": ("the CPU is the only device for now", r"""
         \w*(cudnn|cudagraph|miopen|mkldnn|autocast_(gpu|ipu|xla)|vulkan)\w*|xpu|ipu|mtia|Stream|Event|
         AcceleratorError|OutOfMemoryError|DeviceObjType|StreamObjType|get_device_module|map2_|tf32_notes"""),
@@ -52,7 +51,7 @@ LACKS = {
         scaled_(\w+_)?mm|GRID_SAMPLE_\w+|\w+_notes|is_multithreading_enabled|set_multithreading_enabled|
         factory_kwargs|grad|swap_in_optimizer\w+|module_load|name|Tensor|Type|index|return_types"""),
     "rare": ("rarely used, and not written yet", r"""
-        BufferDict|ParameterDict|ModuleDict|binomial|nested|jagged|MaskedTensor|(as_|is_)?masked_tensor|
+        BufferDict|ParameterDict|ModuleDict|nested|jagged|MaskedTensor|(as_|is_)?masked_tensor|
         channels_last_3d|lobpcg|quasirandom|to_padded_tensor|resize(_as)?|
         make_tensor|windows|rearrange|debug_unwrap"""),
 }

@@ -405,6 +405,29 @@ def poisson(rates: Any, generator: Generator | None = None) -> Any:
         return out.astype(d.numpy)
 
 
+def gamma(shapes: Any, generator: Generator | None = None) -> Any:
+    """Standard gamma numbers for an array of shape parameters, in its shape and floating dtype."""
+    d = _doubles(shapes.dtype, "gamma_cpu")
+    drawn = _draw_stream(generator, lambda stream: _draws.gammas(stream, shapes))
+    with np.errstate(all="ignore"):
+        return np.maximum(drawn.astype(d.numpy), np.finfo(d.numpy).tiny).reshape(shapes.shape)
+
+
+def dirichlet(shapes: Any, generator: Generator | None = None) -> Any:
+    """Points of the simplex, one for each row of shape parameters: gamma numbers over their sum."""
+    d = _doubles(shapes.dtype, "dirichlet")
+    drawn = _draw_stream(generator, lambda stream: _draws.gammas(stream, shapes.astype(np.float64))).reshape(shapes.shape)
+    drawn = np.maximum(drawn, np.finfo(np.float64).tiny)
+    points = (drawn / drawn.sum(-1, keepdims=True)).astype(d.numpy)
+    return np.clip(points, np.finfo(d.numpy).tiny, np.nextafter(d.numpy.type(1), d.numpy.type(0)))
+
+
+def binomial(counts: Any, probs: Any, generator: Generator | None = None) -> Any:
+    """Successes in `counts` trials of chance `probs`: arrays of one floating dtype and shape."""
+    d = _doubles(counts.dtype, "binomial_cpu")
+    return _draw_stream(generator, lambda stream: _draws.binomials(stream, counts, probs)).astype(d.numpy).reshape(counts.shape)
+
+
 def multinomial(
     weights: Any, num_samples: int, replacement: bool = False, generator: Generator | None = None
 ) -> Any:
@@ -483,6 +506,23 @@ def _draw(generator: Generator | None, draw: Callable[[Any], Any]) -> Any:
     source = _source(generator)
     with source._lock:
         return draw(source._stream())
+
+
+def _draw_stream(generator: Generator | None, draw: Callable[[_draws.Stream], Any]) -> Any:
+    """draw(stream) under the lock; the generator keeps what is left of a pair of normals."""
+    source = _source(generator)
+    with source._lock:
+        stream = _draws.Stream(source._stream(), source._spare)
+        out = draw(stream)
+        source._spare = stream.spare
+    return out
+
+
+def _doubles(dtype: Any, kernel: str) -> Any:
+    d = of(dtype)
+    if d.name not in ("float32", "float64"):
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{d.scalar}'")
+    return d
 
 
 def _native(dtype: Any) -> Any:

@@ -33,6 +33,8 @@ EACH = """abs acos add addcdiv addcmul asin atan ceil clamp_max clamp_min cos co
     log log10 log1p log2 maximum minimum mul neg pow reciprocal round rsqrt sigmoid sign sin sinh sqrt sub tan tanh trunc"""
 LATER |= {f"_foreach_{name}": ("foreach", f"_foreach_{name}") for name in (
     *EACH.split(), *(f"{n}_" for n in EACH.split()), "norm", "powsum", "max", "mm", "clone", "copy_", "zero_")}
+LATER |= {name: ("gammas", name) for name in (
+    "binomial", "_standard_gamma", "_standard_gamma_grad", "_sample_dirichlet", "_dirichlet_grad")}
 LATER_METHODS = {name: ("lu", name) for name in ("lu", "lu_solve")}
 LATER_METHODS |= {name: ("reflections", name) for name in ("geqrf", "orgqr", "ormqr")}
 LATER_METHODS["histogram"] = ("histograms", "histogram")

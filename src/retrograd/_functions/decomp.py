@@ -33,8 +33,11 @@ def linalg_cholesky(A: Any, *, upper: bool = False, out: Any = None) -> Any:
 
 
 def cholesky_ex(A: Any, *, upper: bool = False, check_errors: bool = False, out: Any = None) -> Any:
-    """(L, info); here a matrix that is not positive-definite always raises."""
-    return CHOLESKY_EX((linalg_cholesky(A, upper=upper), zeros_info(A)))
+    """(L, info): info is 0, or, unless check_errors, the order of the first leading minor that is not positive-definite."""
+    x = squares(A, "linalg.cholesky_ex")
+    op = decomp.LinalgCholeskyExBackward0(upper, "linalg.cholesky_ex" if check_errors else "")
+    y: Any = op.run(x)
+    return CHOLESKY_EX((y, zeros_info(x) if op.info is None else wrap(op.info)))
 
 
 def cholesky(input: Any, upper: bool = False, *, out: Any = None) -> Any:

@@ -13,6 +13,7 @@ FUNCTIONAL = {
     "scaled_dot_product_attention", "selu_", "softplus", "softshrink", "threshold_",
 }
 FUNCTIONS = {
+    "_dirichlet_grad": "Tensor x, Tensor alpha, Tensor total",
     "_foreach_abs": "Tensor[] self",
     "_foreach_abs_": "Tensor[] self",
     "_foreach_acos": "Tensor[] self",
@@ -132,6 +133,9 @@ FUNCTIONS = {
     "_foreach_trunc": "Tensor[] self",
     "_foreach_trunc_": "Tensor[] self",
     "_foreach_zero_": "Tensor[] self",
+    "_sample_dirichlet": "Tensor input, Generator? generator=None",
+    "_standard_gamma": "Tensor input, Generator? generator=None",
+    "_standard_gamma_grad": "Tensor input, Tensor output",
     "abs": "Tensor input, *, Tensor? out=None",
     "abs_": "Tensor input",
     "absolute": "Tensor input, *, Tensor? out=None",
@@ -226,6 +230,7 @@ FUNCTIONS = {
     "binary_cross_entropy_with_logits": "Tensor input, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, "
         "int reduction=1",
     "bincount": "Tensor input, Tensor? weights=None, int minlength=0",
+    "binomial": "Tensor count, Tensor prob, Generator? generator=None",
     "bitwise_and": "Tensor input, Tensor other, *, Tensor out=None | Scalar self, Tensor other | Tensor input, "
         "Scalar other, *, Tensor out=None",
     "bitwise_left_shift": "Tensor input, Tensor other, *, Tensor out=None | Scalar self, Tensor other | Tensor "

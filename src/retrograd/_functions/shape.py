@@ -433,9 +433,10 @@ def broadcast_shapes(*shapes: Any) -> Any:
                 raise ValueError("Attempting to broadcast a dimension with negative length!")
             if n not in (1, out[d]):
                 if out[d] != 1:
+                    given = s if isinstance(shapes[i], int) else shapes[i]
                     raise RuntimeError(
                         f"Attempting to broadcast a dimension of length {n} at {d}! Mismatching argument at index {i} "
-                        f"had {s}; but expected shape should be broadcastable to {out}")
+                        f"had {given}; but expected shape should be broadcastable to {out}")
                 out[d] = n
     return _size.of(tuple(out))
 

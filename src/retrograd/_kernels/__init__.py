@@ -47,7 +47,7 @@ token_sums*       (d (N, T, C), x or None, y (N, C)) -> did it: y = the sums of 
 row_norms*        (ids (N, T), d (N, T, C), rows, y (N,)) -> did it: y = squared norms of tables with d added at ids
 sum_around*       (x, dim) -> the sum over all other dims
 vectors           (4, 3 or 1) -> the generation of x86-64 whose products are used: that, or the most there is; for tests
-uniform* keep* integers permute poisson     random numbers; capsule of NumPy's MT19937 first, -> did it: draws.c
+uniform* keep* integers permute poisson gammas binomials     random numbers; capsule of NumPy's MT19937 first, -> did it: draws.c
 blocks_...        the cache of array memory: blocks.py
 
 Along dims and at indices; any dtype of 4 or 8 bytes where nothing is computed.
@@ -134,7 +134,8 @@ NAMES: tuple[str, ...] = (
     "multiply_into", "gram", "mirror", "ghost", "token_sums", "row_norms",
     "sum_around", "attention", "attention_grad",
     "lstm", "lstm_grad", "vectors", "stats", "same",
-    "uniform", "keep", "integers", "permute", "poisson")
+    "uniform", "keep", "integers", "permute", "poisson", "gammas",
+    "binomials")
 NAMES += (
     "cumsum", "cumprod", "cummax", "cummin", "product", "flip", "triangle", "bounds", "gather", "scatter",
     "channel_stats", "channel_affine", "halves", "slices", "masked_scatter", "prelu", "max_pool3")

@@ -174,3 +174,104 @@ KERNEL(poisson, 3)
     WITHOUT_GIL(n, draw_poisson(bits, DATA(args[1]), DATA(args[2]), n));
     Py_RETURN_TRUE;
 END
+
+/* A standard normal number; spare: whether there is the second of the last pair, and which */
+static double next_normal(bitgen_t *bits, double *spare) {
+    if (spare[0] != 0) {
+        spare[0] = 0;
+        return spare[1];
+    }
+    const double angle = 2 * M_PI * next_double(bits), radius = sqrt(-2 * log1p(-next_double(bits)));
+    spare[0] = 1, spare[1] = radius * sin(angle);
+    return radius * cos(angle);
+}
+
+/* Marsaglia and Tsang 2000: of shape d + 1/3 */
+static double next_gamma(bitgen_t *bits, double *spare, double d) {
+    const double c = 1 / sqrt(9 * d);
+    for (;;) {
+        const double x = next_normal(bits, spare), y = 1 + c * x;
+        if (y <= 0) continue;
+        const double v = y * y * y, u = 1 - next_double(bits), square = x * x;
+        if (u < 1 - (double)0.0331f * square * square || log(u) < 0.5 * square + d * (1 - v + log(v))) return d * v;
+    }
+}
+
+static void draw_gammas(bitgen_t *bits, const double *d, const double *powers, double *spare, double *out, npy_intp n) {
+    for (npy_intp i = 0; i < n; i++) {
+        if (isinf(powers[i]) || isnan(d[i])) {
+            out[i] = isnan(d[i]) ? d[i] : 0;
+            continue;
+        }
+        const double scale = powers[i] != 0 ? pow(1 - next_double(bits), powers[i]) : 1;
+        out[i] = scale * next_gamma(bits, spare, d[i]);
+    }
+}
+
+/* gammas(capsule, centres float64, powers, spare (2,), out) -> did it: _draws.gammas */
+KERNEL(gammas, 5)
+    bitgen_t *bits = bits_of(args[0]);
+    if (bits == NULL) Py_RETURN_FALSE;
+    for (int i = 1; i < 5; i++)
+        if (kind_of(args[i]) != NPY_DOUBLE || !PyArray_ISWRITEABLE(ARRAY(args[i])) || (i != 3 && !same_shape(args[i], args[1])))
+            Py_RETURN_FALSE;
+    if (PyArray_SIZE(ARRAY(args[3])) != 2) Py_RETURN_FALSE;
+    const npy_intp n = PyArray_SIZE(ARRAY(args[1]));
+    WITHOUT_GIL(n, draw_gammas(bits, DATA(args[1]), DATA(args[2]), DATA(args[3]), DATA(args[4]), n));
+    Py_RETURN_TRUE;
+END
+
+static double stirling_rest(double k) {
+    const double m = k + 1;
+    if (k <= 9) return lgamma(m) - (k + 0.5) * log(m) + m - 0.5 * log(2 * M_PI);
+    return (1.0 / 12 - (1.0 / 360 - 1.0 / 1260 / (m * m)) / (m * m)) / m;
+}
+
+/* Transformed rejection (Hoermann 1993b), for n p from 10 on */
+static double large_binomial(bitgen_t *bits, double n, double p) {
+    const double spread = sqrt(n * p * (1 - p)), b = 1.15 + 2.53 * spread, a = -0.0873 + 0.0248 * b + 0.01 * p;
+    const double centre = n * p + 0.5, sure = 0.92 - 4.2 / b, odds = p / (1 - p);
+    const double scale = (2.83 + 5.1 / b) * spread, mode = floor((n + 1) * p);
+    const double top = (mode + 0.5) * log((mode + 1) / (odds * (n - mode + 1))) + stirling_rest(mode) + stirling_rest(n - mode);
+    for (;;) {
+        const double u = next_double(bits) - 0.5, v = next_double(bits), s = 0.5 - fabs(u);
+        const double k = floor((2 * a / s + b) * u + centre);
+        if (s >= 0.07 && v <= sure) return k;
+        if (k < 0 || k > n) continue;
+        if (log(v * scale / (a / (s * s) + b))
+            <= top + (n + 1) * log((n - mode + 1) / (n - k + 1)) + (k + 0.5) * log(odds * (n - k + 1) / (k + 1))
+                   - stirling_rest(k) - stirling_rest(n - k)) return k;
+    }
+}
+
+/* How many geometric waiting times fit into n trials (Devroye 1986, X.4.3) */
+static double small_binomial(bitgen_t *bits, double n, double p) {
+    const double rate = log1p(-p);
+    double waited = 0, k = 0;
+    for (;; k++) {
+        waited += ceil(log(next_double(bits)) / rate);
+        if (waited > n) return k;
+    }
+}
+
+static double successes(bitgen_t *bits, double n, double p) { return (n * p >= 10 ? large_binomial : small_binomial)(bits, n, p); }
+
+static void draw_binomials(bitgen_t *bits, const double *n, const double *p, const double *q, double *out, npy_intp size) {
+    for (npy_intp i = 0; i < size; i++) {
+        if (isnan(n[i]) || isnan(p[i])) out[i] = NAN;
+        else if (n[i] <= 0 || p[i] <= 0) out[i] = 0;
+        else if (p[i] >= 1) out[i] = n[i];
+        else out[i] = p[i] <= 0.5 ? successes(bits, n[i], p[i]) : n[i] - successes(bits, n[i], q[i]);
+    }
+}
+
+/* binomials(capsule, counts float64, chances, 1 - chances, out) -> did it */
+KERNEL(binomials, 5)
+    bitgen_t *bits = bits_of(args[0]);
+    if (bits == NULL) Py_RETURN_FALSE;
+    for (int i = 1; i < 5; i++)
+        if (kind_of(args[i]) != NPY_DOUBLE || !PyArray_ISWRITEABLE(ARRAY(args[i])) || !same_shape(args[i], args[1])) Py_RETURN_FALSE;
+    const npy_intp n = PyArray_SIZE(ARRAY(args[1]));
+    WITHOUT_GIL(n, draw_binomials(bits, DATA(args[1]), DATA(args[2]), DATA(args[3]), DATA(args[4]), n));
+    Py_RETURN_TRUE;
+END

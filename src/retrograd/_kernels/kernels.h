@@ -7,7 +7,7 @@
     _(add_bias) _(matmul) _(linear) _(linear_grad) _(multiply) _(multiply_into) _(gram) _(mirror) _(ghost) _(token_sums) _(row_norms) _(add_rows) _(lstm) _(lstm_grad) _(sum_around) _(attention) _(attention_grad) _(vectors) \
     _(convolve) _(convolve_x) _(convolve_w) _(threads) \
     _(max_pool) _(place_at) _(window_sums) _(spread_sums) \
-    _(uniform) _(keep) _(integers) _(permute) _(poisson) \
+    _(uniform) _(keep) _(integers) _(permute) _(poisson) _(gammas) _(binomials) \
     _(blocks_start) _(blocks_stop) _(blocks_stats) _(blocks_clear) _(stats) _(same)
 
 /* Along dims and at indices: scans.c, moves.c. */

@@ -344,11 +344,16 @@ class LinalgCholeskyExBackward0(Unary):
     names: ClassVar[Any] = {"L": "y"}
     shows: ClassVar[Any] = {"upper": "upper"}
 
-    def __init__(self, upper: bool) -> None:
+    def __init__(self, upper: bool, name: str) -> None:
         self.upper = upper
+        self.function = name                    # "": what cannot be factored is told by `info`
+        self.info: Array = None
 
     def forward(self, x: Array) -> Array:
-        return factor(x, self.upper, "linalg.cholesky")
+        if self.function:
+            return factor(x, self.upper, self.function)
+        y, self.info = begun_factor(x.swapaxes(-1, -2) if self.upper else x)
+        return np.ascontiguousarray(y.swapaxes(-1, -2)) if self.upper else y
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         return cholesky_grad(g, y, self.upper)
@@ -367,6 +372,33 @@ class CholeskyBackward0(Unary):
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         return cholesky_grad(g, y, self.upper)
+
+
+def begun_factor(x: Array) -> tuple[Array, Array]:
+    """The lower triangle's Cholesky factors as far as they go, and how far: 0 for all, else the order of the minor that failed.
+
+    What comes after is the matrix as it was, as LAPACK's potf2 leaves it.
+    """
+    info = np.zeros(x.shape[:-2], np.int32)
+    try:
+        y = np.linalg.cholesky(x)
+        if not np.isnan(y).any():
+            return y, info
+    except LinAlgError:
+        pass
+    y = np.tril(x)
+    n = x.shape[-1]
+    for at in np.ndindex(x.shape[:-2]):
+        a = y[at]
+        for k in range(n):
+            pivot = a[k, k] - a[k, :k] @ a[k, :k]
+            if not pivot > 0:
+                a[k, k] = pivot
+                info[at] = k + 1
+                break
+            a[k, k] = np.sqrt(pivot)
+            a[k + 1:, k] = (a[k + 1:, k] - a[k + 1:, :k] @ a[k, :k]) / a[k, k]
+    return y, info
 
 
 def factor(x: Array, upper: bool, name: str) -> Array:
@@ -588,7 +620,7 @@ def slogdet(x: Value) -> list[Value]:
 
 
 def cholesky(x: Value, upper: bool) -> Value:
-    return LinalgCholeskyExBackward0(upper).run(x)
+    return LinalgCholeskyExBackward0(upper, "linalg.cholesky").run(x)
 
 
 def old_cholesky(x: Value, upper: bool) -> Value:

@@ -1,0 +1,69 @@
+"""torch.distributions.Gamma"""
+from __future__ import annotations
+
+from typing import Any
+
+from .. import _functions as f
+from .. import dtypes
+from .._functions.gammas import _standard_gamma
+from ..special import gammainc
+from . import constraints
+from .exp_family import ExponentialFamily
+from .utils import EMPTY, broadcast_all
+
+__all__ = ["Gamma"]
+
+
+class Gamma(ExponentialFamily):
+    """Density proportional to x ** (concentration - 1) exp(-rate x), x > 0."""
+
+    arg_constraints = {"concentration": constraints.positive, "rate": constraints.positive}
+    support = constraints.nonnegative
+    has_rsample = True
+    _mean_carrier_measure = 0
+    _params = {"concentration": 0, "rate": 0}
+
+    def __init__(self, concentration: Any, rate: Any, validate_args: bool | None = None) -> None:
+        self.concentration, self.rate = broadcast_all(concentration, rate)
+        super().__init__(self.concentration.size(), validate_args=validate_args)
+
+    @property
+    def mean(self) -> Any:
+        return self.concentration / self.rate
+
+    @property
+    def mode(self) -> Any:
+        return ((self.concentration - 1) / self.rate).clamp(min=0)
+
+    @property
+    def variance(self) -> Any:
+        return self.concentration / self.rate.pow(2)
+
+    def rsample(self, sample_shape: Any = EMPTY) -> Any:
+        shape = self._extended_shape(sample_shape)
+        value = _standard_gamma(self.concentration.expand(shape)) / self.rate.expand(shape)
+        value.detach().clamp_(min=dtypes.finfo(value.dtype).tiny)       # not a part of the graph
+        return value
+
+    def log_prob(self, value: Any) -> Any:
+        value = f.as_tensor(value, dtype=self.rate.dtype)
+        if self._validate_args:
+            self._validate_sample(value)
+        a, b = self.concentration, self.rate
+        return f.xlogy(a, b) + f.xlogy(a - 1, value) - b * value - f.lgamma(a)
+
+    def cdf(self, value: Any) -> Any:
+        if self._validate_args:
+            self._validate_sample(value)
+        return gammainc(self.concentration, self.rate * value)
+
+    def entropy(self) -> Any:
+        a = self.concentration
+        return a - f.log(self.rate) + f.lgamma(a) + (1.0 - a) * f.digamma(a)
+
+    @property
+    def _natural_params(self) -> Any:
+        return self.concentration - 1, -self.rate
+
+    def _log_normalizer(self, x: Any, y: Any) -> Any:
+        return f.lgamma(x + 1) + (x + 1) * f.log(-y.reciprocal())

@@ -1,0 +1,28 @@
+"""torch.distributions.HalfCauchy"""
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from .. import _functions as f
+from ._half import Half
+from .cauchy import Cauchy
+
+__all__ = ["HalfCauchy"]
+
+
+class HalfCauchy(Half):
+    """The size of a Cauchy number around 0."""
+
+    _params = {}
+
+    def __init__(self, scale: Any, validate_args: bool | None = None) -> None:
+        super().__init__(Cauchy(0, scale, validate_args=False), validate_args)
+
+    @property
+    def mean(self) -> Any:
+        return f.full(self._extended_shape(), math.inf, dtype=self.scale.dtype)
+
+    @property
+    def variance(self) -> Any:
+        return self.base_dist.variance
