@@ -11,7 +11,7 @@ relative error of a per-sample gradient and of a norm against the loop, how far 
 from __future__ import annotations
 
 import argparse
-import importlib
+import importlib.util
 import json
 import logging
 import os
@@ -160,7 +160,8 @@ def main() -> None:
               f"norms {row['norm_error']:.0e}  ledgers {row['ledger_error']:.0e}  events {row['events']}",
               *row["trouble"], sep="\n" + " " * 22, flush=True)
     if options.result:
-        versions = {m: importlib.import_module(m).__version__ for m in ("torch", "transformers", "timm", "torchvision")}
+        versions = {m: importlib.import_module(m).__version__ for m in ("torch", "transformers", "timm", "torchvision")
+                    if importlib.util.find_spec(m)}         # --only may want some of them
         with open(options.result, "w", encoding="utf-8") as file:
             json.dump({"versions": versions, "rows": rows}, file, indent=1)
             file.write("\n")

@@ -253,6 +253,8 @@ KNOWN: dict[str, Any] = {
     "smoothed, weighted": lambda s: s.ce(s.ignored, weight=s.weight, label_smoothing=0.1) * -1,
     "smoothed, sum": lambda s: s.ce(s.ignored, reduction="sum", label_smoothing=0.1),
     "smoothed, none": lambda s: s.ce(label_smoothing=0.1, reduction="none").mean(),
+    "sum / targets": lambda s: s.ce(s.ignored, reduction="sum", label_smoothing=0.1) / (s.ignored != -100).sum(),
+    "sum / weights": lambda s: s.ce(s.ignored, weight=s.weight, reduction="sum") / s.weight[s.ignored[s.ignored != -100]].sum(),
     "probabilities": lambda s: s.ce(s.p), "probabilities, sum": lambda s: s.ce(s.p, reduction="sum"),
     "probabilities, weighted, smoothed": lambda s: s.ce(s.p, weight=s.weight, label_smoothing=0.2),
     "two": lambda s: s.ce() + 0.1 * s.mse(), "three": lambda s: s.ce() - 0.1 * s.mse() + 0.01 * s.o.abs().mean(),

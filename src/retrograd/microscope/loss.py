@@ -289,6 +289,9 @@ class Reduced:
             known = True
         elif k in self.reader.sizes:            # ... unless it is the sum of a mask that happens to be as much
             known = k == self.samples and not self.mixed and not self.weighted(k)
+        elif self.what in NLL and k == float(self.node._saved_total_weight) and not more:
+            self.factor *= k
+            return self.mean()                  # by the number of targets that count
         else:
             known = k == self.count
         if known and not more:
