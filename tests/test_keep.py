@@ -9,6 +9,7 @@ import ast
 import math
 import re
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -180,6 +181,44 @@ def test_pytorch_keeps_what_no_rule_reads(name: str) -> None:
 
     assert kept_so(torch, name) == kept_so(retrograd, name)
     assert len(kept_so(torch, name)) >= len(AS_PYTORCH[name])
+
+
+THREE: dict[str, Callable[[Any, Any, Any, Any], Any]] = {
+    "addcmul": lambda t, a, b, c: t.addcmul(a, b, c), "addcdiv": lambda t, a, b, c: t.addcdiv(a, b, c),
+    "lerp": lambda t, a, b, c: t.lerp(a, b, c), "addmm": lambda t, a, b, c: t.addmm(a, b, c),
+    "baddbmm": lambda t, a, b, c: t.baddbmm(a[None], b[None], c[None]), "addmv": lambda t, a, b, c: t.addmv(a[0], b, c[0]),
+    "addr": lambda t, a, b, c: t.addr(a, b[0], c[0]), "where": lambda t, a, b, c: t.where(a > 1, b, c),
+    "linear": lambda t, a, b, c: t.nn.functional.linear(a, b, c[0]),
+    "layer_norm": lambda t, a, b, c: t.nn.functional.layer_norm(a, (3,), b[0], c[0]),
+    "bilinear": lambda t, a, b, c: t.nn.functional.bilinear(a, b, c[None]),
+}
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("name", THREE)
+def test_operands_that_no_wanted_rule_reads_may_be_edited_where_pytorch_lets_them(name: str) -> None:
+    """For each of the operands that may want a gradient, and each that is edited before backward."""
+    torch = pytest.importorskip("torch")
+    import retrograd
+
+    def refused(lib: Any) -> list[bool]:
+        found = []
+        for wanted in range(1, 8):
+            for edited in range(3):
+                xs = [lib.arange(1.0, 10.0).reshape(3, 3) / (i + 2) for i in range(3)]
+                xs = [x.requires_grad_() * 1 if wanted >> i & 1 else x for i, x in enumerate(xs)]
+                y = THREE[name](lib, *xs)
+                with lib.no_grad():
+                    xs[edited].mul_(2)
+                try:
+                    y.sum().backward() if y.requires_grad else None
+                    found.append(False)
+                except RuntimeError as e:
+                    assert "modified by an inplace operation" in str(e)
+                    found.append(True)
+        return found
+
+    assert [ours for ours, theirs in zip(refused(retrograd), refused(torch)) if ours and not theirs] == []
 
 
 def loads(function: ast.FunctionDef) -> list[str]:

@@ -13,6 +13,11 @@ from .saved import freed, keep, keep_output, use, use_output
 from .tensor import MULTI, OK, TensorBase, Version, shared_version, wrap
 
 
+def carries(x: Value) -> bool:
+    """Will a node made now be asked for the gradient of x?"""
+    return isinstance(x, TensorBase) and recording(x)
+
+
 class Nary(Node):
     """A list of inputs (Tensors, arrays or None), one output.
 
@@ -98,7 +103,7 @@ class Nary(Node):
 
     def wanted(self, xs: list[Value]) -> bool:
         for x in xs:
-            if isinstance(x, TensorBase) and recording(x):
+            if carries(x):
                 return True
         return False
 

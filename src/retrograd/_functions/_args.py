@@ -178,6 +178,12 @@ def separate(x: TensorBase, *others: Any) -> None:
             raise RuntimeError(PARTLY)
 
 
+def read_first(x: TensorBase, value: Any) -> Any:
+    """value, or a copy of it where it shows memory of x: for edits of x that read all of it before they write."""
+    shares = isinstance(value, TensorBase) and value is not x and x.version is not None and value.version is x.version
+    return value.clone() if shares else value
+
+
 def shape_of(sizes: tuple[Any, ...]) -> tuple[int, ...]:
     """`f(2, 3)`, `f((2, 3))`, `f([2, 3])`, `f(torch.Size(..))` -> (2, 3)"""
     if len(sizes) == 1 and isinstance(sizes[0], (tuple, list)):

@@ -14,7 +14,7 @@ from .._kernels import kernel
 from .._ops import gather as ops
 from .._ops import index as language
 from .._ops import indexed, masks, shape
-from ._args import aliased, dim_of, finish, scalar_name, separate, tensor
+from ._args import aliased, dim_of, finish, read_first, scalar_name, separate, tensor
 from .shape import reshaped
 
 __all__ = [
@@ -418,7 +418,7 @@ def index_fill(input: Any, dim: int, index: Any, value: Any) -> Any:
 @aliased
 def index_fill_(input: Any, dim: int, index: Any, value: Any) -> Any:
     """In place: index_fill."""
-    return filled(input, dim, index, value, True)
+    return filled(input, dim, index, read_first(input, value), True)
 
 
 def put_index(x: TensorBase, indices: Any, values: Any, accumulate: bool) -> Any:
@@ -498,7 +498,7 @@ def masked_scatter(input: Any, mask: Any, source: Any) -> Any:
 
 def masked_scatter_(input: Any, mask: Any, source: Any) -> Any:
     """In place: masked_scatter."""
-    op, b = scatter_mask(input, mask, source)
+    op, b = scatter_mask(input, mask, read_first(input, source))
     if np.broadcast_shapes(mask.array.shape, input.array.shape) != input.array.shape:
         error = language.expand_error(input.array.shape, mask.array.shape, "CPUBoolType")
         raise RuntimeError(str(error).replace("torch.CPUBoolTypeTensor", "CPUBoolType"))

@@ -15,7 +15,7 @@ from .._ops import choose, pair, pointwise, step
 from .._ops.cast import floating
 from .._ops.index import check_number
 from .._tensor import Tensor
-from ._args import OPERANDS, finish, operand, refused, tensor, tensor_first
+from ._args import OPERANDS, finish, operand, read_first, refused, tensor, tensor_first
 
 Function = Callable[..., Any]
 __all__: list[str] = []
@@ -573,6 +573,7 @@ def masked_fill(input: Any, mask: Any, value: Any) -> Any:
 def masked_fill_(input: Any, mask: Any, value: Any) -> Any:
     """In place: masked_fill."""
     x = tensor(input, "masked_fill_")
+    value = read_first(x, value)
     return apply_(fill_op(x, mask, value, "masked_fill_"), x, value)
 
 

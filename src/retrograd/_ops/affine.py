@@ -8,7 +8,7 @@ from mypy_extensions import i64
 
 from .._engine import names
 from .._engine.modes import hush, modes, unhush
-from .._engine.nary import Nary
+from .._engine.nary import Nary, carries
 from .._engine.node import Array, Node, Task, Value
 from .._engine.op import attach, edge, fit, number, recording
 from .._engine.saved import active_hooks, keep, use
@@ -36,9 +36,9 @@ class Affine(Nary):
 
     def link(self, xs: list[Value]) -> None:
         reads = 0
-        if isinstance(xs[1], TensorBase) and recording(xs[1]):
+        if carries(xs[1]):
             reads |= 4
-        if isinstance(xs[2], TensorBase) and recording(xs[2]):
+        if carries(xs[2]):
             reads |= 2
         self.reads = reads
         super().link(xs)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Final, final
 import numpy
 
 from .._engine import promote
-from .._engine.nary import Nary
+from .._engine.nary import Nary, carries
 from .._engine.node import Array, Value
 from .._engine.op import A, B, Binary, Unary, Written, X, Y, watch
 from .._kernels import kernel
@@ -405,6 +405,11 @@ class LerpBackward1(Nary):
     reads = 1 | 2 | 4
     names: ClassVar[Any] = {"self": 0, "end": 1, "weight": 2}
 
+    def link(self, xs: list[Value]) -> None:
+        reads = (4 if carries(xs[0]) or carries(xs[1]) else 0) | (3 if carries(xs[2]) else 0)
+        self.reads = reads
+        super().link(xs)
+
     def forward(self, xs: list[Array]) -> Array:
         quick = quick_blend(xs[0], xs[1], xs[2])
         return mix(xs[0], xs[1], xs[2]) if quick is None else quick
@@ -431,6 +436,11 @@ class AddcmulBackward0(Nary):
     def __init__(self, value: Any) -> None:
         super().__init__()
         self.value: Any = value
+
+    def link(self, xs: list[Value]) -> None:
+        reads = (4 if carries(xs[1]) else 0) | (2 if carries(xs[2]) else 0)
+        self.reads = reads
+        super().link(xs)
 
     def forward(self, xs: list[Array]) -> Array:
         quick = quick_add_product(xs[0], xs[1], xs[2], self.value)
@@ -462,6 +472,11 @@ class AddcdivBackward0(Nary):
     def __init__(self, value: Any) -> None:
         super().__init__()
         self.value: Any = value
+
+    def link(self, xs: list[Value]) -> None:
+        reads = (4 if carries(xs[1]) or carries(xs[2]) else 0) | (2 if carries(xs[2]) else 0)
+        self.reads = reads
+        super().link(xs)
 
     def forward(self, xs: list[Array]) -> Array:
         quick = quick_add_quotient(xs[0], xs[1], xs[2], self.value)

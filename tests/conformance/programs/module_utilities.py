@@ -6,8 +6,9 @@ import torch.nn.functional as F
 from torch import nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.common_types import _size_2_t
-from torch.nn.utils import fuse_conv_bn_eval, fuse_linear_bn_eval, skip_init
+from torch.nn.utils import fuse_conv_bn_eval, fuse_linear_bn_eval, parametrize, skip_init
 from torch.nn.utils.fusion import fuse_conv_bn_weights, fuse_linear_bn_weights
+from torch.nn.utils.rnn import pad_sequence
 from torch.types import Device, Number
 from torch.utils import dlpack
 
@@ -75,3 +76,33 @@ a = torch.arange(3.0)
 b = dlpack.from_dlpack(dlpack.to_dlpack(a))
 b[0] = 7
 print(a, np.from_dlpack(a), torch.from_dlpack(torch.to_dlpack(a)))
+
+print("-- parametrizations handed on")
+
+
+class Doubled(nn.Module):
+    def forward(self, x):
+        return x * 2
+
+
+class Sum(nn.Module):
+    def forward(self, x, y):
+        return x + y
+
+    def right_inverse(self, z):
+        return z * 0.25, z * 0.75
+
+
+for made in (Doubled(), Sum()):
+    first, second = nn.Linear(2, 2, bias=False), nn.Linear(2, 2, bias=False)
+    with torch.no_grad():
+        first.weight.copy_(torch.arange(4.0).view(2, 2))
+    parametrize.register_parametrization(first, "weight", made)
+    print(parametrize.transfer_parametrizations_and_params(first, second) is second, sorted(second.state_dict()))
+    print([a is b for a, b in zip(first.parameters(), second.parameters())], second.weight, len(list(second.parameters())))
+    second(torch.ones(1, 2)).sum().backward()
+    print([p.grad for p in first.parameters()])
+
+print("-- sequences padded")
+T("none", pad_sequence, [])
+T("one", pad_sequence, [torch.ones(2)])

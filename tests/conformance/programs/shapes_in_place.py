@@ -221,6 +221,18 @@ def zero_grad_of_an_expanded_gradient():
     return p.grad
 
 
+print("a value out of the memory that it fills")
+a = numbers(4)
+print(a.index_fill_(0, torch.tensor([0, 3]), a[2]))
+print(a.masked_fill_(a > 1, a[1]), a[:2].masked_fill_(a[:2] > 0, a[0]))
+a = numbers(4)
+print(a.masked_scatter_(torch.tensor([True, True, False, False]), a[1:3]))
+x = numbers(4).requires_grad_()
+y = x * 1
+y.index_fill_(0, torch.tensor([0]), y[2])
+y.masked_fill_(y > 2, y[1])
+print(y.tolist(), torch.autograd.grad((y * numbers(4)).sum(), x))
+
 for name, edit in (("add_", lambda x: x.add_(1)), ("slice", lambda x: x.__setitem__((slice(None), 1), 2)),
                    ("copy_", lambda x: x.copy_(torch.ones(3))), ("fill_ by a tensor", lambda x: x.fill_(torch.tensor(2.0)))):
     try:

@@ -269,7 +269,7 @@ def type_before_parametrizations(module: Any) -> type:
 
 
 def transfer_parametrizations_and_params(from_module: Any, to_module: Any, tensor_name: str | None = None) -> Any:
-    """Give to_module the parametrizations (and their originals) of from_module; -> to_module."""
+    """Give to_module the parametrizations of from_module, and the same original Parameters; -> to_module."""
     if not is_parametrized(from_module):
         return to_module
     names = list(from_module.parametrizations) if tensor_name is None else [tensor_name]
@@ -278,8 +278,7 @@ def transfer_parametrizations_and_params(from_module: Any, to_module: Any, tenso
             setattr(to_module, name, Parameter(getattr(from_module, name)))
         for parametrization in from_module.parametrizations[name]:
             register_parametrization(to_module, name, parametrization)
-        for ours, theirs in zip(to_module.parametrizations[name].originals(),
-                                from_module.parametrizations[name].originals()):
-            with no_grad():
-                ours.set_(theirs)
+        source = from_module.parametrizations[name]
+        for key in ("original",) if source.is_tensor else [f"original{i}" for i in range(source.ntensors)]:
+            setattr(to_module.parametrizations[name], key, getattr(source, key))
     return to_module

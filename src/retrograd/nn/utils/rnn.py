@@ -180,6 +180,8 @@ def pad_sequence(
     sequences = tuple(sequences)
     if padding_side not in ("left", "right"):
         raise RuntimeError(f"Expected padding_side to be one of left or right, but got {padding_side}.")
+    if not sequences:
+        raise RuntimeError("received an empty list of sequences")
     most = max(s.shape[0] for s in sequences)
     padded = []
     for s in sequences:
