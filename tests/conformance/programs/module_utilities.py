@@ -8,6 +8,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.common_types import _size_2_t
 from torch.nn.utils import fuse_conv_bn_eval, fuse_linear_bn_eval, parametrize, skip_init
 from torch.nn.utils.fusion import fuse_conv_bn_weights, fuse_linear_bn_weights
+from torch.nn.utils.parametrizations import orthogonal
 from torch.nn.utils.rnn import pad_sequence
 from torch.types import Device, Number
 from torch.utils import dlpack
@@ -106,3 +107,26 @@ for made in (Doubled(), Sum()):
 print("-- sequences padded")
 T("none", pad_sequence, [])
 T("one", pad_sequence, [torch.ones(2)])
+
+print("-- orthogonal")
+for shape in ((3, 3), (4, 2), (2, 4), (2, 3, 3)):
+    for ways in (None, "matrix_exp", "cayley", "householder"):
+        for based in (True, False):
+            m = nn.Module()
+            m.weight = nn.Parameter(torch.sin(1.7 * torch.arange(float(np.prod(shape)))).view(shape))
+            orthogonal(m, orthogonal_map=ways, use_trivialization=based)
+            w = m.weight
+            unit = w.mT @ w if shape[-2] >= shape[-1] else w @ w.mT
+            print(shape, ways, based, {k: tuple(v.shape) for k, v in m.state_dict().items()}, type(w.grad_fn).__name__,
+                  torch.allclose(unit, torch.eye(unit.shape[-1]), atol=1e-5))
+            if not based or shape[-2] == shape[-1]:     # else the rest of the base is drawn
+                (w * torch.cos(torch.arange(float(w.numel())).view(shape))).sum().backward()
+                print("  ", [round(x, 3) + 0.0 for x in w.flatten().tolist()],
+                      [round(x, 3) + 0.0 for x in m.parametrizations.weight.original.grad.flatten().tolist()])
+            one = torch.eye(max(shape[-2:]))[: shape[-2], : shape[-1]].expand(shape).contiguous()
+            T("  assigned", lambda m=m, one=one: (setattr(m, "weight", one), torch.allclose(m.weight, one, atol=1e-5))[1])
+T("three ways", orthogonal, nn.Linear(3, 3), orthogonal_map="foo")
+T("a vector", orthogonal, nn.BatchNorm1d(3))
+T("no such", orthogonal, nn.Linear(3, 3), "wight")
+T("another shape", lambda: setattr(orthogonal(nn.Linear(3, 3)), "weight", torch.ones(2, 2)))
+print(orthogonal(nn.Linear(4, 3)))

@@ -3,14 +3,130 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._functions import create, products
+from ..._engine.tensor import TensorBase
+from ..._functions import compare, create, join, linalg, products
 from ...autograd.grad_mode import no_grad
+from ...dtypes import finfo
 from .. import functional as F
 from ..module import Module
 from ..modules.conv import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from .parametrize import register_parametrization
 
-__all__ = ["spectral_norm", "weight_norm"]
+__all__ = ["orthogonal", "spectral_norm", "weight_norm"]
+
+
+MAPS = ("matrix_exp", "cayley", "householder")
+
+
+def _is_orthogonal(q: Any) -> bool:
+    """Are the columns orthonormal, but for rounding?"""
+    n, k = q.shape[-2:]
+    same = create.eye(k, dtype=q.dtype)
+    return bool(compare.allclose(q.mT @ q, same, atol=10 * n * finfo(q.dtype).eps))
+
+
+def _made_orthogonal(a: Any) -> Any:
+    """The orthogonal factor of a QR decomposition whose triangle has a positive diagonal."""
+    from ..._functions import reflections
+
+    x, tau = reflections.geqrf(a)
+    return reflections.householder_product(x, tau) * x.diagonal(dim1=-2, dim2=-1).sign().unsqueeze(-2)
+
+
+class _Orthogonal(Module):
+    """Matrices (n, k) with orthonormal columns, rows where n < k, made of any: of the exponential or the Cayley transform of a
+    skew-symmetric matrix, or of Householder reflections.  With `base` they are multiplied by what was assigned last, so that
+    this can be assigned to every map.  Lezcano-Casado & Martinez-Rubio 2019; Lezcano-Casado 2019.
+    """
+
+    base: Any
+
+    def __init__(self, weight: Any, orthogonal_map: str, use_trivialization: bool = True) -> None:
+        super().__init__()
+        self.shape = weight.shape
+        self.orthogonal_map = orthogonal_map
+        self.register_buffer("base", None)
+        self.based = use_trivialization
+
+    def forward(self, X: Any) -> Any:
+        n, k = X.shape[-2:]
+        wide = n < k
+        if wide:
+            X, n, k = X.mT, k, n
+        if self.orthogonal_map == "householder":
+            from ..._functions import reflections
+
+            A = X.tril(-1)
+            Q = reflections.householder_product(A, 2.0 / (1.0 + (A * A).sum(-2)))
+            Q = Q * X.diagonal(dim1=-2, dim2=-1).int().unsqueeze(-2)
+        else:
+            A = X.tril()
+            if n != k:
+                A = join.cat([A, A.new_zeros((*A.shape[:-2], n, n - k))], -1)
+            A = A - A.mT
+            if self.orthogonal_map == "matrix_exp":
+                Q = linalg.matrix_exp(A)
+            else:
+                same = create.eye(n, dtype=A.dtype)
+                Q = linalg.solve(same - 0.5 * A, same + 0.5 * A)
+            if n != k:
+                Q = Q[..., :k]
+        if self.base is not None:
+            Q = self.base @ Q
+        return Q.mT if wide else Q
+
+    def right_inverse(self, Q: Any) -> Any:
+        """What forward maps to Q, or to the first factor of its QR decomposition where its columns are not orthonormal.
+
+        NotImplementedError for the exponential and the Cayley transform without a base.
+        """
+        if Q.shape != self.shape:
+            raise ValueError(f"Expected a matrix or batch of matrices of shape {self.shape}. Got a tensor of shape {Q.shape}.")
+        n, k = Q.shape[-2:]
+        wide = n < k
+        if wide:
+            Q, n, k = Q.mT, k, n
+        if self.based:
+            if n == k:
+                base = Q.clone() if _is_orthogonal(Q) else _made_orthogonal(Q)
+            else:
+                base = _made_orthogonal(join.cat([Q, create.randn((*Q.shape[:-2], n, n - k), dtype=Q.dtype)], -1))
+            self.base = base
+            out = create.zeros_like(Q)
+            out.diagonal(dim1=-2, dim2=-1).fill_(-1.0)
+        elif self.orthogonal_map != "householder":
+            raise NotImplementedError(
+                "It is not possible to assign to the matrix exponential or the Cayley parametrizations when "
+                "use_trivialization=False.")
+        else:
+            out, tau = Q.geqrf()
+            signs = out.diagonal(dim1=-2, dim2=-1)
+            signs.sign_()
+            signs[tau == 0.0] *= -1             # no reflection there: forward, whose diagonal is tau's of 2, makes one
+        return out.mT if wide else out
+
+
+def orthogonal(
+    module: Any, name: str = "weight", orthogonal_map: str | None = None, *, use_trivialization: bool = True,
+) -> Any:
+    """Keep the columns of a matrix (or batch), the rows of a wide one, orthonormal; -> module.
+
+    orthogonal_map      "matrix_exp" (of square ones by default), "cayley" or "householder" (of others by default)
+    use_trivialization  keep what was assigned as a buffer besides: any orthonormal matrix can be assigned, to every map
+    https://pytorch.org/docs/stable/generated/torch.nn.utils.parametrizations.orthogonal.html
+    """
+    weight = getattr(module, name, None)
+    if not isinstance(weight, TensorBase):
+        raise ValueError(f"Module '{module}' has no parameter or buffer with name '{name}'")
+    array: Any = weight
+    if array.ndim < 2:
+        raise ValueError(f"Expected a matrix or batch of matrices. Got a tensor of {array.ndim} dimensions.")
+    if orthogonal_map is None:
+        orthogonal_map = "matrix_exp" if array.shape[-2] == array.shape[-1] else "householder"
+    if orthogonal_map not in MAPS:
+        raise ValueError(f'orthogonal_map has to be one of "matrix_exp", "cayley", "householder". Got: {orthogonal_map}')
+    register_parametrization(module, name, _Orthogonal(weight, orthogonal_map, use_trivialization), unsafe=True)
+    return module
 
 
 def _norm_except_dim(v: Any, dim: int) -> Any:
