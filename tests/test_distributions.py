@@ -614,6 +614,28 @@ def test_the_derivative_of_gamma_numbers_is_that_of_their_distribution_function(
     np.testing.assert_allclose(found, -slope / np.exp((a - 1) * np.log(x) - x - math.lgamma(a)), rtol=2e-5)
 
 
+def test_derivatives_at_the_ends_of_shapes_and_numbers_are_finite() -> None:
+    def beta(x: float, a: float, total: float) -> float:
+        given = [retrograd.tensor([v], dtype=retrograd.float64) for v in (x, a, total)]
+        return float(retrograd._dirichlet_grad(*given))                                       # type: ignore[attr-defined]
+
+    def gamma(a: float, x: float) -> float:
+        given = [retrograd.tensor([v], dtype=retrograd.float64) for v in (a, x)]
+        return float(retrograd._standard_gamma_grad(*given))                                  # type: ignore[attr-defined]
+
+    for a in (1.0, 1e6, 1e9):                   # u ** (1 / a), which is 1 or little less
+        x = 1.0 - 0.7 / a
+        assert beta(x, a, a + 1) == pytest.approx(-x * math.log1p(-0.7 / a) / a * a / 0.7, rel=1e-9)
+    assert beta(1.0, 1.0, 2.0) == pytest.approx(1.0) and beta(0.0, 1.0, 2.0) == 0 and gamma(2.0, 0.0) == 0
+    assert beta(1.0, 1.0, 1.0) == pytest.approx(math.pi**2 / 6), "the limit for concentrations that are rounded away"
+    for z in (-2.0, 0.0, 2.0):                  # nearly a + sqrt(a) z
+        assert gamma(1e12, 1e12 + z * 1e6) == pytest.approx(1 + z / 2e6, rel=1e-8)
+    for large in ([1e8, 1.0], [1e-30, 1.0], [1e-3, 1e9]):
+        concentration = retrograd.tensor(large, requires_grad=True)
+        ours.Dirichlet(concentration).rsample((50,))[:, 0].sum().backward()
+        assert concentration.grad is not None and bool(concentration.grad.isfinite().all())
+
+
 def test_second_derivatives_of_gamma_numbers_are_refused_as_in_pytorch() -> None:
     a = retrograd.tensor([2.0, 3.0], requires_grad=True)
     g, = retrograd.autograd.grad(retrograd._standard_gamma(a).sum(), a, create_graph=True)    # type: ignore[attr-defined]

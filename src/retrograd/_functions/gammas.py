@@ -51,7 +51,8 @@ def _sample_dirichlet(input: Any, generator: Any = None) -> Any:
 def _dirichlet_grad(x: Any, alpha: Any, total: Any) -> Any:
     """The derivative by alpha of x, with a beta distribution of alpha and total - alpha, over 1 - x."""
     given = doubles("_dirichlet_grad", x=x, alpha=alpha, total=total)
-    return wrap(np.asarray(pathwise.beta_path(*[t.array for t in given])).astype(given[0].array.dtype))
+    with np.errstate(all="ignore"):
+        return wrap(np.asarray(pathwise.beta_path(*[t.array for t in given])).astype(given[0].array.dtype))
 
 
 def doubles(function: str, **given: Any) -> list[Any]:

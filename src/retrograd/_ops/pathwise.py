@@ -19,6 +19,8 @@ from . import special
 np: Final[Any] = numpy
 DOUBLE: Final[Any] = numpy.dtype("float64")
 SMALLEST: Final = -40.0                         # logarithm of what an integrand may be cut off at
+BELOW_ONE: Final = 1.0 - 2.0**-53
+LARGE: Final = 1e5                              # from here on digamma and log differ in their last digits
 ROWS: Final = 4096                              # integrals at a time
 
 
@@ -61,8 +63,9 @@ def gamma_path(shape: Array, x: Array) -> Array:
     a, x = np.broadcast_arrays(np.asarray(shape, DOUBLE), np.asarray(x, DOUBLE))
     out = np.full(a.shape, np.nan)
     fine = np.isfinite(a) & np.isfinite(x) & (a > 0) & (x > 0)
+    out[(x == 0) & (a > 0)] = 0.0
     a, x = a[fine], x[fine]
-    c = special.digamma(a) - np.log(x)
+    c = np.where(a > LARGE, digamma_rest(a) - np.log1p((x - a) / a), special.digamma(a) - np.log(x))
     found = np.empty_like(a)
     near = x <= 1.0
     found[near] = gamma_series(a[near], x[near])
@@ -72,6 +75,11 @@ def gamma_path(shape: Array, x: Array) -> Array:
     found[lower] = in_parts(gamma_lower, [a[lower], x[lower], c[lower]])
     out[fine] = found
     return out
+
+
+def digamma_rest(z: Array) -> Array:
+    """digamma(z) - log(z), without cancellation for large z"""
+    return np.where(z > LARGE, (-0.5 - 1.0 / (12.0 * z)) / z, special.digamma(z) - np.log(z))
 
 
 def gamma_series(a: Array, x: Array) -> Array:
@@ -105,18 +113,22 @@ def gamma_lower(a: Array, x: Array, c: Array) -> Array:
 def beta_path(x: Array, alpha: Array, total: Array) -> Array:
     """dx/da / (1 - x) of beta numbers x in (0, 1) of shapes a = alpha and b = total - alpha, by a alone; nan outside."""
     x, a, total = np.broadcast_arrays(np.asarray(x, DOUBLE), np.asarray(alpha, DOUBLE), np.asarray(total, DOUBLE))
-    b = total - a
+    b = np.maximum(total - a, 0.0)              # 0: rounded away
     out = np.full(a.shape, np.nan)
-    fine = (x > 0) & (x < 1) & (a > 0) & (b > 0) & np.isfinite(a) & np.isfinite(b)
-    out[(x == 0) & (a > 0) & (b > 0)] = 0.0
-    a, b, x = a[fine], b[fine], x[fine]
-    c = special.digamma(a) - special.digamma(a + b) - np.log(x)
+    fine = (x > 0) & (x <= 1) & (a > 0) & np.isfinite(a) & np.isfinite(b)
+    out[(x == 0) & (a > 0)] = 0.0
+    a, b, x = a[fine], b[fine], np.minimum(x[fine], BELOW_ONE)
+    mean_log = special.digamma(a) - special.digamma(a + b)
+    apart = digamma_rest(a) - digamma_rest(a + b) - np.log1p(x * b / a - (1.0 - x))
+    c = np.where((a > LARGE) & (x > 0.1), apart, mean_log - np.log(x))
     found = np.empty_like(a)
     near = (x <= 0.5) & (x * b <= 1.0)
     found[near] = beta_series(a[near], b[near], x[near])
-    upper = ~near & (c <= 0)
+    alone = ~near & (b < 1e-9)                  # nearly all chance lies at 1: the limit for b -> 0
+    found[alone] = special.polygamma(1, a[alone])
+    upper = ~near & ~alone & (c <= 0)
     found[upper] = in_parts(beta_upper, [a[upper], b[upper], x[upper], c[upper]])
-    lower = ~near & (c > 0)
+    lower = ~near & ~alone & (c > 0)
     found[lower] = in_parts(beta_lower, [a[lower], b[lower], x[lower], c[lower]])
     out[fine] = found
     return out
@@ -138,7 +150,7 @@ def beta_lower(a: Array, b: Array, x: Array, c: Array) -> Array:
     rest = np.log1p(-x)
 
     def slope(s: Array) -> Array:
-        return (b - 1.0) * (np.log1p(-x * np.exp(-s)) - rest) - a * s
+        return (b - 1.0) * np.log1p(x / (1.0 - x) * -np.expm1(-s)) - a * s
 
     s, w = points(slope, (np.maximum(1.0 - b, b - 1.0) * -rest - SMALLEST) / a, 9)
     return x / (1.0 - x) * (w * np.exp(slope(s)) * (s + c)).sum(0)
