@@ -291,6 +291,22 @@ def test_files_that_are_none(torch: Any, tmp_path: Path) -> None:
         refused(b"".join([*lines[:event], changed, *lines[event + 1:]]), says)
     short = json.dumps({k: v for k, v in row.items() if k != "module"}).encode() + b"\n"
     refused(b"".join([*lines[:event], short, *lines[event + 1:]]), "no 'module'")
+
+    def changed_in(kind: str, says: str, **fields: Any) -> None:
+        at = next(i for i, line in enumerate(lines) if f'"kind":"{kind}"'.encode() in line)
+        refused(b"".join([*lines[:at], json.dumps({**json.loads(lines[at]), **fields}).encode() + b"\n", *lines[at + 1:]]), says)
+
+    last = next(i for i, line in enumerate(reversed(lines)) if b'"kind":"node"' in line)
+    changed_in("header", "'error' must be null or a text", error=True)
+    changed_in("value", "'stats' must have counts", stats=["inf", 0, 0, 0, 0, 0, 0])
+    changed_in("value", "'stats' must have counts", stats=[1, 0, 0, 0, 0, "nan", 0])
+    changed_in("hook", "'changed' must be true, false or null", changed="hook")
+    changed_in("hook", "'returned' must be true, false or null", returned=1)
+    changed_in("enter", "'facts' must be an object", facts=None)
+    changed_in("enter", "'keywords' must be a list of texts", facts={"tensors": 1, "keywords": [1]})
+    changed_in("exit", "'tensors' must be a list of integers", facts={"type": "Tensor", "tensors": [[-1]]})
+    backward = json.loads(lines[len(lines) - 1 - last])["i"]
+    changed_in("graph", f"made by event {backward}, which is of a backward pass", op=backward)
     path.write_bytes(b"".join(lines))
     assert load(path).complete
 
@@ -308,3 +324,15 @@ def test_leaves_of_a_script_have_the_names_of_their_variables(torch: list[str], 
     assert sorted(rec.parameters) == ["idle", "layer.bias", "layer.weight", "w"]
     assert rec.why_none("idle").code == "never_used" and rec.why_none("w").code == "has_grad"
     assert [e.kind for e in rec.ledger("w").entries] == ["use"]
+
+
+@both
+def test_values_of_another_recording_are_refused(torch: Any, tmp_path: Path) -> None:
+    for name, size in (("one", 3), ("two", 4)):
+        x = torch.ones(size, requires_grad=True)
+        with record(values="parameters", engine=torch.__name__) as rec:
+            (x * 2).sum().backward()
+        rec.save(tmp_path / name)
+    (tmp_path / "one.safetensors").replace(tmp_path / "two.safetensors")
+    with pytest.raises(TraceError, match=r"shape \(3,\), in the recording \(4,\)"):
+        load(tmp_path / "two")

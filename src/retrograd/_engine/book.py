@@ -27,6 +27,7 @@ HUGE: Final = 1e30
 UNMEASURED: Final = (-1, 0.0, 0.0, 0.0, 0, 0, 0)
 BLANK: Final[Any] = array("d", UNMEASURED)              # statistics that nobody took
 MARK: Final = "retrograd recording"      # key in a node's metadata: (serial number of the tap, number of the node)
+GOING_ON: Final[Any] = ("note", 0, 0, 0, "unfinished", "it goes on", -1)       # an event whose end is not known yet
 words: Final[dict[Any, str]] = {}                                       # dtypes and devices as text
 
 
@@ -138,7 +139,7 @@ def room(j: Book, kind: str) -> int:
     rows = j.rows
     n = len(rows)
     if n < j.limit:
-        rows.append(None)
+        rows.append(GOING_ON)
         return n
     j.full = True
     dropped = j.rec.dropped

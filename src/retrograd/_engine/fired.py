@@ -103,6 +103,9 @@ def on_leaf(t: Any) -> Any:
 def sweep(j: Book, tap: Any, table: Any, kind: str, on: str, owner: int, with_kwargs: Any) -> None:
     """Put ourselves around the hooks in a table, where we are not yet."""
     around = j.around
+    firing = j.firing
+    if firing is None:                                  # the recording ended meanwhile, in another thread
+        return
     place = id(table)
     wrapped = False
     for key, hook in list(table.items()):
@@ -122,13 +125,26 @@ def sweep(j: Book, tap: Any, table: Any, kind: str, on: str, owner: int, with_kw
             row["owner"] = owner
         describe(j, tap, row, hook)
         its: str = row["kind"]
-        table[key] = around(j.firing, (j, tap, hook, row, its, PLACE.get(its), n, key in with_kwargs))
+        table[key] = around(firing, (j, tap, hook, row, its, PLACE.get(its), n, key in with_kwargs))
         wrapped = True
     if not wrapped:
         return
     j._swapped.append(ref(table))
     if len(j._swapped) > 10_000:
         j._swapped = [t for t in j._swapped if t() is not None]
+    if not j.on:                                        # the end, in another thread, may have looked before we were there
+        bare(j, table)
+
+
+def bare(j: Book, table: Any) -> None:
+    """Every hook in the table is itself again, if no recording that goes on stands around it."""
+    around = j.around
+    for key, hook in list(table.items()):
+        plain = hook
+        while type(plain) is around and not plain.args[0][0].on:
+            plain = plain.hook
+        if plain is not hook:
+            table[key] = plain
 
 
 def describe(j: Book, tap: Any, row: dict[str, Any], hook: Any) -> None:

@@ -11,6 +11,7 @@ from weakref import ref
 from mypy_extensions import mypyc_attr
 
 from .book import (
+    GOING_ON,
     Book,
     Thread,
     add,
@@ -26,7 +27,7 @@ from .book import (
     thread_of,
     value,
 )
-from .fired import OF_MODULES, fire, new_hook, sweep, sweep_module, sweep_pending, sweep_tensor, unswept
+from .fired import OF_MODULES, bare, fire, new_hook, sweep, sweep_module, sweep_pending, sweep_tensor, unswept
 from .tensor import TensorBase, wants_grad
 
 NAME: Final = blank(name="", names=None, role="")
@@ -188,7 +189,7 @@ class Journal(Book):
         rec = self.rec
         rows = self.rows
         for i in range(len(rows)):
-            if rows[i] is None:
+            if rows[i] is GOING_ON:
                 rows[i] = ("note", now() - self.start, 0, 0, "unfinished", "it was cut short", -1)
         for hook in rec.hooks:
             owner: int = hook["owner"]
@@ -204,13 +205,10 @@ class Journal(Book):
 
     def unwrap(self) -> None:
         """Every hook is itself again."""
-        around = self.around
         for table in self._swapped:
             live = table()
             if live is not None:
-                for key, hooked in list(live.items()):
-                    if type(hooked) is around:
-                        live[key] = hooked.hook
+                bare(self, live)
         self._swapped.clear()
 
 
@@ -305,6 +303,11 @@ def add_module(j: Book, tap: Any, module: Any, path: str, parent: int) -> int:
     return n
 
 
+def shapeless(p: Any) -> bool:
+    """Is this a parameter or buffer of a lazy module that was not called yet?"""
+    return type(p).__name__ in ("UninitializedParameter", "UninitializedBuffer")
+
+
 def walk(j: Book, tap: Any, model: Any, prefix: str) -> int:
     """Give the modules and parameters of a model their paths below `prefix` -> the model's number."""
     first = -1
@@ -329,17 +332,18 @@ def walk(j: Book, tap: Any, model: Any, prefix: str) -> int:
             number = known[0]
             own = known[2]
         start: str = f"{path}." if path else ""
+        lazy = hasattr(type(module), "_infer_parameters")
         table = module._parameters
         if table:
             for name, p in table.items():
-                if p is not None:
+                if p is not None and not (lazy and shapeless(p)):
                     n = name_tensor(j, tap, p, start + name, "parameter", -1)
                     named[n] = p
                     own.append(n)
         table = module._buffers
         if table:
             for name, b in table.items():
-                if b is not None:
+                if b is not None and not (lazy and shapeless(b)):
                     name_tensor(j, tap, b, start + name, "buffer", -1)
         table = module._modules
         if table:

@@ -226,6 +226,9 @@ class _One:
         self.whole.take(self.i, g)
 
 
+_replaying: set[int] = set()                    # threads that run a recorded backward() again: it accumulates nowhere
+
+
 def _will_run(task: Any, node: Any, now: bool) -> bool:
     """Will `node` run in this pass, or is it running `now`?"""
     if node is task.root and (task.captures is None or node not in task.captures):
@@ -234,7 +237,8 @@ def _will_run(task: Any, node: Any, now: bool) -> bool:
         return now or bool(task.knows(node))
     if node not in task.needed:
         return False
-    if isinstance(node, AccumulateGrad) and task.captures is not None and node in task.captures:
+    if isinstance(node, AccumulateGrad) and task.captures is not None and node in task.captures \
+            and threading.get_ident() not in _replaying:
         raise RuntimeError(
             "A leaf node was passed to _will_engine_execute_node but we are currently running autograd.grad(). This is "
             "currently not supported.")

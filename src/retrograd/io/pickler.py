@@ -7,6 +7,7 @@ import struct
 import sys
 from collections import Counter, OrderedDict
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 BATCH = 1000                                    # items per APPENDS or SETITEMS, as in pickle
@@ -93,8 +94,7 @@ class Pickler:
             self.write(instead)
             if type(instead) is Call:
                 self.put(key)
-        elif isinstance(x, type) or (callable(x) and hasattr(x, "__qualname__") and hasattr(x, "__module__")
-                                     and not hasattr(x, "__self__")):
+        elif cls is FunctionType or issubclass(cls, type):
             self.named(x, x.__module__, x.__qualname__)
         else:
             self.by_reduce(x, key)

@@ -124,11 +124,12 @@ class _Blocks:
             raise RuntimeError(
                 "Cannot save multiple tensors or storages that view the same data as different types")
         number = self.numbers.setdefault(block.key, len(self.numbers))
-        warn_if_has_hooks(t)
+        parameter = isinstance(t, Parameter)
+        if not parameter:                       # of theirs PyTorch loses hooks silently
+            warn_if_has_hooks(t)
         d = block.dtype
         pid = ("storage", Name("torch", STORAGE_OF[d.name]), str(number), "cpu", block.root.nbytes // d.itemsize)
         extra = _attributes(t)
-        parameter = isinstance(t, Parameter)
         args = (
             Persistent(pid), block.offset, tuple(block.size), block.stride, wants_grad(t) and not parameter,
             OrderedDict())

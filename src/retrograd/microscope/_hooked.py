@@ -2,8 +2,9 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
+HOME = __name__.partition(".")[0]
 NAMES = ("__name__", "__qualname__", "__wrapped__", "__torch_unserializable__")     # error texts name the hook
 
 
@@ -27,7 +28,10 @@ class Hooked(partial[Any]):
     def __setattr__(self, name: str, value: Any) -> None:
         setattr(self.hook, name, value)
 
-    # copies of a model made during a recording get the hook itself
+    def __repr__(self) -> str:                  # warnings and errors show the hook
+        return repr(self.hook)
+
+    # copies of a model made during a recording get the hook itself, and files of it do not need this package
 
     def __copy__(self) -> Any:
         return self.hook
@@ -37,7 +41,7 @@ class Hooked(partial[Any]):
         return copy.deepcopy(self.hook, memo)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        return _itself, (self.hook,)
+        return cast, (None, self.hook)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") and name not in NAMES:
@@ -45,6 +49,26 @@ class Hooked(partial[Any]):
         return self.hook if name == "__wrapped__" else getattr(self.hook, name)
 
 
-def _itself(hook: Any) -> Any:
-    return hook
+def plain(hook: Any) -> Any:
+    """The user's function in a hook that a recorder or an engine wrapped."""
+    found = itself(hook)
+    home = getattr(found, "__module__", None)
+    if type(home) is str and home.partition(".")[0] in ("torch", HOME):
+        for inner in (getattr(found, "fn", None), getattr(found, "whole", None) and found.whole.fn):
+            if callable(inner):
+                return itself(inner)
+        for cell in getattr(found, "__closure__", None) or ():
+            try:
+                inner = cell.cell_contents
+            except ValueError:
+                continue
+            if callable(inner) and not isinstance(inner, type):
+                return itself(inner)
+    return found
 
+
+def itself(hook: Any) -> Any:
+    """The hook, without recorders around it."""
+    while type(hook) is Hooked:
+        hook = hook.hook
+    return hook

@@ -10,8 +10,7 @@ from difflib import get_close_matches
 from functools import cache
 from typing import Any
 
-from . import several
-from ._hooked import Hooked
+from . import _hooked, several
 from ._sites import HOME, Sites, name_of
 from .recording import Recording
 from .tap_common import SELDOM, TABLES
@@ -68,6 +67,12 @@ def explain(x: Any, rec: Recording | None = None) -> Explanation:
         return of_node(x, rec)
     if hasattr(x, "_parameters") and hasattr(x, "_forward_hooks"):
         return of_module(x, rec)
+    parts = getattr(x, "handles", None)                 # of a hook of several tensors: those that require grad
+    if isinstance(parts, tuple) and hasattr(x, "remove"):
+        if parts:
+            return of_handle(parts[0], rec)
+        from .why import why_not_fired
+        return Explanation("a hook of several tensors", [str(why_not_fired(x))], {"kind": "handle", "present": False})
     raise TypeError(f"explain: expected a tensor, node, module or hook handle, got {type(x).__name__}")
 
 
@@ -164,7 +169,7 @@ def of_module(module: Any, rec: Recording | None) -> Explanation:
             row = rec.modules[known[1]]
             path = row["path"]
             facts.update(path=path, calls=row["calls"])
-            lines.append(f"called {row['calls']} time{'' if row['calls'] == 1 else 's'}")
+            lines.append(f"called {times(row['calls'])}")
     for table, kind, _ in TABLES:
         lines.extend(hook_lines(getattr(module, table), kind))
     for table, kind in SELDOM:
@@ -216,7 +221,7 @@ def by_name(name: str, rec: Recording) -> Explanation:
         return Explanation(f"{name}: {known['dtype']} {tuple(known['shape'])}", lines, {"kind": "tensor", **known})
     for i, module in enumerate(rec.modules):
         if module["path"] == name:
-            lines = [f"called {module['calls']} time{'' if module['calls'] == 1 else 's'}",
+            lines = [f"called {times(module['calls'])}",
                      *recorded_hooks(rec, i, ("forward", "forward_pre", "backward", "backward_pre"))]
             return Explanation(f"{name or 'the model'}: {module['type']}, a module", lines, {"kind": "module", **module})
     names = [*rec.parameters, *(m["path"] for m in rec.modules if m["path"])]
@@ -235,8 +240,11 @@ def recorded_hooks(rec: Recording, owner: int, kinds: tuple[str, ...]) -> list[s
 
 def how_often(hook: dict[str, Any]) -> str:
     """How often a hook of a recording fired."""
-    fired, changed = (f"{n} time{'' if n == 1 else 's'}" for n in (hook["fired"], hook["changed"]))
-    return f"fired {fired}, changed something {changed}"
+    return f"fired {times(hook['fired'])}, changed something {times(hook['changed'])}"
+
+
+def times(n: int) -> str:
+    return f"{n} time{'' if n == 1 else 's'}"
 
 
 def hook_lines(table: Any, kind: str) -> list[str]:
@@ -251,9 +259,7 @@ def hook_lines(table: Any, kind: str) -> list[str]:
 def plain(hook: Any) -> Any:
     """The user's own function."""
     found = several.kept_in(hook)
-    if found is not None:
-        hook = getattr(*found)
-    return hook.hook if type(hook) is Hooked else hook
+    return _hooked.plain(hook if found is None else getattr(*found))
 
 
 _sites = Sites()

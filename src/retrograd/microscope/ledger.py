@@ -69,7 +69,8 @@ class Ledger:
         """Largest difference between the sum of the terms and .grad, over the largest number in .grad."""
         total = self.total
         if total is None or self.grad is None:
-            raise ValueError(f"ledger of {self.name}: no values to check; record(values='parameters') keeps them")
+            raise ValueError(f"ledger of {self.name}: no values to check; record(values='parameters') keeps them, as far as "
+                             "limit= and max_bytes= allow")
         scale = max(float(np.max(np.abs(e.value), initial=0)) for e in self.entries)
         return float(np.max(np.abs(total - self.grad), initial=0)) / (scale or 1.0)
 
@@ -125,6 +126,7 @@ class Book:
         self.rec = rec
         self.n = n
         self.name = rec.name_of_tensor(n)
+        self.shape = rec.tensor(n)["shape"]
         self.link: Links = links(rec)
         self.entries: list[Entry] = []
         self.running: Any = None                # the sum so far
@@ -305,7 +307,9 @@ class Book:
         self.entries.append(Entry(kind, text, number, where, path, value, norm))
 
     def array(self, value: int) -> Any:
-        return self.rec.arrays.get(value)
+        """The numbers of a value; None when they were not kept, or are of a time at which the tensor had another shape."""
+        found = self.rec.arrays.get(value)
+        return None if found is None or found.shape != self.shape else found
 
     def norm(self, value: int) -> float | None:
         found = self.rec.value(value)

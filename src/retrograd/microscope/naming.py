@@ -15,6 +15,7 @@ class Names(Journal):
 
     rec: Recording
     models: tuple[Any, ...]
+    taps: list[Any]
     sites: Sites
     named_root: bool
     _told: set[tuple[int, int]]
@@ -93,10 +94,35 @@ class Names(Journal):
                     path = f"{above}.{name}" if above else name
                     below = path.rpartition(".")[0]
                     number = next((i for i, m in enumerate(self.rec.modules) if m["path"] == below), stack[-1][0])
-                    return self.add_module(tap, module, path, number)
+                    return self.name_below(tap, module, path, number)
         with tap.quiet():
             self.name_model(tap, module)
         return self._modules[id(module)][1]
+
+    def name_below(self, tap: Any, module: Any, path: str, parent: int) -> int:
+        """Names for a module and what is in it, added to a model after that one got its names; -> its number."""
+        number = self.add_module(tap, module, path, parent)
+        self.guessed.discard(number)
+        self.walk(tap, module, path)
+        return number
+
+    def name_late(self) -> None:
+        """The block ends: what was put into models meanwhile, and met no call that would have named it."""
+        taps = {tap.name: tap for tap in self.taps}
+        met: dict[int, Any] = self._modules
+        for known, number in list(met.values()):
+            module, facts = known(), self.rec.modules[number]
+            if module is None:
+                continue
+            tap, start = taps[facts["engine"]], f"{facts['path']}." if facts["path"] else ""
+            for name, child in module._modules.items():
+                its = met.get(id(child))
+                if child is not None and (its is None or its[0]() is not child or its[1] in self.guessed):
+                    self.name_below(tap, child, start + name, number)
+            for name, p in module._parameters.items():
+                n = None if p is None else self.tensor_number(p)
+                if n is not None and n not in self.rec.tensor_names:
+                    self.name_tensor(tap, p, start + name, "parameter")
 
     def name_new_leaf(self, tap: Any, t: Any, n: int) -> None:
         """A parameter that was put into a module after the module got its names."""

@@ -12,7 +12,7 @@ from typing import Any
 from weakref import ref
 
 from .._engine.book import now
-from .._engine.swaps import NOTHING, swap_in, swap_out
+from .._engine.swaps import NOTHING, Seat, swap_in, swap_out
 from . import several
 from ._hooked import Hooked
 from ._sites import Sites
@@ -123,8 +123,12 @@ class Recorder(Names):
 
     def stop(self, error: BaseException | None) -> None:
         """Undo every change, keep the events."""
-        self.on = False
         failures = []
+        try:
+            self.name_late()
+        except Exception as failure:                            # of a model of the user's
+            failures.append(repr(failure))
+        self.on = False
         for undo, *arguments in reversed(self._undo):
             try:
                 undo(*arguments)
@@ -147,22 +151,26 @@ class Recorder(Names):
 
     def patch(self, owner: Any, name: str, new: Any) -> None:
         """owner.name = new, until the recording ends."""
-        old = vars(owner).get(name, NOTHING)
-        setattr(owner, name, new)
-        self._undo.append((_restore, owner, name, old))
+        entries = [(owner, vars(owner), name, new, vars(owner).get(name, NOTHING))]
+        self.later(swap_out, entries)
+        swap_in(entries)
 
     def swap(self, plan: Any) -> None:
-        """What the method `plan` of a tap puts somewhere stands there until the recording ends.
+        """What plan(put, seat), a method of a tap, puts somewhere stands there until the recording ends.
 
         It is asked once in a process, and again when something else stands there by then.
         """
-        entries = plan_of(plan)
+        kept = plan_of(plan)
+        entries = kept.entries
         self.later(swap_out, entries)
-        if entries and swap_in(entries):
-            return
-        entries.clear()
-        plan(lambda owner, name, new: entries.append((owner, vars(owner), name, new, vars(owner).get(name, NOTHING))))
-        swap_in(entries)
+        if not (entries and swap_in(entries)):
+            entries.clear()
+            kept.seat = Seat()
+            plan(lambda owner, name, new: entries.append((owner, vars(owner), name, new, vars(owner).get(name, NOTHING))),
+                 kept.seat)
+            swap_in(entries)
+        kept.seat.current = plan.__self__
+        self.later(setattr, kept.seat, "current", None)
 
     def later(self, undo: Any, *arguments: Any) -> None:
         """Call undo(*arguments) at the end."""
@@ -225,8 +233,11 @@ class Recorder(Names):
             tap.own[id(frame.f_code)] = frame.f_code
             return
         kind, on, owner = found
+        hook = several.given(frame)
+        if tap.is_ours(hook):
+            return
         site = self.sites.here(frame)
-        if kind == "tensor" and tap.of_several(several.given(frame), owner, id(table), handle.id, site):
+        if kind == "tensor" and tap.of_several(hook, owner, id(table), handle.id, site):
             return
         n = self.new_hook(tap, kind, on, owner, site, False)
         self._hooks[id(table), handle.id] = n
@@ -259,19 +270,19 @@ class Recorder(Names):
         return n
 
 
-_plans: dict[Any, list[Any]] = {}
+class Kept:
+    """What Recorder.swap keeps of a tap's method: entries of (owner, vars(owner), name, new, what was there)."""
+
+    def __init__(self) -> None:
+        self.entries: list[Any] = []
+        self.seat = Seat()
 
 
-def plan_of(plan: Any) -> list[Any]:
-    """What Recorder.swap keeps for a tap's method: (owner, vars(owner), name, new, what was there)."""
-    return _plans.setdefault((type(plan.__self__), plan.__name__), [])
+_plans: dict[Any, Kept] = {}
 
 
-def _restore(owner: Any, name: str, old: Any) -> None:
-    if old is NOTHING:
-        delattr(owner, name)
-    else:
-        setattr(owner, name, old)
+def plan_of(plan: Any) -> Kept:
+    return _plans.setdefault((type(plan.__self__), plan.__name__), Kept())
 
 
 def taps_for(models: tuple[Any, ...], engine: str | None) -> list[Any]:

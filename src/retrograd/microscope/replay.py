@@ -6,10 +6,12 @@ Only gradients are computed: no .grad is touched, so post-accumulate hooks do no
 from __future__ import annotations
 
 from collections.abc import Iterator
+from threading import get_ident
 from typing import Any
 
 import numpy as np
 
+from . import several
 from .recorder import RecordingError
 from .recording import Recording
 
@@ -112,6 +114,7 @@ class Run:
         from .._engine.backward import run_backward
         from .._engine.modes import modes
         from .._engine.tensor import TensorBase
+        from ..autograd import graph
         seeds = list(self.seeds)
         if gradient is not None:
             given = list(gradient) if isinstance(gradient, (list, tuple)) else [gradient]
@@ -125,15 +128,20 @@ class Run:
         seeds = [s.copy() if isinstance(s, np.ndarray) else s for s in seeds]
         listener = Norms(self.tap)
         observer, modes.observer = modes.observer, listener
+        graph._replaying.add(get_ident())
         try:
             leaves = [(node, 0) for node in self.names.values()]
             found = run_backward(self.roots, seeds, True, False, leaves, False)
         finally:
             modes.observer = observer
+            graph._replaying.discard(get_ident())
         return ({name: None if g is None else np.array(g) for name, g in zip(self.names, found)}, listener.sizes)
 
     def put(self, handle: Any, function: Any) -> Iterator[tuple[Any, Any, Any]]:
         """Another function in a hook's place; -> (table, key, what was there)."""
+        parts = getattr(handle, "handles", None)
+        if isinstance(parts, tuple) and parts:          # of a hook of several tensors
+            handle = parts[0]
         table = handle.hooks_dict_ref() if hasattr(handle, "hooks_dict_ref") else None
         hook = None if table is None else table.get(handle.id)
         n = self.rec.live.hook_of(handle) if table is not None else None
@@ -148,12 +156,17 @@ class Run:
                 hooks: Any
                 for hooks in (getattr(call, "full", None), getattr(call, "pre", None)):
                     for i, captured in enumerate(hooks or ()):
-                        if captured is hook or (type(captured) is Hooked and (captured.hook is hook or captured.number == n)):
+                        if captured is hook or (type(captured) is Hooked and (captured.hook is hook or captured.args[0][6] == n)):
                             yield hooks, i, captured
                             hooks[i] = function
                             done += 1
             if done:
                 return
+        elif kind == "multi_grad" and hook is not None:
+            whole = vars(several.kept_in(hook)[0])
+            yield whole, "fn", whole["fn"]
+            whole["fn"] = function
+            return
         elif table is not None and hook is not None and kind not in ("forward", "forward_pre", "post_accumulate"):
             yield table, handle.id, hook
             table[handle.id] = function

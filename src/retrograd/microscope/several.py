@@ -23,13 +23,16 @@ def part(tap: Any, hook: Any, owner: int, place: int, key: int, site: int) -> bo
     holder, attribute = found
     recorder = tap.recorder
     known = tap.multi.get(id(holder))
+    firing = recorder.firing
+    if known is None and firing is None:                # the recording ended meanwhile, in another thread
+        return True
     if known is None:
         function = getattr(holder, attribute)
         n = recorder.new_hook(tap, "multi_grad", "", owner, site, site < 0)
         row = recorder.rec.hooks[n]
         row["tensors"] = []
         describe(recorder, tap, row, function)
-        setattr(holder, attribute, Hooked(recorder.firing, (
+        setattr(holder, attribute, Hooked(firing, (
             recorder, tap, function, row, "multi_grad", PLACE["multi_grad"], n, False)))
         recorder.later(setattr, holder, attribute, function)
         known = tap.multi[id(holder)] = holder, n
@@ -65,10 +68,10 @@ def given(frame: Any) -> Any:
     return None
 
 
-def silently(tap: Any, original: Any) -> Any:
+def silently(seat: Any, original: Any) -> Any:
     """PyTorch finds a leaf's node by an op on the leaf, which is none of the program's."""
     def find(tensor: Any) -> Any:
-        now = tap.current
+        now = seat.current
         if now is None:
             return original(tensor)
         with now.quiet():

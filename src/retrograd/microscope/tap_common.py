@@ -6,12 +6,12 @@ import inspect
 import sys
 from contextlib import nullcontext
 from itertools import count
-from typing import Any, ClassVar
+from typing import Any
 
 from .._engine.book import MARK, Thread, now
 from .._engine.fired import OF_OPTIMIZERS, PLACE, SELDOM, TABLES
 from . import several
-from ._hooked import Hooked
+from ._hooked import Hooked, plain
 from ._sites import name_of
 from .recorder import Recorder
 from .recording import BACKWARD
@@ -41,7 +41,6 @@ GLOBAL = (
 class Tap:
     """The part of a recorder that knows an engine.  Subclasses name its classes and intercept its ops and nodes."""
 
-    current: ClassVar[Any] = None               # the one that records
     name = ""
     version = ""
     space: Any                                  # its namespace
@@ -58,7 +57,7 @@ class Tap:
         self.mine = False                       # a hook of our own is being registered
         self.own: dict[int, Any] = {}           # code that registers hooks of the engine's own
         self.everywhere: list[tuple[Any, str]] = []     # tables of hooks on every module, and their kinds
-        self.steps: dict[int, Any] = {}         # id of an optimizer -> what was there when its step began
+        self.steps: dict[int, list[Any]] = {}   # id of an optimizer -> what was there when its step began, innermost last
         self.multi: dict[int, tuple[Any, int]] = {}     # id of what holds the function of a hook of several tensors -> its number
         self.on_node: Any = None                # what registration() says while a node registers a hook
 
@@ -73,27 +72,25 @@ class Tap:
         """Put everything in place, through recorder.swap and recorder.patch."""
         home = vars(self.hooks_home)
         self.everywhere = [(home[table], kind) for table, kind in GLOBAL]
-        type(self).current = self
         self.recorder.swap(self.plan)
-        kind = type(self)
         home = vars(self.optimizer_home())
         for name, make in (("_global_optimizer_pre_hooks", stepping), ("_global_optimizer_post_hooks", stepped)):
             table = home[name]
-            table[MARK] = make(kind)
+            table[MARK] = make(self)
             self.recorder.later(table.pop, MARK, None)
         self.sweep_global()
 
-    def plan(self, put: Any) -> None:
-        """put(owner, name, new) what stands for functions in every recording.  It outlives this one."""
-        kind, Handle = type(self), self.RemovableHandle
-        put(Handle, "__init__", making(kind, Handle.__init__))
-        put(Handle, "remove", removing(kind, Handle.remove))
+    def plan(self, put: Any, seat: Any) -> None:
+        """put(owner, name, new) what stands for functions in every recording: it outlives this one, and asks who has the seat"""
+        Handle = self.RemovableHandle
+        put(Handle, "__init__", making(seat, Handle.__init__))
+        put(Handle, "remove", removing(seat, Handle.remove))
         for cls in (self.Optimizer, self.Module):
-            put(cls, "zero_grad", zeroing(kind, cls.zero_grad))
+            put(cls, "zero_grad", zeroing(seat, cls.zero_grad))
             for name in ("state_dict", "load_state_dict"):
-                put(cls, name, keeping(kind, getattr(cls, name)))
+                put(cls, name, keeping(seat, getattr(cls, name)))
         for name in ("backward", "grad"):       # they may refuse before the engine runs, or after: passes, too
-            put(self.autograd, name, asking(kind, getattr(self.autograd, name)))
+            put(self.autograd, name, asking(seat, getattr(self.autograd, name)))
 
     def listen(self) -> None:
         """Models have their names: begin to see ops."""
@@ -104,7 +101,6 @@ class Tap:
 
     def close(self) -> None:
         """The recording is over: let go of everything."""
-        type(self).current = None
 
     def step_begins(self, optimizer: Any, frame: Any) -> None:
         recorder = self.recorder
@@ -117,19 +113,19 @@ class Tap:
             return
         ps = [p for g in optimizer.param_groups for p in g["params"]]
         thread.busy += 1
-        self.steps[id(optimizer)] = (
+        self.steps.setdefault(id(optimizer), []).append((      # a step may call that of its base class
             slot, now(), number, recorder.sites.here(frame), tuple([recorder.tensor(self, p) for p in ps]),
-            tuple([recorder.value(self, p.grad) for p in ps]), tuple([recorder.value(self, p) for p in ps]))
+            tuple([recorder.value(self, p.grad) for p in ps]), tuple([recorder.value(self, p) for p in ps])))
         thread.busy -= 1
 
     def step_ends(self, optimizer: Any) -> None:
         recorder = self.recorder
         thread = recorder.thread()
         thread.stepping = False
-        found = self.steps.pop(id(optimizer), None)
-        if found is None:
+        found = self.steps.get(id(optimizer))
+        if not found:
             return
-        slot, began, number, site, tensors, gradients, values = found
+        slot, began, number, site, tensors, gradients, values = found.pop()
         took = now() - began
         ps = [p for g in optimizer.param_groups for p in g["params"]]
         thread.busy += 1
@@ -220,24 +216,11 @@ class Tap:
         return "unknown", "?", -1
 
     def is_ours(self, hook: Any) -> bool:
-        """Is this a hook that the recorder itself put there?"""
-        return False
+        """Is this a hook of the recorder's own, or one by which a lazy module of the engine works?"""
+        method = getattr(getattr(hook, "hook", hook), "__func__", None)
+        return getattr(method, "__qualname__", "").startswith("LazyModuleMixin.")
 
-    def plain(self, hook: Any) -> Any:
-        """The user's function in a hook that the engine wrapped."""
-        home = getattr(hook, "__module__", None)
-        if type(home) is str and home.startswith(("torch", "retrograd")):
-            for inner in (getattr(hook, "fn", None), getattr(hook, "whole", None) and hook.whole.fn):
-                if callable(inner):
-                    return inner
-            for cell in getattr(hook, "__closure__", None) or ():
-                try:
-                    inner = cell.cell_contents
-                except ValueError:
-                    continue
-                if callable(inner) and not isinstance(inner, type):
-                    return inner
-        return hook.hook if type(hook) is Hooked else hook
+    plain = staticmethod(plain)
 
     # -- modules
 
@@ -303,7 +286,7 @@ class Tap:
         if recorder.pass_count > before:
             for i in range(len(recorder.rows) - 1, -1, -1):
                 row = recorder.rows[i]
-                if row is not None and row[0] == "end" and row[3] == thread.number:
+                if row[0] == "end" and row[3] == thread.number:
                     if row[5] is None and row[4] > before:
                         recorder.rows[i] = (*row[:5], said(error))
                     return
@@ -425,9 +408,9 @@ class Tap:
 
     def captured(self, hooks: list[Any], kind: str, module: Any, table: Any) -> None:
         """Stand around hooks that a call of a module, made before the recording, keeps in a list of its own."""
-        recorder = self.recorder
+        recorder, firing = self.recorder, self.recorder.firing
         for i, hook in enumerate(hooks):
-            if type(hook) is Hooked:
+            if type(hook) is Hooked or firing is None:
                 continue
             known = next((h for h in table.values() if type(h) is Hooked and h.hook is hook), None)
             if known is None:
@@ -435,7 +418,7 @@ class Tap:
                 n = recorder.new_hook(self, kind, recorder.rec.modules[owner]["path"] or "the model", owner, -1, True)
                 row = recorder.rec.hooks[n]
                 row["name"], row["defined"] = name_of(hook), recorder.sites.of_function(hook)
-                known = Hooked(recorder.firing, (recorder, self, hook, row, kind, PLACE[kind], n, False))
+                known = Hooked(firing, (recorder, self, hook, row, kind, PLACE[kind], n, False))
             hooks[i] = known
             recorder.later(hooks.__setitem__, i, hook)
 
@@ -459,21 +442,21 @@ class Tap:
         return BACKWARD if thread.passes else 0
 
 
-# What stands for the engines' functions while a recording goes on: `tap` is a class, whose `current` records.
+# What stands for the engines' functions while a recording goes on: the tap that has the seat records.
 
-def making(tap: Any, original: Any) -> Any:
+def making(seat: Any, original: Any) -> Any:
     def __init__(self: Any, hooks_dict: Any, *args: Any, **kwargs: Any) -> None:
         original(self, hooks_dict, *args, **kwargs)
-        now = tap.current
+        now = seat.current
         if now is not None and not now.mine and now.recorder.on:
             now.recorder.registered(now, self, hooks_dict, sys._getframe(1))
 
     return __init__
 
 
-def removing(tap: Any, original: Any) -> Any:
+def removing(seat: Any, original: Any) -> Any:
     def remove(self: Any) -> None:
-        now = tap.current
+        now = seat.current
         if now is not None and now.recorder.on:
             recorder = now.recorder
             n = recorder.hook_of(self)
@@ -487,26 +470,23 @@ def removing(tap: Any, original: Any) -> Any:
 
 def stepping(tap: Any) -> Any:
     def before(optimizer: Any, args: Any, kwargs: Any) -> None:
-        now = tap.current
-        if now is not None and now.recorder.on:
-            with now.quiet():
-                now.step_begins(optimizer, sys._getframe(1))
+        if tap.recorder.on:
+            with tap.quiet():
+                tap.step_begins(optimizer, sys._getframe(1))
 
     return before
 
 
 def stepped(tap: Any) -> Any:
     def after(optimizer: Any, args: Any, kwargs: Any) -> None:
-        now = tap.current
-        if now is not None:
-            now.step_ends(optimizer)
+        tap.step_ends(optimizer)
 
     return after
 
 
-def zeroing(tap: Any, original: Any) -> Any:
+def zeroing(seat: Any, original: Any) -> Any:
     def zero_grad(self: Any, set_to_none: bool = True) -> Any:
-        now = tap.current
+        now = seat.current
         if now is None or not now.recorder.on:
             return original(self, set_to_none)
         with now.quiet():
@@ -518,11 +498,11 @@ def zeroing(tap: Any, original: Any) -> Any:
     return zero_grad
 
 
-def keeping(tap: Any, original: Any) -> Any:
+def keeping(seat: Any, original: Any) -> Any:
     """state_dict() and load_state_dict(): hooks registered since the last event are to be seen by then."""
     @functools.wraps(original)
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        now = tap.current
+        now = seat.current
         if now is not None and now.recorder.on:
             with now.quiet():
                 now.sweep_state(self)
@@ -531,10 +511,10 @@ def keeping(tap: Any, original: Any) -> Any:
     return method
 
 
-def asking(tap: Any, original: Any) -> Any:
+def asking(seat: Any, original: Any) -> Any:
     @functools.wraps(original)
     def ask(*args: Any, **kwargs: Any) -> Any:
-        now = tap.current
+        now = seat.current
         if now is None or not now.recorder.on:
             return original(*args, **kwargs)
         recorder = now.recorder

@@ -69,11 +69,11 @@ class RetrogradTap(Tap):
     def optimizer_home(self) -> Any:
         return self.optimizer
 
-    def plan(self, put: Any) -> None:
-        super().plan(put)
-        put(self.autograd, "run_backward", running(RetrogradTap, self.autograd.run_backward))
-        put(Node, "register_hook", registering_post(RetrogradTap, Node.register_hook))
-        put(Node, "register_prehook", registering_pre(RetrogradTap, Node.register_prehook))
+    def plan(self, put: Any, seat: Any) -> None:
+        super().plan(put, seat)
+        put(self.autograd, "run_backward", running(seat, self.autograd.run_backward))
+        put(Node, "register_hook", registering_post(seat, Node.register_hook))
+        put(Node, "register_prehook", registering_pre(seat, Node.register_prehook))
 
     def install(self) -> None:
         super().install()
@@ -102,7 +102,7 @@ class RetrogradTap(Tap):
             recorder.later(setattr, modes, "observer", before)
 
     def is_ours(self, hook: Any) -> bool:
-        return type(hook) is self.hooks_home.Bound and type(hook.hook) is Hooked
+        return super().is_ours(hook) or type(hook) is self.hooks_home.Bound and type(hook.hook) is Hooked
 
     def registering(self, original: Any, kind: str, node: Any, hook: Any) -> Any:
         if self.is_ours(hook):                          # a call puts a legacy hook on its node
@@ -118,14 +118,14 @@ class RetrogradTap(Tap):
         finally:
             self.on_node = None
 
-    def cuts(self, put: Any) -> None:
+    def cuts(self, put: Any, seat: Any) -> None:
         """Functions that the engine does not tell of."""
         Tensor = retrograd.Tensor
         space = vars(retrograd)
         for name in CUTS:
             original = getattr(Tensor, name, None)
             if original is not None:
-                wrapper = cut(original, name)
+                wrapper = cut(seat, original, name)
                 put(Tensor, name, wrapper)
                 if space.get(name) is original:
                     put(retrograd, name, wrapper)
@@ -133,10 +133,10 @@ class RetrogradTap(Tap):
             for home in (Tensor, retrograd, retrograd.nn.functional):
                 original = vars(home).get(name) or (getattr(Tensor, name, None) if home is Tensor else None)
                 if original is not None:
-                    put(home, name, feeding(original, name))
+                    put(home, name, feeding(seat, original, name))
         for name in CREATES:
-            put(retrograd, name, cut(space[name], name))
-        put(Tensor, "data", cut_property(vars(Tensor)["data"], "data"))
+            put(retrograd, name, cut(seat, space[name], name))
+        put(Tensor, "data", cut_property(seat, vars(Tensor)["data"], "data"))
 
     def close(self) -> None:
         super().close()
@@ -158,7 +158,7 @@ class RetrogradTap(Tap):
         outs = [o for o in (out if isinstance(out, tuple) else (out,)) if isinstance(o, TensorBase)]
         made: dict[int, None] = {}                      # by ops of its forward: its outputs are new Tensors of these
         for row in rows[first:]:
-            if row is not None and row[0] == "op":
+            if row[0] == "op":
                 made.update(dict.fromkeys(row[OUTPUTS]))
                 for n in row[INPUTS]:
                     made.pop(n, None)
@@ -289,9 +289,9 @@ def array_of(g: Any) -> Any:
     return g.array if isinstance(g, TensorBase) else g
 
 
-def running(tap: Any, original: Any) -> Any:
+def running(seat: Any, original: Any) -> Any:
     def run_backward(*args: Any) -> Any:
-        now = tap.current
+        now = seat.current
         if now is None or not now.recorder.on:
             return original(*args)
         return now.backward(original, args, sys._getframe(1))
@@ -299,10 +299,10 @@ def running(tap: Any, original: Any) -> Any:
     return run_backward
 
 
-def registering_pre(tap: Any, original: Any) -> Any:
+def registering_pre(seat: Any, original: Any) -> Any:
     """Node.register_prehook, telling the registration which node it was."""
     def register(self: Any, hook: Any) -> Any:
-        now = tap.current
+        now = seat.current
         if now is None or not now.recorder.on:
             return original(self, hook)
         return now.registering(original, "node_pre", self, hook)
@@ -310,9 +310,9 @@ def registering_pre(tap: Any, original: Any) -> Any:
     return register
 
 
-def registering_post(tap: Any, original: Any) -> Any:
+def registering_post(seat: Any, original: Any) -> Any:
     def register(self: Any, hook: Any) -> Any:
-        now = tap.current
+        now = seat.current
         if now is None or not now.recorder.on:
             return original(self, hook)
         return now.registering(original, "node_post", self, hook)
@@ -320,11 +320,11 @@ def registering_post(tap: Any, original: Any) -> Any:
     return register
 
 
-def feeding(original: Any, name: str) -> Any:
+def feeding(seat: Any, original: Any, name: str) -> Any:
     """A function that takes indices or masks, which its op does not show: they are inputs, too."""
     @functools.wraps(original)
     def function(*args: Any, **kwargs: Any) -> Any:
-        tap = RetrogradTap.current
+        tap = seat.current
         if tap is None or not tap.recorder.on:
             return original(*args, **kwargs)
         thread = tap.recorder.thread()
@@ -339,10 +339,10 @@ def feeding(original: Any, name: str) -> Any:
     return function
 
 
-def cut(original: Any, name: str) -> Any:
+def cut(seat: Any, original: Any, name: str) -> Any:
     """A function after which the graph knows nothing of the tensor."""
     def method(*args: Any, **kwargs: Any) -> Any:
-        tap = RetrogradTap.current
+        tap = seat.current
         if tap is None or not tap.recorder.on:
             return original(*args, **kwargs)
         thread = tap.recorder.thread()
@@ -365,7 +365,7 @@ def cut(original: Any, name: str) -> Any:
     return method
 
 
-def cut_property(original: Any, name: str) -> Any:
-    return property(cut(original.fget, name), original.fset, original.fdel, original.__doc__)
+def cut_property(seat: Any, original: Any, name: str) -> Any:
+    return property(cut(seat, original.fget, name), original.fset, original.fdel, original.__doc__)
 
 

@@ -42,6 +42,7 @@ class TorchTap(TorchNumbers):
     name = "torch"
     folder: str
     WrappedHook: Any
+    shapeless: tuple[Any, ...]
 
     def __init__(self, recorder: Recorder) -> None:
         super().__init__(recorder)
@@ -68,6 +69,7 @@ class TorchTap(TorchNumbers):
         cls.Tensor = torch.Tensor
         cls.Module = torch.nn.Module
         cls.Optimizer = torch.optim.Optimizer
+        cls.shapeless = (torch.nn.UninitializedParameter, torch.nn.UninitializedBuffer)
         cls.WrappedHook = torch.nn.modules.module._WrappedHook
         cls.RemovableHandle = torch.utils.hooks.RemovableHandle
         cls.hooks_home = torch.nn.modules.module
@@ -81,14 +83,14 @@ class TorchTap(TorchNumbers):
         super().install()
         self.first_seq = int(self.autograd._get_sequence_nr())
 
-    def plan(self, put: Any) -> None:
-        super().plan(put)
+    def plan(self, put: Any, seat: Any) -> None:
+        super().plan(put, seat)
         autograd, graph = self.autograd, self.autograd.graph
-        put(self.Module, ENTRY, calling(TorchTap, getattr(self.Module, ENTRY)))
-        run_backward = running(TorchTap, graph._engine_run_backward)
+        put(self.Module, ENTRY, calling(seat, getattr(self.Module, ENTRY)))
+        run_backward = running(seat, graph._engine_run_backward)
         for home in (autograd, graph):
             put(home, "_engine_run_backward", run_backward)
-        put(graph, "_get_grad_fn_or_grad_acc", silently(TorchTap, graph._get_grad_fn_or_grad_acc))
+        put(graph, "_get_grad_fn_or_grad_acc", silently(seat, graph._get_grad_fn_or_grad_acc))
 
     def listen(self) -> None:
         if self.recorder.ops:
@@ -177,6 +179,8 @@ class TorchTap(TorchNumbers):
                         tensors.append(b)
         if kwargs:
             tensors.extend(v for v in kwargs.values() if isinstance(v, Tensor))
+        if tensors and type(tensors[0]) in self.shapeless:      # the first call of a lazy module
+            return func(*args, **kwargs)
         thread.busy += 1
         try:
             if recorder.pending:
@@ -360,6 +364,8 @@ class TorchTap(TorchNumbers):
             self.keep_handles = max(4096, 2 * len(self.handles))
 
     def is_ours(self, hook: Any) -> bool:
+        if super().is_ours(hook):
+            return True
         if type(hook) is partial:
             return getattr(hook.func, "__self__", None) is self
         if type(hook) is self.WrappedHook and type(hook.hook) is Hooked:        # a legacy hook, on the node of its call
@@ -470,7 +476,7 @@ class TorchTap(TorchNumbers):
         """Prehooks fire right before their node: now it is known which it was."""
         while self.waiting_pre:
             slot = self.waiting_pre.pop()
-            if slot >= 0 and self.recorder.rows[slot] is not None:
+            if slot >= 0 and self.recorder.rows[slot][0] == "hook":
                 row = list(self.recorder.rows[slot])
                 row[6] = number
                 self.recorder.rows[slot] = tuple(row)
@@ -572,7 +578,7 @@ class TorchTap(TorchNumbers):
             number = recorder.module(self, inner)
             recorder.rec.modules[number]["compiled"] = recorder.rec.modules[number].get("compiled", 0) + 1
         on, recorder.on = recorder.on, False
-        ours = [e for e in plan_of(self.plan) if e[2] in (ENTRY, "__init__")]
+        ours = [e for e in plan_of(self.plan).entries if e[2] in (ENTRY, "__init__")]
         swap_out(ours)
         try:
             with self.torch._C.DisableTorchFunction():
@@ -594,9 +600,9 @@ class TorchTap(TorchNumbers):
         return p.grad if p.is_leaf else None
 
 
-def calling(tap: Any, original: Any) -> Any:
+def calling(seat: Any, original: Any) -> Any:
     def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:
-        now = tap.current
+        now = seat.current
         if now is None or not now.recorder.on:
             return original(self, *args, **kwargs)
         return now.call(original, self, args, kwargs)
@@ -604,9 +610,9 @@ def calling(tap: Any, original: Any) -> Any:
     return __call__
 
 
-def running(tap: Any, original: Any) -> Any:
+def running(seat: Any, original: Any) -> Any:
     def run_backward(outputs: Any, *args: Any, **kwargs: Any) -> Any:
-        now = tap.current
+        now = seat.current
         if now is None or not now.recorder.on:
             return original(outputs, *args, **kwargs)
         return now.backward(original, outputs, args, kwargs, sys._getframe(1))

@@ -83,7 +83,7 @@ class TorchNumbers(Tap):
                 stats[7 * n + 2] = stats[7 * n + 3] = 0.0
         for i, (slot, _) in enumerate(comparing):
             changed = bool(numbers[6 * len(waiting) + i])
-            if slot >= 0 and self.recorder.rows[slot] is not None:
+            if slot >= 0 and self.recorder.rows[slot][0] == "hook":
                 row = list(self.recorder.rows[slot])
                 row[9] = bool(row[9]) or changed
                 self.recorder.rows[slot] = tuple(row)

@@ -180,6 +180,8 @@ def load(path: Any) -> Recording:
             raise TraceError(f"{name}: written with schema {version}; this retrograd reads up to {VERSION}: install a "
                              "newer one")
         rec.complete, rec.error = header.pop("complete", False) is True, header.pop("error", None)
+        if rec.error is not None and not isinstance(rec.error, str):
+            raise reader.bad("header: 'error' must be null or a text")
         rec.header = {k: v for k, v in header.items() if k not in ("kind", "format", "version")}
         ended = False
         while (row := reader.next()) is not None:
@@ -275,15 +277,20 @@ def table(reader: Reader, rec: Recording, row: dict[str, Any]) -> None:
         if not isinstance(stats, list) or len(stats) != WIDTH:
             raise reader.bad(f"value: 'stats' must be null or {WIDTH} numbers")
         try:
-            rec.stats.extend([float(x) for x in stats])
+            numbers = [float(x) for x in stats]
         except (TypeError, ValueError, OverflowError):
             raise reader.bad(f"value: 'stats' must be null or {WIDTH} numbers") from None
+        if not all(-1 <= numbers[k] < INF for k in COUNTS):
+            raise reader.bad("value: 'stats' must have counts of elements, zeros, nans and infs")
+        rec.stats.extend(numbers)
 
 
 # what the numbers in an event may be: the table they point into
 POINTS = {"module": "modules", "site": "sites", "node": "node_rows", "tensor": "tensor_rows", "hook": "hooks",
           "gradient": "value_likes", "had": "value_likes", "now": "value_likes", "optimizer": "optimizers",
           "parent": "modules"}
+FLAGGED = {"hook": ("changed", "returned"), "begin": ("retain", "create"), "zero": ("to_none",)}
+COUNTS = (0, 4, 5, 6)                                   # among a value's statistics
 NUMBERS = ("pass", "call", "thread")
 TEXTS = {"op": ("name",), "begin": ("how",), "zero": ("owner",), "note": ("what", "text")}
 LISTS = {
@@ -317,6 +324,11 @@ def event(reader: Reader, rec: Recording, row: dict[str, Any]) -> tuple[Any, ...
         reader.text(row, "error")
     for name, into in LISTS.get(kind, {}).items():
         row[name] = reader.integers(row, name, -1, len(getattr(rec, into)))
+    for name in FLAGGED.get(kind, ()):
+        if row[name] is not None and type(row[name]) is not bool:
+            raise reader.bad(f"{kind}: {name!r} must be true, false or null, not {row[name]!r:.60}")
+    if kind in ("enter", "exit"):
+        row["facts"] = facts(reader, rec, kind, row["facts"])
     if kind == "begin" and row["targets"] is not None:
         row["targets"] = reader.integers(row, "targets", -1, len(rec.tensor_rows))
     if kind == "op":
@@ -325,6 +337,22 @@ def event(reader: Reader, rec: Recording, row: dict[str, Any]) -> tuple[Any, ...
             raise reader.bad(f"op: 'flags' must be a list of {', '.join(FLAGS)}")
         row["flags"] = sum(FLAGS[f] for f in set(flags))
     return tuple(row[name] for name in POSITION[kind])
+
+
+def facts(reader: Reader, rec: Recording, kind: str, given: Any) -> Any:
+    """What a call got, or returned."""
+    if kind == "exit" and given is None:
+        return None
+    if not isinstance(given, dict):
+        raise reader.bad(f"{kind}: 'facts' must be an object")
+    row = {"kind": f"{kind}: facts", **given}
+    if kind == "exit":
+        reader.text(row, "type"), reader.integers(row, "tensors", -1, len(rec.tensor_rows))
+    else:
+        reader.integer(row, "tensors", 0, INF)
+        if not isinstance(given.get("keywords"), list) or not all(isinstance(k, str) for k in given["keywords"]):
+            raise reader.bad("enter: 'keywords' must be a list of texts")
+    return given
 
 
 def finish(reader: Reader, rec: Recording, row: dict[str, Any]) -> None:
@@ -345,6 +373,8 @@ def finish(reader: Reader, rec: Recording, row: dict[str, Any]) -> None:
     for _, op, _, edges, _ in rec.node_rows:
         if op >= len(rec.rows) or any(e is not None and e[0] >= len(rec.node_rows) for e in edges):
             raise reader.bad("an edge or op of the graph points outside the file: it is damaged")
+        if op >= 0 and "node" in POSITION[rec.rows[op][0]]:
+            raise reader.bad(f"a node of the graph was made by event {op}, which is of a backward pass: it is damaged")
     for i, module in enumerate(rec.modules):
         above, steps = module["parent"], 0
         while above >= 0:
@@ -370,3 +400,7 @@ def read_values(rec: Recording, path: str) -> None:
         rec.arrays = {int(n): a for n, a in load_file(path).items() if 0 <= int(n) < len(rec.value_likes)}
     except Exception as error:
         raise TraceError(f"{path}: {error}") from None
+    for n, a in rec.arrays.items():
+        shape = rec.likes[rec.value_likes[n]][0]
+        if a.shape != shape:
+            raise TraceError(f"{path}: value {n} has shape {a.shape}, in the recording {shape}: one of the files is another's")

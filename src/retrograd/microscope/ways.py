@@ -116,7 +116,7 @@ class Splitting:
         recorder = self.recorder
         rec = recorder.rec
         at = NODE["pass"]
-        runs = [row for row in rec.rows[self.first:] if row is not None and row[0] == "node" and row[at] == number]
+        runs = [row for row in rec.rows[self.first:] if row[0] == "node" and row[at] == number]
         into = edges_of(rec, runs)
         outputs = {row[NODE["node"]]: len(row[NODE["inputs"]]) for row in runs}
         for row in runs:

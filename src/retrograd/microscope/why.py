@@ -155,8 +155,8 @@ def cleared(rec: Recording, n: int, name: str, event: Event, p: Any) -> Cause:
     """A gradient arrived; what became of it?"""
     number = event.get("pass")
     if event.now < 0:
-        hooks = [e for e in rec.of("hook") if e.number > event.number - 4 and rec.hooks[e.hook]["kind"] == "post_accumulate"
-                 and rec.hooks[e.hook]["owner"] == n and e.get("pass") == number]
+        hooks = [e for e in rec.of("hook") if event.t <= e.t <= event.t + event.dt and rec.hooks[e.hook]["owner"] == n
+                 and rec.hooks[e.hook]["kind"] == "post_accumulate" and e.get("pass") == number]
         if hooks:
             hook = rec.hooks[hooks[-1].hook]
             return Cause("cleared_by_hook", f"pass {number} put a gradient into {name}.grad, and its post-accumulate hook "
