@@ -108,21 +108,27 @@ class Names(Journal):
 
     def name_late(self) -> None:
         """The block ends: what was put into models meanwhile, and met no call that would have named it."""
-        taps = {tap.name: tap for tap in self.taps}
         met: dict[int, Any] = self._modules
+        names, guessed = self.rec.tensor_names, self.guessed
         for known, number in list(met.values()):
-            module, facts = known(), self.rec.modules[number]
+            module = known()
             if module is None:
                 continue
-            tap, start = taps[facts["engine"]], f"{facts['path']}." if facts["path"] else ""
             for name, child in module._modules.items():
-                its = met.get(id(child))
-                if child is not None and (its is None or its[0]() is not child or its[1] in self.guessed):
-                    self.name_below(tap, child, start + name, number)
+                if child is not None:
+                    its = met.get(id(child))
+                    if its is None or its[1] in guessed or its[0]() is not child:
+                        self.name_below(*self.place_in(number, name, child), number)
             for name, p in module._parameters.items():
-                n = None if p is None else self.tensor_number(p)
-                if n is not None and n not in self.rec.tensor_names:
-                    self.name_tensor(tap, p, start + name, "parameter")
+                seen = None if p is None else self._ids.get(id(p))
+                if seen is not None and seen[1] not in names and seen[0]() is p:
+                    self.name_tensor(*self.place_in(number, name, p), "parameter")
+
+    def place_in(self, number: int, name: str, it: Any) -> tuple[Any, Any, str]:
+        """(the tap of module `number`, it, the path of what the module calls `name`)"""
+        facts = self.rec.modules[number]
+        tap = next(tap for tap in self.taps if tap.name == facts["engine"])
+        return tap, it, f"{facts['path']}.{name}" if facts["path"] else name
 
     def name_new_leaf(self, tap: Any, t: Any, n: int) -> None:
         """A parameter that was put into a module after the module got its names."""

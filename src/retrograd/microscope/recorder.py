@@ -123,12 +123,12 @@ class Recorder(Names):
 
     def stop(self, error: BaseException | None) -> None:
         """Undo every change, keep the events."""
-        failures = []
         try:
             self.name_late()
         except Exception as failure:                            # of a model of the user's
-            failures.append(repr(failure))
+            self.rec.notes.append(f"not named: what was put into models meanwhile: {failure!r}")
         self.on = False
+        failures = []
         for undo, *arguments in reversed(self._undo):
             try:
                 undo(*arguments)
