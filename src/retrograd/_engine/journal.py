@@ -181,6 +181,36 @@ class Journal(Book):
         finally:
             modules.pop()
 
+    def unnamed(self) -> list[tuple[int, str, Any]]:
+        """(module, name in it, child) of children of known modules that have no path yet, each once."""
+        found: list[tuple[int, str, Any]] = []
+        met: set[int] = set()
+        for known, number in self._modules.values():
+            module: Any = known()
+            if module is None or not module._modules:
+                continue
+            for name, child in module._modules.items():
+                if child is not None and id(child) not in met:
+                    its = self._modules.get(id(child))
+                    if its is None or its[1] in self.guessed or its[0]() is not child:
+                        found.append((number, name, child))
+                        met.add(id(child))
+        return found
+
+    def unnamed_leaves(self) -> list[tuple[int, str, Any]]:
+        """(module, name in it, parameter) of parameters that were met before they had a name."""
+        found: list[tuple[int, str, Any]] = []
+        names: dict[int, Any] = self.rec.tensor_names
+        for known, number in self._modules.values():
+            module: Any = known()
+            if module is None or not module._parameters:
+                continue
+            for name, p in module._parameters.items():
+                seen = None if p is None else self._ids.get(id(p))
+                if seen is not None and seen[1] not in names and seen[0]() is p:
+                    found.append((number, name, p))
+        return found
+
     def settle(self) -> None:
         """The block is over: events without an end get one, and hooks say where they sit with the names found since.
 

@@ -108,21 +108,10 @@ class Names(Journal):
 
     def name_late(self) -> None:
         """The block ends: what was put into models meanwhile, and met no call that would have named it."""
-        met: dict[int, Any] = self._modules
-        names, guessed = self.rec.tensor_names, self.guessed
-        for known, number in list(met.values()):
-            module = known()
-            if module is None:
-                continue
-            for name, child in module._modules.items():
-                if child is not None:
-                    its = met.get(id(child))
-                    if its is None or its[1] in guessed or its[0]() is not child:
-                        self.name_below(*self.place_in(number, name, child), number)
-            for name, p in module._parameters.items():
-                seen = None if p is None else self._ids.get(id(p))
-                if seen is not None and seen[1] not in names and seen[0]() is p:
-                    self.name_tensor(*self.place_in(number, name, p), "parameter")
+        for number, name, child in self.unnamed():
+            self.name_below(*self.place_in(number, name, child), number)
+        for number, name, p in self.unnamed_leaves():
+            self.name_tensor(*self.place_in(number, name, p), "parameter")
 
     def place_in(self, number: int, name: str, it: Any) -> tuple[Any, Any, str]:
         """(the tap of module `number`, it, the path of what the module calls `name`)"""
