@@ -57,6 +57,8 @@ WHY = (
     (r"F\.prelu", "a weight for each of 4 channels in the last dim: the loop over places is one number long"),
     (r"F\.\w+", "at 64 floats: the kernel takes 0.3 us of it, what the call may be given is checked in Python"),
     (r"linalg\.lu.*", "NumPy has no LU: 11 to 17 NumPy calls, column by column"),
+    (r"linalg\.householder_product|ormqr|geqrf",
+     "a reflection after another, each of 7 NumPy calls; at 64 K on thousands of matrices of 3 columns"),
     (r"linalg\.cross", "np.cross is 15 of 16 us at 64 floats: it is written in Python"),
     (r"linalg\.matrix_(exp|power)", "5 to 20 NumPy calls: products of many matrices of 2 x 2 or 3 x 3, each a call of BLAS"),
     (r"linalg\..*|cholesky.*|inverse|det|slogdet|logdet|pinverse",
