@@ -47,8 +47,7 @@ for name, kind, options in OPTIMIZERS:
 @pytest.mark.oracle
 def test_pytorchs_optimizers_run_from_their_sources(tmp_path: Path) -> None:
     torch = importlib.util.find_spec("torch")
-    if torch is None or torch.origin is None:
-        pytest.skip("no PyTorch")
+    assert torch is not None and torch.origin is not None
     program = tmp_path / "program.py"
     program.write_text(PROGRAM, encoding="utf-8")
     sources = str(Path(torch.origin).parent / "optim")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import sys
 import warnings
 from typing import Any
 
@@ -112,7 +113,10 @@ def test_results_in_other_forms(torch: Any, tmp_path: Any) -> None:
     assert w.table().row_count == len(w.last())
 
 
-def test_plot_draws_a_line_for_each_parameter() -> None:
+def test_plot_draws_a_line_for_each_parameter(monkeypatch: pytest.MonkeyPatch) -> None:
+    import matplotlib
+    matplotlib.use("agg")
+
     class Axes:
         def __init__(self) -> None:
             self.lines: list[Any] = []
@@ -129,11 +133,18 @@ def test_plot_draws_a_line_for_each_parameter() -> None:
         for _ in range(2):
             m(retrograd.ones(1, 3)).sum().backward()
             opt.step()
+    drawn = w.plot()
+    assert type(drawn).__module__.startswith("matplotlib.") and drawn.get_yscale() == "log"
+    assert [line.get_label() for line in drawn.lines] == ["0.weight", "0.bias", "2.weight", "2.bias"]
+    assert [t.get_text() for t in drawn.get_legend().get_texts()] == ["0.weight", "0.bias", "2.weight", "2.bias"]
     axes = w.plot(Axes(), "ratio")
     assert [line[0] for line in axes.lines] == ["0.weight", "0.bias", "2.weight", "2.bias"]
     assert all(line[1] == [0, 1] for line in axes.lines)
     with pytest.raises(ValueError, match="no column 'loss'"):
         w.plot(Axes(), "loss")
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(ImportError, match=r"pip install retrograd\[plot\]"):
+        w.plot()
     with pytest.raises(ValueError, match="every must be"):
         watch(m, every=0)
 

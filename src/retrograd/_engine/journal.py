@@ -333,17 +333,13 @@ def add_module(j: Book, tap: Any, module: Any, path: str, parent: int) -> int:
     return n
 
 
-def shapeless(p: Any) -> bool:
-    """Is this a parameter or buffer of a lazy module that was not called yet?"""
-    return type(p).__name__ in ("UninitializedParameter", "UninitializedBuffer")
-
-
 def walk(j: Book, tap: Any, model: Any, prefix: str) -> int:
     """Give the modules and parameters of a model their paths below `prefix` -> the model's number."""
     first = -1
     met: dict[int, Any] = {}                            # id -> (number, module, numbers of its parameters)
     named: dict[int, Any] = {}
     todo: list[Any] = [(model, prefix, -1, 0)]
+    shapeless: Any = tap.shapeless
     while todo:
         module, path, parent, again = todo.pop()
         known = met.get(id(module))
@@ -362,18 +358,17 @@ def walk(j: Book, tap: Any, model: Any, prefix: str) -> int:
             number = known[0]
             own = known[2]
         start: str = f"{path}." if path else ""
-        lazy = hasattr(type(module), "_infer_parameters")
         table = module._parameters
         if table:
             for name, p in table.items():
-                if p is not None and not (lazy and shapeless(p)):
+                if p is not None and type(p) not in shapeless:
                     n = name_tensor(j, tap, p, start + name, "parameter", -1)
                     named[n] = p
                     own.append(n)
         table = module._buffers
         if table:
             for name, b in table.items():
-                if b is not None and not (lazy and shapeless(b)):
+                if b is not None and type(b) not in shapeless:
                     name_tensor(j, tap, b, start + name, "buffer", -1)
         table = module._modules
         if table:

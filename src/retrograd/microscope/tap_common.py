@@ -47,6 +47,7 @@ class Tap:
     Tensor: Any
     Module: Any
     Optimizer: Any
+    shapeless: tuple[Any, ...]                  # classes of what a lazy module has before its first call
     RemovableHandle: Any
     autograd: Any                               # the module with backward() and grad()
     hooks_home: Any                             # the module with the _global_*_hooks

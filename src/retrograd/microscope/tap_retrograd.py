@@ -61,6 +61,7 @@ class RetrogradTap(Tap):
         cls.Tensor = TensorBase
         cls.Module = nn.Module
         cls.Optimizer = optim.Optimizer
+        cls.shapeless = (nn.UninitializedParameter, nn.UninitializedBuffer)
         cls.RemovableHandle = utils.hooks.RemovableHandle
         cls.hooks_home = hooks
         cls.autograd = autograd

@@ -42,7 +42,6 @@ class TorchTap(TorchNumbers):
     name = "torch"
     folder: str
     WrappedHook: Any
-    shapeless: tuple[Any, ...]
 
     def __init__(self, recorder: Recorder) -> None:
         super().__init__(recorder)

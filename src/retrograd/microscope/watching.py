@@ -255,14 +255,17 @@ class Watch:
         return "\n".join([*lines, *self.problems(), *([] if self.rows else [NOTHING])])
 
     def plot(self, axes: Any = None, column: str = "grad_norm") -> Any:
-        """Lines over steps, one a name, with a logarithmic axis; -> matplotlib axes.
+        """Lines over steps, one a name, with a logarithmic axis; -> matplotlib axes.  ImportError without matplotlib.
 
         column   "grad_norm", "weight_norm", "update_norm", "ratio", "dead" or "saturated"
         """
         if column not in COLUMNS[2:]:
             raise ValueError(f"plot: no column {column!r}; there are {', '.join(COLUMNS[2:])}")
         if axes is None:
-            from matplotlib import pyplot
+            try:
+                from matplotlib import pyplot
+            except ImportError:
+                raise ImportError("plot needs the package matplotlib: pip install retrograd[plot]") from None
             axes = pyplot.figure().add_subplot()
         lines: dict[str, tuple[list[int], list[float]]] = {}
         for row in self.rows:
