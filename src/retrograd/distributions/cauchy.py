@@ -5,32 +5,21 @@ import math
 from typing import Any
 
 from .. import _functions as f
-from . import constraints
+from ._located import LocScale
 from .distribution import Distribution
-from .utils import EMPTY, broadcast_all
+from .utils import EMPTY
 
 __all__ = ["Cauchy"]
 
 
-class Cauchy(Distribution):
+class Cauchy(LocScale, Distribution):
     """Density 1 / (pi scale (1 + ((x - loc) / scale)^2)): without mean or variance."""
 
-    arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
-    support = constraints.real
-    has_rsample = True
     _params = {"loc": 0, "scale": 0}
-
-    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
-        self.loc, self.scale = broadcast_all(loc, scale)
-        super().__init__(self.loc.size(), validate_args=validate_args)
 
     @property
     def mean(self) -> Any:
         return f.full(self._extended_shape(), math.nan, dtype=self.loc.dtype)
-
-    @property
-    def mode(self) -> Any:
-        return self.loc
 
     @property
     def variance(self) -> Any:

@@ -275,34 +275,42 @@ def lowrank_solved(q: Any, factor: Any) -> Any:
     return trace_square(factor * D.rsqrt().unsqueeze(-1)) - trace_square(half.matmul(factor))
 
 
+def roots(p: Any) -> list[Any]:
+    """Matrices F whose F F' add up to the covariance."""
+    if isinstance(p, MultivariateNormal):
+        return [p._unbroadcasted_scale_tril]
+    W, D = p._covariance
+    return [W, f.diag_embed(D.sqrt())]
+
+
+def gaussians(p: Any, q: Any, names: str, solve: Any) -> Any:
+    """solve(q, F)   trace(Q^-1 F F')"""
+    n = vectors(p, q, names)
+    first, *more = roots(p)
+    traces = solve(q, first)
+    for factor in more:
+        traces = traces + solve(q, factor)
+    return half_logdet(q) - half_logdet(p) + 0.5 * (traces + distance(p, q) - n)
+
+
 @register_kl(MultivariateNormal, MultivariateNormal)
 def _(p: Any, q: Any) -> Any:
-    n = vectors(p, q, "Multivariate Normals")
-    traces = solved(q, p._unbroadcasted_scale_tril)
-    return half_logdet(q) - half_logdet(p) + 0.5 * (traces + distance(p, q) - n)
+    return gaussians(p, q, "Multivariate Normals", solved)
 
 
 @register_kl(LowRankMultivariateNormal, LowRankMultivariateNormal)
 def _(p: Any, q: Any) -> Any:
-    n = vectors(p, q, "Low Rank Multivariate Normals")
-    W, D = p._covariance
-    traces = lowrank_solved(q, W) + lowrank_solved(q, f.diag_embed(D.sqrt()))
-    return half_logdet(q) - half_logdet(p) + 0.5 * (traces + distance(p, q) - n)
+    return gaussians(p, q, "Low Rank Multivariate Normals", lowrank_solved)
 
 
 @register_kl(MultivariateNormal, LowRankMultivariateNormal)
 def _(p: Any, q: Any) -> Any:
-    n = vectors(p, q, "(Low Rank) Multivariate Normals")
-    traces = lowrank_solved(q, p._unbroadcasted_scale_tril)
-    return half_logdet(q) - half_logdet(p) + 0.5 * (traces + distance(p, q) - n)
+    return gaussians(p, q, "(Low Rank) Multivariate Normals", lowrank_solved)
 
 
 @register_kl(LowRankMultivariateNormal, MultivariateNormal)
 def _(p: Any, q: Any) -> Any:
-    n = vectors(p, q, "(Low Rank) Multivariate Normals")
-    W, D = p._covariance
-    traces = solved(q, W) + solved(q, f.diag_embed(D.sqrt()))
-    return half_logdet(q) - half_logdet(p) + 0.5 * (traces + distance(p, q) - n)
+    return gaussians(p, q, "(Low Rank) Multivariate Normals", solved)
 
 
 from . import _kl_pairs  # noqa: E402, F401  registers

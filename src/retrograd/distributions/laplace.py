@@ -5,32 +5,17 @@ from typing import Any
 
 from .. import _functions as f
 from .. import dtypes
-from . import constraints
+from ._located import LocScale
 from .distribution import Distribution
-from .utils import EMPTY, broadcast_all
+from .utils import EMPTY
 
 __all__ = ["Laplace"]
 
 
-class Laplace(Distribution):
+class Laplace(LocScale, Distribution):
     """Density exp(-|x - loc| / scale) / (2 scale)."""
 
-    arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
-    support = constraints.real
-    has_rsample = True
     _params = {"loc": 0, "scale": 0}
-
-    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
-        self.loc, self.scale = broadcast_all(loc, scale)
-        super().__init__(self.loc.size(), validate_args=validate_args)
-
-    @property
-    def mean(self) -> Any:
-        return self.loc
-
-    @property
-    def mode(self) -> Any:
-        return self.loc
 
     @property
     def variance(self) -> Any:

@@ -8,13 +8,14 @@ from .. import _functions as f
 from ..linalg import cholesky, solve_triangular
 from . import constraints
 from ._gaussian import capacitance, lowrank_logdet, lowrank_mahalanobis, times
+from ._located import Located
 from .distribution import Distribution
 from .utils import EMPTY, lazy_property, standard_normal
 
 __all__ = ["LowRankMultivariateNormal"]
 
 
-class LowRankMultivariateNormal(Distribution):
+class LowRankMultivariateNormal(Located, Distribution):
     """Normal vectors whose covariance is cov_factor cov_factor' + diag(cov_diag): n + n m numbers instead of n^2.
 
     loc (..., n)   cov_factor (..., n, m)   cov_diag (..., n)
@@ -54,14 +55,6 @@ class LowRankMultivariateNormal(Distribution):
 
     def _wide(self, matrix: Any) -> Any:
         return matrix.expand(self._batch_shape + self._event_shape + self._event_shape)
-
-    @property
-    def mean(self) -> Any:
-        return self.loc
-
-    @property
-    def mode(self) -> Any:
-        return self.loc
 
     @lazy_property
     def variance(self) -> Any:

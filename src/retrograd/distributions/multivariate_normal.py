@@ -8,13 +8,14 @@ from .. import _functions as f
 from ..linalg import cholesky
 from . import constraints
 from ._gaussian import log_diagonal, lower_of_precision, mahalanobis, times
+from ._located import Located
 from .distribution import Distribution
 from .utils import EMPTY, lazy_property, standard_normal
 
 __all__ = ["MultivariateNormal"]
 
 
-class MultivariateNormal(Distribution):
+class MultivariateNormal(Located, Distribution):
     """Normal vectors with a covariance, given as that, as its inverse or as its Cholesky factor, which costs least.
 
     loc (..., n)   covariance_matrix, precision_matrix or scale_tril (..., n, n)
@@ -64,14 +65,6 @@ class MultivariateNormal(Distribution):
     def precision_matrix(self) -> Any:
         """The inverse of the covariance."""
         return self._wide(f.cholesky_inverse(self._unbroadcasted_scale_tril))
-
-    @property
-    def mean(self) -> Any:
-        return self.loc
-
-    @property
-    def mode(self) -> Any:
-        return self.loc
 
     @property
     def variance(self) -> Any:

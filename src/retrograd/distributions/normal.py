@@ -6,33 +6,18 @@ from typing import Any
 
 from .. import _functions as f
 from ..autograd import no_grad
-from . import constraints
+from ._located import LocScale
 from .exp_family import ExponentialFamily
-from .utils import EMPTY, broadcast_all, standard_normal
+from .utils import EMPTY, standard_normal
 
 __all__ = ["Normal"]
 
 
-class Normal(ExponentialFamily):
+class Normal(LocScale, ExponentialFamily):
     """Density exp(-((x - loc) / scale)^2 / 2) / (scale sqrt(2 pi)): mean loc, standard deviation scale."""
 
-    arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
-    support = constraints.real
-    has_rsample = True
     _mean_carrier_measure = 0
     _params = {"loc": 0, "scale": 0}
-
-    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
-        self.loc, self.scale = broadcast_all(loc, scale)
-        super().__init__(self.loc.size(), validate_args=validate_args)
-
-    @property
-    def mean(self) -> Any:
-        return self.loc
-
-    @property
-    def mode(self) -> Any:
-        return self.loc
 
     @property
     def stddev(self) -> Any:

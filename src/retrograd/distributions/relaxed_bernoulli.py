@@ -6,7 +6,7 @@ from typing import Any
 from .. import _functions as f
 from . import constraints
 from ._chances import Chances
-from .transformed_distribution import TransformedDistribution
+from ._relaxed import Relaxed
 from .transforms import SigmoidTransform
 from .utils import EMPTY, broadcast_all, clamp_probs
 
@@ -40,28 +40,12 @@ class LogitRelaxedBernoulli(Chances):
         return self.temperature.log() + off - 2 * off.exp().log1p()
 
 
-class RelaxedBernoulli(TransformedDistribution):
+class RelaxedBernoulli(Relaxed):
     """Numbers in (0, 1), near 0 or 1 the lower the temperature, and differentiable in probs or logits."""
 
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
     support = constraints.unit_interval
-    has_rsample = True
     _params = {}
 
     def __init__(self, temperature: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
         super().__init__(LogitRelaxedBernoulli(temperature, probs, logits), SigmoidTransform(), validate_args=validate_args)
-
-    @property
-    def temperature(self) -> Any:
-        """How soft."""
-        return self.base_dist.temperature
-
-    @property
-    def logits(self) -> Any:
-        """log odds"""
-        return self.base_dist.logits
-
-    @property
-    def probs(self) -> Any:
-        """Chances."""
-        return self.base_dist.probs

@@ -5,9 +5,9 @@ from typing import Any
 
 from .. import _functions as f
 from . import constraints
+from ._relaxed import Relaxed
 from .categorical import Categorical
 from .distribution import Distribution
-from .transformed_distribution import TransformedDistribution
 from .transforms import ExpTransform
 from .utils import EMPTY, broadcast_all, clamp_probs
 
@@ -61,29 +61,13 @@ class ExpRelaxedCategorical(Distribution):
         return score + (f.full_like(self.temperature, float(k)).lgamma() - self.temperature.log().mul(-(k - 1)))
 
 
-class RelaxedOneHotCategorical(TransformedDistribution):
+class RelaxedOneHotCategorical(Relaxed):
     """Points of the simplex, near its corners the lower the temperature, and differentiable in probs or logits."""
 
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
     support = constraints.simplex
-    has_rsample = True
     _params = {}
 
     def __init__(self, temperature: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
         base = ExpRelaxedCategorical(temperature, probs, logits, validate_args=validate_args)
         super().__init__(base, ExpTransform(), validate_args=validate_args)
-
-    @property
-    def temperature(self) -> Any:
-        """How soft."""
-        return self.base_dist.temperature
-
-    @property
-    def logits(self) -> Any:
-        """Logarithms of chances."""
-        return self.base_dist.logits
-
-    @property
-    def probs(self) -> Any:
-        """Chances, in the last dim."""
-        return self.base_dist.probs

@@ -10,13 +10,14 @@ from .._size import Size
 from ..autograd import no_grad
 from ..special import i0e, i1e
 from . import constraints
+from ._located import Located
 from .distribution import Distribution
 from .utils import EMPTY, broadcast_all, lazy_property
 
 __all__ = ["VonMises"]
 
 
-class VonMises(Distribution):
+class VonMises(Located, Distribution):
     """Angles in [-pi, pi), with density proportional to exp(concentration cos(x - loc))."""
 
     arg_constraints = {"loc": constraints.real, "concentration": constraints.positive}
@@ -69,10 +70,6 @@ class VonMises(Distribution):
     @property
     def mean(self) -> Any:
         """The circular mean"""
-        return self.loc
-
-    @property
-    def mode(self) -> Any:
         return self.loc
 
     @lazy_property
