@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import pickle
 import re
 from collections.abc import Callable
@@ -601,3 +602,19 @@ def test_cholesky_ex_tells_how_far_it_came(pytorch: Any, upper: bool) -> None:
             else:
                 np.testing.assert_allclose(got, want, rtol=1e-12)
                 assert got.dtype == want.dtype
+
+
+REDUCTIONS: tuple[Callable[[Any, int], Any], ...] = (
+    lambda t, dim: t.sum(dim), lambda t, dim: t.prod(dim), lambda t, dim: t.amax(dim), lambda t, dim: t.std(dim),
+    lambda t, dim: t.var(dim), lambda t, dim: t.norm(dim=dim), lambda t, dim: t.norm(3, dim=dim),
+    lambda t, dim: t.count_nonzero(dim), lambda t, dim: t.aminmax(dim=dim)[1], lambda t, dim: t.logsumexp(dim))
+
+
+@pytest.mark.oracle
+def test_reductions_of_permuted_tensors_and_flips_of_expanded_ones_are_laid_out_as_pytorchs(pytorch: Any) -> None:
+    def strides(lib: Any) -> list[Any]:
+        x, wide = lib.arange(48.0).reshape(2, 4, 6), lib.arange(24.0).reshape(4, 6).expand(2, 4, 6)
+        return [f(x.permute(order), dim).stride() for order in itertools.permutations(range(3)) for dim in range(3)
+                for f in REDUCTIONS] + [wide.flip(dim).stride() for dim in range(3)]
+
+    assert strides(torch) == strides(pytorch)
