@@ -158,8 +158,7 @@ class Links:
 
 def links(rec: Recording) -> Links:
     """The links of a recording, made anew when it has grown."""
-    found: Links | None = rec.__dict__.get("_links")
+    found: Links | None = rec._links
     if found is None or found.size != len(rec.rows):
-        found = Links(rec)
-        rec.__dict__["_links"] = found
+        found = rec._links = Links(rec)
     return found

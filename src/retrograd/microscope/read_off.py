@@ -139,7 +139,7 @@ def source(rec: Recording, site: int) -> Text | None:
     if site < 0 or rec.live is None:
         return None
     file, line, _ = rec.sites[site]
-    texts = rec.__dict__.setdefault("_sources", {})
+    texts = rec._sources
     if file not in texts:
         try:
             texts[file] = Text(ast.parse("".join(linecache.getlines(file)), file))
@@ -173,8 +173,8 @@ def computed_with(rec: Recording, read: Event, later: list[Event]) -> bool | Non
 
 def flow(rec: Recording, site: int, name: str) -> dict[tuple[int, str], bool] | None:
     """Which ops on the way to a loss, by (site, name), a number read there may get to -> for certain?  None: nobody knows."""
-    if rec.live is not None and rec.__dict__.get("_flows_of") != len(rec.rows):     # it has grown
-        rec.__dict__["_flows_of"] = len(rec.rows)
+    if rec.live is not None and rec._flows_of != len(rec.rows):     # it has grown
+        rec._flows_of = len(rec.rows)
         rec.flows.clear()
     if (site, name) not in rec.flows:
         rec.flows[site, name] = None if rec.live is None else followed(rec, site, name)

@@ -218,6 +218,10 @@ class Recording:
         self.error: str | None = None
         self.complete = False
         self.live: Any = None                   # in the process that recorded: from objects to numbers
+        # what answers found out, for the next ones
+        self._links: Any = None                 # graph_of.py
+        self._sources: dict[str, Any] = {}      # file -> read_off.Text, or None
+        self._flows_of = -1                     # how many events there were when `flows` was begun
 
     # -- looking things up
 
