@@ -1,0 +1,159 @@
+"""Running a program on an engine, comparing what the statements gave, and making a program that differs smaller."""
+
+from __future__ import annotations
+
+import ast
+import math
+import re
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+Program = list[str]
+
+# Relative to the largest number of a tensor: two units in the last place, and more where sums may go in another order.
+TOLERANCE = {"torch.float16": 2e-3, "torch.bfloat16": 2e-2, "torch.float32": 2e-5, "torch.float64": 1e-10}
+
+
+@dataclass
+class Outcome:
+    """What a statement gave: a text to compare as it is, numbers to compare nearly."""
+
+    text: str
+    numbers: list[float] = field(default_factory=list)
+    tolerance: float = 0.0
+
+    def agrees(self, other: Outcome) -> bool:
+        if self.text != other.text or len(self.numbers) != len(other.numbers):
+            return False
+        pairs = list(zip(self.numbers, other.numbers))
+        finite = [max(abs(a), abs(b)) for a, b in pairs if math.isfinite(a) and math.isfinite(b)]
+        allowed = self.tolerance * max(finite, default=0.0)
+        return all(a == b or (a != a and b != b) or abs(a - b) <= allowed for a, b in pairs)
+
+    def __str__(self) -> str:
+        return f"{self.text} {self.numbers}" if self.numbers else self.text
+
+
+def run(program: Program, torch: Any) -> list[list[Outcome]]:
+    """For each statement what it gave or raised; at last all variables, with gradients, since edits reach other tensors."""
+    names: dict[str, Any] = {"torch": torch, "nn": torch.nn, "F": torch.nn.functional, "math": math, "log": []}
+    given = set(names) | {"__builtins__"}
+    torch.manual_seed(0)
+    outcomes = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for statement in program:
+            outcomes.append(step(statement, names, torch))
+        at_last = []
+        for name in sorted(set(names) - given):
+            at_last += described(name, names[name], torch, grad=True)
+        outcomes.append([*at_last, *described("log", names["log"], torch)])
+    return outcomes
+
+
+def step(statement: str, names: dict[str, Any], torch: Any) -> list[Outcome]:
+    tree = ast.parse(statement).body[0]
+    try:
+        if isinstance(tree, ast.Expr):
+            return list(described("", eval(statement, names), torch))
+        exec(statement, names)
+    except Exception as error:
+        return [Outcome(f"{type(error).__name__}: {first_sentence(str(error))}")]
+    assigned = [node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
+    return [outcome for name in assigned if name in names for outcome in described(name, names[name], torch)]
+
+
+def first_sentence(text: str) -> str:
+    line = text.strip().split("\n")[0]
+    return re.split(r"(?<=[a-z\])'\"])\. ", line)[0].rstrip(".")
+
+
+def described(name: str, x: Any, torch: Any, grad: bool = False) -> Iterator[Outcome]:
+    if isinstance(x, torch.Tensor):
+        yield tensor(name, x, torch)
+        if grad and x.is_leaf and x.grad is not None:
+            yield tensor(f"{name}.grad", x.grad, torch)
+    elif isinstance(x, (tuple, list)):
+        yield Outcome(f"{name}: {type(x).__name__} of {len(x)}")
+        for number, part in enumerate(x):
+            yield from described(f"{name}[{number}]", part, torch, grad)
+    elif isinstance(x, dict):
+        yield Outcome(f"{name}: keys {list(x)}")
+        for key, part in x.items():
+            yield from described(f"{name}[{key!r}]", part, torch, grad)
+    elif isinstance(x, torch.nn.Module):
+        yield Outcome(f"{name}: {type(x).__name__} {x.training}")
+        for key, part in [*x.named_parameters(), *x.named_buffers()]:
+            yield from described(f"{name}.{key}", part, torch, grad)
+    elif isinstance(x, (bool, float)):
+        yield Outcome(f"{name}: {type(x).__name__}", [float(x)], 1e-6)
+    elif x is None or isinstance(x, (int, str, torch.dtype)):
+        yield Outcome(f"{name}: {x!r}")
+    else:
+        yield Outcome(f"{name}: a {type(x).__name__}")
+
+
+def tensor(name: str, x: Any, torch: Any) -> Outcome:
+    node = type(x.grad_fn).__name__ if x.grad_fn is not None else None
+    text = f"{name}: {x.dtype} {tuple(x.shape)} grad={x.requires_grad} {node} leaf={x.is_leaf}"
+    if not x.is_inference():
+        text += f" v{x._version}"
+    plain = x.detach()
+    numbers = (plain.double() if plain.dtype != torch.bool else plain.int()).reshape(-1).tolist()
+    return Outcome(text, [float(n) for n in numbers], TOLERANCE.get(str(x.dtype), 0.0))
+
+
+@dataclass
+class Difference:
+    """The first statement that gave different things (past the last one: the variables at the end)."""
+
+    program: Program
+    place: int
+    ours: str
+    theirs: str
+
+    def __str__(self) -> str:
+        lines = [f"{'>' if i == self.place else ' '} {line}" for i, line in enumerate(self.program)]
+        return "\n".join([*lines, f"  PyTorch:   {self.theirs}", f"  retrograd: {self.ours}"])
+
+
+def difference(program: Program, ours: Any, theirs: Any) -> Difference | None:
+    for place, (a, b) in enumerate(zip(run(program, ours), run(program, theirs))):
+        if len(a) != len(b):
+            return Difference(program, place, "; ".join(map(str, a)), "; ".join(map(str, b)))
+        for one, other in zip(a, b):
+            if not one.agrees(other):
+                return Difference(program, place, str(one), str(other))
+    return None
+
+
+def smaller(found: Difference, ours: Any, theirs: Any) -> Difference:
+    """The same program without the statements that do not matter: those whose absence leaves the same kind of difference."""
+    smallest = Difference([*found.program[: found.place + 1]], found.place, found.ours, found.theirs)
+    place = len(smallest.program) - 1
+    while place >= 0:
+        rest = smallest.program[:place] + smallest.program[place + 1 :]
+        still = difference(rest, ours, theirs)
+        if still and kind(still) == kind(found):
+            smallest = still
+        place -= 1
+    return smallest
+
+
+def kind(found: Difference) -> tuple[str, str]:
+    """Errors by class, results by being a result: enough that a smaller program shows the same fault."""
+
+    def of(text: str) -> str:
+        error = re.match(r"(\w*(?:Error|Exception|Warning)): ", text)
+        return error.group(1) if error else "result"
+
+    return of(found.ours), of(found.theirs)
+
+
+def unknown(found: Difference, known: list[tuple[str, str]]) -> bool:
+    return not any(re.search(pattern, str(found)) for pattern, _ in known)
+
+
+Maker = Callable[[Any], Program]
