@@ -3,8 +3,9 @@
    glibc maps blocks over 128 KiB anew and gives them back, and every page of a new one costs a fault: an addition of two
    arrays of 4 MB spends two thirds of its time there.
 
-   NOTE [Who may call]  NumPy allocates and frees array memory with the GIL held; its own small cache relies on that, and
-   so do these lists.  So they are whole at a fork, too.  Without a GIL there is no cache.
+   NOTE [Who may call]  Any thread, with the GIL or without: np.fromstring and np.fromfile resize what they read without it.
+   So a lock guards the lists.  Nobody waits for it: whoever finds it taken goes to the system.  Only a fork waits, so that the
+   child's lists are whole.  Without a GIL, where that would be most calls, there is no cache.
 
    A block begins with 16 bytes or more of ours, of which the last 8 say its class and how far its data lies from its
    start.  NumPy's word for the size at free is not used: for an array of shape (0, 1000) it is not what it asked for. */
@@ -17,9 +18,19 @@
 #endif
 
 #ifdef CACHE
+#include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #ifdef __linux__
 #include <sys/mman.h>
+#endif
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#define HIDE(data, n) __asan_poison_memory_region(data, n) /* from everybody who holds on to a block that is free */
+#define SHOW(data, n) __asan_unpoison_memory_region(data, n)
+#else
+#define HIDE(data, n) ((void)0)
+#define SHOW(data, n) ((void)0)
 #endif
 
 #define SMALL 1024                  /* up to here a class for every 16 bytes, above four classes for every doubling */
@@ -41,6 +52,13 @@ static Free *lists[CLASSES];
 static uint32_t kept_small[SMALL / 16];
 static size_t limit = 0, kept = 0, most = 0;
 static uint64_t reused = 0, fresh = 0;
+static char busy = 0;               /* the lock of all of these */
+
+static int lock(void) { return !__atomic_test_and_set(&busy, __ATOMIC_ACQUIRE); }
+static void unlock(void) { __atomic_clear(&busy, __ATOMIC_RELEASE); }
+static void lock_by_waiting(void) {
+    while (!lock()) sched_yield();
+}
 
 static Mark *mark(void *data) { return (Mark *)data - 1; }
 
@@ -66,13 +84,25 @@ static size_t holds_of(uint32_t class) {
     return (size_t)(rest % 4 + 5) << (rest / 4 + 8);
 }
 
+/* Of a block that holds so many bytes, its user sees the first n. */
+static void show(void *data, size_t n, size_t holds) {
+    const size_t seen = n > sizeof(Free) ? n : sizeof(Free);
+    SHOW(data, seen);
+    HIDE((char *)data + seen, holds - seen);
+    (void)data, (void)seen, (void)holds;
+}
+
 static void *take(uint32_t class) {
-    if (class == NO_CLASS || lists[class] == NULL) return NULL;
+    if (class == NO_CLASS || !lock()) return NULL;
     Free *data = lists[class];
-    lists[class] = data->next;
-    if (class < SMALL / 16) kept_small[class]--;
-    else kept -= holds_of(class);
-    reused++;
+    if (data != NULL) {
+        SHOW(data, sizeof(Free));
+        lists[class] = data->next;
+        if (class < SMALL / 16) kept_small[class]--;
+        else kept -= holds_of(class);
+        reused++;
+    }
+    unlock();
     return data;
 }
 
@@ -91,41 +121,49 @@ static void *make(size_t holds, uint32_t class, int zero) {
 #endif
     mark(data)->from_start = (uint32_t)(data - start);
     mark(data)->class = class;
-    fresh++;
+    __atomic_fetch_add(&fresh, 1, __ATOMIC_RELAXED);
     return data;
+}
+
+static void *block(size_t n, int zero) {
+    size_t holds;
+    uint32_t class = class_of(n, &holds);
+    void *old = take(class), *data = old ? old : make(holds, class, zero);
+    if (data == NULL) return NULL;
+    show(data, n, holds);
+    return old && zero ? memset(data, 0, n) : data;
 }
 
 static void *cache_malloc(void *ctx, size_t n) {
     (void)ctx;
-    size_t holds;
-    uint32_t class = class_of(n, &holds);
-    void *data = take(class);
-    return data ? data : make(holds, class, 0);
+    return block(n, 0);
 }
 
 static void *cache_calloc(void *ctx, size_t count, size_t each) {
     (void)ctx;
-    size_t holds;
-    if (each && count > SIZE_MAX / each) return NULL;
-    uint32_t class = class_of(count * each, &holds);
-    void *data = take(class);
-    return data ? memset(data, 0, count * each) : make(holds, class, 1);
+    const size_t n = times(count, each);
+    return n == TOO_MUCH ? NULL : block(n, 1);
 }
 
 static void cache_free(void *ctx, void *data, size_t n) {
     (void)ctx, (void)n;
     if (data == NULL) return;
-    uint32_t class = mark(data)->class;
-    if (class < SMALL / 16 && kept_small[class] < SMALL_KEPT) kept_small[class]++;
-    else if (class >= SMALL / 16 && class != NO_CLASS && kept + holds_of(class) <= limit) {
-        kept += holds_of(class);
-        if (kept > most) most = kept;
-    } else {
-        free((char *)data - mark(data)->from_start);
-        return;
+    const uint32_t class = mark(data)->class;
+    if (class != NO_CLASS && lock()) {
+        const int small = class < SMALL / 16;
+        const int keeps = small ? kept_small[class] < SMALL_KEPT : kept + holds_of(class) <= limit;
+        if (keeps) {
+            if (small) kept_small[class]++;
+            else kept += holds_of(class);
+            if (kept > most) most = kept;
+            ((Free *)data)->next = lists[class];
+            lists[class] = data;
+            HIDE(data, holds_of(class));
+        }
+        unlock();
+        if (keeps) return;
     }
-    ((Free *)data)->next = lists[class];
-    lists[class] = data;
+    free((char *)data - mark(data)->from_start);
 }
 
 /* The old block of no class holds an unknown number of bytes, so it is realloc's; its data may need to be moved. */
@@ -143,9 +181,13 @@ static void *cache_realloc(void *ctx, void *data, size_t n) {
         return now;
     }
     size_t held = holds_of(class), holds;
-    if (class_of(n, &holds) == class) return data;
+    if (class_of(n, &holds) == class) {
+        show(data, n, held);
+        return data;
+    }
     void *now = cache_malloc(ctx, n);
     if (now == NULL) return NULL;
+    SHOW(data, held);
     memcpy(now, data, n < held ? n : held);
     cache_free(ctx, data, held);
     return now;
@@ -155,10 +197,12 @@ static PyDataMem_Handler handler = {
     "retrograd_blocks", 1, {NULL, cache_malloc, cache_calloc, cache_realloc, cache_free}};
 
 static void clear(void) {
+    lock_by_waiting();
     for (int class = 0; class < CLASSES; class++) {
         Free *data = lists[class];
         lists[class] = NULL;
         while (data != NULL) {
+            SHOW(data, sizeof(Free));
             Free *next = data->next;
             free((char *)data - mark(data)->from_start);
             data = next;
@@ -166,6 +210,7 @@ static void clear(void) {
     }
     memset(kept_small, 0, sizeof kept_small);
     kept = 0;
+    unlock();
 }
 #endif
 
@@ -173,10 +218,15 @@ static void clear(void) {
 KERNEL(blocks_start, 1)
 #ifdef CACHE
     static PyObject *capsule = NULL;
-    limit = PyLong_AsSize_t(args[0]);
+    const size_t most_kept = PyLong_AsSize_t(args[0]);
     if (PyErr_Occurred()) return NULL;
-    if (capsule == NULL) capsule = PyCapsule_New(&handler, "mem_handler", NULL);
-    PyObject *old = capsule ? PyDataMem_SetHandler(capsule) : NULL;
+    lock_by_waiting();
+    limit = most_kept;
+    unlock();
+    if (capsule == NULL && pthread_atfork(lock_by_waiting, unlock, unlock) == 0)
+        capsule = PyCapsule_New(&handler, "mem_handler", NULL);
+    if (capsule == NULL) return PyErr_Occurred() ? NULL : PyErr_NoMemory();
+    PyObject *old = PyDataMem_SetHandler(capsule);
     if (old == NULL) return NULL;
     Py_DECREF(old);
     Py_RETURN_TRUE;
@@ -196,8 +246,11 @@ END
 /* blocks_stats() -> (bytes kept now, the most so far, bytes that may be kept, blocks reused, blocks made) */
 KERNEL(blocks_stats, 0)
 #ifdef CACHE
-    return Py_BuildValue("nnnKK", (Py_ssize_t)kept, (Py_ssize_t)most, (Py_ssize_t)limit, (unsigned long long)reused,
-                         (unsigned long long)fresh);
+    lock_by_waiting();
+    const Py_ssize_t sizes[3] = {(Py_ssize_t)kept, (Py_ssize_t)most, (Py_ssize_t)limit};
+    const unsigned long long counts[2] = {reused, __atomic_load_n(&fresh, __ATOMIC_RELAXED)};
+    unlock();
+    return Py_BuildValue("nnnKK", sizes[0], sizes[1], sizes[2], counts[0], counts[1]);
 #else
     return Py_BuildValue("nnnii", (Py_ssize_t)0, (Py_ssize_t)0, (Py_ssize_t)0, 0, 0);
 #endif

@@ -3,17 +3,21 @@
 It serves every array made in a context that uses it: the thread that imports retrograd, and each thread as it first runs a
 backward pass or changes a mode.  Arrays made elsewhere, and all arrays where there is no native code, use NumPy's allocator.
 
-RETROGRAD_BLOCK_CACHE=0 switches it off; another number is the MiB it may keep (256).
+RETROGRAD_BLOCK_CACHE=0 switches it off; another number is the MiB it may keep (256, also where it is empty or, with a
+warning, no number).
 """
 from __future__ import annotations
 
 import os
+import sys
+import warnings
 from typing import NamedTuple
 
 from . import nn
 
 DEFAULT = 256
 MIB = 1 << 20
+MOST = sys.maxsize // MIB
 
 
 class Stats(NamedTuple):
@@ -30,17 +34,21 @@ class Stats(NamedTuple):
 
 
 def asked() -> int:
-    """MiB to keep, from the environment; ValueError for what is no number or negative."""
-    text = os.environ.get("RETROGRAD_BLOCK_CACHE", str(DEFAULT))
-    if not text.strip().isdecimal():
-        raise ValueError(f"RETROGRAD_BLOCK_CACHE={text!r}: expected the MiB that the block cache may keep, 0 for no cache")
-    return int(text)
+    """MiB to keep, from the environment."""
+    text = os.environ.get("RETROGRAD_BLOCK_CACHE", "").strip()
+    if text.isdecimal():
+        return int(text) if len(text) < 20 else MOST
+    if text:
+        warnings.warn(
+            f"RETROGRAD_BLOCK_CACHE={text!r}: expected the MiB that the block cache may keep, 0 for no cache; "
+            f"it keeps {DEFAULT}", RuntimeWarning, stacklevel=2)
+    return DEFAULT
 
 
 def start() -> None:
     """Let arrays made in this thread's context use the cache, unless it is off."""
     if nn is not None and wanted:
-        nn.blocks_start(wanted * MIB)
+        nn.blocks_start(min(wanted, MOST) * MIB)
 
 
 def limit(mib: int) -> None:
@@ -51,7 +59,7 @@ def limit(mib: int) -> None:
     wanted = mib
     if nn is not None:
         nn.blocks_clear()
-        nn.blocks_start(mib * MIB)
+        nn.blocks_start(min(mib, MOST) * MIB)
         if mib == 0:
             nn.blocks_stop()
 

@@ -46,6 +46,32 @@
         NPY_END_THREADS;                        \
     } while (0)
 
+/* Sizes in bytes that cannot overflow: what is too much for them is TOO_MUCH, which no allocator gives. */
+#define TOO_MUCH ((size_t)PY_SSIZE_T_MAX)
+
+static inline size_t times(size_t a, size_t b) { return b != 0 && a > TOO_MUCH / b ? TOO_MUCH : a * b; }
+static inline size_t plus(size_t a, size_t b) { return a > TOO_MUCH - b ? TOO_MUCH : a + b; }
+
+/* Is x an int that npy_intp holds?  Its value; no error is set. */
+static inline int whole(PyObject *x, npy_intp *value) {
+    int overflow = 1;
+    const long long n = PyLong_Check(x) ? PyLong_AsLongLongAndOverflow(x, &overflow) : 0;
+    *value = (npy_intp)n;
+    return !overflow;
+}
+
+/* NOTE [Read once]  What an array holds may change while we read it: other threads write to it, NumPy's loops without the GIL,
+   too.  So an index is read once and then checked, by `placed`; no check made before says anything about a later read. */
+#define READ(x) (*(const volatile int64_t *)&(x))
+
+/* The index x of n, -n..n-1, as 0..n-1; elsewhere 0, and `bad` is set.  n must not be 0. */
+static inline npy_intp placed(int64_t x, npy_intp n, int *bad) {
+    const uint64_t at = (uint64_t)(x < 0 ? x + n : x);
+    const int inside = at < (uint64_t)n;
+    *bad |= !inside;
+    return inside ? (npy_intp)at : 0;
+}
+
 #define ARRAY(x) ((PyArrayObject *)(x))
 #define DATA(x) PyArray_DATA(ARRAY(x))
 
