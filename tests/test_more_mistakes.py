@@ -9,16 +9,18 @@ from typing import Any
 
 import pytest
 from both_engines import both
+from three_ways import WAYS, Ways
 
 from retrograd.microscope import Recording, record
 
-CASES: dict[str, tuple[str, Callable[[Any], tuple[Recording, Any]]]] = {}
+CASES: dict[str, tuple[str, str, Callable[[Any], tuple[Recording, Any]]]] = {}
 
 
-def mistake(code: str) -> Any:
-    """The code of the cause, and a function that makes the mistake: -> (recording, what has no gradient | silent handle)."""
+def mistake(code: str, inside: str = "") -> Any:
+    """The code of the cause (and that where the model is made inside the recording), and a function that makes the mistake:
+    -> (recording, what has no gradient | silent handle)."""
     def keep(function: Any) -> Any:
-        CASES[function.__name__] = code, function
+        CASES[function.__name__] = code, inside or code, function
         return function
 
     return keep
@@ -251,7 +253,7 @@ def a_weight_assigned_after_the_optimizer(torch: Any) -> Any:
     return rec, old
 
 
-@mistake("never_used")
+@mistake("never_used", inside="replaced")
 def a_state_dict_assigned(torch: Any) -> Any:
     m = layer(torch)
     old = m.weight
@@ -367,11 +369,14 @@ def a_child_called_by_its_forward(torch: Any) -> Any:
 
 
 @both
+@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", CASES)
-def test_the_cause_is_named(torch: Any, name: str) -> None:
-    code, make = CASES[name]
-    with warnings.catch_warnings():
+def test_the_cause_is_named(torch: Any, name: str, way: str, tmp_path: Any, monkeypatch: Any) -> None:
+    code, inside, make = CASES[name]
+    code = inside if way == "inside" else code
+    with warnings.catch_warnings(), Ways(way, torch.__name__, tmp_path) as ways:
         warnings.simplefilter("ignore")                 # some of them warn, as they should
+        monkeypatch.setitem(globals(), "record", ways.record)
         rec, asked = make(torch)
     cause = rec.why_not_fired(asked) if hasattr(asked, "remove") else rec.why_none(asked)
     assert cause.code == code, cause

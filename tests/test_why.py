@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from both_engines import both
+from three_ways import WAYS, Ways
 
 from retrograd.microscope import lint_recording, load, record, why_none, why_not_fired
 
@@ -630,10 +631,13 @@ def test_a_refused_pass_names_what_switched_gradients_off(torch: Any, mode: str)
 
 
 @both
+@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", CASES)
-def test_each_cause_is_found_and_says_the_way_out(torch: Any, name: str) -> None:
-    with warnings.catch_warnings():
+def test_each_cause_is_found_and_says_the_way_out(
+        torch: Any, name: str, way: str, tmp_path: Any, monkeypatch: Any) -> None:
+    with warnings.catch_warnings(), Ways(way, torch.__name__, tmp_path) as ways:
         warnings.simplefilter("ignore")
+        monkeypatch.setitem(globals(), "record", ways.record)
         answers = CASES[name](torch)
     assert [a.code for a, _ in answers] == [code for _, code in answers], "\n".join(str(a) for a, _ in answers)
     for answer, code in answers:

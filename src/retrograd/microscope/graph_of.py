@@ -74,6 +74,21 @@ class Links:
             if known["role"] == "grad" and isinstance(known.get("of"), int):
                 self.grads.setdefault(known["of"], set()).add(t)
         self.find_reads()
+        self.aside: set[int] = set()                    # ops on nothing but parameters, buffers and .grad: updates, norms
+        self.find_aside()
+
+    def find_aside(self) -> None:
+        names = self.rec.tensor_names
+        own = set(names)
+        for i, row in enumerate(self.rec.rows):
+            if row[0] == "op" and row[INPUTS] and own.issuperset(row[INPUTS]):
+                self.aside.add(i)
+                own.update(row[OUTPUTS])
+
+    def goes_on(self, op: int) -> Any:
+        """The outputs of an op by which its inputs take part in what is computed: not those of p.copy_(q)."""
+        outputs = self.rec.rows[op][OUTPUTS]
+        return outputs if op not in self.aside else [t for t in outputs if t not in self.rec.tensor_names]
 
     def find_reads(self) -> None:
         """Which uses read a tensor: p.data.uniform_(), or p.copy_(q) under no_grad, only writes into p."""
@@ -119,11 +134,10 @@ class Links:
         """Tensors computed from `tensor`, through cuts too -> the op by which each was reached first."""
         seen = {tensor: -1}
         todo = [tensor]
-        rows = self.rec.rows
         while todo:
             t = todo.pop(0)
             for i in self.reads.get(t, ()):
-                for o in rows[i][OUTPUTS]:
+                for o in self.goes_on(i):
                     if o not in seen:
                         seen[o] = i
                         todo.append(o)
@@ -150,8 +164,8 @@ class Links:
         edge = self.rec.tensor_edges.get(tensor)
         if edge is not None:
             return {edge[0]}
-        made_by = self.rec.tensor_rows[tensor][1]
-        if made_by < 0:
+        _, made_by, flags, _ = self.rec.tensor_rows[tensor]
+        if made_by < 0 or flags & 1 or tensor in self.leaves:   # a leaf may be made inside the recording, too
             return set(self.leaves.get(tensor, ()))
         return {n for n, row in enumerate(self.rec.node_rows) if row[1] == made_by}
 

@@ -19,6 +19,7 @@ class Names(Journal):
     sites: Sites
     named_root: bool
     _told: set[tuple[int, int]]
+    built: list[tuple[Any, str, Any, int]]      # in the block: weak references of a module, and of a parameter, its name, site
     naming: Any
 
     def note(self, what: str, text: str, site: int = -1) -> None:
@@ -108,10 +109,34 @@ class Names(Journal):
 
     def name_late(self) -> None:
         """The block ends: what was put into models meanwhile, and met no call that would have named it."""
+        if self.built:
+            self.name_built()
         for number, name, child in self.unnamed():
             self.name_below(*self.place_in(number, name, child), number)
         for number, name, p in self.unnamed_leaves():
             self.name_tensor(*self.place_in(number, name, p), "parameter")
+
+    def name_built(self) -> None:
+        """Models that were made in the block and never called, and parameters that others replaced since."""
+        alive = {id(m): m for m in [entry[0]() for entry in self.built] if m is not None}
+        within = {id(child) for m in alive.values() for child in m._modules.values()}
+        for it, module in alive.items():
+            known = self._modules.get(it)
+            if it not in within and (known is None or known[0]() is not module):
+                self.name_model(next(tap for tap in self.taps if isinstance(module, tap.Module)), module)
+        since = {}
+        for module, name, kept, site in reversed(self.built):
+            owner, p = module(), None if kept is None else kept()
+            later = since.get((id(owner), name), -1)
+            since[id(owner), name] = site
+            known = self._modules.get(id(owner))
+            n = self.tensor_number(p)
+            if p is not None and n is not None and known is not None and n not in self.rec.tensor_names and \
+                    owner._parameters.get(name) is not p:
+                path = self.rec.modules[known[1]]["path"]
+                full = f"{path}.{name}" if path else name
+                self.rec.tensor_names[n] = {"name": full, "names": [full], "role": "replaced", "since": later}
+        self.built.clear()
 
     def place_in(self, number: int, name: str, it: Any) -> tuple[Any, Any, str]:
         """(the tap of module `number`, it, the path of what the module calls `name`)"""

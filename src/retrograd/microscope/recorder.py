@@ -80,6 +80,7 @@ class Recorder(Names):
         self.named_root = False
         self.naming = threading.RLock()
         self._told: set[tuple[int, int]] = set()
+        self.built: list[tuple[Any, str, Any, int]] = []
         self.taps = [make(self) for make in taps_for(models, engine)]
         if replay and all(tap.name == "torch" for tap in self.taps):
             raise RecordingError("record: replay needs retrograd's own graph: PyTorch's cannot be run with other hooks")
@@ -125,6 +126,7 @@ class Recorder(Names):
         """Undo every change, keep the events."""
         try:
             self.name_late()
+            self.look_at_parameters()
         except Exception as failure:                            # of a model of the user's
             self.rec.notes.append(f"not named: what was put into models meanwhile: {failure!r}")
         self.on = False
@@ -148,6 +150,17 @@ class Recorder(Names):
         self._seen.clear()
         if self in _running:
             _running.remove(self)
+
+    def look_at_parameters(self) -> None:
+        """The block ends: which parameters have no .grad then, or want none."""
+        for n, known in self._parameters.items() if self.ops else ():
+            p = known()
+            if p is not None and p.is_leaf:
+                names = self.rec.tensor_names[n]
+                if p.grad is None:
+                    names["empty"] = 1
+                if p.requires_grad != bool(self.rec.tensor_rows[n][2] & 2):
+                    names["wants_at_end"] = int(p.requires_grad)
 
     def patch(self, owner: Any, name: str, new: Any) -> None:
         """owner.name = new, until the recording ends."""

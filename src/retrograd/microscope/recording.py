@@ -273,7 +273,7 @@ class Recording:
         text = f"the {tuple(found['shape'])} tensor"
         if found["made_by"] >= 0:
             event = self.events[found["made_by"]]
-            text += f" from {event.get('name', event.kind)}" + (f" ({event.where})" if event.where else "")
+            text += f" from {event.get('name') or event.get('how') or event.kind}" + (f" ({event.where})" if event.where else "")
         return text
 
     @property

@@ -7,6 +7,7 @@ import sys
 from contextlib import nullcontext
 from itertools import count
 from typing import Any
+from weakref import ref
 
 from .._engine.book import MARK, Thread, now
 from .._engine.fired import OF_OPTIMIZERS, PLACE, SELDOM, TABLES
@@ -60,6 +61,8 @@ class Tap:
         self.everywhere: list[tuple[Any, str]] = []     # tables of hooks on every module, and their kinds
         self.steps: dict[int, list[Any]] = {}   # id of an optimizer -> what was there when its step began, innermost last
         self.multi: dict[int, tuple[Any, int]] = {}     # id of what holds the function of a hook of several tensors -> its number
+        self.begins: dict[int, int] = {}        # pass that goes on -> the event of its begin
+        self.ended: dict[int, int] = {}         # thread -> the event in which its last pass began
         self.on_node: Any = None                # what registration() says while a node registers a hook
 
     def number_in(self, facts: Any) -> int | None:
@@ -79,6 +82,11 @@ class Tap:
             table = home[name]
             table[MARK] = make(self)
             self.recorder.later(table.pop, MARK, None)
+        for name, make in (("_global_module_registration_hooks", recorder_of_modules),
+                           ("_global_parameter_registration_hooks", recorder_of_parameters)) if self.recorder.ops else ():
+            table = vars(self.hooks_home)[name]
+            table[MARK] = make(self)
+            self.recorder.later(table.pop, MARK, None)
         self.sweep_global()
 
     def plan(self, put: Any, seat: Any) -> None:
@@ -90,6 +98,7 @@ class Tap:
             put(cls, "zero_grad", zeroing(seat, cls.zero_grad))
             for name in ("state_dict", "load_state_dict"):
                 put(cls, name, keeping(seat, getattr(cls, name)))
+        put(self.Module, "__setstate__", restoring(seat, self.Module.__setstate__))
         for name in ("backward", "grad"):       # they may refuse before the engine runs, or after: passes, too
             put(self.autograd, name, asking(seat, getattr(self.autograd, name)))
 
@@ -223,6 +232,12 @@ class Tap:
 
     plain = staticmethod(plain)
 
+    def retains(self, original: Any, t: Any) -> None:
+        """t.retain_grad() is called."""
+        with self.quiet():
+            original(t)
+            self.recorder.note("retained", str(self.recorder.tensor(self, t)), self.recorder.sites.here(sys._getframe(2)))
+
     # -- modules
 
     def call(self, original: Any, module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -313,6 +328,14 @@ class Tap:
         finally:
             thread.busy -= 1
 
+    def returned(self, gradients: Any) -> None:
+        """autograd.grad() returns these: those without a history come from this pass."""
+        recorder = self.recorder
+        made_by = self.ended.get(recorder.thread().number, -1)
+        for g in gradients if made_by >= 0 else ():
+            if isinstance(g, self.Tensor) and not g.requires_grad and recorder.tensor_number(g) is None:
+                recorder.new_tensor(self, g, made_by, -1)
+
     def begin_pass(self, how: str, roots: tuple[int, ...], tensors: tuple[int, ...], retain: bool, create: bool,
                    targets: tuple[int, ...] | None, frame: Any) -> tuple[Thread, int]:
         recorder = self.recorder
@@ -323,8 +346,9 @@ class Tap:
         recorder.sweep_pending()
         self.sweep_global()
         recorder.sweep_parameters(self)
-        recorder.put(("begin", now() - recorder.start, 0, thread.number, number, how, roots, tensors,
-                      recorder.sites.here(frame), bool(retain), bool(create), targets))
+        self.begins[number] = recorder.put((
+            "begin", now() - recorder.start, 0, thread.number, number, how, roots, tensors, recorder.sites.here(frame),
+            bool(retain), bool(create), targets))
         thread.passes.append(number)
         recorder.open_passes.append(number)
         thread.last = now()
@@ -334,6 +358,7 @@ class Tap:
         recorder = self.recorder
         thread.passes.remove(number)
         recorder.open_passes.remove(number)
+        self.ended[thread.number] = self.begins.pop(number, -1)
         self.flush()
         recorder.put(("end", now() - recorder.start, 0, thread.number, number, None if error is None else said(error)))
         if not thread.passes:
@@ -485,6 +510,35 @@ def stepped(tap: Any) -> Any:
     return after
 
 
+def recorder_of_modules(tap: Any) -> Any:
+    def registered(module: Any, name: str, child: Any) -> None:
+        tap.recorder.built.append((ref(module), "", None, -1))
+        if child is not None:
+            tap.recorder.built.append((ref(child), "", None, -1))
+
+    return registered
+
+
+def recorder_of_parameters(tap: Any) -> Any:
+    def registered(module: Any, name: str, p: Any) -> None:
+        site = tap.recorder.sites.here(sys._getframe(1))
+        tap.recorder.built.append((ref(module), name, None if p is None else ref(p), site))
+
+    return registered
+
+
+def restoring(seat: Any, original: Any) -> Any:
+    """A module is copied, or unpickled."""
+    @functools.wraps(original)
+    def __setstate__(self: Any, state: Any) -> None:
+        original(self, state)
+        now = seat.current
+        if now is not None and now.recorder.on and now.recorder.ops:
+            now.recorder.built.append((ref(self), "", None, -1))
+
+    return __setstate__
+
+
 def zeroing(seat: Any, original: Any) -> Any:
     def zero_grad(self: Any, set_to_none: bool = True) -> Any:
         now = seat.current
@@ -521,7 +575,11 @@ def asking(seat: Any, original: Any) -> Any:
         recorder = now.recorder
         before = recorder.pass_count
         try:
-            return original(*args, **kwargs)
+            out = original(*args, **kwargs)
+            if type(out) is tuple and recorder.pass_count > before:
+                with now.quiet():
+                    now.returned(out)
+            return out
         except BaseException as error:
             thread = recorder.thread()
             if recorder.on and thread.told != id(error):        # a function mode calls us twice

@@ -138,6 +138,9 @@ class RetrogradTap(Tap):
         for name in CREATES:
             put(retrograd, name, cut(seat, space[name], name))
         put(Tensor, "data", cut_property(seat, vars(Tensor)["data"], "data"))
+        put(Tensor, "retain_grad", retaining(seat, Tensor.retain_grad))
+        wanting = vars(Tensor)["requires_grad"]
+        put(Tensor, "requires_grad", property(wanting.fget, switching(seat, wanting.fset), wanting.fdel, wanting.__doc__))
 
     def close(self) -> None:
         super().close()
@@ -364,6 +367,25 @@ def cut(seat: Any, original: Any, name: str) -> Any:
     method.__name__ = name
     method.__doc__ = original.__doc__
     return method
+
+
+def retaining(seat: Any, original: Any) -> Any:
+    def retain_grad(self: Any) -> None:
+        tap = seat.current
+        if tap is None or not tap.recorder.on:
+            return original(self)
+        return tap.retains(original, self)
+
+    return retain_grad
+
+
+def switching(seat: Any, original: Any) -> Any:
+    """t.requires_grad = ..., which is an event requires_grad_."""
+    def switch(self: Any, on: bool) -> Any:
+        original(self, on)
+        return self
+
+    return cut(seat, switch, "requires_grad_")
 
 
 def cut_property(seat: Any, original: Any, name: str) -> Any:

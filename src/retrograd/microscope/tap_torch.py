@@ -22,7 +22,7 @@ READS = {"item", "tolist", "numpy", "__array__", "__bool__", "__float__", "__int
 LISTS = ("_foreach_", "_amp_foreach_")
 SHOWN = {"data", "T", "mT", "H", "mH", "real", "imag"}         # properties that make tensors
 QUIET = {
-    "backward", "register_hook", "retain_grad", "register_post_accumulate_grad_hook", "size", "dim", "stride", "numel",
+    "backward", "register_hook", "register_post_accumulate_grad_hook", "size", "dim", "stride", "numel",
     "is_floating_point", "is_complex", "__len__", "__repr__", "__format__", "__hash__", "type", "element_size",
     "data_ptr", "is_contiguous", "storage_offset", "untyped_storage", "has_names", "get_device", "__deepcopy__",
     "__reduce_ex__", "_is_view", "is_tensor", "is_inference", "__dir__", "__iter__", "__setstate__"}
@@ -156,7 +156,8 @@ class TorchTap(TorchNumbers):
             name = func.__self__.__name__
             return name, name not in SHOWN
         if name in ("__set__", "__delete__"):
-            return func.__self__.__name__ + "=", func.__self__.__name__ != "data"
+            its = func.__self__.__name__
+            return "requires_grad_" if its == "requires_grad" else f"{its}=", its not in ("data", "requires_grad")
         return name, name in QUIET or name.startswith("is_")
 
     def run_op(self, func: Any, name: str, args: Any, kwargs: Any) -> Any:
@@ -167,6 +168,8 @@ class TorchTap(TorchNumbers):
             if recorder.full and not (thread.passes or thread.busy or thread.stepping):
                 recorder.reserve("op")
             return func(*args, **kwargs)
+        if name == "retain_grad":
+            return self.retains(func, args[0])
         Tensor = self.Tensor
         tensors: list[Any] = []
         for a in args:
@@ -220,7 +223,7 @@ class TorchTap(TorchNumbers):
                 [o for o in out if isinstance(o, Tensor)] if isinstance(out, (tuple, list)) else []
             if out is None and name.startswith(LISTS) and args and isinstance(args[0], (list, tuple)):
                 outs = [t for t in args[0] if isinstance(t, Tensor)]        # in place on a list of tensors
-            if name == "__setitem__":
+            if name == "__setitem__" or name == "requires_grad_":
                 outs = tensors[:1]
             if not outs and not (name in READS and inputs):
                 self.no_event(slot)

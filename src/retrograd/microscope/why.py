@@ -10,7 +10,8 @@ from typing import Any
 
 from .graph_of import Links, links
 from .read_off import READS, computed_with, on_the_way
-from .recording import GRAD, INFERENCE, POSITION, WANTED, WANTS, Event, Recording
+from .recording import GRAD, INFERENCE, WANTED, WANTS, Event, Recording
+from .trace_file import source_line
 
 NEEDS = "Put the forward and backward passes into `with record(model) as rec:` and ask rec.{}(...)."
 DETACHES = {"detach", "detach_", "data"}
@@ -56,7 +57,7 @@ def why_none(p: Any, rec: Recording | None = None) -> Cause:
         p = living(rec, p)
     if not isinstance(p, str):
         found = by_looking(p)
-        if found is not None and not (rec is not None and found.code == "non_leaf"):
+        if found is not None and (rec is None or found.code not in ("frozen", "non_leaf") or rec.number_of(p) is None):
             return found
     elif rec is None:
         raise TypeError(f"why_none: {p!r} is a name, which needs a recording: why_none(name, rec)")
@@ -108,9 +109,7 @@ def by_looking(p: Any) -> Cause | None:
         if getattr(p, "retains_grad", False):
             return None
         name = p.grad_fn.name() if hasattr(p.grad_fn, "name") else type(p.grad_fn).__name__
-        return Cause("non_leaf", f"it is no leaf: an op made it ({name}), and .grad is kept for leaves only",
-                     "Call retain_grad() on it before backward, or look at the leaf it was made from (an op such as "
-                     "`* 0.1` or .to() right after requires_grad=True makes a new tensor).")
+        return of_an_op(name)
     if p.grad is not None:
         return Cause("has_grad", "its .grad is there", "Nothing to do.")
     return None
@@ -121,19 +120,18 @@ def no_grad_of(rec: Recording, n: int, p: Any) -> Cause:
     known = rec.tensor(n)
     name = rec.name_of_tensor(n)
     link = links(rec)
-    if p is None and not known["wants"]:
+    if not (known.get("wants_at_end", known["wants"]) if p is None else p.requires_grad):
         if known["dtype"][:5] not in ("float", "bfloa", "compl"):
             return Cause("not_differentiable", f"{name} is of {known['dtype']}, which has no gradient",
                          "Only tensors of floats have gradients.")
-        return Cause("frozen", f"{name} has requires_grad False: it is frozen",
-                     "Call requires_grad_(True) on it before the forward pass.")
+        return was_frozen(rec, n, name, None) or no_history(rec, n, name)
     events = [rec.events[i] for i in link.arrived.get(n, ())]
     if events:
         return cleared(rec, n, name, events[-1], p)
-    if not known["leaf"] and p is not None:
-        found = by_looking(p)
+    if not known["leaf"]:
+        found = by_looking(p) if p is not None else non_leaf(rec, n)
         if found is not None:
-            return Cause(found.code, found.text, found.way_out, made_at(rec, n))
+            return replace(found, where=made_at(rec, n))
     if rec.dropped:
         return dropped(rec, name)
     begin = next(iter(rec.of("begin")), None)
@@ -144,6 +142,55 @@ def no_grad_of(rec: Recording, n: int, p: Any) -> Cause:
     if replaced is not None:
         return replaced
     return no_gradient(rec, n, name, for_grad=True)
+
+
+def non_leaf(rec: Recording, n: int) -> Cause | None:
+    """Of a tensor that an op made, unless retain_grad() was called."""
+    if any(e.what == "retained" and e.text == str(n) for e in rec.of("note")):
+        return None
+    made_by = rec.tensor_rows[n][1]
+    return of_an_op(rec.events[made_by].get("name", "?") if made_by >= 0 else "?")
+
+
+def of_an_op(name: str) -> Cause:
+    return Cause("non_leaf", f"it is no leaf: an op made it ({name}), and .grad is kept for leaves only",
+                 "Call retain_grad() on it before backward, or look at the leaf it was made from (an op such as "
+                 "`* 0.1` or .to() right after requires_grad=True makes a new tensor).")
+
+
+def no_history(rec: Recording, n: int, name: str) -> Cause:
+    """Why a tensor requires no grad: the op that cut what it was computed from, or the frozen leaves that it comes from."""
+    link = links(rec)
+    made = {i for t in link.tensors_before([n]) if (i := rec.tensor_rows[t][1]) >= 0}
+    for i in sorted(made, reverse=True):
+        e = rec.events[i]
+        found = of_gradients(e, name) if e.kind == "begin" else cut_here(rec, e, name) if e.kind == "op" else None
+        if found is not None:
+            return replace(found, text=f"{name} requires no grad: {found.text}")
+    before = link.tensors_before([n]) - {n}
+    grads = [t for t in before if rec.tensor_names.get(t, {}).get("role") == "grad"]
+    if grads:
+        return Cause("no_create_graph", f"{name} requires no grad: it is computed from {rec.name_of_tensor(grads[0])}, and "
+                     "gradients have a history only with create_graph=True",
+                     "Call backward(create_graph=True), or better autograd.grad(..., create_graph=True).", made_at(rec, n))
+    frozen = sorted(rec.name_of_tensor(t) for t in before if rec.tensor_names.get(t, {}).get("role") == "parameter")
+    if frozen:
+        said = ", ".join(frozen[:4]) + (f" and {len(frozen) - 4} more" if len(frozen) > 4 else "")
+        return Cause("frozen", f"{name} requires no grad: what it was computed from is frozen ({said}), or is data",
+                     "Call requires_grad_(True) on what is to learn, before the forward pass.", made_at(rec, n))
+    if before and not rec.tensor(n)["role"] == "parameter":
+        return Cause("nothing_requires_grad", f"{name} requires no grad: nothing that it was computed from does",
+                     "Compute it from what is to learn, or call requires_grad_() on its sources before.", made_at(rec, n))
+    return Cause("frozen", f"{name} has requires_grad False: it is frozen",
+                 "Call requires_grad_(True) on it before the forward pass.", made_at(rec, n))
+
+
+def of_gradients(begin: Event, name: str) -> Cause | None:
+    """autograd.grad() gave what a tensor was computed from."""
+    if begin.create:
+        return None
+    return Cause("no_create_graph", "it is computed from gradients, and what autograd.grad returns has a history only with "
+                 "create_graph=True", "Call autograd.grad(..., create_graph=True).", begin.where)
 
 
 def made_at(rec: Recording, n: int) -> str | None:
@@ -174,7 +221,7 @@ def cleared(rec: Recording, n: int, name: str, event: Event, p: Any) -> Cause:
     if later:
         return Cause("set_to_none", f"pass {number} put a gradient there, then zero_grad() of {later[-1].owner} set it to None",
                      "Read .grad before zero_grad(), or call zero_grad(set_to_none=False) to keep zeros.", later[-1].where)
-    if p is None:
+    if p is None and not rec.tensor_names.get(n, {}).get("empty"):
         return Cause("has_grad", f"pass {number} put a gradient there", "Nothing to do.")
     return unknown(f"pass {number} put a gradient into {name}.grad; something after it, which leaves no event, set it to None",
                    "Look for `.grad = None`, or a zero_grad() after the recording.")
@@ -195,7 +242,9 @@ def was_frozen(rec: Recording, n: int, name: str, until: int | None) -> Cause | 
 def was_replaced(rec: Recording, n: int, name: str) -> Cause | None:
     """An optimizer has it, no model does: another tensor took its place."""
     uses = links(rec).reads
-    others = [m for m, k in rec.tensor_names.items() if m > n and k["role"] == "parameter" and k["name"] == name]
+    known = rec.tensor_names.get(n, {})
+    others = [m for m, k in rec.tensor_names.items() if k["role"] == "parameter" and k["name"] == name and (
+        m > n or known.get("role") == "replaced")]
     since = min((i for m in others for i in uses.get(m, ())), default=-1)
     if any(since < 0 or i > since for i in uses.get(n, ())):
         return None
@@ -206,7 +255,7 @@ def was_replaced(rec: Recording, n: int, name: str) -> Cause | None:
                                   "after the optimizer took the old one" if taken else
                                   f"{name} is another tensor now: the parameter was assigned anew"),
                      "Create the optimizer after the last change of the model's parameters, or change them in place "
-                     "(p.data.copy_(...), load_state_dict).")
+                     "(p.data.copy_(...), load_state_dict).", rec.where(known.get("since", -1)))
     return None
 
 
@@ -274,10 +323,12 @@ def never_used(rec: Recording, n: int, name: str) -> Cause:
             if any(above(rec, owner, i) and m.get("compiled") for i, m in enumerate(rec.modules)):
                 return unknown(f"{path} ran inside a compiled model, which the recorder does not see into",
                                "Record the model uncompiled.")
+            aside = [e for i in links(rec).reads.get(n, ()) if (e := rec.events[i]).where]
+            more = f"; {aside[-1].name} ({aside[-1].where}) only looked at it" if aside else ""
             if not links(rec).calls.get(owner):
-                return Cause("module_not_called", f"its module, {path}, was never called",
+                return Cause("module_not_called", f"its module, {path}, was never called{more}",
                              "Call it in forward(), or drop it: modules that are only stored compute nothing.")
-            return Cause("never_used", f"its module, {path}, was called, but no op read {name}",
+            return Cause("never_used", f"its module, {path}, was called, but no op there read {name}{more}",
                          "Use it in the module's forward().")
     fresh = known["made_by"] < 0 or known["role"] == "parameter"
     return Cause("never_used" if fresh else "not_in_loss", f"no recorded op read {name}",
@@ -308,17 +359,18 @@ def cut_off(rec: Recording, n: int, name: str, roots: list[int], passes: list[di
         return never_used(rec, n, name)
     after = link.tensors_after(n)
     before = link.tensors_before(roots)
-    leading = [i for t in after for i in link.reads.get(t, ())
-                  if any(o in before for o in rec.rows[i][POSITION["op"]["outputs"]])]
+    leading = [i for t in after for i in link.reads.get(t, ()) if any(o in before for o in link.goes_on(i))]
     for i in sorted(set(leading)):
-        found = cut_here(rec, rec.events[i], name)
+        found = frozen_then(rec, n, name, rec.events[i]) or cut_here(rec, rec.events[i], name)
         if found is not None:
             return found
     if leading:
         return unknown(f"{name} leads to the loss through ops that all carry gradients, and yet its gradient is not asked for",
                        "If this is reproducible, please report it with the recording.")
     blocked = [rec.events[i] for t in after for i in link.reads.get(t, ())]
-    grads_off = [e for e in blocked if switched_off(e) and e.flags & WANTED]
+    # copies, norms and updates are no use of a parameter
+    unused = rec.tensor(n)["role"] == "parameter" and all(e.number in link.aside and e.module < 0 for e in blocked)
+    grads_off = [] if unused else [e for e in blocked if switched_off(e) and e.flags & WANTED]
     if grads_off and all(switched_off(rec.events[i]) for i in uses):
         for e in sorted(grads_off, key=lambda e: e.number):
             found = cut_here(rec, e, name)
@@ -339,11 +391,32 @@ def cut_off(rec: Recording, n: int, name: str, roots: list[int], passes: list[di
             f"{open_.name}(): whether the loss was computed with that number, the recording cannot tell",
             "If the loss depends on that number, compute it with the tensor; if not, add to the loss what depends on "
             f"{name}."), where=open_.where)
+    if unused:
+        return never_used(rec, n, name)
     last = max(blocked, key=lambda e: e.number)
     where = passes[-1]["begin"].where
     return Cause("not_in_loss", f"what was computed from {name} (last by {last.name}, {last.where or 'unknown line'}) is not "
                  "part of what backward() was called on", "Add it to the loss, or call backward() on what depends on it.",
                  where)
+
+
+def frozen_then(rec: Recording, n: int, name: str, e: Event) -> Cause | None:
+    """It was frozen when op e read it, and wants a gradient since."""
+    if n not in e.inputs:
+        return None
+    on = bool(rec.tensor_rows[n][2] & 2)
+    since = None
+    for switch in rec.of("op"):
+        if switch.name == "requires_grad_" and n in switch.inputs:
+            if switch.t < e.t:
+                on = bool(switch.flags & WANTS)
+            elif switch.flags & WANTS:
+                since = since or switch
+    if on:
+        return None
+    return Cause("frozen", f"{name} was frozen when {e.name} read it ({e.where or 'unknown line'})"
+                 + ("" if since is None else ", and requires_grad_(True) came after that"),
+                 "Call requires_grad_(True) on it before the forward pass.", e.where if since is None else since.where)
 
 
 def switched_off(e: Event) -> bool:
@@ -492,14 +565,25 @@ def not_called(rec: Recording, number: int, path: str, module: dict[str, Any]) -
         return Cause("container", f"a {module['type']} is only a list of modules: nothing calls it",
                      "Put the hook on its elements, or on the module that runs them.")
     direct = next((e for e in notes if e.what == "direct"), None)
+    other = next((e for e in notes if e.what == "functional"), None)
+    if not notes:                                       # it got its name after that
+        own = [n for n, known in rec.tensor_names.items() if known["role"] == "parameter" and module_of(rec, n) == number]
+        reads = [rec.events[i] for n in own for i in links(rec).reads.get(n, ()) if i not in links(rec).aside]
+        other = next(iter(reads), None)
+        direct = next((e for e in reads if in_forward(rec, e.site, module["type"])), None)
     if direct is not None:
         return Cause("forward_called_directly", f"{path}.forward(...) was called directly: hooks run in {path}(...)",
                      "Call the module, not its forward.", direct.where)
-    if notes:
+    if other is not None:
         return Cause("functional_use", f"a function read the parameters of {path}; the module itself was not called",
-                     f"Call {path}(x), or put the hook on the parameter.", notes[0].where)
+                     f"Call {path}(x), or put the hook on the parameter.", other.where)
     return Cause("module_not_called", f"{path} was never called (its forward() called directly would not count either)",
                  "Call the module in forward(), and not its .forward.")
+
+
+def in_forward(rec: Recording, site: int, kind: str) -> bool:
+    """Is a line in the forward of a class, or does it call some .forward()?"""
+    return site >= 0 and (rec.sites[site][2].endswith(f"{kind}.forward") or ".forward(" in source_line(rec, site))
 
 
 def of_backward(rec: Recording, link: Links, path: str, enter: Event, leave: Event) -> Cause:
