@@ -618,3 +618,61 @@ def test_reductions_of_permuted_tensors_and_flips_of_expanded_ones_are_laid_out_
                 for f in REDUCTIONS] + [wide.flip(dim).stride() for dim in range(3)]
 
     assert strides(torch) == strides(pytorch)
+
+
+EDGES = [-float("inf"), -3e38, -2.5, -2.0, -1.0, -0.5, -1e-40, -0.0, 0.0, 1e-40, 0.5, 1.0, 2.5, 3e38, float("inf"), float("nan")] * 3
+CLOSE = {"float16": 1e-3, "bfloat16": 8e-3, "float32": 2e-6, "float64": 1e-14}
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 4, 5, -1, -2, -3, 0.5, -0.5, 1.5, -2.5, 101, 3.0, 2.0, float("inf"), float("nan")])
+@pytest.mark.parametrize("dtype", CLOSE)
+def test_powers_of_every_kind_of_number(dtype: str, n: float, pytorch: Any) -> None:
+    def powers(lib: Any) -> Any:
+        x = lib.tensor(EDGES, dtype=getattr(lib, dtype), requires_grad=True)
+        y = x**n
+        y.backward(lib.ones_like(y))
+        plain = x.detach()
+        return [z.double().numpy() for z in (y.detach(), x.grad, lib.pow(plain, lib.full_like(plain, n)), plain.clone().pow_(n))]
+
+    for ours, theirs in zip(powers(torch), powers(pytorch)):
+        np.testing.assert_allclose(ours, theirs, rtol=CLOSE[dtype], atol=0)
+        known = ~np.isnan(theirs)
+        np.testing.assert_array_equal(np.signbit(ours[known]), np.signbit(theirs[known]))
+
+
+WHERES: list[Any] = [
+    1, -1, (1, 2), (0, -3), slice(1, 3), (slice(None), 1), (slice(1, None), slice(0, 2)), 7, (0, 9), (0, 0, 0), slice(2, 1),
+    "i0", ("i0", 1), ("i1",), ("i1", "i1"), "mask", ("i1", slice(1, 3)), ("i1", 0), "far", ("i1", "far"), slice(None, None, 2)]
+WRITTEN: list[Any] = [5, -1, 2.5, True, float("nan"), 2**40, 1e39, "0d", "row", "rows", "wrong", "double", "own"]
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64", "int8", "uint8", "bool", "float16"])
+@pytest.mark.parametrize("where", WHERES, ids=str)
+def test_assignments_that_nobody_records(where: Any, dtype: str, pytorch: Any) -> None:
+    """Values, version and error; after an error nothing has changed."""
+
+    def assigned(lib: Any, value: Any) -> Any:
+        x = lib.arange(12).reshape(3, 4).to(getattr(lib, dtype))
+        names = {
+            "i0": lib.tensor(1), "i1": lib.tensor([0, 2]), "mask": lib.arange(12).reshape(3, 4) % 3 == 0, "far": lib.tensor([0, 9]),
+            "0d": lib.tensor(1).to(x.dtype), "row": lib.ones(4).to(x.dtype), "rows": lib.ones(1, 3, 4).to(x.dtype),
+            "wrong": lib.ones(5).to(x.dtype), "double": lib.ones(4).double(), "own": x[0, 1]}
+
+        def named(item: Any) -> Any:
+            return names[item] if isinstance(item, str) else item
+
+        try:
+            x[tuple(map(named, where)) if isinstance(where, tuple) else named(where)] = named(value)
+        except Exception as error:
+            if lib is torch:
+                assert x.tolist() == lib.arange(12).reshape(3, 4).to(x.dtype).tolist() and x._version == 0
+            return type(error).__name__
+        return x.tolist(), x._version
+
+    for value in WRITTEN:
+        if "far" in str(where) and value in ("row", "rows"):      # two errors at once
+            continue
+        ours, theirs = assigned(torch, value), assigned(pytorch, value)
+        assert repr(ours) == repr(theirs), value

@@ -447,15 +447,14 @@ def multinomial(
         raise RuntimeError("cannot sample n_sample > prob_dist.size(-1) samples without replacement")
     if weights.shape[-1] > 2**24:
         raise RuntimeError("number of categories cannot exceed 2^24")
-    w = weights.astype(np.float64)
-    fine = np.isfinite(w) & (w >= 0)
-    if not fine.all():
+    rows = np.atleast_2d(weights.astype(_native(weights.dtype), copy=False))
+    top = rows.max(1, keepdims=True, initial=0)
+    if not (rows.min(initial=0) >= 0 and top.max(initial=0) < np.inf):
         if replacement and num_samples > 1:     # PyTorch has two ways, each with words of its own
-            entry = "= infinity or NaN" if w[~fine][0] > 0 else "< 0"
+            first = rows[~(np.isfinite(rows) & (rows >= 0))][0]
+            entry = "= infinity or NaN" if first > 0 else "< 0"
             raise RuntimeError(f"invalid multinomial distribution (encountering probability entry {entry})")
         raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
-    rows = np.atleast_2d(weights.astype(_native(weights.dtype)))
-    top = rows.max(1, keepdims=True, initial=0)
     if not (top > 0).all():
         raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
     if replacement and num_samples > 1:
@@ -476,6 +475,8 @@ def multinomial(
 
 def _largest(keys: Any, count: int) -> Any:
     """(N, count): where the largest of each row are, in order; of equal ones the first."""
+    if count == 1:
+        return keys.argmax(axis=1, keepdims=True)
     if 8 * count < keys.shape[1]:
         some = np.argpartition(keys, keys.shape[1] - count, axis=1)[:, -count:]
         found = np.take_along_axis(keys, some, 1)

@@ -15,6 +15,8 @@ from .._kernels import kernel
 from .packed import packed
 
 np: Final[Any] = numpy
+FEW: Final = 32                             # so few powers take no longer than finding out their signs
+WIDE: Final[Any] = (numpy.dtype("float32"), numpy.dtype("float64"))
 quick_remainder: Final[Any] = kernel("remainder")
 quick_floor_divide: Final[Any] = kernel("floor_divide")
 ONE: Final[Any] = 1                         # as an object: CPython has one of each small int
@@ -237,7 +239,11 @@ class PowBackward0(Unary):
         self.exponent: Any = exponent
 
     def quick(self, x: Array) -> Array:
-        return None if mul_kernel is None or type(self.exponent) is not int or self.exponent != 2 else mul_kernel(x, x)
+        n = self.exponent
+        if mul_kernel is None or (type(n) is not int and type(n) is not float) or (n != 2 and n != 3):
+            return None
+        y = mul_kernel(x, x)
+        return y if n == 2 or y is None else mul_kernel(y, x)
 
     def forward(self, x: Array) -> Array:
         x, n = promote.operands(x, self.exponent, promote.SAME)
@@ -245,7 +251,7 @@ class PowBackward0(Unary):
             raise RuntimeError("Integers to negative integer powers are not allowed.")
         if x.dtype.kind == "b":
             return x if self.exponent else ~x | x
-        return x ** n
+        return x ** n if x.dtype.kind in "iu" else raised(x, n)
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         quick = quick_square_grad(g, x, self.exponent)
@@ -396,6 +402,25 @@ def modulo(a: Array, b: Array) -> Array:
     return np.where((rest != 0) & ((rest < 0) != (b < 0)), rest + b, rest)      # keeps the -0. that np.remainder loses
 
 
+def raised(x: Array, n: Any) -> Array:
+    """Floats to the power of a number: by products, quotients and roots for the exponents for which PyTorch does so."""
+    if n == 2:
+        return x * x
+    if n == 3:
+        return x * x * x
+    if n == 0.5 and x.dtype.char != "e":
+        return np.sqrt(x)
+    if n == -0.5 and x.dtype.char != "e":
+        return 1 / np.sqrt(x)
+    if n == -1:
+        return 1 / x
+    if n == -2:
+        return 1 / (x * x)
+    if n == 1:
+        return +x
+    return np.ones_like(x) if n == 0 else power(x, n)
+
+
 def power(a: Array, b: Array) -> Array:
     if np.asarray(a).dtype.kind in "iu":
         down = np.asarray(b) < 0
@@ -404,7 +429,19 @@ def power(a: Array, b: Array) -> Array:
                 np.asarray(a).dtype)
     if np.asarray(a).dtype.kind == "b":
         raise NotImplementedError("\"pow\" not implemented for 'Bool'")
+    if isinstance(a, np.ndarray) and a.size > FEW and a.dtype in WIDE and (a < 0).any():
+        return power_of_negative(a, b)
     return np.power(a, b)
+
+
+def power_of_negative(a: Array, b: Array) -> Array:
+    """np.power, which takes 100 ns for a negative number and 1 ns for a positive one: by its size, then the sign."""
+    y = np.power(np.abs(a), b)
+    whole = np.floor(b) == b
+    odd = whole & (np.abs(np.fmod(b, 2)) == 1)
+    if np.ndim(b) == 0:
+        return np.copysign(y, a) if odd else y if whole else np.where((a < 0) & np.isfinite(a), np.nan, y)
+    return np.where(odd, np.copysign(y, a), np.where(whole | ~((a < 0) & np.isfinite(a)), y, np.nan))
 
 
 def quick_minus(g: Value, alpha: Any) -> Array:

@@ -15,10 +15,12 @@ from .._engine import names
 from .._engine.modes import modes
 from .._engine.node import Array, Node, Shape, Value
 from .._engine.op import recording, shown, watch
-from .._engine.tensor import TensorBase
+from .._engine.tensor import TensorBase, bump, wants_grad
 
 np: Final[Any] = numpy
 as_index: Final[Any] = operator.index
+EXACT: Final = 1 << 53          # integers below are numbers of every wide float
+LARGE: Final = 3.4e38           # numbers below are finite in every wide float
 
 
 def getitem(x: Value, where: Any) -> Value:
@@ -50,8 +52,12 @@ def watch_all(node: Node, where: Any) -> None:
 
 def setitem(x: TensorBase, where: Any, value: Value) -> None:
     """x[where] = value, a Tensor or a number"""
+    if written(x, where, value):
+        return
     if not isinstance(value, TensorBase) and not isinstance(value, (int, float, np.generic)):
         raise unassignable(x, value)
+    if not isinstance(value, TensorBase):
+        check_number(value, x.array.dtype, False)
     if where is Ellipsis:
         assign(x, value)
     elif type(where) is int:
@@ -67,6 +73,73 @@ def setitem(x: TensorBase, where: Any, value: Value) -> None:
             assign(part, value)
         else:
             assign_at(part, rest, value, where)
+
+
+def written(x: TensorBase, where: Any, value: Value) -> bool:
+    """x[where] = value by NumPy, where that is the same and nothing is recorded; else False, and nothing is changed."""
+    if not modes.usual or modes.observer is not None or x.inference or wants_grad(x):
+        return False
+    into: Array = x.array
+    number = value
+    own = False
+    if isinstance(value, TensorBase):
+        number = value.array
+        own = value.version is not None and value.version is x.version
+        if number.dtype is not into.dtype or (own and number.size != 1) or wants_grad(value):
+            return False
+    elif not goes_into(value, into.dtype):
+        return False
+    at = numpys(where, own)
+    if at is None or 0 in into.strides:         # an element that is shown twice may be refused
+        return False
+    try:
+        into[at] = number
+    except (IndexError, TypeError, ValueError, OverflowError):      # told in PyTorch's words by whoever goes on
+        return False
+    bump(x)
+    return True
+
+
+def goes_into(number: Any, dtype: Any) -> bool:
+    """Is it a Python number that NumPy stores in this dtype as PyTorch does?"""
+    wide: bool = dtype.kind == "f" and dtype.itemsize > 2
+    if type(number) is int:
+        return dtype.kind == "i" or (wide and -EXACT < number < EXACT)
+    return wide and type(number) is float and -LARGE < number < LARGE
+
+
+def numpys(where: Any, basics: bool) -> Any:
+    """The index for NumPy, None where the two may differ: an int beside a tensor counts as a tensor in NumPy.
+
+    `basics`: None for tensors, too, but masks and those without dims.
+    """
+    if type(where) is not tuple:
+        at = numpy_index(where)
+        return None if basics and isinstance(at, np.ndarray) and at.dtype.kind != "b" else at
+    ints = 0
+    arrays = 0
+    items: list[Any] = []
+    for item in where:
+        at = numpy_index(item)
+        if at is None:
+            return None
+        if isinstance(at, np.ndarray):
+            arrays += 1
+        elif not isinstance(at, slice):
+            ints += 1
+        items.append(at)
+    return None if arrays and (ints or basics) else tuple(items)
+
+
+def numpy_index(item: Any) -> Any:
+    if type(item) is int or (type(item) is slice and item.step is None and is_plain(item.start) and is_plain(item.stop)):
+        return item
+    if not isinstance(item, TensorBase):
+        return None
+    array: Array = item.array
+    if array.ndim == 0:
+        return array.item() if array.dtype.kind == "i" else None
+    return array if array.dtype.kind == "b" or array.dtype.itemsize == 8 and array.dtype.kind == "i" else None
 
 
 def unassignable(x: TensorBase, value: Any) -> Exception:
@@ -137,8 +210,6 @@ def assign_at(part: TensorBase, rest: Any, value: Value, where: Any) -> None:
                 "source.")
         if value.array.ndim > 1:
             value = without_lead(value)
-    else:
-        check_number(value, part.array.dtype, False)
     op = indexed.IndexPutBackward0(rest, False)
     watch_all(op, where)
     op.run_(part, value)
@@ -148,7 +219,6 @@ def assign(part: TensorBase, value: Value) -> None:
     """A value of part's shape is copied, a single number fills, anything else is expanded first."""
     have: Shape = part.array.shape
     if not isinstance(value, TensorBase):
-        check_number(value, part.array.dtype, False)
         if have:
             fill_(part, value)
         else:
