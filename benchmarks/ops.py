@@ -1,12 +1,14 @@
-"""Every operation of the table in tests/opdb at 64 and at 64 K floats, beside PyTorch: `python -m benchmarks.ops`.
+"""Every operation of the table in tests/opdb on numbers of every kind, beside PyTorch: `python -m benchmarks.ops`.
 
     python -m benchmarks.ops                      all; writes benchmarks/results/ops.md
     python -m benchmarks.ops add linalg           those whose names hold one of the words; writes nothing
     python -m benchmarks.ops --seconds 0.002      per op, size and engine (default 0.02)
 
-float32, forward only, one thread, the engines in turn.  A row's first sample is brought to the size by repeating it along
-its first dimension (or in a batch in front); rows that do not grow that way are listed as not measured.  For each operation
-slower than 3x a line says why (WHY); without one the program ends with status 1.
+float32, forward only, one thread, the engines in turn.  A row's first sample is brought to 64 and to 64 K floats by repeating
+it along its first dimension (or in a batch in front); rows that do not grow that way are listed as not measured.  The 64 K are
+measured as they are, negative, as whole numbers and as denormal ones; a row that takes tensors of any shape is also measured
+on 0-d ones, on one element and on 480 x 256.  For each operation that takes more than twice PyTorch's time a line says why
+(WHY); without one the program ends with status 1.
 """
 
 from __future__ import annotations
@@ -30,7 +32,12 @@ from benchmarks.timing import calls_in, seconds  # noqa: E402
 ROOT = Path(__file__).resolve().parent.parent
 RESULT = ROOT / "benchmarks" / "results" / "ops.md"
 SIZES = (64, 65536)
-LIMIT = 3.0
+VALUES = {
+    "negative": lambda a: -np.abs(a), "whole": lambda a: np.rint(a) + np.float32(0), "denormal": lambda a: a * np.float32(1e-40),
+}
+SHAPES = {"0-d": (), "one": (1,), "480 x 256": (480, 256)}
+COLUMNS = ("64", "64 K", *VALUES, *SHAPES)
+LIMIT = 2.0
 TURNS = 7
 LONGEST = 0.3             # seconds of PyTorch's: a matrix of that size, for instance, is another operation
 # What takes the time, by counting and timing the NumPy calls of a call (those of operators aside) in the pure build.
@@ -135,20 +142,40 @@ class Side:
         return [tuple(t.shape) for t in flat(list(out) if isinstance(out, (list, tuple)) else [out]) if hasattr(t, "shape")]
 
 
-def sides(op: Any, floats: int, ours: Any, torch: Any) -> tuple[Side, Side] | None:
-    """Both engines with the first sample that grows; one whose result or time grows with the square of it does not."""
+def sides(op: Any, ours: Any, torch: Any) -> dict[str, tuple[Side, Side]]:
+    """Both engines in each column in which the row can be measured: none where no sample grows to 64 K floats."""
     for batch in (False, True):
         for sample in op.make(np.dtype("float32"))[:3]:
             try:
                 if numbers(Side(torch, op, grown(sample, 2048, batch))) > 16 * 2048:
-                    continue
-                made = grown(sample, floats, batch)
-                pair = Side(ours, op, made), Side(torch, op, made)
-                if seconds(pair[1], 1) < LONGEST and pair[0].shapes() == pair[1].shapes():
-                    return pair
+                    continue                    # the square of its size comes out: another operation at each size
+                small, large = (grown(sample, floats, batch) for floats in SIZES)
+                pairs = {"64": pair(op, small, ours, torch), "64 K": pair(op, large, ours, torch)}
             except Exception:  # noqa: BLE001  the row does not grow this way
                 continue
-    return None
+            for name, change in VALUES.items():
+                add(pairs, name, op, large, lambda a, change=change: change(a) if a.dtype == np.float32 else a, ours, torch)
+            for name, shape in SHAPES.items():
+                add(pairs, name, op, sample, lambda a, shape=shape: np.resize(a, shape), ours, torch)
+            return pairs
+    return {}
+
+
+def add(pairs: dict[str, tuple[Side, Side]], name: str, op: Any, sample: Any, change: Any, ours: Any, torch: Any) -> None:
+    """A column more, where the row takes the sample with its arrays changed so."""
+    from opdb import S, mapped
+
+    try:
+        pairs[name] = pair(op, S(*mapped(sample.args, change), **mapped(sample.kwargs, change)), ours, torch)
+    except Exception:  # noqa: BLE001  no operation on such numbers or shapes
+        return
+
+
+def pair(op: Any, sample: Any, ours: Any, torch: Any) -> tuple[Side, Side]:
+    both = Side(ours, op, sample), Side(torch, op, sample)
+    if seconds(both[1], 1) > LONGEST or both[0].shapes() != both[1].shapes():
+        raise ValueError("too long, or not the same operation")
+    return both
 
 
 def numbers(side: Side) -> int:
@@ -183,26 +210,25 @@ def main() -> int:
     for op in OPS:
         if asked.words and not any(word in op.name for word in asked.words):
             continue
-        cells = []
-        for floats in SIZES:
-            pair = None if np.dtype("float32") not in op.dtypes or not op.oracle else sides(op, floats, retrograd, torch)
-            if pair is None:
-                break
-            with torch.no_grad(), retrograd.no_grad():
-                a, b = measured(pair, asked.seconds)
-                for _ in range(2):                          # again, where another program may have come in between
-                    if a / b > LIMIT:
-                        again = measured(pair, asked.seconds)
-                        a, b = min(a, again[0]), min(b, again[1])
-            cells.append((a, b))
-        if len(cells) < len(SIZES):
+        pairs = sides(op, retrograd, torch) if np.dtype("float32") in op.dtypes and op.oracle else {}
+        if not pairs:
             skipped.append(op.name)
             continue
-        line = f"| `{op.name}` | " + " | ".join(f"{a * 1e6:.1f} | {b * 1e6:.1f} | {a / b:.2f}" for a, b in cells) + " |"
+        cells = {}
+        for name, both in pairs.items():
+            with torch.no_grad(), retrograd.no_grad():
+                a, b = measured(both, asked.seconds)
+                for _ in range(2):                          # again, where another program may have come in between
+                    if a / b > LIMIT:
+                        again = measured(both, asked.seconds)
+                        a, b = min(a, again[0]), min(b, again[1])
+            cells[name] = a, b
+        line = f"| `{op.name}` | " + " | ".join(cell(cells.get(name)) for name in COLUMNS) + " |"
         print(line, flush=True)
         rows.append(line)
-        if any(a / b > LIMIT for a, b in cells):
-            slow.append(f"| `{op.name}` | {', '.join(f'{a / b:.1f}' for a, b in cells)} | {why(op.name) or '?'} |")
+        if any(a / b > LIMIT for a, b in cells.values()):
+            ratios = ", ".join(f"{name} {a / b:.1f}" for name, (a, b) in cells.items() if a / b > LIMIT)
+            slow.append(f"| `{op.name}` | {ratios} | {why(op.name) or '?'} |")
             unknown += [op.name] if why(op.name) is None else []
     if not asked.words:
         RESULT.parent.mkdir(exist_ok=True)
@@ -214,13 +240,17 @@ def main() -> int:
     return 1 if unknown else 0
 
 
+def cell(times: tuple[float, float] | None) -> str:
+    return "" if times is None else f"{times[0] * 1e6:.1f} / {times[1] * 1e6:.1f} = {times[0] / times[1]:.2f}"
+
+
 def page(rows: list[str], slow: list[str], skipped: list[str]) -> str:
-    heads = "".join(f" {n} floats, us | PyTorch | ratio |" for n in SIZES)
     return "\n".join([
         "# Operations beside PyTorch", "",
         "`python -m benchmarks.ops`: float32, forward, one thread; the best of seven turns.", "",
-        f"## Slower than {LIMIT:g}x, and why", "", "| operation | ratios | why |", "|---|---|---|", *slow, "",
-        "## All", "", f"| operation |{heads}", "|---|" + "---|" * (3 * len(SIZES)), *rows, "",
+        f"## More than {LIMIT:g}x PyTorch's time, and why", "", "| operation | ratios | why |", "|---|---|---|", *slow, "",
+        "## All", "", "retrograd's time / PyTorch's, in us, = their ratio.", "",
+        f"| operation | {' | '.join(COLUMNS)} |", "|---|" + "---|" * len(COLUMNS), *rows, "",
         "## Not measured", "",
         "Without float32, or with samples that do not grow along their first dim nor by a batch in front:", "",
         ", ".join(f"`{n}`" for n in skipped) + ".", ""])

@@ -438,7 +438,7 @@ def power_of_negative(a: Array, b: Array) -> Array:
     """np.power, which takes 100 ns for a negative number and 1 ns for a positive one: by its size, then the sign."""
     y = np.power(np.abs(a), b)
     whole = np.floor(b) == b
-    odd = whole & (np.abs(np.fmod(b, 2)) == 1)
+    odd = whole & (np.floor(b * 0.5) * 2 != b)
     if np.ndim(b) == 0:
         return np.copysign(y, a) if odd else y if whole else np.where((a < 0) & np.isfinite(a), np.nan, y)
     return np.where(odd, np.copysign(y, a), np.where(whole | ~((a < 0) & np.isfinite(a)), y, np.nan))
