@@ -1,12 +1,10 @@
-"""torch.utils.data: datasets, samplers, batches, worker threads."""
+"""torch.utils.data: datasets, samplers, batches; worker processes: test_data_workers."""
 
 from __future__ import annotations
 
 import collections
-import gc
 import random
 import re
-import threading
 import time
 import warnings
 from typing import Any
@@ -120,96 +118,9 @@ def test_workers_keep_the_order(workers: int) -> None:
     assert lists(loader) == want and lists(loader) == want
 
 
-def test_workers_are_threads_that_know_who_they_are() -> None:
-    seen: dict[int, Any] = {}
-
-    def init(number: int) -> None:
-        info = D.get_worker_info()
-        assert info is not None
-        seen[number] = (info.id, info.num_workers, info.seed, info.dataset, threading.current_thread().name)
-
-    data = Squares(8)
-    lists(D.DataLoader(data, num_workers=2, worker_init_fn=init))
-    assert D.get_worker_info() is None
-    assert [seen[i][:2] for i in (0, 1)] == [(0, 2), (1, 2)] and seen[1][2] == seen[0][2] + 1
-    assert seen[0][3] is data and "DataLoader worker 1" in seen[1][4]
-
-
 def test_streams_are_shared_out_among_workers() -> None:
     assert lists(D.DataLoader(Stream(7), batch_size=2, num_workers=2)) == [[0, 2], [1, 3], [4, 6], [5]]
     assert sorted(lists(D.DataLoader(Stream(9), batch_size=None, num_workers=2))) == list(range(9))
-
-
-def test_an_error_comes_where_its_batch_would_have_come() -> None:
-    class Bad(Squares):
-        def __getitem__(self, i: int) -> int:
-            if i == 2:
-                raise KeyError("two\nlines")
-            if i == 3:
-                raise UnicodeDecodeError("a", b"", 0, 1, "cannot be made from a text")
-            return i
-
-    it = iter(D.DataLoader(Bad(6), num_workers=2))
-    assert [next(it).item(), next(it).item()] == [0, 1]
-    with pytest.raises(KeyError) as caught:
-        next(it)
-    text = str(caught.value)
-    assert text.startswith("Caught KeyError in DataLoader worker process 0.\nOriginal Traceback")
-    assert "in __getitem__" in text and isinstance(caught.value.__cause__, KeyError)
-    with pytest.raises(RuntimeError, match="Caught UnicodeDecodeError in DataLoader worker process 1."):
-        next(it)
-    assert [b.item() for b in it] == [4, 5]
-    with pytest.raises(ZeroDivisionError, match="Caught ZeroDivisionError in DataLoader worker process 0"):
-        list(D.DataLoader(Squares(3), num_workers=1, worker_init_fn=lambda i: 1 / 0))
-    with pytest.raises(KeyError, match="'two"):
-        list(D.DataLoader(Bad(6)))
-
-
-def test_a_pass_given_up_ends_its_workers() -> None:
-    before = set(threading.enumerate())
-    it = iter(D.DataLoader(Squares(1000), num_workers=2))
-    assert next(it).item() == 0
-    del it
-    gc.collect()
-    for worker in set(threading.enumerate()) - before:
-        worker.join(10)
-        assert not worker.is_alive()
-
-
-def test_timeout() -> None:
-    over = threading.Event()
-
-    class Slow(Squares):
-        def __getitem__(self, i: int) -> int:
-            over.wait(60)
-            return i
-
-    try:
-        with pytest.raises(RuntimeError, match="DataLoader timed out after 0.05 seconds"):
-            list(D.DataLoader(Slow(3), num_workers=1, timeout=0.05))
-    finally:
-        over.set()
-
-
-def test_prefetching_is_bounded() -> None:
-    """Four tasks, and the sample that the caller is just being given."""
-    asked: list[int] = []
-    ahead: list[int] = []
-    taken = 0
-    five = threading.Event()
-
-    class Noted(Squares):
-        def __getitem__(self, i: int) -> int:
-            asked.append(i)
-            ahead.append(len(asked) - taken)
-            if len(asked) == 5:
-                five.set()
-            return i
-
-    for _ in D.DataLoader(Noted(100), num_workers=2, prefetch_factor=2):
-        assert five.wait(60)
-        taken += 1
-    assert len(asked) == 100 and max(ahead) == 5
 
 
 # ---- arguments ----

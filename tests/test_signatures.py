@@ -30,7 +30,6 @@ LACKING = {
     "SyncBatchNorm": {"convert_sync_batchnorm"},                        # several processes
     "Optimizer": {"OptimizerPreHook", "OptimizerPostHook"},             # type aliases
     "ConcatDataset": {"cummulative_sizes"},                             # the old, misspelt name
-    "DataLoader": {"multiprocessing_context", "check_worker_number_rationality"},   # workers are threads
 }  # fmt: skip
 
 

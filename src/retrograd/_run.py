@@ -19,6 +19,7 @@ from . import _missing
 from ._missing import missing
 
 INTERRUPTED = 130
+MAINS = {"__main__", "__mp_main__"}     # the second is multiprocessing's name for it, for children
 Undo = Callable[[], None]
 
 
@@ -153,14 +154,17 @@ def become_main(path: str, arguments: Sequence[str], folder: str, **attributes: 
     main = ModuleType("__main__")
     main.__dict__.update(__builtins__=builtins, **attributes)
     before = sys.modules["__main__"], sys.argv, sys.path[:], sys.excepthook
-    sys.modules["__main__"] = main
+    for name in MAINS & set(sys.modules):
+        sys.modules[name] = main
     sys.argv = [path, *arguments]
     sys.excepthook = sys.__excepthook__
     if not sys.flags.safe_path:
         sys.path[:1] = [folder]
 
     def undo() -> None:
-        sys.modules["__main__"], sys.argv, sys.path[:], sys.excepthook = before
+        before_main, sys.argv, sys.path[:], sys.excepthook = before
+        for name in MAINS & set(sys.modules):
+            sys.modules[name] = before_main
 
     return undo
 
@@ -169,6 +173,8 @@ def alias_torch() -> Undo:
     before = {name: sys.modules.pop(name) for name in list(sys.modules) if is_torch(name)}
     finder = Alias()
     sys.meta_path.insert(0, finder)
+    if "multiprocessing.spawn" in sys.modules:
+        alias_in_children()
 
     def undo() -> None:
         if finder in sys.meta_path:
@@ -180,6 +186,31 @@ def alias_torch() -> Undo:
     return undo
 
 
+def alias_in_children() -> None:
+    """Have processes that multiprocessing spawns alias torch, too, before they import the script."""
+    from multiprocessing import spawn
+
+    prepare = spawn.get_preparation_data
+    if not isinstance(prepare, Prepared):
+        spawn.get_preparation_data = Prepared(prepare)
+
+
+class Prepared:
+    """multiprocessing's get_preparation_data, whose answer aliases torch where it is unpickled."""
+
+    def __init__(self, prepare: Callable[[str], dict[str, Any]]) -> None:
+        self.prepare = prepare
+
+    def __call__(self, name: str) -> dict[str, Any]:
+        aliased = any(isinstance(finder, Alias) for finder in sys.meta_path)
+        return {**({"torch": Aliased()} if aliased else {}), **self.prepare(name)}
+
+
+class Aliased:
+    def __reduce__(self) -> tuple[Any, ...]:
+        return alias_torch, ()
+
+
 def is_torch(name: str) -> bool:
     return name == "torch" or name.startswith("torch.")
 
@@ -189,6 +220,8 @@ class Alias(MetaPathFinder, Loader):
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
         if not is_torch(name):
+            if name.startswith("multiprocessing.popen_"):       # which start the processes that are no forks
+                alias_in_children()
             return None
         ours = importlib.util.find_spec(ours_of(name))
         if ours is not None:

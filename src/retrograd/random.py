@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
+from weakref import WeakSet
 
 import numpy as np
 
@@ -47,6 +48,7 @@ class Generator:
         check_device(device)
         self.device = cpu
         self._lock = threading.RLock()
+        _known.add(self)
         self._seed: int | None = UNSEEDED
         self._bits: Any = None                  # made by the first draw: importing numpy.random takes 10 ms
         self._spare: float | None = None        # the second of the last pair of normals
@@ -139,6 +141,19 @@ def _bytes_of(state: Any) -> Any:
         raise TypeError("RNG state must be a torch.ByteTensor")
     return state.array
 
+
+_known: Final[WeakSet[Generator]] = WeakSet()
+
+
+def _unlock() -> None:
+    """In a child of fork: nobody holds the locks that other threads held."""
+    for generator in _known:
+        if not generator._lock._is_owned():  # type: ignore[attr-defined]
+            generator._lock = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_unlock)
 
 default_generator: Final = Generator()
 default_generator._seed = None                  # the first draw asks the operating system

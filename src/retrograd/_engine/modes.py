@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import contextvars
+import os
 import threading
 from typing import Any, Final, Optional
 
@@ -62,6 +63,17 @@ modes: Final = Modes()
 # Threads may run backward at once: only one at a time may claim nodes, count modes, or add to a .grad.
 claiming: Final[Any] = threading.RLock()
 adding: Final[Any] = threading.RLock()
+
+
+def unlock() -> None:
+    """In a child of fork: nobody holds what other threads held."""
+    for lock in (claiming, adding):
+        if not lock._is_owned():
+            lock._at_fork_reinit()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=unlock)
 
 
 def state() -> State:

@@ -43,7 +43,7 @@ class Adagrad(Optimizer):
         state["sum"] = wrap(np.full_like(p.array, self.defaults["initial_accumulator_value"], subok=False))
 
     def share_memory(self) -> None:
-        """Does nothing: memory is shared between threads, and there are no worker processes."""
+        """Does nothing: memory is shared between threads, and not with other processes."""
 
     def step(self, closure: Any = None) -> Any:
         """One step; -> the closure's result."""
