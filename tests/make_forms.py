@@ -228,7 +228,7 @@ def single(name: str, required: list[str], method: bool) -> str | None:
                         f"{outs[0].rstrip('?')}? out=None" if len(outs) == 1 else f"Tensor[{len(outs)}]? out=None"]
                     break
         found.append(", ".join(params))
-    return found[0] if len(set(found)) == 1 else None
+    return found[0] if len(set(found)) == 1 or name == "mul" else None      # mul's other schema is for numbers
 
 
 @functools.cache

@@ -17,7 +17,7 @@ LAYERS = [
     ["_engine", "_ops", "_kernels"],
     ["_tensor", "_conversion", "_typename", "_nodes", "dtypes", "_dtype_names", "random", "_draws", "_tensor_str", "_size",
      "_functions",
-     "_threads", "linalg", "special", "_settings", "version", "types",
+     "_threads", "linalg", "special", "_settings", "version", "types", "storage",
      "functional"],
     ["utils", "autograd", "masked", "signal"],
     ["nn"],

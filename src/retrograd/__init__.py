@@ -53,6 +53,7 @@ from .autograd import (
 _nodes.dress_all()                              # every op class is loaded now
 _mark_absent(Tensor)
 
+_KINDS = ("Double", "Float", "Half", "BFloat16", "Long", "Int", "Short", "Char", "Byte", "Bool")
 inf, nan, pi, e = _math.inf, _math.nan, _math.pi, _math.e
 newaxis = None
 
@@ -63,12 +64,15 @@ def _of(module: str, name: str) -> _Any:
 
 __getattr__ = _module_getattr(
     __name__, lazy=("accelerator", "amp", "backends", "compiler", "distributed", "distributions", "func", "functional", "hub",
-                    "jit", "masked", "microscope", "mps", "optim", "serialization", "signal", "special", "testing", "types",
-                    "xpu"),
+                    "jit", "masked", "microscope", "mps", "optim", "serialization", "signal", "special", "storage",
+                    "testing", "types", "xpu"),
     also={**{_name: _partial(_late, _found, _name) for _name, _found in _LATER.items()},
           "vmap": _partial(_of, "func", "vmap"),
           "to_dlpack": _partial(_of, "utils.dlpack", "to_dlpack"),
           "__config__": _partial(_import_module, f"{__name__}.__config__"),
+          "torch": _partial(_import_module, __name__),
+          **{_name: _partial(_of, "storage", _name) for _name in (
+              "TypedStorage", "UntypedStorage", "is_storage", *(f"{_kind}Storage" for _kind in _KINDS))},
           **{_name: _partial(_of, "amp", _name) for _name in ("GradScaler", "autocast")}})
 
 

@@ -34,8 +34,8 @@ LACKS = {
     "dispatch": ("there is no dispatcher and no __torch_function__", r"""
         ops|classes|library|overrides|Dispatch\w+|DisableTorch\w+|ExcludeDispatchKeyGuard|\w*has_torch_function\w*|
         handle_torch_function|Tag|OperatorInfo|is_tensor_like|thread_safe_generator"""),
-    "storages": ("storages have no types and no name: t.untyped_storage()", r"""
-        \w*Storage(Base|Context)?|storage|storage_type|is_storage|const_data_ptr|from_file"""),
+    "storages": ("storages are those of the dtypes that tensors have, in memory of this process", r"""
+        \w*Storage(Base|Context)?|const_data_ptr|from_file"""),
     "profilers": ("profile with Python's own profilers, or with retrograd.microscope", r"""
         profiler\w*|Profiler\w+|DeviceType|kineto_available|monitor|Benchmark\w+|ThroughputBenchmark"""),
     "autocast": ("torch.autocast is off: see its error", r"\w*autocast\w*"),

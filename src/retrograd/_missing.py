@@ -102,7 +102,7 @@ TENSOR = """
     dequantize eig hash_tensor imag index indices int_repr ipu is_coalesced istft lstsq map2_ module_load mtia
     name q_per_channel_axis q_per_channel_scales q_per_channel_zero_points q_scale
     q_zero_point qscheme reinforce resize resize_as resize_as_sparse_ row_indices slice_inverse smm solve sparse_dim
-    sparse_mask sparse_resize_ sparse_resize_and_clear_ sspaddmm stft storage storage_type symeig to_mkldnn
+    sparse_mask sparse_resize_ sparse_resize_and_clear_ sspaddmm stft symeig to_mkldnn
     to_padded_tensor to_sparse to_sparse_bsc to_sparse_bsr to_sparse_coo to_sparse_csc to_sparse_csr
     unsafe_split_with_sizes values xpu
 """

@@ -93,6 +93,9 @@ class Tensor(TensorBase):
             data = args[0]
             if isinstance(data, TensorBase):
                 self.array = data.array
+            elif hasattr(data, "untyped"):
+                from ._functions.memory import shown
+                self.array = shown(data, dtypes.get_default_dtype())
             elif isinstance(data, _size.Size):
                 self.array = np.empty(tuple(data), default)
             elif isinstance(data, float):

@@ -78,33 +78,11 @@ DEVIATIONS: tuple[Deviation, ...] = (
     # functions that are too quick for a check of their arguments before the call
     Deviation(
         "*",
-        r"^(\[.*\] !! builtins\.TypeError: (?:tensor|exp|log|sqrt|neg|abs|mm|matmul|mul|linear|tanh|transpose|unsqueeze)\(\)) "
+        r"^(\[.*\] !! builtins\.TypeError: (?:tensor|exp|log|sqrt|neg|abs|mm|matmul|linear|tanh|transpose|unsqueeze)\(\)) "
         r'missing 1 required positional arguments: "(\w+)"$',
         r"\1 missing 1 required positional argument: '\2'",
         PYTHONS_WORDS,
         regex=True,
-    ),
-    missing(
-        "errors_elementwise",
-        "torch.add one",
-        "add() received an invalid combination of arguments - got (Tensor), but expected (Tensor input, Tensor "
-        "other, *, "
-        "Number alpha = 1, Tensor out = None)",
-        "add() missing 1 required positional argument: 'other'",
-    ),
-    missing(
-        "errors_elementwise",
-        "torch.add none",
-        "add() received an invalid combination of arguments - got (), but expected (Tensor input, Tensor other, *, "
-        "Number alpha = 1, Tensor out = None)",
-        "add() missing 2 required positional arguments: 'input' and 'other'",
-    ),
-    missing(
-        "errors_elementwise",
-        "add_ none",
-        "add_() received an invalid combination of arguments - got (), but expected (Tensor other, *, Number alpha = "
-        "1)",
-        "add_() missing 1 required positional argument: 'other'",
     ),
     missing(
         "errors_elementwise",

@@ -1,6 +1,8 @@
 """Arithmetic: torch.add, torch.mul, ... and the methods of the same names."""
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +17,7 @@ from ..dtypes import typename
 from ._args import OPERANDS, finish, operand, operands, refused, tensor
 from .forms import FUNCTIONS
 from .forms import METHODS as FORMS
-from .parsing import fitted
+from .parsing import MISSED, as_method, fitted
 
 __all__ = [
     "add", "sub", "subtract", "rsub", "mul", "multiply", "div", "divide", "true_divide", "floor_divide", "remainder",
@@ -30,48 +32,52 @@ METHODS = [
 ]
 
 ONE: Any = 1            # a default told apart from True, which PyTorch refuses for numbers
+NAMED = frozenset(["alpha", "out", "rounding_mode"])
 
 
-def add(input: Any, other: Any, *third: Any, alpha: Any = ONE, out: Any = None) -> Any:
+def add(input: Any = MISSED, other: Any = MISSED, /, *third: Any, alpha: Any = ONE, out: Any = None, **named: Any) -> Any:
     """input + alpha * other, broadcast; in the common dtype.  https://pytorch.org/docs/stable/generated/torch.add.html"""
-    if third:                                       # add(input, alpha, other)
-        (input, other), given = fitted("add", FUNCTIONS["add"], (input, other, *third), {} if alpha is ONE else {"alpha": alpha})
-        return add(input, other, out=out, **given)
+    if third or named or other is MISSED:            # add(input, alpha, other), add(x1=input, x2=other)
+        return again("add", FUNCTIONS["add"], add, (input, other, *third), {"alpha": alpha, "out": out, **named})
     a, b = operands(input, other, "add")
     y = arith.add(a, b) if alpha is ONE else arith.add_scaled(a, b, factor(alpha, a, b, "add"))
     return finish(y, out, "add", a, b)
 
 
-def add_(input: Any, other: Any, *third: Any, alpha: Any = ONE) -> Any:
+def add_(input: Any, other: Any = MISSED, /, *third: Any, alpha: Any = ONE, **named: Any) -> Any:
     """In place: input += alpha * other."""
-    if third:                                       # add_(alpha, other)
-        (other,), given = fitted("add_", FORMS["add_"], (other, *third), {} if alpha is ONE else {"alpha": alpha})
-        return add_(input, other, **given)
+    if third or named or other is MISSED:            # add_(alpha, other)
+        return again("add_", FORMS["add_"], partial(add_, input), (other, *third), {"alpha": alpha, **named})
     if alpha is ONE and isinstance(other, TensorBase):
         return arith.add_(input, other)
     b = operand(other, "add_", position=1)
     return arith.add_(input, b, alpha if alpha is ONE else factor(alpha, input, b, "add_"))
 
 
-def sub(input: Any, other: Any, *third: Any, alpha: Any = ONE, out: Any = None) -> Any:
+def sub(input: Any = MISSED, other: Any = MISSED, /, *third: Any, alpha: Any = ONE, out: Any = None, **named: Any) -> Any:
     """input - alpha * other, broadcast; bools are refused."""
-    if third:                                       # sub(input, alpha, other)
-        (input, other), given = fitted("sub", FUNCTIONS["sub"], (input, other, *third), {} if alpha is ONE else {"alpha": alpha})
-        return sub(input, other, out=out, **given)
+    if third or named or other is MISSED:            # sub(input, alpha, other), sub(x1=input, x2=other)
+        return again("sub", FUNCTIONS["sub"], sub, (input, other, *third), {"alpha": alpha, "out": out, **named})
     a, b = operands(input, other, "sub")
     y = arith.sub(a, b) if alpha is ONE else arith.sub_scaled(a, b, factor(alpha, a, b, "sub"))
     return finish(y, out, "sub", a, b)
 
 
-def sub_(input: Any, other: Any, *third: Any, alpha: Any = ONE) -> Any:
+def sub_(input: Any, other: Any = MISSED, /, *third: Any, alpha: Any = ONE, **named: Any) -> Any:
     """In place: input -= alpha * other."""
-    if third:                                       # sub_(alpha, other)
-        (other,), given = fitted("sub_", FORMS["sub_"], (other, *third), {} if alpha is ONE else {"alpha": alpha})
-        return sub_(input, other, **given)
+    if third or named or other is MISSED:            # sub_(alpha, other)
+        return again("sub_", FORMS["sub_"], partial(sub_, input), (other, *third), {"alpha": alpha, **named})
     if alpha is ONE and isinstance(other, TensorBase):
         return arith.sub_(input, other)
     b = operand(other, "sub_", position=1)
     return arith.sub_(input, b, alpha if alpha is ONE else factor(alpha, input, b, "sub_"))
+
+
+def again(name: str, forms: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The call with its operands in order, which came by name or in an order that PyTorch has deprecated."""
+    given = {name: value for name, value in kwargs.items() if name not in NAMED or (value is not ONE and value is not None)}
+    args, kwargs = fitted(name, forms, tuple(a for a in args if a is not MISSED), given, NAMED)
+    return function(*args, **kwargs)
 
 
 def rsub(input: Any, other: Any, *, alpha: Any = ONE) -> Any:
@@ -101,19 +107,27 @@ def factor(alpha: Any, a: Any, b: Any, function: str) -> Any:
     return alpha
 
 
-def mul(input: Any, other: Any, *, out: Any = None) -> Any:
+def mul(input: Any = MISSED, other: Any = MISSED, /, *more: Any, out: Any = None, **named: Any) -> Any:
     """input * other, broadcast."""
+    if named or more or other is MISSED:
+        return again("mul", FUNCTIONS["mul"], mul, (input, other, *more), {"out": out, **named})
     a, b = operands(input, other, "mul")
     return finish(arith.mul(a, b), out, "mul", a, b)
 
 
-def mul_(input: Any, other: Any) -> Any:
+def mul_(input: Any, other: Any = MISSED, /, *more: Any, **named: Any) -> Any:
     """In place: input *= other."""
+    if named or more or other is MISSED:
+        return again("mul_", "Tensor other", partial(mul_, input), (other, *more), named)
     return arith.mul_(input, operand(other, "mul_", position=1))
 
 
-def div(input: Any, other: Any, *, rounding_mode: str | None = None, out: Any = None) -> Any:
+def div(
+    input: Any = MISSED, other: Any = MISSED, /, *more: Any, rounding_mode: str | None = None, out: Any = None, **named: Any,
+) -> Any:
     """input / other; integers give the default float.  rounding_mode None, 'trunc' or 'floor'."""
+    if named or more or other is MISSED:
+        return again("div", FUNCTIONS["div"], div, (input, other, *more), {"rounding_mode": rounding_mode, "out": out, **named})
     a, b = operands(input, other, "div")
     return finish(divided(a, b, rounding_mode), out, "div", a, b)
 
@@ -127,8 +141,11 @@ def divided(a: Any, b: Any, rounding_mode: str | None) -> Any:
     return arith.div_rounded(a, b, rounding_mode)
 
 
-def div_(input: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
+def div_(input: Any, other: Any = MISSED, /, *more: Any, rounding_mode: str | None = None, **named: Any) -> Any:
     """In place: input /= other; an integer input raises RuntimeError unless rounding_mode is given."""
+    if named or more or other is MISSED:
+        return again("div_", as_method(FUNCTIONS["div"]), partial(div_, input), (other, *more),
+                     {"rounding_mode": rounding_mode, **named})
     b = operand(other, "div_", position=1)
     if rounding_mode is None:
         return arith.div_(input, b)

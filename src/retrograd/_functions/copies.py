@@ -16,6 +16,8 @@ from .._ops import create as ops
 from .._size import Size
 from . import create, fromdata
 from ._args import refused
+from .memory import shown
+from .parsing import StorageBase
 
 __all__: list[str] = []
 METHODS = [
@@ -34,11 +36,11 @@ def clone(input: Any, *, memory_format: Any = dtypes.preserve_format) -> Any:
     return ops.contiguous_copy(input) if memory_format is dtypes.contiguous_format else ops.clone(input)
 
 
-def copy_(input: Any, src: Any, non_blocking: bool = False) -> Any:
-    """src, cast and broadcast, into this memory; -> itself."""
-    if not isinstance(src, (TensorBase, bool, int, float)):
-        raise TypeError(f"copy_(): argument 'other' (position 1) must be Tensor, not {type(src).__name__}")
-    have: Any = src.array.shape if isinstance(src, TensorBase) else ()
+def copy_(input: Any, other: Any, non_blocking: bool = False) -> Any:
+    """other, cast and broadcast, into this memory; -> itself."""
+    if not isinstance(other, (TensorBase, bool, int, float)):
+        raise TypeError(f"copy_(): argument 'other' (position 1) must be Tensor, not {type(other).__name__}")
+    have: Any = other.array.shape if isinstance(other, TensorBase) else ()
     want = input.array.shape
     if have and want and len(have) <= len(want) and not broadcasts(have, want):
         raise mismatch(want, have)
@@ -48,7 +50,7 @@ def copy_(input: Any, src: Any, non_blocking: bool = False) -> Any:
                 f"output with shape {list(want)} doesn't match the broadcast shape "
                 f"{list(np.broadcast_shapes(have, want))}" if broadcasts(have, want) else str(mismatch(want, have)))
         raise index.expand_error(want, have)
-    return index.copy_(input, src)
+    return index.copy_(input, other)
 
 
 def broadcasts(a: Any, b: Any) -> bool:
@@ -170,13 +172,15 @@ def cuda(input: Any, device: Any = None, non_blocking: Any = False) -> Any:
     dtypes.check_device("cuda")
 
 
-def new(input: Any, *args: Any, size: Any = None, data: Any = None, device: Any = None) -> Any:
+def new(
+    input: Any, *args: Any, size: Any = None, data: Any = None, other: Any = None, storage: Any = None, device: Any = None,
+) -> Any:
     """A tensor of input's dtype: new(sizes...), uninitialised, or new(data), a sequence, an array or a tensor, whose memory it
     shares.  Older than new_tensor and new_empty, which are clearer: new(2) has two elements, new([2]) one.
     """
     dtypes.check_device(device)
-    if size is not None or data is not None:
-        args = args or (tuple(size) if data is None else (data,))
+    if not args:
+        args = (tuple(size) if size is not None else ()) or tuple(x for x in (data, other, storage) if x is not None)
     if not args:
         return create.empty(0, dtype=input.dtype)
     first: Any = args[0]
@@ -186,6 +190,8 @@ def new(input: Any, *args: Any, size: Any = None, data: Any = None, device: Any 
                 raise TypeError(f"new(): argument 'size' failed to unpack the object at pos {i + 1} with error "
                                 f'"type must be tuple of ints,but got {type(n).__name__}"')
         return create.empty(*args, dtype=input.dtype)
+    if isinstance(first, StorageBase):
+        return wrap(shown(first, input.dtype))
     if isinstance(first, TensorBase):
         if first.array.dtype != input.array.dtype:
             have, came = (OPTIONS.format(names.C[x.array.dtype.name]) for x in (input, first))

@@ -18,6 +18,8 @@ from .._tensor import Tensor
 from ._args import flag, refused, shape_of, whole
 from ._args import tensor as tensor_arg
 from .fromdata import array_of, build, check_room, convert, leaf
+from .memory import shown
+from .parsing import StorageBase
 
 __all__ = [
     "zeros", "ones", "empty", "full", "zeros_like", "ones_like", "empty_like", "full_like", "arange", "range",
@@ -27,9 +29,8 @@ __all__ = [
 
 # Factories: size, dtype, requires_grad.
 def _factory(name: str, make: Callable[..., Any], doc: str) -> Any:
-    def factory(*size: Any, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
-                requires_grad: bool = False, pin_memory: bool = False, memory_format: Any = None,
-                generator: Any = None, **named: Any) -> Any:
+    def factory(*size: Any, out: Any = None, dtype: Any = None, device: Any = None, requires_grad: bool = False,
+                memory_format: Any = None, generator: Any = None, **named: Any) -> Any:
         if "size" in named:
             if size:
                 raise TypeError(f"{name}() got multiple values for argument 'size'")
@@ -101,7 +102,7 @@ randn = _factory(
 
 
 def _like(name: str, make: Any, doc: str) -> Any:
-    def like(input: Any, *, dtype: Any = None, layout: Any = None, device: Any = None, requires_grad: bool = False,
+    def like(input: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False,
              memory_format: Any = None, generator: Any = None) -> Any:
         x = tensor_arg(input, name).array
         dtypes.check_device(device)
@@ -131,8 +132,8 @@ randn_like = _like(
     "randn_like", lambda x, d, g: normal_like(create.dense_like(x, d), g), "Standard normal, of input's shape and dtype.")
 
 
-def full(size: Any, fill_value: Any, *, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
-         requires_grad: bool = False, pin_memory: bool = False) -> Any:
+def full(size: Any, fill_value: Any, *, out: Any = None, dtype: Any = None, device: Any = None,
+         requires_grad: bool = False) -> Any:
     """fill_value everywhere; its kind decides the dtype."""
     if not isinstance(size, (tuple, list)):
         raise TypeError(f"full(): argument 'size' (position 1) must be tuple of ints, not {dtypes.typename(size)}")
@@ -147,7 +148,7 @@ def full(size: Any, fill_value: Any, *, out: Any = None, dtype: Any = None, layo
     return leaf(np.full(to, convert(np.asarray(value), want)), requires_grad)
 
 
-def full_like(input: Any, fill_value: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
+def full_like(input: Any, fill_value: Any, *, dtype: Any = None, device: Any = None,
               requires_grad: bool = False, memory_format: Any = None) -> Any:
     """fill_value everywhere, of input's shape and dtype."""
     x = tensor_arg(input, "full_like").array
@@ -156,8 +157,8 @@ def full_like(input: Any, fill_value: Any, *, dtype: Any = None, layout: Any = N
     return leaf(filled(x, convert(np.asarray(number(fill_value)), want), want), requires_grad)
 
 
-def empty_strided(size: Any, stride: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
-                  requires_grad: bool = False, pin_memory: bool = False) -> Any:
+def empty_strided(size: Any, stride: Any, *, dtype: Any = None, device: Any = None,
+                  requires_grad: bool = False) -> Any:
     """Uninitialised, with the given strides in elements."""
     dtypes.check_device(device)
     want = dtypes.get_default_dtype().numpy if dtype is None else dtypes.to_numpy(dtype, "empty_strided")
@@ -166,8 +167,8 @@ def empty_strided(size: Any, stride: Any, *, dtype: Any = None, layout: Any = No
     return leaf(np.ndarray(tuple(size), want, block, 0, tuple(s * want.itemsize for s in stride)), requires_grad)
 
 
-def empty_permuted(size: Any, physical_layout: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
-                   requires_grad: bool = False, pin_memory: bool = False) -> Any:
+def empty_permuted(size: Any, physical_layout: Any, *, dtype: Any = None, device: Any = None,
+                   requires_grad: bool = False) -> Any:
     """Uninitialised; physical_layout orders the dims in memory, outermost first: (0, 2, 3, 1) is channels last."""
     want = dtypes.get_default_dtype().numpy if dtype is None else dtypes.to_numpy(dtype, "empty_permuted")
     sizes, order = tuple(size), tuple(physical_layout)
@@ -209,8 +210,8 @@ def scalar(x: Any, function: str, name: str, position: int) -> None:
     dtypes.check_long(x)
 
 
-def arange(start: Any = None, end: Any = None, step: Any = None, *, out: Any = None, dtype: Any = None,
-           layout: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False) -> Any:
+def arange(start: Any = None, end: Any = None, step: Any = None, *, out: Any = None, dtype: Any = None, device: Any = None,
+           requires_grad: bool = False) -> Any:
     """arange([start=0,] end, step=1): start, start + step, ... below end.  ceil((end - start) / step) elements.
 
     int64 when all are integers.
@@ -291,7 +292,7 @@ def range(start: Any = 0, end: Any = None, step: Any = 1, *, out: Any = None, dt
     return leaf(array, requires_grad) if out is None else fill_sequence(out, array)
 
 
-def linspace(start: Any, end: Any, steps: Any = None, *, out: Any = None, dtype: Any = None, layout: Any = None,
+def linspace(start: Any, end: Any, steps: Any = None, *, out: Any = None, dtype: Any = None,
              device: Any = None, requires_grad: bool = False) -> Any:
     """`steps` numbers from start to end, both included, evenly spaced."""
     if not is_size(steps) or not all(is_scalar(x) or isinstance(x, TensorBase) for x in (start, end)):
@@ -328,8 +329,8 @@ def ends(start: Any, end: Any, function: str) -> tuple[Any, Any]:
     return number(start), number(end)
 
 
-def logspace(start: Any, end: Any, steps: int, base: float = 10.0, *, out: Any = None, dtype: Any = None,
-             layout: Any = None, device: Any = None, requires_grad: bool = False) -> Any:
+def logspace(start: Any, end: Any, steps: int, base: float = 10.0, *, out: Any = None, dtype: Any = None, device: Any = None,
+             requires_grad: bool = False) -> Any:
     """base ** linspace(start, end, steps)"""
     if not is_size(steps):
         raise refused("logspace", (start, end, steps), "(Tensor start, Tensor end, int steps, float base = 10.0)",
@@ -343,7 +344,7 @@ def logspace(start: Any, end: Any, steps: int, base: float = 10.0, *, out: Any =
     return leaf(array, requires_grad) if out is None else fill_sequence(out, array)
 
 
-def eye(n: int, m: int | None = None, *, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
+def eye(n: int, m: int | None = None, *, out: Any = None, dtype: Any = None, device: Any = None,
         requires_grad: bool = False) -> Any:
     """(n, m) with ones on the diagonal."""
     whole(n, "eye", "n")
@@ -359,15 +360,15 @@ def eye(n: int, m: int | None = None, *, out: Any = None, dtype: Any = None, lay
 
 
 def tril_indices(row: int, col: int, offset: int = 0, *, dtype: Any = dtypes.int64, device: Any = None,
-                 layout: Any = None) -> Any:
+                 requires_grad: bool = False) -> Any:
     """(2, count) row and column numbers of a lower triangle."""
-    return wrap(np.stack(np.tril_indices(row, offset, col)).astype(dtype.numpy))
+    return leaf(np.stack(np.tril_indices(row, offset, col)).astype(dtype.numpy), requires_grad)
 
 
 def triu_indices(row: int, col: int, offset: int = 0, *, dtype: Any = dtypes.int64, device: Any = None,
-                 layout: Any = None) -> Any:
+                 requires_grad: bool = False) -> Any:
     """(2, count) row and column numbers of an upper triangle."""
-    return wrap(np.stack(np.triu_indices(row, offset, col)).astype(dtype.numpy))
+    return leaf(np.stack(np.triu_indices(row, offset, col)).astype(dtype.numpy), requires_grad)
 
 
 class Typed(type):
@@ -376,6 +377,8 @@ class Typed(type):
     dtype: dtypes.dtype
 
     def __call__(cls, *args: Any) -> Any:
+        if len(args) == 1 and isinstance(args[0], StorageBase):
+            return wrap(shown(args[0], cls.dtype))
         if len(args) == 1 and not isinstance(args[0], (int, float, _size.Size)):
             return build(args[0], cls.dtype, False)
         return wrap(Tensor(*args).array.astype(cls.dtype.numpy))

@@ -641,6 +641,7 @@ FUNCTIONS = {
     "movedim": "Tensor input, int source, int destination | Tensor input, int[] source, int[] destination",
     "mse_loss": "Tensor input, Tensor target, int reduction=1",
     "msort": "Tensor input, *, Tensor? out=None",
+    "mul": "Tensor input, Tensor other, *, Tensor? out=None",
     "multi_margin_loss": "Tensor input, Tensor target, Scalar p=1, Scalar margin=1, Tensor? weight=None, int "
         "reduction=1",
     "multilabel_margin_loss": "Tensor input, Tensor target, int reduction=1",

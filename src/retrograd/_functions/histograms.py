@@ -19,7 +19,9 @@ ONE_OUT = named("histogram_out", "hist", "bin_edges")
 MANY = named("histogramdd", "hist", "bin_edges")
 
 
-def histogram(input: Any, bins: Any, *, range: Any = None, weight: Any = None, density: bool = False, out: Any = None) -> Any:
+def histogram(
+    input: Any, bins: Any = 100, *, range: Any = None, weight: Any = None, density: bool = False, out: Any = None,
+) -> Any:
     """(counts, edges) of all elements in `bins` equal parts of range (that of the data), or between the edges given.
 
     A bin holds its left edge, the last one both.  density: counts over their sum and the widths.

@@ -5,33 +5,16 @@ from typing import Any
 
 import numpy as np
 
+from .._engine.modes import grad_on
 from .._engine.tensor import bump, wants_grad
 from .._engine.views import address
 from ._args import dim_of, shape_of
+from .parsing import StorageBase
 
 __all__: list[str] = []
 METHODS = [
-    "stride", "storage_offset", "data_ptr", "untyped_storage", "is_set_to", "set_", "resize_", "resize_as_",
+    "stride", "storage_offset", "data_ptr", "untyped_storage", "storage", "storage_type", "is_set_to", "set_", "resize_",
 ]
-
-
-class UntypedStorage:
-    """A block of memory, in bytes."""
-
-    __module__ = "retrograd"
-
-    def __init__(self, shown: Any) -> None:
-        self._block = block(shown.array)
-
-    def nbytes(self) -> int:
-        """Length in bytes."""
-        return int(self._block.nbytes)
-
-    size = __len__ = nbytes
-
-    def data_ptr(self) -> int:
-        """Address of the first byte."""
-        return address(self._block)
 
 
 def block(array: Any) -> Any:
@@ -51,8 +34,13 @@ def steps_of(array: Any) -> tuple[int, ...]:
     """Strides in elements; NumPy's mean nothing for an array without elements, so C order is told then."""
     if array.size:
         return tuple(s // array.itemsize for s in array.strides)
+    return c_order(array.shape)
+
+
+def c_order(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Strides in elements, in C order."""
     out, step = [], 1
-    for n in reversed(array.shape):
+    for n in reversed(shape):
         out.append(step)
         step *= max(n, 1)
     return tuple(reversed(out))
@@ -68,9 +56,22 @@ def data_ptr(input: Any) -> int:
     return address(input.array)
 
 
-def untyped_storage(input: Any) -> UntypedStorage:
-    """The block of memory that this tensor and its views show."""
-    return UntypedStorage(input)
+def untyped_storage(input: Any) -> Any:
+    """The block of memory that this tensor and its views show, as bytes: a torch.UntypedStorage."""
+    from ..storage import UntypedStorage, raw
+    return UntypedStorage(raw(input.array))
+
+
+def storage(input: Any) -> Any:
+    """The same block as numbers of its dtype: a torch.TypedStorage, which PyTorch has deprecated."""
+    from ..storage import of
+    return of(input)
+
+
+def storage_type(input: Any) -> Any:
+    """The class of storage that its dtype has: torch.FloatStorage, say."""
+    from ..storage import LEGACY, TypedStorage
+    return next((cls for cls in LEGACY.values() if cls.dtype is input.dtype), TypedStorage)
 
 
 def is_set_to(input: Any, tensor: Any) -> bool:
@@ -79,15 +80,48 @@ def is_set_to(input: Any, tensor: Any) -> bool:
     return bool(address(a) == address(b) and a.shape == b.shape and a.strides == b.strides)
 
 
-def set_(input: Any, source: Any = None) -> Any:
-    """Show the memory of `source` from now on."""
-    if input.fn is not None or source is None:
+def set_(input: Any, source: Any = None, storage_offset: int = 0, size: Any = None, stride: Any = None) -> Any:
+    """Show the memory of `source` from now on, a tensor or a storage: all of it, or from an offset on a size with strides."""
+    if input.fn is not None:
         raise RuntimeError("set_(): only a leaf can take over the memory of another tensor; use copy_() or clone()")
-    input.array = source.array
+    if wants_grad(input) and grad_on():
+        raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
+    if source is None:
+        array = np.empty(0, input.array.dtype)
+    elif isinstance(source, StorageBase):
+        array = shown(source, input.dtype, storage_offset, size, stride, input.dtype.ctype)
+    else:
+        if source.array.dtype != input.array.dtype:
+            raise RuntimeError(f"Could not set tensor of type {source.dtype.ctype} to a tensor of type {input.dtype.ctype}")
+        array = source.array
+        if size is not None:
+            if not array.flags.c_contiguous:
+                raise RuntimeError("passed in tensor to be used as storage must be contiguous")
+            start = source.storage_offset() + storage_offset
+            array = shown(untyped_storage(source), input.dtype, start, size, stride)
+    input.array = array
     if input.sink is not None:
-        input.sink.array = input.array
+        input.sink.array = array
     bump(input)
     return input
+
+
+def shown(source: Any, dtype: Any, offset: int = 0, size: Any = None, stride: Any = None, word: str = "") -> Any:
+    """An array of `dtype` (`word` in errors) over a storage: from `offset` elements on, of a size and strides in elements."""
+    if getattr(source, "dtype", None) not in (None, dtype):
+        raise RuntimeError(f"Expected a Storage of type {word or dtype.scalar} or an UntypedStorage, but got type "
+                           f"{source.dtype.scalar} for argument 1 'storage'")
+    if offset < 0:
+        raise RuntimeError(f"Tensor: invalid storage offset {offset}")
+    block, step = source.untyped()._block, dtype.numpy.itemsize
+    size = (block.size // step - offset,) if size is None else tuple(size)
+    stride = c_order(size) if stride is None else tuple(stride)
+    need = offset + sum((n - 1) * s for n, s in zip(size, stride, strict=True)) + 1
+    if 0 not in size and need * step > block.size:
+        raise RuntimeError(
+            f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {offset}, and itemsize {step} requiring a "
+            f"storage size of {need * step} are out of bounds for storage of size {block.size}")
+    return np.ndarray(size, dtype.numpy, block, offset * step, tuple(s * step for s in stride))
 
 
 def resize_(input: Any, *sizes: Any, memory_format: Any = None) -> Any:
@@ -103,6 +137,3 @@ def resize_(input: Any, *sizes: Any, memory_format: Any = None) -> Any:
     return input
 
 
-def resize_as_(input: Any, the_template: Any) -> Any:
-    """resize_ to the shape of `the_template`."""
-    return input.resize_(the_template.array.shape)

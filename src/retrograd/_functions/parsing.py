@@ -6,7 +6,9 @@ where nothing fits.  https://github.com/pytorch/pytorch: torch/csrc/utils/python
 """
 from __future__ import annotations
 
+import ast
 import functools
+import inspect
 import operator
 import re
 from collections.abc import Callable
@@ -25,8 +27,14 @@ WORDS = {"Scalar": "Number", "SymInt": "int", "dtype": "torch.dtype", "layout": 
 LISTS = {"int": "tuple of ints", "float": "tuple of floats", "Tensor": "tuple of Tensors", "bool": "tuple of bools",
          "Scalar": "tuple of Scalars"}
 ALIASES = {"dim": ("axis",), "keepdim": ("keepdims",), "input": ("x", "a", "x1"), "other": ("x2",)}     # NumPy's names
+
+
+class StorageBase:
+    """What a storage is to the parser; see torch.storage, which programs rarely load."""
+
+
 OTHERS = {"dtype": (dtypes.dtype,), "layout": (dtypes.layout,), "device": (dtypes.device, str, int),
-          "memory_format": (dtypes.memory_format,), "Generator": (Generator,), "str": (str,)}
+          "memory_format": (dtypes.memory_format,), "Generator": (Generator,), "str": (str,), "torch.Storage": (StorageBase,)}
 # Functions that take a number for a Tensor, which becomes one.
 NUMBERS_TOO = re.compile(r"(add|sub|mul|div|subtract|multiply|divide|true_divide|floor_divide)_?")
 MISSED = object()
@@ -56,6 +64,10 @@ class Param:
 
     def __str__(self) -> str:
         return f"{self.word} {self.name}" + (f" = {self.default}" if self.optional else "")
+
+    def value(self) -> Any:
+        """The default."""
+        return ast.literal_eval(self.default.replace("{", "(").replace("}", ")"))
 
     def fit(self, value: Any) -> Any:
         """value as the function takes it; Unfit when it is of another type."""
@@ -210,7 +222,7 @@ class Form:
                 except Unfit as e:
                     if self.varargs and at == 0 and not key and is_index(args[0]):
                         unpack(name, p, args)
-                        return new_args, kwargs
+                        return new_args, new_kwargs
                     if not tell:
                         return None
                     if self.varargs and not key and len(args) > 1:
@@ -236,6 +248,19 @@ class Form:
                 raise unexpected(name, self, kwargs, len(args))
             return None
         return new_args, new_kwargs
+
+    def passed(self, args: Any, kwargs: dict[str, Any], takes: frozenset[str]) -> tuple[list[Any], dict[str, Any]]:
+        """The same arguments for a function whose own names are `takes`: what it calls otherwise goes by its place."""
+        args, kwargs = list(args), dict(kwargs)
+        for p in self.params[len(args):]:
+            if p.keyword_only or takes.issuperset(kwargs):
+                break
+            args.append(kwargs.pop(p.name) if p.name in kwargs else p.value())
+        return args, {name: value for name, value in kwargs.items() if name in takes or name != "memory_format"}
+
+
+NOT_PINNED = ("pin_memory=True requires a CUDA or other accelerator backend; no pinned memory allocator is available on this "
+              "system.")
 
 
 def unpack(name: str, p: Param, values: Any) -> None:
@@ -287,20 +312,38 @@ def old_forms_of(name: str, text: str) -> list[Form]:
     return [Form(each, NUMBERS_TOO.fullmatch(name) is not None) for each in older(name, text)]
 
 
-def fitted(name: str, text: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
-    """The arguments, fitted to the first overload that takes them; TypeError as PyTorch words it."""
-    forms = forms_of(name, text)
-    for old in old_forms_of(name, text):
+@functools.cache
+def keywords_of(f: Callable[..., Any]) -> frozenset[str] | None:
+    """The names by which f takes arguments; None for any."""
+    params = inspect.signature(f).parameters.values()
+    if any(p.kind is p.VAR_KEYWORD for p in params):
+        return None
+    return frozenset(p.name for p in params if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY))
+
+
+def fitted(
+    name: str, text: str, args: tuple[Any, ...], kwargs: dict[str, Any], takes: frozenset[str] | None = None,
+) -> tuple[Any, Any]:
+    """The arguments, fitted to the first overload that takes them; TypeError as PyTorch words it.
+
+    takes  the names that the function has for its arguments
+    """
+    forms, older_ones = forms_of(name, text), old_forms_of(name, text)
+    for old in older_ones:
         if any(form.fit(name, args, kwargs, False) is not None for form in forms):
             break
         found = old.fit(name, args, kwargs, False)
         if found is not None:
             return reordered(name, old, forms, *found)
-    if len(forms) == 1:
-        return forms[0].fit(name, args, kwargs, True)  # type: ignore[no-any-return]
     for form in forms:
-        found = form.fit(name, args, kwargs, False)
+        found = form.fit(name, args, kwargs, len(forms) + len(older_ones) == 1)
         if found is not None:
+            if kwargs:
+                if found[1].pop("pin_memory", False):
+                    raise RuntimeError(NOT_PINNED)
+                found[1].pop("layout", None)    # there is one
+                if takes is not None and not takes.issuperset(found[1]):
+                    return form.passed(*found, takes)
             return found  # type: ignore[no-any-return]
     count = len(args) + len(kwargs)
     plausible = [form for form in forms if form.least <= count <= form.most]
@@ -308,8 +351,8 @@ def fitted(name: str, text: str, args: tuple[Any, ...], kwargs: dict[str, Any]) 
         plausible[0].fit(name, args, kwargs, True)
     got = ", ".join([*map(dtypes.typename, args), *(
         f"{k}={dtypes.typename(v)}" for k, v in reversed(kwargs.items()))]) + (", " if kwargs and not args else "")
-    raise TypeError(f"{name}() received an invalid combination of arguments - got ({got}), but expected one of:\n"
-                    + "".join(f" * {form}\n" for form in forms))
+    raise TypeError(f"{name}() received an invalid combination of arguments - got ({got}), but expected " + (
+        str(forms[0]) if len(forms) == 1 else "one of:\n" + "".join(f" * {form}\n" for form in forms)))
 
 
 # NOTE [Types seen before]
@@ -329,7 +372,7 @@ def parsed(name: str, text: str, f: Callable[..., Any], place: str) -> Callable[
             key = (key, (*kwargs,), (*map(type, kwargs.values()),))
         lists = seen.get(key)
         if lists is None or (lists and not plain(lists, args)):
-            new_args, new_kwargs = fitted(name, text, args, kwargs)
+            new_args, new_kwargs = fitted(name, text, args, kwargs, keywords_of(f))
             remember(seen, key, args, kwargs, new_args, new_kwargs)
             args, kwargs = new_args, new_kwargs
         if outs and "out" in kwargs and (out := kwargs.pop("out")) is not None:
@@ -355,7 +398,7 @@ def parsed_method(name: str, text: str, f: Callable[..., Any]) -> Callable[..., 
         lists = seen.get(key)
         if lists is None or (lists and not plain(lists, args)):
             check_self(name, args)
-            new_args, new_kwargs = fitted(name, text, args[1:], kwargs)
+            new_args, new_kwargs = fitted(name, text, args[1:], kwargs, keywords_of(f))
             new_args = [args[0], *new_args]
             remember(seen, key, args, kwargs, new_args, new_kwargs)
             return f(*new_args, **new_kwargs)

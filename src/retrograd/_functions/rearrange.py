@@ -148,12 +148,12 @@ def tile(input: Any, *dims: Any) -> Any:
 
 
 def repeat_interleave(
-    input: Any, repeats: Any = None, dim: int | None = None, *, output_size: int | None = None,
+    input: Any = None, repeats: Any = None, dim: int | None = None, *, output_size: int | None = None,
 ) -> Any:
     """Each element repeated in place, `repeats` times (int, or one count per element), along dim or of the
     flattened input."""
-    x = tensor(input, "repeat_interleave")
-    if repeats is None:
+    x = tensor(repeats if input is None else input, "repeat_interleave")
+    if input is None or repeats is None:
         counts = x.array
         return wrap(np.repeat(np.arange(counts.size), check_counts(counts)))
     if dim is None:

@@ -29,7 +29,7 @@ METHODS = [
 ]
 
 
-def randint(*args: Any, generator: Any = None, out: Any = None, dtype: Any = dtypes.int64, layout: Any = None,
+def randint(*args: Any, generator: Any = None, out: Any = None, dtype: Any = dtypes.int64,
             device: Any = None, requires_grad: bool = False, low: int | None = None, high: int | None = None,
             size: Any = None) -> Any:
     """randint([low,] high, size): uniform integers in [low, high)."""
@@ -54,7 +54,7 @@ def randint(*args: Any, generator: Any = None, out: Any = None, dtype: Any = dty
     return leaf(array, requires_grad) if out is None else fill_out(out, array)
 
 
-def randint_like(input: Any, *args: Any, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False,
+def randint_like(input: Any, *args: Any, dtype: Any = None, device: Any = None,
                  requires_grad: bool = False, memory_format: Any = None, generator: Any = None) -> Any:
     """randint of input's shape and dtype."""
     x = tensor_arg(input, "randint_like")
@@ -64,8 +64,8 @@ def randint_like(input: Any, *args: Any, dtype: Any = None, layout: Any = None, 
     return leaf(array, requires_grad)
 
 
-def randperm(n: int, *, generator: Any = None, out: Any = None, dtype: Any = dtypes.int64, layout: Any = None,
-             device: Any = None, requires_grad: bool = False, pin_memory: bool = False) -> Any:
+def randperm(n: int, *, generator: Any = None, out: Any = None, dtype: Any = dtypes.int64,
+             device: Any = None, requires_grad: bool = False) -> Any:
     """A random order of 0 .. n-1."""
     check_room((whole(n, "randperm", "n"),), dtypes.to_numpy(dtype, "randperm"))
     array = random.permutation(whole(n, "randperm", "n"), dtypes.to_numpy(dtype, "randperm"), generator=generator)
@@ -73,7 +73,7 @@ def randperm(n: int, *, generator: Any = None, out: Any = None, dtype: Any = dty
 
 
 def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Any = None, out: Any = None,
-           dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False,
+           dtype: Any = None, device: Any = None,
            requires_grad: bool = False) -> Any:
     """Normal numbers; mean and std are numbers (then size is needed) or tensors."""
     dtypes.check_device(device)

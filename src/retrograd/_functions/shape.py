@@ -93,6 +93,15 @@ def sizes_arg(sizes: tuple[Any, ...], function: str, name: str, *forms: str) -> 
     return shape_of(sizes)
 
 
+def named(given: Any, sizes: tuple[Any, ...], function: str, name: str) -> tuple[int, ...]:
+    """Sizes or dims that came by their name; TypeError for a number."""
+    if sizes:
+        raise TypeError(f"{function}() got multiple values for argument '{name}'")
+    if not isinstance(given, (tuple, list)):
+        raise TypeError(f"{function}(): argument '{name}' must be tuple of ints, not {dtypes.typename(given)}")
+    return sizes_arg((given,), function, name)
+
+
 def view(input: Any, *shape: Any, dtype: Any = None, size: Any = None) -> Any:
     """The same memory under another shape (one size may be -1), or as another dtype.
 
@@ -140,15 +149,15 @@ def reshaped(x: TensorBase, sizes: tuple[int, ...]) -> Any:
     return ops.fold(x, sizes_for(sizes, x.array.size))
 
 
-def reshape(input: Any, *shape: Any) -> Any:
+def reshape(input: Any, *sizes: Any, shape: Any = None) -> Any:
     """The elements in C order under another shape (one size may be -1): a view where memory allows, else a copy.
 
     https://pytorch.org/docs/stable/generated/torch.reshape.html
     """
     x = tensor(input, "reshape")
-    if (quick := ops.view(x, shape)) is not None:
+    if (quick := ops.view(x, sizes)) is not None:
         return quick
-    return reshaped(x, sizes_arg(shape, "reshape", "shape"))
+    return reshaped(x, sizes_arg(sizes, "reshape", "shape") if shape is None else named(shape, sizes, "reshape", "shape"))
 
 
 def reshape_as(input: Any, other: Any) -> Any:
@@ -202,10 +211,10 @@ def ravel(input: Any) -> Any:
     return ops.flat(contiguous(tensor(input, "ravel")))
 
 
-def permute(input: Any, *dims: Any) -> Any:
+def permute(input: Any, *order: Any, dims: Any = None) -> Any:
     """The dims in another order: permute(2, 0, 1) or permute((2, 0, 1)); a view."""
     x = tensor(input, "permute")
-    order = sizes_arg(dims, "permute", "dims")
+    order = sizes_arg(order, "permute", "dims") if dims is None else named(dims, order, "permute", "dims")
     n = x.array.ndim
     if len(order) != n:
         raise RuntimeError(
@@ -323,10 +332,12 @@ def movedim(input: Any, source: Any, destination: Any) -> Any:
 moveaxis = movedim
 
 # Dims of size 1
-def squeeze(input: Any, dim: Any = None) -> Any:
+def squeeze(input: Any, dim: Any = None, *, axis: Any = None) -> Any:
     """Without the dims of size 1: all, or those named; a view."""
     x = tensor(input, "squeeze")
     if dim is None:
+        if axis is not None:
+            return squeeze(x, axis)
         return ops.squeeze(x)
     if isinstance(dim, int):
         return ops.squeeze_dim(x, dim_of(dim, x.array.ndim))

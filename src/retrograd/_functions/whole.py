@@ -21,7 +21,7 @@ __all__ = [
 ]
 METHODS = [
     "gcd", "gcd_", "lcm", "lcm_", "nextafter", "nextafter_", "frexp", "conj", "conj_physical", "conj_physical_",
-    "resolve_conj", "resolve_neg", "is_conj", "is_neg", "fill_diagonal_", "mvlgamma", "mvlgamma_", "polygamma_",
+    "resolve_conj", "resolve_neg", "is_conj", "is_neg", "resize_as_", "fill_diagonal_", "mvlgamma", "mvlgamma_", "polygamma_",
 ]
 FREXP = named("frexp", "mantissa", "exponent")
 
@@ -158,7 +158,7 @@ def negative_(input: Any) -> Any:
 def resize_as_(input: Any, the_template: Any, *, memory_format: Any = None) -> Any:
     """In place: input gets the shape of the_template."""
     x: Any = tensor(input, "resize_as_")
-    return x.resize_as_(tensor(the_template, "resize_as_", "the_template", 2))
+    return x.resize_(tensor(the_template, "resize_as_", "the_template", 2).array.shape)
 
 
 def is_same_size(input: Any, other: Any) -> bool:

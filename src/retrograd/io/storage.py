@@ -7,12 +7,8 @@ import numpy as np
 
 from .. import dtypes
 from .._engine.views import address
+from ..storage import STORAGES
 
-# PyTorch's storage classes, which name a dtype
-STORAGES = {
-    "DoubleStorage": "float64", "FloatStorage": "float32", "HalfStorage": "float16", "BFloat16Storage": "bfloat16",
-    "LongStorage": "int64", "IntStorage": "int32", "ShortStorage": "int16", "CharStorage": "int8",
-    "ByteStorage": "uint8", "BoolStorage": "bool"}
 STORAGE_OF = {name: storage for storage, name in STORAGES.items()}
 FOREIGN = ("ComplexFloatStorage", "ComplexDoubleStorage", "QUInt8Storage", "QInt8Storage", "QInt32Storage",
            "QUInt4x2Storage", "QUInt2x4Storage")
