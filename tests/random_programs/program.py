@@ -39,7 +39,7 @@ class Outcome:
 def run(program: Program, torch: Any) -> list[list[Outcome]]:
     """For each statement what it gave or raised; at last all variables, with gradients, since edits reach other tensors."""
     names: dict[str, Any] = {"torch": torch, "nn": torch.nn, "F": torch.nn.functional, "math": math, "log": []}
-    given = set(names) | {"__builtins__"}
+    given = set(names) | {"__builtins__", "__warningregistry__"}
     torch.manual_seed(0)
     outcomes = []
     with warnings.catch_warnings():
@@ -72,9 +72,13 @@ def first_sentence(text: str) -> str:
 
 def described(name: str, x: Any, torch: Any, grad: bool = False) -> Iterator[Outcome]:
     if isinstance(x, torch.Tensor):
-        yield tensor(name, x, torch)
+        try:
+            yield tensor(name, x, torch)
+        except RuntimeError as error:                       # a view of several that an edit of another made invalid
+            yield Outcome(f"{name}: {type(error).__name__}: {first_sentence(str(error))}")
+            return
         if grad and x.is_leaf and x.grad is not None:
-            yield tensor(f"{name}.grad", x.grad, torch)
+            yield tensor(f"{name}.grad", x.grad, torch, version=False)     # how often it was written is an accident
     elif isinstance(x, (tuple, list)):
         yield Outcome(f"{name}: {type(x).__name__} of {len(x)}")
         for number, part in enumerate(x):
@@ -95,10 +99,10 @@ def described(name: str, x: Any, torch: Any, grad: bool = False) -> Iterator[Out
         yield Outcome(f"{name}: a {type(x).__name__}")
 
 
-def tensor(name: str, x: Any, torch: Any) -> Outcome:
+def tensor(name: str, x: Any, torch: Any, version: bool = True) -> Outcome:
     node = type(x.grad_fn).__name__ if x.grad_fn is not None else None
     text = f"{name}: {x.dtype} {tuple(x.shape)} grad={x.requires_grad} {node} leaf={x.is_leaf}"
-    if not x.is_inference():
+    if version and not x.is_inference():
         text += f" v{x._version}"
     plain = x.detach()
     numbers = (plain.double() if plain.dtype != torch.bool else plain.int()).reshape(-1).tolist()

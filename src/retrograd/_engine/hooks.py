@@ -57,8 +57,7 @@ def check_result(hook: Any, had: Any, got: Any) -> None:
 
 def type_of(t: Any) -> str:
     """The type of a tensor as this one error spells it."""
-    name: str = t.array.dtype.name
-    return {"bool": "CPUBoolType", "bfloat16": "CPUBFloat16Type"}.get(name, names.TENSOR[name])
+    return names.SHOWN[t.array.dtype.name]
 
 
 def fire_single(hooks: NodeHooks, g: Value, plain: bool, graph: bool, shared: bool) -> tuple[Value, bool]:

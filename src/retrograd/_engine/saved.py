@@ -206,7 +206,7 @@ def edited(t: TensorBase, edits: i64, node: Node) -> RuntimeError:
 
 def changed(array: Any, fn: Optional[Node], nr: i64, now: i64, edits: i64) -> RuntimeError:
     made = f", which is output {nr} of {op_name(fn)}," if fn is not None else ""
-    kind = "CPUBoolType" if array.dtype == bool else names.TENSOR[array.dtype.name]
+    kind = names.SHOWN[array.dtype.name]
     return RuntimeError(
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
         f"[{kind} {list(array.shape)}]{made} is at version {now}; expected version {edits} instead. "

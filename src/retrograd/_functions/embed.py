@@ -13,7 +13,6 @@ from ._args import tensor
 
 __all__ = ["embedding", "embedding_bag", "embedding_renorm_"]
 FUNCTIONAL = ["embedding", "embedding_bag"]
-TYPES = {**names.TENSOR, "bool": "CPUBoolType"}
 
 
 def numbers(where: Any, function: str) -> Any:
@@ -22,7 +21,7 @@ def numbers(where: Any, function: str) -> Any:
     if at.dtype not in (np.int64, np.int32):
         raise RuntimeError(
             "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
-            f"{TYPES[at.dtype.name]} instead (while checking arguments for {function})")
+            f"{names.SHOWN[at.dtype.name]} instead (while checking arguments for {function})")
     return at
 
 

@@ -7,14 +7,15 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from .._engine import promote
+from .._engine import names, promote
 from .._engine.op import recording, watch
 from .._engine.tensor import TensorBase, wrap
 from .._kernels import kernel
 from .._ops import gather as ops
 from .._ops import index as language
 from .._ops import indexed, masks, shape
-from ._args import aliased, dim_of, finish, read_first, scalar_name, separate, tensor
+from ._args import aliased, dim_of, finish, read_first, scalar_name, separate, sized, tensor
+from ._args import kernel as kernel_for
 from .shape import reshaped
 
 __all__ = [
@@ -35,7 +36,7 @@ quick_bounds = kernel("bounds")
 
 # gather and scatter
 
-def places(function: str, x: TensorBase, dim: int, index: Any, other: str = "self") -> tuple[int, Any]:
+def places(function: str, x: TensorBase, dim: int, index: Any) -> tuple[int, Any]:
     """-> (dim, int64 index array), checked against x as PyTorch does."""
     at = dim_of(dim, x.array.ndim)
     i = tensor(index, function, "index", 3).array
@@ -44,7 +45,7 @@ def places(function: str, x: TensorBase, dim: int, index: Any, other: str = "sel
     i = i.astype(np.int64, copy=False)
     if max(i.ndim, 1) != max(x.array.ndim, 1):
         if i.size:
-            raise RuntimeError(f"Index tensor must have the same number of dimensions as {other} tensor")
+            return at, i                                # the caller says so, after its other checks
         i = np.zeros((0,) * max(x.array.ndim, 1), np.int64)
     return at, i
 
@@ -53,7 +54,12 @@ def in_range(i: Any, dim: int, n: int) -> None:
     if i.size:
         low, high = quick_bounds(i) or (int(i.min()), int(i.max()))
         if low < 0 or high >= n:
-            raise RuntimeError(f"index {low if low < 0 else high} is out of bounds for dimension {dim} with size {n}")
+            raise RuntimeError(f"index {first_out(i, 0, n)} is out of bounds for dimension {dim} with size {n}")
+
+
+def first_out(i: Any, low: int, high: int) -> int:
+    """The first number, in C order, that is not in low..high - 1."""
+    return int(i[(i < low) | (i >= high)][0])
 
 
 def length(x: TensorBase, dim: int) -> int:
@@ -68,7 +74,9 @@ def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False, out: 
     """
     x = tensor(input, "gather")
     shown = tensor(index, "gather", "index", 3).array.shape
-    at, i = places("gather", x, dim, index, "input")
+    at, i = places("gather", x, dim, index)
+    if max(i.ndim, 1) != max(x.array.ndim, 1):
+        raise RuntimeError("Index tensor must have the same number of dimensions as input tensor")
     for d in range(min(x.array.ndim, i.ndim)):
         if d != at and i.shape[d] > x.array.shape[d]:
             raise RuntimeError(
@@ -91,15 +99,23 @@ def fits(x: TensorBase, dim: int, i: Any, src: TensorBase | None) -> None:
     if not i.size:
         return
     have = x.array.shape
+    if max(len(have), 1) != max(i.ndim, 1):
+        raise RuntimeError("Index tensor must have the same number of dimensions as self tensor")
     bad = any(d != dim and i.shape[d] > have[d] for d in range(min(i.ndim, len(have))))
     if src is None:
         if bad:
             raise RuntimeError(
                 f"Expected index {list(i.shape)} to be no larger than self {list(have)} apart from dimension {dim}")
         return
+    sizes = src.array.shape or (1,) * i.ndim
+    for d, n in enumerate(i.shape):
+        if bad:
+            break
+        dim_of(d, len(sizes))
+        bad = n > sizes[d]
     if max(src.array.ndim, 1) != max(i.ndim, 1):
         raise RuntimeError("Index tensor must have the same number of dimensions as src tensor")
-    if bad or any(a > b for a, b in zip(i.shape, src.array.shape, strict=False)):
+    if bad:
         raise RuntimeError(
             f"Expected index {list(i.shape)} to be no larger than self {list(have)} apart from dimension {dim} "
             "and to be no "
@@ -107,9 +123,9 @@ def fits(x: TensorBase, dim: int, i: Any, src: TensorBase | None) -> None:
 
 
 def prepared(function: str, x: TensorBase, dim: int, index: Any, src: TensorBase | None) -> tuple[int, Any, Any]:
+    at, i = places(function, x, dim, index)
     if src is not None and src.array.dtype != x.array.dtype:
         raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
-    at, i = places(function, x, dim, index)
     fits(x, at, i, src)
     in_range(i, at, length(x, at))
     n = x.array.ndim
@@ -130,14 +146,15 @@ def scattered(x: Any, dim: Any, index: Any, src: Any, reduce: Any, inplace: bool
                 "The reduce argument of torch.scatter with Tensor src is deprecated and will be removed in a "
                 "future PyTorch "
                 "release. Use torch.scatter_reduce instead for more reduction options.", UserWarning, stacklevel=3)
+    at, i, b = prepared("scatter", x, dim, index, None if number else src)
+    src = src if number else b
+    if reduce is not None:
         if reduce not in ("add", "multiply"):
             raise RuntimeError("reduce argument must be either add or multiply.")
-    at, i, src = prepared("scatter", x, dim, index, None if number else src) if not number else (
-        *prepared("scatter", x, dim, index, None)[:2], src)
-    if reduce is not None:
         op: Any = ops.NotImplemented_(at, i, reduce)
+        op.what = "scatter_" if inplace else "scatter"
     elif number:
-        op = ops.ScatterBackward1(at, i, src)
+        op = ops.ScatterBackward1(at, i, src if i.size else 0)
         watch(op, index)
         return op.run_(x) if inplace else op.run(x)
     else:
@@ -186,9 +203,12 @@ def scatter_adder(x: TensorBase, dim: int, index: Any, src: Any, function: str) 
 
 
 def reducer(x: TensorBase, dim: int, index: Any, src: Any, reduce: str, include_self: bool) -> tuple[Any, Any]:
+    at, i, src = prepared("scatter", x, dim, index, tensor(src, "scatter_reduce", "src", 3))
+    reduce = {"max": "amax", "min": "amin"}.get(reduce, reduce)
     if reduce not in ("sum", "prod", "mean", "amax", "amin"):
         raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
-    at, i, src = prepared("scatter", x, dim, index, tensor(src, "scatter_reduce", "src", 3))
+    if reduce == "mean" and i.size:
+        kernel_for("scatter_gather_tensor_cpu_reduce_mean", x, "b")
     op = ops.ScatterReduceBackward0(at, i, reduce, include_self)
     watch(op, index)
     return op, src
@@ -222,16 +242,17 @@ def index_select(input: Any, dim: int, index: Any, *, out: Any = None) -> Any:
     x = tensor(input, "index_select")
     at = dim_of(dim, x.array.ndim)
     i = vector(index, "index_select", "index_select(): Index is supposed to be a vector")
-    if i.dtype not in (np.dtype(np.int64), np.dtype(np.int32)):
-        raise RuntimeError("index_select(): Expected dtype int32 or int64 for index")
     if not x.array.ndim and i.size != 1:
         raise RuntimeError(f"index_select(): Index to scalar can have only 1 value, got {i.size} value(s)")
+    if i.dtype not in (np.dtype(np.int64), np.dtype(np.int32)):
+        raise RuntimeError("index_select(): Expected dtype int32 or int64 for index")
     i = i.reshape(-1).astype(np.int64, copy=False)
-    if i.size and (i.min() < 0 or i.max() >= length(x, at)):
-        if at == 1:
-            n = length(x, at)
-            raise RuntimeError(
-                f"INDICES element is out of DATA bounds, id={int(i[(i < 0) | (i >= n)][0])} axis_dim={n}")
+    n = length(x, at)
+    if i.size and not n and x.array.ndim > 1:
+        raise RuntimeError("index_select(): self indexing axis dim should be positive")
+    if i.size and (i.min() < 0 or i.max() >= n):
+        if at == 1 or (n and not x.array.size):
+            raise RuntimeError(f"INDICES element is out of DATA bounds, id={first_out(i, 0, n)} axis_dim={n}")
         raise IndexError("index out of range in self")
     op = ops.IndexSelectBackward0(at, i)
     watch(op, index)
@@ -252,21 +273,30 @@ def adder(x: TensorBase, dim: int, index: Any, source: Any, alpha: Any, name: st
         raise RuntimeError(
             f"{name}(): self ({scalar_name(x)}) and source ({scalar_name(b)}) must have the same scalar type")
     sizes, have = list(x.array.shape), list(b.array.shape)
-    count = have[at] if have and at < len(have) else 1
+    if at and at >= len(have):
+        raise RuntimeError(f"{name}(): Indexing dim {at} is out of bounds of the source tensor with dim {len(have)}")
+    if i.size != (have[at] if have else 1):
+        count = sized(b, at)
+        raise RuntimeError(
+            f"{name}(): Number of indices ({i.size}) should be equal to source.size(dim): ({count}), for dim: {at}")
     if len(sizes) > 1 or (have and sizes) or len(sizes) != len(have):
         if sizes[:at] + sizes[at + 1:] != have[:at] + have[at + 1:] or len(sizes) != len(have):
             raise RuntimeError(
                 "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = "
                 f"{sizes} source.shape = {have}")
-    if i.size != count:
-        raise RuntimeError(
-            f"{name}(): Number of indices ({i.size}) should be equal to source.size(dim): ({count}), for dim: {at}")
-    if x.array.ndim > 1:
-        in_range(i, at, length(x, at))
-    elif i.size and (i.min() < 0 or i.max() >= length(x, at)):
-        raise IndexError("index out of range in self")
-    if x.array.dtype.kind in "iu" and isinstance(alpha, int):
-        alpha = np.asarray(alpha).astype(x.array.dtype).item()              # wraps around
+    n = length(x, at)
+    if i.size and (i.min() < 0 or i.max() >= n):
+        adding = name == "index_add_"
+        if adding and len(sizes) > 1 and not x.array.size:      # nothing is added
+            i = np.zeros_like(i)
+        elif adding and len(sizes) > 1 and i.dtype == np.int64 and at in (0, len(sizes) - 1):
+            in_range(i, at, n)
+        else:
+            raise IndexError("index out of range in self")
+    if x.array.dtype.kind in "iu":
+        language.check_number(alpha, x.array.dtype)
+        alpha = int(alpha)
+        alpha = np.asarray(alpha).astype(x.array.dtype).item()              # -1 of uint8 wraps around
     op = ops.IndexAddBackward0(at, i.reshape(-1).astype(np.int64, copy=False), alpha)
     if recording(b):                                    # only its rule reads the index
         watch(op, index)
@@ -291,6 +321,10 @@ def slices_reducer(x: TensorBase, dim: int, index: Any, source: Any, reduce: str
     if reduce not in ("prod", "mean", "amax", "amin"):
         raise RuntimeError(f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}.")
     op, b = adder(x, dim, index, source, 1, "index_reduce_")
+    if not include_self:
+        kernel_for("index_reduce_func_exclude_input_init", x, "b")
+    elif reduce == "mean" or x.array.ndim < 2:
+        kernel_for("index_func_", x, "b")
     at, i, n = op.dim, op.index, b.array.ndim
     wide = np.broadcast_to(i.reshape([-1 if d == at else 1 for d in range(n)]), b.array.shape)
     made = ops.IndexReduceBackward0(at, np.array(wide), reduce, include_self)
@@ -330,7 +364,9 @@ def unravel_index(indices: Any, shape: Any) -> Any:
 
 def copier(x: TensorBase, dim: int, index: Any, source: Any) -> tuple[Any, Any]:
     at = dim_of(dim, x.array.ndim)
-    i = vector(index, "index_copy", "index_copy_(): Index should have dimension 1 or 0 (got more)")
+    i = tensor(index, "index_copy", "index", 3).array
+    if i.ndim > 1:
+        raise IndexError(f"index_copy_(): Index should have dimension 1 or 0 (got {i.ndim})")
     b = tensor(source, "index_copy", "source", 3)
     sizes, have = list(x.array.shape), list(b.array.shape)
     if not have and i.size != 1:
@@ -348,7 +384,7 @@ def copier(x: TensorBase, dim: int, index: Any, source: Any) -> tuple[Any, Any]:
             "(source) "
             f"{scalar_name(b)}")
     keep, got = sizes[:at] + sizes[at + 1:], have[:at] + have[at + 1:]
-    if have and sizes and keep != got:
+    if keep != got:
         raise RuntimeError(
             "index_copy_(): Source/destination tensor must have same slice shapes. Destination slice shape: "
             f"{' '.join(map(str, keep))} at dimension {at} and source slice shape: {' '.join(map(str, got))} at "
@@ -356,11 +392,12 @@ def copier(x: TensorBase, dim: int, index: Any, source: Any) -> tuple[Any, Any]:
     if have and i.size != have[at]:
         raise IndexError(
             f"index_copy_(): Number of indices ({i.size}) should be equal to source.size(dim) ({have[at]})")
-    if i.size:
-        low, high, n = int(i.min()), int(i.max()), length(x, at)
-        if low < 0 or high >= n:
-            raise IndexError(
-                f"index_copy_(): index {low if low < 0 else high} is out of bounds for dimension {at} with size {n}")
+    n = length(x, at)
+    if i.size and (i.min() < 0 or i.max() >= n):
+        if n and not x.array.size:                      # nothing is copied
+            i = np.zeros_like(i)
+        else:
+            raise IndexError(f"index_copy_(): index {first_out(i, 0, n)} is out of bounds for dimension {at} with size {n}")
     op = ops.IndexCopyBackward0(at, i.reshape(-1))
     watch(op, index)
     return op, b
@@ -383,24 +420,23 @@ def index_copy_(input: Any, dim: int, index: Any, source: Any) -> Any:
 
 def filled(x: TensorBase, dim: int, index: Any, value: Any, inplace: bool) -> Any:
     dtypes.check_long(value)
-    at = dim_of(dim, x.array.ndim)
+    if isinstance(value, TensorBase) and value.array.ndim:
+        raise RuntimeError(
+            f"index_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.array.ndim} dimension(s).")
     i = tensor(index, "index_fill", "index", 2).array
+    if i.dtype != np.int64:
+        raise IndexError("index_fill_(): Expected dtype int64 for index.")
+    at = dim_of(dim, x.array.ndim)
     if i.ndim > 1:
         raise RuntimeError("Index has to be a vector/scalar")
     i = i.reshape(-1)
-    if i.dtype not in (np.int32, np.int64):
-        raise IndexError("index_fill_(): Expected dtype int64 for index.")
     n = length(x, at)
-    if i.size:
-        low, high = int(i.min()), int(i.max())
-        if low < -n or high >= n:
-            raise IndexError(
-                f"index {low if low < -n else high} is out of bounds for dimension {at} with size {n}")
+    if i.size and (i.min() < -n or i.max() >= n):
+        if n and not x.array.size:                      # nothing is filled
+            i = np.zeros_like(i)
+        else:
+            raise IndexError(f"index {first_out(i, -n, n)} is out of bounds for dimension {at} with size {n}")
     if isinstance(value, TensorBase):
-        if value.array.ndim:
-            raise RuntimeError(
-                f"index_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.array.ndim} "
-                "dimension(s).")
         two = ops.IndexFillBackward1(at, i)
         watch(two, index)
         return two.run_(x, value) if inplace else two.run(x, value)
@@ -428,15 +464,20 @@ def put_index(x: TensorBase, indices: Any, values: Any, accumulate: bool) -> Any
             f"index_put(): argument 'indices' (position 1) must be tuple of Tensors, not {dtypes.typename(indices)}")
     if len(indices) > x.array.ndim:
         raise IndexError(f"too many indices for tensor of dimension {x.array.ndim} (got {len(indices)})")
-    if values.array.dtype != x.array.dtype:
-        raise RuntimeError(
-            f"Index put requires the source and destination dtypes match, got {scalar_name(x)} for the destination and "
-            f"{scalar_name(values)} for the source.")
     for n, i in enumerate(indices):
         if not isinstance(i, TensorBase):
             raise TypeError(f"expected Tensor as element {n} in argument 0, but got {dtypes.typename(i)}")
-    where = tuple(i.array for i in indices)
-    language.check_bounds(where, x.array.shape)
+    for i in indices:
+        if i.array.dtype.name not in ("int64", "int32", "uint8", "bool"):
+            raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
+    where: Any = tuple(np.asarray(language.plain(i)) for i in indices)
+    filling = not accumulate and values.array.size == 1 and len(where) == 1 and where[0].dtype.kind == "b"
+    want = values.array.dtype if filling else x.array.dtype
+    where = language.bounded(where, x.array.shape, values, want)
+    if filling:
+        language.refuse_bytes(tuple(indices), values)
+    elif values.array.dtype != want:
+        language.check_value(values, np.broadcast_to(np.zeros((), bool), x.array.shape)[where].shape, want)
     op = indexed.IndexPutBackward0(where, bool(accumulate))
     if not accumulate or recording(values):
         language.watch_all(op, indices)
@@ -477,10 +518,10 @@ def scatter_mask(x: TensorBase, mask: Any, source: Any) -> tuple[Any, Any]:
         raise RuntimeError(
             f"masked_scatter: expected self and source to have same dtypes but got{scalar_name(x)} and "
             f"{scalar_name(b)}")
+    promote.check_broadcast(m.array, x.array)
     if m.array.dtype.kind != "b":
         raise RuntimeError(
             f"masked_scatter_ only supports boolean masks, but got mask with dtype {scalar_name(m)}")
-    promote.check_broadcast(m.array, x.array)
     wide = np.broadcast_to(m.array, np.broadcast_shapes(m.array.shape, x.array.shape))
     if b.array.size < np.count_nonzero(wide):
         raise RuntimeError("Number of elements of source < number of ones in mask")
@@ -498,32 +539,38 @@ def masked_scatter(input: Any, mask: Any, source: Any) -> Any:
 
 def masked_scatter_(input: Any, mask: Any, source: Any) -> Any:
     """In place: masked_scatter."""
+    want, have = input.array.shape, mask.array.shape
+    if len(have) > len(want) or any(m not in (1, n) for m, n in zip(have[::-1], want[::-1], strict=False)):
+        raise language.expand_error(want, have, names.SHOWN[mask.array.dtype.name])
     op, b = scatter_mask(input, mask, read_first(input, source))
-    if np.broadcast_shapes(mask.array.shape, input.array.shape) != input.array.shape:
-        error = language.expand_error(input.array.shape, mask.array.shape, "CPUBoolType")
-        raise RuntimeError(str(error).replace("torch.CPUBoolTypeTensor", "CPUBoolType"))
     return op.run_(input, b)
 
 
 # Flat positions
 
-def flat_index(function: str, x: TensorBase, index: Any) -> Any:
+def long_index(function: str, index: Any) -> Any:
     i = tensor(index, function, "index", 2)
     if i.array.dtype != np.int64:
         raise RuntimeError(f"{function}(): Expected a long tensor for index, but got {scalar_name(i)}")
+    return i
+
+
+def flat_index(function: str, x: TensorBase, i: Any) -> Any:
     n = x.array.size
     if i.array.size:
-        low, high = int(i.array.min()), int(i.array.max())
-        if low < -n or high >= n:
+        if not n:
+            raise IndexError("take(): tried to take from an empty tensor" if function == "take" else
+                             "put_(): Tried to put elements into an empty tensor")
+        if i.array.min() < -n or i.array.max() >= n:
             raise IndexError(
-                f"out of range: tried to access index {low if low < -n else high} on a tensor of {n} elements.")
+                f"out of range: tried to access index {first_out(i.array, -n, n)} on a tensor of {n} elements.")
     return i.array
 
 
 def take(input: Any, index: Any, *, out: Any = None) -> Any:
     """The elements at flat positions (C order), in the shape of index."""
     x = tensor(input, "take")
-    op = masks.TakeBackward0(flat_index("take", x, index))
+    op = masks.TakeBackward0(flat_index("take", x, long_index("take", index)))
     watch(op, index)
     return finish(op.run(x), out, "take", x)
 
@@ -533,23 +580,22 @@ def take_along_dim(input: Any, indices: Any, dim: int | None = None, *, out: Any
     x, i = tensor(input, "take_along_dim"), tensor(indices, "take_along_dim", "indices", 2)
     if dim is None:
         return gather(reshaped(x, (-1,)), 0, reshaped(i, (-1,)), out=out)
-    if i.array.dtype != np.int64:
-        raise RuntimeError("torch.take_along_dim(): dtype of indices should be Long but got " + scalar_name(i))
     if x.array.ndim != i.array.ndim:
         raise RuntimeError(
             "torch.take_along_dim(): input and indices should have the same number of dimensions, but got "
-            f"{x.array.ndim} "
-            f"dimensions for input, and {i.array.ndim} dimensions for indices")
+            f"{x.array.ndim} dimensions for input, and {i.array.ndim} dimensions for indices")
+    if i.array.dtype != np.int64:
+        raise RuntimeError("torch.take_along_dim(): dtype of indices should be Long but got " + scalar_name(i))
     at = dim_of(dim, x.array.ndim)
+    sized(i, at)
     a, b = list(x.array.shape), list(i.array.shape)
-    for d, (m, n) in enumerate(zip(a, b, strict=True)):
-        if d != at and m != n and 1 not in (m, n):
+    for d in reversed(range(len(a))):
+        if d != at and a[d] != b[d] and 1 not in (a[d], b[d]):
             raise RuntimeError(
-                f"The size of tensor a ({m}) must match the size of tensor b ({n}) at non-singleton dimension {d}")
+                f"The size of tensor a ({a[d]}) must match the size of tensor b ({b[d]}) at non-singleton dimension {d}")
     both = [n if m == 1 else m for m, n in zip(a, b, strict=True)]
     wide_x, wide_i = list(both), list(both)
-    if x.array.ndim:
-        wide_x[at], wide_i[at] = a[at], b[at]
+    wide_x[at], wide_i[at] = a[at], b[at]
     found = np.array(np.broadcast_to(i.array, wide_i))
     if found.size and (n := length(x, at)):
         found %= n                                      # wraps around, however far out
@@ -558,7 +604,7 @@ def take_along_dim(input: Any, indices: Any, dim: int | None = None, *, out: Any
 
 def putter(x: TensorBase, index: Any, source: Any, accumulate: bool) -> tuple[Any, Any]:
     b = tensor(source, "put_", "source", 3)
-    i = tensor(index, "put_", "index", 2)
+    i = long_index("put_", index)
     if b.array.dtype != x.array.dtype:
         raise RuntimeError(
             f"put_(): self and source expected to have the same dtype, but got self.dtype = {scalar_name(x)} and "

@@ -305,7 +305,7 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> Any:
 
 def listing(x: TensorBase) -> str:
     """A matrix as PyTorch's C++ prints it."""
-    end = f"[ {names.TENSOR[x.array.dtype.name]}{{{','.join(map(str, x.array.shape))}}} ]"
+    end = f"[ {names.SHOWN[x.array.dtype.name]}{{{','.join(map(str, x.array.shape))}}} ]"
     if x.array.ndim != 2:
         return end
     rows = "".join(" ".join(f"{v:2g}" for v in row) + "\n" for row in x.array.tolist())

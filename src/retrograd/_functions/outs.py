@@ -173,11 +173,7 @@ def check_dtype(function: str, y: TensorBase, out: TensorBase, several: Any = No
         return
     raise error(text.format(
         function=function, want=names.SCALAR[want.name], got=names.SCALAR[have.name], c_want=names.C[want.name],
-        c_got=names.C[have.name], t_want=type_of(want), t_got=type_of(have), small=want == np.int32))
-
-
-def type_of(dtype: Any) -> str:
-    return "CPUBoolType" if dtype.kind == "b" else names.TENSOR[dtype.name]
+        c_got=names.C[have.name], t_want=names.SHOWN[want.name], t_got=names.SHOWN[have.name], small=want == np.int32))
 
 
 def check_memory(function: str, out: TensorBase, inputs: Any, shape: Any) -> None:

@@ -557,7 +557,7 @@ def fill_op(x: TensorBase, mask: Any, value: Any, name: str) -> Any:
     if m.dtype != np.bool_:
         raise RuntimeError(
             f"masked_fill_ only supports boolean masks, but got mask with dtype {names.C[m.dtype.name]}")
-    promote.check_broadcast(m, x.array)
+    promote.check_broadcast(*((x.array, m) if name == "masked_fill_" else (m, x.array)))
     if isinstance(value, TensorBase):
         check_number(value.array.item(), x.array.dtype)
         return pair.MaskedFillBackward1(kept)

@@ -46,6 +46,8 @@ def select_scatter(input: Any, src: Any, dim: int, index: int) -> Any:
 def slice_scatter(input: Any, src: Any, dim: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Any:
     """A copy with src in the place of the slice start:end:step along dim."""
     x, b = tensor(input, "slice_scatter"), tensor(src, "slice_scatter", "src", 2)
+    if not x.array.ndim:
+        raise IndexError("slice() cannot be applied to a 0-dim tensor.")
     at = dim_of(dim, x.array.ndim)
     if step <= 0:
         raise RuntimeError("slice step must be positive")

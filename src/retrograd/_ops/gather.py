@@ -350,7 +350,7 @@ class Reduced(Along):
             also = np.asarray(b == y)
             return mine, also, np.asarray(mine.astype(np.int64) + also)
         theirs = np.take_along_axis(y[below(self.index, self.dim)], self.index, self.dim) == b[corner(self.index)]
-        n = mine.astype(np.int64)
+        n = mine.astype(np.int64, order="C")
         np.add.at(n.reshape(-1), places(self.index, self.dim, a.shape).reshape(-1), theirs.reshape(-1))
         return mine, theirs, n                              # none where the extreme is NaN: so is the gradient
 
@@ -401,6 +401,7 @@ class NotImplemented_(Along):
         self.index: Array = index
         self.source: Shape = ()
         self.reduce = reduce
+        self.what: str = "scatter"
 
     def name(self) -> str:
         return "torch::autograd::NotImplemented"
@@ -415,7 +416,7 @@ class NotImplemented_(Along):
         return out
 
     def rules(self, g: Value, graph: bool, want_a: bool, want_b: bool) -> tuple[Value, Value]:
-        raise RuntimeError("derivative for aten::scatter is not implemented")
+        raise RuntimeError(f"derivative for aten::{self.what} is not implemented")
 
 
 def scatter_number(x: Value, dim: int, index: Array, number: Any) -> Value:

@@ -34,8 +34,7 @@ def getitem(x: Value, where: Any) -> Value:
     x, rest = basic(x, where, False)
     if rest is None:
         return x
-    check_bounds(rest, x.array.shape)
-    op = indexed.IndexBackward0(rest)
+    op = indexed.IndexBackward0(bounded(rest, x.array.shape))
     watch_all(op, where)
     return op.run(x)
 
@@ -67,7 +66,6 @@ def setitem(x: TensorBase, where: Any, value: Value) -> None:
     elif where is True:
         assign(shape.unsqueeze(x, 0), value)
     elif where is not False:
-        refuse_bytes(x, where, value)
         part, rest = basic(x, where, True)
         if rest is None:
             assign(part, value)
@@ -151,12 +149,18 @@ def unassignable(x: TensorBase, value: Any) -> Exception:
     return TypeError(f"can't assign a {name} to a {names.TENSOR.get(x.array.dtype.name, 'torch.Tensor')}")
 
 
-def refuse_bytes(x: TensorBase, where: Any, value: Value) -> None:
+def refuse_bytes(where: Any, value: Value) -> None:
     """A single mask filled with a single number may not be of uint8."""
-    mask = where[0] if type(where) is tuple and len(where) == 1 else where
-    if isinstance(mask, TensorBase) and mask.array.dtype == np.uint8 and mask.array.ndim and (
-            not isinstance(value, TensorBase) or value.array.size == 1):
-        check_bounds((mask.array != 0,), x.array.shape)
+    found = False
+    for w in where if isinstance(where, tuple) else (where,):
+        if isinstance(w, TensorBase):
+            if w.array.ndim:
+                if found or w.array.dtype != np.uint8:
+                    return
+                found = True
+        elif isinstance(w, (list, np.ndarray)):
+            return
+    if found and (not isinstance(value, TensorBase) or value.array.size == 1):
         raise RuntimeError("masked_fill_ only supports boolean masks, but got mask with dtype unsigned char")
 
 
@@ -198,18 +202,20 @@ def without_lead(value: TensorBase) -> Value:
 
 def assign_at(part: TensorBase, rest: Any, value: Value, where: Any) -> None:
     """part at index tensors = value; `where` is what the user wrote."""
-    check_bounds(rest, part.array.shape)
+    sizes: Shape = part.array.shape
     one = not isinstance(value, TensorBase) or value.array.size == 1
     masks = [w for w in rest if isinstance(w, np.ndarray)]
     filling = one and len(masks) == 1 and masks[0].dtype.kind == "b"
     if isinstance(value, TensorBase):
-        if not filling and value.array.dtype != part.array.dtype:
-            raise RuntimeError(
-                "Index put requires the source and destination dtypes match, got "
-                f"{names.SCALAR[part.array.dtype.name]} for the destination and {names.SCALAR[value.array.dtype.name]} for the "
-                "source.")
         if value.array.ndim > 1:
             value = without_lead(value)
+        rest = bounded(rest, sizes, value, part.array.dtype)
+        if isinstance(value, TensorBase) and not filling and value.array.dtype != part.array.dtype:
+            check_value(value, np.broadcast_to(np.zeros((), np.bool_), sizes)[rest].shape, part.array.dtype)
+    else:
+        rest = bounded(rest, sizes)
+    if filling:
+        refuse_bytes(where, value)
     op = indexed.IndexPutBackward0(rest, False)
     watch_all(op, where)
     op.run_(part, value)
@@ -236,7 +242,7 @@ def assign(part: TensorBase, value: Value) -> None:
     n = len(have) - len(sizes)
     for i in range(len(sizes)):
         if n < 0 or (sizes[i] != have[i + n] and sizes[i] != 1):
-            raise expand_error(have, sizes, names.SCALAR[value.array.dtype.name])
+            raise expand_error(have, sizes, names.SHOWN[value.array.dtype.name])
     copy_(part, shape.expand(value, have))
 
 
@@ -250,12 +256,12 @@ def fill_(a: TensorBase, b: Value) -> TensorBase:
     return create.FillBackward3().run_(a, b)
 
 
-def expand_error(want: Shape, have: Shape, kind: str = "Float") -> RuntimeError:
+def expand_error(want: Shape, have: Shape, kind: str = "torch.FloatTensor") -> RuntimeError:
     """What PyTorch says when `have` does not expand to `want`."""
     n = len(want) - len(have)
     if n < 0:
         return RuntimeError(
-            f"expand(torch.{kind}Tensor{{{list(have)}}}, size={list(want)}): the number of sizes provided "
+            f"expand({kind}{{{list(have)}}}, size={list(want)}): the number of sizes provided "
             f"({len(want)}) must be greater or equal to the number of dimensions in the tensor ({len(have)})")
     for i in range(len(have) - 1, -1, -1):
         if have[i] != want[i + n] and have[i] != 1:
@@ -346,7 +352,7 @@ def basic(x: Value, where: Any, write: bool) -> Any:
     whole_ = x
     ndim: int = x.array.ndim
     if used > ndim:
-        if ndim == 0 and len(items) == 1 and isinstance(items[0], int):
+        if ndim == 0 and len(items) == 1 and isinstance(items[0], int) and not isinstance(where, tuple):
             select(x, 0, items[0])
         raise IndexError(f"too many indices for tensor of dimension {ndim}")
     dim = 0
@@ -364,7 +370,7 @@ def basic(x: Value, where: Any, write: bool) -> Any:
         elif isinstance(item, int):
             x = select(x, dim, item, i)
         elif isinstance(item, slice):
-            x = slice_dim(x, dim, item, len(items) == 1 and not write)
+            x = slice_dim(x, dim, item, False)
             dim += 1
         elif item is None:
             if dim > x.array.ndim:
@@ -472,10 +478,14 @@ def sequence(items: Any) -> Array:
     return array if array.dtype.kind == "b" else array.astype(np.int64)
 
 
-def check_bounds(where: Any, sizes: Shape) -> None:
-    """IndexError in PyTorch's words, before NumPy finds out."""
+def bounded(where: Any, sizes: Shape, value: Any = None, dtype: Any = None) -> Any:
+    """A NumPy index whose tensors fit an array of `sizes`; errors in PyTorch's words, before NumPy finds out.
+
+    Where nothing is picked, numbers out of range are no error.  value, dtype: what is written there, into what.
+    """
     dim = 0
     shapes: list[Shape] = []
+    bad = False
     for w in where:
         if not isinstance(w, np.ndarray):
             dim += 1
@@ -491,6 +501,11 @@ def check_bounds(where: Any, sizes: Shape) -> None:
             if len(where) > 1:
                 shapes.extend([(int(np.count_nonzero(w)),)] * w.ndim)
         else:
+            if dim >= len(sizes):
+                raise IndexError(f"too many indices for tensor of dimension {len(sizes)} (got {dim + 1})")
+            n = sizes[dim]
+            if w.size:
+                bad = bad or int(w.min()) < -n or int(w.max()) >= n
             shapes.append(w.shape)
             dim += 1
     if len(shapes) > 1:
@@ -500,26 +515,56 @@ def check_bounds(where: Any, sizes: Shape) -> None:
             raise IndexError(
                 "shape mismatch: indexing tensors could not be broadcast together with shapes "
                 + ", ".join([str(list(s)) for s in shapes])) from None
+    return within(where, sizes, shapes, value, dtype) if bad else where
+
+
+def within(where: Any, sizes: Shape, shapes: list[Shape], value: Any, dtype: Any) -> Any:
+    """bounded(), where some number is out of range: IndexError, if that number is to be used."""
+    wide: Shape = np.broadcast_shapes(*shapes)
+    numbers: list[Any] = []             # arrays of ints: (array, size of its dim)
     dim = 0
-    nr = 0                                              # which of the indexing tensors: so PyTorch calls the dim
     for w in where:
         if not isinstance(w, np.ndarray):
             dim += 1
         elif w.dtype.kind == "b":
-            dim += w.ndim
-            nr += w.ndim
+            for i in w.nonzero():
+                numbers.append((i, sizes[dim]))
+                dim += 1
         else:
-            if dim >= len(sizes):
-                raise IndexError(f"too many indices for tensor of dimension {len(sizes)} (got {dim + 1})")
-            n = sizes[dim]
-            if w.size:
-                low = int(w.min())
-                high = int(w.max())
-                if low < -n or high >= n:
-                    raise IndexError(
-                        f"index {low if low < -n else high} is out of bounds for dimension {nr} with size {n}")
+            numbers.append((w, sizes[dim]))
             dim += 1
-            nr += 1
+    for _, n in numbers:
+        if n == 0 and 0 not in wide:
+            raise IndexError("index is out of bounds for dimension with size 0")
+    zeros = tuple([np.zeros(wide, np.int64) if isinstance(w, np.ndarray) and w.dtype.kind != "b" else w for w in where])
+    picked: Shape = np.broadcast_to(np.zeros((), np.bool_), sizes)[zeros].shape
+    if isinstance(value, TensorBase):
+        check_value(value, picked, dtype)
+    if 0 in picked:
+        return zeros
+    worst = -1
+    text = ""
+    for nr in range(len(numbers)):
+        w, n = numbers[nr]
+        w = np.broadcast_to(w, wide).reshape(-1)
+        out = ((w < -n) | (w >= n)).nonzero()[0]
+        if len(out) and (worst < 0 or int(out[0]) < worst):
+            worst = int(out[0])
+            text = f"index {int(w[worst])} is out of bounds for dimension {nr} with size {n}"
+    raise IndexError(text)
+
+
+def check_value(value: TensorBase, picked: Shape, dtype: Any) -> None:
+    """RuntimeError when value does not expand to what an index picks, or is of another dtype."""
+    have: Shape = value.array.shape
+    n = len(picked) - len(have)
+    for i in range(len(have)):
+        if n < 0 or (have[i] != picked[i + n] and have[i] != 1):
+            raise indexed.mismatch(have, picked)
+    if value.array.dtype != dtype:
+        raise RuntimeError(
+            "Index put requires the source and destination dtypes match, got "
+            f"{names.SCALAR[dtype.name]} for the destination and {names.SCALAR[value.array.dtype.name]} for the source.")
 
 
 from . import create, indexed, shape, slices  # noqa: E402

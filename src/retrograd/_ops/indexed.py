@@ -133,7 +133,7 @@ class IndexPutBackward0(Written):
                 np.add.at(out, self.where, b)
             else:
                 out[self.where] = b
-        except ValueError:
+        except (ValueError, TypeError):
             raise mismatch(b.shape, out[self.where].shape) from None
         return out
 

@@ -65,7 +65,7 @@ def expand_to(x: Array, to: Shape, scale: Any) -> Array:
     try:
         np.broadcast_to(x, to)
     except ValueError:
-        raise index.expand_error(to, x.shape, names.SCALAR[x.dtype.name]) from None
+        raise index.expand_error(to, x.shape, names.SHOWN[x.dtype.name]) from None
     return x if scale == 1 else x * np.asarray(scale).astype(x.dtype)
 
 
