@@ -37,7 +37,8 @@ def program(rng: Random) -> list[str]:
 
 
 def some_shape(rng: Random) -> Shape:
-    return [rng.choice([1, 2, 3, 3, 4, 0] if rng.random() < 0.2 else [2, 3, 4]) for _ in range(rng.choice([0, 1, 1, 2, 2, 2, 3, 3]))]
+    ndim = rng.choice([0, 1, 1, 2, 2, 2, 3, 3])
+    return [rng.choice([1, 2, 3, 3, 4, 0] if rng.random() < 0.2 else [2, 3, 4]) for _ in range(ndim)]
 
 
 def count(shape: Shape) -> int:
@@ -102,8 +103,7 @@ def part(rng: Random, n: int) -> str:
 
 
 def nested(values: list[int], shape: Shape) -> str:
-    text = str(values)
-    return f"torch.tensor({text}).reshape({shape})"
+    return f"torch.tensor({values}{'' if values else ', dtype=torch.int64'}).reshape({shape})"
 
 
 def indices(rng: Random, n: int, shape: Shape, wrong: bool = True, wrap: bool = True) -> str:
@@ -124,7 +124,7 @@ def items(rng: Random, shape: Shape, wrong: bool = True) -> tuple[str, int]:
     left, texts, tensors = [*shape], [], 0
     broadcast = some_shape(rng)[:2] or [2]
     dots = False
-    while left and rng.random() < 0.85:
+    while left and (dots or rng.random() < 0.85):
         kind = rng.random()
         if kind < 0.2:
             texts.append(str(place(rng, left.pop(0))))
@@ -306,8 +306,9 @@ def shown(rng: Random, shape: Shape, dtype: str, grad: bool) -> str:
         return f"y = x.diagonal({offset}, {d}, {dim(rng, shape)})"
     if kind == 5:
         return f"y = x.unfold({d}, {rng.randint(0, n + 1 if rng.random() < 0.1 else n)}, {rng.randint(1, 2)})"
-    return rng.choice(["y = x.nonzero()", "y = x.nonzero(as_tuple=True)", "y = torch.argwhere(x)", f"y = x.narrow_copy({d}, {start}, {length})",
-                       f"y = x.unbind({d})", f"y = torch.nonzero_static(x, size={rng.randint(0, 4)})"])
+    return rng.choice(["y = x.nonzero()", "y = x.nonzero(as_tuple=True)", "y = torch.argwhere(x)",
+                       f"y = x.narrow_copy({d}, {start}, {length})", f"y = x.unbind({d})",
+                       f"y = torch.nonzero_static(x, size={rng.randint(0, 4)})"])
 
 
 STATEMENTS = (read, read, write, write, write, put_at, along, along, spread, spread, masked, flat, shown)

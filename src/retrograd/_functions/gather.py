@@ -122,11 +122,14 @@ def fits(x: TensorBase, dim: int, i: Any, src: TensorBase | None) -> None:
             f"larger size than src {list(src.array.shape)}")
 
 
-def prepared(function: str, x: TensorBase, dim: int, index: Any, src: TensorBase | None) -> tuple[int, Any, Any]:
+def prepared(function: str, x: TensorBase, dim: int, index: Any, src: TensorBase | None,
+             mean: bool = False) -> tuple[int, Any, Any]:
     at, i = places(function, x, dim, index)
     if src is not None and src.array.dtype != x.array.dtype:
         raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
     fits(x, at, i, src)
+    if mean and i.size:
+        kernel_for("scatter_gather_tensor_cpu_reduce_mean", x, "b")
     in_range(i, at, length(x, at))
     n = x.array.ndim
     i = i.reshape(()) if not n and i.size else i.reshape(1) if n and not i.ndim else i
@@ -203,12 +206,10 @@ def scatter_adder(x: TensorBase, dim: int, index: Any, src: Any, function: str) 
 
 
 def reducer(x: TensorBase, dim: int, index: Any, src: Any, reduce: str, include_self: bool) -> tuple[Any, Any]:
-    at, i, src = prepared("scatter", x, dim, index, tensor(src, "scatter_reduce", "src", 3))
+    at, i, src = prepared("scatter", x, dim, index, tensor(src, "scatter_reduce", "src", 3), reduce == "mean")
     reduce = {"max": "amax", "min": "amin"}.get(reduce, reduce)
     if reduce not in ("sum", "prod", "mean", "amax", "amin"):
         raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
-    if reduce == "mean" and i.size:
-        kernel_for("scatter_gather_tensor_cpu_reduce_mean", x, "b")
     op = ops.ScatterReduceBackward0(at, i, reduce, include_self)
     watch(op, index)
     return op, src
@@ -259,7 +260,9 @@ def index_select(input: Any, dim: int, index: Any, *, out: Any = None) -> Any:
     return finish(op.run(x), out, "index_select", x)
 
 
-def adder(x: TensorBase, dim: int, index: Any, source: Any, alpha: Any, name: str = "index_add_") -> tuple[Any, Any]:
+def adder(x: TensorBase, dim: int, index: Any, source: Any, alpha: Any, name: str = "index_add_",
+          loop: str = "") -> tuple[Any, Any]:
+    """loop: the name of the kernel, if it is one that takes no bools."""
     at = dim_of(dim, x.array.ndim)
     i = tensor(index, "index_add", "index", 2).array
     b = tensor(source, "index_add", "source", 3)
@@ -284,16 +287,18 @@ def adder(x: TensorBase, dim: int, index: Any, source: Any, alpha: Any, name: st
             raise RuntimeError(
                 "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = "
                 f"{sizes} source.shape = {have}")
+    if loop:
+        kernel_for(loop, x, "b")
     n = length(x, at)
     if i.size and (i.min() < 0 or i.max() >= n):
         adding = name == "index_add_"
         if adding and len(sizes) > 1 and not x.array.size:      # nothing is added
             i = np.zeros_like(i)
-        elif adding and len(sizes) > 1 and i.dtype == np.int64 and at in (0, len(sizes) - 1):
+        elif adding and len(sizes) > 1 and i.dtype == np.int64 and alpha == 1 and at in (0, len(sizes) - 1):
             in_range(i, at, n)
         else:
             raise IndexError("index out of range in self")
-    if x.array.dtype.kind in "iu":
+    if x.array.dtype.kind in "iu" and x.array.size:
         language.check_number(alpha, x.array.dtype)
         alpha = int(alpha)
         alpha = np.asarray(alpha).astype(x.array.dtype).item()              # -1 of uint8 wraps around
@@ -320,11 +325,8 @@ def index_add_(input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1)
 def slices_reducer(x: TensorBase, dim: int, index: Any, source: Any, reduce: str, include_self: bool) -> tuple[Any, Any]:
     if reduce not in ("prod", "mean", "amax", "amin"):
         raise RuntimeError(f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}.")
-    op, b = adder(x, dim, index, source, 1, "index_reduce_")
-    if not include_self:
-        kernel_for("index_reduce_func_exclude_input_init", x, "b")
-    elif reduce == "mean" or x.array.ndim < 2:
-        kernel_for("index_func_", x, "b")
+    op, b = adder(x, dim, index, source, 1, "index_reduce_", "" if reduce != "mean" and include_self and x.array.ndim > 1 else
+                  "index_func_" if include_self else "index_reduce_func_exclude_input_init")
     at, i, n = op.dim, op.index, b.array.ndim
     wide = np.broadcast_to(i.reshape([-1 if d == at else 1 for d in range(n)]), b.array.shape)
     made = ops.IndexReduceBackward0(at, np.array(wide), reduce, include_self)

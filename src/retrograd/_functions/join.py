@@ -260,7 +260,7 @@ def unbind(input: Any, dim: int = 0) -> Any:
     """The slices along dim, as a tuple of views.  They may not be edited in place."""
     x = tensor(input, "unbind")
     if not x.array.ndim:
-        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+        raise IndexError(f"Dimension specified as {dim_of(dim, 0)} but tensor has no dimensions")
     return tuple(join.UnbindBackward0(dim_of(dim, x.array.ndim)).run(x))
 
 

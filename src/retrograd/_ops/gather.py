@@ -412,6 +412,8 @@ class NotImplemented_(Along):
         if not isinstance(b, np.ndarray):
             tensor_index.check_number(b, a.dtype)
         b = np.asarray(b).astype(a.dtype)
+        if not self.index.size:
+            return out
         UFUNCS[self.reduce].at(out.reshape(-1), at, b[corner(self.index)].reshape(-1) if b.ndim else b)
         return out
 
@@ -474,6 +476,8 @@ class IndexAddBackward0(Along):
         if quick is not None:
             return quick
         out = np.array(a, order="C")
+        if a.size == 0:
+            return out
         if a.ndim == 0:
             return np.asarray(out + self.alpha * b.sum(dtype=a.dtype)).astype(a.dtype)
         if self.alpha != 1:
