@@ -72,11 +72,7 @@ def first_sentence(text: str) -> str:
 
 def described(name: str, x: Any, torch: Any, grad: bool = False) -> Iterator[Outcome]:
     if isinstance(x, torch.Tensor):
-        try:
-            yield tensor(name, x, torch)
-        except RuntimeError as error:                       # a view of several that an edit of another made invalid
-            yield Outcome(f"{name}: {type(error).__name__}: {first_sentence(str(error))}")
-            return
+        yield tensor(name, x, torch)
         if grad and x.is_leaf and x.grad is not None:
             yield tensor(f"{name}.grad", x.grad, torch, version=False)     # how often it was written is an accident
     elif isinstance(x, (tuple, list)):
@@ -104,8 +100,11 @@ def tensor(name: str, x: Any, torch: Any, version: bool = True) -> Outcome:
     text = f"{name}: {x.dtype} {tuple(x.shape)} grad={x.requires_grad} {node} leaf={x.is_leaf}"
     if version and not x.is_inference():
         text += f" v{x._version}"
-    plain = x.detach()
-    numbers = (plain.double() if plain.dtype != torch.bool else plain.int()).reshape(-1).tolist()
+    try:
+        plain = x.detach()
+        numbers = (plain.double() if plain.dtype != torch.bool else plain.int()).reshape(-1).tolist()
+    except RuntimeError as error:                           # a view of several that an edit of another made invalid
+        return Outcome(f"{name}: {type(error).__name__}: {first_sentence(str(error))}")
     return Outcome(text, [float(n) for n in numbers], TOLERANCE.get(str(x.dtype), 0.0))
 
 

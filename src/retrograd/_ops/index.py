@@ -342,19 +342,23 @@ def basic(x: Value, where: Any, write: bool) -> Any:
 
     Where there is nothing to apply, x itself to `write` into, else a new view of all of it.
     """
-    items: list[Any] = [plain(item) for item in unpacked(where)]
+    items: list[Any] = unpacked(where)
     used = 0
     for item in items:
-        if isinstance(item, np.ndarray):
-            used += item.ndim if item.dtype.kind == "b" else 1
+        array = item.array if isinstance(item, TensorBase) else item
+        if isinstance(array, np.ndarray):
+            used += array.ndim if array.dtype.kind == "b" or array.dtype == np.uint8 else 1
         elif not (item is None or item is Ellipsis or isinstance(item, bool)):
             used += 1
     whole_ = x
     ndim: int = x.array.ndim
     if used > ndim:
-        if ndim == 0 and len(items) == 1 and isinstance(items[0], int) and not isinstance(where, tuple):
-            select(x, 0, items[0])
+        if ndim == 0 and not isinstance(where, tuple):
+            first = plain(where)
+            if isinstance(first, int):
+                select(x, 0, first)
         raise IndexError(f"too many indices for tensor of dimension {ndim}")
+    items = [plain(item) for item in items]
     dim = 0
     advanced: list[Any] = []
     some = False
