@@ -12,6 +12,7 @@ from typing import Any
 from ._hooked import Hooked
 from ._sites import Sites, name_of
 from .lint_static import ARITY, Problem
+from .lint_steps import Steps
 from .recorder import engine_of_module
 from .recording import INPLACE, WANTED, Recording
 from .why import CONTAINERS, hook_of, module_of, why_none
@@ -28,7 +29,10 @@ NAMES = {
     "RG303": "backward hook fires early", "RG304": "inputs by keyword", "RG305": "hook fired more than once in a pass",
     "RG306": "hook edits before accumulation", "RG307": "gradients in another dtype", "RG308": "hook made NaN or inf",
     "RG309": "error in a hook or backward pass", "RG310": "forward hook replaced an output",
-    "RG311": "captured output edited in place",
+    "RG311": "captured output edited in place", "RG312": "learning rate 0", "RG313": "gradients cleared unused",
+    "RG314": "gradients without an optimizer", "RG315": "layers in a Python list", "RG316": "graphs kept from step to step",
+    "RG317": "frozen batch norm in training mode", "RG318": "tying broken by loading", "RG319": "clipping before unscaling",
+    "RG320": "hook that detaches the output",
 }
 
 
@@ -212,6 +216,8 @@ class Recorded:
         yield from self.calls()
         yield from self.firings()
         yield from self.edits()
+        if rec.header.get("ops", True):
+            yield from Steps(rec).problems()
 
     def parameters(self) -> Iterator[Problem]:
         rec = self.rec
@@ -243,7 +249,8 @@ class Recorded:
         for e in rec.of("enter"):
             path = e.path or "the model"
             facts = e.facts
-            if e.module in with_backward and facts["grad"] and not facts["wants"] and not facts["backward"]:
+            if e.module in with_backward and facts["grad"] and not facts["wants"] and not facts["backward"] \
+                    and not facts["keywords_want"]:     # else RG304 says it
                 yield self.problem(e.site, "RG303", f"no input of {path} requires grad: its full backward hooks fire before its "
                                    "parameters have gradients, with grad_input None",
                                    "Give it an input that requires grad, or use hooks on tensors.")

@@ -10,6 +10,16 @@ from ._sites import Sites
 from .recording import Recording
 
 
+def in_a_list(parent: Any, module: Any) -> str:
+    """Where a module is in a list, tuple or dict that another keeps, as "rest.0"; "" if it is not."""
+    for name, held in vars(parent).items():
+        items = held.items() if type(held) is dict else enumerate(held) if type(held) in (list, tuple) else ()
+        for key, it in items if not name.startswith("_") else ():
+            if it is module:
+                return f"{name}.{key}"
+    return ""
+
+
 class Names(Journal):
     """The part of a Recorder that names things."""
 
@@ -96,6 +106,12 @@ class Names(Journal):
                     below = path.rpartition(".")[0]
                     number = next((i for i, m in enumerate(self.rec.modules) if m["path"] == below), stack[-1][0])
                     return self.name_below(tap, module, path, number)
+            place = in_a_list(parent, module)
+            if place:
+                above = self.rec.modules[stack[-1][0]]["path"]
+                number = self.name_below(tap, module, f"{above}.{place}" if above else place, stack[-1][0])
+                self.rec.modules[number]["listed"] = 1
+                return number
         with tap.quiet():
             self.name_model(tap, module)
         return self._modules[id(module)][1]
@@ -124,19 +140,26 @@ class Names(Journal):
             known = self._modules.get(it)
             if it not in within and (known is None or known[0]() is not module):
                 self.name_model(next(tap for tap in self.taps if isinstance(module, tap.Module)), module)
-        since = {}
-        for module, name, kept, site in reversed(self.built):
+        names = self.rec.tensor_names
+        for module, name, kept, site in self.built:
             owner, p = module(), None if kept is None else kept()
-            later = since.get((id(owner), name), -1)
-            since[id(owner), name] = site
-            known = self._modules.get(id(owner))
-            n = self.tensor_number(p)
-            if p is not None and n is not None and known is not None and n not in self.rec.tensor_names and \
-                    owner._parameters.get(name) is not p:
+            known, n = self._modules.get(id(owner)), self.tensor_number(p)
+            if p is None or n is None or known is None:
+                continue
+            if n not in names and owner._parameters.get(name) is not p:
                 path = self.rec.modules[known[1]]["path"]
                 full = f"{path}.{name}" if path else name
-                self.rec.tensor_names[n] = {"name": full, "names": [full], "role": "replaced", "since": later}
+                names[n] = {"name": full, "names": [full], "role": "replaced"}
+            if n in names:
+                names[n]["put"] = site
         self.built.clear()
+        holders = {self.rec.modules[number]["path"]: known() for known, number in self._modules.values()}
+        for n, facts in list(names.items()):            # functional_call puts others in their places for a while
+            path, _, name = facts["name"].rpartition(".")
+            its = holders.get(path)
+            current = None if its is None or "put" in facts else self.tensor_number(its._parameters.get(name))
+            if facts["role"] == "parameter" and current is not None and current < n:
+                del names[n]
 
     def place_in(self, number: int, name: str, it: Any) -> tuple[Any, Any, str]:
         """(the tap of module `number`, it, the path of what the module calls `name`)"""

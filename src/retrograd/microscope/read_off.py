@@ -25,6 +25,7 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 OPERATORS: dict[type[ast.operator], tuple[str, ...]] = {
     ast.Add: ("add", "radd", "iadd"), ast.Sub: ("sub", "rsub", "isub"), ast.Mult: ("mul", "rmul", "imul"),
     ast.Div: ("div", "truediv", "rdiv", "rtruediv", "idiv", "itruediv"), ast.Pow: ("pow", "rpow", "ipow")}
+INDEXES = ("__getitem__", "slice", "select", "index")           # ops of x[...]
 FOLDERS = ("numpy", "torch", "retrograd", "math", "cmath", "statistics")
 
 
@@ -302,10 +303,24 @@ def sure(text: Text, first: ast.stmt, nodes: list[ast.AST], last: ast.stmt, name
     if isinstance(first, ast.For) and isinstance(first.target, ast.Name):
         return carried(text, first.body, first.target.id, last, name)
     if isinstance(first, ast.Assign) and len(first.targets) == 1 and isinstance(first.targets[0], ast.Name):
-        parent: Any = text.parents[first]
+        return onward(text, first, first.targets[0].id, last, name)
+    if isinstance(first, ast.AugAssign) and isinstance(first.target, ast.Name):
+        return onward(text, first, first.target.id, last, name)
+    return False
+
+
+def onward(text: Text, at: ast.AST, variable: str, last: ast.stmt, name: str) -> bool:
+    """Does the variable, having the number after a statement, bring it to op `name` in `last`, perhaps after the loop?"""
+    while at in text.parents and not isinstance(at, FUNCTIONS):
+        parent: Any = text.parents[at]
         for suite in (getattr(parent, part, ()) for part in ("body", "orelse", "finalbody")):
-            if first in suite:
-                return carried(text, suite[suite.index(first) + 1:], first.targets[0].id, last, name)
+            if isinstance(suite, list) and at in suite:
+                rest = suite[suite.index(at) + 1:]
+                if carried(text, rest, variable, last, name):
+                    return True
+                if any(variable in targets(t) for t in text.statements if any(text.inside(t, s) for s in rest)):
+                    return False
+        at = parent
     return False
 
 
@@ -339,11 +354,15 @@ def enters(text: Text, node: ast.AST, statement: ast.stmt, name: str) -> bool:
                 if by in SHOWN or not (hasattr(builtins, by) or root(parent.func) in text.modules):
                     return False
                 held = False
+        elif isinstance(parent, ast.Subscript) and child is parent.slice:
+            if name in INDEXES:
+                return True
         elif isinstance(parent, (ast.Tuple, ast.List, ast.ListComp, ast.GeneratorExp)):
             held = True
-        elif not isinstance(parent, (ast.UnaryOp, ast.Attribute, ast.Starred, ast.keyword, ast.comprehension, ast.stmt)):
+        elif not isinstance(parent, (ast.UnaryOp, ast.Attribute, ast.Starred, ast.keyword, ast.comprehension, ast.stmt,
+                                     ast.Slice)):
             return False
-    if isinstance(statement, ast.AugAssign):
+    if isinstance(statement, ast.AugAssign) and name:
         return is_op(name, statement.op)
     return not name and not held
 

@@ -19,7 +19,7 @@ FIELDS: dict[str, tuple[str, ...]] = {
     "node": ("pass", "node", "inputs", "outputs"),
     "accumulate": ("pass", "node", "tensor", "gradient", "had", "now"),
     "hook": ("pass", "hook", "node", "before", "after", "changed", "returned", "error"),
-    "step": ("optimizer", "site", "tensors", "gradients", "before", "after", "error"),
+    "step": ("optimizer", "site", "tensors", "gradients", "before", "after", "error", "rates"),
     "zero": ("owner", "site", "tensors", "to_none"),
     "note": ("what", "text", "site"),
 }

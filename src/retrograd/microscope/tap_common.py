@@ -98,6 +98,8 @@ class Tap:
             put(cls, "zero_grad", zeroing(seat, cls.zero_grad))
             for name in ("state_dict", "load_state_dict"):
                 put(cls, name, keeping(seat, getattr(cls, name)))
+        for name, what in (("scale", "scaled"), ("unscale_", "unscaled")):
+            put(self.space.amp.GradScaler, name, scaling(seat, getattr(self.space.amp.GradScaler, name), what))
         put(self.Module, "__setstate__", restoring(seat, self.Module.__setstate__))
         for name in ("backward", "grad"):       # they may refuse before the engine runs, or after: passes, too
             put(self.autograd, name, asking(seat, getattr(self.autograd, name)))
@@ -125,7 +127,10 @@ class Tap:
         thread.busy += 1
         self.steps.setdefault(id(optimizer), []).append((      # a step may call that of its base class
             slot, now(), number, recorder.sites.here(frame), tuple([recorder.tensor(self, p) for p in ps]),
-            tuple([recorder.value(self, p.grad) for p in ps]), tuple([recorder.value(self, p) for p in ps])))
+            tuple([recorder.value(self, p.grad) for p in ps]), tuple([recorder.value(self, p) for p in ps]),
+            tuple([float(g.get("lr", 1.0)) for g in optimizer.param_groups])))
+        if "initial_lr" in optimizer.param_groups[0]:
+            recorder.rec.optimizers[number]["scheduled"] = 1
         thread.busy -= 1
 
     def step_ends(self, optimizer: Any) -> None:
@@ -135,7 +140,7 @@ class Tap:
         found = self.steps.get(id(optimizer))
         if not found:
             return
-        slot, began, number, site, tensors, gradients, values = found.pop()
+        slot, began, number, site, tensors, gradients, values, rates = found.pop()
         took = now() - began
         ps = [p for g in optimizer.param_groups for p in g["params"]]
         thread.busy += 1
@@ -143,7 +148,7 @@ class Tap:
             values_after = tuple([recorder.value(self, p) for p in ps])
         recorder.rows[slot] = (
             "step", began - recorder.start, took, thread.number, number, site, tensors, gradients,
-            values, values_after, None)
+            values, values_after, None, rates)
         thread.busy -= 1
 
     def zeroes(self, owner: Any, set_to_none: bool, frame: Any) -> None:
@@ -246,6 +251,9 @@ class Tap:
         if not recorder.on:
             return original(module, *args, **kwargs)
         thread, number, call = recorder.enter(self, module)
+        facts = recorder.rec.modules[number]
+        if facts["training"] is not module.training:
+            facts["training"] = bool(module.training)
         modules = thread.modules
         parent = modules[-1][0] if modules else -1
         recorder.put(("enter", now() - recorder.start, 0, thread.number, number, call, parent,
@@ -553,6 +561,26 @@ def zeroing(seat: Any, original: Any) -> Any:
     return zero_grad
 
 
+def scaling(seat: Any, original: Any, what: str) -> Any:
+    """scale() and unscale_() of a GradScaler."""
+    @functools.wraps(original)
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        now = seat.current
+        if now is not None and now.recorder.on and self.is_enabled():
+            now.recorder.note(what, type(self).__name__, now.recorder.sites.here(sys._getframe(1)))
+        return original(self, *args, **kwargs)
+
+    return method
+
+
+def tied(module: Any) -> list[list[str]]:
+    """The names of each parameter that has several."""
+    found: dict[int, list[str]] = {}
+    for name, p in module.named_parameters(remove_duplicate=False):
+        found.setdefault(id(p), []).append(name)
+    return [names for names in found.values() if len(names) > 1]
+
+
 def keeping(seat: Any, original: Any) -> Any:
     """state_dict() and load_state_dict(): hooks registered since the last event are to be seen by then."""
     @functools.wraps(original)
@@ -561,6 +589,15 @@ def keeping(seat: Any, original: Any) -> Any:
         if now is not None and now.recorder.on:
             with now.quiet():
                 now.sweep_state(self)
+            if original.__name__ == "load_state_dict" and isinstance(self, now.Module) and (
+                    kwargs.get("assign") or len(args) > 2 and args[2]):
+                before = tied(self)
+                out = original(self, *args, **kwargs)
+                after = tied(self)
+                for names in before:
+                    if names not in after:
+                        now.recorder.note("untied", " and ".join(names), now.recorder.sites.here(sys._getframe(1)))
+                return out
         return original(self, *args, **kwargs)
 
     return method

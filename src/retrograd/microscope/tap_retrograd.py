@@ -31,7 +31,7 @@ retrograd = sys.modules[__name__.partition(".")[0]]     # the namespace, which i
 READS = {"item", "numpy", "tolist", "__array__", "__bool__", "__float__", "__int__", "__index__", "allclose", "equal"}
 INPUTS, OUTPUTS = POSITION["op"]["inputs"], POSITION["op"]["outputs"]
 INDEXED = ("embedding", "embedding_bag", "cross_entropy", "nll_loss", "gather", "index_select", "take_along_dim", "scatter",
-           "scatter_add", "where", "masked_fill", "masked_select", "__getitem__", "index_add", "one_hot", "take")
+           "scatter_add", "where", "masked_fill", "masked_select", "__getitem__", "index_add", "take")
 CREATES = ("empty", "empty_like", "tensor", "as_tensor", "from_numpy", "asarray", "full", "ones", "zeros", "arange", "linspace")
 
 
@@ -135,6 +135,8 @@ class RetrogradTap(Tap):
                 original = vars(home).get(name) or (getattr(Tensor, name, None) if home is Tensor else None)
                 if original is not None:
                     put(home, name, feeding(seat, original, name))
+        functional = retrograd.nn.functional
+        put(functional, "one_hot", cut(seat, functional.one_hot, "one_hot"))
         for name in CREATES:
             put(retrograd, name, cut(seat, space[name], name))
         put(Tensor, "data", cut_property(seat, vars(Tensor)["data"], "data"))
@@ -350,7 +352,9 @@ def cut(seat: Any, original: Any, name: str) -> Any:
         if tap is None or not tap.recorder.on:
             return original(*args, **kwargs)
         thread = tap.recorder.thread()
-        if thread.busy or thread.passes or thread.stepping or not tap.recorder.sites.user_frame_is_near(sys._getframe(1)):
+        frame = sys._getframe(1)
+        if thread.busy or thread.passes or thread.stepping or not (
+                name == "requires_grad_" == frame.f_code.co_name or tap.recorder.sites.user_frame_is_near(frame)):
             return original(*args, **kwargs)
         thread.busy += 1
         began = now()

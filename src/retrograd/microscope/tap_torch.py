@@ -22,7 +22,7 @@ READS = {"item", "tolist", "numpy", "__array__", "__bool__", "__float__", "__int
 LISTS = ("_foreach_", "_amp_foreach_")
 SHOWN = {"data", "T", "mT", "H", "mH", "real", "imag"}         # properties that make tensors
 QUIET = {
-    "backward", "register_hook", "register_post_accumulate_grad_hook", "size", "dim", "stride", "numel",
+    "backward", "grad", "register_hook", "register_post_accumulate_grad_hook", "size", "dim", "stride", "numel",
     "is_floating_point", "is_complex", "__len__", "__repr__", "__format__", "__hash__", "type", "element_size",
     "data_ptr", "is_contiguous", "storage_offset", "untyped_storage", "has_names", "get_device", "__deepcopy__",
     "__reduce_ex__", "_is_view", "is_tensor", "is_inference", "__dir__", "__iter__", "__setstate__"}

@@ -211,7 +211,8 @@ def cleared(rec: Recording, n: int, name: str, event: Event, p: Any) -> Cause:
                          rec.where(hook["defined"]))
         if event.gradient < 0:
             return Cause("no_gradient_came", f"pass {number} reached {name}, but handed it no gradient (None)",
-                         "A custom Function's backward, or a hook, returned None for it: return a gradient.")
+                         "A custom Function's backward, or a hook, returned None for it: return a gradient.",
+                         handed_by(rec, n))
         frozen = was_frozen(rec, n, name, event.t)
         if frozen is not None:
             return frozen
@@ -255,7 +256,8 @@ def was_replaced(rec: Recording, n: int, name: str) -> Cause | None:
                                   "after the optimizer took the old one" if taken else
                                   f"{name} is another tensor now: the parameter was assigned anew"),
                      "Create the optimizer after the last change of the model's parameters, or change them in place "
-                     "(p.data.copy_(...), load_state_dict).", rec.where(known.get("since", -1)))
+                     "(p.data.copy_(...), load_state_dict).",
+                     rec.where(max((rec.tensor_names[m].get("put", -1) for m in others), default=-1)))
     return None
 
 
@@ -302,7 +304,14 @@ def not_delivered(rec: Recording, n: int, name: str, reached: list[dict[str, Any
                          "called yet; or it was set to None since", "Call retain_grad() before backward().", made_at(rec, n))
     return Cause("no_gradient_came", f"the pass could reach {name}, but a node before it handed on no gradient (None)",
                  "A custom Function's backward, or a hook, returned None for this input: return a gradient.",
-                 reached[-1]["begin"].where)
+                 handed_by(rec, n) or reached[-1]["begin"].where)
+
+
+def handed_by(rec: Recording, n: int) -> str | None:
+    """The line whose node hands leaf n its gradient, where it is one."""
+    link = links(rec)
+    ops = {rec.node_rows[above][1] for node in link.node_of(n) for above in link.above.get(node, ())}
+    return rec.events[op].where if len(ops) == 1 and (op := ops.pop()) >= 0 else None
 
 
 def unused_or(rec: Recording, n: int, name: str, other: Cause) -> Cause:
@@ -381,6 +390,11 @@ def cut_off(rec: Recording, n: int, name: str, roots: list[int], passes: list[di
     fates = [(e, computed_with(rec, e, later)) for e in reads]
     for e, used in fates:
         if used:
+            made = sorted({rec.tensor_rows[t][1] for t in link.tensors_before(e.inputs) if t in after})
+            for i in made:
+                found = cut_here(rec, rec.events[i], name) if i >= 0 and rec.rows[i][0] == "op" else None
+                if found is not None and found.code == "not_differentiable":
+                    return found
             return Cause("read_as_number", f"what was computed from {name} became a number or NumPy array by {e.name}(), and "
                          "the loss was computed with that", "Stay with tensors: ops on them are recorded, numbers have no "
                          "history.", e.where)
