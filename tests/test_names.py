@@ -5,10 +5,13 @@
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
 import re
 import subprocess
 import sys
 import types
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -137,6 +140,113 @@ def test_importing_a_name_we_lack_says_why() -> None:
 def test_under_run_importing_a_module_we_lack_says_why(statement: str, told: str) -> None:
     with torch_means_retrograd(), pytest.raises(ModuleNotFoundError, match=re.escape(f"retrograd has no {told}")):
         exec(statement, {})
+
+
+def modules() -> dict[str, types.ModuleType]:
+    """Every module of ours that can be reached as an attribute of another, from the namespace on."""
+    found: dict[str, types.ModuleType] = {}
+    pending: list[types.ModuleType] = [retrograd]
+    while pending:
+        module = pending.pop()
+        for name in {*vars(module), *(LAZY if module is retrograd else ())}:
+            value = getattr(module, name)
+            if isinstance(value, types.ModuleType) and value.__name__.startswith("retrograd.") and value.__name__ not in found:
+                found[value.__name__] = value
+                pending.append(value)
+    return found
+
+
+LAZY = """accelerator amp backends compiler distributed distributions func functional hub jit masked mps optim serialization
+    signal special storage testing types xpu __future__ __config__""".split()
+
+
+def test_a_module_that_can_be_reached_can_be_imported_by_its_path() -> None:
+    found = modules()
+    assert {"retrograd.backends.cudnn", "retrograd.nn.parallel", "retrograd._C._functions"} <= set(found)
+    for name, module in found.items():
+        assert importlib.import_module(name) is module and module.__spec__ is not None and module.__spec__.name == name
+        assert importlib.util.find_spec(name) is module.__spec__
+    with torch_means_retrograd():
+        for name, module in found.items():
+            assert importlib.import_module("torch" + name.removeprefix("retrograd")) is module
+    for package in (retrograd.nn.parallel, retrograd.distributed, retrograd.autograd, retrograd.backends):
+        assert hasattr(package, "__path__")
+
+
+def test_what_is_missing_is_an_import_error_to_import_and_an_attribute_error_to_ask_for() -> None:
+    with torch_means_retrograd():
+        for name, module in [*modules().items(), ("retrograd", retrograd)]:
+            torch_name = "torch" + name.removeprefix("retrograd")
+            for missing in ("nonsense", "_nonsense"):
+                for statement in (f"from {torch_name} import {missing}", f"import {torch_name}.{missing}"):
+                    with pytest.raises(ImportError):
+                        exec(statement, {})
+                with pytest.raises(AttributeError):
+                    getattr(module, missing)
+
+
+def test_a_module_that_is_no_file_keeps_what_is_set_on_it() -> None:
+    with torch_means_retrograd():
+        import torch.backends.cudnn as cudnn
+
+        cudnn.benchmark = True
+        assert retrograd.backends.cudnn.benchmark is True
+        cudnn.benchmark = False
+
+
+# Private names that libraries import, and old ones
+CALLS = """
+    torch._unique(i, True, True)|torch._unique(i)|torch._unique2(i, return_counts=True)|torch._unique2(i, True, True, True)
+    torch._C._functions.DelayedError("boo", 2)(x)|torch._C._functions.DelayedError("a")|torch._C.is_grad_enabled()
+    torch._C._functions.DelayedError("boo", 1)(x * 1)|backward(torch._C._functions.DelayedError("boo", 1)(x * 1))
+    torch._C._functions.UndefinedGrad()(x * 1)|backward(torch._C._functions.UndefinedGrad()(x * 1))
+    isinstance((x * 2).grad_fn, torch._C._functions.MulBackward0)|torch._C._autograd._saved_tensors_hooks_is_enabled()
+    isinstance((x * 2).grad_fn.next_functions[0][0], torch._C._functions.AccumulateGrad)|torch.autograd.torch is torch
+    resized(x, (2, 1))|backward(resized(x, (2, 1)))|resized(x, (3, 1))|torch.torch is torch|torch.channels_last_3d
+    torch.ones(2).map2_(torch.ones(2), torch.ones(1), lambda a, b, c: a + b + c)|torch.autograd.SavedTensor.__name__
+    x.map2_(x, x, max)|torch.nn.parallel.data_parallel(torch.nn.Identity(), x)|torch.hub.HASH_REGEX.pattern
+    torch.distributions.utils._sum_rightmost(torch.ones(2, 3), 1)|torch.distributions.utils._sum_rightmost(i, 0)
+    torch.distributions.utils._standard_normal((2, 3), torch.float64, "cpu").shape|torch._C._get_tracing_state()
+    torch.distributions.multivariate_normal._precision_to_scale_tril(torch.tensor([[2., 1.], [1., 3.]]))
+    torch.utils.data._utils.collate.default_collate([1, 2])|[c.__name__ for c in (torch._C.Value, torch._C.ScriptMethod)]
+    torch._C.Graph.__name__|torch.autograd.function.InplaceFunction(True).inplace|converted(False)|converted(True)
+    [torch.autograd.set_multithreading_enabled(on).mode for on in (False, True)]
+"""
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("text", [part.strip() for line in CALLS.strip().splitlines() for part in line.split("|")])
+def test_rare_names_do_what_pytorchs_do(text: str) -> None:
+    assert answer(text, retrograd) == answer(text, pytest.importorskip("torch"))
+
+
+def answer(text: str, torch: Any) -> str:
+    importlib.import_module(f"{torch.__name__}.autograd._functions")
+    x = torch.ones(2, requires_grad=True)
+
+    def backward(y: Any) -> Any:
+        y.sum().backward()
+        return x.grad
+
+    def converted(overwrite: bool) -> Any:
+        future = importlib.import_module(f"{torch.__name__}.__future__")
+        layer = torch.nn.Linear(1, 1)
+        weight, layer.weight.grad = layer.weight, torch.ones(1, 1)
+        future.set_overwrite_module_params_on_conversion(overwrite)
+        try:
+            layer.double()
+        finally:
+            future.set_overwrite_module_params_on_conversion(False)
+        return layer.weight is weight, layer.weight.dtype, layer.weight.grad
+
+    names = {"torch": torch, "x": x, "i": torch.tensor([2, 1, 2]), "backward": backward, "converted": converted,
+             "resized": sys.modules[f"{torch.__name__}.autograd._functions"].Resize.apply}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return str(eval(text, names))
+        except Exception as error:
+            return f"{type(error).__name__}: {error}"
 
 
 def test_a_name_of_nobody_gets_near_names() -> None:

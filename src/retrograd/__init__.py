@@ -20,7 +20,8 @@ from ._threads import set_num_threads as set_num_threads
 from ._typename import typename as typename
 from .dtypes import (
     bfloat16 as bfloat16, bool as bool, can_cast as can_cast, channels_last as channels_last,
-    contiguous_format as contiguous_format, device as device, double as double, dtype as dtype, finfo as finfo,
+    channels_last_3d as channels_last_3d, contiguous_format as contiguous_format, device as device, double as double,
+    dtype as dtype, finfo as finfo,
     float as float, float16 as float16, float32 as float32, float64 as float64, get_default_dtype as get_default_dtype,
     half as half, iinfo as iinfo, int as int, int8 as int8, int16 as int16, int32 as int32, int64 as int64, long as long,
     layout as layout, memory_format as memory_format, preserve_format as preserve_format, promote_types as promote_types,
@@ -69,7 +70,8 @@ __getattr__ = _module_getattr(
     also={**{_name: _partial(_late, _found, _name) for _name, _found in _LATER.items()},
           "vmap": _partial(_of, "func", "vmap"),
           "to_dlpack": _partial(_of, "utils.dlpack", "to_dlpack"),
-          "__config__": _partial(_import_module, f"{__name__}.__config__"),
+          **{_name: _partial(_import_module, f"{__name__}.{_name}") for _name in ("__config__", "__future__")},
+          **{_name: _partial(_late, ("order", _name)) for _name in ("_unique", "_unique2")},
           "torch": _partial(_import_module, __name__),
           **{_name: _partial(_of, "storage", _name) for _name in (
               "TypedStorage", "UntypedStorage", "is_storage", *(f"{_kind}Storage" for _kind in _KINDS))},

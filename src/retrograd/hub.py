@@ -21,7 +21,7 @@ from .io import pth
 __all__ = ["download_url_to_file", "get_dir", "load_state_dict_from_url", "set_dir"]
 __getattr__ = module_getattr(__name__)
 
-HASH = re.compile(r"-([a-f0-9]*)\.")            # of resnet18-5c106cde.pth: the first digits of its SHA-256
+HASH_REGEX = re.compile(r"-([a-f0-9]*)\.")            # of resnet18-5c106cde.pth: the first digits of its SHA-256
 CHUNK = 1 << 17
 OLD_ZIP = (
     "Falling back to the old format < 1.6. This support will be deprecated in favor of default zipfile format introduced in 1.6. "
@@ -77,7 +77,7 @@ def load_state_dict_from_url(
 ) -> Any:
     """torch.load of the file that url names; fetched when model_dir, by default get_dir()/checkpoints, does not have it.
 
-    check_hash  the name ends in -HASH.ext: compare when fetching, as download_url_to_file does
+    check_hash  the name ends in -HASH_REGEX.ext: compare when fetching, as download_url_to_file does
     file_name   its name in model_dir, else the one in url
     A zip of one file is unpacked beside it, and that file is loaded.
     """
@@ -86,7 +86,7 @@ def load_state_dict_from_url(
     path = os.path.join(folder, file_name if file_name is not None else os.path.basename(urlparse(url).path))
     if not os.path.exists(path):
         sys.stderr.write(f'Downloading: "{url}" to {path}\n')
-        match = HASH.search(os.path.basename(path)) if check_hash else None
+        match = HASH_REGEX.search(os.path.basename(path)) if check_hash else None
         download_url_to_file(url, path, match.group(1) if match else None, progress)
     member = _only_file(path)
     if member is not None:

@@ -1,8 +1,14 @@
 """torch.serialization: save, load, and what load may build.  https://pytorch.org/docs/stable/notes/serialization.html"""
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+from . import dtypes
 from ._missing import module_getattr
 from .io.pth import add_safe_globals, clear_safe_globals, get_safe_globals, load, safe_globals, save
 
 __all__ = ["add_safe_globals", "clear_safe_globals", "get_safe_globals", "load", "safe_globals", "save"]
+MAP_LOCATION: TypeAlias = Callable[[Any, str], Any] | dtypes.device | str | dict[str, str] | None
+DEFAULT_PROTOCOL = 2
 __getattr__ = module_getattr(__name__)

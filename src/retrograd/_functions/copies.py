@@ -21,8 +21,8 @@ from .parsing import StorageBase
 
 __all__: list[str] = []
 METHODS = [
-    "clone", "copy_", "fill_", "apply_", "map_", "zero_", "to", "type_of as type", "type_as", "cpu", "cuda", "new", "new_tensor",
-    "new_zeros", "new_ones", "new_empty", "new_full",
+    "clone", "copy_", "fill_", "apply_", "map_", "map2_", "zero_", "to", "type_of as type", "type_as", "cpu", "cuda", "new",
+    "new_tensor", "new_zeros", "new_ones", "new_empty", "new_full",
 ]
 
 
@@ -105,6 +105,16 @@ def map_(input: Any, other: Any, callable: Callable[[Any, Any], Any]) -> Any:
     if wants_grad(input) or wants_grad(other):
         raise RuntimeError("Can't call map_() on Variable that requires grad. Use var.detach().map_() instead.")
     input.array[...] = np.vectorize(callable, otypes=[object])(input.array, other.array)
+    bump(input)
+    return input
+
+
+def map2_(input: Any, x: Any, y: Any, callable: Callable[[Any, Any, Any], Any]) -> Any:
+    """Each element becomes callable(element, that of x, that of y); slow, and unknown to autograd."""
+    if any(map(wants_grad, (input, x, y))):
+        raise RuntimeError("Can't call map2_() on Variable that requires grad. Use var.detach().map2_() instead.")
+    x, y = x.expand(input.shape), y.expand(input.shape)
+    input.array[...] = np.vectorize(callable, otypes=[object])(input.array, x.array, y.array)
     bump(input)
     return input
 

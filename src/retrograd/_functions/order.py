@@ -103,6 +103,18 @@ def unique(input: Any, sorted: bool = True, return_inverse: bool = False, return
     return several(y, inverse, counts, return_inverse, return_counts)
 
 
+def _unique(input: Any, sorted: bool = True, return_inverse: bool = False) -> Any:
+    """(values, inverse), of which the second is empty unless asked for."""
+    return _unique2(input, sorted, return_inverse)[:2]
+
+
+def _unique2(input: Any, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False) -> Any:
+    """(values, inverse, counts), of which those not asked for are empty."""
+    values, inverse, counts = unique(input, sorted, True, True)
+    none = wrap(np.empty(0, np.int64))
+    return values, inverse if return_inverse else none, counts if return_counts else none
+
+
 def unique_consecutive(input: Any, return_inverse: bool = False, return_counts: bool = False,
                        dim: int | None = None) -> Any:
     """Runs of equal elements (or slices along dim) reduced to one.  No derivative."""

@@ -3,6 +3,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from functools import partial
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,7 @@ from .._engine.node import Node
 from .._engine.op import edge
 from .._engine.tensor import AccumulateGrad, TensorBase, wants_grad, wrap
 from .._missing import module_getattr
+from .._nodes import SavedTensor as SavedTensor
 from .._ops import cast
 from .._ops.index import ZERO_DIM
 from .._size import Size
@@ -24,8 +27,10 @@ from .grad_mode import (
     inference_mode,
     is_grad_enabled,
     is_inference_mode_enabled,
+    is_multithreading_enabled,
     no_grad,
     set_grad_enabled,
+    set_multithreading_enabled,
 )
 from .graph import GradientEdge
 from .variable import Variable
@@ -33,10 +38,11 @@ from .variable import Variable
 __all__ = [
     "Function", "Variable", "backward", "detect_anomaly", "enable_grad", "grad", "grad_mode", "gradcheck",
     "gradgradcheck", "graph", "inference_mode",
-    "is_anomaly_check_nan_enabled", "is_anomaly_enabled", "is_grad_enabled", "is_inference_mode_enabled", "no_grad",
-    "set_detect_anomaly", "set_grad_enabled", "variable",
+    "is_anomaly_check_nan_enabled", "is_anomaly_enabled", "is_grad_enabled", "is_inference_mode_enabled",
+    "is_multithreading_enabled", "no_grad", "set_detect_anomaly", "set_grad_enabled", "set_multithreading_enabled", "variable",
 ]
-__getattr__ = module_getattr(__name__, lazy=("functional",))
+__getattr__ = module_getattr(
+    __name__, lazy=("functional", "_functions"), also={"torch": partial(import_module, "retrograd")})
 
 CYCLE = (
     "Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient "

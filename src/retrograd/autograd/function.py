@@ -18,7 +18,8 @@ from .._engine.tensor import CUSTOM, MULTI, TensorBase, bump, edits, shared_vers
 from .._nodes import SavedTensor
 from .._ops import create, shape
 
-__all__ = ["Function", "FunctionCtx", "BackwardCFunction", "FunctionMeta", "once_differentiable", "NestedIOFunction"]
+__all__ = ["Function", "FunctionCtx", "BackwardCFunction", "FunctionMeta", "once_differentiable",
+           "NestedIOFunction", "InplaceFunction"]
 
 
 class FunctionCtx:
@@ -592,13 +593,7 @@ def once_differentiable(fn: Callable[..., Any]) -> Callable[..., Any]:
         if not recording or not any(isinstance(a, TensorBase) and wants_grad(a) for a in args):
             return outputs
         found = outputs if isinstance(outputs, tuple) else (outputs,)
-        error = DelayedError(len(found))
-        for a in args:
-            if isinstance(a, TensorBase):
-                error._nexts.append(edge(a))
-                error._nrs.append(a.nr)
-        number(error)
-        fresh = tuple(error.give(o, i) for i, o in enumerate(found))
+        fresh = Error.after(args, found, "trying to differentiate twice a function that was marked with @once_differentiable")
         return fresh if isinstance(outputs, tuple) else fresh[0]
     return wrapper
 
@@ -606,13 +601,25 @@ def once_differentiable(fn: Callable[..., Any]) -> Callable[..., Any]:
 class Error(Node):
     """Raises when run (prints as <Error>)."""
 
-    def __init__(self, outputs: int) -> None:
+    def __init__(self, outputs: int, message: str) -> None:
+        self._message = message
         self._nexts: list[Any] = []
         self._nrs: list[int] = []
         self._outputs = outputs
 
     def name(self) -> str:
         return "torch::autograd::Error"
+
+    @classmethod
+    def after(cls, inputs: Any, outputs: Any, message: str) -> tuple[Any, ...]:
+        """Aliases of the outputs whose history is such a node, over that of the inputs."""
+        error = cls(len(outputs), message)
+        for a in inputs:
+            if isinstance(a, TensorBase):
+                error._nexts.append(edge(a))
+                error._nrs.append(a.nr)
+        number(error)
+        return tuple(error.give(o, i) for i, o in enumerate(outputs))
 
     def give(self, t: Any, nr: int) -> Any:
         """An alias of t with this history."""
@@ -634,10 +641,15 @@ class Error(Node):
         return self._nrs[i]
 
     def backward(self, gs: list[Any], graph: bool) -> list[Any]:
-        raise RuntimeError("trying to differentiate twice a function that was marked with @once_differentiable")
+        raise RuntimeError(self._message)
 
 
-DelayedError = Error
+class InplaceFunction(Function):
+    """Function; for old programs that derive from it."""
+
+    def __init__(self, inplace: bool = False) -> None:
+        super().__init__()
+        self.inplace = inplace
 
 
 class NestedIOFunction(Function):

@@ -159,6 +159,30 @@ class inference_mode(_Mode):
         return type(self)(self.mode)
 
 
+_threaded = True
+
+
+class set_multithreading_enabled(_Mode):
+    """Accepted, from the call on; as a context, until its end: a backward pass runs on the thread that asks for it."""
+
+    def __init__(self, mode: bool) -> None:
+        global _threaded
+        self.prev, self.mode = _threaded, mode
+        _threaded = mode
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: Any, value: Any, trace: Any) -> None:
+        global _threaded
+        _threaded = self.prev
+
+
+def is_multithreading_enabled() -> bool:
+    """What set_multithreading_enabled set."""
+    return _threaded
+
+
 def is_grad_enabled() -> bool:
     """Are operations recorded on this thread?"""
     return grad_on()

@@ -8,6 +8,7 @@ import sys
 import types
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib.machinery import ModuleSpec
 from typing import Any
 
 from .._functions.attention import KERNELS
@@ -22,7 +23,7 @@ class Backend(types.ModuleType):
 
     def __init__(self, name: str, doc: str, **flags: Any) -> None:
         super().__init__(f"{__name__}.{name}", doc)
-        vars(self).update(flags)
+        vars(self).update(flags, __spec__=ModuleSpec(self.__name__, None, origin=__file__), __file__=__file__)
         sys.modules[self.__name__] = self
 
     def __setattr__(self, key: str, value: Any) -> None:

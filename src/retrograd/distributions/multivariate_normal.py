@@ -15,6 +15,9 @@ from .utils import EMPTY, lazy_property, standard_normal
 __all__ = ["MultivariateNormal"]
 
 
+_precision_to_scale_tril = lower_of_precision  # PyTorch's name, which libraries import
+
+
 class MultivariateNormal(Located, Distribution):
     """Normal vectors with a covariance, given as that, as its inverse or as its Cholesky factor, which costs least.
 

@@ -43,6 +43,13 @@ def sum_rightmost(value: Any, dim: int) -> Any:
     return value.reshape((*value.shape[:-dim], -1)).sum(-1) if dim else value
 
 
+def _standard_normal(shape: Any, dtype: Any, device: Any) -> Any:
+    return f.empty(shape, dtype=dtype, device=device).normal_()
+
+
+_sum_rightmost = sum_rightmost                  # PyTorch's names, which libraries import
+
+
 def logits_to_probs(logits: Any, is_binary: bool = False) -> Any:
     """Chances for log odds: of two outcomes, or of one among those in the last dim."""
     return f.sigmoid(logits) if is_binary else F.softmax(logits, dim=-1)

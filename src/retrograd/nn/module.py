@@ -5,6 +5,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
+from .. import __future__ as conversions
 from .. import dtypes
 from .._conversion import conversion
 from .._engine.tensor import TensorBase
@@ -370,10 +371,14 @@ class Module(Calls, State):
         if recurse:
             for module in self.children():
                 module._apply(fn)
-        for param in self._parameters.values():
+        for name, param in self._parameters.items():
             if param is None:
                 continue
             grad = param.grad
+            if conversions.get_overwrite_module_params_on_conversion():
+                self._parameters[name] = fresh = Parameter(fn(param.data), param.requires_grad)
+                fresh.grad = None if grad is None else fn(grad.data).requires_grad_(grad.requires_grad)
+                continue
             param.grad = None
             param.data = fn(param.data)
             if grad is not None:

@@ -27,4 +27,4 @@ __all__ = [
     "IterableDataset", "RandomSampler", "Sampler", "SequentialSampler", "StackDataset", "Subset", "SubsetRandomSampler",
     "TensorDataset", "WeightedRandomSampler", "default_collate", "default_convert", "get_worker_info", "random_split",
 ]
-__getattr__ = module_getattr(__name__)
+__getattr__ = module_getattr(__name__, lazy=("_utils",))

@@ -1,13 +1,14 @@
-"""torch.nn.parallel: DataParallel, which without a GPU calls its module and does nothing else."""
+"""torch.nn.parallel: DataParallel, which without a GPU calls its module and no more; DistributedDataParallel, refused."""
 from __future__ import annotations
 
 from typing import Any
 
-from .._missing import module_getattr
-from ..dtypes import check_device
-from .module import Module
+from ..._missing import module_getattr
+from ...dtypes import check_device
+from ..module import Module
+from .distributed import DistributedDataParallel
 
-__all__ = ["DataParallel"]
+__all__ = ["DataParallel", "DistributedDataParallel", "data_parallel"]
 __getattr__ = module_getattr(__name__)
 
 
@@ -40,3 +41,10 @@ class DataParallel(Module):
     def gather(self, outputs: Any, output_device: Any) -> Any:
         """AssertionError: nothing was divided."""
         check_device("cuda")
+
+
+def data_parallel(
+    module: Any, inputs: Any, device_ids: Any = None, output_device: Any = None, dim: int = 0, module_kwargs: Any = None,
+) -> Any:
+    """RuntimeError: there are no GPUs to divide a batch among."""
+    raise RuntimeError("device type could not be determined")

@@ -1,7 +1,7 @@
 """torch.distributed, for programs that ask before they use it: not available, as in a PyTorch built without it."""
 from __future__ import annotations
 
-from ._missing import module_getattr
+from .._missing import module_getattr
 
 __all__ = ["is_available", "is_initialized", "is_torchelastic_launched"]
 __getattr__ = module_getattr(__name__)

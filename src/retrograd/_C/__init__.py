@@ -1,0 +1,69 @@
+"""The few names of torch._C that programs about autograd use."""
+from __future__ import annotations
+
+from typing import Any
+
+from .._engine.modes import state
+from .._engine.node import Node
+from .._engine.tensor import TensorBase as TensorBase
+from .._functions.parsing import StorageBase as StorageBase
+from .._missing import module_getattr
+from .._size import Size as Size
+from ..autograd.grad_mode import is_grad_enabled as is_grad_enabled
+from ..autograd.grad_mode import is_inference_mode_enabled as is_inference_mode_enabled
+from ..autograd.graph import _will_run
+from ..dtypes import device as device
+from ..dtypes import dtype as dtype
+from ..dtypes import layout as layout
+from ..dtypes import memory_format as memory_format
+from ..random import Generator as Generator
+from . import _autograd as _autograd
+from . import _functions as _functions
+
+__getattr__ = module_getattr(__name__)
+
+
+def _current_graph_task_id() -> int:
+    """The number of the backward pass going on; -1 outside."""
+    task = state().task
+    return -1 if task is None else int(task.number)
+
+
+def _current_autograd_node() -> Any:
+    """The node that runs, as far as hooks and custom Functions can ask; None outside a pass."""
+    task = state().task
+    return None if task is None else task.running
+
+
+def _will_engine_execute_node(node: Any) -> bool:
+    """Will `node` run in the backward pass going on?"""
+    task = state().task
+    if task is None:
+        raise RuntimeError("_get_should_execute_nodes should only be called during the backward pass")
+    if not isinstance(node, Node):
+        raise TypeError("_will_engine_execute_node expects an grad_fn")
+    return _will_run(task, node, node is task.running)
+
+
+def _log_api_usage_once(event: str) -> None:
+    """Nothing is reported to anybody; torchvision's models call it."""
+
+
+def _get_tracing_state() -> None:
+    """None: nothing is traced."""
+
+
+class Graph:
+    """A captured program, for annotations and isinstance: there are none."""
+
+
+class Value:
+    """A value of a captured program: there are none."""
+
+
+class ScriptMethod:
+    """A compiled method: there are none."""
+
+
+class ScriptFunction:
+    """A compiled function: there are none."""

@@ -1,0 +1,4 @@
+"""torch.utils.data._utils, of which libraries import `collate`."""
+from __future__ import annotations
+
+from . import collate as collate
