@@ -95,8 +95,8 @@ def test_gram_leaves_alone_what_is_not_its_own() -> None:
     assert not c.any() and not memory.any()
     with pytest.raises(TypeError, match="gram: expected 5 arguments, got 2"):
         gram(x, c)
-    with pytest.raises(TypeError):
-        gram(x, c, "half", 1.0, 1)
+    for factors in (("half", 1.0, 1), (0.0, None, 1), (0.0, 1.0, 2**63)):
+        assert gram(x, c, *factors) is False
 
 
 @wide
@@ -263,6 +263,8 @@ def test_row_norms_leave_alone_what_is_not_their_own() -> None:
                                    (ids[:1], d, 5, y), (ids[:, :2], d, 5, y), (ids, d[..., ::-1], 5, y), (ids, d, 5, y[:1]),
                                    (ids, d, -1, y), (ids[0], d, 5, y), (ids, d, 5, d[0, 0, :2]), (ids.tolist(), d, 5, y)]:
         assert run(left, right, rows, out) is False
+    for rows in (5.0, None, 2**63, 2**70):
+        assert run(ids, d, rows, y) is False
+    with pytest.raises(MemoryError):
+        run(ids, d, 2**62, y)
     assert not y.any()
-    with pytest.raises(TypeError):
-        run(ids, d, 5.0, y)

@@ -251,8 +251,8 @@ def test_convolutions_that_are_declined() -> None:
     assert to_w(y, x[:1], pairs, 2) is None and to_w(y.astype(F8), x, pairs, 2) is None and to_w(y, x[:, :3], pairs, 2) is None
     assert run(x[:0], w, None, pairs, 2).shape == (0, 6, 4, 4) and not to_w(y[:0], x[:0], pairs, 2).any()
     for call, args in ((run, (x, w, None)), (to_x, (y, w)), (to_w, (y, x))):
-        with pytest.raises(TypeError, match="12 numbers"):
-            call(*args, pairs[:-1], 2)
+        for bad in (pairs[:-1], list(pairs), (2**63, *pairs[1:]), (*pairs[:2], -1, *pairs[3:]), (*pairs[:4], 0, *pairs[5:])):
+            assert call(*args, bad, 2) is None
 
 
 @native
@@ -268,8 +268,30 @@ def test_sums_over_windows(where: Any, dtype: Any) -> None:
     assert spread.shape == x.shape
     same_inner(sums, h, x, spread)
     assert _kernels.kernel("window_sums")(x.astype("f2"), pairs) is None
-    with pytest.raises(TypeError, match="12 numbers"):
-        _kernels.kernel("window_sums")(x, pairs[:-1])
+    assert _kernels.kernel("window_sums")(x, pairs[:-1]) is None
+
+
+@native
+@pytest.mark.parametrize("dtype", [F4, F8])
+def test_windows_longer_than_what_they_lie_over_add_up_in_the_same_order(dtype: Any) -> None:
+    x = np.random.RandomState(7).randn(2, 5, 6).astype(dtype)
+    for kernel, *rest in (((3, 7), (1, 2), (1, 3), (1, 1)), ((9, 11), (2, 1), (4, 5), (1, 1)), ((2, 7), (1, 1), (1, 6), (2, 2))):
+        pairs = pairs_of((5, 6), kernel, *rest)
+        sums = _kernels.kernel("window_sums")(x, pairs)
+        (h, w), (kh, kw), (sh, sw), (ph, pw), (dh, dw), (oh, ow) = (pairs[i:i + 2] for i in range(0, 12, 2))
+        around = np.zeros((2, h + 2 * ph, w + 2 * pw), dtype)
+        around[:, ph:ph + h, pw:pw + w] = x
+        want = np.zeros((2, oh, ow), dtype)
+        spread = np.zeros_like(around)
+        for i, j in np.ndindex(kh, kw):
+            window = np.s_[:, i * dh:i * dh + sh * (oh - 1) + 1:sh, j * dw:j * dw + sw * (ow - 1) + 1:sw]
+            want += around[window]
+        np.testing.assert_array_equal(sums, want)
+        for p, i, j in np.ndindex(oh, kh, kw):
+            spread[:, p * sh + i * dh, j * dw:j * dw + sw * (ow - 1) + 1:sw] += sums[:, p]
+        np.testing.assert_array_equal(_kernels.kernel("spread_sums")(sums, pairs), spread[:, ph:ph + h, pw:pw + w])
+    huge = pairs_of((5, 6), (2**40, 2**9), (2**39, 2**8), (2**39, 2**8), (1, 1))
+    assert _kernels.kernel("window_sums")(x, huge).shape == (2, *huge[-2:])      # at once
 
 
 @native

@@ -124,16 +124,18 @@ static PyObject *into(int op, PyObject *const *args, Py_ssize_t count) {
     if (!number && (ours(args[1]) != type || !same_shape((PyArrayObject *)args[0], (PyArrayObject *)args[1])))
         Py_RETURN_FALSE;
     npy_intp n = PyArray_SIZE((PyArrayObject *)args[0]);
-    void *pa = PyArray_DATA((PyArrayObject *)args[0]);
-    void *pb = number ? NULL : PyArray_DATA((PyArrayObject *)args[1]);
+    char *pa = PyArray_DATA((PyArrayObject *)args[0]);
+    char *pb = number ? NULL : PyArray_DATA((PyArrayObject *)args[1]);
+    npy_intp bytes = PyArray_NBYTES((PyArrayObject *)args[0]);
+    if (!number && pa != pb && pa < pb + bytes && pb < pa + bytes) Py_RETURN_FALSE;     /* a sum read as it is written */
     NPY_BEGIN_THREADS_DEF;
     if (n > RELEASE_AT) NPY_BEGIN_THREADS;
     if (type == NPY_FLOAT) {
-        if (number) floats_number(op, pa, (float)value, pa, n);
-        else floats_into(op, pa, pb, n);
+        if (number) floats_number(op, (float *)pa, (float)value, (float *)pa, n);
+        else floats_into(op, (float *)pa, (const float *)pb, n);
     } else {
-        if (number) doubles_number(op, pa, value, pa, n);
-        else doubles_into(op, pa, pb, n);
+        if (number) doubles_number(op, (double *)pa, value, (double *)pa, n);
+        else doubles_into(op, (double *)pa, (const double *)pb, n);
     }
     NPY_END_THREADS;
     Py_RETURN_TRUE;
@@ -283,7 +285,9 @@ static PyObject *fast_sum_rows(PyObject *m, PyObject *const *args, Py_ssize_t co
     npy_intp sizes[NPY_MAXDIMS], c = 1;
     int lead = PyArray_NDIM(x) - (int)ndim, inside = 0;
     for (Py_ssize_t i = 0; i < ndim; i++) {
-        Py_ssize_t n = PyLong_Check(PyTuple_GET_ITEM(args[1], i)) ? PyLong_AsSsize_t(PyTuple_GET_ITEM(args[1], i)) : -1;
+        PyObject *item = PyTuple_GET_ITEM(args[1], i);
+        int overflow;
+        const long long n = PyLong_Check(item) ? PyLong_AsLongLongAndOverflow(item, &overflow) : -1;    /* -1: too large, too */
         npy_intp have = PyArray_DIM(x, lead + (int)i);
         if (n == have && (n != 1 || inside)) inside = 1;
         else if (n != 1 || inside) Py_RETURN_NONE;

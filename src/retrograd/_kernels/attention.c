@@ -70,11 +70,14 @@ static npy_intp seen_by(const Attention *o, npy_intp row) { return o->causal && 
 static void forward(void *context, int part) {
     Attention *o = context;
     const npy_intp first = o->b * o->h * part / o->parts, last = o->b * o->h * (part + 1) / o->parts;
-    float *turned = room(sizeof(float) * (o->e * o->step + o->s * o->wide + o->rows * o->step));
-    if (turned == NULL) o->failed = 1;
+    float *turned = room(times(sizeof(float), plus(plus(times(o->e, o->step), times(o->s, o->wide)), times(o->rows, o->step))));
+    if (turned == NULL) {
+        o->failed = 1;
+        return;
+    }
     float *values = turned + o->e * o->step, *block = values + o->s * o->wide;
-    if (turned != NULL) memset(turned, 0, sizeof(float) * o->e * o->step);
-    for (npy_intp item = first; turned != NULL && item < last; item++) {
+    memset(turned, 0, sizeof(float) * o->e * o->step);
+    for (npy_intp item = first; item < last; item++) {
         const npy_intp b = item / o->h, h = item % o->h;
         const float *q = AT(q, b, h), *mask = o->masked ? AT(mask, b, h) : NULL;
         float *y = AT(y, b, h);
@@ -106,13 +109,17 @@ static void forward(void *context, int part) {
 static void backward(void *context, int part) {
     Attention *o = context;
     const npy_intp first = o->b * o->h * part / o->parts, last = o->b * o->h * (part + 1) / o->parts;
-    const npy_intp tall = o->e * o->step, flat = o->s * o->wide, block = o->rows * o->step, strip = o->rows * o->wide;
-    float *kt = room(sizeof(float) * (2 * tall + 3 * flat + 2 * block + 2 * strip));
-    if (kt == NULL) o->failed = 1;
+    const size_t tall = times(o->e, o->step), flat = times(o->s, o->wide), block = times(o->rows, o->step);
+    const size_t strip = times(o->rows, o->wide), pairs = times(2, plus(plus(tall, flat), plus(block, strip)));
+    float *kt = room(times(sizeof(float), plus(pairs, flat)));
+    if (kt == NULL) {
+        o->failed = 1;
+        return;
+    }
     float *vt = kt + tall, *keys = vt + tall, *dk = keys + flat, *dv = dk + flat, *p = dv + flat, *d = p + block;
     float *some_q = d + block, *some_g = some_q + strip;
-    if (kt != NULL) memset(kt, 0, sizeof(float) * 2 * tall);
-    for (npy_intp item = first; kt != NULL && item < last; item++) {
+    memset(kt, 0, sizeof(float) * 2 * tall);
+    for (npy_intp item = first; item < last; item++) {
         const npy_intp b = item / o->h, h = item % o->h;
         const float *q = AT(q, b, h), *g = AT(g, b, h), *y = AT(y, b, h), *mask = o->masked ? AT(mask, b, h) : NULL;
         floats_turn(AT(k, b, h), o->s, o->e, o->k.t, kt, o->step);

@@ -106,7 +106,7 @@ static void *take(uint32_t class) {
     return data;
 }
 
-static void *make(size_t holds, uint32_t class, int zero) {
+__attribute__((noinline)) static void *make(size_t holds, uint32_t class, int zero) { /* takers save no register for it */
     size_t room = class < SMALL / 16 ? sizeof(Mark) * 2 : 64 + sizeof(Mark) * 2;
     if (holds > SIZE_MAX - room) return NULL;
     char *start = zero ? calloc(1, holds + room) : malloc(holds + room);
@@ -145,23 +145,31 @@ static void *cache_calloc(void *ctx, size_t count, size_t each) {
     return n == TOO_MUCH ? NULL : block(n, 1);
 }
 
+/* Called with the lock held, and leaves it. */
+static inline void keep(void *data, uint32_t class) {
+    ((Free *)data)->next = lists[class];
+    lists[class] = data;
+    HIDE(data, holds_of(class));
+    unlock();
+}
+
 static void cache_free(void *ctx, void *data, size_t n) {
     (void)ctx, (void)n;
     if (data == NULL) return;
     const uint32_t class = mark(data)->class;
     if (class != NO_CLASS && lock()) {
-        const int small = class < SMALL / 16;
-        const int keeps = small ? kept_small[class] < SMALL_KEPT : kept + holds_of(class) <= limit;
-        if (keeps) {
-            if (small) kept_small[class]++;
-            else kept += holds_of(class);
+        if (class < SMALL / 16 && kept_small[class] < SMALL_KEPT) {
+            kept_small[class]++;
+            keep(data, class);
+            return;
+        }
+        if (class >= SMALL / 16 && kept + holds_of(class) <= limit) {
+            kept += holds_of(class);
             if (kept > most) most = kept;
-            ((Free *)data)->next = lists[class];
-            lists[class] = data;
-            HIDE(data, holds_of(class));
+            keep(data, class);
+            return;
         }
         unlock();
-        if (keeps) return;
     }
     free((char *)data - mark(data)->from_start);
 }

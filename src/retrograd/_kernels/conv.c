@@ -147,7 +147,7 @@ static void unit_of(const Windows *o, npy_intp terms, npy_intp *samples, npy_int
     static void NAME##_forward(void *context, int part) {                                                           \
         OWN_PART                                                                                                    \
         const npy_intp size = row_of(samples * rows * o->ow, sizeof(T)), direct = samples == 1;                      \
-        T *col = room(sizeof(T) * (terms + (direct ? 0 : own)) * size), *block = col ? col + terms * size : NULL;     \
+        T *col = room(times(sizeof(T), times(plus(terms, direct ? 0 : own), size))), *block = col ? col + terms * size : NULL; \
         T *y = work->to;                                                                                            \
         if (col == NULL) work->failed = 1;                                                                          \
         else for (npy_intp n = from; n < to; n += samples) {                                                        \
@@ -170,7 +170,7 @@ static void unit_of(const Windows *o, npy_intp terms, npy_intp *samples, npy_int
     static void NAME##_to_x(void *context, int part) {                                                              \
         OWN_PART                                                                                                    \
         const npy_intp size = row_of(samples * rows * o->ow, sizeof(T));                                             \
-        T *col = room(sizeof(T) * (terms + own) * size), *block = col ? col + terms * size : NULL;                   \
+        T *col = room(times(sizeof(T), times(plus(terms, own), size))), *block = col ? col + terms * size : NULL;    \
         T *x = work->to;                                                                                            \
         if (col == NULL) work->failed = 1;                                                                          \
         else memset(x + from * o->c * o->h * o->w, 0, sizeof(T) * (to - from) * o->c * o->h * o->w);                \
@@ -196,7 +196,7 @@ static void unit_of(const Windows *o, npy_intp terms, npy_intp *samples, npy_int
     static void NAME##_to_w(void *context, int part) {                                                              \
         OWN_PART                                                                                                    \
         const npy_intp size = row_of(samples * rows * o->ow, sizeof(T)), wide = row_of(own, sizeof(T));              \
-        T *col = room(sizeof(T) * (terms + wide) * size), *turned = col ? col + terms * size : NULL;                 \
+        T *col = room(times(sizeof(T), times(plus(terms, wide), size))), *turned = col ? col + terms * size : NULL;  \
         T *sum = (T *)work->to + part * work->groups * terms * wide;                                                \
         if (col == NULL) work->failed = 1;                                                                          \
         else memset(turned, 0, sizeof(T) * wide * size);                                                            \
@@ -231,16 +231,13 @@ static void unit_of(const Windows *o, npy_intp terms, npy_intp *samples, npy_int
 LOOPS(float, floats, FloatProduct)
 LOOPS(double, doubles, DoubleProduct)
 
-/* The geometry, when a and w (or their gradients) are ours and fit it; 0 otherwise, -1 with an error set.
-   a is x where `inside`, else y. */
-static int work_of(PyObject *a, int inside, PyObject *pairs, PyObject *groups, Work *work) {
+/* The geometry, when a and w (or their gradients) are ours and fit it; 0 otherwise.  a is x where `is_x`, else y. */
+static int work_of(PyObject *a, int is_x, PyObject *pairs, PyObject *groups, Work *work) {
     Windows *o = &work->o;
     if (kind_of(a) < 0 || PyArray_NDIM(ARRAY(a)) != 4) return 0;
-    if (!windows_of(pairs, o)) return -1;
-    work->groups = PyLong_AsSsize_t(groups);
-    if (PyErr_Occurred()) return -1;
+    if (!windows_of(pairs, o) || !whole(groups, &work->groups)) return 0;
     o->n = PyArray_DIM(ARRAY(a), 0);
-    return PyArray_DIM(ARRAY(a), 2) == (inside ? o->h : o->oh) && PyArray_DIM(ARRAY(a), 3) == (inside ? o->w : o->ow)
+    return PyArray_DIM(ARRAY(a), 2) == (is_x ? o->h : o->oh) && PyArray_DIM(ARRAY(a), 3) == (is_x ? o->w : o->ow)
            && work->groups > 0 && o->oh > 0 && o->ow > 0 && o->kh > 0 && o->kw > 0 && o->sh > 0 && o->sw > 0;
 }
 
@@ -269,9 +266,7 @@ static PyObject *finished(PyObject *y, const Work *work) {
 /* convolve(x, w, bias or None, windows, groups) -> y */
 KERNEL(convolve, 5)
     Work work = {0};
-    const int fits = work_of(args[0], 1, args[3], args[4], &work);
-    if (fits < 0) return NULL;
-    if (!fits || !weight_fits(args[1], args[0], &work)) Py_RETURN_NONE;
+    if (!work_of(args[0], 1, args[3], args[4], &work) || !weight_fits(args[1], args[0], &work)) Py_RETURN_NONE;
     const int type = PyArray_TYPE(ARRAY(args[0]));
     work.o.c = PyArray_DIM(ARRAY(args[0]), 1), work.out = PyArray_DIM(ARRAY(args[1]), 0);
     if (PyArray_DIM(ARRAY(args[1]), 1) * work.groups != work.o.c || work.o.c == 0) Py_RETURN_NONE;
@@ -288,9 +283,7 @@ END
 /* convolve_x(y, w, windows, groups) -> x: every y spreads w around its place */
 KERNEL(convolve_x, 4)
     Work work = {0};
-    const int fits = work_of(args[0], 0, args[2], args[3], &work);
-    if (fits < 0) return NULL;
-    if (!fits || !weight_fits(args[1], args[0], &work)) Py_RETURN_NONE;
+    if (!work_of(args[0], 0, args[2], args[3], &work) || !weight_fits(args[1], args[0], &work)) Py_RETURN_NONE;
     const int type = PyArray_TYPE(ARRAY(args[0]));
     work.out = PyArray_DIM(ARRAY(args[0]), 1), work.o.c = PyArray_DIM(ARRAY(args[1]), 1) * work.groups;
     if (PyArray_DIM(ARRAY(args[1]), 0) != work.out || work.o.c == 0) Py_RETURN_NONE;
@@ -306,7 +299,6 @@ END
 KERNEL(convolve_w, 4)
     Work work = {0};
     const int fits = work_of(args[1], 1, args[2], args[3], &work);
-    if (fits < 0) return NULL;
     Windows *o = &work.o;
     const int type = fits ? PyArray_TYPE(ARRAY(args[1])) : -1;
     if (!fits || kind_of(args[0]) != type || PyArray_NDIM(ARRAY(args[0])) != 4 || PyArray_DIM(ARRAY(args[0]), 0) != o->n
@@ -317,9 +309,10 @@ KERNEL(convolve_w, 4)
     const size_t itemsize = type == NPY_FLOAT ? sizeof(float) : sizeof(double);
     const npy_intp wide = row_of(work.out / work.groups, itemsize);
     work.parts = parts_for(cost(&work), o->n);
-    void *sums = room(itemsize * work.parts * work.groups * terms * wide);
+    const size_t bytes = times(times(itemsize, work.parts), times(times(work.groups, terms), wide));
+    void *sums = room(bytes);
     if (sums == NULL) return PyErr_NoMemory();
-    memset(sums, 0, itemsize * work.parts * work.groups * terms * wide);
+    memset(sums, 0, bytes);
     PyObject *w = PyArray_SimpleNew(4, dims, type);
     if (w != NULL) {
         work.y = DATA(args[0]), work.x = DATA(args[1]), work.to = sums;

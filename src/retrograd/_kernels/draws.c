@@ -161,15 +161,17 @@ static double small_poisson(bitgen_t *bits, double rate) {
 }
 
 static void draw_poisson(bitgen_t *bits, const double *rates, double *out, npy_intp n) {
-    for (npy_intp i = 0; i < n; i++)
-        out[i] = rates[i] == 0 ? 0 : (rates[i] >= 10 ? large_poisson : small_poisson)(bits, rates[i]);
+    for (npy_intp i = 0; i < n; i++) {
+        const double rate = rates[i];                   /* read once: for an infinite one no draw is ever taken */
+        out[i] = rate == 0 ? 0 : rate == INFINITY ? rate : (rate >= 10 ? large_poisson : small_poisson)(bits, rate);
+    }
 }
 
 /* poisson(capsule, rates float64, out float64) -> did it: rates must be finite and not negative */
 KERNEL(poisson, 3)
     bitgen_t *bits = bits_of(args[0]);
     if (bits == NULL || kind_of(args[1]) != NPY_DOUBLE || kind_of(args[2]) != NPY_DOUBLE || !same_shape(args[1], args[2])
-        || !PyArray_ISWRITEABLE(ARRAY(args[2]))) Py_RETURN_FALSE;
+        || !PyArray_ISWRITEABLE(ARRAY(args[2])) || !apart(args[1], args[2])) Py_RETURN_FALSE;
     const npy_intp n = PyArray_SIZE(ARRAY(args[1]));
     WITHOUT_GIL(n, draw_poisson(bits, DATA(args[1]), DATA(args[2]), n));
     Py_RETURN_TRUE;
@@ -199,12 +201,13 @@ static double next_gamma(bitgen_t *bits, double *spare, double d) {
 
 static void draw_gammas(bitgen_t *bits, const double *d, const double *powers, double *spare, double *out, npy_intp n) {
     for (npy_intp i = 0; i < n; i++) {
-        if (isinf(powers[i]) || isnan(d[i])) {
-            out[i] = isnan(d[i]) ? d[i] : 0;
+        const double centre = d[i], power = powers[i];  /* read once: around numbers below 0 no draw is ever taken */
+        if (isinf(power) || !(centre > 0)) {
+            out[i] = centre > 0 ? 0 : NAN;
             continue;
         }
-        const double scale = powers[i] != 0 ? pow(1 - next_double(bits), powers[i]) : 1;
-        out[i] = scale * next_gamma(bits, spare, d[i]);
+        const double scale = power != 0 ? pow(1 - next_double(bits), power) : 1;
+        out[i] = scale * next_gamma(bits, spare, centre);
     }
 }
 
@@ -215,7 +218,9 @@ KERNEL(gammas, 5)
     for (int i = 1; i < 5; i++)
         if (kind_of(args[i]) != NPY_DOUBLE || !PyArray_ISWRITEABLE(ARRAY(args[i])) || (i != 3 && !same_shape(args[i], args[1])))
             Py_RETURN_FALSE;
-    if (PyArray_SIZE(ARRAY(args[3])) != 2) Py_RETURN_FALSE;
+    if (PyArray_SIZE(ARRAY(args[3])) != 2 || !apart(args[3], args[4])) Py_RETURN_FALSE;
+    for (int i = 1; i < 3; i++)
+        if (!apart(args[i], args[3]) || !apart(args[i], args[4])) Py_RETURN_FALSE;
     const npy_intp n = PyArray_SIZE(ARRAY(args[1]));
     WITHOUT_GIL(n, draw_gammas(bits, DATA(args[1]), DATA(args[2]), DATA(args[3]), DATA(args[4]), n));
     Py_RETURN_TRUE;
@@ -258,10 +263,11 @@ static double successes(bitgen_t *bits, double n, double p) { return (n * p >= 1
 
 static void draw_binomials(bitgen_t *bits, const double *n, const double *p, const double *q, double *out, npy_intp size) {
     for (npy_intp i = 0; i < size; i++) {
-        if (isnan(n[i]) || isnan(p[i])) out[i] = NAN;
-        else if (n[i] <= 0 || p[i] <= 0) out[i] = 0;
-        else if (p[i] >= 1) out[i] = n[i];
-        else out[i] = p[i] <= 0.5 ? successes(bits, n[i], p[i]) : n[i] - successes(bits, n[i], q[i]);
+        const double trials = n[i], chance = p[i], other = q[i];        /* read once: waiting for what has no chance never ends */
+        if (isnan(trials) || isnan(chance) || (chance > 0.5 && !(other >= 0 && other <= 0.5))) out[i] = NAN;
+        else if (trials <= 0 || chance <= 0) out[i] = 0;
+        else if (chance >= 1) out[i] = trials;
+        else out[i] = chance <= 0.5 ? successes(bits, trials, chance) : trials - successes(bits, trials, other);
     }
 }
 
@@ -270,7 +276,8 @@ KERNEL(binomials, 5)
     bitgen_t *bits = bits_of(args[0]);
     if (bits == NULL) Py_RETURN_FALSE;
     for (int i = 1; i < 5; i++)
-        if (kind_of(args[i]) != NPY_DOUBLE || !PyArray_ISWRITEABLE(ARRAY(args[i])) || !same_shape(args[i], args[1])) Py_RETURN_FALSE;
+        if (kind_of(args[i]) != NPY_DOUBLE || !PyArray_ISWRITEABLE(ARRAY(args[i])) || !same_shape(args[i], args[1])
+            || (i < 4 && kind_of(args[4]) == NPY_DOUBLE && !apart(args[i], args[4]))) Py_RETURN_FALSE;
     const npy_intp n = PyArray_SIZE(ARRAY(args[1]));
     WITHOUT_GIL(n, draw_binomials(bits, DATA(args[1]), DATA(args[2]), DATA(args[3]), DATA(args[4]), n));
     Py_RETURN_TRUE;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 void *room(size_t bytes) {
-    void *start = malloc(bytes + LINE + sizeof(void *));
+    void *start = malloc(plus(bytes, LINE + sizeof(void *)));
     if (start == NULL) return NULL;
     void **aligned = (void **)(((uintptr_t)start + sizeof(void *) + LINE - 1) / LINE * LINE);
     aligned[-1] = start;

@@ -43,7 +43,8 @@ void doubles_turn(const double *from, npy_intp rows, npy_intp columns, npy_intp 
 /* Whether vectors are wide enough to beat the BLAS that NumPy brings. */
 int wide_vectors(void);
 
-/* Memory that begins on a cache line, or NULL; no Python is needed for it.  `leave` takes NULL, too. */
+/* Memory that begins on a cache line, or NULL; no Python is needed for it.  `leave` takes NULL, too.  Sizes that come from
+   more than one array are multiplied by `times` and added by `plus`. */
 void *room(size_t bytes);
 void leave(void *memory);
 

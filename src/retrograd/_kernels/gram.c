@@ -4,6 +4,7 @@
    Columns are taken two lines of the cache at a time (a panel), rows from the diagonal down: half of the panel's first rows
    and all of the others, so of the upper triangle only blocks of a line on the diagonal are computed. */
 
+#include "apply.h"
 #include "gemm.h"
 #include "kernels.h"
 #include "threads.h"
@@ -130,7 +131,7 @@ typedef struct {
         const npy_intp panel = PANEL(T), from = o->samples * part / o->parts, to = o->samples * (part + 1) / o->parts;  \
         npy_intp k = o->a.k;                                                                                          \
         for (npy_intp i = 0; i < o->count; i++) k = o->d[i].k > k ? o->d[i].k : k;                                    \
-        T *slab = room(sizeof(T) * (k * row_of(panel, sizeof(T)) + 2 * o->tokens * panel));                           \
+        T *slab = room(times(sizeof(T), plus(times(k, row_of(panel, sizeof(T))), times(o->tokens, 2 * panel))));       \
         if (slab == NULL) {                                                                                           \
             o->failed = 1;                                                                                            \
             return;                                                                                                   \
@@ -165,9 +166,10 @@ static int strided(PyObject *x, int ndim, int type) {
    the upper left as it was or, near the diagonal, made, too.  keep 0: c is not read.  threads 0: as many as convolutions */
 KERNEL(gram, 5)
     PyObject *x = args[0], *c = args[1];
-    const double keep = PyFloat_AsDouble(args[2]), share = PyFloat_AsDouble(args[3]);
-    const long threads = PyLong_AsLong(args[4]);
-    if (PyErr_Occurred()) return NULL;
+    double factors[2];
+    npy_intp threads;
+    if (!numbers(args + 2, 2, factors) || !whole(args[4], &threads)) Py_RETURN_FALSE;
+    const double keep = factors[0], share = factors[1];
     const int type = kind_of(c);
     if (type < 0 || !wide_vectors() || !strided(x, 2, type) || !PyArray_ISWRITEABLE(ARRAY(c)) || PyArray_NDIM(ARRAY(c)) != 2)
         Py_RETURN_FALSE;
@@ -179,7 +181,7 @@ KERNEL(gram, 5)
     const npy_intp most = ROOM / o.step / LEAST > 1 ? ROOM / o.step / LEAST * LEAST : LEAST, rows = n < most ? n : most;
     const double cost = (double)n * k * k / 2;
     o.parts = parts_among(cost, (k * size + 2 * LINE - 1) / (2 * LINE), threads);
-    o.slab = room(size * o.step * rows);
+    o.slab = room(times(times(size, o.step), rows));
     if (o.slab == NULL) return PyErr_NoMemory();
     NPY_BEGIN_THREADS_DEF;
     if (cost > RELEASE_AT) NPY_BEGIN_THREADS;
@@ -223,8 +225,8 @@ static int tokens_of(PyObject *x, int type, npy_intp samples, npy_intp tokens, T
    (a[n, t] . a[n, s]) (d[n, t] . d[n, s]), the squared norm of all d[n]' a[n] together */
 KERNEL(ghost, 4)
     PyObject *a = args[0], *many = args[1], *y = args[2];
-    const long threads = PyLong_AsLong(args[3]);
-    if (PyErr_Occurred()) return NULL;
+    npy_intp threads;
+    if (!whole(args[3], &threads)) Py_RETURN_FALSE;
     const int type = kind_of(y);
     if (type < 0 || !wide_vectors() || !PyArray_ISWRITEABLE(ARRAY(y)) || PyArray_NDIM(ARRAY(y)) != 1 || !PyTuple_CheckExact(many)
         || !strided(a, 3, type)) Py_RETURN_FALSE;

@@ -61,15 +61,24 @@ static inline int whole(PyObject *x, npy_intp *value) {
 }
 
 /* NOTE [Read once]  What an array holds may change while we read it: other threads write to it, NumPy's loops without the GIL,
-   too.  So an index is read once and then checked, by `placed`; no check made before says anything about a later read. */
+   too.  So an index is read once and then checked, by `inside` or `placed`; no check made before says anything about a later read. */
 #define READ(x) (*(const volatile int64_t *)&(x))
 
-/* The index x of n, -n..n-1, as 0..n-1; elsewhere 0, and `bad` is set.  n must not be 0. */
-static inline npy_intp placed(int64_t x, npy_intp n, int *bad) {
-    const uint64_t at = (uint64_t)(x < 0 ? x + n : x);
-    const int inside = at < (uint64_t)n;
-    *bad |= !inside;
-    return inside ? (npy_intp)at : 0;
+/* The place x, which must be in 0..n-1: elsewhere 0, and `bad` is set.  n must not be 0. */
+static inline npy_intp inside(int64_t x, npy_intp n, int *bad) {
+    const int fits = (uint64_t)x < (uint64_t)n;
+    *bad |= !fits;
+    return fits ? (npy_intp)x : 0;
+}
+
+/* The same for an index, which may count from the end. */
+static inline npy_intp placed(int64_t x, npy_intp n, int *bad) { return inside(x < 0 ? x + n : x, n, bad); }
+
+/* y, or None instead of it where it has become of no use. */
+static inline PyObject *unless(int bad, PyObject *y) {
+    if (!bad) return y;
+    Py_DECREF(y);
+    Py_RETURN_NONE;
 }
 
 #define ARRAY(x) ((PyArrayObject *)(x))
@@ -125,8 +134,8 @@ static inline int disjoint(PyObject *x, PyObject *y) {
 /* x as (outer, n, inner) around a dim. */
 static inline int around(PyObject *x, PyObject *dim, npy_intp *outer, npy_intp *n, npy_intp *inner) {
     int ndim = PyArray_NDIM(ARRAY(x));
-    long d = PyLong_Check(dim) ? PyLong_AsLong(dim) : -1;
-    if (d < 0 || d >= ndim) return 0;
+    npy_intp d;
+    if (!whole(dim, &d) || d < 0 || d >= ndim) return 0;
     *outer = *inner = 1;
     for (int i = 0; i < ndim; i++) {
         if (i < d) *outer *= PyArray_DIM(ARRAY(x), i);

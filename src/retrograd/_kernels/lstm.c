@@ -107,7 +107,7 @@ KERNEL(lstm, 5)
     if (!is(args[1], 2, 4 * o.h, o.h, 0) || (args[2] != Py_None && !is(args[2], 1, 4 * o.h, 0, 0)) || !is(args[3], 2, o.b, o.h, 0)
         || !is(args[4], 2, o.b, o.h, 0)) Py_RETURN_NONE;
     o.step = row_of(4 * o.h, sizeof(float));
-    float *turned = room(sizeof(float) * o.step * o.h);
+    float *turned = room(times(sizeof(float) * o.step, o.h));
     PyObject *y = fresh(3, o.t + 1, o.b, o.h), *gates = fresh(3, o.t, o.b, 4 * o.h), *cells = fresh(3, o.t + 1, o.b, o.h);
     if (turned == NULL) PyErr_NoMemory();
     if (turned && y && gates && cells) {
@@ -137,7 +137,7 @@ KERNEL(lstm_grad, 4)
     if (!is(args[0], 3, o.t + 1, o.b, o.h) || !is(args[1], 2, 4 * o.h, o.h, 0) || !is(args[3], 3, o.t + 1, o.b, o.h))
         Py_RETURN_NONE;
     o.step = row_of(o.h, sizeof(float));
-    float *packed = room(sizeof(float) * o.step * 4 * o.h);
+    float *packed = room(times(sizeof(float) * o.step, 4 * o.h));
     PyObject *out = fresh(3, o.t, o.b, 4 * o.h), *dh = fresh(2, o.b, o.h, 0), *dc = fresh(2, o.b, o.h, 0);
     if (packed == NULL) PyErr_NoMemory();
     if (packed && out && dh && dc) {

@@ -41,6 +41,8 @@ KERNEL(max_pool3, 4)
     if (ndim < 3) Py_RETURN_NONE;
     npy_intp size[3], out[3], width[3], sizes[NPY_MAXDIMS], images = 1;
     const int64_t *tap[3];
+    size_t taps = 0;
+    int bad = 0;
     for (int d = 0; d < 3; d++) {
         PyObject *t = args[1 + d];
         if (!PyArray_CheckExact(t) || PyArray_TYPE(ARRAY(t)) != NPY_INT64 || !PyArray_ISCARRAY_RO(ARRAY(t))
@@ -49,19 +51,33 @@ KERNEL(max_pool3, 4)
         out[d] = PyArray_DIM(ARRAY(t), 0);
         width[d] = PyArray_DIM(ARRAY(t), 1);
         tap[d] = DATA(t);
-        if (width[d] == 0) Py_RETURN_NONE;
-        for (npy_intp i = 0; i < out[d] * width[d]; i++)
-            if (tap[d][i] < 0 || tap[d][i] >= size[d]) Py_RETURN_NONE;
+        if (width[d] == 0 || (out[d] && size[d] == 0)) Py_RETURN_NONE;
+        taps = plus(taps, times(out[d], width[d]));
+    }
+    int64_t *own = PyMem_Malloc(times(sizeof(int64_t), taps)), *next = own;      /* NOTE [Read once] */
+    if (own == NULL) return PyErr_NoMemory();
+    for (int d = 0; d < 3; d++) {
+        const npy_intp many = out[d] * width[d];
+        for (npy_intp i = 0; i < many; i++) next[i] = inside(READ(tap[d][i]), size[d], &bad);
+        tap[d] = next;
+        next += many;
+    }
+    if (bad) {
+        PyMem_Free(own);
+        Py_RETURN_NONE;
     }
     for (int d = 0; d < ndim - 3; d++) images *= sizes[d] = PyArray_DIM(ARRAY(x), d);
     for (int d = 0; d < 3; d++) sizes[ndim - 3 + d] = out[d];
     PyObject *y = PyArray_SimpleNew(ndim, sizes, type), *where = y ? PyArray_SimpleNew(ndim, sizes, NPY_INT64) : NULL;
     if (where == NULL) {
+        PyMem_Free(own);
         Py_XDECREF(y);
         return NULL;
     }
     npy_intp all = PyArray_SIZE(ARRAY(x));
+    if (PyArray_SIZE(ARRAY(y)) == 0) images = 0;
     if (type == NPY_FLOAT) WITHOUT_GIL(all, floats_maxima(DATA(x), images, size, tap, out, width, DATA(y), DATA(where)));
     else WITHOUT_GIL(all, doubles_maxima(DATA(x), images, size, tap, out, width, DATA(y), DATA(where)));
+    PyMem_Free(own);
     return Py_BuildValue("NN", y, where);
 END

@@ -68,8 +68,8 @@ KERNEL(flip, 2)
     char turned[NPY_MAXDIMS] = {0};
     for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(args[1]); k++) {
         PyObject *item = PyTuple_GET_ITEM(args[1], k);
-        long d = PyLong_Check(item) ? PyLong_AsLong(item) : -1;
-        if (d < 0 || d >= ndim) Py_RETURN_NONE;
+        npy_intp d;
+        if (!whole(item, &d) || d < 0 || d >= ndim) Py_RETURN_NONE;
         turned[d] = 1;
     }
     Turns t;
@@ -164,11 +164,11 @@ typedef struct {
     npy_intp step;                                      /* between neighbours along dim */
 } Walk;
 
-/* 0 where the index does not fit: other dims, longer than `into` (but along dim) or than `beside` (or NULL), out of bounds. */
+/* 0 where the index does not fit: other dims, longer than `into` (but along dim) or than `beside` (or NULL). */
 static int walk(Walk *w, PyObject *index, PyObject *dim, PyObject *into, PyObject *beside) {
     w->ndim = PyArray_NDIM(ARRAY(into));
-    long d = PyLong_Check(dim) ? PyLong_AsLong(dim) : -1;
-    if (!is_index(index) || PyArray_NDIM(ARRAY(index)) != w->ndim || d < 0 || d >= w->ndim) return 0;
+    npy_intp d;
+    if (!is_index(index) || PyArray_NDIM(ARRAY(index)) != w->ndim || !whole(dim, &d) || d < 0 || d >= w->ndim) return 0;
     if (beside != NULL && PyArray_NDIM(ARRAY(beside)) != w->ndim) return 0;
     w->dim = (int)d;
     w->n = PyArray_DIM(ARRAY(into), w->dim);
@@ -187,10 +187,7 @@ static int walk(Walk *w, PyObject *index, PyObject *dim, PyObject *into, PyObjec
     npy_intp all = PyArray_SIZE(ARRAY(index));
     w->row = w->size[w->ndim - 1];
     w->rows = w->row ? all / w->row : 0;
-    if (all == 0) return 1;
-    int64_t low, high;
-    range_of(DATA(index), all, &low, &high);
-    return low >= -w->n && high < w->n;
+    return all == 0 || w->n > 0;
 }
 
 /* To the next row. */
@@ -205,14 +202,18 @@ static inline void onward(Walk *w, npy_intp *far, npy_intp *near) {
     }
 }
 
-#define WRAPPED(k) ((k) < 0 ? (k) + w->n : (k))
+/* Both: whether an index was out of bounds */
 #define GATHER(T, NAME)                                                                        \
-    static void NAME(Walk *w, const T *x, const int64_t *index, T *y) {                        \
-        npy_intp far = 0, near = 0, own = w->far[w->ndim - 1];                                 \
+    static int NAME(Walk *w, const T *x, const int64_t *index, T *y) {                         \
+        const npy_intp own = w->far[w->ndim - 1], n = w->n, step = w->step;                    \
+        npy_intp far = 0, near = 0;                                                            \
+        int bad = 0;                                                                           \
         for (npy_intp r = 0; r < w->rows; r++, index += w->row, y += w->row) {                 \
-            for (npy_intp j = 0; j < w->row; j++) y[j] = x[far + j * own + WRAPPED(index[j]) * w->step]; \
+            for (npy_intp j = 0; j < w->row; j++)                                              \
+                y[j] = x[far + j * own + placed(READ(index[j]), n, &bad) * step];              \
             onward(w, &far, &near);                                                            \
         }                                                                                      \
+        return bad;                                                                            \
     }
 GATHER(uint32_t, gather4)
 GATHER(uint64_t, gather8)
@@ -224,9 +225,10 @@ KERNEL(gather, 3)
     if (!width || PyArray_NDIM(ARRAY(args[0])) == 0 || !walk(&w, args[2], args[1], args[0], NULL)) Py_RETURN_NONE;
     PyObject *y = same_kind(args[0], w.ndim, w.size);
     if (y == NULL) return NULL;
-    if (width == 4) WITHOUT_GIL(w.rows * w.row, gather4(&w, DATA(args[0]), DATA(args[2]), DATA(y)));
-    else WITHOUT_GIL(w.rows * w.row, gather8(&w, DATA(args[0]), DATA(args[2]), DATA(y)));
-    return y;
+    int bad;
+    if (width == 4) WITHOUT_GIL(w.rows * w.row, bad = gather4(&w, DATA(args[0]), DATA(args[2]), DATA(y)));
+    else WITHOUT_GIL(w.rows * w.row, bad = gather8(&w, DATA(args[0]), DATA(args[2]), DATA(y)));
+    return unless(bad, y);
 END
 
 enum { SET, ADD, MULTIPLY, GREATEST, LEAST };
@@ -234,7 +236,7 @@ enum { SET, ADD, MULTIPLY, GREATEST, LEAST };
 #define EACH_ROW(STATEMENT)                                                                    \
     for (npy_intp r = 0; r < w->rows; r++, index += w->row) {                                  \
         for (npy_intp j = 0; j < w->row; j++) {                                                \
-            T_ *to = y + far + j * own + WRAPPED(index[j]) * w->step;                          \
+            T_ *to = y + far + j * own + placed(READ(index[j]), n, &bad) * step;               \
             const T_ v = b[near + j * side];                                                   \
             STATEMENT;                                                                         \
         }                                                                                      \
@@ -242,9 +244,11 @@ enum { SET, ADD, MULTIPLY, GREATEST, LEAST };
     }                                                                                          \
     break;
 #define SCATTER(T, NAME)                                                                               \
-    static void NAME(Walk *w, T *y, const int64_t *index, const T *b, int how, npy_intp side) {        \
+    static int NAME(Walk *w, T *y, const int64_t *index, const T *b, int how, npy_intp side) {         \
         typedef T T_;                                                                                  \
-        npy_intp far = 0, near = 0, own = w->far[w->ndim - 1];                                         \
+        const npy_intp own = w->far[w->ndim - 1], n = w->n, step = w->step;                            \
+        npy_intp far = 0, near = 0;                                                                    \
+        int bad = 0;                                                                                   \
         switch (how) {                                                                                 \
         case SET: EACH_ROW(*to = v)                                                                    \
         case ADD: EACH_ROW(*to += v)                                                                   \
@@ -252,6 +256,7 @@ enum { SET, ADD, MULTIPLY, GREATEST, LEAST };
         case GREATEST: EACH_ROW(if (v > *to || v != v) *to = v)                                        \
         default: EACH_ROW(if (v < *to || v != v) *to = v)                                              \
         }                                                                                              \
+        return bad;                                                                                    \
     }
 SCATTER(float, scatter_floats)
 SCATTER(double, scatter_doubles)
@@ -264,7 +269,8 @@ KERNEL(scatter, 5)
     if (!PyArray_CheckExact(x) || !PyArray_ISBEHAVED_RO(ARRAY(x)) || PyArray_NDIM(ARRAY(x)) == 0) Py_RETURN_NONE;
     int type = PyArray_TYPE(ARRAY(x)), number = PyFloat_CheckExact(b) || PyLong_CheckExact(b), overflow = 0;
     type = type == NPY_LONGLONG && sizeof(long long) == 8 ? NPY_INT64 : type;
-    long how = PyLong_Check(args[4]) ? PyLong_AsLong(args[4]) : -1;
+    npy_intp how;
+    if (!whole(args[4], &how)) Py_RETURN_NONE;
     if ((type != NPY_FLOAT && type != NPY_DOUBLE && type != NPY_INT64) || how < SET || how > LEAST) Py_RETURN_NONE;
     if (!number && (!PyArray_CheckExact(b) || PyArray_TYPE(ARRAY(b)) != PyArray_TYPE(ARRAY(x))
                     || !PyArray_ISCARRAY_RO(ARRAY(b)))) Py_RETURN_NONE;
@@ -283,21 +289,23 @@ KERNEL(scatter, 5)
     if (y == NULL) return NULL;
     const void *from = number ? (const void *)&value : DATA(b);
     npy_intp n = w.rows * w.row, side = number ? 0 : 1;
+    int bad;
     if (number) memset(w.near, 0, sizeof w.near);
-    if (type == NPY_FLOAT) WITHOUT_GIL(n, scatter_floats(&w, DATA(y), DATA(args[2]), from, (int)how, side));
-    else if (type == NPY_DOUBLE) WITHOUT_GIL(n, scatter_doubles(&w, DATA(y), DATA(args[2]), from, (int)how, side));
-    else WITHOUT_GIL(n, scatter_ints(&w, DATA(y), DATA(args[2]), from, (int)how, side));
-    return y;
+    if (type == NPY_FLOAT) WITHOUT_GIL(n, bad = scatter_floats(&w, DATA(y), DATA(args[2]), from, (int)how, side));
+    else if (type == NPY_DOUBLE) WITHOUT_GIL(n, bad = scatter_doubles(&w, DATA(y), DATA(args[2]), from, (int)how, side));
+    else WITHOUT_GIL(n, bad = scatter_ints(&w, DATA(y), DATA(args[2]), from, (int)how, side));
+    return unless(bad, y);
 END
 
 /* ---- whole slices, masks ---- */
 
 #define SLICES(T, NAME)                                                                                              \
-    static void NAME(T *y, const int64_t *index, const T *b, npy_intp outer, npy_intp n, npy_intp inner, npy_intp m, \
-                     int how, int number) {                                                                          \
+    static int NAME(T *y, const int64_t *index, const T *b, npy_intp outer, npy_intp n, npy_intp inner, npy_intp m,  \
+                    int how, int number) {                                                                           \
+        int bad = 0;                                                                                                 \
         for (npy_intp o = 0; o < outer; o++) {                                                                       \
             for (npy_intp i = 0; i < m; i++) {                                                                       \
-                T *to = y + (o * n + (index[i] < 0 ? index[i] + n : index[i])) * inner;                              \
+                T *to = y + (o * n + placed(READ(index[i]), n, &bad)) * inner;                                       \
                 const T *from = number ? b : b + (o * m + i) * inner;                                                \
                 if (number && how == SET) for (npy_intp j = 0; j < inner; j++) to[j] = *from;                        \
                 else if (number) for (npy_intp j = 0; j < inner; j++) to[j] += *from;                                \
@@ -305,6 +313,7 @@ END
                 else for (npy_intp j = 0; j < inner; j++) to[j] += from[j];                                          \
             }                                                                                                        \
         }                                                                                                            \
+        return bad;                                                                                                  \
     }
 SLICES(float, slices_floats)
 SLICES(double, slices_doubles)
@@ -317,7 +326,8 @@ KERNEL(slices, 5)
     npy_intp outer, n, inner;
     if (!PyArray_CheckExact(x) || !PyArray_ISCARRAY_RO(ARRAY(x)) || PyArray_NDIM(ARRAY(x)) == 0) Py_RETURN_NONE;
     int type = PyArray_TYPE(ARRAY(x)), number = PyFloat_CheckExact(b) || PyLong_CheckExact(b);
-    long how = PyLong_Check(args[4]) ? PyLong_AsLong(args[4]) : -1;
+    npy_intp how;
+    if (!whole(args[4], &how)) Py_RETURN_NONE;
     if ((type != NPY_FLOAT && type != NPY_DOUBLE && type != NPY_INT64) || (how != SET && how != ADD)) Py_RETURN_NONE;
     if (!is_index(index) || PyArray_NDIM(ARRAY(index)) != 1 || !around(x, args[1], &outer, &n, &inner)) Py_RETURN_NONE;
     npy_intp m = PyArray_SIZE(ARRAY(index));
@@ -334,26 +344,25 @@ KERNEL(slices, 5)
             || PyArray_NDIM(ARRAY(b)) != PyArray_NDIM(ARRAY(x)) || !around(b, args[1], &o, &k, &i)
             || o != outer || k != m || i != inner) Py_RETURN_NONE;
     }
-    if (m) {
-        int64_t low, high;
-        range_of(DATA(index), m, &low, &high);
-        if (low < -n || high >= n) Py_RETURN_NONE;
-    }
+    if (m && n == 0) Py_RETURN_NONE;
     PyObject *y = PyArray_NewCopy(ARRAY(x), NPY_CORDER);
     if (y == NULL) return NULL;
     const void *from = number ? (const void *)&value : DATA(b);
     npy_intp all = outer * m * inner;
-    if (type == NPY_FLOAT)
-        WITHOUT_GIL(all, slices_floats(DATA(y), DATA(index), from, outer, n, inner, m, (int)how, number));
+    int bad = 0;
+    if (all == 0) {
+        for (npy_intp i = 0; i < m; i++) (void)placed(READ(((int64_t *)DATA(index))[i]), n, &bad);
+    } else if (type == NPY_FLOAT)
+        WITHOUT_GIL(all, bad = slices_floats(DATA(y), DATA(index), from, outer, n, inner, m, (int)how, number));
     else if (type == NPY_DOUBLE)
-        WITHOUT_GIL(all, slices_doubles(DATA(y), DATA(index), from, outer, n, inner, m, (int)how, number));
-    else WITHOUT_GIL(all, slices_ints(DATA(y), DATA(index), from, outer, n, inner, m, (int)how, number));
-    return y;
+        WITHOUT_GIL(all, bad = slices_doubles(DATA(y), DATA(index), from, outer, n, inner, m, (int)how, number));
+    else WITHOUT_GIL(all, bad = slices_ints(DATA(y), DATA(index), from, outer, n, inner, m, (int)how, number));
+    return unless(bad, y);
 END
 
 #define FILL(T)                                                   \
     for (npy_intp i = 0, k = 0; i < size; i++)                    \
-        if (mask[i]) ((T *)DATA(y))[i] = ((const T *)from)[k++];
+        if (mask[i] && k < given) ((T *)DATA(y))[i] = ((const T *)from)[k++];
 
 /* masked_scatter(x, mask, b) -> a copy of x with the first elements of b, in order, where the mask holds */
 KERNEL(masked_scatter, 3)
@@ -363,9 +372,9 @@ KERNEL(masked_scatter, 3)
         || PyArray_TYPE(ARRAY(args[1])) != NPY_BOOL || !PyArray_ISCARRAY_RO(ARRAY(args[1])) || !same_shape(x, args[1]))
         Py_RETURN_NONE;
     const npy_bool *mask = DATA(args[1]);
-    npy_intp size = PyArray_SIZE(ARRAY(x)), wanted = 0;
+    npy_intp size = PyArray_SIZE(ARRAY(x)), given = PyArray_SIZE(ARRAY(b)), wanted = 0;
     for (npy_intp i = 0; i < size; i++) wanted += mask[i] != 0;
-    if (wanted > PyArray_SIZE(ARRAY(b))) Py_RETURN_NONE;
+    if (wanted > given) Py_RETURN_NONE;
     PyObject *y = PyArray_NewCopy(ARRAY(x), NPY_CORDER);
     if (y == NULL) return NULL;
     const void *from = DATA(b);

@@ -40,7 +40,7 @@ static double way(npy_intp lanes, npy_intp rows, npy_intp m, int by_rows, int tu
         const npy_intp width = l1 - l0 < SLAB ? l1 - l0 : SLAB, step = row_of(width, sizeof(T));                       \
         const npy_intp line = LINE / (npy_intp)sizeof(T);                                                             \
         const int direct = wl == 1 && (l1 - l0) % line == 0 && (wk / line % 2 == 1 || m <= 32);                        \
-        T *slab = direct && !turned ? NULL : room(sizeof(T) * step * ((direct ? 0 : m) + (turned ? BLOCK : 0)));       \
+        T *slab = direct && !turned ? NULL : room(times(sizeof(T) * step, (direct ? 0 : m) + (turned ? BLOCK : 0)));   \
         if (slab == NULL && !(direct && !turned)) return 0;                                                          \
         T *block = slab == NULL ? NULL : slab + (direct ? 0 : m * step);                                             \
         for (npy_intp l = l0; l < l1; l += width) {                                                                  \
@@ -103,7 +103,7 @@ static int steps_of(PyArrayObject *x, npy_intp *down, npy_intp *right) {
 }
 
 /* a @ b in `out`, or where that is NULL in a new array; NULL, with no error set, where another road is to be taken. */
-static PyObject *multiplied(PyObject *left, PyObject *right, PyObject *out, long threads) {
+static PyObject *multiplied(PyObject *left, PyObject *right, PyObject *out, npy_intp threads) {
     if (!PyArray_CheckExact(left) || !PyArray_CheckExact(right) || !wide_vectors()) return NULL;
     PyArrayObject *a = ARRAY(left), *b = ARRAY(right);
     const int type = PyArray_TYPE(a), ndim = PyArray_NDIM(a);
@@ -113,8 +113,10 @@ static PyObject *multiplied(PyObject *left, PyObject *right, PyObject *out, long
     if (o.m != PyArray_DIM(b, ndim - 2) || o.n < 4 || o.p < 4 || o.m < 4
         || !PyArray_CompareLists(PyArray_DIMS(a), PyArray_DIMS(b), ndim - 2)
         || !steps_of(a, &o.a0, &o.a1) || !steps_of(b, &o.b0, &o.b1)) return NULL;
-    npy_intp dims[NPY_MAXDIMS];
+    npy_intp dims[NPY_MAXDIMS], a_steps[NPY_MAXDIMS], b_steps[NPY_MAXDIMS];     /* copies: setting x.shape frees NumPy's */
     memcpy(dims, PyArray_DIMS(a), sizeof(npy_intp) * (ndim - 1));
+    memcpy(a_steps, PyArray_STRIDES(a), sizeof(npy_intp) * ndim);
+    memcpy(b_steps, PyArray_STRIDES(b), sizeof(npy_intp) * ndim);
     dims[ndim - 1] = o.p;
     if (out != NULL && (kind_of(out) != type || PyArray_NDIM(ARRAY(out)) != ndim || !PyArray_ISWRITEABLE(ARRAY(out))
                         || !PyArray_CompareLists(PyArray_DIMS(ARRAY(out)), dims, ndim) || !disjoint(left, out)
@@ -123,7 +125,7 @@ static PyObject *multiplied(PyObject *left, PyObject *right, PyObject *out, long
     if (y == NULL) return NULL;
     o.items = PyArray_MultiplyList(dims, ndim - 2);
     o.a = PyArray_BYTES(a), o.b = PyArray_BYTES(b), o.y = DATA(y);
-    o.shape = dims, o.a_steps = PyArray_STRIDES(a), o.b_steps = PyArray_STRIDES(b);
+    o.shape = dims, o.a_steps = a_steps, o.b_steps = b_steps;
     const npy_intp line = LINE / PyArray_ITEMSIZE(a);
     o.turned = way(o.n, o.p, o.m, o.a0 == 1, 1, line) < way(o.p, o.n, o.m, o.b1 == 1, 0, line);
     const double cost = (double)o.items * o.n * o.m * o.p;
@@ -143,8 +145,8 @@ END
 
 /* multiply_into(a, b, y, threads) -> did it: y = a @ b, in memory of somebody else's; threads 0: as many as convolutions */
 KERNEL(multiply_into, 4)
-    const long threads = PyLong_AsLong(args[3]);
-    if (PyErr_Occurred()) return NULL;
+    npy_intp threads;
+    if (!whole(args[3], &threads)) Py_RETURN_FALSE;
     PyObject *y = multiplied(args[0], args[1], args[2], threads);
     if (y == NULL && PyErr_Occurred()) return NULL;
     const int done = y != NULL;

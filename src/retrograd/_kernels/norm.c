@@ -1,6 +1,6 @@
 /* Layer norm and RMS norm over the last dims, in two passes forward and one backward. */
 
-#include "kernel.h"
+#include "apply.h"
 #include "kernels.h"
 
 #define LOOPS(T, NAME, SQRT)                                                                                       \
@@ -63,7 +63,7 @@ LOOPS(float, floats, sqrtf)
 LOOPS(double, doubles, sqrt)
 
 /* The number of rows n and their length c, when x is ours and w and b (or None) have the shape of its last k dims. */
-static int split(PyObject *x, PyObject *w, PyObject *b, long k, npy_intp *n, npy_intp *c) {
+static int split(PyObject *x, PyObject *w, PyObject *b, npy_intp k, npy_intp *n, npy_intp *c) {
     int type = kind_of(x), ndim;
     if (type < 0) return -1;
     ndim = PyArray_NDIM(ARRAY(x));
@@ -81,9 +81,9 @@ static void *data_or_null(PyObject *x) { return x == NULL || x == Py_None ? NULL
 /* layer_norm(x, w or None, b or None, k, eps) -> (y, mean, rstd), the two with k dims of 1 at the end */
 KERNEL(layer_norm, 5)
     npy_intp n, c, dims[NPY_MAXDIMS];
-    long k = PyLong_AsLong(args[3]);
-    double eps = PyFloat_AsDouble(args[4]);
-    if (PyErr_Occurred()) return NULL;
+    npy_intp k;
+    double eps;
+    if (!whole(args[3], &k) || !numbers(args + 4, 1, &eps)) Py_RETURN_NONE;
     int type = split(args[0], args[1], args[2], k, &n, &c);
     if (type < 0) Py_RETURN_NONE;
     int ndim = PyArray_NDIM(ARRAY(args[0]));
@@ -109,9 +109,9 @@ END
 /* rms_norm(x, w or None, k, eps) -> y */
 KERNEL(rms_norm, 4)
     npy_intp n, c;
-    long k = PyLong_AsLong(args[2]);
-    double eps = PyFloat_AsDouble(args[3]);
-    if (PyErr_Occurred()) return NULL;
+    npy_intp k;
+    double eps;
+    if (!whole(args[2], &k) || !numbers(args + 3, 1, &eps)) Py_RETURN_NONE;
     int type = split(args[0], args[1], Py_None, k, &n, &c);
     if (type < 0) Py_RETURN_NONE;
     PyObject *y = new_like(args[0]);
@@ -125,9 +125,8 @@ END
 /* layer_norm_grad(g, x, w or None, mean, rstd, k, want x, want w, want b) -> (gx, gw, gb), None where not wanted;
    gw and gb have the shape of the last k dims */
 KERNEL(layer_norm_grad, 9)
-    npy_intp n, c;
-    long k = PyLong_AsLong(args[5]);
-    if (PyErr_Occurred()) return NULL;
+    npy_intp n, c, k;
+    if (!whole(args[5], &k)) Py_RETURN_NONE;
     int type = split(args[1], args[2], Py_None, k, &n, &c);
     if (type < 0 || kind_of(args[3]) != type || kind_of(args[4]) != type || PyArray_SIZE(ARRAY(args[3])) != n
         || PyArray_SIZE(ARRAY(args[4])) != n) Py_RETURN_NONE;

@@ -91,16 +91,17 @@ typedef struct {
 STEPS(float, floats, sqrtf)
 STEPS(double, doubles, sqrt)
 
-/* The arrays a step reads and writes: one type, one shape, no byte in two of them, all but the gradient writeable. */
+/* The arrays a step reads and writes: one type, one shape, no byte in two of them, all but the gradient writeable; only the
+   last may be None. */
 static int fit_for_step(PyObject *const *arrays, int count) {
     int type = kind_of(arrays[0]);
     if (type < 0) return -1;
     for (int i = 0; i < count; i++) {
-        if (arrays[i] == Py_None) continue;
+        if (i == count - 1 && arrays[i] == Py_None) continue;
         if (i > 0 && (kind_of(arrays[i]) != type || !same_shape(arrays[i], arrays[0]))) return -1;
         if (i != 1 && !PyArray_ISWRITEABLE(ARRAY(arrays[i]))) return -1;
         for (int j = 0; j < i; j++)
-            if (arrays[j] != Py_None && PyArray_SIZE(ARRAY(arrays[i])) > 0 && !apart(arrays[i], arrays[j])) return -1;
+            if (PyArray_SIZE(ARRAY(arrays[i])) > 0 && !apart(arrays[i], arrays[j])) return -1;
     }
     return type;
 }

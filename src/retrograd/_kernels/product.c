@@ -10,12 +10,15 @@
         for (npy_intp i = 0; i < n; i++, y += c)                                                                    \
             for (npy_intp j = 0; j < c; j++) y[j] += b[j];                                                          \
     }                                                                                                               \
-    CLONES static void NAME##_rows(T *restrict out, const T *restrict x, const int64_t *where, npy_intp n,          \
-                                   npy_intp c) {                                                                    \
+    /* whether a place was out of bounds */                                                                         \
+    CLONES static int NAME##_rows(T *restrict out, const T *restrict x, const int64_t *where, npy_intp n,           \
+                                  npy_intp rows, npy_intp c) {                                                      \
+        int bad = 0;                                                                                                \
         for (npy_intp i = 0; i < n; i++, x += c) {                                                                  \
-            T *restrict row = out + where[i] * c;                                                                   \
+            T *restrict row = out + inside(READ(where[i]), rows, &bad) * c;                                         \
             for (npy_intp j = 0; j < c; j++) row[j] += x[j];                                                        \
         }                                                                                                           \
+        return bad;                                                                                                 \
     }                                                                                                               \
     CLONES static void NAME##_matmul(const char *a, npy_intp a0, npy_intp a1, const char *b, npy_intp b0, npy_intp b1,     \
                               T *restrict y, npy_intp n, npy_intp m, npy_intp p) {                                  \
@@ -71,7 +74,7 @@ KERNEL(matmul, 2)
     if ((type != NPY_FLOAT && type != NPY_DOUBLE) || PyArray_TYPE(b) != type || PyArray_NDIM(a) != 2
         || PyArray_NDIM(b) != 2 || !PyArray_ISBEHAVED_RO(a) || !PyArray_ISBEHAVED_RO(b)) Py_RETURN_NONE;
     npy_intp n = PyArray_DIM(a, 0), m = PyArray_DIM(a, 1), p = PyArray_DIM(b, 1), dims[2] = {n, p};
-    if (m != PyArray_DIM(b, 0) || n * m * p > SMALL || n > SMALL || m > SMALL || p > SMALL) Py_RETURN_NONE;
+    if (m != PyArray_DIM(b, 0) || n > SMALL || m > SMALL || p > SMALL || n * m * p > SMALL) Py_RETURN_NONE;
     PyObject *y = PyArray_SimpleNew(2, dims, type);
     if (y == NULL) return NULL;
     const char *pa = PyArray_BYTES(a), *pb = PyArray_BYTES(b);
@@ -145,17 +148,17 @@ END
 /* add_rows(where (N,), x (N, C), rows) -> zeros (rows, C) with x[i] added at where[i] */
 KERNEL(add_rows, 3)
     PyObject *where = args[0], *x = args[1];
-    int type = kind_of(x);
+    int type = kind_of(x), bad;
+    npy_intp dims[2];
     if (type < 0 || PyArray_NDIM(ARRAY(x)) != 2 || !PyArray_CheckExact(where) || PyArray_TYPE(ARRAY(where)) != NPY_INT64
-        || !PyArray_ISCARRAY_RO(ARRAY(where)) || PyArray_NDIM(ARRAY(where)) != 1 || !PyLong_Check(args[2])
+        || !PyArray_ISCARRAY_RO(ARRAY(where)) || PyArray_NDIM(ARRAY(where)) != 1 || !whole(args[2], dims)
         || PyArray_DIM(ARRAY(where), 0) != PyArray_DIM(ARRAY(x), 0)) Py_RETURN_NONE;
-    npy_intp n = PyArray_DIM(ARRAY(x), 0), dims[2] = {PyLong_AsSsize_t(args[2]), PyArray_DIM(ARRAY(x), 1)};
-    const int64_t *at = DATA(where);
-    for (npy_intp i = 0; i < n; i++)
-        if (at[i] < 0 || at[i] >= dims[0]) Py_RETURN_NONE;
+    const npy_intp n = PyArray_DIM(ARRAY(x), 0);
+    dims[1] = PyArray_DIM(ARRAY(x), 1);
+    if (dims[0] < 0 || (dims[0] == 0 && n > 0)) Py_RETURN_NONE;
     PyObject *out = PyArray_ZEROS(2, dims, type, 0);
     if (out == NULL) return NULL;
-    if (type == NPY_FLOAT) WITHOUT_GIL(n * dims[1], floats_rows(DATA(out), DATA(x), at, n, dims[1]));
-    else WITHOUT_GIL(n * dims[1], doubles_rows(DATA(out), DATA(x), at, n, dims[1]));
-    return out;
+    if (type == NPY_FLOAT) WITHOUT_GIL(n * dims[1], bad = floats_rows(DATA(out), DATA(x), DATA(where), n, dims[0], dims[1]));
+    else WITHOUT_GIL(n * dims[1], bad = doubles_rows(DATA(out), DATA(x), DATA(where), n, dims[0], dims[1]));
+    return unless(bad, out);
 END

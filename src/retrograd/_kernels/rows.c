@@ -108,8 +108,9 @@ static PyObject *row_wise(
     if (kind_of(x) != NPY_FLOAT || !around(x, args[1], &outer, &n, &inner)) Py_RETURN_NONE;
     PyObject *y = new_like(x);
     npy_intp all = outer * n * inner;
-    if (y != NULL && inner == 1 && n >= SHORT) WITHOUT_GIL(all, f(DATA(x), DATA(y), outer, n));
-    else if (y != NULL) WITHOUT_GIL(all, softmax_of(DATA(x), NULL, DATA(y), outer, n, inner, logarithm));
+    if (y == NULL || all == 0) return y;
+    if (inner == 1 && n >= SHORT) WITHOUT_GIL(all, f(DATA(x), DATA(y), outer, n));
+    else WITHOUT_GIL(all, softmax_of(DATA(x), NULL, DATA(y), outer, n, inner, logarithm));
     return y;
 }
 
@@ -122,8 +123,8 @@ static PyObject *row_wise_grad(
     if (g == NULL) Py_RETURN_NONE;
     PyObject *o = new_like(y);
     npy_intp all = outer * n * inner;
-    if (o != NULL && inner == 1 && n >= SHORT) WITHOUT_GIL(all, f(DATA(g), DATA(y), DATA(o), outer, n));
-    else if (o != NULL) WITHOUT_GIL(all, softmax_of(DATA(g), DATA(y), DATA(o), outer, n, inner, logarithm));
+    if (o != NULL && all && inner == 1 && n >= SHORT) WITHOUT_GIL(all, f(DATA(g), DATA(y), DATA(o), outer, n));
+    else if (o != NULL && all) WITHOUT_GIL(all, softmax_of(DATA(g), DATA(y), DATA(o), outer, n, inner, logarithm));
     Py_DECREF(g);
     return o;
 }
@@ -176,44 +177,44 @@ KERNEL(safe_softmax, 2)
     return y;
 END
 
-/* int64 classes (N,), each in 0..C-1; NULL when they are not */
-static const int64_t *classes_of(PyObject *x, npy_intp n, npy_intp c) {
-    if (!PyArray_CheckExact(x) || PyArray_TYPE(ARRAY(x)) != NPY_INT64 || !PyArray_ISCARRAY_RO(ARRAY(x))
-        || PyArray_NDIM(ARRAY(x)) != 1 || PyArray_DIM(ARRAY(x), 0) != n) return NULL;
-    const int64_t *t = DATA(x);
-    for (npy_intp i = 0; i < n; i++)
-        if (t[i] < 0 || t[i] >= c) return NULL;
-    return t;
+/* int64 classes (N,) */
+static int are_classes(PyObject *x, npy_intp n) {
+    return PyArray_CheckExact(x) && PyArray_TYPE(ARRAY(x)) == NPY_INT64 && PyArray_ISCARRAY_RO(ARRAY(x))
+           && PyArray_NDIM(ARRAY(x)) == 1 && PyArray_DIM(ARRAY(x), 0) == n;
 }
 
-/* nll(x (N, C), target (N,), mean) -> -sum x[i, target[i]], or its mean */
+/* nll(x (N, C), target (N,) in 0..C-1, mean) -> -sum x[i, target[i]], or its mean */
 KERNEL(nll, 3)
     PyObject *x = args[0];
     if (kind_of(x) != NPY_FLOAT || PyArray_NDIM(ARRAY(x)) != 2) Py_RETURN_NONE;
     npy_intp n = PyArray_DIM(ARRAY(x), 0), c = PyArray_DIM(ARRAY(x), 1);
-    const int64_t *target = classes_of(args[1], n, c);
-    if (target == NULL || n == 0) Py_RETURN_NONE;
+    if (!are_classes(args[1], n) || n == 0 || c == 0) Py_RETURN_NONE;
     double total = 0;
     const float *px = DATA(x);
-    for (npy_intp i = 0; i < n; i++) total -= px[i * c + target[i]];
+    const int64_t *target = DATA(args[1]);
+    int bad = 0;
+    for (npy_intp i = 0; i < n; i++) total -= px[i * c + inside(READ(target[i]), c, &bad)];
+    if (bad) Py_RETURN_NONE;
     PyObject *y = PyArray_SimpleNew(0, NULL, NPY_FLOAT);
     if (y != NULL) *(float *)DATA(y) = args[2] == Py_True ? (float)total / (float)n : (float)total;
     return y;
 END
 
-/* nll_grad(g (), target (N,), C, mean) -> zeros (N, C) with -g (over N) at the targets */
+/* nll_grad(g (), target (N,) in 0..C-1, C, mean) -> zeros (N, C) with -g (over N) at the targets */
 KERNEL(nll_grad, 4)
     PyObject *g = args[0];
-    if (kind_of(g) != NPY_FLOAT || PyArray_NDIM(ARRAY(g)) != 0 || !PyLong_Check(args[2])
+    npy_intp dims[2];
+    if (kind_of(g) != NPY_FLOAT || PyArray_NDIM(ARRAY(g)) != 0 || !whole(args[2], dims + 1) || dims[1] < 1
         || !PyArray_CheckExact(args[1]) || PyArray_NDIM(ARRAY(args[1])) != 1) Py_RETURN_NONE;
-    npy_intp dims[2] = {PyArray_DIM(ARRAY(args[1]), 0), PyLong_AsSsize_t(args[2])};
-    const int64_t *target = classes_of(args[1], dims[0], dims[1]);
-    if (target == NULL) Py_RETURN_NONE;
+    dims[0] = PyArray_DIM(ARRAY(args[1]), 0);
+    if (!are_classes(args[1], dims[0])) Py_RETURN_NONE;
     PyObject *o = PyArray_ZEROS(2, dims, NPY_FLOAT, 0);
     if (o == NULL) return NULL;
     float *po = DATA(o), each = *(float *)DATA(g) * (args[3] == Py_True ? -1.0f / (float)dims[0] : -1.0f);
-    for (npy_intp i = 0; i < dims[0]; i++) po[i * dims[1] + target[i]] = each;
-    return o;
+    const int64_t *target = DATA(args[1]);
+    int bad = 0;
+    for (npy_intp i = 0; i < dims[0]; i++) po[i * dims[1] + inside(READ(target[i]), dims[1], &bad)] = each;
+    return unless(bad, o);
 END
 
 #define DIFFERENCES(T, NAME)                                                                                        \

@@ -41,7 +41,7 @@ RUNNING(double, doubles_cumprod, 1.0, *)
         int type = kind_of(args[0]);                                                                               \
         if (type < 0 || !around(args[0], args[1], &outer, &n, &inner)) Py_RETURN_NONE;                             \
         PyObject *y = new_like(args[0]);                                                                           \
-        if (y == NULL) return NULL;                                                                                \
+        if (y == NULL || outer * n * inner == 0) return y;                                                         \
         if (type == NPY_FLOAT) WITHOUT_GIL(outer * n * inner, floats_##name(DATA(args[0]), DATA(y), outer, n, inner)); \
         else WITHOUT_GIL(outer * n * inner, doubles_##name(DATA(args[0]), DATA(y), outer, n, inner));              \
         return y;                                                                                                  \

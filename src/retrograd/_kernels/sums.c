@@ -85,7 +85,8 @@ KERNEL(token_sums, 3)
         Py_RETURN_FALSE;
     o.n = PyArray_DIM(ARRAY(d), 0), o.t = PyArray_DIM(ARRAY(d), 1), o.c = PyArray_DIM(ARRAY(d), 2);
     if (PyArray_DIM(ARRAY(y), 0) != o.n || PyArray_DIM(ARRAY(y), 1) != o.c) Py_RETURN_FALSE;
-    void *part = PyMem_Malloc(sizeof(double) * (o.c + 1));
+    if (PyArray_SIZE(ARRAY(y)) == 0) Py_RETURN_TRUE;
+    void *part = PyMem_Malloc(times(sizeof(double), o.c));
     if (part == NULL) return PyErr_NoMemory();
     const npy_intp size = o.n * o.t * o.c;
     if (type == NPY_FLOAT) WITHOUT_GIL(size, floats_token_sums(DATA(d), x ? DATA(x) : NULL, DATA(y), part, &o));
@@ -97,13 +98,12 @@ END
 /* sum_around(x, dim) -> (C,): the sum over all dims but `dim` */
 KERNEL(sum_around, 2)
     PyObject *x = args[0];
-    const int type = kind_of(x), dim = (int)PyLong_AsLong(args[1]);
-    if (PyErr_Occurred()) return NULL;
-    if (type < 0 || dim < 0 || dim >= PyArray_NDIM(ARRAY(x))) Py_RETURN_NONE;
-    const npy_intp c = PyArray_DIM(ARRAY(x), dim), n = PyArray_MultiplyList(PyArray_DIMS(ARRAY(x)), dim);
-    const npy_intp p = PyArray_MultiplyList(PyArray_DIMS(ARRAY(x)) + dim + 1, PyArray_NDIM(ARRAY(x)) - dim - 1);
+    const int type = kind_of(x);
+    npy_intp n, c, p;
+    if (type < 0 || !around(x, args[1], &n, &c, &p)) Py_RETURN_NONE;
+    if (PyArray_SIZE(ARRAY(x)) == 0) return PyArray_ZEROS(1, &c, type, 0);
     PyObject *y = PyArray_SimpleNew(1, &c, type);
-    void *part = y == NULL || p > 1 ? NULL : PyMem_Malloc(sizeof(double) * (c + 1));
+    void *part = y == NULL || p > 1 ? NULL : PyMem_Malloc(times(sizeof(double), c));
     if (y != NULL && p <= 1 && part == NULL) {
         Py_DECREF(y);
         return PyErr_NoMemory();
@@ -121,13 +121,13 @@ END
 /* Squared norms of what each sample adds to a table: rows d (T, C) to rows ids (T,), several to one perhaps.  `slot` has the
    place of a row in `sums`, or -1; it is left as it was. */
 #define TABLES(T, NAME)                                                                                         \
-    CLONES static void NAME##_row_norms(const T *d, const char *ids, npy_intp in, npy_intp it, T *restrict y,   \
-                                        T *restrict sums, int32_t *restrict slot, npy_intp rows, const Tokens *o) { \
+    CLONES static void NAME##_row_norms(const T *d, const int64_t *ids, T *restrict y, T *restrict sums,       \
+                                        int32_t *restrict slot, npy_intp rows, const Tokens *o) {               \
         const npy_intp c = o->c;                                                                                \
-        for (npy_intp i = 0; i < o->n; i++, ids += in) {                                                        \
+        for (npy_intp i = 0; i < o->n; i++, ids += o->t) {                                                      \
             npy_intp used = 0;                                                                                  \
             for (npy_intp t = 0; t < o->t; t++) {                                                               \
-                const int64_t id = *(const int64_t *)(ids + t * it);                                            \
+                const int64_t id = ids[t];                                                                      \
                 if (id == rows) continue;                                                                       \
                 const T *a = d + i * o->dn + t * o->dt;                                                         \
                 T *restrict to = sums + (slot[id] < 0 ? used : slot[id]) * c;                                   \
@@ -143,7 +143,7 @@ END
                 total += squares;                                                                               \
             }                                                                                                   \
             y[i] = (T)total;                                                                                    \
-            for (npy_intp t = 0; t < o->t; t++) slot[*(const int64_t *)(ids + t * it)] = -1;                    \
+            for (npy_intp t = 0; t < o->t; t++) slot[ids[t]] = -1;                                              \
         }                                                                                                       \
     }
 
@@ -154,35 +154,36 @@ TABLES(double, doubles)
    at ids; an id equal to `rows` adds nothing */
 KERNEL(row_norms, 4)
     PyObject *ids = args[0], *d = args[1], *y = args[3];
-    const npy_intp rows = PyLong_AsSsize_t(args[2]);
-    if (PyErr_Occurred()) return NULL;
+    npy_intp rows;
     const int type = kind_of(y);
     Tokens o = {0};
-    if (type < 0 || rows < 0 || !PyArray_ISWRITEABLE(ARRAY(y)) || PyArray_NDIM(ARRAY(y)) != 1
+    if (type < 0 || !whole(args[2], &rows) || rows < 0 || !PyArray_ISWRITEABLE(ARRAY(y)) || PyArray_NDIM(ARRAY(y)) != 1
         || !rows_of_tokens(d, type, &o.dn, &o.dt) || !PyArray_CheckExact(ids) || PyArray_TYPE(ARRAY(ids)) != NPY_INT64
         || PyArray_NDIM(ARRAY(ids)) != 2 || !PyArray_ISBEHAVED_RO(ARRAY(ids)) || !disjoint(d, y) || !disjoint(ids, y)) Py_RETURN_FALSE;
     o.n = PyArray_DIM(ARRAY(d), 0), o.t = PyArray_DIM(ARRAY(d), 1), o.c = PyArray_DIM(ARRAY(d), 2);
     if (PyArray_DIM(ARRAY(y), 0) != o.n || PyArray_DIM(ARRAY(ids), 0) != o.n || PyArray_DIM(ARRAY(ids), 1) != o.t
         || o.t > INT32_MAX) Py_RETURN_FALSE;
     const npy_intp in = PyArray_STRIDE(ARRAY(ids), 0), it = PyArray_STRIDE(ARRAY(ids), 1);
-    for (npy_intp i = 0; i < o.n; i++)
-        for (npy_intp t = 0; t < o.t; t++) {
-            const int64_t id = *(const int64_t *)(PyArray_BYTES(ARRAY(ids)) + i * in + t * it);
-            if (id < 0 || id > rows) Py_RETURN_FALSE;
-        }
-    void *sums = PyMem_Malloc(PyArray_ITEMSIZE(ARRAY(d)) * o.t * o.c + 1);
-    int32_t *slot = PyMem_Malloc(sizeof(int32_t) * (rows + 1));
-    if (sums == NULL || slot == NULL) {
+    void *sums = PyMem_Malloc(plus(times(times(PyArray_ITEMSIZE(ARRAY(d)), o.t), o.c), 1));
+    int32_t *slot = PyMem_Malloc(times(sizeof(int32_t), plus(rows, 1)));
+    int64_t *own = PyMem_Malloc(plus(times(times(sizeof(int64_t), o.n), o.t), 1));      /* NOTE [Read once] */
+    int bad = sums == NULL || slot == NULL || own == NULL ? -1 : 0;
+    for (npy_intp i = 0; bad == 0 && i < o.n; i++)
+        for (npy_intp t = 0; t < o.t; t++)
+            own[i * o.t + t] = inside(READ(*(const int64_t *)(PyArray_BYTES(ARRAY(ids)) + i * in + t * it)), rows + 1, &bad);
+    if (bad) {
         PyMem_Free(sums);
         PyMem_Free(slot);
-        return PyErr_NoMemory();
+        PyMem_Free(own);
+        if (bad < 0) return PyErr_NoMemory();
+        Py_RETURN_FALSE;
     }
     const npy_intp size = o.n * o.t * o.c;
-    const char *first = PyArray_BYTES(ARRAY(ids));
     memset(slot, 0xff, sizeof(int32_t) * (rows + 1));
-    if (type == NPY_FLOAT) WITHOUT_GIL(size, floats_row_norms(DATA(d), first, in, it, DATA(y), sums, slot, rows, &o));
-    else WITHOUT_GIL(size, doubles_row_norms(DATA(d), first, in, it, DATA(y), sums, slot, rows, &o));
+    if (type == NPY_FLOAT) WITHOUT_GIL(size, floats_row_norms(DATA(d), own, DATA(y), sums, slot, rows, &o));
+    else WITHOUT_GIL(size, doubles_row_norms(DATA(d), own, DATA(y), sums, slot, rows, &o));
     PyMem_Free(sums);
     PyMem_Free(slot);
+    PyMem_Free(own);
     Py_RETURN_TRUE;
 END

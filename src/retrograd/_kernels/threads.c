@@ -121,7 +121,7 @@ static int default_number(void) {
 
 int parts_for(double multiplications, ptrdiff_t at_most) { return parts_among(multiplications, at_most, 0); }
 
-int parts_among(double multiplications, ptrdiff_t at_most, long threads) {
+int parts_among(double multiplications, ptrdiff_t at_most, ptrdiff_t threads) {
     if (wanted == 0) wanted = default_number();
     ptrdiff_t number = threads > 0 ? threads : wanted;
     if (number > MOST) number = MOST;
@@ -132,8 +132,11 @@ int parts_among(double multiplications, ptrdiff_t at_most, long threads) {
 
 /* threads(number) -> None: how many there may be from now on */
 KERNEL(threads, 1)
-    const long number = PyLong_AsLong(args[0]);
-    if (PyErr_Occurred()) return NULL;
+    npy_intp number;
+    if (!whole(args[0], &number)) {
+        PyErr_SetString(PyExc_TypeError, "threads: expected a number");
+        return NULL;
+    }
     wanted = number < 1 ? 1 : number < MOST ? (int)number : MOST;
     Py_RETURN_NONE;
 END

@@ -37,6 +37,32 @@
                     }                                                                                               \
                 }                                                                                                   \
     }                                                                                                               \
+    /* The same for windows longer than x, taking only steps inside of it; every sum is added up in the same order */ \
+    static void NAME##_long_sums(const T *x, T *y, const Windows *o) {                                              \
+        for (npy_intp n = 0; n < o->n * o->c; n++, x += o->h * o->w)                                                \
+            for (npy_intp p = 0; p < o->oh; p++)                                                                    \
+                for (npy_intp q = 0; q < o->ow; q++, y++) {                                                         \
+                    npy_intp top, end, first, stop;                                                                 \
+                    span(o->h, o->dh, p * o->sh - o->ph, o->kh, &top, &end);                                        \
+                    span(o->w, o->dw, q * o->sw - o->pw, o->kw, &first, &stop);                                     \
+                    *y = 0;                                                                                         \
+                    for (npy_intp i = top; i < end; i++)                                                            \
+                        for (npy_intp j = first; j < stop; j++)                                                     \
+                            *y += x[(p * o->sh - o->ph + i * o->dh) * o->w + q * o->sw - o->pw + j * o->dw];        \
+                }                                                                                                   \
+    }                                                                                                               \
+    static void NAME##_long_spread(const T *g, T *x, const Windows *o) {                                            \
+        for (npy_intp n = 0; n < o->n * o->c; n++, x += o->h * o->w)                                                \
+            for (npy_intp p = 0; p < o->oh; p++, g += o->ow)                                                        \
+                for (npy_intp q = o->ow - 1; q >= 0; q--) {                                                         \
+                    npy_intp top, end, first, stop;                                                                 \
+                    span(o->h, o->dh, p * o->sh - o->ph, o->kh, &top, &end);                                        \
+                    span(o->w, o->dw, q * o->sw - o->pw, o->kw, &first, &stop);                                     \
+                    for (npy_intp i = top; i < end; i++)                                                            \
+                        for (npy_intp j = first; j < stop; j++)                                                     \
+                            x[(p * o->sh - o->ph + i * o->dh) * o->w + q * o->sw - o->pw + j * o->dw] += g[q];      \
+                }                                                                                                   \
+    }                                                                                                               \
     CLONES static void NAME##_maxima(const T *restrict x, T *restrict y, int64_t *restrict where, npy_intp planes,  \
                                      npy_intp hw, const int32_t *restrict taps, int32_t *restrict best, npy_intp p, \
                                      npy_intp k) {                                                                  \
@@ -57,10 +83,13 @@
             for (npy_intp q = 0; q < p; q++) where[q] = best[q];                                                    \
         }                                                                                                           \
     }                                                                                                               \
-    static void NAME##_place(const T *restrict g, const int64_t *restrict where, T *restrict x, npy_intp planes,    \
-                             npy_intp p, npy_intp m) {                                                              \
+    /* whether a place was out of bounds */                                                                         \
+    static int NAME##_place(const T *restrict g, const int64_t *restrict where, T *restrict x, npy_intp planes,     \
+                            npy_intp p, npy_intp m) {                                                               \
+        int bad = 0;                                                                                                \
         for (npy_intp n = 0; n < planes; n++, g += p, where += p, x += m)                                           \
-            for (npy_intp q = 0; q < p; q++) x[where[q]] += g[q];                                                   \
+            for (npy_intp q = 0; q < p; q++) x[inside(READ(where[q]), m, &bad)] += g[q];                            \
+        return bad;                                                                                                 \
     }
 
 LOOPS(float, floats)
@@ -86,15 +115,20 @@ static int planes_of(PyObject *x, npy_intp h, npy_intp w) {
 
 static PyObject *summed(PyObject *x, PyObject *windows, int back) {
     Windows o;
-    if (!windows_of(windows, &o)) return NULL;
+    if (!windows_of(windows, &o)) Py_RETURN_NONE;
     const int type = back ? planes_of(x, o.oh, o.ow) : planes_of(x, o.h, o.w);
     if (type < 0) Py_RETURN_NONE;
     PyObject *y = back ? replace_last(x, o.h, o.w, 1, &o.n) : replace_last(x, o.oh, o.ow, 0, &o.n);
     if (y == NULL) return NULL;
     o.c = 1;
     const npy_intp size = PyArray_SIZE(ARRAY(back ? y : x));
-    if (type == NPY_FLOAT) WITHOUT_GIL(size, (back ? floats_spread : floats_sums)(DATA(x), DATA(y), &o));
-    else WITHOUT_GIL(size, (back ? doubles_spread : doubles_sums)(DATA(x), DATA(y), &o));
+    if (PyArray_SIZE(ARRAY(back ? x : y)) == 0) return y;
+    const int spread = back != 0, at = o.kh > o.h || o.kw > o.w ? 2 + spread : spread;
+    void (*const singles[4])(const float *, float *, const Windows *) = {floats_sums, floats_spread, floats_long_sums, floats_long_spread};
+    void (*const twice[4])(const double *, double *, const Windows *) = {
+        doubles_sums, doubles_spread, doubles_long_sums, doubles_long_spread};
+    if (type == NPY_FLOAT) WITHOUT_GIL(size, singles[at](DATA(x), DATA(y), &o));
+    else WITHOUT_GIL(size, twice[at](DATA(x), DATA(y), &o));
     return y;
 }
 
@@ -108,16 +142,13 @@ KERNEL(spread_sums, 2)
     return summed(args[0], args[1], 1);
 END
 
-/* Positions (P, K), each in 0..size-1 */
-static const int64_t *taps_of(PyObject *x, npy_intp size, npy_intp *p, npy_intp *k) {
+/* Positions (P, K), K not 0 */
+static const int64_t *taps_of(PyObject *x, npy_intp *p, npy_intp *k) {
     if (!PyArray_CheckExact(x) || PyArray_TYPE(ARRAY(x)) != NPY_INT64 || !PyArray_ISCARRAY_RO(ARRAY(x))
         || PyArray_NDIM(ARRAY(x)) != 2) return NULL;
     *p = PyArray_DIM(ARRAY(x), 0);
     *k = PyArray_DIM(ARRAY(x), 1);
-    const int64_t *t = DATA(x);
-    for (npy_intp i = 0; i < *p * *k; i++)
-        if (t[i] < 0 || t[i] >= size) return NULL;
-    return *k ? t : NULL;
+    return *k ? DATA(x) : NULL;
 }
 
 /* max_pool(x (..., H, W), taps down (OH, KH), taps right (OW, KW)) -> (maxima, their positions in H W) */
@@ -126,18 +157,25 @@ KERNEL(max_pool, 3)
     int type = kind_of(x), ndim;
     if (type < 0 || (ndim = PyArray_NDIM(ARRAY(x))) < 2) Py_RETURN_NONE;
     npy_intp h = PyArray_DIM(ARRAY(x), ndim - 2), w = PyArray_DIM(ARRAY(x), ndim - 1), oh = 0, ow = 0, kh = 0, kw = 0, planes;
-    const int64_t *th = taps_of(args[1], h, &oh, &kh), *tw = taps_of(args[2], w, &ow, &kw);
+    const int64_t *th = taps_of(args[1], &oh, &kh), *tw = taps_of(args[2], &ow, &kw);
     if (th == NULL || tw == NULL) Py_RETURN_NONE;
-    npy_intp p = oh * ow, k = kh * kw;
-    if (h * w > INT32_MAX) Py_RETURN_NONE;
-    int32_t *taps = PyMem_New(int32_t, p * (k + 1) + 1), *next = taps;    /* (KH KW, OH OW): positions in H W; then the best */
+    const size_t places = times(oh, ow), each = times(kh, kw), all = times(sizeof(int32_t), times(places, plus(each, 1)));
+    if (times(h, w) > INT32_MAX || (places && (h == 0 || w == 0))) Py_RETURN_NONE;
+    npy_intp p = (npy_intp)places, k = places ? (npy_intp)each : 0;
+    int32_t *taps = PyMem_Malloc(all), *next = taps;    /* (KH KW, OH OW): positions in H W; then the best */
     if (taps == NULL) return PyErr_NoMemory();
+    int bad = 0;
     for (npy_intp i = 0; i < k; i++)
-        for (npy_intp q = 0; q < p; q++) *next++ = (int32_t)(th[q / ow * kh + i / kw] * w + tw[q % ow * kw + i % kw]);
+        for (npy_intp q = 0; q < p; q++)
+            *next++ = (int32_t)(inside(READ(th[q / ow * kh + i / kw]), h, &bad) * w + inside(READ(tw[q % ow * kw + i % kw]), w, &bad));
+    if (bad) {
+        PyMem_Free(taps);
+        Py_RETURN_NONE;
+    }
     PyObject *y = replace_last(x, oh, ow, 0, &planes);
     PyObject *where = y ? PyArray_SimpleNew(ndim, PyArray_DIMS(ARRAY(y)), NPY_INT64) : NULL;
     PyObject *out = where ? PyTuple_Pack(2, y, where) : NULL;
-    if (out != NULL) {
+    if (out != NULL && p) {
         npy_intp size = PyArray_SIZE(ARRAY(x));
         if (type == NPY_FLOAT) WITHOUT_GIL(size, floats_maxima(DATA(x), DATA(y), DATA(where), planes, h * w, taps, next, p, k));
         else WITHOUT_GIL(size, doubles_maxima(DATA(x), DATA(y), DATA(where), planes, h * w, taps, next, p, k));
@@ -155,15 +193,14 @@ KERNEL(place_at, 4)
     if (type < 0 || (ndim = PyArray_NDIM(ARRAY(g))) < 2 || !PyArray_CheckExact(where)
         || PyArray_TYPE(ARRAY(where)) != NPY_INT64 || !PyArray_ISCARRAY_RO(ARRAY(where)) || !same_shape(g, where))
         Py_RETURN_NONE;
-    npy_intp h = PyLong_AsSsize_t(args[2]), w = PyLong_AsSsize_t(args[3]), planes, size = PyArray_SIZE(ARRAY(g));
-    if (PyErr_Occurred()) return NULL;
-    const int64_t *at = DATA(where);
-    for (npy_intp i = 0; i < size; i++)
-        if (at[i] < 0 || at[i] >= h * w) Py_RETURN_NONE;
+    npy_intp h, w, planes, size = PyArray_SIZE(ARRAY(g));
+    int bad = 0;
+    if (!whole(args[2], &h) || !whole(args[3], &w) || h < 0 || w < 0 || (size && (h == 0 || w == 0))) Py_RETURN_NONE;
     PyObject *x = replace_last(g, h, w, 1, &planes);
     if (x == NULL) return NULL;
-    npy_intp p = planes ? size / planes : 0;
-    if (type == NPY_FLOAT) WITHOUT_GIL(size, floats_place(DATA(g), at, DATA(x), planes, p, h * w));
-    else WITHOUT_GIL(size, doubles_place(DATA(g), at, DATA(x), planes, p, h * w));
-    return x;
+    if (size == 0) return x;
+    npy_intp p = size / planes;
+    if (type == NPY_FLOAT) WITHOUT_GIL(size, bad = floats_place(DATA(g), DATA(where), DATA(x), planes, p, h * w));
+    else WITHOUT_GIL(size, bad = doubles_place(DATA(g), DATA(where), DATA(x), planes, p, h * w));
+    return unless(bad, x);
 END

@@ -18,14 +18,14 @@ static inline void span(npy_intp size, npy_intp stride, npy_intp at, npy_intp ou
 }
 
 /* Pairs (down, right), one after the other in `pairs`: sizes of x, kernel, stride, padding, dilation, out.
-   0, with an error set, for what is no tuple of 12 numbers. */
+   0 for what is no tuple of 12 numbers, of which none is negative, no step is 0 and no place in x may overflow. */
 static inline int windows_of(PyObject *pairs, Windows *o) {
     npy_intp *into[12] = {&o->h, &o->w, &o->kh, &o->kw, &o->sh, &o->sw, &o->ph, &o->pw, &o->dh, &o->dw, &o->oh, &o->ow};
-    if (!PyTuple_CheckExact(pairs) || PyTuple_GET_SIZE(pairs) != 12) {
-        PyErr_SetString(PyExc_TypeError, "windows: expected a tuple of 12 numbers");
-        return 0;
-    }
-    for (int i = 0; i < 12; i++) *into[i] = PyLong_AsSsize_t(PyTuple_GET_ITEM(pairs, i));
-    return !PyErr_Occurred();
+    if (!PyTuple_CheckExact(pairs) || PyTuple_GET_SIZE(pairs) != 12) return 0;
+    for (int i = 0; i < 12; i++)
+        if (!whole(PyTuple_GET_ITEM(pairs, i), into[i]) || *into[i] < 0) return 0;
+    const double down = (double)o->kh * o->dh + (double)o->oh * o->sh + o->ph + o->h;
+    const double right = (double)o->kw * o->dw + (double)o->ow * o->sw + o->pw + o->w;
+    return o->sh && o->sw && o->dh && o->dw && down * (o->w + 1.0) + right < 0x1p62;
 }
 #endif
