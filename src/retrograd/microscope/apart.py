@@ -6,6 +6,9 @@ third it must be that of the first two, times each sample's number.  So a wrong 
 nothing (as many tokens as samples), and so are layers that mix samples or put them in another order.  Where the batch is
 not at its usual place, the places in FORMS are tried: a batch and its tokens in one dimension, say.
 
+A use whose rows are a permutation of the outputs' has its samples apart, too: each row's factor in the third pass says whose
+it is.  Which sample of the input each row is of says orders.py.
+
 What was found holds for later steps that make the same calls.  Where the graph has a node that picks or cuts along the batch
 (experts that get some of the samples, an order by length, packed sequences), every step is asked.
 """
@@ -18,6 +21,7 @@ from typing import Any
 from .again import AGAIN
 from .batches import FORMS, along, samples_first
 from .layers import Elementwise
+from .orders import NOBODY, put_in_order
 from .runs import Run, Use
 from .sources import Made, flat
 
@@ -42,8 +46,9 @@ def verify(cap: Any, run: Run, out: Any) -> None:
     gradients = [T.randn(*x.shape, generator=generator).to(x.dtype).to(x.device) for x in tensors]
     even = [float(n % 2 == 0) for n in range(N)]
     own = numbers(N, fine=True)
-    leaves = [p.tensor for p in cap.params if p.tensor.requires_grad] + cap.stand_ins
-    found = []
+    inputs = [x for x in run.inputs.values() if x.requires_grad and x.ndim > cap.batch_dim and x.shape[cap.batch_dim] == N]
+    leaves = [p.tensor for p in cap.params if p.tensor.requires_grad] + cap.stand_ins + inputs
+    found, at_inputs = [], []
     cap.make_uses()                             # so that none takes the gradients of these passes for its own
     for turn in range(3):
         if turn == 2 and any(d.dtype.itemsize < 4 for arrived in found for ds in arrived.values() for d in ds.values()):
@@ -55,13 +60,14 @@ def verify(cap: Any, run: Run, out: Any) -> None:
             pushed.append(g * by)
         watched, cap.checking, cap._aside = cap.checking, False, {}
         try:
-            T.autograd.grad(tensors, leaves, pushed, retain_graph=True, allow_unused=True)
+            got = T.autograd.grad(tensors, leaves, pushed, retain_graph=True, allow_unused=True)
         except Exception:                       # a reentrant checkpoint, or a hook of the user's, does not allow it
             return
         finally:
             cap._drain()
             arrived, cap._aside, cap.checking = cap._aside, None, watched
         found.append(arrived)
+        at_inputs.append(got[len(got) - len(inputs):])
     run.verified = True
     constant = [made.tensor.grad_fn for made in cap._tracked.values() if isinstance(made, Made)]    # of parameters alone
     fixed = set(map(id, constant))
@@ -72,6 +78,12 @@ def verify(cap: Any, run: Run, out: Any) -> None:
             seen = [(k, three) for k, three in enumerate(arrivals) if three[2] is not None and telling(T, three[2])]
             if seen:
                 place(T, use, seen, even, own)
+        entries = []
+        for three in zip(*at_inputs):
+            if three[2] is not None and telling(T, three[2]):
+                rows = [T.zeros_like(three[2]) if g is None else g for g in three]
+                entries.append((whose(T, *[g.movedim(cap.batch_dim, 0).reshape(N, -1) for g in rows], even, own), list(range(N))))
+        put_in_order(cap, run, entries)
 
 
 def numbers(N: int, fine: bool) -> list[float]:
@@ -139,7 +151,17 @@ def place(T: Any, use: Use, seen: list[tuple[int, list[Any]]], even: list[float]
             use.proven = True
             return
         claimed = claimed or form is None and None not in answers
+    for form in (None, *FORMS):
+        use.form, use.apart = form, True
+        found = [rows_below(T, use, k, three, even, own) for k, three in seen]
+        if None not in found and all(back == found[0] for back in found):
+            use.back, use.proven = found[0], True
+            return
     use.form, use.apart, use.mixes = None, False, claimed
+    k, three = seen[0]
+    if use.origins and use.kind.kind in ("linear", "matmul", "embedding"):
+        rows = [(T.zeros_like(three[2]) if d is None else d).reshape(-1, three[2].shape[-1]) for d in three]
+        use.rows = whose(T, *rows, even, own, once=False)
 
 
 def fits(T: Any, use: Use, k: int, three: list[Any], even: list[float], own: list[float]) -> bool | None:
@@ -155,6 +177,43 @@ def fits(T: Any, use: Use, k: int, three: list[Any], even: list[float], own: lis
     want = (first + second) * T.tensor(own, device=last.device).to(last.dtype).reshape(-1, 1)
     near = TOLERANCE[last.dtype.itemsize] * want.norm(dim=1) + most
     return bool(((last - want).norm(dim=1) <= near).all())
+
+
+def rows_below(T: Any, use: Use, k: int, three: list[Any], even: list[float], own: list[float]) -> list[int] | None:
+    """Which sample of the outputs each row of output k is of, where use.form has the rows; None when they are not apart."""
+    last = parts(use, k, three[2])
+    if last is None:
+        return None
+    first, second = (T.zeros_like(last) if d is None else parts(use, k, d) for d in three[:2])
+    return whose(T, first, second, last, even, own)
+
+
+def whose(T: Any, first: Any, second: Any, last: Any, even: list[float], own: list[float], once: bool = True) -> list[int] | None:
+    """Of rows (N, everything else) in the three passes; NOBODY of one without gradient; None when a row is of several.
+
+    once    None, too, when several rows are of one
+    """
+    N, size = len(own), last.dtype.itemsize
+    first, second, last = first.double(), second.double(), last.double()
+    most = 1e-6 * float(last.abs().max())
+    one, other = (d.abs().amax(1) > most for d in (first, second))
+    if bool((one & other).any()):
+        return None
+    both = first + second
+    squares = both.pow(2).sum(1)
+    by = (last * both).sum(1) / squares.clamp(min=1e-300)
+    numbers = T.tensor(own, device=last.device).double()
+    off = (by.unsqueeze(1) / numbers - 1).abs()
+    off = T.where(one.unsqueeze(1) == (T.tensor(even, device=last.device) > 0), off, float("inf"))
+    near, who = off.topk(min(2, N), 1, largest=False)
+    close = TOLERANCE[size] / 10
+    left = (last - both * numbers[who[:, 0]].unsqueeze(1)).norm(dim=1) > TOLERANCE[size] * last.norm(dim=1) + most
+    some = one | other
+    if bool((some & ((near[:, 0] > close) | (near[:, -1] < 3 * close) | left)).any()):
+        return None
+    found = [n if there else NOBODY for n, there in zip(who[:, 0].tolist(), some.tolist())]
+    there = [n for n in found if n != NOBODY]
+    return found if not once or len(set(there)) == len(there) else None
 
 
 def parts(use: Use, k: int, delta: Any) -> Any:

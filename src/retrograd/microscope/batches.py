@@ -90,6 +90,8 @@ def no_batch(use: Use, shape: tuple[int, ...]) -> str:
         return "the batch size is unknown: call the captured model itself, or give capture(batch_size=...)"
     if use.layout == "packed" or (use.name in RECURRENT and packed(use.meta[0])):
         return "a PackedSequence has its samples in another order; pad it (pad_packed_sequence) to tell them apart"
+    if use.why:
+        return use.why
     if use.mixes:
         return (f"what {use.name} computes for one sample depends on others, or what lies where the batch was expected in "
                 f"its output {tuple(shape)} are not the samples (batch_dim=?)")

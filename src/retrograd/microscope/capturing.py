@@ -18,6 +18,7 @@ from .apart import batched, verify
 from .engines import Engine, engine_of, reopened
 from .errors import CaptureError
 from .layers import RULES
+from .orders import HIDDEN, REORDERING, Origin, made, reorders, unasked
 from .parameters import Tree, hooked, parameters_of, stand_ins
 from .rules import Refused, pulled
 from .runs import Plan, Run, Use, Window, caller
@@ -25,7 +26,7 @@ from .sources import Leaf, Made, Source, flat, replaced
 from .terms import Term, combined
 from .waiting import Waiting
 
-MARK = "_microscope_data"                       # on tensors without gradient computed from the model's inputs
+MARK = "_microscope_data"                       # on tensors without gradient computed from the model's inputs: their Origin
 
 
 class Capture(Waiting):
@@ -82,8 +83,8 @@ class Capture(Waiting):
         self.arrived: dict[int, Any] = {}       # parameter -> gradient that reached it, on checked steps
         self.errors: dict[int, float] = {}
         self.failed: dict[int, str] = {}        # parameter -> why what was captured is not its gradient
-        # structures of steps that were -> verified, moved (see Run), and (apart, mixes, form, proven) of each use
-        self.checked: dict[int, tuple[bool, bool, list[tuple[bool, bool, Any, bool]]]] = {}
+        # structures of steps that were -> verified, moved (see Run), run.turn, and what Run.places says of each use
+        self.checked: dict[int, tuple[bool, bool, list[int] | None, list[tuple[Any, ...]]]] = {}
         self.checking = False
         self.filled: dict[int, tuple[Term, str]] = {}   # parameter -> by filling.py, and how
         self._handles: list[Any] = []
@@ -93,6 +94,7 @@ class Capture(Waiting):
         self._grad = self.engine.torch.autograd.grad
         self._depth = 0
         self._tracked: dict[int, Source] = {}
+        self._reordering: dict[Any, str] = {}   # functions seen -> their names, when they are in orders.REORDERING
         self._constants: set[int] = set()
         self._defers = self.engine.name == "torch"
         self._find_parameters()
@@ -289,25 +291,28 @@ class Capture(Waiting):
         self._settle()
         run = self.runs[-1]
         run.open = False
-        run.inputs.clear()
         with self.engine.unseen():
             run.outs = {x.grad_fn._sequence_nr(): self.batch_dim for x in batched(self, run, out) if x.grad_fn is not None}
-        if self.engine.in_backward():           # a checkpoint runs the whole model again
-            return
+        if not self.engine.in_backward():       # else a checkpoint runs the whole model again
+            self._place(run, out)
+        run.inputs.clear()
+
+    def _place(self, run: Run, out: Any) -> None:
+        """Find out where the samples of a call of the model are, or remember it."""
         known = self.checked.get(run.structure)
         if self.check_when is True or self.check_when and known is None:
             self._begin_check()
-        elif known is None:
+        elif known is not None and not known[1] and not run.by:
+            run.verified, run.turn, run.places = known[0], *known[2:]
             return
-        elif not known[1]:
-            run.verified, run.places = known[0], known[2]
-            return
-        else:
+        elif known is not None:
             run.moved = True
-        if self.verify and not self._sharded:
+        if self.verify and not self._sharded and (self.checking or run.moved):
             count = len(self.runs)
             verify(self, run, out)
             del self.runs[count:]
+        if run.by and not run.verified and (run.size or 1) > 1:
+            unasked(self, run)
 
     # Calls
 
@@ -331,9 +336,50 @@ class Capture(Waiting):
         if func is self._grad:
             self._settle()
         out = func(*args, **kwargs)
-        if self._depth and getattr(out, "requires_grad", None) is not True:
-            self._mark(func, args, kwargs, out)
+        if self._depth:
+            name = self._reordering.get(func)
+            if name is None:
+                name = self.engine.name_of(func)
+                name = self._reordering[func] = name if name in REORDERING else ""
+            if name:
+                out = self._reorders(name, args, kwargs, out)
+            if getattr(out, "requires_grad", None) is not True:
+                self._mark(func, args, kwargs, out)
+            elif self.runs[-1].by:
+                self._join(args, kwargs)
         return out
+
+    def _reorders(self, name: str, args: Any, kwargs: Any, out: Any) -> Any:
+        """A call that may put samples elsewhere; -> out."""
+        if name == "iter":
+            out = tuple(out)
+        run = self.runs[-1]
+        with self.engine.unseen():
+            if not run.by and (run.size or 1) > 1 and any(
+                    self._is_data(x) for x in flat((args, kwargs)) if isinstance(x, self.engine.Tensor)) and reorders(
+                    name, args, kwargs, out, self.batch_dim, run.size or 1):
+                site = caller()
+                run.by, run.moved = f"{name} at {site[0]}:{site[1]}" if site else name, True
+                run.since = len(run._uses) + len(run.waiting) + len(self._pending)
+        return out
+
+    def _join(self, args: Any, kwargs: Any) -> None:
+        """Data without gradient comes together with what has one."""
+        with self.engine.unseen():
+            for x in flat((args, kwargs)):
+                if isinstance(x, self.engine.Tensor) and x.is_floating_point() and not x.requires_grad and self._is_data(x):
+                    self.runs[-1].joined.append(self._origin(x))
+
+    def _origin(self, x: Any) -> Origin:
+        """How data without gradient was made of the model's input."""
+        run = self._run()
+        if x.requires_grad and id(x) not in run.inputs:
+            return Origin(run, x, HIDDEN)
+        mark = getattr(x, MARK, None)
+        if mark is None or mark.run is not run or id(x) in run.inputs and x.is_leaf and not mark.name:
+            return Origin(run, x, "")
+        found: Origin = mark
+        return found
 
     def _again(self, plan: Plan | None, func: Any, args: Any, kwargs: Any) -> Any:
         """A call with a tracked argument, perhaps like one seen before: with the same parameters at the same places."""
@@ -363,11 +409,13 @@ class Capture(Waiting):
             return out
         node = out.grad_fn
         if self._depth and self.where is None and (below := plan.nodes.get(type(node))) is not None:
-            self._pending.append((plan, args, kwargs, data._version, data.requires_grad, node, below, out.shape, self._layout))
+            self._pending.append((plan, args, kwargs, data._version, data.requires_grad or self._origin(data), node, below,
+                                  out.shape, self._layout))
             return out
         self._settle()
         use = Use(self._run(), plan.name, func, self._layout, plan.sources)
         use.follow(plan, args, kwargs, data.requires_grad)
+        use.origins = () if data.requires_grad else (self._origin(data),)
         made = self._watch(use, out, [out])
         if self._defers and not self._sharded and plan.rule.holds and "weight" in plan.sources and made is out:
             first = node.next_functions[0][0] if use.boxes and use.boxes[0][2] is not None else None
@@ -404,11 +452,19 @@ class Capture(Waiting):
         if type(out) is tuple and self.engine.name_of(func) == "_pack_padded_sequence":
             self.runs[-1].moved = True
         found = [out] if isinstance(out, Tensor) else [y for y in out if isinstance(y, Tensor)] if isinstance(
-            out, (tuple, list)) else ()
+            out, (tuple, list)) else []
+        name = self.engine.name_of(func)
+        if out is None and name == "setitem":
+            found = [args[0]]
         if found and any(self._is_data(x) for x in flat((args, kwargs)) if isinstance(x, Tensor)):
-            for y in found:
-                if not y.requires_grad and id(y) not in self._constants:
-                    setattr(y, MARK, True)
+            with self.engine.unseen():
+                origins = made(self._run(), self.engine.torch, name, func, args, kwargs, out, found,
+                               lambda x: self._origin(x) if self._is_data(x) else None)
+                for y, origin in zip(found, origins):
+                    if not y.requires_grad and id(y) not in self._constants:
+                        setattr(y, MARK, origin)
+                        if (name == "setitem" or name.endswith("_")) and (base := y._base) is not None:
+                            setattr(base, MARK, Origin(origin.run, base, "an edit of a view", (origin,)))
 
     def _is_data(self, x: Any) -> bool:
         """Does x depend on the model's input?
@@ -455,6 +511,8 @@ class Capture(Waiting):
         outs = [changed] if isinstance(changed, Tensor) else [x for x in flat(changed) if isinstance(x, Tensor)]
         outs = [x for x in outs if x.requires_grad and (id(x) not in tracked or edits)]
         if not outs or outs[0].grad_fn is None:
+            if self._depth and not outs:
+                self._mark(func, args, kwargs, out)
             return out
         for x in args:
             if isinstance(x, Tensor) and id(x) not in tracked and self._is_data(x):
@@ -474,6 +532,10 @@ class Capture(Waiting):
             use.site = caller()
             rule.read(use, given, kwargs, changed, tracked)
         use.kind = rule
+        data_of = [x for x in flat((args, kwargs)) if isinstance(x, Tensor) and id(x) not in tracked and x is not changed]
+        use.live = any(x.requires_grad for x in data_of)
+        if self._depth:
+            use.origins = tuple(self._origin(x) for x in data_of if not x.requires_grad and self._is_data(x))
         use.numbers = {leaf.number for source in use.sources.values() for leaf in source.leaves()}
         self._lean -= use.numbers
         self._still_whole(use.numbers, name)
@@ -587,8 +649,8 @@ class Capture(Waiting):
         from .coverage import compare, spareable
         compare(self)
         for run in self.runs:
-            self.checked[run.structure] = (run.verified, run.moved, [
-                (u.apart, u.mixes, u.form, u.proven) for u in run.uses if not u.late])
+            self.checked[run.structure] = (run.verified, run.moved, run.turn, [
+                (u.apart, u.mixes, u.form, u.proven, u.turn, u.why) for u in run.uses if not u.late])
         self.checking = bool(self.entered and self._param_handles)
         if not self.weight_grads:
             self._lean = spareable(self)
@@ -628,7 +690,12 @@ class Capture(Waiting):
                         raise Refused(f"{use.name} computes with complex numbers, which are not covered")
                     if use.stale:
                         raise Refused(f"the input of {use.name} was changed in place after the call")
+                    if use.late and run.by:
+                        raise Refused(f"{use.name} was called again by a checkpoint after {run.by}: of which samples its rows "
+                                      "are is not known")
                     for source, term in use.kind.terms(T, use):
+                        if use.turn is not None and term.whole is None:
+                            term = term.take(T.tensor(use.turn, device=use.device), None)
                         for number, part in pulled(T, source, term):
                             lists.setdefault(number, []).append(part)
                 except Refused as why:

@@ -202,9 +202,12 @@ def _never(*_: Any) -> bool:
 OPERATORS = (
     "__add__", "__radd__", "__iadd__", "__sub__", "__rsub__", "__isub__", "__mul__", "__rmul__", "__imul__",
     "__truediv__", "__rtruediv__", "__itruediv__", "__neg__", "__pow__", "__rpow__", "__matmul__", "__rmatmul__",
-    "__getitem__", "__setitem__",
+    "__getitem__", "__setitem__", "__iter__", "__reversed__", "__abs__", "__pos__", "__invert__", "__mod__", "__rmod__",
+    "__imod__",
+    "__floordiv__", "__rfloordiv__", "__ifloordiv__", "__and__", "__rand__", "__or__", "__ror__", "__xor__", "__rxor__",
+    "__imatmul__", "__ipow__", "__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__",
 )
-METHODS = ("backward", "detach")
+METHODS = ("backward", "detach", "where")
 
 
 class _Replaced:

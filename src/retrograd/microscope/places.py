@@ -230,9 +230,9 @@ class Places:
 def layers(run: Run) -> dict[int, int]:
     """Numbers of nodes that made layers' outputs -> where the batch is in them."""
     uses = run.uses
-    known = run.places or [(use.apart, use.mixes, use.form, use.proven) for use in uses]
-    return {use.order: use.layout for use, (apart, _, form, _) in zip(uses, known)
-            if apart and form is None and isinstance(use.layout, int) and use.kind.kind in LAYERS}
+    known = run.places or [(use.apart, use.mixes, use.form, use.proven, use.turn, use.why) for use in uses]
+    return {use.order: use.layout for use, (apart, _, form, _, turn, _) in zip(uses, known)
+            if apart and form is None and turn == run.turn and isinstance(use.layout, int) and use.kind.kind in LAYERS}
 
 
 # One rule for each kind of node: where the samples are in what it computed; None: not known.

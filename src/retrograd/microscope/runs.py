@@ -22,8 +22,12 @@ class Run:
         self.calls: dict[tuple[int, str], int] = {}     # of each weight by each function, so far
         self.verified = False                   # by apart.verify
         self.moved = False                      # may its samples be elsewhere in a step that makes the same calls?
+        self.by = ""                            # what may have put them elsewhere first, with file and line
+        self.since = 0                          # ... and after how many uses
+        self.joined: list[Any] = []             # origins of data that came together with what has a gradient, since then
+        self.turn: list[int] | None = None      # where each sample is in the outputs, unless in order
         self.structure = 0                      # a hash of what was called, in order
-        self.places: Any = None                 # known from a step like this: (apart, mixes, form, proven) of each use
+        self.places: Any = None                 # known from a step like this: (apart, mixes, form, proven, turn, why) of each use
         self.mixed: str | None = None           # what makes samples depend on each other
         self.outs: dict[int, int] = {}          # number of the node that made an output of the model -> where the batch is in it
         self.before: Run | None = None          # a call of the model that was still waiting for its backward
@@ -50,7 +54,8 @@ class Run:
         waiting, self.waiting = self.waiting, []
         for plan, args, kwargs, version, live, order, shape, layout, box, cut in waiting:
             use = Use(self, plan.name, plan.func, layout, plan.sources)
-            use.follow(plan, args, kwargs, live)
+            use.follow(plan, args, kwargs, live is True)
+            use.origins = () if live is True else (live,)
             use.versions, use.order = (version,), order
             use.place(plan.first, plan.path)
             use.shapes, use.deltas = [tuple(shape)], [None]
@@ -64,7 +69,7 @@ class Run:
     def settle(self) -> None:
         """Tell the uses where their samples are."""
         for use, place in zip(self.uses, self.places or ()):
-            use.apart, use.mixes, use.form, use.proven = place
+            use.apart, use.mixes, use.form, use.proven, use.turn, use.why = place
         self.places = None
 
 
@@ -90,7 +95,12 @@ class Use:
     mixes = False                               # ... for they are not where they were taken to be
     form: Any = None                            # where they are, if not where the layout says: one of layers.FORMS
     proven = False                              # apart.py has seen them there
-    live = False                                # did its data have a gradient?  Known for planned calls
+    live = False                                # did its data have a gradient?
+    origins: tuple[Any, ...] = ()               # orders.Origin of each tensor of data that had none
+    back: list[int] | None = None               # apart.py: which sample of the outputs each row is of, unless in order
+    rows: list[int] | None = None               # ... or each of its rows, where samples are not apart
+    turn: list[int] | None = None               # where each sample is among its rows, unless in order
+    why = ""                                    # nobody knows where its samples are
     late = False                                # called during backward
     order = -1                                  # the number of the node that made the (first) output
     again: Use | None = None                    # the use of a second backward over the same graph
@@ -136,6 +146,11 @@ class Use:
     def dtype(self) -> Any:
         """Of the gradient that came."""
         return next((d.dtype for d in self.deltas if d is not None), None)
+
+    @property
+    def device(self) -> Any:
+        """... and its device."""
+        return next((d.device for d in self.deltas if d is not None), None)
 
     @property
     def delta(self) -> Any:

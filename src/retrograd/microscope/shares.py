@@ -129,12 +129,18 @@ def own_terms(run: Run, loss: Any) -> Any:
         if at is not None and use.apart and use.shapes == [tuple(at.shape)]:
             rows = parts(use, 0, at)
             if rows is not None:
-                return share(rows, None if ids is None else parts(use, 0, ids), loss)
+                return share(turned(rows, use.turn), None if ids is None else turned(parts(use, 0, ids), use.turn), loss)
     for number, (at, ids) in loss.places.items():
         if number in run.outs:
-            rows, of = (None if t is None else t.movedim(run.outs[number], 0).reshape(run.size, -1) for t in (at, ids))
+            rows, of = (None if t is None else turned(t.movedim(run.outs[number], 0).reshape(run.size, -1), run.turn)
+                        for t in (at, ids))
             return share(rows, of, loss)
     return None
+
+
+def turned(rows: Any, turn: list[int] | None) -> Any:
+    """In the order of the model's input."""
+    return rows if turn is None else rows[turn]
 
 
 def share(rows: Any, ids: Any, loss: Any) -> Any:

@@ -1,0 +1,404 @@
+"""Of which sample of the model's input is each row?  For models that put their batch in another order, pick or join samples.
+
+What happens between a layer and the model's outputs the graph knows (apart.py).  Before the first layer there is no graph:
+every tensor made of the model's input without gradient has an Origin, how it was made, and numbers of samples are sent the same
+way when somebody asks.  Both together say of which sample each row of the outputs is, and so each row of every layer.
+
+N batch; ids: in the place of each number the sample it is of, or NOBODY, or MANY where that is not known.
+"""
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from .batches import along, samples_first
+from .layers import Elementwise
+from .runs import Run, Use
+from .sources import COPIES, MOVES, flat, replaced
+
+NOBODY, MANY = -1, -2
+HIDDEN = "hidden"                               # the name of the origin of what had a gradient, and is no input
+DEEP = 200                                      # functions one after the other
+
+JOINING = frozenset(("cat", "concat", "concatenate", "stack", "hstack", "vstack", "dstack", "row_stack", "column_stack"))
+# Functions that move numbers -> which arguments hold them; all others are indices, sizes, masks
+VALUES = {
+    **dict.fromkeys((
+        *MOVES, *COPIES, *JOINING, "gather", "take_along_dim", "flipud", "fliplr", "rot90", "masked_select", "take", "narrow",
+        "ravel", "tile", "unfold", "diagonal", "_pack_padded_sequence"), (0,)),
+    **dict.fromkeys(("setitem", "masked_scatter", "masked_scatter_", "index_put", "index_put_"), (0, 2)),
+    **dict.fromkeys(("index_copy", "index_copy_", "scatter", "scatter_"), (0, 3)),
+}
+NAMED = ("input", "self", "tensors", "source", "src", "value", "values")
+CREATING = ("zeros", "ones", "empty", "full", "rand", "randn", "randint")
+SORTING = {"sort": 1, "argsort": 1, "topk": 2}  # -> where they are told the dimension
+REDUCING = frozenset(("sum", "mean", "prod", "amax", "amin", "any", "all", "std", "var", "logsumexp", "norm", "count_nonzero"))
+RUNNING = frozenset(("cumsum", "cumprod", "logcumsumexp", "softmax", "log_softmax"))
+PAIRED = frozenset((
+    "add", "sub", "mul", "div", "pow", "where", "eq", "ne", "lt", "le", "gt", "ge", "and", "or", "xor", "logical_and",
+    "logical_or", "logical_xor", "maximum", "minimum", "masked_fill", "remainder", "fmod", "floor_divide", "rsub",
+    "lerp", "addcmul", "copy_"))
+
+# Functions that may put samples elsewhere -> where they are told the dimension, and the usual one; None: all dimensions
+BY_NUMBER: dict[str, tuple[int, int | None]] = {
+    "index_select": (1, None), "gather": (1, None), "take_along_dim": (2, None), "flip": (1, None), "flipud": (9, 0),
+    "fliplr": (9, 1), "rot90": (9, None), "roll": (2, None), "sort": (1, -1), "argsort": (1, -1), "topk": (2, -1),
+    "masked_select": (9, None), "take": (9, None), "masked_scatter": (9, None), "masked_scatter_": (9, None),
+    "index_put": (9, None), "index_put_": (9, None), "index_add": (1, None), "index_add_": (1, None), "index_copy": (1, None),
+    "index_copy_": (1, None), "scatter": (1, None), "scatter_": (1, None), "scatter_add": (1, None), "scatter_add_": (1, None),
+    "repeat_interleave": (2, None), "repeat": (9, None), "tile": (9, None),
+}
+CUTTING: dict[str, tuple[int, int | None]] = {
+    "narrow": (1, None), "select": (1, None), "chunk": (2, 0), "split": (2, 0), "tensor_split": (2, 0), "unbind": (1, 0),
+    "cat": (1, 0), "concat": (1, 0), "concatenate": (1, 0), "stack": (1, 0), "vstack": (9, 0), "iter": (9, 0)}
+VIEWING = frozenset(("view", "reshape", "unflatten", "view_as", "reshape_as"))
+REORDERING = frozenset((*BY_NUMBER, *CUTTING, *VIEWING, "getitem", "setitem"))
+
+
+class Origin:
+    """How a tensor without gradient was made of the model's inputs; of an input itself, name is "".
+
+    args, kwargs    with Origins in place of the tensors that hold the numbers
+    parents         of a function that does not just move numbers
+    """
+
+    __slots__ = ("args", "deep", "device", "func", "held", "kwargs", "name", "parents", "pick", "run", "shape")
+
+    def __init__(self, run: Run, x: Any, name: str, parents: tuple[Origin, ...] = (), func: Any = None, args: Any = (),
+                 kwargs: Any = None, pick: Any = None) -> None:
+        self.run = run
+        self.shape = tuple(x.shape)
+        self.device = x.device
+        self.name = name
+        self.parents = parents
+        self.func = func
+        self.args = args
+        self.kwargs = kwargs or {}
+        self.pick = pick
+        self.held = [(t, t._version) for t in flat((args, self.kwargs)) if hasattr(t, "_version")]      # indices
+        self.deep = 1 + max((p.deep for p in (*parents, *origins_in((args, self.kwargs)))), default=0)
+
+
+def origins_in(value: Any) -> Iterator[Origin]:
+    return (x for x in flat(value) if isinstance(x, Origin))
+
+
+def made(run: Run, T: Any, name: str, func: Any, args: Any, kwargs: Any, out: Any, found: list[Any], origin: Any) -> list[Origin]:
+    """The origins of `found`, what func(*args, **kwargs) gave.  origin(x): of a tensor, None of one that is no data."""
+    if name in SORTING and isinstance(args[0], T.Tensor) and (first := origin(args[0])) is not None:
+        at = SORTING[name]
+        dim = kwargs.get("dim", args[at] if len(args) > at else -1)
+        indices = found[-1].detach()
+        return [Origin(run, y, "gather", (), T.gather, (first, dim, indices)) for y in found]
+    if name in VALUES and "out" not in kwargs and "reduce" not in kwargs:
+        # the first argument of an edit is what it was, as far as numbers of samples go
+        values = VALUES[name]
+        given = tuple(replaced(x, lambda t: valued(t, origin)) if i in values else held(x) for i, x in enumerate(args))
+        named = {k: replaced(x, lambda t: valued(t, origin)) if k in NAMED else held(x) for k, x in kwargs.items()}
+        return [Origin(run, y, name, (), func, given, named, i if len(found) > 1 or isinstance(out, (tuple, list)) else None)
+                for i, y in enumerate(found)]
+    if name.removeprefix("new_").removesuffix("_like") in CREATING:
+        return [Origin(run, y, "cat", (), T.clone, (Nobody(y),)) for y in found]
+    parents = tuple(o for x in flat((args, kwargs)) if hasattr(x, "detach") and (o := origin(x)) is not None)
+    return [Origin(run, y, name, parents, T, tuple(x for x in args[1:] if not hasattr(x, "detach")),
+                   {k: x for k, x in kwargs.items() if k in ("dim", "keepdim")}) for y in found]
+
+
+def valued(x: Any, origin: Any) -> Any:
+    """In an argument that holds numbers: the origin of a tensor of data, the shape of another."""
+    if not hasattr(x, "detach"):
+        return NOBODY if isinstance(x, (int, float)) else x
+    return origin(x) or Nobody(x)
+
+
+class Nobody:
+    """In place of a tensor that is of no sample."""
+
+    def __init__(self, x: Any) -> None:
+        self.shape = tuple(x.shape)
+
+
+def held(x: Any) -> Any:
+    """An argument that is no number of a sample, apart from the graph."""
+    return replaced(x, lambda t: t.detach() if hasattr(t, "detach") else t)
+
+
+def ids_of(T: Any, origin: Origin, batch_dim: int, device: Any, known: dict[int, Any]) -> Any:
+    """(*shape)"""
+    if id(origin) not in known:
+        try:
+            found = sent(T, origin, batch_dim, device, known)
+            if tuple(found.shape) != origin.shape:
+                found = None
+        except Exception:                       # a function of another form than we know: then nothing is known
+            found = None
+        known[id(origin)] = T.full(origin.shape, MANY, device=device, dtype=T.int64) if found is None else found
+    return known[id(origin)]
+
+
+def sent(T: Any, origin: Origin, batch_dim: int, device: Any, known: dict[int, Any]) -> Any:
+    """... the way that the numbers of the tensor went; None when that is not known."""
+    name, shape = origin.name, origin.shape
+    if name == HIDDEN or origin.deep > DEEP or any(t._version != version for t, version in origin.held):
+        return None
+    if not name:
+        N = origin.run.size
+        if len(shape) <= batch_dim or shape[batch_dim] != N:
+            return T.full(shape, NOBODY, device=device, dtype=T.int64)
+        return T.arange(N, device=device).reshape([N if d == batch_dim else 1 for d in range(len(shape))]).expand(shape)
+
+    def of(x: Any) -> Any:
+        if isinstance(x, Origin):
+            return ids_of(T, x, batch_dim, device, known)
+        return T.full(x.shape, NOBODY, device=device, dtype=T.int64) if isinstance(x, Nobody) else x
+    if name in VALUES:
+        args, kwargs = replaced((origin.args, origin.kwargs), of)
+        if name in COPIES:
+            return args[0]
+        if name == "setitem":
+            args = (args[0].clone(), *args[1:])
+            args[0][args[1]] = args[2]
+            return args[0]
+        if name.endswith("_"):
+            args = (args[0].clone(), *args[1:])
+        out = origin.func(*args, **kwargs)
+        return out if origin.pick is None else list(out)[origin.pick]
+    parents = [of(parent) for parent in origin.parents]
+    if name in REDUCING:
+        (x,) = parents
+        most = T.amax(x, *origin.args[:1], **origin.kwargs)
+        least = T.amin(T.where(x == NOBODY, x.max(), x), *origin.args[:1], **origin.kwargs)
+        return T.where((most == least) | (most == NOBODY), most, MANY)
+    if name in RUNNING and len(parents) == 1:
+        dim = origin.kwargs.get("dim", origin.args[0] if origin.args else -1)
+        if not bool((parents[0] == parents[0].narrow(dim, 0, 1)).all()):
+            return None
+    whole = T.full(shape, NOBODY, device=device, dtype=T.int64)
+    for x in parents:
+        x = spread(x, shape, name in PAIRED)
+        if x is None:
+            return None
+        clash = (whole != x) & (whole != NOBODY) & (x != NOBODY)
+        whole = T.where(clash, MANY, T.where(whole == NOBODY, x, whole))
+    return whole
+
+
+def spread(x: Any, shape: tuple[int, ...], paired: bool) -> Any:
+    """ids in the shape of a result: as broadcast, or along the one dimension that tells samples apart."""
+    if x.numel() and bool((x == x.reshape(-1)[0]).all()) and int(x.reshape(-1)[0]) in (NOBODY, MANY):
+        return x.new_full(shape, int(x.reshape(-1)[0]))
+    if tuple(x.shape) == shape:
+        return x
+    if paired or x.ndim == len(shape) and all(n in (1, m) for n, m in zip(x.shape, shape)):
+        return x.expand(shape)
+    telling = [d for d in range(x.ndim) if not bool((x == x.narrow(d, 0, 1)).all())]
+    if len(telling) != 1 or len(shape) <= telling[0] or shape[telling[0]] != x.shape[telling[0]]:
+        return None
+    (dim,) = telling
+    for other in range(x.ndim):
+        x = x if other == dim else x.narrow(other, 0, 1)
+    return x.reshape([-1 if d == dim else 1 for d in range(len(shape))]).expand(shape)
+
+
+def reorders(name: str, args: Any, kwargs: Any, out: Any, batch_dim: int, N: int) -> bool:
+    """May this call, of one of REORDERING, put samples elsewhere?"""
+    x = args[0] if args else kwargs.get("input", kwargs.get("tensors"))
+    if isinstance(x, (list, tuple)):
+        x = next((y for y in x if hasattr(y, "ndim")), None)
+    if x is None or not hasattr(x, "ndim") or not x.ndim:
+        return False
+    shape, near = x.shape, {0, 1, batch_dim}
+    if name in VIEWING:                         # of samples one after the other, which may be exchanged then
+        return shape[0] % N == 0 and bool(out.ndim) and out.shape[0] % N != 0
+    if name in ("getitem", "setitem"):
+        return indexed(args[1], shape, batch_dim, N)
+    if name in ("repeat", "tile"):
+        sizes = list(flat(args[1:] or tuple(kwargs.values())))
+        ahead = len(sizes) - x.ndim
+        return ahead >= 0 and sizes[ahead + min(batch_dim, x.ndim - 1)] != 1
+    if name in CUTTING:
+        at, usual = CUTTING[name]
+        near = {0, batch_dim}
+    else:
+        at, usual = BY_NUMBER[name]
+    dims = kwargs.get("dim", kwargs.get("dims", args[at] if len(args) > at else usual))
+    if name == "flip" and "dims" not in kwargs:
+        dims = args[1:]
+    if dims is None or not all(isinstance(d, int) for d in flat(dims)):
+        return True
+    sizes_at = {d % x.ndim for d in flat(dims)} & near if name != "stack" else {d % (x.ndim + 1) for d in flat(dims)} & near
+    return name in ("cat", "concat", "concatenate", "stack") and bool(sizes_at) or any(
+        d < x.ndim and shape[d] % N == 0 for d in sizes_at)
+
+
+def indexed(at: Any, shape: Any, batch_dim: int, N: int) -> bool:
+    """Does an index pick along a dimension that may be the batch?"""
+    d = 0
+    parts = at if isinstance(at, tuple) else (at,)
+    for i, part in enumerate(parts):
+        if part is None:
+            continue
+        if part is Ellipsis:
+            d = len(shape) - sum(p is not None for p in parts[i + 1:])
+            continue
+        if d >= len(shape):
+            break
+        cut = isinstance(part, (int, slice))
+        if not cut and d <= max(batch_dim, 1):
+            return True
+        if cut and d in (0, batch_dim) and shape[d] % N == 0 and (
+                isinstance(part, int) or part.indices(shape[d]) != (0, shape[d], 1)):
+            return True
+        d += max(1, getattr(part, "ndim", 1)) if "bool" in str(getattr(part, "dtype", "")) else 1
+    return False
+
+
+def rows_of(T: Any, use: Use, batch_dim: int) -> list[int] | None:
+    """Of which samples the rows of a use's data without gradient are; None when that is not known."""
+    N, known = use.run.size or 1, {}        # type: ignore[var-annotated]
+    found = [NOBODY] * N
+    for origin in use.origins:
+        try:
+            rows = grouped(use, ids_of(T, origin, batch_dim, origin.device, known))
+        except RuntimeError:
+            rows = None
+        if rows is None or bool((rows == MANY).any()):
+            return None
+        most = rows.amax(1)
+        if not bool(((rows == most.unsqueeze(1)) | (rows == NOBODY)).all()):
+            return None
+        for r, n in enumerate(most.tolist()):
+            if NOBODY not in (n, found[r]) and n != found[r]:
+                return None
+            found[r] = max(n, found[r])
+    return found
+
+
+def grouped(use: Use, ids: Any) -> Any:
+    """ids (N, everything else), as the use's numbers are taken to be; None when nothing is claimed."""
+    kind, N = use.kind, use.run.size
+    if bool((ids == NOBODY).all()):
+        return ids.new_full((N, 1), NOBODY)
+    if kind.kind == "again" or isinstance(kind, Elementwise):
+        axis = kind.axes(use)[0]
+        if axis is None:
+            return None
+        if ids.ndim == len(use.shapes[0]) and axis != "rows" and ids.shape[axis] in (1, use.shapes[0][axis]):
+            sizes = [use.shapes[0][d] if d == axis else n for d, n in enumerate(ids.shape)]
+            return along(ids.expand(sizes), axis, N).reshape(N, -1)
+        return along(ids.expand(use.shapes[0]), axis, N).reshape(N, -1)
+    if kind.kind in ("conv", "norm") and not (kind.kind == "norm" and use.meta[0] == "last"):
+        return None if use.grouped(ids.shape[0]) is None else ids.reshape(N, -1)
+    if kind.kind == "embedding":
+        ids = ids.unsqueeze(-1)
+    rows = samples_first(use, ids, use.meta[1] if kind.kind == "norm" else 1)
+    return None if rows is None else rows.reshape(N, -1)
+
+
+def put_in_order(cap: Any, run: Run, inputs: list[tuple[list[int] | None, list[int]]]) -> None:
+    """Find of which sample each row of the outputs is, and tell the uses where each sample has its rows.
+
+    inputs  of each of the model's inputs with gradient: (where its rows are in the outputs, of which samples they are); None
+            of rows that are not apart there
+    """
+    T, N = cap.engine.torch, run.size or 1
+    evidence = [entry for entry in inputs if entry[0] is not None]
+    if run.by and len(evidence) < len(inputs):
+        return refuse(run, f"samples are combined, or repeated{after(run)}")
+    for use in run.uses:
+        if use.rows is not None:
+            known: dict[int, Any] = {}
+            for origin in use.origins:
+                ids = ids_of(T, origin, cap.batch_dim, origin.device, known)
+                ids = ids.reshape(-1) if use.kind.kind == "embedding" else ids.reshape(len(use.rows), -1).amax(1)
+                if len(ids) == len(use.rows) and not bool((ids == MANY).any()):
+                    evidence.append((use.rows, ids.tolist()))
+        elif use.origins and use.proven:
+            rows = rows_of(T, use, cap.batch_dim)
+            if rows is not None:
+                evidence.append((use.back, rows))
+            elif run.by:
+                return refuse(run, f"of which samples the rows of {use.name} are is not known after {run.by}")
+    order = [NOBODY] * N
+    for back, rows in evidence:
+        for r, n in enumerate(rows):
+            k = r if back is None else back[r]
+            if NOBODY in (n, k):
+                continue
+            if order[k] not in (n, NOBODY):
+                return refuse(run, f"samples in different orders are combined{after(run)}")
+            order[k] = n
+    for origin in run.joined:
+        rows = joined(T, origin, cap.batch_dim, N)
+        if not told(rows, order):
+            return refuse(run, f"samples in different orders are combined{after(run)}")
+    missing = set(range(N)).difference(order)
+    if order.count(NOBODY) == N and run.by:
+        return refuse(run, f"of which samples the outputs are is not known{after(run)}")
+    if order.count(NOBODY) == N or all(n in (k, NOBODY) for k, n in enumerate(order)) and not run.by:
+        order = list(range(N))
+    elif len(missing) == 1 == order.count(NOBODY):
+        order[order.index(NOBODY)] = missing.pop()
+    elif missing:
+        return refuse(run, f"samples are repeated or left out{after(run)}" if NOBODY not in order else
+                      f"of which samples some outputs are is not known{after(run)}")
+    at = sorted(range(N), key=order.__getitem__)    # where each sample is in the outputs
+    run.turn = None if at == sorted(at) else at
+    for i, use in enumerate(run.uses):
+        if not use.proven:
+            if use.apart and (run.turn or run.by and i >= run.since):
+                use.apart, use.why = False, f"where its samples are could not be found out{after(run)}"
+            continue
+        rows = list(range(N)) if use.back is None else whole(use.back)
+        place = sorted(range(N), key=rows.__getitem__)          # of each row of the outputs
+        turn = [place[k] for k in at]
+        use.turn = None if turn == sorted(turn) else turn
+
+
+def whole(back: list[int]) -> list[int]:
+    """With the rows that no gradient came to at the places that are left."""
+    left = iter(sorted(set(range(len(back))).difference(back)))
+    return [next(left) if k == NOBODY else k for k in back]
+
+
+def joined(T: Any, origin: Origin, batch_dim: int, N: int) -> list[int] | None:
+    """The samples along the one dimension of a tensor that has them."""
+    ids = ids_of(T, origin, batch_dim, origin.device, {})
+    if bool((ids == NOBODY).all()):
+        return [NOBODY] * N
+    if ids.ndim <= batch_dim or ids.shape[batch_dim] % N:
+        return None
+    rows = ids.movedim(batch_dim, 0).reshape(N, -1)
+    same = bool((rows == rows[:, :1]).all()) and not bool((rows == MANY).any())
+    found: list[int] | None = rows[:, 0].tolist() if same else None
+    return found
+
+
+def unasked(cap: Any, run: Run) -> None:
+    """No backward pass could tell where the samples are: only what has the model's input as its data is known after a move."""
+    T, N = cap.engine.torch, run.size or 1
+    first = {id(use): rows_of(T, use, cap.batch_dim) for use in run.uses if use.origins}
+    orders = [*first.values(), *(joined(T, origin, cap.batch_dim, N) for origin in run.joined)]
+    if not all(told(rows, orders[0]) for rows in orders):
+        return refuse(run, f"samples in different orders may be combined{after(run)}")
+    for use in run.uses[run.since:]:
+        rows = None if use.live else first.get(id(use))
+        if rows is not None and sorted(rows) == list(range(N)):
+            turn = sorted(range(N), key=rows.__getitem__)
+            use.turn = None if turn == sorted(turn) else turn
+        else:
+            return refuse(run, f"where its samples are could not be found out{after(run)}")
+
+
+def told(rows: list[int] | None, other: list[int] | None) -> bool:
+    """Is it known that both are of the same samples, as far as they are of any?"""
+    return rows is not None and other is not None and all(n == m or NOBODY in (n, m) for n, m in zip(rows, other))
+
+
+def after(run: Run) -> str:
+    return f" (after {run.by})" if run.by else ""
+
+
+def refuse(run: Run, why: str) -> None:
+    for use in run.uses:
+        use.apart, use.mixes, use.why, use.turn = False, True, why, None
