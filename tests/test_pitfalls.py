@@ -5,6 +5,7 @@ Each was run on PyTorch 2.13 first; what it does there is what the assertions sa
 
 from __future__ import annotations
 
+import re
 import warnings
 from typing import Any
 
@@ -209,3 +210,34 @@ def test_compiled_models() -> None:
     assert rec.why_not_fired(late).code == "compiled"
     assert rec.why_none(m[0].weight).code in ("has_grad", "cannot_know")
     assert [e.what for e in rec.of("note")] == ["compiled", "compiled"]
+
+
+@both
+@pytest.mark.parametrize("mistake", ["twice", "grad_first", "edited", "a_part", "stepped"])
+def test_an_error_of_a_pass_names_the_earlier_line_that_caused_it(torch: Any, mistake: str) -> None:
+    m = torch.nn.Sequential(layer(torch), torch.nn.Linear(3, 2))
+    x = torch.randn(2, 4)
+    with pytest.raises(RuntimeError) as raised, record(m) as rec:
+        loss = m(x).square().sum()
+        if mistake == "twice":
+            loss.backward()  # cause of twice
+        elif mistake == "grad_first":
+            torch.autograd.grad(loss, [m[0].weight])  # cause of grad_first
+        elif mistake == "edited":
+            h = m(x).exp()
+            h.add_(1)  # cause of edited
+            loss = h.sum()
+        elif mistake == "a_part":
+            h = m(x).tanh()
+            h[0] = 0  # cause of a_part
+            loss = h.sum()
+        else:
+            optimizer = torch.optim.SGD(m.parameters(), lr=0.1)
+            loss.backward(retain_graph=True)
+            optimizer.step()  # cause of stepped
+        loss.backward()
+    [note] = raised.value.__notes__
+    [(file, line)] = re.findall(r"(\S+\.py):(\d+)", note)
+    with open(file, encoding="utf-8") as source:
+        assert f"# cause of {mistake}" in source.readlines()[int(line) - 1]
+    assert any(p.rule == "RG309" and f":{line}" in p.message for p in lint_recording(rec))

@@ -63,7 +63,8 @@ class Links:
             elif kind == "end":
                 e = rec.events[i]
                 if e.get("pass") in self.passes:
-                    self.passes[e.get("pass")].update(error=e.error, ended=True)
+                    self.passes[e.get("pass")].update(
+                        error=f"{e.error}, since {e.cause}" if e.get("cause") else e.error, ended=True)
         for n, (_, _, _, edges, tensor) in enumerate(rec.node_rows):
             if tensor >= 0:
                 self.leaves.setdefault(tensor, []).append(n)

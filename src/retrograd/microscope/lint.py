@@ -329,7 +329,8 @@ class Recorded:
         for e in rec.of("end"):
             if e.error:
                 begin = next(b for b in rec.of("begin") if b.get("pass") == e.get("pass"))
-                yield self.problem(begin.site, "RG309", f"the backward pass raised {e.error[:300]}",
+                yield self.problem(begin.site, "RG309", f"the backward pass raised {e.error[:300]}"
+                                   + (f"; {e.get('cause')}" if e.get("cause") else ""),
                                    "The text says what; explain(tensor) shows the graph.")
 
 

@@ -91,6 +91,9 @@ class Steps:
         held = {t for o in rec.optimizers for t in o["tensors"]}
         moved = {n for n, came in link.arrived.items() if any(i > came[0] for i in link.edits.get(n, ())) or any(
             i > came[0] and rec.events[i].name in ("data", "detach") for i in link.uses.get(n, ()))}     # by hand
+        common = set().union(*(self.passes_of(n) for e in self.steps for n in e.tensors))
+        strangers = [n for e in self.steps[-1:] for n in e.tensors if not link.arrived.get(n) and (
+            rec.tensor_names.get(n, {}).get("role") != "parameter")]
         lost: dict[int, list[int]] = {}                 # root -> parameters
         listed: dict[int, list[int]] = {}
         owner = {m["path"]: i for i, m in enumerate(rec.modules)}
@@ -102,6 +105,8 @@ class Steps:
             chain = self.above(module)
             if n in held:
                 roots.setdefault(chain[-1], set()).add(n)
+            elif self.passes_of(n).isdisjoint(common) and not strangers:
+                continue
             elif link.arrived.get(n) and n not in moved and rec.tensor_names[n]["name"] == name:
                 hidden = next((m for m in reversed(chain) if rec.modules[m].get("listed")), -1)
                 if hidden >= 0:
@@ -116,8 +121,6 @@ class Steps:
                                "not find it",
                                "Use nn.ModuleList or nn.ModuleDict.")
         times = max((sum(e.optimizer == o for e in self.steps) for o in range(len(rec.optimizers))), default=0)
-        strangers = [n for e in self.steps[-1:] for n in e.tensors if not link.arrived.get(n) and (
-            rec.tensor_names.get(n, {}).get("role") != "parameter")]
         for root, found in lost.items():
             if self.steps and (root in roots or strangers or times > 1):
                 more = f"; it has {len(strangers)} tensors that no recorded model has: parameters were replaced after the " \
@@ -125,6 +128,10 @@ class Steps:
                 yield self.problem(self.steps[-1].site, "RG314", f"{self.names(found)} get gradients, and no optimizer that "
                                    f"stepped has them{more}", "Make the optimizer of all that is to learn, after the last "
                                    "change of the model, and freeze the rest.")
+
+    def passes_of(self, n: int) -> set[int]:
+        """Those that put a gradient into tensor n."""
+        return {self.rec.events[i].get("pass") for i in self.link.arrived.get(n, ())}
 
     def above(self, module: int) -> list[int]:
         """The module and those that contain it, the outermost last."""

@@ -15,7 +15,7 @@ FIELDS: dict[str, tuple[str, ...]] = {
     "enter": ("module", "call", "parent", "site", "facts"),
     "exit": ("module", "call", "facts", "error"),
     "begin": ("pass", "how", "roots", "tensors", "site", "retain", "create", "targets"),
-    "end": ("pass", "error"),
+    "end": ("pass", "error", "cause"),
     "node": ("pass", "node", "inputs", "outputs"),
     "accumulate": ("pass", "node", "tensor", "gradient", "had", "now"),
     "hook": ("pass", "hook", "node", "before", "after", "changed", "returned", "error"),

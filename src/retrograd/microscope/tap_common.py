@@ -14,6 +14,7 @@ from .._engine.fired import OF_OPTIMIZERS, PLACE, SELDOM, TABLES
 from . import several
 from ._hooked import Hooked, plain
 from ._sites import name_of
+from .culprit import culprit
 from .recorder import Recorder
 from .recording import BACKWARD
 from .ways import Splitting
@@ -312,7 +313,7 @@ class Tap:
                 row = recorder.rows[i]
                 if row[0] == "end" and row[3] == thread.number:
                     if row[5] is None and row[4] > before:
-                        recorder.rows[i] = (*row[:5], said(error))
+                        recorder.rows[i] = (*row[:5], said(error), None)
                     return
             return
         try:
@@ -366,9 +367,12 @@ class Tap:
         recorder = self.recorder
         thread.passes.remove(number)
         recorder.open_passes.remove(number)
-        self.ended[thread.number] = self.begins.pop(number, -1)
+        begin = self.ended[thread.number] = self.begins.pop(number, -1)
         self.flush()
-        recorder.put(("end", now() - recorder.start, 0, thread.number, number, None if error is None else said(error)))
+        cause = culprit(recorder.rec, str(error), begin) if type(error) is RuntimeError and begin >= 0 else None
+        if error is not None and cause is not None:
+            error.add_note(f"The recording knows: {cause}.")
+        recorder.put(("end", now() - recorder.start, 0, thread.number, number, None if error is None else said(error), cause))
         if not thread.passes:
             self.trim()
 
