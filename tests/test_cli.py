@@ -357,3 +357,23 @@ def test_a_reader_that_stops_early_is_no_error() -> None:
                               text=True, timeout=300, check=False)
         assert done.stderr == "", command
     os.close(writing)
+
+
+def test_explain_and_lint_run_a_module(tmp_path: Path) -> None:
+    package = tmp_path / "package"
+    package.mkdir()
+    (package / "__init__.py").write_text("import torch\n", encoding="utf-8")
+    (package / "train.py").write_text(
+        "import sys\nimport torch\nfrom torch import nn\n"
+        "net = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 1))\n"
+        "net[1](net[0](torch.ones(1, 2)).detach()).sum().backward()\n"
+        "print(torch.__name__, sys.argv[1:])\n", encoding="utf-8")
+    said = retrograd_("explain", "-m", "package.train", "net.0.weight", "--", "--epochs", "1", folder=tmp_path)
+    assert said.returncode == 0 and "retrograd ['--epochs', '1']" in said.stdout and "train.py:5" in said.stdout
+    found = retrograd_("lint", "--run", "-m", "package.train", "--", "x", folder=tmp_path)
+    assert found.returncode == 1 and "retrograd ['x']" in found.stdout
+    assert found.stdout.count(f"{Path('package') / 'train.py'}:5: RG302") == 2 and found.stdout.endswith("2 problems\n")
+    assert retrograd_("lint", "--run", "-m", "package.none", folder=tmp_path).returncode == 2
+    refused = retrograd_("lint", "-m", "package.train", folder=tmp_path)
+    assert refused.returncode == 2 and "with --run only" in refused.stderr
+    assert retrograd_("explain", "-m", folder=tmp_path).returncode == 2

@@ -135,12 +135,12 @@ def has_viewer() -> bool:
 
 @guarded
 def explain(found: Any) -> int:
-    if is_recording(found.file):
+    if not found.module and is_recording(found.file):
         if found.arguments:
             raise Refused(f"explain: what follows -- is for a script, and {found.file} is a recording")
         rec = load(found.file)
     else:
-        rec, status = recorded(found.file, found.arguments, found.torch)
+        rec, status = recorded(found.file, found.arguments, found.torch, found.module)
         if status:
             say(f"the script ended with status {status}; this is what it did until then")
     if not found.names:
@@ -174,6 +174,13 @@ def lint(found: Any) -> int:
         raise Refused("lint: what follows -- is for the script that --run runs")
     problems: list[Problem] = []
     unread = 0
+    start = os.getcwd()
+    ran = None
+    if found.module:                                    # its package is imported as it runs, and no sooner
+        if len(found.files) > 1:
+            raise Refused("lint --run: one module at a time")
+        ran = recorded(found.files[0], found.arguments, found.torch, True)
+        found.files = [os.path.relpath(sys.modules["__main__"].__dict__.get("__file__", found.files[0]), start)]
     for path in list(files_of(found.files)):
         try:
             problems.extend(of_file(path))
@@ -188,9 +195,8 @@ def lint(found: Any) -> int:
             raise Refused("lint --run: one file at a time")
         if found.files[0].endswith(".ipynb"):
             raise Refused("lint --run: a notebook cannot be run; save it as a script")
-        start = os.getcwd()
         given = {os.path.realpath(found.files[0]): found.files[0]}
-        rec, status = recorded(found.files[0], found.arguments, found.torch)
+        rec, status = ran or recorded(found.files[0], found.arguments, found.torch)
         for p in lint_recording(rec):                   # the script named as it was given, what lies below us relatively
             file = given.get(os.path.realpath(os.path.join(start, p.file)), p.file)
             if file == p.file and os.path.isabs(file) and file.startswith(os.path.join(start, "")):

@@ -54,9 +54,11 @@ def microscope(commands: Any) -> None:
                        "is not an option of trace, or from --")
     explain = commands.add_parser(
         "explain", help="say what a parameter or module of a recording or script is, and why it has no gradient",
-        description="FILE is a recording (retrograd trace -o run.trace) or a script, which is run.  Without NAME: the names.",
+        description="FILE is a recording (retrograd trace -o run.trace) or a script, which is run; or -m MODULE, as in "
+                    "python -m.  Without NAME: the names.",
         **examples("retrograd explain run.trace encoder.0.weight", "retrograd explain train.py head.bias",
-                   "retrograd explain train.py head.bias -- --epochs 1"))
+                   "retrograd explain train.py head.bias -- --epochs 1",
+                   "retrograd explain -m package.train head.bias"))
     explain.add_argument("--torch", **torch)
     explain.add_argument("file", metavar="FILE", help="a recording or a Python file; what follows -- is for the script")
     explain.add_argument("names", metavar="NAME", nargs="*", help="parameters and modules by their paths")
@@ -64,7 +66,8 @@ def microscope(commands: Any) -> None:
         "lint", help="find mistakes with hooks and gradients in sources",
         description="Exit status 0: nothing found, 1: something, 2: a file cannot be read, or failed when run.  The rules: "
                     "docs/lint.md.",
-        **examples("retrograd lint train.py", "retrograd lint --run train.py -- --epochs 1", "retrograd lint --json src a.ipynb"))
+        **examples("retrograd lint train.py", "retrograd lint --run train.py -- --epochs 1",
+                   "retrograd lint --run -m package.train", "retrograd lint --json src a.ipynb"))
     lint.add_argument("--run", action="store_true", help="run the file as well, and look at what its hooks did; what follows "
                       "-- is for the script")
     lint.add_argument("--torch", **torch)
@@ -123,9 +126,16 @@ def parsed(arguments: list[str]) -> argparse.Namespace:
         if script < len(arguments):
             rest = arguments[end + (arguments[end:end + 1] == ["--"]):]
             arguments = [*arguments[:at], *arguments[script + 1:end], "--", arguments[script], *rest]
-    elif arguments[:1] in (["explain"], ["lint"]) and "--" in arguments:
-        at = arguments.index("--")
+    elif arguments[:1] in (["explain"], ["lint"]):
+        at = arguments.index("--") if "--" in arguments else len(arguments)
         arguments, own = arguments[:at], arguments[at + 1:]
+        if "-m" in arguments:
+            at = arguments.index("-m")
+            module = True
+            if at + 1 == len(arguments) or (arguments[0] == "lint" and "--run" not in arguments):
+                parser().error("argument -m: expected the name of a module" if at + 1 == len(arguments) else
+                               "argument -m: lint runs a module with --run only")
+            del arguments[at]
     found = parser().parse_args(arguments)
     found.module = module
     if found.command in ("explain", "lint"):
