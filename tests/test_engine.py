@@ -645,3 +645,22 @@ def log_of(lib: Any, steps: list[Any]) -> list[Any]:
     except RuntimeError as e:
         log.append(str(e).split(". ")[0])
     return log
+
+
+class Fails(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        return x * 2
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        raise KeyError("mine")
+
+
+def test_anomaly_mode_raises_the_cause_where_warnings_are_errors(capsys: Any) -> None:
+    x = torch.ones(2, requires_grad=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with torch.autograd.set_detect_anomaly(True), pytest.raises(KeyError, match="mine"):
+            Fails.apply(x).sum().backward()
+    assert "Error detected in FailsBackward" in capsys.readouterr().err

@@ -491,3 +491,27 @@ def test_a_pruning_that_fails_leaves_the_earlier_one() -> None:
     with pytest.raises(ValueError, match="amount=5 should be smaller"):
         prune.l1_unstructured(m, "weight", 5)
     assert len(container) == 2 and list(m._forward_pre_hooks.values())[-1] is container
+
+
+def test_a_table_of_global_hooks_may_be_replaced() -> None:
+    calls: list[str] = []
+    before = home._global_forward_hooks
+    home._global_forward_hooks = OrderedDict({0: lambda m, i, o: calls.append("new")})
+    try:
+        nn.Identity()(torch.ones(1))
+    finally:
+        home._global_forward_hooks = before
+    nn.Identity()(torch.ones(1))
+    assert calls == ["new"]
+
+
+def test_load_state_dict_leaves_nothing_for_the_collector() -> None:
+    model = nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2))
+    values = model.state_dict()
+    gc.collect()
+    gc.disable()
+    try:
+        model.load_state_dict(values)
+        assert gc.collect() == 0
+    finally:
+        gc.enable()

@@ -7,11 +7,12 @@ import random
 from typing import Any
 
 import pytest
+from random_programs.found import FOUND
 from random_programs.program import Outcome, difference, smaller, unknown
 
 import retrograd
 
-KINDS = {"indexing": 300}      # how many programs of a kind: a few seconds of each
+KINDS = {"indexing": 300, "views": 250}      # how many programs of a kind: a few seconds of each
 
 
 def test_numbers_agree_within_a_tolerance_of_the_largest() -> None:
@@ -48,3 +49,12 @@ def test_programs_agree(kind: str) -> None:
         if found and unknown(found, module.KNOWN):
             found = smaller(found, retrograd, torch)
             assert not unknown(found, module.KNOWN), f"seed {seed}\n{found}"
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("about", FOUND)
+def test_programs_found_agree(about: str) -> None:
+    import torch
+
+    found = difference([line.strip() for line in FOUND[about].strip().split("\n")], retrograd, torch)
+    assert found is None, found

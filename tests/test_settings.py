@@ -178,3 +178,14 @@ def test_several_processes_are_not_available() -> None:
 
 def test_usage_is_not_reported() -> None:
     assert torch._C._log_api_usage_once("some.model") is None
+
+
+def test_warnings_that_come_once_always_come_after_set_warn_always() -> None:
+    x = torch.ones(1, requires_grad=True)
+    torch.set_warn_always(True)
+    try:
+        for _ in range(2):
+            with pytest.warns(UserWarning, match="to a scalar"):
+                float(x)
+    finally:
+        torch.set_warn_always(False)

@@ -59,6 +59,7 @@ class SavedTensor:
 
     def register_hooks(self, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]) -> None:
         """Pack the value now; unpack it at each use.  RuntimeError a second time, or after it was freed."""
+        check_callable(pack_hook, unpack_hook)
         node, field = self._node, self._field
         if node.freed:
             raise RuntimeError(REGISTER_FREED)
@@ -74,6 +75,15 @@ class SavedTensor:
             node.kept[field] = packed
         else:
             setattr(node, field, packed)
+
+
+def check_callable(*hooks: Any) -> None:
+    """TypeError for a hook that cannot be called."""
+    if not all(map(callable, hooks)):
+        got = ", ".join(repr(hook) for hook in hooks)
+        raise TypeError("register_hooks(): incompatible function arguments. The following argument types are supported:\n"
+                        "    1. (self: torch._C._autograd.SavedTensor, pack_hook: collections.abc.Callable, "
+                        f"unpack_hook: collections.abc.Callable) -> None\n\nInvoked with: {got}")
 
 
 def read(node: Any, field: Any) -> Any:

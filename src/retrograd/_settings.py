@@ -28,6 +28,18 @@ class Settings:
     precision = "highest"
 
 
+said: set[str] = set()
+
+
+def once(text: str) -> bool:
+    """Is a warning due that comes once per process?  After set_warn_always it always is."""
+    if Settings.warn_always:
+        return True
+    due = text not in said
+    said.add(text)
+    return due
+
+
 def positive(n: Any, function: str) -> int:
     if isinstance(n, bool) or not hasattr(n, "__index__"):
         raise TypeError(f"{function} expects an int, but got {dtypes.typename(n)}")

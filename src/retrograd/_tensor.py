@@ -16,6 +16,7 @@ from ._engine.tensor import TensorBase, bump, public, read_grad, sink_of, wants_
 from ._engine.views import address, refresh
 from ._missing import Absent
 from ._ops import create
+from ._settings import once
 
 NOT_LEAF = (
     "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a subgraph "
@@ -58,16 +59,9 @@ def _refuser(name: str) -> Callable[..., None]:
     return refuse
 
 
-class Once:
-    """Warnings that come once per process."""
-
-    scalar = False
-
-
 def warn_scalar(stacklevel: int) -> None:
     """A tensor that requires grad becomes a number."""
-    if not Once.scalar:
-        Once.scalar = True
+    if once(SCALAR):
         warnings.warn(SCALAR, UserWarning, stacklevel=stacklevel + 1)
 
 
@@ -227,9 +221,7 @@ class Tensor(TensorBase):
         if not isinstance(on, bool):
             raise RuntimeError("requires_grad must be a bool")
         if self.fn is not None:
-            if not on:
-                raise RuntimeError(NOT_LEAF)
-            return
+            raise RuntimeError(NOT_LEAF if not on else NOT_LEAF.partition(" If")[0])
         if on and self.array.dtype.kind not in "fV":
             raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
         self._set_requires_grad(on)
@@ -320,6 +312,8 @@ class Tensor(TensorBase):
 
     grad = property(read_grad, write_grad, lambda self: write_grad(self, None), """\
 The gradient, shaped like the tensor, or None.  A non-leaf has one only after retain_grad().""")
+
+    _grad = grad
 
     def _check_grad(self, value: Any) -> None:
         if not isinstance(value, TensorBase):

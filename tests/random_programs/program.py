@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import math
 import re
 import warnings
@@ -29,7 +30,7 @@ class Outcome:
             return False
         pairs = list(zip(self.numbers, other.numbers))
         finite = [max(abs(a), abs(b)) for a, b in pairs if math.isfinite(a) and math.isfinite(b)]
-        allowed = self.tolerance * max(finite, default=0.0)
+        allowed = self.tolerance * max(finite, default=0.0) + self.tolerance / 100    # sums that should be 0 are noise
         return all(a == b or (a != a and b != b) or abs(a - b) <= allowed for a, b in pairs)
 
     def __str__(self) -> str:
@@ -38,7 +39,9 @@ class Outcome:
 
 def run(program: Program, torch: Any) -> list[list[Outcome]]:
     """For each statement what it gave or raised; at last all variables, with gradients, since edits reach other tensors."""
-    names: dict[str, Any] = {"torch": torch, "nn": torch.nn, "F": torch.nn.functional, "math": math, "log": []}
+    kept: list[Any] = []
+    names: dict[str, Any] = {"torch": torch, "nn": torch.nn, "F": torch.nn.functional, "math": math, "log": [],
+                             "nodes": nodes, "copies": copies, "held": lambda x: kept.append(x) or x}
     given = set(names) | {"__builtins__", "__warningregistry__"}
     torch.manual_seed(0)
     outcomes = []
@@ -72,9 +75,13 @@ def first_sentence(text: str) -> str:
 
 def described(name: str, x: Any, torch: Any, grad: bool = False) -> Iterator[Outcome]:
     if isinstance(x, torch.Tensor):
-        yield tensor(name, x, torch)
-        if grad and x.is_leaf and x.grad is not None:
-            yield tensor(f"{name}.grad", x.grad, torch, version=False)     # how often it was written is an accident
+        yield tensor(name, x)
+        with contextlib.suppress(RuntimeError):                     # is_leaf raises as grad_fn does
+            if not grad or not (x.is_leaf or x.retains_grad) or x.grad is None:
+                return
+            found = tensor(f"{name}.grad", x.grad)
+            found.text = re.sub(r" v\d+$", "", found.text)      # how often it was written is an accident
+            yield found
     elif isinstance(x, (tuple, list)):
         yield Outcome(f"{name}: {type(x).__name__} of {len(x)}")
         for number, part in enumerate(x):
@@ -95,16 +102,38 @@ def described(name: str, x: Any, torch: Any, grad: bool = False) -> Iterator[Out
         yield Outcome(f"{name}: a {type(x).__name__}")
 
 
-def tensor(name: str, x: Any, torch: Any, version: bool = True) -> Outcome:
-    node = type(x.grad_fn).__name__ if x.grad_fn is not None else None
-    text = f"{name}: {x.dtype} {tuple(x.shape)} grad={x.requires_grad} {node} leaf={x.is_leaf}"
-    if version and not x.is_inference():
-        text += f" v{x._version}"
+def nodes(x: Any) -> list[str]:
+    """For programs: the names of the nodes that lead to x, in the order of a walk."""
+    names, stack = [], [x.grad_fn]
+    while stack and len(names) < 40:
+        node = stack.pop()
+        names.append(node and node.name())
+        stack += [to for to, _ in node.next_functions] if node else []
+    return names
+
+
+def copies(x: Any) -> Any:
+    """For programs: gradients as they are now, whatever memory they lie in and whatever happens to it."""
+    if x is None or not isinstance(x, (tuple, list)):
+        return x if x is None else x.clone()
+    return type(x)(copies(part) for part in x)
+
+
+def tensor(name: str, x: Any) -> Outcome:
+    """Looking at a tensor may raise, too: a view whose base was edited has no history."""
     try:
-        plain = x.detach()
-        numbers = (plain.double() if plain.dtype != torch.bool else plain.int()).reshape(-1).tolist()
-    except RuntimeError as error:                           # a view of several that an edit of another made invalid
+        return seen(name, x)
+    except Exception as error:
         return Outcome(f"{name}: {type(error).__name__}: {first_sentence(str(error))}")
+
+
+def seen(name: str, x: Any) -> Outcome:
+    node = x.grad_fn.name() if x.grad_fn is not None else None
+    text = f"{name}: {x.dtype} {tuple(x.shape)} grad={x.requires_grad} {node} leaf={x.is_leaf}"
+    if not x.is_inference():
+        text += f" v{x._version}"
+    plain = x.detach()
+    numbers = (plain.double() if x.is_floating_point() else plain.int()).reshape(-1).tolist()
     return Outcome(text, [float(n) for n in numbers], TOLERANCE.get(str(x.dtype), 0.0))
 
 

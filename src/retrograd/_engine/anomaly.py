@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import traceback
 import warnings
 from typing import Any
@@ -47,7 +48,10 @@ def report(node: Node) -> None:
             text = (
                 f"\n\nPrevious calculation was induced by {name}. Traceback of forward call that induced the previous "
                 f"calculation:\n{''.join(stack)}")
-        warnings.warn(text, UserWarning, stacklevel=2)
+        try:
+            warnings.warn(text, UserWarning, stacklevel=2)
+        except UserWarning:                     # where warnings are errors, the error is still the node's
+            sys.stderr.write(f"UserWarning: {text}\n")
         found = found.metadata.get("parent_")
         first = False
 

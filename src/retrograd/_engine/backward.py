@@ -7,7 +7,7 @@ from mypy_extensions import i64
 
 from . import anomaly, deep, hooks
 from .modes import claiming, hush, loud, modes, outside, quiet, settle, state, unhush
-from .node import Node, NodeHooks, Slot, Task, Value, deliver_all
+from .node import Node, NodeHooks, Slot, Task, Value, deliver_all, name_of
 
 DEEP: Final = 30        # passes inside passes before the next goes to a thread of its own: see deep.py
 FLOOR: Final = 4        # entries at the bottom of a stack that never leave: a list that runs empty frees its memory
@@ -103,30 +103,49 @@ def queue_callback(callback: Any) -> None:
 def loop(task: Task) -> None:
     retain = task.retain
     count: i64 = 0
-    while True:
-        node = task.next()
-        if node is None:
-            break
-        slot = task.slot(node)
-        g = slot._got
-        more = slot._more
-        shared = slot._shared
-        slot._got = None
-        slot._more = None
-        slot._task = None
-        if task.observer is not None:
-            task.observer.begin(task, node, g, more)
-        if node._hooks is None and task.needed is None and not modes.anomaly:
-            node.push(task, g, more, shared)
-        elif not careful(task, node, g, more, shared):
-            continue
-        if task.observer is not None:
-            task.observer.end(task, node)
-        if not retain:
-            node.release()
-        count += 1
-        if count & (POLL - 1) == 0:
-            _poll()
+    node: Optional[Node] = None
+    try:
+        while True:
+            node = task.next()
+            if node is None:
+                break
+            slot = task.slot(node)
+            g = slot._got
+            more = slot._more
+            shared = slot._shared
+            slot._got = None
+            slot._more = None
+            slot._task = None
+            if task.observer is not None:
+                task.observer.begin(task, node, g, more)
+            if node._hooks is None and task.needed is None and not modes.anomaly:
+                node.push(task, g, more, shared)
+            elif not careful(task, node, g, more, shared):
+                continue
+            if task.observer is not None:
+                task.observer.end(task, node)
+            if not retain:
+                node.release()
+            count += 1
+            if count & (POLL - 1) == 0:
+                _poll()
+    except ValueError as error:
+        if node is None or not own_code(error):
+            raise
+        raise RuntimeError(
+            f"Function {name_of(node)} got an invalid gradient: {error}. Did the shape of what it made change without its "
+            "knowing, in place under no_grad or by .data?") from None
+
+
+def own_code(error: Any) -> bool:
+    """Did it come from NumPy, with no hook and no Function of the user's in between?"""
+    trace = error.__traceback__
+    while trace is not None:
+        name: Any = trace.tb_frame.f_globals.get("__name__", "")
+        if not str(name).startswith("retrograd."):
+            return False
+        trace = trace.tb_next
+    return True
 
 
 def careful(task: Task, node: Node, g: Value, more: Optional[list[Value]], shared: bool) -> bool:
@@ -234,6 +253,11 @@ def limit(task: Task, roots: list[tuple[Node, int]], targets: list[tuple[Node, i
             leads[node] = found
             if found:
                 needed[node] = True
+    for node, _ in targets:
+        if node not in leads:
+            needed.pop(node, None)              # no gradient gets there
+    if len(roots) == 1 and roots[0][0] not in needed:
+        needed[roots[0][0]] = False             # it does not run, but its tensor's hooks do
     task.needed = needed
 
 

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Optional
 import numpy
 from mypy_extensions import i64, u8
 
-from .modes import hush, modes, unhush
+from .modes import grad_on, hush, inference_on, modes, unhush
 from .node import Array, Node, Task, Value
 from .op import OUT, X, Y, alias, attach, check_watched, edge, fit, pack_watched, recording
 from .saved import freed, keep, keep_output, use, use_output
@@ -236,9 +236,9 @@ class Many(Node):
                 out.inference = False
                 alias(out, x, OK)
                 origin = out.origin
-                if origin is not None and origin.state == OK:
+                if origin is not None and (origin.state == OK or grad_on() and not inference_on()):
                     origin.state = MULTI
-        if recording(x):
+        if recording(x) and not (self.views and x.inference):
             self.next = edge(x)
             self.next_nr = x.nr
             self._outputs = len(outs)

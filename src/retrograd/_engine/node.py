@@ -173,6 +173,11 @@ class Node(Slot):
                     own.append(n)
         return sorted(own + PUBLIC)
 
+    def overlapped(self) -> Optional[str]:
+        """In place: may two elements of the tensor lie in one place?  None: no; else the function that a warning names, or "".
+        """
+        return None
+
     def reads_field(self, field: Any) -> bool:
         """Does a rule read the kept value in `field` (x, a, b, y, or the number of an input)?"""
         return True

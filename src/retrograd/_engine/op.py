@@ -157,10 +157,6 @@ class Unary(Node):
         """The result, when a kernel can make it, which never warns; else None."""
         return None
 
-    def fills(self) -> bool:
-        """Are all elements of the result the same?"""
-        return False
-
     def run(self, x: Value) -> Value:
         """Arrays in, array out; Tensor in, Tensor out, recorded when grad is on."""
         if not isinstance(x, TensorBase):
@@ -202,7 +198,7 @@ class Unary(Node):
                 y = self.forward(x.array)
             finally:
                 unhush(token)
-        views.store(x, y, False, self.fills())
+        views.store(x, y, False, self)
         if record:
             views.rebase(x, self)
             if self.keep & Y:
@@ -293,7 +289,7 @@ class View(Unary):
     def show(self, x: TensorBase, y: Array) -> TensorBase:
         """The Tensor of y, which shows x's memory."""
         out = shown(x, y)
-        if recording(x):
+        if recording(x) and not x.inference:    # a view of an inference tensor is one, and requires no grad
             self.link(x)
             attach(out, self)
         if modes.observer is not None:
@@ -432,7 +428,8 @@ class Binary(Node):
             ra = rb = False                     # an integer has no gradient, whatever is cast to it
         views.guard(a, ra or rb)
         if tb is not None and tb.version is not None and tb.version is a.version and tb is not a:
-            views.apart(a, tb)
+            if not self.reads_first(tb):
+                views.apart(a, tb)
         before: Value = a
         if ra or rb:
             if ((ra and self.reads_a & A) or (rb and self.reads_b & A)):
@@ -454,7 +451,7 @@ class Binary(Node):
         if done:
             bump(a)
         else:
-            views.store(a, y, self.casts)
+            views.store(a, y, self.casts, self)
         if ra or rb:
             views.rebase(a, self)
             if self.keep & Y:
@@ -462,6 +459,10 @@ class Binary(Node):
         if modes.observer is not None:
             modes.observer.op(self, (a, b), a)
         return a
+
+    def reads_first(self, b: TensorBase) -> bool:
+        """In place: is b read before anything is written?"""
+        return False
 
     def compute(self, a: Value, b: Value, ta: Optional[TensorBase], tb: Optional[TensorBase]) -> Array:
         """Promote as PyTorch does, then forward."""

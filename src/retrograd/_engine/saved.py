@@ -146,8 +146,6 @@ def keep_output(out: TensorBase, node: Node) -> Value:
 
 def active_hooks() -> Optional[tuple[Any, Any]]:
     it = state()
-    if it.pack_disabled is not None:
-        raise RuntimeError(it.pack_disabled)
     return it.pack_hooks[-1] if it.pack_hooks else None
 
 
@@ -184,12 +182,13 @@ def use_output(kept: Value, version: Any, edits: i64, node: Node, nr: i64, graph
 
 
 def op_name(node: Node) -> str:
-    """MulBackward0 -> Mul, as PyTorch 2.13 names ops in errors."""
+    """MulBackward0 -> Mul, MaxBackward1 -> Max1, as PyTorch 2.13 names ops in errors."""
     name = name_of(node)
-    if "::" in name:
-        return name
     head = name.rstrip("0123456789")
-    return head[: -len("Backward")] if head.endswith("Backward") else name
+    if "::" in name or not head.endswith("Backward"):
+        return name
+    number = name[len(head):]
+    return head[: -len("Backward")] + ("" if number == "0" else number)
 
 
 def edited(t: TensorBase, edits: i64, node: Node) -> RuntimeError:

@@ -343,21 +343,22 @@ class AccumulateGrad(Node):
         array: Any = g.array if isinstance(g, TensorBase) else g
         own = self.array
         if not shared and takes is not None and self.dtype is None and takes(array, own):
-            taken: TensorBase = public.new(public.tensor)
-            taken.array = array
-            return taken
+            return wrap(array)
         want: Any = own.dtype if self.dtype is None else self.dtype
         if array.dtype is not want and not self.any_dtype:      # a rule may leave bfloat16 for float32
             array = array.astype(want)
             shared = False
         edited = False
         if shared or array.strides != own.strides or (array.base is not None and not sole_view(array)):
-            fresh = numpy.empty_like(own, dtype=array.dtype) if dense(own) else numpy.empty(own.shape, array.dtype)
+            like = dense(own)
+            if like and own.shape != array.shape:               # .data got another shape since
+                raise RuntimeError(
+                    f"output with shape {list(own.shape)} doesn't match the broadcast shape {list(array.shape)}")
+            fresh = numpy.empty_like(own, dtype=array.dtype) if like else numpy.empty(array.shape, array.dtype)
             numpy.copyto(fresh, array)
             array = fresh
             edited = True
-        out: TensorBase = public.new(public.tensor)
-        out.array = array
+        out = wrap(array)
         if edited:
             bump(out)                           # PyTorch fills it by copy_, which counts
         return out

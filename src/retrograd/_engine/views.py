@@ -1,6 +1,7 @@
 """Views and in-place edits: who may edit what, and how an edit through a view enters the history of its base."""
 from __future__ import annotations
 
+import warnings
 from typing import Any, ClassVar, Final, Optional, final
 
 import numpy
@@ -34,6 +35,10 @@ INFERENCE_EDIT: Final = (
     "You can make a clone to get a normal tensor before doing inplace update."
     "See https://github.com/pytorch/rfcs/pull/17 for more details."
 )
+EXPANDED: Final = (
+    "Use of {} on expanded tensors is deprecated. Please clone() the tensor before performing this operation. This also "
+    "applies to advanced indexing e.g. tensor[{}"
+)
 PARTLY: Final = (
     "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory "
     "location. Please clone() the tensor before performing the operation.")
@@ -43,9 +48,8 @@ OVERLAP: Final = (
 )
 
 
-@final
-class AsStridedBackward0(View):
-    """The elements of a base that a view shows: what a view's grad_fn becomes once its base was edited."""
+class AsStridedOf(View):
+    """The elements of a base that a view shows."""
 
     shows: ClassVar[Any] = {
         "size": "region.view_shape", "stride": "region.strides", "storage_offset": "region.offset"}
@@ -61,6 +65,16 @@ class AsStridedBackward0(View):
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         return RegionAddBackward0(self.region).run(g)
+
+
+@final
+class AsStridedBackward0(AsStridedOf):
+    """as_strided(), and what a view's grad_fn becomes once its base was edited."""
+
+
+@final
+class AsStridedBackward1(AsStridedOf):
+    """as_strided_()"""
 
 
 @final
@@ -258,8 +272,13 @@ def apart(a: TensorBase, b: TensorBase) -> None:
     if not x.size or not y.size or x.dtype is not y.dtype or not dense(x) or not dense(y):
         return
     gap = address(y) - address(x)
-    if -y.nbytes < gap < x.nbytes and (gap != 0 or x.shape != y.shape or x.strides != y.strides):
+    if -y.nbytes < gap < x.nbytes and (gap != 0 or x.shape != y.shape or steps(x) != steps(y)):
         raise RuntimeError(PARTLY)
+
+
+def steps(x: Array) -> list[Any]:
+    """Strides of the dims that have more than one element."""
+    return [s for s, n in zip(x.strides, x.shape) if n > 1]
 
 
 def dense(x: Array) -> bool:
@@ -274,10 +293,10 @@ def dense(x: Array) -> bool:
     return True
 
 
-def store(t: TensorBase, y: Array, casts: bool, fills: bool = False) -> None:
-    """Write y into t's memory and count the edit; unless `casts`, y may not be of a higher kind than t.
+def store(t: TensorBase, y: Array, casts: bool, node: Optional[Node] = None) -> None:
+    """Write y, which `node` made, into t's memory and count the edit.
 
-    `fills`: all elements of y are the same, so several of t's may share one place.
+    Unless `casts`, y may not be of a higher kind than t.
     """
     x: Array = t.array
     if y.shape != x.shape:
@@ -285,10 +304,21 @@ def store(t: TensorBase, y: Array, casts: bool, fills: bool = False) -> None:
             f"output with shape {list(x.shape)} doesn't match the broadcast shape {list(y.shape)}")
     if not casts and y.dtype is not x.dtype:
         check_cast(y.dtype, x.dtype)
-    if not fills and x.size > 1 and 0 in x.strides and overlaps(x.shape, x.strides):
-        raise RuntimeError(OVERLAP)
-    np.copyto(x, y, casting="unsafe")
+    if x.size > 1 and 0 in x.strides and overlaps(x.shape, x.strides):
+        store_repeated(x, y, None if node is None else node.overlapped())
+    else:
+        np.copyto(x, y, casting="unsafe")
     bump(t)
+
+
+def store_repeated(x: Array, y: Array, function: Optional[str]) -> None:
+    """y into memory that x shows several times: where it would be one thing and another, what is new stays."""
+    if function is None:
+        raise RuntimeError(OVERLAP)
+    if function:
+        example = "indices] = tensor" if function == "index_put_" else "mask] = scalar"
+        warnings.warn(EXPANDED.format(function, example), UserWarning, stacklevel=5)
+    np.copyto(x, y, casting="unsafe", where=(y != x) & ((x == x) | (y == y)))
 
 
 RANK: Final = {"b": 0, "u": 1, "i": 1, "f": 2, "V": 2}

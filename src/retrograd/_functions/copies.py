@@ -11,13 +11,14 @@ from .. import dtypes
 from .._conversion import conversion
 from .._engine import names
 from .._engine.tensor import TensorBase, bump, wants_grad, wrap
+from .._engine.views import apart
 from .._ops import cast, index
 from .._ops import create as ops
 from .._size import Size
 from . import create, fromdata
 from ._args import refused
 from .memory import shown
-from .parsing import StorageBase
+from .parsing import StorageBase, refuse_edit
 
 __all__: list[str] = []
 METHODS = [
@@ -42,14 +43,13 @@ def copy_(input: Any, other: Any, non_blocking: bool = False) -> Any:
         raise TypeError(f"copy_(): argument 'other' (position 1) must be Tensor, not {type(other).__name__}")
     have: Any = other.array.shape if isinstance(other, TensorBase) else ()
     want = input.array.shape
-    if have and want and len(have) <= len(want) and not broadcasts(have, want):
-        raise mismatch(want, have)
     if len(have) > len(want) or any(a not in (1, b) for a, b in zip(have[::-1], want[::-1])):
-        if len(have) > len(want):
-            raise RuntimeError(
-                f"output with shape {list(want)} doesn't match the broadcast shape "
-                f"{list(np.broadcast_shapes(have, want))}" if broadcasts(have, want) else str(mismatch(want, have)))
-        raise index.expand_error(want, have)
+        refuse_edit(input, [other])
+        apart(input, other)
+        if not broadcasts(have, want):
+            raise mismatch(want, have)
+        raise RuntimeError(
+            f"output with shape {list(want)} doesn't match the broadcast shape {list(np.broadcast_shapes(have, want))}")
     return index.copy_(input, other)
 
 

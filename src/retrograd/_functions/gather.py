@@ -10,6 +10,7 @@ from .. import dtypes
 from .._engine import names, promote
 from .._engine.op import recording, watch
 from .._engine.tensor import TensorBase, wrap
+from .._engine.views import guard
 from .._kernels import kernel
 from .._ops import gather as ops
 from .._ops import index as language
@@ -319,6 +320,7 @@ def index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1, 
 def index_add_(input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Any:
     """In place: index_add."""
     op, b = adder(input, dim, index, source, alpha)
+    separate(input, index, b)
     return op.run_(input, b)
 
 
@@ -496,6 +498,7 @@ def index_put(input: Any, indices: Any, values: Any, accumulate: bool = False) -
 def index_put_(input: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
     """In place: index_put."""
     values = tensor(values, "index_put_", "values", 3)
+    guard(input, recording(input) or recording(values))
     op = put_index(input, indices, values, accumulate)
     separate(input, values, *indices)
     return op.run_(input, values)

@@ -10,7 +10,8 @@ import numpy as np
 from .. import dtypes
 from .._engine import names, promote
 from .._engine.tensor import TensorBase, wrap
-from .._ops import arith, cast, compare, create, index, join, masks, shape
+from .._ops import arith, cast, compare, index, join, masks, shape
+from .._settings import once
 from ._args import aliased, dim_of, finish, integer, refused, tensor
 from .shape import atleast_1d, atleast_2d, atleast_3d, reshaped
 
@@ -161,7 +162,7 @@ def split_with_sizes(input: Any, split_sizes: Any, dim: int = 0) -> Any:
     """Views of the given sizes along dim, which must add up to its size."""
     x = tensor(input, "split_with_sizes")
     if not x.array.ndim:
-        raise RuntimeError("split_with_sizes expects at least a 1-dimensional tensor")
+        raise RuntimeError("split expects at least a 1-dimensional tensor")
     at = dim_of(dim, x.array.ndim)
     sizes = tuple(int(n) for n in split_sizes)
     if any(n < 0 for n in sizes):
@@ -191,13 +192,15 @@ def chunk(input: Any, chunks: int, dim: int = 0) -> Any:
 
 
 def unsafe_split(input: Any, split_size: int, dim: int = 0) -> Any:
-    """split, of copies."""
-    return tuple(create.clone(x) for x in split(input, split_size, dim))
+    """split, with parts that may be edited in place: autograd takes them for copies."""
+    split(input, split_size, dim)                           # checks
+    return tuple(join.UnsafeSplitBackward0(split_size, dim_of(dim, input.array.ndim)).run(input))
 
 
 def unsafe_chunk(input: Any, chunks: int, dim: int = 0) -> Any:
-    """chunk, of copies."""
-    return tuple(create.clone(x) for x in chunk(input, chunks, dim))
+    """chunk, with parts that may be edited in place: autograd takes them for copies."""
+    parts = chunk(input, chunks, dim)
+    return unsafe_split(input, parts[0].array.shape[dim], dim) if input.array.shape[dim] else parts
 
 
 def tensor_split(input: Any, indices_or_sections: Any = None, dim: int = 0, *, indices: Any = None,
@@ -260,13 +263,13 @@ def unbind(input: Any, dim: int = 0) -> Any:
     """The slices along dim, as a tuple of views.  They may not be edited in place."""
     x = tensor(input, "unbind")
     if not x.array.ndim:
-        raise IndexError(f"Dimension specified as {dim_of(dim, 0)} but tensor has no dimensions")
+        dim_of(dim, 1)
+        raise IndexError("Dimension specified as 0 but tensor has no dimensions")
     return tuple(join.UnbindBackward0(dim_of(dim, x.array.ndim)).run(x))
 
 
 # Grids
 
-_asked: set[str] = set()
 
 
 def meshgrid(*tensors: Any, indexing: str | None = None) -> Any:
@@ -278,8 +281,7 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> Any:
     xs = [tensor(x, "meshgrid", "tensors") for x in tensors]
     if indexing is None:
         indexing = "ij"
-        if "meshgrid" not in _asked:                    # PyTorch warns once
-            _asked.add("meshgrid")
+        if once("meshgrid"):
             warnings.warn(
                 "torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.",
                 UserWarning, stacklevel=2)

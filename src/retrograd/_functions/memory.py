@@ -1,13 +1,16 @@
 """The memory that a tensor shows: strides, storage, and taking other memory."""
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
-from .._engine.modes import grad_on
-from .._engine.tensor import bump, wants_grad
-from .._engine.views import address
+from .._engine.modes import inference_on
+from .._engine.op import recording
+from .._engine.tensor import TensorBase, bump, wants_grad
+from .._engine.views import address, guard, rebase
+from .._ops.arith import Unknown
 from ._args import dim_of, shape_of
 from .parsing import StorageBase
 
@@ -82,10 +85,6 @@ def is_set_to(input: Any, tensor: Any) -> bool:
 
 def set_(input: Any, source: Any = None, storage_offset: int = 0, size: Any = None, stride: Any = None) -> Any:
     """Show the memory of `source` from now on, a tensor or a storage: all of it, or from an offset on a size with strides."""
-    if input.fn is not None:
-        raise RuntimeError("set_(): only a leaf can take over the memory of another tensor; use copy_() or clone()")
-    if wants_grad(input) and grad_on():
-        raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
     if source is None:
         array = np.empty(0, input.array.dtype)
     elif isinstance(source, StorageBase):
@@ -99,11 +98,26 @@ def set_(input: Any, source: Any = None, storage_offset: int = 0, size: Any = No
                 raise RuntimeError("passed in tensor to be used as storage must be contiguous")
             start = source.storage_offset() + storage_offset
             array = shown(untyped_storage(source), input.dtype, start, size, stride)
+    other = source if isinstance(source, TensorBase) else None
+    mine, its = recording(input), other is not None and recording(other)
+    guard(input, mine or its)
+    node = None
+    if mine or its:
+        node = Unknown("set_")
+        node.link(input, other, input if mine else None, other if its else None)
+    place(input, array)
+    if node is not None:
+        rebase(input, node)
+    return input
+
+
+def place(input: Any, array: Any) -> None:
+    """Show `array` from now on: an edit in place."""
     input.array = array
     if input.sink is not None:
         input.sink.array = array
-    bump(input)
-    return input
+    if not input.inference:
+        bump(input)
 
 
 def shown(source: Any, dtype: Any, offset: int = 0, size: Any = None, stride: Any = None, word: str = "") -> Any:
@@ -125,15 +139,32 @@ def shown(source: Any, dtype: Any, offset: int = 0, size: Any = None, stride: An
 
 
 def resize_(input: Any, *sizes: Any, memory_format: Any = None) -> Any:
-    """Change the shape in place; new elements are uninitialised.  RuntimeError when it requires grad."""
+    """Change the shape in place: the memory in C order from the first element on.  What comes to it is uninitialised.
+
+    Where the memory is too short, it moves, and other tensors that showed it keep the old one.  RuntimeError when it requires
+    grad.
+    """
     to = shape_of(sizes)
-    if wants_grad(input):
+    if wants_grad(input) and not inference_on():
         raise RuntimeError("cannot resize variables that require grad")
+    if any(n < 0 for n in to):
+        raise RuntimeError(f"Trying to create tensor with negative dimension {min(to)}: {list(to)}")
     if to != input.array.shape:
-        fresh = np.empty(to, input.array.dtype)
-        n = min(fresh.size, input.array.size)
-        fresh.reshape(-1)[:n] = input.array.reshape(-1)[:n]
-        input.array = fresh
+        if input.inference:
+            guard(input, False)
+        place(input, resized(input.array, to))
     return input
 
 
+def resized(x: Any, to: tuple[int, ...]) -> Any:
+    """An array of shape `to` from x's first element on, in a longer copy of the memory where that is too short."""
+    root = block(x)
+    if not root.flags.c_contiguous:
+        root = root.T if root.flags.f_contiguous else np.ascontiguousarray(x)
+    at = address(x) - address(root) if np.may_share_memory(x, root) else 0
+    need = at + x.itemsize * math.prod(to)
+    if need > root.nbytes:
+        longer = np.empty(need, np.uint8)
+        longer[:root.nbytes] = np.ndarray(root.nbytes, np.uint8, root)
+        root = longer
+    return np.ndarray(to, x.dtype, root, at)

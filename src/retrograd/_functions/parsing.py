@@ -17,7 +17,9 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
+from .._engine.op import recording
 from .._engine.tensor import TensorBase
+from .._engine.views import guard
 from ..random import Generator
 from .deprecated import older, reordered
 from .outs import OWN, into
@@ -37,6 +39,7 @@ OTHERS = {"dtype": (dtypes.dtype,), "layout": (dtypes.layout,), "device": (dtype
           "memory_format": (dtypes.memory_format,), "Generator": (Generator,), "str": (str,), "torch.Storage": (StorageBase,)}
 # Functions that take a number for a Tensor, which becomes one.
 NUMBERS_TOO = re.compile(r"(add|sub|mul|div|subtract|multiply|divide|true_divide|floor_divide)_?")
+OWN_CHECKS = ("resize_", "resize_as_", "set_")             # in-place functions that check something else first
 MISSED = object()
 
 
@@ -389,6 +392,7 @@ def parsed(name: str, text: str, f: Callable[..., Any], place: str) -> Callable[
 def parsed_method(name: str, text: str, f: Callable[..., Any]) -> Callable[..., Any]:
     """f behind these checks: a method, whose self is not counted among its arguments."""
     seen: dict[Any, Any] = {}
+    edits = name.endswith("_") and name not in OWN_CHECKS
 
     @functools.wraps(f)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -401,10 +405,23 @@ def parsed_method(name: str, text: str, f: Callable[..., Any]) -> Callable[..., 
             new_args, new_kwargs = fitted(name, text, args[1:], kwargs, keywords_of(f))
             new_args = [args[0], *new_args]
             remember(seen, key, args, kwargs, new_args, new_kwargs)
-            return f(*new_args, **new_kwargs)
-        return f(*args, **kwargs)
+            args, kwargs = new_args, new_kwargs
+        try:
+            return f(*args, **kwargs)
+        except Exception:
+            if edits:                           # of two errors PyTorch gives the one about the edit
+                refuse_edit(args[0], [*args[1:], *kwargs.values()])
+            raise
 
     return call
+
+
+def refuse_edit(x: TensorBase, others: Any) -> None:
+    """RuntimeError where x may not be edited in place by an op of `others`."""
+    try:
+        guard(x, any(map(recording, [x, *tensors_in(others)])))
+    except RuntimeError as error:
+        raise error from None
 
 
 def tensors_in(values: Any) -> list[Any]:

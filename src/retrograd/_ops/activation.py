@@ -1,7 +1,7 @@
 """Activation functions of one element."""
 from __future__ import annotations
 
-from typing import Any, ClassVar, Final, final
+from typing import Any, ClassVar, Final, Optional, final
 
 import numpy
 
@@ -517,6 +517,9 @@ class ThresholdBackward0(Threshold):
 @final
 class ThresholdBackward1(Threshold):
     """In place."""
+
+    def overlapped(self) -> Optional[str]:
+        return ""
 
 
 @final

@@ -341,8 +341,7 @@ class RemainderBackward1(Binary):
         return -g * div_rounded(a, b, "floor")
 
 
-@final
-class NotImplemented_(Binary):
+class Unknown(Binary):
     """An op that PyTorch records without a derivative."""
 
     def __init__(self, what: str) -> None:
@@ -360,15 +359,18 @@ class NotImplemented_(Binary):
     def edge_nr(self, i: int) -> int:
         return self.a_nr if i == 0 and self.a_next is not None else self.b_nr
 
+    def rules(self, g: Value, graph: bool, want_a: bool, want_b: bool) -> tuple[Value, Value]:
+        raise RuntimeError(f"derivative for {self.what} is not implemented")
+
+
+@final
+class NotImplemented_(Unknown):
     def quick(self, a: Array, b: Array) -> Array:
         return quick_floor_divide(a, b)
 
     def forward(self, a: Array, b: Array) -> Array:
         refuse_zero(a, b)
         return np.floor_divide(a, b)
-
-    def rules(self, g: Value, graph: bool, want_a: bool, want_b: bool) -> tuple[Value, Value]:
-        raise RuntimeError(f"derivative for aten::{self.what} is not implemented")
 
 
 def refuse_bool(a: Value, b: Value) -> None:
@@ -507,6 +509,8 @@ def add_(a: TensorBase, b: Value, alpha: Any = 1) -> Any:
 
 def accumulate(total: TensorBase, x: Array) -> None:
     """total += x, outside any graph."""
+    if total.inference:
+        views.guard(total, False)
     if add_into_kernel is None or not add_into_kernel(total.array, x):
         np.add(total.array, x, out=total.array, casting="unsafe")
     bump(total)
@@ -621,11 +625,11 @@ def remainder_(a: TensorBase, b: Value) -> Any:
 
 
 def floor_divide(a: Value, b: Value) -> Value:
-    return NotImplemented_("floor_divide").run(a, b)
+    return NotImplemented_("aten::floor_divide").run(a, b)
 
 
 def floor_divide_(a: TensorBase, b: Value) -> Any:
-    return NotImplemented_("floor_divide").run_(a, b)
+    return NotImplemented_("aten::floor_divide").run_(a, b)
 
 
 from .._engine import views  # noqa: E402  views are ops

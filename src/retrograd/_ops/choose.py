@@ -1,7 +1,7 @@
 """One of two values, element by element."""
 from __future__ import annotations
 
-from typing import Any, ClassVar, Final, final
+from typing import Any, ClassVar, Final, Optional, final
 
 import numpy
 
@@ -138,6 +138,9 @@ class MaskedFillBackward0(Unary):
         self.was = x.shape
         check_number(self.number, x.dtype)
         return packed(np.where(self.mask, np.asarray(self.number).astype(x.dtype), x))
+
+    def overlapped(self) -> Optional[str]:
+        return "masked_fill_"
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         return shape.sum_to(where(self.mask, 0.0, g), self.was)

@@ -1,7 +1,7 @@
 """Copies, and results that leave the graph."""
 from __future__ import annotations
 
-from typing import Any, Final, final
+from typing import Any, Final, Optional, final
 
 import numpy
 
@@ -58,6 +58,9 @@ class FillBackward3(CopyBackwards):
     def name(self) -> str:
         return "FillBackward3"
 
+    def reads_first(self, b: TensorBase) -> bool:
+        return True
+
 
 @final
 class FillBackward2(Unary):
@@ -69,8 +72,8 @@ class FillBackward2(Unary):
     def forward(self, x: Array) -> Array:
         return np.full_like(x, np.asarray(self.number).astype(x.dtype))
 
-    def fills(self) -> bool:
-        return True
+    def overlapped(self) -> Optional[str]:
+        return ""
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         return zeros_like(g)
@@ -81,8 +84,8 @@ class ZeroBackward0(Unary):
     def forward(self, x: Array) -> Array:
         return np.zeros_like(x)
 
-    def fills(self) -> bool:
-        return True
+    def overlapped(self) -> Optional[str]:
+        return ""
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         return zeros_like(g)

@@ -543,6 +543,9 @@ class IndexFillBackward0(NumberAlong):
         out[at_dim(self.index, self.dim)] = value
         return out
 
+    def overlapped(self) -> Optional[str]:
+        return "index_fill_"
+
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         return index_fill(g, self.dim, self.index, 0.0)
 
@@ -561,6 +564,9 @@ class IndexFillBackward1(Along):
             return b.astype(a.dtype) if self.index.size else out
         out[at_dim(self.index, self.dim)] = b.astype(a.dtype)
         return out
+
+    def overlapped(self) -> Optional[str]:
+        return "index_fill_"
 
     def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
         return index_fill(g, self.dim, self.index, 0.0)

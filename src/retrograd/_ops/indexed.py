@@ -1,13 +1,13 @@
 """A tensor at index tensors and masks: read, added to, put into."""
 from __future__ import annotations
 
-from typing import Any, ClassVar, Final, final
+from typing import Any, ClassVar, Final, Optional, final
 
 import numpy
 
 from .._engine.node import Array, Shape, Value
 from .._engine.op import Unary, Written
-from .._engine.tensor import wrap
+from .._engine.tensor import TensorBase, wrap
 from .packed import packed
 
 np: Final[Any] = numpy
@@ -136,6 +136,14 @@ class IndexPutBackward0(Written):
         except (ValueError, TypeError):
             raise mismatch(b.shape, out[self.where].shape) from None
         return out
+
+    def overlapped(self) -> Optional[str]:
+        return "index_put_"
+
+    def reads_first(self, b: TensorBase) -> bool:
+        """A number where a mask holds: it fills."""
+        where = self.where
+        return b.array.size == 1 and len(where) == 1 and where[0].dtype.kind == "b"
 
     def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
         return g if self.accumulate else index_put(g, self.where, 0.0, False)

@@ -7,6 +7,7 @@ import numpy
 
 from .._engine.nary import Many, Nary
 from .._engine.node import Array, Shape, Value
+from .._engine.tensor import TensorBase
 from .packed import packed
 
 np: Final[Any] = numpy
@@ -120,11 +121,9 @@ class BlockDiagBackward0(Nary):
         return outs
 
 
-@final
-class SplitBackward0(Many):
+class SplitOf(Many):
     """Pieces of split_size along dim, the last one smaller."""
 
-    views = True
     shows: ClassVar[Any] = {"dim": "dim", "self_sym_sizes": "was", "split_size": "split_size"}
 
     def __init__(self, split_size: int, dim: int) -> None:
@@ -144,6 +143,23 @@ class SplitBackward0(Many):
 
     def grad(self, gs: list[Value], x: Value, ys: list[Value]) -> Value:
         return cat(gs, self.dim)
+
+
+@final
+class SplitBackward0(SplitOf):
+    views = True
+
+
+@final
+class UnsafeSplitBackward0(SplitOf):
+    """As split, of the same memory, which autograd takes for copies."""
+
+    def run(self, x: Value) -> list[Value]:
+        outs = super().run(x)
+        for out in outs:
+            if isinstance(x, TensorBase):
+                out.inference = x.inference
+        return outs
 
 
 @final

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Final, final
+from typing import Any, ClassVar, Final, Optional, final
 
 import numpy
 
@@ -341,6 +341,9 @@ class MaskedFillBackward1(Written):
 
     def forward(self, a: Array, b: Array) -> Array:
         return packed(np.where(self.mask, b.astype(a.dtype), a))
+
+    def overlapped(self) -> Optional[str]:
+        return "masked_fill_"
 
     def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
         return choose.where(self.mask, 0.0, g)

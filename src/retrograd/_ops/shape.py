@@ -11,7 +11,7 @@ from .._engine.node import Array, Shape, Value, ndarray
 from .._engine.op import Unary, View, recording, shown
 from .._engine.region import Region
 from .._engine.tensor import TensorBase
-from .._engine.views import AsStridedBackward0
+from .._engine.views import AsStridedBackward0, AsStridedBackward1
 
 np: Final[Any] = numpy
 view_kernel: Final[Any] = _kernels.view
@@ -72,8 +72,11 @@ class ExpandBackward0(View):
     def forward(self, x: Array) -> Array:
         self.was = x.shape
         y = np.broadcast_to(x, self.to)
-        if type(x) is ndarray and x.flags.writeable:
-            y.flags.writeable = True
+        if type(x) is ndarray:
+            if x.flags.writeable:
+                y.flags.writeable = True
+        elif y.size == 1:
+            y = np.array(y)                     # of a NumPy scalar, which nobody may write
         return y
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
@@ -431,7 +434,7 @@ def as_strided(x: TensorBase, view: Array) -> Value:
 
 
 def as_strided_(x: TensorBase, view: Array) -> TensorBase:
-    op = AsStridedBackward0(Region(x.array, view))
+    op = AsStridedBackward1(Region(x.array, view))
     op.now = view
     return op.run_(x)
 

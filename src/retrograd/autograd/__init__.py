@@ -18,6 +18,7 @@ from .._missing import module_getattr
 from .._nodes import SavedTensor as SavedTensor
 from .._ops import cast
 from .._ops.index import ZERO_DIM
+from .._settings import once
 from .._size import Size
 from . import graph
 from .anomaly_mode import detect_anomaly, is_anomaly_check_nan_enabled, is_anomaly_enabled, set_detect_anomaly
@@ -50,7 +51,6 @@ CYCLE = (
     "have to use this function, make sure to reset the .grad fields of your parameters to None after use to break the "
     "cycle and avoid the leak."
 )
-_warned: list[bool] = []
 
 
 def backward(
@@ -71,19 +71,17 @@ def backward(
                 "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. Please only "
                 "use `grad_tensors`.")
         grad_tensors = grad_variables
-    targets = None
     if inputs is not None:
         _check_mapping(inputs, "backward")
         wanted = _input_list(inputs)
         if not wanted:
             raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
-        targets = [_target(t, "backward") for t in wanted]
-    if create_graph and not _warned:
-        _warned.append(True)
+    if create_graph and once(CYCLE):
         warnings.warn(CYCLE, UserWarning, stacklevel=3)
     roots = (tensors,) if isinstance(tensors, (TensorBase, GradientEdge)) else tuple(tensors)
     seeds = _seeds(roots, _tuple_of(grad_tensors, len(roots)), create_graph, False)
     found = _starts(roots)
+    targets = None if inputs is None else [_target(t, "backward") for t in wanted]
     if found:
         keep = create_graph if retain_graph is None else retain_graph
         try:

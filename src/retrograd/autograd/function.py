@@ -15,7 +15,7 @@ from .._engine.node import FREED, Node
 from .._engine.op import edge, fit, number
 from .._engine.saved import Packed, keep, keep_output, use, use_output
 from .._engine.tensor import CUSTOM, MULTI, TensorBase, bump, edits, shared_version, wants_grad, wrap
-from .._nodes import SavedTensor
+from .._nodes import SavedTensor, check_callable
 from .._ops import create, shape
 
 __all__ = ["Function", "FunctionCtx", "BackwardCFunction", "FunctionMeta", "once_differentiable",
@@ -261,6 +261,7 @@ class SavedEntry(SavedTensor):
 
     def register_hooks(self, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]) -> None:
         """Pack the tensor now; unpack it at each use."""
+        check_callable(pack_hook, unpack_hook)
         node = self._node
         if not node._kept:
             raise RuntimeError(saved.REGISTER_FREED)
@@ -593,7 +594,12 @@ def once_differentiable(fn: Callable[..., Any]) -> Callable[..., Any]:
         if not recording or not any(isinstance(a, TensorBase) and wants_grad(a) for a in args):
             return outputs
         found = outputs if isinstance(outputs, tuple) else (outputs,)
-        fresh = Error.after(args, found, "trying to differentiate twice a function that was marked with @once_differentiable")
+        leaves = [wrap(o.array) if isinstance(o, TensorBase) else None for o in found]
+        for leaf in leaves:
+            if leaf is not None:
+                leaf.rg = True
+        # as in PyTorch, the graph ends here, at leaves that nobody knows
+        fresh = Error.after(leaves, found, "trying to differentiate twice a function that was marked with @once_differentiable")
         return fresh if isinstance(outputs, tuple) else fresh[0]
     return wrapper
 
@@ -615,9 +621,8 @@ class Error(Node):
         """Aliases of the outputs whose history is such a node, over that of the inputs."""
         error = cls(len(outputs), message)
         for a in inputs:
-            if isinstance(a, TensorBase):
-                error._nexts.append(edge(a))
-                error._nrs.append(a.nr)
+            error._nexts.append(edge(a) if isinstance(a, TensorBase) else None)
+            error._nrs.append(a.nr if isinstance(a, TensorBase) else 0)
         number(error)
         return tuple(error.give(o, i) for i, o in enumerate(outputs))
 

@@ -11,6 +11,7 @@ from .._conversion import conversion
 from .._engine.tensor import TensorBase
 from .._tensor import Tensor
 from .._typename import typename
+from ..autograd.grad_mode import no_grad
 from . import hooks
 from .hooks import Calls
 from .parameter import Parameter
@@ -379,10 +380,13 @@ class Module(Calls, State):
                 self._parameters[name] = fresh = Parameter(fn(param.data), param.requires_grad)
                 fresh.grad = None if grad is None else fn(grad.data).requires_grad_(grad.requires_grad)
                 continue
+            with no_grad():
+                data = fn(param)                # itself: PyTorch counts an edit in place
+                found = None if grad is None else fn(grad)
             param.grad = None
-            param.data = fn(param.data)
+            param.data = data
             if grad is not None:
-                grad.data = fn(grad.data)
+                grad.data = found
                 param.grad = grad
         for name, buffer in self._buffers.items():
             if buffer is not None:

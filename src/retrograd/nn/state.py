@@ -160,30 +160,13 @@ class State:
         return _IncompatibleKeys(missing, unexpected)
 
     def _load_all(self, state_dict: Any, strict: bool, assign: bool) -> tuple[list[str], list[str], list[str]]:
-        missing: list[str] = []
-        unexpected: list[str] = []
-        errors: list[str] = []
         metadata = getattr(state_dict, "_metadata", None)
         whole: Any = OrderedDict(state_dict)    # hooks may edit it
         if metadata is not None:
             whole._metadata = metadata
-
-        def load(module: Any, entries: Any, prefix: str) -> None:
-            local = {} if metadata is None else metadata.get(prefix[:-1], {})
-            if assign:                          # in a copy: PyTorch's own dict would then assign for ever
-                local = {**local, "assign_to_params_buffers": True}
-            module._load_from_state_dict(entries, prefix, local, True, missing, unexpected, errors)
-            for name, child in module._modules.items():
-                if child is not None:
-                    path = f"{prefix}{name}."
-                    load(child, {k: v for k, v in entries.items() if k.startswith(path)}, path)
-            found = _IncompatibleKeys(missing, unexpected)
-            for hook in list(module._load_state_dict_post_hooks.values()):
-                if hook(module, found) is not None:
-                    raise AssertionError(RETURNED)
-
-        load(self, whole, "")
-        return missing, unexpected, errors
+        loading = Loading(metadata, assign)
+        loading.load(self, whole, "")
+        return loading.missing, loading.unexpected, loading.errors
 
     def _load_from_state_dict(
         self, state_dict: Any, prefix: str, local_metadata: Any, strict: bool, missing_keys: list[str],
@@ -271,6 +254,32 @@ class State:
 
 def quoted(keys: list[str]) -> str:
     return ", ".join(f'"{key}"' for key in keys)
+
+
+class Loading:
+    """One load_state_dict: what it comes across."""
+
+    def __init__(self, metadata: Any, assign: bool) -> None:
+        self.metadata = metadata
+        self.assign = assign
+        self.missing: list[str] = []
+        self.unexpected: list[str] = []
+        self.errors: list[str] = []
+
+    def load(self, module: Any, entries: Any, prefix: str) -> None:
+        """The entries of a module and of its children."""
+        local = {} if self.metadata is None else self.metadata.get(prefix[:-1], {})
+        if self.assign:                         # in a copy: PyTorch's own dict would then assign for ever
+            local = {**local, "assign_to_params_buffers": True}
+        module._load_from_state_dict(entries, prefix, local, True, self.missing, self.unexpected, self.errors)
+        for name, child in module._modules.items():
+            if child is not None:
+                path = f"{prefix}{name}."
+                self.load(child, {k: v for k, v in entries.items() if k.startswith(path)}, path)
+        found = _IncompatibleKeys(self.missing, self.unexpected)
+        for hook in list(module._load_state_dict_post_hooks.values()):
+            if hook(module, found) is not None:
+                raise AssertionError(RETURNED)
 
 
 class Snapshot:

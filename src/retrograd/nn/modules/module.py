@@ -1,5 +1,10 @@
 """torch.nn.modules.module: where programs look for the hooks of every module."""
 # ruff: noqa: I001  one import a line would be seventy lines
+import sys as _sys
+import types as _types
+from typing import Any as _Any
+
+from .. import hooks as _hooks
 from ..hooks import (
     _global_backward_hooks as _global_backward_hooks,
     _global_backward_pre_hooks as _global_backward_pre_hooks,
@@ -24,3 +29,15 @@ from ..state import _EXTRA_STATE_KEY_SUFFIX as _EXTRA_STATE_KEY_SUFFIX
 from ..state import _IncompatibleKeys as _IncompatibleKeys
 
 _global_is_full_backward_hook: bool | None = None   # of which kind the global backward hooks are; programs reset it
+
+
+class _Home(_types.ModuleType):
+    """This module: a table that a program puts in place of one of these is the one that counts."""
+
+    def __setattr__(self, name: str, value: _Any) -> None:
+        super().__setattr__(name, value)
+        if name.startswith("_global_") and hasattr(_hooks, name):
+            setattr(_hooks, name, value)
+
+
+_sys.modules[__name__].__class__ = _Home

@@ -1,0 +1,167 @@
+"""Programs that once did something else than on PyTorch, by what they are about."""
+
+FOUND = {
+    "resize_ reads the memory in order and counts as an edit": """
+        a = torch.arange(6.).reshape(2, 3).t()
+        a.resize_(3, 2)
+        b = a * torch.ones(3, 2, requires_grad=True)
+        a.resize_(6)
+        a.resize_(3, 2)
+        b.sum().backward()
+    """,
+    "resize_ of an inference tensor is allowed where its shape stays": """
+        with torch.inference_mode(): a = torch.ones(3)
+        a.resize_(3)
+        b = torch.ones(3, requires_grad=True)
+        with torch.inference_mode(): b.resize_(2)
+    """,
+    "set_ takes storages and strides, and cuts the graph": """
+        a = torch.arange(4.)
+        b = torch.zeros(2)
+        b.set_(a.untyped_storage(), 1, (2,), (2,))
+        c = torch.zeros(1).set_(a, 0, (2, 2), (2, 1))
+        b.fill_(7)
+        d = torch.zeros(3).set_(a.untyped_storage())
+        e = torch.zeros(3).set_()
+        e.set_(torch.ones(2, dtype=torch.float64))
+        f = torch.ones(3, requires_grad=True)
+        f.set_(a)
+        g = f * 2
+        g.set_(a)
+        g.sum().backward()
+    """,
+    "an edit that is not allowed is reported before what is wrong with it": """
+        a = torch.ones(3, requires_grad=True)
+        a.copy_(torch.ones(2))
+        a.swapaxes_(0, 5)
+        a.index_fill_(0, torch.tensor([7]), 1.0)
+        a.index_put_((torch.tensor([7]),), a)
+        a.as_strided_((9,), (1,))
+        a[0].squeeze_(3)
+        a[7] = 1.0
+    """,
+    "a view of an inference tensor requires no grad": """
+        with torch.inference_mode(): a = torch.ones(3, requires_grad=True)
+        b = a.view(3)
+        c, d, e = a.unbind()
+        f = a[0]
+    """,
+    "backward looks at its roots before its inputs": """
+        a = torch.ones(3, requires_grad=True)
+        b = a * 2
+        b.backward(inputs=[b])
+        log.append(b.retains_grad)
+        torch.ones(1).backward(inputs=[b])
+        log.append(b.retains_grad)
+        b.sum().backward(inputs=[torch.ones(3)])
+    """,
+    "hooks of a root run though it leads to none of the inputs": """
+        a, b = torch.ones(3, requires_grad=True), torch.ones(3, requires_grad=True)
+        c = a.sum()
+        c.register_hook(lambda g: log.append(g.item()))
+        c.backward(inputs=[b])
+    """,
+    "ops save what they need while hooks on saved tensors are disabled": """
+        a = torch.ones(3, requires_grad=True)
+        with torch.autograd.graph.disable_saved_tensors_hooks("none"): (a * a).exp().sum().backward()
+        with torch.autograd.graph.disable_saved_tensors_hooks("none"): torch.autograd.graph.save_on_cpu().__enter__()
+    """,
+    "requires_grad of a result may not be set": """
+        a = torch.ones(3, requires_grad=True) * 2
+        a.requires_grad = True
+        a.requires_grad = False
+    """,
+    "_grad is grad": """
+        a = torch.ones(3, requires_grad=True)
+        a._grad = torch.ones(3)
+        log.append(a.grad)
+        a._grad = torch.ones(2)
+        a._grad = None
+        log.append(a.grad)
+    """,
+    "a number of a tensor's own memory fills it": """
+        a = torch.arange(4.)
+        a.fill_(a[2])
+        b = torch.arange(6.).reshape(3, 2)
+        b[1] = b[1][0]
+        b[1:] = b[0][1]
+        b[b > 1] = b[2][1]
+        b.add_(b[0, 1])
+        b[1:] = b[:-1]
+    """,
+    "edits that PyTorch allows on expanded memory": """
+        a = torch.tensor([1., 2.]).expand(3, 2)
+        a.masked_fill_(torch.tensor([[True, False], [False, False], [False, False]]), 5.0)
+        a.index_fill_(0, torch.tensor([1]), 3.0)
+        a.index_fill_(1, torch.tensor([0]), torch.tensor(4.0))
+        torch.threshold_(a, 3.5, 0.0)
+        a[torch.tensor([0])] = 6.0
+        a.tril_()
+        a.fill_(torch.tensor(1.0))
+        a.add_(1)
+        b = torch.ones(2, 1)
+        b.expand_as(b).copy_(b)
+    """,
+    "parts of unsafe_split may be edited": """
+        a = torch.arange(4., requires_grad=True) * 2
+        b, c = a.unsafe_chunk(2)
+        b.mul_(3)
+        (b.sum() + c.sum()).backward()
+        a.unsafe_split(3)[1].sum().backward()
+    """,
+    "gradients of inference mode are not edited outside it": """
+        a = torch.ones(3, requires_grad=True)
+        with torch.inference_mode(): a.backward(torch.ones(3), inputs=[a])
+        (a * 2).sum().backward()
+        a.grad = None
+    """,
+    "a gradient that a mean of one number made can be added to": """
+        a = torch.tensor(2.0, requires_grad=True)
+        a.register_hook(lambda g: g.mul_(2) and None)
+        a.mean().backward()
+        a.mean().backward()
+    """,
+    "a leaf may get data of another shape": """
+        a = torch.ones(3, 2, requires_grad=True)
+        b = a + 1
+        a.data = torch.ones(2)
+        b.sum().backward()
+        c = a * 3
+    """,
+    "views of views made under no_grad are named by the last": """
+        a = torch.ones(3, 2, requires_grad=True) * 1
+        with torch.no_grad(): b = a.t()
+        c, d = b.split(1)
+        c.mul_(2)
+    """,
+    "index_add_ of its own memory": """
+        a = torch.ones(3)
+        a.index_add_(0, torch.tensor([0]), a[:1])
+    """,
+    "Module._apply counts edits in place": """
+        m = nn.Linear(2, 2)
+        with torch.no_grad(): m.weight.fill_(1.0); m.bias.fill_(1.0)
+        x = torch.ones(1, 2, requires_grad=True)
+        y = m(x)
+        y.sum().backward(retain_graph=True)
+        m._apply(lambda t: t.mul_(2)) and None
+        y.sum().backward()
+    """,
+    "hooks of several tensors run where one of the inputs gets no gradient": """
+        a, b = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
+        c, d = a * 2, b * 3
+        torch.autograd.graph.register_multi_grad_hook([a, b], lambda gs: log.append(copies(gs))) and None
+        torch.autograd.graph.register_multi_grad_hook([c, d], lambda gs: log.append(copies(gs))) and None
+        c.sum().backward(inputs=[a, b], retain_graph=True)
+        c.sum().backward(inputs=[c, d], retain_graph=True)
+        torch.autograd.grad(c.sum(), [c, d], allow_unused=True)
+    """,
+    "register_hooks of a saved tensor takes what can be called": """
+        a = torch.ones(2, requires_grad=True)
+        b = a.sin()
+        b.grad_fn._raw_saved_self.register_hooks(3, lambda t: t)
+        b.grad_fn._raw_saved_self.register_hooks(lambda t: t, None)
+        b.grad_fn._raw_saved_self.register_hooks(lambda t: t * 2, lambda t: t)
+        b.sum().backward()
+    """,
+}
