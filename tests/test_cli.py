@@ -52,6 +52,42 @@ def test_standard_input_is_run_as_python_runs_it() -> None:
     assert ours.stderr.splitlines()[:2] == ["Traceback (most recent call last):", '  File "<stdin>", line 1, in <module>']
 
 
+@pytest.mark.parametrize(("code", "status", "out", "error"), [
+    ("import sys, torch; print(torch.__name__, __name__, sys.argv, repr(sys.path[0]))", 0,
+     "retrograd __main__ ['-c', 'a', '-b'] ''\n", ""),
+    ("import torch\n1 / 0", 1, "", "ZeroDivisionError: division by zero\n"),
+    ("x = (", 1, "", "SyntaxError: '(' was never closed\n"),
+    ("raise SystemExit(3)", 3, "", ""),
+])
+def test_code_of_the_command_line_is_run_as_python_runs_it(code: str, status: int, out: str, error: str) -> None:
+    found = [subprocess.run([sys.executable, *start, "-c", code, "a", "-b"], capture_output=True, text=True, timeout=300)
+             for start in (["-m", "retrograd", "run"], [])]
+    assert (found[0].returncode, found[0].stdout) == (status, out) and found[0].stderr.endswith(error)
+    if "torch" not in code:
+        assert (found[0].returncode, found[0].stdout, found[0].stderr) == (
+            found[1].returncode, found[1].stdout, found[1].stderr)
+
+
+EVIL = """
+    import torch
+    model = torch.nn.Sequential()
+    model.add_module("a\\x1b[31m", torch.nn.Linear(2, 1))
+    model.add_module("b\\x9b\\x07", torch.nn.Linear(1, 1))
+    model[0](torch.ones(3, 2)).sum().backward()
+    torch.optim.SGD(model.parameters(), 0.1).step()
+"""
+
+
+def test_control_characters_of_a_program_do_not_reach_the_terminal(script: Any, tmp_path: Path) -> None:
+    path, trace = script(EVIL), str(tmp_path / "run.trace")
+    for command in (["trace", str(path), "-o", trace], ["explain", trace], ["explain", trace, "a\x1b[31m.weight"],
+                    ["view", trace, "--no-browser", "-o", str(tmp_path / "page.html")], ["lint", "--run", str(path)]):
+        done = subprocess.run([sys.executable, "-m", "retrograd", *command], capture_output=True, timeout=300)
+        said = (done.stdout + done.stderr).decode()
+        assert not set(said) & {"\x1b", "\x9b", "\x07"}, said
+        assert command[0] == "lint" or r"a\x1b[31m" in said, said
+
+
 PACKAGE = {
     "__init__.py": "import torch",
     "__main__.py": "import sys, torch; print(torch.__name__, __name__, __package__, __spec__.name, sys.argv[1:])",

@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import zipfile
 from importlib import metadata
 from pathlib import Path
@@ -131,6 +132,59 @@ def test_without_a_compiler_the_install_is_pure_and_says_so(checkout: Path) -> N
     assert Path(path).is_relative_to(folder) and grad == "[6.0]"
     said = output([sys.executable, "-m", "retrograd", "doctor"], PYTHONPATH=str(folder))
     assert "pure: no working C compiler" in said
+
+
+def test_the_source_archive_builds_what_the_checkout_builds_and_has_no_part_of_the_tests(checkout: Path, tmp_path: Path) -> None:
+    (checkout / "tests").mkdir()
+    (checkout / "tests" / "test_some.py").write_text("import helper\n")
+    shutil.copy(ROOT / "MANIFEST.in", checkout)
+    output([sys.executable, "-W", "ignore", "-c", f"import os; os.chdir({str(checkout)!r})\n"
+            "from setuptools.build_meta import build_sdist; build_sdist('dist')"])
+    [archive] = (checkout / "dist").glob("*.tar.gz")
+    with tarfile.open(archive) as tar:
+        tar.extractall(tmp_path / "unpacked", filter="data")
+    [source] = (tmp_path / "unpacked").iterdir()
+    assert not (source / "tests").exists() and list((source / "src" / "retrograd" / "_kernels").glob("*.c"))
+    names = []
+    for folder in (checkout, source):
+        assert build(folder, RETROGRAD_PURE="1").returncode == 0
+        with zipfile.ZipFile(wheel(folder)) as made:
+            names.append(sorted(made.namelist()))
+    assert names[0] == names[1]
+
+
+TRAINED = """
+import sys, warnings; sys.path.insert(0, {zipped!r})
+import retrograd as torch, retrograd.backends.cudnn, retrograd.distributions
+from retrograd import microscope
+from retrograd.cli import main
+assert torch.__file__.startswith({zipped!r})
+model = torch.nn.Linear(2, 1)
+optimizer = torch.optim.SGD(model.parameters(), 0.1)
+with microscope.record(model) as rec:
+    model(torch.ones(4, 2)).pow(2).mean().backward()
+    optimizer.step()
+rec.to_html({page!r})
+main(["doctor"])
+"""
+
+
+def test_the_package_works_from_a_zip(tmp_path: Path) -> None:
+    zipped, page = tmp_path / "retrograd.zip", tmp_path / "page.html"
+    home = Path(retrograd.__file__).parent
+    if is_compiled():
+        pytest.skip("Python imports no binaries from a zip")
+    with zipfile.ZipFile(zipped, "w") as archive:
+        for path in home.rglob("*"):
+            if path.suffix in (".py", ".html", ".typed"):
+                archive.write(path, path.relative_to(home.parent))
+    said = output([sys.executable, "-c", TRAINED.format(zipped=str(zipped), page=str(page))], PYTHONWARNINGS="error")
+    assert "pure" in said and page.read_text(encoding="utf-8").startswith("<!")
+
+
+@pytest.mark.parametrize("text", ["", " ", "9" * 5000])
+def test_no_size_of_the_block_cache_breaks_the_import(text: str) -> None:
+    assert output([sys.executable, "-W", "error", "-c", "import retrograd; print(1)"], RETROGRAD_BLOCK_CACHE=text) == "1\n"
 
 
 def test_a_build_that_must_be_compiled_fails_without_a_compiler(checkout: Path) -> None:

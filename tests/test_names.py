@@ -209,6 +209,10 @@ CALLS = """
     torch.distributions.utils._standard_normal((2, 3), torch.float64, "cpu").shape|torch._C._get_tracing_state()
     torch.distributions.multivariate_normal._precision_to_scale_tril(torch.tensor([[2., 1.], [1., 3.]]))
     torch.utils.data._utils.collate.default_collate([1, 2])|[c.__name__ for c in (torch._C.Value, torch._C.ScriptMethod)]
+    torch.cuda.FloatTensor(2)|torch.cuda.LongTensor()|torch.set_default_tensor_type(torch.cuda.HalfTensor)
+    torch.set_default_tensor_type("torch.cuda.FloatTensor")|isinstance(x, torch.cuda.FloatTensor)|torch.cuda.ByteTensor.dtype
+    torch.cuda.FloatTensor.is_cuda|issubclass(torch.cuda.FloatTensor, torch.Tensor)|torch.cuda.CharTensor.__name__
+    isinstance(x.detach().storage(), torch.cuda.FloatStorage)|torch.cuda.FloatStorage.__name__|subclassed(x)
     torch._C.Graph.__name__|torch.autograd.function.InplaceFunction(True).inplace|converted(False)|converted(True)
     [torch.autograd.set_multithreading_enabled(on).mode for on in (False, True)]
 """
@@ -239,8 +243,14 @@ def answer(text: str, torch: Any) -> str:
             future.set_overwrite_module_params_on_conversion(False)
         return layer.weight is weight, layer.weight.dtype, layer.weight.grad
 
-    names = {"torch": torch, "x": x, "i": torch.tensor([2, 1, 2]), "backward": backward, "converted": converted,
-             "resized": sys.modules[f"{torch.__name__}.autograd._functions"].Resize.apply}
+    class Picky(torch.Tensor):
+        def __new__(cls, *args: Any) -> Any:
+            raise ValueError("as_subclass called it")
+
+    names = {
+        "torch": torch, "x": x, "i": torch.tensor([2, 1, 2]), "backward": backward, "converted": converted,
+        "subclassed": lambda t: type(t.as_subclass(Picky)).__name__,
+        "resized": sys.modules[f"{torch.__name__}.autograd._functions"].Resize.apply}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:

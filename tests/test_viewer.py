@@ -20,7 +20,7 @@ import pytest
 import retrograd as torch
 from retrograd import nn
 from retrograd.microscope import Recording, load, record
-from retrograd.microscope.page import TEMPLATE, page_of
+from retrograd.microscope.page import page_of, template
 
 ROOT = Path(__file__).resolve().parent.parent
 KB = 1000
@@ -101,7 +101,7 @@ def test_pages_stay_small() -> None:
     model = nn.TransformerEncoder(nn.TransformerEncoderLayer(16, 2, 32, batch_first=True), 4)
     with record(model) as rec:
         model(torch.randn(2, 5, 16)).sum().backward()
-    assert len(TEMPLATE.read_bytes()) < 200 * KB
+    assert len(template().read_bytes()) < 200 * KB
     assert len(page_of(rec).encode()) < 400 * KB
 
 
@@ -116,7 +116,7 @@ def test_to_html_replaces_a_file_as_a_whole(tmp_path: Path) -> None:
 
 
 def test_the_page_names_no_address_and_forbids_the_network() -> None:
-    page = TEMPLATE.read_text(encoding="utf-8")
+    page = template().read_text(encoding="utf-8")
     assert "default-src 'none'" in page
     addresses = set(re.findall(r"https?://[^\s\"'`)]+", page)) - {
         "http://www.w3.org/2000/svg", "http://www.w3.org/1998/Math/MathML", "http://www.w3.org/1999/xhtml"}
@@ -144,7 +144,7 @@ def test_the_committed_page_is_what_viewer_builds(tmp_path: Path) -> None:
     subprocess.run(["node", "build.mjs", str(tmp_path / "viewer.html")], **here)
     built = (tmp_path / "viewer.html").read_bytes()
     assert built == (ROOT / "src" / "retrograd" / "microscope" / "viewer.html").read_bytes(), "run: npm run build"
-    assert built == TEMPLATE.read_bytes()                               # the wheel has it, too
+    assert built == template().read_bytes()                               # the wheel has it, too
 
 
 # -- in the browser

@@ -14,6 +14,7 @@ from typing import Any
 from .microscope.lint import NAMES, lint_recording
 from .microscope.lint_source import of_notebook
 from .microscope.lint_static import RULES, Problem, lint_source
+from .microscope.plain_text import printable
 from .microscope.recorder import record
 from .microscope.recording import Recording, load
 from .microscope.summary import show
@@ -27,7 +28,7 @@ class Refused(Exception):
 
 
 def say(text: str) -> None:
-    print(f"retrograd: {text}", file=sys.stderr)
+    print(printable(f"retrograd: {text}"), file=sys.stderr)
 
 
 def guarded(command: Any) -> Any:
@@ -145,9 +146,9 @@ def explain(found: Any) -> int:
             say(f"the script ended with status {status}; this is what it did until then")
     if not found.names:
         for name, n in rec.parameters.items():
-            print(f"{name}  {tuple(rec.tensor(n)['shape'])}")
+            print(printable(f"{name}  {tuple(rec.tensor(n)['shape'])}"))
         for module in rec.modules:
-            print(f"{module['path'] or '(the model)'}  {module['type']}")
+            print(printable(f"{module['path'] or '(the model)'}  {module['type']}"))
     for name in found.names:
         print(rec.explain(name))
         if name in rec.parameters:

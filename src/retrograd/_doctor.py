@@ -36,8 +36,10 @@ def list_facts() -> list[tuple[str, str]]:
 
 def build() -> str:
     """'compiled ...' or 'pure: why; how to have it compiled'."""
-    written = Path(__file__).with_name("_build.txt")  # by setup.py; an editable install has none
-    note = written.read_text(encoding="utf-8").strip() if written.exists() else ""
+    from importlib.resources import files
+
+    written = files("retrograd") / "_build.txt"     # by setup.py; an editable install has none
+    note = written.read_text(encoding="utf-8").strip() if written.is_file() else ""
     if is_compiled():
         return note if note.startswith("compiled") else "compiled"
     if note.startswith("pure"):

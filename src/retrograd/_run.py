@@ -52,6 +52,21 @@ def run_script(path: str, arguments: Sequence[str] = (), *, restore: bool = True
                 step()
 
 
+def run_code(source: str, arguments: Sequence[str] = (), *, restore: bool = True) -> int:
+    """The same for `python -c source arguments...`."""
+    undo = [alias_torch(), become_main("-c", arguments, "")]
+    try:
+        try:
+            code: CodeType | Exception = compile(source, "<string>", "exec", dont_inherit=True)
+        except (SyntaxError, ValueError) as error:
+            code = error
+        return execute(code, sys.modules["__main__"].__dict__)
+    finally:
+        if restore:
+            for step in reversed(undo):
+                step()
+
+
 def run_module(name: str, arguments: Sequence[str] = (), *, restore: bool = True, alias: bool = True) -> int:
     """The same for `python -m name arguments...`: a module on sys.path, or the __main__ of a package."""
     undo = [*([alias_torch()] if alias else []), become_main("-m", arguments, os.getcwd())]

@@ -168,8 +168,8 @@ def set_default_tensor_type(t: Any) -> None:
     kinds = {"Float": dtypes.float32, "Double": dtypes.float64, "Half": dtypes.float16, "BFloat16": dtypes.bfloat16}
     name = t.rpartition(".")[2] if isinstance(t, str) else getattr(t, "__name__", "")
     found = kinds.get(name.removesuffix("Tensor")) if name != "Tensor" else dtypes.get_default_dtype()
-    if isinstance(t, str) and ".cuda." in t:
-        dtypes.check_device("cuda")
+    if ".cuda" in (t if isinstance(t, str) else getattr(t, "__module__", "")):
+        raise TypeError(f"type torch.cuda.{name} not available. Torch not compiled with CUDA enabled.")
     if found is None:
         raise TypeError("only floating-point types are supported as the default type")
     dtypes.set_default_dtype(found)

@@ -17,11 +17,11 @@ def parser() -> argparse.ArgumentParser:
     run = commands.add_parser(
         "run", help="run a script with `import torch` meaning retrograd",
         description="Run SCRIPT as python would, with `import torch` meaning retrograd.",
-        usage="retrograd run [-h] (SCRIPT | - | -m MODULE) [ARGS ...]",
+        usage="retrograd run [-h] (SCRIPT | - | -m MODULE | -c CODE) [ARGS ...]",
         **examples("retrograd run train.py --epochs 3", "retrograd run -m package.train", "retrograd run - < train.py"))
     run.add_argument(
         "script", metavar="SCRIPT",
-        help="a Python file written for PyTorch or for retrograd; - for standard input; -m MODULE as in python -m")
+        help="a Python file written for PyTorch or for retrograd; - for standard input; -m MODULE and -c CODE as in python")
     run.add_argument("arguments", metavar="ARGS", nargs=argparse.REMAINDER, help="arguments of the script")
     commands.add_parser(
         "doctor", help="say which build this is, and on what it runs",
@@ -97,10 +97,10 @@ def examples(*lines: str) -> dict[str, Any]:
 
 def main(arguments: list[str]) -> int:
     """Run one command -> exit status."""
-    if arguments[:2] == ["run", "-m"]:          # what follows the module's name is the module's
+    if arguments[:1] == ["run"] and arguments[1:2] in (["-m"], ["-c"]):     # what follows its argument is the program's
         if len(arguments) == 2:
-            parser().error("argument -m: expected the name of a module")
-        return run(arguments[2], arguments[3:], module=True)
+            parser().error("argument -m: expected the name of a module" if arguments[1] == "-m" else "argument -c: expected code")
+        return run(arguments[2], arguments[3:], arguments[1])
     try:
         found = parsed(arguments)
         if found.command == "run":
@@ -173,11 +173,11 @@ def answer(found: argparse.Namespace) -> int:
     return 2
 
 
-def run(script: str, arguments: list[str], module: bool = False) -> int:
-    from ._run import CannotRun, run_module, run_script
+def run(script: str, arguments: list[str], kind: str = "") -> int:
+    from ._run import CannotRun, run_code, run_module, run_script
 
     try:
-        start = run_module if module else run_script
+        start = {"-m": run_module, "-c": run_code}.get(kind, run_script)
         return start(script, arguments, restore=False)
     except CannotRun as error:
         print(f"retrograd: {error}", file=sys.stderr)

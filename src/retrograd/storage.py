@@ -381,7 +381,7 @@ def _from_bytes(data: bytes, name: str | None) -> Any:
 class _LegacyStorageMeta(type):
     def __instancecheck__(cls, instance: Any) -> bool:
         own = getattr(cls, "dtype", None)
-        return type(instance) in (cls, TypedStorage) and (own is None or instance.dtype is own)
+        return type(instance) in (cls, TypedStorage) and (own is None or instance.dtype is own) and cls.is_cuda is False
 
 
 class _LegacyStorage(TypedStorage, metaclass=_LegacyStorageMeta):

@@ -158,6 +158,8 @@ def type_of(input: Any, dtype: Any = None, non_blocking: bool = False) -> Any:
             raise ValueError(f"invalid type: '{dtype}'")
         dtype = getattr(dtypes, found[0])
     elif isinstance(dtype, type) and hasattr(dtype, "dtype"):       # torch.FloatTensor, ...
+        if getattr(dtype, "is_cuda", False) is True:
+            dtypes.check_device("cuda")
         dtype = dtypes.get_default_dtype() if issubclass(dtype, TensorBase) else dtype.dtype
     elif not isinstance(dtype, (type, dtypes.dtype)):
         raise TypeError("dtype must be a type, str, or dtype object")

@@ -99,7 +99,7 @@ def as_subclass(input: Any, cls: Any) -> Any:
     if not isinstance(cls, type) or not issubclass(cls, TensorBase):
         raise TypeError(f"cls must be a type (got {dtypes.typename(cls)})")
     y: Any = ops.alias(x)
-    z = cls.__new__(cls)
+    z: Any = TensorBase.__new__(cls)         # PyTorch calls no __new__ or __init__ of cls
     z.array, z.rg, z.fn, z.nr = y.array, y.rg, y.fn, y.nr
     z.origin, z.version = y.origin, y.version
     return z

@@ -1,12 +1,55 @@
 """torch.cuda, for programs that ask before they use it: there is none."""
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
+from .. import dtypes
 from .._missing import module_getattr
 from ..dtypes import check_device
 
-__getattr__ = module_getattr(__name__, lazy=("amp",))
+KINDS = ("Double", "Float", "Half", "BFloat16", "Long", "Int", "Short", "Char", "Byte", "Bool")
+
+
+class tensortype(type):
+    """What torch.cuda.FloatTensor and its like are: no tensor is an instance, and none can be made."""
+
+    is_cuda = True
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        raise TypeError(f"type torch.cuda.{cls.__name__} not available. Torch not compiled with CUDA enabled.")
+
+    def __instancecheck__(cls, x: Any) -> bool:
+        return False
+
+
+def typed(kind: str) -> Any:
+    """torch.cuda.FloatTensor, ..."""
+    dtype = getattr(dtypes, DTYPE.get(kind, kind.lower()))
+    return kept(tensortype(f"{kind}Tensor", (), {"__module__": __name__, "dtype": dtype}))
+
+
+def stored(kind: str) -> Any:
+    """torch.cuda.FloatStorage, ..."""
+    from ..storage import LEGACY, _LegacyStorage
+
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+        check_device("cuda")
+
+    name = f"{kind}Storage"
+    return kept(type(_LegacyStorage)(
+        name, (_LegacyStorage,), {"__module__": __name__, "dtype": LEGACY[name].dtype, "is_cuda": True, "__init__": __init__}))
+
+
+def kept(cls: type) -> type:
+    globals()[cls.__name__] = cls
+    return cls
+
+
+DTYPE = {"Char": "int8", "Byte": "uint8"}
+__getattr__ = module_getattr(__name__, lazy=("amp",), also={
+    **{f"{kind}Tensor": partial(typed, kind) for kind in KINDS},
+    **{f"{kind}Storage": partial(stored, kind) for kind in KINDS}})
 _initialized = False                            # read by programs that put the generators of GPUs back
 
 

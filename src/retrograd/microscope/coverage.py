@@ -5,6 +5,7 @@ import inspect
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from .plain_text import escaped
 from .runs import Use
 from .terms import Blocks, Dense, Outer, Rows, Sum, Term, sum_of
 
@@ -56,6 +57,7 @@ class Coverage:
         """Is every parameter that got a gradient covered per sample?"""
         return not self.missing
 
+    @escaped
     def __str__(self) -> str:
         asked = [r for r in self.rows if r.status not in ("frozen", "left out", "no gradient")]
         good = sum(r.status in GOOD for r in asked)

@@ -12,6 +12,7 @@ from typing import Any
 
 from . import _hooked, several
 from ._sites import HOME, Sites, name_of
+from .plain_text import escaped
 from .recording import Recording
 from .tap_common import SELDOM, TABLES
 
@@ -43,6 +44,7 @@ class Explanation:
         self.lines = lines
         self.facts = facts
 
+    @escaped
     def __str__(self) -> str:
         return "\n".join([self.title, *("  " + line for text in self.lines for line in text.splitlines())])
 

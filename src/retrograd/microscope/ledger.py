@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from .graph_of import Links, links
+from .plain_text import escaped
 from .recording import INPLACE, Event, Recording
 from .ways import Way, edges_in, ways_to
 
@@ -86,6 +87,7 @@ class Ledger:
                               "norm": w.norm})
         return found
 
+    @escaped
     def __str__(self) -> str:
         lines = [f"{self.name}.grad is the sum of"]
         for e in self.entries:

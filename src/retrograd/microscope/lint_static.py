@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .lint_source import ARITY, OF_OPTIMIZERS, Source, keyword, method_of, place, results, text_of
+from .plain_text import escaped
 from .read_off import SHOWN
 
 
@@ -23,6 +24,7 @@ class Problem:
     message: str
     way_out: str
 
+    @escaped
     def __str__(self) -> str:
         return f"{self.file}:{self.line}: {self.rule} {self.message}\n    way out: {self.way_out}"
 

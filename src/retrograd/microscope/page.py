@@ -13,7 +13,6 @@ import os
 import zlib
 from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from .graph_view import Drawing
@@ -21,8 +20,14 @@ from .page_answers import answers_of
 from .recording import POSITION, WIDTH, Recording, Value
 from .trace_file import source_line
 
-TEMPLATE = Path(__file__).with_name("viewer.html")
 TITLE, DATA = "%%TITLE%%", "%%DATA%%"
+
+
+def template() -> Any:
+    """viewer.html, of a package that may lie in a zip."""
+    from importlib.resources import files
+
+    return files(__package__) / "viewer.html"
 
 
 def page_of(rec: Recording, title: str | None = None) -> str:
@@ -30,7 +35,7 @@ def page_of(rec: Recording, title: str | None = None) -> str:
     title = title or f"{' '.join(map(os.path.basename, rec.header.get('argv', [])[:1])) or 'recording'} - retrograd"
     data = json.dumps(data_of(rec, title), separators=(",", ":"), allow_nan=False)
     packed = base64.b64encode(zlib.compress(data.encode(), 7)).decode()
-    head, _, rest = TEMPLATE.read_text(encoding="utf-8").partition(TITLE)
+    head, _, rest = template().read_text(encoding="utf-8").partition(TITLE)
     middle, _, tail = rest.partition(DATA)
     return head + html.escape(title) + middle + packed + tail
 

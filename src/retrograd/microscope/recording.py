@@ -5,6 +5,8 @@ from array import array
 from collections.abc import Iterator, Sequence
 from typing import Any, overload
 
+from .plain_text import escaped
+
 VERSION = 1
 FORMAT = "retrograd-recording"
 
@@ -153,6 +155,7 @@ class Event:
         """Its fields."""
         return dict(zip(POSITION[self._row[0]], self._row))
 
+    @escaped
     def __repr__(self) -> str:
         return f"<{self.number} {self._row[0]}: {self.label}>"
 
@@ -355,6 +358,7 @@ class Recording:
     def __len__(self) -> int:
         return len(self.rows)
 
+    @escaped
     def __repr__(self) -> str:
         state = "" if self.complete else ", incomplete" + (f" ({self.error})" if self.error else "")
         lost = sum(self.dropped.values())

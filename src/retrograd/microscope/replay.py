@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from . import several
+from .plain_text import escaped
 from .recorder import RecordingError
 from .recording import Recording
 
@@ -41,6 +42,7 @@ class Replay:
         """Names of the gradients that differ."""
         return [name for name in self.before if self.change(name) > 0]
 
+    @escaped
     def __str__(self) -> str:
         lines = [f"{len(self.changed)} of {len(self.before)} gradients change"]
         width = max((len(n) for n in self.before), default=0)
@@ -227,6 +229,7 @@ class Difference:
     def __bool__(self) -> bool:
         return bool(self.lines)
 
+    @escaped
     def __str__(self) -> str:
         return "\n".join(self.lines) if self.lines else "no difference"
 

@@ -8,6 +8,7 @@ import os
 from collections import Counter
 from typing import Any
 
+from .plain_text import printable
 from .recording import Recording
 from .why import hook_of, why_none
 
@@ -105,7 +106,7 @@ def text(rec: Recording) -> str:
         widths = [max(len(r[i]) for r in [columns, *rows]) for i in range(len(columns))]
         lines += ["", title, *("  " + "  ".join(c.ljust(w) for c, w in zip(r, widths)).rstrip() for r in [columns, *rows])]
     lines.extend(rec.notes)
-    return "\n".join(lines)
+    return printable("\n".join(lines))
 
 
 def show(rec: Recording) -> None:
@@ -129,7 +130,7 @@ def show(rec: Recording) -> None:
         for column in columns:
             table.add_column(column, overflow="fold")
         for row in rows:
-            table.add_row(*(Text(cell) for cell in row))
+            table.add_row(*(Text(printable(cell)) for cell in row))
         console.print(table)
     for note in rec.notes:
-        console.print(Text(note))
+        console.print(Text(printable(note)))

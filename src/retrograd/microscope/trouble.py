@@ -17,6 +17,7 @@ from math import inf, sqrt
 from typing import Any
 
 from .graph_of import HANDED_ON
+from .plain_text import escaped
 from .recording import CREATED, POSITION, WANTS, Event, Recording
 from .ways import edges_of
 
@@ -51,6 +52,7 @@ class Finding:
     where: str | None
     text: str
 
+    @escaped
     def __str__(self) -> str:
         return f"{self.direction}: {self.text}" + (f" [{self.where}]" if self.where else "")
 
@@ -71,6 +73,7 @@ class Trouble:
     def __len__(self) -> int:
         return len(self.findings)
 
+    @escaped
     def __str__(self) -> str:
         return "\n".join([*(map(str, self.findings) if self.findings else ["no NaN, no inf, nothing vanished or exploded"]),
                           *self.notes])

@@ -15,6 +15,7 @@ from weakref import ref
 
 import numpy as np
 
+from .plain_text import escaped
 from .recorder import engine_of_module
 
 EVERY = 10
@@ -248,6 +249,7 @@ class Watch:
             table.add_row(*(shown(row[c]) for c in COLUMNS[1:]))
         return table
 
+    @escaped
     def __str__(self) -> str:
         rows = [[shown(row[c]) for c in COLUMNS[1:]] for row in self.last()]
         widths = [max(len(r[i]) for r in [list(COLUMNS[1:]), *rows]) for i in range(len(COLUMNS) - 1)]

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from .graph_of import Links, links
+from .plain_text import escaped
 from .read_off import READS, computed_with, on_the_way
 from .recording import GRAD, INFERENCE, WANTED, WANTS, Event, Recording
 from .trace_file import source_line
@@ -35,6 +36,7 @@ class Cause:
     where: str | None = None
     certain: bool = True
 
+    @escaped
     def __str__(self) -> str:
         place = f" [{self.where}]" if self.where else ""
         return f"{self.code}: {self.text}{place}\n  way out: {self.way_out}"
