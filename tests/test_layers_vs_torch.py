@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from random_programs.program import difference
 
 import retrograd
 
@@ -596,3 +597,104 @@ def test_gradient_clipping(torch: Any, kind: float) -> None:
         found.append([*map(numbers, norms), *grads, *(numbers(p.grad) for p in params[:2]), *map(numbers, params)])
     for a, b in zip(*found, strict=True):
         close(a, b, str(kind))
+
+
+# Programs, run statement by statement on both.
+PROGRAMS: dict[str, list[str]] = {
+    "a window that lies outside altogether has the lowest number": [
+        "x = torch.ones(1, 1, requires_grad=True)", "nn.MaxPool1d(2, None, 1, 2)(x)",
+        "F.max_pool2d(torch.ones(1, 1, 1).unsqueeze(0), 2, None, 1, 2, return_indices=True)",
+        "F.max_pool3d(torch.ones(1, 1, 1, 1, dtype=torch.int64), 2, None, 1, 2)"],
+    "a dilated window may begin before the input": [
+        "x = torch.arange(20.).reshape(1, 1, 20).requires_grad_()", "y = F.max_pool1d(x, 3, 1, 1, 9)", "y.sum().backward()"],
+    "of overlapping windows the last one stays": [
+        "x = torch.tensor([[[1., 2., 3., 4.]]], requires_grad=True)", "i = torch.tensor([[[0, 1, 1, 1]]])",
+        "y = F.max_unpool1d(x, i, 2)", "(y * y).sum().backward()", "F.max_unpool2d(x.unsqueeze(0), i.unsqueeze(0), (1, 2))"],
+    "indices outside an unpooled tensor, and inputs of nothing": [
+        "F.max_unpool1d(torch.ones(1, 1, 2), torch.tensor([[[0, 9]]]), 2)",
+        "F.max_unpool3d(torch.ones(2), torch.ones(2).long(), 1)",
+        "F.max_unpool2d(torch.ones(1, 1, 1, 1), torch.zeros(1, 1, 1, 1).long(), 1, 3, 1)",
+        "F.max_unpool2d(torch.ones(1, 0, 1, 1), torch.zeros(1, 0, 1, 1).long(), 1)"],
+    "adaptive pools of nothing": [
+        f"F.adaptive_{kind}_pool{d}d(torch.ones({n}, 0, {'3, ' * d}), {size})"
+        for kind in ("max", "avg") for d in (1, 2, 3) for n in (0, 2) for size in (1, 2)],
+    "a table's bags": [
+        "m = nn.EmbeddingBag(3, 2, mode='sum', include_last_offset=True, padding_idx=0)",
+        "m(torch.tensor([0, 1, 2, 1]), torch.tensor([0, 2, 3]))", "m(torch.tensor([[0, 1], [2, 1]])).sum().backward()",
+        "m(torch.tensor([0, 1]), torch.tensor([], dtype=torch.int64))",
+        "m(torch.tensor([0, 1]).short(), torch.tensor([0, 2]))", "m(torch.tensor([[0, 1]]).bool())",
+        "m(torch.tensor([[0, 1]]), None, torch.ones(1, 2).double())", "F.embedding_bag(torch.tensor([[0]]), torch.tensor([[1]]))",
+        "F.embedding_bag(torch.zeros(2, 0).long(), torch.ones(1, 2))", "nn.EmbeddingBag(3, 2, padding_idx=5)"],
+    "tables of nothing": [
+        "m = nn.Embedding(3, 0)", "m(torch.tensor([1, 2])).sum().backward()", "n = nn.Embedding(3, 2)",
+        "n(torch.zeros(0).long()).sum().backward()", "F.embedding(torch.tensor([0]), torch.ones(0, 2))"],
+    "a scale that keeps the size": [
+        *(f"F.interpolate(torch.arange(7.0 ** {d}).reshape(1, 1, {'7, ' * d}), scale_factor=1.1, mode={mode!r})"
+          for d, modes in ((1, ("nearest", "linear")), (2, ("nearest", "bilinear", "bicubic")), (3, ("nearest", "trilinear")))
+          for mode in modes),
+        "F.interpolate(torch.arange(49.).reshape(1, 1, 7, 7), scale_factor=(1.1, 1.5), mode='bilinear', antialias=True)",
+        "F.interpolate(torch.ones(1, 0, 3), 2)"],
+    "a transposed convolution with more output than windows reach": [
+        "torch.manual_seed(0)", "m = nn.ConvTranspose1d(2, 2, 2, output_padding=2, dilation=3, stride=2).double()",
+        "x = torch.randn(2, 2, 3).double().requires_grad_()", "m(x).square().sum().backward()"],
+    "transposed convolutions of nothing, or to nothing": [
+        "nn.ConvTranspose1d(1, 1, 1, padding=1)(torch.ones(1, 1, 2))", "nn.ConvTranspose2d(1, 0, 1)(torch.ones(1, 1, 2, 3))",
+        "nn.ConvTranspose1d(1, 1, 2)(torch.ones(1, 1, 0))", "nn.Conv1d(1, 1, 2, padding=2)(torch.ones(1, 1, 0))",
+        "F.conv_transpose1d(torch.ones(1, 1, 2), torch.ones(1, 1, 2), torch.ones(1).double())",
+        "F.conv1d(torch.ones(0, 1, 2), torch.ones(1, 1, 2).double())"],
+    "sizes that no memory holds": [
+        "F.conv1d(torch.ones(1, 1, 4), torch.ones(1, 1, 2), stride=10 ** 30)",
+        "F.conv1d(torch.ones(1, 1, 4), torch.ones(1, 1, 2), stride=2 ** 62)",
+        "F.conv1d(torch.ones(1, 1, 4), torch.ones(1, 1, 2), padding=2 ** 62)",
+        "F.conv_transpose2d(torch.ones(1, 1, 4, 4), torch.ones(1, 1, 2, 2), stride=2 ** 62)",
+        "F.interpolate(torch.ones(1, 1, 3), 2 ** 62)", "F.interpolate(torch.ones(1, 1, 3), scale_factor=1e30)",
+        "F.interpolate(torch.ones(1, 1, 3), scale_factor=math.nan)", "F.adaptive_max_pool2d(torch.ones(1, 3, 3), 2 ** 61)",
+        "F.adaptive_avg_pool2d(torch.ones(1, 3, 3), 10 ** 30)", "F.adaptive_avg_pool2d(torch.ones(1, 3, 3), 2.5)"],
+    "norms without eps, and of several dtypes": [
+        "x = torch.arange(12.).reshape(2, 2, 3)", "nn.InstanceNorm1d(2, eps=0)(x)", "nn.BatchNorm1d(2, eps=0)(x)",
+        "F.batch_norm(x, torch.ones(2), torch.ones(2), eps=-1)", "F.batch_norm(torch.tensor(1.), None, None, training=True)",
+        "F.layer_norm(x.long(), (3,), torch.ones(3))", "F.group_norm(x, 1, torch.ones(2).double())",
+        "F.batch_norm(x, torch.ones(1, 2), torch.ones(2))"],
+    "losses of no classes": [
+        "F.cross_entropy(torch.ones(2, 0), torch.ones(2, 0))", "F.cross_entropy(torch.ones(2, 0), torch.tensor([0, 0]))",
+        "F.multilabel_soft_margin_loss(torch.tensor(1.), torch.tensor(1.))"],
+    "recurrent layers of no steps and of other dtypes": [
+        *(f"nn.{kind}(1, 1)(torch.ones(0, 1, 1))" for kind in ("RNN", "LSTM", "GRU")), "nn.GRU(1, 1)(torch.ones(2, 1, 1).long())",
+        "nn.LSTM(1, 1)(torch.ones(2, 1, 1), 3)", "nn.LSTM(1, 1)(torch.ones(2, 1, 1), torch.ones(1, 1, 1))",
+        "nn.LSTMCell(1, 1)(torch.ones(2, 1), torch.ones(2, 1))"],
+    "packed sequences": [
+        "P = nn.utils.rnn", "P.pack_padded_sequence(torch.ones(2), [1])", "P.pack_padded_sequence(torch.ones(2, 2), 3)",
+        "P.pad_sequence([torch.tensor(1.)])", "P.pack_sequence([torch.tensor(1.)])", "P.pad_sequence([1])",
+        "P.pad_sequence([torch.ones(2), torch.ones(2, 2)])", "P.pad_sequence([torch.ones(2).long(), torch.ones(3)])",
+        "x = torch.arange(3.).requires_grad_()", "y = P.pad_sequence([x, torch.ones(4)], True, -1., 'left')",
+        "y.sum().backward()",
+        "y = P.pad_packed_sequence(P.pack_sequence([x * 2, torch.ones(3), torch.ones(4)], False), True, -1., 6)",
+        "y[0].square().sum().backward()"],
+    "grids and products of no dims": [
+        "F.grid_sample(torch.ones(1, 1, 2, 2), torch.zeros(1, 2, 2))",
+        "F.grid_sample(torch.ones(1, 1, 2, 2).long(), torch.zeros(1, 1, 1, 2).long())",
+        "F.bilinear(torch.ones(2), torch.ones(2), torch.ones(1, 2))", "g = torch.zeros(1, 1, 1, 2, requires_grad=True)",
+        "F.grid_sample(torch.ones(1, 1, 2, 2), g, 'nearest').sum().backward()"],
+    "lazy parameters": [
+        "m = nn.LazyLinear(2)", "m.weight.data.normal_(0, 0.01)", "m.weight.size()", "m.weight.materialize(10)", "m.weight.shape",
+        "m.weight.data.zero_()"],
+    "pruned numbers": [
+        "from importlib import import_module", "prune = import_module(torch.__name__ + '.nn.utils.prune')",
+        "[prune._compute_nparams_toprune(n, 5) for n in (0.5, 3)]", "prune._validate_pruning_amount(9, 5)"],
+    "gradients of convolutions": [
+        "torch.manual_seed(0)", "x = torch.randn(2, 2, 5).requires_grad_()", "w = torch.randn(4, 1, 2).requires_grad_()",
+        "g = torch.randn(2, 4, 3).requires_grad_()",
+        "y = nn.grad.conv1d_input(x.shape, w, g, stride=2, padding=1, groups=2) * 1",
+        "z = nn.grad.conv1d_weight(x, w.shape, g, stride=2, padding=1, groups=2) * 1",
+        "(y.square().sum() + z.square().sum()).backward()",
+        *(f"nn.grad.conv{d}d_input([1, 1, {'3, ' * d}], torch.ones(1, 1, {'2, ' * d}), torch.ones(1, 1, {'2, ' * d}))"
+          for d in (2, 3)),
+        *(f"nn.grad.conv{d}d_weight(torch.ones(1, 1, {'3, ' * d}), [1, 1, {'2, ' * d}], torch.ones(1, 1, {'2, ' * d}))"
+          for d in (2, 3))],
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_odd_inputs_do_as_in_pytorch(torch: Any, name: str) -> None:
+    found = difference(PROGRAMS[name], retrograd, torch, versions=False)
+    assert found is None, f"\n{found}"

@@ -336,7 +336,7 @@ def test_capturable_is_refused_by_step(cls: Any) -> None:
     p = torch.ones(1, requires_grad=True)
     p.grad = torch.ones(1)
     o = cls([p], capturable=True)
-    with pytest.raises(AssertionError, match="If capturable=True, params and state_steps must be on supported devices"):
+    with pytest.raises(AssertionError, match="If capturable=True, params.* and state_steps must be on supported devices"):
         o.step()
     assert p.tolist() == [1]
 

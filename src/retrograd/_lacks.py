@@ -10,7 +10,7 @@ LACKS = {
         c(double|float|half)|view_as_(complex|real)(_copy)?|imag|polar|Complex\w+|eig"""),
     "sparse": ("sparse tensors are outside for now", r"""
         sparse\w*|\w*_sparse_?|to_sparse\w*|(c?col|crow|row)_indices(_copy)?|indices(_copy)?|values(_copy)?|coalesce|
-        is_coalesced|dense_dim|s?spmm|[hds]?smm|hspmm|hsmm|dsmm|s?addmm_sparse|saddmm|sspaddmm|SparseAdam|
+        is_coalesced|dense_dim|s?spmm|[hds]?smm|hspmm|hsmm|dsmm|s?addmm_sparse|saddmm|sspaddmm|
         resize_as_sparse_|sparse_resize\w*"""),
     "quantised": ("quantised tensors are outside for now", r"""
         q_\w+|qscheme|q[A-Z]\w+|quant\w+|Q(U)?Int\w+|(fake_)?quantize\w*|

@@ -25,7 +25,7 @@ def main() -> None:
     seed, differing, wanted = args.seed, 0, 0
     shown: set[str] = set()
     while time.monotonic() < end:
-        found = difference(module.program(random.Random(seed)), retrograd, torch)
+        found = difference(module.program(random.Random(seed)), retrograd, torch, getattr(module, "VERSIONS", True))
         if found and unknown(found, module.KNOWN):
             found = smaller(found, retrograd, torch)
         if found and not unknown(found, module.KNOWN):

@@ -3,11 +3,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from .._engine import names
-from .._ops import conv, pad, shape
+from .._engine.tensor import TensorBase, wrap
+from .._ops import cast, conv, pad, shape
 from .._ops.conv import Geometry
 from ._args import kernel as kernels
 from ._args import tensor
+from .fromdata import check_room
 
 __all__ = ["conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "convolution"]
 FUNCTIONAL = [
@@ -77,6 +81,9 @@ def convolution(input: Any, weight: Any, bias: Any, stride: Any, padding: Any, d
     stride, padding, dilation = (tuple(v) for v in (stride, padding, dilation))
     check(x, w, b, stride, padding, dilation, transposed, tuple(output_padding), groups)
     if not transposed:
+        w = fitting(w, x)
+        if max(stride) >= HUGE:         # one window, whatever the stride
+            stride = tuple(min(s, HUGE) for s in stride)
         geo = Geometry(stride, padding, dilation, groups, tuple(x.array.shape[2:]), tuple(w.array.shape[2:]))
         return conv.convolution(x, w, b, geo, False, (0,) * dims)
     extra = tuple(output_padding)
@@ -85,13 +92,38 @@ def convolution(input: Any, weight: Any, bias: Any, stride: Any, padding: Any, d
         for n, s, p, d, k, e in zip(
             x.array.shape[2:], stride, padding, dilation, w.array.shape[2:], extra, strict=True))
     if any(n <= 0 for n in inside):
+        flat = (1,) if dims == 1 else ()
         raise RuntimeError(
-            f"Given input size per channel: {across(x.shape[2:])}. Calculated output size per channel: "
-            f"{across(inside)}. "
+            f"Given input size per channel: {across(flat + tuple(x.shape[2:]))}. Calculated output size per channel: "
+            f"{across(flat + inside)}. "
             "Output size is too small")
-    geo = Geometry(stride, padding, dilation, groups, inside, tuple(w.array.shape[2:]))
-    geo.out = tuple(x.array.shape[2:])
+    if max(inside) >= HUGE:
+        check_room((x.array.shape[0], w.array.shape[1] * groups, *inside), x.array.dtype)
+    w = fitting(w, x)
+    if b is not None:
+        b = fitting(b, x)
+    geo = Geometry(stride, padding, dilation, groups, inside, tuple(w.array.shape[2:]), tuple(x.array.shape[2:]))
     return conv.convolution(x, w, b, geo, True, extra)
+
+
+def derivative(input: Any, weight: Any, g: Any, stride: Any, padding: Any, dilation: Any, groups: int, dims: int) -> Any:
+    """The gradient of a convolution by the one of input and weight of which only the shape is given, g that of the result."""
+    of_input = not isinstance(input, TensorBase)
+    y = tensor(g, "convolution_backward", "grad_output")
+    x, w = (wrap(np.broadcast_to(np.zeros((), y.array.dtype), v)) if not isinstance(v, TensorBase) else v
+            for v in (input, weight))
+    sizes = [several(v, dims, n) for v, n in ((stride, "stride"), (padding, "padding"), (dilation, "dilation"))]
+    check(x, w, None, *sizes, False, (0,) * dims, groups)
+    geo = Geometry(*sizes, groups, tuple(x.array.shape[2:]), tuple(w.array.shape[2:]))
+    want = (x.array.shape[0], w.array.shape[0], *geo.out)
+    if tuple(y.array.shape) != want:
+        raise RuntimeError(f"Expected grad_output of shape {list(want)}, but got {list(y.shape)}")
+    return conv.ConvolutionX(geo).run(y, w) if of_input else conv.ConvolutionW(geo).run(y, x)
+
+
+def fitting(w: Any, x: Any) -> Any:
+    """w in x's dtype: inputs without elements go with weights of any, and so do biases of transposed convolutions."""
+    return w if w.array.dtype == x.array.dtype else cast.cast(w, x.array.dtype)
 
 
 def across(sizes: Any) -> str:
@@ -110,14 +142,27 @@ def check(x: Any, w: Any, b: Any, stride: Any, padding: Any, dilation: Any, tran
         raise RuntimeError("non-positive stride is not supported")
     if groups <= 0:
         raise RuntimeError("non-positive groups is not supported")
-    if any(v <= 0 for v in dilation):
+    if any(v < 0 for v in dilation):
         raise RuntimeError("dilation should be greater than zero")
+    if 0 in dilation:
+        full = (1, *dilation) if len(dilation) == 1 else tuple(dilation)
+        if not transposed:
+            raise RuntimeError(f"dilation should be greater than zero, but got {list(full)}")
+        raise RuntimeError("dilation should be greater than zero, but got "
+                           + ", ".join(f"dilation_{n}: {v}" for n, v in zip(AXES[len(full)], full, strict=True)))
+    if max(*stride, *padding, *dilation) >= HUGE:
+        check_huge(x, stride, padding, dilation, transposed)
     sizes = list(w.shape)
     if len(sizes) < 3:
         raise RuntimeError("weight should have at least three dimensions")
     if len(sizes) != x.ndim:
         raise RuntimeError(f"Expected {len(sizes)}-dimensional input for {len(sizes)}-dimensional weight{sizes}, but got "
                            f"{x.ndim}-dimensional input of size {list(x.shape)} instead")
+    other_bias = b is not None and b.array.dtype != x.array.dtype
+    if other_bias and not transposed:
+        raise RuntimeError(
+            f"Input type ({names.C[x.array.dtype.name]}) and bias type ({names.C[b.array.dtype.name]}) should be the "
+            "same")
     if sizes[0] < groups:
         raise RuntimeError(
             f"Given groups={groups}, expected weight to be at least {groups} at dimension 0, but got weight of size "
@@ -165,14 +210,42 @@ def check(x: Any, w: Any, b: Any, stride: Any, padding: Any, dilation: Any, tran
                 words += [f"{label}_{n}: {v}" for n, v in zip(axes, full, strict=True)]
             raise RuntimeError(
                 "output padding must be smaller than either stride or dilation, but got " + " ".join(words))
-    other_bias = b is not None and b.array.dtype != x.array.dtype
-    if x.array.dtype != w.array.dtype and (transposed or not other_bias):
-        raise RuntimeError(
-            f"expected scalar type {names.SCALAR[x.array.dtype.name]} but found {names.SCALAR[w.array.dtype.name]}")
-    if other_bias:
-        raise RuntimeError(
-            f"Input type ({names.C[x.array.dtype.name]}) and bias type ({names.C[b.array.dtype.name]}) should be the "
-            "same")
+    if x.array.size == 0:
+        if x.array.shape[0] and x.array.shape[1]:
+            flat = [*x.shape[:2], 1, *x.shape[2:]] if x.ndim == 3 else list(x.shape)
+            raise RuntimeError(f"Only zero batch or zero channel inputs are supported, but got input shape: {flat}")
+        return
+    if transposed and 0 in sizes:
+        if len(sizes) == 5:
+            raise RuntimeError(
+                "non-empty 5D (n_output_plane x n_input_plane x kernel_depth x kernel_height x kernel_width) tensor expected for "
+                f"weight, but got: {sizes}")
+        flat = [*sizes[:2], 1, *sizes[2:]] if len(sizes) == 3 else sizes
+        raise RuntimeError(f"non-empty 2D or 4D weight tensor expected, but got: {flat}")
+    for other in (w, b) if other_bias and len(sizes) == 5 else (w,):
+        if x.array.dtype != other.array.dtype:
+            raise RuntimeError(
+                f"expected scalar type {names.SCALAR[x.array.dtype.name]} but found {names.SCALAR[other.array.dtype.name]}")
+
+
+HUGE = 2**31                            # no memory has room for so many; C's ints end there
+
+
+def check_huge(x: Any, stride: Any, padding: Any, dilation: Any, transposed: bool) -> None:
+    """PyTorch's errors where the sizes have no room."""
+    if max(*stride, *padding, *dilation) >= 2**63:
+        raise ValueError("Overflow when unpacking long long")
+    for i, p in enumerate(padding):
+        if p >= 2**62:
+            raise RuntimeError(f"Given padding={p} at dimension {i} , expected padding to be at most 4611686018427387903")
+    if not transposed:
+        check_room((*x.array.shape[:2], *(n + 2 * p for n, p in zip(x.array.shape[2:], padding, strict=True))), x.array.dtype)
+        return
+    for name, values in (("stride", stride), ("dilation", dilation)):
+        if max(values) >= HUGE:
+            full = (1, *values) if len(values) == 1 else tuple(values)
+            raise RuntimeError(f"{name} should be greater than zero, but got " + " ".join(
+                f"{name}_{n}: {(v + HUGE) % (2 * HUGE) - HUGE}" for n, v in zip(AXES[len(full)], full, strict=True)))
 
 
 def conv1d(input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1,

@@ -42,11 +42,13 @@ def ctc_loss(log_probs: Any, targets: Any, input_lengths: Any, target_lengths: A
     t: Any = tensor(targets, "ctc_loss", "targets", 2)
     if x.array.dtype not in (np.dtype(np.float32), np.dtype(np.float64)):
         raise NotImplementedError(f"\"ctc_loss_cpu\" not implemented for '{x.type()[6:-6]}'")
-    single = x.array.ndim == 2
+    single = x.array.ndim != 3
     if single:
         x = x.unsqueeze(1)
     if x.array.ndim != 3:
-        raise RuntimeError(f"ctc_loss expects log_probs of 2 or 3 dimensions, but got {x.array.ndim}")
+        raise RuntimeError(
+            f"Expected 3-dimensional tensor, but got {x.array.ndim}-dimensional tensor for argument #1 'log_probs' (while "
+            "checking arguments for ctc_loss_allocate_outputs)")
     steps, n, classes = x.array.shape
     if not 0 <= blank < classes:
         raise RuntimeError("blank must be in label range")
@@ -58,29 +60,35 @@ def ctc_loss(log_probs: Any, targets: Any, input_lengths: Any, target_lengths: A
         at = int(np.flatnonzero((ins > steps) | (ins < 0))[0])
         if ins[at] < 0:
             raise RuntimeError("Expected input_lengths to have value at least 0, but got value "
-                               f"{ins[at]} (while checking arguments for ctc_loss_cpu)")
+                               f"{ins[at]} (while checking arguments for ctc_loss_allocate_outputs)")
         raise RuntimeError(f"Expected input_lengths to have value at most {steps}, but got value {ins[at]} (while checking "
-                           "arguments for ctc_loss_cpu)")
+                           "arguments for ctc_loss_allocate_outputs)")
+    if outs.size and outs.min() < 0:
+        raise RuntimeError(f"Expected target_lengths to have value at least 0, but got value {outs[outs < 0][0]} (while checking "
+                           "arguments for ctc_loss_allocate_outputs)")
     if t.array.ndim not in (1, 2):
         raise RuntimeError(f"Expected 1 to 2 dimensions, but got {t.array.ndim}-dimensional tensor for argument #2 'targets' "
-                           "(while checking arguments for ctc_loss_cpu)")
+                           "(while checking arguments for ctc_loss_allocate_outputs)")
     if t.array.ndim == 2 and t.array.shape[0] != n:
         raise RuntimeError(f"Expected tensor to have size {n} at dimension 0, but got size {t.array.shape[0]} for argument #2 "
-                           "'targets' (while checking arguments for ctc_loss_cpu)")
+                           "'targets' (while checking arguments for ctc_loss_allocate_outputs)")
     if single and t.array.ndim == 1 and n == 1:
         t = t.unsqueeze(0)
     if t.array.ndim == 1:
         if t.array.size != outs.sum():
             raise RuntimeError(
                 f"Expected tensor to have size {outs.sum()} at dimension 0, but got size {t.array.size} for argument #2 "
-                "'targets' (while checking arguments for ctc_loss_cpu)")
+                "'targets' (while checking arguments for ctc_loss_allocate_outputs)")
         rows = np.split(t.array, np.cumsum(outs)[:-1]) if n else []
     else:
         if outs.size and t.array.shape[1] < outs.max():
             raise RuntimeError(
                 f"Expected tensor to have size at least {outs.max()} at dimension 1, but got size {t.array.shape[1]} for "
-                "argument #2 'targets' (while checking arguments for ctc_loss_cpu)")
+                "argument #2 'targets' (while checking arguments for ctc_loss_allocate_outputs)")
         rows = [row[:k] for row, k in zip(t.array, outs)]
+    for row in rows:
+        if row.size and not 0 <= row.min() <= row.max() < classes:     # PyTorch reads what lies beside
+            raise IndexError(f"Target {int(row.max() if row.min() >= 0 else row.min())} is out of bounds.")
     y: Any = ops.CtcLossBackward0([row.astype(np.int64) for row in rows], ins, blank, bool(zero_infinity)).run(x)
     if zero_infinity:
         y = choose.where(y.array == np.inf, 0.0, y)

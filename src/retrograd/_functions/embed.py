@@ -5,28 +5,30 @@ from typing import Any
 
 import numpy as np
 
-from .._engine import names
+from .._engine import names, promote
 from .._engine.op import watch
 from .._engine.tensor import TensorBase, bump
 from .._ops import embed, indexed, shape
 from ._args import tensor
+from .pointwise import not_implemented
 
 __all__ = ["embedding", "embedding_bag", "embedding_renorm_"]
 FUNCTIONAL = ["embedding", "embedding_bag"]
 
 
-def numbers(where: Any, function: str) -> Any:
-    """The array of an index tensor, checked."""
-    at = where.array
+def numbers(at: Any, function: str, name: str = "indices") -> Any:
+    """The array of an index tensor, which must be of int64 or int32."""
     if at.dtype not in (np.int64, np.int32):
         raise RuntimeError(
-            "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
+            f"Expected tensor for argument #1 '{name}' to have one of the following scalar types: Long, Int; but got "
             f"{names.SHOWN[at.dtype.name]} instead (while checking arguments for {function})")
     return at
 
 
 def in_range(at: Any, rows: int) -> None:
     if at.size and (at.min() < 0 or at.max() >= rows):
+        if not rows:
+            raise RuntimeError("index_select(): self indexing axis dim should be positive")
         raise IndexError("index out of range in self")
 
 
@@ -62,7 +64,7 @@ def embedding(
         embedding_renorm_(w, where, max_norm, norm_type)
     if w.ndim != 2:
         raise RuntimeError("'weight' must be 2-D")
-    at = numbers(where, "embedding")
+    at = numbers(where.array, "embedding")
     in_range(at, rows)
     op = embed.EmbeddingBackward0(at, pad, bool(scale_grad_by_freq), bool(sparse))
     watch(op, where)
@@ -71,7 +73,7 @@ def embedding(
 
 def embedding_renorm_(input: Any, indices: Any, max_norm: float, norm_type: float) -> Any:
     """Scale the rows that are named and longer than max_norm, in place and outside the graph."""
-    at = np.unique(numbers(indices, "embedding_renorm_"))
+    at = np.unique(numbers(indices.array, "embedding_renorm_"))
     in_range(at, input.array.shape[0])
     part = input.array[at]
     length = (np.abs(part.astype(np.float64)) ** norm_type).sum(1) ** (1 / norm_type)
@@ -112,7 +114,12 @@ def embedding_bag(
                 "sequences. "
                 f"However, found offsets of type {type(offsets)}")
         n, width = x.array.shape
-        starts = np.arange(n) * width
+        if not width:
+            raise RuntimeError("step must be nonzero")
+        if x.array.dtype.kind == "b":
+            raise not_implemented("arange_cpu", x.array.dtype)
+        starts = np.arange(n, dtype=x.array.dtype) * width
+        include_last_offset = False
     elif x.ndim == 1:
         if offsets is None:
             raise ValueError("offsets has to be a 1D Tensor but got None")
@@ -137,29 +144,24 @@ def embedding_bag(
     if padding_idx is not None and not -rows <= padding_idx < rows:
         raise RuntimeError(f"padding_idx must be within the number of embeddings, {-rows} through {rows - 1}, but got "
                            f"{padding_idx}")
-    at = numbers(x, "embedding_bag").reshape(-1)
-    if offsets is not None:
-        numbers(offsets, "embedding_bag")
-    total = at.size
-    if starts.size and int(starts[0]) != 0:
-        raise RuntimeError(
-            "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from position 0. "
-            "However, got "
-            f"{int(starts[0])}\n[ torch.LongTensor{{}} ]")
-    if starts.size and int(starts[-1]) > total:
-        raise RuntimeError(
-            f"offsets[-1] can not be greater than input's length {total} but got offsets[-1] of {int(starts[-1])}")
+    kind = x.array.dtype if starts.dtype == x.array.dtype else promote.result_dtype([x.array, starts])
+    at = numbers(x.array.astype(kind, copy=False), "embedding_bag").reshape(-1)
+    starts = starts.astype(kind, copy=False)
+    check_table(w.array, weights)
+    sizes = bag_sizes(starts, at.size, include_last_offset)
+    fast = mode != "max" and padding_idx is None and w.array.dtype.itemsize < 8        # a kernel of its own in PyTorch
+    if include_last_offset and not fast and sizes.size:
+        sizes[-1] += at.size - int(starts[-1])                  # where the last bag takes what lies behind it
     outside = (at < 0) | (at >= rows)
     if outside.any():
+        first = int(np.flatnonzero(outside)[0])
+        if fast:
+            raise RuntimeError(
+                f"Index {first} of input takes value {int(at[first])} which is not in the valid range [0, {rows})")
         raise RuntimeError(
-            "embedding_bag: Expected idx >= 0 && idx < num_embeddings but found idx to be "
-            f"{int(at[outside][0])}")
-    if include_last_offset:
-        starts = starts[:-1]
-    sizes = np.diff(np.append(starts, total))
-    if include_last_offset and offsets is not None:
-        sizes = np.diff(offsets.array)
-        at = at[:int(offsets.array[-1])]
+            f"embedding_bag: Expected idx >= 0 && idx < num_embeddings but found idx to be {int(at[first])}")
+    total = at.size
+    at = at[:int(sizes.sum())]
     bag = np.repeat(np.arange(len(sizes)), sizes)
     kept = weights if weights is None or weights.ndim == 1 else shape.fold(weights, (total,))
     if padding_idx is not None:
@@ -174,3 +176,36 @@ def embedding_bag(
     if offsets is not None:
         watch(op, offsets)
     return op.run([w, kept])
+
+
+def check_table(table: Any, weights: Any) -> None:
+    """RuntimeError for a table that is not of floats, and for weights of another dtype."""
+    if table.dtype.kind not in "fV":
+        raise RuntimeError(
+            "Expected tensor for argument #1 'weight' to have one of the following scalar types: Half, BFloat16, Float, "
+            f"Double; but got {names.SHOWN[table.dtype.name]} instead (while checking arguments for embedding_bag)")
+    if weights is not None and weights.array.dtype != table.dtype:
+        raise RuntimeError(
+            "Expected tensor for argument #1 'weight' to have the same type as tensor for argument #1 "
+            f"'per_sample_weights'; but type {names.SHOWN[table.dtype.name]} does not equal "
+            f"{names.SHOWN[weights.array.dtype.name]} (while checking arguments for embedding_bag)")
+
+
+def bag_sizes(starts: Any, total: int, closed: bool) -> Any:
+    """How many of `total` numbers are in each bag; closed: the last start is where the last bag ends."""
+    if closed and not starts.size:
+        raise RuntimeError("include_last_offset: number of offset should be at least 1")
+    if starts.size and int(starts[0]) != 0:
+        raise RuntimeError(
+            "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from position 0. "
+            "However, got "
+            f"{int(starts[0])}\n[ torch.LongTensor{{}} ]")
+    if starts.size and int(starts[-1]) > total:
+        raise RuntimeError(
+            f"offsets[-1] can not be greater than input's length {total} but got offsets[-1] of {int(starts[-1])}")
+    sizes = np.diff(starts if closed else np.append(starts, total))
+    if sizes.size and sizes.min() < 0:
+        raise RuntimeError(
+            "Your input appears to be incorrect: the last offset value should be the size of the indices tensor, but it "
+            "seems not to be the case." if closed else "Expected i < index_size to be true, but got false.")
+    return sizes

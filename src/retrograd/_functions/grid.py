@@ -10,7 +10,7 @@ import numpy as np
 from .._engine.tensor import wrap
 from ._args import sized, tensor
 from .gather import gather
-from .pointwise import where
+from .pointwise import not_implemented, where
 
 __all__ = ["affine_grid_generator", "grid_sampler"]
 FUNCTIONAL = ["affine_grid", "grid_sample"]
@@ -98,10 +98,12 @@ def grid_sampler(input: Any, grid: Any, interpolation_mode: int, padding_mode: i
                            f"{list(x.shape)} with dimension {at} being empty")
     if d not in (2, 3) or places.ndim != x.ndim:
         raise RuntimeError(
-            "grid_sampler(): expected 4D or 5D input and grid with same number of dimensions, but got input with sizes "
-            f"{list(x.shape)} and grid with sizes {list(places.shape)}")
+            f"grid_sampler(): expected {4 if d == 2 else 5}D input and grid with same number of dimensions, but got input with "
+            f"sizes {list(x.shape)} and grid with sizes {list(places.shape)}")
     if d == 3 and interpolation_mode == 2:
         raise RuntimeError("grid_sampler(): bicubic interpolation only supports 4D input")
+    if x.array.dtype.kind not in "fV":
+        raise not_implemented("grid_sampler_2d_cpu_kernel_impl" if d == 2 else "grid_sampler3d_cpu", x.array.dtype)
     sizes = tuple(x.array.shape[2:])
     at = [centred(places.select(-1, d - 1 - k), sizes[k], align_corners) for k in range(d)]       # in pixels, first dim first
     if interpolation_mode == 2:
@@ -131,6 +133,8 @@ def grid_sampler(input: Any, grid: Any, interpolation_mode: int, padding_mode: i
         if not valid.all():
             part = where(wrap(valid[:, None]), part, 0.0)
         out = part if out is None else out + part
+    if interpolation_mode == 1 and places.requires_grad:            # the derivative is 0
+        out = out + where(wrap(np.zeros((), bool)), places.select(-1, 0), 0.0).unsqueeze(1)
     return out
 
 

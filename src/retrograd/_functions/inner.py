@@ -145,7 +145,8 @@ def value_of(word: str, values: dict[str, Any]) -> Any:
     value = values[name]
     if kind == "pair":
         return tuple(value) if isinstance(value, (tuple, list)) else (value, value)
-    if kind == "filled" and isinstance(value, (tuple, list)):
+    if kind == "filled" and not isinstance(value, int):
+        len(value)                                          # TypeError of what has none
         return [1 if v is None else v for v in value]       # None keeps a size
     return value
 

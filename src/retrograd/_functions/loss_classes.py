@@ -10,7 +10,7 @@ from .._engine.op import watch
 from .._engine.tensor import TensorBase, wrap
 from .._ops import activation, arith, choose, loss, number, shape
 from .._ops import reduce as sums
-from ._args import tensor
+from ._args import sized, tensor
 from .activation import log_softmax
 from .loss import floats, kind_of, reduced
 from .pointwise import not_implemented
@@ -172,7 +172,7 @@ def soft_targets(
     if kind == loss.NONE:
         return arith.neg(sums.sum_dims(y, (at,), False) if x.array.ndim else y)
     y = arith.neg(sums.sum(y))
-    return number.div_number(y, x.array.size / classes) if kind == loss.MEAN else y
+    return number.div_number(y, x.array.size / classes if classes else 0.0) if kind == loss.MEAN else y
 
 
 def check_classes(a: Any) -> None:
@@ -255,6 +255,6 @@ def multilabel_soft_margin_loss(
     y = arith.neg(arith.add(yes, no))
     if weight is not None:
         y = arith.mul(y, weight)
-    ndim = y.array.ndim
-    y = arith.div(sums.sum_dims(y, (ndim - 1,), False), x.array.shape[-1])
+    count = sized(x, -1)
+    y = arith.div(sums.sum_dims(y, (y.array.ndim - 1,), False), count)
     return reduced(y, kind)

@@ -36,9 +36,10 @@ def same_kind(x: Any, *others: Any) -> None:
     """Weights share the input's dtype; float32 weights go with half-precision inputs, too."""
     for other in others:
         if other is not None and other.array.dtype != x.array.dtype:
-            if x.array.dtype.itemsize == 2 and other.array.dtype == np.float32:
-                continue
-            raise RuntimeError(MIXED)
+            if other.array.dtype != np.float32:
+                raise RuntimeError("mixed dtype (CPU): expect parameter to have scalar type of Float")
+            if x.array.dtype.itemsize != 2 or x.array.dtype.kind not in "fV":
+                raise RuntimeError(MIXED)
 
 
 def sizes_of(shape_: Any, function: str) -> tuple[int, ...]:
@@ -71,8 +72,8 @@ def native_layer_norm(input: Any, normalized_shape: Any, weight: Any, bias: Any,
     x = tensor(input, "layer_norm")
     over = sizes_of(normalized_shape, "layer_norm")
     check_shape(x, over, weight, bias, ", ")
-    floating(x, "LayerNormKernelImpl")
     same_kind(x, weight, bias)
+    floating(x, "LayerNormKernelImpl")
     y, mean, rstd = norm.layer_norm(x, weight, bias, over, eps)
     return y, as_input(mean, x), as_input(rstd, x)
 
@@ -89,8 +90,8 @@ def layer_norm(
     x = tensor(input, "layer_norm")
     over = sizes_of(normalized_shape, "layer_norm")
     check_shape(x, over, weight, bias, ", ")
-    floating(x, "LayerNormKernelImpl")
     same_kind(x, weight, bias)
+    floating(x, "LayerNormKernelImpl")
     return norm.layer_norm(x, weight, bias, over, eps)[0]
 
 
@@ -119,6 +120,8 @@ def normalised(input: Any, weight: Any, bias: Any, running_mean: Any, running_va
             raise RuntimeError(f"{name} should contain {channels} elements not {p.array.size}")
         if p is None and not training:
             raise RuntimeError(f"{name} must be defined in evaluation mode")
+        if p is not None and p.array.ndim != 1:
+            raise RuntimeError(f"TensorAccessor expected 1 dims but tensor has {p.array.ndim}")
     for name, p in (("weight", weight), ("bias", bias)):
         if p is not None and p.array.size != channels:
             raise RuntimeError(f"{name} should contain {channels} elements not {p.array.size}")
@@ -130,13 +133,7 @@ def normalised(input: Any, weight: Any, bias: Any, running_mean: Any, running_va
                     "input "
                     "cannot have requires_grad True.")
     floating(x, "batch_norm")
-    params = [p for p in (weight, bias, running_mean, running_var) if p is not None]
-    if any(p.array.dtype != x.array.dtype for p in params):
-        half = x.array.dtype.itemsize == 2
-        if not half or any(p.array.dtype != np.float32 for p in params):
-            if len({p.array.dtype for p in params}) > 1:
-                raise RuntimeError("mixed dtype (CPU): expect parameter to have scalar type of Float")
-            raise RuntimeError(MIXED)
+    same_kind(x, weight, bias, running_mean, running_var)
     mean_array = None if running_mean is None else running_mean.array
     var_array = None if running_var is None else running_var.array
     if x.array.size == 0:
@@ -148,8 +145,6 @@ def normalised(input: Any, weight: Any, bias: Any, running_mean: Any, running_va
         return y, np.zeros(channels, x.array.dtype), np.zeros(channels, x.array.dtype)
     if training and running_mean is not None:
         mean_array, var_array = mean_array.copy(), var_array.copy()     # the node shows what it was given
-    if training and not eps > 0:
-        raise ValueError(f"batch_norm eps must be positive during training, but got {float(eps)}")
     y, mean, var, rstd = norm.batch_norm(x, weight, bias, mean_array, var_array, bool(training), eps)
     if training:
         n = x.array.size // channels
@@ -176,14 +171,17 @@ def batch_norm(
         return normalised(input, running_mean, running_var, weight, bias, training, momentum, eps)[0]
     if training:
         several_values(tensor(input, "batch_norm").shape)
-    if (running_mean is None) != (running_var is None):
-        raise ValueError("running_mean and running_var must either both be None or neither be None")
+        if eps <= 0.0:
+            raise ValueError(f"batch_norm eps must be positive during training, but got {eps}")
+        if (running_mean is None) != (running_var is None):
+            raise ValueError("running_mean and running_var must either both be None or neither be None")
+    elif eps < 0.0:
+        raise ValueError(f"batch_norm eps must be non-negative, but got {eps}")
     return normalised(input, weight, bias, running_mean, running_var, training, momentum, eps)[0]
 
 
 def several_values(sizes: Any) -> None:
-    n = sizes[0] * count(tuple(sizes[2:])) if len(sizes) else 0
-    if n == 1:
+    if sizes[0] * count(tuple(sizes[2:])) == 1:
         raise ValueError(f"Expected more than 1 value per channel when training, got input size {sizes}")
 
 
@@ -221,8 +219,8 @@ def group_norm(
                 f"Expected {name} to be a vector of size equal to the number of channels in input, but got {name} of "
                 "shape "
                 f"{list((p if weight is None else weight).shape)} and input of shape {list(x.shape)}")
-    floating(x, "GroupNormKernelImpl")
     same_kind(x, weight, bias)
+    floating(x, "GroupNormKernelImpl")
     return norm.group_norm(in_rows(x), weight, bias, num_groups, eps)[0]
 
 

@@ -14,6 +14,7 @@ from .._ops import activation, arith, pointwise, pool, shape
 from .._ops import reduce as sums
 from ._args import kernel as supported
 from ._args import refused, tensor
+from .fromdata import check_room
 
 __all__ = [
     "max_pool1d", "max_pool2d", "max_pool3d", "max_pool1d_with_indices", "avg_pool1d", "adaptive_avg_pool1d",
@@ -130,15 +131,20 @@ def max_over(
         x.array.shape[-dims:], out, kernel, stride, padding, dilation, strict=True)]
     op = MAX[dims](taps, any(s < d * (k - 1) + 1 for s, d, k in zip(stride, dilation, kernel, strict=True)))
     op.kernel, op.stride, op.padding, op.dilation, op.ceil = kernel, shown, padding, dilation, bool(ceil)
+    if max(dilation) > 1:
+        op.hollow = any(t[-1, -1] >= n or t[0, 0] >= n for t, n in zip(taps, x.array.shape[-dims:], strict=True))
     return op.run(x), op
 
 
 @lru_cache(maxsize=64)
 def inner_places(n: int, m: int, k: int, s: int, p: int, d: int) -> Any:
-    """(m, k): where each of m windows of k lies in a dim of n; what would lie outside repeats its last place inside."""
+    """(m, k): where each of m windows of k lies in a dim of n; what would lie outside repeats its last place inside.
+
+    A dilation may step over all of the dim: such a window lies where it begins, at n or beyond.
+    """
     start = np.arange(m)[:, None] * s - p
     low = start + np.maximum(0, -(start // d)) * d
-    high = start + np.minimum(k - 1, (n - 1 - start) // d) * d
+    high = np.maximum(low, start + np.minimum(k - 1, (n - 1 - start) // d) * d)
     places = np.clip(start + np.arange(k) * d, low, high)
     places.flags.writeable = False
     return places
@@ -186,11 +192,17 @@ def max_pool3d(
     return (y, indices(op)) if return_indices else y
 
 
-def one_length(size: Any, function: str) -> int:
+def one_length(x: Any, size: Any, function: str) -> int:
+    """The one output size of a function of one dim; RuntimeError for the maximum of nothing."""
+    check_long(size, function)
     if isinstance(size, (tuple, list)):
         if len(size) != 1:
             raise RuntimeError(f"{function}() argument 'output_size' should contain one int (got {len(size)})")
         size = size[0]
+    if 0 in x.array.shape[1:] and "max" in function:
+        raise RuntimeError(
+            f"{function}(): Expected input to have non-zero size for non-batch dimensions, but input has sizes "
+            f"{list(x.shape)} with dimension {1 + x.array.shape[1:].index(0)} being empty")
     return int(size)
 
 
@@ -269,6 +281,7 @@ def max_pool1d(
 
 
 def check_adaptive(x: Any, output_size: Any, dims: int, function: str, colon: str, maximum: bool) -> tuple[int, ...]:
+    check_long(output_size, function)
     if isinstance(output_size, int):
         sizes: Any = (output_size,) * dims
     else:
@@ -282,8 +295,9 @@ def check_adaptive(x: Any, output_size: Any, dims: int, function: str, colon: st
     if len(sizes) != dims:
         raise RuntimeError(f"{function}: {'internal error: ' if maximum else ''}output_size must be {dims}"
                            if not maximum else f"{function}(): internal error: output_size.size() must be {dims}")
-    if 0 in x.array.shape[-dims:]:
-        at = next(i for i in range(1, x.ndim) if x.array.shape[i] == 0)
+    first = 1 if maximum or dims == 3 else x.ndim - dims        # means in two dims may be of no channels
+    if 0 in x.array.shape[first:] and (maximum or any(n != 1 for n in sizes)):
+        at = next(i for i in range(first, x.ndim) if x.array.shape[i] == 0)
         raise RuntimeError(
             f"{function}(): Expected input to have non-zero size for non-batch dimensions, but input has sizes "
             f"{list(x.shape)} with dimension {at} being empty")
@@ -295,7 +309,20 @@ def check_adaptive(x: Any, output_size: Any, dims: int, function: str, colon: st
         raise RuntimeError(
             f"{function}: elements of output_size must be greater than or equal to 0 but received "
             "{" + f"{sizes[0]}, " + ",".join(map(str, sizes[1:])) + "}")
+    check_room((*x.array.shape[:-dims], *sizes), x.array.dtype)
     return sizes
+
+
+def check_long(output_size: Any, function: str) -> None:
+    """The errors for numbers of more than 64 bits."""
+    if isinstance(output_size, int):
+        if output_size >= 2**63:
+            raise ValueError("Overflow when unpacking long long")
+    elif isinstance(output_size, (tuple, list)):
+        for i, n in enumerate(output_size):
+            if isinstance(n, int) and n >= 2**63:
+                raise TypeError(f"{function}(): argument 'output_size' failed to unpack the object at pos {i + 1} with error "
+                                '"Overflow when unpacking long long"')
 
 
 def spans(n: int, m: int) -> Any:
@@ -352,7 +379,7 @@ def adaptive_max_pool1d_with_indices(input: Any, output_size: Any, return_indice
     """(maxima, indices into L)"""
     x = tensor(input, "adaptive_max_pool1d")
     check_1d(x, "adaptive_max_pool1d")
-    n = one_length(output_size, "adaptive_max_pool1d")
+    n = one_length(x, output_size, "adaptive_max_pool1d")
     at = x.ndim - 1
     y, op = adaptive_max("adaptive_max_pool2d", 2, shape.unsqueeze(x, at), (1, n))
     return shape.squeeze_dim(y, at), shape.squeeze_dim(indices(op), at)
@@ -372,6 +399,8 @@ def unpooled(input: Any, where: Any, dims: int, kernel_size: Any, stride: Any, p
     kernel = several(kernel_size, dims, "max_unpool", "kernel_size")
     stride = several(stride, dims, "max_unpool", "stride") if given(stride) else kernel
     padding = several(padding, dims, "max_unpool", "padding")
+    if dims > 1 and x.ndim < dims:
+        raise IndexError("tuple index out of range")
     plain = [(n - 1) * s + k - 2 * p for n, s, k, p in zip(x.array.shape[-dims:], stride, kernel, padding, strict=True)]
     if output_size is None:
         sizes = tuple(plain)
@@ -397,11 +426,23 @@ def unpooled(input: Any, where: Any, dims: int, kernel_size: Any, stride: Any, p
             f"({list(x.shape) + [1] * (dims == 1)}) but got indices tensor with shape: "
             f"{list(places.shape) + [1] * (dims == 1)}")
     total = math.prod(sizes)
-    if places.size and (places.min() < 0 or places.max() >= total):
-        bad = int(places[(places < 0) | (places >= total)][0])
+    if min(sizes) < 0:
+        at, low = next((i, n) for i, n in enumerate(sizes) if n < 0)
+        raise ValueError(
+            f"max_unpooling: output_size must contain non-negative spatial dimensions, but got output_size[{at}]={low}")
+    flat = [*x.shape, 1] if dims == 1 else list(x.shape)
+    if dims < 3 and len(flat) not in (3, 4):
+        raise RuntimeError(f"Input to max_unpooling2d should be a 3d or 4d Tensor, but got a tensor with {len(flat)} dimensions.")
+    if dims == 3 and min(stride) <= 0:
+        raise RuntimeError(f"strides should be greater than zero, but got stride: {list(stride)}")
+    if 0 in flat[1:]:
         raise RuntimeError(
-            f"Found an invalid max index: {bad} (output {'sizes are of' if dims < 3 else 'volumes are of size'} "
-            f"{'x'.join(map(str, sizes))}" + (")" if dims == 3 else ")"))
+            f"max_unpooling{max(dims, 2)}d_forward_out_cpu(): Expected input to have non-zero size for non-batch dimensions, but "
+            f"got {flat} with dimension {1 + flat[1:].index(0)} being empty.")
+    if places.size and (places.min() < 0 or places.max() >= total):
+        bad = int(places[(places < 0) | (places >= total)][-1])
+        shown = (*sizes, 1) if dims == 1 else sizes
+        raise RuntimeError(f"Found an invalid max index: {bad} (output volumes are of size {'x'.join(map(str, shown))})")
     supported(f"max_unpool{max(dims, 2)}d", x)
     if dims == 1:
         at = x.ndim
@@ -521,7 +562,7 @@ def adaptive_avg_pool1d(input: Any, output_size: Any) -> Any:
     x = tensor(input, "adaptive_avg_pool1d")
     check_1d(x, "adaptive_avg_pool1d")
     at = x.ndim - 1
-    n = one_length(output_size, "adaptive_avg_pool1d")
+    n = one_length(x, output_size, "adaptive_avg_pool1d")
     y = adaptive_average("adaptive_avg_pool2d", 2, shape.unsqueeze(x, at), (1, n))
     return shape.squeeze_dim(y, at)
 

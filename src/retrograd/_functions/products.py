@@ -187,13 +187,12 @@ def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
         if a.shape[i] != b.shape[i]:
             raise RuntimeError(
                 f"bilinear(): input batch dimensions do not match at dim {i}: got {a.shape[i]} and {b.shape[i]}")
-    for x, d in ((a, -1), (w, 1), (b, -1)):
-        sized(x, d)
     for name, x, d in (("input1", a, 1), ("input2", b, 2)):
-        if w.ndim <= d or x.shape[-1] != w.shape[d]:
-            raise RuntimeError(
-                f"bilinear(): {name} size does not match weight size: got {x.shape[-1]} but expected "
-                f"{w.shape[d] if w.ndim > d else 0}")
+        have, want = sized(x, -1), sized(w, d)
+        if have != want:
+            raise RuntimeError(f"bilinear(): {name} size does not match weight size: got {have} but expected {want}")
+    if w.ndim != 3:
+        raise RuntimeError("number of dimensions must match")
     if bias is not None and bias.shape[0] != w.shape[0]:
         raise RuntimeError(
             f"bilinear(): bias size does not match weight size: got {bias.shape[0]} but expected {w.shape[0]}")

@@ -12,6 +12,7 @@ from .._engine import names
 from .._engine.tensor import TensorBase
 from .._ops import pool
 from ._args import refused, tensor
+from .fromdata import check_room
 from .pointwise import not_implemented
 from .pool import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
 
@@ -70,6 +71,8 @@ def interpolate(
             scales = [float(s) for s in scale_factor]
         else:
             scales = [float(scale_factor)] * dims
+        if not all(-2**63 <= n * s < 2**63 for n, s in zip(inside, scales, strict=True)):       # nan, too
+            raise RuntimeError("value cannot be converted to type int64_t without overflow")
         out = [math.floor(n * s) for n, s in zip(inside, scales, strict=True)]
     else:
         raise ValueError("either size or scale_factor should be defined")
@@ -83,7 +86,8 @@ def interpolate(
                 "Anti-alias option is restricted to bilinear, bicubic, and lanczos modes and requires a 4-D tensor "
                 "as input")
     if x.ndim not in (3, 4, 5) or mode not in (
-            "nearest", "nearest-exact", "area", "linear", "bilinear", "trilinear", "bicubic", "lanczos"):
+            "nearest", "nearest-exact", "area", "linear", "bilinear", "trilinear", "bicubic", "lanczos") or (
+            mode == "lanczos" and x.ndim == 3):
         raise NotImplementedError(
             "Input Error: Only 3D, 4D and 5D input Tensors supported"
             f" (got {x.ndim}D) for the modes: nearest | linear | bilinear | bicubic | trilinear | lanczos | area | "
@@ -107,6 +111,13 @@ def interpolate(
         raise RuntimeError(
             f"Input and output sizes should be greater than 0, but got input ({have}) "
             f"{'and ' if dims == 1 else ''}output ({want})")
+    if any(n >= 2**63 for n in out):
+        raise TypeError(f"{called(x, mode)}(): argument 'output_size' failed to unpack the object at pos "
+                        f"{1 + next(i for i, n in enumerate(out) if n >= 2**63)} with error \"Overflow when unpacking long "
+                        "long\"")
+    check_room((*x.array.shape[:2], *out), x.array.dtype)
+    if x.array.size == 0 and x.array.shape[0]:
+        raise RuntimeError(f"Non-empty {x.ndim}D data tensor expected but got a tensor with sizes {list(x.shape)}")
     if antialias and out != inside and x.array.dtype.name not in ("float32", "float64", "uint8"):
         raise NotImplementedError(
             f"\"compute_index_ranges_weights\" not implemented for '{names.SCALAR[x.array.dtype.name]}'")
@@ -122,7 +133,8 @@ def interpolate(
             x = (y + 0.5).floor().clamp(0, 255).to(dtypes.uint8)                # an image is resized row by row first
         return x
     make = smooth_axis if antialias else axis_of
-    axes = [make(n, m, scales[i] if scales else None, mode, bool(align_corners), x.array.dtype)
+    kept = antialias or (mode == "nearest" and dims == 2)   # the scale does not matter where the size stays
+    axes = [make(n, m, scales[i] if scales and not (kept and m == n) else None, mode, bool(align_corners), x.array.dtype)
             for i, (n, m) in enumerate(zip(inside, out, strict=True))]
     return pool.RESAMPLED[f"{mode}-aa" if antialias else mode, dims](axes, tuple(scales) if scales else (), align_corners).run(x)
 
@@ -164,19 +176,26 @@ def lanczos(t: Any) -> Any:
 FILTERS = {"bilinear": triangle, "bicubic": smooth_cubic, "lanczos": lanczos}
 
 
+def called(x: TensorBase, mode: str) -> str:
+    """The function in C."""
+    dims = x.array.ndim - 2
+    if "nearest" in mode:
+        return ("_upsample_nearest_exact" if mode == "nearest-exact" else "upsample_nearest") + f"{dims}d"
+    return {1: "upsample_linear1d", 2: "upsample_bicubic2d" if mode == "bicubic" else "upsample_bilinear2d",
+            3: "upsample_trilinear3d"}.get(dims, mode)
+
+
 def check_sizes(x: TensorBase, size: Any, scale_factor: Any, mode: str) -> None:
     """TypeError for a size that is no int, a scale that is no number."""
-    linear = {1: "upsample_linear1d", 2: "upsample_bicubic2d" if mode == "bicubic" else "upsample_bilinear2d",
-              3: "upsample_trilinear3d"}
-    nearest = ("_upsample_nearest_exact" if mode == "nearest-exact" else "upsample_nearest") + f"{x.array.ndim - 2}d"
-    name = nearest if "nearest" in mode else linear.get(x.array.ndim - 2, mode)
+    name = called(x, mode)
     for value, kinds in ((size, (int, np.integer)), (scale_factor, (int, float, np.number))):
         values = list(value) if isinstance(value, (tuple, list)) else [value]
-        if value is None or (not isinstance(value, (str, TensorBase)) and all(isinstance(v, kinds) for v in values)):
+        if value is None or (not isinstance(value, (str, TensorBase)) and all(
+                isinstance(v, kinds) and not (value is size and isinstance(v, bool)) for v in values)):
             continue
         if value is size and isinstance(value, TensorBase) and value.array.dtype.kind in "iu":
             continue
-        if value is size and isinstance(value, (tuple, list)):
+        if value is size and isinstance(value, (tuple, list)) and not all(isinstance(v, bool) for v in values):
             raise TypeError("expected size to be one of int or Tuple[int] or Tuple[int, int] or Tuple[int, int, int], but got "
                             f"size with types {[type(v) for v in values]}")
         given = [] if "nearest" in mode else [True]
@@ -194,7 +213,7 @@ def axis_of(n: int, m: int, factor: Any, mode: str, align: bool, dtype: Any) -> 
     i = np.arange(m, dtype=exact)
     ratio = exact(1.0 / factor if factor and factor > 0 else n / m)
     if mode == "nearest":
-        places = i.astype(np.int64) if m == n else np.floor(i * ratio).astype(np.int64)
+        places = np.floor(i * ratio).astype(np.int64)
         return pool.Axis(np.minimum(places, n - 1)[:, None], None, None, n)
     if mode == "nearest-exact":
         return pool.Axis(np.minimum(np.floor((i + exact(0.5)) * ratio).astype(np.int64), n - 1)[:, None], None, None, n)

@@ -31,8 +31,9 @@ class Geometry:
     """How windows lie: one number per spatial dim each, and the sizes x and the kernel have."""
 
     def __init__(
-        self, stride: Shape, padding: Shape, dilation: Shape, groups: int, inside: Shape, kernel: Shape,
+        self, stride: Shape, padding: Shape, dilation: Shape, groups: int, inside: Shape, kernel: Shape, outside: Shape = (),
     ) -> None:
+        """outside: the sizes y has, where they are not all that windows allow."""
         self.stride = stride
         self.padding = padding
         self.dilation = dilation
@@ -43,7 +44,7 @@ class Geometry:
         for i in range(len(kernel)):
             reach = dilation[i] * (kernel[i] - 1) + 1
             out.append((inside[i] + 2 * padding[i] - reach) // stride[i] + 1)
-        self.out: Shape = tuple(out)
+        self.out: Shape = outside or tuple(out)
         self.pairs: Any = None                  # for kernels, which know two dims
         if len(kernel) == 2:
             self.pairs = inside + kernel + stride + padding + dilation + self.out

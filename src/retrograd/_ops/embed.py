@@ -68,8 +68,8 @@ class RowsBackward0(Unary):
         self.where = None
 
     def forward(self, x: Array) -> Array:
-        width = x.shape[-1]
-        return add_rows(self.where.reshape(-1), x.reshape(-1, width), self.rows)
+        where = self.where.reshape(-1)
+        return add_rows(where, x.reshape(where.shape[0], x.shape[-1]), self.rows)
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         return rows_of(g, self.where)

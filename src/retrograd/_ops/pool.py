@@ -70,6 +70,7 @@ class MaxOver(Unary):
         self.taps: Any = taps
         self.overlap = overlap
         self.where: Array = None
+        self.hollow: bool = False               # whether windows lie outside altogether: their maximum is the lowest number
         self.sizes: Shape = ()
         self.kernel: Any = None
         self.stride: Any = None
@@ -84,12 +85,14 @@ class MaxOver(Unary):
         dims = len(self.taps)
         lead = x.ndim - dims
         self.sizes = x.shape[lead:]
-        if dims == 2:
+        if self.hollow:
+            x = grown(x, self.taps)
+        elif dims == 2:
             quick = quick_maxima(x, self.taps[0], self.taps[1])
             if quick is not None:
                 self.where = quick[1]
                 return quick[0]
-        if dims == 3:
+        elif dims == 3:
             quick = quick_maxima3(x, self.taps[0], self.taps[1], self.taps[2])
             if quick is not None:
                 self.where = quick[1]
@@ -123,7 +126,30 @@ class MaxOver(Unary):
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         sizes: Shape = tuple(x.shape[len(x.shape) - len(self.taps):])
-        return tied(PlaceAt(self.where, sizes, self.overlap, doubled(self.name())).run(g), [x], doubled(self.name()))
+        where = self.where
+        overlap = self.overlap
+        if self.hollow:
+            within: Array = True
+            for i in range(len(self.taps)):
+                within = within & (self.taps[i][:, 0] < sizes[i]).reshape((-1,) + (1,) * (len(self.taps) - 1 - i))
+            g = choose.where(np.broadcast_to(within, where.shape), g, 0.0)
+            where = np.where(within, where, 0)
+            overlap = True
+        return tied(PlaceAt(where, sizes, overlap, doubled(self.name())).run(g), [x], doubled(self.name()))
+
+
+def grown(x: Array, taps: list[Array]) -> Array:
+    """x with its dtype's lowest numbers after its ends, as far as taps reach."""
+    lead = x.ndim - len(taps)
+    sizes: list[int] = list(x.shape[:lead])
+    inner: list[Any] = [Ellipsis]
+    for i in range(len(taps)):
+        n: int = x.shape[lead + i]
+        sizes.append(max(n, int(taps[i].max()) + 1))
+        inner.append(slice(n))
+    out = np.full(tuple(sizes), np.iinfo(x.dtype).min if x.dtype.kind in "iu" else -np.inf, x.dtype)
+    out[tuple(inner)] = x
+    return out
 
 
 def along(positions: Array) -> Any:
@@ -247,7 +273,12 @@ class Unpool(Unary):
         self.where = None
 
     def forward(self, x: Array) -> Array:
-        return placed(x, self.where, self.sizes, False)
+        lead = x.shape[:x.ndim - len(self.sizes)]
+        n = count(lead)
+        at = self.where.reshape(n, self.where.size // n if n else 0)
+        out = np.zeros((n, count(self.sizes)), x.dtype)
+        np.put_along_axis(out, at, x.reshape(at.shape), 1)      # of windows that overlap the last one stays
+        return out.reshape(lead + self.sizes)
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         return TakeAt(self.where, self.sizes, True, doubled(self.name())).run(g)
@@ -686,3 +717,6 @@ class ChannelShuffleBackward0(Unary):
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         return ChannelShuffleBackward0(self.other).run(g)
+
+
+from . import choose  # noqa: E402

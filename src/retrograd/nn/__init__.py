@@ -3,6 +3,7 @@
 from .._missing import module_getattr
 from . import _reduction as _reduction
 from . import functional as functional
+from . import grad as grad
 from . import init as init
 from . import utils as utils
 from .modules import (

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._engine.tensor import TensorBase, wants_grad
+from .._engine.tensor import TensorBase, wants_grad, wrap
 from .._tensor import Tensor, _attributes, _rebuild
 from .._tensor_str import _str
 from ..dtypes import check_device, get_default_dtype, of
@@ -83,7 +83,8 @@ class UninitializedTensorMixin:
     def materialize(self, shape: Any, device: Any = None, dtype: Any = None) -> None:
         """Become a tensor of this shape, uninitialised, of the dtype that it has unless said otherwise."""
         check_device(device)
-        self.array = np.empty(tuple(shape), self.array.dtype if dtype is None else dtype.numpy)
+        sizes = shape if isinstance(shape, int) else tuple(shape)
+        self.array = np.empty(sizes, self.array.dtype if dtype is None else dtype.numpy)
         self.__class__ = self.cls_to_become
 
     @property
@@ -93,6 +94,19 @@ class UninitializedTensorMixin:
             "Can't access the shape of an uninitialized parameter or buffer. This error usually happens in "
             "`load_state_dict` when trying to load an uninitialized parameter into an initialized one. Call `forward` "
             "to initialize the parameters before accessing their attributes.")
+
+    def size(self, dim: int | None = None) -> Any:
+        """That of no elements: torch.Size([0])."""
+        return self.data.size(dim)
+
+    @property
+    def data(self) -> Any:
+        """A tensor of no elements, which initialisers may fill."""
+        return wrap(np.empty(0, self.array.dtype))
+
+    @data.setter
+    def data(self, value: Any) -> None:
+        self.array = value.array
 
     def share_memory_(self) -> Any:
         """RuntimeError."""

@@ -50,6 +50,7 @@ class Adadelta(Optimizer):
         return self._step(closure)
 
     def _update(self, group: dict[str, Any], params: list[Any]) -> None:
+        maximize, decay = group["maximize"], value(group["weight_decay"])
         lr, rho, eps = value(group["lr"]), group["rho"], group["eps"]
         for p in params:
             state = self.state[p]
@@ -58,7 +59,7 @@ class Adadelta(Optimizer):
                 state["square_avg"] = zeros(p)
                 state["acc_delta"] = zeros(p)
             count(state)
-            g = descent(p, group["maximize"], group["weight_decay"])
+            g = descent(p, maximize, decay)
             v, u = state["square_avg"], state["acc_delta"]
             t = np.empty_like(p.array, subok=False)
             d = np.empty_like(t)

@@ -44,7 +44,7 @@ class Adafactor(Optimizer):
         return self._step(closure)
 
     def _update(self, group: dict[str, Any], params: list[Any]) -> None:
-        lr, (eps1, eps2), d, decay = value(group["lr"]), group["eps"], group["d"], group["weight_decay"]
+        lr, (eps1, eps2), d, decay = value(group["lr"]), group["eps"], group["d"], value(group["weight_decay"])
         if eps1 is None:
             eps1 = finfo(of(params[0].array.dtype)).eps
         for p in params:

@@ -50,13 +50,14 @@ class Adagrad(Optimizer):
         return self._step(closure)
 
     def _update(self, group: dict[str, Any], params: list[Any]) -> None:
+        maximize, decay = group["maximize"], value(group["weight_decay"])
         lr, eps = value(group["lr"]), group["eps"]
         for p in params:
             if not self.state[p]:
                 self._begin(p)
             state = self.state[p]
             n = count(state)
-            g = descent(p, group["maximize"], group["weight_decay"])
+            g = descent(p, maximize, decay)
             s = state["sum"]
             t = np.empty_like(p.array, subok=False)
             np.multiply(g, g, out=t)

@@ -76,7 +76,7 @@ class Adam(Optimizer):
         return self._step(closure)
 
     def _update(self, group: dict[str, Any], params: list[Any]) -> None:
-        lr, decay, eps = value(group["lr"]), group["weight_decay"], group["eps"]
+        lr, decay, eps = value(group["lr"]), value(group["weight_decay"]), group["eps"]
         beta1, beta2 = value(group["betas"][0]), value(group["betas"][1])
         amsgrad, decoupled, maximize = group["amsgrad"], group["decoupled_weight_decay"], group["maximize"]
         for p in params:

@@ -51,7 +51,8 @@ class Adamax(Optimizer):
         return self._step(closure)
 
     def _update(self, group: dict[str, Any], params: list[Any]) -> None:
-        lr, eps, (beta1, beta2) = value(group["lr"]), group["eps"], group["betas"]
+        maximize, decay = group["maximize"], value(group["weight_decay"])
+        lr, eps, (beta1, beta2) = value(group["lr"]), group["eps"], map(value, group["betas"])
         for p in params:
             state = self.state[p]
             if not state:
@@ -59,7 +60,7 @@ class Adamax(Optimizer):
                 state["exp_avg"] = zeros(p)
                 state["exp_inf"] = zeros(p)
             n = count(state)
-            g = descent(p, group["maximize"], group["weight_decay"])
+            g = descent(p, maximize, decay)
             m, u = state["exp_avg"], state["exp_inf"]
             t = np.empty_like(p.array, subok=False)
             average(m, g, 1 - beta1, t)

@@ -7,6 +7,7 @@ import numpy as np
 
 from .._engine.tensor import bump
 from .optimizer import (
+    CAPTURABLE,
     Optimizer,
     check_lr,
     check_modes,
@@ -30,6 +31,8 @@ class ASGD(Optimizer):
     https://pytorch.org/docs/stable/generated/torch.optim.ASGD.html
     """
 
+    _capturable = CAPTURABLE.replace("params and", "params, mus, etas, and")
+
     _later = {"foreach": None, "maximize": False, "differentiable": False, "capturable": False}
 
     def __init__(
@@ -49,6 +52,7 @@ class ASGD(Optimizer):
         return self._step(closure)
 
     def _update(self, group: dict[str, Any], params: list[Any]) -> None:
+        maximize, decay = group["maximize"], value(group["weight_decay"])
         lr, lambd = value(group["lr"]), group["lambd"]
         for p in params:
             state = self.state[p]
@@ -58,7 +62,7 @@ class ASGD(Optimizer):
                 state["mu"] = scalar(1.0)
                 state["ax"] = zeros(p)
             n = count(state)
-            g = descent(p, group["maximize"], group["weight_decay"])
+            g = descent(p, maximize, decay)
             eta, mu, mean = state["eta"], state["mu"], state["ax"]
             now = float(eta.array)
             p.array *= 1 - lambd * now

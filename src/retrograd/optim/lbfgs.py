@@ -1,7 +1,6 @@
 """L-BFGS (Nocedal and Wright 2006, algorithms 7.4 and 3.5/3.6), in the form of Schmidt's minFunc as PyTorch has it."""
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -9,7 +8,7 @@ import numpy as np
 from .._engine.modes import hush, unhush
 from .._engine.tensor import TensorBase, bump, wrap
 from ..autograd.grad_mode import enable_grad, no_grad
-from .optimizer import Optimizer, check_lr, value
+from .optimizer import Optimizer, check_lr
 
 __all__ = ["LBFGS"]
 
@@ -52,7 +51,7 @@ class LBFGS(Optimizer):
 
     def _minimise(self, closure: Any) -> Any:
         group = self.param_groups[0]
-        lr, history = value(group["lr"]), group["history_size"]
+        lr, history = _number(group["lr"]), group["history_size"]
         max_iter, max_eval, tiny = group["max_iter"], group["max_eval"], group["tolerance_change"]
         search = group["line_search_fn"]
         state = self.state[self._params[0]]
@@ -63,31 +62,36 @@ class LBFGS(Optimizer):
         evals = 1
         state["func_evals"] += 1
         g = self._gradient()
-        if np.abs(g).max(initial=0) <= group["tolerance_grad"]:
+        if _largest(g) <= group["tolerance_grad"]:
             return first
-        d, t = _array(state.get("d")), value(state.get("t"))
-        ys = [_array(y) for y in state.get("old_dirs") or ()]
-        ss = [_array(s) for s in state.get("old_stps") or ()]
-        ro = [_array(r)[()] for r in state.get("ro") or ()]
-        scale, g_before = _array(state.get("H_diag")), _array(state.get("prev_flat_grad"))
+        d, t = _array(state.get("d")), _number(state.get("t"))
+        ys, ss, ro = state.get("old_dirs"), state.get("old_stps"), state.get("ro")      # lists, which grow where they are
+        scale, g_before = _number(state.get("H_diag")), state.get("prev_flat_grad")
         loss_before = state.get("prev_loss")
         for n in range(1, max_iter + 1):
             state["n_iter"] += 1
             if state["n_iter"] == 1:
                 d, ys, ss, ro, scale = -g, [], [], [], 1
+            elif g_before is None:              # the first step failed
+                raise TypeError("sub(): argument 'other' (position 1) must be Tensor, not NoneType")
             else:
-                y, s = g - g_before, d * t
+                y, s = g - g_before.array, np.asarray(d * t, d.dtype)
                 curvature = y.dot(s)
                 if curvature > 1e-10:
                     if len(ys) == history:
-                        del ys[0], ss[0], ro[0]
-                    ys.append(y)
-                    ss.append(s)
-                    ro.append(1.0 / curvature)
+                        for kept in (ys, ss, ro):
+                            kept.pop(0)
+                    for kept, new in zip((ys, ss, ro), (y, s, 1.0 / curvature)):
+                        kept.append(_tensor(new))
                     scale = curvature / y.dot(y)
-                d = _two_loops(g, ys, ss, ro, scale)
-            g_before, loss_before = g.copy(), loss
-            t = min(1.0, float(1.0 / np.abs(g).sum())) * lr if state["n_iter"] == 1 else lr
+                d = _two_loops(g, ys, ss, ro, scale, state.setdefault("al", [None] * history))
+            if g_before is None:
+                g_before = wrap(g.copy())
+            else:
+                np.copyto(g_before.array, g)
+                bump(g_before)
+            loss_before = loss
+            t = min(1.0, 1.0 / np.abs(g).sum()) * lr if state["n_iter"] == 1 else lr
             slope = g.dot(d)
             if slope > -tiny:
                 break
@@ -104,14 +108,13 @@ class LBFGS(Optimizer):
                     loss = float(closure())
                     g = self._gradient()
                     used = 1
-            flat = np.abs(g).max(initial=0) <= group["tolerance_grad"]
+            flat = _largest(g) <= group["tolerance_grad"]
             evals += used
             state["func_evals"] += used
-            if evals >= max_eval or flat or np.abs(d * t).max() <= tiny or abs(loss - loss_before) < tiny:
+            if evals >= max_eval or flat or _largest(d * t) <= tiny or abs(loss - loss_before) < tiny:
                 break
         state.update(
-            d=wrap(d), t=t, old_dirs=[wrap(y) for y in ys], old_stps=[wrap(s) for s in ss], ro=[wrap(r) for r in ro],
-            H_diag=scale if isinstance(scale, int) else wrap(scale), prev_flat_grad=wrap(g_before),
+            d=_tensor(d), t=_tensor(t), old_dirs=ys, old_stps=ss, ro=ro, H_diag=_tensor(scale), prev_flat_grad=g_before,
             prev_loss=loss_before)
         return first
 
@@ -165,7 +168,7 @@ def strong_wolfe(line: Line, t: Any, f: float, g: Any, slope: Any, most: int) ->
 
     -> loss, gradient, step, evaluations
     """
-    reach = np.abs(line.d).max()
+    reach = _largest(line.d)
 
     def trial(at: Any) -> Trial:
         loss, gradient = line.at(at)
@@ -233,7 +236,7 @@ def interpolate(a: Trial, b: Trial, least: Any, most: Any) -> Any:
     square = d1**2 - a.s * b.s
     if not square >= 0:
         return (least + most) / 2.0
-    root = math.sqrt(square)
+    root = np.sqrt(square)
     if a.t <= b.t:
         at = b.t - (b.t - a.t) * ((b.s + root - d1) / (b.s - a.s + 2 * root))
     else:
@@ -241,18 +244,40 @@ def interpolate(a: Trial, b: Trial, least: Any, most: Any) -> Any:
     return min(max(at, least), most)
 
 
-def _two_loops(g: Any, ys: list[Any], ss: list[Any], ro: list[Any], scale: Any) -> Any:
-    """-H g, H the inverse Hessian estimated from the changes ys of the gradient over the steps ss."""
+def _two_loops(g: Any, ys: list[Any], ss: list[Any], ro: list[Any], scale: Any, al: list[Any]) -> Any:
+    """-H g, H the inverse Hessian estimated from the changes ys of the gradient over the steps ss.
+
+    al: the first loop's factors, which are part of the state.
+    """
     q = -g
-    al = [0.0] * len(ys)
     for i in reversed(range(len(ys))):
-        al[i] = ss[i].dot(q) * ro[i]
-        q -= ys[i] * al[i]
+        factor = ss[i].array.dot(q) * ro[i].array[()]
+        al[i] = wrap(np.asarray(factor))
+        q -= ys[i].array * factor
     q *= scale
     for i in range(len(ys)):
-        q += ss[i] * (al[i] - ys[i].dot(q) * ro[i])
+        q += ss[i].array * (al[i].array - ys[i].array.dot(q) * ro[i].array[()])
     return q
 
 
+def _largest(a: Any) -> Any:
+    """The largest magnitude."""
+    if not a.size:
+        raise RuntimeError("max(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with "
+                           "the 'dim' argument.")
+    return np.abs(a).max()
+
+
+# The state keeps tensors where PyTorch's arithmetic makes them: here those are arrays, or NumPy's numbers.
+
 def _array(x: Any) -> Any:
     return x.array if isinstance(x, TensorBase) else x
+
+
+def _number(x: Any) -> Any:
+    """The number in a tensor of one element."""
+    return x.array.reshape(())[()] if isinstance(x, TensorBase) else x
+
+
+def _tensor(x: Any) -> Any:
+    return wrap(np.asarray(x)) if isinstance(x, (np.ndarray, np.generic)) else x

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .._engine.tensor import TensorBase, bump
-from .optimizer import Optimizer, check_range, descent, lerp, mixed, value, wide, zeros
+from .._engine.tensor import bump
+from .optimizer import Optimizer, check_one, check_range, descent, lerp, mixed, value, wide, zeros
 
 __all__ = ["Muon"]
 
@@ -26,8 +26,7 @@ class Muon(Optimizer):
         ns_coefficients: tuple[float, float, float] = (3.4445, -4.7750, 2.0315), eps: float = 1e-7, ns_steps: int = 5,
         adjust_lr_fn: str | None = None,
     ) -> None:
-        if isinstance(lr, TensorBase) and lr.array.size != 1:
-            raise ValueError("Tensor lr must be 1-element")
+        check_one(lr)
         check_range("Learning rate", ">=", 0, lr)
         check_range("momentum", ">=", 0, momentum)
         check_range("weight decay", ">=", 0, weight_decay)
@@ -71,8 +70,8 @@ class Muon(Optimizer):
                 rate = lr * math.sqrt(max(1, rows / columns))
             elif group["adjust_lr_fn"] == "match_rms_adamw":
                 rate = lr * 0.2 * math.sqrt(max(rows, columns))
-            p.array[...] = np.multiply(p.array, 1 - lr * group["weight_decay"], dtype=wide(p.array))
-            p.array[...] = p.array - rate * update
+            p.array[...] = np.multiply(p.array, 1 - lr * value(group["weight_decay"]), dtype=wide(p.array))
+            p.array[...] = p.array - rate * update.astype(wide(p.array))
             bump(p)
             bump(p)
 

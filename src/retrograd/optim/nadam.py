@@ -7,6 +7,7 @@ import numpy as np
 
 from .._engine.tensor import bump
 from .optimizer import (
+    CAPTURABLE,
     Optimizer,
     average,
     average_squares,
@@ -32,6 +33,8 @@ class NAdam(Optimizer):
     https://pytorch.org/docs/stable/generated/torch.optim.NAdam.html
     """
 
+    _capturable = CAPTURABLE.replace("params and", "params, mu_products and")
+
     _later = {
         "maximize": False, "foreach": None, "capturable": False, "differentiable": False,
         "decoupled_weight_decay": False}
@@ -56,8 +59,8 @@ class NAdam(Optimizer):
         return self._step(closure)
 
     def _update(self, group: dict[str, Any], params: list[Any]) -> None:
-        lr, eps, (beta1, beta2) = value(group["lr"]), group["eps"], group["betas"]
-        decay, decoupled, psi = group["weight_decay"], group["decoupled_weight_decay"], group["momentum_decay"]
+        lr, eps, (beta1, beta2) = value(group["lr"]), group["eps"], map(value, group["betas"])
+        decay, decoupled, psi = value(group["weight_decay"]), group["decoupled_weight_decay"], group["momentum_decay"]
         for p in params:
             state = self.state[p]
             if not state:

@@ -196,7 +196,7 @@ class Optimizer:
                 live = [p for p in group["params"] if p.grad is not None]
                 if live:
                     if group.get("capturable"):
-                        raise AssertionError(self._capturable)
+                        raise AssertionError(self._capturable.replace(", 'xla'", "") if group["foreach"] else self._capturable)
                     try:
                         self._update(group, live)
                     except (ValueError, TypeError) as e:
@@ -419,7 +419,11 @@ def _cast(p: Any, value: Any, exact: bool, key: Any) -> Any:
 
 def value(x: Any) -> Any:
     """A hyperparameter as a number: one-element tensors are read."""
-    return x.array.item() if isinstance(x, TensorBase) else x
+    if not isinstance(x, TensorBase):
+        return x
+    if x.array.size != 1:
+        raise RuntimeError(f"a Tensor with {x.array.size} elements cannot be converted to Scalar")
+    return x.array.item()
 
 
 def scalar(x: float) -> Any:
@@ -500,9 +504,13 @@ def subtract(p: Any, a: Any, size: float) -> None:
     bump(p)
 
 
-def check_lr(lr: Any) -> None:
+def check_one(lr: Any) -> None:
     if isinstance(lr, TensorBase) and lr.array.size != 1:
         raise ValueError("Tensor lr must be 1-element")
+
+
+def check_lr(lr: Any) -> None:
+    check_one(lr)
     if not 0.0 <= lr:
         raise ValueError(f"Invalid learning rate: {lr}")
 

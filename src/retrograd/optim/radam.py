@@ -57,8 +57,8 @@ class RAdam(Optimizer):
         return self._step(closure)
 
     def _update(self, group: dict[str, Any], params: list[Any]) -> None:
-        lr, eps, (beta1, beta2) = value(group["lr"]), group["eps"], group["betas"]
-        decay, decoupled = group["weight_decay"], group["decoupled_weight_decay"]
+        lr, eps, (beta1, beta2) = value(group["lr"]), group["eps"], map(value, group["betas"])
+        decay, decoupled = value(group["weight_decay"]), group["decoupled_weight_decay"]
         rho_end = 2 / (1 - beta2) - 1
         for p in params:
             state = self.state[p]

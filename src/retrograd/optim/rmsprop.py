@@ -53,6 +53,7 @@ class RMSprop(Optimizer):
         return self._step(closure)
 
     def _update(self, group: dict[str, Any], params: list[Any]) -> None:
+        maximize, decay = group["maximize"], value(group["weight_decay"])
         lr, alpha, eps = value(group["lr"]), group["alpha"], group["eps"]
         momentum, centered = group["momentum"], group["centered"]
         for p in params:
@@ -65,7 +66,7 @@ class RMSprop(Optimizer):
                 if centered:
                     state["grad_avg"] = zeros(p)
             count(state)
-            g = descent(p, group["maximize"], group["weight_decay"])
+            g = descent(p, maximize, decay)
             v = state["square_avg"]
             t = np.empty_like(p.array, subok=False)
             average_squares(v, g, alpha, t)

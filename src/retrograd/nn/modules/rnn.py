@@ -7,6 +7,7 @@ import warnings
 from typing import Any
 
 from ..._engine.modes import modes
+from ..._engine.tensor import TensorBase
 from ..._functions import create, join
 from ..._ops import recurrent
 from .. import functional as F
@@ -174,6 +175,11 @@ class RNNBase(Module):
 
     def check_input(self, input: Any, batch_sizes: Any = None) -> None:
         """RuntimeError when the input has the wrong number of dimensions or features."""
+        weight = getattr(self, self._all_weights[0][0])
+        if input.array.dtype != weight.array.dtype:
+            raise ValueError(
+                f"RNN input dtype ({input.dtype}) does not match weight dtype ({weight.dtype}). Convert input: "
+                f"input.to({weight.dtype}), or convert model: model.to({input.dtype})")
         want = 2 if batch_sizes is not None else 3
         if input.dim() != want:
             raise RuntimeError(f"input must have {want} dimensions, got {input.dim()}")
@@ -218,6 +224,8 @@ class RNNBase(Module):
     def _run(self, input: Any, hx: Any, batch_sizes: Any) -> tuple[Any, Any]:
         """All layers.  input (T, B, I), or (L, I) with batch_sizes -> outputs alike, and the last states."""
         sizes = None if batch_sizes is None else batch_sizes.tolist()
+        if sizes is None and not input.shape[0]:
+            raise RuntimeError("Expected sequence length to be larger than 0 in RNN")
         directions = 2 if self.bidirectional else 1
         last = []
         for layer in range(self.num_layers):
@@ -287,7 +295,7 @@ class RNNBase(Module):
         self.check_forward_args(input, hx, None)
         output, last = self._run(input.transpose(0, 1) if self.batch_first else input, hx, None)
         if self.batch_first:
-            output = output.transpose(0, 1)
+            output.transpose_(0, 1)
         if not batched:
             return output.squeeze(0 if self.batch_first else 1), last.squeeze(1)
         return output, last
@@ -392,7 +400,7 @@ class LSTM(RNNBase):
             raise ValueError(f"LSTM: Expected input to be 2D or 3D, got {input.dim()}D instead")
         batched = input.dim() == 3
         if hx is not None:
-            hx = tuple(hx)
+            hx = hx[0], hx[1]
             dims = tuple(h.dim() for h in hx)
             if dims != ((3, 3) if batched else (2, 2)):
                 kind, want = ("batched 3-D", 3) if batched else ("unbatched 2-D", 2)
@@ -517,6 +525,8 @@ class LSTMCell(RNNCellBase):
         super().__init__(input_size, hidden_size, bias, 4, device, dtype)
 
     def forward(self, input: Any, hx: Any = None) -> Any:
+        if isinstance(hx, TensorBase):
+            raise TypeError("lstm_cell(): argument 'hx' (position 2) must be tuple of Tensors, not Tensor")
         return self._step(step_lstm, input, None if hx is None else tuple(hx))
 
 

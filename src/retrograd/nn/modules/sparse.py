@@ -12,14 +12,14 @@ from ..parameter import Parameter
 __all__ = ["Embedding", "EmbeddingBag"]
 
 
-def row_of(padding_idx: int | None, rows: int) -> int | None:
+def row_of(padding_idx: int | None, rows: int, name: str = "Padding_idx") -> int | None:
     """padding_idx counted from 0; AssertionError outside the table."""
     if padding_idx is None:
         return None
     if padding_idx > 0 and padding_idx >= rows:
-        raise AssertionError("Padding_idx must be within num_embeddings")
+        raise AssertionError(f"{name} must be within num_embeddings")
     if padding_idx < -rows:
-        raise AssertionError("Padding_idx must be within num_embeddings")
+        raise AssertionError(f"{name} must be within num_embeddings")
     return padding_idx + rows if padding_idx < 0 else padding_idx
 
 
@@ -136,7 +136,7 @@ class EmbeddingBag(_Table):
         self.max_norm = max_norm
         self.norm_type = norm_type
         self.scale_grad_by_freq = scale_grad_by_freq
-        self.padding_idx = row_of(padding_idx, num_embeddings)
+        self.padding_idx = row_of(padding_idx, num_embeddings, "padding_idx")
         self._make_weight(_weight, False, device, dtype)
         self.mode = mode
         self.sparse = sparse

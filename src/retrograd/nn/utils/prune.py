@@ -196,7 +196,7 @@ class RandomUnstructured(BasePruningMethod):
     PRUNING_TYPE = "unstructured"
 
     def __init__(self, amount: Any) -> None:
-        _check_amount(amount)
+        _validate_pruning_amount_init(amount)
         self.amount = amount
 
     def compute_mask(self, t: Any, default_mask: Any) -> Any:
@@ -215,7 +215,7 @@ class L1Unstructured(BasePruningMethod):
     PRUNING_TYPE = "unstructured"
 
     def __init__(self, amount: Any) -> None:
-        _check_amount(amount)
+        _validate_pruning_amount_init(amount)
         self.amount = amount
 
     def compute_mask(self, t: Any, default_mask: Any) -> Any:
@@ -236,7 +236,7 @@ class RandomStructured(BasePruningMethod):
     PRUNING_TYPE = "structured"
 
     def __init__(self, amount: Any, dim: int = -1) -> None:
-        _check_amount(amount)
+        _validate_pruning_amount_init(amount)
         self.amount = amount
         self.dim = dim
 
@@ -263,7 +263,7 @@ class LnStructured(BasePruningMethod):
     PRUNING_TYPE = "structured"
 
     def __init__(self, amount: Any, n: Any, dim: int = -1) -> None:
-        _check_amount(amount)
+        _validate_pruning_amount_init(amount)
         self.amount = amount
         self.n = n
         self.dim = dim
@@ -416,19 +416,27 @@ def _joined(old: Any, new: Any) -> PruningContainer:
     return joined
 
 
-def _check_amount(amount: Any) -> None:
+def _validate_pruning_amount_init(amount: Any) -> None:
     if not isinstance(amount, Real):
         raise TypeError(f"Invalid type for amount: {amount}. Must be int or float.")
     if amount < 0 or (not isinstance(amount, Integral) and float(amount) > 1.0):
         raise ValueError(f"amount={amount} should either be a float in the range [0, 1] or a non-negative integer")
 
 
-def _how_many(amount: Any, size: int) -> int:
-    """`amount`, a number or a share, of `size` things."""
-    number: int = amount if isinstance(amount, Integral) else round(amount * size)
-    if number > size:
-        raise ValueError(f"amount={number} should be smaller than the number of parameters to prune={size}")
+def _validate_pruning_amount(amount: Any, tensor_size: int) -> None:
+    if isinstance(amount, Integral) and amount > tensor_size:
+        raise ValueError(f"amount={amount} should be smaller than the number of parameters to prune={tensor_size}")
+
+
+def _compute_nparams_toprune(amount: Any, tensor_size: int) -> int:
+    """`amount`, a number or a share, of tensor_size things."""
+    number: int = amount if isinstance(amount, Integral) else round(amount * tensor_size)
     return number
+
+
+def _how_many(amount: Any, size: int) -> int:
+    _validate_pruning_amount(amount, size)
+    return _compute_nparams_toprune(amount, size)
 
 
 def _without(mask: Any, t: Any, amount: Any, key: Any, largest: bool) -> Any:

@@ -105,17 +105,20 @@ def pack_padded_sequence(input: Any, lengths: Any, batch_first: bool = False, en
 
     enforce_sorted: the lengths must fall (RuntimeError otherwise); False sorts them.
     """
-    if isinstance(lengths, TensorBase):
-        lengths = lengths.to("cpu")             # type: ignore[attr-defined]
-    else:
+    if not isinstance(lengths, TensorBase):
         lengths = fromdata.as_tensor(lengths, dtype=dtypes.int64)
+    lengths = lengths.to(dtypes.int64)          # type: ignore[attr-defined]
     order = None
     if not enforce_sorted:
         lengths, order = lengths.sort(descending=True)
         input = input.index_select(0 if batch_first else 1, order)
-    if batch_first:
+    input = input.transpose(0, 1)               # of fewer dims: IndexError
+    if not batch_first:
         input = input.transpose(0, 1)
-    sizes = [int(n) for n in lengths.tolist()]
+    if lengths.ndim != 1:
+        raise RuntimeError(
+            f"'lengths' argument should be a 1D CPU int64 tensor, but got {lengths.ndim}D cpu Long tensor")
+    sizes = lengths.tolist()
     if input.shape[0] == 0 or input.numel() == 0:
         raise RuntimeError("Cannot pack empty tensors.")
     if len(sizes) != input.shape[1]:
@@ -147,25 +150,22 @@ def pad_packed_sequence(
             "Expected total_length to be at least the length of the longest sequence in input, but got "
             f"total_length={total_length} and max sequence length being {steps}")
     most = present[0]
-    rest = tuple(sequence.data.shape[1:])
-    rows = []
-    for part in sequence.data.split(present):
-        lacking = most - part.shape[0]
-        if lacking:
-            part = join.cat([part, _filled((lacking, *rest), padding_value, part)])
-        rows.append(part)
-    for _ in range((total_length or steps) - steps):
-        rows.append(_filled((most, *rest), padding_value, sequence.data))
-    padded = join.stack(rows)
+    padded = create.full((total_length or steps, most, *sequence.data.shape[1:]), padding_value, dtype=sequence.data.dtype)
+    at = first = 0
+    for step in range(1, steps + 1):            # steps of equally many sequences at once
+        if step == steps or present[step] != present[first]:
+            n = present[first]
+            part = sequence.data[at:at + n * (step - first)].view(step - first, n, *sequence.data.shape[1:])
+            padded[first:step, :n] = part
+            at += n * (step - first)
+            first = step
     lengths = fromdata.tensor([sum(n > i for n in present) for i in range(most)], dtype=dtypes.int64)
+    if batch_first:
+        padded = padded.transpose(0, 1)
     if sequence.unsorted_indices is not None:
-        padded = padded.index_select(1, sequence.unsorted_indices)
+        padded = padded.index_select(0 if batch_first else 1, sequence.unsorted_indices)
         lengths = lengths[sequence.unsorted_indices]
-    return padded.transpose(0, 1) if batch_first else padded, lengths
-
-
-def _filled(shape: tuple[int, ...], value: float, like: Any) -> Any:
-    return create.full(shape, value, dtype=like.dtype)
+    return padded, lengths
 
 
 def pad_sequence(
@@ -182,14 +182,20 @@ def pad_sequence(
         raise RuntimeError(f"Expected padding_side to be one of left or right, but got {padding_side}.")
     if not sequences:
         raise RuntimeError("received an empty list of sequences")
-    most = max(s.shape[0] for s in sequences)
-    padded = []
-    for s in sequences:
-        if s.shape[0] < most:
-            fill = _filled((most - s.shape[0], *s.shape[1:]), padding_value, s)
-            s = join.cat([s, fill] if padding_side == "right" else [fill, s])
-        padded.append(s)
-    return join.stack(padded, 0 if batch_first else 1)
+    for i, s in enumerate(sequences):
+        if not isinstance(s, TensorBase):
+            raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(s).__name__}")
+    if not sequences[0].ndim:
+        raise RuntimeError("ArrayRef: invalid slice, N = 1; size = 0")
+    most = max(s.size(0) for s in sequences)
+    sizes = (len(sequences), most) if batch_first else (most, len(sequences))
+    padded = create.full((*sizes, *sequences[0].shape[1:]), padding_value, dtype=sequences[0].dtype)
+    for i, s in enumerate(sequences):
+        n = s.shape[0]
+        start = most - n if padding_side == "left" else 0
+        row = padded.select(0 if batch_first else 1, i)
+        row.narrow(0, start, n).copy_(s)
+    return padded
 
 
 def unpad_sequence(padded_sequences: Any, lengths: Any, batch_first: bool = False) -> list[Any]:
@@ -201,7 +207,7 @@ def unpad_sequence(padded_sequences: Any, lengths: Any, batch_first: bool = Fals
 
 def pack_sequence(sequences: Any, enforce_sorted: bool = True) -> Any:
     """B tensors (length, ...) -> PackedSequence."""
-    lengths = fromdata.tensor([s.shape[0] for s in sequences], dtype=dtypes.int64)
+    lengths = fromdata.tensor([s.size(0) for s in sequences], dtype=dtypes.int64)
     return pack_padded_sequence(pad_sequence(sequences), lengths, enforce_sorted=enforce_sorted)
 
 
