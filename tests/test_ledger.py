@@ -314,3 +314,79 @@ def test_a_path_leads_through_the_nodes_of_its_pass(torch: Any) -> None:
         h = p * 2
         (h * h).sum().backward()                        # an op that reads it twice is one way
     assert rec.ledger(p).uses[0].path == ("mul", "sum")
+
+
+def assigned(torch: Any, w: Any) -> None:
+    w.grad = w.grad * 3
+
+
+def scaled(torch: Any, w: Any) -> None:
+    w.grad *= 3
+
+
+def behind_its_back(torch: Any, w: Any) -> None:
+    w.grad.data.mul_(3)
+
+
+def by_numpy(torch: Any, w: Any) -> None:
+    w.grad.numpy()[:] = 5
+
+
+def clipped(torch: Any, w: Any) -> None:
+    torch.nn.utils.clip_grad_norm_([w], 0.1)
+
+
+def clipped_by_value(torch: Any, w: Any) -> None:
+    torch.nn.utils.clip_grad_value_([w], 0.01)
+
+
+def set_to_none(torch: Any, w: Any) -> None:
+    w.grad = None
+
+
+@both
+@pytest.mark.parametrize("step", [True, False], ids=["step", "no step"])
+@pytest.mark.parametrize(("edit", "kind", "text"), [
+    (assigned, "edit", "mul, assigned"), (scaled, "edit", "mul"), (behind_its_back, None, ""),
+    (by_numpy, "unseen", "an edit between"), (clipped, "edit", "clip_grad_norm_"),
+    (clipped_by_value, "edit", "clip_grad_value_"), (set_to_none, "zero", "None")])
+@pytest.mark.parametrize("values", ["parameters", None])
+def test_what_the_optimiser_read_is_the_gradient(
+        torch: Any, edit: Any, kind: str | None, text: str, step: bool, values: Any, tmp_path: Any) -> None:
+    model = torch.nn.Linear(3, 2)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.0)
+    with record(model, values=values) as rec:
+        model(torch.randn(4, 3)).pow(2).sum().backward()
+        edit(torch, model.weight)
+        if step:
+            optimizer.step()
+    rec.save(tmp_path / "run.trace")
+    grad = model.weight.grad
+    true = np.zeros((2, 3)) if grad is None else np.asarray(grad)
+    for one in (rec, load(tmp_path / "run.trace")):
+        book = one.ledger("weight")
+        if kind is not None:
+            assert (book.entries[-1].kind, text in book.entries[-1].text) == (kind, True), str(book)
+        if kind == "edit":
+            assert "test_ledger.py:" in (book.entries[-1].where or "")
+        if values:
+            assert np.allclose(book.total, true, atol=1e-5), str(book)
+            assert kind == "zero" or np.allclose(book.grad, true)
+        if step:
+            event = next(iter(one.of("step")))
+            value = one.value(event.gradients[event.tensors.index(one.number_of("weight"))])
+            assert value is None if grad is None else value.norm == pytest.approx(float(np.linalg.norm(true)), rel=1e-5)
+
+
+@pytest.mark.oracle
+def test_unscaling_is_an_edit_with_its_line(tmp_path: Any) -> None:
+    torch = pytest.importorskip("torch")
+    model = torch.nn.Linear(3, 2)
+    optimizer, scaler = torch.optim.SGD(model.parameters(), lr=0.0), torch.amp.GradScaler("cpu", init_scale=8.0)
+    with record(model, values="parameters") as rec:
+        scaler.scale(model(torch.randn(4, 3)).pow(2).sum()).backward()
+        scaler.unscale_(optimizer)
+        scaler.step(optimizer)
+    book = rec.ledger("weight")
+    assert book.entries[-1].kind == "edit" and "unscale_" in book.entries[-1].text, str(book)
+    assert np.allclose(book.total, model.weight.grad, atol=1e-5)

@@ -26,6 +26,7 @@ class Links:
         self.passes: dict[int, dict[str, Any]] = {}
         self.arrived: dict[int, list[int]] = {}         # tensor -> accumulate events
         self.calls: dict[int, list[int]] = {}           # module -> enter events
+        self.stepped: dict[int, list[tuple[int, int]]] = {}     # tensor -> (step of an optimizer, its place in it)
         self.cleared: dict[int, list[int]] = {}         # tensor -> zero events that set its .grad to None
         self.edits: dict[int, list[int]] = {}           # tensor -> in-place ops that made it
         self.runs: dict[int, list[int]] = {}            # node -> events in which it ran
@@ -53,6 +54,9 @@ class Links:
             elif kind == "zero":
                 for t in row[POSITION["zero"]["tensors"]] if row[POSITION["zero"]["to_none"]] else ():
                     self.cleared.setdefault(t, []).append(i)
+            elif kind == "step":
+                for at, t in enumerate(row[POSITION["step"]["tensors"]]):
+                    self.stepped.setdefault(t, []).append((i, at))
             elif kind == "enter":
                 self.calls.setdefault(row[POSITION["enter"]["module"]], []).append(i)
             elif kind == "accumulate":

@@ -3,10 +3,11 @@
     .grad of a leaf = what was there
                     + a contribution per use (an edge of the graph into the leaf)
                     + what each hook changed
-                    + what clipping, scaling and other edits of .grad changed
+                    + what clipping, scaling, assignment and other edits of .grad changed
                     + what changed it out of the recorder's sight, if anything did
 
-The last line is a difference and not a guess, so the terms always sum to .grad, up to rounding; `check()` says by how much.
+The last line is a difference and not a guess: at every step of an optimizer, and at the end, .grad is read as it is.  So the
+terms always sum to .grad, up to rounding; `check()` says by how much.
 """
 from __future__ import annotations
 
@@ -15,17 +16,21 @@ from typing import Any
 
 import numpy as np
 
-from .graph_of import Links, links
+from .graph_of import HANDED_ON, Links, links
 from .plain_text import escaped
 from .recording import INPLACE, Event, Recording
+from .trace_file import source_line
 from .ways import Way, edges_in, ways_to
+
+EDITING = ("clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "unscale_")
 
 
 @dataclass
 class Entry:
     """One term.
 
-    kind    "use", "hook", "there" (.grad before the pass), "edit" (an op on .grad: clipping, scaling), "unseen",
+    kind    "use", "hook", "there" (.grad before the pass), "edit" (clipping, unscaling, an op on .grad, another
+            tensor assigned to it), "unseen",
             "zero" (zero_grad() set it to None: takes away all before it, and nothing came after)
     text    what it is
     pass_   the backward pass, 0 outside
@@ -133,6 +138,8 @@ class Book:
         self.entries: list[Entry] = []
         self.running: Any = None                # the sum so far
         self.whole = True
+        self.edits: list[tuple[str, str | None]] = []   # (text, line): of which no numbers are known yet
+        self.seen: Any = None                   # the norm of .grad when it was last seen, where there are no numbers
 
     def write(self, p: Any) -> Ledger:
         """The ledger; p is the live tensor, if there is one."""
@@ -142,6 +149,7 @@ class Book:
         if not leaves and edge is None:
             return Ledger(self.name, [], None, True)
         grads = self.link.grads.get(n, set())
+        places = dict(self.link.stepped.get(n, ()))
         parts: list[tuple[int, int, Event]] = []        # (pass, time, event): contributions and hooks, to be assigned
         steps: list[tuple[int, Event]] = []             # (time, event): arrivals, edits, clearings
         for event in map(rec.events.__getitem__, self.candidates(leaves, grads, edge)):
@@ -160,10 +168,15 @@ class Book:
             elif kind == "op":
                 if event.flags & INPLACE and grads.intersection(event.outputs):
                     steps.append((event.t, event))
-            elif n in event.tensors and event.to_none:
+            elif kind == "step" or event.to_none:
                 steps.append((event.t, event))
-        last = -1
+        last, before = -1, -1
         for time, event in sorted(steps, key=lambda s: s[0]):
+            if event.kind == "step":
+                last = self.read(event.gradients[places[event.number]], before, event.number, grads, "here and this step",
+                                 event.where)
+                before = event.number
+                continue
             if event.kind == "zero":
                 if self.entries and self.entries[-1].kind != "zero":
                     self.add("zero", f"zero_grad() of {event.owner} set .grad to None", 0, event.where,
@@ -172,15 +185,19 @@ class Book:
                 continue
             if self.entries and self.entries[-1].kind == "zero":
                 self.clear()                            # a new sum begins
+            before = event.number
             if event.kind == "op":
                 last = event.values[next(i for i, t in enumerate(event.outputs) if t in grads)]
-                after = self.array(last)
-                self.add("edit", f"{event.name} on .grad", 0, event.where,
-                         None if after is None or self.running is None else after - self.running)
+                self.edits.append((self.named(event), event.where))
+                self.edited(last)
             else:
                 mine = [e for number, t, e in parts if number == event.get("pass") and t <= time]
                 parts = [part for part in parts if part[2] not in mine]
                 last = self.arrival(event, mine, leaves, edge)
+        known = rec.tensor_names.get(n, {})
+        at_end = -1 if known.get("empty") else known.get("at_end")
+        if leaves and at_end is not None and self.entries:
+            last = self.read(at_end, before, len(rec.rows), grads, "here and the end", None)
         grad = self.array(last)
         if p is not None and leaves and rec.live is not None and self.entries:
             live = p.grad
@@ -192,12 +209,63 @@ class Book:
             self.compare(grad, 0)
         return Ledger(self.name, self.entries, grad, self.whole)
 
+    def read(self, now: int, since: int, until: int, grads: set[int], until_what: str, where: str | None) -> int:
+        """.grad was read as it was, which is value `now`; since, until: the events between which it may have been changed."""
+        if not self.entries or self.entries[-1].kind == "zero":
+            return now
+        if now < 0:
+            self.edits.clear()
+            self.add("zero", f".grad was set to None between {until_what}", 0, where,
+                     None if self.running is None or not self.whole else -self.running)
+            return now
+        seen = self.seen
+        self.edited(now, final=True)
+        rec, array, norm = self.rec, self.array(now), self.norm(now)
+        if array is not None and self.running is not None and self.whole:
+            changed = array.shape == self.running.shape and not same(self.running, array)
+            array = array - self.running
+        else:
+            changed = norm is not None and seen is not None and abs(norm - seen) > 1e-4 * max(norm, seen)
+            array = None
+        if changed:
+            made = [i for i in (rec.tensor_rows[t][1] for t in grads) if since < i < until and rec.rows[i][0] == "op"
+                    and not rec.events[i].flags & INPLACE]
+            alias = [o for t in grads for i in self.link.uses.get(t, ()) if rec.events[i].name in HANDED_ON
+                     for o in rec.events[i].outputs]
+            written = [i for o in alias for i in self.link.uses.get(o, ()) if since < i < until and rec.events[i].flags & INPLACE]
+            if made or written:
+                op = rec.events[max((*made, *written))]
+                what = "written into what shares memory with .grad" if op.number in written else "assigned to .grad"
+                self.add("edit", f"{op.name}, {what}", 0, op.where, array)
+            else:
+                self.add("unseen", f"an edit between {until_what}, by something the recorder does not see", 0, where, array)
+        if array is not None:
+            self.running = self.array(now)
+        return now
+
+    def edited(self, now: int, final: bool = False) -> None:
+        """Ops on .grad, whose value is `now` then: enter them, together where there are no numbers in between."""
+        after = self.array(now)
+        if self.edits and (after is not None or final or not self.rec.arrays):
+            self.add("edit", ", ".join(dict.fromkeys(text for text, _ in self.edits)), 0, self.edits[0][1],
+                     None if after is None or self.running is None or not self.whole else after - self.running)
+            self.edits.clear()
+            if after is not None and self.whole:
+                self.running = after            # without the rounding of the sum
+        self.seen = self.norm(now)
+
+    def named(self, event: Event) -> str:
+        """An op on .grad, by the function that was called for it."""
+        line = source_line(self.rec, event.site) if event.site >= 0 else ""
+        return next((f"{name} ({event.name} on .grad)" for name in EDITING if name in line), f"{event.name} on .grad")
+
     def candidates(self, leaves: set[int], grads: set[int], edge: Any) -> list[int]:
         """The events that can concern our tensor, in order."""
         link = self.link
         ends = leaves | ({edge[0]} if edge is not None else set())
         nodes = ends.union(*(link.above.get(node, ()) for node in ends))
-        found = {*link.arrived.get(self.n, ()), *link.cleared.get(self.n, ()), *link.on_tensor.get(self.n, ())}
+        found = {*(i for i, _ in link.stepped.get(self.n, ()))}
+        found |= {*link.arrived.get(self.n, ()), *link.cleared.get(self.n, ()), *link.on_tensor.get(self.n, ())}
         found.update(*(link.edits.get(t, ()) for t in grads))
         for node in nodes:
             found.update(link.runs.get(node, ()), link.on_node.get(node, ()))
@@ -222,6 +290,7 @@ class Book:
             if event.had < 0:
                 self.clear()
             elif self.entries:
+                self.edited(event.had, final=True)
                 self.compare(self.array(event.had), number)
             else:
                 self.add("there", "what .grad held before", number, None, self.array(event.had), self.norm(event.had))
@@ -240,6 +309,7 @@ class Book:
             self.clear()
         else:
             self.compare(self.array(event.now), number)
+            self.seen = self.norm(event.now)
         return int(event.now)
 
     def uses(self, event: Event, leaves: set[int], edge: Any) -> None:
@@ -297,6 +367,7 @@ class Book:
     def clear(self) -> None:
         """.grad is None: the sum starts anew."""
         self.entries.clear()
+        self.edits.clear()
         self.running, self.whole = None, True
 
     def add(self, kind: str, text: str, number: int, where: str | None, value: Any, norm: float | None = None,

@@ -152,9 +152,13 @@ class Recorder(Names):
             _running.remove(self)
 
     def look_at_parameters(self) -> None:
-        """The block ends: which parameters have no .grad then, or want none."""
+        """The block ends: which parameters have no .grad then, or want none; what it is of the others."""
         for n, known in self._parameters.items() if self.ops else ():
             p = known()
+            if p is not None and self.nodes and p.is_leaf and p.grad is not None:
+                tap = next(tap for tap in self.taps if isinstance(p, tap.Tensor))
+                with tap.quiet():
+                    self.rec.tensor_names[n]["at_end"] = tap.grad_now(p, p.grad)
             if p is not None and p.is_leaf:
                 names = self.rec.tensor_names[n]
                 if p.grad is None:

@@ -128,11 +128,37 @@ class Tap:
         thread.busy += 1
         self.steps.setdefault(id(optimizer), []).append((      # a step may call that of its base class
             slot, now(), number, recorder.sites.here(frame), tuple([recorder.tensor(self, p) for p in ps]),
-            tuple([recorder.value(self, p.grad) for p in ps]), tuple([recorder.value(self, p) for p in ps]),
+            tuple([self.grad_now(p, p.grad) for p in ps]), tuple([recorder.value(self, p) for p in ps]),
             tuple([float(g.get("lr", 1.0)) for g in optimizer.param_groups])))
         if "initial_lr" in optimizer.param_groups[0]:
             recorder.rec.optimizers[number]["scheduled"] = 1
         thread.busy -= 1
+
+    def grad_now(self, p: Any, g: Any) -> int:
+        """The value of .grad as it is, whatever was done to it."""
+        if g is None:
+            return -1
+        recorder = self.recorder
+        if self.shared(g):
+            recorder._seen.pop(id(g), None)
+        n = recorder.value(self, g)
+        if recorder.nodes:
+            number = recorder.tensor_number(g)
+            if number is None or number not in recorder.rec.tensor_names:
+                self.name_grad(g, recorder.tensor(self, p))
+            if recorder.values is not None:
+                recorder.keep(self, n, g)
+        return n
+
+    def shared(self, g: Any) -> bool:
+        """May its memory have been written into unseen?"""
+        return True
+
+    def name_grad(self, grad: Any, tensor: int) -> None:
+        """Tensor number `tensor` has this .grad."""
+        recorder = self.recorder
+        name = recorder.rec.tensor_names.get(tensor, {}).get("name")
+        recorder.name_tensor(self, grad, f"{name}.grad" if name else "a .grad", "grad", of=tensor)
 
     def step_ends(self, optimizer: Any) -> None:
         recorder = self.recorder

@@ -28,6 +28,7 @@ CUTS = (
     "logical_and", "logical_or", "logical_not", "signbit", "bincount", "unique", "all", "any", "floor_divide",
     "__floordiv__", "requires_grad_", "allclose", "equal", "count_nonzero", "searchsorted", "isclose")
 retrograd = sys.modules[__name__.partition(".")[0]]     # the namespace, which is above us
+SHARING = {"detach", "numpy", "__array__", "data"}
 READS = {"item", "numpy", "tolist", "__array__", "__bool__", "__float__", "__int__", "__index__", "allclose", "equal"}
 INPUTS, OUTPUTS = POSITION["op"]["inputs"], POSITION["op"]["outputs"]
 INDEXED = ("embedding", "embedding_bag", "cross_entropy", "nll_loss", "gather", "index_select", "take_along_dim", "scatter",
@@ -50,6 +51,7 @@ class RetrogradTap(Tap):
             RetrogradTap.find()
         self.witness = Witness(recorder, self, self.serial, recorder.ops, recorder.nodes)
         self.kept: list[Any] = []
+        self.handed_out: set[int] = set()               # ids of tensors whose memory others may write into
 
     @classmethod
     def find(cls) -> None:
@@ -193,10 +195,12 @@ class RetrogradTap(Tap):
             self.captured(call.pre, "backward_pre", call.module, call.module._backward_pre_hooks)
 
     def name_grad(self, grad: Any, tensor: int) -> None:
-        recorder = self.recorder
-        if recorder.tensor_number(grad) is None:
-            name = recorder.rec.tensor_names.get(tensor, {}).get("name")
-            recorder.name_tensor(self, grad, f"{name}.grad" if name else "a .grad", "grad", of=tensor)
+        number = self.recorder.tensor_number(grad)
+        if number is None or number not in self.recorder.rec.tensor_names:
+            super().name_grad(grad, tensor)
+
+    def shared(self, g: Any) -> bool:
+        return not self.recorder.ops or id(g) in self.handed_out
 
     def node_of_hook(self, kind: str, hook: int, thread: Thread, slot: int) -> int:
         return int(thread.open[-1].number) if thread.open else -1
@@ -364,6 +368,8 @@ def cut(seat: Any, original: Any, name: str) -> Any:
             thread.busy -= 1
         outs = [out] if isinstance(out, TensorBase) else []
         tensors = [a for a in args if isinstance(a, TensorBase)]
+        if name in SHARING:
+            tap.handed_out.update(map(id, tensors))
         if outs or name in READS:
             tap.event(name, tensors, outs, began, sys._getframe(1))
         return out

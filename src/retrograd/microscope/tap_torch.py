@@ -449,7 +449,8 @@ class TorchTap(TorchNumbers):
         else:
             after = recorder.value(self, grad)
         if grad is not None:
-            self.name_grad(grad, tensor)
+            if recorder.tensor_number(grad) is None:
+                self.name_grad(grad, tensor)
             if recorder.values == "parameters":
                 recorder.keep(self, after, grad)
         thread.busy -= 1
@@ -458,13 +459,6 @@ class TorchTap(TorchNumbers):
         recorder.rows[slot] = ("accumulate", opened[3] - recorder.start, took, thread.number, where, number, tensor,
                                opened[2], opened[1], after)
         thread.last = now()
-
-    def name_grad(self, grad: Any, tensor: int) -> None:
-        recorder = self.recorder
-        if recorder.tensor_number(grad) is None:
-            name = recorder.rec.tensor_names.get(tensor, {}).get("name")
-            full = f"{name}.grad" if name else "a .grad"
-            recorder.name_tensor(self, grad, full, "grad", of=tensor)
 
     def node_of_hook(self, kind: str, hook: int, thread: Thread, slot: int) -> int:
         if kind not in ("node_pre", "node_post"):

@@ -235,6 +235,8 @@ def table(reader: Reader, rec: Recording, row: dict[str, Any]) -> None:
             if not isinstance(names, list) or not all(isinstance(n, str) for n in names):
                 raise reader.bad("tensor: 'names' must be a list of texts")
             known["role"] = str(known.get("role"))
+            if "at_end" in known:
+                reader.integer(row_of, "at_end", -1, INF)
             if known.get("name") is None or known["name"] not in names:
                 raise reader.bad("tensor: 'name' must be one of its 'names'")
             rec.tensor_names[i] = known
@@ -381,7 +383,8 @@ def finish(reader: Reader, rec: Recording, row: dict[str, Any]) -> None:
             if above >= len(rec.modules) or steps > len(rec.modules):
                 raise reader.bad(f"module {i}: its parents lead outside the file, or round in a circle: it is damaged")
             above, steps = rec.modules[above]["parent"], steps + 1
-    if any(n >= len(rec.value_likes) for n in rec.input_values.values()):
+    ends = [known["at_end"] for known in rec.tensor_names.values() if "at_end" in known]
+    if any(n >= len(rec.value_likes) for n in (*rec.input_values.values(), *ends)):
         raise reader.bad("a tensor points to a value outside the file: it is damaged")
     if any(n >= len(rec.node_rows) for n, _ in rec.tensor_edges.values()):
         raise reader.bad("a tensor points to a node outside the file: it is damaged")
