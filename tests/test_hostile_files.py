@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import collections
+import importlib
 import io
 import os
 import pickle
 import struct
+import sys
 import tracemalloc
 import zipfile
 from pathlib import Path
@@ -13,7 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from saved_files import file_with, read, recorded, written, zipped
+from saved_files import again, file_with, read, recorded, written, zipped
 
 import retrograd as torch
 from retrograd.io import pth
@@ -182,6 +185,66 @@ def test_keys_that_take_for_ever_to_hash() -> None:
         assert "too many parts" in str(limited(file_with(described), 200_000_000))
 
 
+LONG = b"\x8a\x0a"
+
+
+def colliding(n: int) -> list[bytes]:
+    """Pickled ints whose hash is 0."""
+    return [LONG + ((i + 1) * sys.hash_info.modulus).to_bytes(10, "little") for i in range(n)]
+
+
+@pytest.mark.parametrize("described", [
+    b"}(" + b"".join(k + b"N" for k in colliding(20_000)) + b"u.",
+    b"}" + b"".join(k + b"Ns" for k in colliding(20_000)) + b".",
+    b"".join(b"}(" + b"".join(k + b"N" for k in colliding(300)) + b"u" for _ in range(2)) + b".",
+    b"c__builtin__\nset\n](" + b"".join(colliding(20_000)) + b"e\x85R.",
+    b"ccollections\nOrderedDict\n](" + b"".join(k + b"N\x86" for k in colliding(20_000)) + b"e\x85R.",
+    b"}(" + b"".join(k + b"\x85N" for k in colliding(20_000)) + b"u.",
+], ids=range(6))
+def test_keys_of_one_hash_are_refused(described: bytes) -> None:
+    assert "more than 100 keys have one hash" in str(limited(file_with(P + described), 200_000_000))
+
+
+def test_keys_that_share_a_hash_by_chance_are_not() -> None:
+    mixed = {-1: 0, -2: 1, 1.5: 2, 2**61 - 1: 3, 0: 4, (1, 2): 5, None: 6, 2**61: 7, b"1": 8}
+    many = [dict(mixed) for _ in range(500)] + [{i: i for i in range(1000)}, {(i, i + 1) for i in range(1000)}]
+    assert again(many) == many
+
+
+GET, MEMO = b"h\0", b"q\0"
+LIST = b"](" + b"K\x01" * 50_000 + b"e"
+TABLE = b"}(" + b"".join(b"U\5x%04dN" % i for i in range(10_000)) + b"u"
+SET, ORDERED = b"c__builtin__\nset\n", b"ccollections\nOrderedDict\n"
+
+
+@pytest.mark.parametrize("described", [
+    b"](" + b"\x8f" * 50_000 + b"e.",
+    SET + b"q\1" + LIST + MEMO + b"](" + b"h\1h\0\x85R" * 10_000 + b"e.",
+    ORDERED + b"q\1" + TABLE + MEMO + b"](" + b"h\1)Rh\0b" * 10_000 + b"e.",
+    b"ccollections\nCounter\nq\1" + TABLE + MEMO + b"](" + b"h\1h\0\x85R" * 10_000 + b"e.",
+    b"ctorch\nSize\nq\1" + LIST + MEMO + b"](" + b"h\1h\0\x85R" * 10_000 + b"e.",
+    b"c__builtin__\nbytearray\nq\1X" + struct.pack("<I", 10**6) + b"a" * 10**6 + b"q\0X\6\0\0\0latin1q\2]("
+    + b"h\1h\0h\2\x86R" * 10_000 + b"e.",
+    REBUILD[:-1] + b"q\1(" + STORAGE + b"K\0K\1\x85K\1\x85\x89" + b"ccollections\nOrderedDict\n)R" + b"tq\0]("
+    + b"h\1h\0R" * 20_000 + b"e.",
+], ids=["sets", "copies of a set", "attributes", "counters", "sizes", "bytes", "tensors"])
+def test_memory_stays_in_proportion_to_the_file(described: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.import_module("retrograd.io.unpickler"), "ROOM", 1 << 20)
+    said = limited(file_with(P + described, _0=bytes(16)), (1 << 20) + 70 * len(described) + 10_000_000)
+    assert "asks for more memory than torch.save's files do" in str(said)
+
+
+def test_dense_files_of_torch_save_have_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each kind of container as small as can be; only a long file shows what a byte may take."""
+    monkeypatch.setattr(importlib.import_module("retrograd.io.unpickler"), "ROOM", 10_000)
+    n = 3000
+    for x in ([[] for _ in range(n)], [{} for _ in range(n)], [{1: 1} for _ in range(n)], [[1] for _ in range(n)],
+              [set() for _ in range(n)], [collections.OrderedDict() for _ in range(n)], {i: (i,) for i in range(n)},
+              set(range(n)), [collections.Counter({1: 1}) for _ in range(n)], list(range(n)), [torch.Size([1])] * n,
+              [b""] * n, [bytes([i % 256, 1]) for i in range(n)], [(1, 2) for _ in range(n)]):
+        assert again(x) == x
+
+
 def test_deep_nesting_is_read_without_recursion() -> None:
     x = read(file_with(P + b"]" * 200_000 + b"a" * 199_999 + b"."))
     depth = 0
@@ -224,6 +287,31 @@ def test_members_that_overlap_or_lie() -> None:
             z.writestr("a/data.pkl", b"\x80\x02K\x01.")
     assert "there twice" in str(limited(f.getvalue()))
     assert "outside" in str(limited(zipped({"a/data.pkl": b"\x80\x02N.", "../../b/data/0": b""})))
+
+
+@pytest.mark.parametrize("offset", [2**40, 2**62, 2**63 - 1, 2**63, 2**64 - 2])
+@pytest.mark.parametrize("field", ["offset", "size", "directory"])
+def test_places_beyond_any_file(offset: int, field: str) -> None:
+    """In zip64 they have 64 bits."""
+    data = written([1])
+    end = data.rindex(b"PK\5\6")
+    entry = data.index(b"PK\1\2")
+    size, at = struct.unpack("<II", data[end + 12:end + 20])
+    head = bytearray(data[:end])
+    extra = b""
+    if field in ("offset", "size"):
+        count, place = (1, entry + 42) if field == "offset" else (2, entry + 20)
+        head[place:place + 4 * count] = b"\xff" * 4 * count
+        extra = struct.pack("<HH", 1, 8 * count) + struct.pack("<Q", offset) * count
+        name, had = struct.unpack("<HH", head[entry + 28:entry + 32])
+        head[entry + 30:entry + 32] = struct.pack("<H", had + len(extra))
+        head[entry + 46 + name:entry + 46 + name] = extra
+    where = offset if field == "directory" else at
+    many = data[end + 10:end + 12]
+    zip64 = struct.pack("<4sQ2H2I4Q", b"PK\6\6", 44, 45, 45, 0, 0, many[0], many[0], size + len(extra), where)
+    locator = struct.pack("<4sIQI", b"PK\6\7", 0, len(head), 1)
+    last = data[end:end + 12] + b"\xff" * 8 + data[end + 20:]
+    assert isinstance(limited(bytes(head) + zip64 + locator + last), RuntimeError)
 
 
 def test_one_storage_read_as_two_types() -> None:

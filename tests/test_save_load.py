@@ -7,7 +7,10 @@ import io
 import os
 import pickle
 import re
+import shutil
+import signal
 import sys
+import tempfile
 import threading
 import zipfile
 from pathlib import Path
@@ -15,10 +18,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from both_engines import both
 from saved_files import again, file_with, members, read, recorded, written, zipped
 
 import retrograd as torch
-from retrograd.io import archive, pth
+from retrograd.io import archive, beside, pth
 from retrograd.serialization import add_safe_globals, clear_safe_globals, get_safe_globals, load, safe_globals, save
 
 # ---- PyTorch's files ----
@@ -226,7 +230,7 @@ def test_interrupted_save_leaves_the_old_file(tmp_path: Path, monkeypatch: pytes
     def interrupted(*args: Any) -> None:
         raise KeyboardInterrupt
 
-    for where, name in ((archive.os, "fsync"), (archive.Writer, "close"), (pth.Block, "bytes")):
+    for where, name in ((beside.os, "fsync"), (archive.Writer, "close"), (pth.Block, "bytes")):
         with monkeypatch.context() as m, pytest.raises(KeyboardInterrupt):
             m.setattr(where, name, interrupted)
             save(torch.ones(2), path)
@@ -271,6 +275,140 @@ def test_threads_may_save_to_one_path(tmp_path: Path) -> None:
     assert len(set(got)) == 1 and os.listdir(tmp_path) == ["x"]
 
 
+@pytest.mark.parametrize("letters", [100, 127])
+def test_file_names_may_be_as_long_as_the_system_takes(tmp_path: Path, letters: int) -> None:
+    path = tmp_path / ("é" * letters)
+    save([1], path)
+    save([2], path)
+    assert load(path) == [2] and os.listdir(tmp_path) == [path.name]
+    with pytest.raises(OSError, match="File name too long") as error:
+        save(1, tmp_path / ("é" * 128))
+    assert error.value.filename == str(tmp_path / ("é" * 128)) and str(error.value).endswith("é'")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links")
+def test_all_names_of_a_file_and_its_mode_stay(tmp_path: Path) -> None:
+    path, other = tmp_path / "x.pt", tmp_path / "y.pt"
+    save(1, path)
+    os.chmod(path, 0o604)
+    os.link(path, other)
+    save(2, path)
+    assert load(other) == 2 and os.path.samefile(path, other) and os.stat(path).st_mode & 0o7777 == 0o604
+
+
+def as_somebody(run: Any) -> str:
+    """What run() says in a process without root's rights."""
+    read_end, write_end = os.pipe()
+    if not os.fork():
+        try:
+            os.setgid(65534)
+            os.setuid(65534)
+            said = str(run())
+        except BaseException as error:
+            said = f"{type(error).__name__} {error}"
+        os.write(write_end, said.encode())
+        os._exit(0)
+    os.close(write_end)
+    os.wait()
+    with open(read_end) as file:
+        return file.read()
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can be somebody else")
+def test_owners_and_rights() -> None:
+    folder = Path(tempfile.mkdtemp())           # pytest's are root's alone
+    path = folder / "x.pt"
+    try:
+        save(1, path)
+        os.chown(path, 65534, 65533)
+        inode = os.stat(path).st_ino
+        save(2, path)
+        known = os.stat(path)
+        assert (known.st_uid, known.st_gid) == (65534, 65533) and known.st_ino != inode and load(path) == 2
+        folder.chmod(0o755)                     # somebody else can write the file, and make none beside it
+        assert as_somebody(lambda: save(3, path)) == "None" and load(path) == 3
+        assert os.stat(path).st_ino == known.st_ino and os.listdir(folder) == ["x.pt"]
+        assert as_somebody(lambda: save(3, folder / "new.pt")) == (
+            f"PermissionError [Errno 13] Permission denied: '{folder / 'new.pt'}'")
+        folder.chmod(0o777)                     # a file of root's that all may write stays root's
+        os.chown(path, 0, 0)
+        path.chmod(0o666)
+        assert as_somebody(lambda: save(4, path)) == "None" and load(path) == 4
+        assert os.stat(path).st_uid == 0 and os.listdir(folder) == ["x.pt"]
+        path.chmod(0o444)
+        assert as_somebody(lambda: save(5, path)) == f"PermissionError [Errno 13] Permission denied: '{path}'"
+        assert load(path) == 4
+    finally:
+        shutil.rmtree(folder)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="fork")
+def test_a_save_removes_what_killed_ones_left_and_nothing_else(tmp_path: Path) -> None:
+    def start(name: str) -> int:
+        """A process in the middle of a save."""
+        read_end, write_end = os.pipe()
+        pid = os.fork()
+        if not pid:
+            def write(file: Any) -> None:
+                file.write(b"half")
+                file.flush()
+                os.write(write_end, b"x")
+                signal.pause()
+
+            beside.write_beside(str(tmp_path / name), write)
+            os._exit(0)
+        os.read(read_end, 1)
+        os.close(read_end), os.close(write_end)
+        return pid
+
+    def kill(pid: int) -> None:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+
+    pids = [start(f"{i}.pt") for i in range(3)]
+    (tmp_path / ".torch-save-mine").write_text("not a save's")
+    assert len(os.listdir(tmp_path)) == 4
+    kill(pids[0]), kill(pids[2])
+    save([1], tmp_path / "x.pt")
+    assert len(os.listdir(tmp_path)) == 3       # the one that lives keeps its own
+    kill(pids[1])
+    save([2], tmp_path / "x.pt")
+    assert sorted(os.listdir(tmp_path)) == [".torch-save-mine", "x.pt"] and load(tmp_path / "x.pt") == [2]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links")
+def test_a_planted_link_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "mine").write_text("mine")
+    os.symlink(tmp_path / "mine", tmp_path / "folder" / ".torch-save-0.tmp")
+    save([1], tmp_path / "folder" / "x.pt")
+    assert load(tmp_path / "folder" / "x.pt") == [1] and (tmp_path / "mine").read_text() == "mine"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes that do not wait")
+def test_a_pipe_that_takes_no_more_is_an_error() -> None:
+    read_end, write_end = os.pipe()
+    os.set_blocking(write_end, False)
+    with open(read_end, "rb", buffering=0) as pipe, open(write_end, "wb", buffering=0) as file:
+        with pytest.raises(BlockingIOError) as error:
+            save(torch.zeros(1_000_000), file)
+        assert error.value.characters_written == len(pipe.read(5_000_000))
+
+    class Silent(io.BytesIO):
+        def write(self, data: Any) -> Any:
+            super().write(data)                 # and says nothing: all was taken
+
+    class Full:
+        def write(self, data: Any) -> int:
+            return 0
+
+    silent = Silent()
+    save([1], silent)
+    assert read(silent.getvalue()) == [1]
+    with pytest.raises(OSError, match="Full.write took none of"):
+        save([1], Full())
+
+
 # ---- options ----
 
 
@@ -292,6 +430,54 @@ def test_map_location() -> None:
             read(on_gpu, map_location=where)
     for where in ("cpu", {"cuda:0": "cpu"}, lambda storage, location: storage):
         assert read(on_gpu, map_location=where).tolist() == [0, 0]
+
+
+@both
+def test_what_map_location_raises_comes_as_it_is(torch: Any) -> None:
+    f = io.BytesIO()
+    torch.save(torch.ones(2), f)
+    for error in (KeyError("k"), TypeError("t"), IndexError(3), AttributeError("a"), RuntimeError("r")):
+        def place(storage: Any, location: str) -> Any:
+            raise error  # noqa: B023
+
+        f.seek(0)
+        with pytest.raises(type(error)) as caught:
+            torch.load(f, map_location=place)
+        assert caught.value is error and error.__cause__ is error.__context__ is None
+    f.seek(0)
+    with pytest.raises(TypeError):
+        torch.load(f, map_location=lambda storage, location: "cpu")
+
+
+def test_what_map_location_raises_is_not_called_damage() -> None:
+    def place(storage: Any, location: str) -> Any:
+        raise error
+
+    error = pickle.UnpicklingError("mine")
+    with pytest.raises(pickle.UnpicklingError) as caught:
+        read(written(torch.ones(2)), map_location=place)
+    assert caught.value is error
+
+
+class Picky:
+    def __init__(self, n: int = 0) -> None:
+        self.n = n
+
+    def __reduce__(self) -> Any:
+        return Picky, (self.n,), {"n": self.n}
+
+    def __setstate__(self, state: Any) -> None:
+        if self.n:
+            raise IndexError("not that one")
+
+
+@both
+def test_what_an_allowed_class_raises_comes_as_it_is(torch: Any) -> None:
+    f = io.BytesIO()
+    torch.save(Picky(1), f)
+    f.seek(0)
+    with torch.serialization.safe_globals([Picky]), pytest.raises(IndexError, match="^not that one$"):
+        torch.load(f)
 
 
 def test_mmap_shares_memory_inside_the_file_and_never_writes_it(tmp_path: Path) -> None:

@@ -270,6 +270,12 @@ def test_files_that_are_none(torch: Any, tmp_path: Path) -> None:
         with pytest.raises(TraceError, match=says):
             load(path)
 
+    for notes in (b"5", b"true", b'"text"', b'{"a":1}', b"[1]", b"null"):
+        damaged = re.sub(rb'"notes":\[.*?\]', b'"notes":' + notes, lines[-1])
+        refused(b"".join(lines[:-1]) + damaged, f"line {len(lines)}: end-of-file: 'notes' must be a list of texts")
+    for given in (b"5", b"null", b"[1]", b'"net.py"'):
+        damaged = re.sub(rb'"argv":\[.*?\]', b'"argv":' + given, lines[0])
+        refused(damaged + b"".join(lines[1:]), "line 1: header: 'argv' must be a list of texts")
     refused(b"", "is empty")
     refused(b"hello\n", "not JSON")
     refused(b"[1]\n", "expected an object")

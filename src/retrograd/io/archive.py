@@ -5,13 +5,12 @@ all members together are no larger than the file.
 """
 from __future__ import annotations
 
+import errno
+import io
 import os
-import stat
 import struct
 import sys
 import zlib
-from collections.abc import Callable
-from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -66,6 +65,8 @@ class Reader:
 
     def _data(self, info: Any) -> int:
         """Where the data of a member begin."""
+        if not 0 <= info.header_offset < self.size:
+            raise corrupt(f"{info.filename!r} goes beyond the end of the file")
         if info.compress_type != STORED or info.compress_size != info.file_size:
             raise corrupt(f"{info.filename!r} is compressed, which PyTorch's files are not; unpack and zip it with -0")
         if info.flag_bits & 1:
@@ -189,8 +190,13 @@ class _Counted:
         done = 0
         while done < n:                         # an unbuffered file may take less than it is given
             took = self.file.write(data[done:] if done else data)
-            done += n if took is None else took
-        self.at += n
+            if took is None and isinstance(self.file, io.RawIOBase):
+                raise BlockingIOError(errno.EAGAIN, "write could not complete without blocking", self.at)
+            if took == 0:
+                raise OSError(errno.EIO, f"{type(self.file).__name__}.write took none of {n - done} bytes")
+            took = n - done if took is None else took
+            done += took
+            self.at += took
         return n
 
     def tell(self) -> int:
@@ -202,38 +208,6 @@ class _Counted:
     def flush(self) -> None:
         if hasattr(self.file, "flush"):
             self.file.flush()
-
-
-def write_beside(path: str, write: Callable[[Any], None]) -> None:
-    """write(file) into a new file beside `path`, which then takes its place: `path` is never half written.
-
-    Links are followed; what is no regular file (/dev/null, a pipe) is written to directly.
-    """
-    given, path = path, os.path.realpath(path)
-    mode = None
-    with suppress(FileNotFoundError):
-        known = os.stat(path)
-        mode = stat.S_IMODE(known.st_mode)
-        if not stat.S_ISREG(known.st_mode):
-            with open(path, "wb") as file:
-                write(file)
-            return
-    beside = os.path.join(os.path.dirname(path), f".{os.path.basename(path)[:200]}.{os.urandom(4).hex()}.tmp")
-    try:
-        with open(beside, "xb") as file:
-            if mode is not None:
-                os.chmod(beside, mode)
-            write(file)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(beside, path)
-    except BaseException as error:
-        with suppress(OSError):
-            os.unlink(beside)
-        if isinstance(error, OSError) and error.filename == beside:
-            error.filename = given                      # the name the caller knows
-            error.filename2 = None
-        raise
 
 
 def order_of(reader: Reader) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import dtypes
 from .._engine.tensor import TensorBase, wrap
-from .archive import write_beside
+from .beside import write_beside
 from .storage import Block
 
 __all__ = ["load", "load_file", "save", "save_file"]

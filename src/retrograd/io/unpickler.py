@@ -1,13 +1,17 @@
 """A pickle reader that can only build plain containers, numbers, strings and tensors.  No code of a file ever runs.
 
 It interprets the instructions that PyTorch's files use (protocol 2) and refuses all others; names stand for nothing but
-the entries of `NAMES` and what the user allowed.  Every instruction costs bytes of the file, and none allocates more
-than a few hundred bytes beyond them, so memory stays in proportion to the file.  There is no recursion.
+the entries of `NAMES` and what the user allowed.  There is no recursion.
+
+NOTE [Room]: a byte of the file can ask for hundreds of memory (an empty set), a call for a copy of a long list.  So each
+instruction takes what it may allocate, at most, out of a room in proportion to the file, several times what files of
+torch.save need; a file that asks for more is refused.
 """
 from __future__ import annotations
 
 import pickle
 import struct
+import sys
 from collections import Counter, OrderedDict
 from collections.abc import Callable
 from typing import Any
@@ -23,6 +27,14 @@ class NotHere(UnpicklingError):
     """The file holds a kind of tensor that retrograd lacks."""
 
 
+class Theirs(Exception):
+    """Carries an error of the user's own code past what is made of errors here."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(error)
+        self.error = error
+
+
 MODULES = {"__builtin__": "builtins", "copy_reg": "copyreg"}
 UNSUPPORTED = (
     "Unsupported global: GLOBAL {0} was not an allowed global by default. Please use "
@@ -30,7 +42,10 @@ UNSUPPORTED = (
     "allowlist this global if you trust this class/function.")
 MARK = object()
 LONGEST = 300                                   # characters of a name in a message
-PARTS = 1000                                    # of a tuple that is a key
+PARTS = 100                                     # of a tuple that is a key
+SAME = 100                                      # keys of one hash
+ROOM, EACH = 1 << 24, 64                        # bytes, and for each byte of the pickle
+TOO_LARGE = "the file asks for more memory than torch.save's files do: it is damaged, or made to exhaust memory"
 
 
 class Unpickler:
@@ -51,9 +66,12 @@ class Unpickler:
         self.persistent = persistent
         self.stack: list[Any] = []
         self.memo: dict[int, Any] = {}
+        self.keys = Keys()
+        self.copied = 0                         # bytes that calls may have copied, see NOTE [Room]
 
     def load(self) -> Any:
         """The object; UnpicklingError for anything else than a whole and harmless pickle."""
+        room = ROOM + EACH * len(self.data)
         try:
             while True:
                 op = self.take(1)[0]
@@ -62,6 +80,9 @@ class Unpickler:
                 run = TABLE.get(op)
                 if run is None:
                     raise UnpicklingError(f"Unsupported operand {op}")
+                room -= TAKES[op]
+                if room < self.copied:
+                    raise UnpicklingError(TOO_LARGE)
                 run(self)
         except UnpicklingError:
             raise
@@ -198,13 +219,13 @@ class Unpickler:
 
     def setitem(self) -> None:
         value, key = self.pop(), self.pop()
-        self.a_dict("SETITEM")[key_of(key)] = value
+        self.a_dict("SETITEM")[self.keys.admit(key)] = value
 
     def setitems(self) -> None:
         items = self.to_mark()
         table = self.a_dict("SETITEMS")
         for i in range(0, len(items), 2):
-            table[key_of(items[i])] = items[i + 1]
+            table[self.keys.admit(items[i])] = items[i + 1]
 
     def a_dict(self, name: str) -> Any:
         found = self.top()
@@ -231,6 +252,9 @@ class Unpickler:
         args, what = self.pop(), self.pop()
         if not isinstance(what, (Build, Allowed)) or type(args) is not tuple:
             raise NotAllowed(f"Trying to call reduce for unrecognized function {type(what)}")
+        for x in args:                          # of which the call may make a copy
+            if type(x) in COPIES:
+                self.copied += COPIES[type(x)] * len(x)
         self.stack.append(what.make(*plain(args)))
 
     def newobj(self) -> None:
@@ -239,14 +263,16 @@ class Unpickler:
             raise NotAllowed(
                 "Can only create new object for nn.Parameter or classes allowlisted via `add_safe_globals` but got "
                 f"{type(what)}")
-        self.stack.append(what.target.__new__(what.target, *plain(args)))
+        self.stack.append(their(what.target.__new__, what.target, *plain(args)))
 
     def build(self) -> None:
         state, it = self.pop(), self.top()
+        if type(state) in COPIES:
+            self.copied += COPIES[type(state)] * len(state)
         if type(it) is OrderedDict:
             set_attributes(it, state)
         elif any(type(it) is x for x in self.allowed.values()):
-            restore(it, plain((state,))[0])
+            their(restore, it, plain((state,))[0])
         else:
             raise NotAllowed(
                 "Can only build Tensor, Parameter, OrderedDict or types allowlisted via `add_safe_globals`, but got "
@@ -275,7 +301,36 @@ class Allowed:
         self.target = target
 
     def make(self, *args: Any) -> Any:
-        return self.target(*args)
+        return their(self.target, *args)
+
+
+def their(run: Callable[..., Any], *args: Any) -> Any:
+    """run(*args), whose errors are the user's own."""
+    try:
+        return run(*args)
+    except Exception as error:
+        raise Theirs(error) from None
+
+
+class Keys:
+    """The keys of a container, or of all of a file, but for such as have hashes of their own.
+
+    Keys of one hash are compared with each other: a hundred thousand, in a megabyte, would take half a minute.
+    """
+
+    def __init__(self) -> None:
+        self.same: dict[int, list[Any]] = {}
+
+    def admit(self, x: Any) -> Any:
+        """x, if it can be hashed in no time, and few other keys have its hash."""
+        if type(x) is str or (type(x) is int and -sys.hash_info.modulus < x < sys.hash_info.modulus):
+            return x
+        others = self.same.setdefault(hash(key_of(x)), [])
+        if x not in others:
+            if len(others) == SAME:
+                raise UnpicklingError(f"more than {SAME} keys have one hash: the file is damaged, or made to take for ever")
+            others.append(x)
+        return x
 
 
 def plain(args: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -342,3 +397,13 @@ TABLE: dict[int, Callable[[Unpickler], None]] = {
         (pickle.SETITEMS, Unpickler.setitems), (pickle.GLOBAL, Unpickler.global_),
         (pickle.REDUCE, Unpickler.reduce), (pickle.NEWOBJ, Unpickler.newobj), (pickle.BUILD, Unpickler.build),
         (pickle.BINPERSID, Unpickler.persid))}
+# NOTE [Room]: what an instruction may allocate, in bytes
+TAKES = [24] * 256                              # what lies on the stack, and then in a list
+for _op, _bytes in ((pickle.EMPTY_LIST, 88), (pickle.EMPTY_DICT, 96), (pickle.EMPTY_SET, 248), (pickle.TUPLE1, 64),
+                    (pickle.TUPLE2, 64), (pickle.TUPLE3, 72), (pickle.TUPLE, 56), (pickle.APPEND, 40), (pickle.SETITEM, 168),
+                    (pickle.SETITEMS, 168), (pickle.APPENDS, 40), (pickle.BINPUT, 16), (pickle.LONG_BINPUT, 130),
+                    (pickle.REDUCE, 256), (pickle.NEWOBJ, 256), (pickle.BUILD, 168), (pickle.BINPERSID, 100),
+                    (pickle.GLOBAL, 100), (pickle.BINFLOAT, 32), (pickle.BININT, 40), (pickle.BININT2, 40),
+                    (pickle.LONG1, 40), (pickle.BINUNICODE, 80), (pickle.SHORT_BINSTRING, 80)):
+    TAKES[_op[0]] = _bytes
+COPIES: dict[type, int] = {list: 96, tuple: 96, dict: 128, OrderedDict: 128, Counter: 128, str: 2, bytes: 1, bytearray: 1}

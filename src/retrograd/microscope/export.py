@@ -159,7 +159,7 @@ def to_json(rec: Recording) -> dict[str, Any]:
 
 def write(what: Any, path: Any) -> None:
     """Text or JSON into a file, which is replaced when everything is written."""
-    from ..io.archive import write_beside
+    from ..io.beside import write_beside
     text = what if isinstance(what, str) else json.dumps(clean(what), separators=(",", ":"), allow_nan=False)
     write_beside(os.fsdecode(path), lambda file: file.write(text.encode(errors="backslashreplace")))
 

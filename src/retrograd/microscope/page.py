@@ -42,7 +42,7 @@ def page_of(rec: Recording, title: str | None = None) -> str:
 
 def write_page(rec: Recording, path: Any, title: str | None = None) -> None:
     """Write the page to `path`; the file is replaced when complete."""
-    from ..io.archive import write_beside
+    from ..io.beside import write_beside
 
     text = page_of(rec, title).encode()
     write_beside(os.fsdecode(path), lambda file: file.write(text))

@@ -84,7 +84,7 @@ def number(x: float) -> Any:
 
 
 def save(rec: Recording, path: Any) -> None:
-    from ..io.archive import write_beside
+    from ..io.beside import write_beside
 
     name = os.fsdecode(path)
     beside = name + ".safetensors"
@@ -158,6 +158,10 @@ class Reader:
         return found
 
 
+def _texts(found: Any) -> bool:
+    return isinstance(found, list) and all(isinstance(n, str) for n in found)
+
+
 LINES = ("site", "module", "like", "tensor", "graph", "registration", "optimizer", "value", "part")
 INF = 1 << 62
 
@@ -182,6 +186,8 @@ def load(path: Any) -> Recording:
         rec.complete, rec.error = header.pop("complete", False) is True, header.pop("error", None)
         if rec.error is not None and not isinstance(rec.error, str):
             raise reader.bad("header: 'error' must be null or a text")
+        if not _texts(header.get("argv", [])):
+            raise reader.bad("header: 'argv' must be a list of texts")
         rec.header = {k: v for k, v in header.items() if k not in ("kind", "format", "version")}
         ended = False
         while (row := reader.next()) is not None:
@@ -365,7 +371,10 @@ def finish(reader: Reader, rec: Recording, row: dict[str, Any]) -> None:
     if not isinstance(dropped, dict) or not all(type(n) is int for n in dropped.values()):
         raise reader.bad("end-of-file: 'dropped' must map kinds to numbers")
     rec.dropped = dropped
-    rec.notes = [str(n) for n in row.get("notes") or []]
+    notes = row.get("notes", [])
+    if not _texts(notes):
+        raise reader.bad("end-of-file: 'notes' must be a list of texts")
+    rec.notes = notes
     try:
         for site, name, found in row.get("numbers") or []:
             rec.flows[int(site), str(name)] = None if found is None else {
