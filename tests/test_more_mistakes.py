@@ -368,6 +368,114 @@ def a_child_called_by_its_forward(torch: Any) -> Any:
     return rec, handle
 
 
+@mistake("non_leaf")
+def the_output_of_a_module_with_full_backward_hooks(torch: Any) -> Any:
+    m = layer(torch)
+    m.register_full_backward_hook(nothing)
+    with record(m) as rec:
+        y = m(rows(torch).requires_grad_())
+        y.sum().backward()
+    return rec, y
+
+
+@mistake("module_not_called")
+def an_average_edited_by_its_data(torch: Any) -> Any:
+    m, average = layer(torch), layer(torch)
+    with record(m, average) as rec:
+        m(rows(torch)).sum().backward()
+        for p, q in zip(average.parameters(), m.parameters()):
+            p.data.mul_(0.9).add_(q.data, alpha=0.1)
+    return rec, average.weight
+
+
+@mistake("no_grad")
+def a_target_that_follows_and_is_called_without_gradients(torch: Any) -> Any:
+    m, target = layer(torch), layer(torch)
+    with record(m, target) as rec:
+        for p, q in zip(target.parameters(), m.parameters()):
+            p.data = p.data * 0.9 + q.data * 0.1
+        with torch.no_grad():
+            goal = target(rows(torch))
+        (m(rows(torch)) - goal).sum().backward()
+    return rec, target.weight
+
+
+@mistake("module_not_called")
+def a_model_that_was_saved_copied_and_measured(torch: Any) -> Any:
+    m, other = layer(torch), layer(torch)
+    with record(m, other) as rec:
+        other.load_state_dict({name: t.clone() for name, t in m.state_dict().items()})
+        copy.deepcopy(m)(rows(torch)).sum().backward()
+        str(float(sum(p.norm() for p in m.parameters())))
+        other(rows(torch)).sum().backward()
+    return rec, m.weight
+
+
+@mistake("frozen")
+def frozen_by_assignment_and_unfrozen_too_late(torch: Any) -> Any:
+    m = layer(torch)
+    with record(m) as rec:
+        m.weight.requires_grad = False
+        loss = m(rows(torch)).sum()
+        m.weight.requires_grad = True
+        loss.backward()
+    return rec, m.weight
+
+
+@mistake("frozen")
+def results_of_frozen_parameters(torch: Any) -> Any:
+    m = layer(torch).requires_grad_(False)
+    with record(m) as rec:
+        loss = m(rows(torch)).sum()
+    return rec, loss
+
+
+@mistake("nothing_requires_grad")
+def results_of_data_alone(torch: Any) -> Any:
+    m, x = layer(torch), rows(torch)
+    with record(m) as rec:
+        loss = (x * 2).sum()
+    return rec, loss
+
+
+@mistake("no_create_graph")
+def a_penalty_on_gradients_that_have_no_graph(torch: Any) -> Any:
+    m = layer(torch)
+    with record(m) as rec:
+        m(rows(torch)).square().sum().backward()
+        penalty = m.weight.grad.square().sum()
+    return rec, penalty
+
+
+@mistake("has_grad")
+def gradients_that_have_a_graph(torch: Any) -> Any:
+    m = layer(torch)
+    with record(m) as rec:
+        g, = torch.autograd.grad(m(rows(torch)).square().sum(), m.weight, create_graph=True)
+        g.square().sum().backward()
+    return rec, m.weight
+
+
+@mistake("read_as_number")
+def a_sum_of_items_that_the_loss_is_multiplied_by(torch: Any) -> Any:
+    m, other = layer(torch), layer(torch)
+    with record(m, other) as rec:
+        total = 0.0
+        for _ in range(2):
+            total += m(rows(torch)).sum().item()
+        (other(rows(torch)).sum() * total).backward()
+    return rec, m.weight
+
+
+@mistake("not_differentiable")
+def rows_taken_at_the_largest(torch: Any) -> Any:
+    m, other = layer(torch), layer(torch)
+    with record(m, other) as rec:
+        i = m(rows(torch)).sum(1).argmax()
+        other(rows(torch)[i:i + 1]).sum().backward()
+    return rec, m.weight
+
+
 @both
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", CASES)

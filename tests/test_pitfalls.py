@@ -241,3 +241,35 @@ def test_an_error_of_a_pass_names_the_earlier_line_that_caused_it(torch: Any, mi
     with open(file, encoding="utf-8") as source:
         assert f"# cause of {mistake}" in source.readlines()[int(line) - 1]
     assert any(p.rule == "RG309" and f":{line}" in p.message for p in lint_recording(rec))
+
+
+@both
+def test_an_input_by_keyword_that_wants_a_gradient_is_said_to_be_one_by_keyword(torch: Any) -> None:
+    m = layer(torch)
+    m.register_full_backward_hook(lambda module, gi, go: None)
+    with record(m) as rec, pytest.warns(UserWarning, match="since no inputs require gradients"):
+        m(input=torch.randn(2, 4, requires_grad=True)).sum().backward()
+    assert rules(rec) == {"RG304"}
+
+
+@pytest.mark.skipif(len(ENGINES) < 2, reason="needs PyTorch")
+def test_a_hook_that_was_compiled_in_may_have_fired() -> None:
+    torch = ENGINES[1]
+    m, seen = torch.nn.Sequential(layer(torch), torch.nn.ReLU()), []
+    handle = m[0].register_forward_hook(lambda *a: seen.append(1))
+    fast = torch.compile(m, backend="eager")
+    with record(m) as rec:
+        fast(torch.randn(2, 4))
+    assert seen and rec.why_not_fired(handle).code == "cannot_know"
+
+
+@pytest.mark.skipif(len(ENGINES) < 2, reason="needs PyTorch")
+def test_explain_says_in_which_dtype_autocast_computed() -> None:
+    torch = ENGINES[1]
+    m = layer(torch)
+    with record(m) as rec:
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            m(torch.randn(2, 4))
+        m(torch.randn(2, 4))
+    said = [line for line in str(rec.explain("weight")).splitlines() if "read by" in line]
+    assert [line.endswith("which computed in bfloat16: autocast") for line in said] == [True, False]

@@ -13,7 +13,7 @@ from typing import Any
 from . import _hooked, several
 from ._sites import HOME, Sites, name_of
 from .plain_text import escaped
-from .recording import Recording
+from .recording import Event, Recording
 from .tap_common import SELDOM, TABLES
 
 WHEN = {
@@ -33,6 +33,8 @@ WHEN = {
     "optimizer_load_post": "in load_state_dict() of the optimizer, at its end",
     "load_pre": "in load_state_dict(), before the module's part is read", "load_post": "in load_state_dict(), at its end",
 }
+AUTOCAST = {"linear", "matmul", "mm", "bmm", "addmm", "baddbmm", "addbmm", "conv1d", "conv2d", "conv3d", "conv_transpose1d",
+            "conv_transpose2d", "conv_transpose3d", "scaled_dot_product_attention", "__matmul__", "__rmatmul__", "einsum"}
 RULES = {"grad": "x", "grad_a": "a", "grad_b": "b", "grads": "each input"}
 
 
@@ -106,7 +108,7 @@ def of_tensor(t: Any, rec: Recording | None) -> Explanation:
         from .graph_of import links
         uses = [rec.events[i] for i in links(rec).uses.get(n or 0, ())]
         facts["uses"] = len(uses)
-        lines.extend(f"read by {e.label}" + (f" at {e.where}" if e.where else "") for e in uses[:6])
+        lines.extend(read_by(rec, e) for e in uses[:6])
         if len(uses) > 6:
             lines.append(f"... and {len(uses) - 6} more ops")
         if len(known.get("names", ())) > 1:
@@ -217,7 +219,7 @@ def by_name(name: str, rec: Recording) -> Explanation:
         from .why import why_none
         uses = [rec.events[i] for i in links(rec).uses.get(n, ())]
         lines = ["a leaf that requires grad" if known["wants"] else "frozen: requires no grad",
-                 *(f"read by {e.label}" + (f" at {e.where}" if e.where else "") for e in uses[:6]),
+                 *(read_by(rec, e) for e in uses[:6]),
                  str(why_none(name, rec))]
         lines.extend(recorded_hooks(rec, n, ("tensor", "multi_grad", "post_accumulate")))
         return Explanation(f"{name}: {known['dtype']} {tuple(known['shape'])}", lines, {"kind": "tensor", **known})
@@ -233,6 +235,14 @@ def by_name(name: str, rec: Recording) -> Explanation:
 
 
 # -- parts of the answer
+
+
+def read_by(rec: Recording, e: Event) -> str:
+    """An op that reads a tensor, and the dtype that autocast gave it."""
+    dtypes = [{rec.tensor(t)["dtype"] for t in side} for side in (e.inputs, e.outputs)]
+    cast = dtypes[1] - dtypes[0] if e.name in AUTOCAST else set()
+    return f"read by {e.label}" + (f" at {e.where}" if e.where else "") + (
+        f", which computed in {cast.pop()}: autocast" if len(cast) == 1 else "")
 
 
 def recorded_hooks(rec: Recording, owner: int, kinds: tuple[str, ...]) -> list[str]:

@@ -79,12 +79,19 @@ class Links:
             if known["role"] == "grad" and isinstance(known.get("of"), int):
                 self.grads.setdefault(known["of"], set()).add(t)
         self.find_reads()
+        self.named: set[int] = set()                    # parameters, buffers and .grad
         self.aside: set[int] = set()                    # ops on nothing but parameters, buffers and .grad: updates, norms
         self.find_aside()
 
     def find_aside(self) -> None:
-        names = self.rec.tensor_names
-        own = set(names)
+        base = set(self.rec.tensor_names)
+        todo = list(base)
+        while todo:                                     # and what they were before they had their names
+            stem = self.rec.tensor_rows[todo.pop()][3]
+            if stem >= 0 and stem not in base:
+                base.add(stem)
+                todo.append(stem)
+        self.named, own = base, set(base)
         for i, row in enumerate(self.rec.rows):
             if row[0] == "op" and row[INPUTS] and own.issuperset(row[INPUTS]):
                 self.aside.add(i)
@@ -93,7 +100,7 @@ class Links:
     def goes_on(self, op: int) -> Any:
         """The outputs of an op by which its inputs take part in what is computed: not those of p.copy_(q)."""
         outputs = self.rec.rows[op][OUTPUTS]
-        return outputs if op not in self.aside else [t for t in outputs if t not in self.rec.tensor_names]
+        return outputs if op not in self.aside else [t for t in outputs if t not in self.named]
 
     def find_reads(self) -> None:
         """Which uses read a tensor: p.data.uniform_(), or p.copy_(q) under no_grad, only writes into p."""
@@ -154,8 +161,9 @@ class Links:
         todo = list(seen)
         rec = self.rec
         while todo:
-            _, made_by, _, stem = rec.tensor_rows[todo.pop()]
-            before = list(rec.rows[made_by][INPUTS]) if made_by >= 0 and rec.rows[made_by][0] == "op" else []
+            _, made_by, _, stem = rec.tensor_rows[t := todo.pop()]
+            copied = made_by in self.aside and t in self.named      # a parameter that was given another's numbers
+            before = list(rec.rows[made_by][INPUTS]) if made_by >= 0 and rec.rows[made_by][0] == "op" and not copied else []
             if stem >= 0:
                 before.append(stem)
             for t in before:

@@ -50,7 +50,8 @@ class Steps:
         stepped = {t for e in self.steps for t in e.tensors}
         brought: dict[int, set[int]] = {}               # tensor -> passes whose gradients are in its .grad
         left: dict[int, set[int]] = {}                  # pass -> tensors whose gradient was neither used nor cleared yet
-        took: set[int] = set()                          # passes of which something was used
+        within = {e.number: {n for n, b in self.begins.items() if e.t <= b.t <= e.t + e.dt} for e in self.steps}   # closures
+        took: set[int] = set().union(*within.values())  # passes of which something was used
         cleared: dict[int, tuple[Event, set[int]]] = {}         # tensor -> what cleared it last, and of which passes
         watched = {e.get("pass") for e in rec.of("hook") if rec.hooks[e.hook]["kind"] in GRADS}
         grads = {g: t for t, found in self.link.grads.items() for g in found}
@@ -75,7 +76,7 @@ class Steps:
                                                f"{number} ({begin.where}), and no step had used them",
                                                "Call zero_grad() after step(), and in accumulation only then.")
             elif e.kind == "step":
-                if e.tensors and all(n < 0 or empty(rec, n) for n in e.gradients):
+                if e.tensors and not within[e.number] and all(n < 0 or empty(rec, n) for n in e.gradients):
                     found = [cleared[t] for t in e.tensors if t in cleared]
                     if found:
                         last = max((z for z, _ in found), key=lambda z: z.number)

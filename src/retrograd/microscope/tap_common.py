@@ -321,7 +321,12 @@ class Tap:
             fn = t.grad_fn
             if fn is not None:
                 self.adopt(fn, slot)
-        return {"type": type(out).__name__, "tensors": [recorder.tensor(self, t) for t in tensors[:8]],
+        numbers = [recorder.tensor(self, t) for t in tensors[:8]]
+        rows = recorder.rec.tensor_rows
+        for n, t in zip(numbers, tensors):              # met inside a Function, before it had a history
+            if rows[n][2] & 1 and t.requires_grad and not t.is_leaf:
+                rows[n] = (*rows[n][:2], 2, rows[n][3])
+        return {"type": type(out).__name__, "tensors": numbers,
                 "wants": any(t.requires_grad for t in tensors)}
 
     def adopt(self, fn: Any, op: int) -> int:
@@ -546,6 +551,12 @@ def stepped(tap: Any) -> Any:
         tap.step_ends(optimizer)
 
     return after
+
+
+def bounds(index: Any) -> list[Any]:
+    """What the slices of an index begin and end with."""
+    slices = [s for s in (index if type(index) is tuple else (index,)) if type(s) is slice]
+    return [b for s in slices for b in (s.start, s.stop, s.step)]
 
 
 def recorder_of_modules(tap: Any) -> Any:

@@ -18,7 +18,7 @@ from ._hooked import Hooked
 from ._measure import measure, same
 from .recorder import Recorder
 from .recording import POSITION
-from .tap_common import Tap
+from .tap_common import Tap, bounds
 
 # Methods after which the graph knows nothing of the tensor: ops without a derivative, that the observer is not told of.
 CUTS = (
@@ -340,6 +340,8 @@ def feeding(seat: Any, original: Any, name: str) -> Any:
         thread = tap.recorder.thread()
         before = thread.extra
         flat = [b for a in (*args, *kwargs.values()) for b in (a if isinstance(a, (tuple, list)) else (a,))]
+        if name == "__getitem__":
+            flat += bounds(args[1])
         thread.extra = [a for a in flat if isinstance(a, TensorBase) and a.array.dtype.kind in "biu"]
         try:
             return original(*args, **kwargs)

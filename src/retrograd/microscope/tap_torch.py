@@ -14,6 +14,7 @@ from ._sites import last_read
 from .recorder import Recorder, plan_of
 from .recording import BACKWARD, CREATED, GRAD, INFERENCE, INPLACE, WANTED, WANTS
 from .several import silently
+from .tap_common import bounds
 from .tap_torch_numbers import TorchNumbers
 
 # Ops that read a tensor as numbers: what follows knows nothing of the graph.
@@ -179,6 +180,8 @@ class TorchTap(TorchNumbers):
                 for b in a:
                     if isinstance(b, Tensor):
                         tensors.append(b)
+        if name == "__getitem__" or name == "__setitem__":
+            tensors.extend(b for b in bounds(args[1]) if isinstance(b, Tensor))
         if kwargs:
             tensors.extend(v for v in kwargs.values() if isinstance(v, Tensor))
         if tensors and type(tensors[0]) in self.shapeless:      # the first call of a lazy module

@@ -130,7 +130,7 @@ def no_grad_of(rec: Recording, n: int, p: Any) -> Cause:
     events = [rec.events[i] for i in link.arrived.get(n, ())]
     if events:
         return cleared(rec, n, name, events[-1], p)
-    if not known["leaf"]:
+    if not (known["leaf"] if p is None else p.is_leaf):
         found = by_looking(p) if p is not None else non_leaf(rec, n)
         if found is not None:
             return replace(found, where=made_at(rec, n))
@@ -155,6 +155,7 @@ def non_leaf(rec: Recording, n: int) -> Cause | None:
 
 
 def of_an_op(name: str) -> Cause:
+    name = "the call of a module with full backward hooks" if name.startswith("BackwardHookFunction") else name
     return Cause("non_leaf", f"it is no leaf: an op made it ({name}), and .grad is kept for leaves only",
                  "Call retain_grad() on it before backward, or look at the leaf it was made from (an op such as "
                  "`* 0.1` or .to() right after requires_grad=True makes a new tensor).")
@@ -547,6 +548,10 @@ def of_module(rec: Recording, link: Links, hook: dict[str, Any], until: int | No
         return unknown("the recording has no module calls (ops=False)", "Record with ops=True.")
     compiled = next((e for e in rec.of("note") if e.what == "compiled"), None)
     if any(above(rec, number, i) and m.get("compiled") for i, m in enumerate(rec.modules)):
+        if compiled is not None and at < compiled.t:
+            return replace(unknown(f"{path} ran as part of a compiled model, into which the hooks it has by then are compiled: "
+                                   "it may have fired, where the recorder does not see it", "Record the model uncompiled."),
+                           where=compiled.where)
         return Cause("compiled", f"{path} ran as part of a compiled model, which has the hooks it was compiled with: later ones "
                      "are ignored", "Register hooks before torch.compile, or before the first call of the compiled model.",
                      None if compiled is None else compiled.where)
