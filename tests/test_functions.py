@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """Calls at the edges of the functions' domains give and raise what PyTorch gives and raises."""
 
 from __future__ import annotations
@@ -43,6 +44,61 @@ CASES: dict[str, list[str]] = {
         "torch.ones(3, dtype=torch.uint8).index_add(0, torch.tensor([0]), torch.ones(1, dtype=torch.uint8), alpha=-1.7)",
         "torch.ones(3, dtype=torch.bool).index_reduce(0, torch.tensor([0]), torch.ones(1, dtype=torch.bool), 'mean')",
         "torch.ones(3).scatter_reduce(0, torch.tensor([0]), torch.ones(3) * 5, 'max')",
+    ],
+    "a float among the numbers of a factory makes floats, a dtype must hold them": [
+        "torch.arange(0., 4)", "torch.arange(0, 4, 1.)", "torch.arange(torch.tensor(0.), 4)", "torch.arange(-0., 3)",
+        "torch.arange(torch.tensor(0), torch.tensor(4))", "torch.arange(0, 3, math.nan)", "torch.range(0, 3, 0)", "torch.range(3, 0)",
+        "torch.range(torch.tensor(1), 3)", "torch.range(0, math.inf)", "torch.linspace(0, 300, 3, dtype=torch.uint8)",
+        "torch.linspace(3, -2, 5, dtype=torch.uint8)", "torch.linspace(0, 3, 4, dtype=torch.bool)", "torch.arange(3, dtype=torch.bool)",
+        "torch.full((2,), 1e39)", "torch.full((2,), 1e5, dtype=torch.float16)", "torch.ones(2).fill_(1e39)",
+        "torch.full_like(torch.ones(2, dtype=torch.float16), 1e5)", "torch.ones(2, dtype=torch.float16).clamp(max=1e5)",
+        "torch.scalar_tensor(1e39)", "torch.ones(2, dtype=torch.float16).pow(1e5)", "torch.ones(2, dtype=torch.int32).pow(2**40)",
+        "torch.vander(torch.tensor([1, 2], dtype=torch.uint8))", "torch.block_diag()",
+    ],
+    "dtype= may not contradict out=": [
+        f"torch.{call}, dtype=torch.int64)" for call in (
+            "zeros(2, out=torch.empty(2)", "ones(2, out=torch.empty(2)", "empty(2, out=torch.empty(2)", "rand(2, out=torch.empty(2)",
+            "full((2,), 3, out=torch.empty(2)", "eye(2, out=torch.empty(2)", "linspace(0, 1, 2, out=torch.empty(2)",
+            "randperm(3, out=torch.empty(2)", "randint(3, (2,), out=torch.empty(2)", "sum(torch.ones(2), 0, out=torch.empty(())",
+            "mean(torch.ones(2), 0, out=torch.empty(())", "prod(torch.ones(2), 0, out=torch.empty(())",
+            "nansum(torch.ones(2), 0, out=torch.empty(())", "cumsum(torch.ones(2), 0, out=torch.empty(2)")],
+    "floats that integers do not hold become their least number, by way of int32": [
+        f"torch.tensor([1e30, -1e30, math.nan, math.inf, 3e9 + 1, -3e9, 1e12 + 5, 300., -1.], dtype=torch.{a}).to(torch.{b})"
+        for a in ("float64", "float32") for b in ("int64", "int32", "int16", "int8", "uint8")],
+    "asarray shares what it can, and reads a buffer as bytes": [
+        "b = bytearray(range(8)); t = torch.asarray(b, dtype=torch.int32); t[0] = 9; list(b)", "torch.asarray(bytearray(range(4)))",
+        "torch.asarray(bytearray(range(3)), dtype=torch.int32)", "torch.asarray([1, 2], copy=False)",
+        "torch.asarray(torch.ones(2), copy=False, dtype=torch.int64)", "torch.asarray(torch.ones(2).__dlpack__())",
+        "import numpy; a = numpy.ones(3, 'f'); t = torch.asarray(a, dtype=torch.float32); t[0] = 9; a.tolist()",
+        "import numpy; torch.tensor(numpy.arange(4)[::-1])", "torch.asarray(torch.ones(2, requires_grad=True), requires_grad=False)",
+        "torch.frombuffer(bytearray(range(8)), dtype=torch.int32, offset=9)", "torch.frombuffer([1], dtype=torch.int32)",
+    ],
+    "numbers of more than 64 bits overflow": [
+        "torch.roll(torch.ones(3), 2**65)", "torch.roll(torch.ones(3), 1); torch.roll(torch.ones(3), 2**65)", "torch.ones(3)[2**65]",
+        "torch.ones(3).split(2**65)", "torch.ones(3).chunk(2**65)", "torch.ones(3).topk(2**65)", "torch.ones(3).select(0, 2**65)",
+        "torch.ones(3).narrow(0, 2**65, 1)", "torch.ones(3).unfold(0, 1, 2**65)", "torch.ones(3, 3).tril(2**65)", "torch.ones(3)[[2**65]]",
+    ],
+    "what no memory holds is a RuntimeError": [
+        "torch.ones(2).resize_(2**62)", "torch.ones(2).resize_(-1)", "torch.empty_strided((2**62,), (1,))",
+        "torch.empty_strided((2,), (-1,))", "torch.empty_strided((2,), (1, 1))", "torch.repeat_interleave(torch.ones(2), 2**62)",
+        "torch.repeat_interleave(torch.ones(2), 2, output_size=5)", "torch.ones(3).expand(2**62, 3)", "torch.ones(0).reshape(2**62, 4, 0)",
+        "torch.nn.functional.pad(torch.ones(3), (2**62, 0))", "torch.tensor_split(torch.ones(4), torch.tensor([[1]]))",
+    ],
+    "matrices alone have an adjoint": ["torch.ones(3).adjoint()", "torch.tensor(1.).adjoint()", "torch.ones(3, 2, 2).H", "torch.ones(3).H"],
+    "of equal elements kthvalue names the one that a quickselect finds": [
+        f"torch.kthvalue(torch.tensor({row}), {k})" for row in ([1] * 5, [2, 1, 2, 1, 1, 2], [3, 3, 1, 2, 2, 2, 1, 3, 1]) for k in (1, 2, 4)],
+    "legal forms are taken": [
+        "torch.swapaxes(torch.ones(2, 3), axis0=0, axis1=1)", "torch.ones(2, 3).swapaxes_(axis0=0, axis1=1)",
+        "torch.as_strided(torch.ones(0), (0,), (1,), 5)", "torch.as_strided(torch.ones(3), (0, 3), (100, 1), 50)",
+        "torch.as_strided(torch.ones(3), (2,), (1,), -1)", "torch.Size([1]) + 2",
+        *(f"F.{name}(torch.ones(2), out=torch.empty(2))" for name in ("logsigmoid", "softplus", "softshrink")),
+    ],
+    "reductions into integers are not differentiable, norms do not narrow": [
+        *(f"torch.{name}(torch.ones(2, requires_grad=True), 0, dtype=torch.int64)" for name in ("sum", "prod", "cumsum", "nansum")),
+        "torch.nanmean(torch.ones(2), dtype=torch.int64)", "torch.linalg.vector_norm(torch.ones(2), dtype=torch.float16)",
+        "torch.linalg.matrix_norm(torch.ones(2, 2), dtype=torch.float16)", "torch.cumprod(torch.ones(2), 0, dtype=torch.bool)",
+        "torch.dist(torch.tensor([True]), torch.tensor([False]))", "torch.dist(torch.ones(0), torch.ones(0), math.inf)",
+        "torch.unique(torch.tensor(1.), dim=0)", "torch.cummax(torch.tensor(1.), 1)",
     ],
 }
 

@@ -37,6 +37,10 @@ class Size(tuple[int, ...]):
 
     def __add__(self, other: Any) -> Any:
         if not isinstance(other, tuple):
+            turned = getattr(type(other), "__radd__", None)
+            found = NotImplemented if turned is None else turned(other, self)
+            if found is not NotImplemented:
+                return found
             raise TypeError(f"can only concatenate tuple (not {type(other).__name__}) to torch.Size")
         return Size([*self, *other])
 

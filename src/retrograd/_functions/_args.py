@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from .._engine import promote
+from .._engine import names, promote
+from .._engine.op import recording
 from .._engine.tensor import TensorBase, wrap
 from .._engine.views import PARTLY, address, dense
 from .outs import write_out as write_out
@@ -86,6 +87,13 @@ def sized(x: TensorBase, dim: int) -> int:
     return n
 
 
+def long(n: int) -> int:
+    """n; ValueError when it takes more than 64 bits."""
+    if not -2**63 <= n < 2**63:
+        raise ValueError("Overflow when unpacking long long")
+    return n
+
+
 def dim_of(dim: Any, ndim: int) -> int:
     """One dim as a non-negative number; IndexError out of range.  A 0-dim tensor has dims -1 and 0."""
     n = ndim or 1
@@ -140,6 +148,8 @@ def in_dtype(x: TensorBase, dtype: Any, function: str) -> Any:
     if dtype is None:
         return None
     want = dtypes.to_numpy(dtype, function)
+    if want.kind in "iub" and recording(x):
+        raise RuntimeError(f"Autograd not support dtype: {names.SCALAR[want.name]}")
     return None if want == x.array.dtype and x.array.dtype.kind in "fV" else want
 
 

@@ -67,6 +67,8 @@ def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: b
         raise ValueError("min_val cannot be greater than max_val")
     if x.array.dtype.kind == "b":
         raise RuntimeError("Bool inputs not supported for hardtanh")
+    for n in (min_val, max_val):
+        check_number(n, x.array.dtype)
     return either(x, activation.HardtanhBackward0(min_val, max_val), inplace)
 
 
@@ -141,9 +143,10 @@ def hardsigmoid(input: Any, inplace: bool = False) -> Any:
     return either(floating(input, "hardsigmoid", "hardsigmoid_cpu"), activation.HardsigmoidBackward0(), inplace)
 
 
-def logsigmoid(input: Any) -> Any:
+def logsigmoid(input: Any, *, out: Any = None) -> Any:
     """log(sigmoid(input)) without overflow."""
-    return activation.logsigmoid(floating(input, "log_sigmoid", "log_sigmoid_cpu"))
+    x = floating(input, "log_sigmoid", "log_sigmoid_cpu")
+    return finish(activation.logsigmoid(x), out, "log_sigmoid", x)
 
 
 def tanhshrink(input: Any) -> Any:
@@ -293,9 +296,10 @@ def soft(name: str, op: Any, input: Any, dim: Any, stacklevel: Any, dtype: Any, 
     if dtype is not None:
         to = dtypes.to_numpy(dtype, name)
         x = x if x.array.dtype == to else cast(x, to)
-    if x.array.dtype.kind not in "fV":
+    if x.array.dtype.kind not in "fV" and x.array.size:
         head = "log_" if name == "log_softmax" else ""
-        raise not_implemented(head + "softmax_lastdim_kernel_impl", x.array.dtype)
+        last = "lastdim_" if at == max(x.array.ndim - 1, 0) else ""
+        raise not_implemented(f"{head}softmax_{last}kernel_impl", x.array.dtype)
     node = op(at)
     node.asked = int(dim) % 2**64
     return finish(node.run(x), out, name, x)

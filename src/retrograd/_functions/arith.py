@@ -208,12 +208,23 @@ def pow(input: Any, exponent: Any, *, out: Any = None) -> Any:
             "Tensor input, Tensor exponent", "Number self, Tensor exponent", "Tensor input, Number exponent")))
     a = operand(input, "pow", "input", 1)
     b = operand(exponent, "pow", "exponent")
+    if isinstance(a, TensorBase) and not isinstance(b, TensorBase):
+        check_power(a, b)
     return finish(arith.pow(a, b), out, "pow", a, b)
 
 
 def pow_(input: Any, exponent: Any) -> Any:
     """In place: input = input ** exponent."""
-    return arith.pow_(input, operand(exponent, "pow_", "exponent", 1))
+    b = operand(exponent, "pow_", "exponent", 1)
+    if not isinstance(b, TensorBase):
+        check_power(input, b)
+    return arith.pow_(input, b)
+
+
+def check_power(x: TensorBase, n: Any) -> None:
+    """RuntimeError for a number that the result's dtype does not hold; float32 and float64 compute with float64."""
+    if not (x.array.dtype.kind == "f" and x.array.dtype.itemsize > 2):
+        check_number(n, promote.result_dtype([x.array, n]))
 
 
 def float_power(input: Any, exponent: Any, *, out: Any = None) -> Any:

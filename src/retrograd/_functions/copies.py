@@ -82,7 +82,8 @@ def fill_(input: Any, value: Any) -> Any:
         return index.fill_(input, value)
     if not isinstance(value, (bool, int, float, np.generic)):
         raise refused("fill_", (value,), "(Tensor value)", "(Number value)")
-    dtypes.check_fits(value, input.array.dtype, input.dtype.fixed)
+    dtypes.check_long(value)
+    index.check_number(value, input.array.dtype)
     return ops.fill_(input, value)
 
 

@@ -14,10 +14,11 @@ from .._engine import names
 from .._engine.tensor import TensorBase, bump, wrap
 from .._engine.views import OVERLAP, guard, overlaps
 from .._ops import create
+from .._ops.index import check_number
 from .._tensor import Tensor
 from ._args import flag, refused, shape_of, whole
 from ._args import tensor as tensor_arg
-from .fromdata import array_of, build, check_room, convert, leaf
+from .fromdata import allot, array_of, build, check_room, convert, leaf
 from .memory import shown
 from .parsing import StorageBase
 
@@ -41,6 +42,7 @@ def _factory(name: str, make: Callable[..., Any], doc: str) -> Any:
         to = sizes(size, name)
         want = dtypes.get_default_dtype().numpy if dtype is None else dtypes.to_numpy(dtype, name)
         if out is not None:
+            check_out_dtype(out, dtype, name)
             return fill_out(out, make(to, out.array.dtype, generator))
         check_room(to, want)
         if requires_grad is not None:
@@ -69,6 +71,9 @@ def sizes(size: tuple[Any, ...], name: str) -> tuple[int, ...]:
             raise TypeError(f"{name}(): argument 'size' " + (
                 f"(position 1) must be tuple of ints, but found element of type {kind} at pos 0" if not i else
                 f"failed to unpack the object at pos {i + 1} with error \"type must be tuple of ints,but got {kind}\""))
+        elif not -2**63 <= int(n) < 2**63:
+            raise TypeError(f"{name}(): argument 'size' failed to unpack the object at pos {i + 1} with error "
+                            "\"Overflow when unpacking long long\"")
     to = shape_of((at,))
     for n in to:
         if n < 0:
@@ -141,7 +146,10 @@ def full(size: Any, fill_value: Any, *, out: Any = None, dtype: Any = None, devi
     scalar(fill_value, "full", "fill_value", 2)
     value = fill_value.array if isinstance(fill_value, TensorBase) else fill_value
     want = array_of(fill_value, None).dtype if dtype is None else dtypes.to_numpy(dtype, "full")
-    dtypes.check_fits(value, want, dtypes.of(want).fixed)
+    if out is not None:
+        check_out_dtype(out, dtype, "full")
+        want = out.array.dtype
+    check_number(value, want)
     check_room(to, want)
     if out is not None:
         return fill_out(out, np.full(to, value))
@@ -153,7 +161,8 @@ def full_like(input: Any, fill_value: Any, *, dtype: Any = None, device: Any = N
     """fill_value everywhere, of input's shape and dtype."""
     x = tensor_arg(input, "full_like").array
     want = x.dtype if dtype is None else dtypes.to_numpy(dtype, "full_like")
-    dtypes.check_fits(number(fill_value), want, dtypes.of(want).fixed)
+    dtypes.check_long(fill_value)
+    check_number(number(fill_value), want)
     return leaf(filled(x, convert(np.asarray(number(fill_value)), want), want), requires_grad)
 
 
@@ -162,8 +171,16 @@ def empty_strided(size: Any, stride: Any, *, dtype: Any = None, device: Any = No
     """Uninitialised, with the given strides in elements."""
     dtypes.check_device(device)
     want = dtypes.get_default_dtype().numpy if dtype is None else dtypes.to_numpy(dtype, "empty_strided")
+    if len(size) != len(stride):
+        raise RuntimeError(
+            f"dimensionality of sizes ({len(size)}) must match dimensionality of strides ({len(stride)})")
+    for n in size:
+        if n < 0:
+            raise RuntimeError(f"Trying to create tensor with negative dimension {n}: {list(size)}")
     reach = 0 if 0 in size else 1 + sum((n - 1) * s for n, s in zip(size, stride))
-    block = np.empty(reach, want)
+    if not 0 <= reach * want.itemsize < 2**63 or any(s < 0 for s in stride):
+        raise RuntimeError(f"Storage size calculation overflowed with sizes={list(size)} and strides={list(stride)}")
+    block = allot((reach,), want)
     return leaf(np.ndarray(tuple(size), want, block, 0, tuple(s * want.itemsize for s in stride)), requires_grad)
 
 
@@ -223,20 +240,14 @@ def arange(start: Any = None, end: Any = None, step: Any = None, *, out: Any = N
         raise refused("arange", given, "(Number end)", "(Number start, Number end, Number step = 1)")
     if end is None:
         start, end = None, start
-    start, end, step = number(start) or 0, number(end), 1 if step is None else number(step)
-    if step == 0:
-        raise RuntimeError("step must be nonzero")
-    if any(isinstance(x, float) and not math.isfinite(x) for x in (start, end)):
-        raise RuntimeError(f"unsupported range: {start} -> {end}")
-    if (end - start) * (1 if step > 0 else -1) < 0:
-        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
+    start, end, step = 0 if start is None else number(start), number(end), 1 if step is None else number(step)
     whole = all(not isinstance(x, float) for x in (start, end, step))
     want = (np.dtype(np.int64) if whole else dtypes.get_default_dtype().numpy) if dtype is None else \
         dtypes.to_numpy(dtype, "arange")
     if out is not None:
-        if dtype is not None:
-            check_out_dtype(out, want)
+        check_out_dtype(out, dtype, "arange")
         want = out.array.dtype
+    check_steps("arange", start, end, step, want)
     if not whole and want.kind in "iu":                 # PyTorch computes in the result's kind
         a, b, c = int(start), int(end), int(step)
         if want.itemsize == 8:
@@ -261,8 +272,26 @@ def arange(start: Any = None, end: Any = None, step: Any = None, *, out: Any = N
     return fill_sequence(out, array)
 
 
-def check_out_dtype(out: Any, want: Any) -> None:
-    """RuntimeError when dtype= is not that of out=."""
+def check_steps(function: str, start: Any, end: Any, step: Any, want: Any) -> None:
+    """RuntimeError unless steps of that size lead from start to end."""
+    if want.kind == "b":
+        raise NotImplementedError(f"\"{function}_cpu\" not implemented for 'Bool'")
+    if not (step > 0 or step < 0):
+        raise RuntimeError("step must be nonzero")
+    if any(isinstance(x, float) and not math.isfinite(x) for x in (start, end)):
+        raise RuntimeError(f"unsupported range: {start} -> {end}")
+    if (end - start) * (1 if step > 0 else -1) < 0:
+        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
+    if want.kind in "iu" and want.itemsize == 8:
+        for x in (start, end, step):
+            check_number(x, want)
+
+
+def check_out_dtype(out: Any, dtype: Any, function: str) -> None:
+    """RuntimeError when dtype= is given and not that of out=."""
+    if dtype is None:
+        return
+    want = dtypes.to_numpy(dtype, function)
     if want != out.array.dtype:
         raise RuntimeError(
             f"dtype {names.SCALAR[want.name]} does not match dtype of out parameter ({names.SCALAR[out.array.dtype.name]})")
@@ -273,20 +302,19 @@ def fill_sequence(out: Any, array: Any) -> Any:
     return fill_out(out, array.reshape(out.array.shape) if out.array.size == array.size else array)
 
 
-def range(start: Any = 0, end: Any = None, step: Any = 1, *, out: Any = None, dtype: Any = None, layout: Any = None,
+def range(start: Any, end: Any, step: Any = 1, *, out: Any = None, dtype: Any = None, layout: Any = None,
           device: Any = None, pin_memory: bool = False, requires_grad: bool = False) -> Any:
     """As arange, with the end included.  Deprecated in PyTorch."""
     warnings.warn(
         "torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with "
         "Python's range builtin. Instead, use torch.arange, which produces values in [start, end).", UserWarning,
         stacklevel=2)
-    if end is None:
-        start, end = 0, start
     want = dtypes.get_default_dtype().numpy if dtype is None else dtypes.to_numpy(dtype, "range")
     if out is not None:
-        if dtype is not None:
-            check_out_dtype(out, want)
+        check_out_dtype(out, dtype, "range")
         want = out.array.dtype
+    start, end, step = number(start), number(end), number(step)
+    check_steps("range", start, end, step, want)
     n = int((end - start) / step) + 1
     array = (np.arange(n) * step + start).astype(want)
     return leaf(array, requires_grad) if out is None else fill_sequence(out, array)
@@ -302,15 +330,16 @@ def linspace(start: Any, end: Any, steps: Any = None, *, out: Any = None, dtype:
         raise RuntimeError("number of steps must be non-negative")
     want = dtypes.get_default_dtype().numpy if dtype is None else dtypes.to_numpy(dtype, "linspace")
     start, end = ends(start, end, "linspace")
-    check_room((steps,), want)
-    array = spaced(start, end, steps, want).astype(want)
+    want = into(out, dtype, want, "linspace", steps, start, end)
+    with np.errstate(all="ignore"):
+        array = spaced(start, end, steps, want).astype(want)
     return leaf(array, requires_grad) if out is None else fill_sequence(out, array)
 
 
 def spaced(start: Any, end: Any, steps: int, want: Any) -> Any:
     """In float64, from both ends, so that the last is exact; between whole numbers where the result is of integers."""
     if want.kind not in "fV":
-        start, end = int(start), int(end)
+        start, end = (int(np.asarray(int(x)).astype(want)) for x in (start, end))
     if steps == 1:
         return np.full(1, start, np.float64)
     step = (end - start) / (steps - 1) if steps > 1 else 0.0
@@ -318,12 +347,28 @@ def spaced(start: Any, end: Any, steps: int, want: Any) -> Any:
     return np.where(k < steps // 2, start + step * k, end - step * (steps - 1 - k))
 
 
+def into(out: Any, dtype: Any, want: Any, function: str, steps: int, *numbers: Any) -> Any:
+    """The dtype of the result, which must hold both ends."""
+    if out is not None:
+        check_out_dtype(out, dtype, function)
+        want = out.array.dtype
+    check_room((steps,), want)
+    if want.kind == "b" and steps > 1:
+        raise NotImplementedError(f"\"{function}_cpu\" not implemented for 'Bool'")
+    for n in numbers:
+        if steps:
+            check_number(n, want)
+    return want
+
+
 def ends(start: Any, end: Any, function: str) -> tuple[Any, Any]:
     """Both as numbers; RuntimeError for a tensor with dims."""
     a, b = (x.array.ndim if isinstance(x, TensorBase) else 0 for x in (start, end))
     if a or b:
-        raise RuntimeError(f"{function} only supports 0-dimensional start and end tensors, but got start with {a} "
-                           f"dimension(s) and end with {b} dimension(s).")
+        both = all(isinstance(x, TensorBase) for x in (start, end))
+        text = f"start with {a} dimension(s) and end with {b} dimension(s)." if both else (
+            f"start with {a} dimension(s)." if a else f"end with {b} dimension(s).")
+        raise RuntimeError(f"{function} only supports 0-dimensional start and end tensors, but got {text}")
     dtypes.check_long(start)
     dtypes.check_long(end)
     return number(start), number(end)
@@ -339,8 +384,9 @@ def logspace(start: Any, end: Any, steps: int, base: float = 10.0, *, out: Any =
         raise RuntimeError("number of steps must be non-negative")
     start, end = ends(start, end, "logspace")
     want = dtypes.get_default_dtype().numpy if dtype is None else dtypes.to_numpy(dtype, "logspace")
-    check_room((steps,), want)
-    array = np.power(float(base), spaced(start, end, steps, want)).astype(want)
+    want = into(out, dtype, want, "logspace", steps, start, end)
+    with np.errstate(all="ignore"):
+        array = np.power(float(base), spaced(start, end, steps, want)).astype(want)
     return leaf(array, requires_grad) if out is None else fill_sequence(out, array)
 
 
@@ -355,6 +401,8 @@ def eye(n: int, m: int | None = None, *, out: Any = None, dtype: Any = None, dev
         raise RuntimeError(f"m must be greater or equal to 0, got {m}")
     want = dtypes.get_default_dtype().numpy if dtype is None else dtypes.to_numpy(dtype, "eye")
     check_room((n, n if m is None else m), want)
+    if out is not None:
+        check_out_dtype(out, dtype, "eye")
     array = np.eye(n, m, dtype=want)
     return leaf(array, requires_grad) if out is None else fill_out(out, array)
 
@@ -401,7 +449,7 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
     n = len(v) if N is None else N
     if n < 0:
         raise RuntimeError("N must be non-negative.")
-    powers = ones(len(v), n, dtype=v.dtype)
+    powers = ones(len(v), n, dtype=dtypes.promote_types(v.dtype, dtypes.int64))
     if n > 1:
         powers[:, 1:] = v.unsqueeze(1).expand(len(v), n - 1).cumprod(1)
     return powers if increasing else powers.flip(1)

@@ -10,7 +10,7 @@ import numpy as np
 from .._engine.tensor import TensorBase, wrap
 from .._ops import choose, extremes, gather, order, scan, shape
 from .._ops.pair import LerpBackward1
-from ._args import aliased, dim_in, dim_of, dims_in, finish, refused, tensor, tensor_first, write_out
+from ._args import aliased, dim_in, dim_of, dims_in, finish, kernel, refused, tensor, tensor_first, write_out
 from .outs import pair
 from .results import AMINMAX, AMINMAX_OUT, chosen
 
@@ -74,7 +74,7 @@ def extreme_dims(name: str, op: Callable[..., Any]) -> Callable[..., Any]:
                     f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the "
                     "reduction dim "
                     "with the 'dim' argument.")
-            for d in dims:
+            for d in (dim,) if isinstance(dim, int) else dim:
                 some(x, d, name)
         return finish(op(x, dims, keepdim), out, name, x)
     f.__name__ = f.__qualname__ = name
@@ -95,7 +95,7 @@ def aminmax(input: Any, *, dim: Any = None, keepdim: bool = False, out: Any = No
     if dim is not None:
         at = dim_of(dim, x.array.ndim)
         if x.array.ndim and not x.array.shape[at]:
-            raise IndexError(f"aminmax: Expected reduction dim {dim} to have non-zero size.")
+            raise IndexError(f"aminmax: Expected reduction dim {at} to have non-zero size.")
         dim = at
     low, high = extremes.AminmaxBackward0(dim, keepdim).run(x)
     if out is None:
@@ -114,7 +114,7 @@ def arg_extreme(name: str, how: Any) -> Callable[..., Any]:
                 raise IndexError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0.")
             found = np.asarray(how(a))
             return finish(wrap(found.reshape((1,) * a.ndim) if keepdim else found), out, name)
-        at = some(x, dim, name)
+        at = some(x, dim_of(dim, a.ndim), name)
         return finish(wrap(how(a, at, keepdims=keepdim) if a.ndim else np.zeros((), np.int64)), out, name)
     f.__name__ = f.__qualname__ = name
     f.__doc__ = f"Index (int64) of the {name[3:]}imum, the first at a tie: into the flattened input, or along dim."
@@ -128,11 +128,12 @@ argmin = arg_extreme("argmin", np.argmin)
 def choice(name: str, op: Any, whole: Any, doc: str) -> Callable[..., Any]:
     def f(input: Any, dim: Any = None, keepdim: bool = False, *, out: Any = None) -> Any:
         x = tensor(input, name)
-        if x.array.dtype.kind == "b":
-            raise NotImplementedError("\"median_cpu\" not implemented for 'Bool'")
         if dim is None:
+            kernel("median_cpu", x, "b")
             return finish(whole(x), out, name, x)
-        made = op(some(x, dim, name), keepdim)
+        at = some(x, dim, "median")
+        kernel("median_out", x, "b")
+        made = op(at, keepdim)
         values = made.run(x)
         return pair(name, values, chosen(made), out, x)
     f.__name__ = f.__qualname__ = name
@@ -160,6 +161,8 @@ def mode(input: Any, dim: int = -1, keepdim: bool = False, *, out: Any = None) -
 def record(name: str, op: Any, doc: str) -> Callable[..., Any]:
     def f(input: Any, dim: int, *, out: Any = None) -> Any:
         x = tensor(input, name)
+        if not x.array.ndim and dim not in (0, -1):
+            raise IndexError(f"{name}(): Expected reduction dim -1 or 0 for scalar but got {dim}")
         made = op(dim_in(dim, x, name))
         values = made.run(x)
         return pair(name, values, chosen(made), out, x)
@@ -244,17 +247,13 @@ def quantiles(name: str, input: Any, q: Any, dim: Any, keepdim: bool, how: str, 
         above = gather.gather(ranked, last, np.ceil(rank).astype(np.int64))
         part: Any = np.full_like(rank, 0.5) if how == "midpoint" else rank - np.floor(rank)
         y = LerpBackward1().run([y, above, part if weighed is None else weighed - np.floor(rank)])
-    if at is None:
-        sizes = (1,) * a.ndim if keepdim else ()
-        y = shape.reshape(y, qs.shape + sizes)
-    else:
-        if a.ndim > 1:                                              # (..., 1 at `at`, ..., q) -> (q, ..., 1, ...)
-            y = shape.permute(y, (a.ndim, *range(a.ndim)))
-            y = y if keepdim else shape.SqueezeBackward4(at + 1).run(y)
-        elif keepdim and a.ndim:
-            y = shape.unsqueeze(y, 1)
-        elif not a.ndim:
-            y = shape.reshape(y, qs.shape)
-    if not isinstance(q, TensorBase) or not q.array.ndim:
-        y = shape.SqueezeBackward4(0).run(y)
+    if at is None or a.ndim < 2:
+        y = shape.reshape(y, ((1,) * a.ndim if keepdim else ()) + qs.shape)
+    elif not keepdim:                                               # (..., 1 at `at`, ..., q)
+        y = shape.SqueezeBackward4(at).run(y)
+    last = y.array.ndim - 1
+    if isinstance(q, TensorBase) and q.array.ndim:
+        y = shape.transpose(shape.unsqueeze(y, 0), 0, last + 1)     # (q, ..., 1)
+        last += 1
+    y = shape.SqueezeBackward4(last).run(y)
     return finish(y, out, name, x)

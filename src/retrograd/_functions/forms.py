@@ -817,8 +817,8 @@ FUNCTIONS = {
     "smooth_l1_loss": "Tensor input, Tensor target, int reduction=1, float beta=1.0",
     "soft_margin_loss": "Tensor input, Tensor target, int reduction=1",
     "softmax": "Tensor input, int dim, dtype? dtype=None, *, Tensor? out=None",
-    "softplus": "Tensor input, Scalar beta=1, Scalar threshold=20",
-    "softshrink": "Tensor input, Scalar lambd=0.5",
+    "softplus": "Tensor input, Scalar beta=1, Scalar threshold=20, *, Tensor? out=None",
+    "softshrink": "Tensor input, Scalar lambd=0.5, *, Tensor? out=None",
     "sort": "Tensor input, *, bool? stable, int dim=-1, bool descending=False, Tensor[] out=None | Tensor input, int "
         "dim=-1, bool descending=False, *, Tensor[] out=None",
     "special_airy_ai": "Tensor x, *, Tensor? out=None",

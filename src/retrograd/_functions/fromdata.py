@@ -13,6 +13,8 @@ import numpy as np
 from .. import dtypes
 from .._engine import promote
 from .._engine.tensor import TensorBase, wants_grad, wrap
+from .._ops import cast
+from .._ops.index import check_number
 from .._tensor import warn_scalar
 from ._args import flag
 
@@ -60,7 +62,8 @@ def array_of(data: Any, want: Any) -> Any:
     if isinstance(data, (np.ndarray, np.generic)):
         array = np.asarray(data)
         dtypes.of(array.dtype)
-        return array if want is None else convert(array, want)
+        check_strides(array)
+        return array if want is None or want == array.dtype else convert(array, want)
     if isinstance(data, (bool, int, float)):
         array = number_array(data, want)
     elif isinstance(data, (str, bytes)):
@@ -76,11 +79,8 @@ def array_of(data: Any, want: Any) -> Any:
 
 
 def convert(array: Any, want: Any) -> Any:
-    if array.dtype.kind in "fV" and want.kind in "iu":
-        with np.errstate(all="ignore"):
-            return array.astype(np.int64).astype(want)
     with np.errstate(all="ignore"):
-        return array.astype(want)
+        return cast.truncated(array, want) if array.dtype.kind in "fV" and want.kind in "iu" else array.astype(want)
 
 
 def number_array(x: Any, want: Any) -> Any:
@@ -92,7 +92,7 @@ def number_array(x: Any, want: Any) -> Any:
                 return np.asarray(float(x))
             raise ValueError(OVERFLOW)
         return np.asarray(x, np.int64)
-    return np.asarray(x, np.float64 if want is not None else dtypes.get_default_dtype().numpy)
+    return convert(np.asarray(x, np.float64), dtypes.get_default_dtype().numpy if want is None else np.dtype(np.float64))
 
 
 def nested(data: Any, want: Any) -> Any:
@@ -229,12 +229,56 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Any:
     return wrap(array_of(data, want))
 
 
-def asarray(obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None, requires_grad: bool = False) -> Any:
-    """obj as a tensor, sharing memory where it can unless copy=True."""
-    out = as_tensor(obj, dtype, device)
-    if copy:
-        out = out.clone()
-    return out.requires_grad_() if requires_grad else out
+UNSAID = (
+    "torch.asarray: unspecified requires_grad now defaults to obj.requires_grad instead of False. Pass requires_grad=False "
+    "explicitly to get the old behavior and silence this warning.")
+
+
+def asarray(
+    obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None, requires_grad: bool | None = None,
+) -> Any:
+    """obj as a tensor, sharing memory where it can unless copy=True; ValueError where it cannot and copy=False.
+
+    The bytes of a buffer (bytearray, array.array, ...) are those of the elements, of the default dtype unless said otherwise.
+    """
+    dtypes.check_device(device)
+    want = None if dtype is None else dtypes.to_numpy(dtype, "asarray")
+    found: Any
+    if isinstance(obj, TensorBase):
+        found = obj
+        if requires_grad is None and wants_grad(obj) and not copy:
+            warnings.warn(UNSAID, UserWarning, stacklevel=2)
+        elif requires_grad is False:
+            found = obj.detach()  # type: ignore[attr-defined]
+    elif isinstance(obj, np.generic):
+        if copy is False:
+            raise RuntimeError("can't alias NumPy scalars. Either remove copy=False or transform it in a ndarray. ")
+        found = wrap(array_of(obj, None).copy())
+    elif isinstance(obj, np.ndarray):
+        found = from_numpy(obj)
+    elif type(obj).__name__ == "PyCapsule":
+        found = from_dlpack(obj)
+    elif (buffer := buffer_of(obj)) is not None:
+        found = frombuffer(buffer, dtype=dtypes.get_default_dtype() if dtype is None else dtype)
+    elif copy is False:
+        raise ValueError("can't alias arbitrary sequence into a tensor.")
+    else:
+        return build(obj, dtype, bool(requires_grad))
+    if want is not None and want != found.array.dtype:
+        if copy is False:
+            have = dtypes.of(found.array.dtype).scalar
+            raise ValueError(f"can't alias tensor with dtype '{have}' into dtype '{dtypes.of(want).scalar}'.")
+        found = found.to(dtype)
+    elif copy:
+        found = found.clone()
+    return found.requires_grad_() if requires_grad else found
+
+
+def buffer_of(obj: Any) -> Any:
+    try:
+        return memoryview(obj)
+    except TypeError:
+        return None
 
 
 def from_numpy(ndarray: Any) -> Any:
@@ -242,10 +286,7 @@ def from_numpy(ndarray: Any) -> Any:
     if not isinstance(ndarray, np.ndarray):
         raise TypeError(f"expected np.ndarray (got {dtypes.typename(ndarray)})")
     dtypes.of(ndarray.dtype)
-    if any(s < 0 for s in ndarray.strides):
-        raise ValueError(
-            "At least one stride in the given numpy array is negative, and tensors with negative strides are not "
-            "currently supported. (You can probably work around this by making a copy of your array  with array.copy().) ")
+    check_strides(ndarray)
     if not ndarray.flags.writeable:
         warnings.warn(
             "The given NumPy array is not writable, and PyTorch does not support non-writable tensors. This means writing "
@@ -253,6 +294,14 @@ def from_numpy(ndarray: Any) -> Any:
             "it writable before converting it to a tensor. This type of warning will be suppressed for the rest of this "
             "program.", UserWarning, stacklevel=2)
     return wrap(np.asarray(ndarray))
+
+
+def check_strides(array: Any) -> None:
+    """ValueError for negative strides, which no tensor has."""
+    if any(s < 0 for s in array.strides):
+        raise ValueError(
+            "At least one stride in the given numpy array is negative, and tensors with negative strides are not "
+            "currently supported. (You can probably work around this by making a copy of your array  with array.copy().) ")
 
 
 def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None) -> Any:
@@ -292,15 +341,29 @@ class Writable:
 def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False) -> Any:
     """A 1-D tensor on the memory of a buffer."""
     want = dtypes.to_numpy(dtype, "frombuffer")
-    try:
-        array = np.frombuffer(buffer, want, count, offset)
-    except ValueError as error:
-        raise ValueError(f"frombuffer(): {error}") from None
-    return leaf(array, requires_grad)
+    view = buffer_of(buffer)
+    if view is None:
+        raise ValueError("object does not implement Python buffer protocol.")
+    length, size = view.nbytes, want.itemsize
+    if not length or not count:
+        raise ValueError(f"both buffer length ({length}) and count ({count}) must not be 0")
+    if not 0 <= offset < length:
+        raise ValueError(
+            f"offset ({offset} bytes) must be non-negative and no greater than buffer length ({length} bytes) minus 1")
+    if count < 0 and (length - offset) % size:
+        raise ValueError(
+            f"buffer length ({length} bytes) after offset ({offset} bytes) must be a multiple of element size ({size})")
+    if count > 0 and count * size > length - offset:
+        raise ValueError(f"requested buffer length ({count} * {size} bytes) after offset ({offset} bytes) must not be greater "
+                         f"than actual buffer length ({length} bytes)")
+    array = np.frombuffer(buffer, want, max(count, -1), offset)
+    return leaf(array if array.flags.writeable else array.copy(), requires_grad)
 
 
 def scalar_tensor(s: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Any:
     """A 0-dim tensor of one number, in the default dtype."""
     dtypes.check_long(s)
-    return build(s, dtype or dtypes.get_default_dtype(), requires_grad)
+    want = dtypes.get_default_dtype().numpy if dtype is None else dtypes.to_numpy(dtype, "scalar_tensor")
+    check_number(s.array.item() if isinstance(s, TensorBase) else s, want, False)
+    return leaf(array_of(s, want).copy(), requires_grad)
 builtin_range = builtins.range

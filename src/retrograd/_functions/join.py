@@ -12,7 +12,7 @@ from .._engine import names, promote
 from .._engine.tensor import TensorBase, wrap
 from .._ops import arith, cast, compare, index, join, masks, shape
 from .._settings import once
-from ._args import aliased, dim_of, finish, integer, refused, tensor
+from ._args import aliased, dim_of, finish, integer, long, refused, tensor
 from .shape import atleast_1d, atleast_2d, atleast_3d, reshaped
 
 __all__ = [
@@ -147,7 +147,7 @@ def split(tensor: Any, split_size_or_sections: Any = None, dim: int = 0, *, spli
     if not x.array.ndim:
         raise RuntimeError("split expects at least a 1-dimensional tensor")
     at = dim_of(dim, x.array.ndim)
-    if sizes < 0:
+    if long(sizes) < 0:
         raise RuntimeError(f"split expects split_size be non-negative, but got split_size={sizes}")
     if sizes == 0 and x.array.shape[at]:
         raise RuntimeError(
@@ -181,7 +181,7 @@ def chunk(input: Any, chunks: int, dim: int = 0) -> Any:
     x = tensor(input, "chunk")
     if not x.array.ndim:
         raise RuntimeError("chunk expects at least a 1-dimensional tensor")
-    chunks = integer(chunks, "chunk", "chunks", 1)
+    chunks = long(integer(chunks, "chunk", "chunks", 1))
     if chunks <= 0:
         raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
     at = dim_of(dim, x.array.ndim)
@@ -218,6 +218,9 @@ def tensor_split(input: Any, indices_or_sections: Any = None, dim: int = 0, *, i
             raise RuntimeError(
                 "tensor_split expected tensor_indices_or_sections to have dtype of long, but got "
                 + dtypes.of(cut.array.dtype).scalar)
+        if cut.array.ndim > 1:
+            raise RuntimeError("tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional "
+                               f"tensor, but got a tensor with {cut.array.ndim} dims")
         cut = cut.array.tolist()
     if isinstance(cut, int):
         if cut <= 0:
@@ -344,7 +347,12 @@ def combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Any:
 
 def block_diag(*tensors: Any) -> Any:
     """A matrix with the tensors (at most 2 dims) along its diagonal."""
-    xs = [tensor(x, "block_diag", "tensors") for x in tensors]
+    for i, t in enumerate(tensors):
+        if not isinstance(t, TensorBase):
+            raise TypeError(f"expected Tensor as element {i} in argument 0, but got {dtypes.typename(t)}")
+    if not tensors:
+        return wrap(np.empty((1, 0), dtypes.get_default_dtype().numpy))
+    xs = tensors
     for i, x in enumerate(xs):
         if x.array.ndim > 2:
             raise RuntimeError(
@@ -375,9 +383,11 @@ def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any
 def cumulative_trapezoid(y: Any, x: Any = None, *, dx: Any = 1, dim: int = -1) -> Any:
     """Running integral along dim by the trapezoidal rule, over places x or steps dx."""
     v: Any = tensor(y, "cumulative_trapezoid", "y")
-    if not v.array.ndim:
-        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     at = dim_of(dim, v.array.ndim)
+    if v.array.dtype.kind == "b":
+        raise RuntimeError("cumulative_trapezoid: received a bool input for `y`, but bool is not supported")
+    if not v.array.ndim:
+        raise IndexError("slice() cannot be applied to a 0-dim tensor.")
     n = v.array.shape[at]
     right, left = piece(v, at, 1, n), piece(v, at, 0, n - 1)
     if x is None:

@@ -16,7 +16,7 @@ from .._ops.shape import fold
 from ._args import dim_of, finish
 from .decomp import svdvals
 from .matrices import check, kind_of, matrices, square, squares, zeros_info
-from .reduce import vector_norm
+from .reduce import vector_norm, wider
 from .results import named
 
 __all__ = [
@@ -76,9 +76,10 @@ def matrix_norm(
     first, second = dim_of(dim[0], x.ndim), dim_of(dim[1], x.ndim)
     if first == second:
         raise RuntimeError(f"linalg.matrix_norm: dims must be different. Got ({dim[0]}, {dim[1]})")
+    want = wider(x, dtype, "linalg.matrix_norm")
     if ord == "fro":
         return vector_norm(x, 2, (first, second), keepdim, dtype=dtype, out=out)
-    if dtype is not None:
+    if want is not None:
         x = x.to(dtype)
     if ord == "nuc" or abs(ord) == 2:
         rest = [d for d in range(x.ndim) if d not in (first, second)]

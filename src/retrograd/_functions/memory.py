@@ -12,6 +12,7 @@ from .._engine.tensor import TensorBase, bump, wants_grad
 from .._engine.views import address, guard, rebase
 from .._ops.arith import Unknown
 from ._args import dim_of, shape_of
+from .fromdata import allot
 from .parsing import StorageBase
 
 __all__: list[str] = []
@@ -148,7 +149,7 @@ def resize_(input: Any, *sizes: Any, memory_format: Any = None) -> Any:
     if wants_grad(input) and not inference_on():
         raise RuntimeError("cannot resize variables that require grad")
     if any(n < 0 for n in to):
-        raise RuntimeError(f"Trying to create tensor with negative dimension {min(to)}: {list(to)}")
+        raise RuntimeError("numel: integer multiplication overflow")
     if to != input.array.shape:
         if input.inference:
             guard(input, False)
@@ -164,6 +165,7 @@ def resized(x: Any, to: tuple[int, ...]) -> Any:
     at = address(x) - address(root) if np.may_share_memory(x, root) else 0
     need = at + x.itemsize * math.prod(to)
     if need > root.nbytes:
+        allot(to, x.dtype)                      # its errors
         longer = np.empty(need, np.uint8)
         longer[:root.nbytes] = np.ndarray(root.nbytes, np.uint8, root)
         root = longer

@@ -7,7 +7,7 @@ import numpy as np
 
 from .._engine.tensor import TensorBase, wrap
 from .._ops import extremes, order
-from ._args import aliased, dim_of, finish, is_int, refused, scalar_name, tensor
+from ._args import aliased, dim_of, finish, is_int, refused, scalar_name, sized, tensor
 from .extremes import some
 from .outs import pair
 from .results import chosen
@@ -73,10 +73,10 @@ def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool =
 def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False, *, out: Any = None) -> Any:
     """Named tuple (values, indices): the k-th smallest along dim, counted from 1."""
     x = tensor(input, "kthvalue")
-    at = some(x, dim, "kthvalue")
+    at = some(x, dim_of(dim, x.array.ndim), "kthvalue")
     if not 1 <= k <= (x.array.shape[at] if x.array.ndim else 1):
         raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {at}")
-    if x.array.dtype.kind == "b":
+    if x.array.dtype.kind == "b" and x.array.ndim:
         raise NotImplementedError("\"kthvalue_cpu\" not implemented for 'Bool'")
     op = extremes.KthvalueBackward0(at, keepdim)
     op.k = int(k)
@@ -93,6 +93,9 @@ def unique(input: Any, sorted: bool = True, return_inverse: bool = False, return
     a = x.array
     if dim is not None:
         at = dim_of(dim, a.ndim)
+        sized(x, dim)
+        if not a.size and (a.shape[at] or a.shape.count(0) > 1):
+            raise RuntimeError("There are 0 sized dimensions, and they aren't selected, so unique cannot be applied")
         values, inverse, counts = np.unique(order.sortable(a), axis=at, return_inverse=True, return_counts=True)
         y = order.UniqueDimBackward0(values.astype(a.dtype, copy=False)).run(x)
         inverse = inverse.reshape(-1)
@@ -231,7 +234,8 @@ def histc(input: Any, bins: int = 100, min: Any = 0, max: Any = 0, *, out: Any =
     x = tensor(input, "histc")
     a = x.array
     if a.dtype.kind not in "fV":
-        raise NotImplementedError(f"\"histogram_cpu\" not implemented for '{scalar_name(x)}'")
+        loop = "linspace_cpu" if a.dtype.kind == "b" else "histogram_cpu"
+        raise NotImplementedError(f"\"{loop}\" not implemented for '{scalar_name(x)}'")
     if bins <= 0:
         raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
     low, high = float(min), float(max)

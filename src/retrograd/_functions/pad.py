@@ -1,6 +1,7 @@
 """Padding: F.pad."""
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,9 @@ def pad(input: Any, pad: Any, mode: str = "constant", value: Any = None) -> Any:
         raise RuntimeError(
             "Padding length should be less than or equal to two times the input dimension but got padding length "
             f"{len(amounts)} and input of dimension {x.ndim}")
+    sizes = [n + low + high for n, (high, low) in zip(x.array.shape[::-1], zip(*[iter(amounts)] * 2), strict=False)][::-1]
+    if math.prod(sizes) * x.array.itemsize >= 2**63:
+        raise RuntimeError(f"Storage size calculation overflowed with sizes={sizes}")
     if mode == "constant":
         return constant_pad_nd(x, amounts, 0 if value is None else value)
     if value is not None and value != 0:

@@ -21,6 +21,7 @@ from .._engine.op import recording
 from .._engine.tensor import TensorBase
 from .._engine.views import guard
 from ..random import Generator
+from ._args import long
 from .deprecated import older, reordered
 from .outs import OWN, into
 
@@ -41,6 +42,7 @@ OTHERS = {"dtype": (dtypes.dtype,), "layout": (dtypes.layout,), "device": (dtype
 NUMBERS_TOO = re.compile(r"(add|sub|mul|div|subtract|multiply|divide|true_divide|floor_divide)_?")
 OWN_CHECKS = ("resize_", "resize_as_", "set_")             # in-place functions that check something else first
 MISSED = object()
+OVERFLOW = "Overflow when unpacking long long"
 
 
 class Unfit(Exception):
@@ -82,12 +84,12 @@ class Param:
                 return value
         elif self.kind == "SymInt":
             if kind is int:
-                return value
+                return long(value)
             if is_index(value):
-                return int(value)
+                return long(int(value))
         elif self.kind in ("int", "Scalar", "float"):
             if kind is int or (kind is float and self.kind != "int"):
-                return value
+                return long(value) if self.kind == "int" else value
             return fit_number(value, self.kind)
         elif self.kind == "bool":
             if kind is bool:
@@ -267,8 +269,10 @@ NOT_PINNED = ("pin_memory=True requires a CUDA or other accelerator backend; no 
 
 
 def unpack(name: str, p: Param, values: Any) -> None:
-    """TypeError for an element of a list of ints that is none."""
+    """TypeError for an element of a list of ints that is none, or takes more than 64 bits."""
     for i, v in enumerate(values):
+        if type(v) is int and not -2**63 <= v < 2**63:
+            raise TypeError(f"{name}(): argument '{p.name}' failed to unpack the object at pos {i + 1} with error \"{OVERFLOW}\"")
         if type(v) is not int and (not is_index(v) if i == 0 else not hasattr(type(v), "__index__") or (
                 isinstance(v, TensorBase) and not is_index(v))):
             raise TypeError(f"{name}(): argument '{p.name}' failed to unpack the object at pos {i + 1} with error "
@@ -378,10 +382,16 @@ def parsed(name: str, text: str, f: Callable[..., Any], place: str) -> Callable[
             new_args, new_kwargs = fitted(name, text, args, kwargs, keywords_of(f))
             remember(seen, key, args, kwargs, new_args, new_kwargs)
             args, kwargs = new_args, new_kwargs
-        if outs and "out" in kwargs and (out := kwargs.pop("out")) is not None:
-            inputs = tensors_in([*args, *kwargs.values()])
-            return into(name, f(*args, **kwargs), out, inputs)
-        return f(*args, **kwargs)
+        try:
+            if outs and "out" in kwargs and (out := kwargs.pop("out")) is not None:
+                inputs = tensors_in([*args, *kwargs.values()])
+                return into(name, f(*args, **kwargs), out, inputs)
+            return f(*args, **kwargs)
+        except Exception as error:
+            instead = retold(name, text, args, kwargs, error)
+            if instead is None:
+                raise
+            raise instead from None
 
     call.__module__ = f"retrograd.{place}".rstrip(".")              # where pickle finds it
     call.__qualname__ = name.removeprefix(f"{place}_")
@@ -408,10 +418,13 @@ def parsed_method(name: str, text: str, f: Callable[..., Any]) -> Callable[..., 
             args, kwargs = new_args, new_kwargs
         try:
             return f(*args, **kwargs)
-        except Exception:
+        except Exception as error:
+            instead = retold(name, text, args[1:], kwargs, error)
             if edits:                           # of two errors PyTorch gives the one about the edit
                 refuse_edit(args[0], [*args[1:], *kwargs.values()])
-            raise
+            if instead is None:
+                raise
+            raise instead from None
 
     return call
 
@@ -422,6 +435,30 @@ def refuse_edit(x: TensorBase, others: Any) -> None:
         guard(x, any(map(recording, [x, *tensors_in(others)])))
     except RuntimeError as error:
         raise error from None
+
+
+# NOTE [NumPy's errors]
+# What is larger than any array shows when NumPy refuses it, and so may numbers of more than 64 bits, which are not looked at
+# where types were seen before.  Then, and only then, the arguments are fitted again, and NumPy's error becomes PyTorch's.
+
+TOO_LARGE = re.compile(r"array is too big|Maximum allowed dimension|iterator is too large|Python int too large|"
+                       r"maximum supported dim|(un)?signed integer is")
+MISFITS = re.compile(r"operands could not be broadcast|cannot reshape array|could not broadcast|zero-size array|shapes? mismatch|"
+                     r"all the input array|need at least one array|shape mismatch: objects|negative dimensions")
+
+
+def retold(name: str, text: str, args: Any, kwargs: dict[str, Any], error: Exception) -> Exception | None:
+    """The error for the user where NumPy or Python raised one of their own; None for ours."""
+    fitted(name, text, tuple(args), kwargs)                         # raises what it finds
+    if isinstance(error, MemoryError):
+        size = getattr(error, "_total_size", None)
+        return RuntimeError("DefaultCPUAllocator: can't allocate memory" + (
+            "" if size is None else f": you tried to allocate {size} bytes."))
+    if isinstance(error, np.exceptions.AxisError):
+        return IndexError(str(error))
+    if isinstance(error, (ValueError, OverflowError)) and TOO_LARGE.search(str(error)):
+        return RuntimeError("numel: integer multiplication overflow")
+    return RuntimeError(str(error)) if isinstance(error, ValueError) and MISFITS.match(str(error)) else None
 
 
 def tensors_in(values: Any) -> list[Any]:

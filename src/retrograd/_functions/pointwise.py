@@ -425,7 +425,11 @@ def bounds(name: str, x: TensorBase, min: Any, max: Any) -> Iterable[Any]:
         raise refused(
             name, (x, *given), "(Tensor input, Tensor min = None, Tensor max = None)",
             "(Tensor input, Number min = None, Number max = None)")
-    return (None if bound is None else operand(bound, name) for bound in (min, max))
+    found = [None if bound is None else operand(bound, name) for bound in (min, max)]
+    numbers = [bound for bound in found if bound is not None and not isinstance(bound, TensorBase)]
+    for n in numbers:
+        check_number(n, promote.result_dtype([x.array, *numbers]))
+    return found
 
 
 def clamp(input: Any, min: Any = None, max: Any = None, *, out: Any = None) -> Any:
@@ -523,6 +527,8 @@ def where(condition: Any, input: Any = None, other: Any = None, *, out: Any = No
     for t in (a, b):
         if isinstance(t, TensorBase):
             promote.check_broadcast(mask, t.array)
+        else:
+            check_number(t, promote.result_dtype([x.array if isinstance(x, TensorBase) else x for x in (a, b)]), False)
     if not isinstance(a, TensorBase) and not isinstance(b, TensorBase):
         dtype = promote.result_dtype([a, b])
         return finish(wrap(np.where(mask, promote.to(a, dtype), promote.to(b, dtype)).astype(dtype)), out, "where")

@@ -13,7 +13,7 @@ from .._engine.tensor import TensorBase, wrap
 from .._engine.views import OVERLAP, AsStridedScatterBackward0
 from .._ops import create, diagonals, gather, moves, slices
 from .._ops import shape as ops
-from ._args import dim_of, dims_of, finish, kernel, shape_of, tensor
+from ._args import dim_of, dims_of, finish, kernel, long, shape_of, tensor
 from .shape import as_strided, detach, diagonal, diagonal_dims, flatten, narrow, reshaped, select, sizes_arg
 
 __all__ = [
@@ -167,6 +167,8 @@ def repeat_interleave(
     if isinstance(repeats, int):
         if repeats < 0:
             raise RuntimeError("Repeats must be non-negative")
+        if output_size is not None and output_size != n * repeats:
+            raise RuntimeError(f"repeat_interleave: Invalid output_size, expected {n * repeats} but got {output_size}")
         sizes = x.array.shape
         wide = ops.expand(ops.unsqueeze(x, at + 1), sizes[:at + 1] + (repeats,) + sizes[at + 1:])
         return ops.reshape(create.contiguous_copy(wide), sizes[:at] + (n * repeats,) + sizes[at + 1:])
@@ -179,6 +181,8 @@ def repeat_interleave(
         raise RuntimeError(
             f"repeats must have the same size as input along dim, but got repeats.size(0) = {counts.size} and "
             f"input.size({at}) = {n}")
+    if output_size not in (None, check_counts(counts).sum()):
+        raise RuntimeError("allocated size does not match required size")
     return gather.index_select(x, at, np.repeat(np.arange(n), check_counts(counts)))
 
 
@@ -193,7 +197,7 @@ def check_counts(counts: Any) -> Any:
 def roll(input: Any, shifts: Any, dims: Any = ()) -> Any:
     """Elements shifted circularly along dims; without dims, of the flattened tensor."""
     x = tensor(input, "roll")
-    by = (shifts,) if isinstance(shifts, int) else tuple(shifts)
+    by = (long(shifts),) if isinstance(shifts, int) else tuple(shifts)
     along = () if dims is None else (dims,) if isinstance(dims, int) else tuple(dims)
     if not by:
         raise RuntimeError("`shifts` required")

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
+from .._engine import promote
 from .._engine.tensor import TensorBase, wrap
 from .._ops import arith, cast, diagonals, moment, reduce, scan, shape
 from .._ops.packed import packed
@@ -22,6 +23,7 @@ from ._args import (
     in_dtype,
     is_float,
     is_int,
+    kernel,
     refused,
     scalar_name,
     tensor,
@@ -48,8 +50,8 @@ def sum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
     https://pytorch.org/docs/stable/generated/torch.sum.html
     """
     x = tensor(input, "sum")
-    if dtype is None and isinstance(out, TensorBase):
-        dtype = dtypes.of(out.array.dtype)              # summed in the dtype of the result, whatever it loses
+    if isinstance(out, TensorBase):
+        dtype = common(dtype, out, "sum")               # summed in the dtype of the result, whatever it loses
     if dim is None and axis is None and keepdim is False and keepdims is False:
         y = reduce.sum(x) if dtype is None else reduce.sum_as(x, in_dtype(x, dtype, "sum"))
         return y if out is None else write_out(y, out, "sum", x)
@@ -60,6 +62,14 @@ def sum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
     want = None if dtype is None else in_dtype(x, dtype, "sum")
     y = reduce.sum_dims(x, dims, keep) if dtype is None else reduce.sum_dims_as(x, dims, keep, want)
     return y if out is None else write_out(y, out, "sum", x)
+
+
+def common(dtype: Any, out: TensorBase, function: str) -> Any:
+    """The dtype of out=, which a dtype= must not contradict."""
+    have = dtypes.of(out.array.dtype)
+    if dtype is not None and dtypes.to_numpy(dtype, function) != have.numpy:
+        raise RuntimeError(f"Expected out tensor to have dtype {dtype.ctype}, but got {have.ctype} instead")
+    return have
 
 
 def dims_arg(dim: Any, x: TensorBase, function: str) -> tuple[int, ...]:
@@ -75,6 +85,11 @@ def dims_arg(dim: Any, x: TensorBase, function: str) -> tuple[int, ...]:
 def nansum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Any = None) -> Any:
     """sum with NaN counted as zero."""
     x = tensor(input, "nansum")
+    if isinstance(out, TensorBase) and dtype is not None and dtypes.to_numpy(dtype, "nansum") != out.array.dtype:
+        if dtypes.to_numpy(dtype, "nansum").kind in "iub":
+            common(dtype, out, "nansum")
+        raise RuntimeError(
+            f"nansum: provided dtype must match dtype of result. Got {dtypes.of(out.array.dtype).scalar} and {dtype.scalar}.")
     if not is_float(x):
         return sum(x, dim, keepdim, dtype=dtype, out=out)
     dims = None if dim is None else dims_in(dim, x, "nansum")
@@ -85,12 +100,15 @@ def mean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = Non
          keepdims: bool = False) -> Any:
     """Mean of all elements, or over dims; floating point only (or say dtype=)."""
     x = tensor(input, "mean")
-    want = in_dtype(x, dtype, "mean")
+    want = in_dtype(x, dtype, "mean") if dtype is None or dtypes.to_numpy(dtype, "mean").kind in "fV" else dtypes.to_numpy(
+        dtype, "mean")
     if (x.array.dtype.kind if want is None else want.kind) not in "fV":
         what = "Input dtype" if want is None else "Optional dtype"
         raise RuntimeError(
             f"mean(): could not infer output dtype. {what} must be either a floating point or complex dtype. Got: "
             + dtypes.of(x.array.dtype if want is None else want).scalar)
+    if isinstance(out, TensorBase) and dtype is not None:
+        common(dtype, out, "mean")
     if dim is None and axis is None and keepdim is False and keepdims is False:
         y = reduce.mean(x) if want is None else reduce.mean_as(x, want)
         return y if out is None else write_out(y, out, "mean", x)
@@ -109,6 +127,9 @@ def nanmean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = 
     if not is_float(x):
         raise RuntimeError(
             f"nanmean(): expected input to have floating point or complex dtype but got {scalar_name(x)}")
+    if dtype is not None and dtypes.to_numpy(dtype, "nanmean").kind in "iub":
+        raise RuntimeError("nanmean(): could not infer output dtype. Optional dtype must be either a floating point or complex "
+                           f"dtype. Got: {dtype.scalar}")
     dims = dims_of(dim, x.array.ndim)
     count = wrap((~np.isnan(x.array)).sum(dims, np.int64, keepdims=keepdim))
     return finish(arith.div(nansum(x, dim, keepdim, dtype=dtype), count), out, "nanmean", x)
@@ -118,6 +139,8 @@ def nanmean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = 
 def prod(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Any = None) -> Any:
     """Product of all elements or along one dim.  Integers multiply in int64."""
     x = tensor(input, "prod")
+    if isinstance(out, TensorBase):
+        dtype = common(dtype, out, "prod")
     if dim is None:
         return finish(reduce.prod(x, in_dtype(x, dtype, "prod")), out, "prod", x)
     if not isinstance(dim, int):
@@ -152,31 +175,51 @@ def vector_norm(
 ) -> Any:
     """(sum |x|**ord)**(1/ord) over dims (None: all), as torch.linalg.vector_norm."""
     tensor(x, "linalg_vector_norm")
-    want = in_dtype(x, dtype, "linalg_vector_norm")
     if not is_float(x):
         raise RuntimeError(
             f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {scalar_name(x)}")
+    want = wider(x, dtype, "linalg.vector_norm")
     dims = None if dim is None else dims_of(dim, x.array.ndim)
     if ord < 0 or ord == math.inf:
-        for d in range(x.array.ndim) if dims is None else dims:
-            if not x.array.shape[d]:
-                raise RuntimeError(
-                    f"linalg.vector_norm cannot compute the {ord} norm on an empty tensor because the operation "
-                    "does not "
-                    "have an identity" if dims is None else
-                    f"linalg.vector_norm cannot compute the {ord} norm on the dimension {d} because this dimension is "
-                    "empty and the operation does not have an identity")
+        nonempty(ord, x.array.shape, dims)
     if keepdim and dims is None:
         dims = tuple(range(x.array.ndim))
     return finish(moment.norm(x, ord, dims, keepdim, want), out, "linalg_vector_norm", x)
 
 
+def nonempty(ord: Any, shape: Any, dims: Any) -> None:
+    """RuntimeError for an extreme of nothing."""
+    for d in range(len(shape)) if dims is None else dims:
+        if not shape[d]:
+            where = "an empty tensor because the operation does not have an identity" if dims is None else (
+                f"the dimension {d}because this dimension is empty and the operation does not have an identity")
+            raise RuntimeError(f"linalg.vector_norm cannot compute the {ord} norm on {where}")
+
+
+def wider(x: TensorBase, dtype: Any, function: str) -> Any:
+    """The NumPy dtype asked for, or None for x's own; RuntimeError when it holds less."""
+    if dtype is None:
+        return None
+    want, have = dtypes.to_numpy(dtype, function), x.array.dtype
+    if want.kind not in "fV":
+        raise RuntimeError(f"{function}: dtype should be floating point or complex, but got {dtypes.of(want).scalar}")
+    if promote.promote_types(have, want) != want:
+        raise RuntimeError(
+            f"{function}: the dtype of the input ({scalar_name(x)}) should be convertible without narrowing to the specified "
+            f"dtype ({dtypes.of(want).scalar})")
+    return None if want == have else want
+
+
 def dist(input: Any, other: Any, p: Any = 2) -> Any:
     """The p-norm of input - other, which broadcast."""
     a, b = tensor(input, "dist"), tensor(other, "dist", "other", 2)
+    if a.array.dtype.kind == "b" == b.array.dtype.kind:
+        arith.sub(a, b)                                 # refuses two bools
     if not is_float(a) and not is_float(b):
         raise RuntimeError(
             f"norm(): input dtype should be either floating point or complex. Got {scalar_name(a)} instead.")
+    if p < 0 or p == math.inf:
+        nonempty(p, np.broadcast_shapes(a.array.shape, b.array.shape), None)
     return moment.dist(a, b, p)
 
 
@@ -279,7 +322,7 @@ def spread_args(x: TensorBase, dim: Any, unbiased: Any, correction: Any, functio
         correction = 1 if unbiased else 0
     if not is_float(x):
         raise RuntimeError(
-            f"{function}() only support floating point and complex dtypes" if "_" in function else
+            f"{function} only support floating point and complex dtypes" if "_" in function else
             "std and var only support floating point and complex dtypes")
     if dim is not None and not isinstance(dim, (tuple, list)) and not is_int(dim):
         raise refused(
@@ -367,11 +410,12 @@ def count_nonzero(input: Any, dim: Any = None) -> Any:
 def running(name: str, op: Callable[..., Any], doc: str) -> Callable[..., Any]:
     def f(input: Any, dim: Any, *, dtype: Any = None, out: Any = None) -> Any:
         x = tensor(input, name)
-        if dtype is None and isinstance(out, TensorBase):
-            if out.array.dtype.kind == "b":
-                raise NotImplementedError(f"\"{name}_out_cpu\" not implemented for 'Bool'")
-            dtype = dtypes.of(out.array.dtype)          # in the dtype of the result, whatever it loses
-        return finish(op(x, dim_in(dim, x, name), in_dtype(x, dtype, name)), out, name, x)
+        if isinstance(out, TensorBase):
+            dtype = common(dtype, out, name)            # in the dtype of the result, whatever it loses
+        at, want = dim_in(dim, x, name), in_dtype(x, dtype, name)
+        if want is not None and want.kind == "b":
+            raise NotImplementedError(f"\"{name}_out_cpu\" not implemented for 'Bool'")
+        return finish(op(x, at, want), out, name, x)
     f.__name__ = f.__qualname__ = name
     f.__doc__ = doc
     return aliased(f)
@@ -384,19 +428,24 @@ cumprod = running("cumprod", scan.cumprod, "Running product along dim.  Integers
 @aliased
 def cumsum_(input: Any, dim: int, *, dtype: Any = None) -> Any:
     """In place: the running sum along dim."""
-    return scan.CumsumBackward0(dim_of(dim, input.array.ndim), input.array.dtype).run_(input)
+    at = dim_of(dim, input.array.ndim)
+    kernel("cumsum_out_cpu", input, "b")
+    return scan.CumsumBackward0(at, input.array.dtype).run_(input)
 
 
 @aliased
 def cumprod_(input: Any, dim: int, *, dtype: Any = None) -> Any:
     """In place: the running product along dim."""
-    return scan.CumprodBackward0(dim_of(dim, input.array.ndim), input.array.dtype).run_(input)
+    at = dim_of(dim, input.array.ndim)
+    kernel("cumprod_out_cpu", input, "b")
+    return scan.CumprodBackward0(at, input.array.dtype).run_(input)
 
 
 @aliased
 def logcumsumexp(input: Any, dim: int, *, out: Any = None) -> Any:
     """log of the running sum of exp(input) along dim."""
     x = tensor(input, "logcumsumexp")
+    at = dim_in(dim, x, "logcumsumexp")
     if not is_float(x):
         raise NotImplementedError(f"\"logcumsumexp_out_cpu\" not implemented for '{scalar_name(x)}'")
-    return finish(scan.logcumsumexp(x, dim_in(dim, x, "logcumsumexp")), out, "logcumsumexp", x)
+    return finish(scan.logcumsumexp(x, at), out, "logcumsumexp", x)

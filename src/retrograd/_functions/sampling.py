@@ -29,7 +29,7 @@ METHODS = [
 ]
 
 
-def randint(*args: Any, generator: Any = None, out: Any = None, dtype: Any = dtypes.int64,
+def randint(*args: Any, generator: Any = None, out: Any = None, dtype: Any = None,
             device: Any = None, requires_grad: bool = False, low: int | None = None, high: int | None = None,
             size: Any = None) -> Any:
     """randint([low,] high, size): uniform integers in [low, high)."""
@@ -49,9 +49,18 @@ def randint(*args: Any, generator: Any = None, out: Any = None, dtype: Any = dty
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
     dtypes.check_device(device)
     to = sizes((size,), "randint")
-    check_room(to, dtypes.to_numpy(dtype or dtypes.int64, "randint"))
-    array = random.integers(to, dtypes.to_numpy(dtype or dtypes.int64, "randint"), low, high, generator=generator)
+    want = dtype_of(dtype, out, "randint")
+    check_room(to, want)
+    array = random.integers(to, want, low, high, generator=generator)
     return leaf(array, requires_grad) if out is None else fill_out(out, array)
+
+
+def dtype_of(dtype: Any, out: Any, function: str) -> Any:
+    """The NumPy dtype of whole numbers that are drawn: that of out=, which dtype= must not contradict, or int64."""
+    if out is not None:
+        check_out_dtype(out, dtype, function)
+        return out.array.dtype
+    return dtypes.to_numpy(dtype or dtypes.int64, function)
 
 
 def randint_like(input: Any, *args: Any, dtype: Any = None, device: Any = None,
@@ -64,11 +73,12 @@ def randint_like(input: Any, *args: Any, dtype: Any = None, device: Any = None,
     return leaf(array, requires_grad)
 
 
-def randperm(n: int, *, generator: Any = None, out: Any = None, dtype: Any = dtypes.int64,
+def randperm(n: int, *, generator: Any = None, out: Any = None, dtype: Any = None,
              device: Any = None, requires_grad: bool = False) -> Any:
     """A random order of 0 .. n-1."""
-    check_room((whole(n, "randperm", "n"),), dtypes.to_numpy(dtype, "randperm"))
-    array = random.permutation(whole(n, "randperm", "n"), dtypes.to_numpy(dtype, "randperm"), generator=generator)
+    want = dtype_of(dtype, out, "randperm")
+    check_room((whole(n, "randperm", "n"),), want)
+    array = random.permutation(n, want, generator=generator)
     return leaf(array, requires_grad) if out is None else fill_out(out, array)
 
 

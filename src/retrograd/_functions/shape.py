@@ -44,6 +44,8 @@ def sizes_for(sizes: tuple[int, ...], count: int) -> tuple[int, ...]:
         else:
             known *= n
     if hole is None:
+        if known == 0 == count and math.prod(n or 1 for n in sizes) >= 2**63:
+            raise RuntimeError("numel: integer multiplication overflow")
         if known != count:
             raise RuntimeError(f"shape '{list(sizes)}' is invalid for input of size {count}")
         return sizes
@@ -90,6 +92,9 @@ def sizes_arg(sizes: tuple[Any, ...], function: str, name: str, *forms: str) -> 
             raise TypeError(
                 f"{function}(): argument '{name}' failed to unpack the object at pos {i + 1} with error \"type must be "
                 f"tuple of ints,but got {dtypes.typename(n)}\"")
+        if not -2**63 <= int(n) < 2**63:
+            raise TypeError(f"{function}(): argument '{name}' failed to unpack the object at pos {i + 1} with error "
+                            "\"Overflow when unpacking long long\"")
     return shape_of(sizes)
 
 
@@ -236,7 +241,17 @@ def transpose_(input: Any, dim0: int, dim1: int) -> Any:
     """In place: two dims exchanged."""
     return ops.transpose_(
         input, dim_in(dim0, input, "transpose_", "dim0", 1), dim_in(dim1, input, "transpose_", "dim1", 2))
-swapaxes, swapaxes_, swapdims, swapdims_ = transpose, transpose_, transpose, transpose_
+swapdims, swapdims_ = transpose, transpose_
+
+
+def swapaxes(input: Any, axis0: int, axis1: int) -> Any:
+    """Two dims exchanged; a view."""
+    return transpose(input, axis0, axis1)
+
+
+def swapaxes_(input: Any, axis0: int, axis1: int) -> Any:
+    """In place: two dims exchanged."""
+    return transpose_(input, axis0, axis1)
 
 
 def check_t(x: TensorBase, name: str = "t") -> TensorBase:
@@ -257,6 +272,12 @@ def t_(input: Any) -> Any:
 
 def adjoint(input: Any) -> Any:
     """The last two dims exchanged."""
+    n = tensor(input, "adjoint").array.ndim
+    if n == 1:
+        raise RuntimeError("tensor.adjoint() is only supported on matrices or batches of matrices. Got 1-D tensor.")
+    if not n:
+        warnings.warn("adjoint() is deprecated on 0-D tensors. Consider using x.conj().", UserWarning, stacklevel=2)
+        return input
     return transpose(input, -2, -1)
 
 
@@ -297,7 +318,8 @@ def _hermitian(x: Any) -> Any:
     if n == 2:
         return ops.mT(x)
     if n:
-        raise RuntimeError(f"tensor.H is only supported on matrices (2-D tensors). Got {n}-D tensor.")
+        raise RuntimeError(f"tensor.H is only supported on matrices (2-D tensors). Got {n}-D tensor."
+                           + (" For batches of matrices, consider using tensor.mH" if n > 2 else ""))
     warnings.warn("Tensor.H is deprecated on 0-D tensors. Consider using x.conj().", UserWarning, stacklevel=2)
     return x
 T = property(_reversed_dims)
@@ -566,6 +588,8 @@ def as_strided(input: Any, size: Any, stride: Any, storage_offset: Any = None) -
     if any(s < 0 for s in stride):
         raise RuntimeError(
             f"as_strided: Negative strides are not supported at the moment, got strides: {list(stride)}")
+    if storage_offset is not None and storage_offset < 0:
+        raise RuntimeError(f"Tensor: invalid storage offset {storage_offset}")
     if any(n < 0 for n in size):
         raise RuntimeError(f"Storage size calculation overflowed with sizes={list(size)} and strides={list(stride)}")
     a = x.array
@@ -582,7 +606,9 @@ def as_strided(input: Any, size: Any, stride: Any, storage_offset: Any = None) -
             f"a storage size of {end * item} are out of bounds for storage of size {root.nbytes}")
     steps = tuple(s * item for s in stride)
     block = root if root.flags.c_contiguous else root.T
-    if block.flags.c_contiguous:
+    if 0 in size:
+        shown = np.empty(size, a.dtype)
+    elif block.flags.c_contiguous:
         shown = np.ndarray(size, a.dtype, block, start * item, steps)
     else:
         shown = np.lib.stride_tricks.as_strided(a, size, steps)

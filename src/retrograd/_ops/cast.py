@@ -40,8 +40,11 @@ class ToCopyBackward0(Unary):
 
 
 def truncated(x: Array, dtype: Any) -> Array:
-    """Floats to integers as C does on x86-64: via int64, so that small integer types wrap around."""
-    return x.astype(np.int64).astype(dtype)
+    """Floats to integers as PyTorch does on x86-64: small types take the last bits of an int32, uint8 those of an int64.
+
+    What neither holds is its least number.
+    """
+    return x.astype(np.int64 if dtype.kind == "u" or dtype.itemsize == 8 else np.int32).astype(dtype)
 
 
 def cast(x: Value, dtype: Any) -> Value:

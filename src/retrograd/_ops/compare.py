@@ -27,10 +27,17 @@ def compare(how: Any, a: Value, b: Value) -> Value:
             return NotImplemented               # Python words the TypeError of x < None
         a, b = promote.operands(a, b, promote.SAME)
     try:
+        if is_huge(a) or is_huge(b):
+            with np.errstate(over="ignore"):        # inf, in a narrow dtype
+                return wrap(how(a, b))
         return wrap(how(a, b))
     except ValueError:
         promote.check_broadcast(a, b)
         raise
+
+
+def is_huge(x: Value) -> bool:
+    return isinstance(x, float) and not -60000.0 < x < 60000.0
 
 
 def comparable(x: Value) -> bool:

@@ -184,6 +184,55 @@ class NanmedianBackward1(Choice):
         return middle_index(x, self.dim, True)
 
 
+SHORT: Final = 1000             # rows in which equal elements are told apart
+
+
+def selected(row: list[Any], k: int) -> int:
+    """Where the k-th smallest of a row is: of equal ones the one that a quickselect, as PyTorch's, brings to place k."""
+    places = list(range(len(row)))
+    low = 0
+    high = len(row) - 1
+    while high > low + 1:
+        swap(row, places, low + (high - low) // 2, low + 1)
+        if above(row[low + 1], row[high]):
+            swap(row, places, low + 1, high)
+        if above(row[low], row[high]):
+            swap(row, places, low, high)
+        if above(row[low + 1], row[low]):
+            swap(row, places, low + 1, low)
+        i = low + 1
+        j = high
+        pivot = row[low]
+        while True:
+            i += 1
+            while above(pivot, row[i]):
+                i += 1
+            j -= 1
+            while above(row[j], pivot):
+                j -= 1
+            if j < i:
+                break
+            swap(row, places, i, j)
+        swap(row, places, low, j)
+        if j <= k:
+            low = i
+        if j >= k:
+            high = j - 1
+    if high == low + 1 and above(row[low], row[high]):
+        swap(row, places, low, high)
+    return places[k]
+
+
+def above(a: Any, b: Any) -> bool:
+    """a > b, where NaN is the greatest."""
+    return bool((a != a and b == b) or a > b)
+
+
+def swap(row: list[Any], places: list[int], i: int, j: int) -> None:
+    row[i], row[j] = row[j], row[i]
+    places[i], places[j] = places[j], places[i]
+
+
 @final
 class KthvalueBackward0(Choice):
     """The k-th smallest; NaN counts as the greatest."""
@@ -191,7 +240,15 @@ class KthvalueBackward0(Choice):
     k: int = 1
 
     def find(self, x: Array) -> Array:
-        return order.order_of(x, self.dim, False).take([self.k - 1], self.dim)
+        found = order.order_of(x, self.dim, False).take([self.k - 1], self.dim)
+        if x.ndim and x.shape[self.dim] <= SHORT:
+            equal = (x == np.take_along_axis(x, found, self.dim)).sum(self.dim) > 1
+            rows = np.moveaxis(x, self.dim, -1)
+            places = np.moveaxis(found, self.dim, -1)
+            for at in np.argwhere(equal):
+                where = tuple(at)
+                places[where] = selected(rows[where].tolist(), self.k - 1)
+        return found
 
 
 @final

@@ -174,7 +174,7 @@ def check_number(value: Any, dtype: Any, halves: bool = True) -> None:
     """RuntimeError when a Python number does not fit into dtype.  (uint8 may wrap once; not `halves`: those become inf.)
     """
     kind = dtype.kind
-    if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
+    if isinstance(value, int) and not -(1 << 63) <= value < 1 << (64 if halves else 63):
         raise ValueError("Overflow when unpacking long long")
     if kind == "f" or kind == "V":
         if dtype.itemsize == 8 or (dtype.itemsize == 2 and not halves) or value != value or value - value != 0:
@@ -287,6 +287,8 @@ def select(x: Value, dim: int, at: int, place: int = -1) -> Value:
         raise out_of_range(dim, len(sizes))
     n = sizes[dim]
     if at >= n or at < -n:
+        if not -(1 << 63) <= at < 1 << 63:
+            raise ValueError("Overflow when unpacking long long")
         raise IndexError(
             f"index {at} is out of bounds for dimension {dim if place < 0 else place} with size {n}")
     if dim == 0 and isinstance(x, TensorBase) and modes.observer is None and not recording(x):
@@ -479,7 +481,10 @@ def sequence(items: Any) -> Array:
     array = np.array([i.array if isinstance(i, TensorBase) else i for i in items])
     if array.size == 0:
         return np.zeros(array.shape, np.int64)
-    return array if array.dtype.kind == "b" else array.astype(np.int64)
+    try:
+        return array if array.dtype.kind == "b" else array.astype(np.int64)
+    except OverflowError:
+        raise ValueError("Overflow when unpacking long long") from None
 
 
 def bounded(where: Any, sizes: Shape, value: Any = None, dtype: Any = None) -> Any:
