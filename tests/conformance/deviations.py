@@ -51,8 +51,8 @@ GENERAL: tuple[str, ...] = (
     "PyTorch's have six digits",
     "Wishart.rsample can be differentiated, GeneralizedPareto computes in float64, and divergences between distributions of "
     "different batch shapes broadcast: PyTorch raises there",
-    "What a worker of a DataLoader cannot hand over (a function, a tensor with a graph) is an error where its batch would have come; "
-    "PyTorch waits for it for ever. A worker whose worker_init_fn failed says so for each batch; PyTorch for the first",
+    "What a worker of a DataLoader cannot hand over (a function, a tensor with a graph) is an error where its batch would have "
+    "come; PyTorch waits for it for ever. A worker whose worker_init_fn failed says so for each batch; PyTorch for the first",
     "autocast is there switched off: enabled on the CPU, it raises NotImplementedError",
 )
 
