@@ -186,6 +186,7 @@ def test_keys_that_take_for_ever_to_hash() -> None:
 
 
 LONG = b"\x8a\x0a"
+SET, ORDERED = b"c__builtin__\nset\n", b"ccollections\nOrderedDict\n"
 
 
 def colliding(n: int) -> list[bytes]:
@@ -205,16 +206,22 @@ def test_keys_of_one_hash_are_refused(described: bytes) -> None:
     assert "more than 100 keys have one hash" in str(limited(file_with(P + described), 200_000_000))
 
 
+def test_one_long_key_again_and_again_is_refused() -> None:
+    key = b"(" + b"N" * 900 + b"tq\0"
+    for described in (key + b"}" + b"h\0Ns" * 10_000 + b".", SET + b"]" + b"(" + key + b"h\0" * 10_000 + b"e\x85R."):
+        assert "too many parts together" in str(limited(file_with(P + described)))
+    assert again({tuple(range(i, i + 900)): i for i in range(1500)})[tuple(range(900))] == 0
+
+
 def test_keys_that_share_a_hash_by_chance_are_not() -> None:
     mixed = {-1: 0, -2: 1, 1.5: 2, 2**61 - 1: 3, 0: 4, (1, 2): 5, None: 6, 2**61: 7, b"1": 8}
     many = [dict(mixed) for _ in range(500)] + [{i: i for i in range(1000)}, {(i, i + 1) for i in range(1000)}]
     assert again(many) == many
 
 
-GET, MEMO = b"h\0", b"q\0"
+MEMO = b"q\0"
 LIST = b"](" + b"K\x01" * 50_000 + b"e"
 TABLE = b"}(" + b"".join(b"U\5x%04dN" % i for i in range(10_000)) + b"u"
-SET, ORDERED = b"c__builtin__\nset\n", b"ccollections\nOrderedDict\n"
 
 
 @pytest.mark.parametrize("described", [

@@ -26,7 +26,18 @@ from .archive import NATIVE, Reader, Writer, check_version, order_of
 from .beside import write_beside
 from .pickler import Call, Name, Persistent, Pickler
 from .storage import FOREIGN, STORAGE_OF, STORAGES, Block, Storage, StorageType
-from .unpickler import Build, Keys, NotAllowed, NotHere, Theirs, Unpickler, UnpicklingError, set_attributes, their
+from .unpickler import (
+    Build,
+    Keyed,
+    Keys,
+    NotAllowed,
+    NotHere,
+    Theirs,
+    Unpickler,
+    UnpicklingError,
+    set_attributes,
+    their,
+)
 
 LEGACY = (
     "This is a file in the format from before PyTorch 1.6, which retrograd does not read. Load it in PyTorch and save "
@@ -375,8 +386,7 @@ def _bytes(*args: Any) -> bytes:
     return b""
 
 
-def _set(items: Any = ()) -> set[Any]:
-    keys = Keys()
+def _set(keys: Keys, items: Any = ()) -> set[Any]:
     return {keys.admit(x) for x in _checked(items, list, tuple)}
 
 
@@ -384,8 +394,7 @@ def _counter(items: Any = None) -> Counter[Any]:
     return Counter(_checked({} if items is None else items, dict))      # whose keys were looked at
 
 
-def _ordered(items: Any = ()) -> OrderedDict[Any, Any]:
-    keys = Keys()
+def _ordered(keys: Keys, items: Any = ()) -> OrderedDict[Any, Any]:
     return OrderedDict((keys.admit(k), v) for k, v in _checked(items, list, tuple))
 
 
@@ -429,8 +438,8 @@ PARAMETER = Build(_rebuild_parameter)
 REBUILD = (
     Build(_rebuild_tensor), Build(_rebuild_tensor_v3), Build(_rebuild_parameter), Build(_rebuild_parameter_with_state))
 NAMES: dict[str, Any] = {
-    "collections.OrderedDict": Build(_ordered), "collections.Counter": Build(_counter),
-    "_codecs.encode": Build(_encode), "builtins.bytearray": Build(_bytearray), "builtins.set": Build(_set),
+    "collections.OrderedDict": Keyed(_ordered), "collections.Counter": Build(_counter),
+    "_codecs.encode": Build(_encode), "builtins.bytearray": Build(_bytearray), "builtins.set": Keyed(_set),
     "builtins.bytes": Build(_bytes),
     "builtins.complex": Build(_complex), "torch.Size": Build(_size), "torch.device": Build(_device),
     "torch.Tensor": TENSOR, "torch.nn.parameter.Parameter": PARAMETER,

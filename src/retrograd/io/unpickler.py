@@ -42,7 +42,7 @@ UNSUPPORTED = (
     "allowlist this global if you trust this class/function.")
 MARK = object()
 LONGEST = 300                                   # characters of a name in a message
-PARTS = 100                                     # of a tuple that is a key
+PARTS = 1000                                    # of a tuple that is a key
 SAME = 100                                      # keys of one hash
 ROOM, EACH = 1 << 24, 64                        # bytes, and for each byte of the pickle
 TOO_LARGE = "the file asks for more memory than torch.save's files do: it is damaged, or made to exhaust memory"
@@ -66,7 +66,7 @@ class Unpickler:
         self.persistent = persistent
         self.stack: list[Any] = []
         self.memo: dict[int, Any] = {}
-        self.keys = Keys()
+        self.keys = Keys(len(data))
         self.copied = 0                         # bytes that calls may have copied, see NOTE [Room]
 
     def load(self) -> Any:
@@ -255,7 +255,7 @@ class Unpickler:
         for x in args:                          # of which the call may make a copy
             if type(x) in COPIES:
                 self.copied += COPIES[type(x)] * len(x)
-        self.stack.append(what.make(*plain(args)))
+        self.stack.append(what.make(self.keys, *plain(args)) if isinstance(what, Keyed) else what.make(*plain(args)))
 
     def newobj(self) -> None:
         args, what = self.pop(), self.pop()
@@ -294,6 +294,10 @@ class Build:
         self.make = make
 
 
+class Keyed(Build):
+    """One that makes keys of its arguments, and asks the Keys that it gets first."""
+
+
 class Allowed:
     """A class or function that the user allowed."""
 
@@ -313,19 +317,23 @@ def their(run: Callable[..., Any], *args: Any) -> Any:
 
 
 class Keys:
-    """The keys of a container, or of all of a file, but for such as have hashes of their own.
+    """The keys of a file of some length, but for such as have hashes of their own.
 
     Keys of one hash are compared with each other: a hundred thousand, in a megabyte, would take half a minute.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, length: int) -> None:
         self.same: dict[int, list[Any]] = {}
+        self.parts = 1_000_000 + length         # of tuples: a part takes a byte, but one tuple may be a key again and again
 
     def admit(self, x: Any) -> Any:
         """x, if it can be hashed in no time, and few other keys have its hash."""
         if type(x) is str or (type(x) is int and -sys.hash_info.modulus < x < sys.hash_info.modulus):
             return x
-        others = self.same.setdefault(hash(key_of(x)), [])
+        self.parts -= parts_of(x)
+        if self.parts < 0:
+            raise UnpicklingError("the keys are tuples of too many parts together")
+        others = self.same.setdefault(hash(x), [])
         if x not in others:
             if len(others) == SAME:
                 raise UnpicklingError(f"more than {SAME} keys have one hash: the file is damaged, or made to take for ever")
@@ -338,13 +346,14 @@ def plain(args: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(x.target if isinstance(x, Allowed) else x for x in args)
 
 
-def key_of(x: Any) -> Any:
-    """x, if it can be hashed in no time.
+def parts_of(x: Any) -> int:
+    """How many parts hashing x looks at; UnpicklingError when too many.
 
     Hashing a tuple of tuples of tuples takes C stack, and time that doubles with each level when levels are shared.
     """
+    seen = 0
     if isinstance(x, tuple):
-        seen, left = 0, [x]
+        left = [x]
         while left:
             for part in left.pop():
                 seen += 1
@@ -352,7 +361,7 @@ def key_of(x: Any) -> Any:
                     left.append(part)
             if seen + len(left) > PARTS:
                 raise UnpicklingError("a key is a tuple of too many parts")
-    return x
+    return seen
 
 
 def set_attributes(it: Any, state: Any) -> None:
