@@ -28,9 +28,9 @@ def viewed(x: TensorBase, view: Callable[..., Any], *args: Any) -> Any:
     probe.rg = True
     it = state()
     grad, inference = it.grad, it.inference
-    set_grad(True)
-    set_inference(False)
     try:
+        set_grad(True)
+        set_inference(False)
         made = view(probe, *args)
     finally:
         set_grad(grad)

@@ -2,28 +2,22 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
 
+from .._engine import scopes
 from .._engine.modes import modes, set_anomaly
 
 __all__ = ["detect_anomaly", "set_detect_anomaly", "is_anomaly_enabled", "is_anomaly_check_nan_enabled"]
 
 
-class set_detect_anomaly:
+class set_detect_anomaly(scopes.AnomalyFrom):
     """Switch anomaly detection on or off, from the call on; as a context, until its end.  For debugging: it is slow."""
 
     def __init__(self, mode: bool, check_nan: bool = True) -> None:
-        self.prev = modes.anomaly, modes.check_nan
+        self.note()
         set_anomaly(mode, check_nan)
 
-    def __enter__(self) -> None:
-        pass
 
-    def __exit__(self, kind: Any, value: Any, trace: Any) -> None:
-        set_anomaly(*self.prev)
-
-
-class detect_anomaly:
+class detect_anomaly(scopes.Anomaly):
     """Context: an error in backward names the forward call, and NaN out of a node raises RuntimeError.
 
     https://pytorch.org/docs/stable/autograd.html#anomaly-detection
@@ -34,13 +28,6 @@ class detect_anomaly:
         warnings.warn(
             "Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled for "
             "debugging.", stacklevel=2)
-
-    def __enter__(self) -> None:
-        self.prev = modes.anomaly, modes.check_nan
-        set_anomaly(True, self.check_nan)
-
-    def __exit__(self, kind: Any, value: Any, trace: Any) -> None:
-        set_anomaly(*self.prev)
 
 
 def is_anomaly_enabled() -> bool:

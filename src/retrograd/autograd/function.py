@@ -380,8 +380,8 @@ class Function(metaclass=FunctionMeta):
                 if isinstance(a, TensorBase):
                     nexts.append(edge(a))
                     nrs.append(a.nr)
-        set_grad(False)
         try:
+            set_grad(False)                         # inside: Ctrl-C may come when it returns
             if separate:
                 output = cls.forward(*args)
                 cls.setup_context(node, args, output)
@@ -550,8 +550,8 @@ def _output(
             out.origin.state = CUSTOM
         return out
     if is_input:
-        set_grad(False)
         try:
+            set_grad(False)
             out = shape.alias(out)
         finally:
             set_grad(True)
@@ -586,8 +586,8 @@ def once_differentiable(fn: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(fn)
     def wrapper(ctx: Any, *args: Any) -> Any:
         recording = grad_on()
-        set_grad(False)
         try:
+            set_grad(False)
             outputs = fn(ctx, *args)
         finally:
             set_grad(recording)

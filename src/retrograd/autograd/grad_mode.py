@@ -7,7 +7,8 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from .._engine.modes import grad_on, inference_on, set_grad, set_inference
+from .._engine import scopes
+from .._engine.modes import grad_on, inference_on, set_grad
 
 __all__ = [
     "no_grad", "enable_grad", "set_grad_enabled", "inference_mode", "is_grad_enabled", "is_inference_mode_enabled",
@@ -15,16 +16,10 @@ __all__ = [
 
 
 class _Mode:
-    """A context manager that decorates functions and generators, each call with a context of its own."""
+    """What makes a context decorate functions and generators, each call with a context of its own."""
 
     def clone(self) -> Any:
         return type(self)()
-
-    def __enter__(self) -> Any:
-        raise NotImplementedError
-
-    def __exit__(self, kind: Any, value: Any, trace: Any) -> None:
-        raise NotImplementedError
 
     def __call__(self, func: Callable[..., Any]) -> Any:
         return context_decorator(self.clone, func)
@@ -83,29 +78,18 @@ class _Bare(_Mode):
         return cls()(orig_func)
 
 
-class no_grad(_Bare):
+class no_grad(_Bare, scopes.Grad):
     """Record nothing: results do not require grad.  https://pytorch.org/docs/stable/generated/torch.no_grad.html"""
 
-    def __enter__(self) -> None:
-        self.prev = grad_on()
-        set_grad(False)
 
-    def __exit__(self, kind: Any, value: Any, trace: Any) -> None:
-        set_grad(self.prev)
-
-
-class enable_grad(_Bare):
+class enable_grad(_Bare, scopes.Grad):
     """Record again, inside no_grad."""
 
-    def __enter__(self) -> None:
-        self.prev = grad_on()
-        set_grad(True)
-
-    def __exit__(self, kind: Any, value: Any, trace: Any) -> None:
-        set_grad(self.prev)
+    def __init__(self) -> None:
+        self.mode = True
 
 
-class set_grad_enabled(_Mode):
+class set_grad_enabled(_Mode, scopes.GradFrom):
     """Record or not, from the call on; as a context, until its end."""
 
     def __init__(self, mode: bool) -> None:
@@ -120,12 +104,6 @@ class set_grad_enabled(_Mode):
         set_grad(self.prev)
         return super().__call__(func)
 
-    def __enter__(self) -> None:
-        set_grad(self.mode)
-
-    def __exit__(self, kind: Any, value: Any, trace: Any) -> None:
-        set_grad(self.prev)
-
     def __str__(self) -> str:
         return f"torch.autograd.grad_mode.set_grad_enabled(mode={self.mode})"
 
@@ -135,7 +113,7 @@ class set_grad_enabled(_Mode):
         return type(self)(self.mode)
 
 
-class inference_mode(_Mode):
+class inference_mode(_Mode, scopes.Inference):
     """As no_grad, and results carry no version and can never enter a graph.  inference_mode(False) leaves the mode."""
 
     def __new__(cls, mode: Any = True) -> Any:
@@ -145,15 +123,6 @@ class inference_mode(_Mode):
 
     def __init__(self, mode: bool = True) -> None:
         self.mode = mode
-
-    def __enter__(self) -> None:
-        self.prev = grad_on(), inference_on()
-        set_inference(self.mode)
-        set_grad(not self.mode)
-
-    def __exit__(self, kind: Any, value: Any, trace: Any) -> None:
-        set_grad(self.prev[0])
-        set_inference(self.prev[1])
 
     def clone(self) -> Any:
         return type(self)(self.mode)

@@ -12,14 +12,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._engine.modes import settle, state
+from .._engine.modes import state
 from .._engine.node import Node
 from .._engine.op import edge
+from .._engine.scopes import NoSavedHooks, SavedHooks, pop_hooks, push_hooks
 from .._engine.tensor import AccumulateGrad, TensorBase, bump, edits, wants_grad
 from .._engine.views import address
 from .._ops import create
 from ..utils.hooks import RemovableHandle
 from .function import BackwardCFunction
+from .grad_mode import _Mode
+
+_push_hooks, _pop_hooks = push_hooks, pop_hooks
 
 __all__ = [
     "saved_tensors_hooks", "save_on_cpu", "disable_saved_tensors_hooks", "register_multi_grad_hook",
@@ -61,7 +65,7 @@ def increment_version(tensor: TensorBase | Iterable[TensorBase]) -> None:
         bump(t)
 
 
-class saved_tensors_hooks:
+class saved_tensors_hooks(SavedHooks):
     """Context: what ops save goes through pack_hook(tensor), and comes back through unpack_hook(what pack returned).
 
     The innermost context alone counts.  pack_hook must not edit its argument.  What unpack_hook returns must have the
@@ -71,28 +75,6 @@ class saved_tensors_hooks:
     def __init__(self, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]) -> None:
         self.pack_hook = pack_hook
         self.unpack_hook = unpack_hook
-
-    def __enter__(self) -> None:
-        _push_hooks(self.pack_hook, self.unpack_hook)
-
-    def __exit__(self, *args: object) -> None:
-        _pop_hooks()
-
-
-def _push_hooks(pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]) -> None:
-    it = state()
-    if it.pack_disabled is not None:
-        raise RuntimeError(it.pack_disabled)
-    it.pack_hooks.append((pack_hook, unpack_hook))
-    settle(it)
-
-
-def _pop_hooks() -> None:
-    it = state()
-    if not it.pack_hooks:
-        raise RuntimeError("no saved_tensors_hooks are in force here: it was left more often than entered")
-    it.pack_hooks.pop()
-    settle(it)
 
 
 class save_on_cpu(saved_tensors_hooks):
@@ -110,20 +92,14 @@ def _itself(t: Any) -> Any:
     return t
 
 
-@contextmanager
-def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
+class disable_saved_tensors_hooks(_Mode, NoSavedHooks):
     """Context: using saved_tensors_hooks raises RuntimeError(error_message)."""
-    it = state()
-    if it.pack_hooks:
-        raise RuntimeError(error_message)
-    before = it.pack_disabled
-    it.pack_disabled = error_message
-    settle(it)
-    try:
-        yield
-    finally:
-        it.pack_disabled = before
-        settle(it)
+
+    def __init__(self, error_message: str) -> None:
+        self.message = error_message
+
+    def clone(self) -> Any:
+        return type(self)(str(self.message))
 
 
 # Hooks of several tensors

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from .._engine.modes import settle, state
+from .._engine.scopes import Recording
 from .._engine.tensor import TensorBase, sink_of, wants_grad, wrap
 from .._functions import stack, zeros_like
 from ..autograd import grad as _grad
@@ -176,22 +176,11 @@ def hessian(func: Callable[..., Any], argnums: Any = 0) -> Callable[..., Any]:
     return jacfwd(jacrev(func, argnums), argnums)
 
 
-class _Recording:
+class _Recording(Recording):
     """As enable_grad, and outside inference mode: derivatives are wanted whatever mode the caller is in, as in PyTorch.
 
     A tensor made in inference mode is a constant here, so nodes may keep it.
     """
-
-    def __enter__(self) -> None:
-        it = state()
-        self.prev = it.grad, it.inference, it.lenient
-        it.grad, it.inference, it.lenient = True, False, True
-        settle(it)
-
-    def __exit__(self, kind: Any, value: Any, trace: Any) -> None:
-        it = state()
-        it.grad, it.inference, it.lenient = self.prev
-        settle(it)
 
 
 class _Level:

@@ -215,8 +215,8 @@ class State:
             return (f"size mismatch for {key}: copying a param with shape {source.shape} from checkpoint, the shape in "
                     f"current model is {target.shape}.")
         recording = grad_on()
-        set_grad(False)
         try:
+            set_grad(False)
             if local_metadata.get("assign_to_params_buffers", False):
                 if isinstance(target, Parameter):
                     if isinstance(source, Parameter):

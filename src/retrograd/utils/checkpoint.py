@@ -12,11 +12,12 @@ from typing import Any
 
 from .._engine.modes import state
 from .._engine.saved import bare
+from .._engine.scopes import Top
 from .._engine.tensor import TensorBase, wants_grad
 from .._functions.create import empty
 from ..autograd import backward as _backward
 from ..autograd.function import Function
-from ..autograd.grad_mode import enable_grad, is_grad_enabled, no_grad
+from ..autograd.grad_mode import _Mode, enable_grad, is_grad_enabled, no_grad
 from ..autograd.graph import saved_tensors_hooks
 from ..random import get_rng_state, set_rng_state
 
@@ -333,14 +334,14 @@ def check_backward_validity(inputs: Iterable[Any]) -> None:
         warnings.warn("None of the inputs have requires_grad=True. Gradients will be None", stacklevel=2)
 
 
-@contextlib.contextmanager
-def set_checkpoint_early_stop(enable: bool) -> Iterator[None]:
+class set_checkpoint_early_stop(_Mode, Top):
     """Context: early_stop of every checkpoint called inside."""
-    _early.append(enable)
-    try:
-        yield
-    finally:
-        _early.pop()
+
+    def __init__(self, enable: bool) -> None:
+        self.stack, self.value = _early, enable
+
+    def clone(self) -> Any:
+        return type(self)(self.value)
 
 
 @contextlib.contextmanager
