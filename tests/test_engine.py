@@ -664,3 +664,40 @@ def test_anomaly_mode_raises_the_cause_where_warnings_are_errors(capsys: Any) ->
         with torch.autograd.set_detect_anomaly(True), pytest.raises(KeyError, match="mine"):
             Fails.apply(x).sum().backward()
     assert "Error detected in FailsBackward" in capsys.readouterr().err
+
+
+def test_checkpoint_without_early_stop_may_differentiate_inside() -> None:
+    def function(x: Any) -> Any:
+        y = x.exp()
+        (g,) = torch.autograd.grad(y.sum(), x, create_graph=True)
+        return g * y
+
+    x = torch.ones(2, requires_grad=True)
+    with torch.utils.checkpoint.set_checkpoint_early_stop(False):
+        y = torch.utils.checkpoint.checkpoint(function, x, use_reentrant=False)
+    (got,) = torch.autograd.grad(y.sum(), x)
+    np.testing.assert_allclose(got.numpy(), 2 * np.exp(2.0), rtol=1e-6)
+
+
+class Tripled(torch.autograd.Function):
+    """Not what its rule for batches says, so that one sees which of both ran."""
+
+    @staticmethod
+    def forward(x: Any, y: Any) -> Any:
+        return x + y
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        pass
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, x: Any, y: Any) -> Any:
+        assert (info.batch_size, info.randomness, in_dims) == (2, "error", (1, None))
+        return (x * 3, y), (1, None)
+
+
+def test_vmap_of_a_function_calls_its_rule_for_batches() -> None:
+    x = torch.arange(6.0).reshape(3, 2)
+    first, second = torch.vmap(Tripled.apply, in_dims=(1, None))(x, torch.ones(3))
+    assert first.tolist() == (3 * x.t()).tolist()
+    assert second.tolist() == [[1.0] * 3] * 2

@@ -11,7 +11,7 @@ import numpy as np
 
 from . import _size, _tensor_str, dtypes
 from ._engine import hooks
-from ._engine.modes import grad_on, inference_on, modes
+from ._engine.modes import grad_on, inference_on, modes, state
 from ._engine.tensor import TensorBase, bump, public, read_grad, sink_of, wants_grad, wrap, write_grad
 from ._engine.views import address, refresh
 from ._missing import Absent
@@ -366,6 +366,11 @@ The gradient, shaped like the tensor, or None.  A non-leaf has one only after re
         """Keep the gradient of a non-leaf in .grad.  RuntimeError when nothing requires grad."""
         if not wants_grad(self):
             raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
+        if state().lenient:
+            raise RuntimeError(
+                "You are attempting to call Tensor.retain_grad() inside of a function being transformed by a functorch "
+                "transform. This is unsupported, please attempt to use the functorch transforms (e.g. grad, vjp, jacrev, "
+                "jacfwd, hessian) or call retain_grad() outside of a function being transformed instead.")
         if self.grad_fn is not None:
             hooks.retain(self)
 

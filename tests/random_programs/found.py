@@ -164,4 +164,28 @@ FOUND = {
         b.grad_fn._raw_saved_self.register_hooks(lambda t: t * 2, lambda t: t)
         b.sum().backward()
     """,
+    "a posthook of a leaf's node sees what became of the gradient that .grad took over": """
+        a = torch.ones(2, requires_grad=True)
+        n = torch.autograd.graph.get_gradient_edge(a).node
+        n.register_hook(lambda gi, go: log.append(copies(go))) and None
+        a.register_post_accumulate_grad_hook(lambda t: t.grad.mul_(5) and None if t.grad.sum() < 0 else None) and None
+        a.register_post_accumulate_grad_hook(lambda t: setattr(t, "seen", t.grad.mul_(5))) and None
+        (a * 3).sum().backward()
+        (a * 3).sum().backward()
+    """,
+    "what an unpack hook returns is what comes back, where it wants no gradient": """
+        a, b = torch.ones(2, requires_grad=True), torch.ones(2)
+        m = {}
+        pack = lambda t: m.setdefault(len(m), t) is None or len(m) - 1
+        with torch.autograd.graph.saved_tensors_hooks(pack, lambda i: m[i]): c = a * b
+        log.append(c.grad_fn._saved_other is b)
+    """,
+    "func.jvp of a function that edits its argument": """
+        a = torch.ones(2) * 3
+        b = torch.func.jvp(lambda x: x.mul_(2).sum(), (a,), (torch.ones(2),))
+    """,
+    "retain_grad inside torch.func.grad": """
+        a = torch.ones(2)
+        b = torch.func.grad(lambda x: (x * 2).retain_grad())(a)
+    """,
 }

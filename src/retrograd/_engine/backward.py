@@ -8,6 +8,7 @@ from mypy_extensions import i64
 from . import anomaly, deep, hooks
 from .modes import claiming, hush, loud, modes, outside, quiet, settle, state, unhush
 from .node import Node, NodeHooks, Slot, Task, Value, deliver_all, name_of
+from .tensor import AccumulateGrad
 
 DEEP: Final = 30        # passes inside passes before the next goes to a thread of its own: see deep.py
 FLOOR: Final = 4        # entries at the bottom of a stack that never leave: a list that runs empty frees its memory
@@ -170,7 +171,7 @@ def run_node(task: Task, node: Node, g: Value, more: Optional[list[Value]], shar
         if not own.pre and not own.post:
             node.push(task, g, None, shared)
             return True
-        return run_hooked(task, node, own, [g], graph)
+        return run_hooked(task, node, own, [g], graph, shared or len(own.pre) > 0)
     gs: list[Value] = [g]
     if more is not None:
         gs.extend(more)
@@ -191,17 +192,21 @@ def run_node(task: Task, node: Node, g: Value, more: Optional[list[Value]], shar
         loud(task.errors)
         hooks.fire_tensor_hooks(node, gs, graph)
         quiet(task.errors)
-    return run_hooked(task, node, node._hooks, gs, graph)
+    return run_hooked(task, node, node._hooks, gs, graph, True)
 
 
-def run_hooked(task: Task, node: Node, own: Optional[NodeHooks], gs: list[Value], graph: bool) -> bool:
-    """Run a node after its tensor hooks."""
+def run_hooked(task: Task, node: Node, own: Optional[NodeHooks], gs: list[Value], graph: bool, shared: bool) -> bool:
+    """Run a node after its tensor hooks; `shared`: may somebody else see its gradient?  NOTE [Who owns .grad]"""
     if own is not None and own.pre:
         loud(task.errors)
         gs = hooks.fire_node_hooks(own.pre, gs, None, graph)
         quiet(task.errors)
     if modes.anomaly or (own is not None and len(own.post) > 0):
-        outs = node.backward(gs, graph)
+        if isinstance(node, AccumulateGrad):
+            node.accumulate(gs[0], graph, shared, task)
+            outs: list[Value] = []
+        else:
+            outs = node.backward(gs, graph)
         if task.needed is not None:                 # hooks see no gradient that nobody asked for
             for i in range(len(outs)):
                 if not task.wants(node.edge_node(i)):

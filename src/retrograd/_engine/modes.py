@@ -100,7 +100,7 @@ def adopt(it: State) -> None:
 
 def settle(it: State) -> None:
     """Call after changing `it`: keeps `modes.usual` true only while nobody needs the slow path."""
-    odd = not it.grad or it.inference or len(it.pack_hooks) > 0 or it.pack_disabled is not None
+    odd = not it.grad or it.inference or it.lenient or len(it.pack_hooks) > 0 or it.pack_disabled is not None
     if odd != it.counted:
         claiming.acquire()
         try:

@@ -107,6 +107,8 @@ class Packed:
             raise TypeError(
                 "Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
                 f"{type(found).__name__}")
+        if not self.rg:
+            return found
         out = bare(found)
         out.rg = self.rg
         out.fn = node if self.own else self.fn

@@ -90,7 +90,7 @@ class SavedHooks:
     def __enter__(self) -> Any:
         push_hooks(self.pack_hook, self.unpack_hook)
 
-    def __exit__(self, kind: Any, value: Any, trace: Any) -> Any:
+    def __exit__(self, kind: Any = None, value: Any = None, trace: Any = None) -> Any:
         pop_hooks()
 
 

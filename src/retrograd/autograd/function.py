@@ -280,6 +280,10 @@ def _expandable(small: Any, big: Any) -> bool:
     return n >= 0 and all(a in (1, b) for a, b in zip(small, big[n:]))
 
 
+NEEDS_SETUP = (
+    "In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, ...), it must override the "
+    "setup_context staticmethod. For more details, please see https://pytorch.org/docs/main/notes/extending.func.html"
+)
 NO_RULE: Any = None                 # Function.backward and Function.setup_context: not overridden
 NO_SETUP: Any = None
 
@@ -357,8 +361,11 @@ class Function(metaclass=FunctionMeta):
 
     @staticmethod
     def vmap(info: Any, in_dims: Any, *args: Any) -> Any:
-        """The batching rule; retrograd has no vmap and never calls it."""
-        raise NotImplementedError("retrograd has no vmap: loop over the batch, or give forward a batch dimension")
+        """The rule for whole batches: -> (output, out_dims).  torch.vmap(cls.apply) calls it; without it, and inside other
+        functions, each sample has a call of forward.
+        """
+        raise NotImplementedError("to use autograd.Function with vmap, you must either override the vmap staticmethod or set "
+                                  "generate_vmap_rule=True.")
 
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
@@ -386,6 +393,8 @@ class Function(metaclass=FunctionMeta):
                 output = cls.forward(*args)
                 cls.setup_context(node, args, output)
             else:
+                if not modes.usual and state().lenient and not cls.__module__.startswith("retrograd."):
+                    raise RuntimeError(NEEDS_SETUP)
                 output = cls.forward(node, *args)
         finally:
             set_grad(recording)

@@ -12,9 +12,11 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
+from .._engine.op import attach
 from .._engine.scopes import Recording
-from .._engine.tensor import TensorBase, sink_of, wants_grad, wrap
+from .._engine.tensor import TensorBase, shared_version, sink_of, wants_grad, wrap
 from .._functions import stack, zeros_like
+from .._ops.shape import AliasBackward0
 from ..autograd import grad as _grad
 from ..autograd.function import Function
 from ..autograd.grad_mode import is_grad_enabled
@@ -231,6 +233,16 @@ class _Level:
         return tensor.detach() if wants_grad(y) and not self.outside(y) else tensor
 
 
+def _free(x: Any) -> Any:
+    """x as an intermediate result, which func may edit in place; so PyTorch lets it do in forward mode."""
+    out = wrap(x.array)
+    out.version = shared_version(x)
+    op = AliasBackward0()
+    op.link(x)
+    attach(out, op)
+    return out
+
+
 class _Call:
     """func called at aliases of its arguments `argnums` (None: of all), and its results in flat form."""
 
@@ -240,7 +252,8 @@ class _Call:
             chosen = range(len(args)) if argnums is None else _places(argnums, len(args))
             values, self.in_spec = flatten(tuple(args[i] for i in chosen))
             self.inputs = [self.level.alias(x) for x in values]
-            aliases = dict(zip(chosen, unflatten(self.inputs, self.in_spec)))
+            given = [_free(x) for x in self.inputs] if name == JVP else self.inputs
+            aliases = dict(zip(chosen, unflatten(given, self.in_spec)))
             found = func(*[aliases.get(i, x) for i, x in enumerate(args)])
             self.aux: Any = None
             if has_aux:

@@ -3,13 +3,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial, wraps
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .. import random
 from .._engine.tensor import TensorBase
 from .._functions import stack
+from ..autograd.function import Function, FunctionMeta
 from ..utils._pytree import LeafSpec, TreeSpec
 from ..utils._pytree import tree_flatten as flatten
 from ..utils._pytree import tree_map as mapped
@@ -47,6 +48,9 @@ def vmap(
             raise ValueError(
                 f"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {sizes} for the mapped "
                 "dimension")
+        rule = _rule(func)
+        if rule is not None:
+            return _by_rule(rule, VmapInfo(sizes[0], randomness), unflatten(dims, spec), args, name, out_dims)
         draws = Draws(randomness)
         results: list[list[Any]] = []
         places: list[Any] = []
@@ -66,6 +70,49 @@ def vmap(
             results.append(values)
         return unflatten([_joined(name, list(column), d, sizes[0]) for column, d in zip(zip(*results), places)], form)
     return over_batch
+
+
+class VmapInfo(NamedTuple):
+    """What a Function's rule for batches is told."""
+
+    batch_size: int
+    randomness: str
+
+
+def _rule(func: Any) -> Any:
+    """The `vmap` of a Function whose `apply` func is; None where it has none of its own."""
+    cls = getattr(func, "__self__", None)
+    if not isinstance(cls, FunctionMeta) or getattr(func, "__func__", None) is not Function.apply.__func__:  # type: ignore
+        return None
+    more: Any = cls
+    if more.vmap is Function.vmap:
+        return None
+    if more.generate_vmap_rule:
+        raise RuntimeError(
+            f"You tried to vmap over {cls.__name__}, but it has both generate_vmap_rule=True and an overridden vmap "
+            "staticmethod. Please set generate_vmap_rule=False or delete the overridden vmap staticmethod to avoid ambiguity. "
+            "For more details, please see https://pytorch.org/docs/main/notes/extending.func.html")
+    return more.vmap
+
+
+def _by_rule(rule: Any, info: VmapInfo, dims: Any, args: Any, name: str, out_dims: Any) -> Any:
+    """The results as `rule` makes them of whole batches."""
+    found = rule(info, dims, *args)
+    if not isinstance(found, tuple) or len(found) != 2:
+        got = f"{len(found)} returns" if isinstance(found, tuple) else f"a {type(found)}"
+        raise RuntimeError(
+            "Expected the vmap staticmethod to have two returns, an output and out_dims with pytree structure compatible with "
+            f"the output. Got {got} instead")
+    values, form = flatten(found[0])
+    made = spread(found[1], form)
+    if made is None:
+        raise ValueError(f"The vmap staticmethod of {name} returned out_dims {found[1]} that do not go with its output")
+    results = []
+    for value, d, place in zip(values, made, _out_places(name, out_dims, form)):
+        if d is None and place is not None:
+            value, d = value.unsqueeze(0).expand(info.batch_size, *value.shape), 0
+        results.append(value if place is None else value.movedim(d, place))
+    return unflatten(results, form)
 
 
 class Draws:

@@ -87,7 +87,9 @@ def checkpoint(
     region = _Region(
         function, args, kwargs, preserve, second, determinism_check == "default", _early[-1] if _early else early_stop)
     with saved_tensors_hooks(region.pack, region.unpack), first:
-        return function(*args, **kwargs)
+        result = function(*args, **kwargs)
+        region.complete = True
+        return result
     raise RuntimeError(
         "torch.utils.checkpoint: the forward context provided by context_fn suppressed an exception raised during the "
         "checkpointed forward. This is not supported because checkpoint cannot return a value for a failed forward.")
@@ -162,6 +164,8 @@ class _Region:
         self.context = context
         self.check = check
         self.early_stop = early_stop
+        self.complete = False                       # has the first run ended?
+        self.uneven = False                         # a second run within the first saved what the first had yet to save
         self.holders: list[Any] = []                # weak: a holder lives as long as the node that saved it
         self.facts: list[Any] = []
         self.counts: dict[Any, int] = {}            # pass -> how many tensors its second run saved
@@ -217,6 +221,8 @@ class _Region:
 
     def compare(self, key: Any) -> None:
         """CheckpointError unless both runs saved tensors alike."""
+        if self.uneven:
+            return
         if self.counts[key] != len(self.holders):
             raise CheckpointError(
                 "torch.utils.checkpoint: A different number of tensors was saved during the original forward and "
@@ -247,10 +253,13 @@ class _Again:
 
     def pack(self, x: Any) -> Any:
         region, key = self.region, self.key
-        x = bare(x)
+        x = bare(x) if wants_grad(x) else x
         at = region.counts[key]
         if at >= len(region.holders):
             if region.early_stop:
+                return x
+            if not region.complete:
+                region.uneven = True
                 return x
             raise CheckpointError(
                 "torch.utils.checkpoint: trying to save more tensors during recomputation than during the original "
