@@ -9,6 +9,7 @@
 #
 # PYTHON=...      the Python for .venv (the newest found unless set)
 # ARGS=...        further arguments for pytest, the demo or the benchmarks
+# WORKERS=...     processes that run tests side by side (as many as there are processors, 4 at most)
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
@@ -18,6 +19,9 @@ PURE := .venv/bin/python
 COMPILED := .venv-compiled/bin/python
 PIP := $(PURE) -m pip --disable-pip-version-check
 ARGS :=
+WORKERS := auto
+# Workers take tests from each other; a run of a few is quicker without them.
+PYTEST := -m pytest $(if $(ARGS),,-n $(WORKERS) --maxprocesses 4 --dist worksteal)
 
 # A stamp is named after the contents that it stands for: second calls are quick, any edit, removal or checkout is seen.
 sum = $(shell find $(1) -type f \( -name '*.py' -o -name '*.toml' -o -name '*.[ch]' -o -name '*.typed' -o -name '*.html' \) \
@@ -32,7 +36,7 @@ WHEEL := .venv-compiled/.wheel-$(call sum,pyproject.toml setup.py src)
 help:
 	@sed -n '/^#/!q;s/^# \{0,1\}//p' Makefile
 
-# One after the other, whatever -j says: both builds time things.
+# One after the other, whatever -j says: each build takes all processors.
 test:
 	@$(MAKE) lint
 	@$(MAKE) test-pure
@@ -44,16 +48,16 @@ test-core:
 	@$(MAKE) core-compiled
 
 test-pure: $(ORACLE)
-	RETROGRAD_BUILD=pure $(PURE) -m pytest $(ARGS)
+	RETROGRAD_BUILD=pure $(PURE) $(PYTEST) $(ARGS)
 
 test-compiled: $(ORACLE) $(WHEEL)
-	RETROGRAD_BUILD=compiled $(COMPILED) -m pytest $(ARGS)
+	RETROGRAD_BUILD=compiled $(COMPILED) $(PYTEST) $(ARGS)
 
 core-pure: $(CORE)
-	RETROGRAD_BUILD=pure $(PURE) -m pytest -m 'not oracle' $(ARGS)
+	RETROGRAD_BUILD=pure $(PURE) $(PYTEST) -m 'not oracle' $(ARGS)
 
 core-compiled: $(WHEEL)
-	RETROGRAD_BUILD=compiled $(COMPILED) -m pytest -m 'not oracle' $(ARGS)
+	RETROGRAD_BUILD=compiled $(COMPILED) $(PYTEST) -m 'not oracle' $(ARGS)
 
 lint: $(CORE)
 	$(PURE) -m ruff check .
