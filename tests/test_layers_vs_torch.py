@@ -675,6 +675,22 @@ PROGRAMS: dict[str, list[str]] = {
         "F.grid_sample(torch.ones(1, 1, 2, 2).long(), torch.zeros(1, 1, 1, 2).long())",
         "F.bilinear(torch.ones(2), torch.ones(2), torch.ones(1, 2))", "g = torch.zeros(1, 1, 1, 2, requires_grad=True)",
         "F.grid_sample(torch.ones(1, 1, 2, 2), g, 'nearest').sum().backward()"],
+    "attention with a mask that broadcasts, and a causal one besides": [
+        "torch.manual_seed(0)", "q, k, v = torch.randn(3, 2, 2, 3, 2, dtype=torch.float64).requires_grad_()",
+        "m = torch.tensor([[True, False, True]])", "y = F.scaled_dot_product_attention(q, k, v, m)",
+        "y.square().sum().backward()",
+        "n = torch.tensor([[False, True, True], [True, True, True], [False, False, True]])",
+        "z = F.scaled_dot_product_attention(q, k, v, n, is_causal=True)", "z.square().sum().backward()",
+        "F.scaled_dot_product_attention(q, k, v, m[0])", "F.scaled_dot_product_attention(q[0], k[0], v[0], m, is_causal=True)",
+        "F.scaled_dot_product_attention(q.transpose(2, 3), k.transpose(2, 3), v.transpose(2, 3))",
+        "a = nn.MultiheadAttention(2, 1).double()", "a(q[0], k[0], v[0], attn_mask=torch.zeros(2, 2))"],
+    "norms of other dtypes than their statistics": [
+        "x = torch.arange(12.).reshape(2, 2, 3).double()", "nn.InstanceNorm1d(2, track_running_stats=True)(x)",
+        "nn.BatchNorm1d(2)(x)", "nn.BatchNorm1d(2, affine=False)(x[:0])"],
+    "pools by kernels of no size, or larger than the input": [
+        "nn.AvgPool2d(-1)(torch.ones(1, 1, 2, 2))", "nn.AvgPool3d((3, 3, 1), ceil_mode=True)(torch.ones(2, 5, 1, 3))",
+        "nn.LPPool1d(1, (3,))(torch.ones(1, 4))", "F.unfold(torch.ones(1, 0, 6), 9, padding=-1)", "nn.Conv2d(2, 1, (0, 1))",
+        "F.max_pool2d(torch.ones(1, 2, 2), 1, (1, 2, 3))"],
     "lazy parameters": [
         "m = nn.LazyLinear(2)", "m.weight.data.normal_(0, 0.01)", "m.weight.size()", "m.weight.materialize(10)", "m.weight.shape",
         "m.weight.data.zero_()"],

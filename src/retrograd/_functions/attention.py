@@ -50,9 +50,8 @@ def scaled_dot_product_attention(
             raise RuntimeError(
                 "Expected attn_mask dtype to be bool or float or to match query dtype, but got attn_mask.dtype: "
                 f"{names.C[kind.name]} and  query.dtype: {names.C[own.name]} instead.")
-        if is_causal:
-            raise RuntimeError("_scaled_dot_product_attention: Explicit attn_mask should not be set when "
-                               "is_causal=True")
+        if attn_mask.ndim == 1 and q.ndim == 4:
+            raise IndexError("Dimension out of range (expected to be in range of [-1, 0], but got -2)")
     if not 0 <= dropout_p <= 1:
         raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {dropout_p:g}")
     if not (KERNELS["math"] or KERNELS["flash"]):
@@ -64,12 +63,18 @@ def scaled_dot_product_attention(
     factor = scale if scale is not None else 1.0 / math.sqrt(q.array.shape[-1]) if q.array.shape[-1] else 1.0
     if KERNELS["flash"] and fused(q, k, v, attn_mask, dropout_p, rows, columns):
         added = None if mask is None else mask.array
+        if added is not None and added.shape[-2:] != (rows, columns):
+            added = np.ascontiguousarray(np.broadcast_to(added, (*added.shape[:-2], rows, columns)))
+        if is_causal and added is not None:
+            added = np.where(np.tri(rows, columns, dtype=bool), added, -np.inf).astype(own)
         op = attention.ScaledDotProductFlashAttentionForCpuBackward0(
             None if attn_mask is None else attn_mask.array, bool(is_causal), scale, factor, added)
         return op.run([q, k, v])
     if not KERNELS["math"]:
         raise RuntimeError("No available kernel.  Aborting execution.")
     if is_causal:
+        if mask is not None:
+            raise RuntimeError("_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True")
         mask = wrap(np.where(np.tri(rows, columns, dtype=bool), 0.0, -np.inf).astype(own))
     if enable_gqa:
         k, v = shared(q, k), shared(q, v)
@@ -95,13 +100,16 @@ def fused(q: Any, k: Any, v: Any, mask: Any, dropout_p: float, rows: int, column
         return False
     if not q.array.shape[3] == k.array.shape[3] == v.array.shape[3] > 0:
         return False
+    if any(x.array.strides[3] != x.array.itemsize for x in (q, k, v)):
+        return False
     if mask is None:
         return True
     if grad_on() and wants_grad(mask):
         return False
     s = mask.array.shape
-    return len(s) in (2, 4) and s[-2:] == (rows, columns) and (
-        len(s) == 2 or (s[0] in (1, q.array.shape[0]) and s[1] in (1, q.array.shape[1])))
+    if len(s) not in (2, 4):
+        return False
+    return all(n in (1, whole) for n, whole in zip(s, (*q.array.shape[:2], rows, columns)[-len(s):], strict=True))
 
 
 def shared(q: Any, x: Any) -> Any:

@@ -201,7 +201,12 @@ def check(x: Any, w: Any, b: Any, stride: Any, padding: Any, dilation: Any, tran
             raise RuntimeError(
                 f"Calculated padded input size per channel: {across(have)}. Kernel size: {across(reach)}. Kernel size "
                 "can't be greater than actual input size")
-    else:
+    if x.array.size == 0:
+        if x.array.shape[0] and x.array.shape[1]:
+            flat = [*x.shape[:2], 1, *x.shape[2:]] if x.ndim == 3 else list(x.shape)
+            raise RuntimeError(f"Only zero batch or zero channel inputs are supported, but got input shape: {flat}")
+        return
+    if transposed:
         if any(e >= s and e >= d for e, s, d in zip(extra, stride, dilation, strict=True)):
             axes = AXES[len(extra)] if len(extra) > 1 else ("height", "width")
             words = []
@@ -210,11 +215,6 @@ def check(x: Any, w: Any, b: Any, stride: Any, padding: Any, dilation: Any, tran
                 words += [f"{label}_{n}: {v}" for n, v in zip(axes, full, strict=True)]
             raise RuntimeError(
                 "output padding must be smaller than either stride or dilation, but got " + " ".join(words))
-    if x.array.size == 0:
-        if x.array.shape[0] and x.array.shape[1]:
-            flat = [*x.shape[:2], 1, *x.shape[2:]] if x.ndim == 3 else list(x.shape)
-            raise RuntimeError(f"Only zero batch or zero channel inputs are supported, but got input shape: {flat}")
-        return
     if transposed and 0 in sizes:
         if len(sizes) == 5:
             raise RuntimeError(
@@ -346,6 +346,8 @@ def unfold(input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, st
     kernel, dilation = pair(kernel_size, "kernel_size"), pair(dilation, "dilation")
     padding, stride = pair(padding, "padding"), pair(stride, "stride")
     positive(kernel, dilation, stride)
+    if min(padding) < 0:
+        raise RuntimeError(f"padding should be non-negative, but got pad_height: {padding[0]} pad_width: {padding[1]}")
     if x.ndim < 3:
         raise IndexError(
             f"Dimension out of range (expected to be in range of [{-x.ndim}, {x.ndim - 1}], but got "

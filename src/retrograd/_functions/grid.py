@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import warnings
 from typing import Any
 
@@ -111,7 +112,7 @@ def grid_sampler(input: Any, grid: Any, interpolation_mode: int, padding_mode: i
     else:
         at = [inside(p, n, padding_mode, align_corners) for p, n in zip(at, sizes)]
         taps = [nearest(p) if interpolation_mode else linear(p) for p in at]
-    flat = x.reshape(x.shape[0], x.shape[1], -1)
+    flat = x.reshape(x.shape[0], x.shape[1], math.prod(sizes))
     out: Any = None
     for corner in itertools.product(*taps):
         where_ = []

@@ -37,7 +37,8 @@ def several(value: Any, dims: int, function: str, name: str) -> tuple[int, ...]:
     if len(found) == 1:
         return found * dims
     if len(found) != dims:
-        raise RuntimeError(f"{function}: {name} must either be a single int, or a tuple of {WORDS[dims]}")
+        may = "omitted, a single int" if name == "stride" else "a single int"
+        raise RuntimeError(f"{function}: {name} must either be {may}, or a tuple of {WORDS[dims]}")
     return found
 
 
@@ -58,15 +59,18 @@ def check_pool(
     """Output sizes; RuntimeError as PyTorch words it."""
     if any(s == 0 for s in stride):
         raise RuntimeError("stride should not be zero")
-    for k, p, d in zip(kernel, padding, dilation, strict=True):
+    letters = AXES[dims]
+    if average and x.ndim not in (dims + 1, dims + 2) and dims == 3:
+        raise RuntimeError("non-empty 4D or 5D (batch mode) tensor expected for input")
+    bad = any(k <= 0 for k in kernel)
+    for k, p, d in () if bad and average else zip(kernel, padding, dilation, strict=True):
         if p < 0:
             raise RuntimeError(f"pad must be non-negative, but got pad: {p}")
         if p > ((k - 1) * d + 1) // 2:
             raise RuntimeError(
                 f"pad should be at most half of effective kernel size, but got pad={p}, kernel_size={k} and "
                 f"dilation={d}")
-    letters = AXES[dims]
-    if any(k <= 0 for k in kernel):
+    if bad:
         raise RuntimeError("kernel size should be greater than zero, but got "
                            + " ".join(f"k{a}: {k}" for a, k in zip(letters, kernel, strict=True)))
     if any(s <= 0 for s in stride):
@@ -98,7 +102,8 @@ def check_pool(
             f"{list(sizes)}")
     out = tuple(out_size(n, k, s, p, d, ceil) for n, k, s, p, d in zip(
         sizes[-dims:], kernel, stride, padding, dilation, strict=True))
-    if any(n < 1 for n in out):
+    small = average and dims == 3 and any(n < k for n, k in zip(sizes[-3:], kernel, strict=True))
+    if small or any(n < 1 for n in out):
         if average and dims == 3:
             have = " ".join(f"{a}: {n}" for a, n in zip(letters, sizes[-3:], strict=True))
             want = " ".join(f"k{a}: {k}" for a, k in zip(letters, kernel, strict=True))
@@ -439,7 +444,7 @@ def unpooled(input: Any, where: Any, dims: int, kernel_size: Any, stride: Any, p
         raise RuntimeError(
             f"max_unpooling{max(dims, 2)}d_forward_out_cpu(): Expected input to have non-zero size for non-batch dimensions, but "
             f"got {flat} with dimension {1 + flat[1:].index(0)} being empty.")
-    if places.size and (places.min() < 0 or places.max() >= total):
+    if total and places.size and (places.min() < 0 or places.max() >= total):
         bad = int(places[(places < 0) | (places >= total)][-1])
         shown = (*sizes, 1) if dims == 1 else sizes
         raise RuntimeError(f"Found an invalid max index: {bad} (output volumes are of size {'x'.join(map(str, shown))})")
@@ -591,6 +596,8 @@ def powers(x: Any, norm_type: Any) -> Any:
 def lp_pool1d(input: Any, norm_type: Any, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Any:
     """(sum of x ** norm_type over each window of (N, C, L) or (C, L)) ** (1 / norm_type)"""
     y = avg_pool1d(powers(input, norm_type), kernel_size, stride, 0, ceil_mode)
+    if isinstance(kernel_size, (tuple, list)):
+        raise TypeError(f"mul(): argument 'other' (position 1) must be Tensor, not {type(kernel_size).__name__}")
     return power_mean(y, norm_type, single_of(kernel_size))
 
 

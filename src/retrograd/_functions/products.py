@@ -196,6 +196,10 @@ def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
     if bias is not None and bias.shape[0] != w.shape[0]:
         raise RuntimeError(
             f"bilinear(): bias size does not match weight size: got {bias.shape[0]} but expected {w.shape[0]}")
+    given = {"input1": a, "input2": b, "weight": w} | ({} if bias is None else {"bias": bias})
+    if any(x.array.dtype != a.array.dtype for x in given.values()):
+        raise RuntimeError("All tensors must have the same dtype, got " + ", ".join(
+            f"{name}: {names.C[x.array.dtype.name]}" for name, x in given.items()))
     lead = tuple(a.array.shape[:-1])
     n = count(lead)
     flat_a = fold(a, (n, a.shape[-1]))

@@ -85,7 +85,7 @@ class ScaledDotProductFlashAttentionForCpuBackward0(Nary):
 
     def hidden(self, s: Value) -> Array:
         """What is added to scores (..., T, S), or None."""
-        if not self.causal:
+        if not self.causal or self.added is not None:
             return self.added
         found = linalg.sizes(s)
         dtype = linalg.raw(s).dtype

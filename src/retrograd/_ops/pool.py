@@ -227,7 +227,8 @@ def placed(x: Array, where: Array, sizes: Shape, overlap: bool) -> Array:
     flat = x.reshape(at.shape)
     if not overlap:
         out = np.zeros((n, m), x.dtype)
-        np.put_along_axis(out, at, flat, 1)
+        if out.size:
+            np.put_along_axis(out, at, flat, 1)
     else:
         every = (at + np.arange(n)[:, None] * m).reshape(-1)
         out = np.bincount(every, flat.reshape(-1).astype(np.float64), n * m).astype(x.dtype)
@@ -277,7 +278,8 @@ class Unpool(Unary):
         n = count(lead)
         at = self.where.reshape(n, self.where.size // n if n else 0)
         out = np.zeros((n, count(self.sizes)), x.dtype)
-        np.put_along_axis(out, at, x.reshape(at.shape), 1)      # of windows that overlap the last one stays
+        if out.size:
+            np.put_along_axis(out, at, x.reshape(at.shape), 1)  # of windows that overlap the last one stays
         return out.reshape(lead + self.sizes)
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:

@@ -6,6 +6,7 @@ import warnings
 from types import SimpleNamespace
 from typing import Any
 
+from ..._engine import names
 from ..._functions import create, join
 from .. import functional as F
 from .. import init
@@ -172,6 +173,10 @@ class MultiheadAttention(Module):
         if need_weights:
             scores = q * math.sqrt(1.0 / each) @ k.transpose(-2, -1)
             if mask is not None:
+                kinds = [names.C[x.array.dtype.name] for x in (mask, q, k)]
+                if len(set(kinds)) > 1:
+                    raise RuntimeError(
+                        f"Input dtypes must be the same, got: input {kinds[0]}, batch1: {kinds[1]}, batch2: {kinds[2]}")
                 scores = mask + scores
             weights = F.softmax(scores, -1)
             if drop > 0:

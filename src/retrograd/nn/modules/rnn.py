@@ -176,7 +176,7 @@ class RNNBase(Module):
     def check_input(self, input: Any, batch_sizes: Any = None) -> None:
         """RuntimeError when the input has the wrong number of dimensions or features."""
         weight = getattr(self, self._all_weights[0][0])
-        if input.array.dtype != weight.array.dtype:
+        if input.array.dtype != weight.array.dtype and not (batch_sizes is not None and self.mode == "LSTM"):
             raise ValueError(
                 f"RNN input dtype ({input.dtype}) does not match weight dtype ({weight.dtype}). Convert input: "
                 f"input.to({weight.dtype}), or convert model: model.to({input.dtype})")

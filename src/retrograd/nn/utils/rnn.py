@@ -156,7 +156,7 @@ def pad_packed_sequence(
         if step == steps or present[step] != present[first]:
             n = present[first]
             part = sequence.data[at:at + n * (step - first)].view(step - first, n, *sequence.data.shape[1:])
-            padded[first:step, :n] = part
+            padded.narrow(0, first, step - first).narrow(1, 0, n).copy_(part)
             at += n * (step - first)
             first = step
     lengths = fromdata.tensor([sum(n > i for n in present) for i in range(most)], dtype=dtypes.int64)
