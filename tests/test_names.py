@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import pickle
 import re
 import subprocess
 import sys
@@ -257,6 +258,51 @@ def answer(text: str, torch: Any) -> str:
             return str(eval(text, names))
         except Exception as error:
             return f"{type(error).__name__}: {error}"
+
+
+# Classes of ours that stand in another module than PyTorch's.
+ELSEWHERE = {
+    "autocast", "GradScaler",                   # torch.amp has no files for them
+    "ScriptModule", "TracerWarning",            # torch.jit: what PyTorch's private modules define
+    "DataParallel",                             # torch.nn.parallel.data_parallel is the function
+    "SDPBackend",                               # PyTorch's is written in C
+}
+
+
+@pytest.mark.oracle
+def test_under_run_classes_say_pytorchs_modules_and_names() -> None:
+    theirs: Any = pytest.importorskip("torch")
+    places = {name: module for name, module in modules().items() if "._" not in name} | {"retrograd": retrograd}
+    before = {name: type_.__module__ for name, type_ in vars(retrograd.nn).items() if isinstance(type_, type)}
+    differing, seen = set(), 0
+    with torch_means_retrograd():
+        for path, module in places.items():
+            try:
+                other = at(theirs, "torch" + path.removeprefix("retrograd"))
+            except AttributeError:
+                continue
+            for name, value in list(vars(module).items()):
+                same = getattr(other, name, None)
+                if name.startswith("_") or not isinstance(value, type) or not isinstance(same, type) or name in ELSEWHERE:
+                    continue
+                seen += 1
+                if (value.__module__, value.__qualname__) != (same.__module__, same.__qualname__) and value is not same:
+                    if (path, name) != ("retrograd.random", "Generator"):       # PyTorch imports typing's there
+                        differing.add(f"{path}.{name}: {value.__module__}, not {same.__module__}")
+        assert str(retrograd.Tensor) == "<class 'torch.Tensor'>"
+        found = pickle.loads(pickle.dumps((retrograd.nn.Linear(1, 1), retrograd.strided, retrograd.nn.init.ones_)))
+        assert type(found[0]) is retrograd.nn.Linear and found[1:] == (retrograd.strided, retrograd.nn.init.ones_)
+    assert differing == set() and seen > 500
+    assert before == {name: type_.__module__ for name, type_ in vars(retrograd.nn).items() if isinstance(type_, type)}
+
+
+def test_under_run_modules_that_are_imported_later_say_torch_too() -> None:
+    code = ("import torch, torch.distributions as d, torch.optim.lr_scheduler as s\n"
+            "print(d.Normal, s.MultiStepLR, torch.FloatStorage)")
+    command = [sys.executable, "-m", "retrograd", "run", "-c", code]
+    said = subprocess.run(command, capture_output=True, check=True, text=True).stdout
+    assert said == ("<class 'torch.distributions.normal.Normal'> <class 'torch.optim.lr_scheduler.MultiStepLR'> "
+                    "<class 'torch.FloatStorage'>\n")
 
 
 def test_a_name_of_nobody_gets_near_names() -> None:

@@ -7,12 +7,13 @@ import importlib.util
 import io
 import os
 import pkgutil
+import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.abc import Loader, MetaPathFinder
-from importlib.machinery import ModuleSpec, SourceFileLoader
-from types import CodeType, ModuleType, TracebackType
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
+from types import CodeType, FunctionType, ModuleType, TracebackType
 from typing import Any
 
 from . import _missing
@@ -20,6 +21,7 @@ from ._missing import missing
 
 INTERRUPTED = 130
 MAINS = {"__main__", "__mp_main__"}     # the second is multiprocessing's name for it, for children
+PUBLIC = re.compile(r"retrograd(?!\.(microscope|cli)\b)(\.(_C(\._\w+)?|[a-z]\w*))*")       # not private modules
 Undo = Callable[[], None]
 
 
@@ -188,12 +190,16 @@ def alias_torch() -> Undo:
     before = {name: sys.modules.pop(name) for name in list(sys.modules) if is_torch(name)}
     finder = Alias()
     sys.meta_path.insert(0, finder)
+    for name, module in list(sys.modules.items()):
+        if is_ours_by_name(name):
+            finder.rename(module)
     if "multiprocessing.spawn" in sys.modules:
         alias_in_children()
 
     def undo() -> None:
         if finder in sys.meta_path:
             sys.meta_path.remove(finder)
+        finder.give_back()
         for name in list(filter(is_torch, sys.modules)):
             del sys.modules[name]
         sys.modules.update(before)
@@ -231,9 +237,30 @@ def is_torch(name: str) -> bool:
 
 
 class Alias(MetaPathFinder, Loader):
-    """Finds torch.x.y as retrograd.x.y; `import` of what retrograd lacks says so."""
+    """Finds torch.x.y as retrograd.x.y; `import` of what retrograd lacks says so.  Classes say that they are of torch."""
+
+    def __init__(self) -> None:
+        self.renamed: list[tuple[Any, str]] = []
+
+    def rename(self, module: ModuleType) -> None:
+        """Have what the module defines say torch for retrograd, but for what is no part of PyTorch."""
+        for value in list(vars(module).values()):
+            home = getattr(value, "__module__", None) if isinstance(value, (type, FunctionType)) else None
+            if isinstance(home, str) and PUBLIC.fullmatch(home):
+                self.renamed.append((value, home))
+                value.__module__ = "torch" + home.removeprefix("retrograd")
+
+    def give_back(self) -> None:
+        for value, home in self.renamed:
+            value.__module__ = home
+        self.renamed.clear()
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        if is_ours_by_name(name):
+            spec = PathFinder.find_spec(name, path)
+            if spec is not None and spec.loader is not None:
+                spec.loader = Renaming(spec.loader, self)
+            return spec
         if not is_torch(name):
             if name.startswith("multiprocessing.popen_"):       # which start the processes that are no forks
                 alias_in_children()
@@ -257,6 +284,27 @@ class Alias(MetaPathFinder, Loader):
 
     def exec_module(self, module: ModuleType) -> None:
         sys.modules[module.__name__] = importlib.import_module(ours_of(module.__name__))
+
+
+class Renaming(Loader):
+    """The loader of a module of ours, whose classes and functions are renamed when it was run."""
+
+    def __init__(self, loader: Any, finder: Alias) -> None:
+        self.loader, self.finder = loader, finder
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        found: ModuleType | None = self.loader.create_module(spec)
+        return found
+
+    def exec_module(self, module: ModuleType) -> None:
+        spec: Any = module.__spec__
+        spec.loader = module.__loader__ = self.loader
+        self.loader.exec_module(module)
+        self.finder.rename(module)
+
+
+def is_ours_by_name(name: str) -> bool:
+    return name == "retrograd" or name.startswith("retrograd.")
 
 
 def ours_of(name: str) -> str:

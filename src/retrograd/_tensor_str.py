@@ -117,7 +117,7 @@ def _str(t: Any, *, tensor_contents: str | None = None) -> str:
 
 def _ours(cls: type) -> bool:
     """Is it Tensor, Parameter or Buffer, not somebody's subclass, whose name is shown?"""
-    return cls.__module__.partition(".")[0] == __name__.partition(".")[0]
+    return cls.__module__.partition(".")[0] in ("torch", "retrograd")       # the first under `retrograd run`
 
 
 def _graph_suffix(t: Any) -> str:

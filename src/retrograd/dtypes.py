@@ -279,6 +279,8 @@ _FORMATS: Final = {"float64": (52, 11), "float32": (23, 8), "float16": (10, 5), 
 class finfo:
     """Limits of a floating-point dtype (the default one when none is given), as Python floats; dtype is its name."""
 
+    __module__ = "retrograd"
+
     bits: Int
     eps: Float
     max: Float
@@ -320,6 +322,8 @@ class finfo:
 
 class iinfo:
     """Limits of an integer dtype, as Python ints; dtype is its name."""
+
+    __module__ = "retrograd"
 
     bits: Int
     max: Int
@@ -368,6 +372,8 @@ class device:
 
     Every device that PyTorch knows can be named; only the CPU can be computed on (`check_device`).
     """
+
+    __module__ = "retrograd"
 
     __slots__ = ("index", "type")
 
@@ -493,12 +499,14 @@ class _Constant:
 class layout(_Constant):
     """How a tensor is stored: always torch.strided."""
 
+    __module__ = "retrograd"
     __slots__ = ()
 
 
 class memory_format(_Constant):
     """The order of a tensor's dimensions in memory."""
 
+    __module__ = "retrograd"
     __slots__ = ()
 
 

@@ -42,6 +42,8 @@ class Generator:
     A new one is seeded with a fixed number, as in PyTorch; call seed() for numbers that differ from run to run.
     """
 
+    __module__ = "retrograd._C"
+
     __slots__ = ("__weakref__", "_bits", "_lock", "_seed", "_spare", "device")
 
     def __init__(self, device: Any = "cpu") -> None:

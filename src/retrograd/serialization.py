@@ -12,3 +12,5 @@ __all__ = ["add_safe_globals", "clear_safe_globals", "get_safe_globals", "load",
 MAP_LOCATION: TypeAlias = Callable[[Any, str], Any] | dtypes.device | str | dict[str, str] | None
 DEFAULT_PROTOCOL = 2
 __getattr__ = module_getattr(__name__)
+for _name in __all__:
+    globals()[_name].__module__ = __name__      # as PyTorch has them

@@ -259,12 +259,6 @@ DEVIATIONS: tuple[Deviation, ...] = (
         "clone()",
         "set_() refuses tensors with a history: PyTorch makes a graph that no backward can pass",
     ),
-    Deviation(
-        "scalars_and_protocols",
-        "(<class 'torch.Tensor'>, True, <class 'torch.Tensor'>, 'torch')",
-        "(<class 'torch.Tensor'>, True, <class 'torch.Tensor'>, 'retrograd')",
-        OUR_NAME,
-    ),
     T(
         "scalars_and_protocols",
         "dtype call",

@@ -136,7 +136,7 @@ def raised_here(error: Any) -> bool:
 
 
 def is_ours(module: str) -> bool:
-    return module.partition(".")[0] == __name__.partition(".")[0]
+    return module.partition(".")[0] in ("torch", "retrograd")      # the first under `retrograd run`
 
 
 def note(module: Any, path: str, text: str) -> str:

@@ -27,3 +27,4 @@ __all__ = [
     "RMSprop", "Rprop", "SGD", "SparseAdam", "lr_scheduler", "swa_utils",
 ]
 __getattr__ = module_getattr(__name__)
+Adafactor.__module__ = Muon.__module__ = __name__       # as PyTorch has them

@@ -13,6 +13,8 @@ class BackwardHook:
     args = bw.setup_input_hook(args); out = module.forward(*args); out = bw.setup_output_hook(out)
     """
 
+    __module__ = "retrograd.utils.hooks"
+
     def __init__(self, module: Any, user_hooks: Iterable[Any], user_pre_hooks: Iterable[Any]) -> None:
         self._call = Boundary(module, list(user_hooks), list(user_pre_hooks))
 

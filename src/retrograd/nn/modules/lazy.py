@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from itertools import chain
+from sys import modules
 from typing import Any
 
 from ..._functions.create import empty
@@ -270,3 +271,9 @@ class LazyInstanceNorm3d(_LazyNormBase, _InstanceNorm):
 
     cls_to_become = InstanceNorm3d
     spatial = 3
+
+
+for _lazy in (LazyLinear, LazyConv1d, LazyConv2d, LazyConv3d, LazyConvTranspose1d, LazyConvTranspose2d, LazyConvTranspose3d,
+              LazyBatchNorm1d, LazyBatchNorm2d, LazyBatchNorm3d, LazyInstanceNorm1d, LazyInstanceNorm2d, LazyInstanceNorm3d):
+    _lazy.__module__ = _lazy.cls_to_become.__module__        # PyTorch has them beside what they become
+    setattr(modules[_lazy.__module__], _lazy.__name__, _lazy)

@@ -31,3 +31,5 @@ __all__ = [
     "ReduceLROnPlateau", "SequentialLR", "StepLR",
 ]
 __getattr__ = module_getattr(__name__)
+for _name in __all__:
+    globals()[_name].__module__ = __name__      # as PyTorch has them
