@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from both_engines import both
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from retrograd.microscope import load, record
+from retrograd.microscope import lint, load, record
 
 # A program: passes of uses of w (how, scale), hooks, and what happens to .grad between the passes.
 USES = ("mul", "square", "sin", "matmul", "twice", "view", "slice")
@@ -390,3 +391,35 @@ def test_unscaling_is_an_edit_with_its_line(tmp_path: Any) -> None:
     book = rec.ledger("weight")
     assert book.entries[-1].kind == "edit" and "unscale_" in book.entries[-1].text, str(book)
     assert np.allclose(book.total, model.weight.grad, atol=1e-5)
+
+
+@both
+def test_work_for_all_parameters_grows_with_their_number_not_with_its_square(torch: Any) -> None:
+    def lines(n: int) -> dict[str, int]:
+        """How many lines each question runs, a loop's once for each turn."""
+        model = torch.nn.Sequential(*[torch.nn.Linear(2, 2) for _ in range(n)])
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        with record(model) as rec:
+            model(torch.randn(2, 2)).sum().backward()
+            optimizer.step()
+        names, found = list(rec.parameters), {}
+        for what, ask in {
+            "ledger": lambda: [rec.ledger(name) for name in names], "why_none": lambda: [rec.why_none(name) for name in names],
+            "trouble": rec.trouble, "lint": lambda: lint(model, optimizer=optimizer),
+        }.items():
+            count = 0
+
+            def trace(frame: Any, event: str, _: Any) -> Any:
+                nonlocal count
+                count += event == "line"
+                return trace
+            before = sys.gettrace()
+            sys.settrace(trace)
+            try:
+                ask()
+            finally:
+                sys.settrace(before)
+            found[what] = count
+        return found
+    few, many = lines(40), lines(80)
+    assert all(many[what] < 2.3 * few[what] for what in few), (few, many)

@@ -35,6 +35,9 @@ class Links:
         self.above: dict[int, list[int]] = {}           # node -> nodes that feed it, once per edge
         self.grads: dict[int, set[int]] = {}            # tensor -> tensors that were its .grad
         self.edges: dict[int, dict[int, list[Any]]] = {}        # pass -> edges that brought gradients (ways.py)
+        self.paths: dict[int, dict[int, Any]] = {}      # pass -> node -> the way to the loss (ledger.py)
+        self.meets: dict[int, dict[int, Any]] = {}      # pass -> node -> the edges into where ways to it meet (ways.py)
+        self.parts: dict[tuple[int, ...], dict[tuple[int, ...], int]] = {}      # (pass, use, input) -> (node, output) -> value
         for i, row in enumerate(rec.rows):
             kind = row[0]
             if kind == "op":
@@ -78,6 +81,8 @@ class Links:
         for t, known in rec.tensor_names.items():
             if known["role"] == "grad" and isinstance(known.get("of"), int):
                 self.grads.setdefault(known["of"], set()).add(t)
+        for part in rec.parts:
+            self.parts.setdefault(part[:3], {})[part[3:5]] = part[5]
         self.find_reads()
         self.named: set[int] = set()                    # parameters, buffers and .grad
         self.aside: set[int] = set()                    # ops on nothing but parameters, buffers and .grad: updates, norms

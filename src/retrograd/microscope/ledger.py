@@ -390,22 +390,30 @@ class Book:
 
     def path(self, node: int, number: int) -> tuple[str, ...]:
         """From a use to the loss of a pass: modules, or ops outside of them; '(n ways)' where they part."""
-        found: list[str] = []
         into = edges_in(self.rec, self.link, number)
+        known: dict[int, tuple[int, tuple[str, ...], tuple[str, ...]]] = self.link.paths.setdefault(number, {})
+        chain: list[int] = []
+        count, first, last = 0, (), ()          # type: ignore[var-annotated]
         for _ in range(len(self.rec.node_rows)):
+            if node in known:
+                count, first, last = known[node]
+                break
+            chain.append(node)
+            ways = list(dict.fromkeys(via for via, *_ in into.get(node, ())))       # x * x hands on twice: one way
+            if len(ways) > 1:
+                count, first = 1, (f"({len(ways)} ways)",)
+                last = first
+            if len(ways) != 1:
+                break
+            node = ways[0]
+        for node in reversed(chain):            # the way of a node is its own step and the way of the next
             name, op, *_ = self.rec.node_rows[node]
             place = None if op < 0 else self.rec.events[op]
             label = name if place is None else place.path or place.get("name", "") or "(model)"
-            if label and (not found or found[-1] != label):
-                found.append(label)
-            ways = list(dict.fromkeys(via for via, *_ in into.get(node, ())))       # x * x hands on twice: one way
-            if not ways:
-                break
-            if len(ways) > 1:
-                found.append(f"({len(ways)} ways)")
-                break
-            node = ways[0]
-        return (*found[:4], "...", *found[-3:]) if len(found) > 8 else tuple(found)
+            if label and first[:1] != (label,):
+                count, first, last = count + 1, (label, *first[:7]), last if count > 2 else (label, *last)
+            known[node] = count, first, last
+        return (*first[:4], "...", *last) if count > 8 else first
 
 
 def same(a: Any, b: Any) -> bool:

@@ -174,7 +174,8 @@ def of_optimizer(model: Any, optimizer: Any) -> Iterator[Problem]:
     mine = {id(p): name for name, p in model.named_parameters() if p.requires_grad}
     taken = {id(p): p for g in optimizer.param_groups for p in g["params"]}
     file, line = "<optimizer>", 0
-    strangers = [p for i, p in taken.items() if i not in {id(p) for p in model.parameters()}]
+    owned = {id(p) for p in model.parameters()}
+    strangers = [p for i, p in taken.items() if i not in owned]
     missing = [name for i, name in mine.items() if i not in taken]
     if strangers:
         yield Problem(file, line, "RG208", f"{len(strangers)} of the optimizer's parameters are not the model's: they were "

@@ -222,6 +222,7 @@ class Recording:
         self.complete = False
         self.live: Any = None                   # in the process that recorded: from objects to numbers
         # what answers found out, for the next ones
+        self._names: dict[str, int] | None = None
         self._links: Any = None                 # graph_of.py
         self._sources: dict[str, Any] = {}      # file -> read_off.Text, or None
         self._flows_of = -1                     # how many events there were when `flows` was begun
@@ -352,7 +353,9 @@ class Recording:
     def number_of(self, what: Any) -> int | None:
         """The tensor number of a parameter's name or of a live tensor; None when the recording never saw it."""
         if isinstance(what, str):
-            return self.parameters.get(what)
+            if self._names is None or self.live is not None and self.live.on:       # names may still change
+                self._names = self.parameters
+            return self._names.get(what)
         return None if self.live is None else self.live.tensor_number(what)
 
     def __len__(self) -> int:

@@ -70,10 +70,20 @@ def edges_in(rec: Recording, link: Links, number: int) -> dict[int, list[Any]]:
 
 def ways_to(rec: Recording, link: Links, number: int, node: int, at: int) -> list[tuple[int, int, int]]:
     """The ways to input `at` of a node in a pass: (node that handed on, value where they meet, value at the parameter)."""
-    _, edges = climb(node, edges_in(rec, link, number))
+    into, known = edges_in(rec, link, number), link.meets.setdefault(number, {})
+    chain = []
+    while node not in known:
+        chain.append(node)
+        edges = into.get(node, [])
+        if len({via for via, *_ in edges}) != 1 or len(chain) > len(into) + 1:
+            known[node] = edges
+        else:
+            node = edges[0][0]
+    edges = known[node]
+    known.update(dict.fromkeys(chain, edges))
     if len(edges) < 2:
         return []
-    found = {(p[3], p[4]): p[5] for p in rec.parts if p[:3] == (number, node, at)}
+    found = link.parts.get((number, chain[0] if chain else node, at), {})
     return [(via, value, found.get((via, i), -1)) for via, i, _, value in edges]
 
 
