@@ -10,6 +10,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import retrograd as torch
+from retrograd._engine import modes, scopes
+from retrograd.utils import checkpoint
 
 Tensor = Any
 SECOND_TIME = "Trying to backward through the graph a second time"
@@ -645,6 +648,31 @@ def log_of(lib: Any, steps: list[Any]) -> list[Any]:
     except RuntimeError as e:
         log.append(str(e).split(". ")[0])
     return log
+
+@pytest.mark.skipif(not str(scopes.__file__).endswith((".so", ".pyd")), reason="interpreted, Ctrl-C divides any two steps")
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timer signals")
+def test_ctrl_c_at_any_moment_leaves_no_mode_on() -> None:
+    graph, random = torch.autograd.graph, Random(0)
+    kinds: list[Callable[[], Any]] = [
+        torch.no_grad, torch.enable_grad, torch.inference_mode, lambda: graph.disable_saved_tensors_hooks("none"),
+        lambda: graph.saved_tensors_hooks(lambda t: t, lambda t: t),
+        lambda: torch.utils.checkpoint.set_checkpoint_early_stop(False)]
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    x = torch.ones(2, requires_grad=True)
+    try:
+        for _ in range(400):
+            kind = random.choice(kinds)
+            with pytest.raises(KeyboardInterrupt):
+                signal.setitimer(signal.ITIMER_REAL, random.uniform(5e-5, 5e-4))
+                while True:
+                    with kind():
+                        x + 1
+            it = modes.state()
+            assert (it.grad, it.inference, it.pack_hooks, it.pack_disabled) == (True, False, [], None), kind
+            assert not checkpoint._early
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 class Fails(torch.autograd.Function):
