@@ -555,6 +555,18 @@ def test_odd_numbers_are_marked(open_page: Any) -> None:
     assert [row.rpartition(" ")[2] for row in page.rows() if row.startswith(("sqrt", "mul", "sum"))] == ["NaN", "inf", "inf"]
 
 
+@pytest.mark.parametrize("bad", [True, False])
+def test_an_operation_that_made_nan_is_red_without_a_backward_pass(open_page: Any, bad: bool) -> None:
+    from selenium.webdriver.common.keys import Keys
+    x = torch.tensor([-1.0 if bad else 2.0, 1.0], requires_grad=True)
+    with record(engine="retrograd") as rec:
+        (x.sqrt() * x).sum()
+    page = open_page(rec)
+    page.keys(Keys.END)
+    red = page.js("return getComputedStyle(document.documentElement).getPropertyValue('--bad').trim()")
+    assert (int(red[1:], 16) in page.colours()) is bad
+
+
 @pytest.mark.parametrize("asked", [{}, {"ops": False}, {"nodes": False}, {"norms": False}, {"limit": 12}])
 def test_recordings_of_parts_open(open_page: Any, asked: dict[str, Any]) -> None:
     from selenium.webdriver.common.keys import Keys

@@ -373,7 +373,8 @@ function vertex(context, box, trace, cursor, c, words, selected) {
   context.globalAlpha = made ? 1 : 0.4;
   const base = kind === LEAF ? c.leaf : c.panel;
   context.fillStyle = state ? mix(base, c.grad, 0.12 + 0.45 * strength(state.norm, trace.range)) : base;
-  outline(context, box, kind === LEAF ? 11 : 7, c, selected, state?.odd ? c.bad : c.line);
+  const odd = state?.odd || trace.wrongAt(box.id, cursor);
+  outline(context, box, kind === LEAF ? 11 : 7, c, selected, odd ? c.bad : c.line);
   if (words) {
     const text = trace.vertexName(box.id);
     context.textAlign = "center";
@@ -390,7 +391,7 @@ function vertex(context, box, trace, cursor, c, words, selected) {
   }
   const hooks = trace.vertexHooks[box.id];
   if (hooks.length) dot(context, box.x + box.w - 6, box.y + 6, fired(trace, hooks, cursor) ? c.hook : c.faint, c);
-  if (state?.odd) dot(context, box.x + 6, box.y + 6, c.bad, c);
+  if (odd) dot(context, box.x + 6, box.y + 6, c.bad, c);
   context.globalAlpha = 1;
 }
 

@@ -143,7 +143,7 @@ export function Timeline({ trace, cursor, theme, onMove }) {
 
 function colourOf(kind, trace, i, c) {
   if (kind === "hook") return trace.get(i, "error") ? c.bad : trace.get(i, "changed") ? c.hook : c.faint;
-  if (kind === "op") return trace.get(i, "error") ? c.bad : c.dim;
+  if (kind === "op") return trace.get(i, "error") || trace.wrong(i) ? c.bad : c.dim;
   if (kind === "node") return c.grad;
   if (kind === "accumulate") return c.good;
   if (kind === "step" || kind === "begin" || kind === "end") return c.accent;

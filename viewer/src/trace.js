@@ -202,6 +202,20 @@ export class Trace {
     return { event: runs[at], norm: this.normOf(values), odd: this.odd(values) };
   }
 
+  // What is wrong with what an op gave: NaN, or an inf that nobody put there on purpose.
+  wrong(op) {
+    if (this.events[op]?.[0] !== "op") return "";
+    const odd = this.odd(this.get(op, "values"));
+    return odd === "NaN" || this.trouble.some(([i]) => i === op) ? odd : "";
+  }
+
+  // The same of the op behind a vertex, after event c.
+  wrongAt(v, c) {
+    const [kind, number] = this.vertices[v];
+    const op = kind === LEAF ? -1 : kind === NODE ? this.nodes[number][1] : number;
+    return op >= 0 && op <= c ? this.wrong(op) : "";
+  }
+
   groupState(g, c) {
     const w = this.windowOf(c);
     const runs = this.groupRuns[g];

@@ -158,9 +158,9 @@ class Steps:
             if e.kind == "end":
                 begin = self.begins.get(e.get("pass"))
                 if begin is not None and begin.how == "backward" and not begin.create:
-                    done.update(dict.fromkeys(begin.tensors, begin))
+                    done.update((t, begin) for t in begin.tensors if not rec.tensor_rows[t][2] & 1)
             elif e.flags & WANTS:
-                losses = [done[t] for t in e.inputs if t in done]
+                losses = [done[t] for t in dict.fromkeys(e.inputs) if t in done]
                 sites = [b.site for b in losses]
                 before = [kept[t] for t in e.inputs if t in kept and kept[t][0] == e.site]
                 count = len(losses) + max((n for _, n in before), default=0)
