@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import inspect
+import subprocess
+import sys
 import warnings
+from pathlib import Path
 from typing import Any
 
 import broken_programs
@@ -43,3 +46,36 @@ def test_the_mistake_is_named_with_its_line(torch: Any, name: str, way: str, tmp
         said = answers(rec, asked, answer)
     where = marked(program)
     assert (answer, where) in [(code, where if where is None else at) for code, at in said], said
+
+
+@pytest.mark.parametrize("name", ["features", "freeze", "gradient_norms", "step_in_backward", "gradient_penalty"])
+def test_correct_programs_are_left_alone(name: str) -> None:
+    root = Path(__file__).resolve().parents[2]
+    done = subprocess.run([sys.executable, "-m", "retrograd", "lint", "--run", f"examples/{name}.py"], cwd=root, text=True,
+                          capture_output=True, timeout=300)
+    assert done.returncode == 0 and done.stdout.endswith("0 problems\n"), done.stdout[-2000:] + done.stderr[-2000:]
+
+
+@both
+@pytest.mark.parametrize("way", WAYS)
+def test_what_looks_like_a_mistake_and_is_none_is_left_alone(torch: Any, way: str, tmp_path: Any) -> None:
+    """Two optimizers, each clearing what the other's loss left; accumulation; a scheduler that warms up; losses logged."""
+    with Ways(way, torch.__name__, tmp_path) as ways:
+        a, b = broken_programs.mlp(torch, 3, 3), broken_programs.mlp(torch, 3, 1)
+        first, second = broken_programs.sgd(torch, a), broken_programs.sgd(torch, b)
+        warmup = torch.optim.lr_scheduler.LambdaLR(second, lambda step: step / 2)
+        with ways.record(a, b) as rec:
+            logged = 0.0
+            for _ in range(3):
+                x = broken_programs.batch(torch)
+                second.zero_grad()
+                (b(x) - b(a(x).detach())).mean().backward()
+                b(x).square().mean().backward()         # accumulated
+                second.step()
+                warmup.step()
+                first.zero_grad()
+                loss = -b(a(x)).mean()
+                loss.backward()
+                first.step()
+                logged = logged + loss.detach()
+    assert [str(p) for p in lint_recording(rec.loaded)] == []
