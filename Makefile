@@ -3,6 +3,7 @@
 # make demo       train a small classifier; write a step of it as a page: build/digits.html
 # make bench      the speed budgets, on the compiled build
 # make instructions   what small works execute, counted by valgrind, beside a baseline
+# make sanitize   the kernels' tests, and calls that nobody should make, under the C compiler's sanitizers
 #
 # .venv           the checkout, editable: the pure build
 # .venv-compiled  the wheel, compiled; it sees the tools of .venv, but not the checkout
@@ -31,7 +32,7 @@ CORE := .venv/.core-$(PACKAGES)
 ORACLE := .venv/.oracle-$(PACKAGES)
 WHEEL := .venv-compiled/.wheel-$(call sum,pyproject.toml setup.py src)
 
-.PHONY: help test test-core test-pure test-compiled core-pure core-compiled lint demo bench instructions clean
+.PHONY: help test test-core test-pure test-compiled core-pure core-compiled lint demo bench instructions sanitize clean
 
 help:
 	@sed -n '/^#/!q;s/^# \{0,1\}//p' Makefile
@@ -73,6 +74,22 @@ bench: $(WHEEL)
 
 instructions: $(WHEEL)
 	$(COMPILED) -m benchmarks.instructions $(ARGS)
+
+# under(sanitizers, the name of their runtime, folder, what Python runs): kernels compiled with them, the rest of Python as it is
+define under
+	@[ -e "$$($(CC) -print-file-name=$(2).so)" ] || { echo "retrograd: $(CC) has no $(2); Debian: libgcc-*-dev of its version" >&2; exit 1; }
+	RETROGRAD_REQUIRE_COMPILED=1 RETROGRAD_SANITIZE=$(1) $(PURE) setup.py -q build --build-base build/$(3) --build-lib build/$(3)/lib
+	LD_PRELOAD=$$($(CC) -print-file-name=$(2).so) PYTHONPATH=build/$(3)/lib PYTHONMALLOC=malloc OMP_NUM_THREADS=1 RETROGRAD_BUILD=pure \
+	    ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:max_allocation_size_mb=4096 \
+	    UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 TSAN_OPTIONS=halt_on_error=1 $(PURE) $(4)
+endef
+comma := ,
+
+sanitize: $(CORE)
+	$(call under,address$(comma)undefined,libasan,asan,-m pytest -m 'not oracle' tests/test_kernels*.py tests/test_fast_kernels.py tests/test_blocks.py $(ARGS))
+	$(call under,address$(comma)undefined,libasan,asan,tests/hostile_kernels.py arguments 1000)
+	$(call under,address$(comma)undefined,libasan,asan,tests/hostile_kernels.py threads 100)
+	$(call under,thread,libtsan,tsan,tests/hostile_kernels.py threads 20)
 
 clean:
 	rm -rf .venv .venv-compiled build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis src/retrograd.egg-info

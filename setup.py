@@ -4,6 +4,7 @@ RETROGRAD_PURE=1              do not compile
 RETROGRAD_REQUIRE_COMPILED=1  fail where the install would be pure
 RETROGRAD_OPT_LEVEL=0..3      the C compiler's -O (3 unless set)
 RETROGRAD_JOBS=N              C files compiled at a time (as many as there are processors)
+RETROGRAD_SANITIZE=NAMES      compile `_kernels` alone, under these sanitizers of the C compiler: make sanitize
 
 An editable install is never compiled: the checkout stays pure, so edits, pdb and profilers work in it.
 """
@@ -29,6 +30,7 @@ COMPILED = ("_engine", "_ops")
 BUILDS = {"bdist_wheel", "build", "build_ext", "install"}
 
 opt_level = os.environ.get("RETROGRAD_OPT_LEVEL", "3")
+sanitize = os.environ.get("RETROGRAD_SANITIZE", "")
 require_compiled = os.environ.get("RETROGRAD_REQUIRE_COMPILED") == "1"
 outcome = ""  # what `retrograd doctor` shows: written into the package as _build.txt
 
@@ -47,6 +49,9 @@ def compiled_modules() -> list[Extension]:
         try_compiler()
     except Exception as error:
         return pure(f"no working C compiler ({one_line(error)})", "install a C compiler and Python's headers")
+    if sanitize:
+        outcome = f"kernels compiled with -fsanitize={sanitize}, the rest pure"
+        return kernels()
     try:
         from mypyc.build import mypycify
 
@@ -84,6 +89,9 @@ def kernels() -> list[Extension]:
     vectors = ["-fno-math-errno", "-fno-trapping-math", "-fopenmp-simd"]
     common: dict[str, Any] = {"include_dirs": [numpy.get_include()], "depends": headers}
     optimise = [f"-O{opt_level}", "-g0"] if os.name == "posix" else []
+    if sanitize:        # of Python's flags -fwrapv would hide overflow
+        optimise = [f"-fsanitize={sanitize}", "-O1", "-g1", "-fno-wrapv"]
+        common["extra_link_args"] = optimise[:1]
     return [
         Extension("retrograd._kernels._fast", [f"{here}/_fast.c"], extra_compile_args=optimise, **common),
         Extension(

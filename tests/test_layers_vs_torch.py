@@ -714,3 +714,21 @@ PROGRAMS: dict[str, list[str]] = {
 def test_odd_inputs_do_as_in_pytorch(torch: Any, name: str) -> None:
     found = difference(PROGRAMS[name], retrograd, torch, versions=False)
     assert found is None, f"\n{found}"
+
+
+@pytest.mark.parametrize("kernel, padding, stride, ceil", [
+    (2**31 - 2, 2**30 - 1, None, False), (2**31 - 4, 2**30 - 2, 2**30 - 3, True), (4096, 2048, 1, False), (6, 3, 1, True),
+    (2, 0, 7, False), (2**40, 2**39, None, False), (2, 0, 2**40, False)])  # fmt: skip
+def test_averages_over_windows_far_larger_than_what_they_lie_over(kernel: int, padding: int, stride: Any, ceil: bool) -> None:
+    """Only what meets the input is added up, so they take no time; numbers that PyTorch's ints cannot hold are refused."""
+    found = []
+    for t in (retrograd, importlib.import_module("torch")):
+        x = (t.arange(16.0).reshape(1, 1, 4, 4) - 5).requires_grad_()
+        try:
+            y = t.nn.functional.avg_pool2d(x, kernel, stride, padding, ceil)
+            (y * 2.0**60).sum().backward()
+            found.append((tuple(y.shape), y.flatten()[:8].tolist(), x.grad.flatten().tolist()))
+        except RuntimeError as error:
+            found.append((type(error), str(error).splitlines()[0], []))
+    assert found[0][:1] == found[1][:1]
+    assert found[0][1] == pytest.approx(found[1][1]) and found[0][2] == pytest.approx(found[1][2])

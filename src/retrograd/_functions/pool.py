@@ -102,12 +102,11 @@ def check_pool(
             f"{list(sizes)}")
     out = tuple(out_size(n, k, s, p, d, ceil) for n, k, s, p, d in zip(
         sizes[-dims:], kernel, stride, padding, dilation, strict=True))
-    small = average and dims == 3 and any(n < k for n, k in zip(sizes[-3:], kernel, strict=True))
-    if small or any(n < 1 for n in out):
-        if average and dims == 3:
-            have = " ".join(f"{a}: {n}" for a, n in zip(letters, sizes[-3:], strict=True))
-            want = " ".join(f"k{a}: {k}" for a, k in zip(letters, kernel, strict=True))
-            raise RuntimeError(f"input image ({have}) smaller than kernel size ({want})")
+    if average and dims == 3 and any(n < k for n, k in zip(sizes[-3:], kernel, strict=True)):
+        have = " ".join(f"{a}: {n}" for a, n in zip(letters, sizes[-3:], strict=True))
+        want = " ".join(f"k{a}: {k}" for a, k in zip(letters, kernel, strict=True))
+        raise RuntimeError(f"input image ({have}) smaller than kernel size ({want})")
+    if any(n < 1 for n in out):
         c = sizes[-dims - 1]
         raise RuntimeError(
             f"Given input size: ({'x'.join(map(str, (c, *sizes[-dims:])))}). Calculated output size: "
@@ -494,6 +493,8 @@ def average(
     shown = several(stride, dims, function, "stride") if given(stride) else ()
     stride = shown or kernel
     padding = several(padding, dims, function, "padding")
+    if max(*kernel, *stride, *padding) >= 2**31:
+        raise RuntimeError("value cannot be converted to type int without overflow")
     if override is not None and override == 0:
         raise RuntimeError("divisor must be not zero")
     out = check_pool(x, dims, kernel, stride, padding, (1,) * dims, ceil, True)

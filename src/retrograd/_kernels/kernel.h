@@ -18,8 +18,9 @@
 #include <stdint.h>
 #include <string.h>
 
-/* One copy of a loop per generation of x86-64, chosen when the module is loaded. */
-#if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12
+/* One copy of a loop per generation of x86-64, chosen when the module is loaded: too early for ThreadSanitizer. */
+#if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12 \
+    && !defined(__SANITIZE_THREAD__)
 #define CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
 #define CLONES

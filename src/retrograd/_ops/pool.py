@@ -309,21 +309,34 @@ class Windows:
         self.out = out
         self.divisor: Any = divisor
         self.pairs: Any = sizes + kernel + stride + padding + (1, 1) + out if len(kernel) == 2 else None
-        whole: list[int] = []
-        inner: list[Any] = []
-        for i in range(len(kernel)):
-            reach = (out[i] - 1) * stride[i] + kernel[i]
-            whole.append(max(reach, sizes[i] + padding[i]))
-            inner.append(slice(padding[i], padding[i] + sizes[i]))
-        self.whole: Shape = tuple(whole)        # sizes of x with zeros around it
-        self.inner: Any = (Ellipsis,) + tuple(inner)
 
-    def part(self, at: list[int]) -> Any:
-        where: list[Any] = [Ellipsis]
-        for i in range(len(at)):
-            s = self.stride[i]
-            where.append(slice(at[i], at[i] + s * (self.out[i] - 1) + 1, s))
-        return tuple(where)
+    def taps(self, i: int) -> list[int]:
+        """The steps within a window along dim i that meet x somewhere; of a huge window that is few."""
+        n, k, s, p, m = self.sizes[i], self.kernel[i], self.stride[i], self.padding[i], self.out[i]
+        if s <= n:
+            return list(range(max(0, p - (m - 1) * s), min(k, p + n)))
+        return [t for q in range(m - 1, -1, -1) for t in range(max(0, p - q * s), min(k, p - q * s + n))]
+
+    def pieces(self) -> list[Any]:
+        """For every step within a window: which windows meet x there, and where."""
+        steps = [self.taps(i) for i in range(len(self.kernel))]
+        found: list[Any] = []
+        if 0 in [len(t) for t in steps]:
+            return found
+        at = [0] * len(steps)
+        while True:
+            windows: list[Any] = [Ellipsis]
+            places: list[Any] = [Ellipsis]
+            for i in range(len(at)):
+                s = self.stride[i]
+                start = steps[i][at[i]] - self.padding[i]
+                first = max(0, -(start // s))
+                stop = min(self.out[i], (self.sizes[i] - 1 - start) // s + 1)
+                windows.append(slice(first, stop))
+                places.append(slice(start + first * s, start + (stop - 1) * s + 1, s))
+            found.append((tuple(windows), tuple(places)))
+            if not following(at, tuple([len(t) for t in steps])):
+                return found
 
     def average(self, x: Array) -> Array:
         lead = x.shape[:x.ndim - len(self.kernel)]
@@ -334,14 +347,9 @@ class Windows:
                 quick /= self.divisor
                 return quick
         x = wide(x)
-        if self.whole != self.sizes:
-            padded = np.zeros(lead + self.whole, x.dtype)
-            padded[self.inner] = x
-            x = padded
-        at = [0] * len(self.kernel)
-        y = np.array(x[self.part(at)], order="C")
-        while following(at, self.kernel):
-            y += x[self.part(at)]
+        y = np.zeros(lead + self.out, x.dtype)
+        for windows, places in self.pieces():
+            y[windows] += x[places]
         if own.dtype.kind in "iu":
             return np.trunc(y / self.divisor).astype(own.dtype)
         y /= self.divisor
@@ -354,13 +362,9 @@ class Windows:
             quick = quick_spread(part, self.pairs)
             if quick is not None:
                 return quick
-        out = np.zeros(lead + self.whole, part.dtype)
-        at = [0] * len(self.kernel)
-        out[self.part(at)] += part
-        while following(at, self.kernel):
-            out[self.part(at)] += part
-        if self.whole != self.sizes:
-            out = np.ascontiguousarray(out[self.inner])
+        out = np.zeros(lead + self.sizes, part.dtype)
+        for windows, places in self.pieces():
+            out[places] += part[windows]
         return back(out, g)
 
 
