@@ -84,6 +84,8 @@ CASES: dict[str, list[str]] = {
         "torch.repeat_interleave(torch.ones(2), 2, output_size=5)", "torch.ones(3).expand(2**62, 3)", "torch.ones(0).reshape(2**62, 4, 0)",
         "torch.nn.functional.pad(torch.ones(3), (2**62, 0))", "torch.tensor_split(torch.ones(4), torch.tensor([[1]]))",
     ],
+    "a diagonal far outside is empty": [
+        f"torch.ones(2, 3).{name}({k})" for name in ("diagonal", "tril", "triu") for k in (2**62, -2**31, -2**62, 3, -2)],
     "matrices alone have an adjoint": ["torch.ones(3).adjoint()", "torch.tensor(1.).adjoint()", "torch.ones(3, 2, 2).H", "torch.ones(3).H"],
     "of equal elements kthvalue names the one that a quickselect finds": [
         f"torch.kthvalue(torch.tensor({row}), {k})" for row in ([1] * 5, [2, 1, 2, 1, 1, 2], [3, 3, 1, 2, 2, 2, 1, 3, 1]) for k in (1, 2, 4)],

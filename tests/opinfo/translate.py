@@ -69,8 +69,10 @@ class Ours(Side):
 
     def tensor(self, t: Any) -> Any:
         dtype = str(t.dtype).rpartition(".")[2]
-        if t.layout is not theirs.strided or not hasattr(ours, dtype):
+        if t.layout is not theirs.strided or not hasattr(ours, dtype) or t.is_complex():
             raise Outside(f"{t.dtype}" if t.layout is theirs.strided else f"{t.layout}")
+        if t.is_meta or t.ndim > 64:
+            raise Outside("the meta device" if t.is_meta else "more than 64 dimensions")
         if t.dtype is theirs.bfloat16:
             return as_bfloat16(t)
         flat = Theirs().tensor(t)

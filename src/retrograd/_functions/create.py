@@ -178,7 +178,7 @@ def empty_strided(size: Any, stride: Any, *, dtype: Any = None, device: Any = No
         if n < 0:
             raise RuntimeError(f"Trying to create tensor with negative dimension {n}: {list(size)}")
     reach = 0 if 0 in size else 1 + sum((n - 1) * s for n, s in zip(size, stride))
-    if not 0 <= reach * want.itemsize < 2**63 or any(s < 0 for s in stride):
+    if not 0 <= reach * want.itemsize < 2**63 or any(s < 0 and n > 1 for n, s in zip(size, stride)):
         raise RuntimeError(f"Storage size calculation overflowed with sizes={list(size)} and strides={list(stride)}")
     block = allot((reach,), want)
     return leaf(np.ndarray(tuple(size), want, block, 0, tuple(s * want.itemsize for s in stride)), requires_grad)

@@ -89,6 +89,8 @@ class Param:
                 return long(int(value))
         elif self.kind in ("int", "Scalar", "float"):
             if kind is int or (kind is float and self.kind != "int"):
+                if self.kind == "Scalar":
+                    dtypes.check_long(value)
                 return long(value) if self.kind == "int" else value
             return fit_number(value, self.kind)
         elif self.kind == "bool":
@@ -444,7 +446,8 @@ def refuse_edit(x: TensorBase, others: Any) -> None:
 TOO_LARGE = re.compile(r"array is too big|Maximum allowed dimension|iterator is too large|Python int too large|"
                        r"maximum supported dim|(un)?signed integer is")
 MISFITS = re.compile(r"operands could not be broadcast|cannot reshape array|could not broadcast|zero-size array|shapes? mismatch|"
-                     r"all the input array|need at least one array|shape mismatch: objects|negative dimensions")
+                     r"all the input array|need at least one array|non-broadcastable output|shape mismatch: objects|"
+                     r"negative dimensions")
 
 
 def retold(name: str, text: str, args: Any, kwargs: dict[str, Any], error: Exception) -> Exception | None:

@@ -47,7 +47,7 @@ class DiagonalBackward0_copy(Unary):
 
     def forward(self, x: Array) -> Array:
         self.was = x.shape
-        return x.diagonal(self.offset, self.dim1, self.dim2).copy()
+        return diagonal_of(x, self.offset, self.dim1, self.dim2).copy()
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         return put_diagonal(g, self.offset, self.dim1, self.dim2, self.was)
@@ -96,8 +96,13 @@ class DiagEmbedBackward0(Unary):
         return DiagonalBackward0_copy(self.offset, self.dim1, self.dim2).run(g)
 
 
+def near(offset: int, rows: int, columns: int) -> int:
+    """offset, no further than just outside the matrix: NumPy falls over offsets beyond 32 bits."""
+    return max(-rows, min(offset, columns))
+
+
 def diagonal_of(x: Array, offset: int, dim1: int, dim2: int) -> Array:
-    y = x.diagonal(offset, dim1, dim2)
+    y = x.diagonal(near(offset, x.shape[dim1], x.shape[dim2]), dim1, dim2)
     if x.flags.writeable:
         y.flags.writeable = True                # NumPy's are not
     return y
@@ -132,7 +137,7 @@ class TrilBackward0(Triangle):
         return quick_triangle(x, self.offset, False)
 
     def forward(self, x: Array) -> Array:
-        return packed(np.tril(x, self.offset))
+        return packed(np.tril(x, near(self.offset, x.shape[-2], x.shape[-1])))
 
     def overlapped(self) -> Optional[str]:
         return ""
@@ -147,7 +152,7 @@ class TriuBackward0(Triangle):
         return quick_triangle(x, self.offset, True)
 
     def forward(self, x: Array) -> Array:
-        return packed(np.triu(x, self.offset))
+        return packed(np.triu(x, near(self.offset, x.shape[-2], x.shape[-1])))
 
     def overlapped(self) -> Optional[str]:
         return ""
