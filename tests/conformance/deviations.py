@@ -49,6 +49,19 @@ GENERAL: tuple[str, ...] = (
     "Derivatives of gamma, beta, Dirichlet, chi-squared, F and t numbers by their parameters (rsample of torch.distributions) "
     "are exact to rounding; PyTorch's are approximations, up to 0.5 % off. So are the Bessel functions of VonMises, where "
     "PyTorch's have six digits",
+    "Second derivatives of attention, EmbeddingBag, cdist and other functions for which PyTorch has none are computed; "
+    "half precision is, too, where PyTorch has no kernel for it",
+    "EmbeddingBag with scale_grad_by_freq divides each row's gradient by how often that row was read, and Embedding's "
+    "second derivative does as its first; PyTorch divides by the counts of other rows, or not at all",
+    "Targets of ctc_loss beyond the classes, and lengths of pack_padded_sequence beyond the sequences, are refused: "
+    "PyTorch reads what lies beside",
+    "Gradients of nearest or antialiased interpolation where a size stays belong to the copy that was made; PyTorch's are "
+    "those of the filter",
+    "An optimizer's step that fails leaves no state behind, and one with foreach=True and nesterov leaves gradients as "
+    "they are; Adafactor passes over empty parameters; a tensor lr of LBFGS is read, not kept, so that a scheduler does "
+    "not change its state",
+    "grid_sample, affine_grid, pdist and pack_padded_sequence are made of other nodes; the gradient of grid_sample's "
+    "nearest mode by the grid is None in a second derivative",
     "Wishart.rsample can be differentiated, GeneralizedPareto computes in float64, and divergences between distributions of "
     "different batch shapes broadcast: PyTorch raises there",
     "What a worker of a DataLoader cannot hand over (a function, a tensor with a graph) is an error where its batch would have "

@@ -15,6 +15,10 @@ KNOWN: list[tuple[str, str]] = [
     (r"LocalResponseNorm(.*\n)*.*view size is not compatible", "Layouts do not matter"),
     (r"adaptive_avg_pool\dd_backward|PixelShuffleBackward0 returned an invalid", "Gradients of nothing"),
     (r"weight_norm(.*\n)*.*(original[01]|weight_[vg]|bias)\.grad", "Other second derivatives of weight_norm"),
+    (r"'nearest'(.*\n)* +PyTorch: +again: ", "Where nothing depends on a grid it gets no second derivative"),
+    (r"spectral_norm(.*\n)*.*(_u|_v|original0): ", "Power iterations end in other last digits"),
+    (r"Hardsigmoid(.*\n)*.*x\.grad: torch\.float64", "PyTorch's sixth has the digits of float32"),
+    (r"LSTM(.*\n)*.*(View|MkldnnRnnLayer|Stack)Backward0(.*\n)*.*(Cat|Slice|Stack)Backward0", "A layer on one node"),
     (r"retrograd: RuntimeError: Expected every length to be at most", "PyTorch packs what lies behind the sequence"),
     (r"antialias=True(.*\n)*.*[xy]\.grad: ", "Where a size stays PyTorch's antialias copies, and its gradient filters"),
     (r"nn\.Embedding\((.*\n)*.*reshape tensor of 0 elements(.*\n)*.*retrograd: : None", "No indices, but a derivative"),
@@ -168,7 +172,7 @@ def group_norm(c: Chance) -> Case:
     groups = c.odd([1, 2, 3], [0, -1, 5])
     channels = max(groups, 1) * c.odd([1, 2], [0])
     options = c.options(eps=c.may(c.odd([1e-3], [0.0]), 0.3), affine=c.may(False, 0.3))
-    return f"nn.GroupNorm({groups}, {channels}{options})", [c.tensor((c.size(), channels, *c.sizes(c.one(0, 1, 2))))]
+    return f"nn.GroupNorm({groups}, {channels}{options})", [c.tensor((c.size(), channels, *c.sizes(c.one(1, 2))))]
 
 
 def response_norm(c: Chance) -> Case:
@@ -712,7 +716,7 @@ def program(rng: Random) -> list[str]:
         else:
             names.append(argument)
     call = f"{'m' if module else text}({', '.join(names)})"
-    if "LSTM(" in text and "packed" not in arguments[0]:
+    if "LSTM(" in text and "pack_" not in arguments[0]:
         call = f"(lambda y, state: (y * 1, state))(*{call})"        # y's own node is another one
     elif text in COMPOSED:
         call += " * 1"

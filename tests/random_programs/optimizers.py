@@ -185,7 +185,7 @@ def program(rng: Random) -> list[str]:
         groups = ", ".join(item[n] for n in names)
     make = f"torch.optim.{name}([{groups}], {options(rng, name, strange)})"
     if dtype == "float64":
-        make = re.sub(r"(tensor\([\d.]+)\)", r"\1).double()", make)
+        make = re.sub(r"(tensor\([\d., \[\]]+\))", r"\1.double()", make)
     lines.append(f"o = {make}")
     lines.append("o.defaults")
     lines.append(

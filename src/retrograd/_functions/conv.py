@@ -97,6 +97,7 @@ def convolution(input: Any, weight: Any, bias: Any, stride: Any, padding: Any, d
             f"Given input size per channel: {across(flat + tuple(x.shape[2:]))}. Calculated output size per channel: "
             f"{across(flat + inside)}. "
             "Output size is too small")
+    check_dtypes(x, w, b if dims == 3 else None)
     if max(inside) >= HUGE:
         check_room((x.array.shape[0], w.array.shape[1] * groups, *inside), x.array.dtype)
     w = fitting(w, x)
@@ -222,8 +223,14 @@ def check(x: Any, w: Any, b: Any, stride: Any, padding: Any, dilation: Any, tran
                 f"weight, but got: {sizes}")
         flat = [*sizes[:2], 1, *sizes[2:]] if len(sizes) == 3 else sizes
         raise RuntimeError(f"non-empty 2D or 4D weight tensor expected, but got: {flat}")
-    for other in (w, b) if other_bias and len(sizes) == 5 else (w,):
-        if x.array.dtype != other.array.dtype:
+    if not transposed:
+        check_dtypes(x, w)
+
+
+def check_dtypes(x: Any, *others: Any) -> None:
+    """RuntimeError for weights of another dtype than an input that has elements."""
+    for other in others:
+        if other is not None and x.array.dtype != other.array.dtype and x.array.size:
             raise RuntimeError(
                 f"expected scalar type {names.SCALAR[x.array.dtype.name]} but found {names.SCALAR[other.array.dtype.name]}")
 
