@@ -24,14 +24,23 @@ from retrograd._functions.arith import NAMED
 
 pytestmark = pytest.mark.oracle
 PLACES = (
-    "nn", "nn.init", "nn.parameter", "nn.utils", "nn.utils.clip_grad", "nn.utils.parametrizations",
-    "nn.utils.parametrize", "nn.utils.rnn", "func", "optim", "optim.lr_scheduler", "optim.optimizer", "utils.data",
+    "amp", "autograd.functional", "distributions", "func", "functional", "hub", "nn", "nn.functional", "nn.init", "nn.parameter",
+    "nn.utils", "nn.utils.clip_grad", "nn.utils.parametrizations", "nn.utils.parametrize", "nn.utils.rnn", "optim",
+    "optim.lr_scheduler", "optim.optimizer", "optim.swa_utils", "serialization", "signal.windows", "special", "utils.data",
+    "utils.hooks",
 )  # fmt: skip
 
 # Where ours differs: "class.method" or name -> why.
 OTHER = {
     "NLLLoss2d": "PyTorch's passes *args on to NLLLoss",
     "RNNBase.check_input": "batch_sizes may be left out",
+    **dict.fromkeys(
+        ("adaptive_max_pool1d", "adaptive_max_pool2d", "adaptive_max_pool3d", "max_pool1d", "max_pool2d", "max_pool3d", "unique",
+         "unique_consecutive", "fractional_max_pool2d", "fractional_max_pool3d"),
+        "PyTorch's take *args, for return_indices and the like to decide which of two functions runs"),
+    **dict.fromkeys(
+        ("batch_norm", "instance_norm", "layer_norm", "group_norm", "rrelu", "sigmoid", "tanh", "threshold", "split"),
+        "one function with that of torch, which takes more"),
     "random_split": "generator=None stands for the default generator",
 }
 # Methods and attributes of PyTorch's classes that ours lack, and why.

@@ -41,11 +41,11 @@ class autocast:
     def __exit__(self, *error: object) -> bool:
         return False
 
-    def __call__(self, f: Callable[..., Any]) -> Callable[..., Any]:
-        @functools.wraps(f)
+    def __call__(self, func: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(func)
         def inside(*args: Any, **kwargs: Any) -> Any:
             with self:
-                return f(*args, **kwargs)
+                return func(*args, **kwargs)
         return inside
 
 

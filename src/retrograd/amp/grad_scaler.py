@@ -113,6 +113,18 @@ class GradScaler:
         """After how many good steps the scale grows."""
         return self._growth_interval
 
+    def set_growth_factor(self, new_factor: float) -> None:
+        """Set by what the scale grows."""
+        self._growth_factor = new_factor
+
+    def set_backoff_factor(self, new_factor: float) -> None:
+        """Set by what the scale shrinks."""
+        self._backoff_factor = new_factor
+
+    def set_growth_interval(self, new_interval: int) -> None:
+        """Set after how many good steps the scale grows."""
+        self._growth_interval = new_interval
+
     def state_dict(self) -> dict[str, Any]:
         """The scale and how it changes; empty when off."""
         if not self._enabled:

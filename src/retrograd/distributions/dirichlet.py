@@ -10,7 +10,6 @@ from ..autograd.function import once_differentiable
 from ..nn.functional import one_hot
 from . import constraints
 from .exp_family import ExponentialFamily
-from .utils import EMPTY
 
 __all__ = ["Dirichlet"]
 
@@ -46,7 +45,7 @@ class Dirichlet(ExponentialFamily):
         self.concentration = concentration
         super().__init__(concentration.shape[:-1], concentration.shape[-1:], validate_args=validate_args)
 
-    def rsample(self, sample_shape: Any = EMPTY) -> Any:
+    def rsample(self, sample_shape: Any = ()) -> Any:
         return _Dirichlet.apply(self.concentration.expand(self._extended_shape(sample_shape)))
 
     def log_prob(self, value: Any) -> Any:

@@ -39,7 +39,7 @@ def arguments(dtype: Any, device: Any, requires_grad: bool) -> dict[str, Any]:
     return {"dtype": dtype, "device": device, "requires_grad": requires_grad}
 
 
-def bartlett(M: int, *, sym: bool = True, dtype: Any = None, layout: Any = None, device: Any = None,
+def bartlett(M: int, *, sym: bool = True, dtype: Any = None, layout: Any = dtypes.strided, device: Any = None,
              requires_grad: bool = False) -> Any:
     """A triangle."""
     kw = arguments(checked("bartlett", M, dtype, layout), device, requires_grad)
@@ -49,7 +49,7 @@ def bartlett(M: int, *, sym: bool = True, dtype: Any = None, layout: Any = None,
     return 1 - f.abs(points(M, -1, (M - 1) * step - 1, kw))
 
 
-def general_cosine(M: int, *, a: Any, sym: bool = True, dtype: Any = None, layout: Any = None, device: Any = None,
+def general_cosine(M: int, *, a: Any, sym: bool = True, dtype: Any = None, layout: Any = dtypes.strided, device: Any = None,
                    requires_grad: bool = False) -> Any:
     """a[0] - a[1] cos(t) + a[2] cos(2 t) - ..., t from 0 to 2 pi"""
     kw = arguments(checked("general_cosine", M, dtype, layout), device, requires_grad)
@@ -67,26 +67,26 @@ def general_cosine(M: int, *, a: Any, sym: bool = True, dtype: Any = None, layou
     return (column * f.cos(order * t)).sum(0)
 
 
-def general_hamming(M: int, *, alpha: float = 0.54, sym: bool = True, dtype: Any = None, layout: Any = None, device: Any = None,
-                    requires_grad: bool = False) -> Any:
+def general_hamming(M: int, *, alpha: float = 0.54, sym: bool = True, dtype: Any = None, layout: Any = dtypes.strided,
+                    device: Any = None, requires_grad: bool = False) -> Any:
     """alpha - (1 - alpha) cos(t)"""
     return general_cosine(M, a=[alpha, 1.0 - alpha], sym=sym, dtype=dtype, layout=layout, device=device,
                           requires_grad=requires_grad)
 
 
-def hamming(M: int, *, sym: bool = True, dtype: Any = None, layout: Any = None, device: Any = None,
+def hamming(M: int, *, sym: bool = True, dtype: Any = None, layout: Any = dtypes.strided, device: Any = None,
             requires_grad: bool = False) -> Any:
     """0.54 - 0.46 cos(t)"""
     return general_hamming(M, sym=sym, dtype=dtype, layout=layout, device=device, requires_grad=requires_grad)
 
 
-def hann(M: int, *, sym: bool = True, dtype: Any = None, layout: Any = None, device: Any = None,
+def hann(M: int, *, sym: bool = True, dtype: Any = None, layout: Any = dtypes.strided, device: Any = None,
          requires_grad: bool = False) -> Any:
     """0.5 - 0.5 cos(t)"""
     return general_hamming(M, alpha=0.5, sym=sym, dtype=dtype, layout=layout, device=device, requires_grad=requires_grad)
 
 
-def blackman(M: int, *, sym: bool = True, dtype: Any = None, layout: Any = None, device: Any = None,
+def blackman(M: int, *, sym: bool = True, dtype: Any = None, layout: Any = dtypes.strided, device: Any = None,
              requires_grad: bool = False) -> Any:
     """0.42 - 0.5 cos(t) + 0.08 cos(2 t)"""
     dtype = checked("blackman", M, dtype, layout)
@@ -94,14 +94,14 @@ def blackman(M: int, *, sym: bool = True, dtype: Any = None, layout: Any = None,
                           requires_grad=requires_grad)
 
 
-def nuttall(M: int, *, sym: bool = True, dtype: Any = None, layout: Any = None, device: Any = None,
+def nuttall(M: int, *, sym: bool = True, dtype: Any = None, layout: Any = dtypes.strided, device: Any = None,
             requires_grad: bool = False) -> Any:
     """Four cosines with small side lobes (Nuttall 1981)."""
     return general_cosine(M, a=[0.3635819, 0.4891775, 0.1365995, 0.0106411], sym=sym, dtype=dtype, layout=layout, device=device,
                           requires_grad=requires_grad)
 
 
-def cosine(M: int, *, sym: bool = True, dtype: Any = None, layout: Any = None, device: Any = None,
+def cosine(M: int, *, sym: bool = True, dtype: Any = None, layout: Any = dtypes.strided, device: Any = None,
            requires_grad: bool = False) -> Any:
     """Half a wave of the sine."""
     kw = arguments(checked("cosine", M, dtype, layout), device, requires_grad)
@@ -112,7 +112,7 @@ def cosine(M: int, *, sym: bool = True, dtype: Any = None, layout: Any = None, d
 
 
 def exponential(M: int, *, center: float | None = None, tau: float = 1.0, sym: bool = True, dtype: Any = None,
-                layout: Any = None, device: Any = None, requires_grad: bool = False) -> Any:
+                layout: Any = dtypes.strided, device: Any = None, requires_grad: bool = False) -> Any:
     """exp(-|k - center| / tau)"""
     kw = arguments(checked("exponential", M, dtype, layout), device, requires_grad)
     if tau <= 0:
@@ -125,7 +125,7 @@ def exponential(M: int, *, center: float | None = None, tau: float = 1.0, sym: b
     return f.exp(-f.abs(points(M, -middle / tau, (M - 1 - middle) / tau, kw)))
 
 
-def gaussian(M: int, *, std: float = 1.0, sym: bool = True, dtype: Any = None, layout: Any = None, device: Any = None,
+def gaussian(M: int, *, std: float = 1.0, sym: bool = True, dtype: Any = None, layout: Any = dtypes.strided, device: Any = None,
              requires_grad: bool = False) -> Any:
     """exp(-(k - middle)^2 / (2 std^2))"""
     kw = arguments(checked("gaussian", M, dtype, layout), device, requires_grad)
@@ -138,7 +138,7 @@ def gaussian(M: int, *, std: float = 1.0, sym: bool = True, dtype: Any = None, l
     return f.exp(-points(M, -middle / scale, (M - 1 - middle) / scale, kw) ** 2)
 
 
-def kaiser(M: int, *, beta: float = 12.0, sym: bool = True, dtype: Any = None, layout: Any = None, device: Any = None,
+def kaiser(M: int, *, beta: float = 12.0, sym: bool = True, dtype: Any = None, layout: Any = dtypes.strided, device: Any = None,
            requires_grad: bool = False) -> Any:
     """I0(sqrt(beta^2 - k^2)) / I0(beta), k from -beta to beta"""
     kw = arguments(checked("kaiser", M, dtype, layout), device, requires_grad)

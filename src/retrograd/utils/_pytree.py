@@ -384,14 +384,14 @@ def only(wanted: Any, func: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return lambda x: func(x) if chosen(x) else x
 
 
-def tree_map_only(wanted: Any, /, func: Callable[[Any], Any], tree: Any, is_leaf: IsLeaf = None) -> Any:
+def tree_map_only(type_or_types_or_pred: Any, /, func: Callable[[Any], Any], tree: Any, is_leaf: IsLeaf = None) -> Any:
     """tree_map of the leaves of a type, of several types, or of those that a predicate chooses."""
-    return tree_map(only(wanted, func), tree, is_leaf=is_leaf)
+    return tree_map(only(type_or_types_or_pred, func), tree, is_leaf=is_leaf)
 
 
-def tree_map_only_(wanted: Any, /, func: Callable[[Any], Any], tree: Any, is_leaf: IsLeaf = None) -> Any:
+def tree_map_only_(type_or_types_or_pred: Any, /, func: Callable[[Any], Any], tree: Any, is_leaf: IsLeaf = None) -> Any:
     """tree_map_ of such leaves."""
-    return tree_map_(only(wanted, func), tree, is_leaf=is_leaf)
+    return tree_map_(only(type_or_types_or_pred, func), tree, is_leaf=is_leaf)
 
 
 def tree_all(pred: Callable[[Any], bool], tree: Any, is_leaf: IsLeaf = None) -> bool:
@@ -404,14 +404,14 @@ def tree_any(pred: Callable[[Any], bool], tree: Any, is_leaf: IsLeaf = None) -> 
     return any(map(pred, tree_iter(tree, is_leaf)))
 
 
-def tree_all_only(wanted: Any, /, pred: Callable[[Any], bool], tree: Any, is_leaf: IsLeaf = None) -> bool:
+def tree_all_only(type_or_types: Any, /, pred: Callable[[Any], bool], tree: Any, is_leaf: IsLeaf = None) -> bool:
     """Does pred hold for all leaves of a type?"""
-    return all(pred(x) for x in tree_iter(tree, is_leaf) if isinstance(x, wanted))
+    return all(pred(x) for x in tree_iter(tree, is_leaf) if isinstance(x, type_or_types))
 
 
-def tree_any_only(wanted: Any, /, pred: Callable[[Any], bool], tree: Any, is_leaf: IsLeaf = None) -> bool:
+def tree_any_only(type_or_types: Any, /, pred: Callable[[Any], bool], tree: Any, is_leaf: IsLeaf = None) -> bool:
     """Does pred hold for a leaf of a type?"""
-    return any(pred(x) for x in tree_iter(tree, is_leaf) if isinstance(x, wanted))
+    return any(pred(x) for x in tree_iter(tree, is_leaf) if isinstance(x, type_or_types))
 
 
 def keyed_leaves(path: Path, tree: Any, is_leaf: IsLeaf) -> Iterator[tuple[Path, Any]]:
