@@ -203,3 +203,27 @@ def test_what_is_not_covered_is_not_stored_silently(torch: Any, tmp_path: Any) -
         model(torch.randn(6, 3)).pow(2).sum().backward()
     with FactorStore(tmp_path) as store, pytest.raises(CaptureError, match="batch norm in training mode"):
         store.append(cap.grads(), 0)
+
+
+def test_a_writer_holds_no_records_of_shards_that_are_written(torch: Any, tmp_path: Any) -> None:
+    import tracemalloc
+    grads = grads_of(torch, model_of(torch))
+    with FactorStore(tmp_path / "run") as store:
+        records = 0
+
+        def held(steps: range) -> int:
+            nonlocal records
+            for step in steps:
+                records += len(grads.names)
+                store.append(grads, step)
+                store.flush()
+            return tracemalloc.get_traced_memory()[0]
+        tracemalloc.start()
+        try:
+            first = held(range(20))
+            begun = records
+            grown = held(range(20, 80)) - first
+        finally:
+            tracemalloc.stop()
+        assert grown < 500 * (records - begun)          # 3 KB where they were kept
+        assert len(store) == records                    # and are there for who asks

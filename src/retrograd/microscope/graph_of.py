@@ -37,6 +37,7 @@ class Links:
         self.edges: dict[int, dict[int, list[Any]]] = {}        # pass -> edges that brought gradients (ways.py)
         self.paths: dict[int, dict[int, Any]] = {}      # pass -> node -> the way to the loss (ledger.py)
         self.meets: dict[int, dict[int, Any]] = {}      # pass -> node -> the edges into where ways to it meet (ways.py)
+        self.found: dict[tuple[str, tuple[int, ...]], set[int]] = {}    # what was asked last: nodes_before, tensors_before
         self.parts: dict[tuple[int, ...], dict[tuple[int, ...], int]] = {}      # (pass, use, input) -> (node, output) -> value
         for i, row in enumerate(rec.rows):
             kind = row[0]
@@ -136,7 +137,18 @@ class Links:
             found.reverse()
 
     def nodes_before(self, roots: Any) -> set[int]:
-        """All nodes that gradients from `roots` can reach."""
+        """All nodes that gradients from `roots` can reach: asked for every parameter of a pass."""
+        return self.remembered("nodes", tuple(roots), self._nodes_before)
+
+    def remembered(self, what: str, key: tuple[int, ...], find: Any) -> set[int]:
+        """find(key), kept for the next who asks; few, since each may be as large as the recording."""
+        if (what, key) not in self.found:
+            if len(self.found) > 16:
+                self.found.clear()
+            self.found[what, key] = find(key)
+        return self.found[what, key]
+
+    def _nodes_before(self, roots: tuple[int, ...]) -> set[int]:
         seen = set(roots)
         todo = list(seen)
         rows = self.rec.node_rows
@@ -162,6 +174,9 @@ class Links:
 
     def tensors_before(self, tensors: Any) -> set[int]:
         """Tensors that these were computed from, through cuts too, and themselves."""
+        return self.remembered("tensors", tuple(tensors), self._tensors_before)
+
+    def _tensors_before(self, tensors: tuple[int, ...]) -> set[int]:
         seen = set(tensors)
         todo = list(seen)
         rec = self.rec

@@ -168,13 +168,13 @@ class FactorStore:
         self.manifest = found
         for shard in found["shards"]:
             self._add_file(self.path / shard["file"], shard["bytes"])
+            self._map(len(self._files) - 1)
 
     def _add_file(self, file: Path, size: int) -> None:
         if not file.exists() or file.stat().st_size != size:
             raise StoreError(f"FactorStore: {file} is missing or has not the {size} bytes that the manifest says")
         self._files.append(file)
-        self._records.append([])
-        self._map(len(self._files) - 1)
+        self._records.append([])                # read when somebody asks: a writer would hold those of the whole run
 
     def _map(self, shard: int) -> Any:
         """(bytes, {tensor: (dtype, shape, begin, end)}) of a shard; its header is read once."""

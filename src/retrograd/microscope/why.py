@@ -234,8 +234,8 @@ def cleared(rec: Recording, n: int, name: str, event: Event, p: Any) -> Cause:
 def was_frozen(rec: Recording, n: int, name: str, until: int | None) -> Cause | None:
     """The last requires_grad_() before that time switched its gradient off."""
     last = None
-    for e in rec.of("op"):
-        if e.name == "requires_grad_" and n in e.inputs and (until is None or e.t < until):
+    for e in map(rec.events.__getitem__, links(rec).uses.get(n, ())):
+        if e.name == "requires_grad_" and (until is None or e.t < until):
             last = e
     if last is None or last.flags & WANTS:
         return None
