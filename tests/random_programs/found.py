@@ -127,6 +127,10 @@ FOUND = {
         a.data = torch.ones(2)
         b.sum().backward()
         c = a * 3
+        d = torch.ones(1, requires_grad=True)
+        e = d + torch.ones(2, 3)
+        d.data = torch.ones(2, 3)
+        e.sum().backward()
     """,
     "views of views made under no_grad are named by the last": """
         a = torch.ones(3, 2, requires_grad=True) * 1

@@ -343,17 +343,24 @@ class AccumulateGrad(Node):
         array: Any = g.array if isinstance(g, TensorBase) else g
         own = self.array
         if not shared and takes is not None and self.dtype is None and takes(array, own):
-            return wrap(array)
+            taken: TensorBase = public.new(public.tensor)
+            taken.array = array
+            if not modes.usual:
+                taken.inference = state().inference
+            return taken
         want: Any = own.dtype if self.dtype is None else self.dtype
         if array.dtype is not want and not self.any_dtype:      # a rule may leave bfloat16 for float32
             array = array.astype(want)
             shared = False
         edited = False
-        if shared or array.strides != own.strides or (array.base is not None and not sole_view(array)):
+        if shared or (array.strides != own.strides and array.shape == own.shape) or (array.base is not None and not sole_view(array)):
             like = dense(own)
             if like and own.shape != array.shape:               # .data got another shape since
-                raise RuntimeError(
-                    f"output with shape {list(own.shape)} doesn't match the broadcast shape {list(array.shape)}")
+                try:
+                    array = numpy.broadcast_to(array, own.shape)
+                except ValueError:
+                    shapes = list(own.shape), list(array.shape)
+                    raise RuntimeError(f"output with shape {shapes[0]} doesn't match the broadcast shape {shapes[1]}") from None
             fresh = numpy.empty_like(own, dtype=array.dtype) if like else numpy.empty(array.shape, array.dtype)
             numpy.copyto(fresh, array)
             array = fresh
