@@ -30,6 +30,15 @@ MISLEADING = "PyTorch's message is misleading; ours names the cause"
 
 # Differences that are no line of a program: the programs print no random values, no formats, no subclasses.
 GENERAL: tuple[str, ...] = (
+    "resize_ beyond the end of the memory gives the tensor memory of its own; in PyTorch the tensors that share it grow with it",
+    "An edit of a tensor of inference mode outside it is refused before anything is changed, whatever else is wrong with it; "
+    "PyTorch edits first",
+    "With is_grads_batched=True hooks run once for each gradient of the batch, not once for all",
+    "Where the shape of a tensor was changed without its node's knowing, under no_grad or by .data, backward goes on as long as "
+    "the rules get along with it; PyTorch looks at the size of every gradient",
+    "A pack hook that fails in register_hooks leaves the saved tensor without hooks; in PyTorch with hooks that hold nothing",
+    "torch.func.vmap calls the vmap rule of a Function where the function itself is its apply; inside other functions each "
+    "sample has a call of forward, which needs no rule",
     "A seed gives PyTorch's random values, but for the last bits of normal ones (logarithm, sine and cosine are NumPy's), and "
     "for bernoulli_ with a number, and so dropout, on Intel processors: there PyTorch draws them by MKL, here as it does "
     "everywhere else",

@@ -353,14 +353,16 @@ class AccumulateGrad(Node):
             array = array.astype(want)
             shared = False
         edited = False
-        if shared or (array.strides != own.strides and array.shape == own.shape) or (array.base is not None and not sole_view(array)):
+        laid_out = array.strides == own.strides or array.shape != own.shape
+        if shared or not laid_out or (array.base is not None and not sole_view(array)):
             like = dense(own)
             if like and own.shape != array.shape:               # .data got another shape since
                 try:
                     array = numpy.broadcast_to(array, own.shape)
                 except ValueError:
-                    shapes = list(own.shape), list(array.shape)
-                    raise RuntimeError(f"output with shape {shapes[0]} doesn't match the broadcast shape {shapes[1]}") from None
+                    raise RuntimeError(
+                        f"output with shape {list(own.shape)} doesn't match the broadcast shape {list(array.shape)}"
+                    ) from None
             fresh = numpy.empty_like(own, dtype=array.dtype) if like else numpy.empty(array.shape, array.dtype)
             numpy.copyto(fresh, array)
             array = fresh
