@@ -657,7 +657,12 @@ PROGRAMS: dict[str, list[str]] = {
         "F.batch_norm(x, torch.ones(1, 2), torch.ones(2))"],
     "losses of no classes": [
         "F.cross_entropy(torch.ones(2, 0), torch.ones(2, 0))", "F.cross_entropy(torch.ones(2, 0), torch.tensor([0, 0]))",
-        "F.multilabel_soft_margin_loss(torch.tensor(1.), torch.tensor(1.))"],
+        "F.multilabel_soft_margin_loss(torch.tensor(1.), torch.tensor(1.))",
+        *(f"F.cross_entropy(torch.ones({shape}), torch.zeros({target}).long(), ignore_index=0, label_smoothing={amount})"
+          for shape, target in ((0, ()), ((2, 0), 2), ((2, 0, 3), (2, 3)), ((2, 0, 1, 3), (2, 1, 3))) for amount in (0, 0.5))],
+    "padding by more than there is": [
+        "F.pad(torch.ones(1, 1, 1, 1), (1, 1, 1, 1), mode='reflect')",
+        "F.pad(torch.ones(1, 1, 1, 3), (1, 1, 1, 1), mode='reflect')"],
     "recurrent layers of no steps and of other dtypes": [
         *(f"nn.{kind}(1, 1)(torch.ones(0, 1, 1))" for kind in ("RNN", "LSTM", "GRU")), "nn.GRU(1, 1)(torch.ones(2, 1, 1).long())",
         "nn.LSTM(1, 1)(torch.ones(2, 1, 1), 3)", "nn.LSTM(1, 1)(torch.ones(2, 1, 1), torch.ones(1, 1, 1))",

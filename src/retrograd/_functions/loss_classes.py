@@ -76,6 +76,8 @@ def nll(x: TensorBase, target: TensorBase, weight: Any, kind: int, ignored: int)
             bad = t[(t != ignored) & ((t < 0) | (t >= classes))]
             if bad.size:
                 raise IndexError(f"Target {int(bad.reshape(-1)[0])} is out of bounds.")
+        if not classes:
+            return of_no_classes(x, t, kind)
     if a.ndim <= 2:
         if a.ndim == 1 and t.ndim == 1:
             t = t.reshape(())
@@ -92,6 +94,16 @@ def nll(x: TensorBase, target: TensorBase, weight: Any, kind: int, ignored: int)
     y = node.run(x)
     watch(node, target)
     return shape.reshape(y, sizes) if kind == loss.NONE and a.ndim != 4 else y
+
+
+def of_no_classes(x: TensorBase, t: Any, kind: int) -> Any:
+    """nll where every target is ignored, as there is no class."""
+    a = x.array
+    if a.ndim not in (1, 2, 4):
+        raise RuntimeError(
+            f"size mismatch (got input: {[a.shape[0], 0, 0, 0]} , target: {[t.shape[0], 1, t[0].size]}")
+    each = sums.sum_dims(x, (0 if a.ndim == 1 else 1,), False)
+    return number.div_number(sums.sum(each), 0.0) if kind == loss.MEAN else reduced(each, kind)
 
 
 def cross_entropy(
@@ -146,7 +158,7 @@ def smoothed(
         each = arith.div(sums.sum(each), wrap(count))
     else:
         each = reduced(each, kind)
-    return arith.add(number.mul_number(hard, 1 - smoothing), number.mul_number(each, smoothing / classes))
+    return arith.add(number.mul_number(hard, 1 - smoothing), number.mul_number(each, smoothing / classes if classes else np.nan))
 
 
 def soft_targets(

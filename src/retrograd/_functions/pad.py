@@ -92,7 +92,7 @@ def mirror(x: Any, amounts: tuple[int, ...], pairs: Any, reflect: bool) -> Any:
         raise RuntimeError(
             f"Expected {BATCH[dims]} and other non-zero dimensions for input, but got: {list(sizes)}")
     maps = []
-    for i, (before, after) in enumerate(pairs):
+    for i, (before, after) in reversed([*enumerate(pairs)]):      # the last dim is looked at first
         at = x.ndim - dims + i
         n = sizes[at]
         if reflect and (before >= n or after >= n):
