@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .._engine.op import recording
 from .._engine.tensor import TensorBase, wrap
 from .._ops import choose, create, decomp, diagonals, extremes, index, linalg, shape
 from .._ops import reduce as sums
@@ -264,7 +265,7 @@ def lstsq(A: Any, B: Any, rcond: Any = None, *, driver: Any = None) -> Any:
     x, rank, values = decomp.lstsq(a, right, cut)
     n, m = a.shape[-2:]
     nothing = wrap(np.zeros(0, a.array.dtype))
-    residuals = nothing
+    residuals: Any = shape.expand(sums.sum_dims(x, tuple(range(x.ndim)), False), (0,)) if recording(x) else nothing
     if n > m and driver != "gelsy" and (driver == "gels" or np.all(rank == m)):
         error = linalg.matmul(a, x) - right
         residuals = sums.sum_dims(error * error, (error.ndim - 2,), False)
