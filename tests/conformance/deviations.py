@@ -33,6 +33,14 @@ GENERAL: tuple[str, ...] = (
     "resize_ beyond the end of the memory gives the tensor memory of its own; in PyTorch the tensors that share it grow with it",
     "An edit of a tensor of inference mode outside it is refused before anything is changed, whatever else is wrong with it; "
     "PyTorch edits first",
+    "Scatters and index functions in place that meet an index out of range, or a source that ends too early, change nothing; "
+    "PyTorch has written the elements before it",
+    "scatter_add, scatter_reduce and scatter differentiate a source that is larger than the index, index_reduce an int32 index, "
+    "vander its input, take_along_dim takes tensors of any strides; PyTorch fails",
+    "An index into an empty dimension is out of range; PyTorch names a storage or answers with an assertion",
+    "The gradient of var and std over dims=() is that over all dims; PyTorch takes a number of elements of 1",
+    "logsumexp, var and std with out= of a wider dtype are rounded to the input's dtype first; logsumexp takes dims=()",
+    "Tensors expand to as many elements as an array counts: fewer than 2**63 bytes",
     "With is_grads_batched=True hooks run once for each gradient of the batch, not once for all",
     "Where the shape of a tensor was changed without its node's knowing, under no_grad or by .data, backward goes on as long as "
     "the rules get along with it; PyTorch looks at the size of every gradient",
