@@ -423,3 +423,16 @@ def test_work_for_all_parameters_grows_with_their_number_not_with_its_square(tor
         return found
     few, many = lines(40), lines(80)
     assert all(many[what] < 2.3 * few[what] for what in few), (few, many)
+
+
+@both
+def test_uses_in_several_calls_of_a_module_carry_the_number_of_the_call(torch: Any) -> None:
+    layer = torch.nn.Linear(2, 2)
+    with record(layer) as rec:
+        x = torch.randn(3, 2)
+        for _ in range(4):
+            x = layer(x)
+        x.sum().backward()
+    uses = rec.ledger("weight").uses
+    assert sorted(use.text.rpartition(", ")[2] for use in uses) == ["call 1", "call 2", "call 3", "call 4"]
+    assert len({use.norm for use in uses}) == 4

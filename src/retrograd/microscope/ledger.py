@@ -320,6 +320,9 @@ class Book:
             made = self.rec.events[op]
             where = made.where
             text = f"{name} of {made.get('name', made.kind)}" + (f" in {made.path}" if made.path else "")
+            module = made.get("module", -1)
+            if module is not None and module >= 0 and self.rec.modules[module]["calls"] > 1:
+                text += f", call {made.call}"
         for i, to in enumerate(edges):
             if to is not None and (to[0] in leaves or to == edge) and i < len(event.outputs) and event.outputs[i] >= 0:
                 value = event.outputs[i]

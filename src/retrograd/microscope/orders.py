@@ -208,8 +208,8 @@ def reorders(name: str, args: Any, kwargs: Any, out: Any, batch_dim: int, N: int
     if x is None or not hasattr(x, "ndim") or not x.ndim:
         return False
     shape, near = x.shape, {0, 1, batch_dim}
-    if name in VIEWING:                         # of samples one after the other, which may be exchanged then
-        return shape[0] % N == 0 and bool(out.ndim) and out.shape[0] % N != 0
+    if name in VIEWING:                         # a batch in several parts, which may be exchanged then
+        return shape[0] == N and bool(out.ndim) and 1 < out.shape[0] and out.shape[0] % N != 0
     if name in ("getitem", "setitem"):
         return indexed(args[1], shape, batch_dim, N)
     if name in ("repeat", "tile"):
