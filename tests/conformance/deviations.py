@@ -282,14 +282,6 @@ DEVIATIONS: tuple[Deviation, ...] = (
         "Sums inside a pass are not counted as edits of the gradient that results",
     ),
     T(
-        "inplace_rules",
-        "set_",
-        "-> tensor([1., 1., 1.], grad_fn=<NotImplemented>)",
-        "!! builtins.RuntimeError: set_(): only a leaf can take over the memory of another tensor; use copy_() or "
-        "clone()",
-        "set_() refuses tensors with a history: PyTorch makes a graph that no backward can pass",
-    ),
-    T(
         "scalars_and_protocols",
         "dtype call",
         "!! builtins.TypeError: 'torch.dtype' object is not callable",

@@ -341,7 +341,7 @@ class RemainderBackward1(Binary):
         return -g * div_rounded(a, b, "floor")
 
 
-class Unknown(Binary):
+class NotImplemented__(Binary):
     """An op that PyTorch records without a derivative."""
 
     def __init__(self, what: str) -> None:
@@ -364,7 +364,7 @@ class Unknown(Binary):
 
 
 @final
-class NotImplemented_(Unknown):
+class NotImplemented_(NotImplemented__):
     def quick(self, a: Array, b: Array) -> Array:
         return quick_floor_divide(a, b)
 
