@@ -354,13 +354,11 @@ class Capture(Waiting):
         if name == "iter":
             out = tuple(out)
         run = self.runs[-1]
-        with self.engine.unseen():
-            if not run.by and (run.size or 1) > 1 and any(
-                    self._is_data(x) for x in flat((args, kwargs)) if isinstance(x, self.engine.Tensor)) and reorders(
-                    name, args, kwargs, out, self.batch_dim, run.size or 1):
-                site = caller()
-                run.by, run.moved = f"{name} at {site[0]}:{site[1]}" if site else name, True
-                run.since = len(run._uses) + len(run.waiting) + len(self._pending)
+        if not run.by and (run.size or 1) > 1 and reorders(name, args, kwargs, out, self.batch_dim, run.size or 1) and any(
+                self._is_data(x) for x in flat((args, kwargs)) if isinstance(x, self.engine.Tensor)):
+            site = caller()
+            run.by, run.moved = f"{name} at {site[0]}:{site[1]}" if site else name, True
+            run.since = len(run._uses) + len(run.waiting) + len(self._pending)
         return out
 
     def _join(self, args: Any, kwargs: Any) -> None:
