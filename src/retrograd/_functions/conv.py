@@ -137,13 +137,13 @@ AXES = {1: ("width",), 2: ("height", "width"), 3: ("depth", "height", "width")}
 def check(x: Any, w: Any, b: Any, stride: Any, padding: Any, dilation: Any, transposed: bool, extra: Any,
           groups: int) -> None:
     for name, values in (("padding", padding), ("output_padding", extra)):
-        if any(v < 0 for v in values):
+        if min(values, default=0) < 0:
             raise RuntimeError(f"negative {name} is not supported")
-    if any(v <= 0 for v in stride):
+    if min(stride, default=1) <= 0:
         raise RuntimeError("non-positive stride is not supported")
     if groups <= 0:
         raise RuntimeError("non-positive groups is not supported")
-    if any(v < 0 for v in dilation):
+    if min(dilation, default=1) < 0:
         raise RuntimeError("dilation should be greater than zero")
     if 0 in dilation:
         full = (1, *dilation) if len(dilation) == 1 else tuple(dilation)
@@ -151,7 +151,7 @@ def check(x: Any, w: Any, b: Any, stride: Any, padding: Any, dilation: Any, tran
             raise RuntimeError(f"dilation should be greater than zero, but got {list(full)}")
         raise RuntimeError("dilation should be greater than zero, but got "
                            + ", ".join(f"dilation_{n}: {v}" for n, v in zip(AXES[len(full)], full, strict=True)))
-    if max(*stride, *padding, *dilation) >= HUGE:
+    if max(*stride, *padding, *dilation, 0) >= HUGE:
         check_huge(x, stride, padding, dilation, transposed)
     sizes = list(w.shape)
     if len(sizes) < 3:
