@@ -226,6 +226,8 @@ class TorchTap(TorchNumbers):
                 [o for o in out if isinstance(o, Tensor)] if isinstance(out, (tuple, list)) else []
             if out is None and name.startswith(LISTS) and args and isinstance(args[0], (list, tuple)):
                 outs = [t for t in args[0] if isinstance(t, Tensor)]        # in place on a list of tensors
+                for t in outs:                          # not each of these ops counts its edits
+                    recorder._seen.pop(id(t), None)
             if name == "__setitem__" or name == "requires_grad_":
                 outs = tensors[:1]
             if not outs and not (name in READS and inputs):
