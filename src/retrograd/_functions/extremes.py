@@ -44,7 +44,7 @@ def extreme(name: str, op: Any, whole: Callable[[Any], Any], two: Callable[[Any,
                     "with the 'dim' argument.")
             return finish(whole(x), out, name, x)
         if isinstance(dim, int) and not isinstance(dim, bool):
-            made = op(some(x, dim, name), bool(keepdim))
+            made = op(some(x, dim_of(dim, x.array.ndim), name), bool(keepdim))
             values = made.run(x)
             return pair(name, values, chosen(made), out, x)
         if other is None and isinstance(dim, TensorBase) and keepdim is False:
@@ -131,7 +131,7 @@ def choice(name: str, op: Any, whole: Any, doc: str) -> Callable[..., Any]:
         if dim is None:
             kernel("median_cpu", x, "b")
             return finish(whole(x), out, name, x)
-        at = some(x, dim, "median")
+        at = some(x, dim_in(dim, x, name), "median")
         kernel("median_out", x, "b")
         made = op(at, keepdim)
         values = made.run(x)

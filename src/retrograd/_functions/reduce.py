@@ -252,7 +252,7 @@ def observations(input: Any, function: str) -> Any:
             f"{function}(): expected input to have two or fewer dimensions but got an input with {x.array.ndim} "
             "dimensions")
     if x.array.dtype.kind == "b":
-        raise RuntimeError(f"{function}(): bool dtype is not supported for input")
+        raise RuntimeError("cov(): bool dtype is not supported for input")
     return x
 
 
