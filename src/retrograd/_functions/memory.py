@@ -10,7 +10,7 @@ from .._engine.modes import inference_on
 from .._engine.op import recording
 from .._engine.tensor import TensorBase, bump, wants_grad
 from .._engine.views import address, guard, rebase
-from .._ops.arith import NotImplemented__
+from .._ops.arith import NotImplemented_
 from ._args import dim_of, shape_of
 from .fromdata import allot
 from .parsing import StorageBase
@@ -104,7 +104,7 @@ def set_(input: Any, source: Any = None, storage_offset: int = 0, size: Any = No
     guard(input, mine or its)
     node = None
     if mine or its:
-        node = NotImplemented__("set_")
+        node = NotImplemented_("set_")
         node.link(input, other, input if mine else None, other if its else None)
     place(input, array)
     if node is not None:

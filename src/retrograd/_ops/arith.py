@@ -341,8 +341,9 @@ class RemainderBackward1(Binary):
         return -g * div_rounded(a, b, "floor")
 
 
-class NotImplemented__(Binary):
-    """An op that PyTorch records without a derivative."""
+@final
+class NotImplemented_(Binary):
+    """floor_divide, and what else (set_) PyTorch records without a derivative."""
 
     def __init__(self, what: str) -> None:
         self.what = what
@@ -362,9 +363,6 @@ class NotImplemented__(Binary):
     def rules(self, g: Value, graph: bool, want_a: bool, want_b: bool) -> tuple[Value, Value]:
         raise RuntimeError(f"derivative for {self.what} is not implemented")
 
-
-@final
-class NotImplemented_(NotImplemented__):
     def quick(self, a: Array, b: Array) -> Array:
         return quick_floor_divide(a, b)
 
