@@ -230,6 +230,12 @@ class Page:
             for (let i = 0; i < data.length; i += 4) found.add(data[i] * 65536 + data[i + 1] * 256 + data[i + 2]);
             return [...found]"""))
 
+    def picture(self) -> str:
+        """The graph as drawn."""
+        self.settle()
+        self.settle()
+        return self.js("return document.querySelector('.graph canvas').toDataURL()")
+
     def complaints(self) -> list[str]:
         """Console messages, and requests beyond the page itself, since the last call."""
         found = [entry["message"] for entry in self.chromium.get_log("browser")]
@@ -354,6 +360,83 @@ def test_search_finds_a_parameter_and_shows_its_account(open_page: Any) -> None:
     assert [text.split()[0] for text in terms] == [row["kind"] for row in rec.ledger("0.weight").rows(ways=True)]
     assert [text.split()[0] for text in terms] == ["use", "way", "way", "hook"]
     assert page.js("return document.querySelector('.row.chosen').innerText").startswith("weight")
+
+
+class Loop(nn.Module):
+    """One cell, called again and again."""
+
+    def __init__(self, times: int, functional: bool = False, residual: bool = False) -> None:
+        super().__init__()
+        self.times, self.functional, self.residual = times, functional, residual
+        self.cell = nn.Linear(3, 3)
+
+    def forward(self, x: Any) -> Any:
+        for _ in range(self.times):
+            y = torch.tanh(x @ self.cell.weight if self.functional else self.cell(x))
+            x = x + y if self.residual else y
+        return x
+
+
+def loop_of(times: int, **how: Any) -> Recording:
+    torch.manual_seed(0)
+    model = Loop(times, **how)
+    with record(model) as rec:
+        model(torch.randn(2, 3)).square().mean().backward()
+    return rec
+
+
+def terms(page: Page) -> list[list[str]]:
+    """The ledger in the details: what, and the norm."""
+    return page.js("""return [...document.querySelectorAll('.ledger tbody tr')].map(row =>
+                      [row.children[1].innerText.split('\\n')[0], row.lastChild.innerText])""")
+
+
+@pytest.mark.parametrize("residual", [False, True])
+def test_each_of_fifty_calls_has_its_row_in_the_ledger_with_its_own_norm(open_page: Any, residual: bool) -> None:
+    from selenium.webdriver.common.keys import Keys
+
+    rec = loop_of(50, residual=residual)
+    page = open_page(rec)
+    page.keys("/", "cell.weight", Keys.ENTER)
+    uses = rec.ledger("cell.weight").uses
+    shown = terms(page)
+    assert [text.rpartition(", call ")[2] for text, _ in shown] == [str(call) for call in range(50, 0, -1)]
+    assert [digits(norm) for _, norm in shown] == [pytest.approx(use.norm, rel=5e-3) for use in uses]
+    assert "Used 50 times" in page.text("aside") and "cell, call 50" in page.text("aside")
+    ways = page.js("return [...document.querySelectorAll('.ledger [aria-expanded=false]')].map(b => b.innerText)")
+    assert ways == [f"{len(use.ways)} ways" for use in uses if use.ways] and bool(ways) is residual
+    if residual:
+        page.click(".ledger [aria-expanded=false]")
+        opened = next(use for use in uses if use.ways)
+        assert [text.split()[0] for text, _ in terms(page)].count("way") == len(opened.ways)
+
+
+def test_uses_in_one_call_are_counted_in_the_order_of_the_forward_pass(open_page: Any) -> None:
+    from selenium.webdriver.common.keys import Keys
+
+    rec = loop_of(120, functional=True)
+    page = open_page(rec)
+    page.keys("/", "cell.weight", Keys.ENTER)
+    assert len(terms(page)) == 101                                      # a hundred, and a button for the others
+    assert page.js("return [...document.querySelectorAll('.ledger tbody .go')].map(b => b.innerText)") == ["show 20 more"]
+    page.click(".ledger tbody .go")
+    shown = terms(page)
+    assert [text.rpartition(", ")[2] for text, _ in shown] == [f"{i} of 120" for i in range(120, 0, -1)]
+    assert [digits(norm) for _, norm in shown] == [pytest.approx(use.norm, rel=5e-3) for use in rec.ledger("cell.weight").uses]
+
+
+def test_closing_all_fits_the_graph_to_its_pane(open_page: Any) -> None:
+    from selenium.webdriver.common.action_chains import ActionChains
+
+    page = open_page(step_of(blocks=6)[1])
+    page.keys("c")
+    page.click("[aria-label^='Fit the graph']")
+    fitted = page.picture()
+    page.keys("e")
+    canvas = page.chromium.find_element("css selector", ".graph canvas")
+    ActionChains(page.chromium).drag_and_drop_by_offset(canvas, 250, -300).perform()
+    page.keys("c")
+    assert page.picture() == fitted
 
 
 def test_it_says_why_there_is_no_gradient_and_why_a_hook_is_silent(open_page: Any) -> None:

@@ -1,6 +1,10 @@
 // What is known of the event at the cursor and of what is selected.
+import { useState } from "preact/hooks";
 import { digits, duration, gradient } from "./colours.js";
-import { LEAF, OP, shapeText } from "./trace.js";
+import { LEAF, OP, push, shapeText } from "./trace.js";
+
+const TERMS = 100; // of a ledger at first
+const FEW = 6; // uses up to which each lists its ways
 
 const OP_FLAGS = { wanted: 8, wants: 16, created: 64, inplace: 4, inference: 2, grad: 1 };
 
@@ -275,12 +279,14 @@ function Leaf(props) {
       <Hooks trace={trace} list={hooks} onSelect={onSelect} />
       <Section title={uses.length === 1 ? "Used once" : `Used ${uses.length} times`}>
         <ul class="plain">
-          {uses.slice(0, 40).map((i) => (
-            <li>
-              <Go onClick={() => onSelect({ kind: "vertex", id: trace.opVertex.get(i) })}>{trace.get(i, "name")}</Go>{" "}
-              <span class="dim">{trace.moduleName(trace.get(i, "module"))} {trace.where(trace.get(i, "site"))}</span>
-            </li>
-          ))}
+          <Many key={t} list={uses} first={TERMS} row="li">
+            {(i) => (
+              <li>
+                <Go onClick={() => onSelect({ kind: "vertex", id: trace.opVertex.get(i) })}>{trace.get(i, "name")}</Go>{" "}
+                <span class="dim">{trace.callName(i)} {trace.where(trace.get(i, "site"))}</span>
+              </li>
+            )}
+          </Many>
         </ul>
       </Section>
     </section>
@@ -306,25 +312,46 @@ function Entry({ trace, t, i, later, onMove }) {
   );
 }
 
+// The first of many, and a button that shows the rest.
+function Many({ list, first, row: Row, children }) {
+  const [all, setAll] = useState(false);
+  const more = all ? 0 : list.length - first;
+  const button = more > 0 && <Go onClick={() => setAll(true)}>show {more} more</Go>;
+  return (
+    <>
+      {(more > 0 ? list.slice(0, first) : list).map(children)}
+      {button && (Row === "tr" ? <tr><td /><td colSpan={2}>{button}</td></tr> : <li>{button}</li>)}
+    </>
+  );
+}
+
 // What .grad is the sum of: the rows of rec.ledger.
 function Ledger({ trace, t }) {
   const rows = trace.ledgers[t];
   if (!rows) return null;
+  const terms = []; // [row, its ways]
+  const places = new Map(); // pass, what, where -> uses that the text does not tell apart
+  for (const row of rows) {
+    if (row[1] === "way") {
+      terms[terms.length - 1]?.[1].push(row);
+      continue;
+    }
+    terms.push([row, []]);
+    if (row[1] === "use") push(places, [row[0], row[2], row[4]].join("\n"), row);
+  }
+  const counted = new Map(); // gradients come last use first
+  for (const list of places.values())
+    if (list.length > 1) list.forEach((row, i) => counted.set(row, `, ${list.length - i} of ${list.length}`));
+  const uses = terms.filter(([row]) => row[1] === "use").length;
   return (
     <Section title="Ledger: .grad is the sum of">
-      <table class="values">
+      {uses > 1 && <p class="dim">{uses} uses, each with the norm of its own gradient</p>}
+      <table class="values ledger">
         <thead><tr><th>pass</th><th>term</th><th class="number">norm</th></tr></thead>
         <tbody>
-          {rows.slice(0, 100).map(([pass, kind, what, path, where, norm]) => (
-            <tr class={kind === "way" ? "way" : ""}>
-              <td class="dim">{kind === "way" ? "" : pass || "–"}</td>
-              <th>
-                <span class={`badge ${kind}`}>{kind}</span> {what}
-                <div class="dim" title={where ?? ""}>{[path, where?.split(/[\\/]/).pop()].filter(Boolean).join("  ")}</div>
-              </th>
-              <td class="number">{norm !== null ? digits(Number(norm)) : kind === "way" ? "" : "?"}</td>
-            </tr>
-          ))}
+          <Many key={t} list={terms} first={TERMS} row="tr">
+            {([row, ways]) => <Term row={row} ways={ways} nth={counted.get(row)} folded={uses > FEW} />}
+          </Many>
         </tbody>
       </table>
       {rows.some((row) => row[5] === null && row[1] !== "way") && (
@@ -333,9 +360,26 @@ function Ledger({ trace, t }) {
       {rows.some((row) => row[5] === null && row[1] === "way") && (
         <p class="dim">What each way brings: record(model, values="paths").</p>
       )}
-      {rows.length > 100 && <p class="dim">and {rows.length - 100} more terms</p>}
     </Section>
   );
+}
+
+function Term({ row, ways, nth = "", folded }) {
+  const [open, setOpen] = useState(!folded);
+  const lines = open ? [row, ...ways] : [row];
+  return lines.map(([pass, kind, what, path, where, norm]) => (
+    <tr class={kind === "way" ? "way" : ""}>
+      <td class="dim">{kind === "way" ? "" : pass || "–"}</td>
+      <th>
+        <span class={`badge ${kind}`}>{kind}</span> {what}{kind === "use" ? nth : ""}
+        <div class="dim" title={where ?? ""}>{[path, where?.split(/[\\/]/).pop()].filter(Boolean).join("  ")}</div>
+        {kind !== "way" && ways.length > 0 && folded && (
+          <button class="go" aria-expanded={open} onClick={() => setOpen(!open)}>{ways.length} ways</button>
+        )}
+      </th>
+      <td class="number">{norm !== null ? digits(Number(norm)) : kind === "way" ? "" : "?"}</td>
+    </tr>
+  ));
 }
 
 // Why something did not happen, and the way out.

@@ -8,7 +8,7 @@ const FONT = "12px system-ui, -apple-system, 'Segoe UI', sans-serif";
 const SMALL = "10.5px system-ui, -apple-system, 'Segoe UI', sans-serif";
 const [LEAST, MOST] = [0.02, 3];
 
-export function Graph({ trace, open, cursor, selected, theme, focus, onSelect, onToggle }) {
+export function Graph({ trace, open, cursor, selected, theme, focus, fitting, onSelect, onToggle }) {
   const canvas = useRef();
   const view = useRef({ k: 1, x: 0, y: 0, fitted: true }) // fitted: nobody has moved it since;
   const frame = useRef(0);
@@ -77,6 +77,10 @@ export function Graph({ trace, open, cursor, selected, theme, focus, onSelect, o
     resize();
     return () => observer.disconnect();
   }, [scene, cursor, selected, theme]);
+
+  useLayoutEffect(() => {
+    if (fitting) fit();
+  }, [fitting]);
 
   // A group that is opened or closed stays where it was on the screen.
   const kept = useRef(null);

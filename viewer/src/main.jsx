@@ -45,6 +45,7 @@ function App({ trace }) {
   const [cursor, setCursor] = useState(() => trace.firstMoment());
   const [selected, setSelected] = useState(null);
   const [focus, setFocus] = useState(null);
+  const [fitting, setFitting] = useState(0); // how often the graph was asked to fit its pane
   const [playing, setPlaying] = useState(false);
   const [theme, setTheme] = useState({ name: "" }); // an object, so that a change of the system's is one of ours
   const search = useRef();
@@ -85,7 +86,11 @@ function App({ trace }) {
     setOpen(next);
   };
   const all = () => setOpen(new Set(trace.groups.keys()));
-  const none = () => setOpen(new Set());
+  const none = () => {
+    setOpen(new Set());
+    setFocus(null);
+    setFitting((n) => n + 1);
+  };
   const play = () => {
     if (!playing && step === trace.steps.length - 1) move(trace.windows[0] ?? trace.steps[0]);
     setPlaying(!playing && trace.steps.length > 0);
@@ -156,7 +161,7 @@ function App({ trace }) {
         </div>
       </header>
       <nav aria-label="Outline"><Outline {...common} /></nav>
-      <main><Graph {...common} focus={focus} /></main>
+      <main><Graph {...common} focus={focus} fitting={fitting} /></main>
       <aside aria-label="Details"><Details {...common} /></aside>
       <footer><Timeline {...common} /></footer>
       <dialog ref={help} aria-label="Keys" onClick={(event) => event.target === help.current && help.current.close()}>

@@ -278,6 +278,12 @@ export class Trace {
     return this.modules[m].path || this.modules[m].type;
   }
 
+  // The module of an event, and which of its calls it was.
+  callName(i) {
+    const m = this.get(i, "module");
+    return m >= 0 && this.modules[m].calls > 1 ? `${this.moduleName(m)}, call ${this.get(i, "call")}` : this.moduleName(m);
+  }
+
   groupName(g) {
     const [m, call] = this.groups[g];
     if (m < 0) return "the program";
