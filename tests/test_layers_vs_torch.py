@@ -702,6 +702,55 @@ PROGRAMS: dict[str, list[str]] = {
     "pruned numbers": [
         "from importlib import import_module", "prune = import_module(torch.__name__ + '.nn.utils.prune')",
         "[prune._compute_nparams_toprune(n, 5) for n in (0.5, 3)]", "prune._validate_pruning_amount(9, 5)"],
+    "dropout of features that there are none of": [
+        *(f"nn.FeatureAlphaDropout({p})(torch.ones({n}))" for p in (0.0, 0.5, 1.0) for n in (3, 0)),
+        "torch.feature_dropout(torch.ones(3), 1.0, True)", "F.dropout2d(torch.ones(0), 0.5)"],
+    "dropout by what is no number, and of what is no tensor": [
+        *(f"F.{name}(torch.ones(2, 2, 2, 2), {args})" for name in (
+            "dropout", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout")
+          for args in ("'a'", "None", "[1]", "torch.tensor([0.5, 0.5])", "0.5, 'a'")),
+        "F.dropout([1.0], 0.5)", "F.dropout1d([1.0])", "F.dropout2d('a')"],
+    "gumbel_softmax": [
+        *(f"F.gumbel_softmax({args})" for args in (
+            "torch.ones(2), 'a'", "torch.ones(2), None", "torch.ones(2).long()", "[1]", "torch.ones(2), dim=None",
+            "torch.ones(0), hard=True", "torch.tensor(1.0), hard=True", "torch.ones(2), hard=True, dim=4")),
+        "x = torch.ones(2, 3, requires_grad=True)", "torch.manual_seed(0)", "y = F.gumbel_softmax(x, 0.5, True, dim=0)",
+        "(y * y).sum().backward()"],
+    "sizes that are tensors": [
+        *(f"F.interpolate(torch.ones(1, 1, 3), {size})" for size in (
+            "[torch.tensor(2)]", "torch.tensor(2)", "[torch.tensor([2])]", "[torch.tensor([2, 3])]", "torch.tensor([2, 3])",
+            "torch.tensor(2.0)", "[torch.tensor(2)], mode='linear'", "[torch.tensor(2)], mode='area'", "[True]", "True",
+            "2, mode='linear', align_corners=1", "2, mode='linear', align_corners='a'", "scale_factor=['a']"))],
+    "rankings of integers": [
+        "x, y = torch.tensor([1, 2]), torch.tensor([2, 1])", "t = torch.tensor([1, -1])",
+        *(f"F.margin_ranking_loss({args})" for args in (
+            "x, y, t", "x, y, t, 1", "x, y, t, True, reduction='none'", "x.bool(), y.bool(), t.bool()"))],
+    "blocks of too few dims": ["F.unfold(torch.tensor(1.0), 1)", "F.unfold(torch.ones(2), 1)", "F.unfold(torch.ones(2, 2), 1)"],
+    "of two faults the same one is named": [
+        "F.pad(torch.ones(2, 3), [1], mode='zeros')", "F.pad(torch.ones(2, 3), [1] * 10, mode='zeros')",
+        "F.pad(torch.ones(2, 3), [1, 1], mode='zeros', value=2)",
+        *(f"nn.AvgPool{d}d({k}, 1, {p})(torch.ones(1, {'3, ' * d}))" for d in (1, 2, 3) for k in (-1, 0) for p in (0, 1, -1)),
+        *(f"nn.MaxPool{d}d({k}, 1, {p})(torch.ones(1, {'3, ' * d}))" for d in (1, 2, 3) for k in (-1, 0) for p in (0, 1, -1)),
+        "nn.MultiLabelMarginLoss()(torch.ones(2, 3).long(), torch.ones(2, 3).long() * 9)",
+        "nn.MultiMarginLoss()(torch.ones(2, 3).long(), torch.ones(2).long() * 9)",
+        "nn.ConvTranspose2d(2, 3, (3, 0))(torch.ones(3, 2, 0, 6))", "nn.Conv2d(2, 3, (3, 0))(torch.ones(3, 2, 0, 6))",
+        "F.ctc_loss(torch.ones(4, 2, 2), torch.ones(2, 1).long(), torch.tensor([4, 5]), torch.tensor([1, 2]))"],
+    "renormed rows of tables": [
+        "nn.Embedding(1, 2, max_norm=1.0)(torch.zeros(6))", "nn.Embedding(0, 2, max_norm=0.5)(torch.zeros(1, 7).long())",
+        "nn.EmbeddingBag(0, 2, max_norm=0.5)(torch.zeros(1, 7).long())", "nn.Bilinear(0, 4, 7)"],
+    "grids and shuffles of nothing": [
+        "x, g = torch.ones(0, 2, 7, 7, requires_grad=True), torch.ones(0, 3, 4, 2, requires_grad=True)",
+        "F.grid_sample(x, g, align_corners=False).sum().backward()",
+        "F.grid_sample(torch.ones(0, 2, 7, 7, 1), torch.ones(0, 2, 4, 4, 3), 'nearest', align_corners=False)",
+        "nn.PixelUnshuffle(3)(torch.ones(1, 2, 18, 0, requires_grad=True))"],
+    "the gradient of a loss of ignored targets alone": [
+        "x = torch.ones(2, 3, requires_grad=True)", "t = torch.zeros(2).long()",
+        "(F.cross_entropy(x, t, ignore_index=0) ** 2).backward()",
+        "torch.autograd.grad(F.nll_loss(x, t, ignore_index=0) ** 2, x, create_graph=True)",
+        "(F.nll_loss(x.unsqueeze(2), t.unsqueeze(1), ignore_index=0) ** 2).backward()"],
+    "gradients that are not sparse": [
+        "p = nn.Parameter(torch.ones(2))", "o = torch.optim.SparseAdam([p])", "o.step()", "p.sum().backward()", "o.step()",
+        "o.state_dict()", "torch.optim.SparseAdam([p], betas=(1.0, 2.0))", "torch.optim.SparseAdam([])"],
     "gradients of convolutions": [
         "torch.manual_seed(0)", "x = torch.randn(2, 2, 5).requires_grad_()", "w = torch.randn(4, 1, 2).requires_grad_()",
         "g = torch.randn(2, 4, 3).requires_grad_()",

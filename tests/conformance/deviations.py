@@ -66,6 +66,8 @@ GENERAL: tuple[str, ...] = (
     "Derivatives of gamma, beta, Dirichlet, chi-squared, F and t numbers by their parameters (rsample of torch.distributions) "
     "are exact to rounding; PyTorch's are approximations, up to 0.5 % off. So are the Bessel functions of VonMises, where "
     "PyTorch's have six digits",
+    "A convolution of an input without channels has the channels of its weight, each its bias; PyTorch's result has none, and "
+    "no gradient for the bias",
     "Second derivatives of attention, EmbeddingBag, cdist and other functions for which PyTorch has none are computed; "
     "half precision is, too, where PyTorch has no kernel for it",
     "EmbeddingBag with scale_grad_by_freq divides each row's gradient by how often that row was read, and Embedding's "

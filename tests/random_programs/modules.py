@@ -394,7 +394,7 @@ def padding(c: Chance) -> Case:
 def free_padding(c: Chance) -> Case:
     ndim = c.one(1, 2, 3, 4, 5)
     amounts = [c.odd([0, 1, 2], [-1, -3, 6]) for _ in range(2 * c.odd([1, 2, min(ndim, 3)], [3, 0]))]
-    if c.strange and c.flag(0.1):
+    if c.strange and amounts and c.flag(0.1):
         amounts.pop()
     mode = c.odd(["constant", "reflect", "replicate", "circular"], ["zeros"])
     return "F.pad", [c.tensor(c.sizes(ndim)), repr(amounts), f"mode={mode!r}{c.options(value=c.may(c.one(1, 0.5), 0.2))}"]

@@ -17,6 +17,8 @@ from .._ops.cast import cast
 from .._ops.index import check_number
 from .._ops.softmax import LogSoftmaxBackward0, SoftmaxBackward0
 from ._args import dim_of, finish, kernel, tensor
+from .forms import FUNCTIONS
+from .parsing import fitted
 from .pointwise import not_implemented
 
 Function = Callable[..., Any]
@@ -341,18 +343,18 @@ def gumbel_softmax(logits: Any, tau: float = 1, hard: bool = False, eps: float =
 
     Jang et al. 2016, Maddison et al. 2016
     """
-    x = floating(logits, "gumbel_softmax", "exponential_")
+    x: Any = tensor(logits, "empty_like")
+    if x.array.dtype.kind not in "fV":
+        raise RuntimeError("Exponential distribution is a continuous probability distribution. dtype must be a floating point "
+                           f"but you specified {names.SCALAR[x.array.dtype.name]}")
     if eps != 1e-10:
         warnings.warn("`eps` parameter is deprecated and has no effect.", stacklevel=2)
     noise = -np.log(random.exponential(x.array.shape, x.array.dtype))
-    y = softmax(arith.div(arith.add(x, wrap(noise)), tau), dim)
+    y = ((x + wrap(noise)) / tau).softmax(dim)
     if not hard:
         return y
-    at = dim_of(dim, x.array.ndim)
-    best = np.expand_dims(y.array.argmax(at), at)
-    one = np.zeros_like(y.array)
-    np.put_along_axis(one, best, 1, at)
-    return arith.add(arith.sub(wrap(one), wrap(y.array)), y)
+    best = y.max(dim, keepdim=True)[1]
+    return wrap(np.zeros_like(x.array)).scatter_(dim, best, 1.0) - y.detach() + y  # type: ignore[attr-defined]
 
 
 def probability(p: float, exception: type[Exception] = ValueError) -> None:
@@ -370,10 +372,6 @@ def times(x: TensorBase, noise: Any, inplace: bool) -> Any:
 def drop(x: TensorBase, p: float, sizes: tuple[int, ...], alpha: bool, inplace: bool) -> Any:
     """Times a mask of shape `sizes`, scaled to keep the mean; `alpha`: dropped to selu's lowest value instead of 0."""
     array = x.array
-    if p == 0 or not array.size:
-        return x
-    if p == 1:
-        return times(x, np.zeros((), array.dtype), inplace)
     if array.dtype.kind not in "fV":
         check_cast(promote.default.float_, array.dtype)
     if not alpha:
@@ -418,10 +416,15 @@ def F_feature_alpha_dropout(input: Any, p: float = 0.5, training: bool = False, 
 
 def dropping(name: str, input: Any, p: float, train: bool, inplace: bool = False) -> Any:
     """What all dropouts are: of elements or whole features, to zero or to selu's lowest value ("alpha")."""
+    if not isinstance(train, bool) or not isinstance(p, (float, int)):
+        called = name if name.endswith("_") or not inplace else name + "_"
+        (input, p, train), _ = fitted(called, FUNCTIONS[called], (input, p, train), {})
     x = tensor(input, name)
     probability(p, RuntimeError)
-    if not train:
+    if not train or p == 0 or not x.array.size:
         return input
+    if p == 1:
+        return times(x, np.zeros((), x.array.dtype), inplace)
     return drop(x, p, per_feature(x) if "feature" in name else x.array.shape, "alpha" in name, inplace)
 
 
@@ -500,7 +503,7 @@ def dropout2d(input: Any, p: float = 0.5, training: bool = True, inplace: bool =
             "- input is interpreted as shape (N, C, L), where C is the channel dim. This behavior will change in a "
             "future release to interpret the input as one without a batch dimension, i.e. shape (C, H, W). To maintain "
             "the 1D channel-wise dropout behavior, please switch to using dropout1d instead.", stacklevel=2)
-    return dropping("feature_dropout", x, p, training, inplace) if p and training else input
+    return dropping("feature_dropout", x, p, training, inplace)
 
 
 def dropout3d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:

@@ -9,8 +9,8 @@ from .._engine import names
 from .._engine.tensor import TensorBase, wrap
 from .._ops import cast, conv, pad, shape
 from .._ops.conv import Geometry
+from ._args import dim_of, tensor
 from ._args import kernel as kernels
-from ._args import tensor
 from .fromdata import check_room
 
 __all__ = ["conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "convolution"]
@@ -188,7 +188,7 @@ def check(x: Any, w: Any, b: Any, stride: Any, padding: Any, dilation: Any, tran
         raise RuntimeError(
             f"{head}weight of size {sizes}, expected bias to be 1-dimensional with {wanted} elements, but got bias of "
             f"size {list(b.shape)} instead")
-    if any(k <= 0 for k in sizes[2:]):
+    if any(k <= 0 for k in sizes[2:]) and 0 not in x.array.shape[2:]:
         if len(sizes) == 5:
             raise RuntimeError(
                 "kernel size should be greater than zero, but got: "
@@ -359,9 +359,9 @@ def unfold(input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, st
     if min(padding) < 0:
         raise RuntimeError(f"padding should be non-negative, but got pad_height: {padding[0]} pad_width: {padding[1]}")
     if x.ndim < 3:
-        raise IndexError(
-            f"Dimension out of range (expected to be in range of [{-x.ndim}, {x.ndim - 1}], but got "
-            f"{2 if x.ndim else 0})")
+        if not x.ndim:
+            raise IndexError("Dimension specified as 1 but tensor has no dimensions")
+        dim_of(x.ndim, x.ndim)                      # of those that are asked for, the first that is not there
     if x.ndim > 4 or 0 in x.array.shape[-3:]:
         raise RuntimeError(
             "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for "

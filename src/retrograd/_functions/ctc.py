@@ -58,13 +58,6 @@ def ctc_loss(log_probs: Any, targets: Any, input_lengths: Any, target_lengths: A
     for name, found in (("input_lengths", ins), ("target_lengths", outs)):
         if len(found) != n:
             raise RuntimeError(f"{name} must be of size batch_size")
-    if ins.size and (ins.max() > steps or ins.min() < 0):
-        at = int(np.flatnonzero((ins > steps) | (ins < 0))[0])
-        if ins[at] < 0:
-            raise RuntimeError("Expected input_lengths to have value at least 0, but got value "
-                               f"{ins[at]} (while checking arguments for ctc_loss_allocate_outputs)")
-        raise RuntimeError(f"Expected input_lengths to have value at most {steps}, but got value {ins[at]} (while checking "
-                           "arguments for ctc_loss_allocate_outputs)")
     if outs.size and outs.min() < 0:
         raise RuntimeError(f"Expected target_lengths to have value at least 0, but got value {outs[outs < 0][0]} (while checking "
                            "arguments for ctc_loss_allocate_outputs)")
@@ -88,6 +81,13 @@ def ctc_loss(log_probs: Any, targets: Any, input_lengths: Any, target_lengths: A
                 f"Expected tensor to have size at least {outs.max()} at dimension 1, but got size {t.array.shape[1]} for "
                 "argument #2 'targets' (while checking arguments for ctc_loss_allocate_outputs)")
         rows = [row[:k] for row, k in zip(t.array, outs)]
+    if ins.size and (ins.max() > steps or ins.min() < 0):
+        at = int(np.flatnonzero((ins > steps) | (ins < 0))[0])
+        if ins[at] < 0:
+            raise RuntimeError("Expected input_lengths to have value at least 0, but got value "
+                               f"{ins[at]} (while checking arguments for ctc_loss_allocate_outputs)")
+        raise RuntimeError(f"Expected input_lengths to have value at most {steps}, but got value {ins[at]} (while checking "
+                           "arguments for ctc_loss_allocate_outputs)")
     for row in rows:
         if row.size and not 0 <= row.min() <= row.max() < classes:     # PyTorch reads what lies beside
             raise IndexError(f"Target {int(row.max() if row.min() >= 0 else row.min())} is out of bounds.")

@@ -112,7 +112,8 @@ def margin_ranking_loss(
         raise RuntimeError(
             "margin_ranking_loss : All input tensors should have same dimension but got sizes: "
             f"input1: {_size.of(a.array.shape)}, input2: {_size.of(b.array.shape)}, target: {_size.of(t.array.shape)} ")
-    return reduced(above(number.add_number(arith.mul(arith.neg(t), arith.sub(a, b)), margin)), kind)
+    apart = arith.sub(a, b)
+    return reduced(above(number.add_number(arith.mul(arith.neg(t), apart), float(margin))), kind)
 
 
 def triplet_margin_loss(

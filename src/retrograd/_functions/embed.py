@@ -18,9 +18,10 @@ FUNCTIONAL = ["embedding", "embedding_bag"]
 
 def numbers(at: Any, function: str, name: str = "indices") -> Any:
     """The array of an index tensor, which must be of int64 or int32."""
+    number = 2 if function == "embedding_renorm_" else 1
     if at.dtype not in (np.int64, np.int32):
         raise RuntimeError(
-            f"Expected tensor for argument #1 '{name}' to have one of the following scalar types: Long, Int; but got "
+            f"Expected tensor for argument #{number} '{name}' to have one of the following scalar types: Long, Int; but got "
             f"{names.SHOWN[at.dtype.name]} instead (while checking arguments for {function})")
     return at
 
@@ -74,7 +75,9 @@ def embedding(
 def embedding_renorm_(input: Any, indices: Any, max_norm: float, norm_type: float) -> Any:
     """Scale the rows that are named and longer than max_norm, in place and outside the graph."""
     at = np.unique(numbers(indices.array, "embedding_renorm_"))
-    in_range(at, input.array.shape[0])
+    if at.size and not len(input.array):
+        raise IndexError(f"select(): index {at[0]} out of range for tensor of size {list(input.shape)} at dimension 0")
+    in_range(at, len(input.array))
     part = input.array[at]
     length = (np.abs(part.astype(np.float64)) ** norm_type).sum(1) ** (1 / norm_type)
     over = length > max_norm

@@ -125,8 +125,9 @@ def grid_sampler(input: Any, grid: Any, interpolation_mode: int, padding_mode: i
         for place, n in zip(where_, sizes):
             valid &= (place >= 0) & (place < n)
             index = index * n + np.nan_to_num(np.clip(place, 0, n - 1)).astype(np.int64)
-        picked = gather(flat, 2, wrap(np.broadcast_to(index.reshape(index.shape[0], 1, -1), (
-            x.shape[0], x.shape[1], index[0].size)).copy())).view(x.shape[0], x.shape[1], *index.shape[1:])
+        count = math.prod(index.shape[1:])
+        picked = gather(flat, 2, wrap(np.broadcast_to(index.reshape(x.shape[0], 1, count), (
+            x.shape[0], x.shape[1], count)).copy())).view(x.shape[0], x.shape[1], *index.shape[1:])
         weight: Any = None
         for _, w in corner:
             weight = w if weight is None or w is None else weight * w

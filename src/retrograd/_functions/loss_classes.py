@@ -221,10 +221,10 @@ def multi_margin_loss(
         raise RuntimeError(f"inconsistent weight size, expected {classes} but got {list(w.shape)}")
     if t.dtype != np.int64:
         raise RuntimeError(f"expected scalar type Long but found {names.SCALAR[t.dtype.name]}")
-    if np.any((t < 0) | (t >= classes)):
-        raise RuntimeError("target out of range")
     if a.dtype.kind in "iub" or a.dtype.itemsize == 2:
         raise not_implemented("multi_margin_loss_cpu_kernel", a.dtype)
+    if np.any((t < 0) | (t >= classes)):
+        raise RuntimeError("target out of range")
     if w is not None and w.dtype != a.dtype:
         raise RuntimeError(f"expected scalar type {names.SCALAR[a.dtype.name]} but found {names.SCALAR[w.dtype.name]}")
     return loss.MultiMarginLossBackward0(t, p, margin, w, kind).run(x)
@@ -245,12 +245,12 @@ def multilabel_margin_loss(
         raise RuntimeError(f"inconsistent target size: {list(t.shape)} for input of size: {list(a.shape)}")
     if not a.ndim:
         x, t, a = shape.reshape(x, (1,)), t.reshape(1), a.reshape(1)
+    if t.dtype == np.int64 and np.any((t < -1) | (t >= a.shape[-1])):
+        raise RuntimeError("argument #2 'target' is out of range")
     if a.dtype.kind in "iub" or a.dtype.itemsize == 2:
         raise not_implemented("multilabel_margin_loss_forward_out_frame", a.dtype)
     if t.dtype != np.int64:
         raise RuntimeError(f"expected scalar type Long but found {names.SCALAR[t.dtype.name]}")
-    if np.any((t < -1) | (t >= a.shape[-1])):
-        raise RuntimeError("argument #2 'target' is out of range")
     return loss.MultilabelMarginLossBackward0(t, kind).run(x)
 
 

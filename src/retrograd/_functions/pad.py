@@ -13,6 +13,7 @@ from ._args import tensor
 
 __all__ = ["constant_pad_nd"]
 FUNCTIONAL = ["pad"]
+MODES = ("constant", "reflect", "replicate", "circular")
 
 
 def pad(input: Any, pad: Any, mode: str = "constant", value: Any = None) -> Any:
@@ -25,6 +26,8 @@ def pad(input: Any, pad: Any, mode: str = "constant", value: Any = None) -> Any:
     if not isinstance(pad, (tuple, list)):
         raise TypeError(f"pad(): argument 'pad' (position 2) must be tuple of ints, not {type(pad).__name__}")
     amounts = tuple(int(p) for p in pad)
+    if mode not in MODES:
+        raise NotImplementedError(f"Unrecognised padding mode {mode}")
     if len(amounts) % 2:
         raise RuntimeError("Padding length must be divisible by 2")
     if len(amounts) > 2 * x.ndim:
@@ -45,9 +48,7 @@ def pad(input: Any, pad: Any, mode: str = "constant", value: Any = None) -> Any:
             return mirror(x, amounts, pairs, True)
         if mode == "replicate":
             return mirror(x, amounts, pairs, False)
-        if mode == "circular":
-            return circular(x, pairs)
-        raise NotImplementedError(f"Unrecognised padding mode {mode}")
+        return circular(x, pairs)
     raise NotImplementedError(
         f"Padding size {len(amounts)} is not supported for {x.ndim}D input tensor.\n"
         "Supported combinations for non-constant padding:\n"

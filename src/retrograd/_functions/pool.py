@@ -62,15 +62,14 @@ def check_pool(
     letters = AXES[dims]
     if average and x.ndim not in (dims + 1, dims + 2) and dims == 3:
         raise RuntimeError("non-empty 4D or 5D (batch mode) tensor expected for input")
-    bad = any(k <= 0 for k in kernel)
-    for k, p, d in () if bad and average else zip(kernel, padding, dilation, strict=True):
+    for k, p, d in zip(kernel, padding, dilation, strict=True):
         if p < 0:
             raise RuntimeError(f"pad must be non-negative, but got pad: {p}")
-        if p > ((k - 1) * d + 1) // 2:
+        if p > max((k - 1) * d + 1, 0) // 2:
             raise RuntimeError(
                 f"pad should be at most half of effective kernel size, but got pad={p}, kernel_size={k} and "
                 f"dilation={d}")
-    if bad:
+    if any(k <= 0 for k in kernel):
         raise RuntimeError("kernel size should be greater than zero, but got "
                            + " ".join(f"k{a}: {k}" for a, k in zip(letters, kernel, strict=True)))
     if any(s <= 0 for s in stride):

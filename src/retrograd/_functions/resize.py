@@ -13,6 +13,7 @@ from .._engine.tensor import TensorBase
 from .._ops import pool
 from ._args import refused, tensor
 from .fromdata import check_room
+from .parsing import is_index
 from .pointwise import not_implemented
 from .pool import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
 
@@ -101,6 +102,8 @@ def interpolate(
         raise ValueError("Lanczos mode requires antialias=True")
     if mode == "lanczos" and align_corners:
         raise ValueError("Lanczos mode does not support align_corners=True")
+    if mode in NEED and not isinstance(align_corners, (bool, np.bool_)):
+        raise unfit(x, mode, out, align_corners, scales)
     if x.array.dtype.kind in "iub" and x.array.dtype != np.uint8 and "nearest" in mode:
         raise not_implemented(
             "upsample_nearest2d_channels_last" if dims == 2 else "compute_indices_weights_nearest", x.array.dtype)
@@ -187,22 +190,30 @@ def called(x: TensorBase, mode: str) -> str:
 
 def check_sizes(x: TensorBase, size: Any, scale_factor: Any, mode: str) -> None:
     """TypeError for a size that is no int, a scale that is no number."""
-    name = called(x, mode)
-    for value, kinds in ((size, (int, np.integer)), (scale_factor, (int, float, np.number))):
-        values = list(value) if isinstance(value, (tuple, list)) else [value]
-        if value is None or (not isinstance(value, (str, TensorBase)) and all(
-                isinstance(v, kinds) and not (value is size and isinstance(v, bool)) for v in values)):
-            continue
-        if value is size and isinstance(value, TensorBase) and value.array.dtype.kind in "iu":
-            continue
-        if value is size and isinstance(value, (tuple, list)) and not all(isinstance(v, bool) for v in values):
-            raise TypeError("expected size to be one of int or Tuple[int] or Tuple[int, int] or Tuple[int, int, int], but got "
-                            f"size with types {[type(v) for v in values]}")
-        given = [] if "nearest" in mode else [True]
-        shown = value if isinstance(value, (tuple, list)) else [value]
-        args = (x, shown, *given, None) if value is size else (x, None, *given, shown)
-        raise refused(name, args, "(Tensor input, tuple of ints output_size, tuple of floats scale_factors)",
-                      "(Tensor input, tuple of ints output_size, float scales = None)")
+    if isinstance(size, (tuple, list)) and not all(map(is_integer, size)):
+        raise TypeError("expected size to be one of int or Tuple[int] or Tuple[int, int] or Tuple[int, int, int], but got "
+                        f"size with types {[type(v) for v in size]}")
+    given = [] if "nearest" in mode else [True]
+    if size is not None and not all(map(is_index, listed(size))):
+        raise unfit(x, mode, listed(size), *given, None)
+    if scale_factor is not None and not all(isinstance(v, (int, float, np.number)) for v in listed(scale_factor)):
+        raise unfit(x, mode, None, *given, listed(scale_factor))
+
+
+def listed(value: Any) -> Any:
+    return value if isinstance(value, (tuple, list)) else [value]
+
+
+def is_integer(value: Any) -> bool:
+    """Of an integer type; a tensor of several, too."""
+    return isinstance(value, (int, np.integer)) or (isinstance(value, TensorBase) and value.array.dtype.kind in "iub")
+
+
+def unfit(x: TensorBase, mode: str, *args: Any) -> TypeError:
+    corners = "" if "nearest" in mode else "bool align_corners, "
+    return refused(called(x, mode), (x, *args),
+                   f"(Tensor input, tuple of ints output_size, {corners}tuple of floats scale_factors)",
+                   f"(Tensor input, tuple of ints output_size, {corners}float scales = None)")
 
 
 def axis_of(n: int, m: int, factor: Any, mode: str, align: bool, dtype: Any) -> Any:
@@ -294,8 +305,6 @@ def pixel_unshuffle(input: Any, downscale_factor: int) -> Any:
             raise RuntimeError(
                 f"pixel_unshuffle expects {name} to be divisible by downscale_factor, but "
                 f"input.size({d})={x.shape[d]} is not divisible by {downscale_factor}")
-    if not x.array.size:
-        return x.clone()                                    # as PyTorch: of the same shape
     return pool.PixelUnshuffleBackward0(downscale_factor).run(x)
 
 

@@ -300,11 +300,14 @@ class Nll(Unary):
             self.scale = -1.0
             self.total = self.total_shown
         scale = self.scale / self.total if self.reduction == MEAN else self.scale
-        if not self.whole:
-            scale = np.where(self.used, scale, scale.dtype.type(0))      # 0, not -0. or nan, where ignored
         if isinstance(x, TensorBase):
-            return NllLossBackwardBackward0(scale, self.where).run(g, x)
-        return place(g * scale, self.where, self.was)
+            return NllLossBackwardBackward0(scale, self.where, self.used).run(g, x)
+        return place(counted(g * scale, self.used), self.where, self.was)
+
+
+def counted(g: Array, used: Any) -> Array:
+    """g where targets are used (None: all are); 0, not -0. or nan, where they are ignored."""
+    return g if used is None else np.where(used, g, g.dtype.type(0))
 
 
 def places(classes: Array, ndim: int) -> Any:
@@ -326,14 +329,16 @@ class NllLossBackwardBackward0(Binary):
 
     holds = True
 
-    def __init__(self, scale: Array, where: Any) -> None:
+    def __init__(self, scale: Array, where: Any, used: Any) -> None:
         self.scale: Any = scale
         self.where: Any = where
+        self.used: Any = used
         self.was: Any = None
 
     def drop(self) -> None:
         self.scale = None
         self.where = None
+        self.used = None
 
     def compute(self, a: Value, b: Value, ta: Any, tb: Any) -> Array:
         xa: Array = ta.array if ta is not None else a
@@ -343,11 +348,12 @@ class NllLossBackwardBackward0(Binary):
 
     def forward(self, a: Array, b: Array) -> Array:
         out = np.zeros(b.shape, a.dtype)
-        out[self.where] = a * self.scale
+        out[self.where] = counted(a * self.scale, self.used)
         return out
 
     def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
-        return shape.sum_to(pick(g, self.where) * self.scale, self.was[0])
+        scale = self.scale if self.used is None else counted(self.scale, self.used)
+        return shape.sum_to(pick(g, self.where) * scale, self.was[0])
 
     def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
         return create.zeros_like(g)

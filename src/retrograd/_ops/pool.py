@@ -694,15 +694,19 @@ class PixelUnshuffleBackward0(Unary):
 
     def __init__(self, factor: int) -> None:
         self.factor = factor
+        self.by: int = factor                   # for the gradient
 
     def forward(self, x: Array) -> Array:
+        if not x.size:
+            self.by = 1
+            return x.copy()                                 # as in PyTorch: of the same shape
         r = self.factor
         c, h, w = x.shape[-3:]
         y = x.reshape((lead_of(x), c, h // r, r, w // r, r)).transpose((0, 1, 3, 5, 2, 4))
         return y.reshape(x.shape[:-3] + (c * r * r, h // r, w // r))
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
-        return PixelShuffleBackward0(self.factor).run(g)
+        return PixelShuffleBackward0(self.by).run(g)
 
 
 @final
