@@ -26,6 +26,7 @@ class State:
         self.pack_hooks: list[tuple[Any, Any]] = []     # (pack, unpack), innermost last
         self.pack_disabled: Optional[str] = None        # the message of disable_saved_tensors_hooks
         self.counted: bool = False
+        self.infers: bool = False                       # counted in modes.inferring
         self.task: Any = None                           # the backward pass going on, innermost
         self.depth: i64 = 0                             # passes inside passes on the running thread
         self.threads: list[int] = []                    # threads that wait for nothing but the next: see deep.py
@@ -35,12 +36,14 @@ class State:
 class Modes:
     """Process-wide facts that an op reads as struct fields.
 
-    `usual` is True while every thread is in its initial state; then no op asks which thread it is on.
+    `usual` is True while every thread is in its initial state; then no op asks which thread it is on.  `inferring` counts
+    the threads in inference mode.
     """
 
     def __init__(self) -> None:
         self.usual: bool = True
         self.unusual: i64 = 0
+        self.inferring: i64 = 0
         self.seq: i64 = 0
         self.passes: i64 = 0                            # backward passes so far
         self.light: bool = _kernels.untrack is not None     # NOTE [Nodes and the cyclic garbage collector]
@@ -109,6 +112,13 @@ def settle(it: State) -> None:
             modes.usual = modes.unusual == 0
         finally:
             claiming.release()
+    if it.inference != it.infers:
+        claiming.acquire()
+        try:
+            it.infers = it.inference
+            modes.inferring += 1 if it.inference else -1
+        finally:
+            claiming.release()
 
 
 def grad_on() -> bool:
@@ -116,7 +126,7 @@ def grad_on() -> bool:
 
 
 def inference_on() -> bool:
-    return not modes.usual and state().inference
+    return modes.inferring > 0 and state().inference
 
 
 def set_grad(on: bool) -> None:

@@ -226,7 +226,7 @@ def wrap(array: Array) -> TensorBase:
     """A Tensor around `array`, which it does not copy; NumPy scalars become 0-d arrays."""
     out: TensorBase = public.new(public.tensor)
     out.array = array if type(array) is ndarray else asarray(array)
-    if not modes.usual and state().inference:
+    if modes.inferring > 0 and state().inference:
         out.inference = True
     return out
 
@@ -345,7 +345,7 @@ class AccumulateGrad(Node):
         if not shared and takes is not None and self.dtype is None and takes(array, own):
             taken: TensorBase = public.new(public.tensor)
             taken.array = array
-            if not modes.usual:
+            if modes.inferring > 0:
                 taken.inference = state().inference
             return taken
         want: Any = own.dtype if self.dtype is None else self.dtype
@@ -353,18 +353,14 @@ class AccumulateGrad(Node):
             array = array.astype(want)
             shared = False
         edited = False
-        laid_out = array.strides == own.strides or array.shape != own.shape
-        if shared or not laid_out or (array.base is not None and not sole_view(array)):
-            like = dense(own)
-            if like and own.shape != array.shape:               # .data got another shape since
-                try:
-                    array = numpy.broadcast_to(array, own.shape)
-                except ValueError:
-                    raise RuntimeError(
-                        f"output with shape {list(own.shape)} doesn't match the broadcast shape {list(array.shape)}"
-                    ) from None
-            fresh = numpy.empty_like(own, dtype=array.dtype) if like else numpy.empty(array.shape, array.dtype)
-            numpy.copyto(fresh, array)
+        if shared or (array.strides != own.strides and array.shape == own.shape) or (
+                array.base is not None and not sole_view(array)):
+            fresh = numpy.empty_like(own, dtype=array.dtype) if dense(own) else numpy.empty(array.shape, array.dtype)
+            try:
+                numpy.copyto(fresh, array)
+            except ValueError:                                  # .data got another shape since
+                raise RuntimeError(
+                    f"output with shape {list(own.shape)} doesn't match the broadcast shape {list(array.shape)}") from None
             array = fresh
             edited = True
         out = wrap(array)
