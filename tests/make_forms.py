@@ -240,7 +240,7 @@ def stubs() -> str:
         "_VariableFunctions.pyi", "_nn.pyi", "_linalg.pyi", "_special.pyi") if (home / name).exists())
 
 
-NO_STUB_OUT = ("softplus", "softshrink")        # whose out= the stubs forget
+NO_STUB_OUT = ("softplus", "softshrink", "gelu", "linear", "avg_pool2d", "avg_pool3d")     # whose out= the stubs forget
 
 
 def writes_out(name: str) -> bool:

@@ -95,6 +95,46 @@ CASES: dict[str, list[str]] = {
         "torch.as_strided(torch.ones(3), (2,), (1,), -1)", "torch.Size([1]) + 2",
         *(f"F.{name}(torch.ones(2), out=torch.empty(2))" for name in ("logsigmoid", "softplus", "softshrink")),
     ],
+    "searchsorted looks at its sorter, and takes no bools": [
+        *(f"torch.searchsorted(torch.tensor([3., 1., 2.]), torch.tensor([1.5]), sorter=torch.tensor({sorter}))" for sorter in (
+            "[0, 1]", "[[1, 2, 0]]", "[1, 2, 0], dtype=torch.int32", "[1., 2., 0.]", "[1, 2, 7]", "[1, 2, -1]", "[1, 2, 0]")),
+        "torch.searchsorted(torch.ones(1, 3), torch.tensor([1.5]), sorter=torch.tensor([1, 2]))",
+        "torch.searchsorted(torch.tensor([False, True]), torch.tensor([True]))", "torch.bucketize(True, torch.tensor([False, True]))",
+        "torch.searchsorted(torch.tensor(1.), torch.tensor([1.]))",
+    ],
+    "an edit at indices refuses memory that it shows twice, reads or is pointed at by": [
+        f"x = {x}; i = torch.tensor([0, 1, {last}]); x.{call}"
+        for call in ("index_add_(0, i, Y)", "index_copy_(0, i, Y)", "put_(i, Y)", "scatter_(0, i, Y)", "scatter_(0, i, 1)",
+                     "scatter_add_(0, i, Y)", "scatter_reduce_(0, i, Y, 'sum')", "index_reduce_(0, i, Y, 'prod')")
+        for call in (call.replace("Y", "torch.ones(3)"), call.replace("Y", "x"))
+        for x, last in (("torch.zeros(1).expand(3)", 2), ("torch.zeros(1).expand(3)", 9), ("torch.zeros(3)", 2))
+    ] + [f"i = torch.arange(3); i.{call}" for call in (
+        "put_(i, torch.ones(3, dtype=torch.int64))", "scatter_(0, i, 1)", "index_fill_(0, i, 1)",
+        "scatter_reduce_(0, i, torch.ones(3, dtype=torch.int64), 'sum')")],
+    "an empty dim is named as PyTorch names it": [
+        *(f"torch.{name}(torch.ones({shape}), {'1, ' if name == 'kthvalue' else ''}dim={dim})"
+          for name in ("max", "min", "amax", "amin", "argmax", "argmin", "aminmax", "median", "nanmedian", "mode", "kthvalue",
+                       "cummax", "cummin", "logsumexp", "std", "prod")
+          for shape, dim in (("0", -1), ("2, 0", -1), ("0, 2", -2), ("0, 2", 7))),
+        *(f"torch.{name}(torch.ones(0, 2), {dim})" for name in ("amax", "amin") for dim in ("(0, 0)", "[0, 5]", "(5, 0)", "(-2, 0)", "(1, 1)")),
+        *(f"torch.linalg.vector_norm(torch.ones(0, 2), {p}, {dim})" for p in (-1.5, "math.inf")
+          for dim in (-2, "()", None, "(1, -2)", "(0, 5)", "(0, -2)", "(5, 0)", 1)),
+        "torch.ones(2).renorm(0, 7, 1)", "torch.ones(2).renorm(1, 7, -1)", "torch.ones(2).renorm(1, 7, 1)", "torch.ones(2, 2).renorm(1, 7, 1)",
+    ],
+    "numbers of more than 64 bits are no operands": [
+        f"x = {x}; {call.replace('B', number)}" for x in ("torch.ones(2)", "torch.ones(2, dtype=torch.int64)")
+        for number in ("2**65", "(-2**63 - 1)", "2**63")
+        for call in ("x + B", "B - x", "x * B", "x / B", "B / x", "x // B", "x % B", "x == B", "x < B",
+                     "x.add_(B)", "torch.eq(x, B)")
+    ] + ["torch.ones(2) ** 2**65", "torch.ones(2).resize_(2**40, 2**40)", "torch.ones(2).resize_(2**62, 2)", "torch.ones(2).resize_(0, 2**40, 2**40)"],
+    "functions of nn.functional that are builtins take out=": [
+        f"F.{call}, out=torch.empty(0{dtype}))" for dtype in ("", ", dtype=torch.float64") for call in (
+            "gelu(torch.ones(2)", "gelu(torch.ones(2, requires_grad=True)", "linear(torch.ones(2), torch.ones(3, 2)",
+            "linear(torch.ones(2), torch.ones(3, 2), torch.ones(3)", "avg_pool2d(torch.ones(1, 4, 4), 2", "avg_pool3d(torch.ones(1, 2, 4, 4), 2")],
+    "a single number for a mask of bytes is refused without a warning": [
+        f"with warnings.catch_warnings(): warnings.simplefilter('error'); torch.zeros(2, 3)[{where}] = {value}"
+        for where in ("torch.tensor([1, 0, 1], dtype=torch.uint8)", BYTES, f"0, {BYTES}", f":, {BYTES}") for value in (1, "torch.ones(1)")
+    ] + [f"torch.zeros(2, 3).index_put_(({BYTES},), torch.tensor(1.))"],
     "reductions into integers are not differentiable, norms do not narrow": [
         *(f"torch.{name}(torch.ones(2, requires_grad=True), 0, dtype=torch.int64)" for name in ("sum", "prod", "cumsum", "nansum")),
         "torch.nanmean(torch.ones(2), dtype=torch.int64)", "torch.linalg.vector_norm(torch.ones(2), dtype=torch.float16)",

@@ -171,8 +171,8 @@ def to_numpy(d: object, function: str) -> np.dtype[Any]:
 
 def check_long(x: object) -> None:
     """OverflowError for an int of more than 64 bits, which no tensor takes as a number."""
-    if type(x) is Int and not -2**63 <= x < 2**64:
-        raise OverflowError("int too big to convert")
+    if type(x) is Int:
+        promote.check_long(x)
 
 
 def check_fits(x: object, d: np.dtype[Any], name: str) -> None:

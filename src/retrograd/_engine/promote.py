@@ -62,11 +62,20 @@ class Foreign(TypeError):
     """An operand of no kind we know: operators then return NotImplemented, and Python words the error."""
 
 
+def check_long(x: int) -> None:
+    """OverflowError for an int of more than 64 bits, which no tensor takes as a number."""
+    if x >= 1 << 64:
+        raise OverflowError("int too big to convert")
+    if x < -(1 << 63):
+        raise OverflowError("can't convert negative int to unsigned")
+
+
 def number_dtype(x: Any) -> Any:
     """The dtype a Python number stands for."""
     if isinstance(x, bool):
         return BOOL
     if isinstance(x, int):
+        check_long(x)
         return INT
     if isinstance(x, float):
         return default.float_

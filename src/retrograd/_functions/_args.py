@@ -11,7 +11,7 @@ from .. import dtypes
 from .._engine import names, promote
 from .._engine.op import recording
 from .._engine.tensor import TensorBase, wrap
-from .._engine.views import PARTLY, address, dense
+from .._engine.views import OVERLAP, PARTLY, address, dense, overlaps
 from .outs import write_out as write_out
 
 OPERANDS = (TensorBase, bool, int, float, np.ndarray, np.generic)
@@ -178,9 +178,14 @@ def dims_in(dim: Any, x: TensorBase, function: str) -> tuple[int, ...]:
     return dims_of(dim, x.array.ndim)
 
 
-def separate(x: TensorBase, *others: Any) -> None:
-    """RuntimeError when one of the others, which an edit of x reads, shows some of x's memory (both without gaps)."""
+def separate(x: TensorBase, *others: Any, once: bool = False) -> None:
+    """RuntimeError when one of the others, which an edit of x reads, shows some of x's memory (both without gaps).
+
+    once: and when x shows an element several times.
+    """
     a = x.array
+    if once and 0 in a.strides and a.size and overlaps(a.shape, a.strides):
+        raise RuntimeError(OVERLAP)
     for y in others:
         b = y.array if isinstance(y, TensorBase) else None
         if b is not None and b.size and a.size and dense(a) and dense(b) and \

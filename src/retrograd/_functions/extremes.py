@@ -67,7 +67,6 @@ min = extreme("min", extremes.MinBackward0, extremes.min_all, choose.minimum)
 def extreme_dims(name: str, op: Callable[..., Any]) -> Callable[..., Any]:
     def f(input: Any, dim: Any = (), keepdim: bool = False, *, out: Any = None) -> Any:
         x = tensor(input, name)
-        dims = dims_in(dim, x, name)
         if not x.array.size:
             if dim is None or dim == ():
                 raise RuntimeError(
@@ -76,6 +75,7 @@ def extreme_dims(name: str, op: Callable[..., Any]) -> Callable[..., Any]:
                     "with the 'dim' argument.")
             for d in (dim,) if isinstance(dim, int) else dim:
                 some(x, d, name)
+        dims = dims_in(dim, x, name)
         return finish(op(x, dims, keepdim), out, name, x)
     f.__name__ = f.__qualname__ = name
     f.__doc__ = f"The {name[1:]}imum over dims (all when empty); ties share the gradient."
@@ -153,7 +153,7 @@ def mode(input: Any, dim: int = -1, keepdim: bool = False, *, out: Any = None) -
     last.
     """
     x = tensor(input, "mode")
-    made = extremes.ModeBackward0(some(x, dim, "mode"), keepdim)
+    made = extremes.ModeBackward0(some(x, dim_in(dim, x, "mode"), "mode"), keepdim)
     values = made.run(x)
     return pair("mode", values, chosen(made), out, x)
 
@@ -163,7 +163,7 @@ def record(name: str, op: Any, doc: str) -> Callable[..., Any]:
         x = tensor(input, name)
         if not x.array.ndim and dim not in (0, -1):
             raise IndexError(f"{name}(): Expected reduction dim -1 or 0 for scalar but got {dim}")
-        made = op(dim_in(dim, x, name))
+        made = op(dim_in(dim, x, name) if x.array.size else 0)       # no dim counts where there is nothing
         values = made.run(x)
         return pair(name, values, chosen(made), out, x)
     f.__name__ = f.__qualname__ = name

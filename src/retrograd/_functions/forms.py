@@ -212,9 +212,9 @@ FUNCTIONS = {
     "avg_pool1d": "Tensor input, int[1] kernel_size, int[1] stride=None, int[1] padding=(0), bool ceil_mode=False, "
         "bool count_include_pad=True",
     "avg_pool2d": "Tensor input, int[2] kernel_size, int[2] stride=None, int[2] padding=(0,0), bool ceil_mode=False, "
-        "bool count_include_pad=True, int? divisor_override=None",
+        "bool count_include_pad=True, int? divisor_override=None, *, Tensor? out=None",
     "avg_pool3d": "Tensor input, int[3] kernel_size, int[3] stride=None, int[3] padding=(0,0,0), bool "
-        "ceil_mode=False, bool count_include_pad=True, int? divisor_override=None",
+        "ceil_mode=False, bool count_include_pad=True, int? divisor_override=None, *, Tensor? out=None",
     "baddbmm": "Tensor input, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1, Tensor out=None | "
         "Tensor input, Tensor batch1, Tensor batch2, dtype out_dtype, *, Scalar beta=1, Scalar alpha=1, Tensor "
         "out=None",
@@ -410,7 +410,7 @@ FUNCTIONS = {
     "gcd": "Tensor input, Tensor other, *, Tensor? out=None",
     "gcd_": "Tensor input, Tensor other",
     "ge": "Tensor input, Tensor other, *, Tensor out=None | Tensor input, Scalar other, *, Tensor out=None",
-    "gelu": "Tensor input, *, str approximate='none'",
+    "gelu": "Tensor input, *, str approximate='none', Tensor? out=None",
     "geqrf": "Tensor input, *, Tensor[2]? out=None",
     "ger": "Tensor input, Tensor vec2, *, Tensor? out=None",
     "get_device": "Tensor input",
@@ -563,7 +563,7 @@ FUNCTIONS = {
     "linalg_vecdot": "Tensor x, Tensor y, *, int dim=-1, Tensor? out=None",
     "linalg_vector_norm": "Tensor input, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, dtype? dtype=None, "
         "Tensor? out=None",
-    "linear": "Tensor input, Tensor weight, Tensor? bias=None",
+    "linear": "Tensor input, Tensor weight, Tensor? bias=None, *, Tensor? out=None",
     "linspace": "Tensor start, Tensor end, int steps, *, Tensor out=None, dtype? dtype=None, layout? layout=None, "
         "device? device=None, bool? pin_memory=False, bool requires_grad=False | Scalar start, Tensor end, int "
         "steps, *, Tensor out=None, dtype? dtype=None, layout? layout=None, device? device=None, bool? "

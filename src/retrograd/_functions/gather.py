@@ -124,13 +124,15 @@ def fits(x: TensorBase, dim: int, i: Any, src: TensorBase | None) -> None:
 
 
 def prepared(function: str, x: TensorBase, dim: int, index: Any, src: TensorBase | None,
-             mean: bool = False) -> tuple[int, Any, Any]:
+             inplace: bool, mean: bool = False) -> tuple[int, Any, Any]:
     at, i = places(function, x, dim, index)
     if src is not None and src.array.dtype != x.array.dtype:
         raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
     fits(x, at, i, src)
     if mean and i.size:
         kernel_for("scatter_gather_tensor_cpu_reduce_mean", x, "b")
+    if inplace:
+        separate(x, index, src, once=True)
     in_range(i, at, length(x, at))
     n = x.array.ndim
     i = i.reshape(()) if not n and i.size else i.reshape(1) if n and not i.ndim else i
@@ -150,7 +152,7 @@ def scattered(x: Any, dim: Any, index: Any, src: Any, reduce: Any, inplace: bool
                 "The reduce argument of torch.scatter with Tensor src is deprecated and will be removed in a "
                 "future PyTorch "
                 "release. Use torch.scatter_reduce instead for more reduction options.", UserWarning, stacklevel=3)
-    at, i, b = prepared("scatter", x, dim, index, None if number else src)
+    at, i, b = prepared("scatter", x, dim, index, None if number else src, inplace)
     src = src if number else b
     if reduce is not None:
         if reduce not in ("add", "multiply"):
@@ -180,34 +182,32 @@ def scatter(input: Any, dim: int, index: Any, src: Any = None, *, value: Any = N
 def scatter_(input: Any, dim: int, index: Any, src: Any = None, *, value: Any = None, reduce: str | None = None) -> Any:
     """In place: scatter."""
     x = tensor(input, "scatter_")
-    separate(x, index, src)
     return scattered(x, dim, index, value if src is None else src, reduce, True)
 
 
 def scatter_add(input: Any, dim: int, index: Any, src: Any) -> Any:
     """A copy with src added at index along dim; repeated indices add up."""
     x = tensor(input, "scatter_add")
-    op, src = scatter_adder(x, dim, index, src, "scatter_add")
+    op, src = scatter_adder(x, dim, index, src, "scatter_add", False)
     return op.run(x, src)
 
 
 def scatter_add_(input: Any, dim: int, index: Any, src: Any) -> Any:
     """In place: scatter_add."""
-    op, src = scatter_adder(input, dim, index, src, "scatter_add_")
-    separate(input, index, src)
+    op, src = scatter_adder(input, dim, index, src, "scatter_add_", True)
     return op.run_(input, src)
 
 
-def scatter_adder(x: TensorBase, dim: int, index: Any, src: Any, function: str) -> tuple[Any, Any]:
-    at, i, src = prepared("scatter", x, dim, index, tensor(src, function, "src", 3))
+def scatter_adder(x: TensorBase, dim: int, index: Any, src: Any, function: str, inplace: bool) -> tuple[Any, Any]:
+    at, i, src = prepared("scatter", x, dim, index, tensor(src, function, "src", 3), inplace)
     op = ops.ScatterAddBackward0(at, i)
     if recording(src):                                  # only its rule reads the index
         watch(op, index)
     return op, src
 
 
-def reducer(x: TensorBase, dim: int, index: Any, src: Any, reduce: str, include_self: bool) -> tuple[Any, Any]:
-    at, i, src = prepared("scatter", x, dim, index, tensor(src, "scatter_reduce", "src", 3), reduce == "mean")
+def reducer(x: TensorBase, dim: int, index: Any, src: Any, reduce: str, include_self: bool, inplace: bool) -> tuple[Any, Any]:
+    at, i, src = prepared("scatter", x, dim, index, tensor(src, "scatter_reduce", "src", 3), inplace, reduce == "mean")
     reduce = {"max": "amax", "min": "amin"}.get(reduce, reduce)
     if reduce not in ("sum", "prod", "mean", "amax", "amin"):
         raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
@@ -219,13 +219,13 @@ def reducer(x: TensorBase, dim: int, index: Any, src: Any, reduce: str, include_
 def scatter_reduce(input: Any, dim: int, index: Any, src: Any, reduce: str, *, include_self: bool = True) -> Any:
     """A copy with src reduced into it at index along dim: "sum", "prod", "mean", "amax" or "amin"."""
     x = tensor(input, "scatter_reduce")
-    op, src = reducer(x, dim, index, src, reduce, include_self)
+    op, src = reducer(x, dim, index, src, reduce, include_self, False)
     return op.run(x, src)
 
 
 def scatter_reduce_(input: Any, dim: int, index: Any, src: Any, reduce: str, *, include_self: bool = True) -> Any:
     """In place: scatter_reduce."""
-    op, src = reducer(input, dim, index, src, reduce, include_self)
+    op, src = reducer(input, dim, index, src, reduce, include_self, True)
     return op.run_(input, src)
 
 
@@ -262,7 +262,7 @@ def index_select(input: Any, dim: int, index: Any, *, out: Any = None) -> Any:
 
 
 def adder(x: TensorBase, dim: int, index: Any, source: Any, alpha: Any, name: str = "index_add_",
-          loop: str = "") -> tuple[Any, Any]:
+          loop: str = "", inplace: bool = False) -> tuple[Any, Any]:
     """loop: the name of the kernel, if it is one that takes no bools."""
     at = dim_of(dim, x.array.ndim)
     i = tensor(index, "index_add", "index", 2).array
@@ -290,6 +290,8 @@ def adder(x: TensorBase, dim: int, index: Any, source: Any, alpha: Any, name: st
                 f"{sizes} source.shape = {have}")
     if loop:
         kernel_for(loop, x, "b")
+    if inplace:
+        separate(x, index, b, once=True)
     n = length(x, at)
     if i.size and (i.min() < 0 or i.max() >= n):
         adding = name == "index_add_"
@@ -319,16 +321,16 @@ def index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1, 
 
 def index_add_(input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Any:
     """In place: index_add."""
-    op, b = adder(input, dim, index, source, alpha)
-    separate(input, index, b)
+    op, b = adder(input, dim, index, source, alpha, inplace=True)
     return op.run_(input, b)
 
 
-def slices_reducer(x: TensorBase, dim: int, index: Any, source: Any, reduce: str, include_self: bool) -> tuple[Any, Any]:
+def slices_reducer(x: TensorBase, dim: int, index: Any, source: Any, reduce: str, include_self: bool,
+                   inplace: bool) -> tuple[Any, Any]:
     if reduce not in ("prod", "mean", "amax", "amin"):
         raise RuntimeError(f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}.")
     op, b = adder(x, dim, index, source, 1, "index_reduce_", "" if reduce != "mean" and include_self and x.array.ndim > 1 else
-                  "index_func_" if include_self else "index_reduce_func_exclude_input_init")
+                  "index_func_" if include_self else "index_reduce_func_exclude_input_init", inplace)
     at, i, n = op.dim, op.index, b.array.ndim
     wide = np.broadcast_to(i.reshape([-1 if d == at else 1 for d in range(n)]), b.array.shape)
     made = ops.IndexReduceBackward0(at, np.array(wide), reduce, include_self)
@@ -340,13 +342,13 @@ def index_reduce(input: Any, dim: int, index: Any, source: Any, reduce: str, *, 
                  out: Any = None) -> Any:
     """A copy with the slices of source reduced into it at index along dim: "prod", "mean", "amax" or "amin"."""
     x = tensor(input, "index_reduce")
-    op, b = slices_reducer(x, dim, index, source, reduce, include_self)
+    op, b = slices_reducer(x, dim, index, source, reduce, include_self, False)
     return finish(op.run(x, b), out, "index_reduce", x, b)
 
 
 def index_reduce_(input: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True) -> Any:
     """In place: index_reduce."""
-    op, b = slices_reducer(input, dim, index, source, reduce, include_self)
+    op, b = slices_reducer(input, dim, index, source, reduce, include_self, True)
     return op.run_(input, b)
 
 
@@ -366,7 +368,7 @@ def unravel_index(indices: Any, shape: Any) -> Any:
     return tuple(reversed(found))
 
 
-def copier(x: TensorBase, dim: int, index: Any, source: Any) -> tuple[Any, Any]:
+def copier(x: TensorBase, dim: int, index: Any, source: Any, inplace: bool) -> tuple[Any, Any]:
     at = dim_of(dim, x.array.ndim)
     i = tensor(index, "index_copy", "index", 3).array
     if i.ndim > 1:
@@ -396,6 +398,8 @@ def copier(x: TensorBase, dim: int, index: Any, source: Any) -> tuple[Any, Any]:
     if have and i.size != have[at]:
         raise IndexError(
             f"index_copy_(): Number of indices ({i.size}) should be equal to source.size(dim) ({have[at]})")
+    if inplace:
+        separate(x, index, b, once=True)
     n = length(x, at)
     if i.size and (i.min() < 0 or i.max() >= n):
         if n and not x.array.size:                      # nothing is copied
@@ -411,14 +415,13 @@ def copier(x: TensorBase, dim: int, index: Any, source: Any) -> tuple[Any, Any]:
 def index_copy(input: Any, dim: int, index: Any, source: Any, *, out: Any = None) -> Any:
     """A copy with the slices of source in the places that index names along dim."""
     x = tensor(input, "index_copy")
-    op, b = copier(x, dim, index, source)
+    op, b = copier(x, dim, index, source, False)
     return finish(op.run(x, b), out, "index_copy", x, b)
 
 
 def index_copy_(input: Any, dim: int, index: Any, source: Any) -> Any:
     """In place: index_copy."""
-    op, b = copier(input, dim, index, source)
-    separate(input, index, b)
+    op, b = copier(input, dim, index, source, True)
     return op.run_(input, b)
 
 
@@ -433,6 +436,8 @@ def filled(x: TensorBase, dim: int, index: Any, value: Any, inplace: bool) -> An
     at = dim_of(dim, x.array.ndim)
     if i.ndim > 1:
         raise RuntimeError("Index has to be a vector/scalar")
+    if inplace:
+        separate(x, index)
     i = i.reshape(-1)
     n = length(x, at)
     if i.size and (i.min() < -n or i.max() >= n):
@@ -474,7 +479,8 @@ def put_index(x: TensorBase, indices: Any, values: Any, accumulate: bool) -> Any
     for i in indices:
         if i.array.dtype.name not in ("int64", "int32", "uint8", "bool"):
             raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
-    where: Any = tuple(np.asarray(language.plain(i)) for i in indices)
+    quiet = not accumulate and language.fills_bytes(tuple(indices), values)
+    where: Any = tuple(np.asarray(language.plain(i, quiet)) for i in indices)
     filling = not accumulate and values.array.size == 1 and len(where) == 1 and where[0].dtype.kind == "b"
     want = values.array.dtype if filling else x.array.dtype
     where = language.bounded(where, x.array.shape, values, want)
@@ -607,7 +613,7 @@ def take_along_dim(input: Any, indices: Any, dim: int | None = None, *, out: Any
     return gather(shape.expand(x, tuple(wide_x)), at, wrap(found), out=out)
 
 
-def putter(x: TensorBase, index: Any, source: Any, accumulate: bool) -> tuple[Any, Any]:
+def putter(x: TensorBase, index: Any, source: Any, accumulate: bool, inplace: bool) -> tuple[Any, Any]:
     b = tensor(source, "put_", "source", 3)
     i = long_index("put_", index)
     if b.array.dtype != x.array.dtype:
@@ -618,6 +624,8 @@ def putter(x: TensorBase, index: Any, source: Any, accumulate: bool) -> tuple[An
         raise IndexError(
             f"put_(): Expected source and index to have the same number of elements, but got source.numel() = "
             f"{b.array.size}, index.numel() = {i.array.size}")
+    if inplace:
+        separate(x, index, b, once=True)
     op = masks.PutBackward0(flat_index("put_", x, i), bool(accumulate))
     if not accumulate or recording(b):
         watch(op, i)
@@ -627,13 +635,13 @@ def putter(x: TensorBase, index: Any, source: Any, accumulate: bool) -> tuple[An
 def put(input: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
     """A copy with source written at (or added at) flat positions."""
     x = tensor(input, "put")
-    op, b = putter(x, index, source, accumulate)
+    op, b = putter(x, index, source, accumulate, False)
     return op.run(x, b)
 
 
 def put_(input: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
     """In place: put."""
-    op, b = putter(input, index, source, accumulate)
+    op, b = putter(input, index, source, accumulate, True)
     return op.run_(input, b)
 
 

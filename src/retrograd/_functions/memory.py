@@ -148,8 +148,10 @@ def resize_(input: Any, *sizes: Any, memory_format: Any = None) -> Any:
     to = shape_of(sizes)
     if wants_grad(input) and not inference_on():
         raise RuntimeError("cannot resize variables that require grad")
-    if any(n < 0 for n in to):
+    if any(n < 0 for n in to) or math.prod(to) >= 2**63:
         raise RuntimeError("numel: integer multiplication overflow")
+    if math.prod(n or 1 for n in to[1:]) >= 2**63:
+        raise RuntimeError("Stride calculation overflowed")
     if to != input.array.shape:
         if input.inference:
             guard(input, False)

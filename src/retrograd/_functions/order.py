@@ -160,6 +160,10 @@ def searchsorted(sorted_sequence: Any, input: Any, *, out_int32: bool = False, r
     if side == "left" and right:
         raise RuntimeError(
             "torch.searchsorted(): side and right can't be set to opposites, got side of left while right was True")
+    if sorter is not None:
+        check_sorter(rows, sorter)
+    if not rows.ndim and not scalar:
+        raise RuntimeError("torch.searchsorted(): boundaries tensor should have positive dimension, but got 0 dimension")
     if rows.ndim != 1:
         if not values.ndim:
             raise RuntimeError(
@@ -175,6 +179,8 @@ def searchsorted(sorted_sequence: Any, input: Any, *, out_int32: bool = False, r
                 f"tensor {list(values.shape)}")
     if sorter is not None:
         rows = np.take_along_axis(rows, sorter.array, -1)
+    if rows.dtype.kind == "b":
+        raise NotImplementedError("\"searchsorted_out_cpu\" not implemented for 'Bool'")
     how: Any = "right" if right or side == "right" else "left"
     rows, values = order.sortable(rows), order.sortable(values)
     if rows.ndim == 1:
@@ -184,6 +190,18 @@ def searchsorted(sorted_sequence: Any, input: Any, *, out_int32: bool = False, r
         for at in np.ndindex(rows.shape[:-1]):
             found[at] = places(rows[at], values[at], how)
     return finish(wrap(np.asarray(found, np.int32 if out_int32 else np.int64)), out, "searchsorted")
+
+
+def check_sorter(rows: Any, sorter: Any) -> None:
+    order_of = tensor(sorter, "searchsorted", "sorter", 3).array
+    if order_of.shape != rows.shape:
+        raise RuntimeError(
+            "torch.searchsorted(): boundary and sorter must have the same size, but got boundary tensor "
+            f"{list(rows.shape)}and got sorter tensor {list(order_of.shape)}")
+    if order_of.dtype != np.int64:
+        raise RuntimeError(f"torch.searchsorted(): sorter must be a tensor of long dtype but got dtype {scalar_name(sorter)}")
+    if order_of.size and (order_of.min() < 0 or order_of.max() >= rows.shape[-1]):
+        raise RuntimeError("torch.searchsorted(): sorter index out of range")
 
 
 def places(row: Any, values: Any, how: Any) -> Any:

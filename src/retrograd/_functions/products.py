@@ -166,14 +166,15 @@ baddbmm_ = in_place(forms.BaddbmmBackward0, "baddbmm_", ("batch1", "batch2"))
 addr_ = in_place(forms.AddrBackward0, "addr_", ("vec1", "vec2"))
 
 
-def linear(input: Any, weight: Any, bias: Any = None) -> Any:
+def linear(input: Any, weight: Any, bias: Any = None, *, out: Any = None) -> Any:
     """input (*, I) @ weight (O, I).T + bias (O,) -> (*, O)"""
     if not isinstance(input, TensorBase) or not isinstance(weight, TensorBase):
         check(input, "linear")
         check(weight, "linear", "weight", 2)
     if bias is not None and not isinstance(bias, TensorBase):
         check(bias, "linear", "bias", 3)
-    return forms.linear(input, weight, bias)
+    y = forms.linear(input, weight, bias)
+    return y if out is None else finish(y, out, "linear", input, weight, bias)
 
 
 def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:

@@ -179,19 +179,22 @@ def vector_norm(
         raise RuntimeError(
             f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {scalar_name(x)}")
     want = wider(x, dtype, "linalg.vector_norm")
-    dims = None if dim is None else dims_of(dim, x.array.ndim)
     if ord < 0 or ord == math.inf:
-        nonempty(ord, x.array.shape, dims)
+        nonempty(ord, x.array.shape, dim)
+    dims = None if dim is None else dims_of(dim, x.array.ndim)
     if keepdim and dims is None:
         dims = tuple(range(x.array.ndim))
     return finish(moment.norm(x, ord, dims, keepdim, want), out, "linalg_vector_norm", x)
 
 
-def nonempty(ord: Any, shape: Any, dims: Any) -> None:
+def nonempty(ord: Any, shape: Any, dim: Any) -> None:
     """RuntimeError for an extreme of nothing."""
-    for d in range(len(shape)) if dims is None else dims:
-        if not shape[d]:
-            where = "an empty tensor because the operation does not have an identity" if dims is None else (
+    if 0 not in shape:
+        return
+    everything = dim is None or (not isinstance(dim, int) and not dim)
+    for d in range(len(shape)) if everything else (dim,) if isinstance(dim, int) else dim:
+        if not shape[dim_of(d, len(shape))]:
+            where = "an empty tensor because the operation does not have an identity" if everything else (
                 f"the dimension {d}because this dimension is empty and the operation does not have an identity")
             raise RuntimeError(f"linalg.vector_norm cannot compute the {ord} norm on {where}")
 
@@ -226,13 +229,13 @@ def dist(input: Any, other: Any, p: Any = 2) -> Any:
 def renorm(input: Any, p: Any, dim: int, maxnorm: Any, *, out: Any = None) -> Any:
     """Slices along dim whose p-norm exceeds maxnorm, scaled down to it."""
     x = tensor(input, "renorm")
-    at = dim_of(dim, x.array.ndim)
-    if x.array.ndim < 2:
-        raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {x.array.ndim} dimensions")
     if p <= 0:
         raise RuntimeError("renorm: non-positive-norm not supported")
     if not maxnorm >= 0:
         raise RuntimeError(f"renorm: expected maxnorm to be >= 0 but got {maxnorm:g}")
+    if x.array.ndim < 2:
+        raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {x.array.ndim} dimensions")
+    at = dim_of(dim, x.array.ndim)
     if not is_float(x):
         raise RuntimeError(
             f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {scalar_name(x)}")

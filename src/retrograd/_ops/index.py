@@ -66,7 +66,7 @@ def setitem(x: TensorBase, where: Any, value: Value) -> None:
     elif where is True:
         assign(shape.unsqueeze(x, 0), value)
     elif where is not False:
-        part, rest = basic(x, where, True)
+        part, rest = basic(x, where, True, fills_bytes(where, value))
         if rest is None:
             assign(part, value)
         else:
@@ -149,18 +149,22 @@ def unassignable(x: TensorBase, value: Any) -> Exception:
     return TypeError(f"can't assign a {name} to a {names.TENSOR.get(x.array.dtype.name, 'torch.Tensor')}")
 
 
-def refuse_bytes(where: Any, value: Value) -> None:
-    """A single mask filled with a single number may not be of uint8."""
+def fills_bytes(where: Any, value: Value) -> bool:
+    """Does a single number go to a single mask of uint8?  That is refused, where other indices of uint8 are warned of."""
     found = False
     for w in where if isinstance(where, tuple) else (where,):
         if isinstance(w, TensorBase):
             if w.array.ndim:
                 if found or w.array.dtype != np.uint8:
-                    return
+                    return False
                 found = True
         elif isinstance(w, (list, np.ndarray)):
-            return
-    if found and (not isinstance(value, TensorBase) or value.array.size == 1):
+            return False
+    return found and (not isinstance(value, TensorBase) or value.array.size == 1)
+
+
+def refuse_bytes(where: Any, value: Value) -> None:
+    if fills_bytes(where, value):
         raise RuntimeError("masked_fill_ only supports boolean masks, but got mask with dtype unsigned char")
 
 
@@ -339,10 +343,10 @@ def whole(x: Any) -> int:
     return n
 
 
-def basic(x: Value, where: Any, write: bool) -> Any:
+def basic(x: Value, where: Any, write: bool, quiet: bool = False) -> Any:
     """Apply ints, slices, None and Ellipsis; -> (view, NumPy index of what is left, or None).
 
-    Where there is nothing to apply, x itself to `write` into, else a new view of all of it.
+    Where there is nothing to apply, x itself to `write` into, else a new view of all of it.  quiet: of uint8.
     """
     items: list[Any] = unpacked(where)
     used = 0
@@ -360,7 +364,7 @@ def basic(x: Value, where: Any, write: bool) -> Any:
             if isinstance(first, int):
                 select(x, 0, first)
         raise IndexError(f"too many indices for tensor of dimension {ndim}")
-    items = [plain(item) for item in items]
+    items = [plain(item, quiet) for item in items]
     dim = 0
     advanced: list[Any] = []
     some = False
@@ -397,7 +401,7 @@ def basic(x: Value, where: Any, write: bool) -> Any:
     return x, tuple(advanced)
 
 
-def plain(item: Any) -> Any:
+def plain(item: Any, quiet: bool = False) -> Any:
     """One index as an int, bool, slice, None, Ellipsis or array of bool, int32 or int64; else IndexError."""
     kind = type(item)
     if kind is int or kind is slice or kind is bool or item is None or item is Ellipsis:
@@ -415,7 +419,7 @@ def plain(item: Any) -> Any:
         array = sequence(item)
     else:
         return number(item)
-    if array.dtype == np.uint8 and array.ndim:
+    if array.dtype == np.uint8 and array.ndim and not quiet:
         warnings.warn(BYTES, UserWarning, stacklevel=3)
     if array.dtype == np.uint8:
         array = array != 0
