@@ -27,7 +27,7 @@ WHY = {
     "refused here, wrong there":
         "linalg.matrix_exp F.fractional_max_pool2d F.fractional_max_pool3d",
     "Python code there and here, with other words for what nobody looks at":
-        "split F.gaussian_nll_loss F.max_unpool2d masked.mean masked.var masked.std",
+        "split F.gaussian_nll_loss masked.mean masked.var masked.std",
 }
 KNOWN = {name for names in WHY.values() for name in names.split()}
 # What Python and NumPy say when nobody looked at an argument.

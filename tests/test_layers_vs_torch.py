@@ -721,6 +721,29 @@ PROGRAMS: dict[str, list[str]] = {
             "[torch.tensor(2)]", "torch.tensor(2)", "[torch.tensor([2])]", "[torch.tensor([2, 3])]", "torch.tensor([2, 3])",
             "torch.tensor(2.0)", "[torch.tensor(2)], mode='linear'", "[torch.tensor(2)], mode='area'", "[True]", "True",
             "2, mode='linear', align_corners=1", "2, mode='linear', align_corners='a'", "scale_factor=['a']"))],
+    "losses of other dtypes and sizes": [
+        *(f"F.gaussian_nll_loss(torch.ones(2, 3), torch.zeros(2, 3), torch.ones({size}))"
+          for size in ((1, 3), (2, 1), (1, 1), (2, 0), (1, 0), 3, 2)), "F.gaussian_nll_loss(torch.ones(2), torch.ones(2), 'a')",
+        *(f"F.cross_entropy(torch.ones(2, 3), {t}, label_smoothing={amount})"
+          for t in ("torch.tensor([0, 1])", "torch.ones(2, 3)") for amount in (-0.1, "math.nan", 1.1, 1)),
+        "F.multilabel_margin_loss(torch.tensor(1.), torch.tensor(True))",
+        "F.multilabel_margin_loss(torch.ones(2, 3), torch.ones(2, 3).int() * 9)"],
+    "attention of integers, and a mask of another dtype": [
+        *(f"F.scaled_dot_product_attention(*[torch.ones({size}, dtype={dtype})] * 3, scale=2.0)"
+          for size in ((1, 2, 3), (1, 1, 2, 3)) for dtype in ("torch.int64", "torch.bool")),
+        "F.scaled_dot_product_attention(*[torch.ones(1, 2, 3).half()] * 3, torch.ones(2, 2))"],
+    "several sizes where one is wanted, and one where there are several": [
+        "nn.AvgPool1d(3, (1, 2, 3))(torch.ones(3, 2, 7))", "nn.LPPool1d(2.5, (3, 1))(torch.ones(3, 2, 7))",
+        "nn.LPPool1d(2.5, 3, (3, -1, 9))(torch.ones(3, 2, 7))", "nn.LPPool2d(2.5, (3,))(torch.ones(3, 2, 7))",
+        "nn.LPPool2d(2.5, (3, 1, 1))(torch.ones(3, 2, 7, 7))", "nn.AvgPool3d(3, (1, 2))(torch.ones(3, 2, 7, 7, 7))",
+        *(f"nn.MaxUnpool{d}d({kernel})(torch.ones(1, 1, {'2, ' * d}), torch.zeros(1, 1, {'2, ' * d}).long())"
+          for d in (1, 2, 3) for kernel in ("(1,)", "(1, 2)", "(1, 1, 1)", "2, (1, 2, 3)", "'a'", "None", "1.5", "2, 2, 'a'")),
+        "F.adaptive_avg_pool3d(torch.ones(2, 2, 4, 5, 6, 0), 2)", "F.conv1d(torch.ones(2, 2, 2), torch.ones(1, 1, 1, 1, 1))"],
+    "biases and weights of other dtypes": [
+        *(f"F.conv1d(torch.ones({size}).double(), torch.ones(1, {c}, 2){more}, torch.ones(1), padding={padding})"
+          for size in (2, (2, 2), (0, 2, 2)) for c in (1, 2) for more in ("", ".double()") for padding in (-1, 0, "'same'")),
+        *(f"F.conv{kind}1d(torch.ones(0, 2, 2){a}, torch.ones(2, 2, 2){b}, torch.ones(2){a})"
+          for kind in ("", "_transpose") for a, b in ((".long()", ""), ("", ".double()"), (".double()", ""), (".half()", "")))],
     "rankings of integers": [
         "x, y = torch.tensor([1, 2]), torch.tensor([2, 1])", "t = torch.tensor([1, -1])",
         *(f"F.margin_ranking_loss({args})" for args in (
@@ -733,10 +756,13 @@ PROGRAMS: dict[str, list[str]] = {
         *(f"nn.MaxPool{d}d({k}, 1, {p})(torch.ones(1, {'3, ' * d}))" for d in (1, 2, 3) for k in (-1, 0) for p in (0, 1, -1)),
         "nn.MultiLabelMarginLoss()(torch.ones(2, 3).long(), torch.ones(2, 3).long() * 9)",
         "nn.MultiMarginLoss()(torch.ones(2, 3).long(), torch.ones(2).long() * 9)",
+        "F.unfold(torch.ones(1, 1, 2, 2), 2, padding=-1, stride=0)", "F.unfold(torch.ones(1, 1, 2, 2).long(), 4)",
+        "F.fold(torch.ones(2, 9, 3).long(), (3, 4), 3)",
         "nn.ConvTranspose2d(2, 3, (3, 0))(torch.ones(3, 2, 0, 6))", "nn.Conv2d(2, 3, (3, 0))(torch.ones(3, 2, 0, 6))",
         "F.ctc_loss(torch.ones(4, 2, 2), torch.ones(2, 1).long(), torch.tensor([4, 5]), torch.tensor([1, 2]))"],
     "renormed rows of tables": [
         "nn.Embedding(1, 2, max_norm=1.0)(torch.zeros(6))", "nn.Embedding(0, 2, max_norm=0.5)(torch.zeros(1, 7).long())",
+        "nn.Embedding(2, 3, max_norm=1.0)(torch.tensor([1, 5, 7]))", "nn.Embedding(2, 3, max_norm=1.0)(torch.tensor([-5]))",
         "nn.EmbeddingBag(0, 2, max_norm=0.5)(torch.zeros(1, 7).long())", "nn.Bilinear(0, 4, 7)"],
     "grids and shuffles of nothing": [
         "x, g = torch.ones(0, 2, 7, 7, requires_grad=True), torch.ones(0, 3, 4, 2, requires_grad=True)",

@@ -10,6 +10,7 @@ from .._engine import names
 from .._engine.modes import grad_on
 from .._engine.tensor import wants_grad, wrap
 from .._ops import attention, create, linalg, number, shape
+from .._ops.cast import cast
 from ._args import tensor
 
 __all__: list[str] = []
@@ -76,6 +77,8 @@ def scaled_dot_product_attention(
         if mask is not None:
             raise RuntimeError("_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True")
         mask = wrap(np.where(np.tri(rows, columns, dtype=bool), 0.0, -np.inf).astype(own))
+    if own.kind in "iub" and q.array.size and k.array.size and v.array.size:
+        raise RuntimeError(f"expected scalar type Float but found {names.SCALAR[own.name]}")
     if enable_gqa:
         k, v = shared(q, k), shared(q, v)
     half = math.sqrt(factor) if factor > 0 else 1.0
@@ -84,7 +87,7 @@ def scaled_dot_product_attention(
     scores = linalg.matmul(left, right)
     if mask is not None:
         linalg.batch_shape(tuple(scores.array.shape), tuple(mask.array.shape))
-        scores = scores + mask
+        scores = scores + (mask if mask.array.dtype == own else cast(mask, own))
     weights = attention.safe_softmax(scores, -1)
     if dropout_p > 0:
         from .activation import dropout  # draws random numbers; the rest does not
@@ -94,7 +97,7 @@ def scaled_dot_product_attention(
 
 def fused(q: Any, k: Any, v: Any, mask: Any, dropout_p: float, rows: int, columns: int) -> bool:
     """Would PyTorch use its one-node attention here?"""
-    if dropout_p > 0 or not q.ndim == k.ndim == v.ndim == 4 or not (rows and columns):
+    if dropout_p > 0 or not q.ndim == k.ndim == v.ndim == 4 or not (rows and columns) or q.array.dtype.kind in "iub":
         return False
     if q.array.shape[:2] != k.array.shape[:2] or k.array.shape[:3] != v.array.shape[:3]:
         return False

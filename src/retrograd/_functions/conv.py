@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from .._engine import names
+from .._engine import names, promote
 from .._engine.tensor import TensorBase, wrap
 from .._ops import cast, conv, pad, shape
 from .._ops.conv import Geometry
@@ -43,8 +43,11 @@ def batched(x: Any, dims: int, function: str) -> Any:
 
 def run(function: str, dims: int, input: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any,
         groups: int) -> Any:
-    x, has_batch = batched(tensor(input, function), dims, function)
-    w = tensor(weight, function, "weight", 2)
+    x, w = tensor(input, function), tensor(weight, function, "weight", 2)
+    if bias is not None and bias.array.dtype != x.array.dtype and not isinstance(padding, str):
+        raise RuntimeError(f"Input type ({names.C[x.array.dtype.name]}) and bias type ({names.C[bias.array.dtype.name]}) "
+                           "should be the same")
+    x, has_batch = batched(x, dims, function)
     kernel_dims = w.ndim - 2
     if isinstance(padding, str):
         if padding not in ("same", "valid"):
@@ -80,8 +83,12 @@ def convolution(input: Any, weight: Any, bias: Any, stride: Any, padding: Any, d
     dims = w.ndim - 2
     stride, padding, dilation = (tuple(v) for v in (stride, padding, dilation))
     check(x, w, b, stride, padding, dilation, transposed, tuple(output_padding), groups)
+    if w.array.dtype != x.array.dtype:          # x has no elements, and in PyTorch w is a number then
+        common = promote.result_dtype([x.array, np.zeros((), w.array.dtype)])
+        x, w = fitting(x, common), fitting(w, common)
+    if b is not None:
+        b = fitting(b, x.array.dtype)
     if not transposed:
-        w = fitting(w, x)
         if max(stride) >= HUGE:         # one window, whatever the stride
             stride = tuple(min(s, HUGE) for s in stride)
         geo = Geometry(stride, padding, dilation, groups, tuple(x.array.shape[2:]), tuple(w.array.shape[2:]))
@@ -97,12 +104,8 @@ def convolution(input: Any, weight: Any, bias: Any, stride: Any, padding: Any, d
             f"Given input size per channel: {across(flat + tuple(x.shape[2:]))}. Calculated output size per channel: "
             f"{across(flat + inside)}. "
             "Output size is too small")
-    check_dtypes(x, w, b if dims == 3 else None)
     if max(inside) >= HUGE:
         check_room((x.array.shape[0], w.array.shape[1] * groups, *inside), x.array.dtype)
-    w = fitting(w, x)
-    if b is not None:
-        b = fitting(b, x)
     geo = Geometry(stride, padding, dilation, groups, inside, tuple(w.array.shape[2:]), tuple(x.array.shape[2:]))
     return conv.convolution(x, w, b, geo, True, extra)
 
@@ -122,9 +125,8 @@ def derivative(input: Any, weight: Any, g: Any, stride: Any, padding: Any, dilat
     return conv.ConvolutionX(geo).run(y, w) if of_input else conv.ConvolutionW(geo).run(y, x)
 
 
-def fitting(w: Any, x: Any) -> Any:
-    """w in x's dtype: inputs without elements go with weights of any, and so do biases of transposed convolutions."""
-    return w if w.array.dtype == x.array.dtype else cast.cast(w, x.array.dtype)
+def fitting(x: Any, dtype: Any) -> Any:
+    return x if x.array.dtype == dtype else cast.cast(x, dtype)
 
 
 def across(sizes: Any) -> str:
@@ -160,13 +162,8 @@ def check(x: Any, w: Any, b: Any, stride: Any, padding: Any, dilation: Any, tran
     if len(sizes) < 3:
         raise RuntimeError("weight should have at least three dimensions")
     if len(sizes) != x.ndim:
-        raise RuntimeError(f"Expected {len(sizes)}-dimensional input for {len(sizes)}-dimensional weight{sizes}, but got "
+        raise RuntimeError(f"Expected {len(sizes)}-dimensional input for {len(sizes)}-dimensional weight {sizes}, but got "
                            f"{x.ndim}-dimensional input of size {list(x.shape)} instead")
-    other_bias = b is not None and b.array.dtype != x.array.dtype
-    if other_bias and not transposed:
-        raise RuntimeError(
-            f"Input type ({names.C[x.array.dtype.name]}) and bias type ({names.C[b.array.dtype.name]}) should be the "
-            "same")
     if sizes[0] < groups:
         raise RuntimeError(
             f"Given groups={groups}, expected weight to be at least {groups} at dimension 0, but got weight of size "
@@ -226,8 +223,7 @@ def check(x: Any, w: Any, b: Any, stride: Any, padding: Any, dilation: Any, tran
                 f"weight, but got: {sizes}")
         flat = [*sizes[:2], 1, *sizes[2:]] if len(sizes) == 3 else sizes
         raise RuntimeError(f"non-empty 2D or 4D weight tensor expected, but got: {flat}")
-    if not transposed:
-        check_dtypes(x, w)
+    check_dtypes(x, w, b if transposed and len(sizes) == 5 else None)
 
 
 def check_dtypes(x: Any, *others: Any) -> None:
@@ -337,8 +333,8 @@ def pair(value: Any, name: str) -> tuple[int, int]:
     return found
 
 
-def positive(kernel: Any, dilation: Any, stride: Any) -> None:
-    for name, values in (("kernel", kernel), ("dilation", dilation), ("stride", stride)):
+def positive(**sizes: Any) -> None:
+    for name, values in sizes.items():
         if any(v <= 0 for v in values):
             what = "kernel size" if name == "kernel" else name
             raise RuntimeError(
@@ -352,12 +348,12 @@ def shown(sizes: Any) -> str:
 def unfold(input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Any:
     """Sliding blocks as columns: (N, C, H, W) -> (N, C * KH * KW, number of blocks)."""
     x = tensor(input, "im2col")
-    kernels("im2col_out_cpu", x, "iu")
     kernel, dilation = pair(kernel_size, "kernel_size"), pair(dilation, "dilation")
     padding, stride = pair(padding, "padding"), pair(stride, "stride")
-    positive(kernel, dilation, stride)
+    positive(kernel=kernel, dilation=dilation)
     if min(padding) < 0:
         raise RuntimeError(f"padding should be non-negative, but got pad_height: {padding[0]} pad_width: {padding[1]}")
+    positive(stride=stride)
     if x.ndim < 3:
         if not x.ndim:
             raise IndexError("Dimension specified as 1 but tensor has no dimensions")
@@ -374,17 +370,17 @@ def unfold(input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, st
             f"Given input with spatial size {shown(inside)}, kernel_size={shown(kernel)}, dilation={shown(dilation)}, "
             f"padding={shown(padding)}, calculated shape of the array of sliding blocks as {shown(geo.out)}, but its "
             "components must be at least one.")
+    kernels("im2col_out_cpu", x, "iu")
     return conv.unfold(x, geo)
 
 
 def fold(input: Any, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Any:
     """Columns of blocks added up where they lie: (N, C * KH * KW, number of blocks) -> (N, C, *output_size)."""
     x = tensor(input, "col2im")
-    kernels("col2im_out_cpu", x, "iu")
     inside, kernel = pair(output_size, "output_size"), pair(kernel_size, "kernel_size")
     dilation = pair(dilation, "dilation")
     padding, stride = pair(padding, "padding"), pair(stride, "stride")
-    positive(kernel, dilation, stride)
+    positive(kernel=kernel, dilation=dilation, stride=stride)
     if x.ndim not in (2, 3) or 0 in x.array.shape[-2:]:
         raise RuntimeError(
             "Expected 2D or 3D (batch mode) tensor for input with possibly 0 batch size and non-zero dimensions for "
@@ -404,4 +400,5 @@ def fold(input: Any, output_size: Any, kernel_size: Any, dilation: Any = 1, padd
             f"padding={shown(padding)}, stride={shown(stride)}, expected size of input's dimension 2 to match the "
             "calculated "
             f"number of sliding blocks {h} * {w} = {h * w}, but got input.size(2)={x.shape[at + 1]}.")
+    kernels("col2im_out_cpu", x, "iu")
     return conv.fold(x, geo)

@@ -75,9 +75,9 @@ def embedding(
 def embedding_renorm_(input: Any, indices: Any, max_norm: float, norm_type: float) -> Any:
     """Scale the rows that are named and longer than max_norm, in place and outside the graph."""
     at = np.unique(numbers(indices.array, "embedding_renorm_"))
-    if at.size and not len(input.array):
-        raise IndexError(f"select(): index {at[0]} out of range for tensor of size {list(input.shape)} at dimension 0")
-    in_range(at, len(input.array))
+    rows = len(input.array)
+    for i in at[(at < -rows) | (at >= rows)]:
+        raise IndexError(f"select(): index {i} out of range for tensor of size {list(input.shape)} at dimension 0")
     part = input.array[at]
     length = (np.abs(part.astype(np.float64)) ** norm_type).sum(1) ** (1 / norm_type)
     over = length > max_norm
@@ -164,7 +164,8 @@ def embedding_bag(
         raise RuntimeError(
             f"embedding_bag: Expected idx >= 0 && idx < num_embeddings but found idx to be {int(at[first])}")
     total = at.size
-    at = at[:int(sizes.sum())]
+    if include_last_offset:
+        at = at[:int(sizes.sum())]
     bag = np.repeat(np.arange(len(sizes)), sizes)
     kept = weights if weights is None or weights.ndim == 1 else shape.fold(weights, (total,))
     if padding_idx is not None:
@@ -206,7 +207,8 @@ def bag_sizes(starts: Any, total: int, closed: bool) -> Any:
     if starts.size and int(starts[-1]) > total:
         raise RuntimeError(
             f"offsets[-1] can not be greater than input's length {total} but got offsets[-1] of {int(starts[-1])}")
-    sizes = np.diff(starts if closed else np.append(starts, total))
+    ends = starts[1:] if closed else np.concatenate((starts[1:], (total,)))[:starts.size]
+    sizes = ends - starts[:ends.size]
     if sizes.size and sizes.min() < 0:
         raise RuntimeError(
             "Your input appears to be incorrect: the last offset value should be the size of the indices tensor, but it "

@@ -291,17 +291,17 @@ def gaussian_nll_loss(
     """
     x, t = tensor(input, "gaussian_nll_loss"), tensor(target, "gaussian_nll_loss", "target", 2)
     a = x.array
-    if isinstance(var, (int, float)):
+    if not isinstance(var, TensorBase):
         if var < 0:
             raise ValueError("var has negative entry/entries")
         v: Any = wrap(np.full(a.shape, var, a.dtype))
     else:
-        v = tensor(var, "gaussian_nll_loss", "var", 3)
+        v = var
         have = v.array.shape
         if have != a.shape:
             if a.shape[:-1] == have:
                 v = shape.unsqueeze(v, -1)
-            elif not (a.ndim == len(have) and a.shape[:-1] == have[:-1] and have[-1] == 1):
+            elif a.ndim != len(have) or sum(k for n, k in zip(a.shape, have) if n != k) != 1:
                 raise ValueError("var is of incorrect size")
     if reduction not in ("none", "mean", "sum"):
         raise ValueError(reduction + " is not valid")

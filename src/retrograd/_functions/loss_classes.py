@@ -122,17 +122,17 @@ def cross_entropy(
     a, at = x.array, 0 if x.array.ndim <= 1 else 1
     if a.shape == t.array.shape:
         return soft_targets(x, t, w, kind, ignore_index, label_smoothing, at)
-    if label_smoothing:
+    if label_smoothing > 0:
         check_smoothing(label_smoothing)
     y = log_softmax(x, at)
     hard = nll(y, t, weight, kind, ignore_index)
-    if not label_smoothing:
+    if not label_smoothing > 0:
         return hard
     return smoothed(y, hard, t.array, w, kind, ignore_index, label_smoothing, at)
 
 
 def check_smoothing(label_smoothing: float) -> None:
-    if not 0.0 <= label_smoothing <= 1.0:
+    if label_smoothing > 1.0:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
 
 
@@ -175,7 +175,7 @@ def soft_targets(
             f"cross_entropy: weight tensor should be defined either for all {classes} classes or no classes but got "
             f"weight tensor of shape: {list(w.array.shape)}")
     y = log_softmax(x, at)
-    if smoothing:
+    if smoothing > 0:
         check_smoothing(smoothing)
         t = number.add_number(number.mul_number(t, 1 - smoothing), smoothing / classes)
     y = arith.mul(y, t)
@@ -245,7 +245,7 @@ def multilabel_margin_loss(
         raise RuntimeError(f"inconsistent target size: {list(t.shape)} for input of size: {list(a.shape)}")
     if not a.ndim:
         x, t, a = shape.reshape(x, (1,)), t.reshape(1), a.reshape(1)
-    if t.dtype == np.int64 and np.any((t < -1) | (t >= a.shape[-1])):
+    if np.any((t < -1) | (t >= a.shape[-1])):
         raise RuntimeError("argument #2 'target' is out of range")
     if a.dtype.kind in "iub" or a.dtype.itemsize == 2:
         raise not_implemented("multilabel_margin_loss_forward_out_frame", a.dtype)

@@ -2,11 +2,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
+from .. import dtypes
 from .._engine import names
 from .._engine.op import watch
 from .._engine.tensor import wrap
@@ -15,6 +17,7 @@ from .._ops import reduce as sums
 from ._args import kernel as supported
 from ._args import refused, tensor
 from .fromdata import check_room
+from .parsing import is_index
 
 __all__ = [
     "max_pool1d", "max_pool2d", "max_pool3d", "max_pool1d_with_indices", "avg_pool1d", "adaptive_avg_pool1d",
@@ -38,7 +41,8 @@ def several(value: Any, dims: int, function: str, name: str) -> tuple[int, ...]:
         return found * dims
     if len(found) != dims:
         may = "omitted, a single int" if name == "stride" else "a single int"
-        raise RuntimeError(f"{function}: {name} must either be {may}, or a tuple of {WORDS[dims]}")
+        either = "" if function == "avg_pool3d" else "either "
+        raise RuntimeError(f"{function}: {name} must {either}be {may}, or a tuple of {WORDS[dims]}")
     return found
 
 
@@ -219,12 +223,12 @@ def single(value: Any, name: str) -> int:
     return int(found[0])
 
 
-def one(value: Any, name: str) -> int:
+def one(value: Any, name: str, function: str = "max_pool1d") -> int:
     if isinstance(value, int):
         return value
     found = tuple(value)
     if len(found) != 1:
-        raise RuntimeError(f"max_pool1d() argument '{name}' should contain one int (got {len(found)})")
+        raise RuntimeError(f"{function}() argument '{name}' should contain one int (got {len(found)})")
     return int(found[0])
 
 
@@ -292,7 +296,7 @@ def check_adaptive(x: Any, output_size: Any, dims: int, function: str, colon: st
         if x.ndim <= len(sizes):
             raise ValueError(f"Input dimension should be at least {len(sizes) + 1}")
         sizes = tuple(x.array.shape[-len(sizes) + i] if n is None else int(n) for i, n in enumerate(sizes))
-    if x.ndim not in (dims + 1, dims + 2):
+    if x.ndim not in (dims + 1, dims + 2) and (dims < 3 or maximum or 0 not in x.array.shape[1:]):
         raise RuntimeError(
             f"{function}(): Expected {dims + 1}D or {dims + 2}D tensor, but got{colon} {list(x.shape)}")
     if len(sizes) != dims:
@@ -396,29 +400,37 @@ def adaptive_max_pool1d(input: Any, output_size: Any, return_indices: bool = Fal
 
 # Undoing a maximum pool
 
+def each(value: Any, dims: int) -> Any:
+    """One for every dim, or those that are given, however many."""
+    return tuple(value) if isinstance(value, Iterable) else (value,) * dims
+
+
 def unpooled(input: Any, where: Any, dims: int, kernel_size: Any, stride: Any, padding: Any, output_size: Any) -> Any:
     x = tensor(input, f"max_unpool{dims}d")
     tensor(where, f"max_unpool{max(dims, 2)}d", "indices", 2)
-    kernel = several(kernel_size, dims, "max_unpool", "kernel_size")
-    stride = several(stride, dims, "max_unpool", "stride") if given(stride) else kernel
-    padding = several(padding, dims, "max_unpool", "padding")
-    if dims > 1 and x.ndim < dims:
-        raise IndexError("tuple index out of range")
-    plain = [(n - 1) * s + k - 2 * p for n, s, k, p in zip(x.array.shape[-dims:], stride, kernel, padding, strict=True)]
+    kernel, padding = each(kernel_size, dims), each(padding, dims)
+    stride = each(stride, dims) if given(stride) else kernel
+    count, have = len(kernel), x.array.shape            # as in PyTorch, Python alone looks at them
+    plain = [(have[d - count] - 1) * stride[d] + kernel[d] - 2 * padding[d] for d in range(count)]
     if output_size is None:
         sizes = tuple(plain)
     else:
-        sizes = tuple(int(n) for n in output_size)
-        if len(sizes) == dims + 2:
-            sizes = sizes[2:]
-        if len(sizes) != dims:
+        sizes = tuple(output_size[2:] if len(output_size) == count + 2 else output_size)
+        if len(sizes) != count:
             raise ValueError(
-                f"output_size should be a sequence containing {dims} or {dims + 2} elements, but it has a length of "
+                f"output_size should be a sequence containing {count} or {count + 2} elements, but it has a length of "
                 f"'{len(sizes)}'")
-        for d in range(dims):
+        for d in range(count):
             low, high = plain[d] - stride[d], plain[d] + stride[d]
             if not low < sizes[d] < high:
                 raise ValueError(f'invalid output_size "{sizes}" (dim {d} must be between {low} and {high})')
+    for i, size in enumerate(sizes):
+        if not is_index(size):
+            raise TypeError(f"max_unpool{max(dims, 2)}d(): argument 'output_size' (position 3) must be tuple of ints, but found "
+                            f"element of type {dtypes.typename(size)} at pos {i}")
+    if count != dims:
+        words = "two elements (height, width)" if dims < 3 else "three elements (depth, height, width)"
+        raise RuntimeError(f"There should be exactly {words} in output_size, but got {count + (dims == 1)} elements.")
     places = where.array
     if places.dtype != np.int64:
         raise RuntimeError(
@@ -524,15 +536,11 @@ def avg_pool1d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 
     """Mean of each window of (N, C, L) or (C, L); sizes as in max_pool1d.  Padding counts unless count_include_pad is False."""
     x = tensor(input, "avg_pool1d")
     check_1d(x, "avg_pool1d")
-    k, p = single_of(kernel_size), single_of(padding)
-    s = single_of(stride) if given(stride) else k
+    k, p = one(kernel_size, "kernel_size", "avg_pool1d"), one(padding, "padding", "avg_pool1d")
+    s = one(stride, "stride", "avg_pool1d") if given(stride) else k
     at = x.ndim - 1
     y = average("avg_pool2d", 2, shape.unsqueeze(x, at), (1, k), (1, s), (0, p), ceil_mode, count_include_pad, None)
     return shape.squeeze_dim(y, at)
-
-
-def single_of(value: Any) -> int:
-    return value if isinstance(value, int) else int(tuple(value)[0])
 
 
 def avg_pool2d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
@@ -598,16 +606,16 @@ def lp_pool1d(input: Any, norm_type: Any, kernel_size: Any, stride: Any = None, 
     y = avg_pool1d(powers(input, norm_type), kernel_size, stride, 0, ceil_mode)
     if isinstance(kernel_size, (tuple, list)):
         raise TypeError(f"mul(): argument 'other' (position 1) must be Tensor, not {type(kernel_size).__name__}")
-    return power_mean(y, norm_type, single_of(kernel_size))
+    return power_mean(y, norm_type, kernel_size)
 
 
 def lp_pool2d(input: Any, norm_type: Any, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Any:
     """(sum of x ** norm_type over each window of (N, C, H, W) or (C, H, W)) ** (1 / norm_type)"""
-    y = avg_pool2d(powers(input, norm_type), kernel_size, stride, 0, ceil_mode)
-    return power_mean(y, norm_type, math.prod(several(kernel_size, 2, "lp_pool2d", "kernel_size")))
+    width, height = each(kernel_size, 2)
+    return power_mean(avg_pool2d(powers(input, norm_type), kernel_size, stride, 0, ceil_mode), norm_type, width * height)
 
 
 def lp_pool3d(input: Any, norm_type: Any, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Any:
     """(sum of x ** norm_type over each window of (N, C, D, H, W) or (C, D, H, W)) ** (1 / norm_type)"""
-    y = avg_pool3d(powers(input, norm_type), kernel_size, stride, 0, ceil_mode)
-    return power_mean(y, norm_type, math.prod(several(kernel_size, 3, "lp_pool3d", "kernel_size")))
+    depth, width, height = each(kernel_size, 3)
+    return power_mean(avg_pool3d(powers(input, norm_type), kernel_size, stride, 0, ceil_mode), norm_type, depth * width * height)
