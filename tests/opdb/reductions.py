@@ -82,11 +82,12 @@ def variances(m: Make) -> Iterator[S]:
     yield S(m.x(3, 4), -1, keepdim=True)
     yield S(m.x(2, 3, 2), (0, 2))
     yield S(m.x(3, 4), 1, correction=0)
+    yield S(m.x(3, 4), 1, correction=0.5)
     yield S(m.e(3, 4), 1, unbiased=False)
 
 
 def spread(root: bool) -> Callable[..., Any]:
-    def ref(x: Any, dim: Any = None, unbiased: bool = True, keepdim: bool = False, correction: int = 1) -> Any:
+    def ref(x: Any, dim: Any = None, unbiased: bool = True, keepdim: bool = False, correction: float = 1) -> Any:
         v = np.var(x, axis=axis_of(dim, x), ddof=correction if unbiased else 0, keepdims=keepdim)
         return np.sqrt(v) if root else v
 

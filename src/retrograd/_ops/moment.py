@@ -241,6 +241,13 @@ def average_grad(g: Value, sizes: Shape, dim: Any, keepdim: bool) -> Value:
     return shape.expand(restore(g, sizes, dims, keepdim) / (count_of(sizes, dims) or 1), sizes)
 
 
+def freedom(n: int, correction: Any) -> Any:
+    """How many of n numbers a variance divides by; a correction may be a fraction."""
+    if correction is None:
+        return n - 1
+    return n - correction
+
+
 def variance_in(x: Array, dim: Any, correction: Any, keepdim: bool) -> Array:
     """The variance; of half precision as float32."""
     dims = all_dims(x, dim)
@@ -248,7 +255,7 @@ def variance_in(x: Array, dim: Any, correction: Any, keepdim: bool) -> Array:
     if x.dtype.itemsize == 2:
         x = x.astype(np.float32)
     gap = x - np.true_divide(add_reduce(x, dims, None, None, True), n, dtype=x.dtype)
-    free = n - (1 if correction is None else correction)
+    free = freedom(n, correction)
     return packed(np.true_divide(add_reduce(gap * gap, dims, None, None, keepdim), free if free > 0 else 0, dtype=x.dtype))
 
 
@@ -268,7 +275,7 @@ def variance_grad(g: Value, x: Value, dim: Any, correction: Any, keepdim: bool) 
     own = raw(x)
     sizes: Shape = own.shape
     dims: Shape = all_dims(own, dim)
-    free = count_of(sizes, dims) - (1 if correction is None else correction)
+    free = freedom(count_of(sizes, dims), correction)
     g = restore(g, sizes, dims, keepdim)
     if free < 0:
         return shape.expand(g * np.inf, sizes)
