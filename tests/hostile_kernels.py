@@ -99,6 +99,11 @@ GOOD: dict[str, list[tuple[Any, ...]]] = {
     "slices": [(x, 1, index(2), ramp(3, 2), 0), (x, 0, index(2), 2.0, 1), (index(3, 4), 0, index(2), 2, 1)],
     "masked_scatter": [(x, x > 0.5, x + 1)], "halves": [(x,), (x.astype("f2"),)],
     "channel_stats": [(ramp(2, 3, 4),), (x,)], "channel_affine": [(ramp(2, 3, 4), ramp(3), ramp(3), ramp(3), None)],
+    "roll": [(x, 1, 0), (index(3, 4), -5, None)], "one_hot": [(index(3), 4), (index(2, 3), -1)],
+    "extreme": [(x, (1,), True, True), (ramp(2, 3, 40), (0, 1), False, False)],
+    "logsumexp": [(x, 1, True), (x, 0, False), (big, 1, False)],
+    "distances": [(ramp(2, 5, 3), ramp(2, 4, 3), 2.0), (x, x + 1, 1.0), (x, x + 1, float("inf"))],
+    "inverses": [(sq + np.eye(4, dtype=F4),), (ramp(5, 2, 2) + 2 * np.eye(2, dtype=F4),)],
     "same": [(x, x.copy()), (x, x + 1)],
     "prelu": [(ramp(2, 3, 4), ramp(3)), (x, ramp(1))], "clamp": [(x, 0.2, 0.5), (x, None, 0.5)],
     "nan_to_num": [(x, 0.0, 1.0, -1.0)], "lerp": [(x, x + 1, 0.3, 0.7)],
@@ -351,7 +356,7 @@ def with_threads(turns: int) -> int:
         ("place_at", (row[None], at[None], 1, 2)), ("nll", (table, at, True)),
         ("nll_grad", (ramp(), at, 4, True)), ("row_norms", (ids, np.ones((100, 300, 4), F4), 2, np.ones(100, F4))),
         ("max_pool", (square, index(20, 2), few)), ("max_pool3", (square[None], index(1, 1), index(20, 2), few)),
-        ("masked_scatter", (row, mask, row[: many // 2])),
+        ("masked_scatter", (row, mask, row[: many // 2])), ("one_hot", (at, 2)), ("one_hot", (few, -1)),
     ]
     text, wrong, done = "1 " * 20_000, set[str](), threading.Event()
 

@@ -280,3 +280,108 @@ def test_maxima_of_three_dims(dtype: str) -> None:
     assert run(x, taps[0] + 4, *taps[1:]) is None and run(x, taps[0].astype("i4"), *taps[1:]) is None
     assert run(x[0, 0, 0], *taps) is None and run(x.swapaxes(2, 3), *taps) is None
     assert run(x[:0], *taps)[0].shape == (0, 3, 2, 2, 3)
+
+
+@native
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i8", "i4", "f2", "u1", "?"])
+def test_roll_is_numpys(dtype: str) -> None:
+    for shape in [(), *SHAPES]:
+        x = array(shape, dtype)
+        for shift in (0, 1, -1, 7, -300, 2**40):
+            np.testing.assert_array_equal(_kernels.kernel("roll")(x, shift, None), np.roll(x, shift))
+            for dim in range(len(shape)):
+                np.testing.assert_array_equal(_kernels.kernel("roll")(x, shift, dim), np.roll(x, shift, dim))
+    x = array((3, 4), dtype)
+    for wrong in [(x.T, 1, 0), (x, 1, 2), (x, 1, -1), (x, 1.0, 0), (x, 2**70, 0)]:
+        assert _kernels.kernel("roll")(*wrong) is None
+
+
+@native
+def test_one_hot_marks_each_class() -> None:
+    for shape in [(), (5,), (2, 3)]:
+        index = np.asarray(np.arange(int(np.prod(shape))).reshape(shape) % 4)
+        for classes in (-1, 4, 9):
+            y = _kernels.kernel("one_hot")(index, classes)
+            assert y.dtype == np.int64
+            np.testing.assert_array_equal(y, np.eye(int(index.max()) + 1 if classes < 0 else classes, dtype=int)[index])
+    for wrong in [(np.array([4]), 4), (np.array([-1]), 4), (np.array([-1]), -1), (np.array([0]), 0), (np.array([0]), -2),
+                  (np.zeros(0, int), 3), (np.array([2**62]), -1), (np.array([1], "i4"), 3)]:
+        assert _kernels.kernel("one_hot")(*wrong) is None
+
+
+@native
+@pytest.mark.parametrize("dtype", KINDS)
+@pytest.mark.parametrize("greatest", [True, False])
+def test_extremes_are_numpys(dtype: str, greatest: bool) -> None:
+    how = np.maximum if greatest else np.minimum
+    for shape, dims in [((5,), (0,)), ((90, 4), (1,)), ((90, 3), (1,)), ((7, 63), (1,)), ((7, 64), (1,)), ((7, 130), (1,)),
+                        ((5, 6, 7), (1,)), ((5, 6, 7), (0, 1)), ((5, 6, 7), (1, 2)), ((2, 3, 80), (0, 1, 2))]:
+        for special in ([], [np.nan, np.inf, -np.inf, 0.0, -0.0, 1e-40]):
+            x = array(shape, dtype, 3)
+            x.reshape(-1)[: 3 * len(special): 3] = special[: len(x.reshape(-1)[: 3 * len(special): 3])]
+            for keep in (True, False):
+                y = _kernels.kernel("extreme")(x, dims, keep, greatest)
+                assert y.dtype == dtype
+                np.testing.assert_array_equal(y, how.reduce(x, dims, keepdims=keep))
+    for last in range(70):                                      # a NaN anywhere in a row is found
+        x = np.zeros((2, 70), dtype)
+        x[1, last] = np.nan
+        np.testing.assert_array_equal(_kernels.kernel("extreme")(x, (1,), False, greatest), [0, np.nan])
+    x = array((2, 3, 4), dtype)
+    for wrong in [(x, ()), (x, (0, 2)), (x, (1, 0)), (x, (3,)), (x, (-1,)), (x[:0], (1,)), (x.T, (1,)), (x, 1)]:
+        assert _kernels.kernel("extreme")(*wrong, False, greatest) is None
+
+
+@native
+def test_logsumexp_follows_its_definition() -> None:
+    for shape in [(1,), (40,), (90, 4), (7, 100), (5, 6, 7)]:
+        for factor in (1, 40):
+            x = array(shape, "f4") * np.float32(factor)
+            for dim in range(len(shape)):
+                for keep in (True, False):
+                    y = _kernels.kernel("logsumexp")(x, dim, keep)
+                    wanted = np.logaddexp.reduce(x.astype("f8"), dim, keepdims=keep)
+                    assert y.shape == wanted.shape and y.dtype == np.float32
+                    np.testing.assert_allclose(y, wanted, 2e-7, 3e-7)
+    inf, nan = np.inf, np.nan
+    rows = np.array([[1, inf, 2], [-inf] * 3, [inf, -inf, inf], [nan, inf, 0], [-inf, nan, -inf], [3e38, 3e38, -3e38]], "f4")
+    wanted = np.array([inf, -inf, inf, nan, nan, 3e38], "f4")
+    wide = np.concatenate([rows] * 10, 1)
+    for x, dim in [(rows, 1), (rows.T.copy(), 0), (wide, 1)]:
+        np.testing.assert_array_equal(_kernels.kernel("logsumexp")(x, dim, False), wanted)
+    for wrong in [(rows, 2), (rows.T, 0), (rows.astype("f8"), 0), (rows[:0], 0)]:
+        assert _kernels.kernel("logsumexp")(*wrong, False) is None
+
+
+@native
+@pytest.mark.parametrize("dtype", KINDS)
+def test_distances_of_rows(dtype: str) -> None:
+    for first, second in [((5, 3), (4, 3)), ((2, 5, 3), (2, 4, 3)), ((3, 2), (300, 2)), ((20, 70), (30, 70)), ((1, 1), (1, 1))]:
+        a, b = array(first, dtype), array(second, dtype, 1)
+        gaps = abs(a.astype("f8")[..., :, None, :] - b.astype("f8")[..., None, :, :])
+        for p, wanted in [(1.0, gaps.sum(-1)), (2.0, np.sqrt((gaps * gaps).sum(-1))), (np.inf, gaps.max(-1))]:
+            y = _kernels.kernel("distances")(a, b, p)
+            assert y.dtype == dtype
+            np.testing.assert_allclose(y, wanted, 2e-7 if dtype == "f4" else 1e-15)
+    a, b = np.array([[1e30 if dtype == "f4" else 1e200, 0], [np.inf, 0], [np.nan, 1]], dtype), np.array([[0, 0]], dtype)
+    np.testing.assert_array_equal(_kernels.kernel("distances")(a, b, 2.0), np.array([[np.inf], [np.inf], [np.nan]]))
+    for wrong in [(a, b, 3.0), (a, b, 2), (a, b.T, 2.0), (a, b[0], 2.0), (a[None], b, 2.0), (a, b[:0], 2.0), (a, a[:, :1], 2.0)]:
+        assert _kernels.kernel("distances")(*wrong) is None
+
+
+@native
+@pytest.mark.parametrize("n", [1, 2, 3, 4])
+def test_inverses_of_small_matrices(n: int) -> None:
+    x = array((300, n, n), "f4")
+    x = x[abs(np.linalg.det(x)) > 0.05]
+    np.testing.assert_allclose(_kernels.kernel("inverses")(x), np.linalg.inv(x.astype("f8")), 1e-6, 1e-6)
+    signs = np.diag(np.array([-1, 2, -4, 8], "f4")[:n])
+    y = _kernels.kernel("inverses")(signs)
+    np.testing.assert_array_equal(y, np.linalg.inv(signs))
+    np.testing.assert_array_equal(np.signbit(y), np.signbit(np.linalg.inv(signs)))
+    exchanged = np.eye(n, dtype="f4")[::-1].copy()
+    np.testing.assert_array_equal(_kernels.kernel("inverses")(exchanged), exchanged)
+    for value in (0, np.nan, np.inf):                           # what is singular or nearly so LAPACK is to judge
+        wrong = np.stack([np.eye(n), np.full((n, n), value)]).astype("f4")
+        assert _kernels.kernel("inverses")(wrong) is None
+    assert _kernels.kernel("inverses")(np.eye(5, dtype="f4")) is None

@@ -104,6 +104,7 @@ EXACT: list[tuple[str, int, tuple[Any, ...], Callable[..., Any]]] = [
     ("sign", 1, (), lambda x, t: (x > 0).astype(t) - (x < 0).astype(t)),
     ("angle", 1, (), lambda x, t: np.where(x != x, x, np.where(x < 0, t(np.pi), t(0)))),
     ("frac", 1, (), lambda x, t: x - np.trunc(x)),
+    ("rsqrt", 1, (), lambda x, t: t(1) / np.sqrt(x)),
     ("nan_to_num", 1, (2.0, 3.0, -4), lambda x, t: np.nan_to_num(x, nan=2, posinf=3, neginf=-4)),
     ("lerp", 2, (0.25, 0.75), lambda a, b, t: a + (b - a) * t(0.25)),
     ("lerp", 2, (0.75, 0.25), lambda a, b, t: b - (b - a) * t(0.25)),

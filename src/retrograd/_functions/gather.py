@@ -33,6 +33,7 @@ METHODS = [
 ]
 FUNCTIONAL = ["one_hot"]
 quick_bounds = kernel("bounds")
+quick_one_hot = kernel("one_hot")
 
 
 # gather and scatter
@@ -682,6 +683,9 @@ def one_hot(tensor: Any, num_classes: int = -1) -> Any:
     a = _tensor(tensor, "one_hot").array
     if a.dtype != np.int64:
         raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
+    quick = quick_one_hot(a, num_classes)
+    if quick is not None:
+        return wrap(quick)
     if not a.size:
         if num_classes <= 0:
             raise RuntimeError("Can not infer total number of classes from empty tensor.")

@@ -53,6 +53,9 @@ blocks_...        the cache of array memory: blocks.py
 Along dims and at indices; any dtype of 4 or 8 bytes where nothing is computed.
 cumsum* cumprod*  (x, dim)                                       cummax* cummin*  (x, dim) -> (y, indices)
 product*          (x) -> of all                                  flip             (x, dims)
+roll              (x, shift, dim or None), elements of any size  one_hot          (index, classes or -1)
+extreme*          (x, dims, keep them, greatest)                 logsumexp        (x, dim, keep it)
+distances*        (a, b, 1.0, 2.0 or inf)                        inverses         (x (..., n, n)), n at most 4, well conditioned
 triangle          (x, offset, upper)                             bounds           (index) -> (least, greatest)
 gather            (x, dim, index)
 channel_stats*    (x (N, C, ...)) -> (mean, variance)            halves           (x) -> float32 as float16, float16 as float32
@@ -65,7 +68,7 @@ scatter*          (x, dim, index, source or number, how) -> copy; how: set, add,
 Element by element (apply.h); any array but the first may be a number, and so may the first of two.
 erf* erfc* erfcx* log_ndtr* erfinv* ndtri lgamma* digamma* trigamma* i0 i0e i1 i1e     (x)
 elu               (x, alpha * scale, scale, input scale)         softplus    (x, beta, threshold)
-log_sigmoid mish entropy   (x)                                   xlogy xlog1py logaddexp logaddexp2 hypot igamma* igammac*  (a, b)
+log_sigmoid rsqrt* mish entropy   (x)                          xlogy xlog1py logaddexp logaddexp2 hypot igamma* igammac*  (a, b)
 clamp*            (x, low or None, high or None)                 leaky* hard_shrink* soft_shrink*    (x, number)
 threshold*        (x, threshold, value)                          hard_sigmoid* hard_swish* sign* angle* frac* (x)
 nan_to_num*       (x, nan, inf, -inf)                            fmod* remainder* floor_divide*      (a, b)
@@ -138,12 +141,13 @@ NAMES: tuple[str, ...] = (
     "binomials")
 NAMES += (
     "cumsum", "cumprod", "cummax", "cummin", "product", "flip", "triangle", "bounds", "gather", "scatter",
-    "channel_stats", "channel_affine", "halves", "slices", "masked_scatter", "prelu", "max_pool3")
+    "channel_stats", "channel_affine", "halves", "slices", "masked_scatter", "prelu", "max_pool3",
+    "roll", "one_hot", "extreme", "logsumexp", "distances", "inverses")
 NAMES += (      # element by element
     "erf", "erfc", "erfcx", "log_ndtr", "erfinv", "ndtri", "lgamma", "digamma", "trigamma", "i0", "i0e", "i1", "i1e",
     "clamp", "leaky", "threshold", "hard_shrink", "soft_shrink", "hard_sigmoid", "hard_swish", "sign",
     "angle", "nan_to_num", "lerp", "blend", "add_product", "add_quotient", "smooth_l1", "huber", "elu",
-    "softplus", "log_sigmoid", "mish", "entropy", "xlogy", "xlog1py", "logaddexp", "logaddexp2",
+    "softplus", "log_sigmoid", "rsqrt", "mish", "entropy", "xlogy", "xlog1py", "logaddexp", "logaddexp2",
     "hypot", "frac", "igamma", "igammac", "fmod", "remainder", "floor_divide")
 
 nn: Any

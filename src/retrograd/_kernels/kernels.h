@@ -13,7 +13,8 @@
 /* Along dims and at indices: scans.c, moves.c. */
 #define MOVES(_) \
     _(cumsum) _(cumprod) _(cummax) _(cummin) _(product) _(flip) _(triangle) _(bounds) _(gather) _(scatter) \
-    _(channel_stats) _(channel_affine) _(halves) _(slices) _(masked_scatter) _(prelu) _(max_pool3)
+    _(channel_stats) _(channel_affine) _(halves) _(slices) _(masked_scatter) _(prelu) _(max_pool3) \
+    _(roll) _(one_hot) _(extreme) _(logsumexp) _(distances) _(inverses)
 
 /* Element by element: apply.h. */
 #define POINTWISE(_) \
@@ -21,7 +22,7 @@
     _(i0) _(i0e) _(i1) _(i1e) \
     _(clamp) _(leaky) _(threshold) _(hard_shrink) _(soft_shrink) _(hard_sigmoid) _(hard_swish) _(sign) \
     _(angle) _(nan_to_num) _(lerp) _(blend) _(add_product) _(add_quotient) _(smooth_l1) _(huber) _(elu) \
-    _(softplus) _(log_sigmoid) _(mish) _(entropy) _(xlogy) _(xlog1py) _(logaddexp) _(logaddexp2) \
+    _(softplus) _(log_sigmoid) _(rsqrt) _(mish) _(entropy) _(xlogy) _(xlog1py) _(logaddexp) _(logaddexp2) \
     _(hypot) _(frac) _(igamma) _(igammac) _(fmod) _(remainder) _(floor_divide)
 
 #define DECLARE(name) PyObject *kernel_##name(PyObject *module, PyObject *const *args, Py_ssize_t count);

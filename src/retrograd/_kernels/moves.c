@@ -99,6 +99,33 @@ KERNEL(flip, 2)
     return y;
 END
 
+/* ---- roll ---- */
+
+static void roll_all(const char *x, char *y, npy_intp outer, size_t row, size_t by) {
+    for (npy_intp o = 0; o < outer; o++, x += row, y += row) {
+        memcpy(y, x + (row - by), by);
+        memcpy(y + by, x, row - by);
+    }
+}
+
+/* roll(x, shift, dim or None): by `shift` places along dim, or of all elements in order; elements of any size */
+KERNEL(roll, 3)
+    PyObject *x = args[0];
+    npy_intp shift, outer = 1, n, inner = 1;
+    if (!PyArray_CheckExact(x) || !PyArray_ISCARRAY_RO(ARRAY(x)) || !PyArray_ISNUMBER(ARRAY(x))) Py_RETURN_NONE;
+    if (!whole(args[1], &shift)) Py_RETURN_NONE;
+    if (args[2] == Py_None) n = PyArray_SIZE(ARRAY(x));
+    else if (!around(x, args[2], &outer, &n, &inner)) Py_RETURN_NONE;
+    PyObject *y = same_kind(x, PyArray_NDIM(ARRAY(x)), PyArray_DIMS(ARRAY(x)));
+    const npy_intp all = PyArray_SIZE(ARRAY(x));
+    if (y == NULL || all == 0) return y;
+    shift %= n;
+    const size_t step = (size_t)(inner * PyArray_ITEMSIZE(ARRAY(x)));
+    const size_t by = (size_t)(shift < 0 ? shift + n : shift) * step;
+    WITHOUT_GIL(all, roll_all(DATA(x), DATA(y), outer, (size_t)n * step, by));
+    return y;
+END
+
 /* ---- triangles ---- */
 
 #define TRIANGLE(T, NAME)                                                                                              \
@@ -154,6 +181,35 @@ KERNEL(bounds, 1)
     int64_t low, high;
     range_of(DATA(args[0]), PyArray_SIZE(ARRAY(args[0])), &low, &high);
     return Py_BuildValue("LL", (long long)low, (long long)high);
+END
+
+static int mark(const int64_t *index, int64_t *y, npy_intp count, npy_intp classes) {
+    int bad = 0;
+    for (npy_intp i = 0; i < count; i++) y[i * classes + inside(READ(index[i]), classes, &bad)] = 1;
+    return bad;
+}
+
+/* one_hot(index, classes; as many as needed where it is -1) -> (..., classes) of zeros with a one at each class */
+KERNEL(one_hot, 2)
+    PyObject *index = args[0];
+    npy_intp classes, sizes[NPY_MAXDIMS];
+    if (!is_index(index) || !whole(args[1], &classes) || PyArray_SIZE(ARRAY(index)) == 0) Py_RETURN_NONE;
+    const npy_intp many = PyArray_SIZE(ARRAY(index));
+    const int ndim = PyArray_NDIM(ARRAY(index));
+    if (classes == -1) {
+        int64_t low, high;
+        range_of(DATA(index), many, &low, &high);
+        if (low < 0 || high > PY_SSIZE_T_MAX / 16 / many) Py_RETURN_NONE;
+        classes = (npy_intp)high + 1;
+    }
+    if (classes <= 0 || ndim == NPY_MAXDIMS) Py_RETURN_NONE;
+    for (int d = 0; d < ndim; d++) sizes[d] = PyArray_DIM(ARRAY(index), d);
+    sizes[ndim] = classes;
+    PyObject *y = PyArray_ZEROS(ndim + 1, sizes, NPY_INT64, 0);
+    if (y == NULL) return NULL;
+    int bad;
+    WITHOUT_GIL(many, bad = mark(DATA(index), DATA(y), many, classes));
+    return unless(bad, y);
 END
 
 /* A walk over the rows of an index: where each begins in two arrays that it indexes, its own dim apart. */

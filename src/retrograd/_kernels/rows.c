@@ -2,6 +2,7 @@
 
 #include "kernel.h"
 #include "kernels.h"
+#include "wide.h"
 
 CLONES static void loop_softmax(const float *restrict x, float *restrict y, npy_intp n, npy_intp c) {
     for (npy_intp i = 0; i < n; i++, x += c, y += c) {
@@ -100,6 +101,77 @@ static void softmax_of(const float *x, const float *y_or_null, float *out, npy_i
         }
     }
 }
+
+/* ---- log(sum exp) ---- */
+
+#define LOG_OF_SUMS(NAME, AT)                                                                                        \
+    CLONES static void NAME##_logsumexp(const float *restrict x, float *restrict y, npy_intp n, npy_intp inner, npy_intp w) { \
+        float top[WIDE], base[WIDE];                                                                                 \
+        double sum[WIDE];                                                                                            \
+        EACH_VECTOR {                                                                                                \
+            top[k] = -INFINITY;                                                                                      \
+            sum[k] = 0;                                                                                              \
+        }                                                                                                            \
+        EACH_NUMBER SIMD EACH_VECTOR top[k] = x[AT] > top[k] ? x[AT] : top[k];                                       \
+        SIMD EACH_VECTOR base[k] = fabsf(top[k]) < INFINITY ? top[k] : 0;                                            \
+        EACH_NUMBER SIMD EACH_VECTOR {                                                                               \
+            const float gap = x[AT] - base[k];                                                                       \
+            sum[k] += exp_of(gap > 0 ? 0 : gap);            /* above 0 where x is infinite: the top says so */       \
+        }                                                                                                            \
+        SIMD EACH_VECTOR {                                                                                           \
+            const double log = log_wide(sum[k]);                                                                     \
+            y[k] = (float)(fabsf(top[k]) < INFINITY ? log + base[k] : top[k] + 0 * sum[k]);                          \
+        }                                                                                                            \
+    }
+LOG_OF_SUMS(columns, i * inner + k)
+LOG_OF_SUMS(narrow, k * n + i)
+
+CLONES static void row_logsumexp(const float *restrict x, float *restrict y, npy_intp rows, npy_intp n) {
+    for (npy_intp r = 0; r < rows; r++, x += n) {
+        float top = -INFINITY;
+        double sum = 0;
+        SIMD_MAX(top) for (npy_intp j = 0; j < n; j++) top = x[j] > top ? x[j] : top;
+        const float base = fabsf(top) < INFINITY ? top : 0;
+        SIMD_SUM(sum) for (npy_intp j = 0; j < n; j++) {
+            const float gap = x[j] - base;
+            sum += exp_of(gap > 0 ? 0 : gap);
+        }
+        y[r] = (float)(fabsf(top) < INFINITY ? log(sum) + base : top + 0 * sum);
+    }
+}
+
+static void logsumexp_of(const float *x, float *y, npy_intp outer, npy_intp n, npy_intp inner) {
+    if (inner == 1 && n > SHORT) {
+        row_logsumexp(x, y, outer, n);
+        return;
+    }
+    const npy_intp vectors = inner == 1 ? outer : inner, groups = inner == 1 ? 1 : outer;
+    for (npy_intp o = 0; o < groups; o++, x += n * inner, y += inner) {
+        for (npy_intp c = 0; c < vectors; c += WIDE) {
+            const npy_intp w = vectors - c < WIDE ? vectors - c : WIDE;
+            if (inner == 1) narrow_logsumexp(x + c * n, y + c, n, inner, w);
+            else columns_logsumexp(x + c, y + c, n, inner, w);
+        }
+    }
+}
+
+/* logsumexp(x, dim, keep it) */
+KERNEL(logsumexp, 3)
+    PyObject *x = args[0];
+    npy_intp outer, n, inner, sizes[NPY_MAXDIMS];
+    if (kind_of(x) != NPY_FLOAT || PyArray_SIZE(ARRAY(x)) == 0 || !around(x, args[1], &outer, &n, &inner)) Py_RETURN_NONE;
+    int left = 0;
+    for (int d = 0, at = (int)PyLong_AsLong(args[1]); d < PyArray_NDIM(ARRAY(x)); d++) {
+        if (d != at) sizes[left++] = PyArray_DIM(ARRAY(x), d);
+        else if (args[2] == Py_True) sizes[left++] = 1;
+    }
+    PyObject *y = PyArray_SimpleNew(left, sizes, NPY_FLOAT);
+    if (y == NULL) return NULL;
+    WITHOUT_GIL(PyArray_SIZE(ARRAY(x)), logsumexp_of(DATA(x), DATA(y), outer, n, inner));
+    return y;
+END
+
+/* ---- kernels ---- */
 
 static PyObject *row_wise(
     PyObject *const *args, void (*f)(const float *, float *, npy_intp, npy_intp), int logarithm) {

@@ -13,11 +13,13 @@ import numpy
 from .._engine.nary import Many
 from .._engine.node import Array, Shape, Value
 from .._engine.op import Unary, X, Y
+from .._kernels import kernel
 from .order import Picked
 from .packed import packed
 from .reduce import add_reduce, raw, restore
 
 np: Final[Any] = numpy
+quick_extreme: Final[Any] = kernel("extreme")
 
 
 class Extreme(Unary):
@@ -85,12 +87,18 @@ class ExtremeOfDims(Unary):
 
 @final
 class AmaxBackward0(ExtremeOfDims):
+    def quick(self, x: Array) -> Array:
+        return quick_extreme(x, self.dim, self.keepdim, True)
+
     def forward(self, x: Array) -> Array:
         return packed(np.maximum.reduce(x, self.dim, None, None, self.keepdim))
 
 
 @final
 class AminBackward0(ExtremeOfDims):
+    def quick(self, x: Array) -> Array:
+        return quick_extreme(x, self.dim, self.keepdim, False)
+
     def forward(self, x: Array) -> Array:
         return packed(np.minimum.reduce(x, self.dim, None, None, self.keepdim))
 

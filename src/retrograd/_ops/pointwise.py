@@ -32,6 +32,7 @@ quick_lgamma: Final[Any] = kernel("lgamma")
 quick_digamma: Final[Any] = kernel("digamma")
 quick_trigamma: Final[Any] = kernel("trigamma")
 quick_sign: Final[Any] = kernel("sign")
+quick_rsqrt: Final[Any] = kernel("rsqrt")
 quick_mul: Final[Any] = _kernels.absent if _kernels.mul is None else _kernels.mul
 
 
@@ -160,6 +161,9 @@ class SqrtBackward0(OneUfunc):
 @final
 class RsqrtBackward0(Unary):
     keep = Y
+
+    def quick(self, x: Array) -> Array:
+        return quick_rsqrt(x)
 
     def forward(self, x: Array) -> Array:
         return like(1.0 / np.sqrt(wide(x)), x)
