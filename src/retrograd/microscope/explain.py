@@ -12,6 +12,7 @@ from typing import Any
 
 from . import _hooked, several
 from ._sites import HOME, Sites, name_of
+from .graph_of import links
 from .plain_text import escaped
 from .recording import Event, Recording
 from .tap_common import SELDOM, TABLES
@@ -105,7 +106,6 @@ def of_tensor(t: Any, rec: Recording | None) -> Explanation:
         if made is not None:
             facts["made_by"], facts["where"] = made.get("name", made.kind), made.where
             lines.append(f"made by {made.label}" + (f" at {made.where}" if made.where else ""))
-        from .graph_of import links
         uses = [rec.events[i] for i in links(rec).uses.get(n or 0, ())]
         facts["uses"] = len(uses)
         lines.extend(read_by(rec, e) for e in uses[:6])
@@ -208,14 +208,13 @@ def of_handle(handle: Any, rec: Recording | None) -> Explanation:
 
 def by_name(name: str, rec: Recording) -> Explanation:
     """A parameter or module of a recording, which may come from a file."""
-    n = rec.parameters.get(name)
+    n = rec.number_of(name)
     if n is not None:
         known = rec.tensor(n)
         live = None if rec.live is None else rec.live._parameters.get(n)
         t = None if live is None else live()
         if t is not None:
             return of_tensor(t, rec)
-        from .graph_of import links
         from .why import why_none
         uses = [rec.events[i] for i in links(rec).uses.get(n, ())]
         lines = ["a leaf that requires grad" if known["wants"] else "frozen: requires no grad",
@@ -223,11 +222,12 @@ def by_name(name: str, rec: Recording) -> Explanation:
                  str(why_none(name, rec))]
         lines.extend(recorded_hooks(rec, n, ("tensor", "multi_grad", "post_accumulate")))
         return Explanation(f"{name}: {known['dtype']} {tuple(known['shape'])}", lines, {"kind": "tensor", **known})
-    for i, module in enumerate(rec.modules):
-        if module["path"] == name:
-            lines = [f"called {times(module['calls'])}",
-                     *recorded_hooks(rec, i, ("forward", "forward_pre", "backward", "backward_pre"))]
-            return Explanation(f"{name or 'the model'}: {module['type']}, a module", lines, {"kind": "module", **module})
+    i = links(rec).of_path.get(name)
+    if i is not None:
+        module = rec.modules[i]
+        lines = [f"called {times(module['calls'])}",
+                 *recorded_hooks(rec, i, ("forward", "forward_pre", "backward", "backward_pre"))]
+        return Explanation(f"{name or 'the model'}: {module['type']}, a module", lines, {"kind": "module", **module})
     names = [*rec.parameters, *(m["path"] for m in rec.modules if m["path"])]
     near = [n for n in names if n.endswith(f".{name}")] or get_close_matches(name, names)
     raise KeyError(f"explain: the recording has no {name!r}; " + (
@@ -247,7 +247,7 @@ def read_by(rec: Recording, e: Event) -> str:
 
 def recorded_hooks(rec: Recording, owner: int, kinds: tuple[str, ...]) -> list[str]:
     return [f"hook {h['name']} ({h['kind'].replace('_', '-')}) at {rec.where(h['defined']) or '?'}: {how_often(h)}"
-            for h in rec.hooks if h["kind"] in kinds and (h["owner"] == owner or owner in h.get("tensors", ()))]
+            for h in links(rec).hooks_of.get(owner, ()) if h["kind"] in kinds]
 
 
 def how_often(hook: dict[str, Any]) -> str:

@@ -1,9 +1,13 @@
 """What leads where in a recording: tensors through ops, nodes through edges."""
 from __future__ import annotations
 
+from bisect import bisect_right
+from collections.abc import Iterable
+from functools import cached_property
+from itertools import accumulate
 from typing import Any
 
-from .recording import GRAD, INPLACE, POSITION, WANTS, Recording
+from .recording import GRAD, INPLACE, POSITION, WANTED, WANTS, Event, Recording
 
 OP = POSITION["op"]
 INPUTS, OUTPUTS, FLAGS_AT = OP["inputs"], OP["outputs"], OP["flags"]
@@ -19,7 +23,7 @@ class Links:
 
     def __init__(self, rec: Recording) -> None:
         self.rec = rec
-        self.size = len(rec.rows)
+        self.size = size(rec)
         self.uses: dict[int, list[int]] = {}            # tensor -> ops that got it
         self.reads: dict[int, list[int]] = {}           # tensor -> those that did not just write into its memory
         self.leaves: dict[int, list[int]] = {}          # leaf tensor -> its AccumulateGrad nodes
@@ -30,6 +34,7 @@ class Links:
         self.cleared: dict[int, list[int]] = {}         # tensor -> zero events that set its .grad to None
         self.edits: dict[int, list[int]] = {}           # tensor -> in-place ops that made it
         self.runs: dict[int, list[int]] = {}            # node -> events in which it ran
+        self.nodes_in: dict[int, list[Any]] = {}        # pass -> rows of the nodes that ran
         self.on_tensor: dict[int, list[int]] = {}       # tensor -> firings of its hooks
         self.on_node: dict[int, list[int]] = {}         # node -> firings of its hooks
         self.above: dict[int, list[int]] = {}           # node -> nodes that feed it, once per edge
@@ -37,7 +42,19 @@ class Links:
         self.edges: dict[int, dict[int, list[Any]]] = {}        # pass -> edges that brought gradients (ways.py)
         self.paths: dict[int, dict[int, Any]] = {}      # pass -> node -> the way to the loss (ledger.py)
         self.meets: dict[int, dict[int, Any]] = {}      # pass -> node -> the edges into where ways to it meet (ways.py)
-        self.found: dict[tuple[str, tuple[int, ...]], set[int]] = {}    # what was asked last: nodes_before, tensors_before
+        self.reached: dict[tuple[int, ...], set[int]] = {}      # roots -> nodes before them
+        self.found: dict[tuple[int, ...], set[int]] = {}        # tensors -> those before them, of what was asked last
+        self.exits: dict[int, list[int]] = {}           # module -> exit events
+        self.notes: dict[str, list[Event]] = {}         # text -> notes
+        self.nodes_of: dict[int, list[int]] = {}        # event -> nodes that it made
+        self.of_path: dict[str, int] = {}               # path -> module
+        self.of_name: dict[str, list[int]] = {}         # name -> tensors that were that parameter
+        self.own: dict[int, list[int]] = {}             # module -> its parameters
+        self.hooks_of: dict[int, list[dict[str, Any]]] = {}     # number of a tensor, module or node -> hooks on such
+        self.taken = {t for o in rec.optimizers for t in o["tensors"]}
+        self.made: dict[int, list[int]] | None = None   # tensor -> ops that made it of what they read
+        self.got: dict[int, list[int]] = {}             # op -> tensors that it read
+        self.ends: dict[tuple[int, ...], Any] = {}      # roots -> where the ways end that do not lead there (ends.py)
         self.parts: dict[tuple[int, ...], dict[tuple[int, ...], int]] = {}      # (pass, use, input) -> (node, output) -> value
         for i, row in enumerate(rec.rows):
             kind = row[0]
@@ -49,6 +66,7 @@ class Links:
                         self.edits.setdefault(t, []).append(i)
             elif kind == "node":
                 self.runs.setdefault(row[POSITION["node"]["node"]], []).append(i)
+                self.nodes_in.setdefault(row[POSITION["node"]["pass"]], []).append(row)
             elif kind == "hook":
                 hook, node = rec.hooks[row[POSITION["hook"]["hook"]]], row[POSITION["hook"]["node"]]
                 if hook["kind"] in ("tensor", "post_accumulate"):
@@ -63,6 +81,10 @@ class Links:
                     self.stepped.setdefault(t, []).append((i, at))
             elif kind == "enter":
                 self.calls.setdefault(row[POSITION["enter"]["module"]], []).append(i)
+            elif kind == "exit":
+                self.exits.setdefault(row[POSITION["exit"]["module"]], []).append(i)
+            elif kind == "note":
+                self.notes.setdefault(row[POSITION["note"]["text"]], []).append(rec.events[i])
             elif kind == "accumulate":
                 self.arrived.setdefault(row[POSITION["accumulate"]["tensor"]], []).append(i)
             elif kind == "begin":
@@ -73,14 +95,23 @@ class Links:
                 if e.get("pass") in self.passes:
                     self.passes[e.get("pass")].update(
                         error=f"{e.error}, since {e.cause}" if e.get("cause") else e.error, ended=True)
-        for n, (_, _, _, edges, tensor) in enumerate(rec.node_rows):
+        for hook in rec.hooks:
+            for owner in {hook["owner"], *hook.get("tensors", ())}:
+                self.hooks_of.setdefault(owner, []).append(hook)
+        for i, module in enumerate(rec.modules):
+            self.of_path.setdefault(module["path"], i)
+        for n, (_, op, _, edges, tensor) in enumerate(rec.node_rows):
+            self.nodes_of.setdefault(op, []).append(n)
             if tensor >= 0:
                 self.leaves.setdefault(tensor, []).append(n)
             for edge in edges:
                 if edge is not None:
                     self.above.setdefault(edge[0], []).append(n)
         for t, known in rec.tensor_names.items():
-            if known["role"] == "grad" and isinstance(known.get("of"), int):
+            if known["role"] == "parameter":
+                self.of_name.setdefault(known["name"], []).append(t)
+                self.own.setdefault(self.of_path.get(known["name"].rpartition(".")[0], -1), []).append(t)
+            elif known["role"] == "grad" and isinstance(known.get("of"), int):
                 self.grads.setdefault(known["of"], set()).add(t)
         for part in rec.parts:
             self.parts.setdefault(part[:3], {})[part[3:5]] = part[5]
@@ -102,6 +133,19 @@ class Links:
             if row[0] == "op" and row[INPUTS] and own.issuperset(row[INPUTS]):
                 self.aside.add(i)
                 own.update(row[OUTPUTS])
+
+    @cached_property
+    def checkpoints(self) -> list[tuple[int, int, int]]:
+        """(begin, end, op) of the reentrant checkpoints none of whose inputs required grad, without those inside others."""
+        found = sorted((e.t, e.t + e.dt, e.number) for e in self.rec.of("op")
+                       if e.name == "CheckpointFunction.apply" and not e.flags & WANTED)
+        ends = [-1, *accumulate((end for _, end, _ in found), max)]
+        return [one for one, before in zip(found, ends) if one[1] > before]
+
+    def checkpoint_of(self, e: Event) -> int | None:
+        """The one that op `e` ran in."""
+        at = bisect_right(self.checkpoints, (e.t + 1,)) - 1
+        return self.checkpoints[at][2] if at >= 0 and e.t <= self.checkpoints[at][1] else None
 
     def goes_on(self, op: int) -> Any:
         """The outputs of an op by which its inputs take part in what is computed: not those of p.copy_(q)."""
@@ -138,15 +182,10 @@ class Links:
 
     def nodes_before(self, roots: Any) -> set[int]:
         """All nodes that gradients from `roots` can reach: asked for every parameter of a pass."""
-        return self.remembered("nodes", tuple(roots), self._nodes_before)
-
-    def remembered(self, what: str, key: tuple[int, ...], find: Any) -> set[int]:
-        """find(key), kept for the next who asks; few, since each may be as large as the recording."""
-        if (what, key) not in self.found:
-            if len(self.found) > 16:
-                self.found.clear()
-            self.found[what, key] = find(key)
-        return self.found[what, key]
+        key = tuple(roots)
+        if key not in self.reached:                     # together about as many as ran
+            self.reached[key] = self._nodes_before(key)
+        return self.reached[key]
 
     def _nodes_before(self, roots: tuple[int, ...]) -> set[int]:
         seen = set(roots)
@@ -159,22 +198,34 @@ class Links:
                     todo.append(e[0])
         return seen
 
-    def tensors_after(self, tensor: int) -> dict[int, int]:
-        """Tensors computed from `tensor`, through cuts too -> the op by which each was reached first."""
-        seen = {tensor: -1}
-        todo = [tensor]
-        while todo:
-            t = todo.pop(0)
-            for i in self.reads.get(t, ()):
+    def first_after(self, ops: Iterable[int]) -> dict[int, int]:
+        """Tensor -> the first of `ops`, as they come, that read it or what was computed from it, through cuts too."""
+        if self.made is None:
+            self.made, self.got = {}, {}
+            for t, found in self.reads.items():
+                for i in found:
+                    self.got.setdefault(i, []).append(t)
+            for i in self.got:
                 for o in self.goes_on(i):
-                    if o not in seen:
-                        seen[o] = i
-                        todo.append(o)
-        return seen
+                    self.made.setdefault(o, []).append(i)
+        first: dict[int, int] = {}
+        for op in ops:                                  # whom the search from an earlier one met has its answer
+            todo = [op]
+            while todo:
+                for t in self.got.get(todo.pop(), ()):
+                    if t not in first:
+                        first[t] = op
+                        todo.extend(self.made.get(t, ()))
+        return first
 
     def tensors_before(self, tensors: Any) -> set[int]:
         """Tensors that these were computed from, through cuts too, and themselves."""
-        return self.remembered("tensors", tuple(tensors), self._tensors_before)
+        key = tuple(tensors)
+        if key not in self.found:
+            if len(self.found) > 16:                    # each may be as large as the recording
+                self.found.clear()
+            self.found[key] = self._tensors_before(key)
+        return self.found[key]
 
     def _tensors_before(self, tensors: tuple[int, ...]) -> set[int]:
         seen = set(tensors)
@@ -200,12 +251,17 @@ class Links:
         _, made_by, flags, _ = self.rec.tensor_rows[tensor]
         if made_by < 0 or flags & 1 or tensor in self.leaves:   # a leaf may be made inside the recording, too
             return set(self.leaves.get(tensor, ()))
-        return {n for n, row in enumerate(self.rec.node_rows) if row[1] == made_by}
+        return set(self.nodes_of.get(made_by, ()))
+
+
+def size(rec: Recording) -> tuple[int, int, bool]:
+    """It changes when a recording grows, and when its end names what got no name before."""
+    return len(rec.rows), len(rec.tensor_names), rec.live is not None and rec.live.on
 
 
 def links(rec: Recording) -> Links:
     """The links of a recording, made anew when it has grown."""
     found: Links | None = rec._links
-    if found is None or found.size != len(rec.rows):
+    if found is None or found.size != size(rec):
         found = rec._links = Links(rec)
     return found

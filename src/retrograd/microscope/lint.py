@@ -11,6 +11,7 @@ from typing import Any
 
 from ._hooked import Hooked
 from ._sites import Sites, name_of
+from .graph_of import links
 from .lint_static import ARITY, Problem
 from .lint_steps import Steps
 from .recorder import engine_of_module
@@ -125,6 +126,7 @@ class Live:
 
     def shared_variables(self) -> Iterator[Problem]:
         """Hooks of one code on several modules that read one variable which a loop changed."""
+        modules = {id(m) for _, m in self.modules}
         cells: dict[tuple[Any, int], list[tuple[str, Any, str]]] = {}
         for path, _, _, hook, _ in self.hooks():
             code = getattr(hook, "__code__", None)
@@ -138,7 +140,7 @@ class Live:
                 value = dict(zip(users[0][1].__code__.co_freevars, users[0][1].__closure__))[users[0][2]].cell_contents
             except ValueError:
                 continue
-            if isinstance(value, (str, int)) or any(value is m for _, m in self.modules):
+            if isinstance(value, (str, int)) or id(value) in modules:
                 yield self.problem(users[0][1], "RG204", f"hooks of {', '.join(sorted(paths)[:4])} read one variable "
                                    f"{users[0][2]!r} and all see its last value, {value!r:.40}",
                                    f"Bind it: lambda ..., {users[0][2]}={users[0][2]}: ...")
@@ -224,7 +226,6 @@ class Recorded:
         rec = self.rec
         if not any(e.how == "backward" for e in rec.of("begin")) or not rec.header.get("ops", True):
             return
-        from .graph_of import links
         for name, n in rec.parameters.items():
             if links(rec).arrived.get(n) or not rec.tensor(n)["wants"] or rec.tensor_names[n]["name"] != name:
                 continue
@@ -236,11 +237,10 @@ class Recorded:
 
     def near(self, n: int) -> str | None:
         """The line that read parameter n first, called its module first, or else called backward() first."""
-        from .graph_of import links
         rec = self.rec
         uses = (rec.events[i] for i in links(rec).uses.get(n, ()))
         owner = module_of(rec, n)
-        calls = (e for e in rec.of("enter") if e.module == owner)
+        calls = (rec.events[i] for i in links(rec).calls.get(owner, ()))
         return next((e.where for e in chain(uses, calls, rec.of("begin")) if e.where), None)
 
     def calls(self) -> Iterator[Problem]:
@@ -329,8 +329,9 @@ class Recorded:
                                    + rec.error[:300], "Correct that first.")
         for e in rec.of("end"):
             if e.error:
-                begin = next(b for b in rec.of("begin") if b.get("pass") == e.get("pass"))
-                yield self.problem(begin.site, "RG309", f"the backward pass raised {e.error[:300]}"
+                its = links(rec).passes.get(e.get("pass"))
+                yield self.problem(-1 if its is None else its["begin"].site, "RG309",
+                                   f"the backward pass raised {e.error[:300]}"
                                    + (f"; {e.get('cause')}" if e.get("cause") else ""),
                                    "The text says what; explain(tensor) shows the graph.")
 

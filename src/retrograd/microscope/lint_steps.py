@@ -48,11 +48,11 @@ class Steps:
         """RG313: a step that finds nothing, or a pass of which nothing was used, since zero_grad() came between."""
         rec = self.rec
         stepped = {t for e in self.steps for t in e.tensors}
-        brought: dict[int, set[int]] = {}               # tensor -> passes whose gradients are in its .grad
+        brought: dict[int, set[int]] = {}               # tensor -> passes whose gradients are in its .grad, and unused
         left: dict[int, set[int]] = {}                  # pass -> tensors whose gradient was neither used nor cleared yet
         within = {e.number: {n for n, b in self.begins.items() if e.t <= b.t <= e.t + e.dt} for e in self.steps}   # closures
         took: set[int] = set().union(*within.values())  # passes of which something was used
-        cleared: dict[int, tuple[Event, set[int]]] = {}         # tensor -> what cleared it last, and of which passes
+        cleared: dict[int, Event] = {}                  # tensor -> what cleared it last
         watched = {e.get("pass") for e in rec.of("hook") if rec.hooks[e.hook]["kind"] in GRADS}
         grads = {g: t for t, found in self.link.grads.items() for g in found}
         for e in rec.of("accumulate", "zero", "step", "op"):
@@ -60,14 +60,15 @@ class Steps:
                 brought.setdefault(e.tensor, set()).add(e.get("pass"))
                 left.setdefault(e.get("pass"), set()).add(e.tensor)
             elif e.kind == "op":
-                for t in {grads[t] for t in e.inputs if t in grads}:
-                    took |= brought.get(t, set())
+                for t in {grads[t] for t in e.inputs if t in grads}.intersection(brought):
+                    took |= brought[t]
+                    brought[t] = set()
             elif e.kind == "zero":
                 for t in e.tensors:
-                    gone = brought.pop(t, set())
-                    if gone:
-                        cleared[t] = e, gone
-                    for number in gone - took - watched:
+                    gone = brought.pop(t, None)
+                    if gone is not None:
+                        cleared[t] = e
+                    for number in (gone or set()) - took - watched:
                         left[number].discard(t)
                         if not left[number] and t in stepped:
                             took.add(number)
@@ -79,12 +80,14 @@ class Steps:
                 if e.tensors and not within[e.number] and all(n < 0 or empty(rec, n) for n in e.gradients):
                     found = [cleared[t] for t in e.tensors if t in cleared]
                     if found:
-                        last = max((z for z, _ in found), key=lambda z: z.number)
+                        last = max(found, key=lambda z: z.number)
                         yield self.problem(last.site, "RG313", f"zero_grad() of {last.owner} cleared the gradients before "
                                            f"step() ({e.where}), which found none",
                                            "Call zero_grad() before backward(), or after step().")
                 for t in e.tensors:
-                    took |= brought.get(t, set())
+                    if t in brought:
+                        took |= brought[t]
+                        brought[t] = set()
                     cleared.pop(t, None)
 
     def without_optimizer(self) -> Iterator[Problem]:
@@ -93,7 +96,7 @@ class Steps:
         held = {t for o in rec.optimizers for t in o["tensors"]}
         moved = {n for n, came in link.arrived.items() if any(i > came[0] for i in link.edits.get(n, ())) or any(
             i > came[0] and rec.events[i].name in ("data", "detach") for i in link.uses.get(n, ()))}     # by hand
-        common = set().union(*(self.passes_of(n) for e in self.steps for n in e.tensors))
+        common = set().union(*map(self.passes_of, {n for e in self.steps for n in e.tensors}))
         strangers = [n for e in self.steps[-1:] for n in e.tensors if not link.arrived.get(n) and (
             rec.tensor_names.get(n, {}).get("role") != "parameter")]
         lost: dict[int, list[int]] = {}                 # root -> parameters

@@ -160,15 +160,18 @@ def reads(text: Text, line: int, name: str) -> list[tuple[ast.stmt, list[ast.AST
     return [(s, nodes) for s, nodes in found if nodes]
 
 
-def computed_with(rec: Recording, read: Event, later: list[Event]) -> bool | None:
-    """Was one of the ops `later` computed with the number that the op `read` gave?  None: the source does not tell."""
-    later = [e for e in later if e.number > read.number]
-    if not later:
+def computed_with(rec: Recording, read: Event, later: dict[tuple[int, str], int]) -> bool | None:
+    """Was one of the ops `later`, from on_the_way(), computed with the number that the op `read` gave?
+
+    None: the source does not tell.
+    """
+    places = [place for place, last in later.items() if last > read.number]
+    if not places:
         return False
     found = flow(rec, read.site, read.name)
     if found is None:
         return None
-    met = {found[e.site, e.name] for e in later if (e.site, e.name) in found}
+    met = {found[place] for place in places if place in found}
     return True if True in met else None if met else False
 
 
@@ -182,13 +185,14 @@ def flow(rec: Recording, site: int, name: str) -> dict[tuple[int, str], bool] | 
     return rec.flows[site, name]
 
 
-def on_the_way(rec: Recording) -> list[Event]:
-    """The ops that made what backward passes began at, in order."""
+def on_the_way(rec: Recording) -> dict[tuple[int, str], int]:
+    """The ops that made what backward passes began at, in order, by (site, name): the last of each."""
     from .graph_of import links
     link = links(rec)
     roots = [t for found in link.passes.values() for t in found["begin"].tensors]
     made = {rec.tensor_rows[t][1] for t in link.tensors_before(roots)}
-    return [rec.events[i] for i in sorted(made) if i >= 0 and rec.rows[i][0] == "op"]
+    ops = [rec.events[i] for i in sorted(made) if i >= 0 and rec.rows[i][0] == "op"]
+    return {(e.site, e.name): e.number for e in ops}
 
 
 def followed(rec: Recording, site: int, name: str) -> dict[tuple[int, str], bool] | None:
@@ -196,7 +200,7 @@ def followed(rec: Recording, site: int, name: str) -> dict[tuple[int, str], bool
     if text is None:
         return None
     home, line, _ = rec.sites[site]
-    places = dict.fromkeys((e.site, e.name) for e in on_the_way(rec))
+    places = on_the_way(rec)
     texts = {at: source(rec, at) for at, _ in places}
     reach = Reach(list(dict.fromkeys([text, *(t for t in texts.values() if t is not None)])))
     seeds = reads(text, line, name)

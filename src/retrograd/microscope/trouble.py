@@ -18,7 +18,7 @@ from typing import Any
 
 from .graph_of import HANDED_ON
 from .plain_text import escaped
-from .recording import CREATED, POSITION, WANTS, Event, Recording
+from .recording import CREATED, WANTS, Event, Recording
 from .ways import edges_of
 
 VANISHED = 1e-7         # size of a gradient (root mean square) over the largest on its way from the loss
@@ -275,8 +275,11 @@ def sizes(rec: Recording, vanished: float, exploded: float) -> Iterator[Finding]
     passes: dict[int, list[Event]] = {}
     for event in rec.of("node"):
         passes.setdefault(event.get("pass"), []).append(event)
+    leaves: dict[int, dict[int, float | None]] = {}     # pass -> leaf -> size of its gradient
+    for event in rec.of("accumulate") if passes else ():
+        leaves.setdefault(event.get("pass"), {})[event.node] = size_of(rec, event.gradient)
     for number, runs in passes.items():
-        yield from OnePass(rec, number, runs).findings(vanished, exploded)
+        yield from OnePass(rec, runs, leaves.get(number, {})).findings(vanished, exploded)
     dead = dead_ends(rec) if passes else set()
     done: set[int] = set()
     for n in sorted(dead):
@@ -290,14 +293,12 @@ def sizes(rec: Recording, vanished: float, exploded: float) -> Iterator[Finding]
 class OnePass:
     """The sizes of gradients in a backward pass."""
 
-    def __init__(self, rec: Recording, number: int, runs: list[Event]) -> None:
+    def __init__(self, rec: Recording, runs: list[Event], leaves: dict[int, float | None]) -> None:
         self.rec = rec
         self.runs = runs
         self.into = edges_of(rec, [e._row for e in runs])
         self.event_of = {e.node: e for e in runs}
-        at = POSITION["accumulate"]
-        self.leaves = {row[at["node"]]: size_of(rec, row[at["gradient"]]) for row in rec.rows
-                       if row[0] == "accumulate" and row[at["pass"]] == number}
+        self.leaves = leaves
 
     def findings(self, vanished: float, exploded: float) -> Iterator[Finding]:
         """The first that grew and the first that shrank, from the loss on."""

@@ -63,8 +63,7 @@ def edges_in(rec: Recording, link: Links, number: int) -> dict[int, list[Any]]:
     """edges_of pass `number`."""
     into = link.edges.get(number)
     if into is None:
-        into = link.edges[number] = edges_of(rec, [row for row in rec.rows if row[0] == "node"
-                                                   and row[NODE["pass"]] == number])
+        into = link.edges[number] = edges_of(rec, link.nodes_in.get(number, ()))
     return into
 
 

@@ -8,14 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+from .ends import DETACHES, cuts, differentiable, dtypes_of, ends_of, switched_off
 from .graph_of import Links, links
 from .plain_text import escaped
-from .read_off import READS, computed_with, on_the_way
-from .recording import GRAD, INFERENCE, WANTED, WANTS, Event, Recording
+from .recording import GRAD, INFERENCE, WANTS, Event, Recording
 from .trace_file import source_line
 
 NEEDS = "Put the forward and backward passes into `with record(model) as rec:` and ask rec.{}(...)."
-DETACHES = {"detach", "detach_", "data"}
 CONTAINERS = {"ModuleList", "ModuleDict", "ParameterList", "ParameterDict"}
 
 
@@ -136,8 +135,8 @@ def no_grad_of(rec: Recording, n: int, p: Any) -> Cause:
             return replace(found, where=made_at(rec, n))
     if rec.dropped:
         return dropped(rec, name)
-    begin = next(iter(rec.of("begin")), None)
-    frozen = was_frozen(rec, n, name, None if begin is None else begin.t)
+    first = next(iter(link.passes.values()), None)
+    frozen = was_frozen(rec, n, name, None if first is None else first["begin"].t)
     if frozen is not None:
         return frozen
     replaced = was_replaced(rec, n, name)
@@ -148,7 +147,7 @@ def no_grad_of(rec: Recording, n: int, p: Any) -> Cause:
 
 def non_leaf(rec: Recording, n: int) -> Cause | None:
     """Of a tensor that an op made, unless retain_grad() was called."""
-    if any(e.what == "retained" and e.text == str(n) for e in rec.of("note")):
+    if any(e.what == "retained" for e in links(rec).notes.get(str(n), ())):
         return None
     made_by = rec.tensor_rows[n][1]
     return of_an_op(rec.events[made_by].get("name", "?") if made_by >= 0 else "?")
@@ -167,7 +166,7 @@ def no_history(rec: Recording, n: int, name: str) -> Cause:
     made = {i for t in link.tensors_before([n]) if (i := rec.tensor_rows[t][1]) >= 0}
     for i in sorted(made, reverse=True):
         e = rec.events[i]
-        found = of_gradients(e, name) if e.kind == "begin" else cut_here(rec, e, name) if e.kind == "op" else None
+        found = of_gradients(e, name) if e.kind == "begin" else cut_here(rec, e, name) if e.kind == "op" and cuts(e) else None
         if found is not None:
             return replace(found, text=f"{name} requires no grad: {found.text}")
     before = link.tensors_before([n]) - {n}
@@ -203,9 +202,9 @@ def made_at(rec: Recording, n: int) -> str | None:
 
 def cleared(rec: Recording, n: int, name: str, event: Event, p: Any) -> Cause:
     """A gradient arrived; what became of it?"""
-    number = event.get("pass")
+    number, link = event.get("pass"), links(rec)
     if event.now < 0:
-        hooks = [e for e in rec.of("hook") if event.t <= e.t <= event.t + event.dt and rec.hooks[e.hook]["owner"] == n
+        hooks = [e for i in link.on_tensor.get(n, ()) if event.t <= (e := rec.events[i]).t <= event.t + event.dt
                  and rec.hooks[e.hook]["kind"] == "post_accumulate" and e.get("pass") == number]
         if hooks:
             hook = rec.hooks[hooks[-1].hook]
@@ -221,10 +220,11 @@ def cleared(rec: Recording, n: int, name: str, event: Event, p: Any) -> Cause:
             return frozen
         return unknown(f"pass {number} put a gradient into {name}.grad and it was None afterwards",
                        "Look for code that assigns .grad = None in a hook.")
-    later = [e for e in rec.of("zero") if e.number > event.number and n in e.tensors and e.to_none]
-    if later:
-        return Cause("set_to_none", f"pass {number} put a gradient there, then zero_grad() of {later[-1].owner} set it to None",
-                     "Read .grad before zero_grad(), or call zero_grad(set_to_none=False) to keep zeros.", later[-1].where)
+    last = max(link.cleared.get(n, ()), default=-1)
+    if last > event.number:
+        zero = rec.events[last]
+        return Cause("set_to_none", f"pass {number} put a gradient there, then zero_grad() of {zero.owner} set it to None",
+                     "Read .grad before zero_grad(), or call zero_grad(set_to_none=False) to keep zeros.", zero.where)
     if p is None and not rec.tensor_names.get(n, {}).get("empty"):
         return Cause("has_grad", f"pass {number} put a gradient there", "Nothing to do.")
     return unknown(f"pass {number} put a gradient into {name}.grad; something after it, which leaves no event, set it to None",
@@ -245,14 +245,13 @@ def was_frozen(rec: Recording, n: int, name: str, until: int | None) -> Cause | 
 
 def was_replaced(rec: Recording, n: int, name: str) -> Cause | None:
     """An optimizer has it, no model does: another tensor took its place."""
-    uses = links(rec).reads
-    known = rec.tensor_names.get(n, {})
-    others = [m for m, k in rec.tensor_names.items() if k["role"] == "parameter" and k["name"] == name and (
-        m > n or known.get("role") == "replaced")]
+    link = links(rec)
+    uses, known = link.reads, rec.tensor_names.get(n, {})
+    others = [m for m in link.of_name.get(name, ()) if m > n or known.get("role") == "replaced"]
     since = min((i for m in others for i in uses.get(m, ())), default=-1)
     if any(since < 0 or i > since for i in uses.get(n, ())):
         return None
-    taken = any(n in o["tensors"] for o in rec.optimizers)
+    taken = n in link.taken
     owned = n in rec.tensor_names and rec.tensor_names[n]["role"] == "parameter" and not others
     if others or (taken and not owned):
         return Cause("replaced", ("the optimizer holds this tensor, but no recorded model does: a parameter was assigned anew "
@@ -332,7 +331,7 @@ def never_used(rec: Recording, n: int, name: str) -> Cause:
         if owner is not None:
             module = rec.modules[owner]
             path = module["path"] or "the model"
-            if any(above(rec, owner, i) and m.get("compiled") for i, m in enumerate(rec.modules)):
+            if is_compiled(rec, owner):
                 return unknown(f"{path} ran inside a compiled model, which the recorder does not see into",
                                "Record the model uncompiled.")
             aside = [e for i in links(rec).reads.get(n, ()) if (e := rec.events[i]).where]
@@ -347,10 +346,10 @@ def never_used(rec: Recording, n: int, name: str) -> Cause:
                  "Use it in the computation of the loss.")
 
 
-def above(rec: Recording, module: int, other: int) -> bool:
-    """Is `other` the module or one that contains it?"""
+def is_compiled(rec: Recording, module: int) -> bool:
+    """The module, or one that contains it?"""
     while module >= 0:
-        if module == other:
+        if rec.modules[module].get("compiled"):
             return True
         module = rec.modules[module]["parent"]
     return False
@@ -358,9 +357,7 @@ def above(rec: Recording, module: int, other: int) -> bool:
 
 def module_of(rec: Recording, n: int) -> int | None:
     """The module that has a parameter."""
-    name = rec.tensor_names[n]["name"]
-    path = name.rpartition(".")[0]
-    return next((i for i, m in enumerate(rec.modules) if m["path"] == path), None)
+    return links(rec).of_path.get(rec.tensor_names[n]["name"].rpartition(".")[0])
 
 
 def cut_off(rec: Recording, n: int, name: str, roots: list[int], passes: list[dict[str, Any]]) -> Cause:
@@ -369,48 +366,37 @@ def cut_off(rec: Recording, n: int, name: str, roots: list[int], passes: list[di
     uses = link.reads.get(n, [])
     if not uses:
         return never_used(rec, n, name)
-    after = link.tensors_after(n)
-    before = link.tensors_before(roots)
-    leading = [i for t in after for i in link.reads.get(t, ()) if any(o in before for o in link.goes_on(i))]
-    for i in sorted(set(leading)):
-        found = frozen_then(rec, n, name, rec.events[i]) or cut_here(rec, rec.events[i], name)
+    ends = ends_of(rec, tuple(roots))
+    cut = ends.cut.get(n)
+    for i in uses:
+        found = frozen_then(rec, n, name, rec.events[i]) if i in ends.leading and (cut is None or i <= cut) else None
         if found is not None:
             return found
-    if leading:
+    if cut is not None:
+        return cut_here(rec, rec.events[cut], name)
+    if n in ends.leads:
         return unknown(f"{name} leads to the loss through ops that all carry gradients, and yet its gradient is not asked for",
                        "If this is reproducible, please report it with the recording.")
-    blocked = [rec.events[i] for t in after for i in link.reads.get(t, ())]
-    # copies, norms and updates are no use of a parameter
-    unused = rec.tensor(n)["role"] == "parameter" and all(e.number in link.aside and e.module < 0 for e in blocked)
-    grads_off = [] if unused else [e for e in blocked if switched_off(e) and e.flags & WANTED]
-    if grads_off and all(switched_off(rec.events[i]) for i in uses):
-        for e in sorted(grads_off, key=lambda e: e.number):
-            found = cut_here(rec, e, name)
-            if found is not None:
-                return found
-    reads = [rec.events[i] for i in sorted({i for t in after for i in link.reads.get(t, ())}) if rec.events[i].name in READS]
-    later = on_the_way(rec) if reads else []
-    fates = [(e, computed_with(rec, e, later)) for e in reads]
-    for e, used in fates:
-        if used:
-            made = sorted({rec.tensor_rows[t][1] for t in link.tensors_before(e.inputs) if t in after})
-            for i in made:
-                found = cut_here(rec, rec.events[i], name) if i >= 0 and rec.rows[i][0] == "op" else None
-                if found is not None and found.code == "not_differentiable":
-                    return found
-            return Cause("read_as_number", f"what was computed from {name} became a number or NumPy array by {e.name}(), and "
-                         "the loss was computed with that", "Stay with tensors: ops on them are recorded, numbers have no "
-                         "history.", e.where)
-    open_ = next((e for e, used in fates if used is None), None)
-    if open_ is not None:
+    unused = rec.tensor(n)["role"] == "parameter" and n not in ends.used
+    if n in ends.off and not unused and all(switched_off(rec.events[i]) for i in uses):
+        return cut_here(rec, rec.events[ends.off[n]], name)
+    if n in ends.as_number:
+        if n in ends.whole:
+            return cut_here(rec, rec.events[ends.whole[n]], name)
+        e = rec.events[ends.as_number[n]]
+        return Cause("read_as_number", f"what was computed from {name} became a number or NumPy array by {e.name}(), and "
+                     "the loss was computed with that", "Stay with tensors: ops on them are recorded, numbers have no "
+                     "history.", e.where)
+    if n in ends.perhaps:
+        e = rec.events[ends.perhaps[n]]
         return replace(unknown(
             f"what was computed from {name} is not part of what backward() was called on, but became a number or NumPy array by "
-            f"{open_.name}(): whether the loss was computed with that number, the recording cannot tell",
+            f"{e.name}(): whether the loss was computed with that number, the recording cannot tell",
             "If the loss depends on that number, compute it with the tensor; if not, add to the loss what depends on "
-            f"{name}."), where=open_.where)
+            f"{name}."), where=e.where)
     if unused:
         return never_used(rec, n, name)
-    last = max(blocked, key=lambda e: e.number)
+    last = rec.events[ends.last[n]]
     where = passes[-1]["begin"].where
     return Cause("not_in_loss", f"what was computed from {name} (last by {last.name}, {last.where or 'unknown line'}) is not "
                  "part of what backward() was called on", "Add it to the loss, or call backward() on what depends on it.",
@@ -423,8 +409,8 @@ def frozen_then(rec: Recording, n: int, name: str, e: Event) -> Cause | None:
         return None
     on = bool(rec.tensor_rows[n][2] & 2)
     since = None
-    for switch in rec.of("op"):
-        if switch.name == "requires_grad_" and n in switch.inputs:
+    for switch in map(rec.events.__getitem__, links(rec).uses[n]):
+        if switch.name == "requires_grad_":
             if switch.t < e.t:
                 on = bool(switch.flags & WANTS)
             elif switch.flags & WANTS:
@@ -436,14 +422,8 @@ def frozen_then(rec: Recording, n: int, name: str, e: Event) -> Cause | None:
                  "Call requires_grad_(True) on it before the forward pass.", e.where if since is None else since.where)
 
 
-def switched_off(e: Event) -> bool:
-    return not e.flags & GRAD or bool(e.flags & INFERENCE)
-
-
-def cut_here(rec: Recording, e: Event, name: str) -> Cause | None:
-    """The cause, if gradients do not pass this op."""
-    if not e.flags & WANTED or e.flags & WANTS:
-        return None
+def cut_here(rec: Recording, e: Event, name: str) -> Cause:
+    """Why gradients do not pass this op (cuts(e))."""
     if e.flags & INFERENCE:
         return Cause("inference_mode", f"{e.name} ran in inference mode, which records no history",
                      "Run it outside inference_mode().", e.where)
@@ -453,9 +433,8 @@ def cut_here(rec: Recording, e: Event, name: str) -> Cause | None:
         said = ".data" if e.name == "data" else f"{e.name}()"
         return Cause("detached", f"{said} cut the history of what was computed from {name}",
                      f"Drop the {said}, or detach only a copy that is used elsewhere.", e.where)
-    dtypes = {rec.likes[rec.tensor_rows[t][0]][1] for t in e.outputs}
-    if dtypes and all(d[:5] not in ("float", "bfloa", "compl") for d in dtypes):
-        return Cause("not_differentiable", f"{e.name} gives {', '.join(sorted(dtypes))}, which has no gradient",
+    if not differentiable(rec, e):
+        return Cause("not_differentiable", f"{e.name} gives {', '.join(sorted(dtypes_of(rec, e)))}, which has no gradient",
                      "Use a differentiable op in its place (softmax for argmax, a soft threshold for a comparison).",
                      e.where)
     return Cause("cut", f"{e.name} has no derivative here: its result requires no gradient", "Use an op that has one.",
@@ -464,10 +443,10 @@ def cut_here(rec: Recording, e: Event, name: str) -> Cause | None:
 
 def under_no_grad(rec: Recording, e: Event) -> Cause:
     """no_grad, or a reentrant checkpoint whose inputs want nothing."""
-    for outer in rec.of("op"):
-        if outer.name == "CheckpointFunction.apply" and outer.t <= e.t <= outer.t + outer.dt and not outer.flags & WANTED:
-            return Cause("checkpoint", "it was used in a reentrant checkpoint none of whose inputs requires grad: such a "
-                         "checkpoint records nothing", "Use checkpoint(..., use_reentrant=False).", outer.where)
+    outer = links(rec).checkpoint_of(e)
+    if outer is not None:
+        return Cause("checkpoint", "it was used in a reentrant checkpoint none of whose inputs requires grad: such a "
+                     "checkpoint records nothing", "Use checkpoint(..., use_reentrant=False).", rec.events[outer].where)
     return Cause("no_grad", f"{e.name} ran with gradients switched off (no_grad)", "Run it outside no_grad().", e.where)
 
 
@@ -512,7 +491,7 @@ def hook_of(rec: Recording, n: int) -> Cause:
         return Cause("fired", f"it fired {hook['fired']} time{'s' if hook['fired'] > 1 else ''}", "Nothing to do.",
                      rec.where(hook["defined"]))
     kind, owner = hook["kind"], hook["owner"]
-    removal = next((e for e in rec.of("note") if e.what == "removed" and e.text == f"hook {n}"), None)
+    removal = next((e for e in link.notes.get(f"hook {n}", ()) if e.what == "removed"), None)
     until = removal.t if removal is not None else None
     if kind in ("forward", "forward_pre", "backward", "backward_pre") and owner >= 0:
         cause = of_module(rec, link, hook, until)
@@ -546,8 +525,8 @@ def of_module(rec: Recording, link: Links, hook: dict[str, Any], until: int | No
     calls = [rec.events[i] for i in link.calls.get(number, ())]
     if not rec.header.get("ops", True):
         return unknown("the recording has no module calls (ops=False)", "Record with ops=True.")
-    compiled = next((e for e in rec.of("note") if e.what == "compiled"), None)
-    if any(above(rec, number, i) and m.get("compiled") for i, m in enumerate(rec.modules)):
+    if is_compiled(rec, number):
+        compiled = next((e for e in rec.of("note") if e.what == "compiled"), None)
         if compiled is not None and at < compiled.t:
             return replace(unknown(f"{path} ran as part of a compiled model, into which the hooks it has by then are compiled: "
                                    "it may have fired, where the recorder does not see it", "Record the model uncompiled."),
@@ -565,7 +544,7 @@ def of_module(rec: Recording, link: Links, hook: dict[str, Any], until: int | No
                      + ("backward hooks are taken up by the call" if "backward" in kind else "that call was over"),
                      "Register it before the forward pass.", rec.where(hook["registered"]))
     last = timely[-1]
-    leave = next((e for e in rec.of("exit") if e.module == number and e.call == last.call), None)
+    leave = next((e for i in link.exits.get(number, ()) if (e := rec.events[i]).call == last.call), None)
     if leave is None or leave.error:
         return Cause("forward_raised", f"the call of {path} raised {leave.error if leave else 'an exception'}",
                      "Correct that error; always_call=True lets a forward hook run all the same.", last.where)
@@ -577,7 +556,7 @@ def of_module(rec: Recording, link: Links, hook: dict[str, Any], until: int | No
 
 def not_called(rec: Recording, number: int, path: str, module: dict[str, Any]) -> Cause:
     """A hook waits for a call that never came."""
-    notes = [e for e in rec.of("note") if e.what in ("direct", "functional") and e.text == module["path"]]
+    notes = [e for e in links(rec).notes.get(module["path"], ()) if e.what in ("direct", "functional")]
     parent = rec.modules[module["parent"]]["type"] if module["parent"] >= 0 else ""
     if parent == "MultiheadAttention" and path.endswith("out_proj"):
         return Cause("mha_out_proj", "MultiheadAttention reads out_proj's weight and bias itself and never calls it",
@@ -588,8 +567,8 @@ def not_called(rec: Recording, number: int, path: str, module: dict[str, Any]) -
     direct = next((e for e in notes if e.what == "direct"), None)
     other = next((e for e in notes if e.what == "functional"), None)
     if not notes:                                       # it got its name after that
-        own = [n for n, known in rec.tensor_names.items() if known["role"] == "parameter" and module_of(rec, n) == number]
-        reads = [rec.events[i] for n in own for i in links(rec).reads.get(n, ()) if i not in links(rec).aside]
+        link = links(rec)
+        reads = [rec.events[i] for n in link.own.get(number, ()) for i in link.reads.get(n, ()) if i not in link.aside]
         other = next(iter(reads), None)
         direct = next((e for e in reads if in_forward(rec, e.site, module["type"])), None)
     if direct is not None:
@@ -625,7 +604,7 @@ def of_backward(rec: Recording, link: Links, path: str, enter: Event, leave: Eve
     if not passes:
         return Cause("no_backward", f"no backward pass was recorded after the call of {path}", "Call backward().")
     outputs = [t for t in out["tensors"] if rec.tensor_rows[t][2] & 2]
-    nodes = set().union(*(link.node_of(t) for t in outputs), made_in(rec, leave.number)) if outputs else set()
+    nodes = set().union(*(link.node_of(t) for t in outputs), link.nodes_of.get(leave.number, ())) if outputs else set()
     reached = [f for f in passes if nodes & link.nodes_before(f["begin"].roots)]
     if not reached:
         for t in outputs:
@@ -642,10 +621,6 @@ def of_backward(rec: Recording, link: Links, path: str, enter: Event, leave: Eve
         return Cause("not_in_inputs", f"{how} asked for gradients that are known before {path} is reached, and stops there",
                      f"Ask for the gradient of an input of {path} as well, or call backward().", limited[-1]["begin"].where)
     return unknown(f"a pass could reach {path}, and the recording saw no firing", "Is it the module that is called?")
-
-
-def made_in(rec: Recording, event: int) -> set[int]:
-    return {n for n, row in enumerate(rec.node_rows) if row[1] == event}
 
 
 def of_tensor(rec: Recording, link: Links, hook: dict[str, Any]) -> Cause:
