@@ -678,3 +678,44 @@ def test_assignments_that_nobody_records(where: Any, dtype: str, pytorch: Any) -
             continue
         ours, theirs = assigned(torch, value), assigned(pytorch, value)
         assert repr(ours) == repr(theirs), value
+
+
+MIXED = [*itertools.product((0.0, INF, -2.0, NAN), repeat=3), (0.0,), (INF,), (-0.0, 0.0, 3.0, 4.0), (1e-200, 1e-200, 2.0)]
+
+
+@pytest.mark.oracle
+def test_products_of_zeros_infinities_and_nan_have_pytorchs_gradients(pytorch: Any) -> None:
+    def found(lib: Any, values: Any, dim: Any, graph: bool) -> Any:
+        x = lib.tensor([values, [1.5, 0.3, 2.5, 0.7][:len(values)]], dtype=lib.float64, requires_grad=True)
+        y = x[0].prod() if dim is None else x.prod(dim)
+        (g,) = lib.autograd.grad((y * 0.7).sum(), x, create_graph=graph)
+        return [y.tolist(), [round(v, 9) for v in g.flatten().tolist()]]
+
+    for values, dim, graph in itertools.product(MIXED, (None, 0, 1), (False, True)):
+        np.testing.assert_equal(found(torch, values, dim, graph), found(pytorch, values, dim, graph), f"{values} {dim} {graph}")
+
+
+@pytest.mark.oracle
+def test_a_distance_that_counts_has_no_gradient_for_its_second_operand(pytorch: Any) -> None:
+    def found(lib: Any, first: bool, second: bool) -> Any:
+        a, b = lib.tensor([1.0, 2.0], requires_grad=first), lib.tensor([[1.0, 3.0]], requires_grad=second)
+        try:
+            lib.dist(a, b, 0).backward()
+        except RuntimeError as e:
+            return str(e).split("\n")[0], a.grad, b.grad
+        return a.grad, b.grad
+
+    for which in ((True, False), (False, True), (True, True)):
+        assert found(torch, *which) == found(pytorch, *which)
+
+
+@pytest.mark.oracle
+def test_gradients_in_float16_of_what_is_divided_by_more_than_float16_holds(pytorch: Any) -> None:
+    def found(lib: Any, f: Any) -> Any:
+        x = lib.full((300, 300), 2.0, dtype=lib.float16, requires_grad=True)
+        f(x).sum().backward()
+        return x.grad[0, :2].tolist()
+
+    for f in (lambda x: x.mean(), lambda x: x.mean((0, 1)), lambda x: x / 1e5, lambda x: x / 90000):
+        assert found(torch, f) == found(pytorch, f)
+        assert found(torch, f)[0] > 0

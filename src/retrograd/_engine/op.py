@@ -115,7 +115,9 @@ def check_watched(node: Node) -> None:
 
 
 def fit(g: Value, shape_: Shape, dtype: Any) -> Value:
-    """The adjoint of broadcasting and promotion: g summed to a shape and cast to a dtype."""
+    """The adjoint of broadcasting and promotion: g summed to a shape and cast to a dtype; None stays None."""
+    if g is None:
+        return None
     if g.shape != shape_:
         g = shape.sum_to(g, shape_)
     if isinstance(g, TensorBase):

@@ -144,6 +144,13 @@ def times(x: Any, number: Any) -> Any:
     return x * number
 
 
+def over(x: Any, number: Any) -> Any:
+    """x / number, in x's dtype, which may be float16 and the number beyond it."""
+    if isinstance(x, np.ndarray) and x.dtype.char == "e" and not isinstance(number, np.ndarray) and abs(number) > 65504:
+        return (x.astype(np.float32) / np.float32(number)).astype(x.dtype)
+    return x / number
+
+
 def check_broadcast(a: Any, b: Any) -> None:
     """RuntimeError in PyTorch's words when two operands do not broadcast."""
     sa: Shape = getattr(a, "shape", ())

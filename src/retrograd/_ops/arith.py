@@ -164,7 +164,7 @@ class DivBackward0(Binary):
 
     def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
         quick = quick_div(g, b)
-        return g / b if quick is None else quick
+        return (g / b if isinstance(b, TensorBase) else promote.over(g, b)) if quick is None else quick
 
     def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
         return -g * ((a / b) / b)

@@ -158,7 +158,11 @@ class DistBackward0(Binary):
 
     def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
         got = self.grad_a(g, a, b, y)
-        return None if got is None else -got
+        if got is None:
+            raise RuntimeError(
+                "Expected a proper Tensor but got None (or an undefined Tensor in C++) for argument #0 'self'\n"
+                "dist(p=0) counts elements: its second operand has no gradient")
+        return -got
 
 
 class Spread(Unary):

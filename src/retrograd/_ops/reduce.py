@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Final, Optional, final
 import numpy
 
 from .. import _kernels
+from .._engine import promote
 from .._engine.node import Array, Shape, Value
 from .._engine.op import Unary, X, Y
 from .._engine.tensor import TensorBase
@@ -125,7 +126,7 @@ class MeanBackward0(Unary):
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         if self.dtype is not None:
             g = cast.cast(g, self.like)
-        return shape.expand(g / self.count if self.count else g, self.was)
+        return shape.expand(promote.over(g, self.count) if self.count else g, self.was)
 
 
 @final
@@ -150,7 +151,7 @@ class MeanBackward1(Unary):
         if self.dtype is not None:
             g = cast.cast(g, self.like)
         g = restore(g, self.was, self.dim, self.keepdim)
-        return shape.expand(g / self.count if self.count else g, self.was)
+        return shape.expand(promote.over(g, self.count) if self.count else g, self.was)
 
 
 def count_of(sizes: Shape, dims: Shape) -> int:
@@ -217,10 +218,13 @@ class ProdBackward0(Unary):
             return cast.cast(g, own.dtype) if self.dtype is not None else g * 1
         if self.dtype is not None:
             x = cast.cast(x, self.dtype)
-        if raw(y) != 0:
-            got = (g * y) / x
+        zeros = own.size - np.count_nonzero(own)
+        if zeros == 0:
+            got = g * (y / x)
+        elif zeros > 1 and not isinstance(x, TensorBase):
+            return np.zeros_like(own)
         else:
-            got = g * shape.reshape(others(shape.flat(x)), own.shape)
+            got = shape.reshape(g * others(shape.flat(x)), own.shape)
         return got if self.dtype is None else cast.cast(got, own.dtype)
 
 
@@ -244,9 +248,9 @@ class ProdBackward1(Unary):
         if self.dtype is not None:
             x = cast.cast(x, self.dtype)
         g = restore(g, own.shape, (self.dim,), self.keepdim)
-        if own.ndim == 0 or np.all(raw(y) != 0):
+        if own.ndim == 0 or np.all(own != 0):
             y = restore(y, own.shape, (self.dim,), self.keepdim)
-            got = g * 1 if own.ndim == 0 else (g * y) / x
+            got = g * 1 if own.ndim == 0 else g * (y / x)
         else:
             last = shape.transpose(x, self.dim, own.ndim - 1)
             got = g * shape.transpose(others(last), self.dim, own.ndim - 1)
@@ -264,7 +268,9 @@ def product(x: Array, dim: Any, keepdim: bool, dtype: Any) -> Array:
 
 
 def others(x: Value) -> Value:
-    """Along the last dim, the product of all other elements: exact where some are zero."""
+    """Along the last dim, the product of all other elements: exact where some are zero, and 1 where there are none."""
+    if raw(x).shape[raw(x).ndim - 1] == 1:
+        return np.ones_like(raw(x))
     if not isinstance(x, TensorBase):
         before = np.ones_like(x)
         after = np.ones_like(x)
