@@ -55,7 +55,7 @@ KERNEL(extreme, 4)
     PyObject *x = args[0];
     const int type = kind_of(x), ndim = type < 0 ? 0 : PyArray_NDIM(ARRAY(x)), keep = args[2] == Py_True;
     const Py_ssize_t many = PyTuple_Check(args[1]) ? PyTuple_GET_SIZE(args[1]) : 0;
-    if (many == 0 || many > ndim) Py_RETURN_NONE;
+    if (type < 0 || many > ndim || (many == 0 && ndim > 0)) Py_RETURN_NONE;
     npy_intp first = 0, sizes[NPY_MAXDIMS], outer = 1, n = 1, inner = 1;
     int left = 0;
     for (Py_ssize_t k = 0; k < many; k++) {

@@ -124,6 +124,10 @@ class AminmaxBackward0(Many):
     def forward(self, x: Array) -> list[Array]:
         dim = self.dim if x.ndim else None
         keep = self.keepdim
+        along = tuple(range(x.ndim)) if dim is None else (dim,)
+        low = quick_extreme(x, along, keep, False)
+        if low is not None:
+            return [low, quick_extreme(x, along, keep, True)]
         return [packed(np.minimum.reduce(x, dim, None, None, keep)), packed(np.maximum.reduce(x, dim, None, None, keep))]
 
     def grad(self, gs: list[Value], x: Value, ys: list[Value]) -> Value:

@@ -16,8 +16,11 @@ from .._engine.modes import modes
 from .._engine.node import Array, Node, Shape, Value
 from .._engine.op import recording, shown, watch
 from .._engine.tensor import TensorBase, bump, wants_grad
+from .._kernels import kernel
 
 np: Final[Any] = numpy
+LONG: Final[Any] = numpy.dtype("int64")
+quick_bounds: Final[Any] = kernel("bounds")
 as_index: Final[Any] = operator.index
 EXACT: Final = 1 << 53          # integers below are numbers of every wide float
 LARGE: Final = 3.4e38           # numbers below are finite in every wide float
@@ -31,6 +34,10 @@ def getitem(x: Value, where: Any) -> Value:
         return select(x, 0, where)
     if kind is slice:
         return slice_dim(x, 0, where, True)
+    if isinstance(where, TensorBase) and where.array.dtype is LONG and where.array.ndim and x.array.ndim:
+        rows = indexed.IndexBackward0(bounded((where.array,), x.array.shape))
+        watch(rows, where)
+        return rows.run(x)
     x, rest = basic(x, where, False)
     if rest is None:
         return x
@@ -518,7 +525,10 @@ def bounded(where: Any, sizes: Shape, value: Any = None, dtype: Any = None) -> A
                 raise IndexError(f"too many indices for tensor of dimension {len(sizes)} (got {dim + 1})")
             n = sizes[dim]
             if w.size:
-                bad = bad or int(w.min()) < -n or int(w.max()) >= n
+                found: Any = quick_bounds(w)
+                if found is None:
+                    found = (int(w.min()), int(w.max()))
+                bad = bad or found[0] < -n or found[1] >= n
             shapes.append(w.shape)
             dim += 1
     if len(shapes) > 1:

@@ -34,7 +34,10 @@ class IndexBackward0(Unary):
 
     def forward(self, x: Array) -> Array:
         self.was = x.shape
-        return packed(x[self.where])
+        where = self.where
+        if len(where) == 1 and where[0].dtype.kind == "i":
+            return x.take(where[0], 0)                  # twice as fast for a few rows
+        return packed(x[where])
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         return place(g, self.where, self.was) if self.once else index_add(g, self.where, self.was)
