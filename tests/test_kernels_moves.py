@@ -314,7 +314,8 @@ def test_one_hot_marks_each_class() -> None:
 @pytest.mark.parametrize("greatest", [True, False])
 def test_extremes_are_numpys(dtype: str, greatest: bool) -> None:
     how = np.maximum if greatest else np.minimum
-    for shape, dims in [((), ()), ((5,), (0,)), ((90, 4), (1,)), ((90, 3), (1,)), ((7, 63), (1,)), ((7, 64), (1,)), ((7, 130), (1,)),
+    for shape, dims in [((), ()), ((5,), (0,)), ((90, 4), (1,)), ((90, 3), (1,)), ((7, 63), (1,)), ((7, 64), (1,)),
+                        ((7, 130), (1,)),
                         ((5, 6, 7), (1,)), ((5, 6, 7), (0, 1)), ((5, 6, 7), (1, 2)), ((2, 3, 80), (0, 1, 2))]:
         for special in ([], [np.nan, np.inf, -np.inf, 0.0, -0.0, 1e-40]):
             x = array(shape, dtype, 3)
