@@ -345,12 +345,21 @@ def set_to_none(torch: Any, w: Any) -> None:
     w.grad = None
 
 
+def deleted(torch: Any, w: Any) -> None:
+    del w.grad
+
+
+def made_elsewhere(torch: Any, w: Any) -> None:
+    w.grad = torch.ones_like(w)
+
+
 @both
 @pytest.mark.parametrize("step", [True, False], ids=["step", "no step"])
 @pytest.mark.parametrize(("edit", "kind", "text"), [
     (assigned, "edit", "mul, assigned"), (scaled, "edit", "mul"), (behind_its_back, None, ""),
     (by_numpy, "unseen", "an edit between"), (clipped, "edit", "clip_grad_norm_"),
-    (clipped_by_value, "edit", "clip_grad_value_"), (set_to_none, "zero", "None")])
+    (clipped_by_value, "edit", "clip_grad_value_"), (set_to_none, "zero", "None"), (deleted, "zero", "None"),
+    (made_elsewhere, "edit", "assigned to .grad")])
 @pytest.mark.parametrize("values", ["parameters", None])
 def test_what_the_optimiser_read_is_the_gradient(
         torch: Any, edit: Any, kind: str | None, text: str, step: bool, values: Any, tmp_path: Any) -> None:
@@ -368,8 +377,12 @@ def test_what_the_optimiser_read_is_the_gradient(
         book = one.ledger("weight")
         if kind is not None:
             assert (book.entries[-1].kind, text in book.entries[-1].text) == (kind, True), str(book)
-        if kind == "edit":
-            assert "test_ledger.py:" in (book.entries[-1].where or "")
+        if kind in ("edit", "zero"):
+            line = edit.__code__.co_firstlineno + 1
+            assert (book.entries[-1].where or "").endswith(f"test_ledger.py:{line}")
+        if kind == "zero":
+            cause = one.why_none("weight")
+            assert (cause.code, cause.where) == ("set_to_none", book.entries[-1].where), str(cause)
         if values:
             assert np.allclose(book.total, true, atol=1e-5), str(book)
             assert kind == "zero" or np.allclose(book.grad, true)

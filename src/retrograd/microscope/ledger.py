@@ -213,9 +213,11 @@ class Book:
         """.grad was read as it was, which is value `now`; since, until: the events between which it may have been changed."""
         if not self.entries or self.entries[-1].kind == "zero":
             return now
+        assigned = next((e.where for e in reversed(self.link.notes.get(str(self.n), ())) if e.what == "assigned"
+                         and since < e.number < until), None)
         if now < 0:
             self.edits.clear()
-            self.add("zero", f".grad was set to None between {until_what}", 0, where,
+            self.add("zero", ".grad was set to None" + ("" if assigned else f" between {until_what}"), 0, assigned or where,
                      None if self.running is None or not self.whole else -self.running)
             return now
         seen = self.seen
@@ -237,6 +239,8 @@ class Book:
                 op = rec.events[max((*made, *written))]
                 what = "written into what shares memory with .grad" if op.number in written else "assigned to .grad"
                 self.add("edit", f"{op.name}, {what}", 0, op.where, array)
+            elif assigned:
+                self.add("edit", "another tensor, assigned to .grad", 0, assigned, array)
             else:
                 self.add("unseen", f"an edit between {until_what}, by something the recorder does not see", 0, where, array)
         if array is not None:

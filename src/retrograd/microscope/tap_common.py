@@ -264,6 +264,15 @@ class Tap:
 
     plain = staticmethod(plain)
 
+    def assigns(self, t: Any, frame: Any) -> None:
+        """The line at `frame` assigned to t.grad, or deleted it."""
+        recorder = self.recorder
+        thread = recorder.thread()
+        if not (thread.busy or thread.passes or thread.stepping) and recorder.sites.user_frame_is_near(frame):
+            n = recorder.tensor_number(t)
+            if n is not None:
+                recorder.note("assigned", str(n), recorder.sites.here(frame))
+
     def retains(self, original: Any, t: Any) -> None:
         """t.retain_grad() is called."""
         with self.quiet():

@@ -143,7 +143,8 @@ class RetrogradTap(Tap):
             put(retrograd, name, cut(seat, space[name], name))
         put(Tensor, "data", cut_property(seat, vars(Tensor)["data"], "data"))
         put(Tensor, "retain_grad", retaining(seat, Tensor.retain_grad))
-        wanting = vars(Tensor)["requires_grad"]
+        grad, wanting = vars(Tensor)["grad"], vars(Tensor)["requires_grad"]
+        put(Tensor, "grad", property(grad.fget, assigning(seat, grad.fset), assigning(seat, grad.fdel), grad.__doc__))
         put(Tensor, "requires_grad", property(wanting.fget, switching(seat, wanting.fset), wanting.fdel, wanting.__doc__))
 
     def close(self) -> None:
@@ -389,6 +390,17 @@ def retaining(seat: Any, original: Any) -> Any:
         return tap.retains(original, self)
 
     return retain_grad
+
+
+def assigning(seat: Any, original: Any) -> Any:
+    """t.grad = ..., or del t.grad."""
+    def assign(self: Any, *value: Any) -> None:
+        original(self, *value)
+        tap = seat.current
+        if tap is not None and tap.recorder.on:
+            tap.assigns(self, sys._getframe(1))
+
+    return assign
 
 
 def switching(seat: Any, original: Any) -> Any:

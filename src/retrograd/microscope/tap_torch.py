@@ -158,7 +158,7 @@ class TorchTap(TorchNumbers):
             return name, name not in SHOWN
         if name in ("__set__", "__delete__"):
             its = func.__self__.__name__
-            return "requires_grad_" if its == "requires_grad" else f"{its}=", its not in ("data", "requires_grad")
+            return "requires_grad_" if its == "requires_grad" else f"{its}=", its not in ("data", "grad", "requires_grad")
         return name, name in QUIET or name.startswith("is_")
 
     def run_op(self, func: Any, name: str, args: Any, kwargs: Any) -> Any:
@@ -171,6 +171,9 @@ class TorchTap(TorchNumbers):
             return func(*args, **kwargs)
         if name == "retain_grad":
             return self.retains(func, args[0])
+        if name == "grad=":
+            func(*args, **kwargs)
+            return self.assigns(args[0], sys._getframe(3))
         Tensor = self.Tensor
         tensors: list[Any] = []
         for a in args:

@@ -225,8 +225,12 @@ def cleared(rec: Recording, n: int, name: str, event: Event, p: Any) -> Cause:
         zero = rec.events[last]
         return Cause("set_to_none", f"pass {number} put a gradient there, then zero_grad() of {zero.owner} set it to None",
                      "Read .grad before zero_grad(), or call zero_grad(set_to_none=False) to keep zeros.", zero.where)
+    assigned = next((e for e in reversed(link.notes.get(str(n), ())) if e.what == "assigned" and e.number > event.number), None)
     if p is None and not rec.tensor_names.get(n, {}).get("empty"):
         return Cause("has_grad", f"pass {number} put a gradient there", "Nothing to do.")
+    if assigned is not None:
+        return Cause("set_to_none", f"pass {number} put a gradient there, then .grad was set to None", "Read .grad before that "
+                     "line.", assigned.where)
     return unknown(f"pass {number} put a gradient into {name}.grad; something after it, which leaves no event, set it to None",
                    "Look for `.grad = None`, or a zero_grad() after the recording.")
 
