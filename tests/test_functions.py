@@ -135,6 +135,33 @@ CASES: dict[str, list[str]] = {
         f"with warnings.catch_warnings(): warnings.simplefilter('error'); torch.zeros(2, 3)[{where}] = {value}"
         for where in ("torch.tensor([1, 0, 1], dtype=torch.uint8)", BYTES, f"0, {BYTES}", f":, {BYTES}") for value in (1, "torch.ones(1)")
     ] + [f"torch.zeros(2, 3).index_put_(({BYTES},), torch.tensor(1.))"],
+    "no kernel looks at what is empty or a number": [
+        *(f"torch.{name}(torch.ones({shape}, dtype=torch.{dtype}), 0)" for name in ("softmax", "log_softmax", "cumsum", "cumprod")
+          for shape in ("0", "0, 2", "()", "2") for dtype in ("int64", "bool")),
+        *(f"torch.ones({shape}, dtype=torch.bool).{name}_(0)" for name in ("cumsum", "cumprod") for shape in ("0", "()", "2")),
+        *(f"torch.{name}(torch.ones({shape}, requires_grad={grad}), 0, dtype=torch.bool)" for name in ("cumsum", "cumprod")
+          for shape in ("0", "()", "2") for grad in (True, False)),
+        "torch.ones(0, dtype=torch.bool).median()", "torch.ones(0, 2, dtype=torch.bool).nanmedian()",
+        "torch.ones(0, 5, dtype=torch.bool).amax([])", "torch.ones(3, dtype=torch.bool).trace()",
+        *(f"torch.trapezoid(torch.ones({shape}, dtype=torch.{dtype})).tolist()" for shape in ("0", "2, 0", "0, 2", "()")
+          for dtype in ("bool", "int32", "float16")),
+    ],
+    "bools have no quotients but true ones, and are in no set": [
+        f"b = torch.tensor([True, False]); {call}" for call in (
+            "b // b", "b // True", "True // b", "b // 2", "b % b", "b % True", "True % b", "b % 2", "torch.fmod(b, b)", "torch.fmod(b, True)",
+            "torch.div(b, b, rounding_mode='floor')", "torch.div(b, b, rounding_mode='trunc')", "b / b", "b[:0] // b[:0]",
+            "torch.isin(b, b)", "torch.isin(torch.tensor([1]), b)", "torch.isin(1, b)", "torch.isin(torch.tensor([1]), True)")],
+    "mean computes in the dtype of out=": [
+        f"torch.mean(torch.tensor([[1., 2., 4.]] * 3, dtype=torch.{x}){dim}, out=torch.empty(0, dtype=torch.{out}))"
+        for x in ("float32", "float16") for dim in ("", ", 0", ", (0, 1)") for out in ("float64", "float32", "float16", "int64", "bool")],
+    "floats below 0 fit in no uint8, norms of matrices take two dims": [
+        *(f"torch.tensor([{number}], dtype=torch.uint8)" for number in (-1.0, -0.5, -0.0, 255.5, 256.0, -1, -255, -256)),
+        *(f"torch.ones(2, 2, 2).norm('fro', {dim})" for dim in ("[0, 2, 1]", "[0, 0, 1]", "[0, 5, 1]", "(0, 1)", "[0]")),
+    ],
+    "softmax in half precision is differentiated in float32": [
+        f"x = torch.tensor([[6., 2.75, 1.5], [-3., 0., 0.5]], dtype=torch.{dtype}, requires_grad=True); "
+        f"(torch.softmax(x, {dim}) * torch.arange(6, dtype=torch.{dtype}).view(2, 3)).sum().backward()"
+        for dtype in ("float16", "bfloat16") for dim in (0, 1)],
     "reductions into integers are not differentiable, norms do not narrow": [
         *(f"torch.{name}(torch.ones(2, requires_grad=True), 0, dtype=torch.int64)" for name in ("sum", "prod", "cumsum", "nansum")),
         "torch.nanmean(torch.ones(2), dtype=torch.int64)", "torch.linalg.vector_norm(torch.ones(2), dtype=torch.float16)",

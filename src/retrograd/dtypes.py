@@ -178,13 +178,13 @@ def check_long(x: object) -> None:
 def check_fits(x: object, d: np.dtype[Any], name: str) -> None:
     """RuntimeError when a Python number, or some element of an array of them, is out of the range of an integer dtype.
 
-    Negative numbers may wrap around in unsigned ones.  `name` is what the error calls the dtype.
+    Negative integers may wrap around in unsigned ones.  `name` is what the error calls the dtype.
     """
     check_long(x)
     if d.kind in "iu":
         limits = np.iinfo(d)
-        low = -Int(limits.max) if d.kind == "u" else Int(limits.min)
         values = np.asarray(x)
+        low = -Int(limits.max) if d.kind == "u" and values.dtype.kind != "f" else Int(limits.min)
         if values.size and values.dtype != d and not (low <= values.min() and values.max() <= limits.max):
             raise RuntimeError(f"value cannot be converted to type {name} without overflow")
 

@@ -9,12 +9,12 @@ import numpy as np
 
 from .. import dtypes
 from .._engine import promote
-from .._engine.tensor import TensorBase
+from .._engine.tensor import TensorBase, wrap
 from .._engine.views import check_cast
 from .._ops import arith, number
 from .._ops.index import check_number
 from ..dtypes import typename
-from ._args import OPERANDS, finish, operand, operands, refused, tensor
+from ._args import OPERANDS, finish, operand, operands, refused, sized, tensor
 from .forms import FUNCTIONS
 from .forms import METHODS as FORMS
 from .parsing import MISSED, as_method, fitted
@@ -262,12 +262,14 @@ def square_(input: Any) -> Any:
 def trapezoid(y: Any, x: Any = None, *, dx: Any = 1, dim: int = -1) -> Any:
     """The integral of y along dim by the trapezoidal rule; x are the places of the samples, or dx is their distance."""
     a: Any = tensor(y, "trapezoid", "y")
+    n = sized(a, dim)
+    if x is None and n == 0:
+        sizes = a.array.shape
+        at = dim % len(sizes)
+        return wrap(np.zeros(sizes[:at] + sizes[at + 1:], a.array.dtype))
     if a.array.dtype.kind == "b":
         raise RuntimeError("trapezoid: received a bool input for `y`, but bool is not supported")
-    n = a.size(dim)
     if x is None:
-        if n == 0:
-            return a.sum(dim)
         dx = dx.array.item() if isinstance(dx, TensorBase) else dx
         return number.MulBackward1(dx).run(
             a.sum(dim) - number.MulBackward1(0.5).run(a.select(dim, 0) + a.select(dim, -1)))

@@ -242,7 +242,10 @@ def is_signed(input: Any) -> bool:
 def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False, invert: bool = False) -> Any:
     """Is each element among test_elements?"""
     def array(x: Any) -> Any:
-        return x.array if isinstance(x, TensorBase) else np.asarray(x)
+        a = x.array if isinstance(x, TensorBase) else np.asarray(x)
+        if a.dtype.kind == "b":
+            raise RuntimeError("Unsupported input type encountered for isin(): Bool")
+        return a
     return wrap(np.isin(array(elements), array(test_elements), invert=invert))
 
 

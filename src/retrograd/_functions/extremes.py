@@ -68,7 +68,7 @@ def extreme_dims(name: str, op: Callable[..., Any]) -> Callable[..., Any]:
     def f(input: Any, dim: Any = (), keepdim: bool = False, *, out: Any = None) -> Any:
         x = tensor(input, name)
         if not x.array.size:
-            if dim is None or dim == ():
+            if dim is None or (isinstance(dim, (tuple, list)) and not dim):
                 raise RuntimeError(
                     f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the "
                     "reduction dim "
@@ -129,6 +129,8 @@ def choice(name: str, op: Any, whole: Any, doc: str) -> Callable[..., Any]:
     def f(input: Any, dim: Any = None, keepdim: bool = False, *, out: Any = None) -> Any:
         x = tensor(input, name)
         if dim is None:
+            if not x.array.size and x.array.dtype.kind == "b":         # nan as a bool
+                return finish(wrap(np.ones((), bool)), out, name, x)
             kernel("median_cpu", x, "b")
             return finish(whole(x), out, name, x)
         at = some(x, dim_in(dim, x, name), "median")

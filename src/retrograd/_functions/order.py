@@ -179,7 +179,7 @@ def searchsorted(sorted_sequence: Any, input: Any, *, out_int32: bool = False, r
                 f"tensor {list(values.shape)}")
     if sorter is not None:
         rows = np.take_along_axis(rows, sorter.array, -1)
-    if rows.dtype.kind == "b":
+    if rows.dtype.kind == "b" == values.dtype.kind:
         raise NotImplementedError("\"searchsorted_out_cpu\" not implemented for 'Bool'")
     how: Any = "right" if right or side == "right" else "left"
     rows, values = order.sortable(rows), order.sortable(values)
@@ -265,6 +265,7 @@ def histc(input: Any, bins: int = 100, min: Any = 0, max: Any = 0, *, out: Any =
         raise RuntimeError(f"torch.histc: range of [{low:g}, {high:g}] is not finite")
     if low > high:
         raise RuntimeError("torch.histc: max must be larger than min")
-    inside = a[(a >= low) & (a <= high)].astype(np.float64)
-    at = np.minimum(((inside - low) * bins / (high - low)).astype(np.int64), bins - 1)
+    inside = a[(a >= low) & (a <= high)]
+    first, last = np.asarray([low, high], a.dtype)
+    at = np.minimum(((inside - first) * np.asarray(bins, a.dtype) / (last - first)).astype(np.int64), bins - 1)
     return finish(wrap(np.bincount(at, minlength=bins).astype(a.dtype)), out, "histc")

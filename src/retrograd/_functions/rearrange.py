@@ -121,9 +121,9 @@ def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> A
 def trace(input: Any) -> Any:
     """The sum of a matrix's diagonal."""
     x = tensor(input, "trace")
+    kernel("trace", x, "b")
     if x.array.ndim != 2:
         raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {x.array.ndim}")
-    kernel("trace", x, "b")
     return diagonals.trace(x)
 
 

@@ -109,6 +109,12 @@ def mean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = Non
             + dtypes.of(x.array.dtype if want is None else want).scalar)
     if isinstance(out, TensorBase) and dtype is not None:
         common(dtype, out, "mean")
+    if isinstance(out, TensorBase) and dtype is None:
+        have = out.array.dtype
+        if have.kind not in "fV" and (dim is not None or axis is not None):
+            raise RuntimeError(f"result type Float can't be cast to the desired output type {dtypes.of(have).scalar}")
+        if have != x.array.dtype and promote.promote_types(have, x.array.dtype) == have:
+            want = have
     if dim is None and axis is None and keepdim is False and keepdims is False:
         y = reduce.mean(x) if want is None else reduce.mean_as(x, want)
         return y if out is None else write_out(y, out, "mean", x)
@@ -164,6 +170,8 @@ def norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, out
         raise RuntimeError(f"linalg.matrix_norm: Order {p} not supported.")
     if p == "fro" and dim is not None and not isinstance(dim, (tuple, list, TensorBase)) and not is_int(dim):
         raise TypeError(f"object of type '{dtypes.typename(dim)}' has no len()")
+    if p == "fro" and isinstance(dim, (tuple, list)) and len(dim) > 2:
+        raise RuntimeError(f"linalg.matrix_norm: dim must be a 2-tuple. Got {' '.join(map(str, dim))}")
     order = 2 if p is None or isinstance(p, str) else p
     (_, order, dim, keepdim), _ = fitted(
         "linalg_vector_norm", FUNCTIONS["linalg_vector_norm"], (x, order, dim, keepdim), {"dtype": dtype})
@@ -415,9 +423,10 @@ def running(name: str, op: Callable[..., Any], doc: str) -> Callable[..., Any]:
         x = tensor(input, name)
         if isinstance(out, TensorBase):
             dtype = common(dtype, out, name)            # in the dtype of the result, whatever it loses
-        at, want = dim_in(dim, x, name), in_dtype(x, dtype, name)
-        if want is not None and want.kind == "b":
+        at = dim_in(dim, x, name)
+        if dtype is not None and x.array.ndim and x.array.size and dtypes.to_numpy(dtype, name).kind == "b":
             raise NotImplementedError(f"\"{name}_out_cpu\" not implemented for 'Bool'")
+        want = in_dtype(x, dtype, name)
         return finish(op(x, at, want), out, name, x)
     f.__name__ = f.__qualname__ = name
     f.__doc__ = doc
@@ -432,7 +441,8 @@ cumprod = running("cumprod", scan.cumprod, "Running product along dim.  Integers
 def cumsum_(input: Any, dim: int, *, dtype: Any = None) -> Any:
     """In place: the running sum along dim."""
     at = dim_of(dim, input.array.ndim)
-    kernel("cumsum_out_cpu", input, "b")
+    if input.array.ndim and input.array.size:
+        kernel("cumsum_out_cpu", input, "b")
     return scan.CumsumBackward0(at, input.array.dtype).run_(input)
 
 
@@ -440,7 +450,8 @@ def cumsum_(input: Any, dim: int, *, dtype: Any = None) -> Any:
 def cumprod_(input: Any, dim: int, *, dtype: Any = None) -> Any:
     """In place: the running product along dim."""
     at = dim_of(dim, input.array.ndim)
-    kernel("cumprod_out_cpu", input, "b")
+    if input.array.ndim and input.array.size:
+        kernel("cumprod_out_cpu", input, "b")
     return scan.CumprodBackward0(at, input.array.dtype).run_(input)
 
 

@@ -185,8 +185,8 @@ class DivBackward2(Binary):
         return quick_floor_divide(a, b) if self.rounding == "floor" else None
 
     def forward(self, a: Array, b: Array) -> Array:
-        if np.asarray(a).dtype.kind in "iu":
-            refuse_zero(a, b)
+        if np.asarray(a).dtype.kind in "iub":
+            refuse_zero(a, b, f"div_{self.rounding}")
             down = np.floor_divide(a, b)
             if self.rounding == "floor":
                 return down
@@ -367,7 +367,7 @@ class NotImplemented_(Binary):
         return quick_floor_divide(a, b)
 
     def forward(self, a: Array, b: Array) -> Array:
-        refuse_zero(a, b)
+        refuse_zero(a, b, "div_floor")
         return np.floor_divide(a, b)
 
 
@@ -389,14 +389,18 @@ BOOL_MIX: Final = (
 )
 
 
-def refuse_zero(a: Array, b: Array) -> None:
-    if np.asarray(a).dtype.kind in "iu" and not np.all(b):
+def refuse_zero(a: Array, b: Array, name: str) -> None:
+    """RuntimeError where integers are divided by 0; NotImplementedError where bools are, by the kernel of that name."""
+    kind: str = np.asarray(a).dtype.kind
+    if kind == "b":
+        raise NotImplementedError(f"\"{name}_cpu\" not implemented for 'Bool'")
+    if (kind == "i" or kind == "u") and not np.all(b):
         raise RuntimeError("ZeroDivisionError")
 
 
 def modulo(a: Array, b: Array) -> Array:
     if np.asarray(a).dtype.kind != "f":
-        refuse_zero(a, b)
+        refuse_zero(a, b, "remainder")
         return np.remainder(a, b)
     rest = np.fmod(a, b)
     return np.where((rest != 0) & ((rest < 0) != (b < 0)), rest + b, rest)      # keeps the -0. that np.remainder loses

@@ -56,7 +56,7 @@ class FmodBackward0(Unary):
 
     def forward(self, x: Array) -> Array:
         x, n = promote.operands(x, self.number, promote.SAME)
-        arith.refuse_zero(x, n)
+        arith.refuse_zero(x, n, "fmod")
         return np.fmod(x, n)
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
@@ -259,7 +259,7 @@ class FmodBackward1(Binary):
         return quick_fmod(a, b)
 
     def forward(self, a: Array, b: Array) -> Array:
-        arith.refuse_zero(a, b)
+        arith.refuse_zero(a, b, "fmod")
         return np.fmod(a, b)
 
     def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
