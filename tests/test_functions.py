@@ -126,7 +126,8 @@ CASES: dict[str, list[str]] = {
         for number in ("2**65", "(-2**63 - 1)", "2**63")
         for call in ("x + B", "B - x", "x * B", "x / B", "B / x", "x // B", "x % B", "x == B", "x < B",
                      "x.add_(B)", "torch.eq(x, B)")
-    ] + ["torch.ones(2) ** 2**65", "torch.ones(2).resize_(2**40, 2**40)", "torch.ones(2).resize_(2**62, 2)", "torch.ones(2).resize_(0, 2**40, 2**40)"],
+    ] + [f"torch.tensor({data}, dtype={dtype})" for data in ("[2**65]", "[2**65, 1.5]", "2**65", "[-2**63 - 1]")
+         for dtype in (None, "torch.float32", "torch.int64")] + ["torch.ones(2) ** 2**65", "torch.ones(2).resize_(2**40, 2**40)", "torch.ones(2).resize_(2**62, 2)", "torch.ones(2).resize_(0, 2**40, 2**40)"],
     "functions of nn.functional that are builtins take out=": [
         f"F.{call}, out=torch.empty(0{dtype}))" for dtype in ("", ", dtype=torch.float64") for call in (
             "gelu(torch.ones(2)", "gelu(torch.ones(2, requires_grad=True)", "linear(torch.ones(2), torch.ones(3, 2)",

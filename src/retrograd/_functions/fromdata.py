@@ -107,11 +107,11 @@ def nested(data: Any, want: Any) -> Any:
         array = np.array(flat)
     except OverflowError:
         raise ValueError(OVERFLOW) from None
+    if array.dtype == object and (any(map(promote.is_float, kinds)) if want is None else want.kind in "fV"):
+        array = array.astype(np.float64)
     if array.dtype.kind in "fV" and want is None:
         return array.astype(reduce(promote.promote_types, kinds) if kinds else dtypes.get_default_dtype().numpy)
     if array.dtype == object:
-        if want is not None and want.kind in "fV":
-            return array.astype(np.float64)
         raise ValueError(OVERFLOW)
     if array.dtype.kind not in "fiubV":
         raise TypeError(f"new(): invalid data type '{type(first(data)).__name__}'")
@@ -173,7 +173,7 @@ def depth_of(data: Any) -> int:
 def plain(data: Any, kinds: set[Any]) -> Any:
     """data as np.array() takes it; kinds gets the dtypes of the numbers."""
     if isinstance(data, (bool, int, float)) and not isinstance(data, np.generic):
-        kinds.add(promote.number_dtype(data))
+        kinds.add(promote.INT if type(data) is int else promote.number_dtype(data))     # an int of any size, beside floats
         return data
     if isinstance(data, TensorBase):
         if data.array.size != 1:
