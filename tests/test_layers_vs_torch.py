@@ -580,6 +580,21 @@ def test_normalisation_by_hooks(torch: Any, code: str, remove: str, shape: Shape
     assert list(ours.state_dict()) == list(theirs.state_dict())
 
 
+@pytest.mark.parametrize("dim", [0, 1, None])
+@pytest.mark.parametrize("home", ["parametrizations.weight_norm", "weight_norm"])
+@pytest.mark.filterwarnings("ignore:`torch.nn.utils.weight_norm` is deprecated")
+def test_second_derivatives_of_weight_norm_are_those_of_its_formula(home: str, dim: int | None) -> None:
+    """Finite differences confirm them; PyTorch's they contradict."""
+    layer = eval(home, vars(retrograd.nn.utils))(retrograd.nn.Linear(4, 3, bias=False).double(), dim=dim)
+    names, start = zip(*layer.named_parameters(), strict=True)
+    x = retrograd.arange(8.0, dtype=retrograd.float64).reshape(2, 4) / 5
+
+    def run(*values: Any) -> Any:
+        return retrograd.func.functional_call(layer, dict(zip(names, values, strict=True)), (x,))
+
+    assert retrograd.autograd.gradgradcheck(run, [p.detach().clone().requires_grad_() for p in start])
+
+
 @pytest.mark.parametrize("kind", [1.0, 2.0, 3.0, float("inf")])
 def test_gradient_clipping(torch: Any, kind: float) -> None:
     found = []

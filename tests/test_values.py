@@ -719,3 +719,21 @@ def test_gradients_in_float16_of_what_is_divided_by_more_than_float16_holds(pyto
     for f in (lambda x: x.mean(), lambda x: x.mean((0, 1)), lambda x: x / 1e5, lambda x: x / 90000):
         assert found(torch, f) == found(pytorch, f)
         assert found(torch, f)[0] > 0
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("rank", range(7))
+@pytest.mark.parametrize("format", ["channels_last", "channels_last_3d"])
+def test_memory_formats_refuse_tensors_of_other_ranks(format: str, rank: int, pytorch: Any) -> None:
+    def found(lib: Any, call: str) -> Any:
+        x, sizes, to = lib.ones((1,) * rank), (1,) * rank, {"memory_format": getattr(lib, format)}
+        try:
+            return list(eval(call, {"torch": lib, "x": x, "sizes": sizes, "to": to}).shape)
+        except RuntimeError as e:
+            return str(e)
+
+    for call in ("x.contiguous(**to)", "x.to(**to)", "x.to(torch.float64, **to)", "x.double(**to)", "x.clone(**to)",
+                 "torch.clone(x, **to)", "torch.empty(sizes, **to)", "torch.zeros_like(x, **to)", "torch.rand_like(x, **to)",
+                 "torch.full_like(x, 2.0, **to)", "torch.randint_like(x, 2, **to)", "x.resize_(sizes, **to)",
+                 "x.resize_as_(torch.ones(sizes), **to)"):
+        assert found(torch, call) == found(pytorch, call), call

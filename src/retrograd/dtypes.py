@@ -515,3 +515,10 @@ contiguous_format: Final = memory_format("contiguous_format")
 preserve_format: Final = memory_format("preserve_format")
 channels_last: Final = memory_format("channels_last")
 channels_last_3d: Final = memory_format("channels_last_3d")
+
+
+def check_format(wanted: Any, ndim: int) -> None:
+    """RuntimeError when tensors of so many dims cannot be laid out in a memory format."""
+    rank = 4 if wanted is channels_last else 5 if wanted is channels_last_3d else ndim
+    if ndim != rank:
+        raise RuntimeError(f"required rank {rank} tensor to use {wanted.name} format")

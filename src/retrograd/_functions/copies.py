@@ -34,7 +34,11 @@ OPTIONS = (
 
 def clone(input: Any, *, memory_format: Any = dtypes.preserve_format) -> Any:
     """A copy that stays in the graph."""
-    return ops.contiguous_copy(input) if memory_format is dtypes.contiguous_format else ops.clone(input)
+    if memory_format is dtypes.contiguous_format:
+        return ops.contiguous_copy(input)
+    if memory_format is not dtypes.preserve_format:
+        dtypes.check_format(memory_format, input.array.ndim)
+    return ops.clone(input)
 
 
 def copy_(input: Any, other: Any, non_blocking: bool = False) -> Any:
@@ -124,6 +128,8 @@ def to(input: Any, *args: Any, **kwargs: Any) -> Any:
     """In another dtype: to(dtype), to(tensor), to(device[, dtype]).  Itself when nothing changes and not copy."""
     layout = kwargs.get("memory_format")
     dtype, copy = conversion(args, kwargs)
+    if layout is not None:
+        dtypes.check_format(layout, input.array.ndim)
     want = None if dtype is None else dtypes.to_numpy(dtype, "to")
     if want is None or want == input.array.dtype:
         out = cast.cast(input, input.array.dtype) if copy else input

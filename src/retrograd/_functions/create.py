@@ -45,6 +45,7 @@ def _factory(name: str, make: Callable[..., Any], doc: str) -> Any:
             check_out_dtype(out, dtype, name)
             return fill_out(out, make(to, out.array.dtype, generator))
         check_room(to, want)
+        dtypes.check_format(memory_format, len(to))
         if requires_grad is not None:
             flag(requires_grad, name, "requires_grad")
         return leaf(make(to, want, generator), requires_grad)
@@ -112,6 +113,7 @@ def _like(name: str, make: Any, doc: str) -> Any:
         x = tensor_arg(input, name).array
         dtypes.check_device(device)
         want = x.dtype if dtype is None else dtypes.to_numpy(dtype, name)
+        dtypes.check_format(memory_format, x.ndim)
         return leaf(make(x, want, generator), requires_grad)
     like.__name__ = like.__qualname__ = name
     like.__doc__ = doc
@@ -163,6 +165,7 @@ def full_like(input: Any, fill_value: Any, *, dtype: Any = None, device: Any = N
     want = x.dtype if dtype is None else dtypes.to_numpy(dtype, "full_like")
     dtypes.check_long(fill_value)
     check_number(number(fill_value), want)
+    dtypes.check_format(memory_format, x.ndim)
     return leaf(filled(x, convert(np.asarray(number(fill_value)), want), want), requires_grad)
 
 

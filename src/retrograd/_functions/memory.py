@@ -11,6 +11,7 @@ from .._engine.op import recording
 from .._engine.tensor import TensorBase, bump, wants_grad
 from .._engine.views import address, guard, rebase
 from .._ops.arith import NotImplemented_
+from ..dtypes import check_format
 from ._args import dim_of, shape_of
 from .fromdata import allot
 from .parsing import StorageBase
@@ -152,6 +153,7 @@ def resize_(input: Any, *sizes: Any, memory_format: Any = None) -> Any:
         raise RuntimeError("numel: integer multiplication overflow")
     if math.prod(n or 1 for n in to[1:]) >= 2**63:
         raise RuntimeError("Stride calculation overflowed")
+    check_format(memory_format, len(to))
     if to != input.array.shape:
         if input.inference:
             guard(input, False)

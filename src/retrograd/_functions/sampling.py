@@ -68,6 +68,7 @@ def randint_like(input: Any, *args: Any, dtype: Any = None, device: Any = None,
     """randint of input's shape and dtype."""
     x = tensor_arg(input, "randint_like")
     want = dtype or dtypes.of(x.array.dtype)
+    dtypes.check_format(memory_format, x.array.ndim)
     like = create.dense_like(x.array, x.array.dtype)
     array = random.over(like, lambda shape: randint(*args, shape, dtype=want, device=device, generator=generator).array)
     return leaf(array, requires_grad)

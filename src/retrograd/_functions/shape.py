@@ -208,6 +208,8 @@ def unflatten(input: Any, dim: int, sizes: Any) -> Any:
 def contiguous(input: Any, *, memory_format: Any = None) -> Any:
     """Itself if its elements are in C order, else a copy that is."""
     x = tensor(input, "contiguous")
+    if memory_format is not None:
+        dtypes.check_format(memory_format, x.array.ndim)
     return x if x.array.flags.c_contiguous else create.contiguous_copy(x)
 
 

@@ -158,7 +158,7 @@ def negative_(input: Any) -> Any:
 def resize_as_(input: Any, the_template: Any, *, memory_format: Any = None) -> Any:
     """In place: input gets the shape of the_template."""
     x: Any = tensor(input, "resize_as_")
-    return x.resize_(tensor(the_template, "resize_as_", "the_template", 2).array.shape)
+    return x.resize_(tensor(the_template, "resize_as_", "the_template", 2).array.shape, memory_format=memory_format)
 
 
 def is_same_size(input: Any, other: Any) -> bool:
