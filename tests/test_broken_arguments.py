@@ -17,13 +17,13 @@ import retrograd
 WHY = {
     "of two errors another one is found first":
         "div_rounded mv F.cross_entropy F.cross_entropy_soft index_copy baddbmm addbmm bmm "
-        "linalg.cross cdist F.conv_transpose1d F.conv_transpose2d F.conv_transpose3d "
+        "linalg.cross cdist F.conv_transpose1d F.conv_transpose2d "
         "F.rms_norm linalg.lu linalg.lu_factor linalg.det linalg.cholesky linalg.svdvals "
         "linalg.eigvalsh linalg.qr linalg.lstsq",
     "PyTorch writes where there is nothing, or names its storage":
         "index_fill F.scaled_dot_product_attention",
     "computed here: a dtype without a kernel there":
-        "F.avg_pool3d F.pad_reflect F.pad_replicate ldexp special.erfcx special.log_ndtr special.ndtri dist",
+        "F.avg_pool3d ldexp special.erfcx special.log_ndtr special.ndtri dist",
     "refused here, wrong there":
         "linalg.matrix_exp F.fractional_max_pool2d F.fractional_max_pool3d",
     "Python code there and here, with other words for what nobody looks at":

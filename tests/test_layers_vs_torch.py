@@ -759,6 +759,22 @@ PROGRAMS: dict[str, list[str]] = {
           for size in (2, (2, 2), (0, 2, 2)) for c in (1, 2) for more in ("", ".double()") for padding in (-1, 0, "'same'")),
         *(f"F.conv{kind}1d(torch.ones(0, 2, 2){a}, torch.ones(2, 2, 2){b}, torch.ones(2){a})"
           for kind in ("", "_transpose") for a, b in ((".long()", ""), ("", ".double()"), (".double()", ""), (".half()", "")))],
+    "sizes that no number holds": [
+        *(f"nn.{kind}Pool{d}d(2, {name}={n})(torch.ones(1, {'6, ' * d}))" for kind, names in (
+            ("Max", ("stride", "padding", "dilation")), ("Avg", ("stride", "padding"))) for name in names
+          for d in (1, 2, 3) for n in ("2 ** 63", "10 ** 30")
+          if (name, n) != ("stride", "2 ** 63") and (kind, d) != ("Avg", 1))],
+    "layers with one broken argument": [
+        *(f"nn.LPPool{d}d({args})(torch.ones(1, {'6, ' * d}))" for d in (1, 2, 3) for args in (
+            "2.0, None", "2.0, 1.5", "2.0, True", "2.0, 2, 'a'", "2.0, 2, 1.5", "2.0, 2, True", "2.0, 2, 1, 'a'")),
+        *(f"nn.InstanceNorm1d(2, eps={eps})(torch.ones(1, 2, 3))" for eps in ("'a'", "None", "[1]")),
+        *(f"nn.{kind}Pad{d}d(1)(torch.ones(1, {'6, ' * d}).bool())" for kind in ("Reflection", "Replication") for d in (1, 2, 3)),
+        *(f"nn.{kind}(3, 2, {name}={value})(torch.tensor([[0, 1]]))" for kind in ("Embedding", "EmbeddingBag")
+          for name, value in (("max_norm", "'a'"), ("max_norm", "[1]"), ("max_norm", "torch.ones(2)"), ("sparse", "1"),
+                              ("scale_grad_by_freq", "'a'"), ("scale_grad_by_freq", "None"), ("norm_type", "'a'"))),
+        "nn.Hardtanh(1.5)", "nn.Hardtanh(0, -1)", "nn.LazyLinear(-1)(torch.ones(2, 3))", "nn.LazyConv1d(-1, 2)(torch.ones(2, 3))",
+        "nn.Linear(1, True)(torch.ones(2, 1)).shape", "torch.empty((2, True)).shape", "torch.empty((True, 2))",
+        "F.conv_transpose1d(torch.ones(1, 2, 2).bool(), torch.ones(2, 1, 2))"],
     "rankings of integers": [
         "x, y = torch.tensor([1, 2]), torch.tensor([2, 1])", "t = torch.tensor([1, -1])",
         *(f"F.margin_ranking_loss({args})" for args in (
@@ -809,6 +825,13 @@ PROGRAMS: dict[str, list[str]] = {
 def test_odd_inputs_do_as_in_pytorch(torch: Any, name: str) -> None:
     found = difference(PROGRAMS[name], retrograd, torch, versions=False)
     assert found is None, f"\n{found}"
+
+
+@pytest.mark.parametrize("kind", ["Reflection", "Replication", "Zero", "Circular"])
+def test_padding_that_no_number_holds_is_refused(torch: Any, kind: str) -> None:
+    for package in (torch, retrograd):
+        with pytest.raises(TypeError, match="argument 'pad' failed to unpack the object at pos 1 with error \"Overflow when"):
+            getattr(package.nn, f"{kind}Pad1d")(10**30)(package.ones(1, 6))
 
 
 @pytest.mark.parametrize("kernel, padding, stride, ceil", [

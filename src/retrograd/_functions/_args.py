@@ -59,11 +59,12 @@ def whole(value: Any, function: str, name: str, position: int = 1) -> int:
         f"{function}(): argument '{name}' (position {position}) must be int, not {dtypes.typename(value)}")
 
 
-def flag(value: Any, function: str, name: str) -> bool:
+def flag(value: Any, function: str, name: str, position: int = 0) -> bool:
     """value, if it is a bool; else TypeError."""
     if isinstance(value, bool):
         return value
-    raise TypeError(f"{function}(): argument '{name}' must be bool, not {dtypes.typename(value)}")
+    place = f" (position {position})" if position else ""
+    raise TypeError(f"{function}(): argument '{name}'{place} must be bool, not {dtypes.typename(value)}")
 
 
 def refused(function: str, args: tuple[Any, ...], *forms: str) -> TypeError:

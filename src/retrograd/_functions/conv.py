@@ -223,6 +223,8 @@ def check(x: Any, w: Any, b: Any, stride: Any, padding: Any, dilation: Any, tran
                 f"weight, but got: {sizes}")
         flat = [*sizes[:2], 1, *sizes[2:]] if len(sizes) == 3 else sizes
         raise RuntimeError(f"non-empty 2D or 4D weight tensor expected, but got: {flat}")
+    if transposed:
+        kernels(f"slow_conv_transpose{max(len(sizes) - 2, 2)}d_out_cpu", x, "b")
     check_dtypes(x, w, b if transposed and len(sizes) == 5 else None)
 
 

@@ -67,7 +67,7 @@ def sizes(size: tuple[Any, ...], name: str) -> tuple[int, ...]:
     else:
         raise TypeError(f"{name}() takes 1 positional argument but {len(size)} were given")
     for i, n in enumerate(at):
-        if not is_size(n):
+        if not is_size(n) and not (i and isinstance(n, bool)):
             kind = dtypes.typename(n)
             raise TypeError(f"{name}(): argument 'size' " + (
                 f"(position 1) must be tuple of ints, but found element of type {kind} at pos 0" if not i else

@@ -9,7 +9,9 @@ from .._engine import names, promote
 from .._engine.op import watch
 from .._engine.tensor import TensorBase, bump
 from .._ops import embed, indexed, shape
-from ._args import tensor
+from ._args import flag, tensor
+from .forms import FUNCTIONS
+from .parsing import fitted
 from .pointwise import not_implemented
 
 __all__ = ["embedding", "embedding_bag", "embedding_renorm_"]
@@ -60,6 +62,8 @@ def embedding(
     if w.ndim == 0:
         raise RuntimeError("'weight' must be 2-D")
     rows = w.array.shape[0]
+    flag(scale_grad_by_freq, "embedding", "scale_grad_by_freq", 4)
+    flag(sparse, "embedding", "sparse", 5)
     pad = padding_of(padding_idx, rows)
     if max_norm is not None:
         embedding_renorm_(w, where, max_norm, norm_type)
@@ -74,6 +78,9 @@ def embedding(
 
 def embedding_renorm_(input: Any, indices: Any, max_norm: float, norm_type: float) -> Any:
     """Scale the rows that are named and longer than max_norm, in place and outside the graph."""
+    if type(max_norm) is not float or type(norm_type) is not float:
+        (_, _, max_norm, norm_type), _ = fitted("embedding_renorm_", FUNCTIONS["embedding_renorm_"],
+                                                (input, indices, max_norm, norm_type), {})
     at = np.unique(numbers(indices.array, "embedding_renorm_"))
     rows = len(input.array)
     for i in at[(at < -rows) | (at >= rows)]:
@@ -133,6 +140,8 @@ def embedding_bag(
         raise ValueError(f"input has to be 1D or 2D Tensor, but got Tensor of dimension {x.ndim}")
     if mode not in MODES:
         raise ValueError("mode has to be one of sum, mean or max")
+    flag(scale_grad_by_freq, "embedding_bag", "scale_grad_by_freq", 4)
+    flag(sparse, "embedding_bag", "sparse", 6)
     if mode == "max" and scale_grad_by_freq:
         raise ValueError("max mode does not support scaling the gradient by the frequency")
     if mode == "max" and sparse:

@@ -23,6 +23,10 @@ INNER = {
     "max_pool1d_with_indices": "max_pool1d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)",
     "max_pool2d_with_indices": "max_pool2d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)",
     "max_pool3d_with_indices": "max_pool3d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)",
+    "lp_pool1d": "avg_pool1d(input, kernel_size, given stride, 0, ceil_mode)",
+    "lp_pool2d": "avg_pool2d(input, kernel_size, given stride, 0, ceil_mode)",
+    "lp_pool3d": "avg_pool3d(input, kernel_size, given stride, 0, ceil_mode)",
+    "instance_norm": "instance_norm(input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, True)",
     "adaptive_max_pool1d": "adaptive_max_pool1d(input, output_size)",
     "adaptive_max_pool2d": "input.size adaptive_max_pool2d(input, filled output_size)",
     "adaptive_max_pool3d": "input.size adaptive_max_pool3d(input, filled output_size)",
@@ -144,6 +148,8 @@ def value_of(word: str, values: dict[str, Any]) -> Any:
     value = values[name]
     if kind == "pair":
         return tuple(value) if isinstance(value, (tuple, list)) else (value, value)
+    if kind == "given" and value is None:
+        return []
     if kind == "filled" and not isinstance(value, int):
         len(value)                                          # TypeError of what has none
         return [1 if v is None else v for v in value]       # None keeps a size

@@ -9,7 +9,8 @@ import numpy as np
 from .._engine.tensor import TensorBase, wrap
 from .._ops import index, slices
 from .._ops import pad as pads
-from ._args import tensor
+from ._args import kernel, tensor
+from .fromdata import check_room
 
 __all__ = ["constant_pad_nd"]
 FUNCTIONAL = ["pad"]
@@ -26,6 +27,10 @@ def pad(input: Any, pad: Any, mode: str = "constant", value: Any = None) -> Any:
     if not isinstance(pad, (tuple, list)):
         raise TypeError(f"pad(): argument 'pad' (position 2) must be tuple of ints, not {type(pad).__name__}")
     amounts = tuple(int(p) for p in pad)
+    for i, n in enumerate(amounts):
+        if not -2**63 <= n < 2**63:
+            raise TypeError(f"pad(): argument 'pad' failed to unpack the object at pos {i + 1} with error \"Overflow when "
+                            "unpacking long long\"")
     if mode not in MODES:
         raise NotImplementedError(f"Unrecognised padding mode {mode}")
     if len(amounts) % 2:
@@ -37,6 +42,8 @@ def pad(input: Any, pad: Any, mode: str = "constant", value: Any = None) -> Any:
     sizes = [n + low + high for n, (high, low) in zip(x.array.shape[::-1], zip(*[iter(amounts)] * 2), strict=False)][::-1]
     if math.prod(sizes) * x.array.itemsize >= 2**63:
         raise RuntimeError(f"Storage size calculation overflowed with sizes={sizes}")
+    if min(sizes, default=0) > 0:
+        check_room(tuple(sizes), x.array.dtype)
     if mode == "constant":
         return constant_pad_nd(x, amounts, 0 if value is None else value)
     if value is not None and value != 0:
@@ -92,6 +99,7 @@ def mirror(x: Any, amounts: tuple[int, ...], pairs: Any, reflect: bool) -> Any:
     if 0 in sizes[1:] or (x.ndim == dims + 1 and 0 in sizes):
         raise RuntimeError(
             f"Expected {BATCH[dims]} and other non-zero dimensions for input, but got: {list(sizes)}")
+    kernel(f"{'reflection' if reflect else 'replication'}_pad{dims}d", x, "b")
     maps = []
     for i, (before, after) in reversed([*enumerate(pairs)]):      # the last dim is looked at first
         at = x.ndim - dims + i

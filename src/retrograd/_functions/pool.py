@@ -15,7 +15,7 @@ from .._engine.tensor import wrap
 from .._ops import activation, arith, pointwise, pool, shape
 from .._ops import reduce as sums
 from ._args import kernel as supported
-from ._args import refused, tensor
+from ._args import long, refused, tensor
 from .fromdata import check_room
 from .parsing import is_index
 
@@ -37,6 +37,8 @@ AXES = {2: "HW", 3: "THW"}
 
 def several(value: Any, dims: int, function: str, name: str) -> tuple[int, ...]:
     found = (value,) if isinstance(value, int) else tuple(int(v) for v in value)
+    for n in found:
+        long(n)
     if len(found) == 1:
         return found * dims
     if len(found) != dims:
@@ -215,7 +217,7 @@ def one_length(x: Any, size: Any, function: str) -> int:
 
 def single(value: Any, name: str) -> int:
     if isinstance(value, int):
-        return value
+        return long(value)
     found = tuple(value)
     if len(found) != 1:
         kinds = "None, an int, list of ints, or tuple of ints" if name == "stride" else "an int, list of ints or tuple of ints"
@@ -225,7 +227,7 @@ def single(value: Any, name: str) -> int:
 
 def one(value: Any, name: str, function: str = "max_pool1d") -> int:
     if isinstance(value, int):
-        return value
+        return long(value)
     found = tuple(value)
     if len(found) != 1:
         raise RuntimeError(f"{function}() argument '{name}' should contain one int (got {len(found)})")

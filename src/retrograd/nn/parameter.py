@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._engine.tensor import TensorBase, wants_grad, wrap
+from .._functions.create import empty
 from .._tensor import Tensor, _attributes, _rebuild
 from .._tensor_str import _str
 from ..dtypes import check_device, get_default_dtype, of
@@ -84,7 +85,7 @@ class UninitializedTensorMixin:
         """Become a tensor of this shape, uninitialised, of the dtype that it has unless said otherwise."""
         check_device(device)
         sizes = shape if isinstance(shape, int) else tuple(shape)
-        self.array = np.empty(sizes, self.array.dtype if dtype is None else dtype.numpy)
+        self.array = empty(sizes, dtype=of(self.array.dtype) if dtype is None else dtype).array
         self.__class__ = self.cls_to_become
 
     @property
