@@ -163,6 +163,11 @@ CASES: dict[str, list[str]] = {
         f"x = torch.tensor([[6., 2.75, 1.5], [-3., 0., 0.5]], dtype=torch.{dtype}, requires_grad=True); "
         f"(torch.softmax(x, {dim}) * torch.arange(6, dtype=torch.{dtype}).view(2, 3)).sum().backward()"
         for dtype in ("float16", "bfloat16") for dim in (0, 1)],
+    "a range of integers counts in integers, differences of order 0 ask for no dim": [
+        *(f"torch.range({start}, {end}, {step}, dtype=torch.{dtype})" for start in (2.5, -2.5, 0) for end in (3, 3.7, -4.5)
+          for step in (1, 1.5, -1.7) for dtype in ("int64", "uint8", "float32")),
+        *(f"torch.diff(torch.ones(2, 3){dim})" for dim in (", 0, 3", ", 0, -9, prepend=torch.ones(2, 3)", ", -1, 9", ", 1, 9")),
+    ],
     "reductions into integers are not differentiable, norms do not narrow": [
         *(f"torch.{name}(torch.ones(2, requires_grad=True), 0, dtype=torch.int64)" for name in ("sum", "prod", "cumsum", "nansum")),
         "torch.nanmean(torch.ones(2), dtype=torch.int64)", "torch.linalg.vector_norm(torch.ones(2), dtype=torch.float16)",

@@ -10,7 +10,7 @@ KNOWN: list[tuple[str, str]] = [
     (r"vander(.|\n)*backward\((.|\n)*modified by an inplace", "ours differentiates"),
     (r"(std|var)_mean(.|\n)*nan", "PyTorch's mean of what holds an infinity is nan there"),
     (r"(std|var)(_mean)?\(x, (\(\)|\[\])(.|\n)*backward", "PyTorch's gradient over no dims takes a number of elements of 1"),
-    (r"any\(x.detach(.|\n)*inf(.|\n)*uint8", "PyTorch casts to uint8 before it looks"),
+    (r"(any|all)\(x.detach(.|\n)*uint8", "PyTorch casts to uint8 before it looks"),
     (r"logsumexp\((x, )?(\(\)|\[\])", "PyTorch fails over no dims at all"),
     (r"(logsumexp|var|std)\(x.detach\(\), -?\d, out=", "ours is rounded to the input's dtype first"),
     (r"isin\(x, x\)(.|\n)*view size is not compatible", "PyTorch fails on transposed tensors"),

@@ -318,6 +318,8 @@ def range(start: Any, end: Any, step: Any = 1, *, out: Any = None, dtype: Any = 
         want = out.array.dtype
     start, end, step = number(start), number(end), number(step)
     check_steps("range", start, end, step, want)
+    if want.kind in "iu" and int(step):
+        start, end, step = int(start), int(end), int(step)
     n = int((end - start) / step) + 1
     array = (np.arange(n) * step + start).astype(want)
     return leaf(array, requires_grad) if out is None else fill_sequence(out, array)

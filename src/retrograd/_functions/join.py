@@ -366,10 +366,10 @@ def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any
     x = tensor(input, "diff")
     if not x.array.ndim:
         raise RuntimeError("diff expects input to be at least one-dimensional")
-    at = dim_of(dim, x.array.ndim)
     if n < 0:
         raise RuntimeError(f"order must be non-negative but got {n}")
     ends = [y for y in (prepend, x, append) if y is not None]
+    at = dim_of(dim, x.array.ndim) if n or len(ends) > 1 else 0
     if n == 0:
         return finish(index.copy_(wrap(np.zeros_like(x.array)), x), out, "diff", x)
     y = cat(ends, at) if len(ends) > 1 else x
