@@ -737,3 +737,19 @@ def test_memory_formats_refuse_tensors_of_other_ranks(format: str, rank: int, py
                  "torch.full_like(x, 2.0, **to)", "torch.randint_like(x, 2, **to)", "x.resize_(sizes, **to)",
                  "x.resize_as_(torch.ones(sizes), **to)"):
         assert found(torch, call) == found(pytorch, call), call
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("edit", [
+    "x[0].add_(x.data)", "x.data[0].mul_(x)", "x.sub_(x.unsafe_chunk(2)[0])", "x.unsafe_chunk(2)[0].sub_(x)",
+    "x.data.add_(x.t())", "x.data[1].add_(x[0])", "x.data.add_(x)", "x.data[0].div_(x[0])"])
+def test_memory_shared_through_data_is_not_edited_while_it_is_read(edit: str, pytorch: Any) -> None:
+    def found(lib: Any) -> Any:
+        x = lib.arange(1.0, 5).reshape(2, 2)
+        try:
+            eval(edit, {"x": x})
+        except RuntimeError as e:
+            return str(e).split(". ")[0], x.tolist()
+        return x.tolist()
+
+    assert found(torch) == found(pytorch)

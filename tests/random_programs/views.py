@@ -23,6 +23,10 @@ KNOWN: list[tuple[str, str]] = [
     (r"(?s)(retain_grad|inputs=).*(squeeze_|\.t_|transpose_|swapaxes_)",
      "retain_grad follows a tensor reshaped in place; in PyTorch it stays behind, and the next edit is an internal error"),
     (r"FillBackward3 leaf=False", "integers require no grad"),
+    (r"(?s)saved_tensors_hooks\(lambda t: t \* 1.*  PyTorch: +RuntimeError: (masked_fill_ only supp|shape mismatch: v)",
+     "a hook made integers of a mask, which PyTorch then goes on with"),
+    (r"(?s)with torch\.inference_mode\(\): .*backward\(.*  PyTorch: +[abc]\.grad: ",
+     "PyTorch adds to a gradient of inference mode, then refuses; here it is refused first"),
 ]
 
 SHAPES: list[tuple[int, ...]] = [(), (1,), (3,), (4,), (2, 3), (3, 2), (2, 2), (1, 3), (2, 1), (2, 2, 2), (2, 3, 1)]

@@ -441,6 +441,9 @@ class Binary(Node):
             done = self.quick_(a.array, tb.array if tb is not None else b)
         y: Array = None
         if not done:
+            if tb is not None and tb is not a and (a.array.base is not None or tb.array.base is not None):
+                if not self.reads_first(tb):
+                    views.apart(a, tb)          # .data shares memory, but no version
             token = hush()
             try:
                 y = self.compute(a, b, a, tb)

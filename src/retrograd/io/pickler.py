@@ -2,9 +2,9 @@
 from __future__ import annotations
 
 import copyreg
+import importlib
 import pickle
 import struct
-import sys
 from collections import Counter, OrderedDict
 from collections.abc import Callable
 from types import FunctionType
@@ -107,7 +107,10 @@ class Pickler:
 
     def named(self, x: Any, module: str, path: str) -> None:
         """A class or function, if it can be found by its name."""
-        found: Any = sys.modules.get(module)
+        try:
+            found: Any = importlib.import_module(module)
+        except ImportError:
+            found = None
         for part in path.split("."):
             found = getattr(found, part, None)
         if found is not x:
