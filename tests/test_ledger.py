@@ -333,6 +333,10 @@ def by_numpy(torch: Any, w: Any) -> None:
     w.grad.numpy()[:] = 5
 
 
+def by_numpy_of_a_view(torch: Any, w: Any) -> None:
+    w.grad.view(-1)[1:].numpy()[:] = 5
+
+
 def clipped(torch: Any, w: Any) -> None:
     torch.nn.utils.clip_grad_norm_([w], 0.1)
 
@@ -357,7 +361,8 @@ def made_elsewhere(torch: Any, w: Any) -> None:
 @pytest.mark.parametrize("step", [True, False], ids=["step", "no step"])
 @pytest.mark.parametrize(("edit", "kind", "text"), [
     (assigned, "edit", "mul, assigned"), (scaled, "edit", "mul"), (behind_its_back, None, ""),
-    (by_numpy, "unseen", "an edit between"), (clipped, "edit", "clip_grad_norm_"),
+    (by_numpy, "unseen", "an edit between"), (by_numpy_of_a_view, "unseen", "an edit between"),
+    (clipped, "edit", "clip_grad_norm_"),
     (clipped_by_value, "edit", "clip_grad_value_"), (set_to_none, "zero", "None"), (deleted, "zero", "None"),
     (made_elsewhere, "edit", "assigned to .grad")])
 @pytest.mark.parametrize("values", ["parameters", None])

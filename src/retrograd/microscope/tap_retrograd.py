@@ -51,7 +51,7 @@ class RetrogradTap(Tap):
             RetrogradTap.find()
         self.witness = Witness(recorder, self, self.serial, recorder.ops, recorder.nodes)
         self.kept: list[Any] = []
-        self.handed_out: set[int] = set()               # ids of tensors whose memory others may write into
+        self.handed_out: set[int] = set()               # memory that others may write into unseen
 
     @classmethod
     def find(cls) -> None:
@@ -201,7 +201,7 @@ class RetrogradTap(Tap):
             super().name_grad(grad, tensor)
 
     def shared(self, g: Any) -> bool:
-        return not self.recorder.ops or id(g) in self.handed_out
+        return not self.recorder.ops or memory(g) in self.handed_out
 
     def node_of_hook(self, kind: str, hook: int, thread: Thread, slot: int) -> int:
         return int(thread.open[-1].number) if thread.open else -1
@@ -352,6 +352,14 @@ def feeding(seat: Any, original: Any, name: str) -> Any:
     return function
 
 
+def memory(t: Any) -> int:
+    """The id of the array that owns what t is in."""
+    x = t.array
+    while isinstance(x.base, np.ndarray):
+        x = x.base
+    return id(x)
+
+
 def cut(seat: Any, original: Any, name: str) -> Any:
     """A function after which the graph knows nothing of the tensor."""
     def method(*args: Any, **kwargs: Any) -> Any:
@@ -372,7 +380,7 @@ def cut(seat: Any, original: Any, name: str) -> Any:
         outs = [out] if isinstance(out, TensorBase) else []
         tensors = [a for a in args if isinstance(a, TensorBase)]
         if name in SHARING:
-            tap.handed_out.update(map(id, tensors))
+            tap.handed_out.update(map(memory, tensors))
         if outs or name in READS:
             tap.event(name, tensors, outs, began, sys._getframe(1))
         return out

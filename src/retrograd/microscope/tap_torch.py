@@ -27,6 +27,9 @@ QUIET = {
     "is_floating_point", "is_complex", "__len__", "__repr__", "__format__", "__hash__", "type", "element_size",
     "data_ptr", "is_contiguous", "storage_offset", "untyped_storage", "has_names", "get_device", "__deepcopy__",
     "__reduce_ex__", "_is_view", "is_tensor", "is_inference", "__dir__", "__iter__", "__setstate__"}
+# What gives memory away in which edits are not counted.
+SHARING = {"data", "numpy", "__array__", "__dlpack__", "data_ptr", "untyped_storage", "storage", "_typed_storage", "set_",
+           "data=", "resize_"}
 # Ops and nodes whose result holds the same numbers.
 SAME = {"view", "reshape", "transpose", "t", "permute", "unsqueeze", "squeeze", "flatten", "contiguous", "detach",
         "view_as", "reshape_as", "T", "mT", "data", "movedim", "swapaxes", "unflatten", "requires_grad_", "to"}
@@ -35,6 +38,14 @@ SAME_NODES = ("TBackward0", "ViewBackward0", "UnsafeViewBackward0", "TransposeBa
 
 
 ENTRY = "_call_impl"                            # replacing __call__ would update a slot of every subclass
+
+
+def memory(t: Any) -> int:
+    """A number of the storage that t is in."""
+    try:
+        return int(t.untyped_storage()._cdata)
+    except (RuntimeError, NotImplementedError):         # sparse ones have none
+        return 0
 
 
 class TorchTap(TorchNumbers):
@@ -48,7 +59,8 @@ class TorchTap(TorchNumbers):
         super().__init__(recorder)
         if not TorchTap.version:
             TorchTap.find()
-        self.ops: dict[Any, tuple[str, int]] = {}
+        self.ops: dict[Any, tuple[str, int, bool]] = {}
+        self.handed_out = {0}                           # storages that others may write into unseen; 0 are those of no storage
         self.handles: list[Any] = []
         self.keep_handles = 4096
         self.tables: dict[int, Any] = {}                # id of a node's table of posthooks -> (weak reference, node)
@@ -145,11 +157,18 @@ class TorchTap(TorchNumbers):
         """A function of the torch namespace or a method is called."""
         known = self.ops.get(func)
         if known is None:
-            known = self.ops[func] = self.kind_of(func)
-        name, quiet = known
+            name, quiet = self.kind_of(func)
+            known = self.ops[func] = name, quiet, name in SHARING
+        name, quiet, shares = known
+        if shares and self.recorder.on and not self.recorder.thread().busy:
+            with self.quiet():
+                self.handed_out.update(memory(a) for a in args if isinstance(a, self.Tensor))
         if quiet or not self.recorder.on:
             return func(*args, **kwargs)
         return self.run_op(func, name, args, kwargs)
+
+    def shared(self, g: Any) -> bool:
+        return not self.recorder.ops or memory(g) in self.handed_out
 
     def kind_of(self, func: Any) -> tuple[str, int]:
         name = getattr(func, "__name__", str(func))
