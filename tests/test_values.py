@@ -753,3 +753,14 @@ def test_memory_shared_through_data_is_not_edited_while_it_is_read(edit: str, py
         return x.tolist()
 
     assert found(torch) == found(pytorch)
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_gradients_of_angles_in_half_precision_are_rounded_as_pytorchs(dtype: str, pytorch: Any) -> None:
+    def found(lib: Any) -> Any:
+        x = lib.tensor(np.random.default_rng(0).standard_normal((51, 7)).tolist()).to(getattr(lib, dtype)).requires_grad_()
+        lib.atan2(x[1:], x[0]).sum().backward()
+        return x.grad.float().tolist()
+
+    assert found(torch) == found(pytorch)

@@ -166,7 +166,7 @@ class Atan2Backward0(Binary):
 def per_square(a: Value, b: Value) -> Value:
     """1 / (a^2 + b^2), 0 at the origin."""
     s = a * a + b * b
-    return choose.where(s == 0, 0.0, 1.0 / s)
+    return choose.where(s == 0, 0.0, arith.reciprocal(s))   # 1.0 / s would be float32 where s is bfloat16
 
 
 @final
