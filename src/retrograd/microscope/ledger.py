@@ -150,7 +150,7 @@ class Book:
             return Ledger(self.name, [], None, True)
         grads = self.link.grads.get(n, set())
         places = dict(self.link.stepped.get(n, ()))
-        parts: list[tuple[int, int, Event]] = []        # (pass, time, event): contributions and hooks, to be assigned
+        parts: dict[int, list[Event]] = {}              # pass -> contributions and hooks, to be assigned
         steps: list[tuple[int, Event]] = []             # (time, event): arrivals, edits, clearings
         for event in map(rec.events.__getitem__, self.candidates(leaves, grads, edge)):
             kind = event.kind
@@ -158,10 +158,10 @@ class Book:
                 if not leaves and event.node == edge[0]:        # type: ignore[index]
                     steps.append((event.t + event.dt, event))
                 if any(e is not None and (e[0] in leaves or e == edge) for e in rec.node_rows[event.node][3]):
-                    parts.append((event.get("pass"), event.t, event))
+                    parts.setdefault(event.get("pass"), []).append(event)
             elif kind == "hook":
                 if event.changed is not False and self.concerns(event, leaves, edge):
-                    parts.append((event.get("pass"), event.t, event))
+                    parts.setdefault(event.get("pass"), []).append(event)
             elif kind == "accumulate":
                 if event.tensor == n:
                     steps.append((event.t + event.dt, event))
@@ -191,8 +191,9 @@ class Book:
                 self.edits.append((self.named(event), event.where))
                 self.edited(last)
             else:
-                mine = [e for number, t, e in parts if number == event.get("pass") and t <= time]
-                parts = [part for part in parts if part[2] not in mine]
+                its = parts.pop(event.get("pass"), [])
+                mine = [e for e in its if e.t <= time]
+                parts[event.get("pass")] = [e for e in its if e.t > time]
                 last = self.arrival(event, mine, leaves, edge)
         known = rec.tensor_names.get(n, {})
         at_end = -1 if known.get("empty") else known.get("at_end")
