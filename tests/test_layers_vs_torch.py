@@ -788,7 +788,8 @@ PROGRAMS: dict[str, list[str]] = {
         "nn.MultiLabelMarginLoss()(torch.ones(2, 3).long(), torch.ones(2, 3).long() * 9)",
         "nn.MultiMarginLoss()(torch.ones(2, 3).long(), torch.ones(2).long() * 9)",
         "F.unfold(torch.ones(1, 1, 2, 2), 2, padding=-1, stride=0)", "F.unfold(torch.ones(1, 1, 2, 2).long(), 4)",
-        "F.fold(torch.ones(2, 9, 3).long(), (3, 4), 3)",
+        "F.fold(torch.ones(2, 9, 3).long(), (3, 4), 3)", "F.nll_loss(torch.ones(2, 3, 2).long(), torch.zeros(2, 2).long())",
+        "nn.MaxPool2d(1, dilation=(1, 1, 2))(torch.ones(2, 5, 4))",
         "nn.ConvTranspose2d(2, 3, (3, 0))(torch.ones(3, 2, 0, 6))", "nn.Conv2d(2, 3, (3, 0))(torch.ones(3, 2, 0, 6))",
         "F.ctc_loss(torch.ones(4, 2, 2), torch.ones(2, 1).long(), torch.tensor([4, 5]), torch.tensor([1, 2]))"],
     "renormed rows of tables": [

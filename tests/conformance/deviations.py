@@ -72,6 +72,7 @@ GENERAL: tuple[str, ...] = (
     "PyTorch's have six digits",
     "A convolution of an input without channels has the channels of its weight, each its bias; PyTorch's result has none, and "
     "no gradient for the bias",
+    "Bilinear products of no features are 0; PyTorch fails",
     "Second derivatives of attention, EmbeddingBag, cdist and other functions for which PyTorch has none are computed; "
     "half precision is, too, where PyTorch has no kernel for it",
     "EmbeddingBag with scale_grad_by_freq divides each row's gradient by how often that row was read, and Embedding's "

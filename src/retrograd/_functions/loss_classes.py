@@ -65,7 +65,7 @@ def nll(x: TensorBase, target: TensorBase, weight: Any, kind: int, ignored: int)
             f"weight tensor should be defined either for all {classes} classes or no classes but got weight tensor of "
             f"shape: {list(w.shape)}")
     if a.dtype.kind not in "fV":
-        raise not_implemented("nll_loss_out_frame", a.dtype)
+        raise not_implemented("nll_loss_out_frame" if a.ndim < 3 else "nll_loss2d_forward_out_frame", a.dtype)
     if w is not None and w.dtype != a.dtype:
         raise RuntimeError(f"expected scalar type {names.SCALAR[a.dtype.name]} but found {names.SCALAR[w.dtype.name]}")
     whole = w is None

@@ -43,8 +43,8 @@ def several(value: Any, dims: int, function: str, name: str) -> tuple[int, ...]:
         return found * dims
     if len(found) != dims:
         may = "omitted, a single int" if name == "stride" else "a single int"
-        either = "" if function == "avg_pool3d" else "either "
-        raise RuntimeError(f"{function}: {name} must {either}be {may}, or a tuple of {WORDS[dims]}")
+        be = "be" if function == "avg_pool3d" else "be either" if name == "dilation" else "either be"
+        raise RuntimeError(f"{function}: {name} must {be} {may}, or a tuple of {WORDS[dims]}")
     return found
 
 
