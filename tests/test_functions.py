@@ -22,6 +22,8 @@ CASES: dict[str, list[str]] = {
         "torch.zeros(2, 2).index_put((torch.tensor(1, dtype=torch.int16),), torch.tensor(9.))",
     ],
     "numbers out of range are no error where nothing is picked": [
+        *(f"torch.ones(2, 2, requires_grad=True).gather({dim}, torch.empty({shape}, dtype=torch.int64)).sum().backward()"
+          for dim in (0, 1) for shape in ("(0, 4)", "(4, 0)", "0", "(9, 0)")),
         "torch.ones(3, 2)[torch.tensor([0, 9]), :0]", "torch.ones(2, 0)[torch.tensor([7])]",
         f"torch.ones(0, 2)[{NONE}, torch.tensor([7])]", "torch.ones(0, 2)[torch.tensor([7])]",
         "torch.ones(3, 0).index_fill(0, torch.tensor([7]), 1)",

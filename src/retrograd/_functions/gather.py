@@ -81,6 +81,9 @@ def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False, out: 
         raise RuntimeError("Index tensor must have the same number of dimensions as input tensor")
     for d in range(min(x.array.ndim, i.ndim)):
         if d != at and i.shape[d] > x.array.shape[d]:
+            if not i.size:                              # nothing is picked
+                i = np.zeros((0,) * x.array.ndim, np.int64)
+                break
             raise RuntimeError(
                 f"Size does not match at dimension {d} expected index {list(i.shape)} to be no larger than self "
                 f"{list(x.array.shape)} apart from dimension {at}")
