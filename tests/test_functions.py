@@ -170,6 +170,9 @@ CASES: dict[str, list[str]] = {
           for step in (1, 1.5, -1.7) for dtype in ("int64", "uint8", "float32")),
         *(f"torch.diff(torch.ones(2, 3){dim})" for dim in (", 0, 3", ", 0, -9, prepend=torch.ones(2, 3)", ", -1, 9", ", 1, 9")),
     ],
+    "a weight of other dims than its convolution": [
+        f"F.conv{dims}d(torch.ones({(1,) * (dims + 2)}), torch.ones({(1,) * n}), padding={padding})"
+        for dims, n in ((2, 3), (3, 4), (1, 4)) for padding in ("'same'",)],
     "reductions into integers are not differentiable, norms do not narrow": [
         *(f"torch.{name}(torch.ones(2, requires_grad=True), 0, dtype=torch.int64)" for name in ("sum", "prod", "cumsum", "nansum")),
         "torch.nanmean(torch.ones(2), dtype=torch.int64)", "torch.linalg.vector_norm(torch.ones(2), dtype=torch.float16)",

@@ -52,8 +52,11 @@ def run(function: str, dims: int, input: Any, weight: Any, bias: Any, stride: An
     if isinstance(padding, str):
         if padding not in ("same", "valid"):
             raise RuntimeError(f"Invalid padding string: '{padding}'")
-        if kernel_dims != dims and w.ndim > 2:
+        if kernel_dims != dims and w.ndim > 2 and padding == "valid":
             check(x, w, bias, (1,), (0,), (1,), False, (0,), groups)
+        elif kernel_dims != dims and w.ndim > 2:
+            raise RuntimeError(f"Expected {w.ndim}-dimensional input for {w.ndim}-dimensional weight{list(w.shape)}, but got "
+                               f"{x.ndim}-dimensional input of size {list(x.shape)} instead")
         stride, dilation = several(stride, dims, "stride"), several(dilation, dims, "dilation")
         if padding == "same":
             if any(s != 1 for s in stride):
