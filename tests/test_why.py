@@ -595,7 +595,7 @@ def test_a_name_and_its_parameter_get_one_answer(torch: Any, tmp_path: Any) -> N
         m(torch.randn(2, 4)).sum().backward()
         m.weight.grad = None
     assert rec.why_none("weight") == rec.why_none(m.weight)
-    assert rec.why_none("weight").code == "cannot_know" and rec.why_none("bias").code == "has_grad"
+    assert rec.why_none("weight").code == "set_to_none" and rec.why_none("bias").code == "has_grad"
 
     for late in (False, True):                          # before the forward pass, and between it and the backward pass
         m = layer(torch)
