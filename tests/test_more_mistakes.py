@@ -130,7 +130,7 @@ def cleared_before_it_was_read(torch: Any) -> Any:
     return rec, m.weight
 
 
-@mistake("cannot_know")
+@mistake("set_to_none")
 def cleared_by_hand(torch: Any) -> Any:
     m = layer(torch)
     with record(m) as rec:

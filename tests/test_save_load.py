@@ -86,7 +86,7 @@ PLAIN = [
     list(range(2500)), {i: str(i) for i in range(2500)}]
 
 
-@pytest.mark.parametrize("x", PLAIN, ids=lambda x: repr(x)[:30])
+@pytest.mark.parametrize("x", PLAIN, ids=[f"{type(x).__name__}-{i}" for i, x in enumerate(PLAIN)])
 def test_plain_values_come_back(x: Any) -> None:
     got = again(x)
     assert got == x and type(got) is type(x)

@@ -353,7 +353,7 @@ def test_a_rule_is_shown_without_its_short_cuts(torch: Any) -> None:
         loss = torch.nn.functional.cross_entropy(x, torch.tensor([0, 2, 1, 1]))
     said = str(rec.explain(loss))
     assert "quick" not in said and "TensorBase" not in said
-    assert "return place(g * scale, self.where, self.was)" in said
+    assert "return place(counted(g * scale, self.used), self.where, self.was)" in said
     x = loss.grad_fn.next_functions[0][0]
     assert "gradient of x: g - pointwise.exp(y) * total(g, self.dim)" in str(explain(x))
 

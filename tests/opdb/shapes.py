@@ -221,6 +221,7 @@ SHAPES = [
        exact=True),
     Op("split", splits, split, dtypes=ALL, result="first", view=True, twice=True, exact=True),
     Op("chunk", chunks, chunk, node="SplitBackward0", dtypes=ALL, result="first", view=True, twice=True, exact=True),
+    Op("unsafe_chunk", chunks, chunk, node="UnsafeSplitBackward0", dtypes=ALL, result="first", twice=True, exact=True),
     Op("unbind", unbinds, unbind, node="UnbindBackward0", dtypes=ALL, result="first", view=True, twice=True,
        exact=True),
     Op("clone", one, np.copy, node="CloneBackward0", dtypes=ALL, twice=True, exact=True),

@@ -255,6 +255,8 @@ def triangle(name: str, op: Callable[[Any, int], Any], doc: str) -> Callable[...
     def check(x: TensorBase, diagonal: Any) -> None:
         if not isinstance(diagonal, int):
             raise TypeError(f"{name}(): argument 'diagonal' (position 1) must be int, not {dtypes.typename(diagonal)}")
+        if not -(1 << 63) <= diagonal < 1 << 63:
+            raise ValueError("Overflow when unpacking long long")
         if x.array.ndim < 2:
             raise RuntimeError(f"{name.rstrip('_')}: input tensor must have at least 2 dimensions")
 

@@ -103,7 +103,7 @@ def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Any 
     place: Any = None                           # in its order of memory numbers are drawn
     if out is not None:
         if dtype is not None:
-            check_out_dtype(out, want)
+            check_out_dtype(out, dtype, "normal")
         want = out.array.dtype
         if size is None and not isinstance(s, np.ndarray):      # there PyTorch draws as many as out has
             promote.check_broadcast(m, out.array)
