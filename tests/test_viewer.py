@@ -425,6 +425,100 @@ def test_uses_in_one_call_are_counted_in_the_order_of_the_forward_pass(open_page
     assert [digits(norm) for _, norm in shown] == [pytest.approx(use.norm, rel=5e-3) for use in rec.ledger("cell.weight").uses]
 
 
+def test_repeated_calls_of_a_module_are_folded_and_open_to_each(open_page: Any) -> None:
+    page = open_page(loop_of(50))
+    names = [row.rpartition(" ")[0] for row in page.rows()]
+    assert names == ["input", "Loop", "cell \u00d7 50", "pow", "mean"]
+    page.js("document.querySelectorAll('[role=treeitem]')[2].querySelector('.twist').click()")
+    page.settle()
+    opened = [row.rpartition(" ")[0] for row in page.rows()]
+    assert opened[3:7] == ["cell \u00b7 call 1", "tanh", "cell \u00b7 call 2", "tanh"]
+    page.js("document.querySelectorAll('[role=treeitem]')[2].click()")
+    page.settle()
+    assert page.text("aside section:nth-of-type(2) h2") == "cell \u00d7 50"
+    calls = page.js("return [...document.querySelectorAll('aside section section:last-child .go')].map(b => b.innerText)")
+    assert calls == [f"cell \u00b7 call {i}" for i in range(1, 51)]
+
+
+def folded(rec: Recording) -> list[list[Any]]:
+    """Name and number of calls of each fold."""
+    return [[group[4], group[1]] for group in held(page_of(rec))["groups"] if len(group) > 4]
+
+
+def test_only_rounds_alike_in_one_forward_pass_are_folded() -> None:
+    layers, act = [nn.Linear(2, 2) for _ in range(4)], nn.ReLU()
+    chain = nn.Sequential(*[m for layer in layers for m in (layer, act)])
+    with record(chain) as shared:
+        chain(torch.ones(1, 2)).sum().backward()
+    assert folded(shared) == []                                         # act is called four times, each between others
+    layer = layers[0]
+    with record(layer) as passes:
+        for _ in range(3):
+            layer(torch.ones(1, 2)).sum().backward()
+    assert folded(passes) == []
+    head = nn.Linear(2, 2)
+    with record(nn.ModuleList([layer, head, act])) as rounds:
+        x = torch.ones(1, 2)
+        for _ in range(5):
+            x = torch.tanh(layer(x))
+            head(x)
+        layer(act(x))                                                   # is no round of the loop
+    assert folded(rounds) == [["0", 5]]
+
+
+def test_a_folded_loop_keeps_every_vertex_and_has_no_edge_back() -> None:
+    data = held(page_of(loop_of(7, residual=True)))
+    assert {number for kind, number, _ in data["vertices"] if kind == 0} == {
+        i for i, row in enumerate(data["events"]) if row[0] == "op"}
+    for _, parts, edges in data["graphs"]:
+        row_of = {item: r for rows in parts for r, row in enumerate(rows) for item in row}
+        assert all(row_of[a] < row_of[b] for a, b, _ in edges)
+
+
+def clipped(torch: Any) -> tuple[Any, Recording, float]:
+    """A step whose gradients are unscaled and clipped twice; the norm of all before clipping."""
+    torch.manual_seed(0)
+    model = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Linear(4, 2))
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    scaler = torch.amp.GradScaler("cpu", init_scale=4.0)
+    with record(model) as rec:
+        scaler.scale(model(torch.ones(5, 3)).square().mean()).backward()
+        scaler.unscale_(optimizer)
+        norm = torch.nn.utils.clip_grad_norm_(
+            model.parameters(), 0.5,
+        )
+        torch.nn.utils.clip_grad_value_(model.parameters(), 0.1)
+        optimizer.step()
+    return model, rec, float(norm)
+
+
+@pytest.mark.parametrize("engine", ["retrograd", pytest.param("torch", marks=pytest.mark.oracle)])
+def test_clipping_and_unscaling_are_one_box_one_row_and_one_step_each(open_page: Any, engine: str) -> None:
+    from selenium.webdriver.common.keys import Keys
+
+    model, rec, norm = clipped(pytest.importorskip(engine))
+    assert folded(rec) == [["unscale_", 0], ["clip_grad_norm_", 0], ["clip_grad_value_", 0]]
+    page = open_page(rec)
+    page.keys("e", Keys.END)
+    rows = page.rows()
+    last = max(i for i, row in enumerate(rows) if row.startswith("mean") or row.startswith("mul"))
+    assert rows[last + 1:last + 4] == ["unscale_", "clip_grad_norm_", "clip_grad_value_"]     # nothing of what is inside
+    assert not any("norm" in row for row in rows if row != "clip_grad_norm_")
+    titles = []
+    for _ in range(4):
+        titles.append(page.text(".now h2"))
+        page.keys(Keys.ARROW_LEFT)
+    assert titles == ["SGD.step", "clip_grad_value_", "clip_grad_norm_", "unscale_"]
+    page.keys(Keys.END, "/", "clip_grad_norm_", Keys.ENTER)
+    before, after = page.js("""return [...[...document.querySelectorAll('aside tr')].find(
+        row => row.innerText.startsWith('together')).querySelectorAll('td')].map(cell => cell.innerText)""")
+    assert digits(before) == pytest.approx(norm, rel=1e-3) and digits(after) == pytest.approx(min(norm, 0.5), rel=1e-3)
+    page.keys("/", "0.weight", Keys.ENTER)
+    left = np.linalg.norm(np.array(model[0].weight.grad.tolist()))
+    assert digits(page.js("return document.querySelector('.row.chosen .norm').innerText")) == pytest.approx(left, rel=1e-3)
+    assert "clip_grad_norm_" in page.text("aside") and "unscale_" in page.text("aside")
+
+
 def test_closing_all_fits_the_graph_to_its_pane(open_page: Any) -> None:
     from selenium.webdriver.common.action_chains import ActionChains
 

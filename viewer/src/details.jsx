@@ -79,8 +79,9 @@ function Now({ trace, cursor, onSelect }) {
   if (!trace.steps.length) return <section class="now"><h2>No events</h2></section>;
   const kind = trace.events[cursor][0];
   const get = (name) => trace.get(cursor, name);
+  const edit = trace.editOf.has(cursor);
   const rows = {
-    op: () => named("output", get("values")),
+    op: () => (edit ? [] : named("output", get("values"))),
     node: () => [...named("arrives", get("inputs")), ...named("sends on", get("outputs"))],
     accumulate: () => [[".grad before", get("had")], ["arrives", get("gradient")], [".grad after", get("now")]],
     hook: () => get("before").flatMap((n, i) => [["before", n], ["after", get("after")[i] ?? -1]]),
@@ -90,12 +91,13 @@ function Now({ trace, cursor, onSelect }) {
   return (
     <section class="now" aria-live="polite">
       <div class="kind">
-        <span class={`badge ${kind}`}>{words[kind] ?? kind}</span>
+        <span class={`badge ${edit ? "accumulate" : kind}`}>{edit ? "edits gradients" : (words[kind] ?? kind)}</span>
         <span class="dim">{duration(trace.events[cursor][1])}{trace.events[cursor][2] ? ` · took ${duration(trace.events[cursor][2])}` : ""}</span>
       </div>
       <h2>{subject ? <Go onClick={() => onSelect(subject)}>{trace.label(cursor)}</Go> : trace.label(cursor)}</h2>
       {kind === "hook" && <p>{said(get("changed"), get("returned"))}</p>}
       {rows?.length > 0 && <Values trace={trace} rows={rows} />}
+      {edit && <Changes trace={trace} i={cursor} />}
       {kind === "step" && <Steps trace={trace} i={cursor} />}
       {get("error") && <p class="bad">{get("error")}</p>}
       <Source trace={trace} site={get("site") ?? -1} />
@@ -177,7 +179,7 @@ function Vertex(props) {
 
 function Place({ trace, group, onSelect }) {
   if (group <= 0) return null;
-  return <p class="dim">in <Go onClick={() => onSelect({ kind: "group", id: group })}>{trace.moduleName(trace.groups[group][0])}</Go></p>;
+  return <p class="dim">in <Go onClick={() => onSelect({ kind: "group", id: group })}>{trace.placeName(group)}</Go></p>;
 }
 
 function Op(props) {
@@ -301,6 +303,7 @@ function Entry({ trace, t, i, later, onMove }) {
     hook: () => get("before").flatMap((n, k) => [["before", n], ["after", get("after")[k] ?? -1]]),
     accumulate: () => [["had", get("had")], ["+ arrives", get("gradient")], ["= .grad", get("now")]],
     step: () => [["gradient", get("gradients")[at] ?? -1], ["before", get("before")[at] ?? -1], ["after", get("after")[at] ?? -1]],
+    op: () => (trace.changes.get(i)?.get(t) ?? []).map((n, k) => [k ? "after" : "before", n]),
     zero: () => [],
   }[kind]?.();
   const text = kind === "accumulate" ? `pass ${get("pass")}: accumulated` : kind === "hook" ? `${trace.hooks[get("hook")].name}: ${said(get("changed"), get("returned"))}` : trace.label(i);
@@ -394,7 +397,68 @@ function Why({ cause }) {
 }
 
 function Group(props) {
-  const { trace, g, cursor, open, onSelect, onToggle, onMove } = props;
+  return props.trace.isFold(props.g) ? <Fold {...props} /> : <Call {...props} />;
+}
+
+const Toggle = ({ g, open, onToggle }) => (
+  <p><button class="plain-button" onClick={() => onToggle(g)}>{open.has(g) ? "Close" : "Open"} in the graph</button></p>
+);
+
+// A loop of calls, or a call that edits gradients.
+function Fold(props) {
+  const { trace, g, cursor, onSelect, onMove } = props;
+  const i = trace.editSteps.get(g);
+  const calls = trace.children[g].filter((c) => c.kind === "group");
+  return (
+    <section>
+      <h2>{trace.groupName(g)}</h2>
+      <Place trace={trace} group={trace.groups[g][2]} onSelect={onSelect} />
+      <Toggle {...props} />
+      {i !== undefined && <Source trace={trace} site={trace.get(i, "site")} />}
+      {i !== undefined && <Changes trace={trace} i={i} />}
+      {i !== undefined && <Section title="When"><Moments trace={trace} list={[i]} cursor={cursor} onMove={onMove} /></Section>}
+      {calls.length > 0 && (
+        <Section title="Calls">
+          <ul class="plain">
+            <Many key={g} list={calls} first={TERMS} row="li">
+              {({ id }) => {
+                const state = trace.groupState(id, cursor);
+                return (
+                  <li>
+                    <Go onClick={() => onSelect({ kind: "group", id })}>{trace.groupName(id)}</Go>{" "}
+                    <span class="dim">{state.done ? `\u2207 ${gradient(state)}` : ""}</span>
+                  </li>
+                );
+              }}
+            </Many>
+          </ul>
+        </Section>
+      )}
+    </section>
+  );
+}
+
+// What an operation made of gradients.
+function Changes({ trace, i }) {
+  const list = [...(trace.changes.get(i) ?? [])];
+  const total = (k) => digits(trace.normOf(list.map(([, values]) => values[k])));
+  return (
+    <table class="values">
+      <thead><tr><th>.grad of</th><th class="number">norm before</th><th class="number">after</th></tr></thead>
+      <tbody>
+        {list.length > 1 && <tr><th><b>together</b></th><td class="number">{total(0)}</td><td class="number">{total(1)}</td></tr>}
+        <Many key={i} list={list} first={TERMS} row="tr">
+          {([t, values]) => (
+            <tr><th>{trace.nameOfTensor(t)}</th>{values.map((n) => <td class="number">{n >= 0 ? digits(trace.norm(n)) : "none"}</td>)}</tr>
+          )}
+        </Many>
+      </tbody>
+    </table>
+  );
+}
+
+function Call(props) {
+  const { trace, g, cursor, onSelect, onMove } = props;
   const [m, call] = trace.groups[g];
   const module = trace.modules[m];
   if (!module) return null;
@@ -407,7 +471,7 @@ function Group(props) {
       <p class="dim">
         {module.type}, call {call} of {module.calls}, {module.training ? "training" : "evaluation"}{module.compiled ? ", compiled" : ""}
       </p>
-      <p><button class="plain-button" onClick={() => onToggle(g)}>{open.has(g) ? "Close" : "Open"} in the graph</button></p>
+      <Toggle {...props} />
       {state.total > 0 && <p class="dim">The pass has made {state.done} of {state.total} steps in it.</p>}
       <Hooks trace={trace} list={trace.hooksOn.get(`module ${m}`)} onSelect={onSelect} />
       {mine.length > 0 && (

@@ -309,7 +309,7 @@ function frameOf(context, box, c, selected) {
 }
 
 function title(context, box, trace, cursor, c, words) {
-  const hooks = trace.hooksOn.get(`module ${trace.groups[box.id][0]}`) ?? [];
+  const hooks = trace.ownHooks(box.id);
   if (hooks.length) dot(context, box.x + box.w - 12, box.y + 12, fired(trace, hooks, cursor) ? c.hook : c.faint, c);
   if (!words) return;
   context.font = FONT;

@@ -27,7 +27,7 @@ const KEYS = [
 // Open: the way down to the first group that has something to show.
 function firstOpen(trace) {
   const open = new Set();
-  const groups = (g) => trace.children[g].filter((c) => c.kind === "group");
+  const groups = (g) => trace.children[g].filter((c) => c.kind === "group" && !trace.isFold(c.id));
   let level = groups(0);
   if (level.length > 8) return open;
   for (let depth = 0; depth < 4 && level.length; depth++) {
@@ -85,7 +85,7 @@ function App({ trace }) {
     if (!next.delete(g)) next.add(g);
     setOpen(next);
   };
-  const all = () => setOpen(new Set(trace.groups.keys()));
+  const all = () => setOpen(new Set([...trace.groups.keys()].filter((g) => !trace.isEdit(g))));
   const none = () => {
     setOpen(new Set());
     setFocus(null);

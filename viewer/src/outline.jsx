@@ -96,7 +96,7 @@ function Row({ trace, row, y, chosen, open, cursor, onSelect, onToggle }) {
   const isOpen = group && open.has(row.id);
   const state = group ? trace.groupState(row.id, cursor) : trace.lastRun(row.id, cursor);
   const arrived = group ? state.done > 0 : state;
-  const hooks = group ? isOpen ? (trace.hooksOn.get(`module ${trace.groups[row.id][0]}`) ?? []) : trace.groupHooks[row.id] : trace.vertexHooks[row.id];
+  const hooks = group ? isOpen ? trace.ownHooks(row.id) : trace.groupHooks[row.id] : trace.vertexHooks[row.id];
   const sort = group ? "group" : trace.vertices[row.id][0] === LEAF ? "leaf" : "op";
   return (
     <div

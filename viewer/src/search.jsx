@@ -97,10 +97,11 @@ function entries(trace) {
     if (target) found.push({ sort, name, more, target, find: `${name} ${more} ${sort}`.toLowerCase() });
   };
   trace.groups.forEach(([m, call], g) => {
-    if (g) add("module", trace.moduleName(m), `${trace.modules[m].type}${call > 1 ? ` call ${call}` : ""}`, { kind: "group", id: g });
+    if (trace.isFold(g)) add(trace.isEdit(g) ? "edit" : "loop", trace.groupName(g), "", { kind: "group", id: g });
+    else if (g) add("module", trace.moduleName(m), `${trace.modules[m].type}${call > 1 ? ` call ${call}` : ""}`, { kind: "group", id: g });
   });
   trace.vertices.forEach(([kind, number, group], v) => {
-    const place = group ? trace.moduleName(trace.groups[group][0]) : "";
+    const place = trace.placeName(group);
     if (kind === LEAF) {
       const known = trace.names[number];
       add(known?.role ?? "input", known?.name ?? trace.vertexName(v), "", { kind: "vertex", id: v });

@@ -16,7 +16,7 @@ export const HEIGHT = TOP + NORMS + 6 + LANES.length * (HIGH + 2) + 6;
 export function Timeline({ trace, cursor, theme, onMove }) {
   const canvas = useRef();
   const [range, setRange] = useState([0, trace.steps.length]); // steps in sight
-  const laneOf = (kind) => LANES.findIndex(([, kinds]) => kinds.includes(kind));
+  const laneOf = (i) => LANES.findIndex(([, kinds]) => kinds.includes(trace.editOf.has(i) ? "zero" : trace.events[i][0]));
   const step = upTo(trace.steps, cursor) - 1;
 
   const base = useRef(null); // what does not depend on the cursor
@@ -47,7 +47,7 @@ export function Timeline({ trace, cursor, theme, onMove }) {
       const kind = trace.events[i][0];
       const x = LEFT + (s - from) * scale;
       context.fillStyle = colourOf(kind, trace, i, c);
-      context.fillRect(x, tops[laneOf(kind)] + 2, bar, HIGH - 4);
+      context.fillRect(x, tops[laneOf(i)] + 2, bar, HIGH - 4);
       if (kind === "node") {
         const values = trace.get(i, "inputs");
         const norm = trace.normOf(values);
@@ -143,6 +143,7 @@ export function Timeline({ trace, cursor, theme, onMove }) {
 
 function colourOf(kind, trace, i, c) {
   if (kind === "hook") return trace.get(i, "error") ? c.bad : trace.get(i, "changed") ? c.hook : c.faint;
+  if (trace.editOf.has(i)) return c.good;
   if (kind === "op") return trace.get(i, "error") || trace.wrong(i) ? c.bad : c.dim;
   if (kind === "node") return c.grad;
   if (kind === "accumulate") return c.good;

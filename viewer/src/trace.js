@@ -5,6 +5,7 @@ export const [OP, LEAF, NODE] = [0, 1, 2]; // kinds of vertices
 export const [VERTEX, GROUP, IN, OUT, BEND] = [0, 1, 2, 3, 4]; // kinds of items in a group
 const STEPS = new Set(["op", "begin", "end", "node", "accumulate", "hook", "step", "zero"]);
 const NEVER = Infinity;
+const INPLACE = 4; // a flag of an op
 
 export function readPage() {
   const text = atob(document.getElementById("data").textContent);
@@ -15,7 +16,11 @@ export function readPage() {
 export class Trace {
   constructor(data) {
     Object.assign(this, data);
-    this.steps = this.events.flatMap((row, i) => (STEPS.has(row[0]) ? [i] : []));
+    this.editSteps = new Map(); // edit of gradients (a group) -> its last op, which stands for it among the steps
+    this.vertices.forEach(([kind, number, g]) => kind === OP && this.isEdit(g) && this.editSteps.set(g, number));
+    this.editOf = new Map([...this.editSteps].map(([g, i]) => [i, g]));
+    const inner = new Set(this.vertices.flatMap(([kind, number, g]) => (kind === OP && this.isEdit(g) ? [number] : [])));
+    this.steps = this.events.flatMap((row, i) => (STEPS.has(row[0]) && (!inner.has(i) || this.editOf.has(i)) ? [i] : []));
     this.opVertex = new Map();
     this.leafVertices = new Map();
     this.vertices.forEach(([kind, number], v) => {
@@ -54,6 +59,7 @@ export class Trace {
     this.counts = {};
     this.windows = []; // where the outermost passes begin
     this.grads = new Map(); // leaf -> [event, value of .grad or -1]
+    this.changes = new Map(); // op on gradients, of a clipping call its step -> leaf -> [value before, after]
     this.about = new Map(); // "hook 3", "tensor 5", "node 7", "module 2" -> events
     this.firings = this.hooks.map(() => []);
     const ranIn = this.groups.map(() => -1); // the pass in which an operation of a group ran last
@@ -61,7 +67,10 @@ export class Trace {
     this.events.forEach((row, i) => {
       const get = (name) => row[this.positions[row[0]][name]];
       this.counts[row[0]] = (this.counts[row[0]] ?? 0) + 1;
-      if (row[0] === "op") for (const t of new Set(get("inputs"))) push(this.usesOf, t, i);
+      if (row[0] === "op") {
+        for (const t of new Set(get("inputs"))) push(this.usesOf, t, i);
+        if (get("flags") & INPLACE) get("outputs").forEach((t, k) => this.edited(i, t, get("values")[k] ?? -1));
+      }
       if (row[0] === "begin" && open++ === 0) this.windows.push(i);
       if (row[0] === "end") open = Math.max(0, open - 1);
       if (row[0] === "node") {
@@ -96,7 +105,7 @@ export class Trace {
       for (const v of this.verticesOfHook(hook)) this.vertexHooks[v].push(h);
     });
     // of a group: its module's hooks, and those of all that is in it
-    this.groupHooks = this.groups.map(([m]) => [...(this.hooksOn.get(`module ${m}`) ?? [])]);
+    this.groupHooks = this.groups.map((_, g) => [...this.ownHooks(g)]);
     this.vertices.forEach(([, , g], v) => this.groupHooks[g].push(...this.vertexHooks[v]));
     for (let g = this.groups.length - 1; g > 0; g--) this.groupHooks[this.groups[g][2]].push(...this.groupHooks[g]);
     let [low, high] = [Infinity, -Infinity];
@@ -106,6 +115,19 @@ export class Trace {
       if (Number.isFinite(n)) [low, high] = [Math.min(low, n), Math.max(high, n)];
     }
     this.range = low <= high ? [low, high] : null; // of the powers of ten
+  }
+
+  // An op wrote value n into tensor t: is that some leaf's .grad?
+  edited(i, t, n) {
+    const known = this.names[t];
+    if (known?.role !== "grad") return;
+    const step = this.editSteps.get(this.vertices[this.opVertex.get(i)]?.[2]) ?? i;
+    const mine = this.changes.get(step) ?? new Map();
+    this.changes.set(step, mine);
+    const before = this.grads.get(known.of)?.slice(-1)[0][1] ?? -1;
+    if (!mine.has(known.of)) push(this.about, `tensor ${known.of}`, step);
+    mine.set(known.of, [mine.get(known.of)?.[0] ?? before, n]);
+    push(this.grads, known.of, [step, n]);
   }
 
   arriving(i) {
@@ -284,8 +306,27 @@ export class Trace {
     return m >= 0 && this.modules[m].calls > 1 ? `${this.moduleName(m)}, call ${this.get(i, "call")}` : this.moduleName(m);
   }
 
+  // Folds: a loop of calls, or the inner operations of clip_grad_norm_ and the like.
+  isFold(g) {
+    return this.groups[g][4] !== undefined;
+  }
+
+  isEdit(g) {
+    return this.isFold(g) && this.groups[g][1] === 0;
+  }
+
+  placeName(g) {
+    if (g <= 0) return "";
+    return this.isFold(g) ? this.groupName(g) : this.moduleName(this.groups[g][0]);
+  }
+
+  ownHooks(g) {
+    return (this.isFold(g) ? undefined : this.hooksOn.get(`module ${this.groups[g][0]}`)) ?? [];
+  }
+
   groupName(g) {
-    const [m, call] = this.groups[g];
+    const [m, call, , , fold] = this.groups[g];
+    if (fold !== undefined) return call ? `${fold} \u00d7 ${call}` : fold;
     if (m < 0) return "the program";
     const name = this.modules[m].path.split(".").pop() || this.modules[m].type;
     return this.modules[m].calls > 1 || call > 1 ? `${name} \u00b7 call ${call}` : name;
@@ -309,7 +350,7 @@ export class Trace {
     const get = (name) => this.get(i, name);
     switch (kind) {
       case "op":
-        return get("name");
+        return this.editOf.has(i) ? this.groupName(this.editOf.get(i)) : get("name");
       case "node":
         return this.nodes[get("node")]?.[0] ?? "node";
       case "accumulate":
@@ -338,6 +379,7 @@ export class Trace {
   subject(i) {
     const kind = this.events[i][0];
     const vertex = (v) => (v === undefined ? null : { kind: "vertex", id: v });
+    if (this.editOf.has(i)) return { kind: "group", id: this.editOf.get(i) };
     if (kind === "op") return vertex(this.opVertex.get(i));
     if (kind === "node") return vertex(this.ofNode[this.get(i, "node")]);
     if (kind === "accumulate")

@@ -1,11 +1,14 @@
 """What the page draws: ops, parameters and module calls of a recording as nested groups with edges, laid out.
 
 A vertex is an op, a leaf (a pill beside the op that reads it) or a node of the backward graph that belongs to neither.
-A group is one call of a module; group 0 is outside all modules.  An edge from one group into another passes through
-ports on the borders, so it looks right whichever groups are open.
+A group is one call of a module, or what folds.py puts into one box; group 0 is outside all modules.  An edge from one
+group into another passes through ports on the borders, so it looks right whichever groups are open.
 """
 from __future__ import annotations
 
+from typing import Any
+
+from .folds import folds
 from .layout import Graph
 from .recording import POSITION, Recording
 
@@ -16,18 +19,23 @@ _OP, _ENTER = POSITION["op"], POSITION["enter"]
 
 
 class Drawing:
-    """vertices: [kind, number, group]; groups: [module, call, parent, first event]; graphs: one per group, arranged."""
+    """vertices: [kind, number, group]; graphs: one per group, arranged.
+
+    groups: [module, call, parent, first event], of a fold [-1, calls, parent, first event, name].
+    """
 
     def __init__(self, rec: Recording) -> None:
         self.rec = rec
         self.vertices: list[tuple[int, int, int]] = []
         self.keys: list[float] = []
-        self.groups: list[tuple[int, int, int, int]] = [(-1, 0, -1, -1)]
+        self.groups: list[tuple[Any, ...]] = [(-1, 0, -1, -1)]
         self.graphs: list[Graph] = [Graph()]
         self.places: list[int] = []                     # of vertices: their item in their group
         self.holds: list[int] = [-1]                    # of groups: their item in their parent
         self.depths = [0]
         self.of_node: dict[int, int] = {}               # node of the backward graph -> vertex
+        self._fold_of = folds(rec)
+        self._folds: dict[int, int] = {}                # number of a fold -> group
         self._calls: dict[tuple[int, int], int] = {}
         self._latest: dict[int, int] = {}               # module -> group of its latest call
         self._of_op: dict[int, int] = {}
@@ -44,14 +52,26 @@ class Drawing:
         """The group of a module's call, made when first seen."""
         found = self._calls.get((module, call))
         if found is None:
-            above = self._latest.get(parent, 0)
-            found = len(self.groups)
-            self.groups.append((module, call, above, event))
-            self.graphs.append(Graph())
-            self.depths.append(self.depths[above] + 1)
-            self.holds.append(self.graphs[above].add(5 * found + GROUP, event))
-            self._calls[module, call] = found
+            above = self.folded(self._latest.get(parent, 0), event)
+            found = self._calls[module, call] = self.new_group(module, call, above, event)
         self._latest[module] = found
+        return found
+
+    def folded(self, group: int, event: int) -> int:
+        """The group in which an event of `group` is drawn: the fold that it belongs to, or itself."""
+        if event not in self._fold_of:
+            return group
+        number, name, calls = self._fold_of[event]
+        if number not in self._folds:
+            self._folds[number] = self.new_group(-1, calls, group, event, name)
+        return self._folds[number]
+
+    def new_group(self, module: int, call: int, above: int, event: int, *name: str) -> int:
+        found = len(self.groups)
+        self.groups.append((module, call, above, event, *name))
+        self.graphs.append(Graph())
+        self.depths.append(self.depths[above] + 1)
+        self.holds.append(self.graphs[above].add(5 * found + GROUP, event))
         return found
 
     def vertex(self, kind: int, number: int, group: int, key: float) -> int:
@@ -80,6 +100,7 @@ class Drawing:
                 group = 0
                 if row[module] >= 0:
                     group = self.group(row[module], row[call], i, rec.modules[row[module]]["parent"])
+                group = self.folded(group, i)
                 v = self._of_op[i] = self.vertex(OP, i, group, i)
                 for t in row[inputs]:
                     if t >= 0:

@@ -261,8 +261,8 @@ class Book:
 
     def named(self, event: Event) -> str:
         """An op on .grad, by the function that was called for it."""
-        line = source_line(self.rec, event.site) if event.site >= 0 else ""
-        return next((f"{name} ({event.name} on .grad)" for name in EDITING if name in line), f"{event.name} on .grad")
+        name = editing(self.rec, event.site)
+        return f"{name} ({event.name} on .grad)" if name else f"{event.name} on .grad"
 
     def candidates(self, leaves: set[int], grads: set[int], edge: Any) -> list[int]:
         """The events that can concern our tensor, in order."""
@@ -422,6 +422,12 @@ class Book:
                 count, first, last = count + 1, (label, *first[:7]), last if count > 2 else (label, *last)
             known[node] = count, first, last
         return (*first[:4], "...", *last) if count > 8 else first
+
+
+def editing(rec: Recording, site: int) -> str:
+    """Which function that edits gradients the line of a site calls; "" for none."""
+    line = source_line(rec, site) if site >= 0 else ""
+    return next((name for name in EDITING if name in line), "")
 
 
 def same(a: Any, b: Any) -> bool:
