@@ -358,7 +358,7 @@ def block_diag(*tensors: Any) -> Any:
             raise RuntimeError(
                 f"torch.block_diag: Input tensors must have 2 or fewer dimensions. Input {i} has {x.array.ndim} "
                 "dimensions")
-    return join.block_diag(xs, promote.result_dtype([np.atleast_1d(x.array) for x in xs]))
+    return join.block_diag(list(xs), promote.result_dtype([np.atleast_1d(x.array) for x in xs]))
 
 
 def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None, *, out: Any = None) -> Any:

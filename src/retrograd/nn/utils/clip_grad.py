@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._engine.modes import modes
 from ..._engine.tensor import TensorBase, bump, wrap
 from ..._functions import fromdata, join
 from ..._kernels import kernel
@@ -66,7 +67,8 @@ def clip_grads_with_norm_(parameters: Any, max_norm: float, total_norm: Any, for
             grad = param.grad
             if grad is None:
                 continue
-            if grad.fn is None and grad.origin is None and not grad.inference and scale(grad.array, factor.item()):
+            plain = grad.fn is None and grad.origin is None and not grad.inference and modes.observer is None
+            if plain and scale(grad.array, factor.item()):
                 bump(grad)
             else:
                 grad.mul_(factor.to(grad.dtype))
