@@ -21,7 +21,7 @@ COMPILED := .venv-compiled/bin/python
 PIP := $(PURE) -m pip --disable-pip-version-check
 ARGS :=
 WORKERS := auto
-# Workers take tests from each other; a run of a few is quicker without them.
+# Workers take tests from each other, with a thread each; a run of a few is quicker without them.
 PYTEST := -m pytest $(if $(ARGS),,-n $(WORKERS) --maxprocesses 4 --dist worksteal)
 
 # A stamp is named after the contents that it stands for: second calls are quick, any edit, removal or checkout is seen.
@@ -49,16 +49,16 @@ test-core:
 	@$(MAKE) core-compiled
 
 test-pure: $(ORACLE)
-	RETROGRAD_BUILD=pure $(PURE) $(PYTEST) $(ARGS)
+	RETROGRAD_BUILD=pure OMP_NUM_THREADS=1 $(PURE) $(PYTEST) $(ARGS)
 
 test-compiled: $(ORACLE) $(WHEEL)
-	RETROGRAD_BUILD=compiled $(COMPILED) $(PYTEST) $(ARGS)
+	RETROGRAD_BUILD=compiled OMP_NUM_THREADS=1 $(COMPILED) $(PYTEST) $(ARGS)
 
 core-pure: $(CORE)
-	RETROGRAD_BUILD=pure $(PURE) $(PYTEST) -m 'not oracle' $(ARGS)
+	RETROGRAD_BUILD=pure OMP_NUM_THREADS=1 $(PURE) $(PYTEST) -m 'not oracle' $(ARGS)
 
 core-compiled: $(WHEEL)
-	RETROGRAD_BUILD=compiled $(COMPILED) $(PYTEST) -m 'not oracle' $(ARGS)
+	RETROGRAD_BUILD=compiled OMP_NUM_THREADS=1 $(COMPILED) $(PYTEST) -m 'not oracle' $(ARGS)
 
 lint: $(CORE)
 	$(PURE) -m ruff check .
