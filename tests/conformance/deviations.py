@@ -77,6 +77,8 @@ GENERAL: tuple[str, ...] = (
     "half precision is, too, where PyTorch has no kernel for it",
     "EmbeddingBag with scale_grad_by_freq divides each row's gradient by how often that row was read, and Embedding's "
     "second derivative does as its first; PyTorch divides by the counts of other rows, or not at all",
+    "ctc_loss takes a blank among its targets, where there should be none, as any class; PyTorch's sum over paths has no "
+    "meaning then, and another value",
     "Targets of ctc_loss beyond the classes, and lengths of pack_padded_sequence beyond the sequences, are refused: "
     "PyTorch reads what lies beside",
     "Gradients of nearest or antialiased interpolation where a size stays belong to the copy that was made; PyTorch's are "

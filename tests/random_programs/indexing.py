@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from random import Random
 
 KNOWN: list[tuple[str, str]] = [
@@ -41,15 +42,8 @@ def some_shape(rng: Random) -> Shape:
     return [rng.choice([1, 2, 3, 3, 4, 0] if rng.random() < 0.2 else [2, 3, 4]) for _ in range(ndim)]
 
 
-def count(shape: Shape) -> int:
-    n = 1
-    for size in shape:
-        n *= size
-    return n
-
-
 def numbers(rng: Random, shape: Shape, dtype: str) -> str:
-    n = count(shape)
+    n = math.prod(shape)
     low = 0 if dtype in ("uint8", "bool") else -n // 2
     values = rng.sample(range(low, low + n), n) if rng.random() < 0.7 else [rng.randint(low, low + 3) for _ in range(n)]
     return f"torch.tensor({values}, dtype=torch.{dtype}).reshape({shape})"
@@ -107,7 +101,7 @@ def nested(values: list[int], shape: Shape) -> str:
 
 
 def indices(rng: Random, n: int, shape: Shape, wrong: bool = True, wrap: bool = True) -> str:
-    values = [place(rng, n, wrong) for _ in range(count(shape))]
+    values = [place(rng, n, wrong) for _ in range(math.prod(shape))]
     if not wrap:
         values = [v % max(n, 1) for v in values]
     dtype = rng.choice(["", "", "", "", ".int()", ".short()" if rng.random() < 0.03 else ".int()"])
@@ -115,7 +109,7 @@ def indices(rng: Random, n: int, shape: Shape, wrong: bool = True, wrap: bool = 
 
 
 def mask(rng: Random, shape: Shape, kinds: str = "bool bool bool uint8") -> str:
-    values = [rng.randint(0, 1) for _ in range(count(shape))]
+    values = [rng.randint(0, 1) for _ in range(math.prod(shape))]
     return f"torch.tensor({values}, dtype=torch.{rng.choice(kinds.split())}).reshape({shape})"
 
 
@@ -261,7 +255,7 @@ def masked(rng: Random, shape: Shape, dtype: str, grad: bool) -> str:
     if kind == 1:
         return f"y = x.masked_fill{inplace}({m}, {number(rng)})"
     if kind == 2:                                           # in place PyTorch has written some when the source ends too early
-        source = numbers(rng, [count(shape) + 1], dtype) if inplace else value(rng, shape, dtype, grad)
+        source = numbers(rng, [math.prod(shape) + 1], dtype) if inplace else value(rng, shape, dtype, grad)
         return f"y = x.masked_scatter{inplace}({m}, {source})"
     other = value(rng, shape, dtype, grad) if rng.random() < 0.6 else number(rng)
     return f"y = torch.where({m}, {', '.join(rng.sample(['x', other], 2))})"
@@ -270,7 +264,7 @@ def masked(rng: Random, shape: Shape, dtype: str, grad: bool) -> str:
 def flat(rng: Random, shape: Shape, dtype: str, grad: bool) -> str:
     own = rng.choice([[2], [3], [2, 2], [], [0]])
     inplace = rng.choice(["", "_"])
-    index = indices(rng, count(shape), own, not inplace)
+    index = indices(rng, math.prod(shape), own, not inplace)
     if rng.random() < 0.5:
         return f"y = {rng.choice([f'x.take({index})', f'torch.take(x, {index})'])}"
     more = rng.choice(["", ", accumulate=True"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from random import Random
 
@@ -48,15 +49,8 @@ def some_shape(rng: Random) -> Shape:
     return [rng.choice([0, 1, 2, 3, 5] if rng.random() < 0.25 else [2, 3, 4]) for _ in range(ndim)]
 
 
-def count(shape: Shape) -> int:
-    n = 1
-    for size in shape:
-        n *= size
-    return n
-
-
 def numbers(rng: Random, shape: Shape, dtype: str) -> str:
-    n = count(shape)
+    n = math.prod(shape)
     if dtype == "bool":
         values: list[float] = [rng.randint(0, 1) for _ in range(n)]
     elif dtype in WHOLE:
