@@ -13,7 +13,7 @@ import pytest
 from both_engines import both
 
 import retrograd
-from retrograd.microscope import RecordingError, explain, load, record
+from retrograd.microscope import RecordingError, explain, lint_recording, load, record
 
 
 def net(torch: Any) -> Any:
@@ -625,7 +625,7 @@ def test_models_of_several_threads_have_one_path_each(torch: Any, named: bool) -
                 for t in threads:
                     t.join()
             roots = {m["path"] for m in rec.modules if m["parent"] < 0}
-            assert roots == ({"", "Sequential", "Sequential#2"} if named else {"Sequential", "Sequential#2", "Sequential#3"})
+            assert roots == {"" if named else "models.0", "models.1", "models.2"}
             below = ["", ".0", ".1", ".1.0", ".1.1"]
             assert sorted(m["path"] for m in rec.modules) == sorted((r + b).lstrip(".") for r in roots for b in below)
             assert all(m["calls"] == 6 for m in rec.modules) and len(rec.parameters) == 12
@@ -643,3 +643,90 @@ def test_models_of_several_threads_have_one_path_each(torch: Any, named: bool) -
                         assert e.module == (stack[-1] if stack else -1)
     finally:
         sys.setswitchinterval(interval)
+
+
+def adversaries(torch: Any) -> tuple[Any, Any, Any]:
+    """One step of two models with an optimizer each: what was recorded, and both models."""
+    generator = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Tanh(), torch.nn.Linear(2, 2))
+    critic = torch.nn.ModuleList([torch.nn.Linear(2, 1), torch.nn.Linear(3, 3)])
+    of_generator = torch.optim.SGD(generator.parameters(), lr=0.0)
+    of_critic = torch.optim.SGD(critic.parameters(), lr=0.1)
+    with record(generator, critic) as rec:
+        of_generator.zero_grad()
+        of_critic.zero_grad()
+        critic[0](generator(torch.ones(3, 2))).mean().backward()
+        of_generator.step()
+        of_critic.register_step_post_hook(lambda *args: None)
+        of_critic.step()
+    return rec, generator, critic
+
+
+@both
+def test_several_models_and_optimizers_are_called_by_their_variables(torch: Any, tmp_path: Any) -> None:
+    live, _, _ = adversaries(torch)
+    live.save(tmp_path / "run.trace")
+    for rec in (live, load(tmp_path / "run.trace")):
+        assert {name.partition(".")[0] for name in rec.parameters} == {"generator", "critic"}
+        assert [o["variable"] for o in rec.optimizers] == ["of_generator", "of_critic"]
+        assert [e.label for e in rec.of("step")] == ["of_generator (SGD)", "of_critic (SGD)"]
+        assert [e.owner for e in rec.of("zero")] == ["of_generator (SGD)", "of_critic (SGD)"]
+        assert [h["on"] for h in rec.hooks] == ["of_critic (SGD)"]
+        assert "critic.1" in rec.why_none("critic.1.weight").text
+        assert "generator.0.weight" in str(rec.ledger("0.weight"))       # of the first model, as it calls it
+        assert "generator.0.weight" in str(rec.explain("0.weight")) and "generator.1" in str(rec.explain("1"))
+        rules = {p.rule: p.message for p in lint_recording(rec)}
+        assert "of_generator (SGD)" in rules["RG312"] and "critic.1.weight" in rules["RG302"]
+
+
+@both
+def test_one_model_and_one_optimizer_need_no_names(torch: Any) -> None:
+    net = torch.nn.Sequential(torch.nn.Linear(2, 2))
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    with record(net) as rec:
+        optimizer.zero_grad()
+        net(torch.ones(1, 2)).sum().backward()
+        optimizer.step()
+    assert list(rec.parameters) == ["0.weight", "0.bias"]
+    assert [e.label for e in rec.of("zero", "step")] == ["zero_grad of SGD", "SGD"]
+
+
+@both
+def test_a_model_is_found_where_the_program_holds_it(torch: Any) -> None:
+    """In an attribute of self, in a list, or in what the caller calls it."""
+    nn = torch.nn
+
+    class Trainer:
+        def __init__(self) -> None:
+            self.policy = nn.Linear(2, 2)
+            self.optimizer = torch.optim.SGD(self.policy.parameters(), lr=0.1)
+
+        def fit(self, x: Any) -> Any:
+            heads = [nn.Linear(2, 1), nn.Linear(2, 1)]
+            with record(self.policy, *heads) as rec:
+                sum(head(self.policy(x)).sum() for head in heads).backward()
+                self.optimizer.step()
+            return rec
+
+    rec = Trainer().fit(torch.ones(1, 2))
+    assert sorted({m["path"] for m in rec.modules}) == ["heads.0", "heads.1", "policy"]
+    assert rec.optimizers[0]["variable"] == "optimizer"
+
+    def learn(model: Any, optimizer: Any) -> None:
+        model(torch.ones(1, 2)).sum().backward()
+        optimizer.step()
+
+    actor, value = nn.Linear(2, 1), nn.Linear(2, 1)
+    for_actor, for_value = (torch.optim.SGD(m.parameters(), lr=0.1) for m in (actor, value))
+    with record(engine=torch.__name__) as rec:
+        learn(actor, for_actor)
+        learn(value, for_value)
+    assert [m["path"] for m in rec.modules] == ["actor", "value"]
+    assert [o["variable"] for o in rec.optimizers] == ["for_actor", "for_value"]
+
+
+@both
+def test_what_belongs_to_another_given_model_is_no_second_model(torch: Any) -> None:
+    net = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Linear(2, 1))
+    with record(net, net[1]) as rec:
+        net(torch.ones(1, 2)).sum().backward()
+    assert list(rec.parameters) == ["0.weight", "0.bias", "1.weight", "1.bias"]

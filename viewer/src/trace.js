@@ -295,6 +295,11 @@ export class Trace {
     return made >= 0 ? `output of ${this.get(made, "name") ?? this.events[made][0]}` : "input";
   }
 
+  nameOfOptimizer(o) {
+    const known = this.optimizers[o];
+    return this.optimizers.length > 1 && known?.variable ? `${known.variable} (${known.type})` : (known?.type ?? "optimizer");
+  }
+
   moduleName(m) {
     if (m < 0) return "outside all modules";
     return this.modules[m].path || this.modules[m].type;
@@ -364,9 +369,9 @@ export class Trace {
       case "end":
         return get("error") ? `pass ${get("pass")} failed` : `pass ${get("pass")} ends`;
       case "step":
-        return `${this.optimizers[get("optimizer")]?.type ?? "optimizer"}.step`;
+        return `${this.nameOfOptimizer(get("optimizer"))}.step`;
       case "zero":
-        return "zero_grad";
+        return this.optimizers.length > 1 ? `zero_grad of ${get("owner")}` : "zero_grad";
       case "enter":
       case "exit":
         return `${kind} ${this.moduleName(get("module"))}`;

@@ -59,7 +59,7 @@ def edited(rec: Recording, shape: tuple[int, ...], node: str, times: int, begin:
         elif row[0] == "step":
             shapes = {rec.likes[rec.tensor_rows[t][0]][0] for t in row[STEP["tensors"]]}
             if shape in shapes or shape[::-1] in shapes:
-                alike.append(f"step() of {rec.optimizers[row[STEP['optimizer']]]['type']} at {rec.where(row[STEP['site']])}")
+                alike.append(f"step() of {rec.name_of_optimizer(row[STEP['optimizer']])} at {rec.where(row[STEP['site']])}")
     edits = named or alike
     return f"{edits[-min(times, len(edits))]} edited what the pass needs" if edits else None
 

@@ -211,6 +211,7 @@ def by_name(name: str, rec: Recording) -> Explanation:
     n = rec.number_of(name)
     if n is not None:
         known = rec.tensor(n)
+        name = name if name in known["names"] else known["name"]
         live = None if rec.live is None else rec.live._parameters.get(n)
         t = None if live is None else live()
         if t is not None:
@@ -222,9 +223,11 @@ def by_name(name: str, rec: Recording) -> Explanation:
                  str(why_none(name, rec))]
         lines.extend(recorded_hooks(rec, n, ("tensor", "multi_grad", "post_accumulate")))
         return Explanation(f"{name}: {known['dtype']} {tuple(known['shape'])}", lines, {"kind": "tensor", **known})
-    i = links(rec).of_path.get(name)
+    paths = links(rec).of_path
+    i = paths.get(name, paths.get(rec.full_name(name)))
     if i is not None:
         module = rec.modules[i]
+        name = module["path"]
         lines = [f"called {times(module['calls'])}",
                  *recorded_hooks(rec, i, ("forward", "forward_pre", "backward", "backward_pre"))]
         return Explanation(f"{name or 'the model'}: {module['type']}, a module", lines, {"kind": "module", **module})

@@ -39,7 +39,7 @@ class Steps:
         for n, optimizer in enumerate(self.rec.optimizers):
             mine = [e for e in self.steps if e.optimizer == n and e.get("rates")]
             if mine and not any(any(e.rates) for e in mine) and (len(mine) > 1 or not optimizer.get("scheduled")):
-                yield self.problem(mine[-1].site, "RG312", f"the learning rate of {optimizer['type']} is 0 in "
+                yield self.problem(mine[-1].site, "RG312", f"the learning rate of {self.rec.name_of_optimizer(n)} is 0 in "
                                    + (f"all {len(mine)} recorded steps" if len(mine) > 1 else "its recorded step")
                                    + ": no parameter moves",
                                    "Give it a learning rate, or look at what the scheduler makes of it.")

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Container, Iterator
 from typing import Any
 from weakref import ref
 
@@ -9,15 +10,37 @@ from .._engine.journal import Journal
 from ._sites import Sites
 from .recording import Recording
 
+LONG = 256              # of a list in which models are looked for
 
-def in_a_list(parent: Any, module: Any) -> str:
-    """Where a module is in a list, tuple or dict that another keeps, as "rest.0"; "" if it is not."""
-    for name, held in vars(parent).items():
-        items = held.items() if type(held) is dict else enumerate(held) if type(held) in (list, tuple) else ()
-        for key, it in items if not name.startswith("_") else ():
-            if it is module:
+
+def in_a_list(names: dict[str, Any], it: Any) -> str:
+    """Where it is in a list, tuple or dict that has one of these names, as "rest.0"; "" if it is not."""
+    for name, held in names.items():
+        if name.startswith("_") or type(held) not in (list, tuple, dict) or len(held) > LONG:
+            continue
+        for key, one in held.items() if type(held) is dict else enumerate(held):
+            if one is it:
                 return f"{name}.{key}"
     return ""
+
+
+def names_in(names: dict[str, Any], it: Any) -> Iterator[str]:
+    """The variables that hold it, and the place in a list where one of them does."""
+    for name, held in names.items():
+        if held is it and name != "self" and not name.startswith("_"):
+            yield name
+    place = in_a_list(names, it)
+    if place:
+        yield place
+
+
+def numbered(name: str, taken: Container[str]) -> str:
+    """name, or name#2 and so on when it is taken."""
+    k, found = 1, name
+    while found in taken:
+        k += 1
+        found = f"{name}#{k}"
+    return found
 
 
 class Names(Journal):
@@ -25,9 +48,9 @@ class Names(Journal):
 
     rec: Recording
     models: tuple[Any, ...]
+    lone: Any                                   # of the models given, the one that all others are part of
     taps: list[Any]
     sites: Sites
-    named_root: bool
     _told: set[tuple[int, int]]
     built: list[tuple[Any, str, Any, int]]      # in the block: weak references of a module, and of a parameter, its name, site
     naming: Any
@@ -40,33 +63,46 @@ class Names(Journal):
         known = self._modules.get(id(model))
         if known is not None and known[0]() is model and (name is None or known[1] not in self.guessed):
             return
-        if any(model is m for m in self.models) and not self.named_root:
-            self.named_root = True
+        if model is self.lone:
             prefix = ""
         else:
-            prefix = name or self.variable_of(model) or type(model).__name__
             used = {m["path"] for m in self.rec.modules if m["parent"] == -1 and (
                 known is None or m is not self.rec.modules[known[1]])}
-            k = 1
-            while prefix in used:
-                k += 1
-                prefix = f"{prefix.partition('#')[0]}#{k}"
+            prefix = numbered(name or self.variable_of(model, used) or type(model).__name__, used)
         first = self.walk(tap, model, prefix)
+        if first == 0 and prefix and any(model is m for m in self.models):
+            self.rec.modules[0]["first"] = 1
         if not any(model is m for m in self.models):
             self.guessed.add(first)
 
-    def variable_of(self, model: Any) -> str | None:
-        """The variable that holds a model, in the frames of the user's code."""
+    def variable_of(self, it: Any, taken: Container[str] = ()) -> str | None:
+        """The name by which the program holds a model or an optimizer, if it is none of `taken`; with a number if all are."""
+        first = None
+        for name in self.variables_of(it):
+            if name not in taken:
+                return name
+            first = first or name
+        return first
+
+    def variables_of(self, it: Any) -> Iterator[str]:
+        """Its variables in the frames of the user's code, from the innermost outwards; arguments last: who called has another."""
         frame = self.sites.user_frame(sys._getframe(1))
+        arguments: list[str] = []
         for _ in range(6):
             if frame is None:
-                return None
-            for found in (frame.f_locals, frame.f_globals):
-                for name, value in list(found.items()):
-                    if value is model and name != "self" and not name.startswith("_"):
-                        return name
+                break
+            code, local = frame.f_code, dict(frame.f_locals)
+            given = code.co_varnames[:code.co_argcount + code.co_kwonlyargcount]
+            for name in names_in(local, it):
+                if name in given:
+                    arguments.append(name)
+                else:
+                    yield name
+            yield from names_in(dict(frame.f_globals), it)
+            own = getattr(local.get("self"), "__dict__", {})
+            yield from names_in({**own, **own.get("_modules", {})}, it)
             frame = self.sites.user_frame(frame.f_back)
-        return None
+        yield from arguments
 
     def used_outside(self, thread: Any, n: int, site: int, frame: Any) -> None:
         """An op reads parameter n; is its module being called?  If not, by whom: its forward, or a function."""
@@ -106,7 +142,7 @@ class Names(Journal):
                     below = path.rpartition(".")[0]
                     number = next((i for i, m in enumerate(self.rec.modules) if m["path"] == below), stack[-1][0])
                     return self.name_below(tap, module, path, number)
-            place = in_a_list(parent, module)
+            place = in_a_list(vars(parent), module)
             if place:
                 above = self.rec.modules[stack[-1][0]]["path"]
                 number = self.name_below(tap, module, f"{above}.{place}" if above else place, stack[-1][0])

@@ -12,16 +12,18 @@ from typing import Any
 from weakref import ref
 
 from .._engine.book import now
+from .._engine.fired import OF_OPTIMIZERS
 from .._engine.swaps import NOTHING, Seat, swap_in, swap_out
 from . import several
 from ._hooked import Hooked
 from ._sites import Sites
-from .naming import Names
+from .naming import Names, numbered
 from .recording import FIELDS, POSITION, Recording
 
 LIMIT = 500_000
 VALUES = 1 << 30                    # bytes of kept values
 NN = f"{__name__.partition('.')[0]}.nn.module"           # where our Module is
+ON_OPTIMIZERS = {kind for _, kind in OF_OPTIMIZERS}
 _running: list[Recorder] = []
 
 
@@ -38,7 +40,8 @@ def record(
         with record(model) as rec:
             loss_of(model(x), y).backward()
 
-    models     modules whose paths name things; others are named as they are first called
+    models     modules whose paths name things, of several below the variables that hold them; others are named as they are
+               first called
     ops        forward ops and module calls; False: hooks, backward nodes and steps only
     nodes      backward nodes; with ops=False, nodes=False what is left are hooks and steps
                (on nodes and results of ops: those registered meanwhile, since nobody walks the graph)
@@ -70,6 +73,7 @@ class Recorder(Names):
                  max_bytes: int, engine: str | None, replay: bool) -> None:
         super().__init__(Recording(), Sites(), Hooked, norms, "parameters" if values == "paths" else values, limit)
         self.models, self.ops, self.nodes, self.asked = models, ops, nodes, values
+        self.lone: Any = None
         self.splitting: Any = None                      # of the pass that runs, with values="paths"
         self.max_bytes, self.replay = max_bytes, replay
         self.bytes = 0
@@ -77,7 +81,7 @@ class Recorder(Names):
         self._undo: list[Any] = []
         self._handles: dict[int, list[tuple[Any, int]]] = {}
         self._optimizers: dict[int, tuple[Any, int]] = {}
-        self.named_root = False
+        self.zeroed: list[tuple[int, Any]] = []         # zero events of optimizers, and a weak reference of each
         self.naming = threading.RLock()
         self._told: set[tuple[int, int]] = set()
         self.built: list[tuple[Any, str, Any, int]] = []
@@ -109,6 +113,7 @@ class Recorder(Names):
             self.on = True
             for tap in self.taps:
                 tap.install()
+            self.lone = lone(self.models)
             for model in self.models:
                 tap = next(t for t in self.taps if isinstance(model, t.Module))
                 self.name_model(tap, model)
@@ -147,6 +152,7 @@ class Recorder(Names):
         rec.complete = error is None
         rec.notes.extend(f"not undone: {text}" for text in failures)
         self.settle()
+        self.name_optimizers()
         self._seen.clear()
         if self in _running:
             _running.remove(self)
@@ -277,14 +283,33 @@ class Recorder(Names):
         known = self._optimizers.get(id(optimizer))
         if known is not None and known[0]() is optimizer:
             return known[1]
+        taken = [o["variable"] for o in self.rec.optimizers]
+        name = self.variable_of(optimizer, taken)
+        name = None if name is None else numbered(name, taken)
         with self.lock:
             n = len(self.rec.optimizers)
             self.rec.optimizers.append({
-                "type": type(optimizer).__name__, "engine": tap.name,
+                "type": type(optimizer).__name__, "engine": tap.name, "variable": name,
                 "tensors": []})
         self._optimizers[id(optimizer)] = (ref(optimizer), n)
         self.rec.optimizers[n]["tensors"] = [self.tensor(tap, p) for g in optimizer.param_groups for p in g["params"]]
         return n
+
+
+    def name_optimizers(self) -> None:
+        """The recording is over: what was on one of several optimizers says which."""
+        rec = self.rec
+        if len(rec.optimizers) < 2:
+            return
+        numbers = {id(known): n for known, n in self._optimizers.values()}
+        owner = POSITION["zero"]["owner"]
+        for i, known in self.zeroed:
+            if id(known) in numbers:
+                row = rec.rows[i]
+                rec.rows[i] = (*row[:owner], rec.name_of_optimizer(numbers[id(known)]), *row[owner + 1:])
+        for hook in rec.hooks:
+            if hook["owner"] >= 0 and hook["kind"] in ON_OPTIMIZERS:
+                hook["on"] = rec.name_of_optimizer(hook["owner"])
 
 
 class Kept:
@@ -300,6 +325,15 @@ _plans: dict[Any, Kept] = {}
 
 def plan_of(plan: Any) -> Kept:
     return _plans.setdefault((type(plan.__self__), plan.__name__), Kept())
+
+
+def lone(models: tuple[Any, ...]) -> Any:
+    """The model that contains all others; None when there is none."""
+    if len(models) < 2:
+        return models[0] if models else None
+    below = {id(child) for m in models for child in m.modules() if child is not m}
+    roots = {id(m): m for m in models if id(m) not in below}
+    return next(iter(roots.values())) if len(roots) == 1 else None
 
 
 def taps_for(models: tuple[Any, ...], engine: str | None) -> list[Any]:

@@ -280,6 +280,17 @@ class Recording:
             text += f" from {event.get('name') or event.get('how') or event.kind}" + (f" ({event.where})" if event.where else "")
         return text
 
+    def name_of_optimizer(self, number: int) -> str:
+        """Its type; of several, the variable that holds it, too."""
+        optimizer = self.optimizers[number]
+        kind, variable = str(optimizer["type"]), optimizer.get("variable")
+        return f"{variable} ({kind})" if variable and len(self.optimizers) > 1 else kind
+
+    def full_name(self, name: str) -> str:
+        """Of a name that the first of several given models has for something: the name in the recording."""
+        first = self.modules[0] if self.modules else {}
+        return f"{first['path']}.{name}".rstrip(".") if first.get("first") else name
+
     @property
     def parameters(self) -> dict[str, int]:
         """Parameter name -> tensor number."""
@@ -314,7 +325,7 @@ class Recording:
         if kind == "end":
             return f"pass {event.get('pass')}" + (f" failed: {event.error}" if event.error else "")
         if kind == "step":
-            return str(self.optimizers[event.optimizer]["type"])
+            return self.name_of_optimizer(event.optimizer)
         if kind == "zero":
             return f"zero_grad of {event.owner}"
         return str(event.text)
@@ -355,7 +366,7 @@ class Recording:
         if isinstance(what, str):
             if self._names is None or self.live is not None and self.live.on:       # names may still change
                 self._names = self.parameters
-            return self._names.get(what)
+            return self._names.get(what, self._names.get(self.full_name(what)))
         return None if self.live is None else self.live.tensor_number(what)
 
     def __len__(self) -> int:

@@ -188,8 +188,10 @@ class Tap:
         else:
             had = recorder.with_grad(self, [p for g in owner.param_groups for p in g["params"]])
             name = type(owner).__name__
-        recorder.put(("zero", now() - recorder.start, 0, recorder.thread().number, name, recorder.sites.here(frame), had,
+        n = recorder.put(("zero", now() - recorder.start, 0, recorder.thread().number, name, recorder.sites.here(frame), had,
                       bool(set_to_none)))
+        if n >= 0 and isinstance(owner, self.Optimizer):
+            recorder.zeroed.append((n, ref(owner)))
 
     def optimizer_home(self) -> Any:
         """The module with register_optimizer_step_pre_hook."""

@@ -272,6 +272,8 @@ def table(reader: Reader, rec: Recording, row: dict[str, Any]) -> None:
         into.append(row)
     elif kind == "optimizer":
         reader.text(row_of, "type")
+        if row.get("variable") is not None:
+            reader.text(row_of, "variable")
         into.append(row)
     elif kind == "part":
         limits = INF, len(rec.node_rows), INF, len(rec.node_rows), INF, len(rec.value_likes)
