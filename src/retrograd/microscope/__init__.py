@@ -10,7 +10,7 @@
 
 How it is made (one idea per file):
 
-    engines    whose tensor is it; how function calls are seen: a function mode on torch, replaced names on retrograd
+    listen     whose tensor is it; how function calls are heard: a function mode on torch, replaced names on retrograd
     capturing  every call of a function that takes a parameter becomes a Use: its inputs `a`, and by a hook on the node
                of its output the gradient `delta` there.  So layers, functional calls, tied weights, bare parameters and
                the insides of attention are all seen by one rule, and in-place activations keep working
@@ -56,7 +56,7 @@ _HOME = {
     "epsilon": "recipes",
     "fisher_diagonal": "recipes",
     "noise_scale": "recipes",
-    "engine_of": "engines",
+    "engine_of": "listen",
     "record": "recorder",
     "RecordingError": "recorder",
     "Recording": "recording",

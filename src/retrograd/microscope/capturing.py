@@ -1,7 +1,7 @@
 """capture(model): every use of every parameter, with its input and the gradient at its output.
 
 A use is a call of a function that has a parameter, or a tensor made of parameters only, among its arguments.  Functions
-are seen through the engine (engines.py), so it does not matter who calls: a layer, F.linear on a layer's weight,
+are seen through the engine (listen), so it does not matter who calls: a layer, F.linear on a layer's weight,
 attention's inside, `x * self.scale`.  The gradient at the output is taken by a hook on the node that made it, after all
 hooks on the tensor itself; so in-place activations work, and what a hook edited is what we see.
 """
@@ -15,9 +15,9 @@ from typing import Any
 from ._own_hook import OwnHook
 from .again import AGAIN, written
 from .apart import batched, verify
-from .engines import Engine, engine_of, reopened
 from .errors import CaptureError
 from .layers import RULES
+from .listen import Engine, engine_of
 from .orders import HIDDEN, REORDERING, Origin, made, reorders, unasked
 from .parameters import Tree, hooked, parameters_of, stand_ins
 from .rules import Refused, pulled
@@ -125,7 +125,7 @@ class Capture(Waiting):
         self._wanted = self._all[3]
         self.clear()
         self._thread = threading.get_ident()
-        self._watcher = self.engine.intercept(self._seen)
+        self._heard = self.engine.calls(self._seen)
         begins, ends = OwnHook(self.engine.eager(self._model_begins)), OwnHook(self.engine.eager(self._model_ends))
         self._handles = [self.model.register_forward_pre_hook(begins, with_kwargs=True),
                          self.model.register_forward_hook(ends, always_call=True)]
@@ -139,12 +139,12 @@ class Capture(Waiting):
         # on steps that are not checked, what is needed to notice a gradient by a way that was not seen
         self._before = [] if self.checking and self._param_handles else [
             None if g is None else (g, g._version) for g in [x.grad for x in self._leaves]]
-        self._watcher.__enter__()
+        self._heard.__enter__()
         self.entered = True
         return self
 
     def __exit__(self, *error: Any) -> None:
-        self._watcher.__exit__(*error)
+        self._heard.__exit__(*error)
         self.entered = False
         self._settle()
         self._drain()
@@ -484,12 +484,10 @@ class Capture(Waiting):
         """A call with a tracked argument."""
         engine = self.engine
         self._settle()
-        inside = engine.composites.get(func) if engine.composites else None
-        if inside is not None:
+        if func in engine.composites:
             before, self._layout = self._layout, "rows"
             try:
-                with reopened(self._watcher):
-                    return inside(*args, **kwargs)
+                return engine.inside(self._heard, func, args, kwargs)
             finally:
                 self._layout = before
         if func in self._passes:
@@ -592,8 +590,7 @@ class Capture(Waiting):
             with self.engine.torch.no_grad():
                 self._loss = reduction_of(root, self.runs)
         try:
-            with reopened(self._watcher):       # checkpoints run parts of the model again in there
-                return self._passes[func](*args, **kwargs)
+            return self.engine.inside(self._heard, func, args, kwargs)      # checkpoints run parts of the model again in there
         finally:
             self._drain()
             self._loss = before

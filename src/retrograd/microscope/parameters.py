@@ -5,8 +5,8 @@ import fnmatch
 from collections.abc import Callable
 from typing import Any
 
-from .engines import Engine
 from .errors import CaptureError
+from .listen import Engine
 
 
 class Param:

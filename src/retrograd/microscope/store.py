@@ -21,8 +21,8 @@ from typing import Any
 
 import numpy as np
 
-from .engines import engine_named
 from .errors import StoreError
+from .listen import engine_named
 from .loss import loss_of
 from .terms import Dense, Outer, Rows, Term
 

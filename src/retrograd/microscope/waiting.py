@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .engines import Engine
+from .listen import Engine
 from .parameters import Param
 from .runs import Run, Use, Window
 

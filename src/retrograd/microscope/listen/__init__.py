@@ -1,0 +1,59 @@
+"""Listening to an engine: one protocol, and one adapter for each of the two, by which capture, record, watch and why listen.
+
+An adapter is an `Engine` (engine.py; ours.py is retrograd's, pytorch.py PyTorch's).  It says what an engine is made of, reads
+its tensors, and lets somebody hear
+
+    calls(handler)      handler(func, args, kwargs) is called in place of every public function, method and property of
+                        tensors that a program calls on this thread, not of those that such a function calls inside.  It
+                        calls func itself, in which nothing is heard, unless it says so:
+                          .reopened()       context in which calls are heard again, inside the handler
+                          engine.inside     calls a function whose own calls are to be heard: a pass, attention
+
+Nothing of an engine is replaced meanwhile: retrograd has a place where its functions ask who listens, PyTorch has function
+modes and hooks.  So a function that a program imported by name before is heard, too, and one that it replaces stays replaced.
+
+torch is never imported: an object of it can only come in when somebody has imported it already (NOTE [No import]).
+"""
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from .engine import Engine
+
+retrograd = sys.modules[__name__.partition(".")[0]]     # the namespace, which is above us: imports point one way
+
+# NOTE [No import]
+# The type of a torch object was defined in a module named torch...; if `torch` is in sys.modules, isinstance against its
+# Tensor and Module decides (subclasses live in modules of any name).  Nothing here imports it.
+_engines: dict[str, Engine] = {}
+
+
+def engine_named(name: str) -> Engine:
+    """The engine 'retrograd' or 'torch' (which must have been imported)."""
+    engine = _engines.get(name)
+    if engine is None:
+        if name == "retrograd":
+            from .ours import RetrogradEngine
+            engine = RetrogradEngine()
+        else:
+            from .pytorch import TorchEngine
+            engine = TorchEngine()
+        _engines[name] = engine
+    return engine
+
+
+def engine_of(x: Any) -> Engine:
+    """The engine of a tensor or module.  TypeError for anything else."""
+    if isinstance(x, (retrograd.Tensor, retrograd.nn.Module)):
+        return engine_named("retrograd")
+    torch = sys.modules.get("torch")
+    if torch is not None and torch is not retrograd and hasattr(torch, "nn"):
+        if isinstance(x, (torch.Tensor, torch.nn.Module)):
+            return engine_named("torch")
+    raise TypeError(
+        f"microscope: expected a module or tensor of retrograd or of torch, got {type(x).__module__}."
+        f"{type(x).__qualname__}")
+
+
+__all__ = ["Engine", "engine_named", "engine_of"]

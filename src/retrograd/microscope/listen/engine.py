@@ -1,0 +1,80 @@
+"""What the adapters of both engines have in common.
+
+Both engines have the same names (that is what retrograd is for), so an engine is mostly its namespace: `engine.torch.einsum`,
+`engine.torch.autograd.grad`.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import nullcontext
+from typing import Any
+
+Handler = Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]
+
+
+class Engine:
+    """One engine: its namespace and its classes."""
+
+    name: str
+    torch: Any                                  # the namespace: retrograd or torch
+    Tensor: type
+    Module: type
+    passes: Any                                 # functions that run backward: inside() calls them
+    composites: Any                             # functions made of others that take parameters: inside() calls them
+
+    def is_tensor(self, x: Any) -> bool:
+        """Is x a tensor of this engine?"""
+        return isinstance(x, self.Tensor)
+
+    def name_of(self, func: Any) -> str:
+        """'linear', 'mul', 'view', ... of a function that is heard, without underscores around it."""
+        raise NotImplementedError
+
+    def calls(self, handler: Handler) -> Any:
+        """Context: handler(func, args, kwargs) is called in place of every function of the engine on this thread.
+
+        What handler itself calls is not heard, unless it says so with the context's `reopened()`.
+        """
+        raise NotImplementedError
+
+    def inside(self, heard: Any, func: Any, args: Any, kwargs: Any) -> Any:
+        """In a handler of the context `heard`: func(*args, **kwargs), what it calls being heard; of passes and composites."""
+        raise NotImplementedError
+
+    def unseen(self) -> Any:
+        """Context in which no function is heard."""
+        return nullcontext()
+
+    def in_backward(self) -> bool:
+        """Is a backward pass going on, on this thread?"""
+        raise NotImplementedError
+
+    def eager(self, hook: Any) -> Any:
+        """hook, which a compiler leaves as it is."""
+        return hook
+
+    def transformed(self, x: Any) -> bool:
+        """Is x a tensor of a function transform, which is of no use after it?"""
+        return False
+
+    def no_grad(self) -> Any:
+        """Context without recording."""
+        return self.torch.no_grad()
+
+    def accumulator(self, leaf: Any) -> Any:
+        """The AccumulateGrad node of a leaf that requires grad."""
+        with self.torch.enable_grad():
+            return leaf.view_as(leaf).grad_fn.next_functions[0][0]
+
+
+def canonical(name: str) -> str:
+    """'__rmul__' -> 'mul', '__iadd__' -> 'add_', 'linear' -> 'linear'"""
+    if name.startswith("__") and name.endswith("__"):
+        name = name[2:-2]
+    return SPECIAL.get(name, name)
+
+
+SPECIAL = {
+    "radd": "add", "rmul": "mul", "iadd": "add_", "isub": "sub_", "imul": "mul_", "itruediv": "div_", "truediv": "div",
+    "subtract": "sub", "multiply": "mul", "divide": "div", "true_divide": "div",
+}

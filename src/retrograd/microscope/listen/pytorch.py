@@ -1,0 +1,123 @@
+"""PyTorch: a TorchFunctionMode."""
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from typing import Any
+
+from .engine import Engine, Handler, canonical
+
+GETTER = type(int.real.__get__)                 # what a mode gets for a property of a tensor
+TENSORS = ("T", "mT", "H", "mH", "real", "data")        # properties that are tensors
+
+
+class TorchEngine(Engine):
+    """torch: a TorchFunctionMode."""
+
+    name = "torch"
+
+    def __init__(self) -> None:
+        torch = sys.modules["torch"]
+        self.torch = torch
+        self.Tensor = torch.Tensor
+        self.Module = torch.nn.Module
+        self.passes = {torch.Tensor.backward, torch.autograd.backward}
+        self.composites = {torch.nn.functional.multi_head_attention_forward}
+        self.names: dict[Any, str] = {}
+        from torch.overrides import TorchFunctionMode
+
+        class Hearing(TorchFunctionMode):  # type: ignore[misc]
+            def __init__(self, handler: Handler) -> None:
+                super().__init__()
+                self.handler = handler
+
+            def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+                if type(func) is GETTER and func.__self__.__name__ not in TENSORS:     # shape, dtype, requires_grad, ...
+                    return func(*args)
+                return self.handler(func, args, kwargs or {})
+
+            def reopened(self) -> AbstractContextManager[Any]:
+                return self  # type: ignore[no-any-return]
+
+        self.hearing = Hearing
+        self.uncompiled: Any = None             # the same, which a compiler leaves as it is
+
+    def name_of(self, func: Any) -> str:
+        name = self.names.get(func)
+        if name is None:
+            name = getattr(func, "__name__", type(func).__name__)
+            if name == "__get__":               # a property: Tensor.T, Tensor.grad
+                name = getattr(func.__self__, "__name__", "__get__")
+            name = canonical(name)
+            self.names[func] = name
+        return name
+
+    def calls(self, handler: Handler) -> Any:
+        if "torch._dynamo" not in sys.modules:          # nothing was compiled
+            return self.hearing(handler)
+        if self.uncompiled is None:
+            self.uncompiled = type("Hearing", (self.hearing,), {
+                "__torch_function__": self.eager(self.hearing.__torch_function__)})
+        return self.uncompiled(handler)
+
+    def inside(self, heard: Any, func: Any, args: Any, kwargs: Any) -> Any:
+        opening = Opening(heard)
+        try:
+            if func is self.torch.Tensor.backward:
+                return self.backward(opening, args[0], kwargs.pop("gradient", None), **kwargs)
+            if func is self.torch.autograd.backward:
+                return self.backward(opening, *args, kwargs.pop("grad_tensors", None), **kwargs)
+            opening.value = kwargs.get("use_separate_proj_weight", False)
+            return func(*args, **{**kwargs, "use_separate_proj_weight": opening})
+        finally:
+            opening.close()
+
+    def backward(self, opening: Opening, roots: Any, seeds: Any, **kwargs: Any) -> None:
+        if seeds is None:
+            seeds = (None,) * len(roots) if type(roots) is tuple else (None,)
+        opening.value = (seeds,) if self.is_tensor(seeds) else seeds
+        self.torch.autograd.backward(roots, opening, **kwargs)
+
+    def unseen(self) -> Any:
+        return self.torch._C.DisableTorchFunction()
+
+    def eager(self, hook: Any) -> Any:
+        dynamo = sys.modules.get("torch._dynamo")       # there when something was compiled
+        return hook if dynamo is None else dynamo.disable(hook)
+
+    def transformed(self, x: Any) -> bool:
+        return bool(self.torch._C._functorch.is_functorch_wrapped_tensor(x))
+
+    def in_backward(self) -> bool:
+        return bool(self.torch._C._current_graph_task_id() != -1)
+
+
+class Opening:
+    """An argument that switches a mode on when it is read.
+
+    A function of PyTorch made of others asks at its beginning whether a mode is on, and gives itself to it.  The mode calls it
+    with one of these for an argument that is read after that, and before anything of interest: so its parts are heard.
+    """
+
+    def __init__(self, mode: Any) -> None:
+        self.mode = mode
+        self.value: Any = None
+        self.read = False
+
+    def open(self) -> Any:
+        """The value, the mode being on from here."""
+        if not self.read:
+            self.read = True
+            self.mode.__enter__()
+        return self.value
+
+    def close(self) -> None:
+        if self.read:
+            self.mode.__exit__(None, None, None)
+
+    def __bool__(self) -> bool:
+        return bool(self.open())
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.open())
