@@ -31,6 +31,38 @@ CASES: dict[str, list[str]] = {
         "torch.ones(0, 2).index_add(0, torch.tensor([0]), torch.ones(1, 2))", "torch.ones(0).take(torch.tensor([0]))",
         "torch.ones(0).put(torch.tensor([0]), torch.ones(1))", "torch.ones(0, 3).index_select(0, torch.tensor([0]))",
     ],
+    "what picks nothing is of the index's shape, whatever the shape": [
+        *(f"nodes(torch.ones({shape}, requires_grad=True).gather({dim}, {NONE}.reshape({index})))"
+          for shape, dim, index in (("3, 4", 1, "2, 0, 2"), ("2, 0, 4", 1, "1, 0, 5"), ("()", 0, "0, 3"), ("2, 2", 0, "0, 0"))),
+        f"torch.zeros(4, 0, requires_grad=True).scatter_add(0, {NONE}.reshape(2, 0), torch.ones(1, 1)).sum().backward()",
+        f"torch.zeros(4, 0).scatter_add(0, {NONE}.reshape(2, 0), torch.ones(1, 1, requires_grad=True)).sum().backward()",
+        *(f"torch.zeros(0, 0).index_copy({dim}, torch.tensor([0, 0, 0]), torch.ones({shape}))"
+          for dim, shape in ((0, "3, 0"), (1, "0, 3"))),
+        "torch.zeros(2, 0).index_add(1, torch.tensor([0]), torch.ones(2, 1, requires_grad=True)).sum().backward()",
+    ],
+    "a number and a row of one stand for each other in gather and scatter": [
+        *(f"torch.tensor(2.).{call}" for call in (
+            "gather(0, torch.tensor([0, 0]))", "scatter(0, torch.tensor([0, 0]), torch.tensor([1., 2., 3.]))",
+            "scatter(0, torch.tensor([0, 0]), 5.)", "scatter_add(0, torch.tensor([0, 0]), torch.tensor([1., 2.]))",
+            "scatter_reduce(0, torch.tensor([0, 0]), torch.tensor([1., 5.]), 'amax')",
+            "scatter_reduce(0, torch.tensor([0, 0]), torch.tensor([3., 5.]), 'mean', include_self=False)",
+            "scatter(0, torch.tensor([0, 0]), torch.tensor([3., 5.]), reduce='add')")),
+        "torch.ones(1).gather(0, torch.tensor(0))", "torch.ones(3).scatter_add(0, torch.tensor(1), torch.tensor(2.))",
+        "torch.zeros(4, dtype=torch.bool).index_put((torch.tensor(2),), torch.tensor([True]))",
+    ],
+    "index_reduce fills first what it leaves out": [
+        *(f"torch.zeros({shape}, dtype=torch.{dtype}).index_reduce(0, torch.tensor({at}), torch.ones({source}, dtype=torch.{dtype}), "
+          f"'{how}', include_self={self})"
+          for dtype in ("bool", "int64") for how in ("mean", "amax") for self in (True, False)
+          for shape, source in (("3", "2"), ("3, 2", "2, 2")) for at in ([0, 1], [0, 7], [0, -1], [-9, 0])),
+    ],
+    "a number that does not fit is reported before an index out of range": [
+        "torch.zeros(3, dtype=torch.int64).scatter(0, torch.tensor([1, -3]), float('nan'))",
+    ],
+    "methods called on the class take a tensor first": [
+        *(f"torch.Tensor.__r{name}__({a}, {b})" for name in ("add", "mul", "and", "or", "xor", "sub", "mod", "pow")
+          for a, b in ((3, "torch.tensor([1, 2])"), (3, 4), ("torch.tensor([1, 2])", 3))),
+    ],
     "the first number out of range is named, and what is wrong before it": [
         "torch.ones(3, 2)[torch.tensor([0, 9]), torch.tensor([7, 0])]", "torch.ones(3, 2).take(torch.tensor([7, -9]))",
         "torch.ones(3, 2).gather(0, torch.tensor([[0, 7], [-3, 0]]))",
@@ -203,3 +235,40 @@ def test_gradients_of_reductions_into_a_transposed_tensor_count_who_shares_an_ex
         return x.grad.tolist(), y.grad.tolist()
 
     assert run(retrograd) == run(torch)
+
+
+NUMBERS = (
+    "x.gather(0, i)", "x.scatter(0, i, v)", "x.scatter_add(0, i, v)", "x.scatter_reduce(0, i, v, 'prod')",
+    "x.scatter_reduce(0, i, v, 'amax')", "x.scatter_reduce(0, i, v, 'mean', include_self=False)", "x.scatter(0, i, 3.)",
+)
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("call", NUMBERS)
+def test_gradients_of_gather_and_scatter_where_one_is_a_number(call: str) -> None:
+    torch = pytest.importorskip("torch")
+    for x, i, v in (("2.", "[0, 0]", "[3., 5.]"), ("[2.]", "0", "3."), ("2.", "0", "3.")):
+        program = [f"x = torch.tensor({x}, requires_grad=True)", f"v = torch.tensor({v}, requires_grad=True)",
+                   f"i = torch.tensor({i})", f"y = {call}", "(y * y).sum().backward()"]
+        assert difference(program, retrograd, torch) is None
+
+
+CHUNKS = """
+x, w = torch.arange(12.).reshape(4, 3).requires_grad_(), (torch.arange(15.).reshape(5, 3) / 9).requires_grad_()
+b = torch.arange(5.).requires_grad_()
+y = F.linear_cross_entropy({x}, w, torch.tensor({t}), linear_bias=b, reduction='{how}', options={options}, weight={weight}, ignore_index=1)
+y.grad_fn.name()
+g = torch.autograd.grad(y.sum(), [x, w, b], create_graph=True)
+torch.autograd.grad(y.sum(), [x, w])
+"""
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("how", ["mean", "sum", "none"])
+def test_linear_cross_entropy_in_chunks_is_one_node_that_is_differentiated_once(how: str) -> None:
+    torch = pytest.importorskip("torch")
+    for options in ("nn.LinearCrossEntropyOptions()", "nn.LinearCrossEntropyOptions(allow_retain_graph=True)"):
+        for x, t in (("x", [0, 1, 2, 4]), ("x[0]", 4), ("x", [1, 1, 1, 1])):
+            for weight in ("None", "torch.arange(1., 6.)"):
+                text = CHUNKS.format(x=x, t=t, how=how, options=options, weight=weight)
+                assert difference(text.strip().split("\n"), retrograd, torch, versions=False) is None

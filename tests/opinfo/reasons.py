@@ -13,19 +13,15 @@ INTEL = [
 ] if CPU.exists() and "GenuineIntel" in CPU.read_text() else []
 
 WHERE = INTEL + [
-    (r"__r\w+__", r"error.*", "a method called on no tensor"),
     (r"gradient", r"error.*", "tensors on the meta device"),
-    (r"native_group_norm", r".*requires_grad.*", "the statistics are not differentiable here"),
     (r"nn\.functional\.interpolate\..*", r".*uint8.*", "off by one of 255: PyTorch rounds the weights to 16 bits"),
     (r"nn\.functional\.scaled_dot_product_attention", r".*float16.*", "rounded at other places in half precision"),
-    (r"(index|scatter)_reduce\.prod", r".*second gradient.*", "recorded on one side only, at zeros"),
     (r"matrix_exp", r".*float16.*", "PyTorch's answer in half precision is wrong: exp(0) is -20896"),
     (r"cholesky_(solve|inverse)", r".*gradient.*",
      "PyTorch's gradient is not zero at the entries of the factor that are never read"),
     (r"linalg\.norm\.subgradients_at_zero", r".*second gradient.*", "at zero PyTorch's second derivative is nan, ours is not"),
     (r"nn\.functional\.soft_margin_loss|histc|nn\.functional\.multi_head_attention_forward|native_layer_norm", r".*float16.*",
      "rounded once here, several times in half precision there"),
-    (r"nn\.functional\.linear_cross_entropy\.chunked.*", r".*second gradient.*", "PyTorch's has no second derivative in chunks"),
     (r"aminmax|amax|amin", r"error.*", "of 65 dimensions: NumPy's arrays have at most 64"),
     (r"native_layer_norm", r".*second gradient.*", "PyTorch's own second derivative fails"),
     (r"chalf|to_sparse|complex", r".*", "complex or sparse"),

@@ -89,6 +89,8 @@ class TensorBase:
         return arith.add(self, other)
 
     def __radd__(self, other: Any) -> Any:
+        if not isinstance(self, TensorBase):
+            raise unbound("__radd__", self)
         return arith.add(self, other)
 
     def __iadd__(self, other: Any) -> Any:
@@ -98,6 +100,8 @@ class TensorBase:
         return arith.sub(self, other)
 
     def __rsub__(self, other: Any) -> Any:
+        if not isinstance(self, TensorBase):
+            return NotImplemented
         return arith.rsub(self, other)
 
     def __isub__(self, other: Any) -> Any:
@@ -107,6 +111,8 @@ class TensorBase:
         return arith.mul(self, other)
 
     def __rmul__(self, other: Any) -> Any:
+        if not isinstance(self, TensorBase):
+            raise unbound("__rmul__", self)
         return arith.mul(self, other)
 
     def __imul__(self, other: Any) -> Any:
@@ -128,6 +134,8 @@ class TensorBase:
         return arith.pow(self, other) if modulo is None else NotImplemented
 
     def __rpow__(self, other: Any) -> Any:
+        if not isinstance(self, TensorBase) and not isinstance(other, TensorBase):
+            return NotImplemented
         return arith.pow(other, self)
 
     def __ipow__(self, other: Any) -> Any:  # type: ignore[misc]  # always without a modulus
@@ -152,6 +160,8 @@ class TensorBase:
         return arith.remainder(self, other)
 
     def __rmod__(self, other: Any) -> Any:
+        if not isinstance(self, TensorBase) and not isinstance(other, TensorBase):
+            return NotImplemented
         return arith.remainder(other, self)
 
     def __imod__(self, other: Any) -> Any:
@@ -170,18 +180,24 @@ class TensorBase:
         return compare.bit_and(self, other)
 
     def __rand__(self, other: Any) -> Any:
+        if not isinstance(self, TensorBase):
+            raise unbound("__rand__", self)
         return compare.bit_and(self, other)
 
     def __or__(self, other: Any) -> Any:
         return compare.bit_or(self, other)
 
     def __ror__(self, other: Any) -> Any:
+        if not isinstance(self, TensorBase):
+            raise unbound("__ror__", self)
         return compare.bit_or(self, other)
 
     def __xor__(self, other: Any) -> Any:
         return compare.bit_xor(self, other)
 
     def __rxor__(self, other: Any) -> Any:
+        if not isinstance(self, TensorBase):
+            raise unbound("__rxor__", self)
         return compare.bit_xor(self, other)
 
     def __iand__(self, other: Any) -> Any:
@@ -213,6 +229,11 @@ class TensorBase:
 
     def __ne__(self, other: Any) -> Any:
         return compare.ne(self, other)
+
+
+def unbound(method: str, got: Any) -> TypeError:
+    """A method called on the class, with something else than a tensor."""
+    return TypeError(f"descriptor '{method}' for 'torch._C.TensorBase' objects doesn't apply to a {type(got).__name__!r} object")
 
 
 def overwrite(t: TensorBase, y: Any) -> Any:

@@ -77,26 +77,19 @@ def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False, out: 
     x = tensor(input, "gather")
     shown = tensor(index, "gather", "index", 3).array.shape
     at, i = places("gather", x, dim, index)
-    if max(i.ndim, 1) != max(x.array.ndim, 1):
+    if not i.size:                                      # nothing is picked
+        i = np.zeros(shown, np.int64)
+    elif max(i.ndim, 1) != max(x.array.ndim, 1):
         raise RuntimeError("Index tensor must have the same number of dimensions as input tensor")
     for d in range(min(x.array.ndim, i.ndim)):
-        if d != at and i.shape[d] > x.array.shape[d]:
-            if not i.size:                              # nothing is picked
-                i = np.zeros((0,) * x.array.ndim, np.int64)
-                break
+        if i.size and d != at and i.shape[d] > x.array.shape[d]:
             raise RuntimeError(
                 f"Size does not match at dimension {d} expected index {list(i.shape)} to be no larger than self "
                 f"{list(x.array.shape)} apart from dimension {at}")
     in_range(i, at, length(x, at))
-    op = ops.GatherBackward0(at, i if i.ndim == x.array.ndim or not x.array.ndim else i.reshape(1))
+    op = ops.GatherBackward0(at, i)
     watch(op, index)
-    if i.ndim != x.array.ndim:                          # one of them is a number
-        y = shape.reshape(op.run(x), ()) if x.array.ndim else op.run(shape.reshape(x, (1,)))
-    elif not i.size and i.shape != shown:
-        y = shape.reshape(op.run(x), shown)
-    else:
-        y = op.run(x)
-    return finish(y, out, "gather", x)
+    return finish(op.run(x), out, "gather", x)
 
 
 def fits(x: TensorBase, dim: int, i: Any, src: TensorBase | None) -> None:
@@ -128,7 +121,7 @@ def fits(x: TensorBase, dim: int, i: Any, src: TensorBase | None) -> None:
 
 
 def prepared(function: str, x: TensorBase, dim: int, index: Any, src: TensorBase | None,
-             inplace: bool, mean: bool = False) -> tuple[int, Any, Any]:
+             inplace: bool, mean: bool = False, value: Any = 0) -> tuple[int, Any, Any]:
     at, i = places(function, x, dim, index)
     if src is not None and src.array.dtype != x.array.dtype:
         raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
@@ -137,14 +130,13 @@ def prepared(function: str, x: TensorBase, dim: int, index: Any, src: TensorBase
         kernel_for("scatter_gather_tensor_cpu_reduce_mean", x, "b")
     if inplace:
         separate(x, index, src, once=True)
+    if i.size:
+        language.check_number(value, x.array.dtype)
     in_range(i, at, length(x, at))
-    n = x.array.ndim
-    i = i.reshape(()) if not n and i.size else i.reshape(1) if n and not i.ndim else i
-    if src is not None:
-        if n and not src.array.ndim:
-            src = shape.reshape(src, (1,))
-        elif not n and src.array.ndim:
-            src = shape.reshape(language.slice_dim(src, 0, slice(0, 1), True), ())
+    if not i.ndim:
+        i = i.reshape(1)
+    if src is not None and not src.array.ndim:
+        src = shape.reshape(src, (1,))
     return at, i, src
 
 
@@ -156,7 +148,7 @@ def scattered(x: Any, dim: Any, index: Any, src: Any, reduce: Any, inplace: bool
                 "The reduce argument of torch.scatter with Tensor src is deprecated and will be removed in a "
                 "future PyTorch "
                 "release. Use torch.scatter_reduce instead for more reduction options.", UserWarning, stacklevel=3)
-    at, i, b = prepared("scatter", x, dim, index, None if number else src, inplace)
+    at, i, b = prepared("scatter", x, dim, index, None if number else src, inplace, value=src if number else 0)
     src = src if number else b
     if reduce is not None:
         if reduce not in ("add", "multiply"):
@@ -266,8 +258,8 @@ def index_select(input: Any, dim: int, index: Any, *, out: Any = None) -> Any:
 
 
 def adder(x: TensorBase, dim: int, index: Any, source: Any, alpha: Any, name: str = "index_add_",
-          loop: str = "", inplace: bool = False) -> tuple[Any, Any]:
-    """loop: the name of the kernel, if it is one that takes no bools."""
+          exclude: bool | None = None, inplace: bool = False) -> tuple[Any, Any]:
+    """exclude: whether index_reduce leaves out what is there; None for index_add."""
     at = dim_of(dim, x.array.ndim)
     i = tensor(index, "index_add", "index", 2).array
     b = tensor(source, "index_add", "source", 3)
@@ -292,11 +284,15 @@ def adder(x: TensorBase, dim: int, index: Any, source: Any, alpha: Any, name: st
             raise RuntimeError(
                 "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = "
                 f"{sizes} source.shape = {have}")
-    if loop:
-        kernel_for(loop, x, "b")
+    n = length(x, at)
+    if exclude:                                         # PyTorch fills these slices first
+        kernel_for("index_reduce_func_exclude_input_init", x, "b")
+        if x.array.size and i.size and (i.min() < -n or i.max() >= n):
+            raise IndexError(f"index {first_out(i, -n, n)} is out of bounds for dimension {at} with size {n}")
+    if exclude is not None and x.array.ndim < 2:
+        kernel_for("index_func_", x, "b")
     if inplace:
         separate(x, index, b, once=True)
-    n = length(x, at)
     if i.size and (i.min() < 0 or i.max() >= n):
         adding = name == "index_add_"
         if adding and len(sizes) > 1 and not x.array.size:      # nothing is added
@@ -333,8 +329,9 @@ def slices_reducer(x: TensorBase, dim: int, index: Any, source: Any, reduce: str
                    inplace: bool) -> tuple[Any, Any]:
     if reduce not in ("prod", "mean", "amax", "amin"):
         raise RuntimeError(f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}.")
-    op, b = adder(x, dim, index, source, 1, "index_reduce_", "" if reduce != "mean" and include_self and x.array.ndim > 1 else
-                  "index_func_" if include_self else "index_reduce_func_exclude_input_init", inplace)
+    op, b = adder(x, dim, index, source, 1, "index_reduce_", not include_self, inplace)
+    if reduce == "mean" and op.index.size:
+        kernel_for("div_floor_cpu", x, "b")
     at, i, n = op.dim, op.index, b.array.ndim
     wide = np.broadcast_to(i.reshape([-1 if d == at else 1 for d in range(n)]), b.array.shape)
     made = ops.IndexReduceBackward0(at, np.array(wide), reduce, include_self)
@@ -406,7 +403,7 @@ def copier(x: TensorBase, dim: int, index: Any, source: Any, inplace: bool) -> t
         separate(x, index, b, once=True)
     n = length(x, at)
     if i.size and (i.min() < 0 or i.max() >= n):
-        if n and not x.array.size:                      # nothing is copied
+        if 0 in keep:                                   # nothing is copied
             i = np.zeros_like(i)
         else:
             raise IndexError(f"index_copy_(): index {first_out(i, 0, n)} is out of bounds for dimension {at} with size {n}")

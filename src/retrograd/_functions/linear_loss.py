@@ -5,6 +5,9 @@ import math
 import warnings
 from typing import Any
 
+import numpy as np
+
+from .._ops import linear_loss as ops
 from ..dtypes import int64
 from .loss_classes import cross_entropy
 from .products import linear
@@ -20,7 +23,7 @@ def linear_cross_entropy(
     """cross_entropy(linear(input, linear_weight, linear_bias), target): the last layer of a classifier and its loss.
 
     input (N, I) or (I,)   linear_weight (C, *K, I)   linear_bias (C, *K)   target: classes (N, *K) or probabilities (N, C, *K)
-    options, a LinearCrossEntropyOptions, is for memory in PyTorch and changes nothing here
+    options, a LinearCrossEntropyOptions, is for memory in PyTorch; here, too, it rules out second derivatives
     https://pytorch.org/docs/stable/generated/torch.nn.functional.linear_cross_entropy.html
     """
     if input.dim() not in (1, 2):
@@ -47,9 +50,27 @@ def linear_cross_entropy(
             f"== 0, target.dtype == int64, out_features == (). Got reduction={reduction!r}, label_smoothing={label_smoothing}, "
             f"target.dtype={target.dtype}, out_features={outs}, tracing=False, "
             f"linear_bias.shape={None if linear_bias is None else tuple(linear_bias.shape)}.", stacklevel=2)
+    elif options is not None:
+        return chunked(input, linear_weight, target, linear_bias, weight, reduction,
+                       -100 if ignore_index is None else ignore_index, options.allow_retain_graph)
     rows = math.prod(outs, start=classes)
     bias = None if linear_bias is None else linear_bias.reshape(rows) if outs else linear_bias
     logits = linear(input, linear_weight.reshape(rows, features) if outs else linear_weight, bias)
     return cross_entropy(
         logits.reshape(shape), target, weight=weight, reduction=reduction,
         ignore_index=-100 if ignore_index is None else ignore_index, label_smoothing=label_smoothing)
+
+
+def chunked(x: Any, w: Any, target: Any, bias: Any, weight: Any, reduction: str, ignored: int, again: bool) -> Any:
+    """The same as one node, whose gradients have no graph."""
+    if x.dim() == 1:
+        return chunked(x.unsqueeze(0), w, target.unsqueeze(0), bias, weight, reduction, ignored, again).squeeze(0)
+    plain = None if bias is None else bias.detach()
+    loss = cross_entropy(linear(x.detach(), w.detach(), plain), target, weight=weight, reduction=reduction, ignore_index=ignored)
+    left = target.array != ignored
+    classes = np.where(left, target.array, 0)
+    share = left * (np.float64(1) if weight is None else weight.array.astype(np.float64)[classes])
+    if reduction == "none":
+        return ops.ChunkedEach(loss.array, classes, share).run([x, w, bias])
+    with np.errstate(all="ignore"):
+        return ops.Chunked(loss.array, classes, share / share.sum() if reduction == "mean" else share, again).run([x, w, bias])

@@ -194,6 +194,10 @@ def native_group_norm(
     """(output, mean, 1 / standard deviation)"""
     x = tensor(input, "native_group_norm")
     y, mean, rstd = norm.group_norm(x, weight, bias, group, eps)
+    if recording(x):
+        rows = shape.fold(x, (N, group, C // group * HxW))
+        off = rows - sums.mean_dims(rows, (2,), True)
+        return y, sums.mean_dims(rows, (2,), False), pointwise.rsqrt(sums.mean_dims(off * off, (2,), False) + eps)
     return y, as_input(mean.reshape(N, group), x), as_input(rstd.reshape(N, group), x)
 
 

@@ -22,6 +22,8 @@ quick_slices: Final[Any] = kernel("slices")
 
 def places(index: Array, dim: int, sizes: Shape) -> Array:
     """Flat positions in an array of `sizes` of what `index` names along dim."""
+    if not sizes:
+        return np.zeros(index.shape, np.int64)
     flat = np.zeros((), np.int64)
     step = 1
     for d in range(len(sizes) - 1, -1, -1):
@@ -58,19 +60,27 @@ class GatherBackward0(Unary):
         self.index = None
 
     def quick(self, x: Array) -> Array:
-        return quick_gather(x, self.dim, self.index)
+        return quick_gather(x, self.dim, self.index) if self.index.size else None
 
     def forward(self, x: Array) -> Array:
-        if x.ndim == 0:
-            return np.array(x).reshape(self.index.shape)
-        part = x[tuple([slice(None) if d == self.dim else slice(self.index.shape[d]) for d in range(x.ndim)])]
-        return packed(np.take_along_axis(part, self.index, self.dim))
+        return picked(x, self.index, self.dim) if self.index.size else np.empty(self.index.shape, x.dtype)
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         sizes: Shape = reduce.raw(x).shape
-        if not sizes:
-            return shape.reshape(g, ()) * 1
+        if self.index.size and not sizes:
+            return reduce.sum(g) * 1
+        if self.index.size and not self.index.ndim:
+            return scatter_zeros(shape.reshape(g, (1,)), self.dim, self.index.reshape(1), sizes, True)
         return scatter_zeros(g, self.dim, self.index, sizes, True)
+
+
+def picked(x: Array, index: Array, dim: int) -> Array:
+    """x at `index` along dim; a number and a row of one stand for each other."""
+    if x.ndim == 0:
+        return np.full(index.shape, x)
+    if index.ndim == 0:
+        return np.array(x[index])
+    return packed(np.take_along_axis(x[below(index, dim)], index, dim))
 
 
 @final
@@ -90,6 +100,8 @@ class ScatterZerosBackward0(Unary):
 
     def forward(self, x: Array) -> Array:
         out = np.zeros(self.into, x.dtype)
+        if not self.index.size:
+            return out
         quick = quick_scatter(out, self.dim, self.index, x, ADD if self.repeats else SET)
         if quick is not None:
             return quick
@@ -130,6 +142,8 @@ class Along(Binary):
         """What b gets of a gradient shaped like index: nothing where index did not read b."""
         if reduce.raw(g).shape == self.source:
             return g
+        if not self.index.size:
+            return shape.expand(reduce.sum(g), self.source)
         return slices.put(g, corner(self.index), self.source)
 
     def compute(self, a: Value, b: Value, ta: Optional[TensorBase], tb: Optional[TensorBase]) -> Array:
@@ -330,14 +344,14 @@ class Reduced(Along):
         own = reduce.raw(a)
         zero = reduce.raw(b) == 0
         filled = moment.nonzero(b)
-        start: Value = a if self.include_self else np.ones_like(own)
+        start: Value = a if self.include_self or not self.index.size else choose.where(self.touched(own), 1.0, a)
         whole = ScatterReduceBackward0(self.dim, self.index, "prod", True).run(start, filled)
         got = gather(whole, self.dim, self.index) / filled
         if not np.any(zero):
             return got
         zeros = np.zeros(own.shape, np.int64)
         np.add.at(zeros.reshape(-1), places(self.index, self.dim, own.shape).reshape(-1), zero.reshape(-1))
-        there = np.take_along_axis(zeros[below(self.index, self.dim)], self.index, self.dim) - zero
+        there = picked(zeros, self.index, self.dim) - zero
         # among others with a zero the product is that zero times the rest: its value is 0, its derivative is not
         nought = ScatterAddBackward0(self.dim, self.index).run(np.zeros_like(own), choose.where(zero, b, 0.0))
         got = choose.where(there > 0, got * gather(nought, self.dim, self.index), got)
@@ -346,11 +360,8 @@ class Reduced(Along):
     def winners(self, a: Array, b: Array, y: Array) -> Any:
         """(where a is the extreme, where b is, how many share each element)"""
         mine = a == y                           # counts, as in PyTorch, even where a itself did not take part
-        if not a.ndim:
-            also = np.asarray(b == y)
-            return mine, also, np.asarray(mine.astype(np.int64) + also)
-        theirs = np.take_along_axis(y[below(self.index, self.dim)], self.index, self.dim) == b[corner(self.index)]
-        n = mine.astype(np.int64, order="C")
+        theirs = picked(y, self.index, self.dim) == b[corner(self.index)]
+        n = np.array(mine, np.int64, order="C")
         np.add.at(n.reshape(-1), places(self.index, self.dim, a.shape).reshape(-1), theirs.reshape(-1))
         return mine, theirs, n                              # none where the extreme is NaN: so is the gradient
 
@@ -444,6 +455,8 @@ class IndexSelectBackward0(Unary):
         self.was = x.shape
         if x.ndim == 0:
             return np.array(x)
+        if x.ndim > 1 and self.index.size and not x.shape[self.dim]:
+            raise RuntimeError("index_select(): self indexing axis dim should be positive")
         return x.take(self.index, self.dim)
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
@@ -510,7 +523,8 @@ class IndexCopyBackward0(Along):
         out = np.array(a, order="C")
         if a.ndim == 0:
             return b.reshape(()).copy() if self.index.size else out
-        out[at_dim(self.index, self.dim)] = b
+        if a.size:
+            out[at_dim(self.index, self.dim)] = b
         return out
 
     def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
@@ -540,7 +554,8 @@ class IndexFillBackward0(NumberAlong):
         value = np.asarray(self.number).astype(x.dtype)
         if x.ndim == 0:
             return value.copy() if self.index.size else out
-        out[at_dim(self.index, self.dim)] = value
+        if x.size:
+            out[at_dim(self.index, self.dim)] = value
         return out
 
     def overlapped(self) -> Optional[str]:

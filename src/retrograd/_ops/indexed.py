@@ -130,7 +130,7 @@ class IndexPutBackward0(Written):
         out = np.array(a)
         b = np.asarray(b).astype(a.dtype)
         try:
-            if b.ndim > 1 or self.accumulate:           # where a mask is, NumPy takes no more than a row
+            if b.ndim > 1 or self.accumulate or b.shape == (1,):    # where a mask is, NumPy takes no more than a row
                 b = np.broadcast_to(b, out[self.where].shape)
             if self.accumulate:
                 np.add.at(out, self.where, b)
