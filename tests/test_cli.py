@@ -395,6 +395,23 @@ def test_a_reader_that_stops_early_is_no_error() -> None:
     os.close(writing)
 
 
+def test_compare_lists_the_steps_and_puts_two_side_by_side(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(
+        "import sys\nimport torch\nfrom torch import nn\nnet = nn.Linear(2, 1)\n"
+        "optimizer = torch.optim.SGD(net.parameters(), lr=0.1)\n"
+        "for scale in map(float, sys.argv[1:]):\n"
+        "    optimizer.zero_grad()\n    (net(torch.ones(1, 2)) * scale).square().sum().backward()\n    optimizer.step()\n",
+        encoding="utf-8")
+    listed = retrograd_("compare", "train.py", "--", "1", "9", folder=tmp_path)
+    assert listed.stdout.splitlines() == ["step 1: SGD, train.py:9", "step 2: SGD, train.py:9"]
+    assert retrograd_("trace", "train.py", "-o", "run.trace", "1", "9", folder=tmp_path).returncode == 0
+    said = retrograd_("compare", "run.trace", "1", "2", folder=tmp_path)
+    assert said.returncode == 0 and "net.weight" in said.stdout and "loss (train.py:8)" in said.stdout
+    for wrong in (["1"], ["1", "3"], ["1", "2", "--", "x"]):
+        refused = retrograd_("compare", "run.trace", *wrong, folder=tmp_path)
+        assert refused.returncode == 2 and len(refused.stderr.splitlines()) == 1
+
+
 def test_explain_and_lint_run_a_module(tmp_path: Path) -> None:
     package = tmp_path / "package"
     package.mkdir()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import importlib
 import json
 import math
 import os
@@ -16,10 +17,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from test_compare import training
 
 import retrograd as torch
 from retrograd import nn
-from retrograd.microscope import Recording, load, record
+from retrograd.microscope import Recording, load, page_answers, record
 from retrograd.microscope.page import page_of, template
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -582,6 +584,49 @@ def test_the_outline_and_the_timeline_work_by_keyboard(open_page: Any) -> None:
     assert page.js("return document.querySelector('dialog').open") is True
     page.keys(Keys.ESCAPE)
     assert page.js("return document.querySelector('dialog').open") is False
+
+
+@pytest.mark.parametrize("engine", ["retrograd", pytest.param("torch", marks=pytest.mark.oracle)])
+def test_two_steps_are_chosen_by_keyboard_and_compared_as_rec_compare_does(open_page: Any, engine: str, tmp_path: Path) -> None:
+    from selenium.webdriver.common.keys import Keys
+
+    training(importlib.import_module(engine)).save(tmp_path / "run.trace")
+    rec = load(tmp_path / "run.trace")
+    page = open_page(rec)
+    page.keys("d")
+    assert page.js("return document.querySelector('.compare').open") is True
+    assert page.js("return document.activeElement.labels[0].innerText").startswith("step a")
+    for a, b in ((2, 3), (1, 3), (1, 2)):
+        page.js("""const [a, b] = document.querySelectorAll('.compare select');
+                   [a.value, b.value] = arguments;
+                   for (const s of [a, b]) s.dispatchEvent(new Event('change', {bubbles: true}))""", a - 1, b - 1)
+        page.settle()
+        page.js("document.querySelectorAll('.compare section .go').forEach((more) => more.click())")
+        page.settle()
+        rows = page.js("""return [...document.querySelectorAll('.compare tbody tr')].map((row) =>
+                          [row.querySelector('th').innerText.replace('\u2260 ', ''), row.classList.contains('marked')])""")
+        wanted = rec.compare(a, b)
+        assert sorted(map(tuple, rows)) == sorted((r.name, r.marked) for r in wanted.rows)
+        assert [name for name, marked in rows if marked] and page.text("[data-testid=differ]") == (
+            f"{len(wanted.differences)} of {len(rows)} rows differ")
+    page.keys(Keys.HOME, "d")                           # of the list of steps, not of the page
+    page.keys(Keys.ESCAPE)
+    assert page.js("return document.querySelector('.compare').open") is False
+    assert not page.js("return [...document.querySelectorAll('.compare select, .compare button')].filter((x) => !x.innerText)")
+
+
+def test_a_recording_of_one_step_offers_no_comparison(open_page: Any) -> None:
+    page = open_page(step_of()[1])
+    page.keys("d")
+    assert page.js("return document.querySelector('.compare').open") is False
+    assert "Compare" not in page.text(".tools")
+
+
+def test_a_page_of_very_many_facts_says_which_steps_it_can_compare(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page_answers, "FACTS", 30)
+    data = held(page_of(training(torch)))
+    assert len(data["compared"]["titles"]) == len(data["compared"]["facts"]) < 3
+    assert any("can be compared here" in text for text in data["leftOut"])
 
 
 def test_every_control_has_a_name(open_page: Any) -> None:

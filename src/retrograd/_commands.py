@@ -136,14 +136,7 @@ def has_viewer() -> bool:
 
 @guarded
 def explain(found: Any) -> int:
-    if not found.module and is_recording(found.file):
-        if found.arguments:
-            raise Refused(f"explain: what follows -- is for a script, and {found.file} is a recording")
-        rec = load(found.file)
-    else:
-        rec, status = recorded(found.file, found.arguments, found.torch, found.module)
-        if status:
-            say(f"the script ended with status {status}; this is what it did until then")
+    rec = recording(found)
     if not found.names:
         for name, n in rec.parameters.items():
             print(printable(f"{name}  {tuple(rec.tensor(n)['shape'])}"))
@@ -154,6 +147,35 @@ def explain(found: Any) -> int:
         if name in rec.parameters:
             print(rec.ledger(name))
     return 0
+
+
+@guarded
+def compare(found: Any) -> int:
+    if len(found.steps) not in (0, 2):
+        raise Refused("compare: name two steps, as in: retrograd compare run.trace 1 2")
+    rec = recording(found)
+    if not found.steps:
+        from .microscope.compare import titles
+        for line in titles(rec) or ["no steps: no backward pass and no step of an optimizer was recorded"]:
+            print(printable(line))
+        return 0
+    try:
+        print(rec.compare(*found.steps))
+    except ValueError as error:
+        raise Refused(str(error)) from None
+    return 0
+
+
+def recording(found: Any) -> Recording:
+    """The recording that a command is asked about: a file, or what a script does."""
+    if not found.module and is_recording(found.file):
+        if found.arguments:
+            raise Refused(f"{found.command}: what follows -- is for a script, and {found.file} is a recording")
+        return load(found.file)
+    rec, status = recorded(found.file, found.arguments, found.torch, found.module)
+    if status:
+        say(f"the script ended with status {status}; this is what it did until then")
+    return rec
 
 
 def is_recording(path: str) -> bool:

@@ -1,4 +1,4 @@
-"""The command line: `retrograd run`, `doctor`, and the microscope's `trace`, `explain`, `lint`, `view`."""
+"""The command line: `retrograd run`, `doctor`, and the microscope's `trace`, `explain`, `compare`, `lint`, `view`."""
 
 from __future__ import annotations
 
@@ -62,6 +62,16 @@ def microscope(commands: Any) -> None:
     explain.add_argument("--torch", **torch)
     explain.add_argument("file", metavar="FILE", help="a recording or a Python file; what follows -- is for the script")
     explain.add_argument("names", metavar="NAME", nargs="*", help="parameters and modules by their paths")
+    compare = commands.add_parser(
+        "compare", help="put two training steps of a recording or script side by side",
+        description="Loss, gradients, learning rates, clipping, what ran and what was skipped, the largest differences first.  "
+                    "FILE is a recording (retrograd trace -o run.trace) or a script, which is run; or -m MODULE, as in "
+                    "python -m.  Without A and B: the steps.",
+        **examples("retrograd compare run.trace 1 20", "retrograd compare train.py 1 2 -- --epochs 1",
+                   "retrograd compare -m package.train"))
+    compare.add_argument("--torch", **torch)
+    compare.add_argument("file", metavar="FILE", help="a recording or a Python file; what follows -- is for the script")
+    compare.add_argument("steps", metavar="STEP", nargs="*", type=int, help="two steps, counted from 1")
     lint = commands.add_parser(
         "lint", help="find mistakes with hooks and gradients in sources",
         description="Exit status 0: nothing found, 1: something, 2: a file cannot be read, or failed when run.  The rules: "
@@ -126,7 +136,7 @@ def parsed(arguments: list[str]) -> argparse.Namespace:
         if script < len(arguments):
             rest = arguments[end + (arguments[end:end + 1] == ["--"]):]
             arguments = [*arguments[:at], *arguments[script + 1:end], "--", arguments[script], *rest]
-    elif arguments[:1] in (["explain"], ["lint"]):
+    elif arguments[:1] in (["explain"], ["compare"], ["lint"]):
         at = arguments.index("--") if "--" in arguments else len(arguments)
         arguments, own = arguments[:at], arguments[at + 1:]
         if "-m" in arguments:
@@ -138,7 +148,7 @@ def parsed(arguments: list[str]) -> argparse.Namespace:
             del arguments[at]
     found = parser().parse_args(arguments)
     found.module = module
-    if found.command in ("explain", "lint"):
+    if found.command in ("explain", "compare", "lint"):
         found.arguments = own
     return found
 
@@ -165,7 +175,7 @@ def answer(found: argparse.Namespace) -> int:
 
         report()
         return 0
-    if found.command in ("trace", "explain", "lint", "view"):
+    if found.command in ("trace", "explain", "compare", "lint", "view"):
         from . import _commands as commands
 
         return int(getattr(commands, found.command)(found))

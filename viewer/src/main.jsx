@@ -1,5 +1,6 @@
 import { render } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { Compare } from "./compare.jsx";
 import { Details } from "./details.jsx";
 import { Graph } from "./graph.jsx";
 import { Outline } from "./outline.jsx";
@@ -19,6 +20,7 @@ const KEYS = [
   ["e c", "open or close all modules"],
   ["+ − f", "zoom and fit, in the graph"],
   ["↑ ↓ ← → Enter", "walk, open and close, in the outline"],
+  ["d", "compare two steps"],
   ["t", "light or dark"],
   ["Esc", "select nothing"],
   ["?", "this list"],
@@ -50,6 +52,7 @@ function App({ trace }) {
   const [theme, setTheme] = useState({ name: "" }); // an object, so that a change of the system's is one of ours
   const search = useRef();
   const help = useRef();
+  const comparison = useRef();
 
   const now = useRef(cursor); // keys may come faster than pictures
   const step = upTo(trace.steps, cursor) - 1;
@@ -115,7 +118,7 @@ function App({ trace }) {
   }, []);
   useEffect(() => {
     const key = (event) => {
-      if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || help.current.open) return;
+      if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || help.current.open || comparison.current.open) return;
       const onButton = event.target.closest?.("button");
       const act = {
         ArrowRight: () => (event.shiftKey ? toHook(1) : go(1)),
@@ -129,6 +132,7 @@ function App({ trace }) {
         b: toPass,
         e: all,
         c: none,
+        d: () => steps > 1 && comparison.current.showModal(),
         t: shade,
       }[event.key];
       if (!act || (event.key === " " && onButton)) return;
@@ -139,6 +143,7 @@ function App({ trace }) {
     return () => removeEventListener("keydown", key);
   });
 
+  const steps = trace.compared.titles.length;
   const common = { trace, open, cursor, selected, theme, onSelect: select, onToggle: toggle, onMove: move };
   return (
     <>
@@ -156,6 +161,7 @@ function App({ trace }) {
         <div class="tools">
           <button onClick={all}>Open all</button>
           <button onClick={none}>Close all</button>
+          {steps > 1 && <button onClick={() => comparison.current.showModal()}>Compare</button>}
           <button onClick={shade} aria-label="Light or dark">◐</button>
           <button onClick={() => help.current.showModal()} aria-label="Keys">?</button>
         </div>
@@ -169,6 +175,7 @@ function App({ trace }) {
         <dl>{KEYS.map(([keys, text]) => <div><dt>{keys}</dt><dd>{text}</dd></div>)}</dl>
         <form method="dialog"><button>Close</button></form>
       </dialog>
+      <Compare trace={trace} dialog={comparison} />
     </>
   );
 }

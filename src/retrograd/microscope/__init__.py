@@ -24,6 +24,7 @@ How it is made (one idea per file):
     grads      the quantities; kfac and recipes on top; store: on disk
     recorder   record(): every op, node, hook, accumulation and step, in order; tap_torch, tap_retrograd: how each engine
                is listened to; recording: what was kept; trace_file: as a file (docs/trace-format.md)
+    compare    two steps of a recording, side by side
     page       a recording as one HTML page; graph_view: what it draws, folds: in one box, layout: in which rows;
                page_answers: ledgers and causes for it; viewer.html: built from viewer/
 
@@ -65,6 +66,7 @@ _HOME = {
     "load": "recording",
     "TraceError": "trace_file",
     "Ledger": "ledger",
+    "Comparison": "compare",
     "Problem": "lint_static",
     "lint_source": "lint_static",
     "lint": "lint",

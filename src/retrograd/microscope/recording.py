@@ -392,6 +392,14 @@ class Recording:
         from .replay import diff
         return diff(self, other, rtol)
 
+    def compare(self, step_a: int, step_b: int) -> Any:
+        """Two training steps side by side, counted from 1: loss, gradients, learning rates, what ran, what was skipped.
+
+        A Comparison.
+        """
+        from .compare import compare
+        return compare(self, step_a, step_b)
+
     # -- other formats
 
     def to_chrome(self, path: Any) -> None:
