@@ -63,6 +63,29 @@ CASES: dict[str, list[str]] = {
         *(f"torch.Tensor.__r{name}__({a}, {b})" for name in ("add", "mul", "and", "or", "xor", "sub", "mod", "pow")
           for a, b in ((3, "torch.tensor([1, 2])"), (3, 4), ("torch.tensor([1, 2])", 3))),
     ],
+    "all and any write into bytes and bools": [
+        f"torch.{name}(torch.tensor([[2, 0], [3, 255]], dtype=torch.{x}){dim}, out=torch.empty(0, dtype=torch.{out}))"
+        for name in ("all", "any") for x in ("bool", "uint8", "float32") for out in ("bool", "uint8", "int64")
+        for dim in ("", ", 0")],
+    "products in half precision are rounded after each factor": [
+        f"torch.{name}((torch.arange({n}.) / 7 + 0.4).to(torch.{dtype}).reshape({shape}){dim})" for dtype in ("float16", "bfloat16")
+        for name, n, shape, dim in (("prod", 7, "7", ""), ("prod", 21, "3, 7", ", 1"), ("prod", 21, "3, 7", ", 0, True"),
+                                    ("prod", 12, "3, 4", ""), ("prod", 0, "0, 3", ", 0"))],
+    "gradients in half precision are rounded in the dtype of the result": [
+        f"x = torch.tensor([[-1., -6., -0.5, 1., -2.75]], dtype=torch.{dtype}).abs().requires_grad_(); {call}.square().sum().backward()"
+        for dtype in ("float32", "bfloat16")
+        for call in ("x.mean(dtype=torch.bfloat16)", "x.mean(1, dtype=torch.bfloat16)", "x.rsqrt()")],
+    "what is infinite has no gradient of zero in nan_to_num": [
+        "x = torch.tensor([-math.inf, 0.5, math.nan], requires_grad=True); y = torch.nan_to_num(x); (y * y).sum().backward()"],
+    "the dtype in which two tensors meet is refused by | and <<": [
+        f"torch.ones(2, dtype=torch.{a}) {op} torch.ones(2, dtype=torch.{b})" for op in ("|", "<<", "&") for a, b in (
+            ("float16", "float64"), ("float32", "int64"), ("int64", "bfloat16"), ("float16", "bfloat16"))],
+    "inference mode: parts are views, detach_ does nothing, a subclass is of inference, too": [
+        "x = torch.ones(4, 2, requires_grad=True)\nwith torch.inference_mode(): y = x.unsafe_chunk(2)[0]; z = x.unsafe_split(2)",
+        "x = torch.ones(4, requires_grad=True)\nwith torch.inference_mode(): x.detach_(); x.view(-1).detach_()\n(x * x).sum().backward()",
+        "with torch.inference_mode(): x = torch.ones(2)\ny = x.as_subclass(torch.Tensor)\ny.is_inference()",
+    ],
+    "numbers of no spread are the mean": ["1 / torch.ones(9).normal_(0, 0)", "1 / torch.ones(40).normal_(0, 0)"],
     "the first number out of range is named, and what is wrong before it": [
         "torch.ones(3, 2)[torch.tensor([0, 9]), torch.tensor([7, 0])]", "torch.ones(3, 2).take(torch.tensor([7, -9]))",
         "torch.ones(3, 2).gather(0, torch.tensor([[0, 7], [-3, 0]]))",
@@ -220,7 +243,7 @@ CASES: dict[str, list[str]] = {
 def test_calls_agree(name: str) -> None:
     import torch
 
-    found = [difference([*call.split("; ")], retrograd, torch) for call in CASES[name]]
+    found = [difference(call.split("\n") if "\n" in call else call.split("; "), retrograd, torch) for call in CASES[name]]
     assert [str(f) for f in found if f] == []
 
 

@@ -274,7 +274,7 @@ def normal(
             out = _draw(generator, lambda bits: _draws.normal_groups(bits, n, native, dtype.itemsize == 2)).reshape(shape)
         if isinstance(std, np.ndarray) or std != 1:
             out *= std
-        if isinstance(mean, np.ndarray) or mean != 0:
+        if isinstance(mean, np.ndarray) or mean != 0 or not isinstance(std, np.ndarray) and std == 0:
             out += mean
         return out.astype(dtype, copy=False)
 

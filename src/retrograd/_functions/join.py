@@ -9,6 +9,7 @@ import numpy as np
 
 from .. import dtypes
 from .._engine import names, promote
+from .._engine.modes import inference_on
 from .._engine.tensor import TensorBase, wrap
 from .._ops import arith, cast, compare, index, join, masks, shape
 from .._settings import once
@@ -193,7 +194,9 @@ def chunk(input: Any, chunks: int, dim: int = 0) -> Any:
 
 def unsafe_split(input: Any, split_size: int, dim: int = 0) -> Any:
     """split, with parts that may be edited in place: autograd takes them for copies."""
-    split(input, split_size, dim)                           # checks
+    parts = split(input, split_size, dim)                   # checks
+    if inference_on():
+        return parts
     return tuple(join.UnsafeSplitBackward0(split_size, dim_of(dim, input.array.ndim)).run(input))
 
 

@@ -101,7 +101,7 @@ def as_subclass(input: Any, cls: Any) -> Any:
     y: Any = ops.alias(x)
     z: Any = TensorBase.__new__(cls)         # PyTorch calls no __new__ or __init__ of cls
     z.array, z.rg, z.fn, z.nr = y.array, y.rg, y.fn, y.nr
-    z.origin, z.version = y.origin, y.version
+    z.origin, z.version, z.inference = y.origin, y.version, y.inference
     return z
 
 

@@ -81,8 +81,7 @@ def bit_xor(a: Value, b: Value) -> Value:
 
 
 def bitwise(name: str, how: Any, a: Value, b: Value) -> Value:
-    refuse_float(f"bitwise_{name}_cpu", a)
-    refuse_float(f"bitwise_{name}_cpu", b)
+    refuse_floats(f"bitwise_{name}_cpu", a, b)
     return compare(how, a, b)
 
 
@@ -95,8 +94,7 @@ def right_shift(a: Value, b: Value) -> Value:
 
 
 def shifted(op: str, how: Any, a: Value, b: Value) -> Value:
-    refuse_float(op, a)
-    refuse_float(op, b)
+    refuse_floats(op, a, b)
     return compare(how, a, b)
 
 
@@ -233,6 +231,16 @@ def invert(x: Value) -> Value:
 
 
 KINDS: Final = {"float32": "Float", "float64": "Double", "float16": "Half", "bfloat16": "BFloat16"}
+
+
+def refuse_floats(op: str, a: Value, b: Value) -> None:
+    """Of two tensors of different dtypes, the one in which they would meet is named."""
+    if isinstance(a, TensorBase) and isinstance(b, TensorBase) and a.array.dtype != b.array.dtype:
+        name = promote.result_dtype([a.array, b.array]).name
+        if name in KINDS:
+            raise NotImplementedError(f"\"{op}\" not implemented for '{KINDS[name]}'")
+    refuse_float(op, a)
+    refuse_float(op, b)
 
 
 def refuse_float(op: str, x: Value) -> None:

@@ -124,9 +124,8 @@ class MeanBackward0(Unary):
         return mean_of(x, None, False, x.size, self.dtype)
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
-        if self.dtype is not None:
-            g = cast.cast(g, self.like)
-        return shape.expand(promote.over(g, self.count) if self.count else g, self.was)
+        g = promote.over(g, self.count) if self.count else g
+        return shape.expand(g if self.dtype is None else cast.cast(g, self.like), self.was)
 
 
 @final
@@ -148,10 +147,10 @@ class MeanBackward1(Unary):
         return mean_of(x, self.dim, self.keepdim, self.count, self.dtype)
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
+        g = promote.over(g, self.count) if self.count else g
         if self.dtype is not None:
             g = cast.cast(g, self.like)
-        g = restore(g, self.was, self.dim, self.keepdim)
-        return shape.expand(promote.over(g, self.count) if self.count else g, self.was)
+        return shape.expand(restore(g, self.was, self.dim, self.keepdim), self.was)
 
 
 def count_of(sizes: Shape, dims: Shape) -> int:
@@ -263,8 +262,22 @@ def product(x: Array, dim: Any, keepdim: bool, dtype: Any) -> Array:
     if x.dtype.kind in "iub":
         return packed(np.multiply.reduce(x, dim, np.int64 if dtype is None else dtype, None, keepdim))
     if x.dtype.itemsize == 2:
+        if (x.size if dim is None else x.shape[dim]) < VECTORS:
+            return in_steps(x, dim, keepdim)
         return packed(np.multiply.reduce(x, dim, np.float32, None, keepdim).astype(x.dtype))
     return packed(np.multiply.reduce(x, dim, None, None, keepdim))
+
+
+VECTORS: Final = 64         # from here on PyTorch multiplies in half precision in four vectors, before that one by one
+
+
+def in_steps(x: Array, dim: Any, keepdim: bool) -> Array:
+    """The product over dim (None: all), rounded after each factor."""
+    rows = x.reshape(-1) if dim is None else np.moveaxis(x, dim, 0)
+    y = np.ones(rows.shape[1:], x.dtype)
+    for row in rows:
+        y = np.asarray(y * row)
+    return y.reshape((1,) * x.ndim) if keepdim and dim is None else np.expand_dims(y, dim) if keepdim else y
 
 
 def others(x: Value) -> Value:
