@@ -148,13 +148,6 @@ def fire_node_hooks(table: dict[int, Any], gs: list[Value], seen: Optional[list[
     return [lower(v, graph) for v in now]
 
 
-def add_to(table: Any, hook: Any) -> Any:
-    """Register `hook` in `table`; -> RemovableHandle."""
-    handle: Any = public.handle(table)
-    table[handle.id] = hook
-    return handle
-
-
 def register_tensor_hook(t: TensorBase, hook: Any) -> Any:
     if not t.listeners:                         # a stale view's table stays with the dead node, as in PyTorch
         to = op.edge(t)
@@ -162,7 +155,7 @@ def register_tensor_hook(t: TensorBase, hook: Any) -> Any:
             t.listeners = OrderedDict()
         if to is not None:                      # None: a view made under no_grad of what wants a gradient, which gets none
             tie(to, t.nr, t.listeners)
-    return add_to(t.listeners, hook)
+    return public.register(t.listeners, hook, "tensor", t)
 
 
 def replace_tensor_hooks(t: TensorBase, table: Any) -> None:
@@ -191,21 +184,21 @@ def register_post_accumulate(t: TensorBase, hook: Any) -> Any:
     if sink.after is None:
         modes.light = False                     # NOTE [Nodes and the cyclic garbage collector] in op.py
         sink.after = OrderedDict()
-    return add_to(sink.after, hook)
+    return public.register(sink.after, hook, "post_accumulate", t)
 
 
 def register_pre(node: Node, hook: Any) -> Any:
     hooks = node.own_hooks()
     if not isinstance(hooks.pre, OrderedDict):
         hooks.pre = OrderedDict()
-    return add_to(hooks.pre, hook)
+    return public.register(hooks.pre, hook, "node_pre", node)
 
 
 def register_post(node: Node, hook: Any) -> Any:
     hooks = node.own_hooks()
     if not isinstance(hooks.post, OrderedDict):
         hooks.post = OrderedDict()
-    return add_to(hooks.post, hook)
+    return public.register(hooks.post, hook, "node_post", node)
 
 
 def call(node: Node, args: Any) -> Any:

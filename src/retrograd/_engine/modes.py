@@ -50,6 +50,7 @@ class Modes:
         self.anomaly: bool = False
         self.check_nan: bool = True
         self.observer: Any = None                       # NOTE [Observer]
+        self.clerk: Any = None                          # NOTE [Clerk]
         self.state: Any = threading.local()
 
 
@@ -60,6 +61,19 @@ class Modes:
 #   edge(task, to, nr, g)           for each gradient the node hands on
 #   end(task, node)                 after it ran
 # It keeps no reference to what it is shown: owning a gradient decides whether it is copied (NOTE [Who owns .grad]).
+
+# NOTE [Clerk]
+# A recorder sets `modes.clerk`, too, which is told what happens seldom, on any thread:
+#   registered(handle, table, hook, kind, owner)    a hook of a tensor, node, module or optimizer; owner None: of all of them
+#   removed(handle)
+#   passes(run, roots, wanted, arguments)           in place of run(*arguments), run_backward's: tensors, and those of inputs=
+#   refused(how, roots, wanted, retain, create, ran, error)     backward() or grad() raised, grad() perhaps after the pass
+#   returned(gradients)                             what grad() found
+#   applies(cls, run, args, kwargs)                 in place of run(cls, args, kwargs): Function.apply
+#   zeroes(owner, set_to_none)                      zero_grad() of a module or an optimizer begins
+#   saves(owner)   loads(owner, assign)   loaded(owner, what loads() gave)      state dicts
+#   scales(scaler, what)                            "scaled" or "unscaled"
+#   restored(module)                                copied or unpickled
 
 modes: Final = Modes()
 

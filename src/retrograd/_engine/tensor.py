@@ -34,7 +34,7 @@ class Public:
     def __init__(self) -> None:
         self.tensor: Any = TensorBase
         self.new: Any = TensorBase.__new__
-        self.handle: Any = None
+        self.register: Any = None
         self.saved: Any = None
         self.no_grad: Any = None                # warns that a non-leaf has no .grad; -> None
         self.check_grad: Any = None             # raises where a value cannot be t.grad

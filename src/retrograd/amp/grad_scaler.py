@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .._engine.modes import modes
 from .._engine.tensor import TensorBase
 
 
@@ -37,6 +38,8 @@ class GradScaler:
         """outputs, a tensor or an iterable of tensors, times the scale."""
         if not self._enabled:
             return outputs
+        if modes.clerk is not None:
+            modes.clerk.scales(self, "scaled")
         if isinstance(outputs, TensorBase):
             return outputs * self._scale  # type: ignore[operator]
         if not hasattr(outputs, "__iter__"):
@@ -48,6 +51,8 @@ class GradScaler:
         """The optimizer's gradients divided by the scale; once between two updates."""
         if not self._enabled:
             return
+        if modes.clerk is not None:
+            modes.clerk.scales(self, "unscaled")
         if id(optimizer) in self._stepped:
             raise RuntimeError("unscale_() is being called after step().")
         if id(optimizer) in self._found:

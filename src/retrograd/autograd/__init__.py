@@ -11,6 +11,7 @@ import numpy as np
 
 from .._engine import hooks
 from .._engine.backward import run_backward
+from .._engine.modes import modes
 from .._engine.node import Node
 from .._engine.op import edge
 from .._engine.tensor import AccumulateGrad, TensorBase, wants_grad, wrap
@@ -64,31 +65,36 @@ def backward(
     inputs                 only these get a gradient
     RuntimeError for roots outside any graph, gradients of another shape, a graph already freed.
     """
-    if grad_variables is not None:
-        warnings.warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=2)
-        if grad_tensors is not None:
-            raise RuntimeError(
-                "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. Please only "
-                "use `grad_tensors`.")
-        grad_tensors = grad_variables
-    if inputs is not None:
-        _check_mapping(inputs, "backward")
-        wanted = _input_list(inputs)
-        if not wanted:
-            raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
-    if create_graph and once(CYCLE):
-        warnings.warn(CYCLE, UserWarning, stacklevel=3)
-    roots = (tensors,) if isinstance(tensors, (TensorBase, GradientEdge)) else tuple(tensors)
-    seeds = _seeds(roots, _tuple_of(grad_tensors, len(roots)), create_graph, False)
-    found = _starts(roots)
-    targets = None if inputs is None else [_target(t, "backward") for t in wanted]
-    if found:
-        keep = create_graph if retain_graph is None else retain_graph
-        try:
-            run_backward(found, seeds, keep, create_graph, targets, True)
-        finally:
-            if hooks.given:
-                hooks.given.clear()
+    try:
+        if grad_variables is not None:
+            warnings.warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=2)
+            if grad_tensors is not None:
+                raise RuntimeError(
+                    "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. Please only "
+                    "use `grad_tensors`.")
+            grad_tensors = grad_variables
+        if inputs is not None:
+            _check_mapping(inputs, "backward")
+            wanted = _input_list(inputs)
+            if not wanted:
+                raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
+        if create_graph and once(CYCLE):
+            warnings.warn(CYCLE, UserWarning, stacklevel=3)
+        roots = (tensors,) if isinstance(tensors, (TensorBase, GradientEdge)) else tuple(tensors)
+        seeds = _seeds(roots, _tuple_of(grad_tensors, len(roots)), create_graph, False)
+        found = _starts(roots)
+        targets = None if inputs is None else [_target(t, "backward") for t in wanted]
+        if found:
+            keep = create_graph if retain_graph is None else retain_graph
+            try:
+                _run(roots, None if inputs is None else wanted, found, seeds, keep, create_graph, targets, True)
+            finally:
+                if hooks.given:
+                    hooks.given.clear()
+    except BaseException as error:
+        if modes.clerk is not None:
+            modes.clerk.refused("backward", tensors, inputs, retain_graph, create_graph, False, error)
+        raise
 
 
 def grad(
@@ -102,48 +108,58 @@ def grad(
     not occur; materialize_grads: zeros instead.  is_grads_batched: grad_outputs have a leading batch dimension, and so
     has the result.
     """
-    _check_mapping(inputs, "grad")
-    if materialize_grads and allow_unused is False:
-        raise ValueError(
-            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False.")
-    allow_unused = materialize_grads if allow_unused is None else allow_unused
-    roots = (outputs,) if isinstance(outputs, (TensorBase, GradientEdge)) else tuple(outputs)
-    wanted = _input_list(inputs)
-    if not only_inputs:
-        warnings.warn(
-            "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient for "
-            "other parts of the graph, please use torch.autograd.backward.", FutureWarning, stacklevel=2)
-    for t in wanted:
-        if not isinstance(t, (TensorBase, GradientEdge)):
-            raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {type(t).__name__}")
-    given = _tuple_of(grad_outputs, len(roots))
-    seeds = _seeds(roots, given, create_graph, is_grads_batched)
-    keep = create_graph if retain_graph is None else retain_graph
-    if not wanted:
-        raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
-    found = _starts(roots)
-    targets = [_target(t, "grad") for t in wanted]
-    if is_grads_batched:
-        grads = _batched(found, seeds, keep, create_graph, targets)
-    else:
-        try:
-            grads = run_backward(found, seeds, keep, create_graph, targets, False) if found else [None] * len(targets)
-        finally:
-            if hooks.given:
-                hooks.given.clear()
-        grads = [_typed(hooks.lift(g), t) for g, t in zip(grads, wanted)]
-    for i, g in enumerate(grads):
-        if g is None and not allow_unused:
-            raise RuntimeError(
-                f"The differentiated Tensor at index {i} appears to not have been used in the graph. Set "
-                "allow_unused=True if this is the desired behavior.")
-    if materialize_grads:
-        if any(g is None and isinstance(t, GradientEdge) for g, t in zip(grads, wanted)):
-            raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge")
-        grads = [_zeros(t, create_graph) if g is None else g for g, t in zip(grads, wanted)]
-    if isinstance(inputs, dict):
-        return dict(zip(inputs, grads))
-    return tuple(grads)
+    ran = False
+    try:
+        _check_mapping(inputs, "grad")
+        if materialize_grads and allow_unused is False:
+            raise ValueError(
+                "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False.")
+        allow_unused = materialize_grads if allow_unused is None else allow_unused
+        roots = (outputs,) if isinstance(outputs, (TensorBase, GradientEdge)) else tuple(outputs)
+        wanted = _input_list(inputs)
+        if not only_inputs:
+            warnings.warn(
+                "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient for "
+                "other parts of the graph, please use torch.autograd.backward.", FutureWarning, stacklevel=2)
+        for t in wanted:
+            if not isinstance(t, (TensorBase, GradientEdge)):
+                raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {type(t).__name__}")
+        given = _tuple_of(grad_outputs, len(roots))
+        seeds = _seeds(roots, given, create_graph, is_grads_batched)
+        keep = create_graph if retain_graph is None else retain_graph
+        if not wanted:
+            raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
+        found = _starts(roots)
+        targets = [_target(t, "grad") for t in wanted]
+        if is_grads_batched:
+            grads = _batched(roots, wanted, found, seeds, keep, create_graph, targets)
+        else:
+            try:
+                grads = _run(
+                    roots, wanted, found, seeds, keep, create_graph, targets, False) if found else [None] * len(targets)
+            finally:
+                if hooks.given:
+                    hooks.given.clear()
+            grads = [_typed(hooks.lift(g), t) for g, t in zip(grads, wanted)]
+        ran = len(found) > 0
+        for i, g in enumerate(grads):
+            if g is None and not allow_unused:
+                raise RuntimeError(
+                    f"The differentiated Tensor at index {i} appears to not have been used in the graph. Set "
+                    "allow_unused=True if this is the desired behavior.")
+        if materialize_grads:
+            if any(g is None and isinstance(t, GradientEdge) for g, t in zip(grads, wanted)):
+                raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge")
+            grads = [_zeros(t, create_graph) if g is None else g for g, t in zip(grads, wanted)]
+        if modes.clerk is not None:
+            modes.clerk.returned(grads)
+        if isinstance(inputs, dict):
+            return dict(zip(inputs, grads))
+        return tuple(grads)
+    except BaseException as error:
+        if modes.clerk is not None:
+            modes.clerk.refused("grad", outputs, inputs, retain_graph, create_graph, ran, error)
+        raise
 
 
 def _typed(g: Any, t: Any) -> Any:
@@ -252,7 +268,14 @@ def _target(t: Any, function: str) -> tuple[Node, int]:
     return (Node(), 0) if to is None else (to, t.nr)    # a leaf no gradient can reach: a node nobody leads to
 
 
-def _batched(roots: Any, seeds: Any, keep: bool, create_graph: bool, targets: Any) -> list[Any]:
+def _run(roots: Any, wanted: Any, *given: Any) -> Any:
+    """run_backward(*given), of a pass from these tensors or edges to `wanted`, if those are asked for."""
+    return run_backward(*given) if modes.clerk is None else modes.clerk.passes(run_backward, roots, wanted, given)
+
+
+def _batched(
+    roots: Any, wanted: Any, found: Any, seeds: Any, keep: bool, create_graph: bool, targets: Any,
+) -> list[Any]:
     """One pass per element of the batch, stacked."""
     from .._functions.join import stack
     sizes = {len(s) for s in seeds if s is not None}
@@ -262,7 +285,8 @@ def _batched(roots: Any, seeds: Any, keep: bool, create_graph: bool, targets: An
         part = [None if s is None else s[k] for s in seeds]
         part = [np.asarray(s) if isinstance(s, np.generic) else s for s in part]
         last = k == count - 1
-        rows.append([hooks.lift(g) for g in run_backward(roots, part, keep or not last, create_graph, targets, False)])
+        grads = _run(roots, wanted, found, part, keep or not last, create_graph, targets, False)
+        rows.append([hooks.lift(g) for g in grads])
     return [None if rows[0][i] is None else stack([row[i] for row in rows]) for i in range(len(targets))]
 
 

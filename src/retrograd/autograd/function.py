@@ -370,35 +370,39 @@ class Function(metaclass=FunctionMeta):
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Run forward and put it into the graph."""
-        separate = cls.setup_context is not NO_SETUP
+        return _run(cls, args, kwargs) if modes.clerk is None else modes.clerk.applies(cls, _run, args, kwargs)
+
+
+def _run(cls: Any, args: Any, kwargs: Any) -> Any:
+    separate = cls.setup_context is not NO_SETUP
+    if separate:
+        args, kwargs = _bound(cls.forward, args, kwargs)
+    if kwargs:
+        args = _positional(cls.forward, args, kwargs)
+    node = cls._backward_cls()
+    needs = tuple([isinstance(a, TensorBase) and wants_grad(a) for a in args])
+    node.needs_input_grad = needs
+    recording = grad_on()
+    record = recording and True in needs and not inference_on()
+    if record:                                  # before forward, which may edit them
+        node._nexts = nexts = []
+        node._nrs = nrs = []
+        for a in args:
+            if isinstance(a, TensorBase):
+                nexts.append(edge(a))
+                nrs.append(a.nr)
+    try:
+        set_grad(False)                         # inside: Ctrl-C may come when it returns
         if separate:
-            args, kwargs = _bound(cls.forward, args, kwargs)
-        if kwargs:
-            args = _positional(cls.forward, args, kwargs)
-        node = cls._backward_cls()
-        needs = tuple([isinstance(a, TensorBase) and wants_grad(a) for a in args])
-        node.needs_input_grad = needs
-        recording = grad_on()
-        record = recording and True in needs and not inference_on()
-        if record:                                  # before forward, which may edit them
-            node._nexts = nexts = []
-            node._nrs = nrs = []
-            for a in args:
-                if isinstance(a, TensorBase):
-                    nexts.append(edge(a))
-                    nrs.append(a.nr)
-        try:
-            set_grad(False)                         # inside: Ctrl-C may come when it returns
-            if separate:
-                output = cls.forward(*args)
-                cls.setup_context(node, args, output)
-            else:
-                if not modes.usual and state().lenient and not cls.__module__.startswith("retrograd."):
-                    raise RuntimeError(NEEDS_SETUP)
-                output = cls.forward(node, *args)
-        finally:
-            set_grad(recording)
-        return _finish(node, args, output, record)
+            output = cls.forward(*args)
+            cls.setup_context(node, args, output)
+        else:
+            if not modes.usual and state().lenient and not cls.__module__.startswith("retrograd."):
+                raise RuntimeError(NEEDS_SETUP)
+            output = cls.forward(node, *args)
+    finally:
+        set_grad(recording)
+    return _finish(node, args, output, record)
 
 
 NO_RULE, NO_SETUP = Function.backward, Function.setup_context

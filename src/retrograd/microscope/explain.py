@@ -10,12 +10,12 @@ from difflib import get_close_matches
 from functools import cache
 from typing import Any
 
+from .._engine.fired import SELDOM, TABLES
 from . import _hooked, several
 from ._sites import HOME, Sites, name_of
 from .graph_of import links
 from .plain_text import escaped
 from .recording import Event, Recording
-from .tap_common import SELDOM, TABLES
 
 WHEN = {
     "tensor": "once per backward pass, when the whole gradient of the tensor is there and before it goes on",

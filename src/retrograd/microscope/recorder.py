@@ -14,7 +14,6 @@ from weakref import ref
 from .._engine.book import now
 from .._engine.fired import OF_OPTIMIZERS
 from .._engine.swaps import NOTHING, Seat, swap_in, swap_out
-from . import several
 from ._hooked import Hooked
 from ._sites import Sites
 from .naming import Names, numbered
@@ -247,26 +246,15 @@ class Recorder(Names):
 
     # -- hooks
 
-    def registered(self, tap: Any, handle: Any, table: Any, frame: Any) -> None:
-        """A hook gets its handle: remember where, and wrap it before it can fire."""
-        if id(frame.f_code) in tap.own:                 # the engine's
-            return
-        found = tap.registration(frame, table)
-        if found is None:
-            tap.own[id(frame.f_code)] = frame.f_code
-            return
-        kind, on, owner = found
-        hook = several.given(frame)
-        if tap.is_ours(hook):
-            return
+    def registered(self, tap: Any, handle: Any, table: Any, hook: Any, place: tuple[str, str, int], frame: Any) -> None:
+        """A hook gets its handle: remember where, and wrap it before it can fire.  place: kind, what it is on, its number."""
+        kind, on, owner = place
         site = self.sites.here(frame)
         if kind == "tensor" and tap.of_several(hook, owner, id(table), handle.id, site):
             return
         n = self.new_hook(tap, kind, on, owner, site, False)
         self._hooks[id(table), handle.id] = n
         self._handles.setdefault(id(handle), []).append((ref(handle), n))
-        if kind == "node":                              # the tap finds the table when the node runs
-            return
         self.pending.append((tap, ref(table), kind, on, owner))
 
     def hook_of(self, handle: Any) -> int | None:

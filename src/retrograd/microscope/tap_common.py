@@ -1,8 +1,6 @@
 """What the taps of both engines share: calls of modules, backward passes, optimisers, registrations."""
 from __future__ import annotations
 
-import functools
-import inspect
 import sys
 from contextlib import nullcontext
 from itertools import count
@@ -10,7 +8,7 @@ from typing import Any
 from weakref import ref
 
 from .._engine.book import MARK, Thread, now
-from .._engine.fired import OF_OPTIMIZERS, PLACE, SELDOM, TABLES
+from .._engine.fired import OF_OPTIMIZERS, PLACE, SELDOM
 from . import several
 from ._hooked import Hooked, plain
 from ._sites import name_of
@@ -19,22 +17,8 @@ from .recorder import Recorder
 from .recording import BACKWARD
 from .ways import Splitting
 
-# name of the registering method -> kind of hook
-KINDS = {
-    "register_hook": "tensor", "register_post_accumulate_grad_hook": "post_accumulate",
-    "register_forward_pre_hook": "forward_pre", "register_forward_hook": "forward",
-    "register_full_backward_pre_hook": "backward_pre", "register_full_backward_hook": "backward",
-    "register_backward_hook": "backward", "register_prehook": "node_pre",
-    "register_module_forward_pre_hook": "forward_pre", "register_module_forward_hook": "forward",
-    "register_module_full_backward_pre_hook": "backward_pre", "register_module_full_backward_hook": "backward",
-    "register_module_backward_hook": "backward",
-    "register_step_pre_hook": "step_pre", "register_step_post_hook": "step_post",
-    "register_optimizer_step_pre_hook": "step_pre", "register_optimizer_step_post_hook": "step_post",
-}
 _serials = count(1)
 _nothing: Any = nullcontext()
-PLUMBING = ("add", "add_to", "_register", "register_tensor_hook", "register_post_accumulate", "register_pre",
-            "register_post", "_register_hook", "add_global_backward")
 GLOBAL = (
     ("_global_forward_pre_hooks", "forward_pre"), ("_global_forward_hooks", "forward"),
     ("_global_backward_pre_hooks", "backward_pre"), ("_global_backward_hooks", "backward"))
@@ -58,13 +42,11 @@ class Tap:
         self.recorder = recorder
         self.serial = next(_serials)            # marks nodes as ours; ids of dead recorders come again
         self.mine = False                       # a hook of our own is being registered
-        self.own: dict[int, Any] = {}           # code that registers hooks of the engine's own
         self.everywhere: list[tuple[Any, str]] = []     # tables of hooks on every module, and their kinds
         self.steps: dict[int, list[Any]] = {}   # id of an optimizer -> what was there when its step began, innermost last
         self.multi: dict[int, tuple[Any, int]] = {}     # id of what holds the function of a hook of several tensors -> its number
         self.begins: dict[int, int] = {}        # pass that goes on -> the event of its begin
         self.ended: dict[int, int] = {}         # thread -> the event in which its last pass began
-        self.on_node: Any = None                # what registration() says while a node registers a hook
 
     def number_in(self, facts: Any) -> int | None:
         """The number that this recording gave a node, from its metadata."""
@@ -77,7 +59,6 @@ class Tap:
         """Put everything in place, through recorder.swap and recorder.patch."""
         home = vars(self.hooks_home)
         self.everywhere = [(home[table], kind) for table, kind in GLOBAL]
-        self.recorder.swap(self.plan)
         home = vars(self.optimizer_home())
         for name, make in (("_global_optimizer_pre_hooks", stepping), ("_global_optimizer_post_hooks", stepped)):
             table = home[name]
@@ -89,21 +70,6 @@ class Tap:
             table[MARK] = make(self)
             self.recorder.later(table.pop, MARK, None)
         self.sweep_global()
-
-    def plan(self, put: Any, seat: Any) -> None:
-        """put(owner, name, new) what stands for functions in every recording: it outlives this one, and asks who has the seat"""
-        Handle = self.RemovableHandle
-        put(Handle, "__init__", making(seat, Handle.__init__))
-        put(Handle, "remove", removing(seat, Handle.remove))
-        for cls in (self.Optimizer, self.Module):
-            put(cls, "zero_grad", zeroing(seat, cls.zero_grad))
-            for name in ("state_dict", "load_state_dict"):
-                put(cls, name, keeping(seat, getattr(cls, name)))
-        for name, what in (("scale", "scaled"), ("unscale_", "unscaled")):
-            put(self.space.amp.GradScaler, name, scaling(seat, getattr(self.space.amp.GradScaler, name), what))
-        put(self.Module, "__setstate__", restoring(seat, self.Module.__setstate__))
-        for name in ("backward", "grad"):       # they may refuse before the engine runs, or after: passes, too
-            put(self.autograd, name, asking(seat, getattr(self.autograd, name)))
 
     def listen(self) -> None:
         """Models have their names: begin to see ops."""
@@ -178,20 +144,94 @@ class Tap:
             values, values_after, None, rates)
         thread.busy -= 1
 
-    def zeroes(self, owner: Any, set_to_none: bool, frame: Any) -> None:
+    # -- what is told seldom: NOTE [Clerk] in _engine/modes.py
+
+    def registered(self, handle: Any, table: Any, hook: Any, kind: str, owner: Any) -> None:
+        """A hook is about to be put into a table."""
+        recorder = self.recorder
+        if recorder.on and not self.mine and not self.is_ours(hook):
+            place = self.place(kind, owner)
+            if place is not None:
+                recorder.registered(self, handle, table, hook, place, sys._getframe(1))
+
+    def place(self, kind: str, owner: Any) -> tuple[str, str, int] | None:
+        """(kind, what it is on, its number) of a hook; None for one that nobody asks about."""
+        recorder = self.recorder
+        if owner is None:
+            if kind.endswith("_registration"):
+                return None
+            return kind, "every optimizer" if kind.startswith("step") else "every module", -1
+        if isinstance(owner, self.Module):
+            n = recorder.module(self, owner)
+            return kind, recorder.rec.modules[n]["path"] or "the model", n
+        if isinstance(owner, self.Tensor):
+            n = recorder.tensor(self, owner)
+            return kind, recorder.rec.name_of_tensor(n), n
+        if isinstance(owner, self.Optimizer):
+            return kind, type(owner).__name__, recorder.optimizer(self, owner)
+        n = self.adopt(owner, -1)
+        return kind, recorder.rec.node_rows[n][0], n
+
+    def removed(self, handle: Any) -> None:
+        recorder = self.recorder
+        n = recorder.hook_of(handle) if recorder.on else None
+        if n is not None and not recorder.rec.hooks[n]["removed"]:
+            recorder.rec.hooks[n]["removed"] = True
+            recorder.note("removed", f"hook {n}", recorder.sites.here(sys._getframe(1)))
+
+    def zeroes(self, owner: Any, set_to_none: bool) -> None:
         """zero_grad() of a module or an optimizer is called."""
         recorder = self.recorder
-        if isinstance(owner, self.Module):
-            plain = type(owner).parameters is self.Module.parameters
-            had = recorder.with_grad(self, recorder.parameters_below(owner) if plain else owner.parameters())
-            name = recorder.rec.modules[recorder.module(self, owner)]["path"] or "the model"
-        else:
-            had = recorder.with_grad(self, [p for g in owner.param_groups for p in g["params"]])
-            name = type(owner).__name__
-        n = recorder.put(("zero", now() - recorder.start, 0, recorder.thread().number, name, recorder.sites.here(frame), had,
-                      bool(set_to_none)))
+        if not recorder.on:
+            return
+        with self.quiet():
+            if isinstance(owner, self.Module):
+                plain = type(owner).parameters is self.Module.parameters
+                had = recorder.with_grad(self, recorder.parameters_below(owner) if plain else owner.parameters())
+                name = recorder.rec.modules[recorder.module(self, owner)]["path"] or "the model"
+            else:
+                had = recorder.with_grad(self, [p for g in owner.param_groups for p in g["params"]])
+                name = type(owner).__name__
+        n = recorder.put(("zero", now() - recorder.start, 0, recorder.thread().number, name,
+                          recorder.sites.here(sys._getframe(1)), had, bool(set_to_none)))
         if n >= 0 and isinstance(owner, self.Optimizer):
             recorder.zeroed.append((n, ref(owner)))
+
+    def saves(self, owner: Any) -> None:
+        """state_dict() or load_state_dict() of a module or an optimizer is called: look for their hooks."""
+        recorder = self.recorder
+        if not recorder.on:
+            return
+        with self.quiet():
+            recorder.sweep_pending()
+            if isinstance(owner, self.Optimizer):
+                if any(getattr(owner, table, None) for table, _ in OF_OPTIMIZERS):
+                    self.sweep_optimizer(owner, recorder.optimizer(self, owner))
+                return
+            for module in owner.modules():
+                if any(module.__dict__.get(table) for table, _ in SELDOM):
+                    recorder.module(self, owner)                    # gives the model its names
+                    recorder.sweep_module(self, module, recorder.module(self, module), True)
+
+    def loads(self, owner: Any, assign: bool) -> list[list[str]]:
+        """The names of parameters that have several, if load_state_dict() may part them."""
+        self.saves(owner)
+        return tied(owner) if assign and self.recorder.on else []
+
+    def loaded(self, owner: Any, before: list[list[str]] | None) -> None:
+        if before and self.recorder.on:
+            after = tied(owner)
+            for names in before:
+                if names not in after:
+                    self.recorder.note("untied", " and ".join(names), self.recorder.sites.here(sys._getframe(1)))
+
+    def scales(self, scaler: Any, what: str) -> None:
+        if self.recorder.on:
+            self.recorder.note(what, type(scaler).__name__, self.recorder.sites.here(sys._getframe(1)))
+
+    def restored(self, module: Any) -> None:
+        if self.recorder.on and self.recorder.ops:
+            self.recorder.built.append((ref(module), "", None, -1))
 
     def optimizer_home(self) -> Any:
         """The module with register_optimizer_step_pre_hook."""
@@ -210,54 +250,9 @@ class Tap:
             if live:
                 self.recorder.sweep(self, live, kind, self.recorder.rec.optimizers[number]["type"], number)
 
-    def sweep_state(self, owner: Any) -> None:
-        """state_dict() or load_state_dict() of a module or an optimizer is called: look for their hooks."""
-        recorder = self.recorder
-        recorder.sweep_pending()
-        if isinstance(owner, self.Optimizer):
-            if any(getattr(owner, table, None) for table, _ in OF_OPTIMIZERS):
-                self.sweep_optimizer(owner, recorder.optimizer(self, owner))
-            return
-        for module in owner.modules():
-            if any(module.__dict__.get(table) for table, _ in SELDOM):
-                recorder.module(self, owner)                    # gives the model its names
-                recorder.sweep_module(self, module, recorder.module(self, module), True)
-
     def of_several(self, hook: Any, owner: int, place: int, key: int, site: int) -> bool:
         """Is a hook of tensor `owner` the part of one of several tensors?  Then that one is a hook, and this is none."""
         return several.part(self, hook, owner, place, key, site)
-
-    def registration(self, frame: Any, table: Any) -> tuple[str, str, int] | None:
-        """(kind, what it is on, its number) of a hook registered from `frame`, the caller of RemovableHandle()."""
-        recorder = self.recorder
-        if self.on_node is not None:
-            return self.on_node
-        while frame is not None and frame.f_code.co_name in PLUMBING:
-            frame = frame.f_back
-        if frame is None:
-            return "unknown", "?", -1
-        name, owner = frame.f_code.co_name, frame.f_locals.get("self")
-        if recorder.sites.is_library(frame.f_code.co_filename):
-            if isinstance(owner, self.Module):
-                n = recorder.module(self, owner)
-                kind = next((kind for t, kind, _ in TABLES if owner.__dict__.get(t) is table), None)
-                kind = kind or next((kind for t, kind in SELDOM if owner.__dict__.get(t) is table), KINDS.get(name, name))
-                if "register" not in name:              # a call puts legacy hooks, which we stand around, on its node
-                    return None
-                return kind, recorder.rec.modules[n]["path"] or "the model", n
-            if isinstance(owner, self.Tensor):
-                n = recorder.tensor(self, owner)
-                return KINDS.get(name, "tensor"), recorder.rec.name_of_tensor(n), n
-            if isinstance(owner, self.Optimizer):
-                kind = next((kind for t, kind in OF_OPTIMIZERS if getattr(owner, t, None) is table), "unknown")
-                return kind, type(owner).__name__, recorder.optimizer(self, owner)
-            if name in KINDS and name.startswith(("register_module", "register_optimizer")):
-                return KINDS[name], "every module" if "module" in name else "every optimizer", -1
-            return None                                 # the engine's own
-        return self.registration_on_node(frame, table)
-
-    def registration_on_node(self, frame: Any, table: Any) -> tuple[str, str, int]:
-        return "unknown", "?", -1
 
     def is_ours(self, hook: Any) -> bool:
         """Is this a hook of the recorder's own, or one by which a lazy module of the engine works?"""
@@ -346,42 +341,46 @@ class Tap:
 
     # -- passes
 
-    def refused(self, original: Any, name: str, args: Any, kwargs: Any, before: int, error: BaseException, frame: Any) -> None:
-        """A call of backward() or grad() raised: the pass it began has an error, or it is one that got nowhere."""
+    def refused(self, how: str, roots: Any, wanted: Any, retain: Any, create: Any, ran: bool, error: BaseException) -> None:
+        """A call of backward() or grad() raised: its pass has an error, or got nowhere.  ran: the pass was over."""
         recorder = self.recorder
         thread = recorder.thread()
-        if recorder.pass_count > before:
+        if not recorder.on or thread.told == id(error):
+            thread.told = 0
+            return
+        if ran:
             for i in range(len(recorder.rows) - 1, -1, -1):
                 row = recorder.rows[i]
                 if row[0] == "end" and row[3] == thread.number:
-                    if row[5] is None and row[4] > before:
-                        recorder.rows[i] = (*row[:5], said(error), None)
+                    recorder.rows[i] = (*row[:5], said(error), None)
                     return
-            return
-        try:
-            given = inspect.signature(original).bind(*args, **kwargs).arguments
-        except TypeError:                               # it was not even called rightly
             return
         Tensor = self.Tensor
         thread.busy += 1
         try:
-            roots = given.get("tensors", given.get("outputs"))
-            tensors = [t for t in (roots if isinstance(roots, (tuple, list)) else (roots,)) if isinstance(t, Tensor)]
-            wanted = given.get("inputs")
-            goals = None if wanted is None else tuple([
-                recorder.tensor(self, t) if isinstance(t, Tensor) else -1
-                for t in (wanted if isinstance(wanted, (tuple, list)) else (wanted,))])
-            nodes = [t.grad_fn for t in tensors if t.grad_fn is not None] if recorder.ops or recorder.nodes else []
-            thread, number = self.begin_pass(
-                name, tuple([self.adopt(node, -1) for node in nodes]), tuple([recorder.tensor(self, t) for t in tensors]),
-                bool(given.get("retain_graph")), bool(given.get("create_graph")), goals, frame)
-            self.end_pass(thread, number, error)
+            with self.quiet():
+                tensors = [t for t in (roots if isinstance(roots, (tuple, list)) else (roots,)) if isinstance(t, Tensor)]
+                if isinstance(wanted, dict):
+                    wanted = list(wanted.values())
+                goals = None if wanted is None else self.goals(wanted if isinstance(wanted, (tuple, list)) else (wanted,))
+                nodes = [t.grad_fn for t in tensors if t.grad_fn is not None] if recorder.ops or recorder.nodes else []
+                thread, number = self.begin_pass(
+                    how, tuple([self.adopt(node, -1) for node in nodes]), tuple([recorder.tensor(self, t) for t in tensors]),
+                    bool(retain), bool(create), goals, sys._getframe(1))
+                self.end_pass(thread, number, error)
+                thread.told = 0
         finally:
             thread.busy -= 1
+
+    def goals(self, wanted: Any) -> tuple[int, ...]:
+        """The numbers of what a pass is asked for: tensors, or edges."""
+        return tuple([self.recorder.tensor(self, t) if isinstance(t, self.Tensor) else -1 for t in wanted])
 
     def returned(self, gradients: Any) -> None:
         """autograd.grad() returns these: those without a history come from this pass."""
         recorder = self.recorder
+        if not recorder.on:
+            return
         made_by = self.ended.get(recorder.thread().number, -1)
         for g in gradients if made_by >= 0 else ():
             if isinstance(g, self.Tensor) and not g.requires_grad and recorder.tensor_number(g) is None:
@@ -411,6 +410,7 @@ class Tap:
         recorder.open_passes.remove(number)
         begin = self.ended[thread.number] = self.begins.pop(number, -1)
         self.flush()
+        thread.told = 0 if error is None else id(error)
         cause = culprit(recorder.rec, str(error), begin) if type(error) is RuntimeError and begin >= 0 else None
         if error is not None and cause is not None:
             error.add_note(f"The recording knows: {cause}.")
@@ -522,32 +522,6 @@ class Tap:
         return BACKWARD if thread.passes else 0
 
 
-# What stands for the engines' functions while a recording goes on: the tap that has the seat records.
-
-def making(seat: Any, original: Any) -> Any:
-    def __init__(self: Any, hooks_dict: Any, *args: Any, **kwargs: Any) -> None:
-        original(self, hooks_dict, *args, **kwargs)
-        now = seat.current
-        if now is not None and not now.mine and now.recorder.on:
-            now.recorder.registered(now, self, hooks_dict, sys._getframe(1))
-
-    return __init__
-
-
-def removing(seat: Any, original: Any) -> Any:
-    def remove(self: Any) -> None:
-        now = seat.current
-        if now is not None and now.recorder.on:
-            recorder = now.recorder
-            n = recorder.hook_of(self)
-            if n is not None and not recorder.rec.hooks[n]["removed"]:
-                recorder.rec.hooks[n]["removed"] = True
-                recorder.note("removed", f"hook {n}", recorder.sites.here(sys._getframe(1)))
-        original(self)
-
-    return remove
-
-
 def stepping(tap: Any) -> Any:
     def before(optimizer: Any, args: Any, kwargs: Any) -> None:
         if tap.recorder.on:
@@ -587,97 +561,12 @@ def recorder_of_parameters(tap: Any) -> Any:
     return registered
 
 
-def restoring(seat: Any, original: Any) -> Any:
-    """A module is copied, or unpickled."""
-    @functools.wraps(original)
-    def __setstate__(self: Any, state: Any) -> None:
-        original(self, state)
-        now = seat.current
-        if now is not None and now.recorder.on and now.recorder.ops:
-            now.recorder.built.append((ref(self), "", None, -1))
-
-    return __setstate__
-
-
-def zeroing(seat: Any, original: Any) -> Any:
-    def zero_grad(self: Any, set_to_none: bool = True) -> Any:
-        now = seat.current
-        if now is None or not now.recorder.on:
-            return original(self, set_to_none)
-        with now.quiet():
-            now.zeroes(self, set_to_none, sys._getframe(1))
-            if set_to_none:
-                return original(self, set_to_none)
-        return original(self, set_to_none)
-
-    return zero_grad
-
-
-def scaling(seat: Any, original: Any, what: str) -> Any:
-    """scale() and unscale_() of a GradScaler."""
-    @functools.wraps(original)
-    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        now = seat.current
-        if now is not None and now.recorder.on and self.is_enabled():
-            now.recorder.note(what, type(self).__name__, now.recorder.sites.here(sys._getframe(1)))
-        return original(self, *args, **kwargs)
-
-    return method
-
-
 def tied(module: Any) -> list[list[str]]:
     """The names of each parameter that has several."""
     found: dict[int, list[str]] = {}
     for name, p in module.named_parameters(remove_duplicate=False):
         found.setdefault(id(p), []).append(name)
     return [names for names in found.values() if len(names) > 1]
-
-
-def keeping(seat: Any, original: Any) -> Any:
-    """state_dict() and load_state_dict(): hooks registered since the last event are to be seen by then."""
-    @functools.wraps(original)
-    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        now = seat.current
-        if now is not None and now.recorder.on:
-            with now.quiet():
-                now.sweep_state(self)
-            if original.__name__ == "load_state_dict" and isinstance(self, now.Module) and (
-                    kwargs.get("assign") or len(args) > 2 and args[2]):
-                before = tied(self)
-                out = original(self, *args, **kwargs)
-                after = tied(self)
-                for names in before:
-                    if names not in after:
-                        now.recorder.note("untied", " and ".join(names), now.recorder.sites.here(sys._getframe(1)))
-                return out
-        return original(self, *args, **kwargs)
-
-    return method
-
-
-def asking(seat: Any, original: Any) -> Any:
-    @functools.wraps(original)
-    def ask(*args: Any, **kwargs: Any) -> Any:
-        now = seat.current
-        if now is None or not now.recorder.on:
-            return original(*args, **kwargs)
-        recorder = now.recorder
-        before = recorder.pass_count
-        try:
-            out = original(*args, **kwargs)
-            if type(out) is tuple and recorder.pass_count > before:
-                with now.quiet():
-                    now.returned(out)
-            return out
-        except BaseException as error:
-            thread = recorder.thread()
-            if recorder.on and thread.told != id(error):        # a function mode calls us twice
-                thread.told = id(error)
-                with now.quiet():
-                    now.refused(original, original.__name__, args, kwargs, before, error, sys._getframe(1))
-            raise
-
-    return ask
 
 
 def said(error: BaseException) -> str:

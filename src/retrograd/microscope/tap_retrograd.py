@@ -10,7 +10,6 @@ import numpy as np
 
 from .._engine.book import UNMEASURED, Thread, now
 from .._engine.modes import grad_on, modes, state
-from .._engine.node import Node
 from .._engine.tensor import TensorBase, edits, wrap
 from .._engine.witness import Witness
 from ..dtypes import of as dtype_of
@@ -72,29 +71,13 @@ class RetrogradTap(Tap):
     def optimizer_home(self) -> Any:
         return self.optimizer
 
-    def plan(self, put: Any, seat: Any) -> None:
-        super().plan(put, seat)
-        put(self.autograd, "run_backward", running(seat, self.autograd.run_backward))
-        put(Node, "register_hook", registering_post(seat, Node.register_hook))
-        put(Node, "register_prehook", registering_pre(seat, Node.register_prehook))
-
     def install(self) -> None:
         super().install()
         recorder, unwatched = self.recorder, self.hooks_home.unwatched
         recorder.patch(self.hooks_home, "watcher",
                        partial(self.call, unwatched) if recorder.ops else partial(recorder.called, self, unwatched))
-        tap = self
         if recorder.ops:
             recorder.swap(self.cuts)
-            from ..autograd import function
-            apply = function.Function.apply.__func__  # type: ignore[attr-defined]
-
-            def recorded_apply(cls: Any, *args: Any, **kwargs: Any) -> Any:
-                if not recorder.on or recorder.thread().busy or recorder.thread().passes:
-                    return apply(cls, *args, **kwargs)
-                return tap.custom(partial(apply, cls), cls.__name__, args, kwargs)
-
-            recorder.patch(function.Function, "apply", classmethod(recorded_apply))
         if recorder.replay:
             from ..autograd import graph
             graph._push_hooks(graph._copied, graph._itself)     # weights may change before the replay
@@ -103,23 +86,11 @@ class RetrogradTap(Tap):
             before = modes.observer
             modes.observer = self.witness
             recorder.later(setattr, modes, "observer", before)
+        recorder.later(setattr, modes, "clerk", modes.clerk)
+        modes.clerk = self
 
     def is_ours(self, hook: Any) -> bool:
         return super().is_ours(hook) or type(hook) is self.hooks_home.Bound and type(hook.hook) is Hooked
-
-    def registering(self, original: Any, kind: str, node: Any, hook: Any) -> Any:
-        if self.is_ours(hook):                          # a call puts a legacy hook on its node
-            self.mine = True
-            try:
-                return original(node, hook)
-            finally:
-                self.mine = False
-        number = self.adopt(node, -1)
-        self.on_node = kind, self.recorder.rec.node_rows[number][0], number
-        try:
-            return original(node, hook)
-        finally:
-            self.on_node = None
 
     def cuts(self, put: Any, seat: Any) -> None:
         """Functions that the engine does not tell of."""
@@ -158,12 +129,15 @@ class RetrogradTap(Tap):
               inner: list[int] | None = None) -> None:
         self.witness.event(name, tensors, outs, began, frame, inner)
 
-    def custom(self, apply: Any, name: str, args: Any, kwargs: Any) -> Any:
+    def applies(self, cls: Any, run: Any, args: Any, kwargs: Any) -> Any:
         """A custom Function: its node is the op's."""
+        recorder = self.recorder
+        if not recorder.on or not recorder.ops or recorder.thread().busy or recorder.thread().passes:
+            return run(cls, args, kwargs)
         began = now()
-        rows = self.recorder.rows
+        rows = recorder.rows
         first = len(rows)
-        out = apply(*args, **kwargs)
+        out = run(cls, args, kwargs)
         outs = [o for o in (out if isinstance(out, tuple) else (out,)) if isinstance(o, TensorBase)]
         made: dict[int, None] = {}                      # by ops of its forward: its outputs are new Tensors of these
         for row in rows[first:]:
@@ -171,7 +145,7 @@ class RetrogradTap(Tap):
                 made.update(dict.fromkeys(row[OUTPUTS]))
                 for n in row[INPUTS]:
                     made.pop(n, None)
-        self.event(f"{name}.apply", [a for a in args if isinstance(a, TensorBase)], outs, began, sys._getframe(2),
+        self.event(f"{cls.__name__}.apply", [a for a in args if isinstance(a, TensorBase)], outs, began, sys._getframe(1),
                    list(made))
         return out
 
@@ -206,26 +180,20 @@ class RetrogradTap(Tap):
     def node_of_hook(self, kind: str, hook: int, thread: Thread, slot: int) -> int:
         return int(thread.open[-1].number) if thread.open else -1
 
-    def registration_on_node(self, frame: Any, table: Any) -> tuple[str, str, int]:
-        """Node.register_hook is compiled: the caller of the handle is the user's line."""
-        return "node", "a node", -1
-
     # -- passes
 
-    def backward(self, original: Any, args: Any, frame: Any) -> Any:
-        roots, seeds, retain, create, targets, accumulate = args
+    def passes(self, run: Any, given_roots: Any, wanted: Any, arguments: Any) -> Any:
         recorder = self.recorder
+        if not recorder.on:
+            return run(*arguments)
+        roots, seeds, retain, create, targets, accumulate = arguments
         thread = recorder.thread()
         thread.busy += 1
         try:
             numbers = tuple([self.adopt(node, -1) for node, _ in roots]) if recorder.ops or recorder.nodes else ()
-            found = frame.f_locals.get("roots", ())
-            tensors = tuple([recorder.tensor(self, t) for t in found if isinstance(t, TensorBase)])
-            wanted = frame.f_locals.get("wanted") if targets is not None else None
-            goals = None if wanted is None else tuple(
-                [recorder.tensor(self, t) if isinstance(t, TensorBase) else -1 for t in wanted])
+            tensors = tuple([recorder.tensor(self, t) for t in given_roots if isinstance(t, TensorBase)])
             thread, number = self.begin_pass("backward" if accumulate else "grad", numbers, tensors, retain, create,
-                                             goals, frame)
+                                             None if wanted is None else self.goals(wanted), sys._getframe(1))
             before = recorder.splitting
             self.split([node for node, _ in roots])
         finally:
@@ -239,7 +207,7 @@ class RetrogradTap(Tap):
         error = None
         depth = len(thread.open)
         try:
-            return original(roots, seeds, retain, create, targets, accumulate)
+            return run(roots, seeds, retain, create, targets, accumulate)
         except BaseException as e:
             error = e
             raise
@@ -298,37 +266,6 @@ class RetrogradTap(Tap):
 def array_of(g: Any) -> Any:
     """The array of a gradient as the engine passes it."""
     return g.array if isinstance(g, TensorBase) else g
-
-
-def running(seat: Any, original: Any) -> Any:
-    def run_backward(*args: Any) -> Any:
-        now = seat.current
-        if now is None or not now.recorder.on:
-            return original(*args)
-        return now.backward(original, args, sys._getframe(1))
-
-    return run_backward
-
-
-def registering_pre(seat: Any, original: Any) -> Any:
-    """Node.register_prehook, telling the registration which node it was."""
-    def register(self: Any, hook: Any) -> Any:
-        now = seat.current
-        if now is None or not now.recorder.on:
-            return original(self, hook)
-        return now.registering(original, "node_pre", self, hook)
-
-    return register
-
-
-def registering_post(seat: Any, original: Any) -> Any:
-    def register(self: Any, hook: Any) -> Any:
-        now = seat.current
-        if now is None or not now.recorder.on:
-            return original(self, hook)
-        return now.registering(original, "node_post", self, hook)
-
-    return register
 
 
 def feeding(seat: Any, original: Any, name: str) -> Any:

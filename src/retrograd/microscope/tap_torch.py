@@ -1,6 +1,8 @@
 """What a recorder does to PyTorch: a TorchFunctionMode for ops, hooks on nodes for the backward pass."""
 from __future__ import annotations
 
+import functools
+import inspect
 import os
 import sys
 from functools import partial
@@ -8,7 +10,9 @@ from typing import Any
 from weakref import ref
 
 from .._engine.book import MARK, Thread, now
+from .._engine.fired import OF_OPTIMIZERS, SELDOM, TABLES
 from .._engine.swaps import swap_in, swap_out
+from . import several
 from ._hooked import Hooked
 from ._sites import last_read
 from .recorder import Recorder, plan_of
@@ -37,6 +41,19 @@ SAME_NODES = ("TBackward0", "ViewBackward0", "UnsafeViewBackward0", "TransposeBa
               "UnsqueezeBackward0", "SqueezeBackward1", "ReshapeAliasBackward0", "AliasBackward0")
 
 
+# name of the registering method -> kind of hook
+KINDS = {
+    "register_hook": "tensor", "register_post_accumulate_grad_hook": "post_accumulate",
+    "register_forward_pre_hook": "forward_pre", "register_forward_hook": "forward",
+    "register_full_backward_pre_hook": "backward_pre", "register_full_backward_hook": "backward",
+    "register_backward_hook": "backward", "register_prehook": "node_pre",
+    "register_module_forward_pre_hook": "forward_pre", "register_module_forward_hook": "forward",
+    "register_module_full_backward_pre_hook": "backward_pre", "register_module_full_backward_hook": "backward",
+    "register_module_backward_hook": "backward",
+    "register_step_pre_hook": "step_pre", "register_step_post_hook": "step_post",
+    "register_optimizer_step_pre_hook": "step_pre", "register_optimizer_step_post_hook": "step_post",
+}
+PLUMBING = ("_register_hook", "register_hook_helper")
 ENTRY = "_call_impl"                            # replacing __call__ would update a slot of every subclass
 
 
@@ -61,6 +78,7 @@ class TorchTap(TorchNumbers):
             TorchTap.find()
         self.ops: dict[Any, tuple[str, int, bool]] = {}
         self.handed_out = {0}                           # storages that others may write into unseen; 0 are those of no storage
+        self.own: dict[int, Any] = {}                   # code that registers hooks of the engine's own
         self.handles: list[Any] = []
         self.keep_handles = 4096
         self.tables: dict[int, Any] = {}                # id of a node's table of posthooks -> (weak reference, node)
@@ -92,11 +110,25 @@ class TorchTap(TorchNumbers):
         return sys.modules["torch.optim.optimizer"]
 
     def install(self) -> None:
+        self.recorder.swap(self.plan)
         super().install()
         self.first_seq = int(self.autograd._get_sequence_nr())
 
     def plan(self, put: Any, seat: Any) -> None:
-        super().plan(put, seat)
+        """put(owner, name, new) what stands for functions in every recording: it outlives this one, and asks who has the seat"""
+        Handle = self.RemovableHandle
+        put(Handle, "__init__", making(seat, Handle.__init__))
+        put(Handle, "remove", removing(seat, Handle.remove))
+        for cls in (self.Optimizer, self.Module):
+            put(cls, "zero_grad", zeroing(seat, cls.zero_grad))
+            put(cls, "state_dict", saving(seat, cls.state_dict))
+            put(cls, "load_state_dict", loading(seat, cls.load_state_dict))
+        scaler = self.torch.amp.GradScaler
+        for name, what in (("scale", "scaled"), ("unscale_", "unscaled")):
+            put(scaler, name, scaling(seat, getattr(scaler, name), what))
+        put(self.Module, "__setstate__", restoring(seat, self.Module.__setstate__))
+        for name in ("backward", "grad"):
+            put(self.autograd, name, asking(seat, getattr(self.autograd, name)))
         autograd, graph = self.autograd, self.autograd.graph
         put(self.Module, ENTRY, calling(seat, getattr(self.Module, ENTRY)))
         run_backward = running(seat, graph._engine_run_backward)
@@ -506,6 +538,45 @@ class TorchTap(TorchNumbers):
                 self.recorder.rec.hooks[row[5]]["owner"] = number
                 self.recorder.rec.hooks[row[5]]["on"] = self.recorder.rec.node_rows[number][0]
 
+    def has_handle(self, handle: Any, table: Any, frame: Any) -> None:
+        """A handle is made, for a hook that is about to be put into a table."""
+        if id(frame.f_code) in self.own:                # the engine's
+            return
+        place = self.registration(frame, table)
+        if place is None:
+            self.own[id(frame.f_code)] = frame.f_code
+            return
+        hook = several.given(frame)
+        if not self.is_ours(hook):
+            self.recorder.registered(self, handle, table, hook, place, frame)
+
+    def registration(self, frame: Any, table: Any) -> tuple[str, str, int] | None:
+        """(kind, what it is on, its number) of a hook registered from `frame`, the caller of RemovableHandle()."""
+        recorder = self.recorder
+        while frame is not None and frame.f_code.co_name in PLUMBING:
+            frame = frame.f_back
+        if frame is None:
+            return "unknown", "?", -1
+        name, owner = frame.f_code.co_name, frame.f_locals.get("self")
+        if recorder.sites.is_library(frame.f_code.co_filename):
+            if isinstance(owner, self.Module):
+                n = recorder.module(self, owner)
+                kind = next((kind for t, kind, _ in TABLES if owner.__dict__.get(t) is table), None)
+                kind = kind or next((kind for t, kind in SELDOM if owner.__dict__.get(t) is table), KINDS.get(name, name))
+                if "register" not in name:              # a call puts legacy hooks, which we stand around, on its node
+                    return None
+                return kind, recorder.rec.modules[n]["path"] or "the model", n
+            if isinstance(owner, self.Tensor):
+                n = recorder.tensor(self, owner)
+                return KINDS.get(name, "tensor"), recorder.rec.name_of_tensor(n), n
+            if isinstance(owner, self.Optimizer):
+                kind = next((kind for t, kind in OF_OPTIMIZERS if getattr(owner, t, None) is table), "unknown")
+                return kind, type(owner).__name__, recorder.optimizer(self, owner)
+            if name in KINDS and name.startswith(("register_module", "register_optimizer")):
+                return KINDS[name], "every module" if "module" in name else "every optimizer", -1
+            return None                                 # the engine's own
+        return self.registration_on_node(frame, table)
+
     def registration_on_node(self, frame: Any, table: Any) -> tuple[str, str, int]:
         found = self.tables.get(id(table))
         if found is not None and found[0]() is table:
@@ -536,8 +607,7 @@ class TorchTap(TorchNumbers):
                     roots.append(self.adopt(node, -1))
             targets = None
             if given.get("targets"):
-                targets = tuple([recorder.tensor(self, t) if isinstance(t, self.Tensor) else -1
-                                 for t in given["targets"]])
+                targets = self.goals(given["targets"])
             if self.has_old_calls:
                 self.wrap_captured()
             before = recorder.splitting
@@ -641,6 +711,118 @@ def running(seat: Any, original: Any) -> Any:
         return now.backward(original, outputs, args, kwargs, sys._getframe(1))
 
     return run_backward
+
+
+# What PyTorch has no hook for: functions that stand for its own while a recording goes on, and tell the tap that has the seat.
+
+def making(seat: Any, original: Any) -> Any:
+    def __init__(self: Any, hooks_dict: Any, *args: Any, **kwargs: Any) -> None:
+        original(self, hooks_dict, *args, **kwargs)
+        now = seat.current
+        if now is not None and not now.mine and now.recorder.on:
+            now.has_handle(self, hooks_dict, sys._getframe(1))
+
+    return __init__
+
+
+def removing(seat: Any, original: Any) -> Any:
+    def remove(self: Any) -> None:
+        if seat.current is not None:
+            seat.current.removed(self)
+        original(self)
+
+    return remove
+
+
+def restoring(seat: Any, original: Any) -> Any:
+    """A module is copied, or unpickled."""
+    @functools.wraps(original)
+    def __setstate__(self: Any, state: Any) -> None:
+        original(self, state)
+        if seat.current is not None:
+            seat.current.restored(self)
+
+    return __setstate__
+
+
+def zeroing(seat: Any, original: Any) -> Any:
+    def zero_grad(self: Any, set_to_none: bool = True) -> Any:
+        now = seat.current
+        if now is None:
+            return original(self, set_to_none)
+        now.zeroes(self, set_to_none)
+        if not set_to_none:
+            return original(self, set_to_none)
+        with now.quiet():
+            return original(self, set_to_none)
+
+    return zero_grad
+
+
+def scaling(seat: Any, original: Any, what: str) -> Any:
+    """scale() and unscale_() of a GradScaler."""
+    @functools.wraps(original)
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if seat.current is not None and self.is_enabled():
+            seat.current.scales(self, what)
+        return original(self, *args, **kwargs)
+
+    return method
+
+
+def saving(seat: Any, original: Any) -> Any:
+    """state_dict(): hooks registered since the last event are to be seen by then."""
+    @functools.wraps(original)
+    def state_dict(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if seat.current is not None:
+            seat.current.saves(self)
+        return original(self, *args, **kwargs)
+
+    return state_dict
+
+
+def loading(seat: Any, original: Any) -> Any:
+    @functools.wraps(original)
+    def load_state_dict(self: Any, *args: Any, **kwargs: Any) -> Any:
+        now = seat.current
+        if now is None:
+            return original(self, *args, **kwargs)
+        before = now.loads(self, kwargs.get("assign") or len(args) > 2 and args[2])
+        out = original(self, *args, **kwargs)
+        now.loaded(self, before)
+        return out
+
+    return load_state_dict
+
+
+def asking(seat: Any, original: Any) -> Any:
+    """backward() and grad() may refuse before the engine runs, or after: passes, too."""
+    @functools.wraps(original)
+    def ask(*args: Any, **kwargs: Any) -> Any:
+        now = seat.current
+        if now is None or not now.recorder.on:
+            return original(*args, **kwargs)
+        recorder = now.recorder
+        before = recorder.pass_count
+        try:
+            out = original(*args, **kwargs)
+            if type(out) is tuple and recorder.pass_count > before:
+                with now.quiet():
+                    now.returned(out)
+            return out
+        except BaseException as error:
+            try:
+                given = inspect.signature(original).bind(*args, **kwargs).arguments
+            except TypeError:                           # it was not even called rightly
+                raise error from None
+            thread = recorder.thread()
+            if recorder.on and thread.refused != id(error):     # a function mode calls us twice
+                thread.refused = id(error)
+                now.refused(original.__name__, given.get("tensors", given.get("outputs")), given.get("inputs"),
+                            given.get("retain_graph"), given.get("create_graph"), recorder.pass_count > before, error)
+            raise
+
+    return ask
 
 
 __all__ = ["BACKWARD", "TorchTap"]

@@ -16,7 +16,7 @@ from typing import Any
 
 from .._engine.tensor import TensorBase
 from .._ops.identity import Boundary
-from ..utils.hooks import RemovableHandle
+from ..utils.hooks import RemovableHandle, register
 from ._explain import explain
 
 Hook = Callable[..., Any]
@@ -41,12 +41,6 @@ SILENCED = (
 )
 USE_FULL = "Please use register_full_backward_hook to get the documented behavior."
 DEPRECATED = "is deprecated and will be removed in future versions. This hook will be missing"
-
-
-def add(table: Any, hook: Hook, *extra: Any) -> RemovableHandle:
-    handle = RemovableHandle(table, extra_dict=list(extra) or None)
-    table[handle.id] = hook
-    return handle
 
 
 class Calls:
@@ -100,7 +94,7 @@ class Calls:
         prepend      before the hooks registered so far; global ones always come first
         https://pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.register_forward_pre_hook
         """
-        handle = add(self._forward_pre_hooks, hook, self._forward_pre_hooks_with_kwargs)
+        handle = register(self._forward_pre_hooks, hook, "forward_pre", self, self._forward_pre_hooks_with_kwargs)
         if with_kwargs:
             self._forward_pre_hooks_with_kwargs[handle.id] = True
         if prepend:
@@ -117,7 +111,8 @@ class Calls:
         prepend      before the hooks registered so far; global ones always come first
         https://pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.register_forward_hook
         """
-        handle = add(self._forward_hooks, hook, self._forward_hooks_with_kwargs, self._forward_hooks_always_called)
+        handle = register(self._forward_hooks, hook, "forward", self, self._forward_hooks_with_kwargs,
+                          self._forward_hooks_always_called)
         if with_kwargs:
             self._forward_hooks_with_kwargs[handle.id] = True
         if always_call:
@@ -132,7 +127,7 @@ class Calls:
         grad_output  a tuple, one entry per output, None where no gradient came; a returned tuple replaces it
         https://pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.register_full_backward_pre_hook
         """
-        handle = add(self._backward_pre_hooks, hook)
+        handle = register(self._backward_pre_hooks, hook, "backward_pre", self)
         if prepend:
             self._backward_pre_hooks.move_to_end(handle.id, last=False)
         return handle
@@ -148,7 +143,7 @@ class Calls:
         if self._is_full_backward_hook is False:
             raise RuntimeError(MIXED.format("on a single Module"))
         self._is_full_backward_hook = True
-        handle = add(self._backward_hooks, hook)
+        handle = register(self._backward_hooks, hook, "backward", self)
         if prepend:
             self._backward_hooks.move_to_end(handle.id, last=False)
         return handle
@@ -161,7 +156,7 @@ class Calls:
         if self._is_full_backward_hook is True:
             raise RuntimeError(MIXED.format("on a single Module"))
         self._is_full_backward_hook = False
-        return add(self._backward_hooks, hook)
+        return register(self._backward_hooks, hook, "backward", self)
 
 
 # The microscope's: gets every call in place of `unwatched`.  To replace Module.__call__ would touch every subclass.
@@ -358,15 +353,15 @@ def shortcoming(args: Any, result: Any, node: Any) -> str | None:
 
 def register_module_forward_pre_hook(hook: Hook) -> RemovableHandle:
     """hook(module, args) before the forward of every module; may return new args."""
-    return add(_global_forward_pre_hooks, hook)
+    return register(_global_forward_pre_hooks, hook, "forward_pre", None)
 
 
 def register_module_forward_hook(
     hook: Hook, *, with_kwargs: bool = False, always_call: bool = False,
 ) -> RemovableHandle:
     """hook(module, args, output) after the forward of every module; may return another output."""
-    handle = add(
-        _global_forward_hooks, hook, _global_forward_hooks_with_kwargs, _global_forward_hooks_always_called)
+    handle = register(
+        _global_forward_hooks, hook, "forward", None, _global_forward_hooks_with_kwargs, _global_forward_hooks_always_called)
     if with_kwargs:
         _global_forward_hooks_with_kwargs[handle.id] = True
     if always_call:
@@ -376,7 +371,7 @@ def register_module_forward_hook(
 
 def register_module_full_backward_pre_hook(hook: Hook) -> RemovableHandle:
     """hook(module, grad_output) for every module; see Module.register_full_backward_pre_hook."""
-    return add(_global_backward_pre_hooks, hook)
+    return register(_global_backward_pre_hooks, hook, "backward_pre", None)
 
 
 def register_module_full_backward_hook(hook: Hook) -> RemovableHandle:
@@ -394,22 +389,22 @@ def add_global_backward(hook: Hook, full: bool) -> RemovableHandle:
     if home._global_is_full_backward_hook is (not full):
         raise RuntimeError(MIXED.format("as a global Module hook"))
     home._global_is_full_backward_hook = full
-    return add(_global_backward_hooks, hook)
+    return register(_global_backward_hooks, hook, "backward", None)
 
 
 def register_module_buffer_registration_hook(hook: Hook) -> RemovableHandle:
     """hook(module, name, buffer) whenever a buffer is registered; may return another."""
-    return add(_global_buffer_registration_hooks, hook)
+    return register(_global_buffer_registration_hooks, hook, "buffer_registration", None)
 
 
 def register_module_module_registration_hook(hook: Hook) -> RemovableHandle:
     """hook(module, name, submodule) whenever a submodule is registered; may return another."""
-    return add(_global_module_registration_hooks, hook)
+    return register(_global_module_registration_hooks, hook, "module_registration", None)
 
 
 def register_module_parameter_registration_hook(hook: Hook) -> RemovableHandle:
     """hook(module, name, parameter) whenever a parameter is registered; may return another."""
-    return add(_global_parameter_registration_hooks, hook)
+    return register(_global_parameter_registration_hooks, hook, "parameter_registration", None)
 
 
 def registered(table: Any, module: Any, name: str, value: Any) -> Any:

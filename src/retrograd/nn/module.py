@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from .. import __future__ as conversions
 from .. import dtypes
 from .._conversion import conversion
+from .._engine.modes import modes
 from .._engine.tensor import TensorBase
 from .._tensor import Tensor
 from .._typename import typename
@@ -146,6 +147,8 @@ class Module(Calls, State):
             self.__dict__.setdefault(name, OrderedDict())
         self.__dict__.setdefault("_non_persistent_buffers_set", set())
         self.__dict__.setdefault("_is_full_backward_hook", None)
+        if modes.clerk is not None:
+            modes.clerk.restored(self)
 
     def register_parameter(self, name: str, param: Any) -> None:
         """Add a Parameter (or a place for one: None) under `name`."""
@@ -355,6 +358,8 @@ class Module(Calls, State):
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Forget the gradients of all parameters, or make them zero."""
+        if modes.clerk is not None:
+            modes.clerk.zeroes(self, set_to_none)
         for param in self.parameters():
             if param.grad is None:
                 continue

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from .._engine.modes import grad_on, set_grad
+from .._engine.modes import grad_on, modes, set_grad
 from .._engine.tensor import TensorBase, edits, wants_grad, wrap
-from ..utils.hooks import RemovableHandle
-from .hooks import Bound, add
+from ..utils.hooks import RemovableHandle, register
+from .hooks import Bound
 from .parameter import Parameter, is_lazy
 
 _EXTRA_STATE_KEY_SUFFIX = "_extra_state"
@@ -80,6 +80,8 @@ class State:
             named.update(zip(named, args))
             destination, prefix, keep_vars = named.values()
         if destination is None:
+            if modes.clerk is not None:
+                modes.clerk.saves(self)
             destination = OrderedDict()
             destination._metadata = OrderedDict()
         local: dict[str, Any] = {"version": self._version}
@@ -113,7 +115,7 @@ class State:
 
     def register_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call hook(module, prefix, keep_vars) before state_dict collects this module's entries."""
-        return add(self._state_dict_pre_hooks, hook)
+        return register(self._state_dict_pre_hooks, hook, "state_dict_pre", self)
 
     def register_state_dict_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call hook(module, state_dict, prefix, local_metadata) after this module's and its children's entries.
@@ -121,7 +123,7 @@ class State:
         It may edit state_dict in place, and must return None.
         """
         hook._from_public_api = True            # type: ignore[attr-defined]
-        return add(self._state_dict_hooks, hook)
+        return register(self._state_dict_hooks, hook, "state_dict", self)
 
     def _register_state_dict_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """The same, but at the root the hook may return another dict."""
@@ -129,7 +131,7 @@ class State:
             raise RuntimeError(
                 "Cannot register the same function as the state dict post hook that was previously registered via "
                 "register_state_dict_post_hook")
-        return add(self._state_dict_hooks, hook)
+        return register(self._state_dict_hooks, hook, "state_dict", self)
 
     # In
 
@@ -143,6 +145,8 @@ class State:
         """
         if not isinstance(state_dict, Mapping):
             raise TypeError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")
+        clerk = modes.clerk
+        told = None if clerk is None else clerk.loads(self, assign)
         before = Snapshot(self, copies=not must_fit(self, state_dict))
         try:
             missing, unexpected, errors = self._load_all(state_dict, strict, assign)
@@ -157,6 +161,8 @@ class State:
         except BaseException:
             before.restore()
             raise
+        if clerk is not None:
+            clerk.loaded(self, told)
         return _IncompatibleKeys(missing, unexpected)
 
     def _load_all(self, state_dict: Any, strict: bool, assign: bool) -> tuple[list[str], list[str], list[str]]:
@@ -242,14 +248,14 @@ class State:
         self, hook: Callable[..., Any], with_module: bool = False,
     ) -> RemovableHandle:
         """The same; the hook gets the module only with_module."""
-        return add(self._load_state_dict_pre_hooks, Bound(hook, self if with_module else None))
+        return register(self._load_state_dict_pre_hooks, Bound(hook, self if with_module else None), "load_pre", self)
 
     def register_load_state_dict_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call hook(module, incompatible_keys) after this module and its children took their entries.
 
         It may edit the two lists of incompatible_keys, and so the verdict; it must return None.
         """
-        return add(self._load_state_dict_post_hooks, hook)
+        return register(self._load_state_dict_post_hooks, hook, "load_post", self)
 
 
 def quoted(keys: list[str]) -> str:

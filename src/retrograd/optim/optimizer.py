@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from .._engine import names
-from .._engine.modes import hush, unhush
+from .._engine.modes import hush, modes, unhush
 from .._engine.promote import check_broadcast
 from .._engine.tensor import TensorBase, bump, wrap
 from .._typename import typename
@@ -26,7 +26,7 @@ from ..autograd.grad_mode import enable_grad
 from ..dtypes import float32, get_default_dtype
 from ..utils import _foreach_utils
 from ..utils._foreach_utils import Indices, TensorListList  # noqa: F401  torch.optim.optimizer has them
-from ..utils.hooks import RemovableHandle
+from ..utils.hooks import RemovableHandle, register
 from ._writing import (  # noqa: F401  torch.optim.optimizer has them
     DeviceDict,
     DeviceDtypeDict,
@@ -82,17 +82,18 @@ required = _RequiredParameter()
 
 def register_optimizer_step_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
     """Call hook(optimizer, args, kwargs) before each step of every optimizer; it may return new (args, kwargs)."""
-    return _register(_global_optimizer_pre_hooks, hook)
+    return register(_global_optimizer_pre_hooks, hook, "step_pre", None)
 
 
 def register_optimizer_step_post_hook(hook: Callable[..., Any]) -> RemovableHandle:
     """Call hook(optimizer, args, kwargs) after each step of every optimizer."""
-    return _register(_global_optimizer_post_hooks, hook)
+    return register(_global_optimizer_post_hooks, hook, "step_post", None)
 
 
-def _register(table: OrderedDict[int, Any], hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
-    handle = RemovableHandle(table)
-    table[handle.id] = hook
+def _register(
+    table: OrderedDict[int, Any], hook: Callable[..., Any], kind: str, owner: Any, prepend: bool = False,
+) -> RemovableHandle:
+    handle = register(table, hook, kind, owner)
     if prepend:
         table.move_to_end(handle.id, last=False)
     return handle
@@ -225,6 +226,8 @@ class Optimizer:
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Forget all gradients; with set_to_none=False fill them with zeros in place."""
+        if modes.clerk is not None:
+            modes.clerk.zeroes(self, set_to_none)
         for group in self.param_groups:
             for p in group["params"]:
                 if set_to_none:
@@ -288,27 +291,27 @@ class Optimizer:
 
         args[0] is the optimizer.  RuntimeError when the hook returns anything else.
         """
-        return _register(self._optimizer_step_pre_hooks, hook)
+        return register(self._optimizer_step_pre_hooks, hook, "step_pre", self)
 
     def register_step_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call hook(optimizer, args, kwargs) after each step."""
-        return _register(self._optimizer_step_post_hooks, hook)
+        return register(self._optimizer_step_post_hooks, hook, "step_post", self)
 
     def register_state_dict_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
         """Call hook(optimizer) before state_dict()."""
-        return _register(self._optimizer_state_dict_pre_hooks, hook, prepend)
+        return _register(self._optimizer_state_dict_pre_hooks, hook, "optimizer_state_dict_pre", self, prepend)
 
     def register_state_dict_post_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
         """Call hook(optimizer, state_dict) at the end of state_dict(); what it returns, if not None, is the result."""
-        return _register(self._optimizer_state_dict_post_hooks, hook, prepend)
+        return _register(self._optimizer_state_dict_post_hooks, hook, "optimizer_state_dict", self, prepend)
 
     def register_load_state_dict_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
         """Call hook(optimizer, state_dict) before loading; what it returns, if not None, is loaded instead."""
-        return _register(self._optimizer_load_state_dict_pre_hooks, hook, prepend)
+        return _register(self._optimizer_load_state_dict_pre_hooks, hook, "optimizer_load_pre", self, prepend)
 
     def register_load_state_dict_post_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
         """Call hook(optimizer) after loading."""
-        return _register(self._optimizer_load_state_dict_post_hooks, hook, prepend)
+        return _register(self._optimizer_load_state_dict_post_hooks, hook, "optimizer_load_post", self, prepend)
 
     # State dicts
 
@@ -317,6 +320,8 @@ class Optimizer:
 
         The tensors are the optimizer's own, not copies.
         """
+        if modes.clerk is not None:
+            modes.clerk.saves(self)
         for hook in list(self._optimizer_state_dict_pre_hooks.values()):
             hook(self)
         number: dict[int, int] = {}
@@ -343,6 +348,8 @@ class Optimizer:
         State tensors are cast to their parameter's dtype; one that needs no cast is shared with state_dict, as in
         PyTorch.  ValueError when the groups do not match; the optimizer is then unchanged.
         """
+        if modes.clerk is not None:
+            modes.clerk.loads(self, False)
         state_dict = state_dict.copy()
         for hook in list(self._optimizer_load_state_dict_pre_hooks.values()):
             result = hook(self, state_dict)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 from weakref import ref
 
+from .._engine.modes import modes
 from .._engine.tensor import public
 from .._missing import module_getattr
 
@@ -55,6 +56,8 @@ class RemovableHandle(metaclass=_Handles):
 
     def remove(self) -> None:
         """Take the hook out; a second call does nothing."""
+        if modes.clerk is not None:
+            modes.clerk.removed(self)
         for found in (self.hooks_dict_ref, *self.extra_dict_ref):
             table = found()
             if table is not None:
@@ -79,6 +82,15 @@ class RemovableHandle(metaclass=_Handles):
         self.remove()
 
 
+def register(table: Any, hook: Any, kind: str, owner: Any, *extra: Any) -> RemovableHandle:
+    """Put a hook into a table; extra: others that will know it by the same id."""
+    handle = RemovableHandle(table, extra_dict=list(extra) or None)
+    if modes.clerk is not None:
+        modes.clerk.registered(handle, table, hook, kind, owner)
+    table[handle.id] = hook
+    return handle
+
+
 def unserializable_hook(f: Callable[..., Any]) -> Callable[..., Any]:
     """Mark a hook as one that need not be saved: no warning when its tensor is pickled."""
     f.__torch_unserializable__ = True  # type: ignore[attr-defined]
@@ -94,7 +106,7 @@ def warn_if_has_hooks(tensor: Any) -> None:
                 "function with @torch.utils.hooks.unserializable_hook to suppress this warning", stacklevel=2)
 
 
-public.handle = RemovableHandle
+public.register = register
 
 
 def __getattr__(name: str) -> Any:
