@@ -47,6 +47,7 @@ def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
 def pairwise_distance(x1: Any, x2: Any, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Any:
     """The p-norm of x1 - x2 + eps along the last dim."""
     a, b = tensor(x1, "pairwise_distance", "x1"), tensor(x2, "pairwise_distance", "x2", 2)
+    p, eps = float(p), float(eps)                           # ints beyond those of a tensor are numbers here
     d = number.add_number(arith.sub(a, b), eps)
     return loss.NormBackward1(p, (d.array.ndim - 1,) if d.array.ndim else (), keepdim).run(d)
 
@@ -92,7 +93,7 @@ def cosine_embedding_loss(
     promote.check_broadcast(t, cosine.array)
     zeros = wrap(np.zeros_like(cosine.array))
     same = choose.where(t == 1, arith.sub(1.0, cosine), zeros)
-    other = choose.where(t == -1, above(number.sub_number(cosine, margin)), zeros)
+    other = choose.where(t == -1, above(number.sub_number(cosine, float(margin))), zeros)
     return reduced(arith.add(same, other), kind)
 
 
@@ -127,6 +128,7 @@ def triplet_margin_loss(
     kind = kind_of(reduction, size_average, reduce)
     if margin <= 0:
         raise ValueError(f"margin must be greater than 0, got {margin}")
+    margin = float(margin)
     a, b, c = (tensor(x, "triplet_margin_loss", n, i) for i, (x, n) in enumerate(
         ((anchor, "anchor"), (positive, "positive"), (negative, "negative")), 1))
     same_dims(a, b, c)
@@ -136,11 +138,11 @@ def triplet_margin_loss(
     return reduced(above(arith.sub(number.add_number(near, margin), far)), kind)
 
 
-def same_dims(a: TensorBase, b: TensorBase, c: TensorBase) -> None:
-    if not a.array.ndim == b.array.ndim == c.array.ndim:
+def same_dims(a: Any, b: Any, c: Any) -> None:
+    if not a.ndim == b.ndim == c.ndim:
         raise RuntimeError(
             "The anchor, positive, and negative tensors are expected to have the same number of dimensions, but got: "
-            f"anchor {a.array.ndim}D, positive {b.array.ndim}D, and negative {c.array.ndim}D inputs")
+            f"anchor {a.ndim}D, positive {b.ndim}D, and negative {c.ndim}D inputs")
 
 
 def triplet_margin_with_distance_loss(
@@ -148,7 +150,8 @@ def triplet_margin_with_distance_loss(
     margin: float = 1.0, swap: bool = False, reduction: str = "mean",
 ) -> Any:
     """triplet_margin_loss with any distance; by default pairwise_distance."""
-    kind = kind_of(reduction)
+    if reduction not in ("mean", "sum", "none"):
+        raise ValueError(f"{reduction} is not a valid value for reduction")
     if margin <= 0:
         raise ValueError(f"margin must be greater than 0, got {margin}")
     distance = pairwise_distance if distance_function is None else distance_function
@@ -156,4 +159,4 @@ def triplet_margin_with_distance_loss(
     near, far = distance(anchor, positive), distance(anchor, negative)
     if swap:
         far = choose.minimum(far, distance(positive, negative))
-    return reduced(above(arith.sub(arith.add(near, margin), far)), kind)
+    return reduced(above(arith.sub(arith.add(near, margin), far)), kind_of(reduction))

@@ -70,7 +70,7 @@ INNER = {
     "multilabel_margin_loss": "multilabel_margin_loss(input, target, 1)",
     "soft_margin_loss": "soft_margin_loss(input, target, 1)",
     "cosine_embedding_loss": "cosine_embedding_loss(input1, input2, target, margin, 1)",
-    "multi_margin_loss": "multi_margin_loss(input, target, p, margin, weight, 1)",
+    "multi_margin_loss": "multi_margin_loss(input, target, 1, margin, weight, 1)",
     "triplet_margin_loss": "triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, 1)",
     "pad": "pad(input, pad, mode, value)",
     "unfold": "im2col(input, pair kernel_size, pair dilation, pair padding, pair stride)",

@@ -18,7 +18,8 @@ from .._engine.views import check_cast
 from .._ops import arith, choose, create, loss, number, pointwise, shape, step
 from .._ops import reduce as sums
 from .._ops.cast import cast
-from ._args import tensor
+from .._ops.index import check_number
+from ._args import operand, refused, tensor
 from .pointwise import not_implemented, xlogy
 
 __all__ = [
@@ -35,21 +36,25 @@ FLOAT = dtypes.float32.numpy
 def kind_of(reduction: Any, size_average: bool | None = None, reduce: bool | None = None) -> int:
     """PyTorch's number for a reduction."""
     if size_average is not None or reduce is not None:
-        size_average = size_average is None or size_average
-        reduce = reduce is None or reduce
-        reduction = "mean" if size_average and reduce else "sum" if reduce else "none"
-        warnings.warn(
-            f"size_average and reduce args will be deprecated, please use reduction='{reduction}' instead.",
-            stacklevel=3)
+        reduction = older_reduction(size_average, reduce, 4)
     if isinstance(reduction, int) and not isinstance(reduction, bool):      # what C++ and torch.* take
         return reduction
     if reduction == "elementwise_mean":
         warnings.warn(
             "reduction='elementwise_mean' is deprecated. Please use reduction='mean' instead.", stacklevel=3)
-    found = NUMBERS.get(reduction)
+    found = NUMBERS.get(reduction) if isinstance(reduction, str) else None
     if found is None:
         raise ValueError(f"{reduction} is not a valid value for reduction")
     return found
+
+
+def older_reduction(size_average: bool | None, reduce: bool | None, level: int) -> str:
+    """The reduction that two older flags meant (None is True), with the warning that they are old."""
+    mean, reduced = size_average is None or size_average, reduce is None or reduce
+    reduction = "mean" if mean and reduced else "sum" if reduced else "none"
+    warnings.warn(f"size_average and reduce args will be deprecated, please use reduction='{reduction}' instead.",
+                  stacklevel=level)
+    return reduction
 
 
 def reduced(y: Any, kind: int) -> Any:
@@ -135,7 +140,7 @@ def smooth_l1_loss(
     kind = kind_of(reduction, size_average, reduce)
     if beta == 0.0:
         return l1_loss(x, t, reduction=reduction)
-    if beta < 0:
+    if not beta >= 0:                                        # nan, too
         raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
     floats("smooth_l1_cpu", x, t)
     return loss.SmoothL1LossBackward0(kind, beta).run(x, t)
@@ -145,7 +150,7 @@ def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 
     """A parabola where |input - target| <= delta, delta times the distance less delta / 2 elsewhere.   Huber 1964"""
     x, t = paired(input, target)
     kind = kind_of(reduction)
-    if delta <= 0:
+    if not delta > 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
     own = x.array.dtype
     if t.array.dtype.kind in "fV":
@@ -225,6 +230,12 @@ def binary_cross_entropy_with_logits(
     w = None if weight is None else tensor(weight, "binary_cross_entropy_with_logits", "weight", 3).array
     p = None if pos_weight is None else tensor(pos_weight, "binary_cross_entropy_with_logits", "pos_weight", 4).array
     if p is not None:
+        if p.dtype.kind == "b":
+            raise RuntimeError(
+                "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, use the "
+                "`~` or `logical_not()` operator instead.")
+        if p.dtype.kind == "u":
+            p = (p - 1).astype(a.dtype) + 1                 # what it is less 1 is a uint8, too
         promote.check_broadcast(p, b)
     if w is not None:
         promote.check_broadcast(b, w)
@@ -289,28 +300,26 @@ def gaussian_nll_loss(
 
     var: a number, or a tensor in the shape of input, or with its last dim missing or 1.   Nix and Weigend 1994
     """
-    x, t = tensor(input, "gaussian_nll_loss"), tensor(target, "gaussian_nll_loss", "target", 2)
+    x, t = tensor(input, "gaussian_nll_loss"), operand(target, "gaussian_nll_loss", "target")
     a = x.array
-    if not isinstance(var, TensorBase):
-        if var < 0:
-            raise ValueError("var has negative entry/entries")
-        v: Any = wrap(np.full(a.shape, var, a.dtype))
-    else:
-        v = var
-        have = v.array.shape
-        if have != a.shape:
-            if a.shape[:-1] == have:
-                v = shape.unsqueeze(v, -1)
-            elif a.ndim != len(have) or sum(k for n, k in zip(a.shape, have) if n != k) != 1:
-                raise ValueError("var is of incorrect size")
-    if reduction not in ("none", "mean", "sum"):
-        raise ValueError(reduction + " is not valid")
+    v: Any = var
+    if isinstance(var, float):
+        v = wrap(np.full(a.shape, var, a.dtype))
+    elif not isinstance(var, TensorBase):
+        raise refused("any", (var < 0,), "(Tensor input, *, Tensor out = None)",
+                      "(Tensor input, int dim, bool keepdim = False, *, Tensor out = None)")
     if np.any(v.array < 0):
         raise ValueError("var has negative entry/entries")
-    if v.array.dtype.kind in "iub":
-        raise RuntimeError(f"result type Float can't be cast to the desired output type {names.C[v.array.dtype.name]}")
+    have = v.array.shape
+    if have != a.shape:
+        if a.shape[:-1] == have:
+            v = shape.unsqueeze(v, -1)
+        elif a.ndim != len(have) or sum(k for n, k in zip(a.shape, have) if n != k) != 1:
+            raise ValueError("var is of incorrect size")
+    if reduction not in ("none", "mean", "sum"):
+        raise ValueError(reduction + " is not valid")
     v = create.clone(v)
-    v.array = np.maximum(v.array, eps).astype(v.array.dtype)        # outside the graph: the gradient passes the bound
+    v.detach().clamp_(min=eps)                          # outside the graph: the gradient passes the bound
     y = arith.mul(arith.add(pointwise.log(v), arith.div(arith.pow(arith.sub(x, t), 2), v)), 0.5)
     if full:
         y = arith.add(y, 0.5 * math.log(2 * math.pi))
@@ -335,7 +344,8 @@ def hinge_embedding_loss(
         raise RuntimeError(
             "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator "
             "instead.")
-    gap = margin if x.array.dtype.kind in "fV" else int(margin)         # written into a tensor of input's dtype
+    gap = float(margin) if x.array.dtype.kind in "fV" else int(margin)         # written into a tensor of input's dtype
+    check_number(gap, x.array.dtype)
     other = choose.where(t != 1, above(arith.sub(gap, x)), zeros)
     y = arith.add(other, choose.where(t != -1, x, zeros))
     if kind == loss.MEAN and y.array.dtype.kind not in "fV":

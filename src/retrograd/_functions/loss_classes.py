@@ -10,9 +10,10 @@ from .._engine.op import watch
 from .._engine.tensor import TensorBase, wrap
 from .._ops import activation, arith, choose, loss, number, shape
 from .._ops import reduce as sums
-from ._args import sized, tensor
+from .._ops.index import check_number
+from ._args import dim_of, long, operand, sized, tensor
 from .activation import log_softmax
-from .loss import floats, kind_of, reduced
+from .loss import floats, kind_of, older_reduction, reduced
 from .pointwise import not_implemented
 
 __all__: list[str] = []
@@ -30,8 +31,8 @@ def nll_loss(
     input (C,), (N, C) or (N, C, d...)   target int64 (), (N,) or (N, d...)   weight (C,)
     "mean" divides by the weights of the targets that are not `ignore_index`.
     """
-    return nll(tensor(input, "nll_loss_nd"), tensor(target, "nll_loss_nd", "target", 2), weight,
-               kind_of(reduction, size_average, reduce), ignore_index)
+    kind = kind_of(reduction, size_average, reduce)
+    return nll(tensor(input, "nll_loss_nd"), tensor(target, "nll_loss_nd", "target", 2), weight, kind, long(ignore_index))
 
 
 def nll(x: TensorBase, target: TensorBase, weight: Any, kind: int, ignored: int) -> Any:
@@ -58,6 +59,8 @@ def nll(x: TensorBase, target: TensorBase, weight: Any, kind: int, ignored: int)
         raise RuntimeError(f"size mismatch (got input: {list(a.shape)}, target: {list(t.shape)})")
     if t.dtype.name not in ("int64", "uint8"):
         raise RuntimeError(f"expected target dtype to be Long or Byte, but got {names.SCALAR[t.dtype.name]}")
+    if a.ndim > 2 and t.dtype.kind == "u":
+        raise RuntimeError("expected scalar type Long but found Byte")
     classes = a.shape[0] if a.ndim == 1 else a.shape[1]
     w = None if weight is None else tensor(weight, "nll_loss_nd", "weight", 3).array
     if w is not None and (w.ndim != 1 or w.size != classes):
@@ -119,7 +122,8 @@ def cross_entropy(
     kind = kind_of(reduction, size_average, reduce)
     x, t = tensor(input, "cross_entropy_loss"), tensor(target, "cross_entropy_loss", "target", 2)
     w = None if weight is None else tensor(weight, "cross_entropy_loss", "weight", 3)
-    a, at = x.array, 0 if x.array.ndim <= 1 else 1
+    ignore_index = long(ignore_index)
+    a, at = x.array, 0 if x.array.ndim == 1 else 1
     if a.shape == t.array.shape:
         return soft_targets(x, t, w, kind, ignore_index, label_smoothing, at)
     if label_smoothing > 0:
@@ -153,6 +157,8 @@ def smoothed(
         if w is None:
             count = np.asarray(np.count_nonzero(~skip), np.int64)
         else:
+            if t.dtype.kind == "u":
+                raise RuntimeError("gather(): Expected dtype int32/int64 for index")
             with np.errstate(all="ignore"):
                 count = np.asarray(np.where(skip, 0, w.array[np.where(skip, 0, t)]).sum()).astype(w.array.dtype)
         each = arith.div(sums.sum(each), wrap(count))
@@ -211,6 +217,7 @@ def multi_margin_loss(
     a = x.array
     if not a.ndim:
         return multi_margin_loss(shape.reshape(x, (1,)), target, p, margin, weight, reduction=kind)  # type: ignore[arg-type]
+    check_number(margin, a.dtype)
     check_classes(a)
     n, classes = (a.shape[0], a.shape[1]) if a.ndim == 2 else (1, a.shape[0] if a.ndim else 1)
     if t.ndim > 1 or t.size != n:
@@ -259,14 +266,17 @@ def multilabel_soft_margin_loss(
     reduction: str = "mean",
 ) -> Any:
     """binary_cross_entropy_with_logits averaged over the last dim."""
-    kind = kind_of(reduction, size_average, reduce)
-    x, t = tensor(input, "multilabel_soft_margin_loss"), tensor(target, "multilabel_soft_margin_loss", "target", 2)
+    if size_average is not None or reduce is not None:
+        reduction = older_reduction(size_average, reduce, 3)
+    x, t = tensor(input, "log_sigmoid"), operand(target, "mul", "other")
     floats("log_sigmoid_cpu", x)
     yes = arith.mul(t, activation.logsigmoid(x))
-    no = arith.mul(arith.rsub(t, 1), activation.logsigmoid(arith.neg(x)))
+    no = arith.mul(arith.rsub(t, 1) if isinstance(t, TensorBase) else 1 - t, activation.logsigmoid(arith.neg(x)))
     y = arith.neg(arith.add(yes, no))
     if weight is not None:
-        y = arith.mul(y, weight)
-    count = sized(x, -1)
-    y = arith.div(sums.sum_dims(y, (y.array.ndim - 1,), False), count)
-    return reduced(y, kind)
+        y = arith.mul(y, operand(weight, "mul", "other"))
+    at, count = x.array.ndim - 1, sized(x, -1)
+    y = arith.div(sums.sum_dims(y, (dim_of(at, y.array.ndim),), False), count)
+    if reduction not in ("none", "mean", "sum"):
+        raise ValueError(reduction + " is not valid")
+    return reduced(y, kind_of(reduction))

@@ -430,7 +430,8 @@ class MultiMarginLossBackward0(Unary):
 
     def forward(self, x: Array) -> Array:
         rows = wide(x.reshape(-1, x.shape[-1]))
-        z = np.maximum(rows - rows[self.own(rows)] + self.margin, 0.0)
+        z = np.fmax(rows - rows[self.own(rows)] + self.margin, 0.0)
+        z[self.own(rows)] = 0.0                                 # it may be inf
         y = np.add.reduce((z if self.p == 1 else z * z) * self.scale(rows), 1)
         y = shrink(y.reshape(self.target.shape), self.reduction)
         return like(np.asarray(y), x)

@@ -2,10 +2,10 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable
 from typing import Any
 
+from ..._functions.loss import older_reduction
 from .. import functional as F
 from ..module import Module
 from .distance import PairwiseDistance
@@ -19,24 +19,13 @@ __all__ = [
 ]
 
 
-def reduction_of(size_average: bool | None, reduce: bool | None) -> str:
-    """What the two old arguments mean, with the warning that they are old."""
-    if reduce is False:
-        found = "none"
-    else:
-        found = "sum" if size_average is False else "mean"
-    warnings.warn(f"size_average and reduce args will be deprecated, please use reduction='{found}' instead.",
-                  stacklevel=4)
-    return found
-
-
 class _Loss(Module):
     __constants__ = ["reduction"]
     reduction: str
 
     def __init__(self, size_average: Any = None, reduce: Any = None, reduction: str = "mean") -> None:
         super().__init__()
-        self.reduction = reduction if size_average is None and reduce is None else reduction_of(size_average, reduce)
+        self.reduction = reduction if size_average is None and reduce is None else older_reduction(size_average, reduce, 3)
 
 
 class _WeightedLoss(_Loss):
@@ -212,6 +201,8 @@ class HuberLoss(_Loss):
     __constants__ = ["reduction", "delta"]
 
     def __init__(self, reduction: str = "mean", delta: float = 1.0) -> None:
+        if not isinstance(delta, (float, int)):
+            raise TypeError(f"delta must be a float or int, got: {type(delta)}")
         super().__init__(reduction=reduction)
         self.delta = delta
 
