@@ -52,6 +52,27 @@ LOSSES: list[tuple[str, str, dict[str, Any], tuple[Any, ...]]] = [
      (floats(5, 2, 4), np.asarray([[1, 2], [3, 1]]), (5, 5), (2, 2))),
 ]
 
-CALLS: list[Row] = []
+LAYER = dict(d_model=4, nhead=2, dim_feedforward=5, dropout=0.0, activation="relu", layer_norm_eps=1e-5, batch_first=False,
+             norm_first=False, bias=True)
+TOKENS, IMAGES, VOLUMES = floats(3, 2, 4), floats(2, 3, 6, 6), floats(2, 3, 5, 5, 5)
+SHADE = np.asarray([[False, False, True], [False, True, True]])
+NEIGHBOURS = {"alpha": 1e-4, "beta": 0.75, "k": 1.0}
+
+CALLS: list[Row] = [
+    ("nn.TransformerEncoderLayer", ((), LAYER), ((TOKENS,), dict(src_mask=floats(3, 3), src_key_padding_mask=SHADE,
+                                                                 is_causal=False))),
+    ("nn.TransformerDecoderLayer", ((), LAYER), ((TOKENS, floats(2, 2, 4)), dict(
+        tgt_mask=floats(3, 3), memory_mask=None, tgt_key_padding_mask=None, memory_key_padding_mask=None, tgt_is_causal=False,
+        memory_is_causal=False))),
+    ("nn.MultiheadAttention", ((4, 2), dict(dropout=0.0, bias=True, add_bias_kv=False, kdim=3, vdim=5)),
+     ((TOKENS, floats(3, 2, 3), floats(3, 2, 5)), dict(key_padding_mask=SHADE, need_weights=True, attn_mask=floats(3, 3)))),
+    ("nn.LocalResponseNorm", ((2,), NEIGHBOURS), ((IMAGES,), {})),
+    ("nn.CrossMapLRN2d", ((2,), NEIGHBOURS), ((IMAGES,), {})),
+    ("nn.LayerNorm", ((4,), {"eps": 1e-5}), ((TOKENS,), {})),
+    ("F.embedding", None, ((ints(4, top=5), floats(5, 3)), dict(padding_idx=1, max_norm=1.0, norm_type=2.0, sparse=False))),
+    ("F.cosine_similarity", None, ((X, Y), dict(dim=1, eps=1e-8))),
+    ("F.normalize", None, ((X,), dict(p=2.0, dim=1, eps=1e-12))),
+    ("F.grid_sample", None, ((IMAGES, floats(2, 3, 3, 2)), dict(mode="bilinear", align_corners=False))),
+]
 for layer, function, options, given in LOSSES:
     CALLS += [(f"nn.{layer}", ((), options), (given, {})), (f"F.{function}", None, (given, options))]

@@ -53,7 +53,7 @@ def scaled_dot_product_attention(
                 f"{names.C[kind.name]} and  query.dtype: {names.C[own.name]} instead.")
         if attn_mask.ndim == 1 and q.ndim == 4:
             raise IndexError("Dimension out of range (expected to be in range of [-1, 0], but got -2)")
-    if not 0 <= dropout_p <= 1:
+    if dropout_p > 1:
         raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {dropout_p:g}")
     if not (KERNELS["math"] or KERNELS["flash"]):
         raise RuntimeError(NO_KERNEL)
@@ -61,7 +61,7 @@ def scaled_dot_product_attention(
     mask = attn_mask
     if mask is not None and mask.array.dtype == np.bool_:
         mask = wrap(np.where(mask.array, 0.0, -np.inf).astype(own))
-    factor = scale if scale is not None else 1.0 / math.sqrt(q.array.shape[-1]) if q.array.shape[-1] else 1.0
+    factor = float(scale) if scale is not None else 1.0 / math.sqrt(q.array.shape[-1]) if q.array.shape[-1] else 1.0
     if KERNELS["flash"] and fused(q, k, v, attn_mask, dropout_p, rows, columns):
         added = None if mask is None else mask.array
         if added is not None and added.shape[-2:] != (rows, columns):

@@ -8,10 +8,11 @@ import numpy as np
 
 from .. import _size
 from .._engine import names, promote
-from .._engine.tensor import TensorBase, wrap
+from .._engine.tensor import wrap
 from .._ops import arith, choose, create, loss, moment, number, pointwise, shape
 from .._ops import reduce as sums
 from .._ops.cast import cast
+from .._ops.index import check_number
 from ._args import dim_of, tensor
 from .loss import above, kind_of, reduced
 
@@ -28,18 +29,21 @@ FUNCTIONAL = [
 def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
     """x1 . x2 / (|x1| |x2|) along dim; norms no smaller than eps."""
     a, b = tensor(x1, "cosine_similarity", "x1"), tensor(x2, "cosine_similarity", "x2", 2)
+    if not eps >= 0:
+        raise RuntimeError(f"eps must be non-negative, got: {float(eps):g}")
     promote.check_broadcast(a.array, b.array)
     dtype = promote.result_dtype([a.array, b.array])
     if dtype.kind not in "fV":
         raise RuntimeError(f"expected common dtype to be floating point, yet common dtype is {names.SCALAR[dtype.name]}")
     both = np.broadcast_shapes(a.array.shape, b.array.shape)
     at = dim_of(dim, len(both))
+    check_number(float(eps), dtype)
     units = []
     for x in (a, b):
         x = x if x.array.dtype == dtype else cast(x, dtype)
         x = x if x.array.shape == both else shape.expand(x, both)
         size = create.clone(moment.norm(x, 2, (at,) if both else None, bool(both), None))
-        size.array = np.maximum(size.array, eps).astype(dtype)      # outside the graph: the gradient passes the bound
+        size.array = np.maximum(size.array, float(eps)).astype(dtype)      # outside the graph: the gradient passes the bound
         units.append(arith.div(x, size))
     return sums.sum_dims(arith.mul(units[0], units[1]), (at,) if both else (), False)
 
@@ -59,7 +63,7 @@ def pdist(input: Any, p: float = 2.0) -> Any:
         raise RuntimeError(f"pdist only supports 2D tensors, got: {x.array.ndim}D")
     if x.array.dtype.kind not in "fV":
         raise RuntimeError("pdist only supports floating-point dtypes")
-    if p < 0:
+    if not p >= 0:
         raise RuntimeError("pdist only supports non-negative p values")
     rows, columns = np.triu_indices(x.array.shape[0], 1)
     gaps = arith.sub(x[wrap(rows.astype(np.int64))], x[wrap(columns.astype(np.int64))])

@@ -9,7 +9,7 @@ from .._engine import names, promote
 from .._engine.op import watch
 from .._engine.tensor import TensorBase, bump
 from .._ops import embed, indexed, shape
-from ._args import flag, tensor
+from ._args import flag, sized, tensor
 from .forms import FUNCTIONS
 from .parsing import fitted
 from .pointwise import not_implemented
@@ -59,9 +59,7 @@ def embedding(
         scale_grad_by_freq, max_norm = bool(max_norm), None
     w = tensor(weight, "embedding", "weight", 1)
     where = tensor(input, "embedding", "indices", 2)
-    if w.ndim == 0:
-        raise RuntimeError("'weight' must be 2-D")
-    rows = w.array.shape[0]
+    rows = sized(w, 0) if w.ndim or padding_idx is not None else 0
     flag(scale_grad_by_freq, "embedding", "scale_grad_by_freq", 4)
     flag(sparse, "embedding", "sparse", 5)
     pad = padding_of(padding_idx, rows)
@@ -81,12 +79,17 @@ def embedding_renorm_(input: Any, indices: Any, max_norm: float, norm_type: floa
     if type(max_norm) is not float or type(norm_type) is not float:
         (_, _, max_norm, norm_type), _ = fitted("embedding_renorm_", FUNCTIONS["embedding_renorm_"],
                                                 (input, indices, max_norm, norm_type), {})
+    if input.ndim != 2:
+        raise RuntimeError(f"Expected 2-dimensional tensor, but got {input.ndim}-dimensional tensor for argument #1 'self' "
+                           "(while checking arguments for embedding_renorm_)")
     at = np.unique(numbers(indices.array, "embedding_renorm_"))
     rows = len(input.array)
     for i in at[(at < -rows) | (at >= rows)]:
         raise IndexError(f"select(): index {i} out of range for tensor of size {list(input.shape)} at dimension 0")
+    if input.array.dtype.kind not in "fV" and at.size:
+        raise RuntimeError("norm(): input dtype should be either floating point or complex")
     part = input.array[at]
-    length = (np.abs(part.astype(np.float64)) ** norm_type).sum(1) ** (1 / norm_type)
+    length = np.linalg.norm(part.astype(np.float64), float(norm_type), 1)
     over = length > max_norm
     scale = np.where(over, max_norm / (length + 1e-7), 1.0)
     input.array[at] = (part * scale[:, None]).astype(part.dtype)

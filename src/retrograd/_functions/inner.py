@@ -80,6 +80,10 @@ INNER = {
     "softmax": "input.softmax", "log_softmax": "input.log_softmax", "tanh": "input.tanh", "sigmoid": "input.sigmoid",
     "softsign": "input.abs", "tanhshrink": "input.tanh", "normalize": "input.norm",
     "local_response_norm": "input.dim",
+    "embedding": "embedding(weight, input, index padding_idx, scale_grad_by_freq, sparse)",
+    "embedding_bag": "embedding_bag(weight, input, input, scale_grad_by_freq, 1, sparse, per_sample_weights, "
+                     "include_last_offset, padding_idx)",
+    "grid_sample": "grid_sampler(input, grid, 0, 0, flag align_corners)",
 }
 
 
@@ -139,6 +143,9 @@ class Call:
         return (bound.args, bound.kwargs) if changed else (args, kwargs)
 
 
+UNGIVEN = {"given": [], "index": -1, "flag": False}           # what PyTorch's Python puts in place of None
+
+
 def value_of(word: str, values: dict[str, Any]) -> Any:
     kind, _, name = word.rpartition(" ")
     if word == "True":
@@ -148,8 +155,8 @@ def value_of(word: str, values: dict[str, Any]) -> Any:
     value = values[name]
     if kind == "pair":
         return tuple(value) if isinstance(value, (tuple, list)) else (value, value)
-    if kind == "given" and value is None:
-        return []
+    if value is None and kind in UNGIVEN:
+        return UNGIVEN[kind]
     if kind == "filled" and not isinstance(value, int):
         len(value)                                          # TypeError of what has none
         return [1 if v is None else v for v in value]       # None keeps a size

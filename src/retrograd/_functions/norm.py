@@ -10,7 +10,7 @@ from .._engine.modes import grad_on, modes
 from .._engine.op import recording
 from .._engine.tensor import bump, wants_grad, wrap
 from .._kernels import kernel
-from .._ops import arith, cast, create, moves, norm, number, pad, pointwise, shape, step
+from .._ops import arith, cast, create, moves, norm, number, pad, pointwise, shape
 from .._ops import reduce as sums
 from .._ops.linalg import count
 from .._ops.shape import fold
@@ -294,6 +294,8 @@ def local_response_norm(input: Any, size: int, alpha: float = 1e-4, beta: float 
         return x
     squares = x * x
     before, after = size // 2, (size - 1) // 2
+    if size + x.array.shape[1] < 1 and size < 1:
+        raise RuntimeError("narrow(): length must be non-negative.")
     if x.ndim == 3:
         grown = pad.constant(shape.unsqueeze(squares, 1), ((before, after), (0, 0)), 0)
         mean = shape.squeeze_dim(avg_pool2d(grown, (size, 1), stride=1), 1)
@@ -302,11 +304,11 @@ def local_response_norm(input: Any, size: int, alpha: float = 1e-4, beta: float 
         boxed = shape.reshape(squares, (s[0], 1, s[1], s[2], count(s[3:])))
         grown = pad.constant(boxed, ((before, after), (0, 0), (0, 0)), 0)
         mean = shape.reshape(shape.squeeze_dim(avg_pool3d(grown, (size, 1, 1), stride=1), 1), s)
-    return x / arith.pow(mean * alpha + k, beta)
+    return x / mean.mul(alpha).add(k).pow(beta)
 
 
 def normalize(input: Any, p: float = 2.0, dim: int = 1, eps: float = 1e-12, out: Any = None) -> Any:
     """input / max(p-norm over dim, eps)"""
     x = tensor(input, "normalize")
-    length = step.ClampMinBackward0(eps).run(reduce.norm(x, p, dim, True))
+    length = reduce.norm(x, p, dim, True).clamp_min(eps)
     return finish(x / shape.expand(length, tuple(x.array.shape)), out, "div", x)

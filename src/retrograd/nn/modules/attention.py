@@ -3,11 +3,12 @@ from __future__ import annotations
 
 import math
 import warnings
-from types import SimpleNamespace
+from types import NoneType, SimpleNamespace
 from typing import Any
 
 from ..._engine import names
-from ..._functions import create, join
+from ..._engine.tensor import TensorBase
+from ..._functions import create, is_floating_point, join
 from .. import functional as F
 from .. import init
 from ..module import Module
@@ -19,9 +20,11 @@ __all__ = ["MultiheadAttention"]
 
 def additive(mask: Any, name: str, like: Any, other: Any = None, other_name: str = "") -> Any:
     """A mask to add to scores: bool True becomes -inf; None stays None.  A warning when `other` has another dtype."""
+    if not isinstance(other, (TensorBase, NoneType)):
+        raise RuntimeError("input to _none_or_dtype() must be None or torch.Tensor")
     if mask is None:
         return None
-    if not mask.is_floating_point() and str(mask.dtype) != "torch.bool":
+    if not is_floating_point(mask) and str(mask.dtype) != "torch.bool":
         raise AssertionError(f"only bool and floating types of {name} are supported")
     if other is not None and other.dtype != mask.dtype:
         warnings.warn(
@@ -114,14 +117,18 @@ class MultiheadAttention(Module):
         attn_mask: Any = None, average_attn_weights: bool = True, is_causal: bool = False,
     ) -> tuple[Any, Any]:
         """is_causal says that attn_mask, which must come with it, is the causal mask: it may then not be looked at."""
+        for given in (attn_mask, key_padding_mask):
+            if given is not None:
+                is_floating_point(given)                # TypeError of what is no tensor
         batched = self._check_dims(query, key, value, key_padding_mask, attn_mask)
         if is_causal and attn_mask is None:
             raise RuntimeError(
                 "Need attn_mask if specifying the is_causal hint. You may use the Transformer module method "
                 "`generate_square_subsequent_mask` to create this mask.")
         padding = additive(key_padding_mask, "key_padding_mask", query, attn_mask, "attn_mask")
-        is_causal = is_causal and padding is None and not need_weights
-        mask = None if is_causal else additive(attn_mask, "attn_mask", query)
+        hidden = is_causal and padding is None and not need_weights
+        mask = None if hidden else additive(attn_mask, "attn_mask", query)
+        is_causal = is_causal if padding is None else False
         if not batched:
             query, key, value = query.unsqueeze(1), key.unsqueeze(1), value.unsqueeze(1)
             padding = None if padding is None else padding.unsqueeze(0)
@@ -206,6 +213,10 @@ class MultiheadAttention(Module):
             weights = self.in_proj_weight.chunk(3)
         else:
             weights = (self.q_proj_weight, self.k_proj_weight, self.v_proj_weight)
+            width = query.shape[-1]
+            for name, x, w in zip(("query", "key", "value"), (query, key, value), weights):
+                if w.shape != (width, x.shape[-1]):
+                    raise AssertionError(f"expecting {name} weights shape of {(width, x.shape[-1])}, but got {w.shape}")
         biases = (None, None, None) if bias is None else bias.chunk(3)
         return [F.linear(x, w, b) for x, w, b in zip((query, key, value), weights, biases)]
 

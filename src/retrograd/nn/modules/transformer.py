@@ -41,7 +41,7 @@ def _get_activation_fn(activation: str) -> Callable[[Any], Any]:
 def _detect_is_causal_mask(mask: Any, is_causal: bool | None, size: int | None) -> bool:
     """is_causal, or whether mask is the causal one."""
     if is_causal is not None:
-        return is_causal
+        return is_causal is True
     if mask is None or (size is not None and tuple(mask.shape) != (size, size)):
         return False
     causal = _generate_square_subsequent_mask(mask.size(-1), dtype=mask.dtype if mask.is_floating_point() else None)
@@ -226,8 +226,7 @@ class TransformerEncoder(Module):
         src_key_padding_mask = additive(src_key_padding_mask, "src_key_padding_mask", src, mask, "mask")
         mask = additive(mask, "mask", src)
         output = src
-        first = self.layers[0] if len(self.layers) else None
-        batch_first = getattr(getattr(first, "self_attn", None), "batch_first", False)
+        batch_first = getattr(getattr(self.layers[0], "self_attn", None), "batch_first", False)
         causal = _detect_is_causal_mask(mask, is_causal, _length(src, batch_first))
         for layer in self.layers:
             output = layer(output, src_mask=mask, is_causal=causal, src_key_padding_mask=src_key_padding_mask)
@@ -254,8 +253,7 @@ class TransformerDecoder(Module):
     ) -> Any:
         """tgt_is_causal None: look whether tgt_mask is the causal one."""
         output = tgt
-        first = self.layers[0] if len(self.layers) else None
-        batch_first = getattr(getattr(first, "self_attn", None), "batch_first", False)
+        batch_first = getattr(getattr(self.layers[0], "self_attn", None), "batch_first", False)
         causal = _detect_is_causal_mask(tgt_mask, tgt_is_causal, _length(tgt, batch_first))
         for layer in self.layers:
             output = layer(
@@ -297,9 +295,8 @@ class Transformer(Module):
         src_key_padding_mask: Any = None, tgt_key_padding_mask: Any = None, memory_key_padding_mask: Any = None,
         src_is_causal: bool | None = None, tgt_is_causal: bool | None = None, memory_is_causal: bool = False,
     ) -> Any:
-        batched = src.dim() == 3
         axis = 0 if self.batch_first else 1
-        if batched and src.size(axis) != tgt.size(axis):
+        if src.size(axis) != tgt.size(axis) and src.dim() == 3:
             raise RuntimeError("the batch number of src and tgt must be equal")
         if src.size(-1) != self.d_model or tgt.size(-1) != self.d_model:
             raise RuntimeError("the feature number of src and tgt must be equal to d_model")
