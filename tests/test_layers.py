@@ -22,7 +22,7 @@ LAYERS = [
     ["utils", "autograd", "masked", "signal"],
     ["nn"],
     ["optim", "io", "serialization", "_C", "cuda", "amp", "backends", "compiler", "func", "jit", "testing", "accelerator",
-     "xpu", "mps", "distributed", "distributions", "hub"],
+     "xpu", "mps", "distributed", "distributions", "hub", "overrides"],
     ["microscope"],
     ["cli", "_run", "_doctor", "_commands", "__main__", "__config__"],
 ]
@@ -33,6 +33,8 @@ FOREIGN_AT_THE_TOP: dict[str, set[str]] = {}
 # Function-level imports that point upwards: (module, what it imports) and why.
 UPWARD = {
     ("_tensor", "autograd"): "Tensor.backward is torch.autograd.backward",
+    ("nn", "overrides"): "PyTorch's nn.functional shows has_torch_function, too",
+    ("autograd", "overrides"): "so does its autograd",
     ("utils", "hub"): "model_zoo.load_url is the older name of load_state_dict_from_url",
     ("_tensor", "utils"): "pickling warns about hooks as torch.utils.hooks does",
 }

@@ -23,6 +23,7 @@ import retrograd.microscope
 import retrograd.nn.attention
 import retrograd.nn.functional
 import retrograd.nn.utils.prune
+import retrograd.overrides
 import retrograd.serialization
 import retrograd.utils.data
 
@@ -50,6 +51,7 @@ PLACES: dict[str, Any] = {
     "retrograd.optim.Optimizer": retrograd.optim.Optimizer,
     "retrograd.optim.lr_scheduler": retrograd.optim.lr_scheduler,
     "retrograd.optim.swa_utils": retrograd.optim.swa_utils,
+    "retrograd.overrides": retrograd.overrides,
     "retrograd.serialization": retrograd.serialization,
     "retrograd.utils.data": retrograd.utils.data,
     "retrograd.microscope": retrograd.microscope,

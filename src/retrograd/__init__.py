@@ -12,6 +12,8 @@ from . import random as random
 from ._missing import mark_absent as _mark_absent
 from ._missing import module_getattr as _module_getattr
 from ._size import Size as Size
+from ._tensor import DisableTorchFunction as DisableTorchFunction
+from ._tensor import DisableTorchFunctionSubclass as DisableTorchFunctionSubclass
 from ._tensor import Tensor as Tensor
 from ._tensor_str import get_printoptions as get_printoptions
 from ._tensor_str import set_printoptions as set_printoptions
@@ -35,6 +37,8 @@ from .random import (
 from ._functions import *  # noqa: F403
 from ._functions import LATER as _LATER
 from ._functions import late as _late
+from ._functions.public import PARSED as _PARSED
+from ._functions.public import public as _public
 from . import _nodes as _nodes
 from . import autograd as autograd
 from . import _C as _C
@@ -65,7 +69,7 @@ def _of(module: str, name: str) -> _Any:
 
 __getattr__ = _module_getattr(
     __name__, lazy=("accelerator", "amp", "backends", "compiler", "distributed", "distributions", "func", "functional", "hub",
-                    "jit", "masked", "microscope", "mps", "optim", "serialization", "signal", "special", "storage",
+                    "jit", "masked", "microscope", "mps", "optim", "overrides", "serialization", "signal", "special", "storage",
                     "testing", "types", "xpu"),
     also={**{_name: _partial(_late, _found, _name) for _name, _found in _LATER.items()},
           "vmap": _partial(_of, "func", "vmap"),
@@ -100,3 +104,6 @@ def load(f: _Any, map_location: _Any = None, **kwargs: _Any) -> _Any:
 def is_inference(input: _Any) -> _Any:
     """Was the tensor made in inference mode?"""
     return input.is_inference()
+
+
+is_inference = _public(is_inference, _PARSED, "", "is_inference", "is_inference")

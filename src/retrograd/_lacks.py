@@ -31,9 +31,9 @@ LACKS = {
         NoopLogger|AggregationType|AVG|SUM|PyTorchFile\w+|BroadcastingList\d|boolean_dispatch|assert_int_or_pair"""),
     "hub": (
         "code of repositories is not fetched and run: torch.hub has load_state_dict_from_url", r"torch\.hub\.(load|list|help)"),
-    "dispatch": ("there is no dispatcher and no __torch_function__", r"""
-        ops|classes|library|overrides|Dispatch\w+|DisableTorch\w+|ExcludeDispatchKeyGuard|\w*has_torch_function\w*|
-        handle_torch_function|Tag|OperatorInfo|is_tensor_like|thread_safe_generator"""),
+    "dispatch": ("there is no dispatcher and no __torch_dispatch__; __torch_function__ is there", r"""
+        ops|classes|library|Dispatch\w+|ExcludeDispatchKeyGuard|Tag|OperatorInfo|thread_safe_generator|
+        enable_reentrant_dispatch|TorchDispatchMode|torch_dispatch|_?_python_dispatch"""),
     "storages": ("storages are those of the dtypes that tensors have, in memory of this process", r"""
         \w*Storage(Base|Context)?|const_data_ptr|from_file"""),
     "profilers": ("profile with Python's own profilers, or with retrograd.microscope", r"""

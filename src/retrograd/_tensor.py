@@ -11,6 +11,7 @@ import numpy as np
 
 from . import _size, _tensor_str, dtypes
 from ._engine import hooks
+from ._engine.dispatch import default, enrol, takes_part
 from ._engine.modes import grad_on, inference_on, modes, state
 from ._engine.tensor import TensorBase, bump, public, read_grad, sink_of, wants_grad, wrap, write_grad
 from ._engine.views import address, refresh
@@ -56,7 +57,36 @@ def seal() -> None:
 def _refuser(name: str) -> Callable[..., None]:
     def refuse(*_: Any) -> None:
         raise AttributeError(f"attribute '{name}' of 'torch._C.TensorBase' objects is not writable")
+    refuse.refuses = True  # type: ignore[attr-defined]
     return refuse
+
+
+def _disabled_torch_function_impl(func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    """The __torch_function__ of a class that takes no part."""
+    with DisableTorchFunctionSubclass():
+        return func(*args, **kwargs or {})
+
+
+class DisableTorchFunctionSubclass:
+    """`with` it, nobody asks __torch_function__ of types: functions compute."""
+
+    __module__ = "retrograd._C"
+    closed = 1
+
+    def __enter__(self) -> None:
+        it = state()
+        self.had = it.closed
+        it.closed = max(it.closed, self.closed)
+
+    def __exit__(self, *_: Any) -> None:
+        state().closed = self.had
+
+
+class DisableTorchFunction(DisableTorchFunctionSubclass):
+    """`with` it, nobody asks __torch_function__, neither of types nor of modes."""
+
+    __module__ = "retrograd._C"
+    closed = 2
 
 
 def warn_scalar(stacklevel: int) -> None:
@@ -102,6 +132,18 @@ class Tensor(TensorBase):
             from ._functions.fromdata import allot
             self.array = allot(tuple(int(n) for n in args), default)
         return self
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        enrol(cls)
+
+    @classmethod
+    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """What `func` gives, as tensors of this class.  Subclasses override it: see torch.overrides.
+
+        https://pytorch.org/docs/stable/notes/extending.html
+        """
+        return default(cls, func, types, args, kwargs)
 
     # What it is
 
@@ -515,7 +557,7 @@ The gradient, shaped like the tensor, or None.  A non-leaf has one only after re
     def __pos__(self) -> Any:
         if self.array.dtype.kind == "b":
             raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
-        return self
+        return self.positive()  # type: ignore[attr-defined]
 
     def __float__(self) -> Any:
         return float(self._number())
@@ -585,6 +627,8 @@ The gradient, shaped like the tensor, or None.  A non-leaf has one only after re
         return TensorBase.__new__(type(self))
 
     def __copy__(self) -> Any:
+        if takes_part(type(self)) and type(self) is not Tensor and not state().closed:
+            return _copy._reconstruct(self, None, *self.__reduce_ex__(4))  # type: ignore[attr-defined]
         out = self._empty_like_class()
         out.array = self.array
         out.rg = wants_grad(self)

@@ -56,8 +56,8 @@ GENERAL: tuple[str, ...] = (
     "torch.func.grad, vjp, jvp and the like do not refuse a function that edits captured tensors in place: they are edited",
     "Memory formats change nothing: memory_format=torch.channels_last is accepted and elements stay in C order, so "
     "stride() and what view() can do afterwards differ; is_contiguous() answers for C order whatever the format",
-    "Operations on instances of a subclass of Tensor give plain Tensors, and __torch_function__ is not called; Parameter, "
-    "and attributes and methods of the subclass on the instance itself, work",
+    "__torch_function__ is told of a call before its arguments are checked; PyTorch checks first those of functions in C. "
+    "Functions of ours that call several of PyTorch's (optimisers' steps, torch.save, nn.init) tell of fewer or of others",
     "torch.save writes, and torch.load reads, the zip format that PyTorch has had since 1.6: no files saved with "
     "_use_new_zipfile_serialization=False, and no TorchScript",
     "as_strided_scatter's gradient of input is its derivative: 0 where src went, passed on elsewhere; PyTorch's is the other way "

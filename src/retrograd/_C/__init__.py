@@ -9,6 +9,9 @@ from .._engine.tensor import TensorBase as TensorBase
 from .._functions.parsing import StorageBase as StorageBase
 from .._missing import module_getattr
 from .._size import Size as Size
+from .._tensor import DisableTorchFunction as DisableTorchFunction
+from .._tensor import DisableTorchFunctionSubclass as DisableTorchFunctionSubclass
+from .._tensor import _disabled_torch_function_impl as _disabled_torch_function_impl
 from ..autograd.grad_mode import is_grad_enabled as is_grad_enabled
 from ..autograd.grad_mode import is_inference_mode_enabled as is_inference_mode_enabled
 from ..autograd.graph import _will_run
@@ -43,6 +46,31 @@ def _will_engine_execute_node(node: Any) -> bool:
     if not isinstance(node, Node):
         raise TypeError("_will_engine_execute_node expects an grad_fn")
     return _will_run(task, node, node is task.running)
+
+
+def _is_torch_function_enabled() -> bool:
+    """Is __torch_function__ of types asked?"""
+    return state().closed == 0
+
+
+def _is_torch_function_all_disabled() -> bool:
+    """Is nobody asked, not even modes?"""
+    return state().closed == 2
+
+
+def _is_torch_function_mode_enabled() -> bool:
+    """Is there a mode that is asked?"""
+    return bool(state().functions) and state().closed < 2
+
+
+def _len_torch_function_stack() -> int:
+    """How many modes the thread is in."""
+    return len(state().functions)
+
+
+def _get_function_stack_at(level: int) -> Any:
+    """The mode at this place, from the outermost."""
+    return state().functions[level]
 
 
 def _log_api_usage_once(event: str) -> None:

@@ -56,6 +56,8 @@ def run_backward(
     outer: Any = it.task
     it.grad = graph
     it.task = task
+    busy = it.busy
+    it.busy = True                          # rules are not asked about; hooks are: `loud`
     it.depth += 1
     settle(it)
     task.errors = outside()
@@ -89,6 +91,7 @@ def run_backward(
         it.grad = recording
         it.pack_hooks = packers             # a hook may have left some behind
         it.task = outer
+        it.busy = busy
         it.depth -= 1
         settle(it)
 

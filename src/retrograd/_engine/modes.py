@@ -31,11 +31,18 @@ class State:
         self.depth: i64 = 0                             # passes inside passes on the running thread
         self.threads: list[int] = []                    # threads that wait for nothing but the next: see deep.py
         self.mutation: Any = None                       # allow_mutation_on_saved_tensors: called before an edit
+        self.functions: list[Any] = []                  # modes with __torch_function__, innermost last: dispatch.py
+        self.closed: i64 = 0                            # 1: __torch_function__ of types is not asked, 2: that of modes neither
+        self.busy: bool = False                         # inside an implementation: nobody is asked
+        self.skip: bool = False                         # the next call goes to its implementation
+        self.listener: Any = None                       # NOTE [Listener] in dispatch.py
+        self.engaged: bool = False                      # counted in modes.engaged
 
 
 class Modes:
     """Process-wide facts that an op reads as struct fields.
 
+    `dispatching`: some thread has a function mode or a listener, or some type takes part in __torch_function__ (dispatch.py).
     `usual` is True while every thread is in its initial state; then no op asks which thread it is on.  `inferring` counts
     the threads in inference mode.
     """
@@ -49,6 +56,9 @@ class Modes:
         self.light: bool = _kernels.untrack is not None     # NOTE [Nodes and the cyclic garbage collector]
         self.anomaly: bool = False
         self.check_nan: bool = True
+        self.dispatching: bool = False
+        self.engaged: i64 = 0                           # threads with function modes or a listener
+        self.kinds: i64 = 0                             # subclasses of Tensor that take part
         self.observer: Any = None                       # NOTE [Observer]
         self.clerk: Any = None                          # NOTE [Clerk]
         self.state: Any = threading.local()
@@ -187,12 +197,16 @@ def outside() -> Any:
 
 def loud(errors: Any) -> None:
     """Before code of the user's runs inside `hush`: treat errors as `outside()` said."""
+    if modes.dispatching:
+        state().busy = False
     if errors is not _default:
         _errors.set(errors)
 
 
 def quiet(errors: Any) -> None:
     """After it: silence again.  What a hook gave np.seterr ends here."""
+    if modes.dispatching:
+        state().busy = True
     if errors is not _default or (_errors is not None and _errors.get() is not _ignore):
         _errors.set(_ignore)
 

@@ -56,9 +56,12 @@ class Packed:
         settle(it)
         before = shared_version(t)
         edits = before.edits
+        busy = it.busy
+        it.busy = False                         # the hook is the user's code: its calls are asked about
         try:
             self.packed: Any = pack(t)
         finally:
+            it.busy = busy
             it.grad = recording
             settle(it)
         if before.edits != edits:
@@ -96,11 +99,14 @@ class Packed:
         silent = task is not None and before is not task.errors
         if silent:
             loud(task.errors)
+        busy = it.busy
+        it.busy = False
         try:
             found: Any = self.unpack_hook(self.packed)
         finally:
             if silent:
                 quiet(task.errors)
+            it.busy = busy
             it.grad = recording
             settle(it)
         if not isinstance(found, TensorBase):

@@ -8,6 +8,7 @@ import numpy
 from mypy_extensions import i64, mypyc_attr
 
 from .. import _kernels
+from .dispatch import FIRST, PARSED, PYTHON, alone, ask, func_of, operate
 from .modes import adding, claiming, loud, modes, quiet, state
 from .node import Array, Node, Task, Value, asarray, ndarray
 
@@ -86,154 +87,273 @@ class TensorBase:
         return self.array.ndim
 
     def __add__(self, other: Any) -> Any:
+        if modes.dispatching:
+            return operate("add", arith.add, PARSED, self, other)
         return arith.add(self, other)
 
     def __radd__(self, other: Any) -> Any:
         if not isinstance(self, TensorBase):
             raise unbound("__radd__", self)
+        if modes.dispatching:
+            return operate("add", arith.add, PARSED, self, other)
         return arith.add(self, other)
 
     def __iadd__(self, other: Any) -> Any:
+        if modes.dispatching:
+            return operate("add_", arith.add_, PARSED, self, other)
         return arith.add_(self, other)
 
     def __sub__(self, other: Any) -> Any:
+        if modes.dispatching:
+            return operate("sub", arith.sub, PARSED, self, other)
         return arith.sub(self, other)
 
     def __rsub__(self, other: Any) -> Any:
         if not isinstance(self, TensorBase):
             return NotImplemented
+        if modes.dispatching:
+            return operate("__rsub__", arith.rsub, PYTHON, self, other)
         return arith.rsub(self, other)
 
     def __isub__(self, other: Any) -> Any:
+        if modes.dispatching:
+            return operate("sub_", arith.sub_, PARSED, self, other)
         return arith.sub_(self, other)
 
     def __mul__(self, other: Any) -> Any:
+        if modes.dispatching:
+            return operate("mul", arith.mul, PARSED, self, other)
         return arith.mul(self, other)
 
     def __rmul__(self, other: Any) -> Any:
         if not isinstance(self, TensorBase):
             raise unbound("__rmul__", self)
+        if modes.dispatching:
+            return operate("mul", arith.mul, PARSED, self, other)
         return arith.mul(self, other)
 
     def __imul__(self, other: Any) -> Any:
+        if modes.dispatching:
+            return operate("mul_", arith.mul_, PARSED, self, other)
         return arith.mul_(self, other)
 
     def __truediv__(self, other: Any) -> Any:
+        if modes.dispatching:
+            return operate("div", arith.div, PARSED, self, other)
         return arith.div(self, other)
 
     def __rtruediv__(self, other: Any) -> Any:
+        if modes.dispatching:
+            return operate("__rtruediv__", over, PYTHON, self, other)
         return arith.mul(arith.reciprocal(self), other)
 
     def __itruediv__(self, other: Any) -> Any:
+        if modes.dispatching:
+            return operate("div_", arith.div_, PARSED, self, other)
         return arith.div_(self, other)
 
     def __neg__(self) -> Any:
+        if modes.dispatching:
+            return alone("neg", arith.neg, self)
         return arith.neg(self)
 
     def __pow__(self, other: Any, modulo: Any = None) -> Any:
-        return arith.pow(self, other) if modulo is None else NotImplemented
+        if modulo is not None:
+            return NotImplemented
+        if modes.dispatching:
+            return operate("__pow__", arith.pow, PYTHON, self, other)
+        return arith.pow(self, other)
 
     def __rpow__(self, other: Any) -> Any:
         if not isinstance(self, TensorBase) and not isinstance(other, TensorBase):
             return NotImplemented
+        if modes.dispatching:
+            return operate("__rpow__", powered, PYTHON, self, other)
         return arith.pow(other, self)
 
     def __ipow__(self, other: Any) -> Any:  # type: ignore[misc]  # always without a modulus
+        if modes.dispatching:
+            return operate("__ipow__", arith.pow_, PYTHON, self, other)
         return arith.pow_(self, other)
 
     def __matmul__(self, other: Any) -> Any:
+        if modes.dispatching:
+            return operate("matmul", linalg.matmul, PARSED, self, other)
         return linalg.matmul(self, other)
 
     def __rmatmul__(self, other: Any) -> Any:
+        if modes.dispatching:
+            return operate("__rmatmul__", multiplied, PYTHON, self, other)
         return linalg.matmul(other, self)
 
     def __imatmul__(self, other: Any) -> Any:
         return NotImplemented
 
     def __getitem__(self, where: Any) -> Any:
+        if modes.dispatching:
+            return ask(func_of("__getitem__"), index.getitem, PARSED, (self, where), None)
         return index.getitem(self, where)
 
     def __setitem__(self, where: Any, value: Any) -> None:
+        if modes.dispatching:
+            ask(func_of("__setitem__"), index.setitem, PARSED, (self, where, value), None)
+            return
         index.setitem(self, where, value)
 
     def __mod__(self, other: Any) -> Any:
+        if modes.dispatching:
+            return operate("remainder", arith.remainder, PARSED, self, other)
         return arith.remainder(self, other)
 
     def __rmod__(self, other: Any) -> Any:
         if not isinstance(self, TensorBase) and not isinstance(other, TensorBase):
             return NotImplemented
+        if modes.dispatching:
+            return operate("__rmod__", remains, PYTHON, self, other)
         return arith.remainder(other, self)
 
     def __imod__(self, other: Any) -> Any:
+        if modes.dispatching:
+            return operate("remainder_", arith.remainder_, PARSED, self, other)
         return arith.remainder_(self, other)
 
     def __floordiv__(self, other: Any) -> Any:
+        if modes.dispatching:
+            return operate("__floordiv__", arith.floor_divide, PYTHON, self, other)
         return arith.floor_divide(self, other)
 
     def __rfloordiv__(self, other: Any) -> Any:
+        if modes.dispatching:
+            return operate("__rfloordiv__", floored, PYTHON, self, other)
         return arith.floor_divide(other, self)
 
     def __ifloordiv__(self, other: Any) -> Any:
+        if modes.dispatching:
+            return operate("floor_divide_", arith.floor_divide_, PARSED, self, other)
         return arith.floor_divide_(self, other)
 
     def __and__(self, other: Any) -> Any:
+        if modes.dispatching:
+            return operate("__and__", compare.bit_and, PARSED, self, other)
         return compare.bit_and(self, other)
 
     def __rand__(self, other: Any) -> Any:
         if not isinstance(self, TensorBase):
             raise unbound("__rand__", self)
+        if modes.dispatching:
+            return operate("bitwise_and", compare.bit_and, PARSED, self, other)
         return compare.bit_and(self, other)
 
     def __or__(self, other: Any) -> Any:
+        if modes.dispatching:
+            return operate("__or__", compare.bit_or, PARSED, self, other)
         return compare.bit_or(self, other)
 
     def __ror__(self, other: Any) -> Any:
         if not isinstance(self, TensorBase):
             raise unbound("__ror__", self)
+        if modes.dispatching:
+            return operate("bitwise_or", compare.bit_or, PARSED, self, other)
         return compare.bit_or(self, other)
 
     def __xor__(self, other: Any) -> Any:
+        if modes.dispatching:
+            return operate("__xor__", compare.bit_xor, PARSED, self, other)
         return compare.bit_xor(self, other)
 
     def __rxor__(self, other: Any) -> Any:
         if not isinstance(self, TensorBase):
             raise unbound("__rxor__", self)
+        if modes.dispatching:
+            return operate("bitwise_xor", compare.bit_xor, PARSED, self, other)
         return compare.bit_xor(self, other)
 
     def __iand__(self, other: Any) -> Any:
+        if modes.dispatching:
+            return operate("__iand__", and_, PARSED, self, other)
         return overwrite(self, compare.bit_and(self, other))
 
     def __ior__(self, other: Any) -> Any:
+        if modes.dispatching:
+            return operate("__ior__", or_, PARSED, self, other)
         return overwrite(self, compare.bit_or(self, other))
 
     def __ixor__(self, other: Any) -> Any:
+        if modes.dispatching:
+            return operate("__ixor__", xor_, PARSED, self, other)
         return overwrite(self, compare.bit_xor(self, other))
 
     def __invert__(self) -> Any:
+        if modes.dispatching:
+            return alone("__invert__", compare.invert, self)
         return compare.invert(self)
 
     def __lt__(self, other: Any) -> Any:
+        if modes.dispatching:
+            return operate("lt", compare.lt, PARSED, self, other)
         return compare.lt(self, other)
 
     def __le__(self, other: Any) -> Any:
+        if modes.dispatching:
+            return operate("le", compare.le, PARSED, self, other)
         return compare.le(self, other)
 
     def __gt__(self, other: Any) -> Any:
+        if modes.dispatching:
+            return operate("gt", compare.gt, PARSED, self, other)
         return compare.gt(self, other)
 
     def __ge__(self, other: Any) -> Any:
+        if modes.dispatching:
+            return operate("ge", compare.ge, PARSED, self, other)
         return compare.ge(self, other)
 
     def __eq__(self, other: Any) -> Any:
+        if modes.dispatching:
+            return operate("__eq__", compare.eq, FIRST, self, other)
         return compare.eq(self, other)
 
     def __ne__(self, other: Any) -> Any:
+        if modes.dispatching:
+            return operate("ne", compare.ne, PARSED, self, other)
         return compare.ne(self, other)
 
 
 def unbound(method: str, got: Any) -> TypeError:
     """A method called on the class, with something else than a tensor."""
     return TypeError(f"descriptor '{method}' for 'torch._C.TensorBase' objects doesn't apply to a {type(got).__name__!r} object")
+
+
+def over(t: Any, other: Any) -> Any:
+    return arith.mul(arith.reciprocal(t), other)
+
+
+def powered(t: Any, other: Any) -> Any:
+    return arith.pow(other, t)
+
+
+def multiplied(t: Any, other: Any) -> Any:
+    return linalg.matmul(other, t)
+
+
+def remains(t: Any, other: Any) -> Any:
+    return arith.remainder(other, t)
+
+
+def floored(t: Any, other: Any) -> Any:
+    return arith.floor_divide(other, t)
+
+
+def and_(t: Any, other: Any) -> Any:
+    return overwrite(t, compare.bit_and(t, other))
+
+
+def or_(t: Any, other: Any) -> Any:
+    return overwrite(t, compare.bit_or(t, other))
+
+
+def xor_(t: Any, other: Any) -> Any:
+    return overwrite(t, compare.bit_xor(t, other))
 
 
 def overwrite(t: TensorBase, y: Any) -> Any:

@@ -10,6 +10,8 @@ from typing import Any
 from .._tensor import Tensor, seal
 from .forms import FUNCTIONS, METHODS
 from .parsing import as_method, parsed, parsed_method
+from .public import FACTORY, METHODS_UNTOLD, PARSED, PYTHON, how_of, public
+from .public import seal as seal_methods
 
 FAMILIES = [import_module(f"{__name__}.{name}") for name in (
     "arith", "fromdata", "create", "sampling", "pointwise", "compare", "activation", "loss", "loss_classes",
@@ -53,17 +55,35 @@ QUICK_METHODS = QUICK | set(
     "stride is_floating_point new".split())
 
 
+# In C without a row in `forms`, and those that take no part.
+IN_C = set("log_sigmoid can_cast promote_types result_type range index_put index_put_".split())
+FROM_DATA = set("tensor as_tensor asarray frombuffer".split())
+UNTOLD = set("is_tensor from_dlpack from_numpy broadcast_shapes".split())
+OF_FUNCTIONAL = set("""atleast_1d atleast_2d atleast_3d block_diag broadcast_tensors cartesian_prod cdist chain_matmul einsum lu
+    meshgrid norm split tensordot unique unique_consecutive unravel_index""".split())
+
+
 def checked(name: str, function: Callable[..., Any], place: str = "") -> Callable[..., Any]:
-    """function, with its arguments checked as PyTorch checks them where PyTorch's is written in C."""
+    """function as users call it, with its arguments checked as PyTorch checks them where PyTorch's is written in C."""
     text = FUNCTIONS.get(name)
-    return function if text is None or name in QUICK else parsed(name, text, function, place)
+    if name in UNTOLD and not place:
+        return function
+    if text is not None and name not in QUICK:
+        function = parsed(name, text, function, place)
+    how = FACTORY if name in FROM_DATA else PYTHON if text is None and name not in IN_C else PARSED
+    own = name.removeprefix(f"{place}_") if place else name
+    return public(function, how, "functional" if name in OF_FUNCTIONAL and not place else place, own, name)
 
 
 def checked_method(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
     text = METHODS.get(name)
     if text is None and name in FUNCTIONS:
         text = as_method(FUNCTIONS[name])
-    return method if text is None or name in QUICK_METHODS else parsed_method(name, text, method)
+    if isinstance(method, property) or name in METHODS_UNTOLD:
+        return method
+    if text is not None and name not in QUICK_METHODS:
+        method = parsed_method(name, text, method)
+    return public(method, how_of(name, text), "", f"Tensor.{name}", name)
 
 
 def late(found: tuple[str, str], name: str = "") -> Any:
@@ -95,3 +115,4 @@ for family in FAMILIES:
 for name, found in LATER_METHODS.items():
     setattr(Tensor, name, checked_method(name, late_method(name, found)))
 seal()
+seal_methods()

@@ -11,6 +11,9 @@ add_up                        (a, b, mine) -> a + b, in a's memory where `mine` 
 takes                         (g, own) -> g lies in memory as own does, and owns it alone (False for what is no array)
 view                          (x, sizes) -> x.reshape(sizes)
 mine                          () -> what this thread gave mine(x), unless another thread gave something since: then None
+Function                      (impl, how, func) -> a public function: NOTE [Public functions] in _fast.c
+dispatcher                    (ask, types) -> None: who is asked when an argument is of another type, or while
+dispatching                   (bool) -> None: some thread has a mode or a listener
 untrack track                 hide an object from the cyclic garbage collector, and show it again
 
 _nn: a kernel returns None (those that write into an argument: False) when the case is not its own, as `absent` always does.
@@ -94,14 +97,20 @@ sum_rows: Any
 add_up: Any
 takes: Any
 mine: Any
+Function: Any
+dispatcher: Any
+dispatching: Any
 untrack: Any
 track: Any
 
 try:
     from ._fast import (
+        Function,
         add,
         add_into,
         add_up,
+        dispatcher,
+        dispatching,
         div,
         div_into,
         mean,
@@ -121,6 +130,7 @@ try:
 except ImportError:
     add = sub = mul = div = add_into = sub_into = mul_into = div_into = None
     once = sum = mean = view = sum_rows = add_up = takes = mine = untrack = track = None
+    Function = dispatcher = dispatching = None
 
 
 def absent(*args: Any) -> None:

@@ -6,6 +6,7 @@
 #define PY_SSIZE_T_CLEAN
 #define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION
 #include <Python.h>
+#include <structmember.h>
 #include <numpy/arrayobject.h>
 #include <numpy/ufuncobject.h>
 
@@ -382,11 +383,176 @@ static PyObject *fast_mine(PyObject *m, PyObject *const *args, Py_ssize_t count)
 #endif
 }
 
+/* NOTE [Public functions]
+   What users call is a Function around what computes: it asks whether somebody takes the call over (_engine/dispatch.py) and
+   calls it.  Nobody does when no thread has a mode or a listener and each argument is of a type known to take no part.  As a
+   method it needs no bound object: Py_TPFLAGS_METHOD_DESCRIPTOR. */
+typedef struct {
+    PyObject_HEAD
+    vectorcallfunc call;
+    PyObject *impl, *func, *how, *dict, *weak;      /* func: what the one who takes over is told; NULL: this object */
+} Function;
+
+static int dispatching;             /* some thread has a mode or a listener */
+static PyObject *ask;               /* _engine/dispatch.py: ask(func, impl, how, args, kwargs) */
+static PyTypeObject *plain[32];     /* take no part */
+static int plains;
+
+static int is_plain(PyObject *x) {
+    PyTypeObject *type = Py_TYPE(x);
+    for (int i = 0; i < plains; i++) if (plain[i] == type) return 1;
+    return 0;
+}
+
+/* Of a list of numbers the first tells, of a list of tensors each. */
+static int all_plain(PyObject *const *args, Py_ssize_t n) {
+    for (Py_ssize_t i = 0; i < n; i++) {
+        PyObject *x = args[i];
+        if (is_plain(x)) continue;
+        if (!PyTuple_CheckExact(x) && !PyList_CheckExact(x)) return 0;
+        Py_ssize_t size = PySequence_Fast_GET_SIZE(x);
+        for (Py_ssize_t k = 0; k < size; k++) {
+            PyObject *y = PySequence_Fast_GET_ITEM(x, k);
+            if (PyLong_CheckExact(y) || PyFloat_CheckExact(y) || PyTuple_CheckExact(y) || PyList_CheckExact(y)) break;
+            if (!is_plain(y)) return 0;
+        }
+    }
+    return 1;
+}
+
+static PyObject *function_call(PyObject *self, PyObject *const *args, size_t flags, PyObject *names) {
+    Function *f = (Function *)self;
+    Py_ssize_t n = PyVectorcall_NARGS(flags), named = names == NULL ? 0 : PyTuple_GET_SIZE(names);
+    if (!dispatching && all_plain(args, n + named)) return PyObject_Vectorcall(f->impl, args, flags, names);
+    PyObject *given = PyTuple_New(n), *kwargs = NULL, *result = NULL;
+    if (given == NULL) return NULL;
+    for (Py_ssize_t i = 0; i < n; i++) PyTuple_SET_ITEM(given, i, Py_NewRef(args[i]));
+    if (named) {
+        kwargs = PyDict_New();
+        if (kwargs == NULL) goto done;
+        for (Py_ssize_t i = 0; i < named; i++)
+            if (PyDict_SetItem(kwargs, PyTuple_GET_ITEM(names, i), args[n + i]) < 0) goto done;
+    }
+    PyObject *all[5] = {f->func ? f->func : self, f->impl, f->how, given, kwargs ? kwargs : Py_None};
+    result = PyObject_Vectorcall(ask, all, 5, NULL);
+done:
+    Py_DECREF(given);
+    Py_XDECREF(kwargs);
+    return result;
+}
+
+/* Function(impl, how, func=None) */
+static PyObject *function_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+    PyObject *impl, *how, *func = Py_None;
+    if (!PyArg_ParseTuple(args, "OO!|O", &impl, &PyLong_Type, &how, &func)) return NULL;
+    if (ask == NULL) {
+        PyErr_SetString(PyExc_RuntimeError, "dispatcher() was not called yet");
+        return NULL;
+    }
+    Function *f = (Function *)type->tp_alloc(type, 0);
+    if (f == NULL) return NULL;
+    f->call = function_call;
+    f->impl = Py_NewRef(impl);
+    f->how = Py_NewRef(how);
+    f->func = func == Py_None ? NULL : Py_NewRef(func);
+    return (PyObject *)f;
+}
+
+static int function_traverse(PyObject *self, visitproc visit, void *arg) {
+    Function *f = (Function *)self;
+    Py_VISIT(f->impl);
+    Py_VISIT(f->func);
+    Py_VISIT(f->dict);
+    return 0;
+}
+
+static int function_clear(PyObject *self) {
+    Function *f = (Function *)self;
+    Py_CLEAR(f->func);
+    Py_CLEAR(f->dict);
+    return 0;
+}
+
+static void function_dealloc(PyObject *self) {
+    Function *f = (Function *)self;
+    PyObject_GC_UnTrack(self);
+    if (f->weak != NULL) PyObject_ClearWeakRefs(self);
+    function_clear(self);
+    Py_CLEAR(f->impl);
+    Py_CLEAR(f->how);
+    Py_TYPE(self)->tp_free(self);
+}
+
+static PyObject *function_get(PyObject *self, PyObject *object, PyObject *type) {
+    return object == NULL || object == Py_None ? Py_NewRef(self) : PyMethod_New(self, object);
+}
+
+static PyObject *function_repr(PyObject *self) {
+    PyObject *name = PyObject_GetAttrString(self, "__qualname__");
+    if (name == NULL) return NULL;
+    PyObject *text = PyUnicode_FromFormat("<function %S at %p>", name, self);
+    Py_DECREF(name);
+    return text;
+}
+
+/* pickle and copy: by name */
+static PyObject *function_reduce(PyObject *self, PyObject *none) { return PyObject_GetAttrString(self, "__qualname__"); }
+
+static PyMethodDef function_methods[] = {{"__reduce__", function_reduce, METH_NOARGS, NULL}, {NULL, NULL, 0, NULL}};
+static PyMemberDef function_members[] = {
+    {"func", T_OBJECT, offsetof(Function, func), 0, NULL}, {"impl", T_OBJECT, offsetof(Function, impl), READONLY, NULL},
+    {NULL, 0, 0, 0, NULL}};
+static PyGetSetDef function_getset[] = {
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL}, {NULL, NULL, NULL, NULL, NULL}};
+static PyTypeObject Function_Type = {
+    PyVarObject_HEAD_INIT(NULL, 0)
+    .tp_name = "retrograd._kernels._fast.Function",
+    .tp_basicsize = sizeof(Function),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR,
+    .tp_new = function_new,
+    .tp_dealloc = function_dealloc,
+    .tp_traverse = function_traverse,
+    .tp_clear = function_clear,
+    .tp_call = PyVectorcall_Call,
+    .tp_vectorcall_offset = offsetof(Function, call),
+    .tp_dictoffset = offsetof(Function, dict),
+    .tp_weaklistoffset = offsetof(Function, weak),
+    .tp_descr_get = function_get,
+    .tp_repr = function_repr,
+    .tp_methods = function_methods,
+    .tp_members = function_members,
+    .tp_getset = function_getset,
+};
+
+/* dispatcher(ask, types that take no part) */
+static PyObject *fast_dispatcher(PyObject *m, PyObject *const *args, Py_ssize_t count) {
+    if (count != 2 || !PyTuple_Check(args[1]) || PyTuple_GET_SIZE(args[1]) > 32) {
+        PyErr_SetString(PyExc_TypeError, "expected a callable and a tuple of at most 32 types");
+        return NULL;
+    }
+    Py_XSETREF(ask, Py_NewRef(args[0]));
+    plains = 0;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(args[1]); i++) {
+        PyObject *type = PyTuple_GET_ITEM(args[1], i);
+        if (!PyType_Check(type)) {
+            PyErr_SetString(PyExc_TypeError, "expected types");
+            return NULL;
+        }
+        plain[plains++] = (PyTypeObject *)Py_NewRef(type);
+    }
+    Py_RETURN_NONE;
+}
+
+static PyObject *fast_dispatching(PyObject *m, PyObject *x) {
+    dispatching = PyObject_IsTrue(x);
+    Py_RETURN_NONE;
+}
+
 #define ENTRY(name) {#name, (PyCFunction)(void (*)(void))fast_##name, METH_FASTCALL, NULL}
 static PyMethodDef methods[] = {
     ENTRY(add), ENTRY(sub), ENTRY(mul), ENTRY(div), ENTRY(add_into), ENTRY(sub_into), ENTRY(mul_into),
     ENTRY(div_into), ENTRY(once), ENTRY(sum), ENTRY(mean), ENTRY(view), ENTRY(add_up), ENTRY(takes), ENTRY(sum_rows),
-    ENTRY(mine),
+    ENTRY(mine), ENTRY(dispatcher), {"dispatching", fast_dispatching, METH_O, NULL},
     {"untrack", fast_untrack, METH_O, NULL}, {"track", fast_track, METH_O, NULL}, {NULL, NULL, 0, NULL},
 };
 static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "_fast", NULL, -1, methods, NULL, NULL, NULL, NULL};
@@ -399,5 +565,8 @@ PyMODINIT_FUNC PyInit__fast(void) {
     add_ufunc = (PyUFuncObject *)PyObject_GetAttrString(numpy, "add");
     Py_DECREF(numpy);
     if (add_ufunc == NULL) return NULL;
-    return PyModule_Create(&module);
+    if (PyType_Ready(&Function_Type) < 0) return NULL;
+    PyObject *made = PyModule_Create(&module);
+    if (made != NULL && PyModule_AddObjectRef(made, "Function", (PyObject *)&Function_Type) < 0) Py_CLEAR(made);
+    return made;
 }

@@ -11,7 +11,8 @@ import numpy as np
 
 from .._engine import hooks
 from .._engine.backward import run_backward
-from .._engine.modes import modes
+from .._engine.dispatch import told
+from .._engine.modes import modes, state
 from .._engine.node import Node
 from .._engine.op import edge
 from .._engine.tensor import AccumulateGrad, TensorBase, wants_grad, wrap
@@ -43,8 +44,17 @@ __all__ = [
     "is_anomaly_check_nan_enabled", "is_anomaly_enabled", "is_grad_enabled", "is_inference_mode_enabled",
     "is_multithreading_enabled", "no_grad", "set_detect_anomaly", "set_grad_enabled", "set_multithreading_enabled", "variable",
 ]
+
+
+def _override(name: str) -> Any:
+    from .. import overrides
+
+    return getattr(overrides, name)
+
+
 __getattr__ = module_getattr(
-    __name__, lazy=("functional", "_functions"), also={"torch": partial(import_module, "retrograd")})
+    __name__, lazy=("functional", "_functions"), also={"torch": partial(import_module, "retrograd"), **{
+        name: partial(_override, name) for name in ("handle_torch_function", "has_torch_function", "is_tensor_like")}})
 
 CYCLE = (
     "Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient "
@@ -65,6 +75,9 @@ def backward(
     inputs                 only these get a gradient
     RuntimeError for roots outside any graph, gradients of another shape, a graph already freed.
     """
+    if modes.dispatching and not state().busy:
+        given = grad_variables if grad_tensors is None else grad_tensors
+        return _told_backward(tensors, given, retain_graph, create_graph, inputs)  # type: ignore[no-any-return]
     try:
         if grad_variables is not None:
             warnings.warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=2)
@@ -108,6 +121,11 @@ def grad(
     not occur; materialize_grads: zeros instead.  is_grads_batched: grad_outputs have a leading batch dimension, and so
     has the result.
     """
+    if modes.dispatching and not state().busy:
+        return _told_grad(outputs, inputs, {
+            "grad_outputs": grad_outputs, "retain_graph": retain_graph, "create_graph": create_graph,
+            "only_inputs": only_inputs, "allow_unused": allow_unused, "is_grads_batched": is_grads_batched,
+            "materialize_grads": materialize_grads})
     ran = False
     try:
         _check_mapping(inputs, "grad")
@@ -160,6 +178,20 @@ def grad(
         if modes.clerk is not None:
             modes.clerk.refused("grad", outputs, inputs, retain_graph, create_graph, ran, error)
         raise
+
+
+def _told_backward(tensors: Any, grad_tensors: Any, retain_graph: Any, create_graph: bool, inputs: Any) -> Any:
+    """backward(), where somebody may take it over."""
+    roots = (tensors,) if isinstance(tensors, (TensorBase, GradientEdge)) else tuple(tensors)
+    return told(backward, roots, (roots,), {
+        "grad_tensors": grad_tensors, "retain_graph": retain_graph, "create_graph": create_graph, "inputs": inputs})
+
+
+def _told_grad(outputs: Any, inputs: Any, named: dict[str, Any]) -> Any:
+    """grad(), where somebody may take it over."""
+    roots = (outputs,) if isinstance(outputs, (TensorBase, GradientEdge)) else tuple(outputs)
+    wanted = _input_list(inputs)
+    return told(grad, (*roots, *wanted), (roots, inputs if isinstance(inputs, dict) else tuple(wanted)), named)
 
 
 def _typed(g: Any, t: Any) -> Any:

@@ -6,7 +6,19 @@ from .. import _functions
 from .._functions import FAMILIES, LATER_FUNCTIONAL, checked, late
 from .._functions.forms import FUNCTIONAL
 from .._functions.inner import INNER, inner
+from .._functions.public import PARSED, PYTHON, SELF, public
 from .._missing import module_getattr
+from .._tensor import Tensor
+
+
+def _told(name: str, f: Any) -> Any:
+    """A function of this module that PyTorch writes in Python."""
+    if name in ("sigmoid", "tanh"):                     # they call the method, which tells
+        return public(f, SELF, "nn.functional", name, name, getattr(Tensor, name))
+    if name == "logsigmoid":                            # in C, where it has another name
+        return public(f, PARSED, "nn.functional", name, "log_sigmoid")
+    return public(f, PYTHON, "nn.functional", name, name)
+
 
 __all__ = []
 for _family in FAMILIES:
@@ -17,18 +29,27 @@ for _family in FAMILIES:
         if _public in FUNCTIONAL:                       # one with that of torch where both have it
             _shared = _own == _public in _family.__all__
             _found = getattr(_functions, _public) if _shared else checked(_public, _found, "nn.functional")
-        elif _public in INNER:
-            _found = inner(_public, _found)
+        else:
+            _found = _told(_public, inner(_public, _found) if _public in INNER else _found)
         globals()[_public] = _found
         __all__.append(_public)
 
 
 def _late(name: str) -> Any:
     found = late(LATER_FUNCTIONAL[name])
-    return inner(name, found) if name in INNER else found
+    return _told(name, inner(name, found) if name in INNER else found)
 
 
-__getattr__ = module_getattr(__name__, also={name: partial(_late, name) for name in LATER_FUNCTIONAL})
+def _override(name: str) -> Any:
+    from .. import overrides
+
+    return getattr(overrides, name)
+
+
+__getattr__ = module_getattr(__name__, also={
+    **{name: partial(_late, name) for name in LATER_FUNCTIONAL},
+    **{name: partial(_override, name) for name in (
+        "handle_torch_function", "has_torch_function", "has_torch_function_unary", "has_torch_function_variadic")}})
 
 
 def multi_head_attention_forward(
@@ -50,4 +71,5 @@ def multi_head_attention_forward(
         out_bias=out_proj_bias, weights=(q_proj_weight, k_proj_weight, v_proj_weight) if use_separate_proj_weight else None)
 
 
+multi_head_attention_forward = _told("multi_head_attention_forward", multi_head_attention_forward)
 __all__ += ["multi_head_attention_forward", *LATER_FUNCTIONAL]

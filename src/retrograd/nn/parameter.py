@@ -8,7 +8,8 @@ import numpy as np
 
 from .._engine.tensor import TensorBase, wants_grad, wrap
 from .._functions.create import empty
-from .._tensor import Tensor, _attributes, _rebuild
+from .._functions.public import register_plain
+from .._tensor import Tensor, _attributes, _disabled_torch_function_impl, _rebuild
 from .._tensor_str import _str
 from ..dtypes import check_device, get_default_dtype, of
 
@@ -19,6 +20,8 @@ class Parameter(Tensor):
     Parameter(data, requires_grad=True) shares data's memory.
     https://pytorch.org/docs/stable/generated/torch.nn.parameter.Parameter.html
     """
+
+    __torch_function__ = _disabled_torch_function_impl
 
     def __new__(cls, data: Any = None, requires_grad: bool = True) -> Any:
         out = TensorBase.__new__(cls)
@@ -41,6 +44,9 @@ class Parameter(Tensor):
         return "Parameter containing:\n" + _str(self, tensor_contents=tensor_contents)
 
 
+register_plain(Parameter)
+
+
 class _BufferMeta(type(Tensor)):  # type: ignore[misc]
     def __instancecheck__(cls, instance: Any) -> bool:
         return isinstance(instance, TensorBase) and getattr(instance, "_is_buffer", False)
@@ -51,6 +57,8 @@ class Buffer(Tensor, metaclass=_BufferMeta):
 
     As in PyTorch the result is a plain Tensor that `isinstance(t, Buffer)` recognises.
     """
+
+    __torch_function__ = _disabled_torch_function_impl
 
     def __new__(cls, data: Any = None, *, persistent: bool = True) -> Any:
         out: Any = TensorBase.__new__(Tensor)
@@ -163,6 +171,7 @@ class UninitializedBuffer(UninitializedTensorMixin, Tensor):
     """
 
     cls_to_become = Tensor
+    __torch_function__ = _disabled_torch_function_impl
 
     def __new__(cls, requires_grad: bool = False, device: Any = None, dtype: Any = None, persistent: bool = True) -> Any:
         out = _absent(cls, requires_grad, device, dtype)
