@@ -1,4 +1,5 @@
-# make test       lint, then every test on both builds, with PyTorch to compare with
+# make quick      lint, and a small test of each room: before each commit
+# make test       lint, then every test on the compiled build, with PyTorch to compare with; on the pure one what may differ there
 # make test-core  the same without PyTorch
 # make demo       train a small classifier; write a step of it as a page: build/digits.html
 # make bench      the speed budgets, on the compiled build
@@ -20,42 +21,50 @@ PURE := .venv/bin/python
 COMPILED := .venv-compiled/bin/python
 PIP := $(PURE) -m pip --disable-pip-version-check
 ARGS :=
+ONLY :=
 WORKERS := auto
 # Workers take tests from each other, with a thread each; a run of a few is quicker without them.
 PYTEST := -m pytest $(if $(ARGS),,-n $(WORKERS) --maxprocesses 4 --dist worksteal)
 
 # A stamp is named after the contents that it stands for: second calls are quick, any edit, removal or checkout is seen.
-sum = $(shell find $(1) -type f \( -name '*.py' -o -name '*.toml' -o -name '*.[ch]' -o -name '*.typed' -o -name '*.html' \) \
+sum = $(shell find $(1) -type f \( -name '*.py' -o -name '*.toml' -o -name '*.[ch]' -o -name '*.typed' -o -name '*.html' -o -name '*.pyi' \) \
 	| LC_ALL=C sort | xargs cksum | cksum | cut -d' ' -f1)
 PACKAGES := $(call sum,pyproject.toml)
 CORE := .venv/.core-$(PACKAGES)
 ORACLE := .venv/.oracle-$(PACKAGES)
-WHEEL := .venv-compiled/.wheel-$(call sum,pyproject.toml setup.py src)
+# What is compiled names the wheel; the rest of the package is laid over it, in less than a second.
+COMPILES := pyproject.toml setup.py $(addprefix src/retrograd/,_engine _ops _kernels)
+BUILT := .venv-compiled/.built-$(call sum,$(COMPILES))
+WHEEL := .venv-compiled/.laid-$(call sum,pyproject.toml setup.py src)
 
-.PHONY: help test test-core test-pure test-compiled core-pure core-compiled lint demo bench instructions sanitize clean
+.PHONY: help quick test test-core test-pure test-compiled core-pure core-compiled lint demo bench instructions sanitize clean
 
 help:
 	@sed -n '/^#/!q;s/^# \{0,1\}//p' Makefile
 
 # One after the other, whatever -j says: each build takes all processors.
+# tests/conftest.py says what is run once; test-pure and core-pure by themselves run all.
 test:
 	@$(MAKE) lint
-	@$(MAKE) test-pure
+	@$(MAKE) test-pure ONLY=--both-builds
 	@$(MAKE) test-compiled
 
 test-core:
 	@$(MAKE) lint
-	@$(MAKE) core-pure
+	@$(MAKE) core-pure ONLY=--both-builds
 	@$(MAKE) core-compiled
 
+quick: lint
+	RETROGRAD_BUILD=pure OMP_NUM_THREADS=1 $(PURE) -m pytest -q tests/test_rooms.py tests/test_layers.py
+
 test-pure: $(ORACLE)
-	RETROGRAD_BUILD=pure OMP_NUM_THREADS=1 $(PURE) $(PYTEST) $(ARGS)
+	RETROGRAD_BUILD=pure OMP_NUM_THREADS=1 $(PURE) $(PYTEST) $(ONLY) $(ARGS)
 
 test-compiled: $(ORACLE) $(WHEEL)
 	RETROGRAD_BUILD=compiled OMP_NUM_THREADS=1 $(COMPILED) $(PYTEST) $(ARGS)
 
 core-pure: $(CORE)
-	RETROGRAD_BUILD=pure OMP_NUM_THREADS=1 $(PURE) $(PYTEST) -m 'not oracle' $(ARGS)
+	RETROGRAD_BUILD=pure OMP_NUM_THREADS=1 $(PURE) $(PYTEST) -m 'not oracle' $(ONLY) $(ARGS)
 
 core-compiled: $(WHEEL)
 	RETROGRAD_BUILD=compiled OMP_NUM_THREADS=1 $(COMPILED) $(PYTEST) -m 'not oracle' $(ARGS)
@@ -119,11 +128,16 @@ $(ORACLE): $(CORE)
 	RETROGRAD_PURE=1 $(PIP) install -qq --no-build-isolation --editable '.[dev,oracle]'
 	touch $@
 
-$(WHEEL): $(CORE)
+$(BUILT): $(CORE)
 	rm -rf .venv-compiled build/wheel
 	RETROGRAD_REQUIRE_COMPILED=1 $(PIP) wheel -qq --no-deps --no-build-isolation --wheel-dir build/wheel .
 	$(PURE) -m venv --without-pip .venv-compiled
 	$(PIP) --python $(COMPILED) install -qq --no-deps build/wheel/retrograd-*.whl
 	site='import sysconfig; print(sysconfig.get_path("purelib"))'; \
 	    $(PURE) -c "$$site" > "$$($(COMPILED) -c "$$site")/tools.pth"
+	touch $@
+
+$(WHEEL): $(BUILT)
+	rm -f .venv-compiled/.laid-*
+	$(PURE) tools/lay.py "$$($(COMPILED) -c 'import sysconfig; print(sysconfig.get_path("purelib"))')"
 	touch $@

@@ -12,6 +12,7 @@ An editable install is never compiled: the checkout stays pure, so edits, pdb an
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import shutil
 import sys
@@ -61,13 +62,13 @@ def compiled_modules() -> list[Extension]:
             for path in sorted((ROOT / "src" / "retrograd" / folder).rglob("*.py"))
             if path.name != "__init__.py"
         ]
-        extensions = mypycify(
+        extensions = Kept(files).extensions() or Kept(files).keep(mypycify(
             files,  # under [tool.mypy] of pyproject.toml
             opt_level=opt_level,
             debug_level="0",
             multi_file=True,  # so that the C files compile side by side
             group_name="retrograd",
-        )
+        ))
     except SystemExit:  # so mypyc ends after printing what it found
         return pure("mypyc rejected the sources", "see its messages above")
     except Exception as error:
@@ -76,6 +77,35 @@ def compiled_modules() -> list[Extension]:
 
     outcome = f"compiled by mypyc {mypyc}, -O{opt_level}"
     return [*extensions, *kernels()]
+
+
+class Kept:
+    """What mypyc made of the same files before: an edit of a kernel does not wait for it."""
+
+    FILE = Path("build", "mypyc.json")
+    PARTS = ("name", "sources", "include_dirs", "depends", "extra_compile_args")
+
+    def __init__(self, files: list[str]) -> None:
+        from mypy.version import __version__ as mypyc
+
+        key = hashlib.sha256(f"{sys.version} {mypyc} {opt_level}".encode())
+        for name in ["pyproject.toml", "setup.py", *files]:
+            key.update(name.encode() + Path(name).read_bytes())
+        self.key = key.hexdigest()
+
+    def extensions(self) -> list[Extension]:
+        """None of them where the files or their results are others."""
+        found = json.loads(self.FILE.read_text("utf-8")) if self.FILE.exists() else {}
+        made = [Extension(**parts) for parts in found.get(self.key, [])]
+        if made and all(os.path.exists(source) for one in made for source in one.sources):
+            return made
+        self.FILE.unlink(missing_ok=True)  # mypyc is about to write over them
+        return []
+
+    def keep(self, made: list[Extension]) -> list[Extension]:
+        self.FILE.parent.mkdir(exist_ok=True)
+        self.FILE.write_text(json.dumps({self.key: [{part: getattr(one, part) for part in self.PARTS} for one in made]}), "utf-8")
+        return made
 
 
 def kernels() -> list[Extension]:

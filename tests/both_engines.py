@@ -18,4 +18,5 @@ def engines() -> list[Any]:
 
 
 ENGINES = engines()
-both = pytest.mark.parametrize("torch", ENGINES, ids=lambda e: e.__name__)
+both = pytest.mark.parametrize(                 # PyTorch once, as in tests/microscope
+    "torch", [ENGINES[0], *(pytest.param(engine, marks=pytest.mark.once) for engine in ENGINES[1:])], ids=lambda e: e.__name__)

@@ -1,14 +1,96 @@
-"""Fixtures of several files."""
+"""What runs on both builds and what runs alone, and fixtures of several files."""
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import gc
-from collections.abc import Iterator
+import os
+import tempfile
+from collections.abc import Generator, Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 import retrograd as torch
 from retrograd._engine import node
+
+try:
+    import fcntl
+except ImportError:                             # Windows
+    fcntl = None  # type: ignore[assignment]
+
+HERE = Path(__file__).parent
+# `make test` runs these on the compiled build alone, as it does tests marked `once`: no code of `_engine`, `_ops` or `_kernels`
+# is what they are about. A test stands here, or is marked, when it reads sources or pages, runs PyTorch alone, or runs a
+# room that is Python over operations which test_ops, test_opinfo and test_values compare on both builds.
+ONCE = {
+    "sources and pages": (
+        "test_benchmarks", "test_docs", "test_examples", "test_layers", "test_lint_programs", "test_names", "test_public",
+        "test_signatures", "test_vectorised"),
+    "JavaScript, in a browser": ("test_viewer",),
+    "the command line": ("test_cli",),
+    "rooms of Python over the operations": (
+        "test_data", "test_data_workers", "test_distributions", "test_hostile_files", "test_hub", "test_lr_scheduler",
+        "test_optim_sources"),
+    "what it says": ("microscope/test_examples_of_the_microscope", "microscope/test_torch_only"),
+}
+ONCE_FILES = {HERE / f"{name}.py" for names in ONCE.values() for name in names}
+# They wait for clocks or count on processors: no other test runs beside them.
+ALONE = {HERE / f"{name}.py" for name in ("test_data_workers", "test_threads", "microscope/test_distributed")}
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--both-builds", action="store_true", help="leave out what `make test` runs on one build alone")
+
+
+def pytest_sessionstart() -> None:
+    gc.disable()                                # what is made while tests are collected stays
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    return True if config.getoption("--both-builds") and collection_path in ONCE_FILES else None
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--both-builds"):
+        left = [item for item in items if item.get_closest_marker("once")]
+        config.hook.pytest_deselected(items=left)
+        items[:] = [item for item in items if not item.get_closest_marker("once")]
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()                                 # 20 000 tests: each collection would look through all of them
+    gc.enable()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    with turn(item.path in ALONE or item.get_closest_marker("alone") is not None):
+        return (yield)
+
+
+@contextlib.contextmanager
+def turn(alone: bool) -> Iterator[None]:
+    """Among the processes of one run: beside the others, or alone. Who waits for that keeps the gate, so nobody overtakes."""
+    run = os.environ.get("PYTEST_XDIST_TESTRUNUID")
+    if run is None or fcntl is None:
+        yield
+        return
+    gate, room = (opened(f"{run}-{name}") for name in ("gate", "room"))
+    fcntl.flock(gate, fcntl.LOCK_EX)
+    fcntl.flock(room, fcntl.LOCK_EX if alone else fcntl.LOCK_SH)
+    fcntl.flock(gate, fcntl.LOCK_UN)
+    try:
+        yield
+    finally:
+        fcntl.flock(room, fcntl.LOCK_UN)
+
+
+@functools.cache
+def opened(name: str) -> Any:
+    return open(Path(tempfile.gettempdir(), f"retrograd-{name}"), "w")
 
 
 @pytest.fixture

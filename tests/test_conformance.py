@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.util
 import os
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -55,24 +54,23 @@ def test_documentation_of_the_deviations_is_current() -> None:
     assert DOCS.read_text(encoding="utf-8") == harness.document(), "run python tests/conformance/harness.py --docs"
 
 
-@pytest.fixture(scope="module")
-def oracle() -> Iterator[harness.Oracle]:
-    """A live PyTorch: the interpreter's own, or that of RETROGRAD_ORACLE (the path of a Python that has torch)."""
-    python = os.environ.get("RETROGRAD_ORACLE")
-    if python is None and importlib.util.find_spec("torch") is None:
+@pytest.fixture(scope="session")
+def python() -> str:
+    """A Python with PyTorch: this one, or that of RETROGRAD_ORACLE."""
+    found = os.environ.get("RETROGRAD_ORACLE")
+    if found is None and importlib.util.find_spec("torch") is None:
         pytest.skip("PyTorch is not installed")
-    live = harness.Oracle(python or sys.executable)
-    if live.version.split("+")[0] != harness.TORCH:
-        live.close()
-        pytest.skip(f"transcripts are PyTorch {harness.TORCH}'s, this is {live.version}")
-    yield live
-    live.close()
+    version = harness.torch_version(found or sys.executable)
+    if version.split("+")[0] != harness.TORCH:
+        pytest.skip(f"transcripts are PyTorch {harness.TORCH}'s, this is {version}")
+    return found or sys.executable
 
 
 @pytest.mark.oracle
+@pytest.mark.once
 @pytest.mark.parametrize("name", harness.names())
-def test_transcript_is_what_pytorch_prints(name: str, oracle: harness.Oracle) -> None:
-    report(harness.transcript(name), oracle.run(name))
+def test_transcript_is_what_pytorch_prints(name: str, python: str) -> None:
+    report(harness.transcript(name), harness.run_torch(name, python))
 
 
 # ---- the comparison itself ----

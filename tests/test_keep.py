@@ -100,7 +100,7 @@ def op_classes() -> list[OpClass]:
     for path in files():
         known: dict[str, tuple[str, list[ast.ClassDef]]] = {}
         imported = other_bases(path)
-        for item in ast.parse(path.read_text(encoding="utf-8")).body:
+        for item in body(path):
             if not isinstance(item, ast.ClassDef) or not item.bases:
                 continue
             base = ast.unparse(item.bases[0]).rpartition(".")[2]
@@ -118,14 +118,18 @@ def op_classes() -> list[OpClass]:
     return found
 
 
+@cache
+def body(path: Path) -> list[ast.stmt]:
+    return ast.parse(path.read_text(encoding="utf-8")).body
+
+
 def other_bases(path: Path) -> dict[str, tuple[str, list[ast.ClassDef]]]:
     """Op classes that other modules lend as bases."""
     out: dict[str, tuple[str, list[ast.ClassDef]]] = {}
-    names = {a.name for n in ast.parse(path.read_text(encoding="utf-8")).body if isinstance(n,
-        ast.ImportFrom) for a in n.names}
+    names = {a.name for n in body(path) if isinstance(n, ast.ImportFrom) for a in n.names}
     for other in files():
         if other != path:
-            for item in ast.parse(other.read_text(encoding="utf-8")).body:
+            for item in body(other):
                 if isinstance(item, ast.ClassDef) and item.name in names and item.bases:
                     base = ast.unparse(item.bases[0])
                     if base in BASES:

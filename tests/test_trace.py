@@ -56,7 +56,7 @@ def run(*arguments: Any, cwd: Path, input: str = "") -> subprocess.CompletedProc
                           cwd=cwd, env=os.environ | {"COLUMNS": "300"}, input=input)
 
 
-@pytest.mark.parametrize("torch", ENGINES, ids=lambda e: e.__name__)
+@both
 def test_trace_of_a_script(torch: Any, tmp_path: Path) -> None:
     (tmp_path / "net.py").write_text(SCRIPT)
     real = ["--torch"] if torch.__name__ == "torch" else []
@@ -171,7 +171,7 @@ def test_lint_run_names_places_in_one_way(tmp_path: Path) -> None:
     assert {p["file"] for p in absolute if p["line"] == 6} == {str(tmp_path / "x.py")}
 
 
-@pytest.mark.parametrize("torch", ENGINES, ids=lambda e: e.__name__)
+@both
 def test_a_page_that_cannot_be_written_is_named(torch: Any, tmp_path: Path) -> None:
     path = str(tmp_path / "absent" / "x.html")
     for write in (step(torch).to_html, step(torch).to_dot, step(torch).to_chrome, step(torch).save):

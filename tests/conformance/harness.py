@@ -15,12 +15,14 @@ import os
 import re
 import subprocess
 import sys
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+import warm  # noqa: E402
+
 PROGRAMS = HERE / "programs"
 TRANSCRIPTS = HERE / "transcripts"
 TORCH = "2.13.0"
@@ -71,66 +73,29 @@ def transcript(name: str) -> str:
 
 def run_retrograd(name: str, timeout: float = 300) -> str:
     """What `retrograd run programs/NAME.py` prints, then the exception that ended it, if any; normalised."""
-    env = dict(os.environ, PYTHONIOENCODING="utf-8", PYTHONHASHSEED="0")
+    done = warm.run("-m", "retrograd", "run", PROGRAMS / f"{name}.py", cwd=PROGRAMS, env=environment(), timeout=timeout)
+    return normal(done.stdout + (ending(done.stderr) if done.returncode else ""))
+
+
+def run_torch(name: str, python: str = sys.executable, packages: tuple[str, ...] = ("torch",)) -> str:
+    """The same for `python NAME.py`, with PyTorch."""
+    done = warm.run(f"{name}.py", packages=packages, cwd=PROGRAMS, env=environment(), python=python)
+    if done.returncode not in (0, 1):
+        raise RuntimeError(f"{name} ended PyTorch's process with {done.returncode}: {done.stderr[-500:]}")
+    return normal(done.stdout + (ending(done.stderr) if done.returncode else ""))
+
+
+def torch_version(python: str = sys.executable) -> str:
+    return warm.run("-c", "import torch; print(torch.__version__)", packages=("torch",), python=python).stdout.strip()
+
+
+def environment() -> dict[str, str]:
+    env = dict(os.environ, PYTHONIOENCODING="utf-8", PYTHONHASHSEED="0", OMP_NUM_THREADS="1")
     for key in ("PYTHONWARNINGS", "PYTHONSTARTUP"):
         env.pop(key, None)
     if path := env.get("PYTHONPATH"):  # may be relative, and the program runs elsewhere
         env["PYTHONPATH"] = os.pathsep.join(os.path.abspath(p) for p in path.split(os.pathsep))
-    command = [sys.executable, "-m", "retrograd", "run", str(PROGRAMS / f"{name}.py")]
-    done = subprocess.run(command, cwd=PROGRAMS, env=env, capture_output=True, timeout=timeout, check=False)
-    out, err = done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
-    return normal(out + (ending(err) if done.returncode else ""))
-
-
-_SERVER = """
-import os, runpy, sys, torch
-sys.path.insert(0, ".")
-print(torch.__version__, flush=True)
-for line in sys.stdin:
-    name, out, err = line.split()
-    if os.fork() == 0:
-        for fd, path in ((1, out), (2, err)):
-            os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), fd)
-        code = 1
-        try:
-            runpy.run_path(name + ".py", run_name="__main__")
-            code = 0
-        except BaseException:
-            import traceback
-            traceback.print_exc()
-        sys.stdout.flush(); sys.stderr.flush()
-        os._exit(code)
-    print(os.waitstatus_to_exitcode(os.wait()[1]), flush=True)
-"""
-
-
-class Oracle:
-    """PyTorch in a process of its own, imported once and forked for each program."""
-
-    def __init__(self, python: str = sys.executable) -> None:
-        env = dict(os.environ, PYTHONIOENCODING="utf-8", PYTHONHASHSEED="0", OMP_NUM_THREADS="1")
-        self.process = subprocess.Popen(
-            [python, "-c", _SERVER], cwd=PROGRAMS, env=env, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE
-        )
-        self.version = self._answer()
-
-    def _answer(self) -> str:
-        assert self.process.stdout is not None
-        return self.process.stdout.readline().strip()
-
-    def run(self, name: str) -> str:
-        assert self.process.stdin is not None
-        with tempfile.TemporaryDirectory() as folder:
-            out, err = Path(folder, "out"), Path(folder, "err")
-            print(name, out, err, file=self.process.stdin, flush=True)
-            code = self._answer()
-            text, errors = out.read_text(encoding="utf-8"), err.read_text(encoding="utf-8")
-        if code not in ("0", "1"):
-            raise RuntimeError(f"{name} ended PyTorch's process with {code}: {errors[-500:]}")
-        return normal(text + (ending(errors) if code == "1" else ""))
-
-    def close(self) -> None:
-        self.process.communicate()
+    return env
 
 
 def ending(stderr: str) -> str:
@@ -213,11 +178,8 @@ def listed() -> tuple[Deviation, ...]:
 
 
 def the_list() -> Any:
-    sys.path.insert(0, str(HERE.parent))
-    try:
-        from conformance import deviations
-    finally:
-        sys.path.pop(0)
+    from conformance import deviations
+
     return deviations
 
 

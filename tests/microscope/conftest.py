@@ -1,4 +1,6 @@
-"""`torch` in a test here is either engine: every test runs on both."""
+"""`torch` in a test here is either engine: every test runs on both.
+
+On PyTorch once: what is compiled of the microscope, the same test runs on both builds with our engine."""
 from __future__ import annotations
 
 import importlib
@@ -7,7 +9,7 @@ from typing import Any
 import pytest
 
 
-@pytest.fixture(params=[pytest.param("torch", marks=pytest.mark.oracle), "retrograd"])
+@pytest.fixture(params=[pytest.param("torch", marks=[pytest.mark.oracle, pytest.mark.once]), "retrograd"])
 def torch(request: Any) -> Any:
     if request.param == "retrograd":
         engine = importlib.import_module("retrograd")

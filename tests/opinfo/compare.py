@@ -255,7 +255,16 @@ def supported(op: Any) -> list[str]:
     return [d for d in DTYPES if d in names]
 
 
+def of_no_test() -> None:
+    """PyTorch looks in the sources of the whole stack for the test that asks for samples: seconds under pytest, for nothing."""
+    from torch.testing._internal import common_utils
+    from torch.testing._internal.opinfo import core
+
+    common_utils.extract_test_fn = core.extract_test_fn = lambda: None
+
+
 def compare(op: Any, dtypes: tuple[str, ...] = DTYPES, most: int | None = None) -> Tally:
+    of_no_test()
     tally = Tally(op.full_name if hasattr(op, "full_name") else op.name)
     tally.name = f"{op.name}.{op.variant_test_name}" if op.variant_test_name else op.name
     table = list(forms(op))

@@ -1,0 +1,33 @@
+"""Lay the package of the checkout over an installed wheel: all but what was compiled, which `make` keys on its sources.
+
+    python tools/lay.py SITE-PACKAGES
+"""
+
+from __future__ import annotations
+
+import filecmp
+import shutil
+import sys
+from pathlib import Path
+
+SOURCE = Path(__file__).resolve().parents[1] / "src"
+SUFFIXES = {".py", ".pyi", ".html", ".typed"}  # what a wheel has of the checkout; a test compares
+
+
+def files(root: Path) -> set[Path]:
+    return {path.relative_to(root) for path in (root / "retrograd").rglob("*") if path.suffix in SUFFIXES}
+
+
+def lay(site: Path) -> None:
+    """Files keep their times, so that what Python compiled of them stays valid."""
+    wanted = files(SOURCE)
+    for path in files(site) - wanted:
+        (site / path).unlink()
+    for path in wanted:
+        if not (site / path).exists() or not filecmp.cmp(SOURCE / path, site / path, shallow=False):
+            (site / path).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(SOURCE / path, site / path)
+
+
+if __name__ == "__main__":
+    lay(Path(sys.argv[1]))
