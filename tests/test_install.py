@@ -199,6 +199,35 @@ def test_a_pure_build_can_be_asked_for(checkout: Path) -> None:
     assert unpack(checkout)[1:] == ([], "pure: RETROGRAD_PURE=1 was set\n")
 
 
+def test_the_checkout_laid_over_an_older_wheel_is_what_a_new_wheel_has(checkout: Path) -> None:
+    if not (ROOT / "tools").is_dir():
+        pytest.skip("not a checkout")
+    assert build(checkout, RETROGRAD_PURE="1").returncode == 0
+    folder = unpack(checkout)[0]
+    package = folder / "retrograd"
+    new = {path: path.read_bytes() for path in package.rglob("*") if path.is_file()}
+    (package / "nn" / "gone.py").write_text("")
+    (package / "nn" / "__init__.py").write_text("")
+    (package / "cli.py").unlink()
+    output([sys.executable, str(ROOT / "tools" / "lay.py"), str(folder)])
+    assert {path: path.read_bytes() for path in package.rglob("*") if path.is_file()} == new
+
+
+def test_what_mypyc_made_is_kept_until_a_source_changes(small_checkout: Path) -> None:
+    kept = small_checkout / "build" / "mypyc.json"
+    module = small_checkout / "src" / "retrograd" / "_engine" / "node.py"
+    made = small_checkout / "build" / "__native_retrograd____engine___node.c"
+    keys = []
+    for factor in (2, 2, 3):
+        module.write_text(f"def twice(x: int) -> int:\n    return {factor} * x\n")
+        assert build(small_checkout, RETROGRAD_OPT_LEVEL="0").returncode == 0
+        keys.append((kept.read_text(), made.stat().st_mtime_ns))
+        path, found = output([sys.executable, "-c", "from retrograd._engine import node; print(node.__file__, node.twice(4))"],
+                             PYTHONPATH=str(unpack(small_checkout)[0])).split()
+        assert found == str(4 * factor) and Path(path).suffix in (".so", ".pyd")
+    assert keys[0] == keys[1] and keys[1][0] != keys[2][0]
+
+
 def test_with_a_compiler_the_build_is_compiled(small_checkout: Path) -> None:
     done = build(small_checkout, RETROGRAD_OPT_LEVEL="0")
     assert done.returncode == 0, done.stderr
