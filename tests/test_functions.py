@@ -86,6 +86,20 @@ CASES: dict[str, list[str]] = {
         "with torch.inference_mode(): x = torch.ones(2)\ny = x.as_subclass(torch.Tensor)\ny.is_inference()",
     ],
     "numbers of no spread are the mean": ["1 / torch.ones(9).normal_(0, 0)", "1 / torch.ones(40).normal_(0, 0)"],
+    "bools are not clamped between bools": [
+        *(f"torch.tensor([True, False]).{call}" for call in (
+            "clamp(True)", "clamp(max=True)", "clamp(False, True)", "clamp_(True, True)", "clamp_min(True)", "clamp_max_(False)",
+            "clamp(0, True)", "clamp_min(torch.tensor(True))"))],
+    "a weight of other dims is found after strides and paddings": [
+        f"F.conv2d(torch.ones(1, 1, 3, 3), torch.ones(1, 1, 3){more})" for more in (
+            "", ", stride=0", ", padding=-1", ", stride=(1, 1, 1)", ", stride=(1,)", ", groups=0", ", stride=(1,), dilation=(1, 1, 1)")],
+    "arguments as NumPy calls them, and formats": [
+        "torch.ones(2, 3).size(axis=1)", "torch.ones(2, 3).stride(axis=0)", "torch.ones(2, 3).size(axis=-1)",
+        "torch.ones(2).cpu(memory_format=torch.preserve_format)", "torch.ones(2).cpu(memory_format=torch.channels_last)",
+        "torch.tensor([2]) ** 2**63", "torch.tensor([2]) ** 2**65", "torch._C._functions.UndefinedGrad(1)"],
+    "nuclear norms are of matrices": [
+        *(f"torch.norm(torch.ones({shape}), 'nuc'{dim})" for shape in ("2, 2", "2", "2, 2, 2") for dim in ("", ", 0", ", (0, 1)", ", (0,)"))],
+    "scatter looks at reduce= before the index": ["torch.ones(3).scatter(0, torch.tensor([-4]), 7, reduce='sum')"],
     "the first number out of range is named, and what is wrong before it": [
         "torch.ones(3, 2)[torch.tensor([0, 9]), torch.tensor([7, 0])]", "torch.ones(3, 2).take(torch.tensor([7, -9]))",
         "torch.ones(3, 2).gather(0, torch.tensor([[0, 7], [-3, 0]]))",
@@ -295,3 +309,27 @@ def test_linear_cross_entropy_in_chunks_is_one_node_that_is_differentiated_once(
             for weight in ("None", "torch.arange(1., 6.)"):
                 text = CHUNKS.format(x=x, t=t, how=how, options=options, weight=weight)
                 assert difference(text.strip().split("\n"), retrograd, torch, versions=False) is None
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("name, count, dims", [("mm", 2, 2), ("bmm", 2, 3), ("addmm", 3, 2), ("baddbmm", 3, 3)])
+def test_products_of_another_dtype_have_no_kernel(name: str, count: int, dims: int) -> None:
+    import torch
+
+    for lib in (torch, retrograd):
+        with pytest.raises(NotImplementedError, match=rf"^Could not run 'aten::{name}\.dtype' with arguments from the 'CPU' backend\."):
+            getattr(lib, name)(*[lib.ones((2,) * dims)] * count, out_dtype=lib.float32)
+
+
+@pytest.mark.oracle
+def test_register_hooks_takes_two_hooks() -> None:
+    import torch
+
+    def told(lib: Any, *hooks: Any) -> list[str]:
+        saved = lib.ones(2, requires_grad=True).exp().grad_fn._raw_saved_result
+        with pytest.raises(TypeError) as caught:
+            saved.register_hooks(*hooks)
+        return str(caught.value).split("\n")[:2]
+
+    for hooks in ((), (len,), (len, len, len), (3, len)):
+        assert told(retrograd, *hooks) == told(torch, *hooks)

@@ -57,9 +57,10 @@ class SavedTensor:
     def _tensor(self, value: Any) -> Any:
         return wrap(value) if isinstance(value, np.ndarray) else value
 
-    def register_hooks(self, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]) -> None:
-        """Pack the value now; unpack it at each use.  RuntimeError a second time, or after it was freed."""
-        check_callable(pack_hook, unpack_hook)
+    def register_hooks(self, *hooks: Callable[[Any], Any]) -> None:
+        """(pack, unpack): pack the value now; unpack it at each use.  RuntimeError a second time, or after it was freed."""
+        check_callable(*hooks)
+        pack_hook, unpack_hook = hooks
         node, field = self._node, self._field
         if node.freed:
             raise RuntimeError(REGISTER_FREED)
@@ -78,12 +79,12 @@ class SavedTensor:
 
 
 def check_callable(*hooks: Any) -> None:
-    """TypeError for a hook that cannot be called."""
-    if not all(map(callable, hooks)):
+    """TypeError unless they are two that can be called."""
+    if len(hooks) != 2 or not all(map(callable, hooks)):
         got = ", ".join(repr(hook) for hook in hooks)
         raise TypeError("register_hooks(): incompatible function arguments. The following argument types are supported:\n"
-                        "    1. (self: torch._C._autograd.SavedTensor, pack_hook: collections.abc.Callable, "
-                        f"unpack_hook: collections.abc.Callable) -> None\n\nInvoked with: {got}")
+                        "    1. (self: torch._C._autograd.SavedTensor, arg0: collections.abc.Callable, "
+                        f"arg1: collections.abc.Callable) -> None\n\nInvoked with: {got}")
 
 
 def read(node: Any, field: Any) -> Any:

@@ -157,11 +157,11 @@ class Tensor(TensorBase):
         """Number of dimensions."""
         return self.array.ndim
 
-    def size(self, dim: int | None = None) -> Any:
+    def size(self, dim: int | None = None, *, axis: int | None = None) -> Any:
         """The shape, or the length of one dimension."""
         shape = self.array.shape
         if dim is None:
-            return _size.of(shape)
+            return _size.of(shape) if axis is None else self.size(axis)
         if type(dim) is int and 0 <= dim < len(shape):
             return shape[dim]
         from ._functions._args import dim_of

@@ -35,8 +35,16 @@ GENERAL: tuple[str, ...] = (
     "PyTorch edits first",
     "Scatters and index functions in place that meet an index out of range, or a source that ends too early, change nothing; "
     "PyTorch has written the elements before it",
-    "scatter_add, scatter_reduce and scatter differentiate a source that is larger than the index, index_reduce an int32 index, "
-    "vander its input, take_along_dim takes tensors of any strides; PyTorch fails",
+    "scatter_add, scatter_reduce and scatter differentiate a source that is larger than the index, scatter_reduce 'max' and "
+    "'min', index_reduce an int32 index, narrow_copy a negative start, "
+    "pow and logaddexp what stands beside a bool tensor, vander its "
+    "input, take_along_dim takes tensors of any strides; PyTorch fails",
+    "sum(None) and mean(None) are recorded as without dim: SumBackward0, where PyTorch has SumBackward1",
+    "exp, log, sqrt, abs, neg, relu, sigmoid, tanh, sum, mean and matmul take no NumPy names for their tensors (x=, a=, x2=), "
+    "F.threshold, F.sigmoid and F.tanh take out=",
+    "addmv_ and baddbmm_ refuse memory that is shown twice; in PyTorch the result is that of every write in turn",
+    "A list of floats and a negative int makes no uint8 tensor; in PyTorch the int wraps around",
+    "An edit of a view again, which a node had saved: the error names the view's node, AsStrided; PyTorch's that of the op",
     "An index into an empty dimension is out of range; PyTorch names a storage or answers with an assertion",
     "The gradient of var and std over dims=() is that over all dims; PyTorch takes a number of elements of 1",
     "logsumexp, var and std with out= of a wider dtype are rounded to the input's dtype first; logsumexp takes dims=()",

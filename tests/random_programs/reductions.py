@@ -18,6 +18,8 @@ KNOWN: list[tuple[str, str]] = [
     (r"histc(.|\n)*\[-nan, -nan\]", "the sign of nan"),
     (r"(bfloat|float)16(.|\n)*renorm(.|\n)*x\.grad", "what is left of a gradient that cancels out is noise in half precision"),
     (r"(topk|unique)(.|\n)*nan", "where nan stands among equals is an accident of the algorithm"),
+    (r"(sum|mean)\((x, )?None(.|\n)*PyTorch: .*(Sum|Mean)Backward1", "dim=None counts as not given, as the node's name shows"),
+    (r"dtype=torch.bool\)(.|\n)*PyTorch: +RuntimeError: Subtraction, the `-` op", "ours differentiates by what is no bool"),
     (r"unallocated storage", "a gradient of zeros without memory"),
 ]
 

@@ -30,8 +30,9 @@ class DelayedError:
 class UndefinedGrad(Function):
     """UndefinedGrad()(*tensors): the tensors; no gradient comes back through them."""
 
-    def __init__(self) -> None:
-        pass                                    # no warning: this one is made to be instantiated
+    def __init__(self, *args: Any) -> None:
+        if args:                                # else no warning: this one is made to be instantiated
+            raise RuntimeError(f"Requires zero arguments, got {len(args)}")
 
     def __call__(self, *tensors: Any) -> Any:
         found = self.apply(*tensors)

@@ -52,7 +52,7 @@ LATER_FUNCTIONAL["linear_cross_entropy"] = ("linear_loss", "linear_cross_entropy
 QUICK = set("add sub mul div neg exp log sqrt tanh sigmoid abs relu sum mean matmul mm linear tensor as_tensor".split())
 QUICK_METHODS = QUICK | set(
     "view reshape transpose t permute unsqueeze squeeze clone detach add_ sub_ mul_ div_ zero_ fill_ copy_ item dim size numel "
-    "stride is_floating_point new".split())
+    "stride is_floating_point new cpu".split())
 
 
 # In C without a row in `forms`, and those that take no part.

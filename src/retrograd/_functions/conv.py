@@ -69,8 +69,11 @@ def run(function: str, dims: int, input: Any, weight: Any, bias: Any, stride: An
         else:
             padding = (0,) * dims
     elif kernel_dims != dims and w.ndim > 2:    # weight and input differ, which PyTorch finds after these
+        if groups <= 0:
+            raise RuntimeError("non-positive groups is not supported")
         stride, padding, dilation = (
-            several(v, kernel_dims, n) for v, n in ((stride, "stride"), (padding, "padding"), (dilation, "dilation")))
+            several((v,) * dims if isinstance(v, int) else v, kernel_dims, n)
+            for v, n in ((stride, "stride"), (padding, "padding"), (dilation, "dilation")))
         check(x, w, bias, stride, padding, dilation, False, (0,) * kernel_dims, groups)
     stride = several(stride, dims, "stride")
     padding = several(padding, dims, "padding")

@@ -181,8 +181,9 @@ def type_as(input: Any, other: Any) -> Any:
     return input.to(other.dtype)
 
 
-def cpu(input: Any, memory_format: Any = None) -> Any:
+def cpu(input: Any, *, memory_format: Any = None) -> Any:
     """Itself."""
+    dtypes.check_format(memory_format, input.array.ndim)
     return input
 
 

@@ -121,7 +121,7 @@ def fits(x: TensorBase, dim: int, i: Any, src: TensorBase | None) -> None:
 
 
 def prepared(function: str, x: TensorBase, dim: int, index: Any, src: TensorBase | None,
-             inplace: bool, mean: bool = False, value: Any = 0) -> tuple[int, Any, Any]:
+             inplace: bool, mean: bool = False, value: Any = 0, reduce: str | None = None) -> tuple[int, Any, Any]:
     at, i = places(function, x, dim, index)
     if src is not None and src.array.dtype != x.array.dtype:
         raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
@@ -130,6 +130,8 @@ def prepared(function: str, x: TensorBase, dim: int, index: Any, src: TensorBase
         kernel_for("scatter_gather_tensor_cpu_reduce_mean", x, "b")
     if inplace:
         separate(x, index, src, once=True)
+    if reduce not in (None, "add", "multiply"):
+        raise RuntimeError("reduce argument must be either add or multiply.")
     if i.size:
         language.check_number(value, x.array.dtype)
     in_range(i, at, length(x, at))
@@ -148,11 +150,9 @@ def scattered(x: Any, dim: Any, index: Any, src: Any, reduce: Any, inplace: bool
                 "The reduce argument of torch.scatter with Tensor src is deprecated and will be removed in a "
                 "future PyTorch "
                 "release. Use torch.scatter_reduce instead for more reduction options.", UserWarning, stacklevel=3)
-    at, i, b = prepared("scatter", x, dim, index, None if number else src, inplace, value=src if number else 0)
+    at, i, b = prepared("scatter", x, dim, index, None if number else src, inplace, value=src if number else 0, reduce=reduce)
     src = src if number else b
     if reduce is not None:
-        if reduce not in ("add", "multiply"):
-            raise RuntimeError("reduce argument must be either add or multiply.")
         op: Any = ops.NotImplemented_(at, i, reduce)
         op.what = "scatter_" if inplace else "scatter"
     elif number:

@@ -29,8 +29,9 @@ def block(array: Any) -> Any:
     return array
 
 
-def stride(input: Any, dim: int | None = None) -> Any:
+def stride(input: Any, dim: int | None = None, *, axis: int | None = None) -> Any:
     """Steps in elements from one index to the next, per dimension."""
+    dim = axis if dim is None else dim
     steps = steps_of(input.array)
     return steps if dim is None else steps[dim_of(dim, input.array.ndim)]
 

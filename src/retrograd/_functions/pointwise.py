@@ -436,6 +436,7 @@ def clamp(input: Any, min: Any = None, max: Any = None, *, out: Any = None) -> A
     """input raised to min and lowered to max (numbers, or tensors that broadcast); both bounds pass the gradient."""
     x = tensor(input, "clamp")
     low, high = bounds("clamp", x, min, max)
+    refuse_bools(x, low, high)
     if isinstance(low, TensorBase) or isinstance(high, TensorBase):
         return finish(step.ClampBackward0().run([x, low, high]), out, "clamp", x, low, high)
     return finish(choose.clamp(x, low, high), out, "clamp", x)
@@ -445,10 +446,19 @@ def clamp_(input: Any, min: Any = None, max: Any = None) -> Any:
     """In place: clamp."""
     x = tensor(input, "clamp_")
     low, high = bounds("clamp_", x, min, max)
+    refuse_bools(x, low, high)
     if isinstance(low, TensorBase) or isinstance(high, TensorBase):
         return step.ClampBackward0().run_([x, low, high])
     clamp_cast(x, low, high)
     return choose.clamp_(x, low, high)
+
+
+def refuse_bools(x: TensorBase, low: Any, high: Any) -> None:
+    """NotImplementedError for a bool tensor between bools: there is no kernel for them."""
+    given = [n for n in (low, high) if n is not None]
+    if x.array.dtype.kind == "b" and all(isinstance(n, bool) for n in given):
+        loop = "clamp_scalar_cpu" if len(given) == 2 else "clamp_max_scalar_cpu" if low is None else "clamp_min_scalar_cpu"
+        raise NotImplementedError(f"\"{loop}\" not implemented for 'Bool'")
 
 
 def clamp_cast(x: TensorBase, *numbers: Any) -> None:
@@ -470,6 +480,7 @@ def bound(function: str, input: Any, value: Any, name: str, position: int = 2) -
 def clamp_min(input: Any, min: Any, *, out: Any = None) -> Any:
     """max(input, min), min a number or a tensor."""
     x, low = bound("clamp_min", input, min, "min")
+    refuse_bools(x, low, None)
     op: Any = step.ClampMinBackward1() if isinstance(low, TensorBase) else step.ClampMinBackward0(low)
     return finish(apply(op, x, low), out, "clamp_min", x, low)
 
@@ -477,6 +488,7 @@ def clamp_min(input: Any, min: Any, *, out: Any = None) -> Any:
 def clamp_min_(input: Any, min: Any) -> Any:
     """In place: clamp_min."""
     x, low = bound("clamp_min_", input, min, "min", 1)
+    refuse_bools(x, low, None)
     if isinstance(low, TensorBase):
         return step.ClampMinBackward1().run_(x, low)
     clamp_cast(x, low)
@@ -486,6 +498,7 @@ def clamp_min_(input: Any, min: Any) -> Any:
 def clamp_max(input: Any, max: Any, *, out: Any = None) -> Any:
     """min(input, max), max a number or a tensor."""
     x, high = bound("clamp_max", input, max, "max")
+    refuse_bools(x, None, high)
     op: Any = step.ClampMaxBackward1() if isinstance(high, TensorBase) else step.ClampMaxBackward0(high)
     return finish(apply(op, x, high), out, "clamp_max", x, high)
 
@@ -493,6 +506,7 @@ def clamp_max(input: Any, max: Any, *, out: Any = None) -> Any:
 def clamp_max_(input: Any, max: Any) -> Any:
     """In place: clamp_max."""
     x, high = bound("clamp_max_", input, max, "max", 1)
+    refuse_bools(x, None, high)
     if isinstance(high, TensorBase):
         return step.ClampMaxBackward1().run_(x, high)
     clamp_cast(x, high)

@@ -36,15 +36,24 @@ def matmul(input: Any, other: Any, *, out: Any = None) -> Any:
     return finish(linalg.matmul(a, b), out, "matmul", a, b)
 
 
-def mm(input: Any, mat2: Any, *, out: Any = None) -> Any:
+def refuse_dtype(function: str, out_dtype: Any) -> None:
+    if out_dtype is not None:
+        raise NotImplementedError(
+            f"Could not run 'aten::{function}.dtype' with arguments from the 'CPU' backend. PyTorch, too, has out_dtype= for "
+            "CUDA alone.")
+
+
+def mm(input: Any, mat2: Any, out_dtype: Any = None, *, out: Any = None) -> Any:
     """(n, m) @ (m, p)"""
+    refuse_dtype("mm", out_dtype)
     a = tensor(input, "mm")
     b = tensor(mat2, "mm", "mat2", 2)
     return finish(linalg.mm(a, b), out, "mm", a, b)
 
 
-def bmm(input: Any, mat2: Any, *, out: Any = None) -> Any:
+def bmm(input: Any, mat2: Any, out_dtype: Any = None, *, out: Any = None) -> Any:
     """(b, n, m) @ (b, m, p)"""
+    refuse_dtype("bmm", out_dtype)
     a = tensor(input, "bmm")
     b = tensor(mat2, "bmm", "mat2", 2)
     return finish(linalg.bmm(a, b), out, "bmm", a, b)
@@ -97,8 +106,9 @@ def outer(input: Any, vec2: Any, *, out: Any = None) -> Any:
 ger = outer
 
 
-def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1, out: Any = None) -> Any:
+def addmm(input: Any, mat1: Any, mat2: Any, out_dtype: Any = None, *, beta: Any = 1, alpha: Any = 1, out: Any = None) -> Any:
     """beta * input + alpha * (mat1 @ mat2); input broadcasts, and is ignored when beta is 0."""
+    refuse_dtype("addmm", out_dtype)
     return affine(forms.AddmmBackward0, "addmm", ("mat1", "mat2"), input, mat1, mat2, beta, alpha, out)
 
 
@@ -112,8 +122,10 @@ def addbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 
     return affine(forms.AddbmmBackward0, "addbmm", ("batch1", "batch2"), input, batch1, batch2, beta, alpha, out)
 
 
-def baddbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1, out: Any = None) -> Any:
+def baddbmm(input: Any, batch1: Any, batch2: Any, out_dtype: Any = None, *, beta: Any = 1, alpha: Any = 1,
+            out: Any = None) -> Any:
     """beta * input + alpha * (batch1 @ batch2)"""
+    refuse_dtype("baddbmm", out_dtype)
     return affine(forms.BaddbmmBackward0, "baddbmm", ("batch1", "batch2"), input, batch1, batch2, beta, alpha, out)
 
 

@@ -158,7 +158,6 @@ def prod(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = Non
 
 # Norms and moments
 
-@aliased
 def norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, out: Any = None, dtype: Any = None) -> Any:
     """The vector p-norm of all elements or over dims; p a number, inf, "fro" (2) or "nuc" (of matrices)."""
     x = tensor(input, "norm")
@@ -166,7 +165,8 @@ def norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, out
         if p == "nuc":
             from . import linalg as matrices  # one of the two that need matrices
             nuclear: Any = matrices
-            return nuclear.matrix_norm(x, "nuc", dim if dim is not None else (-2, -1), keepdim, dtype=dtype, out=out)
+            dims = tuple(range(x.array.ndim)) if dim is None else (dim,) if is_int(dim) else dim
+            return nuclear.matrix_norm(x, "nuc", dims, keepdim, dtype=dtype, out=out)
         raise RuntimeError(f"linalg.matrix_norm: Order {p} not supported.")
     if p == "fro" and dim is not None and not isinstance(dim, (tuple, list, TensorBase)) and not is_int(dim):
         raise TypeError(f"object of type '{dtypes.typename(dim)}' has no len()")

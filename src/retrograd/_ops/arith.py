@@ -249,6 +249,8 @@ class PowBackward0(Unary):
         x, n = promote.operands(x, self.exponent, promote.SAME)
         if x.dtype.kind in "iu" and self.exponent < 0:
             raise RuntimeError("Integers to negative integer powers are not allowed.")
+        if x.dtype.kind in "iu" and self.exponent >= 1 << 63:
+            raise RuntimeError("value cannot be converted to type int64_t without overflow")
         if x.dtype.kind == "b":
             return x if self.exponent else ~x | x
         return x ** n if x.dtype.kind in "iu" else raised(x, n)

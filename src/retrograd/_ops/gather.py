@@ -327,7 +327,7 @@ class Reduced(Along):
     def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
         own = reduce.raw(a)
         how = self.reduce
-        if how == "sum":
+        if how == "sum" or not self.index.size:
             got = gather(g, self.dim, self.index)
         elif how == "mean":
             got = gather(g / self.counts(own).astype(own.dtype), self.dim, self.index)

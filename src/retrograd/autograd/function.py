@@ -259,9 +259,10 @@ class SavedEntry(SavedTensor):
             raise RuntimeError(FREED)
         return self._node._read(*self._node._kept[self._field])
 
-    def register_hooks(self, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]) -> None:
-        """Pack the tensor now; unpack it at each use."""
-        check_callable(pack_hook, unpack_hook)
+    def register_hooks(self, *hooks: Callable[[Any], Any]) -> None:
+        """(pack, unpack): pack the tensor now; unpack it at each use."""
+        check_callable(*hooks)
+        pack_hook, unpack_hook = hooks
         node = self._node
         if not node._kept:
             raise RuntimeError(saved.REGISTER_FREED)
