@@ -3,6 +3,7 @@
 # make test-core  the same without PyTorch
 # make demo       train a small classifier; write a step of it as a page: build/digits.html
 # make bench      the speed budgets, on the compiled build
+# make generate   write anew what is made from other files: stubs, forms, lists of names, deviations (needs PyTorch)
 # make instructions   what small works execute, counted by valgrind, beside a baseline
 # make sanitize   the kernels' tests, and calls that nobody should make, under the C compiler's sanitizers
 #
@@ -37,7 +38,7 @@ COMPILES := pyproject.toml setup.py $(addprefix src/retrograd/,_engine _ops _ker
 BUILT := .venv-compiled/.built-$(call sum,$(COMPILES))
 WHEEL := .venv-compiled/.laid-$(call sum,pyproject.toml setup.py src)
 
-.PHONY: help quick test test-core test-pure test-compiled core-pure core-compiled lint demo bench instructions sanitize clean
+.PHONY: help quick generate test test-core test-pure test-compiled core-pure core-compiled lint demo bench instructions sanitize clean
 
 help:
 	@sed -n '/^#/!q;s/^# \{0,1\}//p' Makefile
@@ -72,6 +73,13 @@ core-compiled: $(WHEEL)
 lint: $(CORE)
 	$(PURE) -m ruff check .
 	$(PURE) -m mypy
+
+generate: $(ORACLE)
+	$(PURE) tests/make_forms.py
+	$(PURE) tools/make_stubs.py
+	$(PURE) tests/test_public.py
+	$(PURE) tests/test_names.py
+	$(PURE) tests/conformance/harness.py --docs
 
 demo: $(CORE)
 	$(PURE) examples/digits.py $(ARGS)

@@ -16,7 +16,7 @@ LAYERS = [
     ["_missing", "_lacks", "__future__"],
     ["_engine", "_ops", "_kernels"],
     ["_tensor", "_conversion", "_typename", "_nodes", "dtypes", "_dtype_names", "random", "_draws", "_tensor_str", "_size",
-     "_functions",
+     "_functions", "_typing",
      "_threads", "linalg", "special", "_settings", "version", "types", "storage",
      "functional"],
     ["utils", "autograd", "masked", "signal"],

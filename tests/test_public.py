@@ -79,8 +79,11 @@ def names(place: str) -> list[str]:
 
 
 def written(module: Any) -> Iterator[str]:
-    for item in ast.parse(Path(module.__file__).read_text(encoding="utf-8")).body:
-        if isinstance(item, (ast.FunctionDef, ast.ClassDef)):
+    body = ast.parse(Path(module.__file__).read_text(encoding="utf-8")).body
+    for item in body:
+        if isinstance(item, ast.If) and "TYPE_CHECKING" in ast.unparse(item.test):
+            body += item.orelse
+        elif isinstance(item, (ast.FunctionDef, ast.ClassDef)):
             yield item.name
         elif isinstance(item, ast.Assign):
             yield from (t.id for t in item.targets if isinstance(t, ast.Name) and not t.id.isupper())

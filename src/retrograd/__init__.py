@@ -5,12 +5,13 @@ from __future__ import annotations
 import math as _math
 from functools import partial as _partial
 from importlib import import_module as _import_module
+import typing as _t
 from typing import Any as _Any
 
 from . import _tensor_str as _tensor_str
 from . import random as random
 from ._missing import mark_absent as _mark_absent
-from ._missing import module_getattr as _module_getattr
+from ._missing import late_names as _late_names
 from ._size import Size as Size
 from ._tensor import DisableTorchFunction as DisableTorchFunction
 from ._tensor import DisableTorchFunctionSubclass as DisableTorchFunctionSubclass
@@ -34,7 +35,10 @@ from .random import (
     Generator as Generator, default_generator as default_generator, get_rng_state as get_rng_state,
     initial_seed as initial_seed, manual_seed as manual_seed, seed as seed, set_rng_state as set_rng_state,
 )
-from ._functions import *  # noqa: F403
+if _t.TYPE_CHECKING:
+    from ._typing.functions import *  # noqa: F403
+else:
+    from ._functions import *  # noqa: F403
 from ._functions import LATER as _LATER
 from ._functions import late as _late
 from ._functions.public import PARSED as _PARSED
@@ -67,7 +71,35 @@ def _of(module: str, name: str) -> _Any:
     return getattr(_import_module(f"{__name__}.{module}"), name)
 
 
-__getattr__ = _module_getattr(
+if _t.TYPE_CHECKING:                                # what is imported when it is asked for
+    from . import accelerator as accelerator
+    from . import amp as amp
+    from . import backends as backends
+    from . import compiler as compiler
+    from . import distributed as distributed
+    from . import distributions as distributions
+    from . import func as func
+    from . import functional as functional
+    from . import hub as hub
+    from . import jit as jit
+    from . import masked as masked
+    from . import microscope as microscope
+    from . import mps as mps
+    from . import optim as optim
+    from . import overrides as overrides
+    from . import serialization as serialization
+    from . import signal as signal
+    from . import special as special
+    from . import storage as storage
+    from . import testing as testing
+    from . import types as types
+    from . import xpu as xpu
+    from .amp import GradScaler as GradScaler, autocast as autocast
+    from .func import vmap as vmap
+    from .storage import TypedStorage as TypedStorage, UntypedStorage as UntypedStorage, is_storage as is_storage
+    from .utils.dlpack import to_dlpack as to_dlpack
+
+_late_names(
     __name__, lazy=("accelerator", "amp", "backends", "compiler", "distributed", "distributions", "func", "functional", "hub",
                     "jit", "masked", "microscope", "mps", "optim", "overrides", "serialization", "signal", "special", "storage",
                     "testing", "types", "xpu"),

@@ -15,7 +15,7 @@ SHOWN = 3  # near names in a message
 def module_getattr(
     module_name: str, lazy: Iterable[str] = (), also: dict[str, Callable[[], Any]] | None = None,
 ) -> Callable[[str], Any]:
-    """The `__getattr__` of a public module: `__getattr__ = module_getattr(__name__)`.
+    """The `__getattr__` of a public module.
 
     lazy    submodules to import when first used
     also    other names that cost an import, and what gives them
@@ -38,6 +38,14 @@ def module_getattr(
         raise AttributeError(f"module {module_name!r} has no attribute {name!r}\n{ours}", name=name)
 
     return __getattr__
+
+
+def late_names(module_name: str, lazy: Iterable[str] = (), also: dict[str, Callable[[], Any]] | None = None) -> None:
+    """Give a public module its `module_getattr`: `late_names(__name__)`.
+
+    Not by an assignment, from which type checkers would take it that every name is there.
+    """
+    vars(sys.modules[module_name])["__getattr__"] = module_getattr(module_name, lazy, also)
 
 
 def missing(module_name: str, name: str, candidates: Iterable[str]) -> str:

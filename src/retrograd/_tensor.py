@@ -5,7 +5,7 @@ import copy as _copy
 import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self, overload
 
 import numpy as np
 
@@ -18,6 +18,12 @@ from ._engine.views import address, refresh
 from ._missing import Absent
 from ._ops import create
 from ._settings import once
+
+if TYPE_CHECKING:
+    from ._typing.methods import Methods  # those that _functions gives it
+    from .utils.hooks import RemovableHandle
+else:
+    Methods = TensorBase
 
 NOT_LEAF = (
     "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a subgraph "
@@ -95,7 +101,7 @@ def warn_scalar(stacklevel: int) -> None:
         warnings.warn(SCALAR, UserWarning, stacklevel=stacklevel + 1)
 
 
-class Tensor(TensorBase):
+class Tensor(Methods):
     """An n-dimensional array that records what is done with it, so that gradients can be taken.
 
     Make one with `torch.tensor(data)` or a factory such as `torch.zeros(2, 3)`; `requires_grad=True` asks for a
@@ -104,7 +110,7 @@ class Tensor(TensorBase):
 
     __module__ = "retrograd"
 
-    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         device = kwargs.pop("device", None)
         dtypes.check_device(device)
         if kwargs:
@@ -153,10 +159,16 @@ class Tensor(TensorBase):
         return _size.of(self.array.shape)
 
     @property
-    def ndim(self) -> Any:
+    def ndim(self) -> int:
         """Number of dimensions."""
         return self.array.ndim
 
+    @overload
+    def size(self, dim: None = None, *, axis: None = None) -> _size.Size: ...
+    @overload
+    def size(self, dim: int, *, axis: None = None) -> int: ...
+    @overload
+    def size(self, dim: None = None, *, axis: int) -> int: ...
     def size(self, dim: int | None = None, *, axis: int | None = None) -> Any:
         """The shape, or the length of one dimension."""
         shape = self.array.shape
@@ -180,7 +192,7 @@ class Tensor(TensorBase):
         return cpu
 
     @property
-    def layout(self) -> Any:
+    def layout(self) -> dtypes.layout:
         """Always torch.strided."""
         return dtypes.strided
 
@@ -194,13 +206,22 @@ class Tensor(TensorBase):
         """Bytes of all elements."""
         return int(self.array.size * self.array.itemsize)
 
-    is_cuda = property(lambda self: False, doc="False: tensors live on the CPU.")
-    is_sparse = property(lambda self: False, doc="False: there are no sparse tensors.")
-    is_quantized = property(lambda self: False, doc="False: there are no quantised tensors.")
-    is_meta = property(lambda self: False, doc="False: there are no meta tensors.")
-    is_mkldnn = property(lambda self: False, doc="False.")
-    is_mps = property(lambda self: False, doc="False.")
-    is_nested = property(lambda self: False, doc="False.")
+    if TYPE_CHECKING:
+        is_cuda: bool
+        is_sparse: bool
+        is_quantized: bool
+        is_meta: bool
+        is_mkldnn: bool
+        is_mps: bool
+        is_nested: bool
+    else:
+        is_cuda = property(lambda self: False, doc="False: tensors live on the CPU.")
+        is_sparse = property(lambda self: False, doc="False: there are no sparse tensors.")
+        is_quantized = property(lambda self: False, doc="False: there are no quantised tensors.")
+        is_meta = property(lambda self: False, doc="False: there are no meta tensors.")
+        is_mkldnn = property(lambda self: False, doc="False.")
+        is_mps = property(lambda self: False, doc="False.")
+        is_nested = property(lambda self: False, doc="False.")
 
     def dim(self) -> int:
         """Number of dimensions."""
@@ -239,7 +260,7 @@ class Tensor(TensorBase):
         return self.array.dtype.kind in "fVi"
 
     @property
-    def real(self) -> Any:
+    def real(self) -> Tensor:
         """Itself: there are no complex tensors."""
         return self
 
@@ -247,7 +268,7 @@ class Tensor(TensorBase):
         """Was it made in inference mode?"""
         return self.inference
 
-    def is_same_size(self, other: Any) -> bool:
+    def is_same_size(self, other: Tensor) -> bool:
         """Have both the same shape?"""
         return bool(self.array.shape == other.array.shape)
 
@@ -352,10 +373,13 @@ class Tensor(TensorBase):
     def _is_view(self) -> bool:
         return self.origin is not None
 
-    grad = property(read_grad, write_grad, lambda self: write_grad(self, None), """\
+    if TYPE_CHECKING:
+        grad: Tensor | None
+        _grad: Tensor | None
+    else:
+        grad = property(read_grad, write_grad, lambda self: write_grad(self, None), """\
 The gradient, shaped like the tensor, or None.  A non-leaf has one only after retain_grad().""")
-
-    _grad = grad
+        _grad = grad
 
     def _check_grad(self, value: Any) -> None:
         if not isinstance(value, TensorBase):
@@ -416,7 +440,7 @@ The gradient, shaped like the tensor, or None.  A non-leaf has one only after re
         if self.grad_fn is not None:
             hooks.retain(self)
 
-    def register_hook(self, hook: Callable[[Any], Any]) -> Any:
+    def register_hook(self, hook: Callable[[Tensor], Any]) -> RemovableHandle:
         """Call hook(gradient) once per backward, with the summed gradient, before it goes on.
 
         A returned tensor (same shape and dtype) replaces the gradient.  -> RemovableHandle.  RuntimeError when the
@@ -426,7 +450,7 @@ The gradient, shaped like the tensor, or None.  A non-leaf has one only after re
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
         return hooks.register_tensor_hook(self, hook)
 
-    def register_post_accumulate_grad_hook(self, hook: Callable[[Any], Any]) -> Any:
+    def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], Any]) -> RemovableHandle:
         """Call hook(leaf) after each accumulation into its .grad.  -> RemovableHandle.  Leaves only."""
         if not wants_grad(self):
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
@@ -460,7 +484,7 @@ The gradient, shaped like the tensor, or None.  A non-leaf has one only after re
         from .autograd import backward
         backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
-    def detach(self) -> Any:
+    def detach(self) -> Tensor:
         """The same memory outside the graph."""
         return create.detached(self)
 
@@ -481,7 +505,7 @@ The gradient, shaped like the tensor, or None.  A non-leaf has one only after re
         return self
 
     @property
-    def data(self) -> Any:
+    def data(self) -> Tensor:
         """The same memory outside the graph, with a version counter of its own: edits go unseen."""
         out = wrap(self.array)
         out.inference = self.inference
@@ -503,7 +527,7 @@ The gradient, shaped like the tensor, or None.  A non-leaf has one only after re
 
     # To and from the rest of the world
 
-    def numpy(self, *, force: Any = False) -> Any:
+    def numpy(self, *, force: bool = False) -> np.ndarray[Any, Any]:
         """The same memory as a NumPy array.  RuntimeError when it requires grad, unless force."""
         if wants_grad(self) and grad_on() and not force:
             raise RuntimeError(
@@ -551,28 +575,28 @@ The gradient, shaped like the tensor, or None.  A non-leaf has one only after re
             warn_scalar(3)
         return self.item()
 
-    def __abs__(self) -> Any:
-        return self.abs()  # type: ignore[attr-defined]  # methods come from _functions
+    def __abs__(self) -> Tensor:
+        return self.abs()
 
-    def __pos__(self) -> Any:
+    def __pos__(self) -> Tensor:
         if self.array.dtype.kind == "b":
             raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
         return self.positive()  # type: ignore[attr-defined]
 
-    def __float__(self) -> Any:
+    def __float__(self) -> float:
         return float(self._number())
 
-    def __int__(self) -> Any:
+    def __int__(self) -> int:
         return int(self._number(False))
 
-    def __bool__(self) -> Any:
+    def __bool__(self) -> bool:
         n = self.array.size
         if n != 1:
             raise RuntimeError(f"Boolean value of Tensor with {'no' if n == 0 else 'more than one'} value"
                                f"{'s' if n == 0 else ''} is ambiguous")
         return bool(self.array.item())
 
-    def __index__(self) -> Any:
+    def __index__(self) -> int:
         if self.array.size != 1 or self.array.dtype.kind not in "iub":
             raise TypeError("only integer tensors of a single element can be converted to an index")
         return int(self.array.item())
@@ -580,26 +604,26 @@ The gradient, shaped like the tensor, or None.  A non-leaf has one only after re
     def __complex__(self) -> complex:
         return complex(self.item())
 
-    def __len__(self) -> Any:
+    def __len__(self) -> int:
         if not self.array.ndim:
             raise TypeError("len() of a 0-d tensor")
         return len(self.array)
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Tensor]:
         if not self.array.ndim:
             raise TypeError("iteration over a 0-d tensor")
         return iter(self.unbind(0))
 
-    def __reversed__(self) -> Any:
+    def __reversed__(self) -> Tensor:
         return self.flip(0) if self.array.ndim else self
 
-    def __contains__(self, element: Any) -> Any:
+    def __contains__(self, element: Any) -> bool:
         if not isinstance(element, (TensorBase, bool, int, float)):
             raise RuntimeError(
                 f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}.")
         return bool((self == element).array.any())
 
-    def __hash__(self) -> Any:
+    def __hash__(self) -> int:
         return id(self)
 
     def __repr__(self, *, tensor_contents: Any = None) -> str:

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._missing import module_getattr
+from ._missing import late_names
 
 __all__ = [
     "current_accelerator", "current_device_idx", "current_device_index", "current_stream", "device_count", "empty_cache",
@@ -11,7 +11,7 @@ __all__ = [
     "reset_accumulated_memory_stats", "reset_peak_memory_stats", "set_device_idx", "set_device_index", "set_stream",
     "synchronize",
 ]
-__getattr__ = module_getattr(__name__)
+late_names(__name__)
 
 
 def is_available() -> bool:

@@ -4,11 +4,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ._missing import module_getattr
+from ._missing import late_names
 from ._settings import compile
 
 __all__ = ["allow_in_graph", "compile", "disable", "is_compiling", "is_dynamo_compiling", "reset", "set_stance"]
-__getattr__ = module_getattr(__name__)
+late_names(__name__)
 
 
 def is_compiling() -> bool:

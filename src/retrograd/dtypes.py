@@ -517,7 +517,7 @@ channels_last: Final = memory_format("channels_last")
 channels_last_3d: Final = memory_format("channels_last_3d")
 
 
-def check_format(wanted: Any, ndim: int) -> None:
+def check_format(wanted: Any, ndim: Int) -> None:
     """RuntimeError when tensors of so many dims cannot be laid out in a memory format."""
     rank = 4 if wanted is channels_last else 5 if wanted is channels_last_3d else ndim
     if ndim != rank:

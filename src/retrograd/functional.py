@@ -21,10 +21,10 @@ from ._functions import (
     unique_consecutive,
     unravel_index,
 )
-from ._missing import module_getattr
+from ._missing import late_names
 
 __all__ = [
     "atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_shapes", "broadcast_tensors", "cartesian_prod", "cdist",
     "chain_matmul", "einsum", "lu", "meshgrid", "norm", "split", "tensordot", "unique", "unique_consecutive", "unravel_index",
 ]
-__getattr__ = module_getattr(__name__)
+late_names(__name__)

@@ -15,11 +15,11 @@ import zipfile
 from typing import Any
 from urllib.parse import urlparse
 
-from ._missing import module_getattr
+from ._missing import late_names
 from .io import pth
 
 __all__ = ["download_url_to_file", "get_dir", "load_state_dict_from_url", "set_dir"]
-__getattr__ = module_getattr(__name__)
+late_names(__name__)
 
 HASH_REGEX = re.compile(r"-([a-f0-9]*)\.")            # of resnet18-5c106cde.pth: the first digits of its SHA-256
 CHUNK = 1 << 17

@@ -7,14 +7,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from ._missing import module_getattr
+from ._missing import late_names
 from .nn.module import Module
 
 __all__ = [
     "Final", "ScriptModule", "TracerWarning", "annotate", "export", "ignore", "is_scripting", "is_tracing", "script",
     "script_if_tracing", "unused",
 ]
-__getattr__ = module_getattr(__name__)
+late_names(__name__)
 
 
 class ScriptModule(Module):

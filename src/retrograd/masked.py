@@ -16,14 +16,14 @@ from . import dtypes
 from ._functions.activation import log_softmax as _log_softmax
 from ._functions.activation import softmax as _softmax
 from ._functions.activation import softmin as _softmin
-from ._missing import module_getattr
+from ._missing import late_names
 from .linalg import vector_norm
 
 __all__ = [
     "amax", "amin", "argmax", "argmin", "cumprod", "cumsum", "log_softmax", "logaddexp", "logsumexp", "mean", "median", "norm",
     "normalize", "prod", "softmax", "softmin", "std", "sum", "var",
 ]
-__getattr__ = module_getattr(__name__)
+late_names(__name__)
 SMALL = (dtypes.uint8, dtypes.bool, dtypes.int8, dtypes.int16, dtypes.int32)
 
 

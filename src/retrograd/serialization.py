@@ -5,12 +5,12 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from . import dtypes
-from ._missing import module_getattr
+from ._missing import late_names
 from .io.pth import add_safe_globals, clear_safe_globals, get_safe_globals, load, safe_globals, save
 
 __all__ = ["add_safe_globals", "clear_safe_globals", "get_safe_globals", "load", "safe_globals", "save"]
 MAP_LOCATION: TypeAlias = Callable[[Any, str], Any] | dtypes.device | str | dict[str, str] | None
 DEFAULT_PROTOCOL = 2
-__getattr__ = module_getattr(__name__)
+late_names(__name__)
 for _name in __all__:
     globals()[_name].__module__ = __name__      # as PyTorch has them

@@ -1,12 +1,18 @@
 """torch.special: special functions, most of them under a second name."""
+from __future__ import annotations
+
 from functools import partial as _partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import _functions as _f
 from ._functions import checked as _checked
 from ._functions import rarer as _rarer
-from ._functions.activation import log_softmax, softmax
-from ._missing import module_getattr
+from ._missing import late_names
+
+if TYPE_CHECKING:
+    from ._typing.special import *  # noqa: F403
+else:
+    from ._functions.activation import log_softmax, softmax
 
 __all__ = [
     "digamma", "entr", "erf", "erfc", "erfcx", "erfinv", "exp2", "expit", "expm1", "gammainc", "gammaincc", "gammaln", "i0",
@@ -26,21 +32,18 @@ def _rare(name: str) -> Any:
     return getattr(rarest, name)
 
 
-__getattr__ = module_getattr(__name__, also={name: _partial(_rare, name) for name in _RAREST})
-
-
 def _named(name: str) -> Any:
     return getattr(_f, name)
 
 
-digamma, erf, erfc, erfinv, exp2, expm1 = map(_named, ("digamma", "erf", "erfc", "erfinv", "exp2", "expm1"))
-expit, gammainc, gammaincc, gammaln = _named("sigmoid"), _rarer.igamma, _rarer.igammac, _named("lgamma")
-log1p, logit, logsumexp, multigammaln = map(_named, ("log1p", "logit", "logsumexp", "mvlgamma"))
-polygamma, psi, round, sinc, xlogy = map(_named, ("polygamma", "digamma", "round", "sinc", "xlogy"))
-i0, i0e, i1, i1e, entr, erfcx = _rarer.i0, _rarer.i0e, _rarer.i1, _rarer.i1e, _rarer.entr, _rarer.erfcx
-ndtr, ndtri, log_ndtr, xlog1py, zeta = _rarer.ndtr, _rarer.ndtri, _rarer.log_ndtr, _rarer.xlog1py, _rarer.zeta
-
-
-for _name in __all__:
-    if _name not in _RAREST and callable(globals().get(_name)) and not isinstance(globals()[_name], type):
-        globals()[_name] = _checked(f"special_{_name}", getattr(globals()[_name], "unchecked", globals()[_name]), "special")
+late_names(__name__, also={name: _partial(_rare, name) for name in _RAREST})
+if not TYPE_CHECKING:
+    digamma, erf, erfc, erfinv, exp2, expm1 = map(_named, ("digamma", "erf", "erfc", "erfinv", "exp2", "expm1"))
+    expit, gammainc, gammaincc, gammaln = _named("sigmoid"), _rarer.igamma, _rarer.igammac, _named("lgamma")
+    log1p, logit, logsumexp, multigammaln = map(_named, ("log1p", "logit", "logsumexp", "mvlgamma"))
+    polygamma, psi, round, sinc, xlogy = map(_named, ("polygamma", "digamma", "round", "sinc", "xlogy"))
+    i0, i0e, i1, i1e, entr, erfcx = _rarer.i0, _rarer.i0e, _rarer.i1, _rarer.i1e, _rarer.entr, _rarer.erfcx
+    ndtr, ndtri, log_ndtr, xlog1py, zeta = _rarer.ndtr, _rarer.ndtri, _rarer.log_ndtr, _rarer.xlog1py, _rarer.zeta
+    for _name in __all__:
+        if _name not in _RAREST and callable(globals().get(_name)) and not isinstance(globals()[_name], type):
+            globals()[_name] = _checked(f"special_{_name}", getattr(globals()[_name], "unchecked", globals()[_name]), "special")

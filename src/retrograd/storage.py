@@ -15,10 +15,10 @@ from ._engine.tensor import wrap
 from ._engine.views import address
 from ._functions.memory import block
 from ._functions.parsing import StorageBase
-from ._missing import module_getattr
+from ._missing import late_names
 
 __all__ = ["TypedStorage", "UntypedStorage"]
-__getattr__ = module_getattr(__name__)
+late_names(__name__)
 # PyTorch's storage classes, which name a dtype
 STORAGES = {
     "DoubleStorage": "float64", "FloatStorage": "float32", "HalfStorage": "float16", "BFloat16Storage": "bfloat16",

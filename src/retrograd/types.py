@@ -5,7 +5,7 @@ import os
 from collections.abc import Sequence
 from typing import IO, Any, TypeAlias, Union
 
-from ._missing import module_getattr
+from ._missing import late_names
 from ._size import Size
 from ._tensor import Tensor
 from .dtypes import device as _device
@@ -26,4 +26,4 @@ _Number = (int, float, bool)
 _bool, _bytes, _complex, _float, _int, _str = bool, bytes, complex, float, int, str
 _TensorOrTensors: TypeAlias = Tensor | Sequence[Tensor]
 _TensorOrTensorsOrGradEdge: TypeAlias = Union[Tensor, Sequence[Tensor], Any]
-__getattr__ = module_getattr(__name__)
+late_names(__name__)

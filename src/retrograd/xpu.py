@@ -3,9 +3,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._missing import module_getattr
+from ._missing import late_names
 
-__getattr__ = module_getattr(__name__)
+late_names(__name__)
 
 
 def is_available() -> bool:

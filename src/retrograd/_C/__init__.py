@@ -7,7 +7,7 @@ from .._engine.modes import state
 from .._engine.node import Node
 from .._engine.tensor import TensorBase as TensorBase
 from .._functions.parsing import StorageBase as StorageBase
-from .._missing import module_getattr
+from .._missing import late_names
 from .._size import Size as Size
 from .._tensor import DisableTorchFunction as DisableTorchFunction
 from .._tensor import DisableTorchFunctionSubclass as DisableTorchFunctionSubclass
@@ -23,7 +23,7 @@ from ..random import Generator as Generator
 from . import _autograd as _autograd
 from . import _functions as _functions
 
-__getattr__ = module_getattr(__name__)
+late_names(__name__)
 
 
 def _current_graph_task_id() -> int:

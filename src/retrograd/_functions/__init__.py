@@ -5,13 +5,18 @@ gives torch.nn.functional in `FUNCTIONAL`; "own as given" where the two differ.
 """
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._tensor import Tensor, seal
 from .forms import FUNCTIONS, METHODS
 from .parsing import as_method, parsed, parsed_method
 from .public import FACTORY, METHODS_UNTOLD, PARSED, PYTHON, how_of, public
 from .public import seal as seal_methods
+
+if TYPE_CHECKING:
+    from .._typing.functions import *  # noqa: F403  # what is bound below
+
+__all__ = list[str]()               # type checkers would take [] for all there is
 
 FAMILIES = [import_module(f"{__name__}.{name}") for name in (
     "arith", "fromdata", "create", "sampling", "pointwise", "compare", "activation", "loss", "loss_classes",
@@ -101,7 +106,6 @@ def late_method(name: str, found: tuple[str, str]) -> Callable[..., Any]:
     return method
 
 
-__all__ = []
 for family in FAMILIES:
     for name in family.__all__:
         globals()[name] = checked(name, getattr(family, name))

@@ -14,8 +14,10 @@ from .._ops import choose, create, decomp, diagonals, extremes, index, linalg, s
 from .._ops import reduce as sums
 from .._ops.linalg import count
 from .._ops.shape import fold
-from ._args import dim_of, finish
+from ._args import dim_of, finish, tensor
+from .create import ones_like
 from .decomp import svdvals
+from .join import cat
 from .matrices import check, kind_of, matrices, square, squares, zeros_info
 from .reduce import vector_norm, wider
 from .results import named
@@ -386,3 +388,14 @@ def matrix_rank(
     top = s.max(-1) if s.shape[-1] else np.zeros(s.shape[:-1])
     limit = np.maximum(atol, rtol * top)
     return finish(wrap(np.asarray((s > np.asarray(limit)[..., None]).sum(-1), np.int64)), out, "linalg_matrix_rank")
+
+
+def vander(x: Any, *, N: Any = None) -> Any:
+    """(..., n, N) powers of the numbers in x (..., n), from the zeroth on."""
+    a: Any = tensor(x, "linalg_vander", "x")
+    a = a if a.array.ndim else a.unsqueeze(0)
+    n = a.array.shape[-1] if N is None else int(N)
+    if n <= 1:
+        raise RuntimeError("N must be greater than 1.")
+    wide = a.unsqueeze(-1).expand(*a.shape, n - 1)
+    return cat([ones_like(wide[..., :1]), wide.cumprod(-1)], -1)

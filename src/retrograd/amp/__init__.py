@@ -10,12 +10,12 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import dtypes
-from .._missing import module_getattr
+from .._missing import late_names
 from . import grad_scaler
 from .grad_scaler import GradScaler
 
 __all__ = ["GradScaler", "autocast", "custom_bwd", "custom_fwd", "grad_scaler", "is_autocast_available"]
-__getattr__ = module_getattr(__name__)
+late_names(__name__)
 FAST = {"cpu": dtypes.bfloat16}                  # what autocast would cast to
 NO_CUDA = "CUDA is not available or torch_xla is imported. Disabling autocast."
 

@@ -5,7 +5,7 @@ import warnings
 from collections.abc import Mapping
 from functools import partial
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from .._engine.modes import modes, state
 from .._engine.node import Node
 from .._engine.op import edge
 from .._engine.tensor import AccumulateGrad, TensorBase, wants_grad, wrap
-from .._missing import module_getattr
+from .._missing import late_names
 from .._nodes import SavedTensor as SavedTensor
 from .._ops import cast
 from .._ops.index import ZERO_DIM
@@ -44,6 +44,11 @@ __all__ = [
     "is_anomaly_check_nan_enabled", "is_anomaly_enabled", "is_grad_enabled", "is_inference_mode_enabled",
     "is_multithreading_enabled", "no_grad", "set_detect_anomaly", "set_grad_enabled", "set_multithreading_enabled", "variable",
 ]
+if TYPE_CHECKING:
+    from .._tensor import Tensor
+    from . import _functions as _functions
+    from . import functional as functional
+
 
 
 def _override(name: str) -> Any:
@@ -52,7 +57,7 @@ def _override(name: str) -> Any:
     return getattr(overrides, name)
 
 
-__getattr__ = module_getattr(
+late_names(
     __name__, lazy=("functional", "_functions"), also={"torch": partial(import_module, "retrograd"), **{
         name: partial(_override, name) for name in ("handle_torch_function", "has_torch_function", "is_tensor_like")}})
 
@@ -114,7 +119,7 @@ def grad(
     outputs: Any, inputs: Any, grad_outputs: Any = None, retain_graph: bool | None = None, create_graph: bool = False,
     only_inputs: bool = True, allow_unused: bool | None = None, is_grads_batched: bool = False,
     materialize_grads: bool = False,
-) -> Any:
+) -> tuple[Tensor, ...]:
     """The gradients of sum(outputs * grad_outputs) with respect to `inputs`; no .grad is touched.
 
     -> a tuple, one per input (a dict for a dict).  allow_unused: None instead of RuntimeError for an input that does

@@ -12,10 +12,10 @@ from importlib.machinery import ModuleSpec
 from typing import Any
 
 from .._functions.attention import KERNELS
-from .._missing import module_getattr
+from .._missing import late_names
 
 __all__ = ["cpu", "cuda", "cudnn", "mha", "mkl", "mkldnn", "mps", "openmp", "opt_einsum"]
-__getattr__ = module_getattr(__name__)
+late_names(__name__)
 
 
 class Backend(types.ModuleType):

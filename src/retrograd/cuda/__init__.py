@@ -2,10 +2,10 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import dtypes
-from .._missing import module_getattr
+from .._missing import late_names
 from ..dtypes import check_device
 
 KINDS = ("Double", "Float", "Half", "BFloat16", "Long", "Int", "Short", "Char", "Byte", "Bool")
@@ -47,7 +47,10 @@ def kept(cls: type) -> type:
 
 
 DTYPE = {"Char": "int8", "Byte": "uint8"}
-__getattr__ = module_getattr(__name__, lazy=("amp",), also={
+if TYPE_CHECKING:
+    from . import amp as amp
+
+late_names(__name__, lazy=("amp",), also={
     **{f"{kind}Tensor": partial(typed, kind) for kind in KINDS},
     **{f"{kind}Storage": partial(stored, kind) for kind in KINDS}})
 _initialized = False                            # read by programs that put the generators of GPUs back

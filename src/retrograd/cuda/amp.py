@@ -5,10 +5,10 @@ import warnings
 from typing import Any
 
 from .. import amp, dtypes
-from .._missing import module_getattr
+from .._missing import late_names
 
 __all__ = ["GradScaler", "amp_definitely_not_available", "autocast", "custom_bwd", "custom_fwd"]
-__getattr__ = module_getattr(__name__)
+late_names(__name__)
 
 
 def amp_definitely_not_available() -> bool:

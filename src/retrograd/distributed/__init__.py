@@ -1,10 +1,10 @@
 """torch.distributed, for programs that ask before they use it: not available, as in a PyTorch built without it."""
 from __future__ import annotations
 
-from .._missing import module_getattr
+from .._missing import late_names
 
 __all__ = ["is_available", "is_initialized", "is_torchelastic_launched"]
-__getattr__ = module_getattr(__name__)
+late_names(__name__)
 
 
 def is_available() -> bool:

@@ -4,7 +4,7 @@ https://pytorch.org/docs/stable/distributions.html
 """
 from __future__ import annotations
 
-from .._missing import module_getattr
+from .._missing import late_names
 from . import constraint_registry as constraint_registry
 from . import constraints as constraints
 from . import transforms as transforms
@@ -67,4 +67,4 @@ __all__ = [
     "Poisson", "Uniform", "VonMises", "Weibull", "Wishart", "TransformedDistribution", "biject_to", "kl_divergence",
     "register_kl", "transform_to", *transforms.__all__,
 ]
-__getattr__ = module_getattr(__name__)
+late_names(__name__)

@@ -4,7 +4,7 @@ https://pytorch.org/docs/stable/func.html
 """
 from __future__ import annotations
 
-from .._missing import module_getattr
+from .._missing import late_names
 from ..nn.utils._functional_call import functional_call as functional_call
 from ..nn.utils._functional_call import functionalize as functionalize
 from ..nn.utils._functional_call import replace_all_batch_norm_modules_ as replace_all_batch_norm_modules_
@@ -23,4 +23,4 @@ __all__ = [
     "functional_call", "functionalize", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "linearize",
     "replace_all_batch_norm_modules_", "stack_module_state", "vjp", "vmap",
 ]
-__getattr__ = module_getattr(__name__)
+late_names(__name__)

@@ -1,6 +1,8 @@
 """torch.nn: modules, parameters, functional, init, utils."""
 # ruff: noqa: I001  one import a line would be four hundred lines
-from .._missing import module_getattr
+from typing import TYPE_CHECKING
+
+from .._missing import late_names
 from . import _reduction as _reduction
 from . import functional as functional
 from . import grad as grad
@@ -64,4 +66,8 @@ from .parameter import Parameter as Parameter
 from .parameter import UninitializedBuffer as UninitializedBuffer
 from .parameter import UninitializedParameter as UninitializedParameter
 
-__getattr__ = module_getattr(__name__, lazy=("attention", "common_types"))
+if TYPE_CHECKING:
+    from . import attention as attention
+    from . import common_types as common_types
+
+late_names(__name__, lazy=("attention", "common_types"))

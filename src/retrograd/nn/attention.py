@@ -10,10 +10,10 @@ from contextlib import contextmanager
 from typing import Any
 
 from .._functions.attention import KERNELS
-from .._missing import module_getattr
+from .._missing import late_names
 
 __all__ = ["SDPBackend", "sdpa_kernel"]
-__getattr__ = module_getattr(__name__)
+late_names(__name__)
 
 
 class SDPBackend(enum.Enum):

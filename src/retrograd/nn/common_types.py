@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import TypeAlias, TypeVar, Union
 
-from .._missing import module_getattr
+from .._missing import late_names
 from .._tensor import Tensor
 
 T = TypeVar("T")
@@ -29,4 +29,4 @@ _ratio_3_t: TypeAlias = _scalar_or_tuple_3_t[float]
 _ratio_any_t: TypeAlias = _scalar_or_tuple_any_t[float]
 _tensor_list_t: TypeAlias = _scalar_or_tuple_any_t[Tensor]
 _maybe_indices_t: TypeAlias = _scalar_or_tuple_2_t[Tensor]
-__getattr__ = module_getattr(__name__)
+late_names(__name__)

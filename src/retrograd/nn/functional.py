@@ -1,14 +1,19 @@
 """torch.nn.functional: what layers compute, as functions.  https://pytorch.org/docs/stable/nn.functional.html"""
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import _functions
 from .._functions import FAMILIES, LATER_FUNCTIONAL, checked, late
 from .._functions.forms import FUNCTIONAL
 from .._functions.inner import INNER, inner
 from .._functions.public import PARSED, PYTHON, SELF, public
-from .._missing import module_getattr
+from .._missing import late_names
 from .._tensor import Tensor
+
+if TYPE_CHECKING:
+    from .._typing.functional import *  # noqa: F403  # what the loop below binds
+
+__all__ = list[str]()               # type checkers would take [] for all there is
 
 
 def _told(name: str, f: Any) -> Any:
@@ -20,7 +25,6 @@ def _told(name: str, f: Any) -> Any:
     return public(f, PYTHON, "nn.functional", name, name)
 
 
-__all__ = []
 for _family in FAMILIES:
     for _name in getattr(_family, "FUNCTIONAL", ()):
         _own, _, _public = _name.partition(" as ")      # "F_x as x": torch has another x
@@ -46,7 +50,7 @@ def _override(name: str) -> Any:
     return getattr(overrides, name)
 
 
-__getattr__ = module_getattr(__name__, also={
+late_names(__name__, also={
     **{name: partial(_late, name) for name in LATER_FUNCTIONAL},
     **{name: partial(_override, name) for name in (
         "handle_torch_function", "has_torch_function", "has_torch_function_unary", "has_torch_function_variadic")}})

@@ -1,7 +1,7 @@
 """torch.optim: optimizers and learning-rate schedulers.  https://pytorch.org/docs/stable/optim.html"""
 from __future__ import annotations
 
-from .._missing import module_getattr
+from .._missing import late_names
 from . import lr_scheduler as lr_scheduler
 from . import optimizer as optimizer
 from . import swa_utils as swa_utils
@@ -26,5 +26,5 @@ __all__ = [
     "ASGD", "Adadelta", "Adafactor", "Adagrad", "Adam", "AdamW", "Adamax", "LBFGS", "Muon", "NAdam", "Optimizer", "RAdam",
     "RMSprop", "Rprop", "SGD", "SparseAdam", "lr_scheduler", "swa_utils",
 ]
-__getattr__ = module_getattr(__name__)
+late_names(__name__)
 Adafactor.__module__ = Muon.__module__ = __name__       # as PyTorch has them

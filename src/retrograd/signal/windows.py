@@ -12,11 +12,11 @@ from .. import _functions as f
 from .. import dtypes
 from .._functions.create import empty, linspace, ones
 from .._functions.fromdata import tensor
-from .._missing import module_getattr
+from .._missing import late_names
 
 __all__ = ["bartlett", "blackman", "cosine", "exponential", "gaussian", "general_cosine", "general_hamming", "hamming", "hann",
            "kaiser", "nuttall"]
-__getattr__ = module_getattr(__name__)
+late_names(__name__)
 
 
 def checked(name: str, M: int, dtype: Any, layout: Any) -> Any:

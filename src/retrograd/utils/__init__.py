@@ -1,5 +1,15 @@
 """torch.utils: hooks, checkpoint, data."""
-from .._missing import module_getattr
+from typing import TYPE_CHECKING
+
+from .._missing import late_names
 from . import hooks as hooks
 
-__getattr__ = module_getattr(__name__, lazy=("_foreach_utils", "_pytree", "checkpoint", "data", "dlpack", "model_zoo"))
+if TYPE_CHECKING:
+    from . import _foreach_utils as _foreach_utils
+    from . import _pytree as _pytree
+    from . import checkpoint as checkpoint
+    from . import data as data
+    from . import dlpack as dlpack
+    from . import model_zoo as model_zoo
+
+late_names(__name__, lazy=("_foreach_utils", "_pytree", "checkpoint", "data", "dlpack", "model_zoo"))

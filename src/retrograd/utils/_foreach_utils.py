@@ -4,7 +4,7 @@ from __future__ import annotations
 from typing import Any, TypeAlias
 
 from .. import dtypes
-from .._missing import module_getattr
+from .._missing import late_names
 from .._tensor import Tensor
 
 TensorListList: TypeAlias = list[list[Any]]
@@ -12,7 +12,7 @@ Indices: TypeAlias = list[int]
 _STEPS = (dtypes.float32, dtypes.float64, dtypes.bfloat16)
 
 
-__getattr__ = module_getattr(__name__)
+late_names(__name__)
 _foreach_supported_types: list[type] = [Tensor]
 
 

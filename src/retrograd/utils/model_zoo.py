@@ -3,10 +3,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._missing import module_getattr
+from .._missing import late_names
 
 __all__ = ["load_url"]
-__getattr__ = module_getattr(__name__)
+late_names(__name__)
 
 
 def load_url(

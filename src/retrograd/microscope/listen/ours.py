@@ -111,7 +111,7 @@ def _replace(undo: list[tuple[Any, str, Any]]) -> None:
                 setattr(owner, name, stand_in)
     for owner in (retrograd.linalg, retrograd.special):
         for name, value in list(vars(owner).items()):
-            if callable(value) and not isinstance(value, type) and not name.startswith("_") and name != "module_getattr":
+            if callable(value) and not isinstance(value, type) and not name.startswith("_") and name != "late_names":
                 if value not in table:
                     table[value] = _watched(value)
                 undo.append((owner, name, value))

@@ -304,7 +304,7 @@ class PReLU(Module):
     """x where x >= 0, else w x; w is learned, one for all channels or one for each (dimension 1)."""
 
     __constants__ = ["num_parameters"]
-    weight: Any
+    weight: Parameter
 
     def __init__(self, num_parameters: int = 1, init: float = 0.25, device: Any = None, dtype: Any = None) -> None:
         super().__init__()

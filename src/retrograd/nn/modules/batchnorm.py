@@ -23,8 +23,8 @@ class _NormBase(Module):
     _version = 2
     __constants__ = ["track_running_stats", "momentum", "eps", "num_features", "affine"]
     num_features: int
-    weight: Any
-    bias: Any
+    weight: Parameter
+    bias: Parameter
     running_mean: Any
     running_var: Any
     num_batches_tracked: Any

@@ -25,8 +25,8 @@ class _ConvNd(Module):
     in_channels: int
     out_channels: int
     kernel_size: tuple[int, ...]
-    weight: Any
-    bias: Any
+    weight: Parameter
+    bias: Parameter
 
     def __init__(
         self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any, padding: Any, dilation: Any,

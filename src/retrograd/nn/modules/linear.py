@@ -33,8 +33,8 @@ class Linear(Module):
     __constants__ = ["in_features", "out_features"]
     in_features: int
     out_features: int
-    weight: Any
-    bias: Any
+    weight: Parameter
+    bias: Parameter
 
     def __init__(self, in_features: int, out_features: int, bias: bool = True, device: Any = None,
                  dtype: Any = None) -> None:
@@ -83,8 +83,8 @@ class Bilinear(Module):
     """
 
     __constants__ = ["in1_features", "in2_features", "out_features"]
-    weight: Any
-    bias: Any
+    weight: Parameter
+    bias: Parameter
 
     def __init__(self, in1_features: int, in2_features: int, out_features: int, bias: bool = True, device: Any = None,
                  dtype: Any = None) -> None:

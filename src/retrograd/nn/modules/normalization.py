@@ -55,8 +55,8 @@ class LayerNorm(Module):
     """
 
     __constants__ = ["normalized_shape", "eps", "elementwise_affine"]
-    weight: Any
-    bias: Any
+    weight: Parameter
+    bias: Parameter
 
     def __init__(self, normalized_shape: Any, eps: float = 1e-5, elementwise_affine: bool = True, bias: bool = True,
                  device: Any = None, dtype: Any = None) -> None:
@@ -105,8 +105,8 @@ class GroupNorm(Module):
     """
 
     __constants__ = ["num_groups", "num_channels", "eps", "affine"]
-    weight: Any
-    bias: Any
+    weight: Parameter
+    bias: Parameter
 
     def __init__(self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True, device: Any = None,
                  dtype: Any = None, *, bias: bool = True) -> None:
@@ -149,7 +149,7 @@ class RMSNorm(Module):
     """
 
     __constants__ = ["normalized_shape", "eps", "elementwise_affine"]
-    weight: Any
+    weight: Parameter
 
     def __init__(self, normalized_shape: Any, eps: float | None = None, elementwise_affine: bool = True,
                  device: Any = None, dtype: Any = None) -> None:

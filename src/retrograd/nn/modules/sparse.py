@@ -27,7 +27,7 @@ class _Table(Module):
     num_embeddings: int
     embedding_dim: int
     padding_idx: int | None
-    weight: Any
+    weight: Parameter
 
     def reset_parameters(self) -> None:
         """Draw the starting values again: standard normal, zeros at padding_idx."""

@@ -3,13 +3,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._missing import module_getattr
+from ..._missing import late_names
 from ...dtypes import check_device
 from ..module import Module
 from .distributed import DistributedDataParallel
 
 __all__ = ["DataParallel", "DistributedDataParallel", "data_parallel"]
-__getattr__ = module_getattr(__name__)
+late_names(__name__)
 
 
 class DataParallel(Module):

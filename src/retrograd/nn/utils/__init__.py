@@ -1,8 +1,8 @@
 """torch.nn.utils: gradient clipping, parameters as a vector, packed sequences, parametrizations, pruning."""
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..._missing import module_getattr
+from ..._missing import late_names
 from . import parametrizations as parametrizations
 from . import parametrize as parametrize
 from . import rnn as rnn
@@ -28,5 +28,10 @@ def _fused(name: str) -> Any:
     return getattr(fusion, name)
 
 
-__getattr__ = module_getattr(
+if TYPE_CHECKING:
+    from . import fusion as fusion
+    from . import prune as prune
+    from . import stateless as stateless
+
+late_names(
     __name__, lazy=("fusion", "prune", "stateless"), also={name: partial(_fused, name) for name in FUSED})

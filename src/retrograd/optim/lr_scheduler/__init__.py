@@ -5,7 +5,7 @@ the rates now in the optimizer (the chainable form, so that schedulers combine),
 """
 from __future__ import annotations
 
-from ..._missing import module_getattr
+from ..._missing import late_names
 from .base import EPOCH_DEPRECATION_WARNING as EPOCH_DEPRECATION_WARNING
 from .base import LRScheduler as LRScheduler
 from .base import _LRScheduler as _LRScheduler
@@ -30,6 +30,6 @@ __all__ = [
     "LRScheduler", "LambdaLR", "LinearLR", "MultiStepLR", "MultiplicativeLR", "OneCycleLR", "PolynomialLR",
     "ReduceLROnPlateau", "SequentialLR", "StepLR",
 ]
-__getattr__ = module_getattr(__name__)
+late_names(__name__)
 for _name in __all__:
     globals()[_name].__module__ = __name__      # as PyTorch has them

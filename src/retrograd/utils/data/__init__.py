@@ -1,7 +1,9 @@
 """torch.utils.data: datasets, samplers and the DataLoader.  https://pytorch.org/docs/stable/data.html"""
 from __future__ import annotations
 
-from ..._missing import module_getattr
+from typing import TYPE_CHECKING
+
+from ..._missing import late_names
 from .collate import default_collate as default_collate
 from .collate import default_convert as default_convert
 from .dataloader import DataLoader as DataLoader
@@ -27,4 +29,7 @@ __all__ = [
     "IterableDataset", "RandomSampler", "Sampler", "SequentialSampler", "StackDataset", "Subset", "SubsetRandomSampler",
     "TensorDataset", "WeightedRandomSampler", "default_collate", "default_convert", "get_worker_info", "random_split",
 ]
-__getattr__ = module_getattr(__name__, lazy=("_utils",))
+if TYPE_CHECKING:
+    from . import _utils as _utils
+
+late_names(__name__, lazy=("_utils",))

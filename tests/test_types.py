@@ -1,0 +1,215 @@
+"""What tools can read: mypy --strict takes the programs of the pages, editors complete names and find where they are written."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import retrograd
+from retrograd.nn import functional
+
+api = pytest.importorskip("mypy.api")
+jedi = pytest.importorskip("jedi")
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = Path(retrograd.__file__).parent
+TYPED = {"README", "viewer", "digits"}
+PAGES = [path for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
+         if "```python\n" in path.read_text("utf-8") and path.stem in TYPED]
+EXAMPLES = [path for path in sorted((ROOT / "examples").glob("*.py")) if path.stem in TYPED]
+BLOCK = re.compile(r"^```python\n(?P<code>.*?)^```$", re.S | re.M)
+
+REVEALED = """
+    torch.tensor([1.]).sum()                    Tensor
+    torch.mm(x, x)                              Tensor
+    x @ x + 2 * x ** 2 - (x > 0)                Tensor
+    x[0, ..., None]                             Tensor
+    x.T                                         Tensor
+    x.grad                                      Tensor | None
+    x.shape                                     Size
+    x.size(0)                                   int
+    x.dtype                                     dtype
+    x.stride()                                  tuple[int, ...]
+    x.requires_grad                             bool
+    len(x)                                      int
+    [row for row in x]                          list[Tensor]
+    torch.zeros(2, 3)                           Tensor
+    torch.zeros((2, 3), dtype=torch.float64)    Tensor
+    x.view(2, -1)                               Tensor
+    x.permute(1, 0)                             Tensor
+    x.max()                                     Tensor
+    x.max(1).indices                            Tensor
+    torch.sort(x)[0]                            Tensor
+    torch.linalg.svd(x).Vh                      Tensor
+    torch.special.expit(x)                      Tensor
+    x.split(2)                                  tuple[Tensor, ...]
+    torch.where(x > 0, x, 0.)                   Tensor
+    torch.allclose(x, x)                        bool
+    torch.nn.functional.relu(x)                 Tensor
+    torch.nn.functional.max_pool2d(x, 2)        Tensor
+    torch.nn.functional.cross_entropy(x, x)     Tensor
+    torch.nn.Linear(2, 3)                       Linear
+    torch.nn.Linear(2, 3).weight                Parameter
+    torch.autograd.grad(x.sum(), x)             tuple[Tensor, ...]
+    torch.Generator().manual_seed(3)            Generator
+"""
+WRONG = """
+    torch.sum("x")                              No overload variant of "sum"
+    torch.summ(x)                               Module has no attribute "summ"
+    torch.nn.functional.reluu(x)                Module has no attribute "reluu"
+    torch.optim.Adamm                           Module has no attribute "Adamm"
+    torch.linalg.nonsense                       Module has no attribute "nonsense"
+    x.summ()                                    "Tensor" has no attribute "summ"
+    x.reshape("2")                              Argument 1 to "reshape" of "Methods" has incompatible type "str"
+    torch.mv(x)                                 Missing positional argument "vec"
+    torch.mv(x, x, x)                           Too many positional arguments for "mv"
+    torch.zeros(2, dtype="float32")             No overload variant of "zeros"
+    torch.nn.functional.relu([1.])              has incompatible type "list[float]"; expected "Tensor"
+    torch.zeros(2).exp(3)                       Too many arguments for "exp"
+"""
+
+
+def rows(text: str) -> list[tuple[str, str]]:
+    pairs = [re.split(r" {2,}", line.strip(), maxsplit=1) for line in text.strip().splitlines()]
+    return [(left, right) for left, right in pairs]
+
+
+def program(page: Path) -> str:
+    """The blocks of a page as one program, each line where it stands on the page."""
+    text = page.read_text(encoding="utf-8")
+    lines = [""] * text.count("\n")
+    for found in BLOCK.finditer(text):
+        code = found["code"].splitlines()
+        at = text.count("\n", 0, found.start("code"))
+        lines[at:at + len(code)] = code
+    return "\n".join(lines) + "\n"
+
+
+@pytest.fixture(scope="module")
+def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
+    """{file: what mypy --strict says of it}, in one run."""
+    folder = tmp_path_factory.mktemp("programs")
+    head = "import retrograd as torch\nx = torch.ones(2, 3)\n"
+    (folder / "revealed.py").write_text(head + "".join(f"reveal_type({left})\n" for left, _ in rows(REVEALED)), "utf-8")
+    (folder / "wrong.py").write_text(head + "".join(f"{left}\n" for left, _ in rows(WRONG)), "utf-8")
+    for page in PAGES:
+        (folder / f"{page.stem.replace('-', '_')}.py").write_text(program(page), "utf-8")
+    for example in EXAMPLES:
+        (folder / f"example_{example.name}").write_text(example.read_text("utf-8"), "utf-8")
+    out, problems, _ = api.run([
+        "--strict", "--no-error-summary", "--no-color-output", "--config-file=",
+        f"--cache-dir={ROOT / '.mypy_cache' / 'programs'}",
+        *map(str, sorted(folder.glob("*.py")))])
+    assert problems == ""
+    found: dict[str, list[str]] = {path.name: [] for path in folder.glob("*.py")}
+    for line in out.splitlines():
+        path, _, text = line.partition(":")
+        found.setdefault(Path(path).name, []).append(text)
+    return found
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
+def test_the_programs_of_the_page_are_well_typed(page: Path, said: dict[str, list[str]]) -> None:
+    assert said[f"{page.stem.replace('-', '_')}.py"] == []
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
+def test_the_example_is_well_typed(example: Path, said: dict[str, list[str]]) -> None:
+    assert said[f"example_{example.name}"] == []
+
+
+def test_types_of_results_are_known(said: dict[str, list[str]]) -> None:
+    lines = [line.partition('Revealed type is "')[2].rstrip('"') for line in said["revealed.py"]]
+    types = [re.sub(r"[\w.]+\.(?=\w)", "", line) for line in lines]
+    assert dict(zip((left for left, _ in rows(REVEALED)), types, strict=True)) == dict(rows(REVEALED))
+
+
+def test_wrong_programs_are_refused(said: dict[str, list[str]]) -> None:
+    errors: dict[int, str] = {}
+    for line in said["wrong.py"]:
+        number, _, text = line.partition(": error: ")
+        if text:
+            errors[int(number)] = text
+    for i, (left, right) in enumerate(rows(WRONG), 3):
+        assert right in errors.get(i, "accepted"), left
+
+
+# Editors
+
+HEAD = "import retrograd as torch\nfrom retrograd import nn, optim\nx = torch.tensor([1.0], requires_grad=True)\n"
+
+
+def script(line: str) -> Any:
+    jedi.settings.cache_directory = str(ROOT / ".mypy_cache" / "jedi")
+    return jedi.Script(HEAD + line, environment=jedi.InterpreterEnvironment())
+
+
+@pytest.mark.parametrize(("line", "names"), [
+    ("torch.", "mm sum relu tensor zeros float32 nn optim linalg special no_grad manual_seed Tensor Generator save vmap"),
+    ("x.", "sum mm view backward grad shape register_hook detach numpy T add_ is_cuda"),
+    ("x.sum().", "item exp backward"), ("torch.mm(x, x).", "relu size"),
+    ("nn.functional.", "relu cross_entropy conv2d scaled_dot_product_attention ctc_loss"),
+    ("torch.linalg.", "svd lu norm vander"), ("torch.special.", "expit bessel_j0"), ("nn.", "Linear Module functional"),
+    ("nn.Linear(2, 3).", "weight register_forward_hook parameters state_dict"), ("optim.", "Adam lr_scheduler"),
+])
+def test_names_are_completed(line: str, names: str) -> None:
+    found = {c.name for c in script(line).complete()}
+    assert set(names.split()) - found == set()
+
+
+@pytest.mark.parametrize(("line", "file", "text"), [
+    ("torch.mm", "_functions/products.py", "def mm("), ("x.mm", "_functions/products.py", "def mm("),
+    ("torch.linalg.svd", "_functions/decomp.py", "def linalg_svd("), ("torch.lu_solve", "_functions/lu.py", "def lu_solve("),
+    ("nn.functional.cross_entropy", "_functions/loss_classes.py", "def cross_entropy("),
+    ("x.backward", "_tensor.py", "def backward("),
+    ("torch.manual_seed", "random.py", "def manual_seed("), ("nn.Linear", "nn/modules/linear.py", "class Linear("),
+    ("torch.special.softmax", "_functions/activation.py", "def softmax("), ("optim.Adam", "optim/adam.py", "class Adam("),
+])
+def test_definitions_are_found(line: str, file: str, text: str) -> None:
+    (found,) = script(line).infer(4, len(line))
+    assert found.module_path == PACKAGE / file
+    assert text in found.module_path.read_text("utf-8").splitlines()[found.line - 1]
+
+
+def test_a_function_shows_what_it_says_and_its_signature() -> None:
+    found = script("torch.mm(").get_signatures()[0]
+    assert [p.name for p in found.params] == ["input", "mat2", "out"]
+    assert "(n, m) @ (m, p)" in script("x.mm").infer(4, 4)[0].docstring()
+
+
+# The stubs
+
+def generator() -> Any:
+    spec = importlib.util.spec_from_file_location("make_stubs", ROOT / "tools" / "make_stubs.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["make_stubs"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_stubs_are_up_to_date() -> None:
+    made = generator().files()
+    assert {path.name for path in (PACKAGE / "_typing").iterdir() if path.is_file()} == set(made)
+    for name, text in made.items():
+        assert (PACKAGE / "_typing" / name).read_text("utf-8") == text, "run: python tools/make_stubs.py"
+
+
+def declared(stub: str) -> set[str]:
+    """Public functions of a stub, or methods of its class."""
+    body = ast.parse((PACKAGE / "_typing" / f"{stub}.pyi").read_text("utf-8")).body
+    body = next((node.body for node in body if isinstance(node, ast.ClassDef) and node.name == "Methods"), body)
+    return {node.name for node in body if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and not node.name.startswith("_")}
+
+
+@pytest.mark.parametrize(("stub", "owner"), [
+    ("functions", retrograd), ("functional", functional), ("linalg", retrograd.linalg), ("special", retrograd.special),
+    ("methods", retrograd.Tensor)])
+def test_a_name_of_a_stub_is_there_at_run_time(stub: str, owner: Any) -> None:
+    assert [name for name in declared(stub) if not hasattr(owner, name)] == []
