@@ -12,13 +12,14 @@ terms always sum to .grad, up to rounding; `check()` says by how much.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import sqrt
 from typing import Any
 
 import numpy as np
 
 from .graph_of import HANDED_ON, Links, links
 from .plain_text import escaped
-from .recording import INPLACE, Event, Recording
+from .recording import INPLACE, POSITION, WIDTH, Event, Recording
 from .trace_file import source_line
 from .ways import Way, edges_in, ways_to
 
@@ -152,13 +153,17 @@ class Book:
         places = dict(self.link.stepped.get(n, ()))
         parts: dict[int, list[Event]] = {}              # pass -> contributions and hooks, to be assigned
         steps: list[tuple[int, Event]] = []             # (time, event): arrivals, edits, clearings
-        for event in map(rec.events.__getitem__, self.candidates(leaves, grads, edge)):
-            kind = event.kind
+        node_at, pass_at = POSITION["node"]["node"], POSITION["node"]["pass"]
+        for i in self.candidates(leaves, grads, edge):
+            row = rec.rows[i]
+            kind, event = row[0], Event(rec, i, row)
             if kind == "node":
-                if not leaves and event.node == edge[0]:        # type: ignore[index]
+                if not leaves and row[node_at] == edge[0]:      # type: ignore[index]
                     steps.append((event.t + event.dt, event))
-                if any(e is not None and (e[0] in leaves or e == edge) for e in rec.node_rows[event.node][3]):
-                    parts.setdefault(event.get("pass"), []).append(event)
+                for e in rec.node_rows[row[node_at]][3]:
+                    if e is not None and (e[0] in leaves or e == edge):
+                        parts.setdefault(row[pass_at], []).append(event)
+                        break
             elif kind == "hook":
                 if event.changed is not False and self.concerns(event, leaves, edge):
                     parts.setdefault(event.get("pass"), []).append(event)
@@ -299,14 +304,11 @@ class Book:
                 self.compare(self.array(event.had), number)
             else:
                 self.add("there", "what .grad held before", number, None, self.array(event.had), self.norm(event.had))
-        after = [e for e in parts if e.kind == "hook" and self.rec.hooks[e.hook]["kind"] == "post_accumulate"]
         for e in parts:
             if e.kind == "node":
                 self.uses(e, leaves, edge)
-        for e in parts:
-            if e.kind == "hook" and e not in after:
-                self.hook(e, leaves, edge)
-        for e in after:
+        hooks = [e for e in parts if e.kind == "hook"]
+        for e in sorted(hooks, key=lambda e: self.rec.hooks[e.hook]["kind"] == "post_accumulate"):
             self.hook(e, leaves, edge)
         if not leaf:
             return int(event.inputs[edge[1]]) if edge[1] < len(event.inputs) else -1
@@ -328,19 +330,20 @@ class Book:
             module = made.get("module", -1)
             if module is not None and module >= 0 and self.rec.modules[module]["calls"] > 1:
                 text += f", call {made.call}"
-        for i, to in enumerate(edges):
-            if to is not None and (to[0] in leaves or to == edge) and i < len(event.outputs) and event.outputs[i] >= 0:
-                value = event.outputs[i]
-                self.add("use", text, event.get("pass"), where, self.array(value), self.norm(value),
-                         self.path(event.node, event.get("pass")))
-                self.entries[-1].ways = self.ways(event, i, self.array(value))
+        number = event.get("pass")
+        for i, (to, value) in enumerate(zip(edges, event.outputs)):
+            if to is not None and (to[0] in leaves or to == edge) and value >= 0:
+                array = self.array(value)
+                self.add("use", text, number, where, array, self.norm(value), self.path(event.node, number))
+                self.entries[-1].ways = self.ways(event, i, array)
 
     def ways(self, event: Event, i: int, value: Any) -> tuple[Way, ...]:
         """The ways to input i of a node, where there are several."""
         found = []
-        for via, met, at_end in ways_to(self.rec, self.link, event.get("pass"), event.node, i):
+        number = event.get("pass")
+        for via, met, at_end in ways_to(self.rec, self.link, number, event.node, i):
             array = self.array(at_end)
-            found.append(Way(self.path(via, event.get("pass")), self.norm(met), array,
+            found.append(Way(self.path(via, number), self.norm(met), array,
                              None if array is None else float(np.linalg.norm(array))))
         if found and value is not None and all(w.value is not None for w in found):
             total = sum((w.value for w in found[1:]), found[0].value)
@@ -383,7 +386,7 @@ class Book:
         if value is None:
             self.whole = False
         else:
-            norm = float(np.linalg.norm(value))
+            norm = sqrt(np.vdot(value, value).real) if value.dtype.kind in "fc" else float(np.linalg.norm(value))
             self.running = value if self.running is None else self.running + value
         self.entries.append(Entry(kind, text, number, where, path, value, norm))
 
@@ -393,8 +396,8 @@ class Book:
         return None if found is None or found.shape != self.shape else found
 
     def norm(self, value: int) -> float | None:
-        found = self.rec.value(value)
-        return found.norm if found is not None and found.measured else None
+        stats = self.rec.stats
+        return stats[value * WIDTH + 1] if value >= 0 and stats[value * WIDTH] >= 0 else None
 
     def path(self, node: int, number: int) -> tuple[str, ...]:
         """From a use to the loss of a pass: modules, or ops outside of them; '(n ways)' where they part."""
@@ -407,7 +410,7 @@ class Book:
                 count, first, last = known[node]
                 break
             chain.append(node)
-            ways = list(dict.fromkeys(via for via, *_ in into.get(node, ())))       # x * x hands on twice: one way
+            ways = list(dict.fromkeys([edge[0] for edge in into.get(node, ())]))    # x * x hands on twice: one way
             if len(ways) > 1:
                 count, first = 1, (f"({len(ways)} ways)",)
                 last = first
@@ -432,6 +435,8 @@ def editing(rec: Recording, site: int) -> str:
 
 def same(a: Any, b: Any) -> bool:
     """Equal up to the rounding of a sum in another order?"""
+    if a is b or (a == b).all():
+        return True
     scale = float(np.max(np.abs(b), initial=0)) + float(np.max(np.abs(a), initial=0))
     eps = float(np.finfo(b.dtype).eps) if b.dtype.kind == "f" else 1e-6
     with np.errstate(invalid="ignore"):

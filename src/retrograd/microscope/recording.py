@@ -121,6 +121,23 @@ class Event:
         self._row = row
         self.number = number
 
+    # the common fields, read most often of all
+
+    @property
+    def kind(self) -> Any:
+        """What happened: one of FIELDS."""
+        return self._row[0]
+
+    @property
+    def t(self) -> Any:
+        """When it began, in ns since the recording began."""
+        return self._row[1]
+
+    @property
+    def dt(self) -> Any:
+        """How long it took, in ns."""
+        return self._row[2]
+
     def __getattr__(self, name: str) -> Any:
         at = POSITION[self._row[0]].get(name)
         if at is None or at >= len(self._row):
@@ -366,7 +383,8 @@ class Recording:
         if isinstance(what, str):
             if self._names is None or self.live is not None and self.live.on:       # names may still change
                 self._names = self.parameters
-            return self._names.get(what, self._names.get(self.full_name(what)))
+            found = self._names.get(what)
+            return self._names.get(self.full_name(what)) if found is None else found
         return None if self.live is None else self.live.tensor_number(what)
 
     def __len__(self) -> int:
