@@ -1,6 +1,7 @@
 """What leads where in a recording: tensors through ops, nodes through edges."""
 from __future__ import annotations
 
+import gc
 from bisect import bisect_right
 from collections.abc import Iterable
 from functools import cached_property
@@ -263,5 +264,11 @@ def links(rec: Recording) -> Links:
     """The links of a recording, made anew when it has grown."""
     found: Links | None = rec._links
     if found is None or found.size != size(rec):
-        found = rec._links = Links(rec)
+        collecting = gc.isenabled()
+        gc.disable()                            # of the many lists that it makes, all of which stay
+        try:
+            found = rec._links = Links(rec)
+        finally:
+            if collecting:
+                gc.enable()
     return found

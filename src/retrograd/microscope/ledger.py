@@ -26,7 +26,7 @@ from .ways import Way, edges_in, ways_to
 EDITING = ("clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "unscale_")
 
 
-@dataclass
+@dataclass(slots=True)
 class Entry:
     """One term.
 
