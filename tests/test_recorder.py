@@ -6,6 +6,7 @@ import math
 import sys
 import threading
 import warnings
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -715,7 +716,15 @@ def test_a_model_is_found_where_the_program_holds_it(torch: Any) -> None:
         model(torch.ones(1, 2)).sum().backward()
         optimizer.step()
 
+    @contextmanager
+    def traced(*given: Any) -> Any:
+        with record(*given) as rec:
+            yield rec
+
     actor, value = nn.Linear(2, 1), nn.Linear(2, 1)
+    with traced(actor, value) as rec:
+        pass
+    assert [m["path"] for m in rec.modules] == ["actor", "value"]
     for_actor, for_value = (torch.optim.SGD(m.parameters(), lr=0.1) for m in (actor, value))
     with record(engine=torch.__name__) as rec:
         learn(actor, for_actor)

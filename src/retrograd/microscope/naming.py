@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Container, Iterator
+from inspect import CO_VARARGS, CO_VARKEYWORDS
 from typing import Any
 from weakref import ref
 
@@ -24,14 +25,11 @@ def in_a_list(names: dict[str, Any], it: Any) -> str:
     return ""
 
 
-def names_in(names: dict[str, Any], it: Any) -> Iterator[str]:
-    """The variables that hold it, and the place in a list where one of them does."""
+def held_by(names: dict[str, Any], it: Any) -> Iterator[str]:
+    """The variables that hold it."""
     for name, held in names.items():
         if held is it and name != "self" and not name.startswith("_"):
             yield name
-    place = in_a_list(names, it)
-    if place:
-        yield place
 
 
 def numbered(name: str, taken: Container[str]) -> str:
@@ -85,24 +83,31 @@ class Names(Journal):
         return first
 
     def variables_of(self, it: Any) -> Iterator[str]:
-        """Its variables in the frames of the user's code, from the innermost outwards; arguments last: who called has another."""
+        """Its variables in the frames of the user's code, from the innermost outwards.
+
+        Then its places in lists, and last arguments: who called has a better name.
+        """
         frame = self.sites.user_frame(sys._getframe(1))
+        places: list[str] = []
         arguments: list[str] = []
         for _ in range(6):
             if frame is None:
                 break
             code, local = frame.f_code, dict(frame.f_locals)
-            given = code.co_varnames[:code.co_argcount + code.co_kwonlyargcount]
-            for name in names_in(local, it):
-                if name in given:
-                    arguments.append(name)
-                else:
-                    yield name
-            yield from names_in(dict(frame.f_globals), it)
+            count = code.co_argcount + code.co_kwonlyargcount
+            given = code.co_varnames[:count + bool(code.co_flags & CO_VARARGS) + bool(code.co_flags & CO_VARKEYWORDS)]
             own = getattr(local.get("self"), "__dict__", {})
-            yield from names_in({**own, **own.get("_modules", {})}, it)
+            for names in (local, dict(frame.f_globals), {**own, **own.get("_modules", {})}):
+                place = in_a_list(names, it)
+                for name in (*held_by(names, it), *([place] if place else ())):
+                    if names is local and name.partition(".")[0] in given:
+                        arguments.append(name)
+                    elif name == place:
+                        places.append(name)
+                    else:
+                        yield name
             frame = self.sites.user_frame(frame.f_back)
-        yield from arguments
+        yield from (*places, *arguments)
 
     def used_outside(self, thread: Any, n: int, site: int, frame: Any) -> None:
         """An op reads parameter n; is its module being called?  If not, by whom: its forward, or a function."""
