@@ -1,4 +1,4 @@
-"""Compile `_engine` and `_ops` with mypyc; where that is impossible, install the same files as plain Python and say so.
+"""Compile what COMPILED lists with mypyc; where that is impossible, install the same files as plain Python and say so.
 
 RETROGRAD_PURE=1              do not compile
 RETROGRAD_REQUIRE_COMPILED=1  fail where the install would be pure
@@ -27,7 +27,17 @@ from setuptools.command.build_ext import build_ext
 from setuptools.command.build_py import build_py
 
 ROOT = Path(__file__).parent
-COMPILED = ("_engine", "_ops")
+# What mypyc compiles, under src/retrograd: what is hot. The rest is what users subclass, patch, step through or ask help() about.
+COMPILED = (
+    "_engine/*.py",
+    "_rules/*.py",
+    "microscope/record/book.py",
+    "microscope/record/fired.py",
+    "microscope/record/journal.py",
+    "microscope/record/lines.py",
+    "microscope/record/swaps.py",
+    "microscope/record/witness.py",
+)
 BUILDS = {"bdist_wheel", "build", "build_ext", "install"}
 
 opt_level = os.environ.get("RETROGRAD_OPT_LEVEL", "3")
@@ -58,8 +68,8 @@ def compiled_modules() -> list[Extension]:
 
         files = [
             path.relative_to(ROOT).as_posix()
-            for folder in COMPILED
-            for path in sorted((ROOT / "src" / "retrograd" / folder).rglob("*.py"))
+            for pattern in COMPILED
+            for path in sorted((ROOT / "src" / "retrograd").glob(pattern))
             if path.name != "__init__.py"
         ]
         extensions = Kept(files).extensions() or Kept(files).keep(mypycify(

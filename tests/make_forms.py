@@ -50,7 +50,7 @@ def surfaces() -> Iterator[tuple[str, Any]]:
 
     import retrograd
     from retrograd import _functions, linalg, special
-    from retrograd._functions.inner import needs
+    from retrograd._functions.functional_forms import needs
 
     places = ((torch, [*_functions.__all__, *_functions.LATER]), (torch.nn.functional, retrograd.nn.functional.__all__),
               (torch.linalg, linalg.__all__), (torch.special, special.__all__))

@@ -9,7 +9,7 @@ from both_engines import both
 
 import retrograd
 from retrograd.microscope import load, record
-from retrograd.microscope.compare import titles
+from retrograd.microscope.answers.compare import titles
 
 
 def training(torch: Any, **how: Any) -> Any:

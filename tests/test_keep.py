@@ -91,7 +91,7 @@ def letters(node: ast.expr) -> set[str]:
 
 
 def files() -> list[Path]:
-    return [*sorted((SOURCE / "_ops").glob("*.py")), SOURCE / "_engine" / "views.py"]
+    return [*sorted((SOURCE / "_rules").glob("*.py")), SOURCE / "_engine" / "views.py"]
 
 
 @cache

@@ -14,7 +14,7 @@ import retrograd
 ROOT = Path(retrograd.__file__).resolve().parent
 LAYERS = [
     ["_missing", "_lacks", "__future__"],
-    ["_engine", "_ops", "_kernels"],
+    ["_engine", "_rules", "_kernels"],
     ["_tensor", "_conversion", "_typename", "_nodes", "dtypes", "_dtype_names", "random", "_draws", "_tensor_str", "_size",
      "_functions", "_typing",
      "_threads", "linalg", "special", "_settings", "version", "types", "storage",

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from retrograd import nn
 from retrograd.microscope import record
-from retrograd.microscope.graph_view import BEND, GROUP, IN, LEAF, OP, OUT, VERTEX, Drawing
-from retrograd.microscope.layout import Graph, components, crossings, ranks
+from retrograd.microscope.page.graph_view import BEND, GROUP, IN, LEAF, OP, OUT, VERTEX, Drawing
+from retrograd.microscope.page.layout import Graph, components, crossings, ranks
 
 
 @st.composite

@@ -13,8 +13,8 @@ import pytest
 from both_engines import both
 
 from retrograd.microscope import lint, lint_recording, lint_source, record
-from retrograd.microscope.lint import NAMES
-from retrograd.microscope.lint_static import RULES
+from retrograd.microscope.lint.live import NAMES
+from retrograd.microscope.lint.static import RULES
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = (ROOT / "docs" / "lint.md").read_text(encoding="utf-8")
@@ -72,7 +72,7 @@ def test_what_is_not_python() -> None:
 
 
 @pytest.mark.parametrize("first", ["from retrograd.microscope import lint_recording, Explanation",
-                                   "import retrograd.microscope.lint, retrograd.microscope.explain",
+                                   "import retrograd.microscope.lint.live, retrograd.microscope.answers.explain",
                                    "from retrograd.microscope import explain, lint, Problem"])
 def test_names_are_functions_whatever_was_imported_first(first: str) -> None:
     program = f"{first}\nfrom retrograd import microscope as m\nprint(type(m.lint).__name__, type(m.explain).__name__)"

@@ -15,9 +15,9 @@ from op_errors import ERRORS
 from opdb import OPS, Op, S, mapped
 
 import retrograd as torch
-from retrograd import _ops
+from retrograd import _rules
 from retrograd._engine.node import Node
-from retrograd._ops import drawn
+from retrograd._rules import drawn
 
 HERE = [op for op in OPS if op.function(torch) is not None]
 SMOOTH = [op for op in HERE if op.grad]
@@ -495,8 +495,8 @@ ENGINE = {"Unary", "Binary", "Nary", "Many", "View", "Product"}
 def op_classes() -> dict[Any, str]:
     """The classes of op that have no subclasses, with their file."""
     found: dict[Any, str] = {}
-    for module in pkgutil.iter_modules(_ops.__path__):
-        for cls in vars(importlib.import_module(f"{_ops.__name__}.{module.name}")).values():
+    for module in pkgutil.iter_modules(_rules.__path__):
+        for cls in vars(importlib.import_module(f"{_rules.__name__}.{module.name}")).values():
             if isinstance(cls, type) and issubclass(cls,
                 Node) and not cls.__subclasses__() and cls.__name__ not in ENGINE:
                 found.setdefault(cls, module.name)

@@ -9,7 +9,7 @@ import pytest
 
 import retrograd as torch
 from retrograd import _kernels
-from retrograd._ops import recurrent
+from retrograd._rules import recurrent
 
 T, B, I, H = 5, 3, 4, 6
 

@@ -15,7 +15,7 @@ from both_engines import ENGINES, both
 
 from retrograd.cli import main
 from retrograd.microscope import TraceError, load, record
-from retrograd.microscope.export import to_chrome, to_dot, to_json
+from retrograd.microscope.record.export import to_chrome, to_dot, to_json
 
 SCRIPT = """
 import sys

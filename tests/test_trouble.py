@@ -11,8 +11,8 @@ import pytest
 from both_engines import both
 
 from retrograd.microscope import explain, load, record
-from retrograd.microscope.explain import rules_of, sources
-from retrograd.microscope.trouble import states
+from retrograd.microscope.answers.explain import rules_of, sources
+from retrograd.microscope.answers.trouble import states
 
 
 def found(rec: Any) -> list[tuple[str, str, str, str]]:

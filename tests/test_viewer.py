@@ -21,8 +21,8 @@ from test_compare import training
 
 import retrograd as torch
 from retrograd import nn
-from retrograd.microscope import Recording, load, page_answers, record
-from retrograd.microscope.page import page_of, template
+from retrograd.microscope import Recording, load, record
+from retrograd.microscope.page.write import contents, page_of, template
 
 ROOT = Path(__file__).resolve().parent.parent
 KB = 1000
@@ -145,7 +145,7 @@ def test_the_committed_page_is_what_viewer_builds(tmp_path: Path) -> None:
     subprocess.run(["npm", "ci", "--ignore-scripts", "--prefer-offline", "--no-update-notifier"], **here)
     subprocess.run(["node", "build.mjs", str(tmp_path / "viewer.html")], **here)
     built = (tmp_path / "viewer.html").read_bytes()
-    assert built == (ROOT / "src" / "retrograd" / "microscope" / "viewer.html").read_bytes(), "run: npm run build"
+    assert built == (ROOT / "src" / "retrograd" / "microscope" / "page" / "viewer.html").read_bytes(), "run: npm run build"
     assert built == template().read_bytes()                               # the wheel has it, too
 
 
@@ -549,9 +549,9 @@ def test_it_says_why_there_is_no_gradient_and_why_a_hook_is_silent(open_page: An
 
 
 def test_a_large_recording_says_what_was_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    from retrograd.microscope import page_answers
+    from retrograd.microscope.page.write import contents
 
-    monkeypatch.setattr(page_answers, "WORK", 3)
+    monkeypatch.setattr(contents, "WORK", 3)
     data = held(page_of(step_of(blocks=1)[1]))
     assert data["ledgers"] == {} and "rec.ledger(name)" in data["leftOut"][0]
 
@@ -623,7 +623,7 @@ def test_a_recording_of_one_step_offers_no_comparison(open_page: Any) -> None:
 
 
 def test_a_page_of_very_many_facts_says_which_steps_it_can_compare(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(page_answers, "FACTS", 30)
+    monkeypatch.setattr(contents, "FACTS", 30)
     data = held(page_of(training(torch)))
     assert len(data["compared"]["titles"]) == len(data["compared"]["facts"]) < 3
     assert any("can be compared here" in text for text in data["leftOut"])

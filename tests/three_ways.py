@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from retrograd.microscope import load, record
-from retrograd.microscope.why import Cause, hook_of, no_grad_of
+from retrograd.microscope.answers.why import Cause, hook_of, no_grad_of
 
 WAYS = ("before", "inside", "loaded")
 

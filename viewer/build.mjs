@@ -1,4 +1,4 @@
-// Bundles src/ into one page: ../src/retrograd/microscope/viewer.html (or the path given).
+// Bundles src/ into one page: ../src/retrograd/microscope/page/viewer.html (or the path given).
 // The same sources give the same bytes: esbuild's version is pinned, and nothing of time or place goes in.
 import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -30,6 +30,6 @@ const parts = {
   SCRIPT: script,
 };
 const page = readFileSync(here("src/page.html"), "utf8").replace(/%%(POLICY|STYLE|SCRIPT)%%/g, (_, name) => parts[name]);
-const target = process.argv[2] ?? here("../src/retrograd/microscope/viewer.html");
+const target = process.argv[2] ?? here("../src/retrograd/microscope/page/viewer.html");
 writeFileSync(target, page);
 console.log(`${target}: ${page.length} bytes`);

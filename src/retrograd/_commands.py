@@ -11,14 +11,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from .microscope.lint import NAMES, lint_recording
-from .microscope.lint_source import of_notebook
-from .microscope.lint_static import RULES, Problem, lint_source
+from .microscope.answers.summary import show
+from .microscope.lint.live import NAMES, lint_recording
+from .microscope.lint.source import of_notebook
+from .microscope.lint.static import RULES, Problem, lint_source
 from .microscope.plain_text import printable
-from .microscope.recorder import record
-from .microscope.recording import Recording, load
-from .microscope.summary import show
-from .microscope.trace_file import TraceError
+from .microscope.record.recorder import record
+from .microscope.record.recording import Recording, load
+from .microscope.record.trace_file import TraceError
 
 USAGE = 2
 
@@ -155,7 +155,7 @@ def compare(found: Any) -> int:
         raise Refused("compare: name two steps, as in: retrograd compare run.trace 1 2")
     rec = recording(found)
     if not found.steps:
-        from .microscope.compare import titles
+        from .microscope.answers.compare import titles
         for line in titles(rec) or ["no steps: no backward pass and no step of an optimizer was recorded"]:
             print(printable(line))
         return 0

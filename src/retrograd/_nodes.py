@@ -15,8 +15,8 @@ from ._engine.op import A, B, Binary, Unary, X, Y
 from ._engine.promote import number_dtype
 from ._engine.saved import REGISTER_FREED, REGISTER_NONE, REGISTER_TWICE, Packed, use, use_output
 from ._engine.tensor import TensorBase, wrap
-from ._ops.affine import AddmmBackward0
-from ._ops.linalg import MmBackward0
+from ._rules.affine import AddmmBackward0
+from ._rules.linalg import MmBackward0
 
 BITS = {"x": X, "a": A, "b": B, "y": Y}
 

@@ -16,7 +16,7 @@ from ._engine.modes import grad_on, inference_on, modes, state
 from ._engine.tensor import TensorBase, bump, public, read_grad, sink_of, wants_grad, wrap, write_grad
 from ._engine.views import address, refresh
 from ._missing import Absent
-from ._ops import create
+from ._rules import create
 from ._settings import once
 
 if TYPE_CHECKING:
@@ -176,7 +176,7 @@ class Tensor(Methods):
             return _size.of(shape) if axis is None else self.size(axis)
         if type(dim) is int and 0 <= dim < len(shape):
             return shape[dim]
-        from ._functions._args import dim_of
+        from ._functions.arguments import dim_of
         if not self.array.ndim:
             raise IndexError("Dimension specified as " + str(dim) + " but tensor has no dimensions")
         return self.array.shape[dim_of(dim, self.array.ndim)]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _functions as _f
 from ._functions import checked as _checked
-from ._functions import rarer as _rarer
+from ._functions import special as _rarer
 from ._missing import late_names
 
 if TYPE_CHECKING:
@@ -27,9 +27,9 @@ __all__ += _RAREST
 
 
 def _rare(name: str) -> Any:
-    from ._functions import rarest
+    from ._functions import bessel
 
-    return getattr(rarest, name)
+    return getattr(bessel, name)
 
 
 def _named(name: str) -> Any:

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from retrograd import _kernels
-from retrograd.microscope import KFAC, capture, products
+from retrograd.microscope import KFAC, capture
+from retrograd.microscope.capture import products
 
 DTYPES = ("float32", "float64")
 wide = pytest.mark.skipif(

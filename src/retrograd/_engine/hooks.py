@@ -242,5 +242,5 @@ def own_retain(node: Node) -> dict[int, Any]:
     return hooks.retain
 
 
-from .._ops import create  # noqa: E402
+from .._rules import create  # noqa: E402
 from . import op  # noqa: E402

@@ -310,5 +310,5 @@ class Many(Node):
             self.freed = True
 
 
-from .._ops import create  # noqa: E402
+from .._rules import create  # noqa: E402
 from . import views  # noqa: E402  in-place runs rebase views; views are ops

@@ -1,7 +1,7 @@
 """Base classes of ops.  An op says what its rules read, its forward on arrays, and one rule per input.
 
 A rule is written once.  `backward` hands it arrays (fast) or Tensors (create_graph=True); operators and the functions
-of `_ops` accept both, so the rule does not know the difference.
+of `_rules` accept both, so the rule does not know the difference.
 
     Unary    one tensor in, one out            View     the same, sharing memory
     Binary   two in (broadcast), one out       Product  two in, shapes as the op says
@@ -639,5 +639,5 @@ class Product(Binary):
         """Raise PyTorch's error for operands that do not go together."""
 
 
-from .._ops import cast, create, shape  # noqa: E402  fit() is itself made of ops
+from .._rules import cast, create, shape  # noqa: E402  fit() is itself made of ops
 from . import anomaly, views  # noqa: E402  in-place runs rebase views; views are ops

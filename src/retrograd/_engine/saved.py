@@ -85,7 +85,7 @@ class Packed:
                     f"unpack_hook returned a tensor of shape {list(t.array.shape)}; packed was one of shape "
                     f"{list(self.shape)}")
         if t.array.dtype is not self.dtype:
-            from .._ops import cast
+            from .._rules import cast
             return cast.cast(t if graph else t.array, self.dtype)
         return t if graph else t.array
 

@@ -602,4 +602,4 @@ def _load() -> Any:
 
 _ref: Final[Any] = _load()
 
-from .._ops import arith, compare, create, index, linalg  # noqa: E402  ops build tensors, tensors call ops
+from .._rules import arith, compare, create, index, linalg  # noqa: E402  ops build tensors, tensors call ops

@@ -21,11 +21,11 @@ __all__ = list[str]()               # type checkers would take [] for all there 
 FAMILIES = [import_module(f"{__name__}.{name}") for name in (
     "arith", "fromdata", "create", "sampling", "pointwise", "compare", "activation", "loss", "loss_classes",
     "distance", "reduce", "extremes", "shape", "rearrange", "join", "order", "gather", "linalg", "products", "einsum",
-    "decomp", "conv", "pool", "resize", "norm", "pad", "embed", "attention", "whole", "place", "memory", "copies",
+    "decomp", "conv", "pool", "resize", "norm", "pad", "embed", "attention", "representations", "devices", "memory", "copies",
 )]
 # Families that few programs use are imported when one of their names is asked for: {name: (family, its name there)}.
 LATER = {name: ("lu", name) for name in ("lu", "lu_solve", "lu_unpack")}
-LATER |= {name: ("rarer", name) for name in ("i0", "i0_", "igamma", "igammac")}
+LATER |= {name: ("special", name) for name in ("i0", "i0_", "igamma", "igammac")}
 LATER |= {f"{name}_window": ("windows", f"{name}_window") for name in ("bartlett", "blackman", "hamming", "hann", "kaiser")}
 LATER |= {"ctc_loss": ("ctc", "ctc_loss"), "affine_grid_generator": ("grid", "affine_grid_generator"),
           "grid_sampler": ("grid", "grid_sampler")}
@@ -45,7 +45,7 @@ LATER |= {name: ("gammas", name) for name in (
 LATER_METHODS = {name: ("lu", name) for name in ("lu", "lu_solve")}
 LATER_METHODS |= {name: ("reflections", name) for name in ("geqrf", "orgqr", "ormqr")}
 LATER_METHODS["histogram"] = ("histograms", "histogram")
-LATER_METHODS |= {name: ("rarer", name) for name in ("i0", "i0_", "igamma", "igamma_", "igammac", "igammac_")}
+LATER_METHODS |= {name: ("special", name) for name in ("i0", "i0_", "igamma", "igamma_", "igammac", "igammac_")}
 LATER_FUNCTIONAL = {
     "ctc_loss": ("ctc", "F_ctc_loss"), "affine_grid": ("grid", "affine_grid"), "grid_sample": ("grid", "grid_sample")}
 LATER_FUNCTIONAL |= {name: ("fractional", name) for d in "23" for name in (

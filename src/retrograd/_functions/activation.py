@@ -12,11 +12,11 @@ from .. import dtypes, random
 from .._engine import names, promote
 from .._engine.tensor import TensorBase, wrap
 from .._engine.views import check_cast
-from .._ops import activation, arith, pointwise, shape
-from .._ops.cast import cast
-from .._ops.index import check_number
-from .._ops.softmax import LogSoftmaxBackward0, SoftmaxBackward0
-from ._args import dim_of, finish, kernel, tensor
+from .._rules import activation, arith, pointwise, shape
+from .._rules.cast import cast
+from .._rules.index import check_number
+from .._rules.softmax import LogSoftmaxBackward0, SoftmaxBackward0
+from .arguments import dim_of, finish, kernel, tensor
 from .forms import FUNCTIONS
 from .parsing import fitted
 from .pointwise import not_implemented

@@ -11,10 +11,10 @@ from .. import dtypes
 from .._engine import promote
 from .._engine.tensor import TensorBase, wrap
 from .._engine.views import check_cast
-from .._ops import arith, number
-from .._ops.index import check_number
+from .._rules import arith, number
+from .._rules.index import check_number
 from ..dtypes import typename
-from ._args import OPERANDS, finish, operand, operands, refused, sized, tensor
+from .arguments import OPERANDS, finish, operand, operands, refused, sized, tensor
 from .forms import FUNCTIONS
 from .forms import METHODS as FORMS
 from .parsing import MISSED, as_method, fitted

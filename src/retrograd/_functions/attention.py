@@ -9,9 +9,9 @@ import numpy as np
 from .._engine import names
 from .._engine.modes import grad_on
 from .._engine.tensor import wants_grad, wrap
-from .._ops import attention, create, linalg, number, shape
-from .._ops.cast import cast
-from ._args import tensor
+from .._rules import attention, create, linalg, number, shape
+from .._rules.cast import cast
+from .arguments import tensor
 
 __all__: list[str] = []
 FUNCTIONAL = ["scaled_dot_product_attention"]

@@ -7,8 +7,8 @@ import numpy as np
 
 from .._engine import names, promote
 from .._engine.tensor import TensorBase, wrap
-from .._ops import compare
-from ._args import OPERANDS, finish, operand, refused, tensor
+from .._rules import compare
+from .arguments import OPERANDS, finish, operand, refused, tensor
 
 __all__: list[str] = []
 METHODS: list[str] = []

@@ -7,10 +7,10 @@ import numpy as np
 
 from .._engine import names, promote
 from .._engine.tensor import TensorBase, wrap
-from .._ops import cast, conv, pad, shape
-from .._ops.conv import Geometry
-from ._args import dim_of, tensor
-from ._args import kernel as kernels
+from .._rules import cast, conv, pad, shape
+from .._rules.conv import Geometry
+from .arguments import dim_of, tensor
+from .arguments import kernel as kernels
 from .fromdata import check_room
 
 __all__ = ["conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "convolution"]

@@ -12,11 +12,11 @@ from .._conversion import conversion
 from .._engine import names
 from .._engine.tensor import TensorBase, bump, wants_grad, wrap
 from .._engine.views import apart
-from .._ops import cast, index
-from .._ops import create as ops
+from .._rules import cast, index
+from .._rules import create as ops
 from .._size import Size
 from . import create, fromdata
-from ._args import refused
+from .arguments import refused
 from .memory import shown
 from .parsing import StorageBase, refuse_edit
 

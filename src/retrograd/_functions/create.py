@@ -13,11 +13,11 @@ from .. import _size, dtypes, random
 from .._engine import names
 from .._engine.tensor import TensorBase, bump, wrap
 from .._engine.views import OVERLAP, guard, overlaps
-from .._ops import create
-from .._ops.index import check_number
+from .._rules import create
+from .._rules.index import check_number
 from .._tensor import Tensor
-from ._args import flag, refused, shape_of, whole
-from ._args import tensor as tensor_arg
+from .arguments import flag, refused, shape_of, whole
+from .arguments import tensor as tensor_arg
 from .fromdata import allot, array_of, build, check_room, convert, leaf
 from .memory import shown
 from .parsing import StorageBase

@@ -7,10 +7,10 @@ import numpy as np
 
 from .. import _nodes
 from .._engine.tensor import TensorBase, wrap
-from .._ops import choose
-from .._ops import ctc as ops
-from .._ops import reduce as sums
-from ._args import tensor
+from .._rules import choose
+from .._rules import ctc as ops
+from .._rules import reduce as sums
+from .arguments import tensor
 from .loss import kind_of
 
 __all__ = ["ctc_loss"]

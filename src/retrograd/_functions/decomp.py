@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from .._engine.tensor import wrap
-from .._ops import decomp, shape
-from ._args import finish
+from .._rules import decomp, shape
+from .arguments import finish
 from .matrices import check, matrices, squares, zeros_info
 from .results import named
 

@@ -9,11 +9,11 @@ import numpy as np
 from .. import _size
 from .._engine import names, promote
 from .._engine.tensor import wrap
-from .._ops import arith, choose, create, loss, moment, number, pointwise, shape
-from .._ops import reduce as sums
-from .._ops.cast import cast
-from .._ops.index import check_number
-from ._args import dim_of, tensor
+from .._rules import arith, choose, create, loss, moment, number, pointwise, shape
+from .._rules import reduce as sums
+from .._rules.cast import cast
+from .._rules.index import check_number
+from .arguments import dim_of, tensor
 from .loss import above, kind_of, reduced
 
 __all__ = [

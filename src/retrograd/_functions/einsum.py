@@ -7,11 +7,11 @@ import functools
 from typing import Any
 
 from .._engine.tensor import TensorBase
-from .._ops import diagonals, linalg, shape
-from .._ops import reduce as sums
-from .._ops.linalg import count
-from .._ops.shape import fold
-from ._args import dim_of, finish
+from .._rules import diagonals, linalg, shape
+from .._rules import reduce as sums
+from .._rules.linalg import count
+from .._rules.shape import fold
+from .arguments import dim_of, finish
 from .matrices import check
 
 __all__ = [

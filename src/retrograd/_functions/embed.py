@@ -8,8 +8,8 @@ import numpy as np
 from .._engine import names, promote
 from .._engine.op import watch
 from .._engine.tensor import TensorBase, bump
-from .._ops import embed, indexed, shape
-from ._args import flag, sized, tensor
+from .._rules import embed, indexed, shape
+from .arguments import flag, sized, tensor
 from .forms import FUNCTIONS
 from .parsing import fitted
 from .pointwise import not_implemented

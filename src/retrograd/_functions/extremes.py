@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from .._engine.tensor import TensorBase, wrap
-from .._ops import choose, extremes, gather, order, scan, shape
-from .._ops.pair import LerpBackward1
-from ._args import aliased, dim_in, dim_of, dims_in, finish, kernel, refused, tensor, tensor_first, write_out
+from .._rules import choose, extremes, gather, order, scan, shape
+from .._rules.binary import LerpBackward1
+from .arguments import aliased, dim_in, dim_of, dims_in, finish, kernel, refused, tensor, tensor_first, write_out
 from .outs import pair
 from .results import AMINMAX, AMINMAX_OUT, chosen
 

@@ -6,8 +6,8 @@ from typing import Any
 from .. import _nodes
 from .._engine.op import watch
 from .._engine.tensor import wrap
-from .._ops import fractional as op
-from ._args import kernel as supported
+from .._rules import fractional as op
+from .arguments import kernel as supported
 from .create import rand
 from .forms import FUNCTIONS
 from .parsing import fitted

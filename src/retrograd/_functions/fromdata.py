@@ -13,10 +13,10 @@ import numpy as np
 from .. import dtypes
 from .._engine import promote
 from .._engine.tensor import TensorBase, wants_grad, wrap
-from .._ops import cast
-from .._ops.index import check_number
+from .._rules import cast
+from .._rules.index import check_number
 from .._tensor import warn_scalar
-from ._args import flag
+from .arguments import flag
 
 __all__ = [
     "tensor", "as_tensor", "asarray", "from_numpy", "from_dlpack", "frombuffer", "scalar_tensor",

@@ -11,8 +11,8 @@ import numpy as np
 from .. import _nodes, random
 from .._engine import names
 from .._engine.tensor import wrap
-from .._ops import pathwise
-from ._args import tensor
+from .._rules import pathwise
+from .arguments import tensor
 from .ldl import unruled
 
 __all__ = ["binomial"]

@@ -12,11 +12,11 @@ from .._engine.op import recording, watch
 from .._engine.tensor import TensorBase, wrap
 from .._engine.views import guard
 from .._kernels import kernel
-from .._ops import gather as ops
-from .._ops import index as language
-from .._ops import indexed, masks, shape
-from ._args import aliased, dim_of, finish, read_first, scalar_name, separate, sized, tensor
-from ._args import kernel as kernel_for
+from .._rules import gather as ops
+from .._rules import index as language
+from .._rules import indexed, masks, shape
+from .arguments import aliased, dim_of, finish, read_first, scalar_name, separate, sized, tensor
+from .arguments import kernel as kernel_for
 from .shape import reshaped
 
 __all__ = [

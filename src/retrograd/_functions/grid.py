@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._engine.tensor import wrap
-from ._args import sized, tensor
+from .arguments import sized, tensor
 from .gather import gather
 from .pointwise import not_implemented, where
 

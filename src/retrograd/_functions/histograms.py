@@ -7,8 +7,8 @@ import numpy as np
 
 from .._engine import names
 from .._engine.tensor import TensorBase
-from .._ops import order
-from ._args import finish, tensor
+from .._rules import order
+from .arguments import finish, tensor
 from .results import named
 
 __all__ = ["histogram", "histogramdd"]

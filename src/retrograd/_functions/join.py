@@ -11,9 +11,9 @@ from .. import dtypes
 from .._engine import names, promote
 from .._engine.modes import inference_on
 from .._engine.tensor import TensorBase, wrap
-from .._ops import arith, cast, compare, index, join, masks, shape
+from .._rules import arith, cast, compare, index, join, masks, shape
 from .._settings import once
-from ._args import aliased, dim_of, finish, integer, long, refused, tensor
+from .arguments import aliased, dim_of, finish, integer, long, refused, tensor
 from .shape import atleast_1d, atleast_2d, atleast_3d, reshaped
 
 __all__ = [

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from .._engine.tensor import wants_grad, wrap
-from .._ops.order import NotImplemented_
-from ._args import finish
+from .._rules.order import NotImplemented_
+from .arguments import finish
 from .matrices import check, kind_of, squares
 from .results import named
 

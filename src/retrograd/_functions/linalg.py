@@ -10,11 +10,11 @@ import numpy as np
 
 from .._engine.op import recording
 from .._engine.tensor import TensorBase, wrap
-from .._ops import choose, create, decomp, diagonals, extremes, index, linalg, shape
-from .._ops import reduce as sums
-from .._ops.linalg import count
-from .._ops.shape import fold
-from ._args import dim_of, finish, tensor
+from .._rules import choose, create, decomp, diagonals, extremes, index, linalg, shape
+from .._rules import reduce as sums
+from .._rules.linalg import count
+from .._rules.shape import fold
+from .arguments import dim_of, finish, tensor
 from .create import ones_like
 from .decomp import svdvals
 from .join import cat

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._ops import linear_loss as ops
+from .._rules import linear_loss as ops
 from ..dtypes import int64
 from .loss_classes import cross_entropy
 from .products import linear

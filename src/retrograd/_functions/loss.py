@@ -15,11 +15,11 @@ from .. import _size, dtypes
 from .._engine import names, promote
 from .._engine.tensor import TensorBase, wrap
 from .._engine.views import check_cast
-from .._ops import arith, choose, create, loss, number, pointwise, shape, step
-from .._ops import reduce as sums
-from .._ops.cast import cast
-from .._ops.index import check_number
-from ._args import operand, refused, tensor
+from .._rules import arith, choose, create, loss, number, pointwise, rounding, shape
+from .._rules import reduce as sums
+from .._rules.cast import cast
+from .._rules.index import check_number
+from .arguments import operand, refused, tensor
 from .pointwise import not_implemented, xlogy
 
 __all__ = [
@@ -328,7 +328,7 @@ def gaussian_nll_loss(
 
 def above(y: Any) -> Any:
     """max(y, 0)"""
-    return step.ClampMinBackward0(0).run(y)
+    return rounding.ClampMinBackward0(0).run(y)
 
 
 def hinge_embedding_loss(

@@ -8,11 +8,11 @@ import numpy as np
 from .._engine import names
 from .._engine.op import watch
 from .._engine.tensor import TensorBase, wrap
-from .._ops import activation, arith, choose, loss, number, shape
-from .._ops import reduce as sums
-from .._ops.index import check_number
-from ._args import dim_of, long, operand, sized, tensor
+from .._rules import activation, arith, choose, loss, number, shape
+from .._rules import reduce as sums
+from .._rules.index import check_number
 from .activation import log_softmax
+from .arguments import dim_of, long, operand, sized, tensor
 from .loss import floats, kind_of, older_reduction, reduced
 from .pointwise import not_implemented
 

@@ -7,9 +7,9 @@ import numpy as np
 
 from .. import _nodes
 from .._engine.tensor import TensorBase, wrap
-from .._ops import decomp, linalg, shape
-from .._ops import lu as op
-from ._args import finish
+from .._rules import decomp, linalg, shape
+from .._rules import lu as op
+from .arguments import finish
 from .matrices import check, kind_of, matrices
 from .results import named
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from .._engine import names
 from .._engine.tensor import wrap
-from ._args import tensor
+from .arguments import tensor
 
 __all__: list[str] = []
 check = tensor

@@ -10,9 +10,9 @@ from .._engine.modes import inference_on
 from .._engine.op import recording
 from .._engine.tensor import TensorBase, bump, wants_grad
 from .._engine.views import address, guard, rebase
-from .._ops.arith import NotImplemented_
+from .._rules.arith import NotImplemented_
 from ..dtypes import check_format
-from ._args import dim_of, shape_of
+from .arguments import dim_of, shape_of
 from .fromdata import allot
 from .parsing import StorageBase
 

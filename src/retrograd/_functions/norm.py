@@ -10,12 +10,12 @@ from .._engine.modes import grad_on, modes
 from .._engine.op import recording
 from .._engine.tensor import bump, wants_grad, wrap
 from .._kernels import kernel
-from .._ops import arith, cast, create, moves, norm, number, pad, pointwise, shape
-from .._ops import reduce as sums
-from .._ops.linalg import count
-from .._ops.shape import fold
+from .._rules import arith, cast, create, moves, norm, number, pad, pointwise, shape
+from .._rules import reduce as sums
+from .._rules.linalg import count
+from .._rules.shape import fold
 from . import reduce
-from ._args import finish, tensor
+from .arguments import finish, tensor
 from .pool import avg_pool2d, avg_pool3d
 
 quick_rms_norm = kernel("rms_norm")

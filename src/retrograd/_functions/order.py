@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from .._engine.tensor import TensorBase, wrap
-from .._ops import extremes, order
-from ._args import aliased, dim_of, finish, is_int, refused, scalar_name, sized, tensor
+from .._rules import extremes, order
+from .arguments import aliased, dim_of, finish, is_int, refused, scalar_name, sized, tensor
 from .extremes import some
 from .outs import pair
 from .results import chosen

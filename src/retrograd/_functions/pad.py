@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from .._engine.tensor import TensorBase, wrap
-from .._ops import index, slices
-from .._ops import pad as pads
-from ._args import kernel, tensor
+from .._rules import index, slices
+from .._rules import pad as pads
+from .arguments import kernel, tensor
 from .fromdata import check_room
 
 __all__ = ["constant_pad_nd"]

@@ -21,7 +21,7 @@ from .._engine.op import recording
 from .._engine.tensor import TensorBase
 from .._engine.views import guard
 from ..random import Generator
-from ._args import long
+from .arguments import long
 from .deprecated import older, reordered
 from .outs import OWN, into
 

@@ -11,11 +11,11 @@ from .. import dtypes
 from .._engine import names, promote
 from .._engine.tensor import TensorBase, wrap
 from .._engine.views import check_cast
-from .._ops import choose, pair, pointwise, step
-from .._ops.cast import floating
-from .._ops.index import check_number
+from .._rules import binary, choose, pointwise, rounding
+from .._rules.cast import floating
+from .._rules.index import check_number
 from .._tensor import Tensor
-from ._args import OPERANDS, finish, operand, read_first, refused, tensor, tensor_first
+from .arguments import OPERANDS, finish, operand, read_first, refused, tensor, tensor_first
 
 Function = Callable[..., Any]
 __all__: list[str] = []
@@ -59,11 +59,11 @@ FLOATING: dict[str, tuple[Any, str, tuple[str, ...]]] = {
 KEEPING: dict[str, tuple[Any, str, tuple[str, ...], str, str]] = {
     "abs": (pointwise.AbsBackward0, "Absolute value; its derivative at 0 is 0", ("absolute",), "abs_cpu", ""),
     "sign": (pointwise.SignBackward0, "-1, 0 or 1; 0 for nan", (), "", ""),
-    "sgn": (step.SgnBackward0, "sign, for real numbers", (), "", ""),
-    "floor": (step.FloorBackward0, "Round down", (), "floor_vml_cpu", ""),
-    "ceil": (step.CeilBackward0, "Round up", (), "ceil_vml_cpu", ""),
-    "trunc": (step.TruncBackward0, "Round towards 0", ("fix",), "trunc_vml_cpu", ""),
-    "frac": (step.FracBackward0, "input - trunc(input)", (), "frac_cpu", "frac_cpu"),
+    "sgn": (rounding.SgnBackward0, "sign, for real numbers", (), "", ""),
+    "floor": (rounding.FloorBackward0, "Round down", (), "floor_vml_cpu", ""),
+    "ceil": (rounding.CeilBackward0, "Round up", (), "ceil_vml_cpu", ""),
+    "trunc": (rounding.TruncBackward0, "Round towards 0", ("fix",), "trunc_vml_cpu", ""),
+    "frac": (rounding.FracBackward0, "input - trunc(input)", (), "frac_cpu", "frac_cpu"),
 }
 
 
@@ -152,10 +152,10 @@ def rounded(x: TensorBase, decimals: int) -> Any:
     if kind == "b":
         raise not_implemented("round_vml_cpu", x.array.dtype)
     if not decimals:
-        return step.RoundBackward0()
+        return rounding.RoundBackward0()
     if kind in "iu":
         raise not_implemented("round_cpu", x.array.dtype)
-    return step.RoundBackward1(decimals)
+    return rounding.RoundBackward1(decimals)
 
 
 def round(input: Any, *, decimals: int = 0, out: Any = None) -> Any:
@@ -180,7 +180,7 @@ def positive(input: Any) -> Any:
 def angle(input: Any, *, out: Any = None) -> Any:
     """0, or pi for negative numbers: the angle in the complex plane; integers give the default float."""
     x = tensor(input, "angle")
-    return finish(step.AngleBackward0().run(floating(x)), out, "angle", x)
+    return finish(rounding.AngleBackward0().run(floating(x)), out, "angle", x)
 
 
 def polygamma(n: int, input: Any, *, out: Any = None) -> Any:
@@ -196,7 +196,7 @@ def replacements(x: TensorBase, nan: Any, posinf: Any, neginf: Any) -> Any:
         limits = dtypes.finfo(dtypes.of(x.array.dtype))
         posinf = limits.max if posinf is None else posinf
         neginf = limits.min if neginf is None else neginf
-    return step.NanToNumBackward0(0.0 if nan is None else nan, posinf, neginf)
+    return rounding.NanToNumBackward0(0.0 if nan is None else nan, posinf, neginf)
 
 
 def nan_to_num(input: Any, nan: Any = 0.0, posinf: Any = None, neginf: Any = None, *, out: Any = None) -> Any:
@@ -226,16 +226,16 @@ def logit_(input: Any, eps: float | None = None) -> Any:
 
 # name: (op, what it computes, the kernel PyTorch names for integers it refuses)
 PAIRS: dict[str, tuple[Any, str, str]] = {
-    "atan2": (pair.Atan2Backward0, "The angle of the point (other, input), in radians", ""),
-    "hypot": (pair.HypotBackward0, "sqrt(input ** 2 + other ** 2) without overflow", "hypot_cpu"),
-    "logaddexp": (pair.LogaddexpBackward0, "log(exp(input) + exp(other)) without overflow", "logaddexp_cpu"),
-    "logaddexp2": (pair.Logaddexp2Backward0, "log2(2 ** input + 2 ** other) without overflow", "logaddexp2_cpu"),
-    "ldexp": (pair.LdexpBackward0, "input * 2 ** other", ""),
+    "atan2": (binary.Atan2Backward0, "The angle of the point (other, input), in radians", ""),
+    "hypot": (binary.HypotBackward0, "sqrt(input ** 2 + other ** 2) without overflow", "hypot_cpu"),
+    "logaddexp": (binary.LogaddexpBackward0, "log(exp(input) + exp(other)) without overflow", "logaddexp_cpu"),
+    "logaddexp2": (binary.Logaddexp2Backward0, "log2(2 ** input + 2 ** other) without overflow", "logaddexp2_cpu"),
+    "ldexp": (binary.LdexpBackward0, "input * 2 ** other", ""),
     "maximum": (choose.MaximumBackward0, "The larger; nan if either is; equal operands share the gradient", ""),
     "minimum": (choose.MinimumBackward0, "The smaller; nan if either is; equal operands share the gradient", ""),
-    "fmax": (pair.FmaxBackward0, "The larger; a number wins against nan", ""),
-    "fmin": (pair.FminBackward0, "The smaller; a number wins against nan", ""),
-    "heaviside": (step.Heaviside, "0 where input < 0, `values` where it is 0, else 1; no gradient", ""),
+    "fmax": (binary.FmaxBackward0, "The larger; a number wins against nan", ""),
+    "fmin": (binary.FminBackward0, "The smaller; a number wins against nan", ""),
+    "heaviside": (rounding.Heaviside, "0 where input < 0, `values` where it is 0, else 1; no gradient", ""),
 }
 CHANGING = ("atan2", "ldexp", "hypot", "heaviside")       # have an in-place method
 
@@ -268,7 +268,7 @@ def pair_function(name: str, op: Any, doc: str, integers: str) -> None:
             raise RuntimeError(f"ldexp can't be cast to the desired output type {names.SCALAR[a.array.dtype.name]}")
         return op().run_(a, b)
 
-    named(step if name == "heaviside" else function, name, f"{doc}.  Both are tensors and broadcast.")
+    named(rounding if name == "heaviside" else function, name, f"{doc}.  Both are tensors and broadcast.")
     if name in CHANGING:
         named(function_, name_, f"In place: {name}.", public=False)
 
@@ -280,11 +280,11 @@ alias("arctan2_", "atan2_", public=False)
 
 
 def copysign_op(b: Any) -> Any:
-    return pair.CopysignBackward0() if isinstance(b, TensorBase) else pair.CopysignBackward1(b)
+    return binary.CopysignBackward0() if isinstance(b, TensorBase) else binary.CopysignBackward1(b)
 
 
 def fmod_op(b: Any) -> Any:
-    return pair.FmodBackward1() if isinstance(b, TensorBase) else pair.FmodBackward0(b)
+    return binary.FmodBackward1() if isinstance(b, TensorBase) else binary.FmodBackward0(b)
 
 
 def apply(op: Any, a: Any, b: Any) -> Any:
@@ -326,18 +326,18 @@ def xlogy(input: Any, other: Any, *, out: Any = None) -> Any:
         tensor_first("xlogy", input, other)
     a, b = operand(input, "xlogy", "input", 1), operand(other, "xlogy")
     if isinstance(a, TensorBase) and isinstance(b, TensorBase):
-        y = pair.XlogyBackward0().run(a, b)
+        y = binary.XlogyBackward0().run(a, b)
     elif isinstance(b, TensorBase):
-        y = pair.XlogyBackward1(a).run(b)
+        y = binary.XlogyBackward1(a).run(b)
     else:
-        y = pair.XlogyBackward2(b).run(tensor(a, "xlogy"))
+        y = binary.XlogyBackward2(b).run(tensor(a, "xlogy"))
     return finish(y, out, "xlogy", a, b)
 
 
 def xlogy_(input: Any, other: Any) -> Any:
     """In place: xlogy."""
     a, b = tensor(input, "xlogy_"), operand(other, "xlogy_", position=1)
-    return apply_(pair.XlogyBackward0() if isinstance(b, TensorBase) else pair.XlogyBackward2(b), a, b)
+    return apply_(binary.XlogyBackward0() if isinstance(b, TensorBase) else binary.XlogyBackward2(b), a, b)
 
 
 def lerp_op(a: TensorBase, b: TensorBase, weight: Any) -> Any:
@@ -350,9 +350,9 @@ def lerp_op(a: TensorBase, b: TensorBase, weight: Any) -> Any:
         raise not_implemented("lerp_kernel_tensor" if isinstance(weight, TensorBase) else "lerp_kernel_scalar",
                               a.array.dtype)
     if isinstance(weight, TensorBase):
-        pair.together([a.array, b.array, weight.array])
-        return pair.LerpBackward1()
-    return pair.LerpBackward0(float(weight))
+        binary.together([a.array, b.array, weight.array])
+        return binary.LerpBackward1()
+    return binary.LerpBackward0(float(weight))
 
 
 def lerp(input: Any, end: Any, weight: Any, *, out: Any = None) -> Any:
@@ -384,13 +384,13 @@ def triple(name: str, input: Any, tensor1: Any, tensor2: Any, value: Any, first:
     if name.startswith("addcdiv"):
         if all(x.array.dtype.kind in "iub" for x in xs[1:]):
             raise RuntimeError(ADDCDIV_INT)
-        return pair.AddcdivBackward0(value), xs
+        return binary.AddcdivBackward0(value), xs
     kind = promote.result_dtype([x.array for x in xs]).kind
     if kind == "b":
         raise not_implemented("addcmul_cpu_out", np.dtype(bool))
     if kind in "iu":
         value = int(value)
-    return pair.AddcmulBackward0(value), xs
+    return binary.AddcmulBackward0(value), xs
 
 
 def addcmul(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1, out: Any = None) -> Any:
@@ -438,7 +438,7 @@ def clamp(input: Any, min: Any = None, max: Any = None, *, out: Any = None) -> A
     low, high = bounds("clamp", x, min, max)
     refuse_bools(x, low, high)
     if isinstance(low, TensorBase) or isinstance(high, TensorBase):
-        return finish(step.ClampBackward0().run([x, low, high]), out, "clamp", x, low, high)
+        return finish(rounding.ClampBackward0().run([x, low, high]), out, "clamp", x, low, high)
     return finish(choose.clamp(x, low, high), out, "clamp", x)
 
 
@@ -448,7 +448,7 @@ def clamp_(input: Any, min: Any = None, max: Any = None) -> Any:
     low, high = bounds("clamp_", x, min, max)
     refuse_bools(x, low, high)
     if isinstance(low, TensorBase) or isinstance(high, TensorBase):
-        return step.ClampBackward0().run_([x, low, high])
+        return rounding.ClampBackward0().run_([x, low, high])
     clamp_cast(x, low, high)
     return choose.clamp_(x, low, high)
 
@@ -481,7 +481,7 @@ def clamp_min(input: Any, min: Any, *, out: Any = None) -> Any:
     """max(input, min), min a number or a tensor."""
     x, low = bound("clamp_min", input, min, "min")
     refuse_bools(x, low, None)
-    op: Any = step.ClampMinBackward1() if isinstance(low, TensorBase) else step.ClampMinBackward0(low)
+    op: Any = rounding.ClampMinBackward1() if isinstance(low, TensorBase) else rounding.ClampMinBackward0(low)
     return finish(apply(op, x, low), out, "clamp_min", x, low)
 
 
@@ -490,16 +490,16 @@ def clamp_min_(input: Any, min: Any) -> Any:
     x, low = bound("clamp_min_", input, min, "min", 1)
     refuse_bools(x, low, None)
     if isinstance(low, TensorBase):
-        return step.ClampMinBackward1().run_(x, low)
+        return rounding.ClampMinBackward1().run_(x, low)
     clamp_cast(x, low)
-    return step.ClampMinBackward0(low).run_(x)
+    return rounding.ClampMinBackward0(low).run_(x)
 
 
 def clamp_max(input: Any, max: Any, *, out: Any = None) -> Any:
     """min(input, max), max a number or a tensor."""
     x, high = bound("clamp_max", input, max, "max")
     refuse_bools(x, None, high)
-    op: Any = step.ClampMaxBackward1() if isinstance(high, TensorBase) else step.ClampMaxBackward0(high)
+    op: Any = rounding.ClampMaxBackward1() if isinstance(high, TensorBase) else rounding.ClampMaxBackward0(high)
     return finish(apply(op, x, high), out, "clamp_max", x, high)
 
 
@@ -508,9 +508,9 @@ def clamp_max_(input: Any, max: Any) -> Any:
     x, high = bound("clamp_max_", input, max, "max", 1)
     refuse_bools(x, None, high)
     if isinstance(high, TensorBase):
-        return step.ClampMaxBackward1().run_(x, high)
+        return rounding.ClampMaxBackward1().run_(x, high)
     clamp_cast(x, high)
-    return step.ClampMaxBackward0(high).run_(x)
+    return rounding.ClampMaxBackward0(high).run_(x)
 
 
 clip, clip_ = clamp, clamp_
@@ -580,7 +580,7 @@ def fill_op(x: TensorBase, mask: Any, value: Any, name: str) -> Any:
     promote.check_broadcast(*((x.array, m) if name == "masked_fill_" else (m, x.array)))
     if isinstance(value, TensorBase):
         check_number(value.array.item(), x.array.dtype)
-        return pair.MaskedFillBackward1(kept)
+        return binary.MaskedFillBackward1(kept)
     return choose.MaskedFillBackward0(kept, operand(value, name, "value", 3))
 
 

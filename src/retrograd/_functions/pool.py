@@ -12,10 +12,10 @@ from .. import dtypes
 from .._engine import names
 from .._engine.op import watch
 from .._engine.tensor import wrap
-from .._ops import activation, arith, pointwise, pool, shape
-from .._ops import reduce as sums
-from ._args import kernel as supported
-from ._args import long, refused, tensor
+from .._rules import activation, arith, pointwise, pool, shape
+from .._rules import reduce as sums
+from .arguments import kernel as supported
+from .arguments import long, refused, tensor
 from .fromdata import check_room
 from .parsing import is_index
 

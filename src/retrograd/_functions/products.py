@@ -7,12 +7,12 @@ from typing import Any
 from .. import dtypes
 from .._engine import names, views
 from .._engine.tensor import TensorBase
-from .._ops import affine as forms
-from .._ops import create, linalg, shape
-from .._ops import reduce as sums
-from .._ops.linalg import count
-from .._ops.shape import fold
-from ._args import dim_of, finish, sized, tensor
+from .._rules import affine as forms
+from .._rules import create, linalg, shape
+from .._rules import reduce as sums
+from .._rules.linalg import count
+from .._rules.shape import fold
+from .arguments import dim_of, finish, sized, tensor
 from .einsum import dotted, einsum
 from .matrices import check, kind_of
 

@@ -11,9 +11,9 @@ from .. import dtypes
 from .._engine.region import Region, overlaps
 from .._engine.tensor import TensorBase, wrap
 from .._engine.views import OVERLAP, AsStridedScatterBackward0
-from .._ops import create, diagonals, gather, moves, slices
-from .._ops import shape as ops
-from ._args import dim_of, dims_of, finish, kernel, long, shape_of, tensor
+from .._rules import create, diagonals, gather, moves, slices
+from .._rules import shape as ops
+from .arguments import dim_of, dims_of, finish, kernel, long, shape_of, tensor
 from .shape import as_strided, detach, diagonal, diagonal_dims, flatten, narrow, reshaped, select, sizes_arg
 
 __all__ = [

@@ -11,9 +11,9 @@ import numpy as np
 from .. import dtypes
 from .._engine import promote
 from .._engine.tensor import TensorBase, wrap
-from .._ops import arith, cast, diagonals, moment, reduce, scan, shape
-from .._ops.packed import packed
-from ._args import (
+from .._rules import arith, cast, diagonals, moment, reduce, scan, shape
+from .._rules.packed import packed
+from .arguments import (
     aliased,
     dim_in,
     dim_of,

@@ -4,8 +4,8 @@ from __future__ import annotations
 from typing import Any
 
 from .. import _nodes
-from .._ops import reflections as op
-from ._args import finish
+from .._rules import reflections as op
+from .arguments import finish
 from .matrices import check, kind_of
 from .results import named
 

@@ -10,8 +10,8 @@ import numpy as np
 from .. import dtypes
 from .._engine import names
 from .._engine.tensor import TensorBase
-from .._ops import pool
-from ._args import refused, tensor
+from .._rules import pool
+from .arguments import refused, tensor
 from .fromdata import check_room
 from .parsing import is_index
 from .pointwise import not_implemented

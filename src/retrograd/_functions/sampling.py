@@ -13,9 +13,9 @@ import numpy as np
 from .. import dtypes, random
 from .._engine import promote
 from .._engine.tensor import TensorBase, wrap
-from .._ops import create, drawn
-from ._args import refused, whole
-from ._args import tensor as tensor_arg
+from .._rules import create, drawn
+from .arguments import refused, whole
+from .arguments import tensor as tensor_arg
 from .create import check_out_dtype, fill_out, number, sizes
 from .fromdata import check_room, leaf
 from .outs import warn_resized

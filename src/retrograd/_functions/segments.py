@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from .. import _nodes
-from .._ops import segments as op
-from ._args import dim_of, tensor
+from .._rules import segments as op
+from .arguments import dim_of, tensor
 from .pointwise import not_implemented
 
 __all__ = ["segment_reduce"]

@@ -12,11 +12,11 @@ import numpy as np
 from .. import dtypes
 from .._engine.tensor import TensorBase
 from .._engine.views import address
-from .._ops import create, diagonals, slices
-from .._ops import index as indexing
-from .._ops import reduce as sums
-from .._ops import shape as ops
-from ._args import aliased, dim_in, dim_of, dims_of, is_int, refused, shape_of, tensor
+from .._rules import create, diagonals, slices
+from .._rules import index as indexing
+from .._rules import reduce as sums
+from .._rules import shape as ops
+from .arguments import aliased, dim_in, dim_of, dims_of, is_int, refused, shape_of, tensor
 
 __all__ = [
     "reshape", "flatten", "unflatten", "ravel", "permute", "transpose", "swapaxes", "swapdims", "t", "adjoint",

@@ -9,11 +9,11 @@ import numpy as np
 from .. import _nodes, dtypes
 from .._engine.modes import set_grad, set_inference, state
 from .._engine.tensor import TensorBase, wrap
-from .._ops import diagonals, slices
-from .._ops import shape as shapes
-from .._ops import view_copies as ops
+from .._rules import diagonals, slices
+from .._rules import shape as shapes
+from .._rules import view_copies as ops
 from . import join, shape
-from ._args import dim_of, finish, tensor
+from .arguments import dim_of, finish, tensor
 
 __all__ = [
     "alias_copy", "as_strided_copy", "detach_copy", "diagonal_copy", "expand_copy", "permute_copy", "select_copy", "slice_copy",

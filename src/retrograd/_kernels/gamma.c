@@ -1,4 +1,4 @@
-/* The incomplete gamma functions over gamma(a), by the series and the continued fraction of _ops/rarer.py, number by number. */
+/* The incomplete gamma functions over gamma(a), by the series and the continued fraction of _rules/special.py, number by number. */
 
 #include "apply.h"
 #include "kernels.h"

@@ -1,4 +1,4 @@
-/* gelu by the error function, in the operations and therefore with the bits of _ops/special.py: near -4 the sum 1 + erf is
+/* gelu by the error function, in the operations and therefore with the bits of _rules/erf_gamma.py: near -4 the sum 1 + erf is
    a handful of units in the last place, and people see them. */
 
 #include "kernel.h"
@@ -15,7 +15,7 @@
 void loop_gelu(const float *restrict x, float *restrict y, npy_intp n);
 void loop_gelu_grad(const float *restrict g, const float *restrict x, float *restrict o, npy_intp n);
 
-/* SINGLE of _ops/special.py: x P(x^2) / Q(x^2).  NaN passes all four limits. */
+/* SINGLE of _rules/erf_gamma.py: x P(x^2) / Q(x^2).  NaN passes all four limits. */
 static inline float erf_of(float x) {
     x = x < -4.0f ? -4.0f : x;
     x = x > 4.0f ? 4.0f : x;

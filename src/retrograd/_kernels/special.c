@@ -1,4 +1,4 @@
-/* The error function's family, the gamma function's and Bessel's, by the formulas of _ops/special.py or by fits, without branches.
+/* The error function's family, the gamma function's and Bessel's, by the formulas of _rules/erf_gamma.py or by fits, without branches.
    Computed in double for float32, too, and rounded once. */
 
 #include "apply.h"

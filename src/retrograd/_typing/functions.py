@@ -178,10 +178,10 @@ from .._functions.histograms import histogram as histogram
 from .._functions.histograms import histogramdd as histogramdd
 from .._functions.join import hsplit as hsplit
 from .._functions.join import hstack as hstack
-from .._functions.rarer import i0 as i0
-from .._functions.rarer import i0_ as i0_
-from .._functions.rarer import igamma as igamma
-from .._functions.rarer import igammac as igammac
+from .._functions.special import i0 as i0
+from .._functions.special import i0_ as i0_
+from .._functions.special import igamma as igamma
+from .._functions.special import igammac as igammac
 from .._functions.gather import index_add as index_add
 from .._functions.gather import index_copy as index_copy
 from .._functions.gather import index_fill as index_fill

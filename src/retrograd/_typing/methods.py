@@ -127,12 +127,12 @@ class Methods:
     from .._functions.order import histc as histc
     from .._functions.histograms import histogram as histogram
     from .._functions.join import hsplit as hsplit
-    from .._functions.rarer import i0 as i0
-    from .._functions.rarer import i0_ as i0_
-    from .._functions.rarer import igamma as igamma
-    from .._functions.rarer import igamma_ as igamma_
-    from .._functions.rarer import igammac as igammac
-    from .._functions.rarer import igammac_ as igammac_
+    from .._functions.special import i0 as i0
+    from .._functions.special import i0_ as i0_
+    from .._functions.special import igamma as igamma
+    from .._functions.special import igamma_ as igamma_
+    from .._functions.special import igammac as igammac
+    from .._functions.special import igammac_ as igammac_
     from .._functions.gather import index_add as index_add
     from .._functions.gather import index_add_ as index_add_
     from .._functions.gather import index_copy as index_copy

@@ -2,17 +2,17 @@
 
 Written by `python tools/make_stubs.py`.
 """
-from .._functions.rarer import igamma as gammainc
-from .._functions.rarer import igammac as gammaincc
-from .._functions.rarer import i0 as i0
+from .._functions.special import igamma as gammainc
+from .._functions.special import igammac as gammaincc
+from .._functions.special import i0 as i0
 from .._functions.activation import log_softmax as log_softmax
 from .._functions.pointwise import logit as logit
 from .._functions.reduce import logsumexp as logsumexp
 from .._functions.whole import mvlgamma as multigammaln
-from .._functions.rarer import ndtr as ndtr
+from .._functions.special import ndtr as ndtr
 from .._functions.pointwise import polygamma as polygamma
 from .._functions.pointwise import round as round
 from .._functions.activation import softmax as softmax
-from .._functions.rarer import xlog1py as xlog1py
+from .._functions.special import xlog1py as xlog1py
 from .._functions.pointwise import xlogy as xlogy
-from .._functions.rarer import zeta as zeta
+from .._functions.special import zeta as zeta

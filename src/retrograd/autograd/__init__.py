@@ -18,8 +18,8 @@ from .._engine.op import edge
 from .._engine.tensor import AccumulateGrad, TensorBase, wants_grad, wrap
 from .._missing import late_names
 from .._nodes import SavedTensor as SavedTensor
-from .._ops import cast
-from .._ops.index import ZERO_DIM
+from .._rules import cast
+from .._rules.index import ZERO_DIM
 from .._settings import once
 from .._size import Size
 from . import graph

@@ -18,7 +18,7 @@ from .._engine.op import edge
 from .._engine.scopes import NoSavedHooks, SavedHooks, pop_hooks, push_hooks
 from .._engine.tensor import AccumulateGrad, TensorBase, bump, edits, wants_grad
 from .._engine.views import address
-from .._ops import create
+from .._rules import create
 from ..utils.hooks import RemovableHandle
 from .function import BackwardCFunction
 from .grad_mode import _Mode

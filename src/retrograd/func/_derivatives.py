@@ -16,7 +16,7 @@ from .._engine.op import attach
 from .._engine.scopes import Recording
 from .._engine.tensor import TensorBase, shared_version, sink_of, wants_grad, wrap
 from .._functions import stack, zeros_like
-from .._ops.shape import AliasBackward0
+from .._rules.shape import AliasBackward0
 from ..autograd import grad as _grad
 from ..autograd.function import Function
 from ..autograd.grad_mode import is_grad_enabled

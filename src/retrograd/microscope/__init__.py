@@ -8,25 +8,25 @@
     cap.check()             the reconstructed gradient against the one that arrived
     cap.grads().norms()     per-sample gradient norms, without per-sample gradients
 
-How it is made (one idea per file):
+How it is made (one idea per file, folders in the order in which they import each other):
 
-    listen     whose tensor is it; how function calls are heard: a function mode on torch, replaced names on retrograd
-    capturing  every call of a function that takes a parameter becomes a Use: its inputs `a`, and by a hook on the node
-               of its output the gradient `delta` there.  So layers, functional calls, tied weights, bare parameters and
-               the insides of attention are all seen by one rule, and in-place activations keep working
-    parameters which there are, which are asked for; runs: one call of the model, and every call inside that takes one
-    batches    where the samples are in what a call computes; apart: three backward passes that prove it
-    sources    from a tensor made of parameters (a slice, a transpose, an expression) back to the parameters
-    rules      what (a, delta) mean: layers, for each kind of function; again, for any other
-    terms      a weight's per-sample gradients in the cheapest form: outer products, rows, dense; sums, norms, dots
-    loss       how the loss was reduced; filling: what hooks cannot take apart, sample by sample
-    coverage   every parameter, covered how or why not, and the check against the gradients that arrived
-    grads      the quantities; kfac and recipes on top; store: on disk
-    recorder   record(): every op, node, hook, accumulation and step, in order; tap_torch, tap_retrograd: how each engine
-               is listened to; recording: what was kept; trace_file: as a file (docs/trace-format.md)
-    compare    two steps of a recording, side by side
-    page       a recording as one HTML page; graph_view: what it draws, folds: in one box, layout: in which rows;
-               page_answers: ledgers and causes for it; viewer.html: built from viewer/
+    listen     what happens on an engine, as it happens: one adapter for each engine
+    capture    every call of a function that takes a parameter becomes a Use: its inputs `a`, and by a hook on the node of
+               its output the gradient `delta` there.  So layers, functional calls, tied weights, bare parameters and the
+               insides of attention are all seen by one rule, and in-place activations keep working
+        capturing, runs, pending     the block, one call of the model in it, and uses whose gradient has not come
+        batches, batch_proof         where the samples are in what a call computes; three backward passes that prove it
+        sample_order, batch_dims, sample_weights, loss      which sample is which row, and how the loss was reduced
+        sources                      from a tensor made of parameters back to the parameters
+        rules, layers, recomputing, per_sample_calls        what (a, delta) mean for each kind of function, and for any other
+        terms, products, grads       per-sample gradients in the cheapest form; sums, norms, dots
+        coverage, kfac, recipes, store      how each parameter is covered; what is made of it; on disk
+    record     every op, node, hook, accumulation and step, in order.  A recording is data (recording), also as a file
+               (trace_file, docs/trace-format.md); witness, book, journal, fired: what runs at every op, compiled
+    answers    functions over a recording: why, ledger, trouble, explain, compare, ...
+    page       a recording as one HTML page: graph_view, folds, layout: what it draws; contents: what it says;
+               viewer.html: built from viewer/
+    lint       mistakes that a source, a live model or a recording shows
 
 Names are loaded on first use, so `import retrograd` costs nothing.
 """
@@ -41,47 +41,47 @@ _HOME = {
     "CaptureError": "errors",
     "UncoveredError": "errors",
     "StoreError": "errors",
-    "capture": "capturing",
-    "Capture": "capturing",
-    "Coverage": "coverage",
-    "Grads": "grads",
-    "Kronecker": "grads",
-    "KFAC": "kfac",
-    "FactorStore": "store",
-    "sampling_probabilities": "recipes",
-    "norm_sampling": "recipes",
-    "tracin": "recipes",
-    "influence": "recipes",
-    "private_gradient": "recipes",
-    "dp_sgd_step": "recipes",
-    "epsilon": "recipes",
-    "fisher_diagonal": "recipes",
-    "noise_scale": "recipes",
+    "capture": "capture.capturing",
+    "Capture": "capture.capturing",
+    "Coverage": "capture.coverage",
+    "Grads": "capture.grads",
+    "Kronecker": "capture.grads",
+    "KFAC": "capture.kfac",
+    "FactorStore": "capture.store",
+    "sampling_probabilities": "capture.recipes",
+    "norm_sampling": "capture.recipes",
+    "tracin": "capture.recipes",
+    "influence": "capture.recipes",
+    "private_gradient": "capture.recipes",
+    "dp_sgd_step": "capture.recipes",
+    "epsilon": "capture.recipes",
+    "fisher_diagonal": "capture.recipes",
+    "noise_scale": "capture.recipes",
     "engine_of": "listen",
-    "record": "recorder",
-    "RecordingError": "recorder",
-    "Recording": "recording",
-    "Event": "recording",
-    "Value": "recording",
-    "load": "recording",
-    "TraceError": "trace_file",
-    "Ledger": "ledger",
-    "Comparison": "compare",
-    "Problem": "lint_static",
-    "lint_source": "lint_static",
-    "lint": "lint",
-    "lint_recording": "lint",
-    "watch": "watching",
-    "Watch": "watching",
-    "Replay": "replay",
-    "Difference": "replay",
-    "Cause": "why",
-    "explain": "explain",
-    "Explanation": "explain",
-    "Trouble": "trouble",
-    "Finding": "trouble",
-    "why_none": "why",
-    "why_not_fired": "why",
+    "record": "record.recorder",
+    "RecordingError": "record.recorder",
+    "Recording": "record.recording",
+    "Event": "record.recording",
+    "Value": "record.recording",
+    "load": "record.recording",
+    "TraceError": "record.trace_file",
+    "Ledger": "answers.ledger",
+    "Comparison": "answers.compare",
+    "Problem": "lint.static",
+    "lint_source": "lint.static",
+    "lint": "lint.live",
+    "lint_recording": "lint.live",
+    "watch": "answers.watching",
+    "Watch": "answers.watching",
+    "Replay": "record.replay",
+    "Difference": "record.replay",
+    "Cause": "answers.why",
+    "explain": "answers.explain",
+    "Explanation": "answers.explain",
+    "Trouble": "answers.trouble",
+    "Finding": "answers.trouble",
+    "why_none": "answers.why",
+    "why_not_fired": "answers.why",
 }
 
 __all__ = list(_HOME)

@@ -7,15 +7,15 @@ from itertools import count
 from typing import Any
 from weakref import ref
 
-from .._engine.book import MARK, Thread, now
-from .._engine.fired import OF_OPTIMIZERS, PLACE, SELDOM
-from . import several
 from ._hooked import Hooked, plain
-from ._sites import name_of
-from .culprit import culprit
-from .recorder import Recorder
-from .recording import BACKWARD
-from .ways import Splitting
+from .answers.culprit import culprit
+from .answers.gradient_paths import Splitting
+from .listen.sites import name_of
+from .record import multi_grad
+from .record.book import MARK, Thread, now
+from .record.fired import OF_OPTIMIZERS, PLACE, SELDOM
+from .record.recorder import Recorder
+from .record.recording import BACKWARD
 
 _serials = count(1)
 _nothing: Any = nullcontext()
@@ -252,7 +252,7 @@ class Tap:
 
     def of_several(self, hook: Any, owner: int, place: int, key: int, site: int) -> bool:
         """Is a hook of tensor `owner` the part of one of several tensors?  Then that one is a hook, and this is none."""
-        return several.part(self, hook, owner, place, key, site)
+        return multi_grad.part(self, hook, owner, place, key, site)
 
     def is_ours(self, hook: Any) -> bool:
         """Is this a hook of the recorder's own, or one by which a lazy module of the engine works?"""

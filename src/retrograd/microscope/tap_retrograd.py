@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from .._engine.book import UNMEASURED, Thread, now
 from .._engine.modes import grad_on, modes, state
 from .._engine.tensor import TensorBase, edits, wrap
-from .._engine.witness import Witness
 from ..dtypes import of as dtype_of
 from ._hooked import Hooked
 from ._measure import measure, same
-from .recorder import Recorder
-from .recording import POSITION
+from .record.book import UNMEASURED, Thread, now
+from .record.recorder import Recorder
+from .record.recording import POSITION
+from .record.witness import Witness
 from .tap_common import Tap, bounds
 
 # Methods after which the graph knows nothing of the tensor: ops without a derivative, that the observer is not told of.

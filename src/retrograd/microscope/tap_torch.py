@@ -9,15 +9,15 @@ from functools import partial
 from typing import Any
 from weakref import ref
 
-from .._engine.book import MARK, Thread, now
-from .._engine.fired import OF_OPTIMIZERS, SELDOM, TABLES
-from .._engine.swaps import swap_in, swap_out
-from . import several
 from ._hooked import Hooked
-from ._sites import last_read
-from .recorder import Recorder, plan_of
-from .recording import BACKWARD, CREATED, GRAD, INFERENCE, INPLACE, WANTED, WANTS
-from .several import silently
+from .listen.sites import last_read
+from .record import multi_grad
+from .record.book import MARK, Thread, now
+from .record.fired import OF_OPTIMIZERS, SELDOM, TABLES
+from .record.multi_grad import silently
+from .record.recorder import Recorder, plan_of
+from .record.recording import BACKWARD, CREATED, GRAD, INFERENCE, INPLACE, WANTED, WANTS
+from .record.swaps import swap_in, swap_out
 from .tap_common import bounds
 from .tap_torch_numbers import TorchNumbers
 
@@ -546,7 +546,7 @@ class TorchTap(TorchNumbers):
         if place is None:
             self.own[id(frame.f_code)] = frame.f_code
             return
-        hook = several.given(frame)
+        hook = multi_grad.given(frame)
         if not self.is_ours(hook):
             self.recorder.registered(self, handle, table, hook, place, frame)
 

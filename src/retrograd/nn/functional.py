@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 from .. import _functions
 from .._functions import FAMILIES, LATER_FUNCTIONAL, checked, late
 from .._functions.forms import FUNCTIONAL
-from .._functions.inner import INNER, inner
+from .._functions.functional_forms import INNER, inner
 from .._functions.public import PARSED, PYTHON, SELF, public
 from .._missing import late_names
 from .._tensor import Tensor

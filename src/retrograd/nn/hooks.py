@@ -3,7 +3,7 @@
     forward-pre hooks -> [boundary] -> forward -> forward hooks -> [boundary] -> legacy backward hooks
     global ones first at every stage; without hooks a call goes straight to forward
 
-The boundary exists when there are full backward (-pre) hooks: see _ops/identity.py.
+The boundary exists when there are full backward (-pre) hooks: see _rules/identity.py.
 """
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .._engine.tensor import TensorBase
-from .._ops.identity import Boundary
+from .._rules.identity import Boundary
 from ..utils.hooks import RemovableHandle, register
 from ._explain import explain
 

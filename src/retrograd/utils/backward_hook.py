@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from .._ops.identity import Boundary
+from .._rules.identity import Boundary
 
 
 class BackwardHook:

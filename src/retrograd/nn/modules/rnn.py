@@ -9,7 +9,7 @@ from typing import Any
 from ..._engine.modes import modes
 from ..._engine.tensor import TensorBase
 from ..._functions import create, join
-from ..._ops import recurrent
+from ..._rules import recurrent
 from .. import functional as F
 from .. import init
 from ..module import Module

@@ -1,0 +1,273 @@
+"""Functions with steps or bounds: floor, round, nan_to_num, clamp."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Final, final
+
+import numpy
+
+from .._engine import promote
+from .._engine.nary import Nary
+from .._engine.node import Array, Value
+from .._engine.op import A, B, Binary, Unary, X, Y
+from .._kernels import kernel
+from .binary import together
+from .pointwise import SignOf, like, wide
+
+np: Final[Any] = numpy
+quick_frac: Final[Any] = kernel("frac")
+quick_angle: Final[Any] = kernel("angle")
+quick_sign: Final[Any] = kernel("sign")
+quick_nan_to_num: Final[Any] = kernel("nan_to_num")
+quick_clamp: Final[Any] = kernel("clamp")
+
+
+@final
+class AngleBackward0(Unary):
+    """pi where x < 0, else 0: the angle of a real number"""
+
+    keep = X
+
+    def quick(self, x: Array) -> Array:
+        return quick_angle(x)
+
+    def forward(self, x: Array) -> Array:
+        return np.where(x != x, x, np.where(x < 0, x.dtype.type(np.pi), x.dtype.type(0)))
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        return g * 0
+
+
+@final
+class FloorBackward0(Unary):
+    def forward(self, x: Array) -> Array:
+        return x.copy() if x.dtype.kind in "iu" else np.floor(x)
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        return create.zeros_like(g)
+
+
+@final
+class CeilBackward0(Unary):
+    def forward(self, x: Array) -> Array:
+        return x.copy() if x.dtype.kind in "iu" else np.ceil(x)
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        return create.zeros_like(g)
+
+
+@final
+class TruncBackward0(Unary):
+    def forward(self, x: Array) -> Array:
+        return x.copy() if x.dtype.kind in "iu" else np.trunc(x)
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        return create.zeros_like(g)
+
+
+@final
+class RoundBackward0(Unary):
+    """To the nearest integer, halves to even."""
+
+    def forward(self, x: Array) -> Array:
+        return x.copy() if x.dtype.kind in "iu" else np.rint(x)
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        return create.zeros_like(g)
+
+
+@final
+class RoundBackward1(Unary):
+    """To a number of decimals; negative ones round to tens, hundreds, ..."""
+
+    def __init__(self, decimals: int) -> None:
+        self.decimals = decimals
+
+    def forward(self, x: Array) -> Array:
+        z = wide(x)
+        if self.decimals >= 0:
+            return like(np.rint(z * 10.0 ** self.decimals) / 10.0 ** self.decimals, x)
+        return like(np.rint(z / 10.0 ** -self.decimals) * 10.0 ** -self.decimals, x)
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        return create.zeros_like(g)
+
+
+@final
+class FracBackward0(Unary):
+    """x - trunc(x)"""
+
+    def quick(self, x: Array) -> Array:
+        return quick_frac(x)
+
+    def forward(self, x: Array) -> Array:
+        return x - np.trunc(x)
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        return g
+
+
+@final
+class SgnBackward0(SignOf):
+    keep = X | Y
+
+
+@final
+class NanToNumBackward0(Unary):
+    """nan, inf and -inf replaced by numbers."""
+
+    keep = X
+
+    def __init__(self, nan: Any, posinf: Any, neginf: Any) -> None:
+        self.nan: Any = nan
+        self.posinf: Any = posinf
+        self.neginf: Any = neginf
+
+    def quick(self, x: Array) -> Array:
+        return quick_nan_to_num(x, self.nan, self.posinf, self.neginf)
+
+    def forward(self, x: Array) -> Array:
+        if x.dtype.kind in "iub":
+            return x.copy()
+        y = np.array(x, order="C" if 0 in x.strides else "K")
+        y[x != x] = self.nan
+        y[x == np.inf] = self.posinf
+        y[x == -np.inf] = self.neginf
+        return y
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        own: Array = reduce.raw(x)
+        return g * np.isfinite(own).astype(own.dtype)
+
+
+@final
+class ClampMinBackward0(Unary):
+    """max(x, number)"""
+
+    keep = X
+    shows: ClassVar[Any] = {"min": "bound"}
+
+    def __init__(self, bound: Any) -> None:
+        self.bound: Any = bound
+
+    def quick(self, x: Array) -> Array:
+        return quick_clamp(x, self.bound, None)
+
+    def forward(self, x: Array) -> Array:
+        n, x = promote.operands(self.bound, x, promote.SAME)
+        return np.maximum(n, x)
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        return choose.where(x >= self.bound, g, 0.0)
+
+
+@final
+class ClampMaxBackward0(Unary):
+    """min(x, number)"""
+
+    keep = X
+    shows: ClassVar[Any] = {"max": "bound"}
+
+    def __init__(self, bound: Any) -> None:
+        self.bound: Any = bound
+
+    def quick(self, x: Array) -> Array:
+        return quick_clamp(x, None, self.bound)
+
+    def forward(self, x: Array) -> Array:
+        n, x = promote.operands(self.bound, x, promote.SAME)
+        return np.minimum(n, x)
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        return choose.where(x <= self.bound, g, 0.0)
+
+
+@final
+class Heaviside(Binary):
+    """0 below zero, 1 above, b at zero.  PyTorch records it without a derivative."""
+
+    def name(self) -> str:
+        return "torch::autograd::NotImplemented"
+
+    def forward(self, a: Array, b: Array) -> Array:
+        return np.where(a == 0, b, (a > 0).astype(a.dtype))
+
+    def rules(self, g: Value, graph: bool, want_a: bool, want_b: bool) -> tuple[Value, Value]:
+        raise RuntimeError("derivative for aten::heaviside is not implemented")
+
+
+@final
+class ClampMinBackward1(Binary):
+    """max(a, b) of a tensor and its lower bound, which passes the gradient at equality."""
+
+    reads_a = A | B
+    reads_b = A | B
+    names: ClassVar[Any] = {"self": "a", "min": "b"}
+
+    def forward(self, a: Array, b: Array) -> Array:
+        return np.maximum(a, b)
+
+    def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return choose.where(a >= b, g, 0.0)
+
+    def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return choose.where(a < b, g, 0.0)
+
+
+@final
+class ClampMaxBackward1(Binary):
+    """min(a, b) of a tensor and its upper bound, which passes the gradient at equality."""
+
+    reads_a = A | B
+    reads_b = A | B
+    names: ClassVar[Any] = {"self": "a", "max": "b"}
+
+    def forward(self, a: Array, b: Array) -> Array:
+        return np.minimum(a, b)
+
+    def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return choose.where(a <= b, g, 0.0)
+
+    def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return choose.where(a > b, g, 0.0)
+
+
+@final
+class ClampBackward0(Nary):
+    """x between two tensors, either of which may be None; passes the gradient at both bounds."""
+
+    reads = 1 | 2 | 4
+    names: ClassVar[Any] = {"self": 0, "min": 1, "max": 2}
+
+    def forward(self, xs: list[Array]) -> Array:
+        xs = together(xs)
+        y = xs[0]
+        if xs[1] is not None:
+            y = np.maximum(y, xs[1])
+        return y if xs[2] is None else np.minimum(y, xs[2])
+
+    def grads(self, g: Value, xs: list[Value], y: Value, want: list[bool]) -> list[Value]:
+        x, low, high = xs
+        outs: list[Value] = [None, None, None]
+        if low is None:
+            under: Any = None
+            over: Any = x > high
+            inside: Any = x <= high
+        elif high is None:
+            under = x < low
+            over = None
+            inside = x >= low
+        else:
+            under = (low < high) & (x < low)
+            over = (x > high) | (high < low)
+            inside = (x >= low) & (x <= high)
+        if want[0]:
+            outs[0] = choose.where(inside, g, 0.0)
+        if want[1]:
+            outs[1] = choose.where(under, g, 0.0)
+        if want[2]:
+            outs[2] = choose.where(over, g, 0.0)
+        return outs
+
+
+from . import choose, create, reduce  # noqa: E402  rules of other families

@@ -1,0 +1,250 @@
+"""Every parameter: covered how, or why not; and the check against the gradients that arrived."""
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from ..plain_text import escaped
+from .runs import Use
+from .terms import Blocks, Dense, Outer, Rows, Sum, Term, sum_of
+
+TOLERANCE = {"torch.float64": 1e-8, "torch.float32": 2e-4, "torch.bfloat16": 3e-2, "torch.float16": 1e-2}
+GOOD = ("factors", "per sample")
+
+
+class Row(NamedTuple):
+    """One parameter.
+
+    status  "factors", "per sample": covered.  "whole batch": only the sum.  "not covered".  "no gradient": nothing
+            arrived, so there is nothing to cover.  "frozen", "left out": nobody asked
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    status: str
+    how: str
+    calls: int
+    error: float | None                         # of the reconstructed gradient, on checked steps
+    where: str                                  # file:line, of what is not covered: of the call, or of the user's class
+
+
+class Coverage:
+    """The report: iterate it for rows, print it for a table."""
+
+    def __init__(self, rows: list[Row], verified: bool = False, mixed: bool = False) -> None:
+        self.rows = rows
+        self._by_name = {row.name: row for row in rows}
+        self.verified = verified                # was it found out that samples are where they are taken to be?
+        self.mixed = mixed                      # was it found out that some samples depend on others?
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, name: str) -> Row:
+        return self._by_name[name]
+
+    @property
+    def missing(self) -> list[Row]:
+        """Parameters with a gradient whose per-sample parts are not known."""
+        return [r for r in self.rows if r.status in ("whole batch", "not covered")]
+
+    @property
+    def complete(self) -> bool:
+        """Is every parameter that got a gradient covered per sample?"""
+        return not self.missing
+
+    @escaped
+    def __str__(self) -> str:
+        asked = [r for r in self.rows if r.status not in ("frozen", "left out", "no gradient")]
+        good = sum(r.status in GOOD for r in asked)
+        width = max((len(r.name) for r in self.rows), default=0)
+        lines = [f"covered {good}/{len(asked)} parameters that got a gradient; samples "
+                 + ("verified" if self.verified else "assumed to lie along the batch dimension")]
+        if self.mixed:
+            lines[0] += ("\nsome calls mix samples, or have them in another order: what is covered is the gradient of a sample's "
+                         "own outputs, in this batch")
+        for r in self.rows:
+            error = "" if r.error is None else f"  error {r.error:.0e}"
+            where = f"  ({r.where})" if r.where and r.status in ("whole batch", "not covered", "no gradient") else ""
+            lines.append(f"  {r.name:{width}}  {r.status:11}  {r.how}{error}{where}")
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+
+def cover(cap: Any) -> Coverage:
+    """The report of a capture."""
+    runs = cap.terms()
+    key = None
+    if len(runs) == 1 and not (cap.failed or cap.left_out or cap.filled or cap.unseen or cap.errors or cap.arrived):
+        run, terms, refused = runs[0]
+        if not (refused or run.mixed or run.moved) and all(t.whole is None for t in terms.values()):
+            key = (run.structure, run.verified, frozenset(terms))   # the same calls as in another step say the same
+            if key in cap._reports:
+                made: Coverage = cap._reports[key]
+                return made
+    rows = []
+    by_param = uses_by_param(cap)
+    for p in cap.params:
+        uses = by_param.get(p.number, [])
+        status, how = state_of(cap, p, runs, uses)
+        site = next((u.site for u in uses if u.site is not None), None)
+        where = ""
+        if status in ("whole batch", "not covered", "no gradient"):
+            where = f"{site[0]}:{site[1]}" if site is not None else home(cap.model, p)
+        if p.aliases:
+            how += f" (also {', '.join(p.aliases)})"
+        rows.append(Row(p.name, p.shape, status, how, len(uses), cap.errors.get(p.number), where))
+    uses = [u for run, _, _ in runs for u in run.uses if u.arrived]
+    verified = bool(runs) and all(run.verified for run, _, _ in runs) and all(
+        u.proven or not u.apart or u.late or not any(d is not None and bool((d != 0).any()) for d in u.deltas) for u in uses)
+    report = Coverage(rows, verified, any(u.mixes for u in uses))
+    if key is not None:
+        cap._reports[key] = report
+    return report
+
+
+def uses_by_param(cap: Any) -> dict[int, list[Use]]:
+    """parameter -> calls that take it."""
+    found: dict[int, list[Use]] = {}
+    for run in cap.runs:
+        for u in run.uses:
+            for number in u.numbers:
+                found.setdefault(number, []).append(u)
+    return found
+
+
+def state_of(cap: Any, p: Any, runs: Any, uses: list[Use]) -> tuple[str, str]:
+    """(status, how or why)"""
+    if not p.selected:
+        return "left out", "not among layers="
+    if not p.tensor.requires_grad:
+        return "frozen", "requires_grad is False"
+    if p.number in cap.filled:
+        return "per sample", cap.filled[p.number][1]
+    if p.number in cap.left_out:
+        return "not covered", "where= left some of its calls out"
+    if p.number in cap.failed:
+        return "not covered", cap.failed[p.number]
+    came = [u for u in uses if u.arrived]
+    for _, _, refused in runs:
+        if p.number in refused:
+            return "not covered", refused[p.number]
+    found = [terms[p.number] for _, terms, _ in runs if p.number in terms]
+    if not found:
+        if p.number in cap.arrived or p.number in cap.unseen:
+            return "not covered", unseen(cap, p)
+        if uses and not came:
+            return "no gradient", f"{used(uses)}, but no gradient came back: not on the way to the loss, or no backward"
+        return "no gradient", displaced(cap, p) or "never called"
+    for run, terms, _ in runs:
+        if p.number in terms and run.mixed:
+            return "whole batch", run.mixed
+    for term in found:
+        if term.whole is not None:
+            return "whole batch", term.whole
+    return ("factors" if factored(found[0]) else "per sample"), f"{form(found[0])}, {used(came)}"
+
+
+def used(uses: list[Use]) -> str:
+    names: dict[str, int] = {}
+    for u in uses:
+        names[u.name] = names.get(u.name, 0) + 1
+    return " and ".join(f"{n} x {name}" if n > 1 else name for name, n in names.items())
+
+
+def factored(term: Term) -> bool:
+    if isinstance(term, (Sum, Blocks)):
+        return all(factored(t) for t in term.terms)
+    return isinstance(term, (Outer, Rows))
+
+
+def form(term: Term) -> str:
+    if isinstance(term, Outer):
+        return "delta (x) a"
+    if isinstance(term, Rows):
+        return "rows of delta"
+    if isinstance(term, Blocks):
+        return f"delta (x) a in {len(term.terms)} groups"
+    if isinstance(term, Sum):
+        return "sum of " + " and ".join(form(t) for t in term.terms)
+    return "dense" if isinstance(term, Dense) else "?"
+
+
+def unseen(cap: Any, p: Any) -> str:
+    """A gradient came, but no call was seen that could have made it."""
+    return displaced(cap, p) or (
+        "a gradient arrived, but no call with it was seen: a custom autograd.Function, a compiled or scripted part, "
+        "or a function imported by name before the capture")
+
+
+def displaced(cap: Any, p: Any) -> str:
+    what: str = cap.displaced.get(p.number, "")
+    return what and f"the model was called with another tensor in its place (torch.func.functional_call): {what}"
+
+
+def home(model: Any, p: Any) -> str:
+    """file:line of the class that a parameter belongs to: the user's that is nearest to it, if there is one."""
+    module, owner = model, None
+    for key in ("", *filter(None, p.path.split("."))):
+        module = getattr(module, key) if key else module
+        if not type(module).__module__.startswith(("torch.", "retrograd.")):
+            owner = module
+    cls = type(p.module if owner is None else owner)
+    try:
+        return f"{inspect.getsourcefile(cls)}:{inspect.getsourcelines(cls)[1]}"
+    except (OSError, TypeError):
+        return f"{cls.__module__}.{cls.__qualname__}"
+
+
+def compare(cap: Any) -> None:
+    """Fill cap.errors, and cap.failed with what is beyond its tolerance."""
+    T = cap.engine.torch
+    runs = cap.terms()
+    by_param = uses_by_param(cap)
+    with T.no_grad():
+        for n, g in cap.arrived.items():
+            if getattr(g, "is_sparse", False):
+                cap.arrived[n] = g.to_dense()
+        norms = {n: float((g if g.is_complex() else g.double()).norm()) for n, g in cap.arrived.items()}
+        scale = sum(v * v for v in norms.values()) ** 0.5
+        for p in cap.params:
+            g = cap.arrived.get(p.number)
+            if g is None or p.number in cap.left_out or any(p.number in refused for _, _, refused in runs):
+                continue
+            parts = [terms[p.number] for _, terms, _ in runs if p.number in terms]
+            if not parts:
+                if norms[p.number] > 0:
+                    cap.failed[p.number] = unseen(cap, p)
+                continue
+            dtypes = [str(u.dtype) for u in by_param.get(p.number, ()) if u.arrived]
+            tolerance = max([TOLERANCE.get(d.replace("retrograd.", "torch."), 2e-4) for d in (*dtypes, str(g.dtype))])
+            got = sum_of([t.total() for t in parts])
+            error = float((got.double() - g.double()).norm()) / max(norms[p.number], 1e-3 * scale, 1e-300)
+            cap.errors[p.number] = error
+            if error != error or error == float("inf"):
+                cap.failed[p.number] = "the gradient that arrived, or what was captured of it, holds NaN or inf"
+            elif not error <= tolerance:
+                hooks = bool(getattr(p.tensor, "_backward_hooks", None))
+                cap.failed[p.number] = (
+                    f"what was captured differs from the gradient that arrived by {error:.1e} of it: "
+                    + ("a hook on the parameter changed it" if hooks else
+                       "another use that was not seen (a custom autograd.Function, a compiled part), or a hook"))
+
+
+def spareable(cap: Any) -> set[int]:
+    """Parameters whose gradients backward need not compute: covered, with linear maps and convolutions of data that have
+    gradients as their only uses."""
+    if cap.left_out:
+        return set()
+    uses = [u for run in cap.runs for u in run.uses]
+    report = cap.coverage()
+    found = {p.number for p in cap.params if report[p.name].status in GOOD and any(p.number in u.numbers for u in uses)}
+    for u in uses:
+        if u.kind.kind not in ("linear", "matmul", "conv") or not u.live:
+            found -= u.numbers
+    return found

@@ -1,0 +1,135 @@
+"""The parameters of a captured model: which there are, which are asked for, and is the model still the same."""
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Callable
+from typing import Any
+
+from ..errors import CaptureError
+from ..listen import Engine
+
+
+class Param:
+    """A parameter of the captured model."""
+
+    def __init__(self, number: int, name: str, tensor: Any, module: Any, path: str) -> None:
+        self.number = number
+        self.name = name
+        self.tensor = tensor
+        self.module = module
+        self.key = name.rpartition(".")[2]
+        self.path = path                        # of the module that has it
+        self.aliases: list[str] = []            # other names of the same tensor
+        self.shape: tuple[int, ...] = () if type(tensor).__name__ == "UninitializedParameter" else tuple(tensor.shape)
+        self.selected = True
+
+
+def parameters_of(engine: Engine, model: Any, layers: Any) -> list[Param]:
+    """Every parameter once, those that `layers` selects marked.  CaptureError when there is none."""
+    wanted = selector(engine, layers)
+    found: list[Param] = []
+    by_id: dict[int, Param] = {}
+    for path, module in model.named_modules():
+        for key, tensor in module._parameters.items():
+            if tensor is None:
+                continue
+            name = f"{path}.{key}" if path else key
+            if id(tensor) in by_id:
+                by_id[id(tensor)].aliases.append(name)
+                continue
+            by_id[id(tensor)] = Param(len(found), name, tensor, module, path)
+            found.append(by_id[id(tensor)])
+    for p in found:
+        if type(p.tensor).__name__ == "UninitializedParameter":
+            raise CaptureError(f"capture: {p.name} has no shape yet; call the model once, so that lazy layers are made")
+        if p.tensor.device.type == "meta":
+            raise CaptureError(f"capture: {p.name} is on the meta device and has no values; give it some first")
+    if not found:
+        raise CaptureError(f"capture: {type(model).__name__} has no parameters, so there is nothing to capture")
+    for p in found:
+        p.selected = any(wanted(name, p.path, p.tensor) for name in (p.name, *p.aliases))
+    if not any(p.selected for p in found):
+        raise CaptureError(
+            f"capture: layers={layers!r} selects no parameter; there are "
+            + ", ".join(p.name for p in found[:8]) + (", ..." if len(found) > 8 else ""))
+    return found
+
+
+def stand_ins(engine: Engine, params: list[Param], tracked: Any, displaced: dict[int, str]) -> list[tuple[Param, Any]]:
+    """Leaves that functional_call, or an assignment since the capture began, put in the places of parameters.
+
+    displaced   gets, for parameters whose places have others: what those are
+    """
+    found = []
+    for p in params:
+        places = p.module._parameters
+        x = places.get(p.key) if isinstance(places, dict) else None     # a scripted module's are no dict
+        if x is p.tensor or x is None or id(x) in tracked or not p.tensor.requires_grad:
+            continue
+        if not x.requires_grad:
+            displaced[p.number] = "one without gradient"
+        elif not x.is_leaf or engine.transformed(x):
+            displaced[p.number] = "one computed before the capture began, or by a transform of torch.func"
+        else:
+            found.append((p, x))
+    return found
+
+
+class Tree:
+    """What a model was made of.  FSDP2 takes parameters away and gives them back: it does so while the model runs."""
+
+    def __init__(self, model: Any) -> None:
+        self.modules = list(model.modules())
+        self._rows = [(m, type(m), tables(m), [list(table.values()) for table in tables(m)]) for m in self.modules]
+
+    def same(self) -> bool:
+        """Are modules and parameters still the same objects, and as many buffers there?"""
+        for m, cls, now, then in self._rows:
+            if type(m) is not cls:
+                return False
+            for table, values in zip(now, then):
+                if len(table) != len(values):
+                    return False
+                if values and table is not now[2]:
+                    for x, y in zip(table.values(), values):
+                        if x is not y:
+                            return False
+        return True
+
+    def has(self, name: str) -> bool:
+        """Is a module of a class of this name among them?"""
+        return any(cls.__name__ == name for cls in {type(m) for m in self.modules})
+
+    def buffers(self) -> list[Any]:
+        """Those of all modules; a model may put new ones in their places."""
+        return [x for _, _, now, _ in self._rows for x in now[2].values()]
+
+
+def tables(module: Any) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+    return module._modules, module._parameters, module._buffers
+
+
+def hooked(x: Any) -> bool:
+    """Does somebody wait for the gradient of a parameter?"""
+    return bool(getattr(x, "_backward_hooks", None)) or bool(getattr(x, "_post_accumulate_grad_hooks", None))
+
+
+def selector(engine: Engine, layers: Any) -> Callable[[str, str, Any], bool]:
+    """(name, path of its module, parameter) -> is it one of `layers`?"""
+    if layers is None:
+        return lambda name, path, tensor: True
+    if callable(layers) and not isinstance(layers, engine.Module):
+        return lambda name, path, tensor: bool(layers(name, tensor))
+    if isinstance(layers, (str, engine.Module)):
+        layers = [layers]
+    patterns: list[str] = []
+    inside: set[int] = set()
+    for layer in layers:
+        if isinstance(layer, str):
+            patterns.append(layer)
+        elif isinstance(layer, engine.Module):
+            inside.update(id(p) for p in layer.parameters())
+        else:
+            inside.add(id(layer))
+    return lambda name, path, tensor: id(tensor) in inside or any(
+        fnmatch.fnmatchcase(name, p) or fnmatch.fnmatchcase(path, p) for p in patterns)

@@ -1,0 +1,195 @@
+"""What people do with per-sample gradients, each in a few lines, with its source.
+
+They take a grads.Grads: with capture(model) as cap: loss.backward(); then cap.grads(scale="sample") where every sample's
+own loss is meant.
+"""
+from __future__ import annotations
+
+from typing import Any
+
+from ..errors import CaptureError
+from .terms import Outer
+
+
+def sampling_probabilities(norms: Any, uniform: float = 0.0) -> Any:
+    """(N,) probabilities proportional to gradient norms (N,), mixed with `uniform` share of equal ones.
+
+    Importance sampling of training examples; the norms are those of the last layer or of all.
+    Alain et al. 2015 (arXiv:1511.06481), Katharopoulos & Fleuret 2018 (arXiv:1803.00942).
+    """
+    if not 0 <= uniform <= 1:
+        raise ValueError(f"sampling_probabilities: uniform must be in [0, 1], got {uniform}")
+    total = norms.sum()
+    if not float(total) > 0:
+        return norms * 0 + 1 / len(norms)
+    return norms / total * (1 - uniform) + uniform / len(norms)
+
+
+def norm_sampling(grads: Any, count: int, uniform: float = 0.1, generator: Any = None) -> tuple[Any, Any]:
+    """(samples (count,), weights (count,)): drawn with replacement by gradient norm.
+
+    weights are 1 / (N p): the weighted mean of the drawn losses is an unbiased estimate of the mean loss.
+    """
+    p = sampling_probabilities(grads.norms(), uniform)
+    drawn = grads.torch.multinomial(p, count, replacement=True, generator=generator)
+    return drawn, 1 / (len(p) * p[drawn])
+
+
+def tracin(train: Any, test: Any, lr: float = 1.0) -> Any:
+    """(N_train, N_test): how much a step on a training sample lowers the loss of a test sample, to first order.
+
+    Sum it over checkpoints, with each one's learning rate.  Pruthi et al. 2020 (arXiv:2002.08484).
+    """
+    return train.dots(test) * lr
+
+
+def influence(train: Any, test: Any, curvature: Any) -> Any:
+    """(N_train, N_test): minus the change of a test sample's loss when a training sample is given more weight.
+
+    curvature is a kfac.KFAC of the training data (K-FAC, or EK-FAC after corrected()); positive: the training sample
+    helps.  Koh & Liang 2017 (arXiv:1703.04730), Grosse et al. 2023 (arXiv:2308.03296).
+    """
+    if set(train.names) != set(test.names):
+        odd = sorted(set(train.names) ^ set(test.names))
+        raise CaptureError(f"influence: train and test do not cover the same parameters: {', '.join(odd[:6])}")
+    solved = curvature.apply(test.per_sample())
+    return inner(train, solved)
+
+
+def inner(grads: Any, vectors: dict[str, Any], room: int = 1 << 24) -> Any:
+    """(N, M): inner products of every sample's gradient with vectors {name: (M, *shape)}, `room` numbers at a time."""
+    T = grads.torch
+    rows = []
+    with T.no_grad():
+        for k in range(len(grads._parts)):
+            total: Any = 0
+            for name in grads.names:
+                term, f = grads._parts[k].get(name), grads._factors[k]
+                if term is None:
+                    continue
+                V = vectors[name].reshape(len(vectors[name]), -1)
+                if isinstance(term, Outer):
+                    a, d = term.factors
+                    step = max(1, room // (a.shape[-1] * d.shape[-1]))
+                    pieces = [((d[i:i + step].transpose(1, 2) @ a[i:i + step]).reshape(-1, V.shape[1]).to(V.dtype) @ V.T)
+                              for i in range(0, len(a), step)]
+                    got = pieces[0] if len(pieces) == 1 else T.cat(pieces)
+                else:
+                    got = term.per_sample().reshape(term.N, -1).to(V.dtype) @ V.T
+                total = total + got * f
+            rows.append(total)
+    return rows[0] if len(rows) == 1 else T.cat(rows)
+
+
+def private_gradient(grads: Any, max_norm: float, noise_multiplier: float, expected: int | None = None,
+                     generator: Any = None) -> dict[str, Any]:
+    """{name: gradient}: clipped per sample, summed, with Gaussian noise, divided by the expected batch size.
+
+    noise_multiplier  standard deviation of the noise over max_norm
+    expected          batch size to divide by; under Poisson sampling the expected one, here len(grads) by default
+    Abadi et al. 2016 (arXiv:1607.00133).  The samples' gradients must be their own: grads(scale="sample").
+    """
+    if noise_multiplier < 0:
+        raise ValueError(f"private_gradient: noise_multiplier must not be negative, got {noise_multiplier}")
+    T = grads.torch
+    found = {}
+    for name, g in grads.clip(max_norm).items():
+        if noise_multiplier:
+            noise = T.randn(*g.shape, generator=generator).to(g.dtype).to(g.device)
+            g = g + noise * (noise_multiplier * max_norm)
+        found[name] = g / (len(grads) if expected is None else expected)
+    return found
+
+
+def dp_sgd_step(grads: Any, optimizer: Any, max_norm: float, noise_multiplier: float, expected: int | None = None,
+                generator: Any = None) -> None:
+    """Put private_gradient into .grad of every parameter, and let the optimiser take its step.
+
+    UncoveredError when a parameter that got a gradient is not covered per sample: its step would not be private.
+    """
+    if grads.partial:
+        raise CaptureError("dp_sgd_step: partial=True leaves parameters out, whose gradients would not be private")
+    private = private_gradient(grads, max_norm, noise_multiplier, expected, generator)
+    trained = {id(p) for group in optimizer.param_groups for p in group["params"]}
+    left = [p.name for p in grads.cap.params
+            if id(p.tensor) in trained and p.name not in private and p.tensor.grad is not None]
+    if left:
+        raise CaptureError(
+            f"dp_sgd_step: the optimiser trains {', '.join(left[:6])}, whose gradient is not among these; capture it, "
+            "freeze it, or set its .grad to None")
+    for p in grads.cap.params:
+        if p.name in private:
+            p.tensor.grad = private[p.name].to(p.tensor.dtype)
+    optimizer.step()
+
+
+def epsilon(noise_multiplier: float, sample_rate: float, steps: int, delta: float) -> float:
+    """The privacy spent: epsilon at `delta` after `steps` of DP-SGD with Poisson sampling.
+
+    Computed by the package dp_accounting (Google's, Renyi accountant), or by opacus when that is what is installed.
+    ImportError when neither is.
+    """
+    if not (0 < sample_rate <= 1 and steps >= 0 and 0 < delta < 1 and noise_multiplier > 0):
+        raise ValueError("epsilon: expected noise_multiplier > 0, 0 < sample_rate <= 1, steps >= 0, 0 < delta < 1")
+    try:
+        import dp_accounting
+        from dp_accounting import rdp
+    except ImportError:
+        pass
+    else:
+        event = dp_accounting.SelfComposedDpEvent(
+            dp_accounting.PoissonSampledDpEvent(sample_rate, dp_accounting.GaussianDpEvent(noise_multiplier)), steps)
+        return float(rdp.RdpAccountant().compose(event).get_epsilon(delta))
+    try:
+        from opacus.accountants import RDPAccountant
+    except ImportError:
+        raise ImportError("epsilon needs the package dp-accounting (or opacus): pip install dp-accounting") from None
+    accountant = RDPAccountant()
+    accountant.history = [(noise_multiplier, sample_rate, steps)]
+    return float(accountant.get_epsilon(delta))
+
+
+def fisher_diagonal(grads: Any, room: int = 1 << 24) -> dict[str, Any]:
+    """{name: (*shape)}: mean of squared per-sample gradients (the empirical Fisher matrix's diagonal).
+
+    Kirkpatrick et al. 2017 (arXiv:1612.00796) weigh with it what must not be forgotten.  No more than `room` numbers of
+    per-sample gradients at a time.
+    """
+    T = grads.torch
+    grads._samples("fisher_diagonal")
+    found = {}
+    with T.no_grad():
+        for name in grads.names:
+            total: Any = 0
+            for t, f, _ in grads._each(name):
+                if t is None:
+                    continue
+                if isinstance(t, Outer):
+                    a, d = t.factors
+                    if a.shape[1] == 1:
+                        got = (d[:, 0].pow(2).T @ a[:, 0].pow(2)).reshape(t.shape)
+                    else:
+                        step = max(1, room // (a.shape[-1] * d.shape[-1]))
+                        got = sum((d[i:i + step].transpose(1, 2) @ a[i:i + step]).pow(2).sum(0)
+                                  for i in range(0, len(a), step)).reshape(t.shape)
+                else:
+                    got = t.per_sample().pow(2).sum(0)
+                total = total + got * (f * f)
+            found[name] = total / len(grads)
+    return found
+
+
+def noise_scale(grads: Any) -> dict[str, float]:
+    """{"noise_scale": tr(S) / |G|^2, "trace": tr(S), "squared_norm": |G|^2}, unbiased, from one batch.
+
+    G is the true gradient, S the covariance of per-sample gradients: about the batch size beyond which more samples stop
+    helping.  McCandlish et al. 2018 (arXiv:1812.06162), "simple" noise scale.  Wants grads(scale="sample").
+    """
+    N = len(grads)
+    if N < 2:
+        raise CaptureError("noise_scale: one sample has no spread; give a batch of at least two")
+    squares = float(grads.norms().pow(2).mean())
+    mean = sum(float(g.pow(2).sum()) for g in grads.weight_grad("mean").values())
+    trace = N / (N - 1) * (squares - mean)
+    norm = mean - trace / N
+    return {"noise_scale": trace / norm if norm > 0 else float("inf"), "trace": trace, "squared_norm": norm}

@@ -1,0 +1,1 @@
+"""Mistakes with hooks and gradients: in a source, in a live model, in a recording."""

@@ -1,0 +1,270 @@
+"""What a recording shows of training steps that run, and do not do what they were meant to: RG312 to RG320."""
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ..answers.graph_of import Links, links
+from ..record.recording import INPLACE, WANTED, WANTS, Event, Recording
+from .static import Problem
+
+GRADS = ("tensor", "post_accumulate", "multi_grad")
+
+
+class Steps:
+    """A recording, step by step."""
+
+    def __init__(self, rec: Recording) -> None:
+        self.rec = rec
+        self.link: Links = links(rec)
+        self.steps = list(rec.of("step"))
+        self.begins = {e.get("pass"): e for e in rec.of("begin")}
+
+    def problems(self) -> Iterator[Problem]:
+        yield from self.standing_still()
+        yield from self.cleared_unused()
+        yield from self.without_optimizer()
+        yield from self.kept_graphs()
+        yield from self.calls()
+        yield from self.notes()
+
+    def problem(self, site: int, rule: str, message: str, way_out: str) -> Problem:
+        file, line = self.rec.sites[site][:2] if site >= 0 else ("<unknown>", 0)
+        return Problem(file, line, rule, message, way_out)
+
+    # -- steps
+
+    def standing_still(self) -> Iterator[Problem]:
+        """RG312"""
+        for n, optimizer in enumerate(self.rec.optimizers):
+            mine = [e for e in self.steps if e.optimizer == n and e.get("rates")]
+            if mine and not any(any(e.rates) for e in mine) and (len(mine) > 1 or not optimizer.get("scheduled")):
+                yield self.problem(mine[-1].site, "RG312", f"the learning rate of {self.rec.name_of_optimizer(n)} is 0 in "
+                                   + (f"all {len(mine)} recorded steps" if len(mine) > 1 else "its recorded step")
+                                   + ": no parameter moves",
+                                   "Give it a learning rate, or look at what the scheduler makes of it.")
+
+    def cleared_unused(self) -> Iterator[Problem]:
+        """RG313: a step that finds nothing, or a pass of which nothing was used, since zero_grad() came between."""
+        rec = self.rec
+        stepped = {t for e in self.steps for t in e.tensors}
+        brought: dict[int, set[int]] = {}               # tensor -> passes whose gradients are in its .grad, and unused
+        left: dict[int, set[int]] = {}                  # pass -> tensors whose gradient was neither used nor cleared yet
+        within = {e.number: {n for n, b in self.begins.items() if e.t <= b.t <= e.t + e.dt} for e in self.steps}   # closures
+        took: set[int] = set().union(*within.values())  # passes of which something was used
+        cleared: dict[int, Event] = {}                  # tensor -> what cleared it last
+        watched = {e.get("pass") for e in rec.of("hook") if rec.hooks[e.hook]["kind"] in GRADS}
+        grads = {g: t for t, found in self.link.grads.items() for g in found}
+        for e in rec.of("accumulate", "zero", "step", "op"):
+            if e.kind == "accumulate" and e.now >= 0:
+                brought.setdefault(e.tensor, set()).add(e.get("pass"))
+                left.setdefault(e.get("pass"), set()).add(e.tensor)
+            elif e.kind == "op":
+                for t in {grads[t] for t in e.inputs if t in grads}.intersection(brought):
+                    took |= brought[t]
+                    brought[t] = set()
+            elif e.kind == "zero":
+                for t in e.tensors:
+                    gone = brought.pop(t, None)
+                    if gone is not None:
+                        cleared[t] = e
+                    for number in (gone or set()) - took - watched:
+                        left[number].discard(t)
+                        if not left[number] and t in stepped:
+                            took.add(number)
+                            begin = self.begins[number]
+                            yield self.problem(e.site, "RG313", f"zero_grad() of {e.owner} cleared the gradients of pass "
+                                               f"{number} ({begin.where}), and no step had used them",
+                                               "Call zero_grad() after step(), and in accumulation only then.")
+            elif e.kind == "step":
+                if e.tensors and not within[e.number] and all(n < 0 or empty(rec, n) for n in e.gradients):
+                    found = [cleared[t] for t in e.tensors if t in cleared]
+                    if found:
+                        last = max(found, key=lambda z: z.number)
+                        yield self.problem(last.site, "RG313", f"zero_grad() of {last.owner} cleared the gradients before "
+                                           f"step() ({e.where}), which found none",
+                                           "Call zero_grad() before backward(), or after step().")
+                for t in e.tensors:
+                    if t in brought:
+                        took |= brought[t]
+                        brought[t] = set()
+                    cleared.pop(t, None)
+
+    def without_optimizer(self) -> Iterator[Problem]:
+        """RG314, RG315: they get gradients, and nothing moves them."""
+        rec, link = self.rec, self.link
+        held = {t for o in rec.optimizers for t in o["tensors"]}
+        moved = {n for n, came in link.arrived.items() if any(i > came[0] for i in link.edits.get(n, ())) or any(
+            i > came[0] and rec.events[i].name in ("data", "detach") for i in link.uses.get(n, ()))}     # by hand
+        common = set().union(*map(self.passes_of, {n for e in self.steps for n in e.tensors}))
+        strangers = [n for e in self.steps[-1:] for n in e.tensors if not link.arrived.get(n) and (
+            rec.tensor_names.get(n, {}).get("role") != "parameter")]
+        lost: dict[int, list[int]] = {}                 # root -> parameters
+        listed: dict[int, list[int]] = {}
+        owner = {m["path"]: i for i, m in enumerate(rec.modules)}
+        roots: dict[int, set[int]] = {}
+        for name, n in rec.parameters.items():
+            module = owner.get(name.rpartition(".")[0], -1)
+            if module < 0:
+                continue
+            chain = self.above(module)
+            if n in held:
+                roots.setdefault(chain[-1], set()).add(n)
+            elif self.passes_of(n).isdisjoint(common) and not strangers:
+                continue
+            elif link.arrived.get(n) and n not in moved and rec.tensor_names[n]["name"] == name:
+                hidden = next((m for m in reversed(chain) if rec.modules[m].get("listed")), -1)
+                if hidden >= 0:
+                    listed.setdefault(hidden, []).append(n)
+                else:
+                    lost.setdefault(chain[-1], []).append(n)
+        for module, found in listed.items() if self.steps else ():
+            enter = next(iter(link.calls.get(module, ())), -1)
+            yield self.problem(rec.events[enter].site if enter >= 0 else -1, "RG315",
+                               f"{self.names(found)} get gradients and no optimizer has them: "
+                               f"{rec.modules[module]['path']} is in a Python list, tuple or dict, where parameters() does "
+                               "not find it",
+                               "Use nn.ModuleList or nn.ModuleDict.")
+        times = max((sum(e.optimizer == o for e in self.steps) for o in range(len(rec.optimizers))), default=0)
+        for root, found in lost.items():
+            if self.steps and (root in roots or strangers or times > 1):
+                more = f"; it has {len(strangers)} tensors that no recorded model has: parameters were replaced after the " \
+                    "optimizer took them" if strangers else ""
+                yield self.problem(self.steps[-1].site, "RG314", f"{self.names(found)} get gradients, and no optimizer that "
+                                   f"stepped has them{more}", "Make the optimizer of all that is to learn, after the last "
+                                   "change of the model, and freeze the rest.")
+
+    def passes_of(self, n: int) -> set[int]:
+        """Those that put a gradient into tensor n."""
+        return {self.rec.events[i].get("pass") for i in self.link.arrived.get(n, ())}
+
+    def above(self, module: int) -> list[int]:
+        """The module and those that contain it, the outermost last."""
+        chain = [module]
+        while (parent := self.rec.modules[chain[-1]]["parent"]) >= 0 and parent not in chain:
+            chain.append(parent)
+        return chain
+
+    def names(self, tensors: list[int]) -> str:
+        said = [self.rec.name_of_tensor(n) for n in tensors]
+        return ", ".join(said[:4]) + (f" and {len(said) - 4} more" if len(said) > 4 else "")
+
+    # -- graphs that live on
+
+    def kept_graphs(self) -> Iterator[Problem]:
+        """RG316"""
+        rec = self.rec
+        done: dict[int, Event] = {}                     # losses whose pass is over -> its begin
+        kept: dict[int, tuple[int, int]] = {}           # tensors summed of such -> (the line, of how many)
+        said: set[int] = set()
+        for e in rec.of("end", "op"):
+            if e.kind == "end":
+                begin = self.begins.get(e.get("pass"))
+                if begin is not None and begin.how == "backward" and not begin.create:
+                    done.update((t, begin) for t in begin.tensors if not rec.tensor_rows[t][2] & 1)
+            elif e.flags & WANTS:
+                losses = [done[t] for t in dict.fromkeys(e.inputs) if t in done]
+                sites = [b.site for b in losses]
+                before = [kept[t] for t in e.inputs if t in kept and kept[t][0] == e.site]
+                count = len(losses) + max((n for _, n in before), default=0)
+                if losses and (before or len(set(sites)) < len(sites)) and e.site not in said:
+                    said.add(e.site)
+                    yield self.problem(e.site, "RG316", f"{e.name} keeps the graphs of {count} losses whose backward pass is "
+                                       "over: each step needs more memory", "Add loss.item() or loss.detach().")
+                if losses or before:
+                    kept.update(dict.fromkeys(e.outputs, (e.site, count)))
+        yield from self.growing()
+
+    def growing(self) -> Iterator[Problem]:
+        """RG316: each pass goes through what those before it went through."""
+        rec, link = self.rec, self.link
+        ends = {e.get("pass"): e.t for e in rec.of("end")}
+        by_site: dict[int, list[Event]] = {}
+        for begin in self.begins.values():
+            if begin.how == "backward" and not begin.create:
+                by_site.setdefault(begin.site, []).append(begin)
+        for site, passes in by_site.items():
+            if len(passes) < 3 or not any(b.retain for b in passes):
+                continue
+            ran: dict[int, set[int]] = {}
+            for node, events in link.runs.items():
+                for i in events:
+                    if rec.node_rows[node][4] < 0:
+                        ran.setdefault(rec.events[i].get("pass"), set()).add(node)
+            first, second, third = (ran.get(b.get("pass"), set()) for b in passes[:3])
+            late = {n for n in second - first if self.made(n) > ends.get(passes[0].get("pass"), 0)}
+            if first & second & third and late & third and third - second:
+                yield self.problem(site, "RG316", f"pass {passes[2].get('pass')} went through what passes "
+                                   f"{passes[0].get('pass')} and {passes[1].get('pass')} had gone through: the graph grows from "
+                                   "step to step", "Detach what is carried over, as h = h.detach().")
+
+    def made(self, node: int) -> int:
+        op = self.rec.node_rows[node][1]
+        return -1 if op < 0 else int(self.rec.events[op].t)
+
+    # -- calls
+
+    def calls(self) -> Iterator[Problem]:
+        """RG317, RG320"""
+        rec, link = self.rec, self.link
+        own: dict[str, list[int]] = {}
+        for name, n in rec.parameters.items():
+            own.setdefault(name.rpartition(".")[0], []).append(n)
+        for number, module in enumerate(rec.modules):
+            mine = own.get(module["path"], [])
+            if not module["type"].startswith(("BatchNorm", "SyncBatchNorm")) or not module["training"] or not mine:
+                continue
+            if any(rec.tensor(n).get("wants_at_end", rec.tensor(n)["wants"]) for n in mine) or not link.arrived:
+                continue
+            enter = next((e for i in link.calls.get(number, ()) if (e := rec.events[i]).facts["grad"]), None)
+            if enter is not None:
+                yield self.problem(enter.site, "RG317", f"{module['path']} is frozen, but in training mode: it uses the batch's "
+                                   "statistics and moves its running ones", "Call eval() on the frozen part (after train()).")
+        open_: dict[tuple[int, int], tuple[Event, list[Event]]] = {}
+        stack: dict[int, list[tuple[int, int]]] = {}
+        wanted: dict[tuple[int, int], bool] = {}
+        for e in rec.of("enter", "exit", "hook", "op"):
+            inner = stack.setdefault(e.thread, [])
+            if e.kind == "enter":
+                key = e.module, e.call
+                inner.append(key)
+                open_[key], wanted[key] = (e, []), False
+            elif e.kind == "exit" and (e.module, e.call) in open_:
+                key = e.module, e.call
+                enter, hooks = open_.pop(key)
+                while inner and inner.pop() != key:
+                    pass
+                cut = wanted[key] and e.facts is not None and e.facts["tensors"] and not e.facts["wants"]
+                if inner and e.facts is not None and e.facts["wants"]:
+                    wanted[inner[-1]] = True
+                if cut and hooks and enter.facts["grad"]:
+                    hook = rec.hooks[hooks[-1].hook]
+                    yield self.problem(hook["defined"], "RG320", f"{hook['name']}, a forward hook of {hook['on']}, returned an "
+                                       "output without a history: nothing before it gets gradients",
+                                       "Return what was computed from the output, or None.")
+            elif e.kind == "hook" and inner and rec.hooks[e.hook]["kind"] == "forward" and e.returned:
+                open_[inner[-1]][1].append(e)
+            elif e.kind == "op" and inner and e.flags & WANTED and e.flags & WANTS and not open_[inner[-1]][1]:
+                wanted[inner[-1]] = True
+
+    # -- what was noted
+
+    def notes(self) -> Iterator[Problem]:
+        """RG318, RG319"""
+        scaled = False
+        grads = {g for found in self.link.grads.values() for g in found}
+        for e in self.rec.of("note", "op"):
+            if e.kind == "note":
+                scaled = e.what == "scaled" or (scaled and e.what != "unscaled")
+                if e.what == "untied":
+                    yield self.problem(e.site, "RG318", f"load_state_dict(assign=True) put two tensors where {e.text} were one: "
+                                       "they are tied no more", "Load without assign, or tie them again.")
+            elif scaled and e.flags & INPLACE and not grads.isdisjoint(e.outputs):
+                scaled = False
+                yield self.problem(e.site, "RG319", f"{e.name} edits gradients that a GradScaler has scaled: a limit on their "
+                                   "size means something else then", "Call scaler.unscale_(optimizer) before.")
+
+
+def empty(rec: Recording, n: int) -> bool:
+    value: Any = rec.value(n)
+    return bool(value.measured and value.norm == 0 and value.finite)

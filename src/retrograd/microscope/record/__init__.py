@@ -1,0 +1,1 @@
+"""record(): what happened, in order.  A recording is data: tables and events, in memory or in a file."""

@@ -1,0 +1,278 @@
+"""The book of a recording: its tables, numbers of shapes and values, and the order of events.
+
+It is in the compiled part because it works at every op, node and hook; of both engines.
+  rec   the microscope's Recording, whose tables are filled
+  tap   what knows an engine (microscope/tap_common.py)
+"""
+from __future__ import annotations
+
+import threading
+import time
+from array import array
+from math import sqrt
+from types import FunctionType
+from typing import Any, Final, Optional
+from weakref import ref
+
+from mypy_extensions import mypyc_attr
+
+from ... import _kernels
+from ..._engine.tensor import TensorBase, edits
+from .lines import Lines
+
+now: Final[Any] = time.perf_counter_ns
+stats: Final[Any] = _kernels.kernel("stats")
+TINY: Final = 1e-30                     # sums of squares beyond these are taken again, scaled
+HUGE: Final = 1e30
+UNMEASURED: Final = (-1, 0.0, 0.0, 0.0, 0, 0, 0)
+BLANK: Final[Any] = array("d", UNMEASURED)              # statistics that nobody took
+MARK: Final = "retrograd recording"      # key in a node's metadata: (serial number of the tap, number of the node)
+GOING_ON: Final[Any] = ("note", 0, 0, 0, "unfinished", "it goes on", -1)       # an event whose end is not known yet
+words: Final[dict[Any, str]] = {}                                       # dtypes and devices as text
+
+
+def blank(**fields: Any) -> dict[str, Any]:
+    """A dict to be copied: half the size and time of one that compiled code makes of its keys."""
+    return {name: fields[name] for name in fields}
+
+
+_anything: Any = blank
+COMPILED: Final = not isinstance(_anything, FunctionType)
+
+
+class Thread:
+    """What a thread is doing."""
+
+    def __init__(self, number: int) -> None:
+        self.modules: list[Any] = []                    # (module, call, the object), innermost last
+        self.passes: list[int] = []
+        self.busy: int = 0                              # ours: what ops do now is not recorded
+        self.last: int = now()
+        self.number: int = number
+        self.open: list[Any] = []                       # nodes of retrograd that run, innermost last
+        self.adopting: bool = False                     # ops of this thread are seen
+        self.extra: Any = ()                            # tensors that the next ops read besides their inputs
+        self.told: int = 0                              # id of the error with which the last pass ended
+        self.refused: int = 0                           # id of an error that backward() or grad() was seen to raise
+        self.stepping: bool = False                     # inside an optimizer's step, whose ops are its own
+
+
+@mypyc_attr(allow_interpreted_subclasses=True)
+class Book:
+    """Tables, and events in order.  What it asks for by raising NotImplementedError, those who keep it provide."""
+
+    def __init__(self, rec: Any, lines: Lines, around: Any, norms: bool, values: Optional[str], limit: int) -> None:
+        self.rec: Any = rec
+        self.around: Any = around                               # the class of what stands in a hook's place
+        self.norms: bool = norms
+        self.values: Optional[str] = values
+        self.limit: int = limit
+        self.on: bool = False
+        self.full: bool = False
+        self.start: int = 0
+        self.lock: Any = threading.Lock()
+        self.local: Any = threading.local()
+        self.threads: int = 0
+        self.open_passes: list[int] = []
+        self.rows: list[Any] = rec.rows
+        self._likes: dict[Any, int] = {}
+        self._ids: dict[int, Any] = {}                          # id of a tensor -> (weak reference, number)
+        self._seen: dict[int, Any] = {}                         # id -> (weak reference, version, number of its value)
+        self._modules: dict[int, Any] = {}                      # id -> (weak reference, number)
+        self._parameters: dict[int, Any] = {}                   # number -> weak reference
+        self.owners: dict[int, set[int]] = {}                   # parameter -> modules that have it
+        self.guessed: set[int] = set()                          # modules named by themselves, not as part of a model
+        self._hooks: dict[tuple[int, int], int] = {}            # (id of the table, id of the handle) -> hook
+        self._swapped: list[Any] = []                           # weak references of tables with hooks around hooks
+        self.pending: list[Any] = []                            # tables with a registration still to be wrapped
+        self.sites: Lines = lines
+        self.firing: Any = None                                 # self.fired, made once; a cycle while the block is open
+
+    def tensor(self, tap: Any, t: Any) -> int:
+        """The number of a tensor seen before, or a new one."""
+        raise NotImplementedError
+
+    def keep(self, tap: Any, n: int, t: Any) -> None:
+        """Keep a copy of t as the array of value n."""
+        raise NotImplementedError
+
+    def blame(self, tap: Any, tensors: list[Any], values: list[int]) -> None:
+        """An op gave NaN or inf: were its inputs finite?"""
+        raise NotImplementedError
+
+    def used_outside(self, thread: Thread, n: int, line: int, frame: Any) -> None:
+        """An op reads parameter n, perhaps outside the module that owns it."""
+        raise NotImplementedError
+
+    def name_new_leaf(self, tap: Any, t: Any, n: int) -> None:
+        """A leaf is met that belongs to no module with a name."""
+        raise NotImplementedError
+
+    def module(self, tap: Any, module: Any) -> int:
+        """The number of a module, which gets a name if it has none."""
+        raise NotImplementedError
+
+    def fired(self, facts: tuple[Any, ...], *args: Any, **kwargs: Any) -> Any:
+        """A hook fires."""
+        raise NotImplementedError
+
+
+def thread_of(j: Book) -> Thread:
+    found: Any = getattr(j.local, "it", None)
+    if found is None:
+        with j.lock:
+            j.threads += 1
+            found = Thread(j.threads - 1)
+        j.local.it = found
+    it: Thread = found
+    return it
+
+
+def reserve(j: Book, kind: str) -> int:
+    """The number of an event that begins; -1 when there is no room for it."""
+    if COMPILED:
+        return room(j, kind)
+    with j.lock:
+        return room(j, kind)
+
+
+def room(j: Book, kind: str) -> int:
+    rows = j.rows
+    n = len(rows)
+    if n < j.limit:
+        rows.append(GOING_ON)
+        return n
+    j.full = True
+    dropped = j.rec.dropped
+    dropped[kind] = dropped.get(kind, 0) + 1
+    return -1
+
+
+def add(j: Book, table: list[Any], row: Any) -> int:
+    """Append a row -> its number.
+
+    Two threads must not get one number.  Between two lines of compiled code no other thread runs, so it takes no lock.
+    """
+    if COMPILED:
+        n = len(table)
+        table.append(row)
+        return n
+    with j.lock:
+        n = len(table)
+        table.append(row)
+    return n
+
+
+def like(j: Book, t: Any) -> int:
+    """The number of t's shape, dtype and device."""
+    if isinstance(t, TensorBase):
+        x: Any = t.array
+        key: Any = (x.shape, x.dtype)
+    else:
+        key = (t.shape, t.dtype, t.device)
+    found: Optional[int] = j._likes.get(key)
+    if found is None:
+        return new_like(j, key, t.shape, t.dtype, t.device)
+    return found
+
+
+def new_like(j: Book, key: Any, shape: Any, dtype: Any, device: Any) -> int:
+    name: Optional[str] = words.get(dtype)
+    if name is None:
+        name = words[dtype] = str(dtype).rpartition(".")[2]
+    place: Optional[str] = words.get(device)
+    if place is None:
+        place = words[device] = str(device)
+    row = tuple([int(n) for n in shape]), name, place
+    n = j._likes[key] = add(j, j.rec.likes, row)
+    return n
+
+
+def version(t: Any) -> int:
+    if isinstance(t, TensorBase):
+        return edits(t)
+    try:
+        found: int = t._version
+        return found
+    except RuntimeError:                                # inference tensors have none
+        return -1
+
+
+def value(j: Book, tap: Any, t: Any) -> int:
+    if t is None:
+        return -1
+    key = id(t)
+    edition = version(t)
+    known = j._seen.get(key)
+    if known is not None and known[1] == edition and known[0]() is t:
+        return int(known[2])
+    row = BLANK
+    if j.norms:
+        row = measure(tap, t.array) if isinstance(t, TensorBase) else tap.measure(t)
+    n = new_value(j, tap, t, row)
+    j._seen[key] = (ref(t), edition, n)
+    return n
+
+
+def measure(tap: Any, x: Any) -> Any:
+    """The statistics of an array (microscope/_measure.py)."""
+    found: Any = stats(x)
+    if found is None:
+        found = stats(x.T)                              # the other order
+    if found is not None:
+        squares: float = found[0]
+        if TINY < squares < HUGE or squares == 0.0 and found[1] == 0.0 and found[2] == 0.0:
+            return (x.size, sqrt(squares), found[1], found[2], found[3], 0, 0)
+    return tap.numbers(x)
+
+
+def new_value(j: Book, tap: Any, t: Any, row: Any) -> int:
+    number = like(j, t)
+    n = add_value(j, number, row)
+    if j.values == "all":
+        j.keep(tap, n, t)
+    return n
+
+
+def add_value(j: Book, number: int, row: Any) -> int:
+    """A new value of shape and dtype `number`, with these statistics -> its number."""
+    rec = j.rec
+    likes: Any = rec.value_likes
+    numbers: Any = rec.stats
+    if COMPILED and row is BLANK:                       # extended without a line of Python: see add()
+        n = len(likes)
+        likes.append(number)
+        numbers.extend(row)
+        return n
+    with j.lock:
+        n = len(likes)
+        likes.append(number)
+        numbers.extend(row)
+    return n
+
+
+def row_of(j: Book, n: int) -> Any:
+    """The statistics of a value."""
+    return j.rec.stats[7 * n:7 * n + 7]
+
+
+def path_of(j: Book, n: int) -> str:
+    """Where a module is."""
+    path: str = j.rec.modules[n]["path"]
+    return path or "the model"
+
+
+def name_of(j: Book, n: int) -> str:
+    """What a tensor is called."""
+    known = j.rec.tensor_names.get(n)
+    if known is not None and known["name"]:
+        return str(known["name"])
+    return str(j.rec.name_of_tensor(n))
+
+
+def names_of(j: Book, tensors: list[int]) -> str:
+    """What several tensors are called."""
+    names = [name_of(j, n) for n in tensors[:4]]
+    if len(tensors) > 4:
+        names.append(f"{len(tensors) - 4} more")
+    return ", ".join(names)

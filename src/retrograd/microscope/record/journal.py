@@ -1,0 +1,388 @@
+"""The journal of a recording: a Book, the names of what is in it, and what the microscope asks of both.
+
+Functions that take a book are called from compiled code without a detour; the methods of the same names are for the
+microscope.
+"""
+from __future__ import annotations
+
+from typing import Any, Final, Optional
+from weakref import ref
+
+from mypy_extensions import mypyc_attr
+
+from ..._engine.tensor import TensorBase, wants_grad
+from .book import (
+    GOING_ON,
+    Book,
+    Thread,
+    add,
+    blank,
+    like,
+    name_of,
+    names_of,
+    new_like,
+    new_value,
+    now,
+    path_of,
+    reserve,
+    thread_of,
+    value,
+)
+from .fired import OF_MODULES, bare, fire, new_hook, sweep, sweep_module, sweep_pending, sweep_tensor, unswept
+
+NAME: Final = blank(name="", names=None, role="")
+NAME_OF: Final = blank(name="", names=None, role="", of=-1)
+MODULE: Final = blank(path="", type="", parent=-1, calls=0, training=False, engine="")
+
+
+@mypyc_attr(allow_interpreted_subclasses=True)
+class Journal(Book):
+    """A book with names."""
+
+    def thread(self) -> Thread:
+        return thread_of(self)
+
+    def reserve(self, kind: str) -> int:
+        """The number of an event that begins; -1 when there is no room for it."""
+        return reserve(self, kind)
+
+    def put(self, row: tuple[Any, ...]) -> int:
+        """Add an event that took no time."""
+        n = reserve(self, row[0])
+        if n >= 0:
+            self.rows[n] = row
+        return n
+
+    def like(self, tap: Any, t: Any) -> int:
+        return like(self, t)
+
+    def new_like(self, key: Any, shape: Any, dtype: Any, device: Any) -> int:
+        return new_like(self, key, shape, dtype, device)
+
+    def tensor(self, tap: Any, t: Any) -> int:
+        """The number of a tensor seen before, or a new one."""
+        known = self._ids.get(id(t))
+        if known is not None and known[0]() is t:
+            return int(known[1])
+        return new_tensor(self, tap, t, -1, -1, True)
+
+    def new_tensor(self, tap: Any, t: Any, made_by: int, stem: int, sweep: bool = True) -> int:
+        return new_tensor(self, tap, t, made_by, stem, sweep)
+
+    def tensor_number(self, t: Any) -> Optional[int]:
+        known = self._ids.get(id(t))
+        return known[1] if known is not None and known[0]() is t else None
+
+    def value(self, tap: Any, t: Any) -> int:
+        """The number of t's value now; the same as before when t is the same and was not edited."""
+        return value(self, tap, t)
+
+    def new_value(self, tap: Any, t: Any, row: Any) -> int:
+        return new_value(self, tap, t, row)
+
+    def name_tensor(self, tap: Any, t: Any, name: str, role: str, of: int = -1) -> int:
+        return name_tensor(self, tap, t, name, role, of)
+
+    def add_module(self, tap: Any, module: Any, path: str, parent: int) -> int:
+        return add_module(self, tap, module, path, parent)
+
+    def walk(self, tap: Any, model: Any, prefix: str) -> int:
+        return walk(self, tap, model, prefix)
+
+    def new_hook(self, tap: Any, kind: str, on: str, owner: int, registered: int, prior: bool) -> int:
+        return new_hook(self, tap, kind, on, owner, registered, prior)
+
+    def unswept(self, table: Any) -> bool:
+        return unswept(self, table)
+
+    def sweep(self, tap: Any, table: Any, kind: str, on: str, owner: int, with_kwargs: Any = ()) -> None:
+        sweep(self, tap, table, kind, on, owner, with_kwargs)
+
+    def fired(self, facts: tuple[Any, ...], *args: Any, **kwargs: Any) -> Any:
+        """A hook fires."""
+        if not self.on:
+            return facts[2](*args, **kwargs)
+        return fire(self, facts, args, kwargs)
+
+    def sweep_pending(self) -> None:
+        sweep_pending(self)
+
+    def sweep_module(self, tap: Any, module: Any, n: int, thorough: bool) -> None:
+        sweep_module(self, tap, module, n, thorough)
+
+    def sweep_tensor(self, tap: Any, t: Any, n: int) -> None:
+        """n: its number; -1 where unknown"""
+        sweep_tensor(self, tap, t, n)
+
+    def sweep_parameters(self, tap: Any) -> None:
+        """Look for hooks on every parameter known."""
+        kind = tap.Tensor
+        for n, known in list(self._parameters.items()):
+            p: Any = known()
+            if isinstance(p, kind):
+                sweep_tensor(self, tap, p, n)
+
+    def with_grad(self, tap: Any, tensors: Any) -> tuple[int, ...]:
+        """The numbers of those that have a .grad."""
+        found: list[int] = []
+        for p in tensors:
+            if p.is_leaf and p.grad is not None:
+                known = self._ids.get(id(p))
+                if known is not None and known[0]() is p:
+                    found.append(known[1])
+                else:
+                    found.append(new_tensor(self, tap, p, -1, -1, True))
+        return tuple(found)
+
+    def parameters_below(self, module: Any) -> list[Any]:
+        """What module.parameters() gives, without its generators."""
+        met: set[int] = set()
+        found: dict[int, Any] = {}
+        todo: list[Any] = [module]
+        while todo:
+            it = todo.pop()
+            if id(it) in met:
+                continue
+            met.add(id(it))
+            for p in it._parameters.values():
+                if p is not None:
+                    found.setdefault(id(p), p)
+            children = it._modules
+            if children:
+                todo.extend([child for child in reversed(children.values()) if child is not None])
+        return list(found.values())
+
+    def enter(self, tap: Any, module: Any) -> tuple[Thread, int, int]:
+        """A module is called: the thread, the module's number and which call this is."""
+        thread = thread_of(self)
+        thread.stepping = False                         # a closure's, or a step that raised
+        known = self._modules.get(id(module))
+        n: int = known[1] if known is not None and known[0]() is module else self.module(tap, module)
+        facts: dict[str, Any] = self.rec.modules[n]
+        call: int = facts["calls"] + 1
+        facts["calls"] = call
+        if self.pending:
+            sweep_pending(self)
+        sweep_module(self, tap, module, n, False)
+        for table, kind in tap.everywhere:
+            if table and unswept(self, table):
+                sweep(self, tap, table, kind, "every module", -1, ())
+        return thread, n, call
+
+    def called(self, tap: Any, original: Any, module: Any, args: Any, kwargs: Any) -> Any:
+        """A call of a module, in a recording without ops."""
+        if not self.on:
+            return original(module, *args, **kwargs)
+        thread, n, call = self.enter(tap, module)
+        modules = thread.modules
+        modules.append((n, call, module))
+        try:
+            return original(module, *args, **kwargs)
+        finally:
+            modules.pop()
+
+    def unnamed(self) -> list[tuple[int, str, Any]]:
+        """(module, name in it, child) of children of known modules that have no path yet, each once."""
+        found: list[tuple[int, str, Any]] = []
+        met: set[int] = set()
+        for known, number in self._modules.values():
+            module: Any = known()
+            if module is None or not module._modules:
+                continue
+            for name, child in module._modules.items():
+                if child is not None and id(child) not in met:
+                    its = self._modules.get(id(child))
+                    if its is None or its[1] in self.guessed or its[0]() is not child:
+                        found.append((number, name, child))
+                        met.add(id(child))
+        return found
+
+    def unnamed_leaves(self) -> list[tuple[int, str, Any]]:
+        """(module, name in it, parameter) of parameters that were met before they had a name."""
+        found: list[tuple[int, str, Any]] = []
+        names: dict[int, Any] = self.rec.tensor_names
+        for known, number in self._modules.values():
+            module: Any = known()
+            if module is None or not module._parameters:
+                continue
+            for name, p in module._parameters.items():
+                seen = None if p is None else self._ids.get(id(p))
+                if seen is not None and seen[1] not in names and seen[0]() is p:
+                    found.append((number, name, p))
+        return found
+
+    def settle(self) -> None:
+        """The block is over: events without an end get one, and hooks say where they sit with the names found since.
+
+        An exception passed through an event that has no end.
+        """
+        rec = self.rec
+        rows = self.rows
+        for i in range(len(rows)):
+            if rows[i] is GOING_ON:
+                rows[i] = ("note", now() - self.start, 0, 0, "unfinished", "it was cut short", -1)
+        for hook in rec.hooks:
+            owner: int = hook["owner"]
+            if owner < 0:
+                continue
+            kind: str = hook["kind"]
+            if kind == "tensor" or kind == "post_accumulate":
+                hook["on"] = name_of(self, owner)
+            elif kind == "multi_grad":
+                hook["on"] = names_of(self, hook["tensors"])
+            elif kind in OF_MODULES:
+                hook["on"] = path_of(self, owner)
+
+    def unwrap(self) -> None:
+        """Every hook is itself again."""
+        for table in self._swapped:
+            live = table()
+            if live is not None:
+                bare(self, live)
+        self._swapped.clear()
+
+
+def new_tensor(j: Book, tap: Any, t: Any, made_by: int, stem: int, look: bool) -> int:
+    if isinstance(t, TensorBase):
+        wants = wants_grad(t)
+        leaf: bool = t.fn is None if t.origin is None else t.is_leaf  # type: ignore[attr-defined]
+    else:
+        wants = t.requires_grad
+        leaf = t.is_leaf
+    n = add(j, j.rec.tensor_rows, (like(j, t), made_by, int(leaf) + 2 * int(wants), stem))
+    j._ids[id(t)] = (ref(t), n)
+    if wants and made_by == -1 and look:
+        if leaf:
+            j.name_new_leaf(tap, t, n)
+        sweep_tensor(j, tap, t, n)                      # it may have hooks from before the recording
+    return n
+
+
+def name_tensor(j: Book, tap: Any, t: Any, name: str, role: str, of: int) -> int:
+    seen = j._ids.get(id(t))
+    n: int = seen[1] if seen is not None and seen[0]() is t else new_tensor(j, tap, t, -1, -1, False)
+    if role == "parameter":
+        j._parameters[n] = ref(t)
+    names: dict[int, Any] = j.rec.tensor_names
+    known = names.get(n)
+    if known is None:
+        if of < 0:
+            known = NAME.copy()
+        else:
+            known = NAME_OF.copy()
+            known["of"] = of
+        known["name"] = name
+        known["names"] = [name]
+        known["role"] = role
+        names[n] = known
+        return n
+    if (role == "parameter" and better(j, n, name, known["names"])) or (
+            role == "buffer" and name not in known["names"] and gone(j, known["names"])):
+        known["name"] = name
+        known["names"] = [name]                         # its module got a better path
+    elif name not in known["names"]:
+        known["names"].append(name)
+        if known["role"] != role:
+            known["role"] = role
+    return n
+
+
+def better(j: Book, n: int, name: str, had: list[str]) -> bool:
+    """Is this the same name of a parameter, below a path that one of its modules has now?"""
+    for old in had:
+        if not name.endswith("." + old.rpartition(".")[2]):
+            return False
+    path = name.rpartition(".")[0]
+    modules = j.rec.modules
+    for m in j.owners.get(n, ()):
+        if modules[m]["path"] == path:
+            return True
+    return False
+
+
+def gone(j: Book, names: list[str]) -> bool:
+    """Are there no modules any more where these names say?"""
+    paths = {m["path"] for m in j.rec.modules}
+    for name in names:
+        if name.rpartition(".")[0] in paths:
+            return False
+    return True
+
+
+def add_module(j: Book, tap: Any, module: Any, path: str, parent: int) -> int:
+    """The number of a module that is at this path, below module `parent`."""
+    known = j._modules.get(id(module))
+    modules = j.rec.modules
+    if known is not None and known[0]() is module:
+        # met before the model it is part of, which names it better; or below one that was
+        if known[1] in j.guessed or (parent >= 0 and modules[known[1]]["parent"] == parent):
+            modules[known[1]].update(path=path, parent=parent)
+        return int(known[1])
+    own: dict[str, Any] = module.__dict__
+    kind: str = type(module).__name__
+    row = MODULE.copy()
+    row["path"] = path
+    row["type"] = kind
+    row["parent"] = parent
+    row["training"] = bool(own["training"] if "training" in own else getattr(module, "training", False))
+    row["engine"] = tap.name
+    if own.get("_compiled_call_impl") is not None:
+        row["compiled"] = 1                             # module.compile(): its calls do not pass us
+    n = add(j, modules, row)
+    j._modules[id(module)] = (ref(module), n)
+    return n
+
+
+def walk(j: Book, tap: Any, model: Any, prefix: str) -> int:
+    """Give the modules and parameters of a model their paths below `prefix` -> the model's number."""
+    first = -1
+    met: dict[int, Any] = {}                            # id -> (number, module, numbers of its parameters)
+    named: dict[int, Any] = {}
+    todo: list[Any] = [(model, prefix, -1, 0)]
+    shapeless: Any = tap.shapeless
+    while todo:
+        module, path, parent, again = todo.pop()
+        known = met.get(id(module))
+        if known is None:
+            number = add_module(j, tap, module, path, parent)
+            own: list[int] = []
+            met[id(module)] = (number, module, own)
+            if first < 0:
+                first = number
+            else:
+                j.guessed.discard(number)
+        elif again > 8:                                 # a module inside itself
+            continue
+        else:
+            again += 1                                  # a second path: its parameters get names below that, too
+            number = known[0]
+            own = known[2]
+        start: str = f"{path}." if path else ""
+        table = module._parameters
+        if table:
+            for name, p in table.items():
+                if p is not None and type(p) not in shapeless:
+                    n = name_tensor(j, tap, p, start + name, "parameter", -1)
+                    named[n] = p
+                    own.append(n)
+        table = module._buffers
+        if table:
+            for name, b in table.items():
+                if b is not None and type(b) not in shapeless:
+                    name_tensor(j, tap, b, start + name, "buffer", -1)
+        table = module._modules
+        if table:
+            for name, child in reversed(table.items()):
+                if child is not None:
+                    todo.append((child, start + name, number, again))
+    owners = j.owners
+    for number, module, own in met.values():
+        for n in own:
+            if n in owners:
+                owners[n].add(number)
+            else:
+                owners[n] = {number}
+        sweep_module(j, tap, module, number, True)
+    for n, p in named.items():
+        sweep_tensor(j, tap, p, n)
+    return first
