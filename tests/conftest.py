@@ -22,7 +22,7 @@ except ImportError:                             # Windows
     fcntl = None  # type: ignore[assignment]
 
 HERE = Path(__file__).parent
-# `make test` runs these on the compiled build alone, as it does tests marked `once`: no code of `_engine`, `_ops` or `_kernels`
+# `make test` runs these on the compiled build alone, as it does tests marked `once`: no code of `_engine`, `_rules` or `_kernels`
 # is what they are about. A test stands here, or is marked, when it reads sources or pages, runs PyTorch alone, or runs a
 # room that is Python over operations which test_ops, test_opinfo and test_values compare on both builds.
 ONCE = {
