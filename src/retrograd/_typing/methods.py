@@ -38,9 +38,9 @@ class Methods:
     from .._functions.order import argsort as argsort
     from .._functions.gather import argwhere as argwhere
     from .._functions.shape import as_strided as as_strided
-    from .._functions.place import as_strided_ as as_strided_
+    from .._functions.devices import as_strided_ as as_strided_
     from .._functions.rearrange import as_strided_scatter as as_strided_scatter
-    from .._functions.place import as_subclass as as_subclass
+    from .._functions.devices import as_subclass as as_subclass
     from .._functions.products import baddbmm as baddbmm
     from .._functions.products import baddbmm_ as baddbmm_
     from .._functions.sampling import bernoulli as bernoulli
@@ -64,9 +64,9 @@ class Methods:
     from .._functions.pointwise import clip as clip
     from .._functions.pointwise import clip_ as clip_
     from .._functions.copies import clone as clone
-    from .._functions.whole import conj as conj
-    from .._functions.whole import conj_physical as conj_physical
-    from .._functions.whole import conj_physical_ as conj_physical_
+    from .._functions.representations import conj as conj
+    from .._functions.representations import conj_physical as conj_physical
+    from .._functions.representations import conj_physical_ as conj_physical_
     from .._functions.shape import contiguous as contiguous
     from .._functions.copies import copy_ as copy_
     from .._functions.pointwise import copysign as copysign
@@ -91,7 +91,7 @@ class Methods:
     from .._functions.shape import diagonal as diagonal
     from .._functions.rearrange import diagonal_scatter as diagonal_scatter
     from .._functions.join import diff as diff
-    from .._functions.place import dim_order as dim_order
+    from .._functions.devices import dim_order as dim_order
     from .._functions.reduce import dist as dist
     from .._functions.arith import div as div
     from .._functions.arith import div_ as div_
@@ -104,7 +104,7 @@ class Methods:
     from .._functions.shape import expand_as as expand_as
     from .._functions.sampling import exponential_ as exponential_
     from .._functions.copies import fill_ as fill_
-    from .._functions.whole import fill_diagonal_ as fill_diagonal_
+    from .._functions.representations import fill_diagonal_ as fill_diagonal_
     from .._functions.shape import flatten as flatten
     from .._functions.rearrange import flip as flip
     from .._functions.rearrange import fliplr as fliplr
@@ -115,14 +115,14 @@ class Methods:
     from .._functions.arith import floor_divide_ as floor_divide_
     from .._functions.pointwise import fmod as fmod
     from .._functions.pointwise import fmod_ as fmod_
-    from .._functions.whole import frexp as frexp
+    from .._functions.representations import frexp as frexp
     from .._functions.gather import gather as gather
-    from .._functions.whole import gcd as gcd
-    from .._functions.whole import gcd_ as gcd_
+    from .._functions.representations import gcd as gcd
+    from .._functions.representations import gcd_ as gcd_
     from .._functions.sampling import geometric_ as geometric_
     from .._functions.reflections import geqrf as geqrf
     from .._functions.products import ger as ger
-    from .._functions.place import get_device as get_device
+    from .._functions.devices import get_device as get_device
     from .._functions.activation import hardshrink as hardshrink
     from .._functions.order import histc as histc
     from .._functions.histograms import histogram as histogram
@@ -146,20 +146,20 @@ class Methods:
     from .._functions.gather import index_select as index_select
     from .._functions.products import inner as inner
     from .._functions.linalg import inverse as inverse
-    from .._functions.whole import is_conj as is_conj
-    from .._functions.place import is_cpu as is_cpu
-    from .._functions.place import is_distributed as is_distributed
-    from .._functions.place import is_ipu as is_ipu
-    from .._functions.place import is_maia as is_maia
-    from .._functions.place import is_mtia as is_mtia
-    from .._functions.whole import is_neg as is_neg
+    from .._functions.representations import is_conj as is_conj
+    from .._functions.devices import is_cpu as is_cpu
+    from .._functions.devices import is_distributed as is_distributed
+    from .._functions.devices import is_ipu as is_ipu
+    from .._functions.devices import is_maia as is_maia
+    from .._functions.devices import is_mtia as is_mtia
+    from .._functions.representations import is_neg as is_neg
     from .._functions.compare import is_nonzero as is_nonzero
     from .._functions.memory import is_set_to as is_set_to
-    from .._functions.place import is_shared as is_shared
-    from .._functions.place import is_sparse_csr as is_sparse_csr
-    from .._functions.place import is_vulkan as is_vulkan
-    from .._functions.place import is_xla as is_xla
-    from .._functions.place import is_xpu as is_xpu
+    from .._functions.devices import is_shared as is_shared
+    from .._functions.devices import is_sparse_csr as is_sparse_csr
+    from .._functions.devices import is_vulkan as is_vulkan
+    from .._functions.devices import is_xla as is_xla
+    from .._functions.devices import is_xpu as is_xpu
     from .._functions.compare import isclose as isclose
     from .._functions.compare import isfinite as isfinite
     from .._functions.compare import isinf as isinf
@@ -169,8 +169,8 @@ class Methods:
     from .._functions.compare import isreal as isreal
     from .._functions.products import kron as kron
     from .._functions.order import kthvalue as kthvalue
-    from .._functions.whole import lcm as lcm
-    from .._functions.whole import lcm_ as lcm_
+    from .._functions.representations import lcm as lcm
+    from .._functions.representations import lcm_ as lcm_
     from .._functions.pointwise import lerp as lerp
     from .._functions.pointwise import lerp_ as lerp_
     from .._functions.sampling import log_normal_ as log_normal_
@@ -211,8 +211,8 @@ class Methods:
     from .._functions.arith import multiply as multiply
     from .._functions.arith import multiply_ as multiply_
     from .._functions.products import mv as mv
-    from .._functions.whole import mvlgamma as mvlgamma
-    from .._functions.whole import mvlgamma_ as mvlgamma_
+    from .._functions.representations import mvlgamma as mvlgamma
+    from .._functions.representations import mvlgamma_ as mvlgamma_
     from .._functions.pointwise import nan_to_num as nan_to_num
     from .._functions.pointwise import nan_to_num_ as nan_to_num_
     from .._functions.reduce import nanmean as nanmean
@@ -227,13 +227,13 @@ class Methods:
     from .._functions.arith import negative_ as negative_
     from .._functions.copies import new as new
     from .._functions.copies import new_empty as new_empty
-    from .._functions.place import new_empty_strided as new_empty_strided
+    from .._functions.devices import new_empty_strided as new_empty_strided
     from .._functions.copies import new_full as new_full
     from .._functions.copies import new_ones as new_ones
     from .._functions.copies import new_tensor as new_tensor
     from .._functions.copies import new_zeros as new_zeros
-    from .._functions.whole import nextafter as nextafter
-    from .._functions.whole import nextafter_ as nextafter_
+    from .._functions.representations import nextafter as nextafter
+    from .._functions.representations import nextafter_ as nextafter_
     from .._functions.gather import nonzero as nonzero
     from .._functions.gather import nonzero_static as nonzero_static
     from .._functions.reduce import norm as norm
@@ -242,10 +242,10 @@ class Methods:
     from .._functions.reflections import ormqr as ormqr
     from .._functions.products import outer as outer
     from .._functions.shape import permute as permute
-    from .._functions.place import pin_memory as pin_memory
+    from .._functions.devices import pin_memory as pin_memory
     from .._functions.linalg import pinverse as pinverse
     from .._functions.pointwise import polygamma as polygamma
-    from .._functions.whole import polygamma_ as polygamma_
+    from .._functions.representations import polygamma_ as polygamma_
     from .._functions.pointwise import positive as positive
     from .._functions.arith import pow as pow
     from .._functions.arith import pow_ as pow_
@@ -259,7 +259,7 @@ class Methods:
     from .._functions.shape import ravel as ravel
     from .._functions.arith import reciprocal as reciprocal
     from .._functions.arith import reciprocal_ as reciprocal_
-    from .._functions.place import record_stream as record_stream
+    from .._functions.devices import record_stream as record_stream
     from .._functions.activation import relu as relu
     from .._functions.activation import relu_ as relu_
     from .._functions.arith import remainder as remainder
@@ -271,9 +271,9 @@ class Methods:
     from .._functions.shape import reshape as reshape
     from .._functions.shape import reshape_as as reshape_as
     from .._functions.memory import resize_ as resize_
-    from .._functions.whole import resize_as_ as resize_as_
-    from .._functions.whole import resolve_conj as resolve_conj
-    from .._functions.whole import resolve_neg as resolve_neg
+    from .._functions.representations import resize_as_ as resize_as_
+    from .._functions.representations import resolve_conj as resolve_conj
+    from .._functions.representations import resolve_neg as resolve_neg
     from .._functions.rearrange import roll as roll
     from .._functions.rearrange import rot90 as rot90
     from .._functions.pointwise import round as round
@@ -287,7 +287,7 @@ class Methods:
     from .._functions.shape import select as select
     from .._functions.rearrange import select_scatter as select_scatter
     from .._functions.memory import set_ as set_
-    from .._functions.place import share_memory_ as share_memory_
+    from .._functions.devices import share_memory_ as share_memory_
     from .._functions.compare import signbit as signbit
     from .._functions.rearrange import slice_scatter as slice_scatter
     from .._functions.linalg import slogdet as slogdet
@@ -322,7 +322,7 @@ class Methods:
     from .._functions.join import tensor_split as tensor_split
     from .._functions.rearrange import tile as tile
     from .._functions.copies import to as to
-    from .._functions.place import to_dense as to_dense
+    from .._functions.devices import to_dense as to_dense
     from .._functions.order import topk as topk
     from .._functions.rearrange import trace as trace
     from .._functions.shape import transpose as transpose

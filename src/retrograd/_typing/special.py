@@ -8,7 +8,7 @@ from .._functions.special import i0 as i0
 from .._functions.activation import log_softmax as log_softmax
 from .._functions.pointwise import logit as logit
 from .._functions.reduce import logsumexp as logsumexp
-from .._functions.whole import mvlgamma as multigammaln
+from .._functions.representations import mvlgamma as multigammaln
 from .._functions.special import ndtr as ndtr
 from .._functions.pointwise import polygamma as polygamma
 from .._functions.pointwise import round as round
