@@ -100,6 +100,18 @@ CASES: dict[str, list[str]] = {
     "nuclear norms are of matrices": [
         *(f"torch.norm(torch.ones({shape}), 'nuc'{dim})" for shape in ("2, 2", "2", "2, 2, 2") for dim in ("", ", 0", ", (0, 1)", ", (0,)"))],
     "scatter looks at reduce= before the index": ["torch.ones(3).scatter(0, torch.tensor([-4]), 7, reduce='sum')"],
+    "sums at indices are rounded once or each time, as in PyTorch": [
+        *(f"i = torch.arange(40) ** 2 % 5; v = (torch.arange({n}.) / 7 - 3).to(torch.{dtype}).reshape({size}).requires_grad_(); "
+          f"x = (torch.arange({m}.) / 3).to(torch.{dtype}).reshape({shape}).requires_grad_(); y = {call}; "
+          "(y * y).sum().backward()"
+          for dtype in ("float16", "bfloat16") for n, size, m, shape, calls in (
+              (40, "40", 5, "5", ("x.scatter_add(0, i, v)", "x.index_add(0, i, v)", "x.gather(0, i)", "x.index_select(0, i)", "x[i]",
+                                  "x.scatter_reduce(0, i, v, 'sum')")),
+              (80, "40, 2", 10, "5, 2", ("x.index_add(0, i, v)", "x.index_add(0, i, v, alpha=2)", "x.index_select(0, i)",
+                                         "F.embedding(i, x)", "F.embedding_bag(i, x, torch.tensor([0, 9]), mode='sum')")),
+              (160, "2, 40, 2", 20, "2, 5, 2", ("x.index_add(1, i, v)", "x.index_select(1, i)")))
+          for call in calls),
+    ],
     "the first number out of range is named, and what is wrong before it": [
         "torch.ones(3, 2)[torch.tensor([0, 9]), torch.tensor([7, 0])]", "torch.ones(3, 2).take(torch.tensor([7, -9]))",
         "torch.ones(3, 2).gather(0, torch.tensor([[0, 7], [-3, 0]]))",

@@ -86,8 +86,13 @@ def add_rows(where: Array, x: Array, rows: int) -> Array:
     order = np.argsort(where, kind="stable")
     put = where[order]
     starts = np.concatenate([np.zeros(1, np.intp), np.flatnonzero(np.diff(put)) + 1])
-    wide = x.astype(np.float32) if x.dtype.itemsize == 2 else x
-    out[put[starts]] = np.add.reduceat(wide[order], starts, 0)
+    if x.dtype.itemsize == 2:                   # rounded after each row, as in PyTorch: the first of each number, the second, ...
+        counts = np.diff(np.append(starts, where.size))
+        for n in range(int(counts.max())):
+            rows_at = order[starts[counts > n] + n]
+            out[where[rows_at]] = out[where[rows_at]] + x[rows_at]
+        return out
+    out[put[starts]] = np.add.reduceat(x[order], starts, 0)
     return out
 
 

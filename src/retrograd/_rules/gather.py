@@ -12,6 +12,7 @@ from .._engine.node import Array, Shape, Value
 from .._engine.op import A, B, Binary, Unary, X, Y
 from .._engine.tensor import TensorBase
 from .._kernels import kernel
+from .indexed import add_at
 from .packed import packed
 
 np: Final[Any] = numpy
@@ -36,6 +37,11 @@ def places(index: Array, dim: int, sizes: Shape) -> Array:
                 tuple([m if i == d else 1 for i in range(len(sizes))]))
         step *= n
     return flat
+
+
+def at_an_end(dim: int, ndim: int) -> bool:
+    """Are slices along dim added by PyTorch's scatter_add?"""
+    return ndim > 1 and (dim == 0 or dim == ndim - 1)
 
 
 def at_dim(index: Array, dim: int) -> Any:
@@ -106,7 +112,7 @@ class ScatterZerosBackward0(Unary):
         if quick is not None:
             return quick
         if self.repeats:
-            np.add.at(out.reshape(-1), places(self.index, self.dim, self.into).reshape(-1), x.reshape(-1))
+            return add_at(out.reshape(-1), places(self.index, self.dim, self.into).reshape(-1), x.reshape(-1)).reshape(self.into)
         else:
             np.put_along_axis(out, self.index, x, self.dim)
         return out
@@ -225,8 +231,8 @@ class ScatterAddBackward0(Along):
             return quick
         out = np.array(a, order="C")
         if self.index.size:
-            np.add.at(out.reshape(-1), places(self.index, self.dim, a.shape).reshape(-1),
-                      b[corner(self.index)].reshape(-1))
+            return add_at(out.reshape(-1), places(self.index, self.dim, a.shape).reshape(-1),
+                          b[corner(self.index)].reshape(-1)).reshape(a.shape)
         return out
 
     def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
@@ -277,6 +283,8 @@ class Reduced(Along):
                 flat[at] = -np.inf if how == "amax" else np.inf
             else:
                 flat[at] = b[corner(self.index)].reshape(-1)
+        if how == "sum":
+            return add_at(flat, at, b[corner(self.index)].reshape(-1)).reshape(a.shape)
         UFUNCS[how].at(flat, at, b[corner(self.index)].reshape(-1))
         return self.mean_of(out, a) if how == "mean" else out
 
@@ -465,7 +473,9 @@ class IndexSelectBackward0(Unary):
         if self.index.ndim == 0:
             g = shape.unsqueeze(shape.reshape(g, self.was[:self.dim] + self.was[self.dim + 1:]), self.dim) \
                 if reduce.raw(g).ndim < len(self.was) else g
-        return indexed.index_add(g, at_dim(self.index.reshape(-1), self.dim), self.was)
+        back = indexed.IndexAddAtBackward0(at_dim(self.index.reshape(-1), self.dim), self.was)
+        back.wide = at_an_end(self.dim, len(self.was))
+        return back.run(g)
 
 
 @final
@@ -495,6 +505,8 @@ class IndexAddBackward0(Along):
             return np.asarray(out + self.alpha * b.sum(dtype=a.dtype)).astype(a.dtype)
         if self.alpha != 1:
             b = (b * self.alpha).astype(a.dtype)
+        if self.alpha == 1 and at_an_end(self.dim, a.ndim):
+            return add_at(out, at_dim(self.index, self.dim), b)
         np.add.at(out, at_dim(self.index, self.dim), b)
         return out
 

@@ -49,6 +49,7 @@ class IndexAddAtBackward0(Unary):
 
     holds = True
     once: bool = False
+    wide: bool = False          # half precision adds up in float32
 
     def __init__(self, where: Any, into: Shape) -> None:
         self.where: Any = where
@@ -59,6 +60,8 @@ class IndexAddAtBackward0(Unary):
 
     def forward(self, x: Array) -> Array:
         out = np.zeros(self.into, x.dtype)
+        if self.wide:
+            return add_at(out, self.where, x)
         if not self.once and repeats(self.where):
             np.add.at(out, self.where, x)
         else:
@@ -75,6 +78,16 @@ def tensors_of(where: Any) -> Any:
     for w in where:
         found.append(wrap(w) if isinstance(w, np.ndarray) else None)
     return tuple(found)
+
+
+def add_at(out: Array, where: Any, x: Array) -> Array:
+    """np.add.at; half precision adds up in float32 and is rounded once."""
+    if out.dtype.itemsize == 2 and out.dtype.kind in "fV":
+        wide = out.astype(np.float32)
+        np.add.at(wide, where, x.astype(np.float32))
+        return wide.astype(out.dtype)
+    np.add.at(out, where, x)
+    return out
 
 
 def repeats(where: Any) -> bool:
