@@ -135,6 +135,8 @@ LAYERS_KNOWN = {
     "a method is the function of that name": r"Norm (alpha|k): .*position 2.*position 1",
     "of two dtypes that do not fit, another is named": r"LRN2d argument 0: bool: ",
     "norms of a power that float32 has not": r"norm_type: 1e300: ",
+    "dtypes that do not fit are told in other words": r"grid_sample argument [01]: (int64|bool|float16|float64): ",
+    "a bool is no dim, wherever it stands": r"normalize dim: a bool: ",
     "a number of Python's own": r"embedding padding_idx: a float tensor",
     "mul looks for a number before it looks for a tensor there": r"(?i)multilabel_?soft_?margin_?loss.*: TypeError\(.mul\(\)",
 }

@@ -347,7 +347,52 @@ def test_a_rate_may_be_a_tensor(cls: Any) -> None:
         return                                  # asks for the rate at the first step only
     a, b = made(torch), made(torch)
     want = train(torch, a, cls(a, lr=0.25), 3)
-    assert train(torch, b, cls(b, lr=torch.tensor(0.25)), 3) == want
+    found = train(torch, b, cls(b, lr=torch.tensor(0.25)), 3)
+    assert [x for p in found for x in p] == pytest.approx([x for p in want for x in p], rel=1e-6)
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("cls", ALL, ids=lambda c: c.__name__)
+def test_a_rate_of_float32_is_computed_with_in_float32(cls: Any) -> None:
+    import torch as pytorch
+
+    found = []
+    for lib in (torch, pytorch):
+        p = lib.tensor([[1.0, 2.0], [3.0, -1.0]], dtype=lib.float64, requires_grad=True)
+        o = getattr(lib.optim, cls.__name__)([p], lr=lib.tensor(0.1))
+        for _ in range(3):
+            p.grad = (p.detach() - 1) ** 2
+            o.step()
+        found += [p.flatten().tolist()]
+    assert found[0] == pytest.approx(found[1], rel=1e-12)
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("cls", [O.Adam, O.AdamW], ids=lambda c: c.__name__)
+def test_a_group_may_not_have_a_tensor_as_rate_and_foreach(cls: Any) -> None:
+    p = torch.ones(1, requires_grad=True)
+    p.grad = torch.ones(1)
+    o = cls([{"params": [p], "foreach": True}], lr=torch.tensor(0.1))
+    with pytest.raises(RuntimeError, match="lr as a Tensor is not supported for capturable=False and foreach=True"):
+        o.step()
+    assert p.tolist() == [1] and not o.state
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("cls", [O.Adam, O.RAdam, O.RMSprop], ids=lambda c: c.__name__)
+def test_steps_in_half_precision_round_where_pytorchs_do(cls: Any) -> None:
+    import torch as pytorch
+
+    found = []
+    for lib in (torch, pytorch):
+        lib.manual_seed(3)
+        p = lib.randn(50, dtype=lib.float16, requires_grad=True)
+        o = getattr(lib.optim, cls.__name__)([p], lr=0.1, foreach=False)
+        for _ in range(3):
+            p.grad = (p.detach() - 1) * 2
+            o.step()
+        found += [p.tolist()]
+    assert found[0] == pytest.approx(found[1], rel=2e-3, abs=1e-3, nan_ok=True)
 
 
 # ---- hooks ----

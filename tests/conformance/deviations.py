@@ -91,9 +91,11 @@ GENERAL: tuple[str, ...] = (
     "PyTorch reads what lies beside",
     "Gradients of nearest or antialiased interpolation where a size stays belong to the copy that was made; PyTorch's are "
     "those of the filter",
-    "An optimizer's step that fails leaves no state behind, and one with foreach=True and nesterov leaves gradients as "
-    "they are; Adafactor passes over empty parameters; a tensor lr of LBFGS is read, not kept, so that a scheduler does "
-    "not change its state",
+    "An optimizer's step that fails leaves no state of parameters that it did not reach, and one with foreach=True and "
+    "nesterov leaves gradients as they are; Adafactor passes over empty parameters; a tensor lr of LBFGS is read, not kept, so "
+    "that a scheduler does not change its state; a line search of no evaluations (max_eval=0) finds nothing; fused=True takes "
+    "options that are no bools; a scheduler that refuses its options leaves none in the groups",
+    "fractional_max_pool refuses windows without elements, of which PyTorch makes -inf",
     "grid_sample, affine_grid, pdist and pack_padded_sequence are made of other nodes; the gradient of grid_sample's "
     "nearest mode by the grid is None in a second derivative",
     "Wishart.rsample can be differentiated, GeneralizedPareto computes in float64, and divergences between distributions of "

@@ -7,7 +7,7 @@ import numpy as np
 
 from .._engine.tensor import TensorBase, bump, wrap
 from ..dtypes import finfo, of
-from .optimizer import Optimizer, check_range, count, descent, lerp, scalar, value, wide, zeros
+from .optimizer import Optimizer, check_range, count, descent, lerp, number, scalar, value, wide, zeros
 
 __all__ = ["Adafactor"]
 
@@ -44,7 +44,7 @@ class Adafactor(Optimizer):
         return self._step(closure)
 
     def _update(self, group: dict[str, Any], params: list[Any]) -> None:
-        lr, (eps1, eps2), d, decay = value(group["lr"]), group["eps"], group["d"], value(group["weight_decay"])
+        lr, (eps1, eps2), d, decay = number(group["lr"]), group["eps"], group["d"], value(group["weight_decay"])
         if eps1 is None:
             eps1 = finfo(of(params[0].array.dtype)).eps
         for p in params:

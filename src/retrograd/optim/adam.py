@@ -16,8 +16,9 @@ from .optimizer import (
     check_modes,
     count,
     descent,
+    number,
     scalar,
-    subtract,
+    subtract_quotient,
     value,
     zeros,
 )
@@ -76,7 +77,9 @@ class Adam(Optimizer):
         return self._step(closure)
 
     def _update(self, group: dict[str, Any], params: list[Any]) -> None:
-        lr, decay, eps = value(group["lr"]), value(group["weight_decay"]), group["eps"]
+        if group["foreach"] and not group["capturable"] and params and isinstance(group["lr"], TensorBase):
+            raise RuntimeError("lr as a Tensor is not supported for capturable=False and foreach=True")
+        lr, decay, eps = number(group["lr"]), value(group["weight_decay"]), group["eps"]
         beta1, beta2 = value(group["betas"][0]), value(group["betas"][1])
         amsgrad, decoupled, maximize = group["amsgrad"], group["decoupled_weight_decay"], group["maximize"]
         for p in params:
@@ -89,7 +92,7 @@ class Adam(Optimizer):
                     state["max_exp_avg_sq"] = zeros(p)
             m, v = state["exp_avg"], state["exp_avg_sq"]
             top = state["max_exp_avg_sq"] if amsgrad else None
-            if quick_step(
+            if (type(lr) is not np.float32 or p.array.dtype.itemsize < 8) and quick_step(
                 p.array, p.grad.array, m.array, v.array, None if top is None else top.array, state["step"].array, lr,
                 beta1, beta2, eps, decay, decoupled, maximize,
             ):
@@ -115,5 +118,4 @@ class Adam(Optimizer):
             np.sqrt(v.array, out=t)
             t /= math.sqrt(1 - beta2**n)
             t += eps
-            np.divide(m.array, t, out=t)
-            subtract(p, t, lr / (1 - beta1**n))
+            subtract_quotient(p, m.array, t, lr / (1 - beta1**n))

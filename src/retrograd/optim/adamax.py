@@ -15,6 +15,7 @@ from .optimizer import (
     check_not_negative,
     count,
     descent,
+    number,
     scalar,
     subtract,
     value,
@@ -52,7 +53,7 @@ class Adamax(Optimizer):
 
     def _update(self, group: dict[str, Any], params: list[Any]) -> None:
         maximize, decay = group["maximize"], value(group["weight_decay"])
-        lr, eps, (beta1, beta2) = value(group["lr"]), group["eps"], map(value, group["betas"])
+        lr, eps, (beta1, beta2) = number(group["lr"]), group["eps"], map(value, group["betas"])
         for p in params:
             state = self.state[p]
             if not state:

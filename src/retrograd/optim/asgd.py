@@ -14,6 +14,7 @@ from .optimizer import (
     check_not_negative,
     count,
     descent,
+    number,
     scalar,
     subtract,
     value,
@@ -53,7 +54,7 @@ class ASGD(Optimizer):
 
     def _update(self, group: dict[str, Any], params: list[Any]) -> None:
         maximize, decay = group["maximize"], value(group["weight_decay"])
-        lr, lambd = value(group["lr"]), group["lambd"]
+        lr, lambd = number(group["lr"]), group["lambd"]
         for p in params:
             state = self.state[p]
             if not state:
@@ -76,8 +77,9 @@ class ASGD(Optimizer):
                 mean.array += t
             else:
                 np.copyto(mean.array, p.array)
-            # PyTorch rounds both to float32, also where a loaded state is float64
-            eta.array[...] = scalar(lr / (1 + lambd * lr * n) ** group["alpha"]).array
+            # PyTorch rounds both to float32, also where a loaded state is float64, but for the rate of a tensor lr
+            rate = lr / (1 + lambd * lr * n) ** group["alpha"]
+            eta.array[...] = rate if isinstance(rate, np.floating) else scalar(rate).array
             mu.array[...] = scalar(1 / max(1, n - group["t0"])).array
             for changed in (mean, eta, mu):
                 bump(changed)

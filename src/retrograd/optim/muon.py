@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._engine.tensor import bump
-from .optimizer import Optimizer, check_one, check_range, descent, lerp, mixed, value, wide, zeros
+from .optimizer import Optimizer, check_one, check_range, descent, lerp, mixed, number, value, wide, zeros
 
 __all__ = ["Muon"]
 
@@ -45,7 +45,7 @@ class Muon(Optimizer):
         return self._step(closure)
 
     def _update(self, group: dict[str, Any], params: list[Any]) -> None:
-        lr, momentum = value(group["lr"]), group["momentum"]
+        lr, momentum = number(group["lr"]), group["momentum"]
         if group["ns_steps"] >= 100:
             raise ValueError("Number of steps must be less than 100 for computational efficiency")
         if len(group["ns_coefficients"]) != 3:

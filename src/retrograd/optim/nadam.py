@@ -17,6 +17,7 @@ from .optimizer import (
     check_not_negative,
     count,
     descent,
+    number,
     scalar,
     subtract,
     value,
@@ -59,7 +60,7 @@ class NAdam(Optimizer):
         return self._step(closure)
 
     def _update(self, group: dict[str, Any], params: list[Any]) -> None:
-        lr, eps, (beta1, beta2) = value(group["lr"]), group["eps"], map(value, group["betas"])
+        lr, eps, (beta1, beta2) = number(group["lr"]), group["eps"], map(value, group["betas"])
         decay, decoupled, psi = value(group["weight_decay"]), group["decoupled_weight_decay"], group["momentum_decay"]
         for p in params:
             state = self.state[p]

@@ -433,6 +433,11 @@ def value(x: Any) -> Any:
     return x.array.item()
 
 
+def number(x: Any) -> Any:
+    """value(x), of a tensor in the digits of its dtype: what is computed with it is rounded as PyTorch's tensors are."""
+    return x.array.dtype.type(value(x)) if isinstance(x, TensorBase) else x
+
+
 def scalar(x: float) -> Any:
     """A 0-dim tensor for a count or a product kept in the state: float32, float64 where that is the default."""
     return wrap(np.array(x, get_default_dtype().numpy if get_default_dtype().itemsize == 8 else np.float32))
@@ -469,6 +474,8 @@ def descent(p: Any, maximize: bool, weight_decay: float) -> Any:
 def average(mean: Any, g: Any, weight: float, t: Any) -> None:
     """Move the tensor `mean` towards g by `weight` of the distance; t is scratch."""
     m = mean.array
+    if m.dtype.itemsize == 2:
+        return lerp(mean, g, weight)
     np.subtract(g, m, out=t)
     t *= weight
     m += t
@@ -479,6 +486,9 @@ def average_squares(mean: Any, g: Any, beta: float, t: Any) -> None:
     """mean = beta * mean + (1 - beta) * g * g; t is scratch."""
     v = mean.array
     v *= beta
+    if v.dtype.itemsize == 2:
+        v[...] = v + np.square(g, dtype=np.float32) * (1 - beta)
+        return bump(mean)
     np.multiply(g, 1 - beta, out=t)
     t *= g
     v += t
@@ -511,6 +521,15 @@ def subtract(p: Any, a: Any, size: float) -> None:
     bump(p)
 
 
+def subtract_quotient(p: Any, a: Any, b: Any, size: float) -> None:
+    """p -= size * (a / b).  `b` is overwritten."""
+    if b.dtype.itemsize == 2:
+        p.array[...] = p.array - np.divide(a, b, dtype=np.float32) * size
+        return bump(p)
+    np.divide(a, b, out=b)
+    subtract(p, b, size)
+
+
 def check_one(lr: Any) -> None:
     if isinstance(lr, TensorBase) and lr.array.size != 1:
         raise ValueError("Tensor lr must be 1-element")
@@ -531,7 +550,7 @@ def check_not_negative(**options: Any) -> None:
 
 def check_range(name: str, sign: str, limit: float, x: Any) -> None:
     """ValueError for an option that is not `sign` (">=" or "<=") than limit, in the words of the newer optimizers."""
-    if not (x >= limit if sign == ">=" else x <= limit):
+    if not (float(limit) <= x if sign == ">=" else float(limit) >= x):
         raise ValueError(f"{name} should be {sign} {limit} but is: {x}")
 
 

@@ -17,6 +17,7 @@ from .optimizer import (
     descent,
     scalar,
     subtract,
+    subtract_quotient,
     value,
     zeros,
 )
@@ -79,12 +80,14 @@ class RMSprop(Optimizer):
             else:
                 np.sqrt(v.array, out=t)
             t += eps
-            np.divide(g, t, out=t)
             if momentum > 0:
+                np.divide(g, t, out=t)
                 b = state["momentum_buffer"]
                 array = b.array
                 array *= momentum
                 array += t
                 bump(b)
                 np.copyto(t, array)
-            subtract(p, t, lr)
+                subtract(p, t, lr)
+            else:
+                subtract_quotient(p, g, t, lr)
