@@ -365,7 +365,65 @@ def losses_are_summed_for_the_log(torch: Any) -> Any:
     return rec, None
 
 
+@broken("RG316")
+def a_moving_average_of_the_losses(torch: Any) -> Any:
+    net = mlp(torch, 3, 2)
+    optimizer = sgd(torch, net)
+    with record(net) as rec:
+        average = 0.0
+        for _ in range(3):
+            optimizer.zero_grad()
+            loss = net(batch(torch)).square().mean()
+            loss.backward()
+            optimizer.step()
+            average = 0.9 * average + 0.1 * loss  # here
+    return rec, None
+
+
+@broken("not_differentiable")
+def codes_of_a_book_without_a_straight_through(torch: Any) -> Any:
+    encoder, decoder = torch.nn.Linear(3, 4), torch.nn.Linear(4, 3)
+    book = torch.nn.Parameter(torch.ones(5, 4))
+    with record(encoder, decoder) as rec:
+        x = batch(torch)
+        nearest = torch.cdist(encoder(x), book).argmin(1)  # here
+        (decoder(book[nearest]) - x).square().mean().backward()
+    return rec, encoder.weight
+
+
+@broken("detached")
+def the_wrong_side_of_a_contrastive_loss_is_data(torch: Any) -> Any:
+    query, key = torch.nn.Linear(3, 3), torch.nn.Linear(3, 3)
+    with record(query, key) as rec:
+        x = batch(torch)
+        logits = query(x) @ key(x).data.t()  # here
+        torch.nn.functional.cross_entropy(logits, torch.arange(4)).backward()
+    return rec, key.weight
+
+
 # -- adversaries
+
+
+@broken("RG314")
+def the_second_optimizer_never_steps(torch: Any) -> Any:
+    policy, value = mlp(torch, 3, 2), mlp(torch, 3, 1)
+    first, second = sgd(torch, policy), sgd(torch, value)
+    with record(policy, value) as rec:
+        for _ in range(2):
+            first.zero_grad()
+            second.zero_grad()
+            (policy(batch(torch)).mean() + value(batch(torch)).mean()).backward()
+            first.step()  # here
+    return rec, None
+
+
+@broken("detached")
+def features_to_match_are_detached_on_the_fake_side(torch: Any) -> Any:
+    generator, body = mlp(torch, 3, 3), torch.nn.Linear(3, 4)
+    with record(generator, body) as rec:
+        fake, real = body(generator(batch(torch))), body(batch(torch))
+        (fake.mean(0).detach() - real.mean(0)).square().sum().backward()  # here
+    return rec, generator[0].weight
 
 
 @broken("detached")

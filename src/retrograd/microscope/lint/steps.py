@@ -2,13 +2,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..answers.graph_of import Links, links
 from ..record.recording import INPLACE, WANTED, WANTS, Event, Recording
 from .static import Problem
 
 GRADS = ("tensor", "post_accumulate", "multi_grad")
+
+
+class Kept(NamedTuple):
+    """What a tensor, made on one line, keeps: graphs of losses, from `first` to `last`; `begin`: the line of their backward()."""
+
+    site: int
+    begin: int
+    first: int
+    last: int
+    count: int
+
+    def beside(self, other: Kept) -> Kept:
+        """Both together: other losses of the same backward() are more of them."""
+        if self.begin != other.begin or not (self.last < other.first or other.last < self.first):
+            return max(self, other, key=lambda k: k.count)
+        return Kept(self.site, self.begin, min(self.first, other.first), max(self.last, other.last), self.count + other.count)
 
 
 class Steps:
@@ -155,7 +171,7 @@ class Steps:
         """RG316"""
         rec = self.rec
         done: dict[int, Event] = {}                     # losses whose pass is over -> its begin
-        kept: dict[int, tuple[int, int]] = {}           # tensors summed of such -> (the line, of how many)
+        kept: dict[int, Kept] = {}                      # tensors made of such
         said: set[int] = set()
         for e in rec.of("end", "op"):
             if e.kind == "end":
@@ -163,16 +179,18 @@ class Steps:
                 if begin is not None and begin.how == "backward" and not begin.create:
                     done.update((t, begin) for t in begin.tensors if not rec.tensor_rows[t][2] & 1)
             elif e.flags & WANTS:
-                losses = [done[t] for t in dict.fromkeys(e.inputs) if t in done]
-                sites = [b.site for b in losses]
-                before = [kept[t] for t in e.inputs if t in kept and kept[t][0] == e.site]
-                count = len(losses) + max((n for _, n in before), default=0)
-                if losses and (before or len(set(sites)) < len(sites)) and e.site not in said:
+                parts = [Kept(e.site, done[t].site, t, t, 1) if t in done else kept[t] for t in dict.fromkeys(e.inputs)
+                         if t in done or (t in kept and kept[t].site == e.site)]
+                if not parts:
+                    continue
+                whole = parts[0]
+                for part in parts[1:]:
+                    whole = whole.beside(part)
+                if whole.count > max(part.count for part in parts) and e.site not in said:
                     said.add(e.site)
-                    yield self.problem(e.site, "RG316", f"{e.name} keeps the graphs of {count} losses whose backward pass is "
-                                       "over: each step needs more memory", "Add loss.item() or loss.detach().")
-                if losses or before:
-                    kept.update(dict.fromkeys(e.outputs, (e.site, count)))
+                    yield self.problem(e.site, "RG316", f"{e.name} keeps the graphs of {whole.count} losses whose backward pass "
+                                       "is over: each step needs more memory", "Add loss.item() or loss.detach().")
+                kept.update(dict.fromkeys(e.outputs, whole))
         yield from self.growing()
 
     def growing(self) -> Iterator[Problem]:
