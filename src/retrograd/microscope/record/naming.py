@@ -98,14 +98,14 @@ class Names(Journal):
             given = code.co_varnames[:count + bool(code.co_flags & CO_VARARGS) + bool(code.co_flags & CO_VARKEYWORDS)]
             own = getattr(local.get("self"), "__dict__", {})
             for names in (local, dict(frame.f_globals), {**own, **own.get("_modules", {})}):
-                place = in_a_list(names, it)
-                for name in (*held_by(names, it), *([place] if place else ())):
-                    if names is local and name.partition(".")[0] in given:
+                for name in held_by(names, it):
+                    if names is local and name in given:
                         arguments.append(name)
-                    elif name == place:
-                        places.append(name)
                     else:
                         yield name
+                place = in_a_list(names, it)
+                if place:
+                    (arguments if names is local and place.partition(".")[0] in given else places).append(place)
             frame = self.sites.user_frame(frame.f_back)
         yield from (*places, *arguments)
 
