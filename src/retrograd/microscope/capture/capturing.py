@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+from ..._engine.hearing import Ear
 from .._own_hook import OwnHook
 from ..errors import CaptureError
 from ..listen import Engine, engine_of
@@ -90,8 +91,8 @@ class Capture(Waiting):
         self._handles: list[Any] = []
         self._param_handles: list[Any] = []
         self._layout: Any = batch_dim
-        self._passes = self.engine.passes
         self._grad = self.engine.torch.autograd.grad
+        self._ear = Ear(self._takes, self._without, {*self.engine.passes, self._grad})
         self._depth = 0
         self._tracked: dict[int, Source] = {}
         self._reordering: dict[Any, str] = {}   # functions seen -> their names, when they are in orders.REORDERING
@@ -125,7 +126,7 @@ class Capture(Waiting):
         self._wanted = self._all[3]
         self.clear()
         self._thread = threading.get_ident()
-        self._heard = self.engine.calls(self._seen)
+        self._heard = self.engine.calls(self._ear)
         begins, ends = OwnHook(self.engine.eager(self._model_begins)), OwnHook(self.engine.eager(self._model_ends))
         self._handles = [self.model.register_forward_pre_hook(begins, with_kwargs=True),
                          self.model.register_forward_hook(ends, always_call=True)]
@@ -191,10 +192,11 @@ class Capture(Waiting):
         self.filled = {}
         self.unseen: set[int] = set()           # parameters with a gradient that no call explains
         self._terms = None
-        self._tracked = dict(self._all[1])
+        self._tracked = self._ear.followed = dict(self._all[1])
         self.stand_ins: list[Any] = []          # tensors that took a parameter's place
         self.displaced: dict[int, str] = {}     # parameter -> why what took its place is not followed
         self._depth = 0
+        self._ear.running = False
 
     def _mark_layouts(self) -> None:
         """Modules of retrograd.nn that turn their tensors around inside (torch does it in one function)."""
@@ -258,7 +260,8 @@ class Capture(Waiting):
         else:
             self.runs.append(run)
             run.before = before if pending else None
-        run.open = True
+        run.open = self._ear.running = True
+        self._ear.wary = bool(run.by)
         if not self._sharded:
             for p, x in stand_ins(self.engine, self.params, self._tracked, self.displaced):
                 self._tracked[id(x)] = Leaf(x, p.number)
@@ -288,6 +291,7 @@ class Capture(Waiting):
         self._depth -= 1
         if self._depth:
             return
+        self._ear.running = False
         self._settle()
         run = self.runs[-1]
         run.open = False
@@ -316,37 +320,33 @@ class Capture(Waiting):
 
     # Calls
 
-    def _seen(self, func: Any, args: Any, kwargs: Any) -> Any:
-        """In place of func(*args, **kwargs)."""
+    def _takes(self, func: Any, args: Any, kwargs: Any) -> Any:
+        """In place of func(*args, **kwargs), which takes something tracked, or of a pass."""
         tracked = self._tracked
-        for x in args:
+        for x in (*args, *kwargs.values()) if kwargs else args:
             if id(x) in tracked:
                 return self._again(self._plans.get((id(x), func)), func, args, kwargs)
-            kind = type(x)
-            if kind is list or kind is tuple:
-                for y in x:
-                    if id(y) in tracked:
-                        return self._use(func, args, kwargs)
-        if kwargs:
-            for x in kwargs.values():
-                if id(x) in tracked:
-                    return self._again(self._plans.get((id(x), func)), func, args, kwargs)
-        if func in self._passes:
-            return self._pass(func, args, kwargs)
         if func is self._grad:
             self._settle()
-        out = func(*args, **kwargs)
-        if self._depth:
-            name = self._reordering.get(func)
-            if name is None:
-                name = self.engine.name_of(func)
-                name = self._reordering[func] = name if name in REORDERING else ""
-            if name:
-                out = self._reorders(name, args, kwargs, out)
-            if getattr(out, "requires_grad", None) is not True:
-                self._mark(func, args, kwargs, out)
-            elif self.runs[-1].by:
-                self._join(args, kwargs)
+            return func(*args, **kwargs)
+        if func in self.engine.passes and not any(id(x) in tracked for x in flat((args, kwargs))):
+            return self._pass(func, args, kwargs)
+        return self._use(func, args, kwargs)
+
+    def _without(self, func: Any, args: Any, kwargs: Any, out: Any) -> Any:
+        """Of a call inside the model that takes nothing tracked; -> out."""
+        name = self._reordering.get(func)
+        if name is None:
+            name = self.engine.name_of(func)
+            name = self._reordering[func] = name if name in REORDERING else ""
+            if not name:
+                self._ear.plain[func] = True
+        if name:
+            out = self._reorders(name, args, kwargs, out)
+        if getattr(out, "requires_grad", None) is not True:
+            self._mark(func, args, kwargs, out)
+        elif self.runs[-1].by:
+            self._join(args, kwargs)
         return out
 
     def _reorders(self, name: str, args: Any, kwargs: Any, out: Any) -> Any:
@@ -357,6 +357,7 @@ class Capture(Waiting):
         if not run.by and (run.size or 1) > 1 and reorders(name, args, kwargs, out, self.batch_dim, run.size or 1) and any(
                 self._is_data(x) for x in flat((args, kwargs)) if isinstance(x, self.engine.Tensor)):
             site = caller()
+            self._ear.wary = True
             run.by, run.moved = f"{name} at {site[0]}:{site[1]}" if site else name, True
             run.since = len(run._uses) + len(run.waiting) + len(self._pending)
         return out
@@ -490,7 +491,7 @@ class Capture(Waiting):
                 return engine.inside(self._heard, func, args, kwargs)
             finally:
                 self._layout = before
-        if func in self._passes:
+        if func in self.engine.passes:
             self._root(args)
             return self._pass(func, args, kwargs)
         name = engine.name_of(func)

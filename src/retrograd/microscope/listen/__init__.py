@@ -3,9 +3,10 @@
 An adapter is an `Engine` (engine.py; ours.py is retrograd's, pytorch.py PyTorch's).  It says what an engine is made of, reads
 its tensors, and lets somebody hear
 
-    calls(handler)      handler(func, args, kwargs) is called in place of every public function, method and property of
+    calls(ear)          ear.call(func, impl, args, kwargs) is called in place of every public function, method and property of
                         tensors that a program calls on this thread, not of those that such a function calls inside.  It
-                        calls func itself, in which nothing is heard, unless it says so:
+                        gives what impl(*args, **kwargs) gives (kwargs may be None), in which nothing is heard, unless it
+                        says so:
                           .reopened()       context in which calls are heard again, inside the handler
                           engine.inside     calls a function whose own calls are to be heard: a pass, attention
 

@@ -5,11 +5,8 @@ Both engines have the same names (that is what retrograd is for), so an engine i
 """
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any
-
-Handler = Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]
 
 
 class Engine:
@@ -30,10 +27,10 @@ class Engine:
         """'linear', 'mul', 'view', ... of a function that is heard, without underscores around it."""
         raise NotImplementedError
 
-    def calls(self, handler: Handler) -> Any:
-        """Context: handler(func, args, kwargs) is called in place of every function of the engine on this thread.
+    def calls(self, ear: Any) -> Any:
+        """Context: ear.call(func, impl, args, kwargs) is called in place of every function of the engine on this thread.
 
-        What handler itself calls is not heard, unless it says so with the context's `reopened()`.
+        What it calls itself is not heard, unless it says so with the context's `reopened()`.
         """
         raise NotImplementedError
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from .engine import Engine, Handler, canonical
+from .engine import Engine, canonical
 
 retrograd = sys.modules[__name__.partition(".")[0]]     # the namespace, which is above us: imports point one way
 
@@ -32,8 +32,8 @@ class RetrogradEngine(Engine):
         from ..._engine.modes import state
         return state().task is not None
 
-    def calls(self, handler: Handler) -> Any:
-        return _Replaced(handler)
+    def calls(self, ear: Any) -> Any:
+        return _Replaced(ear)
 
     def inside(self, heard: Any, func: Any, args: Any, kwargs: Any) -> Any:
         with heard.reopened():
@@ -60,8 +60,8 @@ class _Replaced:
     active: list[_Replaced] = []                # innermost last
     undo: list[tuple[Any, str, Any]] = []
 
-    def __init__(self, handler: Handler) -> None:
-        self.handler = handler
+    def __init__(self, ear: Any) -> None:
+        self.hear = ear.call
         self.thread = 0
         self.busy = False
 
@@ -171,7 +171,7 @@ def _watched(value: Any, name: str = "") -> Any:
                     break
                 watcher.busy = True
                 try:
-                    return watcher.handler(value, args, kwargs)
+                    return watcher.hear(value, value, args, kwargs)
                 finally:
                     watcher.busy = False
         return value(*args, **kwargs)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from typing import Any
 
-from .engine import Engine, Handler, canonical
+from .engine import Engine, canonical
 
 GETTER = type(int.real.__get__)                 # what a mode gets for a property of a tensor
 TENSORS = ("T", "mT", "H", "mH", "real", "data")        # properties that are tensors
@@ -28,14 +28,14 @@ class TorchEngine(Engine):
         from torch.overrides import TorchFunctionMode
 
         class Hearing(TorchFunctionMode):  # type: ignore[misc]
-            def __init__(self, handler: Handler) -> None:
+            def __init__(self, ear: Any) -> None:
                 super().__init__()
-                self.handler = handler
+                self.hear = ear.call
 
             def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
                 if type(func) is GETTER and func.__self__.__name__ not in TENSORS:     # shape, dtype, requires_grad, ...
                     return func(*args)
-                return self.handler(func, args, kwargs or {})
+                return self.hear(func, func, args, kwargs)
 
             def reopened(self) -> AbstractContextManager[Any]:
                 return self  # type: ignore[no-any-return]
@@ -53,13 +53,13 @@ class TorchEngine(Engine):
             self.names[func] = name
         return name
 
-    def calls(self, handler: Handler) -> Any:
+    def calls(self, ear: Any) -> Any:
         if "torch._dynamo" not in sys.modules:          # nothing was compiled
-            return self.hearing(handler)
+            return self.hearing(ear)
         if self.uncompiled is None:
             self.uncompiled = type("Hearing", (self.hearing,), {
                 "__torch_function__": self.eager(self.hearing.__torch_function__)})
-        return self.uncompiled(handler)
+        return self.uncompiled(ear)
 
     def inside(self, heard: Any, func: Any, args: Any, kwargs: Any) -> Any:
         opening = Opening(heard)
