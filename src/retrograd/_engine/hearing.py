@@ -10,6 +10,7 @@ from mypy_extensions import mypyc_attr
 
 from .tensor import TensorBase, wants_grad
 
+GETTER: Final = type(int.real.__get__)
 NOTHING: Final[dict[str, Any]] = {}
 
 
@@ -17,12 +18,13 @@ NOTHING: Final[dict[str, Any]] = {}
 class Ear:
     """Hears func(*args, **kwargs), as what listens to an engine (microscope/listen).
 
-    taking    (func, args, kwargs), in place of a call that takes something followed, or of one of `passes`
+    taking    (func, impl, args, kwargs), in place of a call that takes something followed, or of one of `passes`
+    says      does a property give a tensor?
     after     (func, args, kwargs, out) -> out, of others while the model runs, unless they are plain: what they give requires
               grad, and they put no sample elsewhere
     """
 
-    def __init__(self, taking: Any, after: Any, passes: Any) -> None:
+    def __init__(self, taking: Any, after: Any, passes: Any, says: Any) -> None:
         self.taking: Any = taking
         self.after: Any = after
         self.passes: Any = passes
@@ -30,22 +32,30 @@ class Ear:
         self.running: bool = False              # does the model run?
         self.wary: bool = False                 # ... and were samples put elsewhere?
         self.plain: dict[Any, bool] = {}        # functions that put no sample elsewhere
+        self.says: Any = says
+        self.silent: dict[Any, bool] = {}       # properties that give no tensor
 
     def call(self, func: Any, impl: Any, args: tuple[Any, ...], kwargs: Optional[dict[str, Any]]) -> Any:
+        if type(func) is GETTER:
+            silent = self.silent.get(func)
+            if silent is None:
+                silent = self.silent[func] = not self.says(func)
+            if silent:
+                return impl(*args)
         followed = self.followed
         for x in args:
             if id(x) in followed:
-                return self.taking(func, args, NOTHING if kwargs is None else kwargs)
+                return self.taking(func, impl, args, NOTHING if kwargs is None else kwargs)
             if type(x) is list or type(x) is tuple:
                 for y in x:
                     if id(y) in followed:
-                        return self.taking(func, args, NOTHING if kwargs is None else kwargs)
+                        return self.taking(func, impl, args, NOTHING if kwargs is None else kwargs)
         if kwargs is not None:
             for x in kwargs.values():
                 if id(x) in followed:
-                    return self.taking(func, args, kwargs)
+                    return self.taking(func, impl, args, kwargs)
         if func in self.passes:
-            return self.taking(func, args, NOTHING if kwargs is None else kwargs)
+            return self.taking(func, impl, args, NOTHING if kwargs is None else kwargs)
         out: Any = impl(*args) if kwargs is None else impl(*args, **kwargs)
         if not self.running or (not self.wary and func in self.plain and wants(out)):
             return out

@@ -92,7 +92,7 @@ class Capture(Waiting):
         self._param_handles: list[Any] = []
         self._layout: Any = batch_dim
         self._grad = self.engine.torch.autograd.grad
-        self._ear = Ear(self._takes, self._without, {*self.engine.passes, self._grad})
+        self._ear = Ear(self._takes, self._without, {*self.engine.passes, self._grad}, self.engine.says)
         self._depth = 0
         self._tracked: dict[int, Source] = {}
         self._reordering: dict[Any, str] = {}   # functions seen -> their names, when they are in orders.REORDERING
@@ -320,18 +320,18 @@ class Capture(Waiting):
 
     # Calls
 
-    def _takes(self, func: Any, args: Any, kwargs: Any) -> Any:
+    def _takes(self, func: Any, impl: Any, args: Any, kwargs: Any) -> Any:
         """In place of func(*args, **kwargs), which takes something tracked, or of a pass."""
         tracked = self._tracked
         for x in (*args, *kwargs.values()) if kwargs else args:
             if id(x) in tracked:
-                return self._again(self._plans.get((id(x), func)), func, args, kwargs)
+                return self._again(self._plans.get((id(x), func)), func, impl, args, kwargs)
         if func is self._grad:
             self._settle()
-            return func(*args, **kwargs)
+            return impl(*args, **kwargs)
         if func in self.engine.passes and not any(id(x) in tracked for x in flat((args, kwargs))):
-            return self._pass(func, args, kwargs)
-        return self._use(func, args, kwargs)
+            return self._pass(func, impl, args, kwargs)
+        return self._use(func, impl, args, kwargs)
 
     def _without(self, func: Any, args: Any, kwargs: Any, out: Any) -> Any:
         """Of a call inside the model that takes nothing tracked; -> out."""
@@ -380,30 +380,30 @@ class Capture(Waiting):
         found: Origin = mark
         return found
 
-    def _again(self, plan: Plan | None, func: Any, args: Any, kwargs: Any) -> Any:
+    def _again(self, plan: Plan | None, func: Any, impl: Any, args: Any, kwargs: Any) -> Any:
         """A call with a tracked argument, perhaps like one seen before: with the same parameters at the same places."""
         if plan is None or len(args) != len(plan.places) or kwargs.keys() != plan.named.keys():
-            return self._use(func, args, kwargs)
+            return self._use(func, impl, args, kwargs)
         tracked = self._tracked
         for x, place in zip(args, plan.places):
             if id(x) != place and (place or id(x) in tracked):
-                return self._use(func, args, kwargs)
+                return self._use(func, impl, args, kwargs)
         if kwargs:
             for key, place in plan.named.items():
                 x = kwargs[key]
                 if id(x) != place and (place or id(x) in tracked):
-                    return self._use(func, args, kwargs)
+                    return self._use(func, impl, args, kwargs)
         data = args[plan.data]
         if not isinstance(data, self.engine.Tensor) or not data.requires_grad and not self._is_data(data):
-            return self._use(func, args, kwargs)
+            return self._use(func, impl, args, kwargs)
         if self._lean and data.requires_grad and plan.numbers <= self._lean and not self.checking and not any(
                 hooked(s.tensor) for s in plan.sources.values()):
             self._spared |= plan.numbers
-            out = func(*[x.detach() if place else x for x, place in zip(args, plan.places)],
+            out = impl(*[x.detach() if place else x for x, place in zip(args, plan.places)],
                        **{key: x.detach() if plan.named[key] else x for key, x in kwargs.items()})
         else:
             self._still_whole(plan.numbers, plan.name)
-            out = func(*args, **kwargs)
+            out = impl(*args, **kwargs)
         if not plan.wanted or not out.requires_grad:
             return out
         node = out.grad_fn
@@ -481,26 +481,26 @@ class Capture(Waiting):
             return not self.engine.in_backward()
         return id(x) in self.runs[-1].inputs
 
-    def _use(self, func: Any, args: Any, kwargs: Any) -> Any:
+    def _use(self, func: Any, impl: Any, args: Any, kwargs: Any) -> Any:
         """A call with a tracked argument."""
         engine = self.engine
         self._settle()
         if func in engine.composites:
             before, self._layout = self._layout, "rows"
             try:
-                return engine.inside(self._heard, func, args, kwargs)
+                return engine.inside(self._heard, func, impl, args, kwargs)
             finally:
                 self._layout = before
         if func in self.engine.passes:
             self._root(args)
-            return self._pass(func, args, kwargs)
+            return self._pass(func, impl, args, kwargs)
         name = engine.name_of(func)
         tracked = self._tracked
         edits = name.endswith("_") and not name.endswith("__") and name not in ("requires_grad_", "_") or name == "setitem"
         given, run_by = args, func
         if edits and name not in ("add_", "sub_") and hasattr(args[0], "detach") and id(args[0]) not in tracked:
             given = (args[0].detach().clone(), *args[1:])
-        out = func(*args, **kwargs)
+        out = impl(*args, **kwargs)
         Tensor = engine.Tensor
         changed = out
         if name == "setitem":                   # returns nothing: what it made is its first argument
@@ -580,7 +580,7 @@ class Capture(Waiting):
             if isinstance(x, self.engine.Tensor) and x.requires_grad and id(x) not in tracked:
                 tracked[id(x)] = Made(x, name, func, args, kwargs, i, parents)
 
-    def _pass(self, func: Any, args: Any, kwargs: Any) -> Any:
+    def _pass(self, func: Any, impl: Any, args: Any, kwargs: Any) -> Any:
         """loss.backward()"""
         from .loss import reduction_of
         root = args[0] if args else kwargs.get("tensors")
@@ -591,7 +591,8 @@ class Capture(Waiting):
             with self.engine.torch.no_grad():
                 self._loss = reduction_of(root, self.runs)
         try:
-            return self.engine.inside(self._heard, func, args, kwargs)      # checkpoints run parts of the model again in there
+            # checkpoints run parts of the model again in there
+            return self.engine.inside(self._heard, func, impl, args, kwargs)
         finally:
             self._drain()
             self._loss = before

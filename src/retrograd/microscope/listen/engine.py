@@ -8,6 +8,9 @@ from __future__ import annotations
 from contextlib import nullcontext
 from typing import Any
 
+GETTER = type(int.real.__get__)                 # what is told of for a property of a tensor
+TENSORS = ("T", "mT", "H", "mH", "real", "imag", "data")        # properties that are tensors
+
 
 class Engine:
     """One engine: its namespace and its classes."""
@@ -19,13 +22,27 @@ class Engine:
     passes: Any                                 # functions that run backward: inside() calls them
     composites: Any                             # functions made of others that take parameters: inside() calls them
 
+    def __init__(self) -> None:
+        self.names: dict[Any, str] = {}
+
     def is_tensor(self, x: Any) -> bool:
         """Is x a tensor of this engine?"""
         return isinstance(x, self.Tensor)
 
     def name_of(self, func: Any) -> str:
         """'linear', 'mul', 'view', ... of a function that is heard, without underscores around it."""
-        raise NotImplementedError
+        name = self.names.get(func)
+        if name is None:
+            name = getattr(func, "__name__", type(func).__name__)
+            if type(func) is GETTER:            # a property: Tensor.T, Tensor.grad
+                its = func.__self__
+                name = getattr(its, "__name__", None) or its.fget.__name__
+            self.names[func] = name = canonical(name)
+        return name
+
+    def says(self, func: Any) -> bool:
+        """Is a property heard that gives a tensor, and not a shape, a dtype, ...?"""
+        return self.name_of(func) in TENSORS
 
     def calls(self, ear: Any) -> Any:
         """Context: ear.call(func, impl, args, kwargs) is called in place of every function of the engine on this thread.
@@ -34,8 +51,8 @@ class Engine:
         """
         raise NotImplementedError
 
-    def inside(self, heard: Any, func: Any, args: Any, kwargs: Any) -> Any:
-        """In a handler of the context `heard`: func(*args, **kwargs), what it calls being heard; of passes and composites."""
+    def inside(self, heard: Any, func: Any, impl: Any, args: Any, kwargs: Any) -> Any:
+        """Of passes and composites, in a call that the context `heard` hands on: func(*args, **kwargs), its own calls heard."""
         raise NotImplementedError
 
     def unseen(self) -> Any:

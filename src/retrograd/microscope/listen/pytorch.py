@@ -6,10 +6,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from typing import Any
 
-from .engine import Engine, canonical
-
-GETTER = type(int.real.__get__)                 # what a mode gets for a property of a tensor
-TENSORS = ("T", "mT", "H", "mH", "real", "data")        # properties that are tensors
+from .engine import Engine
 
 
 class TorchEngine(Engine):
@@ -18,13 +15,13 @@ class TorchEngine(Engine):
     name = "torch"
 
     def __init__(self) -> None:
+        super().__init__()
         torch = sys.modules["torch"]
         self.torch = torch
         self.Tensor = torch.Tensor
         self.Module = torch.nn.Module
         self.passes = {torch.Tensor.backward, torch.autograd.backward}
         self.composites = {torch.nn.functional.multi_head_attention_forward}
-        self.names: dict[Any, str] = {}
         from torch.overrides import TorchFunctionMode
 
         class Hearing(TorchFunctionMode):  # type: ignore[misc]
@@ -33,8 +30,6 @@ class TorchEngine(Engine):
                 self.hear = ear.call
 
             def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-                if type(func) is GETTER and func.__self__.__name__ not in TENSORS:     # shape, dtype, requires_grad, ...
-                    return func(*args)
                 return self.hear(func, func, args, kwargs)
 
             def reopened(self) -> AbstractContextManager[Any]:
@@ -42,16 +37,6 @@ class TorchEngine(Engine):
 
         self.hearing = Hearing
         self.uncompiled: Any = None             # the same, which a compiler leaves as it is
-
-    def name_of(self, func: Any) -> str:
-        name = self.names.get(func)
-        if name is None:
-            name = getattr(func, "__name__", type(func).__name__)
-            if name == "__get__":               # a property: Tensor.T, Tensor.grad
-                name = getattr(func.__self__, "__name__", "__get__")
-            name = canonical(name)
-            self.names[func] = name
-        return name
 
     def calls(self, ear: Any) -> Any:
         if "torch._dynamo" not in sys.modules:          # nothing was compiled
@@ -61,7 +46,7 @@ class TorchEngine(Engine):
                 "__torch_function__": self.eager(self.hearing.__torch_function__)})
         return self.uncompiled(ear)
 
-    def inside(self, heard: Any, func: Any, args: Any, kwargs: Any) -> Any:
+    def inside(self, heard: Any, func: Any, impl: Any, args: Any, kwargs: Any) -> Any:
         opening = Opening(heard)
         try:
             if func is self.torch.Tensor.backward:

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..._engine import names
 from ..._engine.tensor import TensorBase
-from ..._functions import create, is_floating_point, join
+from ..._functions import cat, create, is_floating_point
 from .. import functional as F
 from .. import init
 from ..module import Module
@@ -159,14 +159,14 @@ class MultiheadAttention(Module):
         q, k, v = self._project(query, key, value)
         mask = self._shaped(mask, batch, tgt, key.shape[0])
         if self.bias_k is not None:
-            k = join.cat([k, self.bias_k.repeat(1, batch, 1)])
-            v = join.cat([v, self.bias_v.repeat(1, batch, 1)])
+            k = cat([k, self.bias_k.repeat(1, batch, 1)])
+            v = cat([v, self.bias_v.repeat(1, batch, 1)])
             mask, padding = self._one_more(mask, padding)
         q, k, v = (t.reshape(t.shape[0], batch * heads, each).transpose(0, 1) for t in (q, k, v))
         if self.add_zero_attn:
             zeros = create.zeros(batch * heads, 1, each, dtype=k.dtype)
-            k = join.cat([k, zeros], 1)
-            v = join.cat([v, zeros], 1)
+            k = cat([k, zeros], 1)
+            v = cat([v, zeros], 1)
             mask, padding = self._one_more(mask, padding)
         src = k.shape[1]
         if padding is not None:

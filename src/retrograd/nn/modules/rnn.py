@@ -7,8 +7,9 @@ import warnings
 from typing import Any
 
 from ..._engine.modes import modes
+from ..._engine.modes import state as thread
 from ..._engine.tensor import TensorBase
-from ..._functions import create, join
+from ..._functions import cat, create, stack
 from ..._rules import recurrent
 from .. import functional as F
 from .. import init
@@ -59,9 +60,9 @@ LINEAR = F.linear
 def one_node(x: Any, state: Any, weights: Any) -> bool:
     """Whether recurrent.lstm takes these: float32 or float64 all of them, and not empty.
 
-    Not while somebody watches ops or has put a function of theirs in the place of F.linear: they see step by step.
+    Not while somebody listens or has put a function of theirs in the place of F.linear: they see step by step.
     """
-    if modes.observer is not None or F.linear is not LINEAR:
+    if modes.observer is not None or thread().listener is not None or F.linear is not LINEAR:
         return False
     dtype = x.array.dtype
     given = [*state, *(w for w in weights if w is not None)]
@@ -80,8 +81,8 @@ def joined(parts: list[Any]) -> Any:
     if len(parts) == 1:
         return parts[0]
     if isinstance(parts[0], tuple):
-        return tuple(join.cat(list(each)) for each in zip(*parts))
-    return join.cat(parts)
+        return tuple(cat(list(each)) for each in zip(*parts))
+    return cat(parts)
 
 
 class RNNBase(Module):
@@ -236,12 +237,12 @@ class RNNBase(Module):
                 output, state = self._run_layer(input, state, self._all_weights[at], sizes, direction == 1)
                 outputs.append(output)
                 last.append(state)
-            input = outputs[0] if directions == 1 else join.cat(outputs, -1)
+            input = outputs[0] if directions == 1 else cat(outputs, -1)
             if self.dropout and layer < self.num_layers - 1:
                 input = F.dropout(input, self.dropout, self.training)
         if isinstance(hx, tuple):
-            return input, tuple(join.stack(list(each)) for each in zip(*last))
-        return input, join.stack(last)
+            return input, tuple(stack(list(each)) for each in zip(*last))
+        return input, stack(last)
 
     def _run_layer(self, input: Any, state: Any, names: list[str], sizes: Any, reverse: bool) -> tuple[Any, Any]:
         own = {name.partition("_l")[0]: getattr(self, name) for name in names}
@@ -266,7 +267,7 @@ class RNNBase(Module):
                 state = joined([state, rows(start, sizes[t + 1], sizes[t])])
             state = step(steps[t], state, weights)
             outputs[t] = state[0] if isinstance(state, tuple) else state
-        return join.stack(outputs) if sizes is None else join.cat(outputs), joined([state, *reversed(done)])
+        return stack(outputs) if sizes is None else cat(outputs), joined([state, *reversed(done)])
 
     def _forward(self, input: Any, hx: Any) -> tuple[Any, Any]:
         """forward of RNN and GRU, whose state is one tensor."""

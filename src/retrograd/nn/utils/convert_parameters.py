@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..._engine.tensor import TensorBase
-from ..._functions import join
+from ..._functions import cat
 from ..._typename import typename
 
 __all__ = ["parameters_to_vector", "vector_to_parameters"]
@@ -13,7 +13,7 @@ __all__ = ["parameters_to_vector", "vector_to_parameters"]
 
 def parameters_to_vector(parameters: Iterable[Any]) -> Any:
     """All elements, one parameter after the other."""
-    return join.cat([param.view(-1) for param in parameters])
+    return cat([param.view(-1) for param in parameters])
 
 
 def vector_to_parameters(vec: Any, parameters: Iterable[Any]) -> None:

@@ -3,8 +3,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from ... import linalg
 from ..._engine.tensor import TensorBase
-from ..._functions import compare, create, join, linalg, products
+from ..._functions import cat, compare, create, mv, vdot
 from ...autograd.grad_mode import no_grad
 from ...dtypes import finfo
 from .. import functional as F
@@ -62,7 +63,7 @@ class _Orthogonal(Module):
         else:
             A = X.tril()
             if n != k:
-                A = join.cat([A, A.new_zeros((*A.shape[:-2], n, n - k))], -1)
+                A = cat([A, A.new_zeros((*A.shape[:-2], n, n - k))], -1)
             A = A - A.mT
             if self.orthogonal_map == "matrix_exp":
                 Q = linalg.matrix_exp(A)
@@ -90,7 +91,7 @@ class _Orthogonal(Module):
             if n == k:
                 base = Q.clone() if _is_orthogonal(Q) else _made_orthogonal(Q)
             else:
-                base = _made_orthogonal(join.cat([Q, create.randn((*Q.shape[:-2], n, n - k), dtype=Q.dtype)], -1))
+                base = _made_orthogonal(cat([Q, create.randn((*Q.shape[:-2], n, n - k), dtype=Q.dtype)], -1))
             self.base = base
             out = create.zeros_like(Q)
             out.diagonal(dim1=-2, dim2=-1).fill_(-1.0)
@@ -201,8 +202,8 @@ class _SpectralNorm(Module):
         """Move u and v towards the singular vectors."""
         with no_grad():
             for _ in range(n_power_iterations):
-                self._u.copy_(F.normalize(products.mv(weight_mat, self._v), dim=0, eps=self.eps))
-                self._v.copy_(F.normalize(products.mv(weight_mat.t(), self._u), dim=0, eps=self.eps))
+                self._u.copy_(F.normalize(mv(weight_mat, self._v), dim=0, eps=self.eps))
+                self._v.copy_(F.normalize(mv(weight_mat.t(), self._u), dim=0, eps=self.eps))
 
     def forward(self, weight: Any) -> Any:
         if weight.ndim == 1:
@@ -211,7 +212,7 @@ class _SpectralNorm(Module):
         if self.training:
             self._power_method(matrix, self.n_power_iterations)
         u, v = self._u.clone(), self._v.clone()             # the graph keeps them; the next call moves the buffers
-        return weight / products.vdot(u, products.mv(matrix, v))
+        return weight / vdot(u, mv(matrix, v))
 
     def right_inverse(self, value: Any) -> Any:
         """The weight itself."""

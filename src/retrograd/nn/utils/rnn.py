@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from ... import dtypes
 from ..._engine.tensor import TensorBase
-from ..._functions import create, fromdata, join
+from ..._functions import cat, create, fromdata
 
 __all__ = [
     "PackedSequence", "invert_permutation", "pack_padded_sequence", "pad_packed_sequence", "pad_sequence",
@@ -135,7 +135,7 @@ def pack_padded_sequence(input: Any, lengths: Any, batch_first: bool = False, en
     if sizes[0] > input.shape[0]:
         raise RuntimeError(f"Expected every length to be at most {input.shape[0]}, but got {sizes[0]}")
     present = [sum(n > step for n in sizes) for step in range(sizes[0])]
-    data = join.cat([input[step, :n] for step, n in enumerate(present)])
+    data = cat([input[step, :n] for step, n in enumerate(present)])
     return PackedSequence(data, fromdata.tensor(present, dtype=dtypes.int64), order, None)
 
 

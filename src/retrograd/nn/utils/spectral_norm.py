@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._functions import products
+from ..._functions import dot, mv
 from ...autograd.grad_mode import no_grad
 from .. import functional as F
 from ..modules.conv import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
@@ -40,10 +40,10 @@ class SpectralNorm:
         if do_power_iteration:
             with no_grad():
                 for _ in range(self.n_power_iterations):
-                    v.copy_(F.normalize(products.mv(matrix.t(), u), dim=0, eps=self.eps))
-                    u.copy_(F.normalize(products.mv(matrix, v), dim=0, eps=self.eps))
+                    v.copy_(F.normalize(mv(matrix.t(), u), dim=0, eps=self.eps))
+                    u.copy_(F.normalize(mv(matrix, v), dim=0, eps=self.eps))
                 u, v = u.clone(), v.clone()     # the graph keeps them; the next call moves the buffers
-        return weight / products.dot(u, products.mv(matrix, v))
+        return weight / dot(u, mv(matrix, v))
 
     def __call__(self, module: Any, inputs: Any) -> None:
         setattr(module, self.name, self.compute_weight(module, do_power_iteration=module.training))
