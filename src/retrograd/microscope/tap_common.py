@@ -270,11 +270,11 @@ class Tap:
             if n is not None:
                 recorder.note("assigned", str(n), recorder.sites.here(frame))
 
-    def retains(self, original: Any, t: Any) -> None:
+    def retains(self, original: Any, t: Any, frame: Any) -> None:
         """t.retain_grad() is called."""
         with self.quiet():
             original(t)
-            self.recorder.note("retained", str(self.recorder.tensor(self, t)), self.recorder.sites.here(sys._getframe(2)))
+            self.recorder.note("retained", str(self.recorder.tensor(self, t)), self.recorder.sites.here(frame))
 
     # -- modules
 

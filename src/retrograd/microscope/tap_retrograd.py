@@ -1,7 +1,7 @@
 """What a recorder does to retrograd: it is the engine's observer (NOTE [Observer] in _engine/modes.py)."""
 from __future__ import annotations
 
-import functools
+import os
 import sys
 from functools import partial
 from typing import Any
@@ -13,26 +13,32 @@ from .._engine.tensor import TensorBase, edits, wrap
 from ..dtypes import of as dtype_of
 from ._hooked import Hooked
 from ._measure import measure, same
+from .listen import engine_named
+from .listen.engine import GETTER
+from .listen.sites import HOME
 from .record.book import UNMEASURED, Thread, now
 from .record.recorder import Recorder
 from .record.recording import POSITION
 from .record.witness import Witness
 from .tap_common import Tap, bounds
 
-# Methods after which the graph knows nothing of the tensor: ops without a derivative, that the observer is not told of.
-CUTS = (
+# Functions after which the graph knows nothing of the tensor: without a derivative, so that the observer is not told of them.
+CUTS = {
     "detach", "detach_", "item", "numpy", "tolist", "__array__", "__bool__", "__float__", "__int__", "__index__",
     "argmax", "argmin", "argsort", "nonzero", "isnan", "isinf", "isfinite", "eq", "ne", "lt", "le", "gt", "ge",
     "__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "int", "long", "bool", "multinomial", "bernoulli",
     "logical_and", "logical_or", "logical_not", "signbit", "bincount", "unique", "all", "any", "floor_divide",
-    "__floordiv__", "requires_grad_", "allclose", "equal", "count_nonzero", "searchsorted", "isclose")
+    "__floordiv__", "requires_grad_", "allclose", "equal", "count_nonzero", "searchsorted", "isclose", "one_hot",
+    "empty", "empty_like", "tensor", "as_tensor", "from_numpy", "asarray", "full", "ones", "zeros", "arange", "linspace"}
 retrograd = sys.modules[__name__.partition(".")[0]]     # the namespace, which is above us
 SHARING = {"detach", "numpy", "__array__", "data"}
 READS = {"item", "numpy", "tolist", "__array__", "__bool__", "__float__", "__int__", "__index__", "allclose", "equal"}
 INPUTS, OUTPUTS = POSITION["op"]["inputs"], POSITION["op"]["outputs"]
-INDEXED = ("embedding", "embedding_bag", "cross_entropy", "nll_loss", "gather", "index_select", "take_along_dim", "scatter",
-           "scatter_add", "where", "masked_fill", "masked_select", "__getitem__", "index_add", "take")
-CREATES = ("empty", "empty_like", "tensor", "as_tensor", "from_numpy", "asarray", "full", "ones", "zeros", "arange", "linspace")
+INDEXED = {"embedding", "embedding_bag", "cross_entropy", "nll_loss", "gather", "index_select", "take_along_dim", "scatter",
+           "scatter_add", "where", "masked_fill", "masked_select", "__getitem__", "index_add", "take"}
+THAWS = retrograd.nn.Module.requires_grad_.__code__
+# Frames between a call and who hears it are of these files.
+HEARING = (HOME + "_engine", HOME + "microscope", os.path.join(HOME, "_functions", "public.py"))
 
 
 class RetrogradTap(Tap):
@@ -48,6 +54,7 @@ class RetrogradTap(Tap):
         super().__init__(recorder)
         if not RetrogradTap.space:
             RetrogradTap.find()
+        self.engine = engine_named("retrograd")
         self.witness = Witness(recorder, self, self.serial, recorder.ops, recorder.nodes)
         self.kept: list[Any] = []
         self.handed_out: set[int] = set()               # memory that others may write into unseen
@@ -73,11 +80,11 @@ class RetrogradTap(Tap):
 
     def install(self) -> None:
         super().install()
-        recorder, unwatched = self.recorder, self.hooks_home.unwatched
-        recorder.patch(self.hooks_home, "watcher",
-                       partial(self.call, unwatched) if recorder.ops else partial(recorder.called, self, unwatched))
+        recorder, unwatched, watchers = self.recorder, self.hooks_home.unwatched, self.hooks_home.watchers
+        watchers.append(partial(self.call, unwatched) if recorder.ops else partial(recorder.called, self, unwatched))
+        recorder.later(watchers.pop)
         if recorder.ops:
-            recorder.swap(self.cuts)
+            self.hear()
         if recorder.replay:
             from ..autograd import graph
             graph._push_hooks(graph._copied, graph._itself)     # weights may change before the replay
@@ -92,31 +99,71 @@ class RetrogradTap(Tap):
     def is_ours(self, hook: Any) -> bool:
         return super().is_ours(hook) or type(hook) is self.hooks_home.Bound and type(hook.hook) is Hooked
 
-    def cuts(self, put: Any, seat: Any) -> None:
-        """Functions that the engine does not tell of."""
-        Tensor = retrograd.Tensor
-        space = vars(retrograd)
-        for name in CUTS:
-            original = getattr(Tensor, name, None)
-            if original is not None:
-                wrapper = cut(seat, original, name)
-                put(Tensor, name, wrapper)
-                if space.get(name) is original:
-                    put(retrograd, name, wrapper)
-        for name in INDEXED:
-            for home in (Tensor, retrograd, retrograd.nn.functional):
-                original = vars(home).get(name) or (getattr(Tensor, name, None) if home is Tensor else None)
-                if original is not None:
-                    put(home, name, feeding(seat, original, name))
-        functional = retrograd.nn.functional
-        put(functional, "one_hot", cut(seat, functional.one_hot, "one_hot"))
-        for name in CREATES:
-            put(retrograd, name, cut(seat, space[name], name))
-        put(Tensor, "data", cut_property(seat, vars(Tensor)["data"], "data"))
-        put(Tensor, "retain_grad", retaining(seat, Tensor.retain_grad))
-        grad, wanting = vars(Tensor)["grad"], vars(Tensor)["requires_grad"]
-        put(Tensor, "grad", property(grad.fget, assigning(seat, grad.fset), assigning(seat, grad.fdel), grad.__doc__))
-        put(Tensor, "requires_grad", property(wanting.fget, switching(seat, wanting.fset), wanting.fdel, wanting.__doc__))
+    def kind_of(self, func: Any) -> Any:
+        """What to do at a call of a function that the witness hears for the first time: None, or call(impl, args, kwargs)."""
+        name = self.engine.plain_name(func)
+        if type(func) is GETTER:
+            what = func.__name__
+            if what == "__get__":
+                return partial(self.cut, name) if name == "data" else None
+            if name == "grad":
+                return self.assigned
+            return self.switched if name == "requires_grad" else None
+        if name == "retain_grad":
+            return self.retaining
+        if name in INDEXED:
+            return partial(self.feeds, name)
+        return partial(self.cut, name) if name in CUTS else None
+
+    def feeds(self, name: str, impl: Any, args: Any, kwargs: Any) -> Any:
+        """A function that takes indices or masks, which its op does not show: they are inputs, too."""
+        thread = self.recorder.thread()
+        before = thread.extra
+        flat = [b for a in (*args, *kwargs.values()) for b in (a if isinstance(a, (tuple, list)) else (a,))]
+        if name == "__getitem__":
+            flat += bounds(args[1])
+        thread.extra = [a for a in flat if isinstance(a, TensorBase) and a.array.dtype.kind in "biu"]
+        try:
+            return impl(*args, **kwargs)
+        finally:
+            thread.extra = before
+
+    def cut(self, name: str, impl: Any, args: Any, kwargs: Any) -> Any:
+        """A function after which the graph knows nothing of the tensor."""
+        thread = self.recorder.thread()
+        frame = caller()
+        if thread.busy or thread.passes or thread.stepping or not (
+                name == "requires_grad_" and frame.f_code is THAWS or self.recorder.sites.user_frame_is_near(frame)):
+            return impl(*args, **kwargs)
+        thread.busy += 1
+        began = now()
+        try:
+            out = impl(*args, **kwargs)
+        finally:
+            thread.busy -= 1
+        outs = [out] if isinstance(out, TensorBase) else []
+        tensors = [a for a in args if isinstance(a, TensorBase)]
+        if name in SHARING:
+            self.handed_out.update(map(memory, tensors))
+        if outs or name in READS:
+            self.event(name, tensors, outs, began, frame)
+        return out
+
+    def switched(self, impl: Any, args: Any, kwargs: Any) -> Any:
+        """t.requires_grad = ..., which is an event requires_grad_."""
+        def switch(t: Any, on: bool) -> Any:
+            impl(t, on)
+            return t
+
+        self.cut("requires_grad_", switch, args, kwargs)
+
+    def assigned(self, impl: Any, args: Any, kwargs: Any) -> None:
+        """t.grad = ..., or del t.grad."""
+        impl(*args)
+        self.assigns(args[0], caller())
+
+    def retaining(self, impl: Any, args: Any, kwargs: Any) -> None:
+        self.retains(impl, args[0], caller())
 
     def close(self) -> None:
         super().close()
@@ -128,6 +175,24 @@ class RetrogradTap(Tap):
     def event(self, name: str, tensors: list[Any], outs: list[Any], began: int, frame: Any,
               inner: list[int] | None = None) -> None:
         self.witness.event(name, tensors, outs, began, frame, inner)
+
+    def hear(self) -> None:
+        """This thread's calls are heard."""
+        self.recorder.thread().adopting = True
+        heard = self.engine.calls(self.witness)
+        heard.__enter__()
+        self.recorder.later(heard.__exit__)
+
+    def call(self, original: Any, module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        thread = self.recorder.thread()
+        if thread.adopting or not self.recorder.on:
+            return super().call(original, module, args, kwargs)
+        thread.adopting = True                          # a thread that runs a model: its calls are heard, too
+        try:
+            with self.engine.calls(self.witness):
+                return super().call(original, module, args, kwargs)
+        finally:
+            thread.adopting = False
 
     def applies(self, cls: Any, run: Any, args: Any, kwargs: Any) -> Any:
         """A custom Function: its node is the op's."""
@@ -268,27 +333,6 @@ def array_of(g: Any) -> Any:
     return g.array if isinstance(g, TensorBase) else g
 
 
-def feeding(seat: Any, original: Any, name: str) -> Any:
-    """A function that takes indices or masks, which its op does not show: they are inputs, too."""
-    @functools.wraps(original)
-    def function(*args: Any, **kwargs: Any) -> Any:
-        tap = seat.current
-        if tap is None or not tap.recorder.on:
-            return original(*args, **kwargs)
-        thread = tap.recorder.thread()
-        before = thread.extra
-        flat = [b for a in (*args, *kwargs.values()) for b in (a if isinstance(a, (tuple, list)) else (a,))]
-        if name == "__getitem__":
-            flat += bounds(args[1])
-        thread.extra = [a for a in flat if isinstance(a, TensorBase) and a.array.dtype.kind in "biu"]
-        try:
-            return original(*args, **kwargs)
-        finally:
-            thread.extra = before
-
-    return function
-
-
 def memory(t: Any) -> int:
     """The id of the array that owns what t is in."""
     x = t.array
@@ -297,67 +341,9 @@ def memory(t: Any) -> int:
     return id(x)
 
 
-def cut(seat: Any, original: Any, name: str) -> Any:
-    """A function after which the graph knows nothing of the tensor."""
-    def method(*args: Any, **kwargs: Any) -> Any:
-        tap = seat.current
-        if tap is None or not tap.recorder.on:
-            return original(*args, **kwargs)
-        thread = tap.recorder.thread()
-        frame = sys._getframe(1)
-        if thread.busy or thread.passes or thread.stepping or not (
-                name == "requires_grad_" == frame.f_code.co_name or tap.recorder.sites.user_frame_is_near(frame)):
-            return original(*args, **kwargs)
-        thread.busy += 1
-        began = now()
-        try:
-            out = original(*args, **kwargs)
-        finally:
-            thread.busy -= 1
-        outs = [out] if isinstance(out, TensorBase) else []
-        tensors = [a for a in args if isinstance(a, TensorBase)]
-        if name in SHARING:
-            tap.handed_out.update(map(memory, tensors))
-        if outs or name in READS:
-            tap.event(name, tensors, outs, began, sys._getframe(1))
-        return out
-
-    method.__name__ = name
-    method.__doc__ = original.__doc__
-    return method
-
-
-def retaining(seat: Any, original: Any) -> Any:
-    def retain_grad(self: Any) -> None:
-        tap = seat.current
-        if tap is None or not tap.recorder.on:
-            return original(self)
-        return tap.retains(original, self)
-
-    return retain_grad
-
-
-def assigning(seat: Any, original: Any) -> Any:
-    """t.grad = ..., or del t.grad."""
-    def assign(self: Any, *value: Any) -> None:
-        original(self, *value)
-        tap = seat.current
-        if tap is not None and tap.recorder.on:
-            tap.assigns(self, sys._getframe(1))
-
-    return assign
-
-
-def switching(seat: Any, original: Any) -> Any:
-    """t.requires_grad = ..., which is an event requires_grad_."""
-    def switch(self: Any, on: bool) -> Any:
-        original(self, on)
-        return self
-
-    return cut(seat, switch, "requires_grad_")
-
-
-def cut_property(seat: Any, original: Any, name: str) -> Any:
-    return property(cut(seat, original.fget, name), original.fset, original.fdel, original.__doc__)
-
-
+def caller() -> Any:
+    """The frame that called the function that is heard."""
+    frame: Any = sys._getframe(2)
+    while frame.f_code.co_filename.startswith(HEARING):
+        frame = frame.f_back
+    return frame

@@ -221,7 +221,7 @@ class TorchTap(TorchNumbers):
                 recorder.reserve("op")
             return func(*args, **kwargs)
         if name == "retain_grad":
-            return self.retains(func, args[0])
+            return self.retains(func, args[0], sys._getframe(2))
         if name == "grad=":
             func(*args, **kwargs)
             return self.assigns(args[0], sys._getframe(3))

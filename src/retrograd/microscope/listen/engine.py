@@ -33,12 +33,15 @@ class Engine:
         """'linear', 'mul', 'view', ... of a function that is heard, without underscores around it."""
         name = self.names.get(func)
         if name is None:
-            name = getattr(func, "__name__", type(func).__name__)
-            if type(func) is GETTER:            # a property: Tensor.T, Tensor.grad
-                its = func.__self__
-                name = getattr(its, "__name__", None) or its.fget.__name__
-            self.names[func] = name = canonical(name)
+            self.names[func] = name = canonical(self.plain_name(func))
         return name
+
+    def plain_name(self, func: Any) -> str:
+        """The same as it is written: '__rmul__'; of a property's functions the property's."""
+        if type(func) is GETTER:
+            its = func.__self__
+            return str(getattr(its, "__name__", None) or its.fget.__name__)
+        return str(getattr(func, "__name__", type(func).__name__))
 
     def says(self, func: Any) -> bool:
         """Is a property heard that gives a tensor, and not a shape, a dtype, ...?"""

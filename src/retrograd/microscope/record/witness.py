@@ -43,6 +43,8 @@ SAME_NODES: Final = {
     "ViewBackward0", "UnsafeViewBackward0", "ReshapeAliasBackward0", "TBackward0", "TransposeBackward0",
     "PermuteBackward0", "UnsqueezeBackward0", "SqueezeBackward0", "SqueezeBackward1", "AliasBackward0", "CloneBackward0"}
 names: Final[dict[str, str]] = {}   # of ops, by their nodes'
+NEW: Final[Any] = object()
+NO_NAMES: Final[dict[str, Any]] = {}
 
 
 class Running:
@@ -67,6 +69,17 @@ class Witness:
         self.serial: int = serial                       # marks nodes as ours; ids of dead recorders come again
         self.ops: bool = ops
         self.nodes: bool = nodes
+        self.kinds: dict[Any, Any] = {}                 # functions heard -> what is done at their calls, or None
+
+    # -- calls of functions: NOTE [Listener] in dispatch.py
+
+    def call(self, func: Any, impl: Any, args: Any, kwargs: Any) -> Any:
+        kind: Any = self.kinds.get(func, NEW)
+        if kind is NEW:
+            kind = self.kinds[func] = self.tap.kind_of(func)
+        if kind is None or not self.journal.on:
+            return impl(*args) if kwargs is None else impl(*args, **kwargs)
+        return kind(impl, args, NO_NAMES if kwargs is None else kwargs)
 
     # -- ops
 
