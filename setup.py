@@ -31,6 +31,7 @@ ROOT = Path(__file__).parent
 COMPILED = (
     "_engine/*.py",
     "_rules/*.py",
+    "microscope/listen/ear.py",
     "microscope/record/book.py",
     "microscope/record/fired.py",
     "microscope/record/journal.py",

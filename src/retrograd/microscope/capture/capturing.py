@@ -12,10 +12,10 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from ..._engine.hearing import Ear
 from .._own_hook import OwnHook
 from ..errors import CaptureError
 from ..listen import Engine, engine_of
+from ..listen.ear import Ear
 from .batch_proof import batched, verify
 from .layers import RULES
 from .parameters import Tree, hooked, parameters_of, stand_ins

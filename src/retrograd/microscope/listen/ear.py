@@ -8,7 +8,7 @@ from typing import Any, Final, Optional
 
 from mypy_extensions import mypyc_attr
 
-from .tensor import TensorBase, wants_grad
+from ..._engine.tensor import TensorBase, wants_grad
 
 GETTER: Final = type(int.real.__get__)
 NOTHING: Final[dict[str, Any]] = {}
