@@ -112,6 +112,12 @@ CASES: dict[str, list[str]] = {
               (160, "2, 40, 2", 20, "2, 5, 2", ("x.index_add(1, i, v)", "x.index_select(1, i)")))
           for call in calls),
     ],
+    "layer norm in half precision is differentiated by rounded statistics": [
+        f"x = (torch.arange({n}.) ** 2 % 17 / 7).to(torch.{dtype}).reshape({shape}).requires_grad_(); "
+        f"w, b = [(torch.arange(12.).reshape({over}) / k).to(torch.{dtype}).requires_grad_() for k in (5, 7)]; "
+        f"y = F.layer_norm(x, ({over},), {parameters}); (y * y).sum().backward()"
+        for dtype in ("float16", "bfloat16") for n, shape, over in ((60, "5, 12", "12"), (240, "2, 10, 3, 4", "3, 4"))
+        for parameters in ("w, b", "w", "None, b", "None")],
     "the first number out of range is named, and what is wrong before it": [
         "torch.ones(3, 2)[torch.tensor([0, 9]), torch.tensor([7, 0])]", "torch.ones(3, 2).take(torch.tensor([7, -9]))",
         "torch.ones(3, 2).gather(0, torch.tensor([[0, 7], [-3, 0]]))",

@@ -139,10 +139,40 @@ class NativeLayerNormBackward0(Normalised):
             g, xs[0], xs[1], self.mean, self.rstd, len(self.over), want[0], want[1], want[2])
         if quick is not None:
             return list(quick)
+        if not isinstance(g, TensorBase) and is_half(g) and (xs[1] is None or is_half(xs[1])):
+            return self.rounded(g, xs[0], xs[1], want)
         lead = len(linalg.sizes(g)) - len(self.over)
         out = self.common(up(g), up(xs[0]), up(xs[1]), want, tuple(range(lead)))
         out[2] = tied(out[2], xs[:2], "NativeLayerNormBackwardBackward0")
         return out
+
+    def rounded(self, g: Array, x: Array, w: Array, want: list[bool]) -> list[Value]:
+        """The gradients in half precision: mean and rstd were rounded to it, and the sums over rows are after each row."""
+        n = linalg.count(self.over)
+        rows = x.reshape(-1, n).astype(SINGLE)
+        gs = g.reshape(-1, n).astype(SINGLE)
+        mean = self.mean.astype(x.dtype).astype(SINGLE).reshape(-1, 1)
+        rstd = self.rstd.astype(x.dtype).astype(SINGLE).reshape(-1, 1)
+        out: list[Value] = [None, None, None]
+        if want[0]:
+            h = gs if w is None else gs * w.reshape(n).astype(SINGLE)
+            whole = h.sum(1, keepdims=True)
+            slope = (whole * mean - (h * rows).sum(1, keepdims=True)) * rstd * rstd * rstd / np.float32(n)
+            rest = -slope * mean - whole * rstd / np.float32(n)
+            out[0] = (rstd * h + slope * rows + rest).astype(x.dtype).reshape(x.shape)
+        if want[1]:
+            out[1] = in_turn(gs * (rows * rstd - rstd * mean), x.dtype).reshape(self.over)
+        if want[2]:
+            out[2] = in_turn(gs, x.dtype).reshape(self.over)
+        return out
+
+
+def in_turn(rows: Array, dtype: Any) -> Array:
+    """The sum of the rows (float32), rounded to dtype after each."""
+    total = np.zeros(rows.shape[1], dtype)
+    for row in rows:
+        total = (total.astype(SINGLE) + row).astype(dtype)
+    return total
 
 
 @final
