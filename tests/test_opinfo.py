@@ -41,8 +41,8 @@ def test_samples_agree_but_for_the_listed_reasons(part: int) -> None:
     assert unexplained == []
 
 
-def test_99_percent_of_the_samples_agree_and_no_difference_is_unexplained() -> None:
+def test_nearly_all_samples_agree_and_no_difference_is_unexplained() -> None:
     page = PAGE.read_text(encoding="utf-8")
     shares = [float(p) for p in re.findall(r"\| ([\d.]+) % \|", page)]
-    assert len(shares) == 2 and shares[0] >= 99.0 and shares[1] >= 96.0        # samples, inputs that must fail
+    assert len(shares) == 2 and shares[0] >= 99.85 and shares[1] >= 98.5        # samples, inputs that must fail
     assert "not explained" not in page
