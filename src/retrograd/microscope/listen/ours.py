@@ -4,6 +4,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from ..._engine.dispatch import engage
@@ -38,7 +39,7 @@ class RetrogradEngine(Engine):
 
 
 class Heard:
-    """Context: ear hears the calls of this thread; who heard them before hears those that it makes."""
+    """Context: ear hears the calls of this thread; who heard them before hears those that it lets through."""
 
     def __init__(self, ear: Any) -> None:
         self.ear = ear
@@ -65,20 +66,19 @@ class Heard:
         engage(it)
 
     def call(self, func: Any, impl: Any, args: Any, kwargs: Any) -> Any:
-        it = self.state
-        had, it.listener, it.busy = it.listener, self.outer, False
-        try:
-            return self.ear.call(func, func, args, kwargs)
-        finally:
-            it.listener, it.busy = had, True
+        return self.ear.call(func, partial(self.pass_on, func, impl), args, kwargs)
+
+    def pass_on(self, func: Any, impl: Any, *args: Any, **kwargs: Any) -> Any:
+        if self.outer is None:                  # its block is over
+            return impl(*args, **kwargs)
+        return self.outer.call(func, impl, args, kwargs)
 
     @contextmanager
     def reopened(self) -> Iterator[None]:
         """In the ear's call: calls are heard again."""
         it = self.state
-        had, before = it.listener, it.busy
-        it.listener, it.busy = self if self.outer is not None else self.ear, False
+        had, it.busy = it.busy, False
         try:
             yield
         finally:
-            it.listener, it.busy = had, before
+            it.busy = had
