@@ -22,7 +22,8 @@ from test_compare import training
 import retrograd as torch
 from retrograd import nn
 from retrograd.microscope import Recording, load, record
-from retrograd.microscope.page.write import contents, page_of, template
+from retrograd.microscope.page import contents
+from retrograd.microscope.page.write import page_of, template
 
 ROOT = Path(__file__).resolve().parent.parent
 KB = 1000
@@ -549,8 +550,6 @@ def test_it_says_why_there_is_no_gradient_and_why_a_hook_is_silent(open_page: An
 
 
 def test_a_large_recording_says_what_was_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    from retrograd.microscope.page.write import contents
-
     monkeypatch.setattr(contents, "WORK", 3)
     data = held(page_of(step_of(blocks=1)[1]))
     assert data["ledgers"] == {} and "rec.ledger(name)" in data["leftOut"][0]
