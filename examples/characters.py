@@ -1,6 +1,7 @@
 """A character transformer learns a poem (data/jabberwocky.txt) and goes on from its first words."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +19,7 @@ codes = torch.tensor([letters.index(c) for c in text])
 class Characters(nn.Module):
     """codes (N, T) -> scores of the next character (N, T, number of letters)"""
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         self.letter = nn.Embedding(len(letters), D)
         self.place = nn.Parameter(torch.zeros(T, D))
@@ -27,7 +28,7 @@ class Characters(nn.Module):
         self.layers = nn.TransformerEncoder(layer, 1, nn.LayerNorm(D), enable_nested_tensor=False)
         self.out = nn.Linear(D, len(letters))
 
-    def forward(self, x):
+    def forward(self, x: torch.Tensor) -> Any:
         t = x.shape[1]
         unseen = torch.ones(t, t, dtype=torch.bool).triu(1)  # True where a character would see a later one
         return self.out(self.layers(self.letter(x) + self.place[:t], mask=unseen))

@@ -1,5 +1,7 @@
 """Clip gradients inside the backward pass with tensor hooks: training survives an outlier."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 import retrograd as torch
@@ -12,8 +14,8 @@ y[7] = 1e6  # a broken label
 clipped = 0
 
 
-def clip(limit):
-    def hook(grad):  # runs before .grad is written, once per pass
+def clip(limit: float) -> Callable[[torch.Tensor], torch.Tensor | None]:
+    def hook(grad: torch.Tensor) -> torch.Tensor | None:  # runs before .grad is written, once per pass
         global clipped
         norm = grad.norm()
         if norm <= limit:
@@ -24,7 +26,7 @@ def clip(limit):
     return hook
 
 
-def train(limit):
+def train(limit: float | None) -> list[float]:
     model = nn.Linear(4, 1).double()
     nn.init.zeros_(model.weight)
     nn.init.zeros_(model.bias)

@@ -1,5 +1,10 @@
 """Extract features with forward hooks: outputs of inner layers by name, without a change to the model."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 import retrograd as torch
@@ -9,36 +14,36 @@ rng = np.random.default_rng(0)
 
 
 class Net(nn.Module):
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         self.body = nn.Sequential(
             nn.Conv2d(1, 4, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(4, 8, 3, padding=1), nn.ReLU())
         self.head = nn.Linear(8, 3)
 
-    def forward(self, x):
+    def forward(self, x: torch.Tensor) -> Any:
         return self.head(self.body(x).mean((2, 3)))
 
 
 class Features:
     """with Features(model, names) as f: model(x); f["body.0"] is that layer's output."""
 
-    def __init__(self, model, names):
-        self.found = {}
+    def __init__(self, model: nn.Module, names: list[str]) -> None:
+        self.found: dict[str, torch.Tensor] = {}
         self.handles = [model.get_submodule(name).register_forward_hook(self.keeper(name)) for name in names]
 
-    def keeper(self, name):
-        def hook(module, args, output):
+    def keeper(self, name: str) -> Callable[..., None]:
+        def hook(module: nn.Module, args: tuple[Any, ...], output: torch.Tensor) -> None:
             self.found[name] = output.detach()
 
         return hook
 
-    def __getitem__(self, name):
+    def __getitem__(self, name: str) -> torch.Tensor:
         return self.found[name]
 
-    def __enter__(self):
+    def __enter__(self) -> Features:
         return self
 
-    def __exit__(self, *exc):
+    def __exit__(self, *exc: object) -> None:
         for handle in self.handles:
             handle.remove()
 

@@ -1,5 +1,7 @@
 """Freeze parts of a model with hooks: whole layers for a while, single rows for good, and thaw by removing a handle."""
 
+from typing import Any
+
 import numpy as np
 
 import retrograd as torch
@@ -12,12 +14,12 @@ with torch.no_grad():
         p.copy_(torch.tensor(rng.standard_normal(tuple(p.shape)) * 0.5))
 
 
-def freeze(module):
+def freeze(module: nn.Module) -> list[Any]:
     """-> handles; remove() them to thaw. The gradient becomes zero: SGD without decay then leaves the weights."""
     return [p.register_hook(torch.zeros_like) for p in module.parameters()]
 
 
-def freeze_rows(weight, rows):
+def freeze_rows(weight: torch.Tensor, rows: list[int]) -> Any:
     mask = torch.ones(len(weight), 1, dtype=weight.dtype)
     mask[rows] = 0
     return weight.register_hook(lambda grad: grad * mask)
@@ -28,7 +30,7 @@ labels = (words.sum(1) % 2).long()
 optimizer = torch.optim.SGD(model.parameters(), lr=0.2)
 
 
-def train(steps):
+def train(steps: int) -> dict[str, torch.Tensor]:
     before = {name: p.detach().clone() for name, p in model.named_parameters()}
     for _ in range(steps):
         optimizer.zero_grad()

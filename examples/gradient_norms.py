@@ -1,5 +1,7 @@
 """Log the norm of every layer's gradient with full backward hooks: in deep tanh networks it fades on its way back."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 import retrograd as torch
@@ -8,7 +10,7 @@ nn = torch.nn
 rng = np.random.default_rng(0)
 
 
-def array(*shape):
+def array(*shape: int) -> torch.Tensor:
     return torch.tensor(rng.standard_normal(shape))
 
 
@@ -20,19 +22,19 @@ with torch.no_grad():
     for p in model.parameters():
         p.copy_(array(*p.shape) * 0.2)
 
-norms = {}
+norms: dict[str, list[float]] = {}
 
 
-def log(name):
-    def hook(module, grad_input, grad_output):
+def log(name: str) -> Callable[..., None]:
+    def hook(module: nn.Module, grad_input: tuple[torch.Tensor, ...], grad_output: tuple[torch.Tensor, ...]) -> None:
         norms.setdefault(name, []).append(grad_output[0].norm().item())
 
     return hook
 
 
 linears = [(name, m) for name, m in model.named_modules() if isinstance(m, nn.Linear)]
-for name, module in linears:
-    module.register_full_backward_hook(log(name))
+for name, linear in linears:
+    linear.register_full_backward_hook(log(name))
 
 x = array(32, 16).requires_grad_()
 y = x.detach()[:, :1].sin()
@@ -47,5 +49,5 @@ for step in range(60):
 
 print("\nnorm of the gradient of each layer's output")
 print("layer  first step  last step")
-for name, _ in linears:
+for name, linear in linears:
     print(f"{name:>5}  {norms[name][0]:10.2e}  {norms[name][-1]:9.2e}")

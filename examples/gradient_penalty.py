@@ -13,7 +13,7 @@ with torch.no_grad():
 optimizer = torch.optim.Adam(critic.parameters(), lr=0.01)
 
 
-def slopes(x):
+def slopes(x: torch.Tensor) -> torch.Tensor:
     """Norm of d critic / d x, row by row, differentiable itself."""
     x = x.detach().requires_grad_()
     (grad,) = torch.autograd.grad(critic(x).sum(), x, create_graph=True)

@@ -5,6 +5,7 @@ ranked by how much they helped: by gradients alone (TracIn), and through the inv
 """
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -21,14 +22,14 @@ letters = sorted(set(poem))
 T = max(len(line) for line in lines)
 
 
-def codes(line):
+def codes(line: str) -> tuple[list[int], list[int]]:
     """(T,) characters, and (T,) the next ones; -100 behind the end, which the loss ignores"""
     numbers = [letters.index(c) for c in line + "\n"]
     pad = T - len(line)
     return numbers[:-1] + [0] * pad, numbers[1:] + [-100] * pad
 
 
-def batch(some):
+def batch(some: list[str]) -> tuple[torch.Tensor, torch.Tensor]:
     pairs = [codes(line) for line in some]
     return torch.tensor([x for x, _ in pairs]), torch.tensor([y for _, y in pairs])
 
@@ -36,7 +37,7 @@ def batch(some):
 class Characters(nn.Module):
     """codes (N, T) -> scores of the next character (N, T, number of letters)"""
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         self.letter = nn.Embedding(len(letters), D)
         self.place = nn.Parameter(torch.zeros(T, D))
@@ -45,13 +46,13 @@ class Characters(nn.Module):
         self.layers = nn.TransformerEncoder(layer, 1, nn.LayerNorm(D), enable_nested_tensor=False)
         self.out = nn.Linear(D, len(letters))
 
-    def forward(self, x):
+    def forward(self, x: torch.Tensor) -> Any:
         t = x.shape[1]
         unseen = torch.ones(t, t, dtype=torch.bool).triu(1)
         return self.out(self.layers(self.letter(x) + self.place[:t], mask=unseen))
 
 
-def loss_of(x, y):
+def loss_of(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     """Sum over characters, so that every line's gradient is its own."""
     return F.cross_entropy(model(x).flatten(0, 1), y.flatten(), reduction="sum")
 
@@ -86,7 +87,7 @@ with microscope.capture(model) as of_question:
 question = of_question.grads()
 
 
-def show(title, scores):
+def show(title: str, scores: torch.Tensor) -> None:
     print(f"{title}: {asked!r}")
     best = torch.argsort(scores[:, 0], descending=True)[:4].tolist()
     for i in best:

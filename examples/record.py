@@ -3,6 +3,7 @@
     python examples/record.py [run.trace]
 """
 import sys
+from typing import Any
 
 import retrograd as torch
 from retrograd import nn
@@ -10,20 +11,20 @@ from retrograd.microscope import record
 
 
 class Net(nn.Module):
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         self.embed = nn.Embedding(12, 8)
         self.block = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 8))
         self.head = nn.Linear(8, 12, bias=False)
         self.head.weight = self.embed.weight                    # tied
 
-    def forward(self, tokens):
+    def forward(self, tokens: torch.Tensor) -> Any:
         h = self.embed(tokens)
         h = h + self.block(h)
         return self.head(h)
 
 
-def main(path):
+def main(path: str | None) -> None:
     torch.manual_seed(0)
     net = Net()
     net.block[0].weight.register_hook(lambda g: g.clamp(-0.01, 0.01))

@@ -11,7 +11,7 @@ x = torch.tensor(rng.standard_normal((64, 8)))
 y = x.prod(1, keepdim=True)
 
 
-def build():
+def build() -> nn.Sequential:
     model = nn.Sequential(nn.Linear(8, 32), nn.Tanh(), nn.Linear(32, 32), nn.Tanh(), nn.Linear(32, 1)).double()
     with torch.no_grad():
         for p, values in zip(model.parameters(), start):
@@ -19,7 +19,7 @@ def build():
     return model
 
 
-def loss_of(model):
+def loss_of(model: nn.Module) -> torch.Tensor:
     return nn.functional.mse_loss(model(x), y)
 
 
@@ -33,10 +33,11 @@ for _ in range(50):
 model = build()
 optimizers = {p: torch.optim.Adam([p], lr=0.01) for p in model.parameters()}
 names = {p: name for name, p in model.named_parameters()}
-order, living = [], []
+order: list[str] = []
+living: list[int] = []
 
 
-def step(p):
+def step(p: nn.Parameter) -> None:
     living.append(sum(q.grad is not None for q in model.parameters()))
     order.append(names[p])
     optimizers[p].step()

@@ -8,7 +8,7 @@ nn = torch.nn
 rng = np.random.default_rng(0)
 
 
-def fill(model):
+def fill(model: nn.Module) -> nn.Module:
     with torch.no_grad():
         for p in model.parameters():
             p.copy_(torch.tensor(rng.standard_normal(tuple(p.shape)) * 0.3))

@@ -7,7 +7,7 @@ import retrograd as torch
 rng = np.random.default_rng(0)
 
 
-def straight_through(x):
+def straight_through(x: torch.Tensor) -> torch.Tensor:
     """round(x), with a gradient that passes where x is near a whole number and fades in between."""
     y = (x.round() - x).detach() + x  # x's gradient is 1 everywhere
     if y.requires_grad:
@@ -15,7 +15,7 @@ def straight_through(x):
     return y
 
 
-def guided(x):
+def guided(x: torch.Tensor) -> torch.Tensor:
     """relu, with "guided backpropagation": gradients pass only where both the input and the gradient are positive."""
     y = x.relu()
     y.register_hook(lambda grad: grad.clamp(min=0))
@@ -33,6 +33,7 @@ image = torch.tensor(rng.standard_normal((1, 6)), requires_grad=True)
 for name, relu in [("plain", torch.relu), ("guided", guided)]:
     image.grad = None
     relu(image @ w1).matmul(w2).sum().backward()
+    assert image.grad is not None
     print(f"{name:6} saliency", [f"{g:.4f}" for g in image.grad[0].tolist()])
 
 # the hook sees x as it is when backward runs, not as it was in forward

@@ -19,10 +19,9 @@ jedi = pytest.importorskip("jedi")
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = Path(retrograd.__file__).parent
-TYPED = {"README", "viewer", "digits"}
 PAGES = [path for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
-         if "```python\n" in path.read_text("utf-8") and path.stem in TYPED]
-EXAMPLES = [path for path in sorted((ROOT / "examples").glob("*.py")) if path.stem in TYPED]
+         if "```python\n" in path.read_text("utf-8")]
+EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 BLOCK = re.compile(r"^```python\n(?P<code>.*?)^```$", re.S | re.M)
 
 REVEALED = """
@@ -101,7 +100,7 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
     for page in PAGES:
         (folder / f"{page.stem.replace('-', '_')}.py").write_text(program(page), "utf-8")
     for example in EXAMPLES:
-        (folder / f"example_{example.name}").write_text(example.read_text("utf-8"), "utf-8")
+        (folder / example.name).write_text(example.read_text("utf-8"), "utf-8")
     out, problems, _ = api.run([
         "--strict", "--no-error-summary", "--no-color-output", "--config-file=",
         f"--cache-dir={ROOT / '.mypy_cache' / 'programs'}",
@@ -121,7 +120,7 @@ def test_the_programs_of_the_page_are_well_typed(page: Path, said: dict[str, lis
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
 def test_the_example_is_well_typed(example: Path, said: dict[str, list[str]]) -> None:
-    assert said[f"example_{example.name}"] == []
+    assert said[example.name] == []
 
 
 def test_types_of_results_are_known(said: dict[str, list[str]]) -> None:

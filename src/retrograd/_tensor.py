@@ -440,7 +440,7 @@ The gradient, shaped like the tensor, or None.  A non-leaf has one only after re
         if self.grad_fn is not None:
             hooks.retain(self)
 
-    def register_hook(self, hook: Callable[[Tensor], Any]) -> RemovableHandle:
+    def register_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call hook(gradient) once per backward, with the summed gradient, before it goes on.
 
         A returned tensor (same shape and dtype) replaces the gradient.  -> RemovableHandle.  RuntimeError when the
@@ -450,7 +450,7 @@ The gradient, shaped like the tensor, or None.  A non-leaf has one only after re
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
         return hooks.register_tensor_hook(self, hook)
 
-    def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], Any]) -> RemovableHandle:
+    def register_post_accumulate_grad_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call hook(leaf) after each accumulation into its .grad.  -> RemovableHandle.  Leaves only."""
         if not wants_grad(self):
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
