@@ -32,6 +32,7 @@ optimizer = torch.optim.SGD(model.parameters(), lr=0.2)
 
 def train(steps: int) -> dict[str, torch.Tensor]:
     before = {name: p.detach().clone() for name, p in model.named_parameters()}
+    loss = torch.tensor(0.0)
     for _ in range(steps):
         optimizer.zero_grad()
         loss = nn.functional.cross_entropy(model(words), labels)

@@ -49,5 +49,5 @@ for step in range(60):
 
 print("\nnorm of the gradient of each layer's output")
 print("layer  first step  last step")
-for name, linear in linears:
+for name in dict(linears):
     print(f"{name:>5}  {norms[name][0]:10.2e}  {norms[name][-1]:9.2e}")

@@ -23,6 +23,7 @@ criterion = nn.BCEWithLogitsLoss()
 ones, zeros = torch.ones(64, 1, dtype=torch.float64), torch.zeros(64, 1, dtype=torch.float64)
 centre = torch.tensor([2.0, -1.0], dtype=torch.float64)
 
+c_loss = g_loss = torch.tensor(0.0)
 for step in range(301):
     real = torch.tensor(rng.standard_normal((64, 2)) * 0.3) + centre
     fake = generator(torch.tensor(rng.standard_normal((64, 2))))

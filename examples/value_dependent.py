@@ -31,10 +31,8 @@ w1 = torch.tensor(rng.standard_normal((6, 16)) * 0.5)
 w2 = torch.tensor(rng.standard_normal((16, 1)) * 0.5)
 image = torch.tensor(rng.standard_normal((1, 6)), requires_grad=True)
 for name, relu in [("plain", torch.relu), ("guided", guided)]:
-    image.grad = None
-    relu(image @ w1).matmul(w2).sum().backward()
-    assert image.grad is not None
-    print(f"{name:6} saliency", [f"{g:.4f}" for g in image.grad[0].tolist()])
+    (saliency,) = torch.autograd.grad(relu(image @ w1).matmul(w2).sum(), image)
+    print(f"{name:6} saliency", [f"{g:.4f}" for g in saliency[0].tolist()])
 
 # the hook sees x as it is when backward runs, not as it was in forward
 x = torch.tensor([2.0, 3.0], requires_grad=True)

@@ -5,7 +5,7 @@ import functools
 import inspect
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -335,24 +335,29 @@ class Function(metaclass=FunctionMeta):
             "function with static forward method. (Example: "
             "https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function)")
 
-    @staticmethod
-    def forward(*args: Any, **kwargs: Any) -> Any:
-        """The operation; runs with grad mode off."""
-        raise NotImplementedError("You must implement the forward function for custom autograd.Function.")
+    if TYPE_CHECKING:                               # each subclass has parameters of its own
+        forward: Callable[..., Any]
+        backward: Callable[..., Any]
+        vjp: Callable[..., Any]
+    else:
+        @staticmethod
+        def forward(*args: Any, **kwargs: Any) -> Any:
+            """The operation; runs with grad mode off."""
+            raise NotImplementedError("You must implement the forward function for custom autograd.Function.")
+
+        @staticmethod
+        def backward(ctx: Any, *grad_outputs: Any) -> Any:
+            """One gradient per argument of forward, given one per output."""
+            raise NotImplementedError(
+                "You must implement either the backward or vjp method for your custom autograd.Function to use it with "
+                "backward mode AD.")
+
+        vjp = backward
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> Any:
         """Fill ctx after a forward that takes none."""
         raise NotImplementedError("setup_context is not implemented.")
-
-    @staticmethod
-    def backward(ctx: Any, *grad_outputs: Any) -> Any:
-        """One gradient per argument of forward, given one per output."""
-        raise NotImplementedError(
-            "You must implement either the backward or vjp method for your custom autograd.Function to use it with "
-            "backward mode AD.")
-
-    vjp = backward
 
     @staticmethod
     def jvp(ctx: Any, *grad_inputs: Any) -> Any:

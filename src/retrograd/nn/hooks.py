@@ -12,7 +12,7 @@ import warnings
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._engine.tensor import TensorBase
 from .._rules.identity import Boundary
@@ -58,9 +58,12 @@ class Calls:
     _backward_pre_hooks: OrderedDict[int, Hook]
     _is_full_backward_hook: bool | None
 
-    def forward(self, *input: Any) -> Any:
-        """What the module computes: every subclass defines it."""
-        raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
+    if TYPE_CHECKING:
+        forward: Callable[..., Any]             # each subclass has parameters of its own
+    else:
+        def forward(self, *input: Any) -> Any:
+            """What the module computes: every subclass defines it."""
+            raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """forward, with the hooks around it."""
