@@ -128,6 +128,10 @@ CASES: list[tuple[str, Shapes]] = [
     ("nn.PairwiseDistance()", [(2, 3), (2, 4)]),
     ("nn.ChannelShuffle(2)", [(1, 3, 2, 2)]),
     ("nn.InstanceNorm1d(3)", [(2, 3, 1)]),
+    ("nn.Upsample(scale_factor=2., mode='bicubic')", [(1, 1, 1)]),
+    ("nn.Upsample(scale_factor=2., mode='bicubic')", [(1, 1, 1, 1, 1)]),
+    ("nn.CrossMapLRN2d(2)", [(2, 3, 4)]),
+    ("nn.LocalResponseNorm(-100)", [(2, 3, 4)]),
 ]
 MADE = [
     "nn.Embedding(3, 4, padding_idx=5)",
@@ -139,6 +143,9 @@ MADE = [
     "nn.LSTM(3, 4, dropout=2.)",
     "nn.MultiheadAttention(5, 2)",
     "nn.Linear(-1, 2)",
+    "nn.Bilinear(-1, 2, 3)",
+    "nn.Bilinear(0, 2, 3)",
+    "nn.HuberLoss(delta='a')",
     "nn.Linear(2.5, 2)",
     "nn.Conv2d(3, 4, 3, groups=2)",
     "nn.Conv2d(3, 4, 3, stride=2, padding='same')",
@@ -176,6 +183,17 @@ def test_a_layer_raises_what_pytorch_raises(code: str, given: Shapes) -> None:
 def test_a_constructor_refuses_what_pytorchs_refuses(code: str) -> None:
     torch = pytest.importorskip("torch")
     assert first_line(ended(retrograd, code, [])) == first_line(ended(torch, code, []))
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize(("code", "given"), [
+    ("nn.Transformer(4, 2, -100, 1)", [(3, 2, 4), (2, 2, 4)]),
+    ("nn.AdaptiveAvgPool2d(1)", [(2,)]),
+    ("nn.AdaptiveAvgPool3d(1)", [(2, 2)]),
+])
+def test_a_layer_that_cannot_work_says_so_when_called(code: str, given: Shapes) -> None:
+    torch = pytest.importorskip("torch")
+    assert first_line(ended(retrograd, code, given)) == first_line(ended(torch, code, given)) != ""
 
 
 @pytest.mark.parametrize(("code", "given"), CASES, ids=[f"{code[3:]}-{given}" for code, given in CASES])

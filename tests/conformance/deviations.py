@@ -100,6 +100,8 @@ GENERAL: tuple[str, ...] = (
     "nearest mode by the grid is None in a second derivative",
     "Wishart.rsample can be differentiated, GeneralizedPareto computes in float64, and divergences between distributions of "
     "different batch shapes broadcast: PyTorch raises there",
+    "Batches of a DataLoader's workers do not say that they are in shared memory (Tensor.is_shared()): small ones are not",
+    "Embeddings with max_norm scale no row where an index is out of range; PyTorch has scaled those before it",
     "What a worker of a DataLoader cannot hand over (a function, a tensor with a graph) is an error where its batch would have "
     "come; PyTorch waits for it for ever. A worker whose worker_init_fn failed says so for each batch; PyTorch for the first",
     "autocast is there switched off: enabled on the CPU, it raises NotImplementedError",

@@ -127,6 +127,8 @@ def embedding_bag(
                 "sequences. "
                 f"However, found offsets of type {type(offsets)}")
         n, width = x.array.shape
+        if not width and x.array.dtype.kind == "b":
+            raise not_implemented("arange_cpu", x.array.dtype)
         if not width:
             raise RuntimeError("step must be nonzero")
         if x.array.dtype.kind == "b":

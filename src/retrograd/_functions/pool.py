@@ -14,8 +14,8 @@ from .._engine.op import watch
 from .._engine.tensor import wrap
 from .._rules import activation, arith, pointwise, pool, shape
 from .._rules import reduce as sums
+from .arguments import dim_of, long, refused, tensor
 from .arguments import kernel as supported
-from .arguments import long, refused, tensor
 from .fromdata import check_room
 from .parsing import is_index
 
@@ -561,6 +561,8 @@ def avg_pool3d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 
 
 def adaptive_average(function: str, dims: int, input: Any, output_size: Any) -> Any:
     x = tensor(input, function)
+    if x.ndim <= dims and isinstance(output_size, int) and output_size == 1:      # then PyTorch takes the mean unseen
+        return sums.mean_dims(x, tuple(dim_of(i, x.ndim) for i in range(-dims, 0)), True)
     sizes = check_adaptive(x, output_size, dims, function, "", False)
     supported("adaptive_avg_pool2d" if dims == 2 else "adaptive_avg_pool3d_cpu", x)
     if all(n == 1 for n in sizes):

@@ -88,7 +88,7 @@ def interpolate(
                 "as input")
     if x.ndim not in (3, 4, 5) or mode not in (
             "nearest", "nearest-exact", "area", "linear", "bilinear", "trilinear", "bicubic", "lanczos") or (
-            mode == "lanczos" and x.ndim == 3):
+            mode in ("bicubic", "lanczos") and x.ndim != 4):
         raise NotImplementedError(
             "Input Error: Only 3D, 4D and 5D input Tensors supported"
             f" (got {x.ndim}D) for the modes: nearest | linear | bilinear | bicubic | trilinear | lanczos | area | "

@@ -89,12 +89,12 @@ class Bilinear(Module):
     def __init__(self, in1_features: int, in2_features: int, out_features: int, bias: bool = True, device: Any = None,
                  dtype: Any = None) -> None:
         super().__init__()
-        if in1_features <= 0:
-            raise ValueError(f"in1_features must be > 0, but got (in1_features={in1_features!r})")
         self.in1_features = in1_features
         self.in2_features = in2_features
         self.out_features = out_features
         self.weight = Parameter(empty((out_features, in1_features, in2_features), device=device, dtype=dtype))
+        if not self.weight.size(1):
+            raise ValueError(f"in1_features must be > 0, but got (in1_features={self.weight.size(1)})")
         if bias:
             self.bias = Parameter(empty(out_features, device=device, dtype=dtype))
         else:
