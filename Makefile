@@ -3,7 +3,7 @@
 # make test-core  the same without PyTorch
 # make demo       train a small classifier; write a step of it as a page: build/digits.html
 # make bench      the speed budgets, on the compiled build
-# make generate   write anew what is made from other files: stubs, forms, lists of names, deviations (needs PyTorch)
+# make generate   write anew what is made from other files: what rules read, stubs, forms, lists of names, deviations (needs PyTorch)
 # make instructions   what small works execute, counted by valgrind, beside a baseline
 # make sanitize   the kernels' tests, and calls that nobody should make, under the C compiler's sanitizers
 #
@@ -34,7 +34,7 @@ PACKAGES := $(call sum,pyproject.toml)
 CORE := .venv/.core-$(PACKAGES)
 ORACLE := .venv/.oracle-$(PACKAGES)
 # What is compiled names the wheel; the rest of the package is laid over it, in less than a second.
-COMPILES := pyproject.toml setup.py $(addprefix src/retrograd/,_engine _rules _kernels microscope/record)
+COMPILES := pyproject.toml setup.py tools $(addprefix src/retrograd/,_engine _rules _kernels microscope/record)
 BUILT := .venv-compiled/.built-$(call sum,$(COMPILES))
 WHEEL := .venv-compiled/.laid-$(call sum,pyproject.toml setup.py src)
 
@@ -75,6 +75,8 @@ lint: $(CORE)
 	$(PURE) -m mypy
 
 generate: $(ORACLE)
+	$(PURE) -m tools.rules
+	$(PURE) -m tools.places
 	$(PURE) tests/make_forms.py
 	$(PURE) tools/make_stubs.py
 	$(PURE) tests/test_public.py

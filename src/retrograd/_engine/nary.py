@@ -9,6 +9,7 @@ from mypy_extensions import i64, u8
 from .modes import grad_on, hush, inference_on, modes, unhush
 from .node import Array, Node, Task, Value
 from .op import OUT, X, Y, alias, attach, check_watched, edge, fit, pack_watched, recording
+from .reads import derive
 from .saved import freed, keep, keep_output, use, use_output
 from .tensor import MULTI, OK, TensorBase, Version, shared_version, wrap
 
@@ -28,6 +29,9 @@ class Nary(Node):
     lends: bool = True                          # a gradient may be an array that somebody else holds, besides g itself
     names: ClassVar[Any] = {"result": "y"}
     shows: ClassVar[Any] = {}
+
+    def __init_subclass__(cls) -> None:
+        derive(cls)
 
     def __init__(self) -> None:
         self.nexts: list[Optional[Node]] = []
@@ -204,6 +208,9 @@ class Many(Node):
     views: bool = False
     names: ClassVar[Any] = {"self": "x"}
     shows: ClassVar[Any] = {}
+
+    def __init_subclass__(cls) -> None:
+        derive(cls)
 
     def __init__(self) -> None:
         self.next: Optional[Node] = None

@@ -1,4 +1,4 @@
-"""Base classes of ops.  An op says what its rules read, its forward on arrays, and one rule per input.
+"""Base classes of ops.  An op says its forward on arrays and one rule per input; what its rules read is derived from them.
 
 A rule is written once.  `backward` hands it arrays (fast) or Tensors (create_graph=True); operators and the functions
 of `_rules` accept both, so the rule does not know the difference.
@@ -17,6 +17,7 @@ from .. import _kernels
 from . import promote
 from .modes import hush, modes, state, unhush
 from .node import Array, Node, Shape, Task, Value
+from .reads import derive
 from .saved import active_hooks, freed, keep, keep_output, use, use_output
 from .tensor import (
     INFERENCE,
@@ -136,7 +137,7 @@ def once(ufunc: Any, x: Array) -> Array:
 class Unary(Node):
     """An op of one tensor."""
 
-    keep: u8 = 0
+    keep: u8 = 0                                # what the rule reads: in reads.py, like all that is so declared
     holds: bool = False                         # keeps arrays besides x and y (a mask, indices): see drop()
     names: ClassVar[Any] = {"self": "x", "result": "y"}     # _saved_NAME -> field
     shows: ClassVar[Any] = {}
@@ -148,6 +149,9 @@ class Unary(Node):
     y_version: Optional[Version] = None
     y_edits: i64 = 0
     freed: bool = False
+
+    def __init_subclass__(cls) -> None:
+        derive(cls)
 
     def forward(self, x: Array) -> Array:
         raise NotImplementedError
@@ -375,6 +379,9 @@ class Binary(Node):
     y_version: Optional[Version] = None
     unlike: Any = None                          # (a.shape, a.dtype, b.shape, b.dtype) where fit() may have work
     freed: bool = False
+
+    def __init_subclass__(cls) -> None:
+        derive(cls)
 
     def forward(self, a: Array, b: Array) -> Array:
         raise NotImplementedError

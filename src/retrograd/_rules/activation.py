@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Final, Optional, final
 import numpy
 
 from .._engine.node import Array, Value
-from .._engine.op import A, B, Binary, Unary, X, Y
+from .._engine.op import Binary, Unary
 from .._engine.tensor import TensorBase
 from .._kernels import kernel
 from . import choose, create, pointwise, reduce, slices
@@ -101,8 +101,6 @@ class RreluWithNoiseBackwardBackward0(Gate):
 class ReluBackward0(Unary):
     """max(x, 0); the derivative at 0 is 0."""
 
-    keep = Y
-
     def quick(self, x: Array) -> Array:
         return quick_relu(x)
 
@@ -139,8 +137,6 @@ class Leaky(Unary):
 
 @final
 class LeakyReluBackward0(Leaky):
-    keep = X
-
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         if isinstance(x, TensorBase):
             return LeakyReluBackwardBackward0(x.array > 0, self.slope).run(g, x)
@@ -150,8 +146,6 @@ class LeakyReluBackward0(Leaky):
 @final
 class LeakyReluBackward1(Leaky):
     """In place: the sign of the result tells that of the input, for slopes >= 0."""
-
-    keep = Y
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         if self.slope < 0:
@@ -190,8 +184,6 @@ class Elu(Unary):
 
 @final
 class EluBackward0(Elu):
-    keep = X
-
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         below = pointwise.exp(choose.where(x < 0, x, 0.0) * self.input_scale)
         below = below * (self.alpha * self.scale * self.input_scale)
@@ -201,8 +193,6 @@ class EluBackward0(Elu):
 @final
 class EluBackward1(Elu):
     """In place: from the result, for alpha >= 0."""
-
-    keep = Y
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         if self.alpha < 0:
@@ -231,8 +221,6 @@ class Celu(Unary):
 
 @final
 class CeluBackward0(Celu):
-    keep = X
-
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         below = pointwise.exp(choose.where(x < 0, x, 0.0) * (1.0 / self.alpha))
         return choose.where(x <= 0, g * below, g)
@@ -241,8 +229,6 @@ class CeluBackward0(Celu):
 @final
 class CeluBackward1(Celu):
     """In place: from the result."""
-
-    keep = Y
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         below = (y + self.alpha) * (1.0 / self.alpha)
@@ -253,7 +239,6 @@ class CeluBackward1(Celu):
 class GeluBackward0(Unary):
     """x times the normal distribution function of x; approximate="tanh": its tanh form."""
 
-    keep = X
     shows: ClassVar[Any] = {"approximate": "approximate"}
 
     def __init__(self, approximate: str) -> None:
@@ -290,8 +275,6 @@ def sigmoid_of(x: Array) -> Array:
 class SiluBackward0(Unary):
     """x * sigmoid(x)"""
 
-    keep = X
-
     def quick(self, x: Array) -> Array:
         return quick_silu(x)
 
@@ -310,8 +293,6 @@ class SiluBackward0(Unary):
 @final
 class MishBackward0(Unary):
     """x * tanh(softplus(x))"""
-
-    keep = X
 
     def quick(self, x: Array) -> Array:
         return quick_mish(x)
@@ -335,7 +316,6 @@ def softplus_of(x: Array, beta: Any, threshold: Any) -> Array:
 class SoftplusBackward0(Unary):
     """log(1 + exp(beta x)) / beta; x itself where beta x > threshold"""
 
-    keep = X
     shows: ClassVar[Any] = {"beta": "beta", "threshold": "threshold"}
 
     def __init__(self, beta: Any, threshold: Any) -> None:
@@ -361,7 +341,6 @@ class SoftplusBackward0(Unary):
 class LogSigmoidBackward0(Unary):
     """-log(1 + exp(-x))"""
 
-    keep = X
     shows: ClassVar[Any] = {"buffer": "buffer"}
     buffer: Any = None                          # PyTorch keeps exp(-|x|) here when it vectorises
 
@@ -380,7 +359,6 @@ class LogSigmoidBackward0(Unary):
 class HardtanhBackward0(Unary):
     """x between two numbers; the derivative at both is 0."""
 
-    keep = X
     shows: ClassVar[Any] = {"min_val": "low", "max_val": "high"}
 
     def __init__(self, low: Any, high: Any) -> None:
@@ -405,8 +383,6 @@ class HardtanhBackward0(Unary):
 class HardswishBackward0(Unary):
     """x * clamp(x + 3, 0, 6) / 6"""
 
-    keep = X
-
     def quick(self, x: Array) -> Array:
         return quick_hard_swish(x)
 
@@ -422,8 +398,6 @@ class HardswishBackward0(Unary):
 @final
 class HardsigmoidBackward0(Unary):
     """clamp(x + 3, 0, 6) / 6"""
-
-    keep = X
 
     def quick(self, x: Array) -> Array:
         return quick_hard_sigmoid(x)
@@ -441,7 +415,6 @@ class HardsigmoidBackward0(Unary):
 class SoftshrinkBackward0(Unary):
     """x moved towards 0 by lambd, 0 where that would cross 0"""
 
-    keep = X
     shows: ClassVar[Any] = {"lambd": "lambd"}
 
     def __init__(self, lambd: Any) -> None:
@@ -464,7 +437,6 @@ class SoftshrinkBackward0(Unary):
 class HardshrinkBackward0(Unary):
     """x, but 0 in [-lambd, lambd]"""
 
-    keep = X
     shows: ClassVar[Any] = {"lambd": "lambd"}
 
     def __init__(self, lambd: Any) -> None:
@@ -490,7 +462,6 @@ def threshold_of(x: Array, threshold: Any, value: Any) -> Array:
 class Threshold(Unary):
     """x, but `value` where x <= threshold"""
 
-    keep = X
     shows: ClassVar[Any] = {"threshold": "threshold"}
 
     def __init__(self, threshold: Any, value: Any) -> None:
@@ -526,7 +497,6 @@ class ThresholdBackward1(Threshold):
 class GluBackward0(Unary):
     """The first half of a dim times the sigmoid of the second."""
 
-    keep = X
     shows: ClassVar[Any] = {"dim": "asked"}
 
     def __init__(self, dim: int) -> None:
@@ -554,8 +524,6 @@ class GluBackward0(Unary):
 class PreluKernelBackward0(Binary):
     """a where positive, else b * a; b is shaped to broadcast along the channels."""
 
-    reads_a = A | B
-    reads_b = A
     names: ClassVar[Any] = {"self": "a", "weight": "b"}
 
     def forward(self, a: Array, b: Array) -> Array:
@@ -593,8 +561,6 @@ class RreluWithNoise(Unary):
 
 @final
 class RreluWithNoiseBackward0(RreluWithNoise):
-    keep = X
-
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         if self.training and self.upper - self.lower > 1e-6:
             return g * self.noise
@@ -607,8 +573,6 @@ class RreluWithNoiseBackward0(RreluWithNoise):
 @final
 class RreluWithNoiseBackward1(RreluWithNoise):
     """In place: from the result."""
-
-    keep = Y
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         if self.training and self.upper - self.lower > 1e-6:

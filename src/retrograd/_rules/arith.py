@@ -9,7 +9,7 @@ from .. import _kernels
 from .._engine import promote
 from .._engine.modes import modes, state
 from .._engine.node import Array, Node, Value
-from .._engine.op import A, B, Binary, Unary, X, Y, once, recording
+from .._engine.op import A, B, Binary, Unary, once, recording
 from .._engine.tensor import TensorBase, bump, wrap
 from .._kernels import kernel
 from .packed import packed
@@ -126,9 +126,6 @@ class RsubBackward1(Unary):
 
 @final
 class MulBackward0(Binary):
-    reads_a = B
-    reads_b = A
-
     def quick(self, a: Array, b: Array) -> Array:
         return None if mul_kernel is None else mul_kernel(a, b)
 
@@ -150,8 +147,6 @@ class MulBackward0(Binary):
 @final
 class DivBackward0(Binary):
     kind = promote.FLOAT
-    reads_a = B
-    reads_b = A | B
 
     def quick(self, a: Array, b: Array) -> Array:
         return None if div_kernel is None else div_kernel(a, b)
@@ -174,7 +169,7 @@ class DivBackward0(Binary):
 class DivBackward2(Binary):
     """a / b rounded down or towards zero: the derivative is zero."""
 
-    reads_a = B
+    reads_a = B                                 # as PyTorch
     reads_b = A | B
     shows: ClassVar[Any] = {"rounding_mode": "rounding"}
 
@@ -219,8 +214,6 @@ class NegBackward0(Unary):
 
 @final
 class ReciprocalBackward0(Unary):
-    keep = Y
-
     def forward(self, x: Array) -> Array:
         return promote.to(1, x.dtype) / x
 
@@ -232,7 +225,6 @@ class ReciprocalBackward0(Unary):
 class PowBackward0(Unary):
     """x ** number"""
 
-    keep = X
     shows: ClassVar[Any] = {"exponent": "exponent"}
 
     def __init__(self, exponent: Any) -> None:
@@ -270,8 +262,6 @@ class PowBackward0(Unary):
 class PowBackward1(Binary):
     """a ** b"""
 
-    reads_a = A | B
-    reads_b = A | B | Y
     names: ClassVar[Any] = {"self": "a", "exponent": "b", "result": "y"}
 
     def forward(self, a: Array, b: Array) -> Array:
@@ -289,7 +279,6 @@ class PowBackward1(Binary):
 class PowBackward2(Unary):
     """number ** x"""
 
-    keep = X | Y
     names: ClassVar[Any] = {"exponent": "x", "result": "y"}
     shows: ClassVar[Any] = {"self": "number"}
 
@@ -327,8 +316,6 @@ class RemainderBackward0(Unary):
 @final
 class RemainderBackward1(Binary):
     """a - floor(a / b) * b: the sign of the divisor, as Python's %."""
-
-    reads_b = A | B
 
     def quick(self, a: Array, b: Array) -> Array:
         return quick_remainder(a, b)

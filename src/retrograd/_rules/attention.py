@@ -7,7 +7,7 @@ import numpy
 
 from .._engine.nary import Nary
 from .._engine.node import Array, Value
-from .._engine.op import OUT, Unary, Y
+from .._engine.op import Unary
 from .._engine.tensor import TensorBase
 from .._kernels import kernel
 from . import linalg, shape
@@ -23,7 +23,6 @@ quick_attention_grad: Final[Any] = kernel("attention_grad")
 class SafeSoftmaxBackward0(Unary):
     """Softmax in which a row of -inf gives zeros."""
 
-    keep = Y
     shows: ClassVar[Any] = {"dim": "dim"}
 
     def __init__(self, dim: int) -> None:
@@ -76,7 +75,6 @@ class ScaledDotProductFlashAttentionForCpuBackward0(Nary):
         self.scale: Any = scale
         self.factor = factor
         self.dropout: float = 0.0
-        self.reads = 1 | 2 | 4 | OUT
         self.lse: Array = None                  # (B, H, T)
 
     def drop(self) -> None:

@@ -9,7 +9,7 @@ import numpy
 from .._engine import promote
 from .._engine.nary import Nary, carries
 from .._engine.node import Array, Value
-from .._engine.op import A, B, Binary, Unary, Written, X, Y, watch
+from .._engine.op import Binary, Unary, Written, watch
 from .._kernels import kernel
 from .packed import packed
 from .pointwise import LN2, exp, exp2, like, log, wide
@@ -31,8 +31,6 @@ class LdexpBackward0(Binary):
     """a * 2 ** b"""
 
     kind = promote.FLOAT
-    reads_a = B
-    reads_b = Y
 
     def forward(self, a: Array, b: Array) -> Array:
         return a * packed(np.exp2(b))
@@ -67,8 +65,6 @@ class FmodBackward0(Unary):
 class CopysignBackward1(Unary):
     """|x| with the sign of a number."""
 
-    keep = X | Y
-
     def __init__(self, number: Any) -> None:
         self.number: Any = number
 
@@ -90,7 +86,6 @@ def xlogy_of(a: Array, b: Array) -> Array:
 class XlogyBackward1(Unary):
     """number * log(x)"""
 
-    keep = X
     names: ClassVar[Any] = {"other": "x"}
     shows: ClassVar[Any] = {"self": "number"}
 
@@ -109,7 +104,6 @@ class XlogyBackward1(Unary):
 class XlogyBackward2(Unary):
     """x * log(number)"""
 
-    keep = X
     shows: ClassVar[Any] = {"other": "number"}
 
     def __init__(self, number: Any) -> None:
@@ -129,8 +123,6 @@ class XlogyBackward0(Binary):
     """a * log(b)"""
 
     kind = promote.FLOAT
-    reads_a = A | B
-    reads_b = A | B
 
     def quick(self, a: Array, b: Array) -> Array:
         return quick_xlogy(a, b)
@@ -150,8 +142,6 @@ class Atan2Backward0(Binary):
     """The angle of the point (b, a)."""
 
     kind = promote.FLOAT
-    reads_a = A | B
-    reads_b = A | B
 
     def forward(self, a: Array, b: Array) -> Array:
         return np.arctan2(a, b)
@@ -174,8 +164,6 @@ class HypotBackward0(Binary):
     """sqrt(a^2 + b^2) without overflow."""
 
     kind = promote.FLOAT
-    reads_a = A | Y
-    reads_b = B | Y
 
     def quick(self, a: Array, b: Array) -> Array:
         return quick_hypot(a, b)
@@ -195,8 +183,6 @@ class LogaddexpBackward0(Binary):
     """log(exp(a) + exp(b))"""
 
     kind = promote.FLOAT
-    reads_a = A | B
-    reads_b = A | B
 
     def quick(self, a: Array, b: Array) -> Array:
         return quick_logaddexp(a, b)
@@ -216,8 +202,6 @@ class Logaddexp2Backward0(Binary):
     """log2(2^a + 2^b)"""
 
     kind = promote.FLOAT
-    reads_a = A | B
-    reads_b = A | B
 
     def quick(self, a: Array, b: Array) -> Array:
         return quick_logaddexp2(a, b)
@@ -237,7 +221,6 @@ class CopysignBackward0(Binary):
     """|a| with the sign of b."""
 
     kind = promote.FLOAT
-    reads_a = A | Y
 
     def forward(self, a: Array, b: Array) -> Array:
         return np.copysign(a, b)
@@ -252,8 +235,6 @@ class CopysignBackward0(Binary):
 @final
 class FmodBackward1(Binary):
     """Remainder of a / b, with the sign of a."""
-
-    reads_b = A | B
 
     def quick(self, a: Array, b: Array) -> Array:
         return quick_fmod(a, b)
@@ -273,9 +254,6 @@ class FmodBackward1(Binary):
 class FmaxBackward0(Binary):
     """The larger; a number wins against nan."""
 
-    reads_a = A | B
-    reads_b = A | B
-
     def forward(self, a: Array, b: Array) -> Array:
         return np.fmax(a, b)
 
@@ -290,9 +268,6 @@ class FmaxBackward0(Binary):
 class FminBackward0(Binary):
     """The smaller; a number wins against nan."""
 
-    reads_a = A | B
-    reads_b = A | B
-
     def forward(self, a: Array, b: Array) -> Array:
         return np.fmin(a, b)
 
@@ -306,8 +281,6 @@ class FminBackward0(Binary):
 @final
 class NextafterBackward0(Binary):
     """The next number after a towards b."""
-
-    reads_a = A | B
 
     def forward(self, a: Array, b: Array) -> Array:
         if a.dtype.kind != "V":
@@ -405,7 +378,6 @@ def together(xs: list[Array]) -> list[Array]:
 class LerpBackward1(Nary):
     """a + w * (b - a), w a tensor"""
 
-    reads = 1 | 2 | 4
     names: ClassVar[Any] = {"self": 0, "end": 1, "weight": 2}
 
     def link(self, xs: list[Value]) -> None:
@@ -432,7 +404,6 @@ class LerpBackward1(Nary):
 class AddcmulBackward0(Nary):
     """x + value * a * b"""
 
-    reads = 2 | 4
     names: ClassVar[Any] = {"tensor1": 1, "tensor2": 2}
     shows: ClassVar[Any] = {"value": "value"}
 
@@ -468,7 +439,6 @@ class AddcmulBackward0(Nary):
 class AddcdivBackward0(Nary):
     """x + value * a / b"""
 
-    reads = 2 | 4
     names: ClassVar[Any] = {"tensor1": 1, "tensor2": 2}
     shows: ClassVar[Any] = {"value": "value"}
 

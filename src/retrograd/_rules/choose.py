@@ -7,7 +7,7 @@ import numpy
 
 from .._engine import promote
 from .._engine.node import Array, Value
-from .._engine.op import A, B, Binary, Unary, X, watch
+from .._engine.op import Binary, Unary, watch
 from .._engine.tensor import TensorBase
 from .._kernels import kernel
 from .packed import packed
@@ -55,9 +55,6 @@ class WhereBackward0(Binary):
 class MaximumBackward0(Binary):
     """Ties share the gradient equally; NaN wins."""
 
-    reads_a = A | B
-    reads_b = A | B
-
     def forward(self, a: Array, b: Array) -> Array:
         return np.maximum(a, b)
 
@@ -70,9 +67,6 @@ class MaximumBackward0(Binary):
 
 @final
 class MinimumBackward0(Binary):
-    reads_a = A | B
-    reads_b = A | B
-
     def forward(self, a: Array, b: Array) -> Array:
         return np.minimum(a, b)
 
@@ -92,7 +86,6 @@ def share(g: Value, a: Value, b: Value, lost: Value) -> Value:
 class ClampBackward1(Unary):
     """Passes the gradient at both bounds."""
 
-    keep = X
     shows: ClassVar[Any] = {"min": "low", "max": "high"}
 
     def __init__(self, low: Any, high: Any) -> None:

@@ -16,7 +16,7 @@ import numpy
 
 from .._engine.nary import Nary
 from .._engine.node import Array, Shape, Value
-from .._engine.op import A, B, Product, Unary
+from .._engine.op import Product, Unary
 from .._kernels import kernel
 from .inert_inputs import tied
 
@@ -198,9 +198,6 @@ def w_of(y: Array, x: Array, geo: Geometry) -> Array:
 class Convolution(Product):
     """One of the three maps."""
 
-    reads_a = B
-    reads_b = A
-
     def __init__(self, geo: Geometry) -> None:
         self.geo: Geometry = geo
 
@@ -260,7 +257,6 @@ class ConvolutionW(Convolution):
 class ConvolutionBackward0(Nary):
     """x, w and b (or None); `transposed`: x takes the place of y, and the result that of x."""
 
-    reads = 1 | 2
     lends = False
     names: ClassVar[Any] = {"input": 0, "weight": 1}
     shows: ClassVar[Any] = {

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Final, final
 import numpy
 
 from .._engine.node import Array, Value
-from .._engine.op import Unary, X
+from .._engine.op import Unary
 from .gather import OnceBackward0
 from .reduce import raw
 
@@ -21,7 +21,6 @@ ONCE: Final = "derivative for aten::_ctc_loss_backward is not implemented"
 class CtcLossBackward0(Unary):
     """-log P of each sequence's labels."""
 
-    keep = X
     holds = True
     shows: ClassVar[Any] = {"blank": "blank", "zero_infinity": "zero_infinity"}
 

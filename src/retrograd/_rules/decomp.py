@@ -14,7 +14,7 @@ from mypy_extensions import mypyc_attr
 
 from .._engine.nary import Many
 from .._engine.node import Array, Value
-from .._engine.op import A, B, Product, Unary, X, Y
+from .._engine.op import Product, Unary
 from .._engine.tensor import TensorBase
 from .._kernels import kernel
 from . import choose, join, linalg, shape, slices
@@ -57,7 +57,6 @@ def zero_pivot(x: Array) -> int:
 
 @final
 class LinalgInvExBackward0(Unary):
-    keep = Y
     names: ClassVar[Any] = {"inverse": "y"}
 
     def quick(self, x: Array) -> Array:
@@ -78,8 +77,6 @@ class LinalgInvExBackward0(Unary):
 
 @final
 class LinalgPinvBackward0(Unary):
-    keep = X | Y
-
     def __init__(self, cut: Array, hermitian: bool) -> None:
         self.cut: Array = cut                   # relative: singular values up to cut * the largest count as zero
         self.hermitian = hermitian
@@ -108,8 +105,6 @@ def pinv_grad(g: Value, x: Value, y: Value) -> Value:
 class LinalgSolveExBackward0(Product):
     """X with A X = B, or X A = B unless `left`; `vector`: B has no column dim."""
 
-    reads_a = A | Y
-    reads_b = A
     names: ClassVar[Any] = {"A": "a", "result": "y"}
     shows: ClassVar[Any] = {"left": "left"}
 
@@ -148,8 +143,6 @@ class LinalgSolveExBackward0(Product):
 class LinalgSolveTriangularBackward0(Product):
     """X with A X = B (X A = B unless `left`) for the upper or lower triangle of A, its diagonal perhaps taken as 1."""
 
-    reads_a = A | Y
-    reads_b = A
     names: ClassVar[Any] = {"self": "a", "result": "y"}
     shows: ClassVar[Any] = {"left": "left", "unitriangular": "unit", "upper": "upper"}
 
@@ -206,8 +199,6 @@ def triangle(x: Value, upper: bool, offset: int) -> Value:
 class LinalgLstsqBackward0(Product):
     """The X of least norm that minimises |A X - B|."""
 
-    reads_a = A | B
-    reads_b = A
     names: ClassVar[Any] = {"self": "a", "b": "b", "solution": "y"}
 
     def __init__(self, cut: float) -> None:
@@ -236,8 +227,6 @@ class LinalgLstsqBackward0(Product):
 @final
 class LinalgMatrixExpBackward0(Unary):
     """exp of square matrices: Taylor's series of a scaled matrix, squared again (Moler and Van Loan 2003)."""
-
-    keep = X
 
     def forward(self, x: Array) -> Array:
         a = x.astype(np.float64)
@@ -270,7 +259,6 @@ def matrix_exp(x: Value) -> Value:
 
 @final
 class LinalgDetBackward0(Unary):
-    keep = X | Y
     names: ClassVar[Any] = {"A": "x", "result": "y"}
 
     def forward(self, x: Array) -> Array:
@@ -309,7 +297,6 @@ def cofactors(x: Array) -> Array:
 class LinalgSlogdetBackward0(Many):
     """Sign and logarithm of the absolute value of the determinant; the sign has no gradient."""
 
-    keep = X
     names: ClassVar[Any] = {"A": "x", "sign": 0}
 
     def forward(self, x: Array) -> list[Array]:
@@ -345,7 +332,6 @@ def lower_factor(x: Array, name: str) -> Array:
 
 @final
 class LinalgCholeskyExBackward0(Unary):
-    keep = Y
     names: ClassVar[Any] = {"L": "y"}
     shows: ClassVar[Any] = {"upper": "upper"}
 
@@ -366,7 +352,6 @@ class LinalgCholeskyExBackward0(Unary):
 
 @final
 class CholeskyBackward0(Unary):
-    keep = Y
     shows: ClassVar[Any] = {"upper": "upper"}
 
     def __init__(self, upper: bool) -> None:
@@ -431,7 +416,6 @@ def cholesky_grad(g: Value, y: Value, upper: bool) -> Value:
 class LinalgQrBackward0(Many):
     """Q (orthonormal columns) and R (upper triangular)."""
 
-    keep = Y
     names: ClassVar[Any] = {"Q": 0, "R": 1}
     shows: ClassVar[Any] = {"mode": "mode"}
 
@@ -486,7 +470,6 @@ def tall_grad(gq: Value, gr: Value, q: Value, r: Value) -> Value:
 class LinalgSvdBackward0(Many):
     """U, S, Vh.  Vectors of equal singular values have no gradient (infinite)."""
 
-    keep = Y
     names: ClassVar[Any] = {"U": 0, "S": 1, "Vh": 2}
     shows: ClassVar[Any] = {"full_matrices": "full", "S_sym_argsize_minus_1": "count"}
 
@@ -573,7 +556,6 @@ def diagonal_of(s: Value) -> Value:
 class LinalgEighBackward0(Many):
     """Eigenvalues (rising) and eigenvectors of a symmetric matrix; one triangle is read."""
 
-    keep = Y
     names: ClassVar[Any] = {"eigenvalues": 0, "eigenvectors": 1}
 
     def __init__(self, lower: bool) -> None:

@@ -121,7 +121,6 @@ class EmbeddingBagBackward0(Nary):
         self.mode = mode                        # 0 sum, 1 mean, 2 max
         self.factor: Array = factor             # of each row's gradient, or None
         self.best: Array = None                 # mode max: which row gave each element; -1 for empty bags
-        self.reads = 1 | 2
 
     @property
     def starts(self) -> Any:

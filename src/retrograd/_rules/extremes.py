@@ -12,7 +12,7 @@ import numpy
 
 from .._engine.nary import Many
 from .._engine.node import Array, Shape, Value
-from .._engine.op import Unary, X, Y
+from .._engine.op import Unary
 from .._kernels import kernel
 from .order import Picked
 from .packed import packed
@@ -24,8 +24,6 @@ quick_extreme: Final[Any] = kernel("extreme")
 
 class Extreme(Unary):
     """One of all elements; those equal to it share the gradient."""
-
-    keep = X | Y
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         return share_all(g, raw(x), raw(y))
@@ -74,7 +72,6 @@ def share_all(g: Value, x: Array, y: Array) -> Value:
 class ExtremeOfDims(Unary):
     """The extreme along dims; ties share."""
 
-    keep = X | Y
     shows: ClassVar[Any] = {"dim": "dim", "keepdim": "keepdim"}
 
     def __init__(self, dim: Shape, keepdim: bool) -> None:
@@ -113,7 +110,6 @@ def share_dims(g: Value, x: Array, y: Array, dims: Shape, keepdim: bool) -> Valu
 
 @final
 class AminmaxBackward0(Many):
-    keep = X | Y
     shows: ClassVar[Any] = {"dim": "dim", "keepdim": "keepdim"}
 
     def __init__(self, dim: Any, keepdim: bool) -> None:

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Final, final
 import numpy
 
 from .._engine.node import Array, Shape, Value
-from .._engine.op import Unary, X
+from .._engine.op import Unary
 from .inert_inputs import tied
 from .pool import PlaceAt, count, doubled
 
@@ -32,7 +32,6 @@ class FractionalMax(Unary):
     samples (N, C, dims) in the order of the dims as PyTorch reads them; kernel and sizes in the order of x's dims.
     """
 
-    keep = X
     holds = True
 
     def __init__(self, samples: Array, kernel: Shape, sizes: Shape) -> None:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Final, Optional, final
 import numpy
 
 from .._engine.node import Array, Shape, Value
-from .._engine.op import A, B, Binary, Unary, X, Y
+from .._engine.op import Binary, Unary
 from .._engine.tensor import TensorBase
 from .._kernels import kernel
 from .indexed import add_at
@@ -53,7 +53,6 @@ def at_dim(index: Array, dim: int) -> Any:
 class GatherBackward0(Unary):
     """y[i, j] = x[index[i, j], j] along dim 0, and so on."""
 
-    keep = X
     holds = True
     shows: ClassVar[Any] = {"dim": "dim", "index": "index", "sparse_grad": "sparse_grad"}
 
@@ -256,8 +255,6 @@ HOWS: Final[dict[str, int]] = {"sum": ADD, "mean": ADD, "prod": 2, "amax": 3, "a
 class Reduced(Along):
     """a with what b holds for each element reduced into it: sum, prod, mean, amax, amin."""
 
-    reads_a = A | B | Y
-    reads_b = A | B | Y
     names: ClassVar[Any] = {"self": "a", "src": "b", "result": "y"}
     shows: ClassVar[Any] = {"dim": "dim", "include_self": "include_self", "index": "index", "reduce": "reduce"}
 
@@ -482,7 +479,6 @@ class IndexSelectBackward0(Unary):
 class IndexAddBackward0(Along):
     """a with alpha times the slices of b added."""
 
-    reads_b = B
     names: ClassVar[Any] = {"source": "b"}
     shows: ClassVar[Any] = {"alpha": "alpha", "dim": "dim", "index": "index", "source_dim": "source_dim"}
 
@@ -522,7 +518,6 @@ class IndexAddBackward0(Along):
 class IndexCopyBackward0(Along):
     """a with slices of b in the place of its own."""
 
-    reads_b = B
     names: ClassVar[Any] = {"source": "b"}
     shows: ClassVar[Any] = {"dim": "dim", "index": "index", "source_dim": "source_dim"}
     source_dim: int = 0

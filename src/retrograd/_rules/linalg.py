@@ -10,7 +10,7 @@ import numpy
 
 from .._engine import names
 from .._engine.node import Array, Shape, Value
-from .._engine.op import A, B, Binary, Product, Y
+from .._engine.op import Binary, Product
 from .._engine.tensor import TensorBase, wants_grad
 from .._kernels import kernel
 from .inert_inputs import tied
@@ -72,8 +72,6 @@ def expand_to(x: Array, to: Shape, scale: Any) -> Array:
 
 @final
 class MmBackward0(Product):
-    reads_a = B
-    reads_b = A
     names: ClassVar[Any] = {"self": "a", "mat2": "b"}
     turned: bool = False                        # b is a transposed matrix, and its gradient shall lie as it does
 
@@ -110,8 +108,6 @@ class MmBackward0(Product):
 
 @final
 class BmmBackward0(Product):
-    reads_a = B
-    reads_b = A
     names: ClassVar[Any] = {"self": "a", "mat2": "b"}
 
     def forward(self, a: Array, b: Array) -> Array:
@@ -143,8 +139,6 @@ def check_batches(a: Array, b: Array) -> None:
 
 @final
 class MvBackward0(Product):
-    reads_a = B
-    reads_b = A
     names: ClassVar[Any] = {"self": "a", "vec": "b"}
 
     def forward(self, a: Array, b: Array) -> Array:
@@ -181,9 +175,6 @@ def check_dot(a: Array, b: Array) -> None:
 
 
 class DotOf(Product):
-    reads_a = B
-    reads_b = A
-
     def forward(self, a: Array, b: Array) -> Array:
         check_dot(a, b)
         return product(a, b, "dot")
@@ -210,8 +201,6 @@ class VdotBackward0(DotOf):
 
 @final
 class LinalgCrossBackward0(Binary):
-    reads_a = B
-    reads_b = A
     shows: ClassVar[Any] = {"dim": "dim"}
 
     def __init__(self, dim: int) -> None:
@@ -231,8 +220,6 @@ class LinalgCrossBackward0(Binary):
 class CdistBackward0(Product):
     """p-norm of every a[i] - b[j]"""
 
-    reads_a = A | B | Y
-    reads_b = A | B | Y
     names: ClassVar[Any] = {"x1": "a", "x2": "b", "result": "y"}
     shows: ClassVar[Any] = {"p": "p"}
 

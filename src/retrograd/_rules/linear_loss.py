@@ -73,7 +73,6 @@ class Chunked(Nary):
 class ChunkedEach(Nary):
     """The loss of each row."""
 
-    reads = 1 | 2 | 4
     holds: bool = True
     names: ClassVar[Any] = {}
 

@@ -10,7 +10,7 @@ import numpy
 
 from .. import _kernels
 from .._engine.node import Array, Shape, Value
-from .._engine.op import A, B, Binary, Unary, X, Y
+from .._engine.op import A, B, Binary, Unary
 from .._engine.tensor import TensorBase
 from .._kernels import kernel
 from . import activation, choose, create, moment, pointwise, reduce, shape
@@ -45,8 +45,6 @@ class Paired(Binary):
 
     names: ClassVar[Any] = {"self": "a", "target": "b"}
     shows: ClassVar[Any] = {"reduction": "reduction"}
-    reads_a = A | B
-    reads_b = A | B
 
     def __init__(self, reduction: int) -> None:
         self.reduction = reduction
@@ -150,6 +148,7 @@ class HuberLossBackward0(Paired):
 class BinaryCrossEntropyBackward0(Paired):
     """-(b log a + (1 - b) log(1 - a)), logarithms no smaller than -100."""
 
+    reads_b = A | B                             # as PyTorch
     holds = True
     shows: ClassVar[Any] = {"reduction": "reduction", "weight": "weight"}
 
@@ -183,6 +182,7 @@ class BinaryCrossEntropyBackward0(Paired):
 class BinaryCrossEntropyWithLogitsBackward0(Paired):
     """binary cross entropy of sigmoid(a), without its overflow; `positive` weighs the term of the target 1."""
 
+    reads_b = A | B                             # as PyTorch
     holds = True
     shows: ClassVar[Any] = {"reduction": "reduction", "weight": "weight", "pos_weight": "positive"}
 
@@ -231,7 +231,6 @@ class Nll(Unary):
     """
 
     holds = True
-    keep = X
     shows: ClassVar[Any] = {
         "reduction": "reduction", "target": "target", "weight": "weight", "ignore_index": "asked",
         "total_weight": "total_shown"}
@@ -374,7 +373,6 @@ class SoftMarginLossBackward0(Unary):
     """log(1 + exp(-target * x))"""
 
     holds = True
-    keep = X
     shows: ClassVar[Any] = {"reduction": "reduction", "target": "target"}
 
     def __init__(self, target: Array, reduction: int) -> None:
@@ -401,7 +399,6 @@ class MultiMarginLossBackward0(Unary):
     """The mean over the other classes j of weight[t] * max(0, margin - x[t] + x[j])^p, x (N, C) or (C,)"""
 
     holds = True
-    keep = X
     shows: ClassVar[Any] = {
         "reduction": "reduction", "target": "target", "p": "p", "margin": "margin", "weight": "weight"}
 
@@ -460,7 +457,6 @@ class MultilabelMarginLossBackward0(Unary):
     """The mean over classes of max(0, 1 - x[t] + x[j]), t the targets before the first -1, j all others."""
 
     holds = True
-    keep = X
     shows: ClassVar[Any] = {"reduction": "reduction", "target": "target", "is_target": "is_target"}
 
     def __init__(self, target: Array, reduction: int) -> None:
@@ -502,7 +498,6 @@ class MultilabelMarginLossBackward0(Unary):
 class NormBackward1(Unary):
     """(sum |x|^p)^(1/p) along one dim, as pairwise_distance records it."""
 
-    keep = X | Y
     shows: ClassVar[Any] = {"p": "p", "dim": "dim", "keepdim": "keepdim"}
 
     def __init__(self, p: Any, dim: Any, keepdim: bool) -> None:

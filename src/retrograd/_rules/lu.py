@@ -8,7 +8,7 @@ import numpy
 
 from .._engine.nary import Many
 from .._engine.node import Array, Value
-from .._engine.op import Unary, Y
+from .._engine.op import Unary
 from . import decomp, join, linalg, shape, slices
 
 np: Final[Any] = numpy
@@ -118,7 +118,6 @@ def whole_grad(gl: Value, gu: Value, l: Value, u: Value, p: Array) -> Value:
 class LinalgLuBackward0(Many):
     """L (unit lower) and U (upper)."""
 
-    keep = Y
     names: ClassVar[Any] = {"L": 0, "U": 1}
 
     def __init__(self) -> None:
@@ -139,7 +138,6 @@ class LinalgLuBackward0(Many):
 class LinalgLuFactorExBackward0(Unary):
     """L without its diagonal and U in one matrix."""
 
-    keep = Y
     holds = True
     names: ClassVar[Any] = {"LU": "y"}
     shows: ClassVar[Any] = {"pivots": "pivots"}

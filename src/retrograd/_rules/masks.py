@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Final, final
 import numpy
 
 from .._engine.node import Array, Shape, Value
-from .._engine.op import B, Unary, X
+from .._engine.op import Unary
 from .._kernels import kernel
 from . import choose, indexed, reduce, shape, slices
 from .gather import Along
@@ -20,7 +20,6 @@ quick_masked: Final[Any] = kernel("masked_scatter")
 class TakeBackward0(Unary):
     """Elements by their number in C order."""
 
-    keep = X
     holds = True
     shows: ClassVar[Any] = {"index": "index"}
 
@@ -42,7 +41,6 @@ class TakeBackward0(Unary):
 class PutBackward0(Along):
     """a with b at (or added at) flat positions."""
 
-    reads_b = B
     names: ClassVar[Any] = {"source": "b"}
     shows: ClassVar[Any] = {"accumulate": "accumulate", "index": "index"}
 
@@ -82,7 +80,6 @@ def put(a: Value, index: Array, b: Value, accumulate: bool) -> Value:
 class MaskedSelectBackward0(Unary):
     """The elements where the mask holds, as one row; x and mask broadcast."""
 
-    keep = X
     holds = True
     shows: ClassVar[Any] = {"mask": "mask"}
 

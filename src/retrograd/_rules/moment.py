@@ -8,7 +8,7 @@ import numpy
 
 from .._engine.nary import Many
 from .._engine.node import Array, Shape, Value
-from .._engine.op import A, B, Binary, Unary, X, Y
+from .._engine.op import Binary, Unary
 from .._engine.tensor import TensorBase
 from .._kernels import kernel
 from .packed import packed
@@ -23,7 +23,6 @@ quick_logsumexp: Final[Any] = kernel("logsumexp")
 class LinalgVectorNormBackward0(Unary):
     """(sum |x|**ord)**(1/ord) over dims; at a norm of zero the gradient is zero."""
 
-    keep = X | Y
     shows: ClassVar[Any] = {"dim": "dim", "keepdim": "keepdim", "ord": "ord"}
 
     def __init__(self, ord: Any, dim: Any, keepdim: bool, dtype: Any) -> None:
@@ -109,7 +108,6 @@ def nonzero(x: Value) -> Value:
 class RenormBackward0(Unary):
     """Slices along dim whose p-norm exceeds maxnorm scaled down to it."""
 
-    keep = X
     shows: ClassVar[Any] = {"dim": "dim", "maxnorm": "maxnorm", "p": "p"}
 
     def __init__(self, p: Any, dim: int, maxnorm: Any) -> None:
@@ -142,8 +140,6 @@ class RenormBackward0(Unary):
 class DistBackward0(Binary):
     """The norm of a - b."""
 
-    reads_a = A | B | Y
-    reads_b = A | B | Y
     shows: ClassVar[Any] = {"p": "p"}
 
     def __init__(self, p: Any) -> None:
@@ -176,8 +172,6 @@ class Spread(Unary):
 
 @final
 class VarBackward0(Spread):
-    keep = X
-
     def forward(self, x: Array) -> Array:
         return variance(x, self.dim, self.correction, self.keepdim)
 
@@ -188,8 +182,6 @@ class VarBackward0(Spread):
 @final
 class StdBackward0(Spread):
     """At a deviation of zero the gradient is zero."""
-
-    keep = X | Y
 
     def forward(self, x: Array) -> Array:
         return deviation(x, self.dim, self.correction, self.keepdim)
@@ -210,8 +202,6 @@ class WithMean(Many):
 
 @final
 class VarMeanBackward0(WithMean):
-    keep = X
-
     def forward(self, x: Array) -> list[Array]:
         return [variance(x, self.dim, self.correction, self.keepdim), average(x, self.dim, self.keepdim)]
 
@@ -222,8 +212,6 @@ class VarMeanBackward0(WithMean):
 
 @final
 class StdMeanBackward0(WithMean):
-    keep = X | Y
-
     def forward(self, x: Array) -> list[Array]:
         return [deviation(x, self.dim, self.correction, self.keepdim), average(x, self.dim, self.keepdim)]
 
@@ -297,7 +285,6 @@ def half_over(g: Value, y: Value) -> Value:
 
 @final
 class LogsumexpBackward0(Unary):
-    keep = X | Y
     shows: ClassVar[Any] = {"dim": "dim", "keepdim": "keepdim"}
 
     def __init__(self, dim: Shape, keepdim: bool) -> None:

@@ -48,7 +48,6 @@ def moments(x: Array, dims: Shape, eps: float) -> Any:
 class Normalised(Nary):
     """What the three share.  `dims`: over which to average; `scale`: the shape in which weight and bias broadcast."""
 
-    reads = 1 | 2
     holds: bool = True
     lends = False
     names: ClassVar[Any] = {}
@@ -107,7 +106,7 @@ def others(ndim: int, kept: Shape) -> Shape:
 class NativeLayerNormBackward0(Normalised):
     """Over the last `count` dims, which are also those of weight and bias."""
 
-    reads = 1 | 2 | 4
+    reads = 1 | 2 | 4                           # as PyTorch
     names: ClassVar[Any] = {"input": 0, "weight": 1, "bias": 2}
     shows: ClassVar[Any] = {"normalized_shape": "over", "result1": "mean", "result2": "rstd"}
 

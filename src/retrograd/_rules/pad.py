@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Final, final
 import numpy
 
 from .._engine.node import Array, Shape, Value
-from .._engine.op import Unary, X
+from .._engine.op import Unary
 from .inert_inputs import tied
 
 np: Final[Any] = numpy
@@ -59,7 +59,6 @@ class ConstantPadNdBackward0(Unary):
 class Mirrored(Unary):
     """Padding with the tensor's own elements: `maps` says, for each of the last dims, which element stands where."""
 
-    keep = X
     shows: ClassVar[Any] = {"padding": "padding"}
 
     def __init__(self, maps: list[Array], padding: Shape) -> None:

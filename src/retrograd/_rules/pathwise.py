@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Final, final
 import numpy
 
 from .._engine.node import Array, Value
-from .._engine.op import Binary, Unary, X, Y
+from .._engine.op import Binary, Unary
 from . import erf_gamma
 
 np: Final[Any] = numpy
@@ -27,8 +27,6 @@ ROWS: Final = 4096                              # integrals at a time
 @final
 class StandardGammaBackward0(Unary):
     """Numbers with gamma distributions of shapes x and rate 1."""
-
-    keep = X | Y
 
     def __init__(self, numbers: Array) -> None:
         self.numbers: Array = numbers

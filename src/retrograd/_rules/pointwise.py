@@ -11,7 +11,7 @@ import numpy
 
 from .. import _kernels
 from .._engine.node import Array, Value
-from .._engine.op import A, B, Binary, Unary, X, Y, once
+from .._engine.op import Binary, Unary, once
 from .._engine.tensor import TensorBase
 from .._kernels import kernel
 from . import erf_gamma
@@ -67,8 +67,6 @@ def floats(op: Any, x: TensorBase) -> Value:
 
 @final
 class ExpBackward0(OneUfunc):
-    keep = Y
-
     def ufunc(self) -> Any:
         return np.exp
 
@@ -79,8 +77,6 @@ class ExpBackward0(OneUfunc):
 
 @final
 class Exp2Backward0(OneUfunc):
-    keep = Y
-
     def ufunc(self) -> Any:
         return np.exp2
 
@@ -92,8 +88,6 @@ class Exp2Backward0(OneUfunc):
 class Expm1Backward0(OneUfunc):
     """exp(x) - 1, exact near 0"""
 
-    keep = Y
-
     def ufunc(self) -> Any:
         return np.expm1
 
@@ -103,8 +97,6 @@ class Expm1Backward0(OneUfunc):
 
 @final
 class LogBackward0(OneUfunc):
-    keep = X
-
     def ufunc(self) -> Any:
         return np.log
 
@@ -114,8 +106,6 @@ class LogBackward0(OneUfunc):
 
 @final
 class Log2Backward0(OneUfunc):
-    keep = X
-
     def ufunc(self) -> Any:
         return np.log2
 
@@ -125,8 +115,6 @@ class Log2Backward0(OneUfunc):
 
 @final
 class Log10Backward0(OneUfunc):
-    keep = X
-
     def ufunc(self) -> Any:
         return np.log10
 
@@ -138,8 +126,6 @@ class Log10Backward0(OneUfunc):
 class Log1PBackward0(OneUfunc):
     """log(1 + x), exact near 0"""
 
-    keep = X
-
     def ufunc(self) -> Any:
         return np.log1p
 
@@ -149,8 +135,6 @@ class Log1PBackward0(OneUfunc):
 
 @final
 class SqrtBackward0(OneUfunc):
-    keep = Y
-
     def ufunc(self) -> Any:
         return np.sqrt
 
@@ -160,8 +144,6 @@ class SqrtBackward0(OneUfunc):
 
 @final
 class RsqrtBackward0(Unary):
-    keep = Y
-
     def quick(self, x: Array) -> Array:
         return quick_rsqrt(x)
 
@@ -174,8 +156,6 @@ class RsqrtBackward0(Unary):
 
 @final
 class AbsBackward0(OneUfunc):
-    keep = X
-
     def ufunc(self) -> Any:
         return np.abs
 
@@ -185,8 +165,6 @@ class AbsBackward0(OneUfunc):
 
 @final
 class SinBackward0(OneUfunc):
-    keep = X
-
     def ufunc(self) -> Any:
         return np.sin
 
@@ -196,8 +174,6 @@ class SinBackward0(OneUfunc):
 
 @final
 class CosBackward0(OneUfunc):
-    keep = X
-
     def ufunc(self) -> Any:
         return np.cos
 
@@ -207,8 +183,6 @@ class CosBackward0(OneUfunc):
 
 @final
 class TanBackward0(OneUfunc):
-    keep = Y
-
     def ufunc(self) -> Any:
         return np.tan
 
@@ -218,8 +192,6 @@ class TanBackward0(OneUfunc):
 
 @final
 class AsinBackward0(OneUfunc):
-    keep = X
-
     def ufunc(self) -> Any:
         return np.arcsin
 
@@ -229,8 +201,6 @@ class AsinBackward0(OneUfunc):
 
 @final
 class AcosBackward0(OneUfunc):
-    keep = X
-
     def ufunc(self) -> Any:
         return np.arccos
 
@@ -240,8 +210,6 @@ class AcosBackward0(OneUfunc):
 
 @final
 class AtanBackward0(OneUfunc):
-    keep = X
-
     def ufunc(self) -> Any:
         return np.arctan
 
@@ -251,8 +219,6 @@ class AtanBackward0(OneUfunc):
 
 @final
 class SinhBackward0(OneUfunc):
-    keep = X
-
     def ufunc(self) -> Any:
         return np.sinh
 
@@ -262,8 +228,6 @@ class SinhBackward0(OneUfunc):
 
 @final
 class CoshBackward0(OneUfunc):
-    keep = X
-
     def ufunc(self) -> Any:
         return np.cosh
 
@@ -273,8 +237,6 @@ class CoshBackward0(OneUfunc):
 
 @final
 class TanhBackward0(OneUfunc):
-    keep = Y
-
     def ufunc(self) -> Any:
         return np.tanh
 
@@ -289,8 +251,6 @@ class TanhBackward0(OneUfunc):
 class TanhBackwardBackward0(Binary):
     """a (1 - b^2), b = tanh(x): the derivative of tanh as a node of its own"""
 
-    reads_a = B
-    reads_b = A | B
     names: ClassVar[Any] = {"grad_output": "a", "output": "b"}
 
     def forward(self, a: Array, b: Array) -> Array:
@@ -305,8 +265,6 @@ class TanhBackwardBackward0(Binary):
 
 @final
 class AsinhBackward0(OneUfunc):
-    keep = X
-
     def ufunc(self) -> Any:
         return np.arcsinh
 
@@ -316,8 +274,6 @@ class AsinhBackward0(OneUfunc):
 
 @final
 class AcoshBackward0(OneUfunc):
-    keep = X
-
     def ufunc(self) -> Any:
         return np.arccosh
 
@@ -327,8 +283,6 @@ class AcoshBackward0(OneUfunc):
 
 @final
 class AtanhBackward0(OneUfunc):
-    keep = X
-
     def ufunc(self) -> Any:
         return np.arctanh
 
@@ -339,8 +293,6 @@ class AtanhBackward0(OneUfunc):
 @final
 class SigmoidBackward0(Unary):
     """1 / (1 + exp(-x)); exp may overflow to inf, which gives the right 0"""
-
-    keep = Y
 
     def quick(self, x: Array) -> Array:
         return quick_sigmoid(x)
@@ -359,8 +311,6 @@ class SigmoidBackward0(Unary):
 class SigmoidBackwardBackward0(Binary):
     """a (1 - b) b, b = sigmoid(x): the derivative of sigmoid as a node of its own"""
 
-    reads_a = B
-    reads_b = A | B
     names: ClassVar[Any] = {"grad_output": "a", "output": "b"}
 
     def forward(self, a: Array, b: Array) -> Array:
@@ -375,8 +325,6 @@ class SigmoidBackwardBackward0(Binary):
 
 @final
 class ErfBackward0(Unary):
-    keep = X
-
     def quick(self, x: Array) -> Array:
         return quick_erf(x)
 
@@ -391,8 +339,6 @@ class ErfBackward0(Unary):
 class ErfcBackward0(Unary):
     """1 - erf(x), exact for large x"""
 
-    keep = X
-
     def quick(self, x: Array) -> Array:
         return quick_erfc(x)
 
@@ -405,8 +351,6 @@ class ErfcBackward0(Unary):
 
 @final
 class ErfinvBackward0(Unary):
-    keep = X
-
     def quick(self, x: Array) -> Array:
         return quick_erfinv(x)
 
@@ -421,8 +365,6 @@ class ErfinvBackward0(Unary):
 class LgammaBackward0(Unary):
     """log |gamma(x)|"""
 
-    keep = X
-
     def quick(self, x: Array) -> Array:
         return quick_lgamma(x)
 
@@ -435,8 +377,6 @@ class LgammaBackward0(Unary):
 
 @final
 class DigammaBackward0(Unary):
-    keep = X
-
     def quick(self, x: Array) -> Array:
         return quick_digamma(x)
 
@@ -492,7 +432,6 @@ class SignBackward0(SignOf):
 class PolygammaBackward0(Unary):
     """The n-th derivative of digamma."""
 
-    keep = X
     shows: ClassVar[Any] = {"n": "n"}
 
     def __init__(self, n: int) -> None:
@@ -512,7 +451,6 @@ class PolygammaBackward0(Unary):
 class LogitBackward0(Unary):
     """log(x / (1 - x)), x first clamped to [eps, 1 - eps] unless eps is None."""
 
-    keep = X
     shows: ClassVar[Any] = {"eps": "eps"}
 
     def __init__(self, eps: Any) -> None:
@@ -533,8 +471,6 @@ class LogitBackward0(Unary):
 @final
 class SincBackward0(Unary):
     """sin(pi x) / (pi x), 1 at 0."""
-
-    keep = X
 
     def forward(self, x: Array) -> Array:
         z = wide(x) * PI

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Final, Optional, final
 import numpy
 
 from .._engine.node import Array, Shape, Value
-from .._engine.op import Unary, X
+from .._engine.op import Unary
 from .._kernels import kernel
 from .inert_inputs import tied
 
@@ -63,7 +63,6 @@ class MaxOver(Unary):
     The first of equal elements wins; a nan wins over all.
     """
 
-    keep = X
     holds = True
 
     def __init__(self, taps: list[Array], overlap: bool) -> None:
@@ -369,7 +368,6 @@ class Windows:
 
 
 class AverageOver(Unary):
-    keep = X                                    # as in PyTorch, which looks at its shape
     shows: ClassVar[Any] = {
         "kernel_size": "kernel", "stride": "stride", "padding": "padding", "ceil_mode": "ceil",
         "count_include_pad": "include", "divisor_override": "override"}
@@ -540,8 +538,6 @@ class ResampledAgain(Resampled):
 
 
 class AdaptiveAverage(Resampled):
-    keep = X
-
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         return tied(ResampledBack(self.axes, self.name()).run(g), [x], doubled(self.name()))
 

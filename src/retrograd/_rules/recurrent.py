@@ -10,7 +10,6 @@ import numpy
 
 from .._engine.nary import Nary
 from .._engine.node import Array, Value
-from .._engine.op import OUT
 from .._engine.tensor import TensorBase
 from .._kernels import kernel
 
@@ -30,7 +29,6 @@ class MkldnnRnnLayerBackward0(Nary):
     y (T + 1, B, H): h after each step, then the last c.  Gates lie in the order input, forget, cell, output.
     """
 
-    reads = 1 | 2 | 4 | 8 | 16 | OUT
     holds: bool = True
     lends = False
     names: ClassVar[Any] = {"input": 0, "weight1": 1, "hx_": 3, "cx_tmp": 4, "result0": "y"}

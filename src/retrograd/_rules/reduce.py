@@ -9,7 +9,7 @@ import numpy
 from .. import _kernels
 from .._engine import promote
 from .._engine.node import Array, Shape, Value
-from .._engine.op import Unary, X, Y
+from .._engine.op import Unary
 from .._engine.tensor import TensorBase
 from .packed import packed
 
@@ -173,7 +173,6 @@ def mean_of(x: Array, dim: Any, keepdim: bool, n: int, dtype: Any) -> Array:
 class NansumBackward0(Unary):
     """The sum of what is not NaN."""
 
-    keep = X
     shows: ClassVar[Any] = {"dim": "dim", "keepdim": "keepdim"}
 
     def __init__(self, dim: Any, keepdim: bool, dtype: Any) -> None:
@@ -199,8 +198,6 @@ class NansumBackward0(Unary):
 @final
 class ProdBackward0(Unary):
     """All elements."""
-
-    keep = X | Y
 
     def __init__(self, dtype: Any) -> None:
         self.dtype: Any = dtype
@@ -231,7 +228,6 @@ class ProdBackward0(Unary):
 class ProdBackward1(Unary):
     """One dim."""
 
-    keep = X | Y
     shows: ClassVar[Any] = {"dim": "dim", "keepdim": "keepdim"}
 
     def __init__(self, dim: int, keepdim: bool, dtype: Any) -> None:

@@ -83,7 +83,6 @@ def unit(a: Array) -> Array:
 class LinalgHouseholderProductBackward0(Nary):
     """The first columns of H1 ... Hk, as many as a has."""
 
-    reads = 1 | 2
     names: ClassVar[Any] = {"input": 0, "tau": 1}
 
     def forward(self, xs: list[Array]) -> Array:
@@ -97,7 +96,6 @@ class LinalgHouseholderProductBackward0(Nary):
 class OrmqrBackward0(Nary):
     """Q c for Q = H1 ... Hk, or c Q unless `left`; Q transposed if `transpose`."""
 
-    reads = 1 | 2 | 4
     names: ClassVar[Any] = {"self": 0, "input2": 1, "input3": 2}
     shows: ClassVar[Any] = {"left": "left", "transpose": "transpose"}
 

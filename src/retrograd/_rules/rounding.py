@@ -9,7 +9,7 @@ import numpy
 from .._engine import promote
 from .._engine.nary import Nary
 from .._engine.node import Array, Value
-from .._engine.op import A, B, Binary, Unary, X, Y
+from .._engine.op import Binary, Unary, X, Y
 from .._kernels import kernel
 from .binary import together
 from .pointwise import SignOf, like, wide
@@ -26,7 +26,7 @@ quick_clamp: Final[Any] = kernel("clamp")
 class AngleBackward0(Unary):
     """pi where x < 0, else 0: the angle of a real number"""
 
-    keep = X
+    keep = X                                    # as PyTorch
 
     def quick(self, x: Array) -> Array:
         return quick_angle(x)
@@ -109,14 +109,12 @@ class FracBackward0(Unary):
 
 @final
 class SgnBackward0(SignOf):
-    keep = X | Y
+    keep = X | Y                                # as PyTorch
 
 
 @final
 class NanToNumBackward0(Unary):
     """nan, inf and -inf replaced by numbers."""
-
-    keep = X
 
     def __init__(self, nan: Any, posinf: Any, neginf: Any) -> None:
         self.nan: Any = nan
@@ -144,7 +142,6 @@ class NanToNumBackward0(Unary):
 class ClampMinBackward0(Unary):
     """max(x, number)"""
 
-    keep = X
     shows: ClassVar[Any] = {"min": "bound"}
 
     def __init__(self, bound: Any) -> None:
@@ -165,7 +162,6 @@ class ClampMinBackward0(Unary):
 class ClampMaxBackward0(Unary):
     """min(x, number)"""
 
-    keep = X
     shows: ClassVar[Any] = {"max": "bound"}
 
     def __init__(self, bound: Any) -> None:
@@ -200,8 +196,6 @@ class Heaviside(Binary):
 class ClampMinBackward1(Binary):
     """max(a, b) of a tensor and its lower bound, which passes the gradient at equality."""
 
-    reads_a = A | B
-    reads_b = A | B
     names: ClassVar[Any] = {"self": "a", "min": "b"}
 
     def forward(self, a: Array, b: Array) -> Array:
@@ -218,8 +212,6 @@ class ClampMinBackward1(Binary):
 class ClampMaxBackward1(Binary):
     """min(a, b) of a tensor and its upper bound, which passes the gradient at equality."""
 
-    reads_a = A | B
-    reads_b = A | B
     names: ClassVar[Any] = {"self": "a", "max": "b"}
 
     def forward(self, a: Array, b: Array) -> Array:
@@ -236,7 +228,6 @@ class ClampMaxBackward1(Binary):
 class ClampBackward0(Nary):
     """x between two tensors, either of which may be None; passes the gradient at both bounds."""
 
-    reads = 1 | 2 | 4
     names: ClassVar[Any] = {"self": 0, "min": 1, "max": 2}
 
     def forward(self, xs: list[Array]) -> Array:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Final, final
 import numpy
 
 from .._engine.node import Array, Shape, Value
-from .._engine.op import Unary, X, Y
+from .._engine.op import Unary
 from .._engine.tensor import TensorBase
 from .._kernels import kernel
 from .packed import packed
@@ -44,7 +44,6 @@ class CumsumBackward0(Unary):
 
 @final
 class CumprodBackward0(Unary):
-    keep = X | Y
     shows: ClassVar[Any] = {"dim": "dim"}
 
     def __init__(self, dim: int, dtype: Any) -> None:
@@ -82,7 +81,6 @@ def log_from_end(g: Array, y: Array, dim: int) -> Array:
 
 @final
 class LogcumsumexpBackward0(Unary):
-    keep = X | Y
     shows: ClassVar[Any] = {"dim": "dim"}
 
     def __init__(self, dim: int) -> None:
@@ -113,7 +111,6 @@ class LogcumsumexpBackward0(Unary):
 class Record(Unary):
     """The extreme so far; `indices` says where it was last reached."""
 
-    keep = X
     holds = True
     shows: ClassVar[Any] = {"dim": "dim", "indices": "indices"}
 

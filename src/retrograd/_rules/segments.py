@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Final, final
 import numpy
 
 from .._engine.node import Array, Shape, Value
-from .._engine.op import Unary, X, Y
+from .._engine.op import Unary
 from . import choose, gather, shape
 from .linalg import raw
 
@@ -50,7 +50,6 @@ class Segments:
 class SegmentReduceBackward0(Unary):
     """sum, mean, prod, max or min of each segment along `axis`, of which x has `n`, and of `initial`, unless None."""
 
-    keep = X | Y
     holds = True
     names: ClassVar[Any] = {"data": "x", "result": "y"}
     shows: ClassVar[Any] = {"axis": "axis", "reduce": "reduce", "initial": "initial", "lengths": "lengths", "offsets": "offsets"}

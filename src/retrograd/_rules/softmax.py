@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Final, final
 import numpy
 
 from .._engine.node import Array, Value
-from .._engine.op import Unary, Y
+from .._engine.op import Unary
 from .._kernels import kernel
 from . import pointwise, reduce
 from .packed import packed
@@ -20,7 +20,6 @@ quick_log_softmax_grad: Final[Any] = kernel("log_softmax_grad")
 
 
 class AlongDim(Unary):
-    keep = Y
     shows: ClassVar[Any] = {"dim": "asked"}
 
     def __init__(self, dim: int) -> None:

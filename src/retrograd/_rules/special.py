@@ -12,7 +12,7 @@ import numpy
 
 from .._engine import promote
 from .._engine.node import Array, Value
-from .._engine.op import A, B, Binary, Unary, X, Y
+from .._engine.op import Binary, Unary
 from .._kernels import kernel
 from . import choose, erf_gamma, pointwise
 from .pointwise import like
@@ -167,8 +167,6 @@ def incomplete_gamma(a: Array, x: Array, upper: bool) -> Array:
 class I0Backward0(Unary):
     """The modified Bessel function I_0."""
 
-    keep = X
-
     def quick(self, x: Array) -> Array:
         return quick_i0(x)
 
@@ -183,8 +181,6 @@ class I0Backward0(Unary):
 class SpecialI0EBackward0(Unary):
     """exp(-|x|) I_0(x)"""
 
-    keep = X | Y
-
     def quick(self, x: Array) -> Array:
         return quick_i0e(x)
 
@@ -198,8 +194,6 @@ class SpecialI0EBackward0(Unary):
 @final
 class SpecialI1Backward0(Unary):
     """The modified Bessel function I_1."""
-
-    keep = X | Y
 
     def quick(self, x: Array) -> Array:
         return quick_i1(x)
@@ -216,8 +210,6 @@ class SpecialI1Backward0(Unary):
 class SpecialI1EBackward0(Unary):
     """exp(-|x|) I_1(x)"""
 
-    keep = X | Y
-
     def quick(self, x: Array) -> Array:
         return quick_i1e(x)
 
@@ -232,8 +224,6 @@ class SpecialI1EBackward0(Unary):
 @final
 class SpecialEntrBackward0(Unary):
     """-x log(x), 0 at 0, -inf below"""
-
-    keep = X
 
     def quick(self, x: Array) -> Array:
         return quick_entropy(x)
@@ -250,8 +240,6 @@ class SpecialEntrBackward0(Unary):
 class SpecialNdtriBackward0(Unary):
     """The inverse of the normal distribution's integral."""
 
-    keep = Y
-
     def quick(self, x: Array) -> Array:
         return quick_ndtri(x)
 
@@ -266,8 +254,6 @@ class SpecialNdtriBackward0(Unary):
 class SpecialLogNdtrBackward0(Unary):
     """log of the normal distribution's integral"""
 
-    keep = X
-
     def quick(self, x: Array) -> Array:
         return quick_log_ndtr(x)
 
@@ -281,8 +267,6 @@ class SpecialLogNdtrBackward0(Unary):
 @final
 class SpecialErfcxBackward0(Unary):
     """exp(x^2) erfc(x)"""
-
-    keep = X | Y
 
     def quick(self, x: Array) -> Array:
         return quick_erfcx(x)
@@ -299,8 +283,6 @@ class SpecialXlog1PyBackward0(Binary):
     """a log(1 + b), 0 where a is"""
 
     kind = promote.FLOAT
-    reads_a = A | B
-    reads_b = A | B
 
     def quick(self, a: Array, b: Array) -> Array:
         return quick_xlog1py(a, b)
@@ -320,7 +302,6 @@ class Incomplete(Binary):
     """Its first argument has no derivative."""
 
     kind = promote.FLOAT
-    reads_b = A | B
     upper: bool = False
     sign: float = 1.0
 
