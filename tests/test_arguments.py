@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pickle
+import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,15 @@ def test_signatures_are_those_of_the_installed_pytorch() -> None:
     from make_forms import TARGET, written
 
     assert TARGET.read_text(encoding="utf-8") == written()
+
+
+@pytest.mark.oracle
+def test_names_are_those_of_the_installed_pytorch() -> None:
+    pytest.importorskip("torch")
+    sys.path.insert(0, str(Path(__file__).parent.parent))
+    from tools import places
+
+    assert places.PLACES.read_text(encoding="utf-8") == places.text()
 
 
 @pytest.mark.parametrize("dim", [torch.tensor(1), np.int64(1), np.int32(1)])

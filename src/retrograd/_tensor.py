@@ -247,18 +247,6 @@ class Tensor(Methods):
         """Are the elements in C order without gaps?"""
         return bool(self.array.flags.c_contiguous)
 
-    def is_floating_point(self) -> bool:
-        """Is the dtype a float?"""
-        return self.array.dtype.kind in "fV"
-
-    def is_complex(self) -> bool:
-        """False: there are no complex tensors."""
-        return False
-
-    def is_signed(self) -> bool:
-        """Can elements be negative?"""
-        return self.array.dtype.kind in "fVi"
-
     @property
     def real(self) -> Tensor:
         """Itself: there are no complex tensors."""

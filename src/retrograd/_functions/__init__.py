@@ -1,7 +1,7 @@
 """The documented functions of the torch namespace.  Each is the method of the same name, too.
 
-A family module lists the names it gives the namespace in `__all__`, those it gives Tensor in `METHODS`, and those it
-gives torch.nn.functional in `FUNCTIONAL`; "own as given" where the two differ.
+What a family module defines under a name that PyTorch has is public, in torch, as a method of Tensor, in torch.nn.functional:
+`naming` makes the lists `__all__`, `METHODS` and `FUNCTIONAL` of each.
 """
 from collections.abc import Callable
 from importlib import import_module
@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from .._tensor import Tensor, seal
 from .forms import FUNCTIONS, METHODS
+from .naming import placed
 from .parsing import as_method, parsed, parsed_method
+from .places import FUNCTIONAL, TENSOR, TORCH
 from .public import FACTORY, METHODS_UNTOLD, PARSED, PYTHON, how_of, public
 from .public import seal as seal_methods
 
@@ -18,39 +20,32 @@ if TYPE_CHECKING:
 
 __all__ = list[str]()               # type checkers would take [] for all there is
 
-FAMILIES = [import_module(f"{__name__}.{name}") for name in (
+FAMILIES = [placed(import_module(f"{__name__}.{name}"), vars(Tensor)) for name in (
     "arith", "fromdata", "create", "sampling", "pointwise", "compare", "activation", "loss", "loss_classes",
     "distance", "reduce", "extremes", "shape", "rearrange", "join", "order", "gather", "linalg", "products", "einsum",
     "decomp", "conv", "pool", "resize", "norm", "pad", "embed", "attention", "representations", "devices", "memory", "copies",
 )]
-# Families that few programs use are imported when one of their names is asked for: {name: (family, its name there)}.
-LATER = {name: ("lu", name) for name in ("lu", "lu_solve", "lu_unpack")}
-LATER |= {name: ("special", name) for name in ("i0", "i0_", "igamma", "igammac")}
-LATER |= {f"{name}_window": ("windows", f"{name}_window") for name in ("bartlett", "blackman", "hamming", "hann", "kaiser")}
-LATER |= {"ctc_loss": ("ctc", "ctc_loss"), "affine_grid_generator": ("grid", "affine_grid_generator"),
-          "grid_sampler": ("grid", "grid_sampler")}
-COPIED = ("alias", "as_strided", "detach", "diagonal", "expand", "permute", "select", "slice", "split", "split_with_sizes",
-          "squeeze", "t", "transpose", "unbind", "unfold", "unsqueeze", "view")
-LATER |= {f"{name}_copy": ("view_copies", f"{name}_copy") for name in COPIED}
-LATER |= {name: ("histograms", name) for name in ("histogram", "histogramdd")}
-LATER |= {name: ("reflections", name) for name in ("geqrf", "orgqr", "ormqr")}
-LATER |= {name: ("segments", "segment_reduce") for name in ("segment_reduce", "_segment_reduce")}
-LATER |= {name: ("lowrank", name) for name in ("pca_lowrank", "svd_lowrank")}
+# Families that few programs use are imported when one of their names is asked for.
+COPIED = ("alias as_strided detach diagonal expand permute select slice split split_with_sizes squeeze t transpose unbind unfold "
+          "unsqueeze view").split()
 EACH = """abs acos add addcdiv addcmul asin atan ceil clamp_max clamp_min cos cosh div erf erfc exp expm1 floor frac lerp lgamma
-    log log10 log1p log2 maximum minimum mul neg pow reciprocal round rsqrt sigmoid sign sin sinh sqrt sub tan tanh trunc"""
-LATER |= {f"_foreach_{name}": ("foreach", f"_foreach_{name}") for name in (
-    *EACH.split(), *(f"{n}_" for n in EACH.split()), "norm", "powsum", "max", "mm", "clone", "copy_", "zero_")}
-LATER |= {name: ("gammas", name) for name in (
-    "binomial", "_standard_gamma", "_standard_gamma_grad", "_sample_dirichlet", "_dirichlet_grad")}
-LATER_METHODS = {name: ("lu", name) for name in ("lu", "lu_solve")}
-LATER_METHODS |= {name: ("reflections", name) for name in ("geqrf", "orgqr", "ormqr")}
-LATER_METHODS["histogram"] = ("histograms", "histogram")
-LATER_METHODS |= {name: ("special", name) for name in ("i0", "i0_", "igamma", "igamma_", "igammac", "igammac_")}
-LATER_FUNCTIONAL = {
-    "ctc_loss": ("ctc", "F_ctc_loss"), "affine_grid": ("grid", "affine_grid"), "grid_sample": ("grid", "grid_sample")}
-LATER_FUNCTIONAL |= {name: ("fractional", name) for d in "23" for name in (
-    f"fractional_max_pool{d}d", f"fractional_max_pool{d}d_with_indices")}
-LATER_FUNCTIONAL["linear_cross_entropy"] = ("linear_loss", "linear_cross_entropy")
+    log log10 log1p log2 maximum minimum mul neg pow reciprocal round rsqrt sigmoid sign sin sinh sqrt sub tan tanh
+    trunc""".split()
+RARE = [(name, family) for family, names in {
+    "lu": "lu lu_solve lu_unpack", "special": "i0 i0_ igamma igamma_ igammac igammac_", "ctc": "ctc_loss F_ctc_loss",
+    "windows": "bartlett_window blackman_window hamming_window hann_window kaiser_window",
+    "grid": "affine_grid_generator grid_sampler affine_grid grid_sample", "histograms": "histogram histogramdd",
+    "reflections": "geqrf orgqr ormqr", "segments": "segment_reduce _segment_reduce", "lowrank": "pca_lowrank svd_lowrank",
+    "view_copies": " ".join(f"{name}_copy" for name in COPIED), "linear_loss": "linear_cross_entropy",
+    "foreach": " ".join(f"_foreach_{name}" for name in (*EACH, *(f"{name}_" for name in EACH), *(
+        "norm powsum max mm clone copy_ zero_".split()))),
+    "gammas": "binomial _standard_gamma _standard_gamma_grad _sample_dirichlet _dirichlet_grad",
+    "fractional": " ".join(f"fractional_max_pool{d}d{end}" for d in "23" for end in ("", "_with_indices")),
+}.items() for name in names.split()]
+# {name: (family, its name there)}
+LATER = {name: (family, name) for name, family in RARE if name in TORCH or name[0] == "_"}
+LATER_METHODS = {name: (family, name) for name, family in RARE if name in TENSOR}
+LATER_FUNCTIONAL = {name.removeprefix("F_"): (family, name) for name, family in RARE if name.removeprefix("F_") in FUNCTIONAL}
 
 
 # What costs less than a check of its arguments would; they check theirs themselves.
@@ -113,7 +108,7 @@ for family in FAMILIES:
     for entry in getattr(family, "METHODS", ()):
         own, _, name = entry.partition(" as ")
         method = getattr(family, own)
-        if not family.__all__:                  # methods alone: Python's errors name them as it names a class's own
+        if own not in family.__all__ and type(method) is not property:      # Python's errors name it as a class's own
             method.__qualname__ = f"Tensor.{name or own}"
         setattr(Tensor, name or own, checked_method(name or own, method))
 for name, found in LATER_METHODS.items():

@@ -24,20 +24,6 @@ from .pointwise import not_implemented
 Function = Callable[..., Any]
 SELU_ALPHA, SELU_SCALE = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946
 
-__all__ = [
-    "relu", "relu_", "selu", "selu_", "celu", "celu_", "hardshrink", "threshold", "threshold_", "prelu", "rrelu",
-    "rrelu_", "softmax", "log_softmax", "dropout", "dropout_", "alpha_dropout", "alpha_dropout_", "feature_dropout",
-    "feature_dropout_", "feature_alpha_dropout", "feature_alpha_dropout_",
-]
-METHODS = ["relu", "relu_", "hardshrink", "prelu", "softmax", "log_softmax"]
-FUNCTIONAL = [
-    "relu", "relu_", "relu6", "leaky_relu", "leaky_relu_", "elu", "elu_", "selu", "selu_", "celu", "celu_", "gelu",
-    "silu", "mish", "softplus", "softsign", "hardtanh", "hardtanh_", "hardswish", "hardsigmoid", "logsigmoid",
-    "tanhshrink", "softshrink", "hardshrink", "threshold", "threshold_", "glu", "prelu", "rrelu", "rrelu_",
-    "F_softmax as softmax", "F_log_softmax as log_softmax", "softmin", "gumbel_softmax", "F_dropout as dropout", "dropout1d",
-    "dropout2d", "dropout3d", "F_alpha_dropout as alpha_dropout", "F_feature_alpha_dropout as feature_alpha_dropout",
-]
-
 
 def floating(x: Any, name: str, kernel: str) -> TensorBase:
     """x, if it is a Tensor of floats."""
@@ -171,7 +157,7 @@ def softshrink(input: Any, lambd: float = 0.5) -> Any:
 def hardshrink(input: Any, lambd: float = 0.5, *, out: Any = None) -> Any:
     """input, but 0 in [-lambd, lambd]."""
     x = floating(input, "hardshrink", "hardshrink_cpu")
-    return finish(activation.HardshrinkBackward0(lambd).run(x), out, "hardshrink", x)
+    return activation.HardshrinkBackward0(lambd).run(x)
 
 
 def threshold(input: Any, threshold: float, value: float, inplace: bool = False, *, out: Any = None) -> Any:
@@ -185,9 +171,8 @@ def threshold(input: Any, threshold: float, value: float, inplace: bool = False,
 
 def threshold_(input: Any, threshold: float, value: float) -> Any:
     """In place: threshold."""
-    x = tensor(input, "threshold_")
-    check_limits(x, threshold, value)
-    return activation.ThresholdBackward1(threshold, value).run_(x)
+    check_limits(input, threshold, value)
+    return activation.ThresholdBackward1(threshold, value).run_(input)
 
 
 def check_limits(x: TensorBase, threshold: Any, value: Any) -> None:
@@ -216,7 +201,7 @@ def prelu(input: Any, weight: Any) -> Any:
 
     weight: one number (0-dim or 1 element), or one per channel (dim 1 of input).
     """
-    x, w = tensor(input, "prelu"), tensor(weight, "prelu", "weight", 2)
+    x, w = input, weight
     have, n = x.array, w.array.size
     if have.dtype != w.array.dtype:
         raise RuntimeError(
@@ -516,5 +501,3 @@ def dropout3d(input: Any, p: float = 0.5, training: bool = True, inplace: bool =
     if ndim not in (4, 5):
         wrong_dims("dropout3d", ndim, 3)
     return channels(x, p, training, inplace, ndim == 5)
-
-

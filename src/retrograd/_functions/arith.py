@@ -19,18 +19,6 @@ from .forms import FUNCTIONS
 from .forms import METHODS as FORMS
 from .parsing import MISSED, as_method, fitted
 
-__all__ = [
-    "add", "sub", "subtract", "rsub", "mul", "multiply", "div", "divide", "true_divide", "floor_divide", "remainder",
-    "neg", "negative", "reciprocal", "reciprocal_", "neg_", "pow", "float_power", "square", "square_",
-    "trapezoid", "trapz",
-]
-METHODS = [
-    "add", "add_", "sub", "sub_", "subtract", "subtract_", "mul", "mul_", "multiply", "multiply_", "div", "div_",
-    "divide", "divide_", "true_divide", "true_divide_", "floor_divide", "floor_divide_", "remainder", "remainder_",
-    "neg", "neg_", "negative", "negative_", "reciprocal", "reciprocal_", "pow", "pow_", "square", "square_", "float_power",
-    "float_power_",
-]
-
 ONE: Any = 1            # a default told apart from True, which PyTorch refuses for numbers
 NAMED = frozenset(["alpha", "out", "rounding_mode"])
 
@@ -85,8 +73,7 @@ def rsub(input: Any, other: Any, *, alpha: Any = ONE) -> Any:
     if not isinstance(input, TensorBase):
         raise refused("rsub", (input, other), "(Tensor input, Tensor other, *, Number alpha = 1)",
                       "(Tensor input, Number other, Number alpha = 1)")
-    b = operand(other, "rsub")
-    return arith.rsub(input, b) if alpha is ONE else arith.rsub(input, b, factor(alpha, input, b, "rsub"))
+    return arith.rsub(input, other) if alpha is ONE else arith.rsub(input, other, factor(alpha, input, other, "rsub"))
 
 
 def factor(alpha: Any, a: Any, b: Any, function: str) -> Any:
@@ -155,7 +142,7 @@ def div_(input: Any, other: Any = MISSED, /, *more: Any, rounding_mode: str | No
 def floor_divide(input: Any, other: Any, *, out: Any = None) -> Any:
     """floor(input / other); recorded, but PyTorch gives it no derivative."""
     a, b = operands(input, other, "floor_divide")
-    return finish(arith.floor_divide(a, b), out, "floor_divide", a, b)
+    return arith.floor_divide(a, b)
 
 
 def floor_divide_(input: Any, other: Any) -> Any:
@@ -169,12 +156,12 @@ def remainder(input: Any, other: Any, *, out: Any = None) -> Any:
         raise refused("remainder", (input, other), "(Tensor input, Tensor other, *, Tensor out = None)",
                       "(Number self, Tensor other)", "(Tensor input, Number other, *, Tensor out = None)")
     a, b = operands(input, other, "remainder")
-    return finish(arith.remainder(a, b), out, "remainder", a, b)
+    return arith.remainder(a, b)
 
 
 def remainder_(input: Any, other: Any) -> Any:
     """In place: input %= other."""
-    return arith.remainder_(input, operand(other, "remainder_", position=1))
+    return arith.remainder_(input, other)
 
 
 def neg(input: Any, *, out: Any = None) -> Any:
@@ -185,20 +172,19 @@ def neg(input: Any, *, out: Any = None) -> Any:
 
 def neg_(input: Any) -> Any:
     """In place: input = -input."""
-    return arith.neg_(tensor(input, "neg_"))
+    return arith.neg_(input)
 
 
 def reciprocal(input: Any, *, out: Any = None) -> Any:
     """1 / input; integers give the default float."""
-    x = tensor(input, "reciprocal")
-    return finish(arith.reciprocal(x), out, "reciprocal", x)
+    return arith.reciprocal(input)
 
 
 def reciprocal_(input: Any) -> Any:
     """In place: input = 1 / input."""
-    if tensor(input, "reciprocal_").array.dtype.kind in "iub":
+    if input.array.dtype.kind in "iub":
         check_cast(promote.default.float_, input.array.dtype)
-    return arith.reciprocal_(tensor(input, "reciprocal_"))
+    return arith.reciprocal_(input)
 
 
 def pow(input: Any, exponent: Any, *, out: Any = None) -> Any:
@@ -206,19 +192,16 @@ def pow(input: Any, exponent: Any, *, out: Any = None) -> Any:
     if not (isinstance(input, TensorBase) and isinstance(exponent, OPERANDS)) and not isinstance(exponent, TensorBase):
         raise refused("pow", (input, exponent), *(f"({one}, *, Tensor out = None)" for one in (
             "Tensor input, Tensor exponent", "Number self, Tensor exponent", "Tensor input, Number exponent")))
-    a = operand(input, "pow", "input", 1)
-    b = operand(exponent, "pow", "exponent")
-    if isinstance(a, TensorBase) and not isinstance(b, TensorBase):
-        check_power(a, b)
-    return finish(arith.pow(a, b), out, "pow", a, b)
+    if isinstance(input, TensorBase) and not isinstance(exponent, TensorBase):
+        check_power(input, exponent)
+    return arith.pow(input, exponent)
 
 
 def pow_(input: Any, exponent: Any) -> Any:
     """In place: input = input ** exponent."""
-    b = operand(exponent, "pow_", "exponent", 1)
-    if not isinstance(b, TensorBase):
-        check_power(input, b)
-    return arith.pow_(input, b)
+    if not isinstance(exponent, TensorBase):
+        check_power(input, exponent)
+    return arith.pow_(input, exponent)
 
 
 def check_power(x: TensorBase, n: Any) -> None:
@@ -232,55 +215,52 @@ def float_power(input: Any, exponent: Any, *, out: Any = None) -> Any:
     if not (isinstance(input, TensorBase) and isinstance(exponent, OPERANDS)) and not isinstance(exponent, TensorBase):
         raise refused("float_power", (input, exponent), *(f"({one}, *, Tensor out = None)" for one in (
             "Tensor input, Tensor exponent", "Number self, Tensor exponent", "Tensor input, Number exponent")))
-    return finish(arith.pow(double(input), double(exponent)), out, "float_power", input, exponent)
+    return arith.pow(doubled(input), doubled(exponent))
 
 
-def double(x: Any) -> Any:
+def doubled(x: Any) -> Any:
     return x.double() if isinstance(x, TensorBase) else float(x)
 
 
 def float_power_(input: Any, exponent: Any) -> Any:
     """In place: float_power; of float64 only."""
-    x: Any = tensor(input, "float_power_")
-    if x.array.dtype != np.float64:
-        raise RuntimeError(f"the base given to float_power_ has dtype {dtypes.of(x.array.dtype).scalar} but the operation's "
+    if input.array.dtype != np.float64:
+        raise RuntimeError(f"the base given to float_power_ has dtype {dtypes.of(input.array.dtype).scalar} but the operation's "
                            "result requires dtype Double")
-    return arith.pow_(x, double(operand(exponent, "float_power_", "exponent", 1)))
+    return arith.pow_(input, doubled(exponent))
 
 
 def square(input: Any, *, out: Any = None) -> Any:
     """input ** 2"""
-    x = tensor(input, "square")
-    return finish(arith.pow(x, 2), out, "square", x)
+    return arith.pow(input, 2)
 
 
 def square_(input: Any) -> Any:
     """In place: input = input ** 2."""
-    return arith.pow_(tensor(input, "square_"), 2)
+    return arith.pow_(input, 2)
 
 
 def trapezoid(y: Any, x: Any = None, *, dx: Any = 1, dim: int = -1) -> Any:
     """The integral of y along dim by the trapezoidal rule; x are the places of the samples, or dx is their distance."""
-    a: Any = tensor(y, "trapezoid", "y")
-    n = sized(a, dim)
+    n = sized(y, dim)
     if x is None and n == 0:
-        sizes = a.array.shape
+        sizes = y.array.shape
         at = dim % len(sizes)
-        return wrap(np.zeros(sizes[:at] + sizes[at + 1:], a.array.dtype))
-    if a.array.dtype.kind == "b":
+        return wrap(np.zeros(sizes[:at] + sizes[at + 1:], y.array.dtype))
+    if y.array.dtype.kind == "b":
         raise RuntimeError("trapezoid: received a bool input for `y`, but bool is not supported")
     if x is None:
         dx = dx.array.item() if isinstance(dx, TensorBase) else dx
         return number.MulBackward1(dx).run(
-            a.sum(dim) - number.MulBackward1(0.5).run(a.select(dim, 0) + a.select(dim, -1)))
-    steps: Any = tensor(x, "trapezoid", "x", 2)
+            y.sum(dim) - number.MulBackward1(0.5).run(y.select(dim, 0) + y.select(dim, -1)))
+    steps: Any = x
     if steps.array.ndim == 1:
         if len(steps) != n:
             raise RuntimeError("trapezoid: There must be one `x` value for each sample point")
-        steps = steps.diff().reshape(-1, *(1,) * (a.array.ndim - 1 - dim % a.array.ndim))
+        steps = steps.diff().reshape(-1, *(1,) * (y.array.ndim - 1 - dim % y.array.ndim))
     else:
         steps = steps.diff(dim=dim)
-    twice: Any = ((a.narrow(dim, 0, n - 1) + a.narrow(dim, 1, n - 1)) * steps).sum(dim)
+    twice: Any = ((y.narrow(dim, 0, n - 1) + y.narrow(dim, 1, n - 1)) * steps).sum(dim)
     return number.div_number(twice, 2.0)
 
 

@@ -11,10 +11,7 @@ from .._engine.modes import grad_on
 from .._engine.tensor import wants_grad, wrap
 from .._rules import attention, create, linalg, number, shape
 from .._rules.cast import cast
-from .arguments import tensor
 
-__all__: list[str] = []
-FUNCTIONAL = ["scaled_dot_product_attention"]
 # Which kernels programs allow (torch.nn.attention.sdpa_kernel); one of the first two must be.
 KERNELS = {"flash": True, "math": True, "mem_efficient": True, "cudnn": True}
 NO_KERNEL = (
@@ -31,9 +28,7 @@ def scaled_dot_product_attention(
     attn_mask: bool (True: may look) or numbers to add; is_causal: position i looks at positions up to i.
     scale defaults to 1/sqrt(E).  enable_gqa: fewer heads in key and value, each shared by several of query.
     """
-    q = tensor(query, "scaled_dot_product_attention", "query", 1)
-    k = tensor(key, "scaled_dot_product_attention", "key", 2)
-    v = tensor(value, "scaled_dot_product_attention", "value", 3)
+    q, k, v = query, key, value
     own = q.array.dtype
     if k.array.dtype != own or v.array.dtype != own:
         raise RuntimeError(

@@ -32,7 +32,6 @@ TWO = {f"{name}_polynomial_{letter}": f"The {kind} polynomial of degree n at inp
     *((f"{shift}chebyshev", letter, f"{shift.replace('_', ' ')}Chebyshev") for shift in ("", "shifted_") for letter in "tuvw"),
     ("hermite", "h", "physicist's Hermite"), ("hermite", "he", "probabilist's Hermite"), ("laguerre", "l", "Laguerre"),
     ("legendre", "p", "Legendre"))}
-__all__ = [*ONE, *TWO]
 MOST = {4: 128, 8: 512}                                     # degrees of Hermite polynomials, by bytes
 
 

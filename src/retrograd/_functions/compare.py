@@ -10,9 +10,6 @@ from .._engine.tensor import TensorBase, wrap
 from .._rules import compare
 from .arguments import OPERANDS, finish, operand, refused, tensor
 
-__all__: list[str] = []
-METHODS: list[str] = []
-
 # name: (op, sign, other name)
 ORDER = {
     "eq": (compare.eq, "==", ""), "ne": (compare.ne, "!=", "not_equal"), "lt": (compare.lt, "<", "less"),
@@ -30,13 +27,10 @@ BITS = {
 }
 
 
-def add(function: Any, name: str, doc: str, public: bool = True) -> None:
+def named(function: Any, name: str, doc: str) -> None:
     function.__name__ = function.__qualname__ = name
     function.__doc__ = doc
     globals()[name] = function
-    METHODS.append(name)
-    if public:
-        __all__.append(name)
 
 
 def ordered(name: str, op: Any, sign: str, other_name: str) -> None:
@@ -52,12 +46,10 @@ def ordered(name: str, op: Any, sign: str, other_name: str) -> None:
         return compare.into(x, op(x, b), name, b)
 
     doc = f"input {sign} other, element by element, in the common dtype; other a tensor or a number."
-    add(function, name, doc)
-    add(function_, name + "_", f"In place: input {sign} other, in input's dtype.", public=False)
+    named(function, name, doc)
+    named(function_, name + "_", f"In place: input {sign} other, in input's dtype.")
     if other_name:
         globals()[other_name], globals()[other_name + "_"] = function, function_
-        METHODS.extend((other_name, other_name + "_"))
-        __all__.append(other_name)
 
 
 def logical(name: str, how: Any, doc: str) -> None:
@@ -68,8 +60,8 @@ def logical(name: str, how: Any, doc: str) -> None:
         x = tensor(input, name + "_")
         return compare.replace(x, compare.truth(how, x, tensor(other, name + "_", "other", 1)))
 
-    add(function, name, f"{doc} nonzero?")
-    add(function_, name + "_", f"In place: {name}, in input's dtype.", public=False)
+    named(function, name, f"{doc} nonzero?")
+    named(function_, name + "_", f"In place: {name}, in input's dtype.")
 
 
 def bits(name: str, op: Any, doc: str) -> None:
@@ -83,8 +75,8 @@ def bits(name: str, op: Any, doc: str) -> None:
         x = tensor(input, name + "_")
         return compare.replace(x, op(x, operand(other, name + "_", position=1)))
 
-    add(function, name, f"{doc}, of integers or bools.")
-    add(function_, name + "_", f"In place: {doc}.", public=False)
+    named(function, name, f"{doc}, of integers or bools.")
+    named(function_, name + "_", f"In place: {doc}.")
 
 
 for _name, (_op, _sign, _other) in ORDER.items():
@@ -97,27 +89,24 @@ for _name, (_op, _doc) in BITS.items():
 
 def logical_not(input: Any, *, out: Any = None) -> Any:
     """Is input zero?"""
-    return finish(wrap(np.logical_not(tensor(input, "logical_not").array)), out, "logical_not")
+    return wrap(np.logical_not(input.array))
 
 
 def logical_not_(input: Any) -> Any:
     """In place: logical_not, in input's dtype."""
-    x = tensor(input, "logical_not_")
-    return compare.replace(x, wrap(np.logical_not(x.array)))
+    return compare.replace(input, wrap(np.logical_not(input.array)))
 
 
 def bitwise_not(input: Any, *, out: Any = None) -> Any:
     """~input, of integers or bools."""
-    x = tensor(input, "bitwise_not")
-    compare.refuse_float("bitwise_not_cpu", x)
-    return finish(compare.invert(x), out, "bitwise_not")
+    compare.refuse_float("bitwise_not_cpu", input)
+    return compare.invert(input)
 
 
 def bitwise_not_(input: Any) -> Any:
     """In place: ~input."""
-    x = tensor(input, "bitwise_not_")
-    compare.refuse_float("bitwise_not_cpu", x)
-    return compare.replace(x, compare.invert(x))
+    compare.refuse_float("bitwise_not_cpu", input)
+    return compare.replace(input, compare.invert(input))
 
 
 def __lshift__(input: Any, other: Any) -> Any:
@@ -142,13 +131,13 @@ def __rrshift__(input: Any, other: Any) -> Any:
 
 def equal(input: Any, other: Any) -> bool:
     """Are shapes and all elements equal?  A bool; nan equals nothing."""
-    a, b = tensor(input, "equal").array, tensor(other, "equal", "other", 2).array
+    a, b = input.array, other.array
     return a.shape == b.shape and bool(np.all(compare.eq(wrap(a), wrap(b)).array))
 
 
 def isclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Any:
     """Is |input - other| <= atol + rtol * |other|, element by element?  Infinities are close to themselves."""
-    a, b = tensor(input, "isclose").array, tensor(other, "isclose", "other", 2).array
+    a, b = input.array, other.array
     if a.dtype != b.dtype:
         raise RuntimeError(f"{names.SCALAR[a.dtype.name]} did not match {names.SCALAR[b.dtype.name]}")
     for name, value in (("rtol", rtol), ("atol", atol)):
@@ -175,48 +164,48 @@ def allclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, e
 
 def isnan(input: Any) -> Any:
     """Is it nan?"""
-    x = tensor(input, "isnan").array
+    x = input.array
     return wrap(x != x)
 
 
 def isinf(input: Any) -> Any:
     """Is it inf or -inf?"""
-    x = tensor(input, "isinf").array
+    x = input.array
     return wrap((x == np.inf) | (x == -np.inf)) if x.dtype.kind in "fV" else wrap(np.zeros(x.shape, np.bool_))
 
 
 def isfinite(input: Any) -> Any:
     """Is it neither infinite nor nan?"""
-    x = tensor(input, "isfinite").array
+    x = input.array
     return wrap(np.isfinite(x)) if x.dtype.kind in "fV" else wrap(np.ones(x.shape, np.bool_))
 
 
 def isposinf(input: Any, *, out: Any = None) -> Any:
     """Is it inf?"""
-    x = tensor(input, "isposinf").array
-    return finish(wrap(x == np.inf) if x.dtype.kind in "fV" else wrap(np.zeros(x.shape, np.bool_)), out, "isposinf")
+    x = input.array
+    return wrap(x == np.inf) if x.dtype.kind in "fV" else wrap(np.zeros(x.shape, np.bool_))
 
 
 def isneginf(input: Any, *, out: Any = None) -> Any:
     """Is it -inf?"""
-    x = tensor(input, "isneginf").array
-    return finish(wrap(x == -np.inf) if x.dtype.kind in "fV" else wrap(np.zeros(x.shape, np.bool_)), out, "isneginf")
+    x = input.array
+    return wrap(x == -np.inf) if x.dtype.kind in "fV" else wrap(np.zeros(x.shape, np.bool_))
 
 
 def isreal(input: Any) -> Any:
     """True everywhere: there are no complex numbers."""
-    return wrap(np.ones(tensor(input, "isreal").array.shape, np.bool_))
+    return wrap(np.ones(input.array.shape, np.bool_))
 
 
 def signbit(input: Any, *, out: Any = None) -> Any:
     """Is the sign bit set?  It is for -0.0."""
-    x = tensor(input, "signbit").array
-    return finish(wrap(np.signbit(x) if x.dtype.kind in "fV" else np.less(x, 0)), out, "signbit")
+    x = input.array
+    return wrap(np.signbit(x) if x.dtype.kind in "fV" else np.less(x, 0))
 
 
 def is_nonzero(input: Any) -> bool:
     """Is the only element nonzero?  RuntimeError unless there is exactly one."""
-    x = tensor(input, "is_nonzero").array
+    x = input.array
     if x.size != 1:
         what = "no values" if x.size == 0 else "more than one value"
         raise RuntimeError(f"Boolean value of Tensor with {what} is ambiguous")
@@ -230,13 +219,12 @@ def is_floating_point(input: Any) -> bool:
 
 def is_complex(input: Any) -> bool:
     """False: there are no complex dtypes."""
-    tensor(input, "is_complex")
     return False
 
 
 def is_signed(input: Any) -> bool:
     """Can the dtype hold negative numbers?"""
-    return tensor(input, "is_signed").array.dtype.kind in "ifV"
+    return input.array.dtype.kind in "ifV"
 
 
 def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False, invert: bool = False) -> Any:
@@ -253,5 +241,3 @@ PLAIN = (
     "logical_not", "bitwise_not", "equal", "isclose", "allclose", "isnan", "isinf", "isfinite", "isposinf", "isneginf",
     "isreal", "signbit", "is_nonzero", "is_floating_point", "is_complex", "is_signed",
 )
-__all__ += [*PLAIN, "isin"]
-METHODS += [*PLAIN, "logical_not_", "bitwise_not_", "__lshift__", "__rshift__", "__rlshift__", "__rrshift__"]

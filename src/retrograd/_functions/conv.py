@@ -13,11 +13,6 @@ from .arguments import dim_of, tensor
 from .arguments import kernel as kernels
 from .fromdata import check_room
 
-__all__ = ["conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "convolution"]
-FUNCTIONAL = [
-    "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "unfold", "fold",
-]
-
 
 def several(value: Any, dims: int, name: str) -> tuple[int, ...]:
     """One number for every dim, or one each."""
@@ -85,7 +80,7 @@ def run(function: str, dims: int, input: Any, weight: Any, bias: Any, stride: An
 def convolution(input: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, transposed: bool,
                 output_padding: Any, groups: int) -> Any:
     """The op behind every convolution; all sizes given per spatial dim."""
-    x, w, b = tensor(input, "convolution"), tensor(weight, "convolution", "weight", 2), bias
+    x, w, b = input, weight, bias
     dims = w.ndim - 2
     stride, padding, dilation = (tuple(v) for v in (stride, padding, dilation))
     check(x, w, b, stride, padding, dilation, transposed, tuple(output_padding), groups)
@@ -341,7 +336,7 @@ def pair(value: Any, name: str) -> tuple[int, int]:
     return found
 
 
-def positive(**sizes: Any) -> None:
+def check_positive(**sizes: Any) -> None:
     for name, values in sizes.items():
         if any(v <= 0 for v in values):
             what = "kernel size" if name == "kernel" else name
@@ -353,15 +348,15 @@ def shown(sizes: Any) -> str:
     return "(" + ", ".join(str(n) for n in sizes) + ")"
 
 
-def unfold(input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Any:
+def F_unfold(input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Any:
     """Sliding blocks as columns: (N, C, H, W) -> (N, C * KH * KW, number of blocks)."""
     x = tensor(input, "im2col")
     kernel, dilation = pair(kernel_size, "kernel_size"), pair(dilation, "dilation")
     padding, stride = pair(padding, "padding"), pair(stride, "stride")
-    positive(kernel=kernel, dilation=dilation)
+    check_positive(kernel=kernel, dilation=dilation)
     if min(padding) < 0:
         raise RuntimeError(f"padding should be non-negative, but got pad_height: {padding[0]} pad_width: {padding[1]}")
-    positive(stride=stride)
+    check_positive(stride=stride)
     if x.ndim < 3:
         if not x.ndim:
             raise IndexError("Dimension specified as 1 but tensor has no dimensions")
@@ -388,7 +383,7 @@ def fold(input: Any, output_size: Any, kernel_size: Any, dilation: Any = 1, padd
     inside, kernel = pair(output_size, "output_size"), pair(kernel_size, "kernel_size")
     dilation = pair(dilation, "dilation")
     padding, stride = pair(padding, "padding"), pair(stride, "stride")
-    positive(kernel=kernel, dilation=dilation, stride=stride)
+    check_positive(kernel=kernel, dilation=dilation, stride=stride)
     if x.ndim not in (2, 3) or 0 in x.array.shape[-2:]:
         raise RuntimeError(
             "Expected 2D or 3D (batch mode) tensor for input with possibly 0 batch size and non-zero dimensions for "

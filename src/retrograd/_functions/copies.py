@@ -20,13 +20,6 @@ from .arguments import refused
 from .memory import shown
 from .parsing import StorageBase, refuse_edit
 
-__all__: list[str] = []
-METHODS = [
-    "clone", "copy_", "fill_", "apply_", "map_", "map2_", "zero_", "to", "type_of as type", "type_as", "cpu", "cuda", "new",
-    "new_tensor", "new_zeros", "new_ones", "new_empty", "new_full",
-]
-
-
 OPTIONS = (
     "TensorOptions(dtype={}, device=cpu, layout=Strided, requires_grad=false (default), pinned_memory=false (default), "
     "memory_format=(nullopt))")
@@ -151,11 +144,10 @@ for _name, _dtype in {
     "long": dtypes.int64, "int": dtypes.int32, "short": dtypes.int16, "char": dtypes.int8, "byte": dtypes.uint8,
     "bool": dtypes.bool,
 }.items():
-    globals()[f"to_{_name}"] = _caster(_name, _dtype)
-    METHODS.append(f"to_{_name} as {_name}")
+    globals()[f"T_{_name}"] = _caster(_name, _dtype)
 
 
-def type_of(input: Any, dtype: Any = None, non_blocking: bool = False) -> Any:
+def T_type(input: Any, dtype: Any = None, non_blocking: bool = False) -> Any:
     """Without argument the name, such as 'torch.FloatTensor'; else the tensor cast to it."""
     if dtype is None:
         return names.TENSOR[input.array.dtype.name]
@@ -173,7 +165,7 @@ def type_of(input: Any, dtype: Any = None, non_blocking: bool = False) -> Any:
     return input.to(dtype)
 
 
-type_of.__name__ = "type"
+T_type.__name__ = "type"
 
 
 def type_as(input: Any, other: Any) -> Any:

@@ -22,11 +22,6 @@ from .fromdata import allot, array_of, build, check_room, convert, leaf
 from .memory import shown
 from .parsing import StorageBase
 
-__all__ = [
-    "zeros", "ones", "empty", "full", "zeros_like", "ones_like", "empty_like", "full_like", "arange", "range",
-    "linspace", "logspace", "eye", "empty_strided", "empty_permuted", "tril_indices", "triu_indices", "rand", "randn",
-    "rand_like", "randn_like", "vander", "complex", "clone", "is_tensor", "numel",
-]
 
 # Factories: size, dtype, requires_grad.
 def _factory(name: str, make: Callable[..., Any], doc: str) -> Any:
@@ -438,6 +433,9 @@ class Typed(type):
 
     def __instancecheck__(cls, x: Any) -> bool:
         return isinstance(x, TensorBase) and x.array.dtype == cls.dtype.numpy
+
+
+__all__ = []
 for _dtype in (dtypes.float64, dtypes.float32, dtypes.float16, dtypes.bfloat16, dtypes.int64, dtypes.int32, dtypes.int16,
                dtypes.int8, dtypes.uint8, dtypes.bool):
     _name = _dtype.scalar + "Tensor"
@@ -463,11 +461,6 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
 def complex(real: Any, imag: Any, *, out: Any = None) -> Any:
     """Refused: there are no complex tensors."""
     raise NotImplementedError("retrograd has no complex dtypes: keep the real and the imaginary part in two real tensors")
-
-
-def clone(input: Any, *, memory_format: Any = dtypes.preserve_format) -> Any:
-    """A copy that stays in the graph."""
-    return tensor_arg(input, "clone").clone(memory_format=memory_format)  # type: ignore[attr-defined]
 
 
 def is_tensor(obj: Any) -> bool:

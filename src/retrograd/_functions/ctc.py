@@ -10,11 +10,7 @@ from .._engine.tensor import TensorBase, wrap
 from .._rules import choose
 from .._rules import ctc as ops
 from .._rules import reduce as sums
-from .arguments import tensor
 from .loss import kind_of
-
-__all__ = ["ctc_loss"]
-FUNCTIONAL = ["F_ctc_loss as ctc_loss"]
 
 
 def F_ctc_loss(log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, blank: int = 0, reduction: str = "mean",
@@ -38,8 +34,8 @@ def lengths(value: Any, name: str) -> Any:
 def ctc_loss(log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, blank: int = 0, reduction: int = 1,
              zero_infinity: bool = False) -> Any:
     """F.ctc_loss with reduction 0 (none), 1 (mean) or 2 (sum)."""
-    x: Any = tensor(log_probs, "ctc_loss", "log_probs")
-    t: Any = tensor(targets, "ctc_loss", "targets", 2)
+    x: Any = log_probs
+    t: Any = targets
     if x.array.dtype not in (np.dtype(np.float32), np.dtype(np.float64)):
         raise NotImplementedError(f"\"ctc_loss_cpu\" not implemented for '{x.type()[6:-6]}'")
     single = x.array.ndim != 3

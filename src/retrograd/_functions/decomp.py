@@ -8,16 +8,11 @@ import numpy as np
 
 from .._engine.tensor import wrap
 from .._rules import decomp, shape
-from .arguments import finish
-from .matrices import check, matrices, squares, zeros_info
+from .matrices import matrices, squares, zeros_info
 from .results import named
 
-__all__ = [
-    "cholesky", "cholesky_solve", "cholesky_inverse", "qr", "svd",
-]
-METHODS = [
-    "cholesky", "cholesky_solve", "cholesky_inverse", "qr", "svd",
-]
+PRIVATE = "eig"                                             # torch.linalg has these
+
 # Decompositions
 CHOLESKY_EX = named("linalg_cholesky_ex", "L", "info")
 QR = {name: named(name, "Q", "R") for name in ("linalg_qr", "qr")}
@@ -29,7 +24,7 @@ EIGH = named("linalg_eigh", "eigenvalues", "eigenvectors")
 def linalg_cholesky(A: Any, *, upper: bool = False, out: Any = None) -> Any:
     """L with A = L Lt (Ut U if upper); LinAlgError unless positive-definite."""
     x = squares(A, "linalg.cholesky")
-    return finish(decomp.cholesky(x, upper), out, "linalg_cholesky", x)
+    return decomp.cholesky(x, upper)
 
 
 def cholesky_ex(A: Any, *, upper: bool = False, check_errors: bool = False, out: Any = None) -> Any:
@@ -43,20 +38,20 @@ def cholesky_ex(A: Any, *, upper: bool = False, check_errors: bool = False, out:
 def cholesky(input: Any, upper: bool = False, *, out: Any = None) -> Any:
     """Old name of torch.linalg.cholesky."""
     x = squares(input, "cholesky")
-    return finish(decomp.old_cholesky(x, upper), out, "cholesky", x)
+    return decomp.old_cholesky(x, upper)
 
 
 def cholesky_solve(input: Any, input2: Any, upper: bool = False, *, out: Any = None) -> Any:
     """X with A X = input, given the Cholesky factor input2 of A."""
     low = shape.mT(input2) if upper else input2
     half = decomp.solve_triangular(low, input, False, True, False)
-    return finish(decomp.solve_triangular(shape.mT(low), half, True, True, False), out, "cholesky_solve", input, input2)
+    return decomp.solve_triangular(shape.mT(low), half, True, True, False)
 
 
 def cholesky_inverse(input: Any, upper: bool = False, *, out: Any = None) -> Any:
     """A^-1, given the Cholesky factor of A."""
     eye = np.broadcast_to(np.eye(input.shape[-1], dtype=input.array.dtype), input.array.shape)
-    return finish(cholesky_solve(wrap(eye), input, upper), out, "cholesky_inverse", input)
+    return cholesky_solve(wrap(eye), input, upper)
 
 
 def linalg_qr(A: Any, mode: str = "reduced", *, out: Any = None) -> Any:
@@ -80,7 +75,7 @@ def linalg_svd(A: Any, full_matrices: bool = True, *, driver: Any = None, out: A
 
 def svd(input: Any, some: bool = True, compute_uv: bool = True, *, out: Any = None) -> Any:
     """(U, S, V): V, not its transpose, as in old PyTorch."""
-    x = check(input, "svd")
+    x = input
     if x.ndim < 2:
         raise RuntimeError(f"linalg.svd: input should have at least 2 dimensions, but has {x.ndim} dimensions instead")
     x = matrices(x, "linalg.svd")
@@ -95,7 +90,7 @@ def svd(input: Any, some: bool = True, compute_uv: bool = True, *, out: Any = No
 def svdvals(A: Any, *, driver: Any = None, out: Any = None) -> Any:
     """Singular values, falling."""
     x = matrices(A, "linalg.svd")
-    return finish(decomp.svd(x, False, "linalg.svd")[1], out, "linalg_svdvals", x)
+    return decomp.svd(x, False, "linalg.svd")[1]
 
 
 def eigh(A: Any, UPLO: str = "L", *, out: Any = None) -> Any:
@@ -107,7 +102,7 @@ def eigh(A: Any, UPLO: str = "L", *, out: Any = None) -> Any:
 def eigvalsh(A: Any, UPLO: str = "L", *, out: Any = None) -> Any:
     """Eigenvalues of symmetric matrices, rising."""
     x = squares(A, "linalg.eigvalsh")
-    return finish(decomp.eigh(x, lower_half(UPLO))[0], out, "linalg_eigvalsh", x)
+    return decomp.eigh(x, lower_half(UPLO))[0]
 
 
 def lower_half(uplo: str) -> bool:

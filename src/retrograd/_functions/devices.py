@@ -10,17 +10,9 @@ from .arguments import tensor
 from .create import empty_strided
 from .shape import as_strided
 
-__all__ = ["get_device", "as_strided_"]
-METHODS = [
-    "get_device", "is_cpu", "is_xpu", "is_ipu", "is_xla", "is_mtia", "is_maia", "is_vulkan", "is_sparse_csr", "is_shared",
-    "share_memory_", "pin_memory", "to_dense", "as_strided_", "new_empty_strided", "dim_order", "as_subclass",
-    "record_stream", "is_distributed",
-]
-
 
 def get_device(input: Any) -> int:
     """-1: PyTorch's number for the CPU."""
-    tensor(input, "get_device")
     return -1
 
 
@@ -47,7 +39,7 @@ def is_shared(input: Any) -> bool:
     return False
 
 
-def is_distributed(input: Any) -> bool:
+def T_is_distributed(input: Any) -> bool:
     """False."""
     return False
 
@@ -75,8 +67,7 @@ def to_dense(input: Any, dtype: Any = None, *, masked_grad: Any = None) -> Any:
 
 def as_strided_(input: Any, size: Any, stride: Any, storage_offset: Any = None) -> Any:
     """In place: input shows its memory with other sizes and strides."""
-    x: Any = tensor(input, "as_strided_")
-    return ops.as_strided_(x, as_strided(x.detach(), size, stride, storage_offset).array)
+    return ops.as_strided_(input, as_strided(input.detach(), size, stride, storage_offset).array)
 
 
 def new_empty_strided(input: Any, size: Any, stride: Any, dtype: Any = None, layout: Any = None, device: Any = None,
@@ -103,5 +94,3 @@ def as_subclass(input: Any, cls: Any) -> Any:
     z.array, z.rg, z.fn, z.nr = y.array, y.rg, y.fn, y.nr
     z.origin, z.version, z.inference = y.origin, y.version, y.inference
     return z
-
-

@@ -16,30 +16,20 @@ from .._rules.index import check_number
 from .arguments import dim_of, tensor
 from .loss import above, kind_of, reduced
 
-__all__ = [
-    "cosine_similarity", "pairwise_distance", "pdist", "cosine_embedding_loss", "margin_ranking_loss",
-    "triplet_margin_loss",
-]
-FUNCTIONAL = [
-    "cosine_similarity", "pairwise_distance", "pdist", "cosine_embedding_loss", "margin_ranking_loss",
-    "triplet_margin_loss", "triplet_margin_with_distance_loss",
-]
-
 
 def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
     """x1 . x2 / (|x1| |x2|) along dim; norms no smaller than eps."""
-    a, b = tensor(x1, "cosine_similarity", "x1"), tensor(x2, "cosine_similarity", "x2", 2)
     if not eps >= 0:
         raise RuntimeError(f"eps must be non-negative, got: {float(eps):g}")
-    promote.check_broadcast(a.array, b.array)
-    dtype = promote.result_dtype([a.array, b.array])
+    promote.check_broadcast(x1.array, x2.array)
+    dtype = promote.result_dtype([x1.array, x2.array])
     if dtype.kind not in "fV":
         raise RuntimeError(f"expected common dtype to be floating point, yet common dtype is {names.SCALAR[dtype.name]}")
-    both = np.broadcast_shapes(a.array.shape, b.array.shape)
+    both = np.broadcast_shapes(x1.array.shape, x2.array.shape)
     at = dim_of(dim, len(both))
     check_number(float(eps), dtype)
     units = []
-    for x in (a, b):
+    for x in (x1, x2):
         x = x if x.array.dtype == dtype else cast(x, dtype)
         x = x if x.array.shape == both else shape.expand(x, both)
         size = create.clone(moment.norm(x, 2, (at,) if both else None, bool(both), None))
@@ -50,23 +40,21 @@ def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
 
 def pairwise_distance(x1: Any, x2: Any, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Any:
     """The p-norm of x1 - x2 + eps along the last dim."""
-    a, b = tensor(x1, "pairwise_distance", "x1"), tensor(x2, "pairwise_distance", "x2", 2)
     p, eps = float(p), float(eps)                           # ints beyond those of a tensor are numbers here
-    d = number.add_number(arith.sub(a, b), eps)
+    d = number.add_number(arith.sub(x1, x2), eps)
     return loss.NormBackward1(p, (d.array.ndim - 1,) if d.array.ndim else (), keepdim).run(d)
 
 
 def pdist(input: Any, p: float = 2.0) -> Any:
     """The p-distances of each two rows of input (N, M), as one vector of N (N - 1) / 2: (0, 1), (0, 2), ..., (1, 2), ..."""
-    x: Any = tensor(input, "pdist")
-    if x.array.ndim != 2:
-        raise RuntimeError(f"pdist only supports 2D tensors, got: {x.array.ndim}D")
-    if x.array.dtype.kind not in "fV":
+    if input.array.ndim != 2:
+        raise RuntimeError(f"pdist only supports 2D tensors, got: {input.array.ndim}D")
+    if input.array.dtype.kind not in "fV":
         raise RuntimeError("pdist only supports floating-point dtypes")
     if not p >= 0:
         raise RuntimeError("pdist only supports non-negative p values")
-    rows, columns = np.triu_indices(x.array.shape[0], 1)
-    gaps = arith.sub(x[wrap(rows.astype(np.int64))], x[wrap(columns.astype(np.int64))])
+    rows, columns = np.triu_indices(input.array.shape[0], 1)
+    gaps = arith.sub(input[wrap(rows.astype(np.int64))], input[wrap(columns.astype(np.int64))])
     return moment.norm(gaps, p, (1,), False, None)
 
 

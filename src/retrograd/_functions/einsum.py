@@ -14,10 +14,6 @@ from .._rules.shape import fold
 from .arguments import dim_of, finish
 from .matrices import check
 
-__all__ = [
-    "einsum", "tensordot",
-]
-
 
 def einsum(*args: Any) -> Any:
     """einsum(equation, *operands) or einsum(operand, sublist, ..., [output sublist]), contracted pair by pair, from

@@ -14,9 +14,6 @@ from .forms import FUNCTIONS
 from .parsing import fitted
 from .pointwise import not_implemented
 
-__all__ = ["embedding", "embedding_bag", "embedding_renorm_"]
-FUNCTIONAL = ["embedding", "embedding_bag"]
-
 
 def numbers(at: Any, function: str, name: str = "indices") -> Any:
     """The array of an index tensor, which must be of int64 or int32."""

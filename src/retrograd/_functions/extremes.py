@@ -14,12 +14,6 @@ from .arguments import aliased, dim_in, dim_of, dims_in, finish, kernel, refused
 from .outs import pair
 from .results import AMINMAX, AMINMAX_OUT, chosen
 
-__all__ = [
-    "max", "min", "amax", "amin", "aminmax", "argmax", "argmin", "cummax", "cummin", "median", "nanmedian", "mode",
-    "quantile", "nanquantile",
-]
-METHODS = __all__
-
 
 def some(x: TensorBase, dim: int, function: str) -> int:
     """dim, checked; IndexError when there is nothing to choose from along it."""
@@ -88,19 +82,18 @@ amin = extreme_dims("amin", extremes.amin)
 
 def aminmax(input: Any, *, dim: Any = None, keepdim: bool = False, out: Any = None) -> Any:
     """Named tuple (min, max), of all elements or along one dim."""
-    x = tensor(input, "aminmax")
-    if dim is None and not x.array.size:
+    if dim is None and not input.array.size:
         raise RuntimeError(
             "aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity.")
     if dim is not None:
-        at = dim_of(dim, x.array.ndim)
-        if x.array.ndim and not x.array.shape[at]:
+        at = dim_of(dim, input.array.ndim)
+        if input.array.ndim and not input.array.shape[at]:
             raise IndexError(f"aminmax: Expected reduction dim {at} to have non-zero size.")
         dim = at
-    low, high = extremes.AminmaxBackward0(dim, keepdim).run(x)
+    low, high = extremes.AminmaxBackward0(dim, keepdim).run(input)
     if out is None:
         return AMINMAX((low, high))
-    return AMINMAX_OUT((write_out(low, out[0], "aminmax", x), write_out(high, out[1], "aminmax", x)))
+    return AMINMAX_OUT((write_out(low, out[0], "aminmax", input), write_out(high, out[1], "aminmax", input)))
 
 
 def arg_extreme(name: str, how: Any) -> Callable[..., Any]:
@@ -154,10 +147,9 @@ def mode(input: Any, dim: int = -1, keepdim: bool = False, *, out: Any = None) -
     """Named tuple (values, indices): the most frequent element along dim, the smallest at a tie, and where it is
     last.
     """
-    x = tensor(input, "mode")
-    made = extremes.ModeBackward0(some(x, dim_in(dim, x, "mode"), "mode"), keepdim)
-    values = made.run(x)
-    return pair("mode", values, chosen(made), out, x)
+    made = extremes.ModeBackward0(some(input, dim_in(dim, input, "mode"), "mode"), keepdim)
+    values = made.run(input)
+    return pair("mode", values, chosen(made), out, input)
 
 
 def record(name: str, op: Any, doc: str) -> Callable[..., Any]:

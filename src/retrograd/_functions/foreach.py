@@ -33,30 +33,22 @@ def check_lists(tensors: Any, *others: Any) -> None:
         raise RuntimeError("Tensor list must have at least one tensor.")
 
 
-def along(tensors: Any, other: Any) -> Any:
-    """One for each tensor."""
-    return other if isinstance(other, (list, tuple)) else [other] * len(tensors)
-
-
-def unary(f: Body, self: Any) -> list[Any]:
-    check_lists(self)
-    return [f(x) for x in self]
+def each(f: Body, self: Any, *others: Any, **options: Any) -> list[Any]:
+    """f of each tensor and its part of every other: of a list, an element, else the same for all."""
+    check_lists(self, *others)
+    return [f(*row, **options) for row in zip(self, *(y if isinstance(y, (list, tuple)) else [y] * len(self) for y in others))]
 
 
 def binary(f: Body, self: Any, *args: Any, alpha: Any = None, **named: Any) -> list[Any]:
     (other,) = args or named.values()
-    check_lists(self, other)
-    if isinstance(other, TensorBase) and other.array.ndim:
+    if isinstance(other, TensorBase) and self and other.array.ndim:
         raise RuntimeError(
             f"scalar tensor expected to be 0 dim but it has {other.array.ndim} dimensions and {other.array.size} elements.")
-    options = {} if alpha is None else {"alpha": alpha}
-    return [f(x, y, **options) for x, y in zip(self, along(self, other))]
+    return each(f, self, other, **({} if alpha is None else {"alpha": alpha}))
 
 
 def lerp(f: Body, self: Any, tensors1: Any, *args: Any, **named: Any) -> list[Any]:
-    (weight,) = args or named.values()
-    check_lists(self, tensors1, weight)
-    return [f(x, y, w) for x, y, w in zip(self, tensors1, along(self, weight))]
+    return each(f, self, tensors1, *args, *named.values())
 
 
 def fused(f: Body, self: Any, tensor1: Any, tensor2: Any, *args: Any, **named: Any) -> list[Any]:
@@ -72,15 +64,14 @@ def fused(f: Body, self: Any, tensor1: Any, tensor2: Any, *args: Any, **named: A
         if wants_grad(value) and grad_on():
             raise RuntimeError("derivative for the scalars of torch._foreach_addcmul and _foreach_addcdiv is not implemented")
         value = value.array.tolist()
-    return [f(x, a, b, value=v) for x, a, b, v in zip(self, tensor1, tensor2, along(self, value))]
+    return each(lambda x, a, b, v: f(x, a, b, value=v), self, tensor1, tensor2, value)
 
 
 def power(f: Body, self: Any, exponent: Any) -> list[Any]:
-    if not isinstance(self, (list, tuple)):
-        check_lists(exponent)
-        return [y.__rpow__(self) for y in exponent]
-    check_lists(self, exponent)
-    return [f(x, y) for x, y in zip(self, along(self, exponent))]
+    if isinstance(self, (list, tuple)):
+        return each(f, self, exponent)
+    check_lists(exponent)
+    return [y.__rpow__(self) for y in exponent]
 
 
 def bounded(with_tensor: Body, with_number: Body, x: Any, y: Any) -> Any:
@@ -123,27 +114,21 @@ def mm(self: Any, mat2: Any) -> list[Any]:
 
 
 def clone(self: Any, *, memory_format: Any = None) -> list[Any]:
-    check_lists(self)
-    return [x.clone() if memory_format is None else x.clone(memory_format=memory_format) for x in self]
+    return each(Tensor.clone, self, **({} if memory_format is None else {"memory_format": memory_format}))
 
 
 def copy_(self: Any, src: Any, non_blocking: bool = False) -> list[Any]:
-    check_lists(self, src)
-    return [x.copy_(y, non_blocking) for x, y in zip(self, src)]
-
-
-def zero_(self: Any) -> list[Any]:
-    check_lists(self)
-    return [x.zero_() for x in self]
+    return each(Tensor.copy_, self, src, non_blocking)
 
 
 def bodies() -> dict[str, Body]:
     """What each function does, by its name without the prefix."""
     T: Any = Tensor
     found: dict[str, Body] = {
-        "norm": norm, "powsum": powsum, "max": largest, "mm": mm, "clone": clone, "copy_": copy_, "zero_": zero_}
+        "norm": norm, "powsum": powsum, "max": largest, "mm": mm, "clone": clone, "copy_": copy_,
+        "zero_": partial(each, T.zero_)}
     for end in ("", "_"):
-        found |= {name + end: partial(unary, getattr(T, name + end)) for name in UNARY}
+        found |= {name + end: partial(each, getattr(T, name + end)) for name in UNARY}
         found |= {name + end: partial(binary, getattr(T, name + end)) for name in ("add", "sub", "mul", "div")}
         found |= {name + end: partial(fused, getattr(T, name + end)) for name in ("addcmul", "addcdiv")}
         found |= {"lerp" + end: partial(lerp, getattr(T, "lerp" + end)), "pow" + end: partial(power, getattr(T, "pow" + end))}

@@ -1077,6 +1077,7 @@ METHODS = {
     "normal_": "float mean=0.0, float std=1.0, *, Generator? generator=None",
     "not_equal_": "Tensor other | Scalar other",
     "pin_memory": "device? device=None",
+    "polygamma": "int n",
     "polygamma_": "int n",
     "pow_": "Tensor exponent | Scalar exponent",
     "put_": "Tensor index, Tensor source, bool accumulate=False",
@@ -1121,4 +1122,5 @@ METHODS = {
     "unsqueeze_": "int dim",
     "view": "dtype dtype | int[] size",
     "view_as": "Tensor other",
+    "where": "Tensor condition, Tensor other | Tensor condition, Scalar other",
 }

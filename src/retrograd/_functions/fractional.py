@@ -12,9 +12,6 @@ from .create import rand
 from .forms import FUNCTIONS
 from .parsing import fitted
 
-__all__ = [
-    "fractional_max_pool2d", "fractional_max_pool2d_with_indices", "fractional_max_pool3d", "fractional_max_pool3d_with_indices",
-]
 NAMES = ("time", "height", "width")
 
 

@@ -18,9 +18,6 @@ from .._rules.index import check_number
 from .._tensor import warn_scalar
 from .arguments import flag
 
-__all__ = [
-    "tensor", "as_tensor", "asarray", "from_numpy", "from_dlpack", "frombuffer", "scalar_tensor",
-]
 DEEPEST = 64                                                    # dimensions of a NumPy array
 OVERFLOW = "Overflow when unpacking long long"
 COPY_CONSTRUCT = (

@@ -15,26 +15,23 @@ from .._rules import pathwise
 from .arguments import tensor
 from .ldl import unruled
 
-__all__ = ["binomial"]
-
 
 def binomial(count: Any, prob: Any, generator: Any = None) -> Any:
     """Successes in `count` trials of chance `prob`: floating tensors of one dtype, which are broadcast."""
-    n, p = tensor(count, "binomial", "count"), tensor(prob, "binomial", "prob", 2)
-    for name, x in (("count", n), ("prob", p)):
+    for name, x in (("count", count), ("prob", prob)):
         if x.array.dtype.kind not in "fV":
             raise ValueError(
                 f"binomial only supports floating-point dtypes for {name}, got: {names.SCALAR[x.array.dtype.name]}")
-    if n.array.dtype != p.array.dtype:
-        raise RuntimeError(f"Found dtype {names.SCALAR[p.array.dtype.name]} but expected {names.SCALAR[n.array.dtype.name]}")
-    counts, probs = np.broadcast_arrays(n.array, p.array)
-    return unruled("binomial", random.binomial(counts, probs, generator), n, p)
+    if count.array.dtype != prob.array.dtype:
+        raise RuntimeError(
+            f"Found dtype {names.SCALAR[prob.array.dtype.name]} but expected {names.SCALAR[count.array.dtype.name]}")
+    counts, probs = np.broadcast_arrays(count.array, prob.array)
+    return unruled("binomial", random.binomial(counts, probs, generator), count, prob)
 
 
 def _standard_gamma(input: Any, generator: Any = None) -> Any:
     """Gamma numbers of shapes input and rate 1."""
-    x = tensor(input, "_standard_gamma")
-    return pathwise.StandardGammaBackward0(random.gamma(x.array, generator)).run(x)
+    return pathwise.StandardGammaBackward0(random.gamma(input.array, generator)).run(input)
 
 
 def _standard_gamma_grad(input: Any, output: Any) -> Any:
@@ -44,8 +41,7 @@ def _standard_gamma_grad(input: Any, output: Any) -> Any:
 
 def _sample_dirichlet(input: Any, generator: Any = None) -> Any:
     """Points of the simplex, one for each row of input."""
-    x = tensor(input, "_sample_dirichlet")
-    return unruled("_sample_dirichlet", random.dirichlet(x.array, generator), x)
+    return unruled("_sample_dirichlet", random.dirichlet(input.array, generator), input)
 
 
 def _dirichlet_grad(x: Any, alpha: Any, total: Any) -> Any:

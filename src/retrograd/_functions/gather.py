@@ -19,19 +19,6 @@ from .arguments import aliased, dim_of, finish, read_first, scalar_name, separat
 from .arguments import kernel as kernel_for
 from .shape import reshaped
 
-__all__ = [
-    "gather", "scatter", "scatter_add", "scatter_reduce", "index_select", "index_add", "index_copy", "index_fill",
-    "index_put", "index_put_", "masked_select", "masked_scatter", "take", "take_along_dim", "put", "nonzero", "nonzero_static",
-    "argwhere", "index_reduce", "unravel_index",
-]
-METHODS = [
-    "gather", "scatter", "scatter_", "scatter_add", "scatter_add_", "scatter_reduce", "scatter_reduce_",
-    "index_select", "index_add", "index_add_", "index_copy", "index_copy_", "index_fill", "index_fill_",
-    "index_put", "index_put_", "masked_select", "masked_scatter", "masked_scatter_", "take", "take_along_dim",
-    "put", "put_", "nonzero", "nonzero_static", "argwhere", "index_reduce",
-    "index_reduce_", "__delitem__",
-]
-FUNCTIONAL = ["one_hot"]
 quick_bounds = kernel("bounds")
 quick_one_hot = kernel("one_hot")
 
@@ -171,21 +158,18 @@ def scatter(input: Any, dim: int, index: Any, src: Any = None, *, value: Any = N
 
     https://pytorch.org/docs/stable/generated/torch.Tensor.scatter_.html
     """
-    x = tensor(input, "scatter")
-    return finish(scattered(x, dim, index, value if src is None else src, reduce, False), out, "scatter", x)
+    return scattered(input, dim, index, value if src is None else src, reduce, False)
 
 
 def scatter_(input: Any, dim: int, index: Any, src: Any = None, *, value: Any = None, reduce: str | None = None) -> Any:
     """In place: scatter."""
-    x = tensor(input, "scatter_")
-    return scattered(x, dim, index, value if src is None else src, reduce, True)
+    return scattered(input, dim, index, value if src is None else src, reduce, True)
 
 
 def scatter_add(input: Any, dim: int, index: Any, src: Any) -> Any:
     """A copy with src added at index along dim; repeated indices add up."""
-    x = tensor(input, "scatter_add")
-    op, src = scatter_adder(x, dim, index, src, "scatter_add", False)
-    return op.run(x, src)
+    op, src = scatter_adder(input, dim, index, src, "scatter_add", False)
+    return op.run(input, src)
 
 
 def scatter_add_(input: Any, dim: int, index: Any, src: Any) -> Any:
@@ -214,9 +198,8 @@ def reducer(x: TensorBase, dim: int, index: Any, src: Any, reduce: str, include_
 
 def scatter_reduce(input: Any, dim: int, index: Any, src: Any, reduce: str, *, include_self: bool = True) -> Any:
     """A copy with src reduced into it at index along dim: "sum", "prod", "mean", "amax" or "amin"."""
-    x = tensor(input, "scatter_reduce")
-    op, src = reducer(x, dim, index, src, reduce, include_self, False)
-    return op.run(x, src)
+    op, src = reducer(input, dim, index, src, reduce, include_self, False)
+    return op.run(input, src)
 
 
 def scatter_reduce_(input: Any, dim: int, index: Any, src: Any, reduce: str, *, include_self: bool = True) -> Any:
@@ -237,24 +220,23 @@ def vector(index: Any, function: str, text: str) -> Any:
 @aliased
 def index_select(input: Any, dim: int, index: Any, *, out: Any = None) -> Any:
     """The slices at a 1-dim index along dim, as a copy."""
-    x = tensor(input, "index_select")
-    at = dim_of(dim, x.array.ndim)
+    at = dim_of(dim, input.array.ndim)
     i = vector(index, "index_select", "index_select(): Index is supposed to be a vector")
-    if not x.array.ndim and i.size != 1:
+    if not input.array.ndim and i.size != 1:
         raise RuntimeError(f"index_select(): Index to scalar can have only 1 value, got {i.size} value(s)")
     if i.dtype not in (np.dtype(np.int64), np.dtype(np.int32)):
         raise RuntimeError("index_select(): Expected dtype int32 or int64 for index")
     i = i.reshape(-1).astype(np.int64, copy=False)
-    n = length(x, at)
-    if i.size and not n and x.array.ndim > 1:
+    n = length(input, at)
+    if i.size and not n and input.array.ndim > 1:
         raise RuntimeError("index_select(): self indexing axis dim should be positive")
     if i.size and (i.min() < 0 or i.max() >= n):
-        if at == 1 or (n and not x.array.size):
+        if at == 1 or (n and not input.array.size):
             raise RuntimeError(f"INDICES element is out of DATA bounds, id={first_out(i, 0, n)} axis_dim={n}")
         raise IndexError("index out of range in self")
     op = ops.IndexSelectBackward0(at, i)
     watch(op, index)
-    return finish(op.run(x), out, "index_select", x)
+    return op.run(input)
 
 
 def adder(x: TensorBase, dim: int, index: Any, source: Any, alpha: Any, name: str = "index_add_",
@@ -314,9 +296,8 @@ def adder(x: TensorBase, dim: int, index: Any, source: Any, alpha: Any, name: st
 @aliased
 def index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1, out: Any = None) -> Any:
     """A copy with alpha times the slices of source added at index along dim; repeated indices add up."""
-    x = tensor(input, "index_add")
-    op, b = adder(x, dim, index, source, alpha)
-    return finish(op.run(x, b), out, "index_add", x, b)
+    op, b = adder(input, dim, index, source, alpha)
+    return op.run(input, b)
 
 
 def index_add_(input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Any:
@@ -342,9 +323,8 @@ def slices_reducer(x: TensorBase, dim: int, index: Any, source: Any, reduce: str
 def index_reduce(input: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True,
                  out: Any = None) -> Any:
     """A copy with the slices of source reduced into it at index along dim: "prod", "mean", "amax" or "amin"."""
-    x = tensor(input, "index_reduce")
-    op, b = slices_reducer(x, dim, index, source, reduce, include_self, False)
-    return finish(op.run(x, b), out, "index_reduce", x, b)
+    op, b = slices_reducer(input, dim, index, source, reduce, include_self, False)
+    return finish(op.run(input, b), out, "index_reduce", input, b)
 
 
 def index_reduce_(input: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True) -> Any:
@@ -415,9 +395,8 @@ def copier(x: TensorBase, dim: int, index: Any, source: Any, inplace: bool) -> t
 @aliased
 def index_copy(input: Any, dim: int, index: Any, source: Any, *, out: Any = None) -> Any:
     """A copy with the slices of source in the places that index names along dim."""
-    x = tensor(input, "index_copy")
-    op, b = copier(x, dim, index, source, False)
-    return finish(op.run(x, b), out, "index_copy", x, b)
+    op, b = copier(input, dim, index, source, False)
+    return op.run(input, b)
 
 
 def index_copy_(input: Any, dim: int, index: Any, source: Any) -> Any:
@@ -458,7 +437,7 @@ def filled(x: TensorBase, dim: int, index: Any, value: Any, inplace: bool) -> An
 @aliased
 def index_fill(input: Any, dim: int, index: Any, value: Any) -> Any:
     """A copy with a number (or 0-dim tensor) in the slices that index names along dim."""
-    return filled(tensor(input, "index_fill"), dim, index, value, False)
+    return filled(input, dim, index, value, False)
 
 
 @aliased
@@ -515,13 +494,12 @@ def index_put_(input: Any, indices: Any, values: Any, accumulate: bool = False) 
 
 def masked_select(input: Any, mask: Any, *, out: Any = None) -> Any:
     """The elements where the bool mask holds, as one row; input and mask broadcast."""
-    x, m = tensor(input, "masked_select"), tensor(mask, "masked_select", "mask", 2)
-    if m.array.dtype.kind != "b":
+    if mask.array.dtype.kind != "b":
         raise RuntimeError("masked_select: expected BoolTensor for mask")
-    promote.check_broadcast(m.array, x.array)
-    op = masks.MaskedSelectBackward0(m.array)
-    watch(op, m)
-    return finish(op.run(x), out, "masked_select", x)
+    promote.check_broadcast(mask.array, input.array)
+    op = masks.MaskedSelectBackward0(mask.array)
+    watch(op, mask)
+    return op.run(input)
 
 
 def scatter_mask(x: TensorBase, mask: Any, source: Any) -> tuple[Any, Any]:
@@ -544,9 +522,8 @@ def scatter_mask(x: TensorBase, mask: Any, source: Any) -> tuple[Any, Any]:
 
 def masked_scatter(input: Any, mask: Any, source: Any) -> Any:
     """A copy with the first elements of source, in order, where the mask holds."""
-    x = tensor(input, "masked_scatter")
-    op, b = scatter_mask(x, mask, source)
-    return op.run(x, b)
+    op, b = scatter_mask(input, mask, source)
+    return op.run(input, b)
 
 
 def masked_scatter_(input: Any, mask: Any, source: Any) -> Any:
@@ -581,26 +558,24 @@ def flat_index(function: str, x: TensorBase, i: Any) -> Any:
 
 def take(input: Any, index: Any, *, out: Any = None) -> Any:
     """The elements at flat positions (C order), in the shape of index."""
-    x = tensor(input, "take")
-    op = masks.TakeBackward0(flat_index("take", x, long_index("take", index)))
+    op = masks.TakeBackward0(flat_index("take", input, long_index("take", index)))
     watch(op, index)
-    return finish(op.run(x), out, "take", x)
+    return op.run(input)
 
 
 def take_along_dim(input: Any, indices: Any, dim: int | None = None, *, out: Any = None) -> Any:
     """gather with broadcasting; without dim, of the flattened tensors."""
-    x, i = tensor(input, "take_along_dim"), tensor(indices, "take_along_dim", "indices", 2)
     if dim is None:
-        return gather(reshaped(x, (-1,)), 0, reshaped(i, (-1,)), out=out)
-    if x.array.ndim != i.array.ndim:
+        return gather(reshaped(input, (-1,)), 0, reshaped(indices, (-1,)))
+    if input.array.ndim != indices.array.ndim:
         raise RuntimeError(
             "torch.take_along_dim(): input and indices should have the same number of dimensions, but got "
-            f"{x.array.ndim} dimensions for input, and {i.array.ndim} dimensions for indices")
-    if i.array.dtype != np.int64:
-        raise RuntimeError("torch.take_along_dim(): dtype of indices should be Long but got " + scalar_name(i))
-    at = dim_of(dim, x.array.ndim)
-    sized(i, at)
-    a, b = list(x.array.shape), list(i.array.shape)
+            f"{input.array.ndim} dimensions for input, and {indices.array.ndim} dimensions for indices")
+    if indices.array.dtype != np.int64:
+        raise RuntimeError("torch.take_along_dim(): dtype of indices should be Long but got " + scalar_name(indices))
+    at = dim_of(dim, input.array.ndim)
+    sized(indices, at)
+    a, b = list(input.array.shape), list(indices.array.shape)
     for d in reversed(range(len(a))):
         if d != at and a[d] != b[d] and 1 not in (a[d], b[d]):
             raise RuntimeError(
@@ -608,10 +583,10 @@ def take_along_dim(input: Any, indices: Any, dim: int | None = None, *, out: Any
     both = [n if m == 1 else m for m, n in zip(a, b, strict=True)]
     wide_x, wide_i = list(both), list(both)
     wide_x[at], wide_i[at] = a[at], b[at]
-    found = np.array(np.broadcast_to(i.array, wide_i))
-    if found.size and (n := length(x, at)):
+    found = np.array(np.broadcast_to(indices.array, wide_i))
+    if found.size and (n := length(input, at)):
         found %= n                                      # wraps around, however far out
-    return gather(shape.expand(x, tuple(wide_x)), at, wrap(found), out=out)
+    return gather(shape.expand(input, tuple(wide_x)), at, wrap(found))
 
 
 def putter(x: TensorBase, index: Any, source: Any, accumulate: bool, inplace: bool) -> tuple[Any, Any]:
@@ -635,9 +610,8 @@ def putter(x: TensorBase, index: Any, source: Any, accumulate: bool, inplace: bo
 
 def put(input: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
     """A copy with source written at (or added at) flat positions."""
-    x = tensor(input, "put")
-    op, b = putter(x, index, source, accumulate, False)
-    return op.run(x, b)
+    op, b = putter(input, index, source, accumulate, False)
+    return op.run(input, b)
 
 
 def put_(input: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
@@ -650,22 +624,22 @@ def put_(input: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
 
 def nonzero(input: Any, *, out: Any = None, as_tuple: bool = False) -> Any:
     """Indices (int64) of the elements that are not zero: one row each, or one tensor per dim."""
-    a = tensor(input, "nonzero").array
+    a = input.array
     if as_tuple:
         return tuple(wrap(i) for i in np.nonzero(np.atleast_1d(a)))
     found = np.argwhere(a) if a.ndim else np.zeros((int(bool(a)), 0), np.int64)
-    return finish(wrap(np.asarray(found, np.int64)), out, "nonzero")
+    return wrap(np.asarray(found, np.int64))
 
 
 def nonzero_static(input: Any, *, size: int, fill_value: int = -1, out: Any = None) -> Any:
     """The first `size` rows of nonzero, and rows of fill_value where there are fewer."""
-    a = tensor(input, "nonzero_static").array
+    a = input.array
     if size < 0:
         raise RuntimeError("nonzero_static: 'size' must be an non-negative integer")
     found = nonzero(input).array[:size]
     rows = np.full((size, a.ndim), fill_value, np.int64)
     rows[:len(found)] = found
-    return finish(wrap(rows), out, "nonzero_static")
+    return wrap(rows)
 
 
 def argwhere(input: Any) -> Any:

@@ -13,8 +13,6 @@ from .arguments import sized, tensor
 from .gather import gather
 from .pointwise import not_implemented, where
 
-__all__ = ["affine_grid_generator", "grid_sampler"]
-FUNCTIONAL = ["affine_grid", "grid_sample"]
 MODES = ("bilinear", "nearest", "bicubic")
 PADDINGS = ("zeros", "border", "reflection")
 DEFAULT = (
@@ -78,41 +76,39 @@ def grid_sample(input: Any, grid: Any, mode: str = "bilinear", padding_mode: str
 
 def grid_sampler(input: Any, grid: Any, interpolation_mode: int, padding_mode: int, align_corners: bool) -> Any:
     """grid_sample with numbers for mode (0 bilinear, 1 nearest, 2 bicubic) and padding (0 zeros, 1 border, 2 reflection)."""
-    x: Any = tensor(input, "grid_sampler")
-    places: Any = tensor(grid, "grid_sampler", "grid", 2)
-    d = x.ndim - 2
-    if x.array.dtype != places.array.dtype:
+    d = input.ndim - 2
+    if input.array.dtype != grid.array.dtype:
         raise RuntimeError("grid_sampler(): expected input and grid to have same dtype, but input has "
-                           f"{spelled(x)} and grid has {spelled(places)}")
-    for t in (x, places):
+                           f"{spelled(input)} and grid has {spelled(grid)}")
+    for t in (input, grid):
         sized(t, 0)
-    if places.shape[0] != x.shape[0]:
+    if grid.shape[0] != input.shape[0]:
         raise RuntimeError(
-            f"grid_sampler(): expected grid and input to have same batch size, but got input with sizes {list(x.shape)} and "
-            f"grid with sizes {list(places.shape)}")
-    if places.shape[-1] != d:
+            f"grid_sampler(): expected grid and input to have same batch size, but got input with sizes {list(input.shape)} and "
+            f"grid with sizes {list(grid.shape)}")
+    if grid.shape[-1] != d:
         raise RuntimeError(f"grid_sampler(): expected grid to have size {d} in last dimension, but got grid with sizes "
-                           f"{list(places.shape)}")
-    if any(n <= 0 for n in x.shape[2:]):
-        at = 2 + next(i for i, n in enumerate(x.shape[2:]) if n <= 0)
+                           f"{list(grid.shape)}")
+    if any(n <= 0 for n in input.shape[2:]):
+        at = 2 + next(i for i, n in enumerate(input.shape[2:]) if n <= 0)
         raise RuntimeError("grid_sampler(): expected input to have non-empty spatial dimensions, but input has sizes "
-                           f"{list(x.shape)} with dimension {at} being empty")
-    if d not in (2, 3) or places.ndim != x.ndim:
+                           f"{list(input.shape)} with dimension {at} being empty")
+    if d not in (2, 3) or grid.ndim != input.ndim:
         raise RuntimeError(
             f"grid_sampler(): expected {4 if d == 2 else 5}D input and grid with same number of dimensions, but got input with "
-            f"sizes {list(x.shape)} and grid with sizes {list(places.shape)}")
+            f"sizes {list(input.shape)} and grid with sizes {list(grid.shape)}")
     if d == 3 and interpolation_mode == 2:
         raise RuntimeError("grid_sampler(): bicubic interpolation only supports 4D input")
-    if x.array.dtype.kind not in "fV":
-        raise not_implemented("grid_sampler_2d_cpu_kernel_impl" if d == 2 else "grid_sampler3d_cpu", x.array.dtype)
-    sizes = tuple(x.array.shape[2:])
-    at = [centred(places.select(-1, d - 1 - k), sizes[k], align_corners) for k in range(d)]       # in pixels, first dim first
+    if input.array.dtype.kind not in "fV":
+        raise not_implemented("grid_sampler_2d_cpu_kernel_impl" if d == 2 else "grid_sampler3d_cpu", input.array.dtype)
+    sizes = tuple(input.array.shape[2:])
+    at = [centred(grid.select(-1, d - 1 - k), sizes[k], align_corners) for k in range(d)]       # in pixels, first dim first
     if interpolation_mode == 2:
         taps = [cubic(p) for p in at]
     else:
         at = [inside(p, n, padding_mode, align_corners) for p, n in zip(at, sizes)]
         taps = [nearest(p) if interpolation_mode else linear(p) for p in at]
-    flat = x.reshape(x.shape[0], x.shape[1], math.prod(sizes))
+    flat = input.reshape(input.shape[0], input.shape[1], math.prod(sizes))
     out: Any = None
     for corner in itertools.product(*taps):
         where_ = []
@@ -126,8 +122,8 @@ def grid_sampler(input: Any, grid: Any, interpolation_mode: int, padding_mode: i
             valid &= (place >= 0) & (place < n)
             index = index * n + np.nan_to_num(np.clip(place, 0, n - 1)).astype(np.int64)
         count = math.prod(index.shape[1:])
-        picked = gather(flat, 2, wrap(np.broadcast_to(index.reshape(x.shape[0], 1, count), (
-            x.shape[0], x.shape[1], count)).copy())).view(x.shape[0], x.shape[1], *index.shape[1:])
+        picked = gather(flat, 2, wrap(np.broadcast_to(index.reshape(input.shape[0], 1, count), (
+            input.shape[0], input.shape[1], count)).copy())).view(input.shape[0], input.shape[1], *index.shape[1:])
         weight: Any = None
         for _, w in corner:
             weight = w if weight is None or w is None else weight * w
@@ -135,8 +131,8 @@ def grid_sampler(input: Any, grid: Any, interpolation_mode: int, padding_mode: i
         if not valid.all():
             part = where(wrap(valid[:, None]), part, 0.0)
         out = part if out is None else out + part
-    if interpolation_mode == 1 and places.requires_grad:            # the derivative is 0
-        out = out + where(wrap(np.zeros((), bool)), places.select(-1, 0), 0.0).unsqueeze(1)
+    if interpolation_mode == 1 and grid.requires_grad:            # the derivative is 0
+        out = out + where(wrap(np.zeros((), bool)), grid.select(-1, 0), 0.0).unsqueeze(1)
     return out
 
 

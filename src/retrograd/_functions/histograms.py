@@ -8,11 +8,8 @@ import numpy as np
 from .._engine import names
 from .._engine.tensor import TensorBase
 from .._rules import order
-from .arguments import finish, tensor
+from .arguments import finish
 from .results import named
-
-__all__ = ["histogram", "histogramdd"]
-METHODS = ["histogram"]
 
 ONE = named("histogram", "hist", "bin_edges")
 ONE_OUT = named("histogram_out", "hist", "bin_edges")
@@ -26,16 +23,15 @@ def histogram(
 
     A bin holds its left edge, the last one both.  density: counts over their sum and the widths.
     """
-    x = tensor(input, "histogram")
-    rows = x.array.reshape(-1, 1)
-    w = None if weight is None else tensor(weight, "histogram", "weight").array
-    if w is not None and w.shape != x.array.shape:
+    rows = input.array.reshape(-1, 1)
+    w = None if weight is None else weight.array
+    if w is not None and w.shape != input.array.shape:
         raise weight_error(rows.shape, w.shape)
     counts, edges = counted(rows, [bins], range, None if w is None else w.reshape(-1), density)
-    found = [derived(y, x, "histogram") for y in (counts, edges[0])]
+    found = [derived(y, input, "histogram") for y in (counts, edges[0])]
     if out is None:
         return ONE(found)
-    return ONE_OUT([finish(y, into, "histogram", x) for y, into in zip(found, out, strict=True)])
+    return ONE_OUT([finish(y, into, "histogram", input) for y, into in zip(found, out, strict=True)])
 
 
 def histogramdd(input: Any, bins: Any, range: Any = None, weight: Any = None, density: bool = False) -> Any:
@@ -43,20 +39,19 @@ def histogramdd(input: Any, bins: Any, range: Any = None, weight: Any = None, de
 
     bins: how many in every dim, a list of how many, or the edges of every dim.   range: (low, high) of every dim, in a row
     """
-    x = tensor(input, "histogramdd")
-    if x.array.ndim < 2:
+    if input.array.ndim < 2:
         raise RuntimeError("torch.histogramdd: input tensor should have at least 2 dimensions")
-    dims = x.array.shape[-1]
+    dims = input.array.shape[-1]
     if isinstance(bins, int):
         bins = [bins] * dims
     if len(bins) != dims:
         raise RuntimeError("histogramdd: The size of bins must be equal to the innermost dimension of the input.")
-    w = None if weight is None else tensor(weight, "histogramdd", "weight").array
-    if w is not None and w.shape != x.array.shape[:-1]:
-        raise weight_error(x.array.shape, w.shape)
-    counts, edges = counted(x.array.reshape(-1, dims), list(bins), range, None if w is None else w.reshape(-1),
+    w = None if weight is None else weight.array
+    if w is not None and w.shape != input.array.shape[:-1]:
+        raise weight_error(input.array.shape, w.shape)
+    counts, edges = counted(input.array.reshape(-1, dims), list(bins), range, None if w is None else w.reshape(-1),
                             density)
-    return MANY((derived(counts, x, "histogramdd"), tuple(derived(e, x, "histogramdd") for e in edges)))
+    return MANY((derived(counts, input, "histogramdd"), tuple(derived(e, input, "histogramdd") for e in edges)))
 
 
 def weight_error(have: Any, want: Any) -> Exception:

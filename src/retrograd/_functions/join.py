@@ -13,19 +13,8 @@ from .._engine.modes import inference_on
 from .._engine.tensor import TensorBase, wrap
 from .._rules import arith, cast, compare, index, join, masks, shape
 from .._settings import once
-from .arguments import aliased, dim_of, finish, integer, long, refused, tensor
+from .arguments import aliased, dim_of, integer, long, refused, tensor
 from .shape import atleast_1d, atleast_2d, atleast_3d, reshaped
-
-__all__ = [
-    "cat", "concat", "concatenate", "stack", "vstack", "row_stack", "hstack", "dstack", "column_stack", "split",
-    "split_with_sizes", "tensor_split", "chunk", "unsafe_split", "unsafe_chunk", "unbind", "hsplit", "vsplit",
-    "dsplit", "meshgrid", "cartesian_prod", "combinations", "block_diag", "diff",
-    "gradient", "cumulative_trapezoid",
-]
-METHODS = [
-    "split", "split_with_sizes", "tensor_split", "chunk", "unsafe_split", "unsafe_chunk", "unbind", "hsplit",
-    "vsplit", "dsplit", "diff",
-]
 
 
 def listed(tensors: Any, function: str) -> list[Any]:
@@ -74,7 +63,7 @@ def cat(tensors: Any, dim: int = 0, *, out: Any = None) -> Any:
                     f"Sizes of tensors must match except in dimension {at}. Expected size {first[d]} but got size "
                     f"{n} for "
                     f"tensor number {i} in the list.")
-    return finish(join.cat_as(xs, at, common(xs)), out, "cat", *xs)
+    return join.cat_as(xs, at, common(xs))
 
 
 concat = concatenate = cat
@@ -93,12 +82,12 @@ def stack(tensors: Any, dim: int = 0, *, out: Any = None) -> Any:
                 f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 and "
                 f"{list(x.array.shape)} at "
                 f"entry {i}")
-    return finish(join.stack_as(xs, dim_of(dim, len(first) + 1), common(xs)), out, "stack", *xs)
+    return join.stack_as(xs, dim_of(dim, len(first) + 1), common(xs))
 
 
 def vstack(tensors: Any, *, out: Any = None) -> Any:
     """Tensors of at least 2 dims one below the other; vectors are rows."""
-    return cat([atleast_2d(x) for x in several(tensors, "vstack")], 0, out=out)
+    return cat([atleast_2d(x) for x in several(tensors, "vstack")], 0)
 
 
 row_stack = vstack
@@ -107,18 +96,18 @@ row_stack = vstack
 def hstack(tensors: Any, *, out: Any = None) -> Any:
     """Tensors side by side: along dim 1, vectors along dim 0."""
     xs = [atleast_1d(x) for x in several(tensors, "hstack")]
-    return cat(xs, 0 if xs[0].array.ndim == 1 else 1, out=out)
+    return cat(xs, 0 if xs[0].array.ndim == 1 else 1)
 
 
 def dstack(tensors: Any, *, out: Any = None) -> Any:
     """Tensors one behind the other, along dim 2."""
-    return cat([atleast_3d(x) for x in several(tensors, "dstack")], 2, out=out)
+    return cat([atleast_3d(x) for x in several(tensors, "dstack")], 2)
 
 
 def column_stack(tensors: Any, *, out: Any = None) -> Any:
     """Vectors as columns, matrices side by side."""
     xs = several(tensors, "column_stack")
-    return cat([reshaped(x, (x.array.size, 1)) if x.array.ndim <= 1 else x for x in xs], 1, out=out)
+    return cat([reshaped(x, (x.array.size, 1)) if x.array.ndim <= 1 else x for x in xs], 1)
 
 
 def several(tensors: Any, function: str) -> list[Any]:
@@ -161,35 +150,33 @@ _tensor = tensor
 
 def split_with_sizes(input: Any, split_sizes: Any, dim: int = 0) -> Any:
     """Views of the given sizes along dim, which must add up to its size."""
-    x = tensor(input, "split_with_sizes")
-    if not x.array.ndim:
+    if not input.array.ndim:
         raise RuntimeError("split expects at least a 1-dimensional tensor")
-    at = dim_of(dim, x.array.ndim)
+    at = dim_of(dim, input.array.ndim)
     sizes = tuple(int(n) for n in split_sizes)
     if any(n < 0 for n in sizes):
         raise RuntimeError(
             f"split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes={list(sizes)}")
-    if sum(sizes) != x.array.shape[at]:
+    if sum(sizes) != input.array.shape[at]:
         raise RuntimeError(
-            f"split_with_sizes expects split_sizes to sum exactly to {x.array.shape[at]} (input tensor's size at "
+            f"split_with_sizes expects split_sizes to sum exactly to {input.array.shape[at]} (input tensor's size at "
             "dimension "
             f"{at}), but got split_sizes={list(sizes)}")
-    return tuple(join.SplitWithSizesBackward0(sizes, at).run(x))
+    return tuple(join.SplitWithSizesBackward0(sizes, at).run(input))
 
 
 def chunk(input: Any, chunks: int, dim: int = 0) -> Any:
     """At most `chunks` views of equal size along dim, the last one smaller."""
-    x = tensor(input, "chunk")
-    if not x.array.ndim:
+    if not input.array.ndim:
         raise RuntimeError("chunk expects at least a 1-dimensional tensor")
     chunks = long(integer(chunks, "chunk", "chunks", 1))
     if chunks <= 0:
         raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
-    at = dim_of(dim, x.array.ndim)
-    n = x.array.shape[at]
+    at = dim_of(dim, input.array.ndim)
+    n = input.array.shape[at]
     if n == 0:
-        return split_with_sizes(x, (0,) * chunks, at)
-    return split(x, (n + chunks - 1) // chunks, at)
+        return split_with_sizes(input, (0,) * chunks, at)
+    return split(input, (n + chunks - 1) // chunks, at)
 
 
 def unsafe_split(input: Any, split_size: int, dim: int = 0) -> Any:
@@ -209,13 +196,12 @@ def unsafe_chunk(input: Any, chunks: int, dim: int = 0) -> Any:
 def tensor_split(input: Any, indices_or_sections: Any = None, dim: int = 0, *, indices: Any = None,
                  sections: Any = None) -> Any:
     """Views along dim: `sections` of sizes that differ by one at most, or cut at the given indices."""
-    x = tensor(input, "tensor_split")
     cut = indices_or_sections
     cut = indices if cut is None and indices is not None else sections if cut is None else cut
-    if not x.array.ndim:
+    if not input.array.ndim:
         raise RuntimeError("tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims")
-    at = dim_of(dim, x.array.ndim)
-    n = x.array.shape[at]
+    at = dim_of(dim, input.array.ndim)
+    n = input.array.shape[at]
     if isinstance(cut, TensorBase):
         if cut.array.dtype != np.int64:
             raise RuntimeError(
@@ -230,9 +216,9 @@ def tensor_split(input: Any, indices_or_sections: Any = None, dim: int = 0, *, i
             raise RuntimeError(f"number of sections must be larger than 0, got {cut}")
         short, more = divmod(n, cut)
         ends = list(itertools.accumulate(short + (i < more) for i in range(cut)))
-        return tuple(piece(x, at, a, b) for a, b in zip([0, *ends[:-1]], ends, strict=True))
+        return tuple(piece(input, at, a, b) for a, b in zip([0, *ends[:-1]], ends, strict=True))
     marks = [*cut, n]
-    return tuple(piece(x, at, a, b) for a, b in zip([0, *cut], marks, strict=True))
+    return tuple(piece(input, at, a, b) for a, b in zip([0, *cut], marks, strict=True))
 
 
 def piece(x: TensorBase, dim: int, start: int, end: int) -> Any:
@@ -267,15 +253,13 @@ hsplit, vsplit, dsplit = nsplit("hsplit", 1), nsplit("vsplit", 2), nsplit("dspli
 
 def unbind(input: Any, dim: int = 0) -> Any:
     """The slices along dim, as a tuple of views.  They may not be edited in place."""
-    x = tensor(input, "unbind")
-    if not x.array.ndim:
+    if not input.array.ndim:
         dim_of(dim, 1)
         raise IndexError("Dimension specified as 0 but tensor has no dimensions")
-    return tuple(join.UnbindBackward0(dim_of(dim, x.array.ndim)).run(x))
+    return tuple(join.UnbindBackward0(dim_of(dim, input.array.ndim)).run(input))
 
 
 # Grids
-
 
 
 def meshgrid(*tensors: Any, indexing: str | None = None) -> Any:
@@ -333,16 +317,15 @@ def cartesian_prod(*tensors: Any) -> Any:
 
 def combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Any:
     """All choices of r elements of a 1-dim tensor, as rows."""
-    x = tensor(input, "combinations")
-    if x.array.ndim != 1:
-        raise RuntimeError(f"Expect a 1D vector, but got shape {list(x.array.shape)}")
+    if input.array.ndim != 1:
+        raise RuntimeError(f"Expect a 1D vector, but got shape {list(input.array.shape)}")
     if r < 0:
         raise RuntimeError(f"Expect a non-negative number, but got {r}")
     if r == 0:
-        return wrap(np.zeros(0, x.array.dtype))
-    grids = meshgrid(*[x] * r, indexing="ij")
-    places = np.meshgrid(*[np.arange(x.array.size)] * r, indexing="ij")
-    mask = np.ones((x.array.size,) * r, bool)
+        return wrap(np.zeros(0, input.array.dtype))
+    grids = meshgrid(*[input] * r, indexing="ij")
+    places = np.meshgrid(*[np.arange(input.array.size)] * r, indexing="ij")
+    mask = np.ones((input.array.size,) * r, bool)
     for a, b in itertools.pairwise(places):
         mask &= (a <= b) if with_replacement else (a < b)
     return stack([masks.masked_select(y, mask) for y in grids], 1)
@@ -366,43 +349,40 @@ def block_diag(*tensors: Any) -> Any:
 
 def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None, *, out: Any = None) -> Any:
     """The n-th differences of neighbours along dim, after joining `prepend` and `append` on."""
-    x = tensor(input, "diff")
-    if not x.array.ndim:
+    if not input.array.ndim:
         raise RuntimeError("diff expects input to be at least one-dimensional")
     if n < 0:
         raise RuntimeError(f"order must be non-negative but got {n}")
-    ends = [y for y in (prepend, x, append) if y is not None]
-    at = dim_of(dim, x.array.ndim) if n or len(ends) > 1 else 0
+    ends = [y for y in (prepend, input, append) if y is not None]
+    at = dim_of(dim, input.array.ndim) if n or len(ends) > 1 else 0
     if n == 0:
-        return finish(index.copy_(wrap(np.zeros_like(x.array)), x), out, "diff", x)
-    y = cat(ends, at) if len(ends) > 1 else x
+        return index.copy_(wrap(np.zeros_like(input.array)), input)
+    y = cat(ends, at) if len(ends) > 1 else input
     for _ in range(min(n, y.array.shape[at])):
         m = y.array.shape[at]
         a, b = piece(y, at, 1, m), piece(y, at, 0, m - 1)
         y = compare.ne(a, b) if y.array.dtype.kind == "b" else arith.sub(a, b)
-    return finish(y, out, "diff", x)
+    return y
 
 
 def cumulative_trapezoid(y: Any, x: Any = None, *, dx: Any = 1, dim: int = -1) -> Any:
     """Running integral along dim by the trapezoidal rule, over places x or steps dx."""
-    v: Any = tensor(y, "cumulative_trapezoid", "y")
-    at = dim_of(dim, v.array.ndim)
-    if v.array.dtype.kind == "b":
+    at = dim_of(dim, y.array.ndim)
+    if y.array.dtype.kind == "b":
         raise RuntimeError("cumulative_trapezoid: received a bool input for `y`, but bool is not supported")
-    if not v.array.ndim:
+    if not y.array.ndim:
         raise IndexError("slice() cannot be applied to a 0-dim tensor.")
-    n = v.array.shape[at]
-    right, left = piece(v, at, 1, n), piece(v, at, 0, n - 1)
+    n = y.array.shape[at]
+    right, left = piece(y, at, 1, n), piece(y, at, 0, n - 1)
     if x is None:
         return (dx / 2.0 * (right + left)).cumsum(at)
-    places: Any = tensor(x, "cumulative_trapezoid", "x", 2)
-    if places.array.ndim == 1:
-        if places.array.size != n:
+    if x.array.ndim == 1:
+        if x.array.size != n:
             raise RuntimeError("cumulative_trapezoid: There must be one `x` value for each sample point")
-        steps = diff(places)
-        steps = steps.view(-1, *(1,) * (v.array.ndim - 1 - at))
+        steps = diff(x)
+        steps = steps.view(-1, *(1,) * (y.array.ndim - 1 - at))
     else:
-        steps = diff(places, dim=dim)
+        steps = diff(x, dim=dim)
     return ((right + left) * steps).cumsum(at) / 2.0
 
 
@@ -411,8 +391,7 @@ def gradient(input: Any, *, spacing: Any = 1, dim: Any = None, edge_order: int =
 
     spacing: a step for all dims, one for each, or a tensor of places for each.
     """
-    x: Any = tensor(input, "gradient")
-    n = x.array.ndim
+    n = input.array.ndim
     dims = list(range(n)) if dim is None else [dim_of(d, n) for d in ((dim,) if isinstance(dim, int) else dim)]
     twice = next((d for i, d in enumerate(dims) if d in dims[:i]), None)
     if twice is not None:
@@ -430,9 +409,9 @@ def gradient(input: Any, *, spacing: Any = 1, dim: Any = None, edge_order: int =
         raise RuntimeError(
             "torch.gradient expected spacing to be unspecified, a scalar, or a list of length equal to "
             f"{where}, but got a list of length {len(each)}")
-    if any(x.array.shape[d] < edge_order + 1 for d in dims):
+    if any(input.array.shape[d] < edge_order + 1 for d in dims):
         raise RuntimeError("torch.gradient expected each dimension size to be at least edge_order+1")
-    return tuple(slope(x, d, h, edge_order) for d, h in zip(dims, each, strict=True))
+    return tuple(slope(input, d, h, edge_order) for d, h in zip(dims, each, strict=True))
 
 
 def slope(x: Any, dim: int, h: Any, edge_order: int) -> Any:

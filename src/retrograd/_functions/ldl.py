@@ -8,11 +8,8 @@ import numpy as np
 
 from .._engine.tensor import wants_grad, wrap
 from .._rules.order import NotImplemented_
-from .arguments import finish
-from .matrices import check, kind_of, squares
+from .matrices import kind_of, squares
 from .results import named
-
-__all__: list[str] = []
 
 FACTOR, _ = (named(f"linalg_ldl_factor{end}", "LD", "pivots") for end in ("", "_out"))
 FACTOR_EX, _ = (named(f"linalg_ldl_factor_ex{end}", "LD", "pivots", "info") for end in ("", "_out"))
@@ -32,7 +29,7 @@ def ldl_factor_ex(A: Any, *, hermitian: bool = False, check_errors: bool = False
     info = np.array([p[2] for p in parts], np.int32).reshape(shape[:-2]) if parts else np.zeros(shape[:-2], np.int32)
     if check_errors:
         refuse(name, info)
-    return finish(FACTOR_EX((unruled("linalg_ldl_factor_ex", ld, x), wrap(pivots), wrap(info))), out, "linalg_ldl_factor_ex", x)
+    return FACTOR_EX((unruled("linalg_ldl_factor_ex", ld, x), wrap(pivots), wrap(info)))
 
 
 def ldl_factor(A: Any, *, hermitian: bool = False, out: Any = None) -> Any:
@@ -42,7 +39,7 @@ def ldl_factor(A: Any, *, hermitian: bool = False, out: Any = None) -> Any:
     """
     ld, pivots, info = ldl_factor_ex(A, hermitian=hermitian)
     refuse("torch.linalg.ldl_factor", info.array)
-    return finish(FACTOR((ld, pivots)), out, "linalg_ldl_factor", A)
+    return FACTOR((ld, pivots))
 
 
 def lacking(kernel: str, x: Any) -> Any:
@@ -124,33 +121,32 @@ def ldl_solve(LD: Any, pivots: Any, B: Any, *, hermitian: bool = False, out: Any
     https://pytorch.org/docs/stable/generated/torch.linalg.ldl_solve.html
     """
     name = "torch.linalg.ldl_solve"
-    p, b = check(pivots, "linalg_ldl_solve", "pivots", 2), check(B, "linalg_ldl_solve", "B", 3)
     x = squares(LD, name)
-    if b.ndim < 2:
+    if B.ndim < 2:
         raise IndexError("Dimension out of range (expected to be in range of [-1, 0], but got -2)")
     n = x.shape[-1]
-    if b.array.dtype != x.array.dtype:
+    if B.array.dtype != x.array.dtype:
         raise RuntimeError(
-            f"Expected b and A to have the same dtype, but found b of type {kind_of(b)} and A of type {kind_of(x)} instead.")
-    if b.shape[-2] != n:
+            f"Expected b and A to have the same dtype, but found b of type {kind_of(B)} and A of type {kind_of(x)} instead.")
+    if B.shape[-2] != n:
         raise RuntimeError(
-            f"Incompatible matrix sizes for {name}: each A matrix is {n} by {n} but each b matrix is {b.shape[-2]} by "
-            f"{b.shape[-1]}")
-    if p.array.shape != x.array.shape[:-1]:
+            f"Incompatible matrix sizes for {name}: each A matrix is {n} by {n} but each b matrix is {B.shape[-2]} by "
+            f"{B.shape[-1]}")
+    if pivots.array.shape != x.array.shape[:-1]:
         raise RuntimeError(
-            f"{name}: Expected LD.shape[:-1] and pivots.shape to be the same, but got pivots with shape {list(p.array.shape)} "
+            f"{name}: Expected LD.shape[:-1] and pivots.shape to be the same, but got pivots with shape {list(pivots.shape)} "
             "instead")
-    if p.array.dtype.kind not in "iu":
-        raise RuntimeError(f"{name}: Expected pivots to be integers. Got {kind_of(p)}")
-    check_pivots(p.array, n)
-    lead = np.broadcast_shapes(x.array.shape[:-2], b.array.shape[:-2])
-    y = np.array(np.broadcast_to(b.array, (*lead, *b.array.shape[-2:])))
+    if pivots.array.dtype.kind not in "iu":
+        raise RuntimeError(f"{name}: Expected pivots to be integers. Got {kind_of(pivots)}")
+    check_pivots(pivots.array, n)
+    lead = np.broadcast_shapes(x.array.shape[:-2], B.array.shape[:-2])
+    y = np.array(np.broadcast_to(B.array, (*lead, *B.array.shape[-2:])))
     factors = np.broadcast_to(x.array, (*lead, n, n))
-    signs = np.broadcast_to(p.array, (*lead, n))
+    signs = np.broadcast_to(pivots.array, (*lead, n))
     with np.errstate(all="ignore"):
         for at in np.ndindex(*lead):
             solve(factors[at], signs[at], y[at])
-    return finish(unruled("linalg_ldl_solve", y, x, b), out, "linalg_ldl_solve", x, b)
+    return unruled("linalg_ldl_solve", y, x, B)
 
 
 def check_pivots(pivots: Any, n: int) -> None:

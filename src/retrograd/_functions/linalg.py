@@ -14,20 +14,15 @@ from .._rules import choose, create, decomp, diagonals, extremes, index, linalg,
 from .._rules import reduce as sums
 from .._rules.linalg import count
 from .._rules.shape import fold
-from .arguments import dim_of, finish, tensor
+from .arguments import dim_of, finish
 from .create import ones_like
 from .decomp import svdvals
 from .join import cat
-from .matrices import check, kind_of, matrices, square, squares, zeros_info
+from .matrices import kind_of, matrices, square, squares, zeros_info
 from .reduce import vector_norm, wider
 from .results import named
 
-__all__ = [
-    "inverse", "pinverse", "det", "logdet", "slogdet", "triangular_solve", "matrix_power", "matrix_exp",
-]
-METHODS = [
-    "inverse", "pinverse", "det", "logdet", "slogdet", "triangular_solve", "matrix_power", "matrix_exp",
-]
+PRIVATE = "cond diagonal lstsq matrix_rank norm solve vander"      # torch.linalg has these
 
 LinAlgError = decomp._LinAlgError
 LinAlgError.__module__ = "retrograd._C"
@@ -35,22 +30,20 @@ LinAlgError.__module__ = "retrograd._C"
 
 def diagonal(A: Any, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
     """A view of the diagonals of matrices."""
-    x = check(A, "linalg_diagonal", "A")
-    if x.ndim and dim_of(dim1, x.ndim) == dim_of(dim2, x.ndim):
+    if A.ndim and dim_of(dim1, A.ndim) == dim_of(dim2, A.ndim):
         raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
-    return diagonals.diagonal(x, offset, dim_of(dim1, x.ndim), dim_of(dim2, x.ndim))
+    return diagonals.diagonal(A, offset, dim_of(dim1, A.ndim), dim_of(dim2, A.ndim))
 
 
 def norm(A: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *, out: Any = None, dtype: Any = None) -> Any:
     """Vector norm, or matrix norm when ord is given for a matrix or dim names two dims."""
-    x = check(A, "linalg_norm", "A")
     if ord is None:
-        return vector_norm(x, 2, dim, keepdim, dtype=dtype, out=out)
+        return vector_norm(A, 2, dim, keepdim, dtype=dtype)
     if dim is None:
-        if x.ndim not in (1, 2):
+        if A.ndim not in (1, 2):
             raise RuntimeError(
-                "linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got " f"{x.ndim}D.")
-        two = x.ndim == 2 or isinstance(ord, str)
+                "linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got " f"{A.ndim}D.")
+        two = A.ndim == 2 or isinstance(ord, str)
         dims: Any = (-2, -1)
     else:
         two = isinstance(ord, str) or (not isinstance(dim, int) and len(dim) == 2)
@@ -58,15 +51,15 @@ def norm(A: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *, out
         if isinstance(ord, str) and (isinstance(dim, int) or len(dim) != 2):
             raise RuntimeError(f"linalg.matrix_norm: dim must be a 2-tuple. Got {dim}")
     if two:
-        return matrix_norm(x, ord, dims, keepdim, dtype=dtype, out=out)
-    return vector_norm(x, ord, dim, keepdim, dtype=dtype, out=out)
+        return matrix_norm(A, ord, dims, keepdim, dtype=dtype)
+    return vector_norm(A, ord, dim, keepdim, dtype=dtype)
 
 
 def matrix_norm(
     A: Any, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = False, *, dtype: Any = None, out: Any = None,
 ) -> Any:
     """Norm of matrices: "fro", "nuc", inf, -inf, 1, -1, 2 or -2."""
-    x = check(A, "linalg_matrix_norm", "A")
+    x = A
     if ord not in ("fro", "nuc") if isinstance(ord, str) else abs(ord) not in (1, 2, math.inf):
         raise RuntimeError(f"linalg.matrix_norm: Order {ord} not supported.")
     if x.ndim < 2:
@@ -81,7 +74,7 @@ def matrix_norm(
         raise RuntimeError(f"linalg.matrix_norm: dims must be different. Got ({dim[0]}, {dim[1]})")
     want = wider(x, dtype, "linalg.matrix_norm")
     if ord == "fro":
-        return vector_norm(x, 2, (first, second), keepdim, dtype=dtype, out=out)
+        return vector_norm(x, 2, (first, second), keepdim, dtype=dtype)
     if want is not None:
         x = x.to(dtype)
     if ord == "nuc" or abs(ord) == 2:
@@ -96,7 +89,7 @@ def matrix_norm(
         if keepdim:
             order = rest + [first, second]
             y = shape.permute(shape.unsqueeze(y, y.ndim), tuple(order.index(d) for d in range(x.ndim)))
-        return finish(y, out, "linalg_matrix_norm", x)
+        return y
     if abs(ord) == math.inf:
         first, second = second, first
     y = vector_norm(x, 1, first, keepdim)
@@ -106,7 +99,7 @@ def matrix_norm(
         y = (extremes.amax if ord > 0 else extremes.amin)(y, (second,), keepdim)
     else:
         y = nothing(y, second, keepdim, ord)
-    return finish(y, out, "linalg_matrix_norm", x)
+    return y
 
 
 def nothing(y: Any, dim: int, keepdim: bool, ord: Any) -> Any:
@@ -124,15 +117,15 @@ def cond(A: Any, p: Any = None, *, out: Any = None) -> Any:
         top = index.getitem(s, (Ellipsis, builtins.slice(0, 1)))
         low = index.getitem(s, (Ellipsis, builtins.slice(-1, None)))
         y = shape.squeeze_dim(low / top if p == -2 else top / low, s.ndim - 1)
-        return finish(y, out, "linalg_cond", x)
+        return y
     square(x, "linalg.cond")
     if isinstance(p, str) and p not in ("fro", "nuc") or not isinstance(p, str) and abs(p) not in (1, math.inf):
         raise RuntimeError(f"linalg.cond got an invalid norm type: {p}")
     try:
         inverse = decomp.inv(x)
     except LinAlgError:
-        return finish(wrap(np.full(x.array.shape[:-2], np.inf, x.array.dtype)), out, "linalg_cond", x)
-    return finish(matrix_norm(x, p) * matrix_norm(inverse, p), out, "linalg_cond", x)
+        return wrap(np.full(x.array.shape[:-2], np.inf, x.array.dtype))
+    return matrix_norm(x, p) * matrix_norm(inverse, p)
 # Inverses and equations
 INV_EX = named("linalg_inv_ex", "inverse", "info")
 SOLVE_EX = named("linalg_solve_ex", "result", "info")
@@ -143,7 +136,7 @@ TRIANGULAR_SOLVE = named("triangular_solve", "solution", "cloned_coefficient")
 def inv(A: Any, *, out: Any = None) -> Any:
     """A^-1; LinAlgError when singular."""
     x = squares(A, "linalg.inv")
-    return finish(decomp.inv(x), out, "linalg_inv", x)
+    return decomp.inv(x)
 
 
 def inv_ex(A: Any, *, check_errors: bool = False, out: Any = None) -> Any:
@@ -154,23 +147,22 @@ def inv_ex(A: Any, *, check_errors: bool = False, out: Any = None) -> Any:
 
 def inverse(input: Any, *, out: Any = None) -> Any:
     """torch.linalg.inv"""
-    return inv(input, out=out)
+    return inv(input)
 
 
 def pinv(
     A: Any, rcond: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None, out: Any = None,
 ) -> Any:
     """Moore-Penrose pseudoinverse; singular values up to max(atol, rtol * the largest) count as zero."""
-    x = check(A, "linalg_pinv", "A")
-    if x.ndim < 2 or x.array.dtype not in (np.float32, np.float64):
+    if A.ndim < 2 or A.array.dtype not in (np.float32, np.float64):
         raise RuntimeError(
-            f"linalg.pinv({kind_of(x)}{{{list(x.array.shape)}}}): expected a tensor with 2 or more dimensions of "
+            f"linalg.pinv({kind_of(A)}{{{list(A.array.shape)}}}): expected a tensor with 2 or more dimensions of "
             "float, "
             "double, cfloat or cdouble types")
     if hermitian:
-        square(x, "linalg.pinv")
-    cut = cutoff(x, atol, rtol if rtol is not None else rcond)
-    return finish(decomp.pinv(x, cut, hermitian), out, "linalg_pinv", x)
+        square(A, "linalg.pinv")
+    cut = cutoff(A, atol, rtol if rtol is not None else rcond)
+    return decomp.pinv(A, cut, hermitian)
 
 
 def cutoff(x: Any, atol: Any, rtol: Any) -> Any:
@@ -194,22 +186,21 @@ def pinverse(input: Any, rcond: float = 1e-15) -> Any:
 def solve(A: Any, B: Any, *, left: bool = True, out: Any = None) -> Any:
     """X with A X = B (X A = B unless left); B may be a vector.  LinAlgError when A is singular."""
     x = squares(A, "linalg.solve")
-    b = check(B, "linalg_solve", "B", 2)
-    if x.array.dtype != b.array.dtype:
+    if x.array.dtype != B.array.dtype:
         raise RuntimeError(
             f"linalg.solve: Expected A and B to have the same dtype, but found A of type {kind_of(x)} and B of type "
-            f"{kind_of(b)} instead")
-    if not b.ndim:
+            f"{kind_of(B)} instead")
+    if not B.ndim:
         raise RuntimeError("linalg.solve: The input tensor B must have at least 2 dimensions.")
-    vector = b.ndim == 1 or (x.ndim - 1 == b.ndim and tuple(b.array.shape) == tuple(x.array.shape[:-1]))
-    rows, columns = (b.shape[-1], 1) if vector else (b.shape[-2], b.shape[-1])
+    vector = B.ndim == 1 or (x.ndim - 1 == B.ndim and tuple(B.array.shape) == tuple(x.array.shape[:-1]))
+    rows, columns = (B.shape[-1], 1) if vector else (B.shape[-2], B.shape[-1])
     if vector and not left or (rows if left else columns) != x.shape[-1]:
         raise RuntimeError(
             f"linalg.solve: Incompatible shapes of A and B for the equation {'AX' if left else 'XA'} = B "
             f"({x.shape[-2]}x{x.shape[-1]} and {rows}x{columns})")
-    batch = tuple(b.array.shape[:-1] if vector else b.array.shape[:-2])
+    batch = tuple(B.array.shape[:-1] if vector else B.array.shape[:-2])
     linalg.batch_shape(batch, tuple(x.array.shape[:-2]))
-    return finish(decomp.solve(x, b, left, vector), out, "linalg_solve", x, b)
+    return decomp.solve(x, B, left, vector)
 
 
 def solve_ex(A: Any, B: Any, *, left: bool = True, check_errors: bool = False, out: Any = None) -> Any:
@@ -221,18 +212,17 @@ def solve_triangular(
     A: Any, B: Any, *, upper: bool, left: bool = True, unitriangular: bool = False, out: Any = None,
 ) -> Any:
     """X with A X = B (X A = B unless left), reading one triangle of A only."""
-    a, b = check(A, "linalg_solve_triangular", "A"), check(B, "linalg_solve_triangular", "B", 2)
     name = "linalg.solve_triangular"
-    for letter, x in (("A", a), ("B", b)):
+    for letter, x in (("A", A), ("B", B)):
         if x.ndim < 2:
             raise RuntimeError(f"{name}: The input tensor {letter} must have at least 2 dimensions.")
-    square(a, name)
-    if (b.shape[-2] if left else b.shape[-1]) != a.shape[-1]:
+    square(A, name)
+    if (B.shape[-2] if left else B.shape[-1]) != A.shape[-1]:
         raise RuntimeError(
             f"{name}: Incompatible shapes of A and B for the equation {'AX' if left else 'XA'} = B "
-            f"({a.shape[-2]}x{a.shape[-1]} and {b.shape[-2]}x{b.shape[-1]})")
-    linalg.batch_shape(tuple(a.array.shape[:-2]), tuple(b.array.shape[:-2]))
-    return finish(decomp.solve_triangular(a, b, upper, left, unitriangular), out, "linalg_solve_triangular", a, b)
+            f"({A.shape[-2]}x{A.shape[-1]} and {B.shape[-2]}x{B.shape[-1]})")
+    linalg.batch_shape(tuple(A.array.shape[:-2]), tuple(B.array.shape[:-2]))
+    return decomp.solve_triangular(A, B, upper, left, unitriangular)
 
 
 def triangular_solve(
@@ -246,30 +236,29 @@ def triangular_solve(
 
 def lstsq(A: Any, B: Any, rcond: Any = None, *, driver: Any = None) -> Any:
     """(solution, residuals, rank, singular_values) of least squares; B (*, n) or (*, n, k)."""
-    a, b = check(A, "linalg_lstsq", "A"), check(B, "linalg_lstsq", "B", 2)
-    if a.ndim < 2:
+    if A.ndim < 2:
         raise RuntimeError("torch.linalg.lstsq: input must have at least 2 dimensions.")
-    if b.ndim < 1:
+    if B.ndim < 1:
         raise RuntimeError("torch.linalg.lstsq: other must have at least 1 dimension.")
-    vector = b.ndim == a.ndim - 1
-    if a.array.dtype != b.array.dtype:
+    vector = B.ndim == A.ndim - 1
+    if A.array.dtype != B.array.dtype:
         raise RuntimeError(
             "torch.linalg.lstsq: Expected input and other to have the same dtype, but got input's dtype "
-            f"{kind_of(a)} and other's dtype {kind_of(b)}")
+            f"{kind_of(A)} and other's dtype {kind_of(B)}")
     at = -1 if vector else -2
-    if a.shape[-2] != b.shape[at]:
+    if A.shape[-2] != B.shape[at]:
         raise RuntimeError(f"torch.linalg.lstsq: input.size(-2) should match other.size({at})")
     driver = "gelsy" if driver is None else driver
     if driver not in ("gels", "gelsy", "gelsd", "gelss"):
         raise RuntimeError("torch.linalg.lstsq: parameter `driver` should be one of (gels, gelsy, gelsd, gelss)")
-    cut = rcond if rcond is not None else max(a.shape[-2:]) * float(np.finfo(a.array.dtype).eps)
-    right = shape.unsqueeze(b, -1) if vector else b
-    x, rank, values = decomp.lstsq(a, right, cut)
-    n, m = a.shape[-2:]
-    nothing = wrap(np.zeros(0, a.array.dtype))
+    cut = rcond if rcond is not None else max(A.shape[-2:]) * float(np.finfo(A.array.dtype).eps)
+    right = shape.unsqueeze(B, -1) if vector else B
+    x, rank, values = decomp.lstsq(A, right, cut)
+    n, m = A.shape[-2:]
+    nothing = wrap(np.zeros(0, A.array.dtype))
     residuals: Any = shape.expand(sums.sum_dims(x, tuple(range(x.ndim)), False), (0,)) if recording(x) else nothing
     if n > m and driver != "gelsy" and (driver == "gels" or np.all(rank == m)):
-        error = linalg.matmul(a, x) - right
+        error = linalg.matmul(A, x) - right
         residuals = sums.sum_dims(error * error, (error.ndim - 2,), False)
         if vector:
             residuals = shape.squeeze_dim(residuals, residuals.ndim - 1)
@@ -280,7 +269,7 @@ def lstsq(A: Any, B: Any, rcond: Any = None, *, driver: Any = None) -> Any:
 
 def tensorsolve(A: Any, B: Any, dims: Any = None, *, out: Any = None) -> Any:
     """X with tensordot(A, X, X.ndim) = B."""
-    a, b = check(A, "linalg_tensorsolve", "A"), check(B, "linalg_tensorsolve", "B", 2)
+    a, b = A, B
     if dims is not None:
         moved = [dim_of(d, a.ndim) for d in dims]
         a = shape.permute(a, tuple([d for d in range(a.ndim) if d not in moved] + moved))
@@ -291,21 +280,20 @@ def tensorsolve(A: Any, B: Any, dims: Any = None, *, out: Any = None) -> Any:
             "prod(self.shape[:other.ndim]), but "
             f"got {count(sizes)} != {count(tuple(a.array.shape[:b.ndim]))}")
     y = solve(fold(a, (b.array.size, count(sizes))), fold(b, (b.array.size,)))
-    return finish(shape.reshape(y, sizes), out, "linalg_tensorsolve", a, b)
+    return shape.reshape(y, sizes)
 
 
 def tensorinv(A: Any, ind: int = 2, *, out: Any = None) -> Any:
     """The tensor that undoes tensordot(A, ., A.ndim - ind)."""
-    a = check(A, "linalg_tensorinv", "A")
     if ind <= 0:
         raise RuntimeError("Expected a strictly positive integer for 'ind', but got " + str(ind))
-    head, tail = tuple(a.array.shape[:ind]), tuple(a.array.shape[ind:])
+    head, tail = tuple(A.array.shape[:ind]), tuple(A.array.shape[ind:])
     if count(head) != count(tail):
         raise RuntimeError(
             "Expected self to satisfy the requirement prod(self.shape[ind:]) == prod(self.shape[:ind]), but got "
             f"{count(tail)} != {count(head)}")
-    y = decomp.inv(fold(a, (count(head), count(tail))))
-    return finish(fold(y, tail + head), out, "linalg_tensorinv", a)
+    y = decomp.inv(fold(A, (count(head), count(tail))))
+    return fold(y, tail + head)
 # Determinants and powers
 SLOGDET = {name: named(name, "sign", "logabsdet") for name in ("linalg_slogdet", "slogdet")}
 
@@ -340,24 +328,23 @@ def logdet(input: Any) -> Any:
 
 def matrix_power(input: Any, n: int, *, out: Any = None) -> Any:
     """The n-th power by squaring; of the inverse when n is negative."""
-    x = check(input, "matrix_power")
-    if x.ndim < 2:
+    if input.ndim < 2:
         raise RuntimeError("linalg.matrix_power: The input tensor A must have at least 2 dimensions.")
-    square(x, "linalg.matrix_power")
+    square(input, "linalg.matrix_power")
     if n == 0:
-        eye = np.broadcast_to(np.eye(x.shape[-1], dtype=x.array.dtype), x.array.shape)
-        return finish(index.copy_(create.clone(x), wrap(eye)), out, "linalg_matrix_power", x)
+        eye = np.broadcast_to(np.eye(input.shape[-1], dtype=input.array.dtype), input.array.shape)
+        return index.copy_(create.clone(input), wrap(eye))
     if n == 1:
-        return finish(create.clone(x), out, "linalg_matrix_power", x)
-    base = inv(x) if n < 0 else x
+        return create.clone(input)
+    base = inv(input) if n < 0 else input
     n = abs(n)
-    times = linalg.mm if x.ndim == 2 else linalg.matmul
+    times = linalg.mm if input.ndim == 2 else linalg.matmul
     if n == 1:
-        return finish(base, out, "linalg_matrix_power", x)
+        return base
     if n == 2:
-        return finish(times(base, base), out, "linalg_matrix_power", x)
+        return times(base, base)
     if n == 3:
-        return finish(times(times(base, base), base), out, "linalg_matrix_power", x)
+        return times(times(base, base), base)
     y: Any = None
     power: Any = None
     while n:
@@ -365,7 +352,7 @@ def matrix_power(input: Any, n: int, *, out: Any = None) -> Any:
         if n & 1:
             y = power if y is None else times(y, power)
         n >>= 1
-    return finish(y, out, "linalg_matrix_power", x)
+    return y
 
 
 def matrix_rank(
@@ -387,13 +374,12 @@ def matrix_rank(
     rtol = getattr(rtol, "array", rtol)
     top = s.max(-1) if s.shape[-1] else np.zeros(s.shape[:-1])
     limit = np.maximum(atol, rtol * top)
-    return finish(wrap(np.asarray((s > np.asarray(limit)[..., None]).sum(-1), np.int64)), out, "linalg_matrix_rank")
+    return wrap(np.asarray((s > np.asarray(limit)[..., None]).sum(-1), np.int64))
 
 
 def vander(x: Any, *, N: Any = None) -> Any:
     """(..., n, N) powers of the numbers in x (..., n), from the zeroth on."""
-    a: Any = tensor(x, "linalg_vander", "x")
-    a = a if a.array.ndim else a.unsqueeze(0)
+    a = x if x.array.ndim else x.unsqueeze(0)
     n = a.array.shape[-1] if N is None else int(N)
     if n <= 1:
         raise RuntimeError("N must be greater than 1.")

@@ -12,7 +12,6 @@ from ..dtypes import int64
 from .loss_classes import cross_entropy
 from .products import linear
 
-__all__ = ["linear_cross_entropy"]
 REDUCTIONS = ("mean", "sum", "none")
 
 

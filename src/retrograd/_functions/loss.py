@@ -22,13 +22,6 @@ from .._rules.index import check_number
 from .arguments import operand, refused, tensor
 from .pointwise import not_implemented, xlogy
 
-__all__ = [
-    "binary_cross_entropy_with_logits", "hinge_embedding_loss", "kl_div", "poisson_nll_loss",
-]
-FUNCTIONAL = [
-    "mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy", "binary_cross_entropy_with_logits",
-    "kl_div", "poisson_nll_loss", "gaussian_nll_loss", "hinge_embedding_loss", "soft_margin_loss",
-]
 NUMBERS = {"none": loss.NONE, "mean": loss.MEAN, "elementwise_mean": loss.MEAN, "sum": loss.SUM}
 FLOAT = dtypes.float32.numpy
 
@@ -120,10 +113,10 @@ def l1_loss(
     y = pointwise.abs(arith.sub(x, t))
     if weight is not None:
         return weighted(y, tensor(weight, "l1_loss", "weight"), x, kind)
-    return mean(y) if kind == loss.MEAN else reduced(y, kind)
+    return float_mean(y) if kind == loss.MEAN else reduced(y, kind)
 
 
-def mean(y: TensorBase) -> Any:
+def float_mean(y: TensorBase) -> Any:
     if y.array.dtype.kind not in "fV":
         raise RuntimeError(
             "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: "

@@ -16,11 +16,6 @@ from .arguments import dim_of, long, operand, sized, tensor
 from .loss import floats, kind_of, older_reduction, reduced
 from .pointwise import not_implemented
 
-__all__: list[str] = []
-FUNCTIONAL = [
-    "nll_loss", "cross_entropy", "multi_margin_loss", "multilabel_margin_loss", "multilabel_soft_margin_loss",
-]
-
 
 def nll_loss(
     input: Any, target: Any, weight: Any = None, size_average: bool | None = None, ignore_index: int = -100,

@@ -7,8 +7,6 @@ from .create import randn
 from .decomp import linalg_qr, linalg_svd
 from .products import matmul
 
-__all__ = ["pca_lowrank", "svd_lowrank"]
-
 
 def svd_lowrank(A: Any, q: int | None = 6, niter: int | None = 2, M: Any = None) -> Any:
     """(U, S, V) with A - M about U diag(S) Vt: the q largest singular values of A (..., m, n), and a little more than those.

@@ -9,18 +9,13 @@ from .. import _nodes
 from .._engine.tensor import TensorBase, wrap
 from .._rules import decomp, linalg, shape
 from .._rules import lu as op
-from .arguments import finish
-from .matrices import check, kind_of, matrices
+from .matrices import kind_of, matrices
 from .results import named
-
-__all__ = ["lu", "lu_solve", "lu_unpack"]
-METHODS = ["lu", "lu_solve"]
 
 LU = named("linalg_lu", "P", "L", "U")
 FACTOR = named("linalg_lu_factor", "LU", "pivots")
 FACTOR_EX = named("linalg_lu_factor_ex", "LU", "pivots", "info")
 UNPACKED = named("lu_unpack", "P", "L", "U")
-
 
 
 def refuse(pivot: Any) -> None:
@@ -68,54 +63,52 @@ def lu_factor(A: Any, *, pivot: bool = True, out: Any = None) -> Any:
 
 def linalg_lu_solve(LU: Any, pivots: Any, B: Any, *, left: bool = True, adjoint: bool = False, out: Any = None) -> Any:
     """X with A X = B (X A = B unless left; At instead of A if adjoint), given lu_factor(A)."""
-    f, b = check(LU, "linalg_lu_solve", "LU"), check(B, "linalg_lu_solve", "B", 3)
-    if f.array.dtype != b.array.dtype:
+    if LU.array.dtype != B.array.dtype:
         raise RuntimeError(
-            f"linalg.lu_solve: Expected LU and B to have the same dtype, but found LU of type {kind_of(f)} and B of type "
-            f"{kind_of(b)} instead")
-    if f.ndim < 2 or f.shape[-1] != f.shape[-2]:
+            f"linalg.lu_solve: Expected LU and B to have the same dtype, but found LU of type {kind_of(LU)} and B of type "
+            f"{kind_of(B)} instead")
+    if LU.ndim < 2 or LU.shape[-1] != LU.shape[-2]:
         raise RuntimeError(
             "linalg.lu_solve: A must be batches of square matrices, but they are "
-            f"{f.shape[-2] if f.ndim > 1 else 0} by {f.shape[-1] if f.ndim else 0} matrices")
-    if left and f.shape[-2] != b.shape[-2] or not left and f.shape[-1] != b.shape[-1]:
+            f"{LU.shape[-2] if LU.ndim > 1 else 0} by {LU.shape[-1] if LU.ndim else 0} matrices")
+    if left and LU.shape[-2] != B.shape[-2] or not left and LU.shape[-1] != B.shape[-1]:
         raise RuntimeError(
             f"linalg.lu_solve: Incompatible shapes of A and B for the equation {'AX = B' if left else 'XA = B'} "
-            f"({f.shape[-2]}x{f.shape[-1]} and {b.shape[-2]}x{b.shape[-1]})")
+            f"({LU.shape[-2]}x{LU.shape[-1]} and {B.shape[-2]}x{B.shape[-1]})")
     if not left:                                            # X A = B  is  At Xt = Bt
-        y = linalg_lu_solve(f, pivots, shape.mT(b), adjoint=not adjoint)
-        return finish(shape.mT(y), out, "linalg_lu_solve", f, b)
-    p = op.permutation(pivots.array.astype(np.int64) - 1, f.shape[-1], f.array.dtype)
+        y = linalg_lu_solve(LU, pivots, shape.mT(B), adjoint=not adjoint)
+        return shape.mT(y)
+    p = op.permutation(pivots.array.astype(np.int64) - 1, LU.shape[-1], LU.array.dtype)
     if adjoint:
-        y = decomp.solve_triangular(shape.mT(f), b, False, True, False)
-        y = linalg.matmul(wrap(p), decomp.solve_triangular(shape.mT(f), y, True, True, True))
+        y = decomp.solve_triangular(shape.mT(LU), B, False, True, False)
+        y = linalg.matmul(wrap(p), decomp.solve_triangular(shape.mT(LU), y, True, True, True))
     else:
-        y = decomp.solve_triangular(f, linalg.matmul(wrap(np.ascontiguousarray(p.swapaxes(-1, -2))), b), False, True, True)
-        y = decomp.solve_triangular(f, y, True, True, False)
-    return finish(y, out, "linalg_lu_solve", f, b)
+        y = decomp.solve_triangular(LU, linalg.matmul(wrap(np.ascontiguousarray(p.swapaxes(-1, -2))), B), False, True, True)
+        y = decomp.solve_triangular(LU, y, True, True, False)
+    return y
 
 
 def lu_solve(input: Any, LU_data: Any, LU_pivots: Any, *, out: Any = None) -> Any:
     """Old name of torch.linalg.lu_solve(LU_data, LU_pivots, input)."""
-    return finish(linalg_lu_solve(LU_data, LU_pivots, input), out, "lu_solve", input, LU_data)
+    return linalg_lu_solve(LU_data, LU_pivots, input)
 
 
 def lu_unpack(LU_data: Any, LU_pivots: Any, unpack_data: bool = True, unpack_pivots: bool = True, *, out: Any = None) -> Any:
     """(P, L, U) of what lu_factor gave; empty where not asked for."""
-    x = check(LU_data, "lu_unpack", "LU_data")
-    n, m = x.shape[-2:]
+    n, m = LU_data.shape[-2:]
     k = min(n, m)
     if unpack_pivots and LU_pivots.array.dtype != np.int32:
         raise RuntimeError(
             "torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of torch.int32 dtype.\nNote: this function is "
             "intended to be used with the output produced by torch.linalg.lu_factor")
-    nothing = wrap(np.zeros(0, x.array.dtype))
+    nothing = wrap(np.zeros(0, LU_data.array.dtype))
     p: Any = nothing
     if unpack_pivots:
-        p = wrap(op.permutation(LU_pivots.array.astype(np.int64) - 1, n, x.array.dtype))
+        p = wrap(op.permutation(LU_pivots.array.astype(np.int64) - 1, n, LU_data.array.dtype))
     if not unpack_data:
         return UNPACKED((p, nothing, nothing))
-    low = op.strictly_lower(op.part(x, slice(None), slice(0, k))) + wrap(np.eye(n, k, dtype=x.array.dtype))
-    return UNPACKED((p, low, op.upper(op.part(x, slice(0, k), slice(None)))))
+    low = op.strictly_lower(op.part(LU_data, slice(None), slice(0, k))) + wrap(np.eye(n, k, dtype=LU_data.array.dtype))
+    return UNPACKED((p, low, op.upper(op.part(LU_data, slice(0, k), slice(None)))))
 
 
 def lu(A: Any, pivot: bool = True, get_infos: bool = False, out: Any = None) -> Any:

@@ -10,7 +10,6 @@ from .._engine import names
 from .._engine.tensor import wrap
 from .arguments import tensor
 
-__all__: list[str] = []
 check = tensor
 
 

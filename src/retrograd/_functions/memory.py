@@ -16,11 +16,6 @@ from .arguments import dim_of, shape_of
 from .fromdata import allot
 from .parsing import StorageBase
 
-__all__: list[str] = []
-METHODS = [
-    "stride", "storage_offset", "data_ptr", "untyped_storage", "storage", "storage_type", "is_set_to", "set_", "resize_",
-]
-
 
 def block(array: Any) -> Any:
     """The array that owns the memory of `array`."""

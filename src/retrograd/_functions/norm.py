@@ -19,11 +19,6 @@ from .arguments import finish, tensor
 from .pool import avg_pool2d, avg_pool3d
 
 quick_rms_norm = kernel("rms_norm")
-__all__ = [
-    "layer_norm", "native_layer_norm", "batch_norm", "native_batch_norm", "group_norm", "native_group_norm",
-    "instance_norm", "rms_norm",
-]
-FUNCTIONAL = ["layer_norm", "batch_norm", "group_norm", "instance_norm", "rms_norm", "local_response_norm", "normalize"]
 MIXED = "mixed dtype (CPU): all inputs must share same datatype."
 
 
@@ -69,13 +64,12 @@ def check_shape(x: Any, over: tuple[int, ...], weight: Any, bias: Any, star: str
 
 def native_layer_norm(input: Any, normalized_shape: Any, weight: Any, bias: Any, eps: float) -> Any:
     """(output, mean, 1 / standard deviation)"""
-    x = tensor(input, "layer_norm")
     over = sizes_of(normalized_shape, "layer_norm")
-    check_shape(x, over, weight, bias, ", ")
-    same_kind(x, weight, bias)
-    floating(x, "LayerNormKernelImpl")
-    y, mean, rstd = norm.layer_norm(x, weight, bias, over, eps)
-    return y, as_input(mean, x), as_input(rstd, x)
+    check_shape(input, over, weight, bias, ", ")
+    same_kind(input, weight, bias)
+    floating(input, "LayerNormKernelImpl")
+    y, mean, rstd = norm.layer_norm(input, weight, bias, over, eps)
+    return y, as_input(mean, input), as_input(rstd, input)
 
 
 def as_input(statistic: Any, x: Any) -> Any:

@@ -7,16 +7,10 @@ import numpy as np
 
 from .._engine.tensor import TensorBase, wrap
 from .._rules import extremes, order
-from .arguments import aliased, dim_of, finish, is_int, refused, scalar_name, sized, tensor
+from .arguments import aliased, dim_of, is_int, refused, scalar_name, sized, tensor
 from .extremes import some
 from .outs import pair
 from .results import chosen
-
-__all__ = [
-    "sort", "argsort", "msort", "topk", "kthvalue", "unique", "unique_consecutive", "searchsorted", "bucketize",
-    "bincount", "histc",
-]
-METHODS = ["sort", "argsort", "msort", "topk", "kthvalue", "unique", "unique_consecutive", "bincount", "histc"]
 
 
 @aliased
@@ -25,11 +19,10 @@ def sort(input: Any, dim: int = -1, descending: bool = False, stable: bool = Fal
 
     https://pytorch.org/docs/stable/generated/torch.sort.html
     """
-    x = tensor(input, "sort")
-    op = order.SortBackward0(sort_dim(dim, x, "sort"))
+    op = order.SortBackward0(sort_dim(dim, input, "sort"))
     op.descending = bool(descending)
-    values = op.run(x)
-    return pair("sort", values, chosen(op), out, x)
+    values = op.run(input)
+    return pair("sort", values, chosen(op), out, input)
 
 
 def sort_dim(dim: Any, x: TensorBase, function: str) -> int:
@@ -43,45 +36,41 @@ def sort_dim(dim: Any, x: TensorBase, function: str) -> int:
 @aliased
 def argsort(input: Any, dim: int = -1, descending: bool = False, *, stable: bool = False) -> Any:
     """The indices that sort along dim, int64."""
-    x = tensor(input, "argsort")
-    at = sort_dim(dim, x, "argsort")
-    return wrap(order.order_of(x.array, at, bool(descending)) if x.array.ndim else np.zeros((), np.int64))
+    at = sort_dim(dim, input, "argsort")
+    return wrap(order.order_of(input.array, at, bool(descending)) if input.array.ndim else np.zeros((), np.int64))
 
 
 def msort(input: Any, *, out: Any = None) -> Any:
     """The values in order along the first dim."""
-    x = tensor(input, "msort")
-    return finish(sort(x, 0)[0], out, "msort", x)
+    return sort(input, 0)[0]
 
 
 @aliased
 def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True, *, out: Any = None) -> Any:
     """Named tuple (values, indices): the k greatest (or smallest) along dim, in order."""
-    x = tensor(input, "topk")
-    at = dim_of(dim, x.array.ndim)
-    if not 0 <= k <= (x.array.shape[at] if x.array.ndim else 1):
+    at = dim_of(dim, input.array.ndim)
+    if not 0 <= k <= (input.array.shape[at] if input.array.ndim else 1):
         raise RuntimeError("selected index k out of range")
-    if x.array.dtype.kind == "b":
+    if input.array.dtype.kind == "b":
         raise RuntimeError("topk does not support bool dtypes on CPU")
     op = order.TopkBackward0(at)
     op.k, op.largest = int(k), bool(largest)
-    values = op.run(x)
-    return pair("topk", values, chosen(op), out, x)
+    values = op.run(input)
+    return pair("topk", values, chosen(op), out, input)
 
 
 @aliased
 def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False, *, out: Any = None) -> Any:
     """Named tuple (values, indices): the k-th smallest along dim, counted from 1."""
-    x = tensor(input, "kthvalue")
-    at = some(x, dim_of(dim, x.array.ndim), "kthvalue")
-    if not 1 <= k <= (x.array.shape[at] if x.array.ndim else 1):
+    at = some(input, dim_of(dim, input.array.ndim), "kthvalue")
+    if not 1 <= k <= (input.array.shape[at] if input.array.ndim else 1):
         raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {at}")
-    if x.array.dtype.kind == "b" and x.array.ndim:
+    if input.array.dtype.kind == "b" and input.array.ndim:
         raise NotImplementedError("\"kthvalue_cpu\" not implemented for 'Bool'")
     op = extremes.KthvalueBackward0(at, keepdim)
     op.k = int(k)
-    values = op.run(x)
-    return pair("kthvalue", values, chosen(op), out, x)
+    values = op.run(input)
+    return pair("kthvalue", values, chosen(op), out, input)
 
 
 def unique(input: Any, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False,
@@ -152,7 +141,7 @@ def searchsorted(sorted_sequence: Any, input: Any, *, out_int32: bool = False, r
     """Where each value would go in the sorted last dim: before equal ones, or behind them (right=True,
     side="right").
     """
-    rows = tensor(sorted_sequence, "searchsorted", "sorted_sequence").array
+    rows = sorted_sequence.array
     scalar = not isinstance(input, TensorBase)
     values = np.asarray(input) if scalar else input.array
     if side is not None and side not in ("left", "right"):
@@ -189,7 +178,7 @@ def searchsorted(sorted_sequence: Any, input: Any, *, out_int32: bool = False, r
         found = np.empty(values.shape, np.int64)
         for at in np.ndindex(rows.shape[:-1]):
             found[at] = places(rows[at], values[at], how)
-    return finish(wrap(np.asarray(found, np.int32 if out_int32 else np.int64)), out, "searchsorted")
+    return wrap(np.asarray(found, np.int32 if out_int32 else np.int64))
 
 
 def check_sorter(rows: Any, sorter: Any) -> None:
@@ -219,41 +208,37 @@ def places(row: Any, values: Any, how: Any) -> Any:
 
 def bucketize(input: Any, boundaries: Any, *, out_int32: bool = False, right: bool = False, out: Any = None) -> Any:
     """searchsorted in 1-dim `boundaries`."""
-    edges = tensor(boundaries, "bucketize", "boundaries", 2)
-    if edges.array.ndim != 1:
-        raise RuntimeError(f"boundaries tensor must be 1 dimension, but got dim({edges.array.ndim})")
-    return searchsorted(edges, input, out_int32=out_int32, right=right, out=out)
+    if boundaries.array.ndim != 1:
+        raise RuntimeError(f"boundaries tensor must be 1 dimension, but got dim({boundaries.array.ndim})")
+    return searchsorted(boundaries, input, out_int32=out_int32, right=right)
 
 
 def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Any:
     """How often each number 0..max occurs in a 1-dim tensor of non-negative integers, or the sum of its weights."""
-    x = tensor(input, "bincount")
-    a = x.array
+    a = input.array
     if a.dtype.kind not in "iu":
-        raise NotImplementedError(f"\"bincount_cpu\" not implemented for '{scalar_name(x)}'")
+        raise NotImplementedError(f"\"bincount_cpu\" not implemented for '{scalar_name(input)}'")
     if minlength < 0:
         raise RuntimeError("minlength should be >= 0")
     if a.ndim != 1 or (a < 0).any():
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
     if weights is None:
         return wrap(np.bincount(a, minlength=minlength).astype(np.int64))
-    given = tensor(weights, "bincount", "weights", 2)
-    w = given.array
+    w = weights.array
     if w.shape != a.shape:
         raise RuntimeError("weights should be 1-d and have the same length as input")
     total = np.bincount(a, w.astype(np.float64), minlength)
     op = order.NotImplemented_(total.astype(np.float32) if w.dtype == np.float32 else total)
     op.what = "bincount"
-    return op.run(given)
+    return op.run(weights)
 
 
 def histc(input: Any, bins: int = 100, min: Any = 0, max: Any = 0, *, out: Any = None) -> Any:
     """How many elements lie in each of `bins` equal parts of min..max (both 0: the range of the data)."""
-    x = tensor(input, "histc")
-    a = x.array
+    a = input.array
     if a.dtype.kind not in "fV":
         loop = "linspace_cpu" if a.dtype.kind == "b" else "histogram_cpu"
-        raise NotImplementedError(f"\"{loop}\" not implemented for '{scalar_name(x)}'")
+        raise NotImplementedError(f"\"{loop}\" not implemented for '{scalar_name(input)}'")
     if bins <= 0:
         raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
     low, high = float(min), float(max)
@@ -268,4 +253,4 @@ def histc(input: Any, bins: int = 100, min: Any = 0, max: Any = 0, *, out: Any =
     inside = a[(a >= low) & (a <= high)]
     first, last = np.asarray([low, high], a.dtype)
     at = np.minimum(((inside - first) * np.asarray(bins, a.dtype) / (last - first)).astype(np.int64), bins - 1)
-    return finish(wrap(np.bincount(at, minlength=bins).astype(a.dtype)), out, "histc")
+    return wrap(np.bincount(at, minlength=bins).astype(a.dtype))

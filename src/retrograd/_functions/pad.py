@@ -12,8 +12,6 @@ from .._rules import pad as pads
 from .arguments import kernel, tensor
 from .fromdata import check_room
 
-__all__ = ["constant_pad_nd"]
-FUNCTIONAL = ["pad"]
 MODES = ("constant", "reflect", "replicate", "circular")
 
 
@@ -71,19 +69,18 @@ def paired(amounts: tuple[int, ...]) -> tuple[tuple[int, int], ...]:
 
 def constant_pad_nd(input: Any, pad: Any, value: Any = 0) -> Any:
     """F.pad with a constant."""
-    x = tensor(input, "constant_pad_nd")
     amounts = tuple(int(p) for p in pad)
     if len(amounts) % 2:
         raise RuntimeError(f"Length of pad must be even but instead it equals {len(amounts)}")
-    if len(amounts) > 2 * x.ndim:
+    if len(amounts) > 2 * input.ndim:
         raise RuntimeError(
             "Length of pad should be no more than twice the number of dimensions of the input. Pad length is "
-            f"{len(amounts)}while the input has {x.ndim}dimensions.")
+            f"{len(amounts)}while the input has {input.ndim}dimensions.")
     pairs = paired(amounts)
-    for (before, after), n in zip(pairs, x.array.shape[x.ndim - len(pairs):], strict=True):
+    for (before, after), n in zip(pairs, input.array.shape[input.ndim - len(pairs):], strict=True):
         if n + before + after < 0 or n + min(before, 0) + min(after, 0) < 0:
             raise RuntimeError("narrow(): length must be non-negative.")
-    return pads.constant(x, pairs, value)
+    return pads.constant(input, pairs, value)
 
 
 BATCH = {

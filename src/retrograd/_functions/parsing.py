@@ -193,6 +193,11 @@ class Form:
             shown.insert(star, "*")
         return f"({', '.join(shown)})"
 
+    def signature(self) -> inspect.Signature:
+        return inspect.Signature([inspect.Parameter(
+            p.name, inspect.Parameter.KEYWORD_ONLY if p.keyword_only else inspect.Parameter.POSITIONAL_OR_KEYWORD,
+            default=p.value() if p.optional else inspect.Parameter.empty) for p in self.params])
+
     def fit(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], tell: bool) -> Any:
         """(args, kwargs) with their values as the function takes them; None (or TypeError, if `tell`) when they do not fit."""
         if len(args) > self.positional and not self.varargs:

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,13 +14,10 @@ from .._engine.views import check_cast
 from .._rules import binary, choose, pointwise, rounding
 from .._rules.cast import floating
 from .._rules.index import check_number
-from .._tensor import Tensor
-from .arguments import OPERANDS, finish, operand, read_first, refused, tensor, tensor_first
+from .arguments import finish, kernel, read_first, tensor
+from .rows import both
 
 Function = Callable[..., Any]
-__all__: list[str] = []
-METHODS: list[str] = []
-FUNCTIONAL = ["sigmoid", "tanh"]
 
 # name: (op, what it computes, other names); integers become the default float
 FLOATING: dict[str, tuple[Any, str, tuple[str, ...]]] = {
@@ -67,20 +64,12 @@ KEEPING: dict[str, tuple[Any, str, tuple[str, ...], str, str]] = {
 }
 
 
-def named(function: Function, name: str, doc: str, public: bool = True, method: bool = True) -> Function:
-    """function under its name, listed for the torch namespace and for Tensor."""
+def named(function: Function, name: str, doc: str) -> Function:
+    """function under its name."""
     function.__name__ = function.__qualname__ = name
     function.__doc__ = doc
     globals()[name] = function
-    listed(name, public, method)
     return function
-
-
-def listed(name: str, public: bool = True, method: bool = True) -> None:
-    if public:
-        __all__.append(name)
-    if method:
-        METHODS.append(name)
 
 
 def not_implemented(kernel: str, dtype: Any) -> NotImplementedError:
@@ -102,12 +91,11 @@ def floating_function(name: str, op: Any, doc: str) -> None:
         return y if out is None else finish(y, out, name, x)
 
     def function_(input: Any) -> Any:
-        x = tensor(input, name_)
-        floats_only(x)
-        return op().run_(x)
+        floats_only(input)
+        return op().run_(input)
 
     named(function, name, f"{doc}; integers give the default float.")
-    named(function_, name_, f"In place: {name}.", public=name not in ("erfinv", "lgamma", "digamma"))
+    named(function_, name_, f"In place: {name}.")
 
 
 def keeping_function(name: str, op: Any, doc: str, bools: str, integers: str) -> None:
@@ -124,104 +112,70 @@ def keeping_function(name: str, op: Any, doc: str, bools: str, integers: str) ->
         return finish(op().run(x), out, name, x)
 
     def function_(input: Any) -> Any:
-        return op().run_(check(tensor(input, name_)))
+        return op().run_(check(input))
 
     named(function, name, f"{doc}; in the dtype of input.")
-    named(function_, name_, f"In place: {name}.", public=name not in ("sign", "sgn"))
-
-
-def alias(new: str, old: str, public: bool = True) -> None:
-    globals()[new] = globals()[old]
-    listed(new, public)
+    named(function_, name_, f"In place: {name}.")
 
 
 for _name, (_op, _doc, _others) in FLOATING.items():
     floating_function(_name, _op, _doc)
     for _other in _others:
-        alias(_other, _name)
-        alias(_other + "_", _name + "_")
+        globals()[_other], globals()[_other + "_"] = globals()[_name], globals()[_name + "_"]
 for _name, (_op, _doc, _others, _bools, _integers) in KEEPING.items():
     keeping_function(_name, _op, _doc, _bools, _integers)
     for _other in _others:
-        alias(_other, _name)
-        alias(_other + "_", _name + "_", public=_other != "absolute")
+        globals()[_other], globals()[_other + "_"] = globals()[_name], globals()[_name + "_"]
 
 
-def rounded(x: TensorBase, decimals: int) -> Any:
-    kind = x.array.dtype.kind
-    if kind == "b":
-        raise not_implemented("round_vml_cpu", x.array.dtype)
-    if not decimals:
-        return rounding.RoundBackward0()
-    if kind in "iu":
-        raise not_implemented("round_cpu", x.array.dtype)
-    return rounding.RoundBackward1(decimals)
-
-
+@both
 def round(input: Any, *, decimals: int = 0, out: Any = None) -> Any:
     """To the nearest integer or number of decimals, halves to even; negative decimals round to tens, ..."""
-    x = tensor(input, "round")
-    return finish(rounded(x, decimals).run(x), out, "round", x)
-
-
-def round_(input: Any, *, decimals: int = 0) -> Any:
-    """In place: round."""
-    x = tensor(input, "round_")
-    return rounded(x, decimals).run_(x)
+    kernel("round_vml_cpu", input, "b")
+    if not decimals:
+        return rounding.RoundBackward0(), input
+    kernel("round_cpu", input, "iu")
+    return rounding.RoundBackward1(decimals), input
 
 
 def positive(input: Any) -> Any:
     """input itself; bools are refused."""
-    if tensor(input, "positive").array.dtype.kind == "b":
+    if input.array.dtype.kind == "b":
         raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
     return input
 
 
 def angle(input: Any, *, out: Any = None) -> Any:
     """0, or pi for negative numbers: the angle in the complex plane; integers give the default float."""
-    x = tensor(input, "angle")
-    return finish(rounding.AngleBackward0().run(floating(x)), out, "angle", x)
+    return rounding.AngleBackward0().run(floating(input))
 
 
 def polygamma(n: int, input: Any, *, out: Any = None) -> Any:
     """The n-th derivative of digamma, n >= 0."""
     if n < 0:
         raise RuntimeError("polygamma(n, x) does not support negative n.")
-    x = tensor(input, "polygamma", position=2)
-    return finish(pointwise.polygamma(n, x), out, "polygamma", x)
+    return pointwise.polygamma(n, input)
 
 
-def replacements(x: TensorBase, nan: Any, posinf: Any, neginf: Any) -> Any:
-    if x.array.dtype.kind in "fV":
-        limits = dtypes.finfo(dtypes.of(x.array.dtype))
-        posinf = limits.max if posinf is None else posinf
-        neginf = limits.min if neginf is None else neginf
-    return rounding.NanToNumBackward0(0.0 if nan is None else nan, posinf, neginf)
-
-
+@both
 def nan_to_num(input: Any, nan: Any = 0.0, posinf: Any = None, neginf: Any = None, *, out: Any = None) -> Any:
     """nan, inf and -inf replaced; by 0, the largest and the smallest finite number unless said otherwise."""
-    x = tensor(input, "nan_to_num")
-    return finish(replacements(x, nan, posinf, neginf).run(x), out, "nan_to_num", x)
-
-
-def nan_to_num_(input: Any, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
-    """In place: nan_to_num."""
-    x = tensor(input, "nan_to_num_")
-    return replacements(x, nan, posinf, neginf).run_(x)
+    if input.array.dtype.kind in "fV":
+        limits = dtypes.finfo(input.dtype)
+        posinf = limits.max if posinf is None else posinf
+        neginf = limits.min if neginf is None else neginf
+    return rounding.NanToNumBackward0(0.0 if nan is None else nan, posinf, neginf), input
 
 
 def logit(input: Any, eps: float | None = None, *, out: Any = None) -> Any:
     """log(input / (1 - input)), the inverse of sigmoid; input is first clamped to [eps, 1 - eps] if eps is given."""
-    x = tensor(input, "logit")
-    return finish(pointwise.LogitBackward0(eps).run(floating(x)), out, "logit", x)
+    return pointwise.LogitBackward0(eps).run(floating(input))
 
 
 def logit_(input: Any, eps: float | None = None) -> Any:
     """In place: logit."""
-    x = tensor(input, "logit_")
-    floats_only(x)
-    return pointwise.LogitBackward0(eps).run_(x)
+    floats_only(input)
+    return pointwise.LogitBackward0(eps).run_(input)
 
 
 # name: (op, what it computes, the kernel PyTorch names for integers it refuses)
@@ -237,137 +191,73 @@ PAIRS: dict[str, tuple[Any, str, str]] = {
     "fmin": (binary.FminBackward0, "The smaller; a number wins against nan", ""),
     "heaviside": (rounding.Heaviside, "0 where input < 0, `values` where it is 0, else 1; no gradient", ""),
 }
-CHANGING = ("atan2", "ldexp", "hypot", "heaviside")       # have an in-place method
 
 
 def pair_function(name: str, op: Any, doc: str, integers: str) -> None:
-    second = "values" if name == "heaviside" else "other"
-    name_ = name + "_"
-
-    def check(a: TensorBase, b: TensorBase) -> None:
-        if integers and promote.result_dtype([a.array, b.array]).kind in "iub":
-            raise not_implemented(integers, promote.result_dtype([a.array, b.array]))
-        if name == "heaviside" and a.array.dtype != b.array.dtype:
-            raise RuntimeError("heaviside is not yet implemented for tensors with different dtypes.")
-
-    def run(input: Any, other: Any, out: Any) -> Any:
-        a, b = tensor(input, name), tensor(other, name, second, 2)
-        check(a, b)
-        return finish(op().run(a, b), out, name, a, b)
-
     def function(input: Any, other: Any, *, out: Any = None) -> Any:
-        return run(input, other, out)
+        if integers and (dtype := promote.result_dtype([input.array, other.array])).kind in "iub":
+            raise not_implemented(integers, dtype)
+        return op(), input, other
 
     def step(input: Any, values: Any, *, out: Any = None) -> Any:
-        return run(input, values, out)
+        if input.array.dtype != values.array.dtype:
+            raise RuntimeError("heaviside is not yet implemented for tensors with different dtypes.")
+        return op(), input, values
 
-    def function_(input: Any, other: Any) -> Any:
-        a, b = tensor(input, name_), tensor(other, name_, second, 1)
-        check(a, b)
-        if name == "ldexp" and a.array.dtype.kind not in "fV":
-            raise RuntimeError(f"ldexp can't be cast to the desired output type {names.SCALAR[a.array.dtype.name]}")
-        return op().run_(a, b)
-
-    named(rounding if name == "heaviside" else function, name, f"{doc}.  Both are tensors and broadcast.")
-    if name in CHANGING:
-        named(function_, name_, f"In place: {name}.", public=False)
+    made = named(step if name == "heaviside" else function, name, f"{doc}.  Both are tensors and broadcast.")
+    globals()[name] = both(made)
 
 
 for _name, (_op, _doc, _integers) in PAIRS.items():
     pair_function(_name, _op, _doc, _integers)
-alias("arctan2", "atan2")
-alias("arctan2_", "atan2_", public=False)
+def ldexp_(input: Any, other: Any) -> Any:
+    """In place: ldexp."""
+    if input.array.dtype.kind not in "fV":
+        raise RuntimeError(f"ldexp can't be cast to the desired output type {names.SCALAR[input.array.dtype.name]}")
+    return binary.LdexpBackward0().run_(input, other)
 
 
-def copysign_op(b: Any) -> Any:
-    return binary.CopysignBackward0() if isinstance(b, TensorBase) else binary.CopysignBackward1(b)
+arctan2, arctan2_ = globals()["atan2"], globals()["atan2_"]
 
 
-def fmod_op(b: Any) -> Any:
-    return binary.FmodBackward1() if isinstance(b, TensorBase) else binary.FmodBackward0(b)
+def operation(tensors: Any, number: Any, a: Any, b: Any) -> Any:
+    """(op, operands) of two tensors, or of a tensor and a number."""
+    return (tensors(), a, b) if isinstance(b, TensorBase) else (number(b), a)
 
 
-def apply(op: Any, a: Any, b: Any) -> Any:
-    """An op that is of two tensors, or of a tensor and a number it already has."""
-    return op.run(a, b) if isinstance(b, TensorBase) else op.run(a)
-
-
-def apply_(op: Any, a: Any, b: Any) -> Any:
-    return op.run_(a, b) if isinstance(b, TensorBase) else op.run_(a)
-
-
+@both
 def copysign(input: Any, other: Any, *, out: Any = None) -> Any:
     """|input| with the sign of other, a tensor or a number."""
-    a, b = tensor_first("copysign", input, other), operand(other, "copysign")
-    return finish(apply(copysign_op(b), a, b), out, "copysign", a, b)
+    return operation(binary.CopysignBackward0, binary.CopysignBackward1, input, other)
 
 
-def copysign_(input: Any, other: Any) -> Any:
-    """In place: copysign."""
-    a, b = tensor(input, "copysign_"), operand(other, "copysign_", position=1)
-    return apply_(copysign_op(b), a, b)
-
-
+@both
 def fmod(input: Any, other: Any, *, out: Any = None) -> Any:
     """Remainder of input / other with the sign of input (remainder has other's); of integers by 0, RuntimeError."""
-    a, b = tensor_first("fmod", input, other), operand(other, "fmod")
-    return finish(apply(fmod_op(b), a, b), out, "fmod", a, b)
+    return operation(binary.FmodBackward1, binary.FmodBackward0, input, other)
 
 
-def fmod_(input: Any, other: Any) -> Any:
-    """In place: fmod."""
-    a, b = tensor(input, "fmod_"), operand(other, "fmod_", position=1)
-    return apply_(fmod_op(b), a, b)
-
-
+@both
 def xlogy(input: Any, other: Any, *, out: Any = None) -> Any:
     """input * log(other), 0 where input is 0; either may be a number."""
-    if not isinstance(other, TensorBase):
-        tensor_first("xlogy", input, other)
-    a, b = operand(input, "xlogy", "input", 1), operand(other, "xlogy")
-    if isinstance(a, TensorBase) and isinstance(b, TensorBase):
-        y = binary.XlogyBackward0().run(a, b)
-    elif isinstance(b, TensorBase):
-        y = binary.XlogyBackward1(a).run(b)
-    else:
-        y = binary.XlogyBackward2(b).run(tensor(a, "xlogy"))
-    return finish(y, out, "xlogy", a, b)
+    if not isinstance(input, TensorBase):
+        return binary.XlogyBackward1(input), other
+    return operation(binary.XlogyBackward0, binary.XlogyBackward2, input, other)
 
 
-def xlogy_(input: Any, other: Any) -> Any:
-    """In place: xlogy."""
-    a, b = tensor(input, "xlogy_"), operand(other, "xlogy_", position=1)
-    return apply_(binary.XlogyBackward0() if isinstance(b, TensorBase) else binary.XlogyBackward2(b), a, b)
-
-
-def lerp_op(a: TensorBase, b: TensorBase, weight: Any) -> Any:
-    for what, t in (("end", b), ("weight", weight)):
-        if isinstance(t, TensorBase) and t.array.dtype != a.array.dtype:
-            raise RuntimeError(
-                f"expected dtype {names.C[a.array.dtype.name]} for `{what}` but got dtype "
-                f"{names.C[t.array.dtype.name]}")
-    if a.array.dtype.kind in "iub":
-        raise not_implemented("lerp_kernel_tensor" if isinstance(weight, TensorBase) else "lerp_kernel_scalar",
-                              a.array.dtype)
-    if isinstance(weight, TensorBase):
-        binary.together([a.array, b.array, weight.array])
-        return binary.LerpBackward1()
-    return binary.LerpBackward0(float(weight))
-
-
+@both
 def lerp(input: Any, end: Any, weight: Any, *, out: Any = None) -> Any:
     """input + weight * (end - input); weight a number or a tensor; all of one dtype."""
-    a, b = tensor(input, "lerp"), tensor(end, "lerp", "end", 2)
-    op = lerp_op(a, b, weight)
-    y = op.run([a, b, weight]) if isinstance(weight, TensorBase) else op.run(a, b)
-    return finish(y, out, "lerp", a, b, weight)
-
-
-def lerp_(input: Any, end: Any, weight: Any) -> Any:
-    """In place: lerp."""
-    a, b = tensor(input, "lerp_"), tensor(end, "lerp_", "end", 1)
-    op = lerp_op(a, b, weight)
-    return op.run_([a, b, weight]) if isinstance(weight, TensorBase) else op.run_(a, b)
+    several = isinstance(weight, TensorBase)
+    for what, t in (("end", end), ("weight", weight)):
+        if isinstance(t, TensorBase) and t.array.dtype != input.array.dtype:
+            raise RuntimeError(f"expected dtype {names.C[input.array.dtype.name]} for `{what}` but got dtype "
+                               f"{names.C[t.array.dtype.name]}")
+    kernel("lerp_kernel_tensor" if several else "lerp_kernel_scalar", input)
+    if not several:
+        return binary.LerpBackward0(float(weight)), input, end
+    binary.together([input.array, end.array, weight.array])
+    return binary.LerpBackward1(), [input, end, weight]
 
 
 ADDCDIV_INT = (
@@ -379,86 +269,51 @@ ADDCDIV_INT = (
 )
 
 
-def triple(name: str, input: Any, tensor1: Any, tensor2: Any, value: Any, first: int) -> tuple[Any, list[TensorBase]]:
-    xs = [tensor(input, name), tensor(tensor1, name, "tensor1", first), tensor(tensor2, name, "tensor2", first + 1)]
-    if name.startswith("addcdiv"):
-        if all(x.array.dtype.kind in "iub" for x in xs[1:]):
-            raise RuntimeError(ADDCDIV_INT)
-        return binary.AddcdivBackward0(value), xs
-    kind = promote.result_dtype([x.array for x in xs]).kind
-    if kind == "b":
-        raise not_implemented("addcmul_cpu_out", np.dtype(bool))
-    if kind in "iu":
-        value = int(value)
-    return binary.AddcmulBackward0(value), xs
-
-
+@both
 def addcmul(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1, out: Any = None) -> Any:
     """input + value * tensor1 * tensor2"""
-    op, xs = triple("addcmul", input, tensor1, tensor2, value, 2)
-    return finish(op.run(xs), out, "addcmul", *xs)
+    dtype = promote.result_dtype([input.array, tensor1.array, tensor2.array])
+    if dtype.kind == "b":
+        raise not_implemented("addcmul_cpu_out", dtype)
+    return binary.AddcmulBackward0(int(value) if dtype.kind in "iu" else value), [input, tensor1, tensor2]
 
 
-def addcmul_(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
-    """In place: addcmul."""
-    op, xs = triple("addcmul_", input, tensor1, tensor2, value, 1)
-    return op.run_(xs)
-
-
+@both
 def addcdiv(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1, out: Any = None) -> Any:
     """input + value * tensor1 / tensor2; not for integers."""
-    op, xs = triple("addcdiv", input, tensor1, tensor2, value, 2)
-    return finish(op.run(xs), out, "addcdiv", *xs)
+    if tensor1.array.dtype.kind in "iub" and tensor2.array.dtype.kind in "iub":
+        raise RuntimeError(ADDCDIV_INT)
+    return binary.AddcdivBackward0(value), [input, tensor1, tensor2]
 
 
-def addcdiv_(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
-    """In place: addcdiv."""
-    op, xs = triple("addcdiv_", input, tensor1, tensor2, value, 1)
-    return op.run_(xs)
-
-
-def bounds(name: str, x: TensorBase, min: Any, max: Any) -> Iterable[Any]:
-    if min is None and max is None:
+def check_bounds(x: TensorBase, low: Any, high: Any) -> bool:
+    """Are they tensors?  RuntimeError for a number that the result's dtype does not hold."""
+    given = [bound for bound in (low, high) if bound is not None]
+    if not given:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
-    given = [x for x in (min, max) if x is not None]
-    if not all(isinstance(x, OPERANDS) for x in given) or len({isinstance(x, TensorBase) for x in given}) > 1:
-        raise refused(
-            name, (x, *given), "(Tensor input, Tensor min = None, Tensor max = None)",
-            "(Tensor input, Number min = None, Number max = None)")
-    found = [None if bound is None else operand(bound, name) for bound in (min, max)]
-    numbers = [bound for bound in found if bound is not None and not isinstance(bound, TensorBase)]
-    for n in numbers:
-        check_number(n, promote.result_dtype([x.array, *numbers]))
-    return found
+    if isinstance(given[0], TensorBase):
+        return True
+    for n in given:
+        check_number(n, promote.result_dtype([x.array, *given]))
+    if x.array.dtype.kind == "b" and all(isinstance(n, bool) for n in given):
+        loop = "clamp_scalar_cpu" if len(given) == 2 else "clamp_max_scalar_cpu" if low is None else "clamp_min_scalar_cpu"
+        raise NotImplementedError(f"\"{loop}\" not implemented for 'Bool'")
+    return False
 
 
 def clamp(input: Any, min: Any = None, max: Any = None, *, out: Any = None) -> Any:
     """input raised to min and lowered to max (numbers, or tensors that broadcast); both bounds pass the gradient."""
-    x = tensor(input, "clamp")
-    low, high = bounds("clamp", x, min, max)
-    refuse_bools(x, low, high)
-    if isinstance(low, TensorBase) or isinstance(high, TensorBase):
-        return finish(rounding.ClampBackward0().run([x, low, high]), out, "clamp", x, low, high)
-    return finish(choose.clamp(x, low, high), out, "clamp", x)
+    if check_bounds(input, min, max):
+        return rounding.ClampBackward0().run([input, min, max])
+    return choose.clamp(input, min, max)
 
 
 def clamp_(input: Any, min: Any = None, max: Any = None) -> Any:
     """In place: clamp."""
-    x = tensor(input, "clamp_")
-    low, high = bounds("clamp_", x, min, max)
-    refuse_bools(x, low, high)
-    if isinstance(low, TensorBase) or isinstance(high, TensorBase):
-        return rounding.ClampBackward0().run_([x, low, high])
-    clamp_cast(x, low, high)
-    return choose.clamp_(x, low, high)
-
-
-def refuse_bools(x: TensorBase, low: Any, high: Any) -> None:
-    """NotImplementedError for a bool tensor between bools: there is no kernel for them."""
-    given = [n for n in (low, high) if n is not None]
-    if x.array.dtype.kind == "b" and all(isinstance(n, bool) for n in given):
-        loop = "clamp_scalar_cpu" if len(given) == 2 else "clamp_max_scalar_cpu" if low is None else "clamp_min_scalar_cpu"
-        raise NotImplementedError(f"\"{loop}\" not implemented for 'Bool'")
+    if check_bounds(input, min, max):
+        return rounding.ClampBackward0().run_([input, min, max])
+    clamp_cast(input, min, max)
+    return choose.clamp_(input, min, max)
 
 
 def clamp_cast(x: TensorBase, *numbers: Any) -> None:
@@ -468,49 +323,34 @@ def clamp_cast(x: TensorBase, *numbers: Any) -> None:
             f"result type {names.SCALAR[have.name]} can't be cast to the desired output type {names.C[x.array.dtype.name]}")
 
 
-def bound(function: str, input: Any, value: Any, name: str, position: int = 2) -> tuple[Any, Any]:
-    """The operands of clamp_min or clamp_max; RuntimeError for a number that the result's dtype does not hold."""
-    x: Any = tensor_first(function, input, value, name)
-    limit = operand(value, function, name, position)
-    if not isinstance(limit, TensorBase):
-        check_number(limit, promote.result_dtype([x.array, limit]))
-    return x, limit
-
-
 def clamp_min(input: Any, min: Any, *, out: Any = None) -> Any:
     """max(input, min), min a number or a tensor."""
-    x, low = bound("clamp_min", input, min, "min")
-    refuse_bools(x, low, None)
-    op: Any = rounding.ClampMinBackward1() if isinstance(low, TensorBase) else rounding.ClampMinBackward0(low)
-    return finish(apply(op, x, low), out, "clamp_min", x, low)
+    if check_bounds(input, min, None):
+        return rounding.ClampMinBackward1().run(input, min)
+    return rounding.ClampMinBackward0(min).run(input)
 
 
 def clamp_min_(input: Any, min: Any) -> Any:
     """In place: clamp_min."""
-    x, low = bound("clamp_min_", input, min, "min", 1)
-    refuse_bools(x, low, None)
-    if isinstance(low, TensorBase):
-        return rounding.ClampMinBackward1().run_(x, low)
-    clamp_cast(x, low)
-    return rounding.ClampMinBackward0(low).run_(x)
+    if check_bounds(input, min, None):
+        return rounding.ClampMinBackward1().run_(input, min)
+    clamp_cast(input, min)
+    return rounding.ClampMinBackward0(min).run_(input)
 
 
 def clamp_max(input: Any, max: Any, *, out: Any = None) -> Any:
     """min(input, max), max a number or a tensor."""
-    x, high = bound("clamp_max", input, max, "max")
-    refuse_bools(x, None, high)
-    op: Any = rounding.ClampMaxBackward1() if isinstance(high, TensorBase) else rounding.ClampMaxBackward0(high)
-    return finish(apply(op, x, high), out, "clamp_max", x, high)
+    if check_bounds(input, None, max):
+        return rounding.ClampMaxBackward1().run(input, max)
+    return rounding.ClampMaxBackward0(max).run(input)
 
 
 def clamp_max_(input: Any, max: Any) -> Any:
     """In place: clamp_max."""
-    x, high = bound("clamp_max_", input, max, "max", 1)
-    refuse_bools(x, None, high)
-    if isinstance(high, TensorBase):
-        return rounding.ClampMaxBackward1().run_(x, high)
-    clamp_cast(x, high)
-    return rounding.ClampMaxBackward0(high).run_(x)
+    if check_bounds(input, None, max):
+        return rounding.ClampMaxBackward1().run_(input, max)
+    clamp_cast(input, max)
+    return rounding.ClampMaxBackward0(max).run_(input)
 
 
 clip, clip_ = clamp, clamp_
@@ -522,13 +362,9 @@ def where(condition: Any, input: Any = None, other: Any = None, *, out: Any = No
     where(condition) alone: the indices at which it holds, as a tuple with one int64 tensor per dim.
     """
     if input is None and other is None:
-        found = np.nonzero(np.atleast_1d(tensor(condition, "where", "condition").array))
+        found = np.nonzero(np.atleast_1d(condition.array))
         return tuple(wrap(i.astype(np.int64)) for i in found)
-    if not isinstance(condition, TensorBase) or not isinstance(input, OPERANDS) or not isinstance(other, OPERANDS):
-        given = tuple(x for x in (condition, input, other) if x is not None)
-        raise refused("where", given, "(Tensor condition)", "(Tensor condition, Tensor input, Tensor other)",
-                      "(Tensor condition, Number self, Number other)")
-    c, a, b = condition, operand(input, "where"), operand(other, "where")
+    c, a, b = condition, input, other
     mask = c.array
     if mask.dtype == np.uint8:
         warnings.warn(
@@ -545,67 +381,44 @@ def where(condition: Any, input: Any = None, other: Any = None, *, out: Any = No
             check_number(t, promote.result_dtype([x.array if isinstance(x, TensorBase) else x for x in (a, b)]), False)
     if not isinstance(a, TensorBase) and not isinstance(b, TensorBase):
         dtype = promote.result_dtype([a, b])
-        return finish(wrap(np.where(mask, promote.to(a, dtype), promote.to(b, dtype)).astype(dtype)), out, "where")
-    return finish(choose.where(c if mask is c.array else mask, a, b), out, "where", a, b)
+        return wrap(np.where(mask, promote.to(a, dtype), promote.to(b, dtype)).astype(dtype))
+    return choose.where(c if mask is c.array else mask, a, b)
 
 
-def where_method(input: Any, condition: Any, other: Any) -> Any:
+def T_where(input: Any, condition: Any, other: Any) -> Any:
     """input where condition holds, else other."""
     return where(condition, input, other)
 
 
-def polygamma_method(input: Any, n: int) -> Any:
+def T_polygamma(input: Any, n: int) -> Any:
     """The n-th derivative of digamma."""
     return polygamma(n, input)
 
 
-# the methods whose first argument is another one than the function's
-setattr(Tensor, "where", where_method)          # noqa: B010
-setattr(Tensor, "polygamma", polygamma_method)  # noqa: B010
-
-
-def fill_op(x: TensorBase, mask: Any, value: Any, name: str) -> Any:
-    if not isinstance(mask, TensorBase) or not isinstance(value, OPERANDS):
-        raise refused(name, (mask, value), "(Tensor mask, Tensor value)", "(Tensor mask, Number value)")
+def filled(x: TensorBase, mask: Any, value: Any, first: Any, second: Any) -> tuple[Any, ...]:
+    """(op, operands); first and second: the tensors as the error about their shapes names them."""
     dtypes.check_long(value)
-    kept = mask
-    m = kept.array
     if isinstance(value, TensorBase) and value.array.ndim:
         raise RuntimeError(
             f"masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.array.ndim} "
             "dimension(s).")
-    if m.dtype != np.bool_:
+    if mask.array.dtype != np.bool_:
         raise RuntimeError(
-            f"masked_fill_ only supports boolean masks, but got mask with dtype {names.C[m.dtype.name]}")
-    promote.check_broadcast(*((x.array, m) if name == "masked_fill_" else (m, x.array)))
-    if isinstance(value, TensorBase):
-        check_number(value.array.item(), x.array.dtype)
-        return binary.MaskedFillBackward1(kept)
-    return choose.MaskedFillBackward0(kept, operand(value, name, "value", 3))
+            f"masked_fill_ only supports boolean masks, but got mask with dtype {names.C[mask.array.dtype.name]}")
+    promote.check_broadcast(first.array, second.array)
+    if not isinstance(value, TensorBase):
+        return choose.MaskedFillBackward0(mask, value), x
+    check_number(value.array.item(), x.array.dtype)
+    return binary.MaskedFillBackward1(mask), x, value
 
 
 def masked_fill(input: Any, mask: Any, value: Any) -> Any:
     """input with value (a number or a 0-dim tensor) where the bool mask holds; both broadcast."""
-    x = tensor(input, "masked_fill")
-    return apply(fill_op(x, mask, value, "masked_fill"), x, value)
+    op, *operands = filled(input, mask, value, mask, input)
+    return op.run(*operands)
 
 
 def masked_fill_(input: Any, mask: Any, value: Any) -> Any:
     """In place: masked_fill."""
-    x = tensor(input, "masked_fill_")
-    value = read_first(x, value)
-    return apply_(fill_op(x, mask, value, "masked_fill_"), x, value)
-
-
-__all__ += [
-    "round", "round_", "positive", "angle", "polygamma", "nan_to_num", "nan_to_num_", "logit", "logit_", "copysign",
-    "fmod",
-    "xlogy", "xlogy_", "lerp", "addcmul", "addcdiv", "clamp", "clamp_", "clip", "clip_", "clamp_min", "clamp_min_",
-    "clamp_max", "clamp_max_", "where", "masked_fill",
-]
-METHODS += [
-    "round", "round_", "positive", "angle", "nan_to_num", "nan_to_num_", "logit", "logit_", "copysign", "copysign_",
-    "fmod",
-    "fmod_", "xlogy", "xlogy_", "lerp", "lerp_", "addcmul", "addcmul_", "addcdiv", "addcdiv_", "clamp", "clamp_",
-    "clip", "clip_", "clamp_min", "clamp_min_", "clamp_max", "clamp_max_", "masked_fill", "masked_fill_",
-]
+    op, *operands = filled(input, mask, read_first(input, value), input, mask)
+    return op.run_(*operands)

@@ -19,18 +19,6 @@ from .arguments import kernel as supported
 from .fromdata import check_room
 from .parsing import is_index
 
-__all__ = [
-    "max_pool1d", "max_pool2d", "max_pool3d", "max_pool1d_with_indices", "avg_pool1d", "adaptive_avg_pool1d",
-    "adaptive_max_pool1d",
-]
-FUNCTIONAL = [
-    "max_pool1d", "max_pool2d", "max_pool3d", "max_pool1d_with_indices", "max_pool2d_with_indices",
-    "max_pool3d_with_indices", "avg_pool1d", "avg_pool2d", "avg_pool3d", "adaptive_avg_pool1d", "adaptive_avg_pool2d",
-    "adaptive_avg_pool3d", "adaptive_max_pool1d", "adaptive_max_pool2d", "adaptive_max_pool3d",
-    "adaptive_max_pool1d_with_indices", "adaptive_max_pool2d_with_indices", "adaptive_max_pool3d_with_indices",
-    "max_unpool1d", "max_unpool2d", "max_unpool3d", "lp_pool1d", "lp_pool2d", "lp_pool3d",
-]
-
 WORDS = {1: "one int", 2: "two ints", 3: "three ints"}
 AXES = {2: "HW", 3: "THW"}
 
@@ -159,7 +147,7 @@ def inner_places(n: int, m: int, k: int, s: int, p: int, d: int) -> Any:
     return places
 
 
-def indices(op: Any) -> Any:
+def indices_of(op: Any) -> Any:
     found = wrap(op.where)
     watch(op, found)
     return found
@@ -171,7 +159,7 @@ def max_pool2d_with_indices(
 ) -> Any:
     """(maxima, flat indices into H * W)"""
     y, op = max_over("max_pool2d", 2, input, kernel_size, stride, padding, dilation, ceil_mode)
-    return y, indices(op)
+    return y, indices_of(op)
 
 
 def max_pool2d(
@@ -180,7 +168,7 @@ def max_pool2d(
 ) -> Any:
     """Largest element of each window of (N, C, H, W) or (C, H, W); the first of equals.  Sizes as in max_pool1d."""
     y, op = max_over("max_pool2d", 2, input, kernel_size, stride, padding, dilation, ceil_mode)
-    return (y, indices(op)) if return_indices else y
+    return (y, indices_of(op)) if return_indices else y
 
 
 def max_pool3d_with_indices(
@@ -189,7 +177,7 @@ def max_pool3d_with_indices(
 ) -> Any:
     """(maxima, flat indices into D * H * W)"""
     y, op = max_over("max_pool3d", 3, input, kernel_size, stride, padding, dilation, ceil_mode)
-    return y, indices(op)
+    return y, indices_of(op)
 
 
 def max_pool3d(
@@ -198,7 +186,7 @@ def max_pool3d(
 ) -> Any:
     """Largest element of each window of (N, C, D, H, W) or (C, D, H, W).  Sizes as in max_pool1d."""
     y, op = max_over("max_pool3d", 3, input, kernel_size, stride, padding, dilation, ceil_mode)
-    return (y, indices(op)) if return_indices else y
+    return (y, indices_of(op)) if return_indices else y
 
 
 def one_length(x: Any, size: Any, function: str) -> int:
@@ -246,7 +234,7 @@ def max_pool1d_with_indices(
     p, d = one(padding, "padding"), one(dilation, "dilation")
     at = x.ndim - 1
     y, op = max_over("max_pool2d", 2, shape.unsqueeze(x, at), (1, k), (1, s), (0, p), (1, d), ceil_mode)
-    return shape.squeeze_dim(y, at), shape.squeeze_dim(indices(op), at)
+    return shape.squeeze_dim(y, at), shape.squeeze_dim(indices_of(op), at)
 
 
 def check_max_pool1d(x: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil: bool) -> None:
@@ -356,25 +344,25 @@ def adaptive_max(function: str, dims: int, input: Any, output_size: Any) -> Any:
 def adaptive_max_pool2d_with_indices(input: Any, output_size: Any, return_indices: bool = False) -> Any:
     """(maxima, flat indices into H * W)"""
     y, op = adaptive_max("adaptive_max_pool2d", 2, input, output_size)
-    return y, indices(op)
+    return y, indices_of(op)
 
 
 def adaptive_max_pool2d(input: Any, output_size: Any, return_indices: bool = False) -> Any:
     """Maxima over windows so chosen that (N, C, H, W) or (C, H, W) becomes (..., *output_size); None keeps a size."""
     y, op = adaptive_max("adaptive_max_pool2d", 2, input, output_size)
-    return (y, indices(op)) if return_indices else y
+    return (y, indices_of(op)) if return_indices else y
 
 
 def adaptive_max_pool3d_with_indices(input: Any, output_size: Any, return_indices: bool = False) -> Any:
     """(maxima, flat indices into D * H * W)"""
     y, op = adaptive_max("adaptive_max_pool3d", 3, input, output_size)
-    return y, indices(op)
+    return y, indices_of(op)
 
 
 def adaptive_max_pool3d(input: Any, output_size: Any, return_indices: bool = False) -> Any:
     """Maxima over windows so chosen that (N, C, D, H, W) or (C, D, H, W) becomes (..., *output_size); None keeps a size."""
     y, op = adaptive_max("adaptive_max_pool3d", 3, input, output_size)
-    return (y, indices(op)) if return_indices else y
+    return (y, indices_of(op)) if return_indices else y
 
 
 def check_1d(x: Any, function: str) -> None:
@@ -391,7 +379,7 @@ def adaptive_max_pool1d_with_indices(input: Any, output_size: Any, return_indice
     n = one_length(x, output_size, "adaptive_max_pool1d")
     at = x.ndim - 1
     y, op = adaptive_max("adaptive_max_pool2d", 2, shape.unsqueeze(x, at), (1, n))
-    return shape.squeeze_dim(y, at), shape.squeeze_dim(indices(op), at)
+    return shape.squeeze_dim(y, at), shape.squeeze_dim(indices_of(op), at)
 
 
 def adaptive_max_pool1d(input: Any, output_size: Any, return_indices: bool = False) -> Any:
@@ -536,12 +524,11 @@ def average(
 def avg_pool1d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
                count_include_pad: bool = True) -> Any:
     """Mean of each window of (N, C, L) or (C, L); sizes as in max_pool1d.  Padding counts unless count_include_pad is False."""
-    x = tensor(input, "avg_pool1d")
-    check_1d(x, "avg_pool1d")
+    check_1d(input, "avg_pool1d")
     k, p = one(kernel_size, "kernel_size", "avg_pool1d"), one(padding, "padding", "avg_pool1d")
     s = one(stride, "stride", "avg_pool1d") if given(stride) else k
-    at = x.ndim - 1
-    y = average("avg_pool2d", 2, shape.unsqueeze(x, at), (1, k), (1, s), (0, p), ceil_mode, count_include_pad, None)
+    at = input.ndim - 1
+    y = average("avg_pool2d", 2, shape.unsqueeze(input, at), (1, k), (1, s), (0, p), ceil_mode, count_include_pad, None)
     return shape.squeeze_dim(y, at)
 
 
@@ -576,11 +563,10 @@ def adaptive_average(function: str, dims: int, input: Any, output_size: Any) -> 
 
 def adaptive_avg_pool1d(input: Any, output_size: Any) -> Any:
     """Means over windows so chosen that (N, C, L) or (C, L) becomes (..., output_size)."""
-    x = tensor(input, "adaptive_avg_pool1d")
-    check_1d(x, "adaptive_avg_pool1d")
-    at = x.ndim - 1
-    n = one_length(x, output_size, "adaptive_avg_pool1d")
-    y = adaptive_average("adaptive_avg_pool2d", 2, shape.unsqueeze(x, at), (1, n))
+    check_1d(input, "adaptive_avg_pool1d")
+    at = input.ndim - 1
+    n = one_length(input, output_size, "adaptive_avg_pool1d")
+    y = adaptive_average("adaptive_avg_pool2d", 2, shape.unsqueeze(input, at), (1, n))
     return shape.squeeze_dim(y, at)
 
 

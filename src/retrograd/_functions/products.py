@@ -16,18 +16,6 @@ from .arguments import dim_of, finish, sized, tensor
 from .einsum import dotted, einsum
 from .matrices import check, kind_of
 
-__all__ = [
-    "matmul", "mm", "bmm", "mv", "dot", "inner", "vdot", "outer", "ger", "addmm", "addmv", "addmv_", "addbmm", "baddbmm",
-    "addr", "kron", "cross", "cdist", "chain_matmul", "bilinear",
-]
-METHODS = [
-    "matmul", "mm", "bmm", "mv", "dot", "inner", "vdot", "outer", "ger", "addmm", "addmm_", "addmv", "addmv_", "addbmm",
-    "addbmm_", "baddbmm", "baddbmm_", "addr", "addr_", "kron", "cross",
-]
-FUNCTIONAL = [
-    "linear", "bilinear",
-]
-
 
 def matmul(input: Any, other: Any, *, out: Any = None) -> Any:
     """Product of vectors, matrices or batches of matrices (which broadcast)."""
@@ -54,53 +42,41 @@ def mm(input: Any, mat2: Any, out_dtype: Any = None, *, out: Any = None) -> Any:
 def bmm(input: Any, mat2: Any, out_dtype: Any = None, *, out: Any = None) -> Any:
     """(b, n, m) @ (b, m, p)"""
     refuse_dtype("bmm", out_dtype)
-    a = tensor(input, "bmm")
-    b = tensor(mat2, "bmm", "mat2", 2)
-    return finish(linalg.bmm(a, b), out, "bmm", a, b)
+    return linalg.bmm(input, mat2)
 
 
 def mv(input: Any, vec: Any, *, out: Any = None) -> Any:
     """(n, m) @ (m,)"""
-    a = tensor(input, "mv")
-    b = tensor(vec, "mv", "vec", 2)
-    return finish(linalg.mv(a, b), out, "mv", a, b)
+    return linalg.mv(input, vec)
 
 
 def dot(input: Any, tensor: Any, *, out: Any = None) -> Any:
     """(m,) . (m,); no broadcasting."""
-    a = check(input, "dot")
-    b = check(tensor, "dot", "tensor", 2)
-    return finish(linalg.dot(a, b), out, "dot", a, b)
+    return linalg.dot(input, tensor)
 
 
 def vdot(input: Any, other: Any, *, out: Any = None) -> Any:
     """dot, for real tensors."""
-    a = check(input, "vdot")
-    b = check(other, "vdot", "other", 2)
-    return finish(linalg.vdot(a, b), out, "vdot", a, b)
+    return linalg.vdot(input, other)
 
 
 def inner(input: Any, other: Any, *, out: Any = None) -> Any:
     """Sum of products over the last dim of both; one of them may be a 0-dim factor."""
-    a = check(input, "inner")
-    b = check(other, "inner", "other", 2)
-    if a.ndim == 0 or b.ndim == 0:
-        return finish(a * b, out, "inner", a, b)
-    if a.shape[-1] != b.shape[-1]:
+    if input.ndim == 0 or other.ndim == 0:
+        return input * other
+    if input.shape[-1] != other.shape[-1]:
         raise RuntimeError(
             "inner() the last dimension must match on both input tensors but got shapes "
-            f"{list(a.shape)} and {list(b.shape)}")
-    return finish(dotted(a, b, [a.ndim - 1], [b.ndim - 1]), out, "inner", a, b)
+            f"{list(input.shape)} and {list(other.shape)}")
+    return dotted(input, other, [input.ndim - 1], [other.ndim - 1])
 
 
 def outer(input: Any, vec2: Any, *, out: Any = None) -> Any:
     """(n,) x (m,) -> (n, m)"""
-    a = check(input, "outer")
-    b = check(vec2, "outer", "vec2", 2)
-    for name, x in (("self", a), ("vec2", b)):
+    for name, x in (("self", input), ("vec2", vec2)):
         if x.ndim != 1:
             raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {x.ndim}-D")
-    return finish(fold(a, (a.shape[0], 1)) * b, out, "outer", a, b)
+    return fold(input, (input.shape[0], 1)) * vec2
 
 
 ger = outer
@@ -191,63 +167,58 @@ def linear(input: Any, weight: Any, bias: Any = None, *, out: Any = None) -> Any
 
 def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
     """y[o] = input1 @ weight[o] @ input2 + bias[o], for input1 (*, I), input2 (*, J), weight (O, I, J) -> (*, O)."""
-    a = check(input1, "bilinear", "input1", 1)
-    b = check(input2, "bilinear", "input2", 2)
-    w = check(weight, "bilinear", "weight", 3)
-    if a.ndim != b.ndim:
-        raise RuntimeError(f"bilinear(): input dimensions do not match: got {a.ndim} and {b.ndim}")
-    for i in range(a.ndim - 1):
-        if a.shape[i] != b.shape[i]:
+    if input1.ndim != input2.ndim:
+        raise RuntimeError(f"bilinear(): input dimensions do not match: got {input1.ndim} and {input2.ndim}")
+    for i in range(input1.ndim - 1):
+        if input1.shape[i] != input2.shape[i]:
             raise RuntimeError(
-                f"bilinear(): input batch dimensions do not match at dim {i}: got {a.shape[i]} and {b.shape[i]}")
-    for name, x, d in (("input1", a, 1), ("input2", b, 2)):
-        have, want = sized(x, -1), sized(w, d)
+                f"bilinear(): input batch dimensions do not match at dim {i}: got {input1.shape[i]} and {input2.shape[i]}")
+    for name, x, d in (("input1", input1, 1), ("input2", input2, 2)):
+        have, want = sized(x, -1), sized(weight, d)
         if have != want:
             raise RuntimeError(f"bilinear(): {name} size does not match weight size: got {have} but expected {want}")
-    if w.ndim != 3:
+    if weight.ndim != 3:
         raise RuntimeError("number of dimensions must match")
-    if bias is not None and bias.shape[0] != w.shape[0]:
+    if bias is not None and bias.shape[0] != weight.shape[0]:
         raise RuntimeError(
-            f"bilinear(): bias size does not match weight size: got {bias.shape[0]} but expected {w.shape[0]}")
-    given = {"input1": a, "input2": b, "weight": w} | ({} if bias is None else {"bias": bias})
-    if any(x.array.dtype != a.array.dtype for x in given.values()):
+            f"bilinear(): bias size does not match weight size: got {bias.shape[0]} but expected {weight.shape[0]}")
+    given = {"input1": input1, "input2": input2, "weight": weight} | ({} if bias is None else {"bias": bias})
+    if any(x.array.dtype != input1.array.dtype for x in given.values()):
         raise RuntimeError("All tensors must have the same dtype, got " + ", ".join(
             f"{name}: {names.C[x.array.dtype.name]}" for name, x in given.items()))
-    lead = tuple(a.array.shape[:-1])
+    lead = tuple(input1.array.shape[:-1])
     n = count(lead)
-    flat_a = fold(a, (n, a.shape[-1]))
-    flat_b = fold(b, (n, b.shape[-1]))
-    y = einsum("ni,oij,nj->no", flat_a, w, flat_b)
-    y = fold(y, lead + (w.array.shape[0],))
+    flat_a = fold(input1, (n, input1.shape[-1]))
+    flat_b = fold(input2, (n, input2.shape[-1]))
+    y = einsum("ni,oij,nj->no", flat_a, weight, flat_b)
+    y = fold(y, lead + (weight.array.shape[0],))
     return y if bias is None else y + bias
 
 
 def kron(input: Any, other: Any, *, out: Any = None) -> Any:
     """Kronecker product: every element of input times the whole of other."""
-    a, b = check(input, "kron"), check(other, "kron", "other", 2)
-    n = max(a.ndim, b.ndim)
-    sa = (1,) * (n - a.ndim) + tuple(a.array.shape)
-    sb = (1,) * (n - b.ndim) + tuple(b.array.shape)
-    left = shape.unsafe_view(a, tuple(v for s in sa for v in (s, 1)))
-    right = shape.unsafe_view(b, tuple(v for s in sb for v in (1, s)))
+    n = max(input.ndim, other.ndim)
+    sa = (1,) * (n - input.ndim) + tuple(input.array.shape)
+    sb = (1,) * (n - other.ndim) + tuple(other.array.shape)
+    left = shape.unsafe_view(input, tuple(v for s in sa for v in (s, 1)))
+    right = shape.unsafe_view(other, tuple(v for s in sb for v in (1, s)))
     y = shape.unsafe_view(left * right, tuple(p * q for p, q in zip(sa, sb, strict=True)))
-    return finish(y, out, "kron", a, b)
+    return y
 
 
 def cross(input: Any, other: Any, dim: Any = None, *, out: Any = None) -> Any:
     """Cross product along a dim of size 3 (the first such, if not given)."""
-    a, b = check(input, "cross"), check(other, "cross", "other", 2)
     if dim is None:
-        found = [d for d, n in enumerate(a.shape) if n == 3]
+        found = [d for d, n in enumerate(input.shape) if n == 3]
         if not found:
             raise RuntimeError("no dimension of size 3 in input")
         dim = found[0]
-    return crossed(a, b, dim, out)
+    return crossed(input, other, dim, out)
 
 
 def linalg_cross(input: Any, other: Any, *, dim: int = -1, out: Any = None) -> Any:
     """Cross product along a dim of size 3; the others broadcast."""
-    return crossed(check(input, "linalg_cross"), check(other, "linalg_cross", "other", 2), dim, out)
+    return crossed(input, other, dim, out)
 
 
 def crossed(a: Any, b: Any, dim: int, out: Any) -> Any:
@@ -328,7 +299,7 @@ def multi_dot(tensors: Any, *, out: Any = None) -> Any:
                 "cannot be multiplied")
     sizes = [x.shape[0] for x in xs] + [xs[-1].shape[1]]
     y = linalg.mm(xs[0], xs[1]) if n == 2 else chain(xs, best_splits(sizes), 0, n - 1)
-    return finish(shape.reshape(y, tuple(shown)), out, "multi_dot", *xs)
+    return shape.reshape(y, tuple(shown))
 
 
 def best_splits(sizes: list[int]) -> dict[tuple[int, int], int]:
@@ -357,10 +328,10 @@ def chain_matmul(*matrices: Any, out: Any = None) -> Any:
         matrices = tuple(matrices[0])
     if len(matrices) == 1:
         return create.clone(matrices[0])
-    return multi_dot(matrices, out=out)
+    return finish(multi_dot(matrices), out, "chain_matmul", *matrices)
 
 
 def vecdot(x: Any, y: Any, *, dim: int = -1, out: Any = None) -> Any:
     """Sum of x * y over one dim; the others broadcast."""
-    product = check(x, "linalg_vecdot", "x") * check(y, "linalg_vecdot", "y", 2)
-    return finish(sums.sum_dims(product, (dim_of(dim, product.ndim),), False), out, "linalg_vecdot", x, y)
+    product = x * y
+    return sums.sum_dims(product, (dim_of(dim, product.ndim),), False)

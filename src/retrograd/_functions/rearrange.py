@@ -16,17 +16,6 @@ from .._rules import shape as ops
 from .arguments import dim_of, dims_of, finish, kernel, long, shape_of, tensor
 from .shape import as_strided, detach, diagonal, diagonal_dims, flatten, narrow, reshaped, select, sizes_arg
 
-__all__ = [
-    "diag", "diagflat", "diag_embed", "tile", "repeat_interleave", "roll", "flip", "fliplr", "flipud", "rot90", "tril",
-    "triu", "trace", "select_scatter", "slice_scatter", "diagonal_scatter", "as_strided_scatter",
-    "narrow_copy",
-]
-METHODS = [
-    "diag", "diagflat", "diag_embed", "repeat", "tile", "repeat_interleave", "roll", "flip", "fliplr", "flipud",
-    "rot90", "tril", "tril_", "triu", "triu_", "trace", "select_scatter", "slice_scatter", "diagonal_scatter",
-    "as_strided_scatter", "narrow_copy",
-]
-
 
 def same_as(part: Any, src: Any) -> None:
     """RuntimeError unless src has the shape of what it is to replace."""
@@ -38,36 +27,32 @@ def same_as(part: Any, src: Any) -> None:
 
 def select_scatter(input: Any, src: Any, dim: int, index: int) -> Any:
     """A copy with src in the place of select(dim, index)."""
-    x, b = tensor(input, "select_scatter"), tensor(src, "select_scatter", "src", 2)
-    same_as(select(detach(x), dim, index), b)
-    return slices.SelectScatterBackward0(dim_of(dim, x.array.ndim), int(index)).run(x, b)
+    same_as(select(detach(input), dim, index), src)
+    return slices.SelectScatterBackward0(dim_of(dim, input.array.ndim), int(index)).run(input, src)
 
 
 def slice_scatter(input: Any, src: Any, dim: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Any:
     """A copy with src in the place of the slice start:end:step along dim."""
-    x, b = tensor(input, "slice_scatter"), tensor(src, "slice_scatter", "src", 2)
-    if not x.array.ndim:
+    if not input.array.ndim:
         raise IndexError("slice() cannot be applied to a 0-dim tensor.")
-    at = dim_of(dim, x.array.ndim)
+    at = dim_of(dim, input.array.ndim)
     if step <= 0:
         raise RuntimeError("slice step must be positive")
     op = slices.SliceScatterBackward0(at, start, end, step)
-    same_as(wrap(op.place(x.array)), b)
-    return op.run(x, b)
+    same_as(wrap(op.place(input.array)), src)
+    return op.run(input, src)
 
 
 def diagonal_scatter(input: Any, src: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
     """A copy with src in the place of diagonal(offset, dim1, dim2)."""
-    x, b = tensor(input, "diagonal_scatter"), tensor(src, "diagonal_scatter", "src", 2)
-    same_as(diagonal(detach(x), offset, dim1, dim2), b)
-    at1, at2 = diagonal_dims(dim1, dim2, x.array.ndim)
-    return slices.DiagonalScatterBackward0(offset, at1, at2).run(x, b)
+    same_as(diagonal(detach(input), offset, dim1, dim2), src)
+    at1, at2 = diagonal_dims(dim1, dim2, input.array.ndim)
+    return slices.DiagonalScatterBackward0(offset, at1, at2).run(input, src)
 
 
 def as_strided_scatter(input: Any, src: Any, size: Any, stride: Any, storage_offset: Any = None) -> Any:
     """A copy, laid out as input, with src in the place of as_strided(size, stride, storage_offset)."""
-    x: Any = tensor(input, "as_strided_scatter")
-    b = tensor(src, "as_strided_scatter", "src", 2)
+    x: Any = input
     dense = x.array.flags.c_contiguous
     if x.requires_grad and not dense:
         raise RuntimeError(
@@ -76,55 +61,51 @@ def as_strided_scatter(input: Any, src: Any, size: Any, stride: Any, storage_off
     if not dense and overlaps(x.array.shape, x.array.strides):
         x = create.contiguous_copy(x)
     part = as_strided(x.detach(), size, stride, storage_offset)
-    same_as(part, b)
+    same_as(part, src)
     if 0 in part.array.strides and overlaps(part.array.shape, part.array.strides):
         raise RuntimeError(OVERLAP)
-    return AsStridedScatterBackward0(Region(x.array, part.array)).run(x, b)
+    return AsStridedScatterBackward0(Region(x.array, part.array)).run(x, src)
 
 
 def narrow_copy(input: Any, dim: int, start: int, length: int, *, out: Any = None) -> Any:
     """narrow, as a copy."""
-    x = tensor(input, "narrow_copy")
-    if x.array.ndim and dim >= x.array.ndim:
+    if input.array.ndim and dim >= input.array.ndim:
         raise RuntimeError("Expected dim < static_cast<int64_t>(self_sizes.size()) to be true, but got false.  (Could this "
             "error message be improved?  If so, please report an enhancement request to PyTorch.)")
-    at = dim_of(dim, x.array.ndim)
+    at = dim_of(dim, input.array.ndim)
     if length < 0:
-        raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({x.size(at)}).")
-    narrow(detach(x), dim, start, length)               # its checks
-    first = start + x.array.shape[at] if start < 0 else start
-    return finish(slices.NarrowCopyBackward0(at, first, length).run(x), out, "narrow_copy", x)
+        raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({input.size(at)}).")
+    narrow(detach(input), dim, start, length)               # its checks
+    first = start + input.array.shape[at] if start < 0 else start
+    return slices.NarrowCopyBackward0(at, first, length).run(input)
 
 
 def diag(input: Any, diagonal: int = 0, *, out: Any = None) -> Any:
     """Of a matrix its diagonal (a copy), of a vector the matrix with that diagonal."""
-    x = tensor(input, "diag")
-    if x.array.ndim == 1:
-        return finish(diagonals.diag_embed(x, diagonal, 0, 1), out, "diag", x)
-    if x.array.ndim != 2:
-        raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {x.array.ndim}D")
-    return finish(diagonals.diagonal_copy(x, diagonal, 0, 1), out, "diag", x)
+    if input.array.ndim == 1:
+        return diagonals.diag_embed(input, diagonal, 0, 1)
+    if input.array.ndim != 2:
+        raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {input.array.ndim}D")
+    return diagonals.diagonal_copy(input, diagonal, 0, 1)
 
 
 def diagflat(input: Any, offset: int = 0) -> Any:
     """The matrix with all elements of the input on its diagonal."""
-    return diag(reshaped(tensor(input, "diagflat"), (-1,)), offset)
+    return diag(reshaped(input, (-1,)), offset)
 
 
 def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
     """Matrices, in dims dim1 and dim2 of the result, with the last dim of the input on their diagonals."""
-    x = tensor(input, "diag_embed")
-    a, b = diagonal_dims(dim1, dim2, x.array.ndim + 1)
-    return diagonals.diag_embed(x, offset, a, b)
+    a, b = diagonal_dims(dim1, dim2, input.array.ndim + 1)
+    return diagonals.diag_embed(input, offset, a, b)
 
 
 def trace(input: Any) -> Any:
     """The sum of a matrix's diagonal."""
-    x = tensor(input, "trace")
-    kernel("trace", x, "b")
-    if x.array.ndim != 2:
-        raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {x.array.ndim}")
-    return diagonals.trace(x)
+    kernel("trace", input, "b")
+    if input.array.ndim != 2:
+        raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {input.array.ndim}")
+    return diagonals.trace(input)
 
 
 def repeat(input: Any, *repeats: Any) -> Any:
@@ -172,7 +153,7 @@ def repeat_interleave(
         sizes = x.array.shape
         wide = ops.expand(ops.unsqueeze(x, at + 1), sizes[:at + 1] + (repeats,) + sizes[at + 1:])
         return ops.reshape(create.contiguous_copy(wide), sizes[:at] + (n * repeats,) + sizes[at + 1:])
-    counts = tensor(repeats, "repeat_interleave", "repeats", 2).array
+    counts = repeats.array
     if counts.ndim > 1:
         raise RuntimeError("repeats must be 0-dim or 1-dim tensor")
     if counts.size == 1:
@@ -196,17 +177,16 @@ def check_counts(counts: Any) -> Any:
 
 def roll(input: Any, shifts: Any, dims: Any = ()) -> Any:
     """Elements shifted circularly along dims; without dims, of the flattened tensor."""
-    x = tensor(input, "roll")
     by = (long(shifts),) if isinstance(shifts, int) else tuple(shifts)
     along = () if dims is None else (dims,) if isinstance(dims, int) else tuple(dims)
     if not by:
         raise RuntimeError("`shifts` required")
     if len(by) != len(along) and not (len(by) == 1 and not along):
         raise RuntimeError(f"shifts and dimensions must align. shifts: {len(by)}, dims:{len(along)}")
-    if along and not x.array.ndim:
+    if along and not input.array.ndim:
         raise IndexError(f"Dimension specified as {along[0]} but tensor has no dimensions")
-    found = tuple(dim_of(d, x.array.ndim) for d in along)
-    return moves.roll(x, by, found if x.array.ndim else ())
+    found = tuple(dim_of(d, input.array.ndim) for d in along)
+    return moves.roll(input, by, found if input.array.ndim else ())
 
 
 def flip(input: Any, *dims: Any, **named: Any) -> Any:
@@ -222,24 +202,21 @@ def flip(input: Any, *dims: Any, **named: Any) -> Any:
 
 def fliplr(input: Any) -> Any:
     """Columns in reverse order."""
-    x = tensor(input, "fliplr")
-    if x.array.ndim < 2:
+    if input.array.ndim < 2:
         raise RuntimeError("Input must be >= 2-d.")
-    return moves.flip(x, (1,))
+    return moves.flip(input, (1,))
 
 
 def flipud(input: Any) -> Any:
     """Rows in reverse order."""
-    x = tensor(input, "flipud")
-    if x.array.ndim < 1:
+    if input.array.ndim < 1:
         raise RuntimeError("Input must be >= 1-d.")
-    return moves.flip(x, (0,))
+    return moves.flip(input, (0,))
 
 
 def rot90(input: Any, k: int = 1, dims: Any = (0, 1)) -> Any:
     """k quarter turns in the plane of two dims, from the first towards the second."""
-    x = tensor(input, "rot90")
-    n = x.array.ndim
+    n = input.array.ndim
     if len(dims) != 2:
         raise RuntimeError(f"expected total rotation dims == 2, but got dims = {len(dims)}")
     if n < 2:
@@ -248,7 +225,7 @@ def rot90(input: Any, k: int = 1, dims: Any = (0, 1)) -> Any:
     at = dim_of(a, n), dim_of(b, n)
     if at[0] == at[1]:
         raise RuntimeError(f"expected rotation dims to be different, but got dim0 = {a} and dim1 = {b}")
-    return moves.rot90(x, k, at)
+    return moves.rot90(input, k, at)
 
 
 def triangle(name: str, op: Callable[[Any, int], Any], doc: str) -> Callable[..., Any]:

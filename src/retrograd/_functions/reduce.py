@@ -32,15 +32,6 @@ from .arguments import (
 from .forms import FUNCTIONS
 from .parsing import fitted
 
-__all__ = [
-    "sum", "nansum", "mean", "nanmean", "prod", "norm", "dist", "all", "any", "count_nonzero", "var", "std",
-    "var_mean", "std_mean", "logsumexp", "cumsum", "cumprod", "logcumsumexp", "renorm", "cov", "corrcoef",
-]
-METHODS = [
-    "sum", "nansum", "mean", "nanmean", "prod", "norm", "dist", "all", "any", "count_nonzero", "var", "std",
-    "logsumexp", "cumsum", "cumsum_", "cumprod", "cumprod_", "logcumsumexp", "renorm", "renorm_", "cov", "corrcoef",
-]
-
 # Sums and means
 
 def sum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Any = None, axis: Any = None,
@@ -84,16 +75,15 @@ def dims_arg(dim: Any, x: TensorBase, function: str) -> tuple[int, ...]:
 @aliased
 def nansum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Any = None) -> Any:
     """sum with NaN counted as zero."""
-    x = tensor(input, "nansum")
     if isinstance(out, TensorBase) and dtype is not None and dtypes.to_numpy(dtype, "nansum") != out.array.dtype:
         if dtypes.to_numpy(dtype, "nansum").kind in "iub":
             common(dtype, out, "nansum")
         raise RuntimeError(
             f"nansum: provided dtype must match dtype of result. Got {dtypes.of(out.array.dtype).scalar} and {dtype.scalar}.")
-    if not is_float(x):
-        return sum(x, dim, keepdim, dtype=dtype, out=out)
-    dims = None if dim is None else dims_in(dim, x, "nansum")
-    return finish(reduce.nansum(x, dims, keepdim, in_dtype(x, dtype, "nansum")), out, "nansum", x)
+    if not is_float(input):
+        return sum(input, dim, keepdim, dtype=dtype, out=out)
+    dims = None if dim is None else dims_in(dim, input, "nansum")
+    return finish(reduce.nansum(input, dims, keepdim, in_dtype(input, dtype, "nansum")), out, "nansum", input)
 
 
 def mean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Any = None, axis: Any = None,
@@ -129,31 +119,29 @@ def mean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = Non
 @aliased
 def nanmean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Any = None) -> Any:
     """Mean of what is not NaN."""
-    x = tensor(input, "nanmean")
-    if not is_float(x):
+    if not is_float(input):
         raise RuntimeError(
-            f"nanmean(): expected input to have floating point or complex dtype but got {scalar_name(x)}")
+            f"nanmean(): expected input to have floating point or complex dtype but got {scalar_name(input)}")
     if dtype is not None and dtypes.to_numpy(dtype, "nanmean").kind in "iub":
         raise RuntimeError("nanmean(): could not infer output dtype. Optional dtype must be either a floating point or complex "
                            f"dtype. Got: {dtype.scalar}")
-    dims = dims_of(dim, x.array.ndim)
-    count = wrap((~np.isnan(x.array)).sum(dims, np.int64, keepdims=keepdim))
-    return finish(arith.div(nansum(x, dim, keepdim, dtype=dtype), count), out, "nanmean", x)
+    dims = dims_of(dim, input.array.ndim)
+    count = wrap((~np.isnan(input.array)).sum(dims, np.int64, keepdims=keepdim))
+    return finish(arith.div(nansum(input, dim, keepdim, dtype=dtype), count), out, "nanmean", input)
 
 
 @aliased
 def prod(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Any = None) -> Any:
     """Product of all elements or along one dim.  Integers multiply in int64."""
-    x = tensor(input, "prod")
     if isinstance(out, TensorBase):
         dtype = common(dtype, out, "prod")
     if dim is None:
-        return finish(reduce.prod(x, in_dtype(x, dtype, "prod")), out, "prod", x)
+        return finish(reduce.prod(input, in_dtype(input, dtype, "prod")), out, "prod", input)
     if not isinstance(dim, int):
-        raise refused("prod", (x, dim), "(Tensor input, *, torch.dtype dtype = None)",
+        raise refused("prod", (input, dim), "(Tensor input, *, torch.dtype dtype = None)",
                       "(Tensor input, int dim, bool keepdim = False, *, torch.dtype dtype = None)")
     return finish(
-        reduce.prod_dim_as(x, dim_of(dim, x.array.ndim), keepdim, in_dtype(x, dtype, "prod")), out, "prod", x)
+        reduce.prod_dim_as(input, dim_of(dim, input.array.ndim), keepdim, in_dtype(input, dtype, "prod")), out, "prod", input)
 
 
 # Norms and moments
@@ -166,7 +154,7 @@ def norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, out
             from . import linalg as matrices  # one of the two that need matrices
             nuclear: Any = matrices
             dims = tuple(range(x.array.ndim)) if dim is None else (dim,) if is_int(dim) else dim
-            return nuclear.matrix_norm(x, "nuc", dims, keepdim, dtype=dtype, out=out)
+            return finish(nuclear.matrix_norm(x, "nuc", dims, keepdim, dtype=dtype), out, "linalg_matrix_norm", x)
         raise RuntimeError(f"linalg.matrix_norm: Order {p} not supported.")
     if p == "fro" and dim is not None and not isinstance(dim, (tuple, list, TensorBase)) and not is_int(dim):
         raise TypeError(f"object of type '{dtypes.typename(dim)}' has no len()")
@@ -175,14 +163,13 @@ def norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, out
     order = 2 if p is None or isinstance(p, str) else p
     (_, order, dim, keepdim), _ = fitted(
         "linalg_vector_norm", FUNCTIONS["linalg_vector_norm"], (x, order, dim, keepdim), {"dtype": dtype})
-    return vector_norm(x, order, dim, keepdim, dtype=dtype, out=out)
+    return finish(vector_norm(x, order, dim, keepdim, dtype=dtype), out, "linalg_vector_norm", x)
 
 
 def vector_norm(
     x: Any, ord: Any = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Any = None,
 ) -> Any:
     """(sum |x|**ord)**(1/ord) over dims (None: all), as torch.linalg.vector_norm."""
-    tensor(x, "linalg_vector_norm")
     if not is_float(x):
         raise RuntimeError(
             f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {scalar_name(x)}")
@@ -192,7 +179,7 @@ def vector_norm(
     dims = None if dim is None else dims_of(dim, x.array.ndim)
     if keepdim and dims is None:
         dims = tuple(range(x.array.ndim))
-    return finish(moment.norm(x, ord, dims, keepdim, want), out, "linalg_vector_norm", x)
+    return moment.norm(x, ord, dims, keepdim, want)
 
 
 def nonempty(ord: Any, shape: Any, dim: Any) -> None:
@@ -223,31 +210,29 @@ def wider(x: TensorBase, dtype: Any, function: str) -> Any:
 
 def dist(input: Any, other: Any, p: Any = 2) -> Any:
     """The p-norm of input - other, which broadcast."""
-    a, b = tensor(input, "dist"), tensor(other, "dist", "other", 2)
-    if a.array.dtype.kind == "b" == b.array.dtype.kind:
-        arith.sub(a, b)                                 # refuses two bools
-    if not is_float(a) and not is_float(b):
+    if input.array.dtype.kind == "b" == other.array.dtype.kind:
+        arith.sub(input, other)                                 # refuses two bools
+    if not is_float(input) and not is_float(other):
         raise RuntimeError(
-            f"norm(): input dtype should be either floating point or complex. Got {scalar_name(a)} instead.")
+            f"norm(): input dtype should be either floating point or complex. Got {scalar_name(input)} instead.")
     if p < 0 or p == math.inf:
-        nonempty(p, np.broadcast_shapes(a.array.shape, b.array.shape), None)
-    return moment.dist(a, b, p)
+        nonempty(p, np.broadcast_shapes(input.array.shape, other.array.shape), None)
+    return moment.dist(input, other, p)
 
 
 def renorm(input: Any, p: Any, dim: int, maxnorm: Any, *, out: Any = None) -> Any:
     """Slices along dim whose p-norm exceeds maxnorm, scaled down to it."""
-    x = tensor(input, "renorm")
     if p <= 0:
         raise RuntimeError("renorm: non-positive-norm not supported")
     if not maxnorm >= 0:
         raise RuntimeError(f"renorm: expected maxnorm to be >= 0 but got {maxnorm:g}")
-    if x.array.ndim < 2:
-        raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {x.array.ndim} dimensions")
-    at = dim_of(dim, x.array.ndim)
-    if not is_float(x):
+    if input.array.ndim < 2:
+        raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {input.array.ndim} dimensions")
+    at = dim_of(dim, input.array.ndim)
+    if not is_float(input):
         raise RuntimeError(
-            f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {scalar_name(x)}")
-    return finish(moment.RenormBackward0(p, at, maxnorm).run(x), out, "renorm", x)
+            f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {scalar_name(input)}")
+    return moment.RenormBackward0(p, at, maxnorm).run(input)
 
 
 def renorm_(input: Any, p: Any, dim: int, maxnorm: Any) -> Any:
@@ -385,8 +370,8 @@ std_mean = spread_mean("std_mean", moment.StdMeanBackward0, "(standard deviation
 @aliased
 def logsumexp(input: Any, dim: Any, keepdim: bool = False, *, out: Any = None) -> Any:
     """log(sum(exp(input))) over dims, without overflow.  Integers give the default float."""
-    x = cast.floating(tensor(input, "logsumexp"))
-    return finish(moment.logsumexp(x, dims_in(dim, x, "logsumexp"), keepdim), out, "logsumexp", x)
+    x = cast.floating(input)
+    return moment.logsumexp(x, dims_in(dim, x, "logsumexp"), keepdim)
 
 
 # Logic
@@ -412,8 +397,7 @@ any = logic("any", np.logical_or.reduce)
 
 def count_nonzero(input: Any, dim: Any = None) -> Any:
     """How many elements are not zero, int64."""
-    x = tensor(input, "count_nonzero")
-    return wrap(packed(np.add.reduce(x.array != 0, dims_of(dim, x.array.ndim), np.int64)))
+    return wrap(packed(np.add.reduce(input.array != 0, dims_of(dim, input.array.ndim), np.int64)))
 
 
 # Running reductions
@@ -458,8 +442,7 @@ def cumprod_(input: Any, dim: int, *, dtype: Any = None) -> Any:
 @aliased
 def logcumsumexp(input: Any, dim: int, *, out: Any = None) -> Any:
     """log of the running sum of exp(input) along dim."""
-    x = tensor(input, "logcumsumexp")
-    at = dim_in(dim, x, "logcumsumexp")
-    if not is_float(x):
-        raise NotImplementedError(f"\"logcumsumexp_out_cpu\" not implemented for '{scalar_name(x)}'")
-    return finish(scan.logcumsumexp(x, at), out, "logcumsumexp", x)
+    at = dim_in(dim, input, "logcumsumexp")
+    if not is_float(input):
+        raise NotImplementedError(f"\"logcumsumexp_out_cpu\" not implemented for '{scalar_name(input)}'")
+    return scan.logcumsumexp(input, at)

@@ -17,12 +17,6 @@ from .parsing import is_index
 from .pointwise import not_implemented
 from .pool import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
 
-__all__ = ["pixel_shuffle", "pixel_unshuffle", "channel_shuffle", "native_channel_shuffle"]
-FUNCTIONAL = [
-    "interpolate", "upsample", "upsample_nearest", "upsample_bilinear", "pixel_shuffle", "pixel_unshuffle",
-    "channel_shuffle", "native_channel_shuffle",
-]
-
 NEED = {"linear": 3, "bilinear": 4, "bicubic": 4, "lanczos": 4, "trilinear": 5}
 
 
@@ -321,16 +315,15 @@ def pixels(input: Any, function: str, name: str, factor: int) -> TensorBase:
 
 def channel_shuffle(input: Any, groups: int) -> Any:
     """Channels (dim 1) of `groups` groups interleaved."""
-    x = tensor(input, "channel_shuffle")
-    if x.ndim < 3:
+    if input.ndim < 3:
         raise RuntimeError(
-            f"channel_shuffle expects input with > 2 dims, but got input with sizes {list(x.shape)}")
+            f"channel_shuffle expects input with > 2 dims, but got input with sizes {list(input.shape)}")
     if groups <= 0:
         raise RuntimeError(f"Number of groups to divide channels in must be positive. Value of groups:{groups}")
-    if x.shape[1] % groups:
+    if input.shape[1] % groups:
         raise RuntimeError(
-            f"Number of channels must be divisible by groups. Got {x.shape[1]} channels and {groups} groups.")
-    return pool.ChannelShuffleBackward0(groups).run(x)
+            f"Number of channels must be divisible by groups. Got {input.shape[1]} channels and {groups} groups.")
+    return pool.ChannelShuffleBackward0(groups).run(input)
 
 
 native_channel_shuffle = channel_shuffle

@@ -20,14 +20,6 @@ from .create import check_out_dtype, fill_out, number, sizes
 from .fromdata import check_room, leaf
 from .outs import warn_resized
 
-__all__ = [
-    "randint", "randperm", "randint_like", "normal", "bernoulli", "multinomial", "poisson",
-]
-METHODS = [
-    "uniform_", "normal_", "random_", "bernoulli", "bernoulli_", "exponential_", "geometric_", "cauchy_",
-    "log_normal_", "multinomial",
-]
-
 
 def randint(*args: Any, generator: Any = None, out: Any = None, dtype: Any = None,
             device: Any = None, requires_grad: bool = False, low: int | None = None, high: int | None = None,

@@ -11,8 +11,6 @@ from .._rules import segments as op
 from .arguments import dim_of, tensor
 from .pointwise import not_implemented
 
-__all__ = ["segment_reduce"]
-
 NAMES = {"sum": "sum", "mean": "mean", "prod": "prod", "max": "max", "min": "min", "amax": "max", "amin": "min"}
 
 
@@ -57,6 +55,9 @@ def segment_reduce(
                            "the dims before axis must be equal")
     node = op.SegmentReduceBackward0(NAMES[reduce], _places(given, kind, x.array.shape[axis]), axis, initial, lengths, offsets)
     return node.run(x)
+
+
+_segment_reduce = segment_reduce
 
 
 def _places(given: Any, kind: str, n: int) -> Any:

@@ -18,17 +18,6 @@ from .._rules import reduce as sums
 from .._rules import shape as ops
 from .arguments import aliased, dim_in, dim_of, dims_of, is_int, refused, shape_of, tensor
 
-__all__ = [
-    "reshape", "flatten", "unflatten", "ravel", "permute", "transpose", "swapaxes", "swapdims", "t", "adjoint",
-    "movedim", "moveaxis", "squeeze", "unsqueeze", "broadcast_to", "broadcast_tensors", "broadcast_shapes", "narrow",
-    "select", "diagonal", "as_strided", "atleast_1d", "atleast_2d", "atleast_3d", "detach", "detach_",
-]
-METHODS = [
-    "view", "view_as", "reshape", "reshape_as", "flatten", "unflatten", "ravel", "permute", "transpose", "transpose_",
-    "swapaxes", "swapaxes_", "swapdims", "swapdims_", "t", "t_", "adjoint", "T", "mT", "H", "mH", "movedim",
-    "moveaxis", "squeeze", "squeeze_", "unsqueeze", "unsqueeze_", "expand", "expand_as", "broadcast_to", "narrow",
-    "select", "diagonal", "unfold", "as_strided", "sum_to_size", "contiguous",
-]
 
 # view and reshape
 def sizes_for(sizes: tuple[int, ...], count: int) -> tuple[int, ...]:
@@ -147,7 +136,7 @@ def view_dtype(x: TensorBase, want: Any) -> Any:
 
 def view_as(input: Any, other: Any) -> Any:
     """view in the shape of `other`."""
-    return view(input, tensor(other, "view_as", "other", 1).array.shape)
+    return view(input, other.array.shape)
 
 
 def reshaped(x: TensorBase, sizes: tuple[int, ...]) -> Any:
@@ -167,33 +156,31 @@ def reshape(input: Any, *sizes: Any, shape: Any = None) -> Any:
 
 def reshape_as(input: Any, other: Any) -> Any:
     """reshape to the shape of `other`."""
-    return reshaped(tensor(input, "reshape_as"), tensor(other, "reshape_as", "other", 1).array.shape)
+    return reshaped(input, other.array.shape)
 
 
 def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
     """Merge the dims start_dim..end_dim; the tensor itself when there is nothing to merge."""
-    x = tensor(input, "flatten")
-    sizes = x.array.shape
+    sizes = input.array.shape
     first, last = dim_of(start_dim, len(sizes)), dim_of(end_dim, len(sizes))
     if first > last:
         raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
     if not sizes:
-        return reshaped(x, (1,))
+        return reshaped(input, (1,))
     if first == last:
-        return x
-    return reshaped(x, (*sizes[:first], math.prod(sizes[first:last + 1]), *sizes[last + 1:]))
+        return input
+    return reshaped(input, (*sizes[:first], math.prod(sizes[first:last + 1]), *sizes[last + 1:]))
 
 
 def unflatten(input: Any, dim: int, sizes: Any) -> Any:
     """Split one dim into several; one of `sizes` may be -1."""
-    x = tensor(input, "unflatten")
-    at = dim_of(dim, x.array.ndim)
+    at = dim_of(dim, input.array.ndim)
     sizes = tuple(sizes)
     if not sizes:
         raise RuntimeError("unflatten: sizes must be non-empty")
-    if not x.array.ndim:
+    if not input.array.ndim:
         raise RuntimeError("unflatten got an unexpected error:\nDimension specified as 0 but tensor has no dimensions")
-    n = x.array.shape[at]
+    n = input.array.shape[at]
     known = math.prod(s for s in sizes if s != -1)
     if sizes.count(-1) > 1:
         raise RuntimeError("unflatten got an unexpected error:\nonly one dimension can be inferred")
@@ -202,20 +189,19 @@ def unflatten(input: Any, dim: int, sizes: Any) -> Any:
             f"unflatten: Provided sizes {list(sizes)} don't multiply up to the size of dim {at} ({n}) in the "
             "input tensor")
     sizes = tuple(n // known if s == -1 else s for s in sizes)
-    return ops.reshape(x, x.array.shape[:at] + sizes + x.array.shape[at + 1:])
+    return ops.reshape(input, input.array.shape[:at] + sizes + input.array.shape[at + 1:])
 
 
 def contiguous(input: Any, *, memory_format: Any = None) -> Any:
     """Itself if its elements are in C order, else a copy that is."""
-    x = tensor(input, "contiguous")
     if memory_format is not None:
-        dtypes.check_format(memory_format, x.array.ndim)
-    return x if x.array.flags.c_contiguous else create.contiguous_copy(x)
+        dtypes.check_format(memory_format, input.array.ndim)
+    return input if input.array.flags.c_contiguous else create.contiguous_copy(input)
 
 
 def ravel(input: Any) -> Any:
     """contiguous, as one row."""
-    return ops.flat(contiguous(tensor(input, "ravel")))
+    return ops.flat(contiguous(input))
 
 
 def permute(input: Any, *order: Any, dims: Any = None) -> Any:
@@ -274,7 +260,7 @@ def t_(input: Any) -> Any:
 
 def adjoint(input: Any) -> Any:
     """The last two dims exchanged."""
-    n = tensor(input, "adjoint").array.ndim
+    n = input.array.ndim
     if n == 1:
         raise RuntimeError("tensor.adjoint() is only supported on matrices or batches of matrices. Got 1-D tensor.")
     if not n:
@@ -332,7 +318,6 @@ H = property(_hermitian)
 
 def movedim(input: Any, source: Any, destination: Any) -> Any:
     """The dims `source` (int or several) moved to the places `destination`; a view."""
-    x = tensor(input, "movedim")
     if isinstance(source, int) != isinstance(destination, int):
         raise refused("movedim", (source, destination), "(int source, int destination)",
                       "(tuple of ints source, tuple of ints destination)")
@@ -343,16 +328,16 @@ def movedim(input: Any, source: Any, destination: Any) -> Any:
             f"movedim: Invalid source or destination dims: source ({list(come)} dims) should contain the same "
             "number of dims "
             f"as destination ({list(go)} dims)")
-    n = x.array.ndim
+    n = input.array.ndim
     a, b = [dim_of(d, n) for d in come], [dim_of(d, n) for d in go]
     for name, found, given in (("source", a, come), ("destination", b, go)):
         if len(set(found)) < len(found):
             raise RuntimeError(f"movedim: repeated dim in `{name}` ({list(given)})")
     if not n:
-        return ops.alias(x)
+        return ops.alias(input)
     rest = iter(d for d in range(n) if d not in a)
     placed = dict(zip(b, a, strict=True))
-    return ops.permute(x, tuple(placed[d] if d in placed else next(rest) for d in range(n)))
+    return ops.permute(input, tuple(placed[d] if d in placed else next(rest) for d in range(n)))
 moveaxis = movedim
 
 # Dims of size 1
@@ -448,7 +433,7 @@ def expand(input: Any, *sizes: Any, implicit: bool = False) -> Any:
 
 def expand_as(input: Any, other: Any) -> Any:
     """expand to the shape of `other`."""
-    return expanded(tensor(input, "expand_as"), tensor(other, "expand_as", "other", 1).array.shape)
+    return expanded(input, other.array.shape)
 
 
 def broadcast_to(input: Any, size: Any, *more: Any) -> Any:
@@ -507,34 +492,32 @@ def sum_to_size(input: Any, *size: Any) -> Any:
 
 def narrow(input: Any, dim: int, start: Any, length: int) -> Any:
     """input[start : start + length] along dim; a view."""
-    x = tensor(input, "narrow")
-    if not x.array.ndim:
+    if not input.array.ndim:
         raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
     if length < 0:
         raise RuntimeError("narrow(): length must be non-negative.")
-    at = dim_of(dim, x.array.ndim)
+    at = dim_of(dim, input.array.ndim)
     if isinstance(start, TensorBase) and (start.array.ndim or start.array.dtype.kind not in "iu"):
         raise RuntimeError("start must be an 0-dim integral Tensor.")
-    n, start = x.array.shape[at], int(start)
+    n, start = input.array.shape[at], int(start)
     if not -n <= start <= n:
         raise IndexError(f"start out of range (expected to be in range of [{-n}, {n}], but got {start})")
     start = start + n if start < 0 else start
     if start + length > n:
         raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({n}).")
-    return slices.SliceBackward0(at, start, start + length, 1).run(x)
+    return slices.SliceBackward0(at, start, start + length, 1).run(input)
 
 
 def select(input: Any, dim: int, index: int) -> Any:
     """input[index] along dim, which goes; a view."""
-    x = tensor(input, "select")
-    if not x.array.ndim:
+    if not input.array.ndim:
         raise IndexError("select() cannot be applied to a 0-dim tensor.")
-    at = dim_of(dim, x.array.ndim)
-    n, index = x.array.shape[at], int(index)
+    at = dim_of(dim, input.array.ndim)
+    n, index = input.array.shape[at], int(index)
     if not -n <= index < n:
         raise IndexError(
-            f"select(): index {index} out of range for tensor of size {list(x.array.shape)} at dimension {at}")
-    return _select(x, at, index)
+            f"select(): index {index} out of range for tensor of size {list(input.array.shape)} at dimension {at}")
+    return _select(input, at, index)
 
 
 def _select(x: TensorBase, dim: int, at: int) -> Any:
@@ -543,19 +526,18 @@ def _select(x: TensorBase, dim: int, at: int) -> Any:
 
 def diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
     """The diagonals of the matrices in dims dim1, dim2, as a last dim; a view."""
-    x = tensor(input, "diagonal")
-    a, b = diagonal_dims(dim1, dim2, x.array.ndim)
-    return diagonals.diagonal(x, offset, a, b)
+    a, b = diagonal_dims(dim1, dim2, input.array.ndim)
+    return diagonals.diagonal(input, offset, a, b)
 
 
 def detach(input: Any) -> Any:
     """The same memory without a history."""
-    return tensor(input, "detach").detach()  # type: ignore[attr-defined]
+    return input.detach()  # type: ignore[attr-defined]
 
 
 def detach_(input: Any) -> Any:
     """In place: forget the history."""
-    return tensor(input, "detach_").detach_()  # type: ignore[attr-defined]
+    return input.detach_()  # type: ignore[attr-defined]
 
 
 def diagonal_dims(dim1: int, dim2: int, n: int) -> tuple[int, int]:
@@ -565,25 +547,23 @@ def diagonal_dims(dim1: int, dim2: int, n: int) -> tuple[int, int]:
     return a, b
 
 
-def unfold(input: Any, dimension: int, size: int, step: int) -> Any:
+def T_unfold(input: Any, dimension: int, size: int, step: int) -> Any:
     """Windows of `size` along a dim, every `step`, as a new last dim; a view."""
-    x = tensor(input, "unfold")
-    at = dim_of(dimension, x.array.ndim)
-    n = x.array.shape[at] if x.array.ndim else 1
+    at = dim_of(dimension, input.array.ndim)
+    n = input.array.shape[at] if input.array.ndim else 1
     if size < 0:
         raise RuntimeError(f"size is {size} but must be >= 0")
     if size > n:
         raise RuntimeError(f"maximum size for tensor at dimension {at} is {n} but size is {size}")
     if step <= 0:
         raise RuntimeError(f"step is {step} but must be > 0")
-    return ops.unfold(x, at, size, step)
+    return ops.unfold(input, at, size, step)
 
 
 def as_strided(input: Any, size: Any, stride: Any, storage_offset: Any = None) -> Any:
     """A view of the memory block by sizes and strides in elements, from storage_offset (default: where input
     starts).
     """
-    x = tensor(input, "as_strided")
     size, stride = tuple(size), tuple(stride)
     if len(size) != len(stride):
         raise RuntimeError("mismatch in length of strides and shape")
@@ -594,7 +574,7 @@ def as_strided(input: Any, size: Any, stride: Any, storage_offset: Any = None) -
         raise RuntimeError(f"Tensor: invalid storage offset {storage_offset}")
     if any(n < 0 for n in size):
         raise RuntimeError(f"Storage size calculation overflowed with sizes={list(size)} and strides={list(stride)}")
-    a = x.array
+    a = input.array
     root = a
     while isinstance(root.base, np.ndarray):
         root = root.base
@@ -614,4 +594,4 @@ def as_strided(input: Any, size: Any, stride: Any, storage_offset: Any = None) -
         shown = np.ndarray(size, a.dtype, block, start * item, steps)
     else:
         shown = np.lib.stride_tricks.as_strided(a, size, steps)
-    return ops.as_strided(x, shown)
+    return ops.as_strided(input, shown)

@@ -16,9 +16,6 @@ from .._rules.cast import floating
 from .arguments import finish, operand, refused, tensor
 from .pointwise import floats_only
 
-__all__ = ["i0", "i0_", "igamma", "igammac"]
-METHODS = ["i0", "i0_", "igamma", "igamma_", "igammac", "igammac_"]
-
 
 def of_one(name: str, op: Callable[[], Any], doc: str) -> Any:
     def function(input: Any, *, out: Any = None) -> Any:
@@ -41,16 +38,15 @@ erfcx = of_one("special_erfcx", rarer.SpecialErfcxBackward0, "exp(input ** 2) er
 
 def i0_(input: Any) -> Any:
     """In place: i0."""
-    x = tensor(input, "i0_")
-    floats_only(x)
-    return rarer.I0Backward0().run_(x)
+    floats_only(input)
+    return rarer.I0Backward0().run_(input)
 
 
 def ndtr(input: Any, *, out: Any = None) -> Any:
     """The integral of the standard normal distribution up to input."""
-    x: Any = floating(tensor(input, "special_ndtr"))
+    x: Any = floating(input)
     y: Any = number.mul_number(x, 1 / rarer.ROOT_2)
-    return finish(number.mul_number(number.add_number(y.erf(), 1.0), 0.5), out, "special_ndtr", x)
+    return number.mul_number(number.add_number(y.erf(), 1.0), 0.5)
 
 
 def gamma_part(name: str, op: Any, doc: str) -> tuple[Any, Any]:
@@ -96,7 +92,7 @@ def xlog1py(input: Any, other: Any, *, out: Any = None) -> Any:
         pair[0] = wrap(np.asarray(a, pair[1].array.dtype if pair[1].array.dtype.kind in "fV" else np.float32))
     if not isinstance(b, TensorBase):
         pair[1] = wrap(np.asarray(b, pair[0].array.dtype if pair[0].array.dtype.kind in "fV" else np.float32))
-    return finish(rarer.SpecialXlog1PyBackward0().run(*pair), out, "special_xlog1py", a, b)
+    return rarer.SpecialXlog1PyBackward0().run(*pair)
 
 
 def zeta(input: Any, other: Any, *, out: Any = None) -> Any:
@@ -110,7 +106,7 @@ def zeta(input: Any, other: Any, *, out: Any = None) -> Any:
     x, q = np.broadcast_arrays(x.astype(np.float64), q.astype(np.float64))
     with np.errstate(all="ignore"):
         y = np.vectorize(hurwitz, otypes=[np.float64])(x, q) if x.size else np.zeros(x.shape)
-    return finish(wrap(np.asarray(y).astype(dtype)), out, "special_zeta", a, b)
+    return wrap(np.asarray(y).astype(dtype))
 
 
 def hurwitz(s: float, q: float) -> float:

@@ -9,8 +9,6 @@ import numpy as np
 from .. import dtypes
 from .fromdata import leaf
 
-__all__ = ["bartlett_window", "blackman_window", "hamming_window", "hann_window", "kaiser_window"]
-
 
 def window(name: str, shape: Callable[[Any], Any], length: Any, periodic: bool, dtype: Any, device: Any,
            requires_grad: bool) -> Any:

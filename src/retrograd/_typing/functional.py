@@ -123,7 +123,7 @@ from .._functions.activation import threshold as threshold
 from .._functions.activation import threshold_ as threshold_
 from .._functions.distance import triplet_margin_loss as triplet_margin_loss
 from .._functions.distance import triplet_margin_with_distance_loss as triplet_margin_with_distance_loss
-from .._functions.conv import unfold as unfold
+from .._functions.conv import F_unfold as unfold
 from .._functions.resize import upsample as upsample
 from .._functions.resize import upsample_bilinear as upsample_bilinear
 from .._functions.resize import upsample_nearest as upsample_nearest

@@ -4,7 +4,7 @@ Written by `python tools/make_stubs.py`.
 """
 from .._functions.gammas import _dirichlet_grad as _dirichlet_grad
 from .._functions.gammas import _sample_dirichlet as _sample_dirichlet
-from .._functions.segments import segment_reduce as _segment_reduce
+from .._functions.segments import _segment_reduce as _segment_reduce
 from .._functions.gammas import _standard_gamma as _standard_gamma
 from .._functions.gammas import _standard_gamma_grad as _standard_gamma_grad
 from .._functions.order import _unique as _unique
@@ -21,7 +21,6 @@ from .._functions.products import addmv_ as addmv_
 from .._functions.products import addr as addr
 from .._functions.shape import adjoint as adjoint
 from .._functions.grid import affine_grid_generator as affine_grid_generator
-from .._functions.view_copies import alias_copy as alias_copy
 from .._functions.reduce import all as all
 from .._functions.compare import allclose as allclose
 from .._functions.activation import alpha_dropout as alpha_dropout
@@ -32,13 +31,13 @@ from .._functions.extremes import aminmax as aminmax
 from .._functions.pointwise import angle as angle
 from .._functions.reduce import any as any
 from .._functions.create import arange as arange
+from .._functions.pointwise import arctan2 as arctan2
 from .._functions.extremes import argmax as argmax
 from .._functions.extremes import argmin as argmin
 from .._functions.order import argsort as argsort
 from .._functions.gather import argwhere as argwhere
 from .._functions.shape import as_strided as as_strided
 from .._functions.devices import as_strided_ as as_strided_
-from .._functions.view_copies import as_strided_copy as as_strided_copy
 from .._functions.rearrange import as_strided_scatter as as_strided_scatter
 from .._functions.fromdata import as_tensor as as_tensor
 from .._functions.fromdata import asarray as asarray
@@ -81,7 +80,7 @@ from .._functions.pointwise import clamp_min as clamp_min
 from .._functions.pointwise import clamp_min_ as clamp_min_
 from .._functions.pointwise import clip as clip
 from .._functions.pointwise import clip_ as clip_
-from .._functions.create import clone as clone
+from .._functions.copies import clone as clone
 from .._functions.join import column_stack as column_stack
 from .._functions.join import combinations as combinations
 from .._functions.create import complex as complex
@@ -139,14 +138,13 @@ from .._functions.create import empty_like as empty_like
 from .._functions.create import empty_permuted as empty_permuted
 from .._functions.create import empty_strided as empty_strided
 from .._functions.compare import equal as equal
-from .._functions.view_copies import expand_copy as expand_copy
 from .._functions.create import eye as eye
 from .._functions.activation import feature_alpha_dropout as feature_alpha_dropout
 from .._functions.activation import feature_alpha_dropout_ as feature_alpha_dropout_
 from .._functions.activation import feature_dropout as feature_dropout
 from .._functions.activation import feature_dropout_ as feature_dropout_
 from .._functions.representations import fill as fill
-from .._functions.representations import fill_ as fill_
+from .._functions.copies import fill_ as fill_
 from .._functions.shape import flatten as flatten
 from .._functions.rearrange import flip as flip
 from .._functions.rearrange import fliplr as fliplr
@@ -215,7 +213,7 @@ from .._functions.order import kthvalue as kthvalue
 from .._functions.norm import layer_norm as layer_norm
 from .._functions.representations import lcm as lcm
 from .._functions.representations import lcm_ as lcm_
-from .._functions.representations import ldexp_ as ldexp_
+from .._functions.pointwise import ldexp_ as ldexp_
 from .._functions.pointwise import lerp as lerp
 from .._functions.create import linspace as linspace
 from .._functions.activation import log_softmax as log_softmax
@@ -256,7 +254,6 @@ from .._functions.arith import multiply as multiply
 from .._functions.products import mv as mv
 from .._functions.representations import mvlgamma as mvlgamma
 from .._functions.pointwise import nan_to_num as nan_to_num
-from .._functions.pointwise import nan_to_num_ as nan_to_num_
 from .._functions.reduce import nanmean as nanmean
 from .._functions.extremes import nanmedian as nanmedian
 from .._functions.extremes import nanquantile as nanquantile
@@ -270,7 +267,7 @@ from .._functions.norm import native_layer_norm as native_layer_norm
 from .._functions.arith import neg as neg
 from .._functions.arith import neg_ as neg_
 from .._functions.arith import negative as negative
-from .._functions.representations import negative_ as negative_
+from .._functions.arith import negative_ as negative_
 from .._functions.representations import nextafter as nextafter
 from .._functions.gather import nonzero as nonzero
 from .._functions.gather import nonzero_static as nonzero_static
@@ -286,7 +283,6 @@ from .._functions.distance import pairwise_distance as pairwise_distance
 from .._functions.lowrank import pca_lowrank as pca_lowrank
 from .._functions.distance import pdist as pdist
 from .._functions.shape import permute as permute
-from .._functions.view_copies import permute_copy as permute_copy
 from .._functions.linalg import pinverse as pinverse
 from .._functions.resize import pixel_shuffle as pixel_shuffle
 from .._functions.resize import pixel_unshuffle as pixel_unshuffle
@@ -325,7 +321,6 @@ from .._functions.norm import rms_norm as rms_norm
 from .._functions.rearrange import roll as roll
 from .._functions.rearrange import rot90 as rot90
 from .._functions.pointwise import round as round
-from .._functions.pointwise import round_ as round_
 from .._functions.join import row_stack as row_stack
 from .._functions.activation import rrelu as rrelu
 from .._functions.activation import rrelu_ as rrelu_
@@ -337,20 +332,16 @@ from .._functions.gather import scatter_reduce as scatter_reduce
 from .._functions.order import searchsorted as searchsorted
 from .._functions.segments import segment_reduce as segment_reduce
 from .._functions.shape import select as select
-from .._functions.view_copies import select_copy as select_copy
 from .._functions.rearrange import select_scatter as select_scatter
 from .._functions.activation import selu as selu
 from .._functions.activation import selu_ as selu_
 from .._functions.compare import signbit as signbit
-from .._functions.view_copies import slice_copy as slice_copy
 from .._functions.rearrange import slice_scatter as slice_scatter
 from .._functions.linalg import slogdet as slogdet
 from .._functions.activation import softmax as softmax
 from .._functions.order import sort as sort
 from .._functions.join import split as split
-from .._functions.view_copies import split_copy as split_copy
 from .._functions.join import split_with_sizes as split_with_sizes
-from .._functions.view_copies import split_with_sizes_copy as split_with_sizes_copy
 from .._functions.arith import square as square
 from .._functions.arith import square_ as square_
 from .._functions.shape import squeeze as squeeze
@@ -366,7 +357,6 @@ from .._functions.lowrank import svd_lowrank as svd_lowrank
 from .._functions.shape import swapaxes as swapaxes
 from .._functions.shape import swapdims as swapdims
 from .._functions.shape import t as t
-from .._functions.view_copies import t_copy as t_copy
 from .._functions.gather import take as take
 from .._functions.gather import take_along_dim as take_along_dim
 from .._functions.fromdata import tensor as tensor
@@ -378,7 +368,6 @@ from .._functions.rearrange import tile as tile
 from .._functions.order import topk as topk
 from .._functions.rearrange import trace as trace
 from .._functions.shape import transpose as transpose
-from .._functions.view_copies import transpose_copy as transpose_copy
 from .._functions.arith import trapezoid as trapezoid
 from .._functions.arith import trapz as trapz
 from .._functions.linalg import triangular_solve as triangular_solve
@@ -389,16 +378,13 @@ from .._functions.rearrange import triu as triu
 from .._functions.create import triu_indices as triu_indices
 from .._functions.arith import true_divide as true_divide
 from .._functions.join import unbind as unbind
-from .._functions.view_copies import unbind_copy as unbind_copy
 from .._functions.shape import unflatten as unflatten
-from .._functions.view_copies import unfold_copy as unfold_copy
 from .._functions.order import unique as unique
 from .._functions.order import unique_consecutive as unique_consecutive
 from .._functions.gather import unravel_index as unravel_index
 from .._functions.join import unsafe_chunk as unsafe_chunk
 from .._functions.join import unsafe_split as unsafe_split
 from .._functions.shape import unsqueeze as unsqueeze
-from .._functions.view_copies import unsqueeze_copy as unsqueeze_copy
 from .._functions.create import vander as vander
 from .._functions.reduce import var as var
 from .._functions.reduce import var_mean as var_mean
@@ -408,7 +394,6 @@ from .._functions.join import vsplit as vsplit
 from .._functions.join import vstack as vstack
 from .._functions.pointwise import where as where
 from .._functions.pointwise import xlogy as xlogy
-from .._functions.pointwise import xlogy_ as xlogy_
-from .._functions.representations import zero_ as zero_
+from .._functions.copies import zero_ as zero_
 from .._functions.create import zeros as zeros
 from .._functions.create import zeros_like as zeros_like

@@ -15,9 +15,7 @@ class Methods:
     from .._functions.products import addbmm as addbmm
     from .._functions.products import addbmm_ as addbmm_
     from .._functions.pointwise import addcdiv as addcdiv
-    from .._functions.pointwise import addcdiv_ as addcdiv_
     from .._functions.pointwise import addcmul as addcmul
-    from .._functions.pointwise import addcmul_ as addcmul_
     from .._functions.products import addmm as addmm
     from .._functions.products import addmm_ as addmm_
     from .._functions.products import addmv as addmv
@@ -33,6 +31,8 @@ class Methods:
     from .._functions.pointwise import angle as angle
     from .._functions.reduce import any as any
     from .._functions.copies import apply_ as apply_
+    from .._functions.pointwise import arctan2 as arctan2
+    from .._functions.pointwise import arctan2_ as arctan2_
     from .._functions.extremes import argmax as argmax
     from .._functions.extremes import argmin as argmin
     from .._functions.order import argsort as argsort
@@ -70,7 +70,6 @@ class Methods:
     from .._functions.shape import contiguous as contiguous
     from .._functions.copies import copy_ as copy_
     from .._functions.pointwise import copysign as copysign
-    from .._functions.pointwise import copysign_ as copysign_
     from .._functions.reduce import corrcoef as corrcoef
     from .._functions.reduce import count_nonzero as count_nonzero
     from .._functions.reduce import cov as cov
@@ -114,7 +113,6 @@ class Methods:
     from .._functions.arith import floor_divide as floor_divide
     from .._functions.arith import floor_divide_ as floor_divide_
     from .._functions.pointwise import fmod as fmod
-    from .._functions.pointwise import fmod_ as fmod_
     from .._functions.representations import frexp as frexp
     from .._functions.gather import gather as gather
     from .._functions.representations import gcd as gcd
@@ -146,9 +144,11 @@ class Methods:
     from .._functions.gather import index_select as index_select
     from .._functions.products import inner as inner
     from .._functions.linalg import inverse as inverse
+    from .._functions.compare import is_complex as is_complex
     from .._functions.representations import is_conj as is_conj
     from .._functions.devices import is_cpu as is_cpu
-    from .._functions.devices import is_distributed as is_distributed
+    from .._functions.devices import T_is_distributed as is_distributed
+    from .._functions.compare import is_floating_point as is_floating_point
     from .._functions.devices import is_ipu as is_ipu
     from .._functions.devices import is_maia as is_maia
     from .._functions.devices import is_mtia as is_mtia
@@ -156,6 +156,7 @@ class Methods:
     from .._functions.compare import is_nonzero as is_nonzero
     from .._functions.memory import is_set_to as is_set_to
     from .._functions.devices import is_shared as is_shared
+    from .._functions.compare import is_signed as is_signed
     from .._functions.devices import is_sparse_csr as is_sparse_csr
     from .._functions.devices import is_vulkan as is_vulkan
     from .._functions.devices import is_xla as is_xla
@@ -171,8 +172,8 @@ class Methods:
     from .._functions.order import kthvalue as kthvalue
     from .._functions.representations import lcm as lcm
     from .._functions.representations import lcm_ as lcm_
+    from .._functions.pointwise import ldexp_ as ldexp_
     from .._functions.pointwise import lerp as lerp
-    from .._functions.pointwise import lerp_ as lerp_
     from .._functions.sampling import log_normal_ as log_normal_
     from .._functions.activation import log_softmax as log_softmax
     from .._functions.reduce import logcumsumexp as logcumsumexp
@@ -214,7 +215,6 @@ class Methods:
     from .._functions.representations import mvlgamma as mvlgamma
     from .._functions.representations import mvlgamma_ as mvlgamma_
     from .._functions.pointwise import nan_to_num as nan_to_num
-    from .._functions.pointwise import nan_to_num_ as nan_to_num_
     from .._functions.reduce import nanmean as nanmean
     from .._functions.extremes import nanmedian as nanmedian
     from .._functions.extremes import nanquantile as nanquantile
@@ -244,7 +244,7 @@ class Methods:
     from .._functions.shape import permute as permute
     from .._functions.devices import pin_memory as pin_memory
     from .._functions.linalg import pinverse as pinverse
-    from .._functions.pointwise import polygamma as polygamma
+    from .._functions.pointwise import T_polygamma as polygamma
     from .._functions.representations import polygamma_ as polygamma_
     from .._functions.pointwise import positive as positive
     from .._functions.arith import pow as pow
@@ -277,7 +277,6 @@ class Methods:
     from .._functions.rearrange import roll as roll
     from .._functions.rearrange import rot90 as rot90
     from .._functions.pointwise import round as round
-    from .._functions.pointwise import round_ as round_
     from .._functions.gather import scatter as scatter
     from .._functions.gather import scatter_ as scatter_
     from .._functions.gather import scatter_add as scatter_add
@@ -334,11 +333,11 @@ class Methods:
     from .._functions.rearrange import triu_ as triu_
     from .._functions.arith import true_divide as true_divide
     from .._functions.arith import true_divide_ as true_divide_
-    from .._functions.copies import type_of as type
+    from .._functions.copies import T_type as type
     from .._functions.copies import type_as as type_as
     from .._functions.join import unbind as unbind
     from .._functions.shape import unflatten as unflatten
-    from .._functions.shape import unfold as unfold
+    from .._functions.shape import T_unfold as unfold
     from .._functions.sampling import uniform_ as uniform_
     from .._functions.order import unique as unique
     from .._functions.order import unique_consecutive as unique_consecutive
@@ -352,7 +351,6 @@ class Methods:
     from .._functions.shape import view as view
     from .._functions.shape import view_as as view_as
     from .._functions.join import vsplit as vsplit
-    from .._functions.pointwise import where as where
+    from .._functions.pointwise import T_where as where
     from .._functions.pointwise import xlogy as xlogy
-    from .._functions.pointwise import xlogy_ as xlogy_
     from .._functions.copies import zero_ as zero_

@@ -739,6 +739,8 @@ class Methods(TensorBase):
         """In int32."""
     def inverse(self) -> Tensor:
         """torch.linalg.inv"""
+    def is_complex(self) -> _bool:
+        """False: there are no complex dtypes."""
     def is_conj(self) -> _bool:
         """False: all our numbers are real."""
     @property
@@ -746,6 +748,8 @@ class Methods(TensorBase):
         """True: all tensors live on the CPU."""
     def is_distributed(self) -> _bool:
         """False."""
+    def is_floating_point(self) -> _bool:
+        """Is the dtype a float?"""
     @property
     def is_ipu(self) -> _bool:
         """False: all tensors live on the CPU."""
@@ -763,6 +767,8 @@ class Methods(TensorBase):
         """Do both show the same memory in the same way?"""
     def is_shared(self) -> _bool:
         """False: the memory is this process's own."""
+    def is_signed(self) -> _bool:
+        """Can the dtype hold negative numbers?"""
     @property
     def is_sparse_csr(self) -> _bool:
         """False: all tensors are dense."""
@@ -1158,7 +1164,7 @@ class Methods(TensorBase):
         """RuntimeError, as in PyTorch on a machine without an accelerator."""
     def pinverse(self, rcond: _float = 1e-15) -> Tensor:
         """torch.linalg.pinv"""
-    def polygamma(self) -> Tensor:
+    def polygamma(self, n: _int) -> Tensor:
         """The n-th derivative of digamma."""
     def polygamma_(self, n: _int) -> Tensor:
         """In place: the n-th derivative of digamma."""
@@ -1613,8 +1619,11 @@ class Methods(TensorBase):
     def vsplit(self, indices: Sequence[_int]) -> tuple[Tensor, ...]: ...
     @overload
     def vsplit(self, *indices: _int) -> tuple[Tensor, ...]: ...
-    def where(self) -> Tensor:
+    @overload
+    def where(self, condition: Tensor, other: Tensor) -> Tensor:
         """input where condition holds, else other."""
+    @overload
+    def where(self, condition: Tensor, other: Number) -> Tensor: ...
     @overload
     def xlogy(self, other: Tensor) -> Tensor:
         """input * log(other), 0 where input is 0; either may be a number."""

@@ -1,0 +1,50 @@
+"""The names under which PyTorch has functions, methods and attributes of tensors: which of ours are public follows from them.
+
+    python -m tools.places       writes src/retrograd/_functions/places.py; needs PyTorch
+"""
+
+from __future__ import annotations
+
+import sys
+import textwrap
+import types
+import warnings
+from pathlib import Path
+from typing import Any
+
+PLACES = Path(__file__).resolve().parent.parent / "src" / "retrograd" / "_functions" / "places.py"
+HEAD = '''"""The names of PyTorch's functions and methods.  Written by `python -m tools.places` from PyTorch {version}."""
+'''
+
+
+def names(owner: Any) -> list[str]:
+    found = []
+    for name in sorted(dir(owner)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            value = getattr(owner, name)
+        if isinstance(value, (type, types.ModuleType)) or value is None or (name[0] == "_" and name.strip("_") not in SPECIAL):
+            continue
+        if callable(value) or type(value).__name__ == "getset_descriptor" or isinstance(value, property):
+            found.append(name)
+    return found
+
+
+SPECIAL = ("lshift", "rshift", "rlshift", "rrshift", "delitem")
+
+
+def text() -> str:
+    import torch
+
+    lines = [HEAD.format(version=torch.__version__.partition("+")[0])]
+    for name, owner in (("TORCH", torch), ("TENSOR", torch.Tensor), ("FUNCTIONAL", torch.nn.functional)):
+        lines.append(f'{name} = frozenset("""')
+        lines += textwrap.wrap(" ".join(names(owner)), 124, initial_indent="    ", subsequent_indent="    ",
+                               break_on_hyphens=False)
+        lines.append('""".split())')
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    PLACES.write_text(text(), encoding="utf-8")
+    sys.stdout.write(f"{PLACES}\n")
