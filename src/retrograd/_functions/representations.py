@@ -9,57 +9,53 @@ from .. import dtypes
 from .._engine import names, promote
 from .._engine.tensor import wrap
 from .._engine.views import guard, store
-from .arguments import tensor
+from .._rules import binary
 from .pointwise import polygamma
 from .results import named
+from .rows import both
 
 FREXP = named("frexp", "mantissa", "exponent")
 
 
-def both(name: str, input: Any, other: Any, kernel: str, kinds: str) -> tuple[Any, Any]:
+def in_common(input: Any, other: Any, kernel: str, kinds: str) -> tuple[Any, Any]:
     """The arrays of two tensors in their common dtype, which must be of one of `kinds`."""
-    a, b = tensor(input, name), tensor(other, name, "other", 2)
-    dtype = promote.result_dtype([a.array, b.array])
+    a, b = input.array, other.array
+    dtype = promote.result_dtype([a, b])
     if dtype.kind not in kinds:
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{names.SCALAR[dtype.name]}'")
-    promote.check_broadcast(a.array, b.array)
-    return promote.to(a.array, dtype), promote.to(b.array, dtype)
+    promote.check_broadcast(a, b)
+    return promote.to(a, dtype), promote.to(b, dtype)
 
 
 def gcd(input: Any, other: Any, *, out: Any = None) -> Any:
     """The greatest common divisor of integers, never negative; gcd(0, 0) is 0."""
-    return wrap(np.gcd(*both("gcd", input, other, "gcd_cpu", "iu")))
+    return wrap(np.gcd(*in_common(input, other, "gcd_cpu", "iu")))
 
 
 def gcd_(input: Any, other: Any) -> Any:
     """In place: gcd."""
     guard(input, False)
-    store(input, np.gcd(*both("gcd_", input, other, "gcd_cpu", "iu")), False)
+    store(input, np.gcd(*in_common(input, other, "gcd_cpu", "iu")), False)
     return input
 
 
 def lcm(input: Any, other: Any, *, out: Any = None) -> Any:
     """The least common multiple of integers."""
-    return wrap(np.lcm(*both("lcm", input, other, "lcm_cpu", "iu")))
+    return wrap(np.lcm(*in_common(input, other, "lcm_cpu", "iu")))
 
 
 def lcm_(input: Any, other: Any) -> Any:
     """In place: lcm."""
     guard(input, False)
-    store(input, np.lcm(*both("lcm_", input, other, "lcm_cpu", "iu")), False)
+    store(input, np.lcm(*in_common(input, other, "lcm_cpu", "iu")), False)
     return input
 
 
+@both
 def nextafter(input: Any, other: Any, *, out: Any = None) -> Any:
     """The next number of the dtype after input towards other."""
-    both("nextafter", input, other, "nextafter_cpu", "fV")
-    return binary.NextafterBackward0().run(input, other)
-
-
-def nextafter_(input: Any, other: Any) -> Any:
-    """In place: nextafter."""
-    both("nextafter_", input, other, "nextafter_cpu", "fV")
-    return binary.NextafterBackward0().run_(input, other)
+    in_common(input, other, "nextafter_cpu", "fV")
+    return binary.NextafterBackward0(), input, other
 
 
 def frexp(input: Any, *, out: Any = None) -> Any:

@@ -233,7 +233,6 @@ class Methods:
     from .._functions.copies import new_tensor as new_tensor
     from .._functions.copies import new_zeros as new_zeros
     from .._functions.representations import nextafter as nextafter
-    from .._functions.representations import nextafter_ as nextafter_
     from .._functions.gather import nonzero as nonzero
     from .._functions.gather import nonzero_static as nonzero_static
     from .._functions.reduce import norm as norm
