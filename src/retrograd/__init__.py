@@ -138,4 +138,6 @@ def is_inference(input: _Any) -> _Any:
     return input.is_inference()
 
 
+can_cast, promote_types, result_type = (
+    _public(_f, _PARSED, "", _f.__name__, _f.__name__) for _f in (can_cast, promote_types, result_type))  # type: ignore[assignment]
 is_inference = _public(is_inference, _PARSED, "", "is_inference", "is_inference")

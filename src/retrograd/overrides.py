@@ -78,14 +78,15 @@ def _overridable() -> tuple[dict[Any, list[Callable[..., Any]]], dict[Any, str]]
             if owner is Tensor and name.startswith("__") and getattr(object, name, None) in (value, getattr(Tensor, name)):
                 continue
             if isinstance(value, property):
-                names |= {value.__get__: f"{place}.{name}.__get__", value.__set__: f"{place}.{name}.__set__"}
+                names.setdefault(value.__get__, f"{place}.{name}.__get__")
+                names.setdefault(value.__set__, f"{place}.{name}.__set__")
                 found.setdefault(value, []).append(value.__get__)
                 continue
             value = getattr(Tensor, name, None) if owner is Tensor else value
             hidden = owner is not Tensor and (name.startswith("_") or name.endswith("_") or not name[0].islower())
             if callable(value) and not isinstance(value, (type, types.ModuleType)) and (
                     owner is not init or getattr(value, "__module__", "") == init.__name__):
-                names[value] = f"{place}.{name}"
+                names.setdefault(value, f"{place}.{name}")
                 if not hidden and value not in get_ignored_functions() and not (
                         owner is Tensor and name.startswith("_") and not name.startswith("__")):
                     found.setdefault(owner, []).append(value)

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._engine.dispatch import parts
 from .._engine.modes import state
 from .._engine.node import Node
 from .._engine.tensor import TensorBase as TensorBase
@@ -24,6 +25,7 @@ from . import _autograd as _autograd
 from . import _functions as _functions
 
 late_names(__name__)
+_set_grad_enabled = parts.set_grad
 
 
 def _current_graph_task_id() -> int:

@@ -83,6 +83,7 @@ class Parts:
         self.disabled: Any = None               # torch._C._disabled_torch_function_impl
         self.arrange: Any = None                # (func, impl, args, kwargs) -> args, kwargs of PYTHON
         self.plain: Any = None                  # set of types that have no __torch_function__, or Tensor's own
+        self.set_grad: Any = None               # torch._C._set_grad_enabled
         self.nowrap: Any = None                 # set of functions whose results keep their type
         self.named: dict[str, Any] = {}         # attributes of Tensor that operators tell of
 
@@ -219,6 +220,8 @@ def hand_over(
     types = tuple([type(x) for x in found])
     if how == PYTHON and impl is not None:
         args, kwargs = parts.arrange(func, impl, args, kwargs)
+    elif how == OWN and kwargs is None:
+        kwargs = {}
     mode: Any = None
     if len(it.functions) > 0 and it.closed < 2 and how != OWN:
         mode = it.functions.pop()

@@ -9,7 +9,16 @@ from typing import Any, Optional
 
 from mypy_extensions import mypyc_attr
 
+from .dispatch import FACTORY, ask, parts
 from .modes import grad_on, modes, set_anomaly, set_grad, settle, state
+
+
+def switch(on: bool) -> None:
+    """set_grad, which function modes see as torch._C._set_grad_enabled."""
+    if modes.dispatching:
+        ask(parts.set_grad, set_grad, FACTORY, (on,), None)
+    else:
+        set_grad(on)
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
@@ -21,10 +30,10 @@ class Grad:
 
     def __enter__(self) -> Any:
         self.prev = grad_on()
-        set_grad(self.mode)
+        switch(self.mode)
 
     def __exit__(self, kind: Any, value: Any, trace: Any) -> Any:
-        set_grad(self.prev)
+        switch(self.prev)
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
@@ -32,7 +41,7 @@ class GradFrom(Grad):
     """The same where the mode was set before the block began."""
 
     def __enter__(self) -> Any:
-        set_grad(self.mode)
+        switch(self.mode)
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)

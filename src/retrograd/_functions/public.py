@@ -11,7 +11,7 @@ import numpy as np
 from .. import _kernels, _size, dtypes
 from .._engine.dispatch import FACTORY as FACTORY
 from .._engine.dispatch import OWN, PARSED, PYTHON, SELF, ask, parts
-from .._engine.modes import modes
+from .._engine.modes import modes, set_grad
 from .._tensor import Tensor, _disabled_torch_function_impl
 from ..random import Generator
 
@@ -119,12 +119,13 @@ def parameters(f: Callable[..., Any]) -> inspect.Signature:
     return inspect.signature(f)
 
 
-# Arguments of ours that PyTorch's functions in Python do not hand on; and with a * one that has a default here.
+# Arguments of ours that PyTorch's functions in Python do not hand on; with a * those that go by place all the same, with a =
+# those that go by name.
 OTHERWISE = {
     "split": "*split_size_or_sections split_size", "Tensor.split": "*split_size_or_sections split_size", "Tensor.norm": "out",
     "chain_matmul": "out", "rrelu": "generator", "batch_norm": "cudnn_enabled", "instance_norm": "cudnn_enabled",
     "layer_norm": "cudnn_enable", "group_norm": "cudnn_enabled", "l1_loss": "weight", "Tensor.__array__": "copy",
-    "Tensor.__array_wrap__": "context return_scalar", "Tensor.dim_order": "ambiguity_check",
+    "Tensor.__array_wrap__": "=array context return_scalar", "Tensor.dim_order": "ambiguity_check",
 }
 
 
@@ -143,7 +144,8 @@ def arrange(func: Any, impl: Callable[..., Any], args: tuple[Any, ...], kwargs: 
             places += value
         elif p.kind is p.VAR_KEYWORD:
             names |= value
-        elif (p.default is p.empty and p.kind is not p.KEYWORD_ONLY) or f"*{p.name}" in otherwise:
+        elif f"*{p.name}" in otherwise or (p.default is p.empty and p.kind is not p.KEYWORD_ONLY and not (
+                f"={p.name}" in otherwise or func.__module__ == "retrograd.nn.init")):
             places.append(value)
         else:
             names[p.name] = value
@@ -151,3 +153,4 @@ def arrange(func: Any, impl: Callable[..., Any], args: tuple[Any, ...], kwargs: 
 
 
 parts.arrange = arrange
+parts.set_grad = public(set_grad, FACTORY, "_C", "_set_grad_enabled", "_set_grad_enabled")

@@ -129,8 +129,8 @@ def grad(
     if modes.dispatching and not state().busy:
         return _told_grad(outputs, inputs, {
             "grad_outputs": grad_outputs, "retain_graph": retain_graph, "create_graph": create_graph,
-            "only_inputs": only_inputs, "allow_unused": allow_unused, "is_grads_batched": is_grads_batched,
-            "materialize_grads": materialize_grads})
+            "only_inputs": only_inputs, "allow_unused": materialize_grads if allow_unused is None else allow_unused,
+            "is_grads_batched": is_grads_batched, "materialize_grads": materialize_grads})
     ran = False
     try:
         _check_mapping(inputs, "grad")

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .._engine import scopes
-from .._engine.modes import grad_on, inference_on, set_grad
+from .._engine.modes import grad_on, inference_on
 
 __all__ = [
     "no_grad", "enable_grad", "set_grad_enabled", "inference_mode", "is_grad_enabled", "is_inference_mode_enabled",
@@ -98,10 +98,10 @@ class set_grad_enabled(_Mode, scopes.GradFrom):
                 f"set_grad_enabled(): argument 'enabled' (position 1) must be bool, not {type(mode).__name__}")
         self.prev = grad_on()
         self.mode = mode
-        set_grad(mode)
+        scopes.switch(mode)
 
     def __call__(self, func: Callable[..., Any]) -> Any:
-        set_grad(self.prev)
+        scopes.switch(self.prev)
         return super().__call__(func)
 
     def __str__(self) -> str:

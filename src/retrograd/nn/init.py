@@ -10,6 +10,7 @@ import numpy as np
 from .._functions import create, fromdata, sampling
 from .._functions.create import empty_like
 from .._functions.pointwise import where
+from .._functions.public import PYTHON, public
 from .._tensor import Tensor
 from ..autograd.grad_mode import no_grad
 
@@ -47,16 +48,21 @@ def calculate_gain(nonlinearity: str, param: Any = None) -> float:
     raise ValueError(f"Unsupported nonlinearity {nonlinearity}")
 
 
+def _told(f: Any) -> Any:
+    """f, which __torch_function__ is told of."""
+    return public(f, PYTHON, "nn.init", f.__name__, f.__name__)
+
+
+@_told
 def uniform_(tensor: Any, a: float = 0.0, b: float = 1.0, generator: Any = None) -> Any:
     """Uniform in [a, b)."""
-    with no_grad():
-        return tensor.uniform_(a, b, generator=generator)
+    return _no_grad_uniform_(tensor, a, b, generator)
 
 
+@_told
 def normal_(tensor: Any, mean: float = 0.0, std: float = 1.0, generator: Any = None) -> Any:
     """Normal."""
-    with no_grad():
-        return tensor.normal_(mean, std, generator=generator)
+    return _no_grad_normal_(tensor, mean, std, generator)
 
 
 def trunc_normal_(
@@ -97,6 +103,7 @@ def _normal_cdf(x: float) -> float:
     return (1.0 + math.erf(x / math.sqrt(2.0))) / 2.0
 
 
+@_told
 def constant_(tensor: Any, val: float) -> Any:
     """`val` everywhere."""
     with no_grad():
@@ -105,12 +112,14 @@ def constant_(tensor: Any, val: float) -> Any:
 
 def ones_(tensor: Any) -> Any:
     """1 everywhere."""
-    return constant_(tensor, 1.0)
+    with no_grad():
+        return tensor.fill_(1.0)
 
 
 def zeros_(tensor: Any) -> Any:
     """0 everywhere."""
-    return constant_(tensor, 0.0)
+    with no_grad():
+        return tensor.zero_()
 
 
 def eye_(tensor: Any) -> Any:
@@ -153,15 +162,16 @@ def _calculate_correct_fan(tensor: Any, mode: str) -> int:
 def xavier_uniform_(tensor: Any, gain: float = 1.0, generator: Any = None) -> Any:
     """Uniform with variance gain^2 * 2 / (fan_in + fan_out).  Glorot & Bengio 2010."""
     bound = gain * math.sqrt(6.0 / sum(_calculate_fan_in_and_fan_out(tensor)))
-    return uniform_(tensor, -bound, bound, generator)
+    return _no_grad_uniform_(tensor, -bound, bound, generator)
 
 
 def xavier_normal_(tensor: Any, gain: float = 1.0, generator: Any = None) -> Any:
     """Normal with variance gain^2 * 2 / (fan_in + fan_out).  Glorot & Bengio 2010."""
     std = gain * math.sqrt(2.0 / sum(_calculate_fan_in_and_fan_out(tensor)))
-    return normal_(tensor, 0.0, std, generator)
+    return _no_grad_normal_(tensor, 0.0, std, generator)
 
 
+@_told
 def kaiming_uniform_(
     tensor: Any, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator: Any = None,
 ) -> Any:
@@ -170,7 +180,7 @@ def kaiming_uniform_(
         warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=2)
         return tensor
     bound = math.sqrt(3.0) * calculate_gain(nonlinearity, a) / math.sqrt(_calculate_correct_fan(tensor, mode))
-    return uniform_(tensor, -bound, bound, generator)
+    return _no_grad_uniform_(tensor, -bound, bound, generator)
 
 
 def kaiming_normal_(
@@ -181,7 +191,7 @@ def kaiming_normal_(
         warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=2)
         return tensor
     std = calculate_gain(nonlinearity, a) / math.sqrt(_calculate_correct_fan(tensor, mode))
-    return normal_(tensor, 0.0, std, generator)
+    return _no_grad_normal_(tensor, 0.0, std, generator)
 
 
 def orthogonal_(tensor: Any, gain: float = 1, generator: Any = None) -> Any:
@@ -215,11 +225,13 @@ def _assign(tensor: Any, values: Any) -> Any:
 
 
 def _no_grad_uniform_(tensor: Any, a: float, b: float, generator: Any = None) -> Any:
-    return uniform_(tensor, a, b, generator)
+    with no_grad():
+        return tensor.uniform_(a, b, generator=generator)
 
 
 def _no_grad_normal_(tensor: Any, mean: float, std: float, generator: Any = None) -> Any:
-    return normal_(tensor, mean, std, generator)
+    with no_grad():
+        return tensor.normal_(mean, std, generator=generator)
 
 
 def _deprecated(new: Any) -> Any:

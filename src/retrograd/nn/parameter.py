@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .._engine.dispatch import takes_part
 from .._engine.tensor import TensorBase, wants_grad, wrap
 from .._functions.create import empty
 from .._functions.public import register_plain
@@ -14,7 +15,16 @@ from .._tensor_str import _str
 from ..dtypes import check_device, get_default_dtype, of
 
 
-class Parameter(Tensor):
+_want: Any = vars(Tensor)["requires_grad"].fset.unchecked       # nobody is told of a parameter's making
+
+
+class _ParameterMeta(type(Tensor)):  # type: ignore[misc]
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return super().__instancecheck__(instance) or (
+            cls is Parameter and isinstance(instance, TensorBase) and getattr(instance, "_is_param", False))
+
+
+class Parameter(Tensor, metaclass=_ParameterMeta):
     """A leaf that modules list among their parameters.
 
     Parameter(data, requires_grad=True) shares data's memory.
@@ -24,10 +34,12 @@ class Parameter(Tensor):
     __torch_function__ = _disabled_torch_function_impl
 
     def __new__(cls, data: Any = None, requires_grad: bool = True) -> Any:
+        if data is not None and type(data) is not Tensor and takes_part(type(data)):
+            return _of_subclass(data, requires_grad)
         out = TensorBase.__new__(cls)
         out.array = np.empty(0, np.float32) if data is None else data.array
         out.version = None if data is None else data.version
-        out.requires_grad = requires_grad
+        _want(out, requires_grad)
         return out
 
     def __deepcopy__(self, memo: Any) -> Any:
@@ -45,6 +57,18 @@ class Parameter(Tensor):
 
 
 register_plain(Parameter)
+
+
+def _of_subclass(data: Any, requires_grad: bool) -> Any:
+    """data, of a subclass with __torch_function__, as a leaf that modules take for a Parameter."""
+    out = data.detach().requires_grad_(requires_grad)
+    if type(out) is not type(data):
+        raise RuntimeError(
+            f"Creating a Parameter from an instance of type {type(data).__name__} requires that detach() returns an instance of "
+            f"the same type, but return type {type(out).__name__} was found instead. To use the type as a Parameter, please "
+            "correct the detach() semantics defined by its __torch_dispatch__() implementation.")
+    out._is_param = True
+    return out
 
 
 class _BufferMeta(type(Tensor)):  # type: ignore[misc]

@@ -3,8 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._functions.create import empty, ones, zeros
-from ..._functions.fromdata import tensor
+from ..._functions import empty, ones, tensor, zeros
 from ...dtypes import int64
 from .. import functional as F
 from .. import init

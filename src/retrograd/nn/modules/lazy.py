@@ -5,8 +5,7 @@ from itertools import chain
 from sys import modules
 from typing import Any
 
-from ..._functions.create import empty
-from ..._functions.fromdata import tensor
+from ..._functions import empty, tensor
 from ...autograd.grad_mode import no_grad
 from ...dtypes import int64, of
 from ..parameter import UninitializedBuffer, UninitializedParameter, _Absent, is_lazy

@@ -4,7 +4,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..._functions.create import empty
+from ..._functions import empty
 from .. import functional as F
 from .. import init
 from ..module import Module
