@@ -13,7 +13,7 @@ from . import _size, _tensor_str, dtypes
 from ._engine import hooks
 from ._engine.dispatch import default, enrol, takes_part
 from ._engine.modes import grad_on, inference_on, modes, state
-from ._engine.tensor import TensorBase, bump, public, read_grad, sink_of, wants_grad, wrap, write_grad
+from ._engine.tensor import TensorBase, bump, public, read_grad, shared_version, sink_of, wants_grad, wrap, write_grad
 from ._engine.views import address, refresh
 from ._missing import Absent
 from ._rules import create
@@ -142,6 +142,18 @@ class Tensor(Methods):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         enrol(cls)
+
+    @staticmethod
+    def _make_subclass(cls: Any, data: Any, require_grad: bool = False) -> Any:
+        """A leaf of class cls in data's memory."""
+        if not isinstance(data, TensorBase):
+            raise TypeError(
+                f"_make_subclass(): argument 'data' (position 2) must be Tensor, not {dtypes.typename(data)}")
+        out = TensorBase.__new__(cls)
+        out.array, out.version, out.inference = data.array, shared_version(data), data.inference
+        if require_grad:
+            _want(out, True)
+        return out
 
     @classmethod
     def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -598,7 +610,7 @@ The gradient, shaped like the tensor, or None.  A non-leaf has one only after re
         return len(self.array)
 
     def __iter__(self) -> Iterator[Tensor]:
-        if not self.array.ndim:
+        if not self.dim():
             raise TypeError("iteration over a 0-d tensor")
         return iter(self.unbind(0))
 
@@ -665,6 +677,9 @@ INTERNAL = frozenset([
     "array", "rg", "fn", "nr", "version", "sink", "kept", "origin", "listeners", "inference", "cut",
     "_set_requires_grad", "_check_grad", "_empty_like_class", "_number",
 ])
+
+
+_want: Any = vars(Tensor)["requires_grad"].fset         # before anybody is told of it
 
 
 def _attributes(t: Any) -> dict[str, Any]:

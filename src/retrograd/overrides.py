@@ -68,25 +68,25 @@ def _overridable() -> tuple[dict[Any, list[Callable[..., Any]]], dict[Any, str]]
     torch = import_module(__package__)
     found: dict[Any, list[Callable[..., Any]]] = {}
     names: dict[Any, str] = {}
-    public = [n for n in (*_functions.__all__, *_functions.LATER, "is_inference") if not n.startswith("_")]
+    more = "can_cast", "is_inference", "promote_types", "result_type"
+    public = [n for n in (*_functions.__all__, *_functions.LATER, *more) if not n.startswith("_")]
     for place, owner, members in (
             ("torch", torch, public), ("torch.functional", torch.functional, torch.functional.__all__),
-            ("torch.nn.functional", F, F.__all__), ("torch.nn.init", init, dir(init)), ("torch.Tensor", Tensor, dir(Tensor)),
+            ("torch.nn.functional", F, F.__all__), ("torch.nn.init", init, init.__all__), ("torch.Tensor", Tensor, dir(Tensor)),
             ("torch.linalg", linalg, linalg.__all__), ("torch.special", special, special.__all__)):
         for name in members:
             value = inspect.getattr_static(Tensor, name) if owner is Tensor else getattr(owner, name)
             if owner is Tensor and name.startswith("__") and getattr(object, name, None) in (value, getattr(Tensor, name)):
                 continue
             if isinstance(value, property):
-                names.setdefault(value.__get__, f"{place}.{name}.__get__")
-                names.setdefault(value.__set__, f"{place}.{name}.__set__")
+                names |= {value.__get__: f"{place}.{name}.__get__", value.__set__: f"{place}.{name}.__set__"}
                 found.setdefault(value, []).append(value.__get__)
                 continue
             value = getattr(Tensor, name, None) if owner is Tensor else value
             hidden = owner is not Tensor and (name.startswith("_") or name.endswith("_") or not name[0].islower())
-            if callable(value) and not isinstance(value, (type, types.ModuleType)) and (
-                    owner is not init or getattr(value, "__module__", "") == init.__name__):
-                names.setdefault(value, f"{place}.{name}")
+            if callable(value) and not isinstance(value, (type, types.ModuleType)):
+                if owner is not Tensor or value not in names or value.__name__ == name:
+                    names[value] = f"{place}.{name}"
                 if not hidden and value not in get_ignored_functions() and not (
                         owner is Tensor and name.startswith("_") and not name.startswith("__")):
                     found.setdefault(owner, []).append(value)
@@ -101,7 +101,8 @@ def get_overridable_functions() -> dict[Any, list[Callable[..., Any]]]:
 @functools.cache
 def get_testing_overrides() -> dict[Callable[..., Any], Callable[..., Any]]:
     """{function: one of the same signature that gives -1}"""
-    return {f: _dummy(f) for members in get_overridable_functions().values() for f in members}
+    inits = [init.uniform_, init.normal_, init.constant_, init.kaiming_uniform_]
+    return {f: _dummy(f) for members in (*get_overridable_functions().values(), inits) for f in members}
 
 
 def _dummy(f: Callable[..., Any]) -> Callable[..., Any]:

@@ -19,7 +19,7 @@ PARSED: Final = 0           # C with an argument parser: as called; types that t
 SELF: Final = 1             # C without arguments: the type of self, whatever it is
 PYTHON: Final = 2           # Python: what has a default goes by its name; Tensor is among the types
 FACTORY: Final = 3          # modes alone
-FIRST: Final = 4            # as PARSED, but only self is looked at
+FIRST: Final = 4            # as PARSED, but where self takes part nobody else is looked at
 OWN: Final = 5              # types alone, and of self only: a mode sees what is called inside
 
 # NOTE [Listener]
@@ -173,6 +173,8 @@ def overloaded(it: State, how: i64, args: tuple[Any, ...], kwargs: Optional[dict
     if how == SELF or how == FIRST or how == OWN:
         if len(args) > 0:
             consider(found, args[0], False)
+        if how == FIRST and len(found) == 0:
+            consider(found, args[1], False)
     elif how != FACTORY:
         ours = how == PYTHON
         for x in args:
@@ -197,10 +199,9 @@ def consider(found: list[Any], x: Any, ours: bool) -> None:
         if not ours or kind is not parts.tensor:
             return
     elif kind is list or kind is tuple:
-        if not ours:
-            for y in x:
-                if type(y) not in parts.plain and type(y) is not list and type(y) is not tuple:
-                    consider(found, y, ours)
+        for y in x:
+            if type(y) not in parts.plain and type(y) is not list and type(y) is not tuple:
+                consider(found, y, False)
         return
     elif not takes_part(kind):
         return
@@ -217,6 +218,9 @@ def consider(found: list[Any], x: Any, ours: bool) -> None:
 def hand_over(
     it: State, func: Any, impl: Any, how: i64, args: tuple[Any, ...], kwargs: Optional[dict[str, Any]], found: list[Any],
 ) -> Any:
+    if impl is not None and len(args) > 0 and not isinstance(args[0], parts.tensor) and of_tensor(func):
+        raise TypeError(f"descriptor '{func.__name__}' for 'torch._C.TensorBase' objects doesn't apply to a "
+                        f"'{type(args[0]).__name__}' object")
     types = tuple([type(x) for x in found])
     if how == PYTHON and impl is not None:
         args, kwargs = parts.arrange(func, impl, args, kwargs)
@@ -239,6 +243,11 @@ def hand_over(
     raise refusal(func, how, mode, types)
 
 
+def of_tensor(func: Any) -> bool:
+    name: str = getattr(func, "__qualname__", "")
+    return name.startswith("Tensor.")
+
+
 def check_mode(mode: Any) -> None:
     if getattr(mode.__torch_function__, "__self__", None) is type(mode):
         raise RuntimeError(
@@ -247,7 +256,7 @@ def check_mode(mode: Any) -> None:
 
 def refusal(func: Any, how: i64, mode: Any, types: tuple[Any, ...]) -> Exception:
     """The error where all returned NotImplemented."""
-    name = told_name(func)
+    name = told_name(func, how)
     if how == PYTHON:
         return TypeError(f"no implementation found for '{name}' on types that implement __torch_function__: {list(types)}" + (
             "" if mode is None else f" nor in mode {mode}"))
@@ -258,7 +267,7 @@ def refusal(func: Any, how: i64, mode: Any, types: tuple[Any, ...]) -> Exception
                      f"{''.join(lines)}\nFor more information, try re-running with TORCH_LOGS=not_implemented")
 
 
-def told_name(func: Any) -> str:
+def told_name(func: Any, how: i64) -> str:
     """'torch.add', 'torch.Tensor.shape.__get__'"""
     owner: Any = getattr(func, "__self__", None)
     if owner is not None and hasattr(owner, "fget"):
@@ -266,8 +275,12 @@ def told_name(func: Any) -> str:
     name: str = getattr(func, "__name__", "function")
     module: Any = getattr(func, "__module__", None)
     if module is None or "Tensor" in getattr(func, "__qualname__", ""):
-        return f"torch.Tensor.{name}"
-    return f"torch{str(module).removeprefix('retrograd')}.{name}"
+        return f"torch._tensor.{name}" if how == PYTHON else f"torch.Tensor.{name}"
+    package, _, place = str(module).partition(".")
+    if package not in ("retrograd", "torch"):
+        return f"{module}.{name}"
+    place = place if how == PYTHON else place.removesuffix(".functional")
+    return f"torch.{place}.{name}" if place else f"torch.{name}"
 
 
 def default(cls: Any, func: Any, types: Any, args: Any, kwargs: Any) -> Any:

@@ -87,70 +87,94 @@ class TensorBase:
         return self.array.ndim
 
     def __add__(self, other: Any) -> Any:
-        if modes.dispatching:
-            return operate("add", arith.add, PARSED, self, other)
-        return arith.add(self, other)
+        if not modes.dispatching:
+            y: Any = arith.add(self, other)
+            if y is not NotImplemented:
+                return y
+        return operate("add", arith.add, PARSED, self, other)
 
     def __radd__(self, other: Any) -> Any:
         if not isinstance(self, TensorBase):
             raise unbound("__radd__", self)
-        if modes.dispatching:
-            return operate("add", arith.add, PARSED, self, other)
-        return arith.add(self, other)
+        if not modes.dispatching:
+            y: Any = arith.add(self, other)
+            if y is not NotImplemented:
+                return y
+        return operate("add", arith.add, PARSED, self, other)
 
     def __iadd__(self, other: Any) -> Any:
-        if modes.dispatching:
-            return operate("add_", arith.add_, PARSED, self, other)
-        return arith.add_(self, other)
+        if not modes.dispatching:
+            y: Any = arith.add_(self, other)
+            if y is not NotImplemented:
+                return y
+        return operate("add_", arith.add_, PARSED, self, other)
 
     def __sub__(self, other: Any) -> Any:
-        if modes.dispatching:
-            return operate("sub", arith.sub, PARSED, self, other)
-        return arith.sub(self, other)
+        if not modes.dispatching:
+            y: Any = arith.sub(self, other)
+            if y is not NotImplemented:
+                return y
+        return operate("sub", arith.sub, PARSED, self, other)
 
     def __rsub__(self, other: Any) -> Any:
         if not isinstance(self, TensorBase):
             return NotImplemented
-        if modes.dispatching:
-            return operate("__rsub__", arith.rsub, PYTHON, self, other)
-        return arith.rsub(self, other)
+        if not modes.dispatching:
+            y: Any = arith.rsub(self, other)
+            if y is not NotImplemented:
+                return y
+        return operate("__rsub__", arith.rsub, PYTHON, self, other)
 
     def __isub__(self, other: Any) -> Any:
-        if modes.dispatching:
-            return operate("sub_", arith.sub_, PARSED, self, other)
-        return arith.sub_(self, other)
+        if not modes.dispatching:
+            y: Any = arith.sub_(self, other)
+            if y is not NotImplemented:
+                return y
+        return operate("sub_", arith.sub_, PARSED, self, other)
 
     def __mul__(self, other: Any) -> Any:
-        if modes.dispatching:
-            return operate("mul", arith.mul, PARSED, self, other)
-        return arith.mul(self, other)
+        if not modes.dispatching:
+            y: Any = arith.mul(self, other)
+            if y is not NotImplemented:
+                return y
+        return operate("mul", arith.mul, PARSED, self, other)
 
     def __rmul__(self, other: Any) -> Any:
         if not isinstance(self, TensorBase):
             raise unbound("__rmul__", self)
-        if modes.dispatching:
-            return operate("mul", arith.mul, PARSED, self, other)
-        return arith.mul(self, other)
+        if not modes.dispatching:
+            y: Any = arith.mul(self, other)
+            if y is not NotImplemented:
+                return y
+        return operate("mul", arith.mul, PARSED, self, other)
 
     def __imul__(self, other: Any) -> Any:
-        if modes.dispatching:
-            return operate("mul_", arith.mul_, PARSED, self, other)
-        return arith.mul_(self, other)
+        if not modes.dispatching:
+            y: Any = arith.mul_(self, other)
+            if y is not NotImplemented:
+                return y
+        return operate("mul_", arith.mul_, PARSED, self, other)
 
     def __truediv__(self, other: Any) -> Any:
-        if modes.dispatching:
-            return operate("div", arith.div, PARSED, self, other)
-        return arith.div(self, other)
+        if not modes.dispatching:
+            y: Any = arith.div(self, other)
+            if y is not NotImplemented:
+                return y
+        return operate("div", arith.div, PARSED, self, other)
 
     def __rtruediv__(self, other: Any) -> Any:
-        if modes.dispatching:
-            return operate("__rtruediv__", over, PYTHON, self, other)
-        return arith.mul(arith.reciprocal(self), other)
+        if not modes.dispatching:
+            y: Any = arith.mul(arith.reciprocal(self), other)
+            if y is not NotImplemented:
+                return y
+        return operate("__rtruediv__", over, PYTHON, self, other)
 
     def __itruediv__(self, other: Any) -> Any:
-        if modes.dispatching:
-            return operate("div_", arith.div_, PARSED, self, other)
-        return arith.div_(self, other)
+        if not modes.dispatching:
+            y: Any = arith.div_(self, other)
+            if y is not NotImplemented:
+                return y
+        return operate("div_", arith.div_, PARSED, self, other)
 
     def __neg__(self) -> Any:
         if modes.dispatching:
@@ -160,31 +184,41 @@ class TensorBase:
     def __pow__(self, other: Any, modulo: Any = None) -> Any:
         if modulo is not None:
             return NotImplemented
-        if modes.dispatching:
-            return operate("__pow__", arith.pow, PYTHON, self, other)
-        return arith.pow(self, other)
+        if not modes.dispatching:
+            y: Any = arith.pow(self, other)
+            if y is not NotImplemented:
+                return y
+        return operate("__pow__", arith.pow, PYTHON, self, other)
 
     def __rpow__(self, other: Any) -> Any:
         if not isinstance(self, TensorBase) and not isinstance(other, TensorBase):
             return NotImplemented
-        if modes.dispatching:
-            return operate("__rpow__", powered, PYTHON, self, other)
-        return arith.pow(other, self)
+        if not modes.dispatching:
+            y: Any = arith.pow(other, self)
+            if y is not NotImplemented:
+                return y
+        return operate("__rpow__", powered, PYTHON, self, other)
 
     def __ipow__(self, other: Any) -> Any:  # type: ignore[misc]  # always without a modulus
-        if modes.dispatching:
-            return operate("__ipow__", arith.pow_, PYTHON, self, other)
-        return arith.pow_(self, other)
+        if not modes.dispatching:
+            y: Any = arith.pow_(self, other)
+            if y is not NotImplemented:
+                return y
+        return operate("__ipow__", arith.pow_, PYTHON, self, other)
 
     def __matmul__(self, other: Any) -> Any:
-        if modes.dispatching:
-            return operate("matmul", linalg.matmul, PARSED, self, other)
-        return linalg.matmul(self, other)
+        if not modes.dispatching:
+            y: Any = linalg.matmul(self, other)
+            if y is not NotImplemented:
+                return y
+        return operate("matmul", linalg.matmul, PARSED, self, other)
 
     def __rmatmul__(self, other: Any) -> Any:
-        if modes.dispatching:
-            return operate("__rmatmul__", multiplied, PYTHON, self, other)
-        return linalg.matmul(other, self)
+        if not modes.dispatching:
+            y: Any = linalg.matmul(other, self)
+            if y is not NotImplemented:
+                return y
+        return operate("__rmatmul__", multiplied, PYTHON, self, other)
 
     def __imatmul__(self, other: Any) -> Any:
         return NotImplemented
@@ -201,87 +235,117 @@ class TensorBase:
         index.setitem(self, where, value)
 
     def __mod__(self, other: Any) -> Any:
-        if modes.dispatching:
-            return operate("remainder", arith.remainder, PARSED, self, other)
-        return arith.remainder(self, other)
+        if not modes.dispatching:
+            y: Any = arith.remainder(self, other)
+            if y is not NotImplemented:
+                return y
+        return operate("remainder", arith.remainder, PARSED, self, other)
 
     def __rmod__(self, other: Any) -> Any:
         if not isinstance(self, TensorBase) and not isinstance(other, TensorBase):
             return NotImplemented
-        if modes.dispatching:
-            return operate("__rmod__", remains, PYTHON, self, other)
-        return arith.remainder(other, self)
+        if not modes.dispatching:
+            y: Any = arith.remainder(other, self)
+            if y is not NotImplemented:
+                return y
+        return operate("__rmod__", remains, PYTHON, self, other)
 
     def __imod__(self, other: Any) -> Any:
-        if modes.dispatching:
-            return operate("remainder_", arith.remainder_, PARSED, self, other)
-        return arith.remainder_(self, other)
+        if not modes.dispatching:
+            y: Any = arith.remainder_(self, other)
+            if y is not NotImplemented:
+                return y
+        return operate("remainder_", arith.remainder_, PARSED, self, other)
 
     def __floordiv__(self, other: Any) -> Any:
-        if modes.dispatching:
-            return operate("__floordiv__", arith.floor_divide, PYTHON, self, other)
-        return arith.floor_divide(self, other)
+        if not modes.dispatching:
+            y: Any = arith.floor_divide(self, other)
+            if y is not NotImplemented:
+                return y
+        return operate("__floordiv__", arith.floor_divide, PYTHON, self, other)
 
     def __rfloordiv__(self, other: Any) -> Any:
-        if modes.dispatching:
-            return operate("__rfloordiv__", floored, PYTHON, self, other)
-        return arith.floor_divide(other, self)
+        if not modes.dispatching:
+            y: Any = arith.floor_divide(other, self)
+            if y is not NotImplemented:
+                return y
+        return operate("__rfloordiv__", floored, PYTHON, self, other)
 
     def __ifloordiv__(self, other: Any) -> Any:
-        if modes.dispatching:
-            return operate("floor_divide_", arith.floor_divide_, PARSED, self, other)
-        return arith.floor_divide_(self, other)
+        if not modes.dispatching:
+            y: Any = arith.floor_divide_(self, other)
+            if y is not NotImplemented:
+                return y
+        return operate("floor_divide_", arith.floor_divide_, PARSED, self, other)
 
     def __and__(self, other: Any) -> Any:
-        if modes.dispatching:
-            return operate("__and__", compare.bit_and, PARSED, self, other)
-        return compare.bit_and(self, other)
+        if not modes.dispatching:
+            y: Any = compare.bit_and(self, other)
+            if y is not NotImplemented:
+                return y
+        return operate("__and__", compare.bit_and, PARSED, self, other)
 
     def __rand__(self, other: Any) -> Any:
         if not isinstance(self, TensorBase):
             raise unbound("__rand__", self)
-        if modes.dispatching:
-            return operate("bitwise_and", compare.bit_and, PARSED, self, other)
-        return compare.bit_and(self, other)
+        if not modes.dispatching:
+            y: Any = compare.bit_and(self, other)
+            if y is not NotImplemented:
+                return y
+        return operate("bitwise_and", compare.bit_and, PARSED, self, other)
 
     def __or__(self, other: Any) -> Any:
-        if modes.dispatching:
-            return operate("__or__", compare.bit_or, PARSED, self, other)
-        return compare.bit_or(self, other)
+        if not modes.dispatching:
+            y: Any = compare.bit_or(self, other)
+            if y is not NotImplemented:
+                return y
+        return operate("__or__", compare.bit_or, PARSED, self, other)
 
     def __ror__(self, other: Any) -> Any:
         if not isinstance(self, TensorBase):
             raise unbound("__ror__", self)
-        if modes.dispatching:
-            return operate("bitwise_or", compare.bit_or, PARSED, self, other)
-        return compare.bit_or(self, other)
+        if not modes.dispatching:
+            y: Any = compare.bit_or(self, other)
+            if y is not NotImplemented:
+                return y
+        return operate("bitwise_or", compare.bit_or, PARSED, self, other)
 
     def __xor__(self, other: Any) -> Any:
-        if modes.dispatching:
-            return operate("__xor__", compare.bit_xor, PARSED, self, other)
-        return compare.bit_xor(self, other)
+        if not modes.dispatching:
+            y: Any = compare.bit_xor(self, other)
+            if y is not NotImplemented:
+                return y
+        return operate("__xor__", compare.bit_xor, PARSED, self, other)
 
     def __rxor__(self, other: Any) -> Any:
         if not isinstance(self, TensorBase):
             raise unbound("__rxor__", self)
-        if modes.dispatching:
-            return operate("bitwise_xor", compare.bit_xor, PARSED, self, other)
-        return compare.bit_xor(self, other)
+        if not modes.dispatching:
+            y: Any = compare.bit_xor(self, other)
+            if y is not NotImplemented:
+                return y
+        return operate("bitwise_xor", compare.bit_xor, PARSED, self, other)
 
     def __iand__(self, other: Any) -> Any:
-        if modes.dispatching:
-            return operate("__iand__", and_, PARSED, self, other)
-        return overwrite(self, compare.bit_and(self, other))
+        if not modes.dispatching:
+            y: Any = overwrite(self, compare.bit_and(self, other))
+            if y is not NotImplemented:
+                return y
+        return operate("__iand__", and_, PARSED, self, other)
 
     def __ior__(self, other: Any) -> Any:
-        if modes.dispatching:
-            return operate("__ior__", or_, PARSED, self, other)
-        return overwrite(self, compare.bit_or(self, other))
+        if not modes.dispatching:
+            y: Any = overwrite(self, compare.bit_or(self, other))
+            if y is not NotImplemented:
+                return y
+        return operate("__ior__", or_, PARSED, self, other)
 
     def __ixor__(self, other: Any) -> Any:
-        if modes.dispatching:
-            return operate("__ixor__", xor_, PARSED, self, other)
-        return overwrite(self, compare.bit_xor(self, other))
+        if not modes.dispatching:
+            y: Any = overwrite(self, compare.bit_xor(self, other))
+            if y is not NotImplemented:
+                return y
+        return operate("__ixor__", xor_, PARSED, self, other)
 
     def __invert__(self) -> Any:
         if modes.dispatching:
@@ -289,34 +353,46 @@ class TensorBase:
         return compare.invert(self)
 
     def __lt__(self, other: Any) -> Any:
-        if modes.dispatching:
-            return operate("lt", compare.lt, PARSED, self, other)
-        return compare.lt(self, other)
+        if not modes.dispatching:
+            y: Any = compare.lt(self, other)
+            if y is not NotImplemented:
+                return y
+        return operate("lt", compare.lt, PARSED, self, other)
 
     def __le__(self, other: Any) -> Any:
-        if modes.dispatching:
-            return operate("le", compare.le, PARSED, self, other)
-        return compare.le(self, other)
+        if not modes.dispatching:
+            y: Any = compare.le(self, other)
+            if y is not NotImplemented:
+                return y
+        return operate("le", compare.le, PARSED, self, other)
 
     def __gt__(self, other: Any) -> Any:
-        if modes.dispatching:
-            return operate("gt", compare.gt, PARSED, self, other)
-        return compare.gt(self, other)
+        if not modes.dispatching:
+            y: Any = compare.gt(self, other)
+            if y is not NotImplemented:
+                return y
+        return operate("gt", compare.gt, PARSED, self, other)
 
     def __ge__(self, other: Any) -> Any:
-        if modes.dispatching:
-            return operate("ge", compare.ge, PARSED, self, other)
-        return compare.ge(self, other)
+        if not modes.dispatching:
+            y: Any = compare.ge(self, other)
+            if y is not NotImplemented:
+                return y
+        return operate("ge", compare.ge, PARSED, self, other)
 
     def __eq__(self, other: Any) -> Any:
-        if modes.dispatching:
-            return operate("__eq__", compare.eq, FIRST, self, other)
-        return compare.eq(self, other)
+        if not modes.dispatching:
+            y: Any = compare.eq(self, other)
+            if y is not NotImplemented:
+                return y
+        return operate("__eq__", compare.eq, FIRST, self, other)
 
     def __ne__(self, other: Any) -> Any:
-        if modes.dispatching:
-            return operate("ne", compare.ne, PARSED, self, other)
-        return compare.ne(self, other)
+        if not modes.dispatching:
+            y: Any = compare.ne(self, other)
+            if y is not NotImplemented:
+                return y
+        return operate("ne", compare.ne, PARSED, self, other)
 
 
 def unbound(method: str, got: Any) -> TypeError:

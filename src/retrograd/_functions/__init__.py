@@ -66,7 +66,7 @@ OF_FUNCTIONAL = set("""atleast_1d atleast_2d atleast_3d block_diag broadcast_ten
 def checked(name: str, function: Callable[..., Any], place: str = "") -> Callable[..., Any]:
     """function as users call it, with its arguments checked as PyTorch checks them where PyTorch's is written in C."""
     text = FUNCTIONS.get(name)
-    if name in UNTOLD and not place:
+    if (name in UNTOLD or name.endswith("Tensor")) and not place:
         return function
     if text is not None and name not in QUICK:
         function = parsed(name, text, function, place)

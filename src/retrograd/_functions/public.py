@@ -31,7 +31,7 @@ PARSED_METHODS = set("""
     numpy polygamma requires_grad_ size stride where
 """.split())
 SELF_METHODS = set("__bool__ __complex__ __float__ __index__ __int__ apply_ data_ptr new new_tensor untyped_storage".split())
-METHODS_UNTOLD = {"as_subclass", "set_", "record_stream"}
+METHODS_UNTOLD = {"as_subclass", "set_", "record_stream", "__delitem__"}
 
 
 def register_plain(cls: type) -> None:
@@ -105,8 +105,8 @@ def seal() -> None:
 
 
 def told_property(name: str, value: property) -> property:
-    calls = [None if f is None or hasattr(f, "refuses") else public(f, PARSED if i else SELF, "", f"Tensor.{name}", name)
-             for i, f in enumerate((value.fget, value.fset, value.fdel))]
+    calls = [None if f is None or hasattr(f, "refuses") else public(f, SELF, "", f"Tensor.{name}", name)
+             for f in (value.fget, value.fset, value.fdel)]
     made = property(calls[0], calls[1] or value.fset, calls[2] or value.fdel, value.__doc__)
     for call, func in zip(calls, (made.__get__, made.__set__, made.__delete__)):
         if call is not None:
@@ -145,7 +145,7 @@ def arrange(func: Any, impl: Callable[..., Any], args: tuple[Any, ...], kwargs: 
         elif p.kind is p.VAR_KEYWORD:
             names |= value
         elif f"*{p.name}" in otherwise or (p.default is p.empty and p.kind is not p.KEYWORD_ONLY and not (
-                f"={p.name}" in otherwise or func.__module__ == "retrograd.nn.init")):
+                f"={p.name}" in otherwise or func.__module__.endswith("nn.init"))):
             places.append(value)
         else:
             names[p.name] = value

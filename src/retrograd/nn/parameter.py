@@ -10,12 +10,9 @@ from .._engine.dispatch import takes_part
 from .._engine.tensor import TensorBase, wants_grad, wrap
 from .._functions.create import empty
 from .._functions.public import register_plain
-from .._tensor import Tensor, _attributes, _disabled_torch_function_impl, _rebuild
+from .._tensor import Tensor, _attributes, _disabled_torch_function_impl, _rebuild, _want
 from .._tensor_str import _str
 from ..dtypes import check_device, get_default_dtype, of
-
-
-_want: Any = vars(Tensor)["requires_grad"].fset.unchecked       # nobody is told of a parameter's making
 
 
 class _ParameterMeta(type(Tensor)):  # type: ignore[misc]
