@@ -215,6 +215,13 @@ def consider(found: list[Any], x: Any, ours: bool) -> None:
     found.insert(at, x)
 
 
+def foreign(x: Any) -> bool:
+    """Is it, or has it among its elements, something whose type takes part?"""
+    found: list[Any] = []
+    consider(found, x, False)
+    return len(found) > 0
+
+
 def hand_over(
     it: State, func: Any, impl: Any, how: i64, args: tuple[Any, ...], kwargs: Optional[dict[str, Any]], found: list[Any],
 ) -> Any:

@@ -8,7 +8,7 @@ import numpy
 from mypy_extensions import i64, mypyc_attr
 
 from .. import _kernels
-from .dispatch import FIRST, PARSED, PYTHON, alone, ask, func_of, operate
+from .dispatch import FIRST, PARSED, PYTHON, alone, ask, foreign, func_of, operate
 from .modes import adding, claiming, loud, modes, quiet, state
 from .node import Array, Node, Task, Value, asarray, ndarray
 
@@ -224,15 +224,23 @@ class TensorBase:
         return NotImplemented
 
     def __getitem__(self, where: Any) -> Any:
-        if modes.dispatching:
-            return ask(func_of("__getitem__"), index.getitem, PARSED, (self, where), None)
-        return index.getitem(self, where)
+        if not modes.dispatching:
+            try:
+                return index.getitem(self, where)
+            except IndexError:
+                if not foreign(where):
+                    raise
+        return ask(func_of("__getitem__"), index.getitem, PARSED, (self, where), None)
 
     def __setitem__(self, where: Any, value: Any) -> None:
-        if modes.dispatching:
-            ask(func_of("__setitem__"), index.setitem, PARSED, (self, where, value), None)
-            return
-        index.setitem(self, where, value)
+        if not modes.dispatching:
+            try:
+                index.setitem(self, where, value)
+                return
+            except (IndexError, TypeError):
+                if not foreign(where) and not foreign(value):
+                    raise
+        ask(func_of("__setitem__"), index.setitem, PARSED, (self, where, value), None)
 
     def __mod__(self, other: Any) -> Any:
         if not modes.dispatching:

@@ -589,7 +589,7 @@ def pow(a: Value, b: Value) -> Value:
         if not isinstance(a, (TensorBase, np.ndarray, np.generic)):
             return PowBackward2(a).run(b)
     except promote.Foreign:
-        if hasattr(b, "__rpow__"):
+        if hasattr(b, "__rpow__") or hasattr(type(b), "__torch_function__"):
             return NotImplemented
         raise TypeError(                        # compiled, the operator would name itself `**`, not `** or pow()`
             f"unsupported operand type(s) for ** or pow(): '{type(a).__name__}' and '{type(b).__name__}'") from None

@@ -287,7 +287,7 @@ def matmul(a: Value, b: Value) -> Value:
         return product(a, b, "bmm")
     for x in (a, b):
         if not isinstance(x, (TensorBase, np.ndarray, np.generic)):
-            raise TypeError(f"unsupported operand type(s) for @: '{type(a).__name__}' and '{type(b).__name__}'")
+            return NotImplemented
     na: int = a.ndim
     nb: int = b.ndim
     if na == 2 and nb == 2:
