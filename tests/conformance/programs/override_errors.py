@@ -5,6 +5,8 @@ from torch.overrides import BaseTorchFunctionMode, TorchFunctionMode
 
 from _log import T
 
+F = torch.nn.functional
+
 
 class R(torch.Tensor):
     @classmethod
