@@ -133,7 +133,7 @@ def test_an_exception_leaves_nobody_listening(torch: Any, way: str) -> None:
     if torch is retrograd:
         from retrograd._engine.modes import modes, state
         from retrograd.nn.hooks import watchers
-        assert state().listener is None and not modes.dispatching
+        assert state().listener is None and not modes.engaged
         assert modes.observer is None and modes.clerk is None and not watchers
     assert not model._forward_hooks and not model._forward_pre_hooks
     with getattr(microscope, way)(model):

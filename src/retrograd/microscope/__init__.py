@@ -10,7 +10,7 @@
 
 How it is made (one idea per file, folders in the order in which they import each other):
 
-    listen     what happens on an engine, as it happens: one adapter for each engine
+    listen     what happens on an engine, as it happens: one adapter for each engine, which also reads its tensors
     capture    every call of a function that takes a parameter becomes a Use: its inputs `a`, and by a hook on the node of
                its output the gradient `delta` there.  So layers, functional calls, tied weights, bare parameters and the
                insides of attention are all seen by one rule, and in-place activations keep working

@@ -9,14 +9,13 @@ import csv
 import warnings
 from collections import deque
 from collections.abc import Iterator
-from math import sqrt
 from typing import Any
 from weakref import ref
 
 import numpy as np
 
+from ..listen import engine_of_module
 from ..plain_text import escaped
-from ..record.recorder import engine_of_module
 
 EVERY = 10
 ROWS = 200_000
@@ -26,7 +25,6 @@ BOUNDED = {"Tanh": (-1.0, 1.0), "Sigmoid": (0.0, 1.0), "Hardtanh": (-1.0, 1.0), 
 RECTIFIERS = {"ReLU", "ReLU6", "Threshold", "Hardshrink", "Softshrink"}
 NOTHING = ("nothing was recorded: no optimizer that has the model's parameters made a step; after an update made by hand "
            "call w.step()")
-NEAR = 0.02             # of the range: so close to a bound counts as saturated
 
 
 def watch(model: Any, *, every: int = EVERY, limit: int = ROWS) -> Watch:
@@ -57,13 +55,13 @@ class Watch:
            batch) and saturated (share of values within 2 % of a bound).  None: not known.
     """
 
-    def __init__(self, model: Any, engine: str, every: int, limit: int) -> None:
+    def __init__(self, model: Any, engine: Any, every: int, limit: int) -> None:
         self.model = model
         self.every = every
         self.rows: deque[dict[str, Any]] = deque(maxlen=limit)
         self.count = 0                          # steps so far
         self.names = {id(p): name for name, p in model.named_parameters()}
-        self._engine: Any = _Torch() if engine == "torch" else _Ours()
+        self._engine = engine
         self._open: dict[int, Any] = {}
         self._hooks: list[Any] = []
         self._units: list[tuple[str, Any, Any]] = []
@@ -77,7 +75,7 @@ class Watch:
         """Watch on, after pause()."""
         if self._handles:
             return
-        home = self._engine.optimizer_home()
+        home = self._engine.optimizers()
         me = ref(self)
 
         def before(optimizer: Any, args: Any, kwargs: Any) -> None:
@@ -301,117 +299,3 @@ class _Look:
         it = self.watch()
         if it is not None:
             it._saw(self.name, self.kind, out)
-
-
-class _Arrays:
-    """Numbers of NumPy arrays."""
-
-    def norm_of(self, x: Any) -> float:
-        flat = x.ravel("K")
-        if flat.dtype.itemsize < 4:
-            flat = flat.astype(np.float32)
-        with np.errstate(all="ignore"):
-            squares = float(np.dot(flat, flat))
-            if 1e-30 < squares < 1e30:
-                return sqrt(squares)
-            return float(np.linalg.norm(flat.astype(np.float64)))
-
-    def dead_of(self, y: Any) -> float:
-        if y.ndim < 2 or not y.size:
-            return float(np.mean(y == 0)) if y.size else 0.0
-        channels = 1 if y.ndim > 3 else y.ndim - 1
-        others = tuple(i for i in range(y.ndim) if i != channels)
-        return float(np.mean(~np.any(y, axis=others)))
-
-    def saturated_of(self, y: Any, low: float, high: float) -> float:
-        margin = NEAR * (high - low)
-        return float(np.mean((y < low + margin) | (y > high - margin))) if y.size else 0.0
-
-
-class _Ours(_Arrays):
-    """retrograd."""
-
-    def optimizer_home(self) -> Any:
-        from ...optim import optimizer
-        return optimizer
-
-    def is_tensor(self, x: Any) -> bool:
-        from ..._engine.tensor import TensorBase
-        return isinstance(x, TensorBase)
-
-    def norm(self, t: Any) -> float:
-        return self.norm_of(t if isinstance(t, np.ndarray) else t.array)
-
-    def copy(self, p: Any) -> Any:
-        return p.array.copy()
-
-    def distance(self, p: Any, old: Any) -> float:
-        return self.norm_of(p.array - old)
-
-    def dead(self, y: Any) -> float:
-        return self.dead_of(y.array)
-
-    def saturated(self, y: Any, low: float, high: float) -> float:
-        return self.saturated_of(y.array, low, high)
-
-    def fetch(self, values: list[Any]) -> list[Any]:
-        return values
-
-
-class _Torch(_Arrays):
-    """PyTorch: NumPy's view of what is on the CPU; on a device, tensors that are fetched together."""
-
-    def __init__(self) -> None:
-        import torch
-        self.torch = torch
-
-    def optimizer_home(self) -> Any:
-        import torch.optim.optimizer as home
-        return home
-
-    def is_tensor(self, x: Any) -> bool:
-        return isinstance(x, self.torch.Tensor)
-
-    def here(self, t: Any) -> Any:
-        """A NumPy view, or None for what is on a device."""
-        t = t.detach()
-        if t.device.type != "cpu" or t.layout is not self.torch.strided:
-            return None
-        return (t.float() if t.dtype is self.torch.bfloat16 else t).numpy()
-
-    def norm(self, t: Any) -> Any:
-        x = self.here(t)
-        if x is not None:
-            return self.norm_of(x)
-        t = t.detach()
-        return self.torch.linalg.vector_norm((t.coalesce().values() if t.is_sparse else t).float())
-
-    def copy(self, p: Any) -> Any:
-        return p.detach().clone()
-
-    def distance(self, p: Any, old: Any) -> Any:
-        return self.norm(p.detach() - old)
-
-    def dead(self, y: Any) -> Any:
-        x = self.here(y)
-        if x is not None:
-            return self.dead_of(x)
-        y = y.detach()
-        channels = 1 if y.ndim > 3 else y.ndim - 1
-        return (y.transpose(0, channels).flatten(1) == 0).all(1).float().mean() if y.ndim > 1 else (y == 0).float().mean()
-
-    def saturated(self, y: Any, low: float, high: float) -> Any:
-        x = self.here(y)
-        if x is not None:
-            return self.saturated_of(x, low, high)
-        margin = NEAR * (high - low)
-        y = y.detach()
-        return ((y < low + margin) | (y > high - margin)).float().mean()
-
-    def fetch(self, values: list[Any]) -> list[Any]:
-        """Floats, with one wait for the device."""
-        there = [v for v in values if self.is_tensor(v)]
-        if not there:
-            return values
-        numbers = iter(self.torch.stack([v.float().to(there[0].device) for v in there]).tolist())
-        return [next(numbers) if self.is_tensor(v) else v for v in values]

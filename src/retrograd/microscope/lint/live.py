@@ -12,8 +12,8 @@ from typing import Any
 from .._hooked import Hooked
 from ..answers.graph_of import links
 from ..answers.why import CONTAINERS, hook_of, module_of, why_none
+from ..listen import engine_of_module
 from ..listen.sites import Sites, name_of
-from ..record.recorder import engine_of_module
 from ..record.recording import INPLACE, WANTED, Recording
 from .static import ARITY, Problem
 from .steps import Steps

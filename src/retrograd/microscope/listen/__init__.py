@@ -10,8 +10,10 @@ its tensors, and lets somebody hear
                           .reopened()       context in which calls are heard again, inside the handler
                           engine.inside     calls a function whose own calls are to be heard: a pass, attention
 
-Nothing of an engine is replaced meanwhile: retrograd has a place where its functions ask who listens, PyTorch has function
-modes and hooks.  So a function that a program imported by name before is heard, too, and one that it replaces stays replaced.
+It is one slot of the thread, or one mode: contexts nest, and who is outside hears what the inner one lets through.  Nothing is
+replaced meanwhile, so a function that a program imported by name before is heard, too, and one that it replaces stays replaced.
+ear.py is a capture's, a recording has its own (record/witness.py), which is told of nodes and hooks besides: by our engine
+itself (_engine/modes.py, NOTE [Observer] and NOTE [Clerk]), on PyTorch by hooks (record/tap_torch.py).
 
 torch is never imported: an object of it can only come in when somebody has imported it already (NOTE [No import]).
 """
@@ -57,4 +59,12 @@ def engine_of(x: Any) -> Engine:
         f"{type(x).__qualname__}")
 
 
-__all__ = ["Engine", "engine_named", "engine_of"]
+def engine_of_module(model: Any) -> Engine:
+    """The engine of a module.  TypeError for what is none."""
+    loaded = sys.modules.get("torch")
+    if isinstance(model, (retrograd.nn.Module, getattr(getattr(loaded, "nn", None), "Module", ()))):
+        return engine_of(model)
+    raise TypeError(f"record: expected modules (retrograd.nn.Module or torch.nn.Module), got {type(model).__name__}")
+
+
+__all__ = ["Engine", "engine_named", "engine_of", "engine_of_module"]

@@ -5,14 +5,17 @@ Both engines have the same names (that is what retrograd is for), so an engine i
 """
 from __future__ import annotations
 
+import sys
 from contextlib import nullcontext
 from typing import Any
+
+from .sizes import Sizes
 
 GETTER = type(int.real.__get__)                 # what is told of for a property of a tensor
 TENSORS = ("T", "mT", "H", "mH", "real", "imag", "data")        # properties that are tensors
 
 
-class Engine:
+class Engine(Sizes):
     """One engine: its namespace and its classes."""
 
     name: str
@@ -24,6 +27,10 @@ class Engine:
 
     def __init__(self) -> None:
         self.names: dict[Any, str] = {}
+
+    def optimizers(self) -> Any:
+        """The module with register_optimizer_step_pre_hook."""
+        return sys.modules[f"{self.torch.__name__}.optim.optimizer"]
 
     def is_tensor(self, x: Any) -> bool:
         """Is x a tensor of this engine?"""

@@ -30,6 +30,9 @@ class RetrogradEngine(Engine):
     def in_backward(self) -> bool:
         return state().task is not None
 
+    def here(self, t: Any) -> Any:
+        return getattr(t, "array", t)
+
     def calls(self, ear: Any) -> Any:
         return Heard(ear)
 

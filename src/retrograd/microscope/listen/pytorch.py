@@ -7,9 +7,10 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from .engine import Engine
+from .sizes import SizesThere
 
 
-class TorchEngine(Engine):
+class TorchEngine(SizesThere, Engine):
     """torch: a TorchFunctionMode."""
 
     name = "torch"

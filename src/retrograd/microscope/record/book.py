@@ -2,7 +2,7 @@
 
 It is in the compiled part because it works at every op, node and hook; of both engines.
   rec   the microscope's Recording, whose tables are filled
-  tap   what knows an engine (microscope/tap_common.py)
+  tap   what knows an engine (tap_common.py)
 """
 from __future__ import annotations
 

@@ -12,6 +12,7 @@ from typing import Any
 from weakref import ref
 
 from .._hooked import Hooked
+from ..listen import engine_of_module
 from ..listen.sites import Sites
 from .book import now
 from .fired import OF_OPTIMIZERS
@@ -21,7 +22,6 @@ from .swaps import NOTHING, Seat, swap_in, swap_out
 
 LIMIT = 500_000
 VALUES = 1 << 30                    # bytes of kept values
-NN = f"{__name__.partition('.')[0]}.nn.module"           # where our Module is
 ON_OPTIMIZERS = {kind for _, kind in OF_OPTIMIZERS}
 _running: list[Recorder] = []
 
@@ -328,7 +328,7 @@ def taps_for(models: tuple[Any, ...], engine: str | None) -> list[Any]:
     """The taps that a recording of these models needs."""
     wanted = set() if engine is None else {engine}
     for model in models:
-        home = engine_of_module(model)
+        home = engine_of_module(model).name
         if engine is not None and home != engine:
             raise RecordingError(f"record: a model of {home} and engine={engine!r}")
         wanted.add(home)
@@ -345,26 +345,16 @@ def tap_of(engine: str) -> Any:
     found = _taps.get(engine)
     if found is None:
         if engine == "torch":
-            from ..tap_torch import TorchTap
+            from .tap_torch import TorchTap
             found = TorchTap
         else:
-            from ..tap_retrograd import RetrogradTap
+            from .tap_retrograd import RetrogradTap
             found = RetrogradTap
         _taps[engine] = found
     return found
 
 
 _taps: dict[str, Any] = {}
-
-
-def engine_of_module(model: Any) -> str:
-    """'retrograd' or 'torch'; TypeError for what is no module of either."""
-    if isinstance(model, sys.modules[NN].Module):
-        return "retrograd"
-    loaded = sys.modules.get("torch")
-    if loaded is not None and isinstance(model, getattr(getattr(loaded, "nn", None), "Module", ())):
-        return "torch"
-    raise TypeError(f"record: expected modules (retrograd.nn.Module or torch.nn.Module), got {type(model).__name__}")
 
 
 __all__ = ["FIELDS", "POSITION", "RecordingError", "record"]

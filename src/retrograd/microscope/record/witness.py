@@ -1,6 +1,6 @@
 """The observer of a recording: what the engine tells of ops and nodes becomes events (NOTE [Observer] in modes.py).
 
-`tap` is the microscope's (microscope/tap_retrograd.py); it is asked for what happens seldom.
+`tap` (tap_retrograd.py) is asked for what happens seldom.
 """
 from __future__ import annotations
 

@@ -8,19 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from .._engine.modes import grad_on, modes, state
-from .._engine.tensor import TensorBase, edits, wrap
-from ..dtypes import of as dtype_of
-from ._hooked import Hooked
-from ._measure import measure, same
-from .listen import engine_named
-from .listen.engine import GETTER
-from .listen.sites import HOME
-from .record.book import UNMEASURED, Thread, now
-from .record.recorder import Recorder
-from .record.recording import POSITION
-from .record.witness import Witness
+from ..._engine.modes import grad_on, modes, state
+from ..._engine.tensor import TensorBase, edits, wrap
+from ...dtypes import of as dtype_of
+from .._hooked import Hooked
+from .._measure import measure, same
+from ..listen import engine_named
+from ..listen.engine import GETTER
+from ..listen.sites import HOME
+from .book import UNMEASURED, Thread, now
+from .recorder import Recorder
+from .recording import POSITION
 from .tap_common import Tap, bounds
+from .witness import Witness
 
 # Functions after which the graph knows nothing of the tensor: without a derivative, so that the observer is not told of them.
 CUTS = {
@@ -62,9 +62,9 @@ class RetrogradTap(Tap):
     @classmethod
     def find(cls) -> None:
         """Where the package has what we need, which is above us: said once in a process."""
-        from .. import autograd, nn, optim, utils
-        from ..nn import hooks
-        from ..optim import optimizer
+        from ... import autograd, nn, optim, utils
+        from ...nn import hooks
+        from ...optim import optimizer
         cls.space = retrograd
         cls.Tensor = TensorBase
         cls.Module = nn.Module
@@ -86,7 +86,7 @@ class RetrogradTap(Tap):
         if recorder.ops:
             self.hear()
         if recorder.replay:
-            from ..autograd import graph
+            from ...autograd import graph
             graph._push_hooks(graph._copied, graph._itself)     # weights may change before the replay
             recorder.later(graph._pop_hooks)
         if recorder.ops or recorder.nodes:

@@ -9,15 +9,15 @@ from functools import partial
 from typing import Any
 from weakref import ref
 
-from ._hooked import Hooked
-from .listen.sites import last_read
-from .record import multi_grad
-from .record.book import MARK, Thread, now
-from .record.fired import OF_OPTIMIZERS, SELDOM, TABLES
-from .record.multi_grad import silently
-from .record.recorder import Recorder, plan_of
-from .record.recording import BACKWARD, CREATED, GRAD, INFERENCE, INPLACE, WANTED, WANTS
-from .record.swaps import swap_in, swap_out
+from .._hooked import Hooked
+from ..listen.sites import last_read
+from . import multi_grad
+from .book import MARK, Thread, now
+from .fired import OF_OPTIMIZERS, SELDOM, TABLES
+from .multi_grad import silently
+from .recorder import Recorder, plan_of
+from .recording import BACKWARD, CREATED, GRAD, INFERENCE, INPLACE, WANTED, WANTS
+from .swaps import swap_in, swap_out
 from .tap_common import bounds
 from .tap_torch_numbers import TorchNumbers
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from ._measure import measure, same
-from .record.book import UNMEASURED
-from .record.recorder import Recorder
+from .._measure import measure, same
+from .book import UNMEASURED
+from .recorder import Recorder
 from .tap_common import Tap
 
 

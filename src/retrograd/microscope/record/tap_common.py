@@ -7,15 +7,15 @@ from itertools import count
 from typing import Any
 from weakref import ref
 
-from ._hooked import Hooked, plain
-from .answers.culprit import culprit
-from .answers.gradient_paths import Splitting
-from .listen.sites import name_of
-from .record import multi_grad
-from .record.book import MARK, Thread, now
-from .record.fired import OF_OPTIMIZERS, PLACE, SELDOM
-from .record.recorder import Recorder
-from .record.recording import BACKWARD
+from .._hooked import Hooked, plain
+from ..answers.culprit import culprit
+from ..answers.gradient_paths import Splitting
+from ..listen.sites import name_of
+from . import multi_grad
+from .book import MARK, Thread, now
+from .fired import OF_OPTIMIZERS, PLACE, SELDOM
+from .recorder import Recorder
+from .recording import BACKWARD
 
 _serials = count(1)
 _nothing: Any = nullcontext()
