@@ -27,6 +27,9 @@ WORKERS := auto
 # Workers take tests from each other, with a thread each; a run of a few is quicker without them.
 PYTEST := -m pytest $(if $(ARGS),,-n $(WORKERS) --maxprocesses 4 --dist worksteal)
 
+# Whatever the environment says: a process that compiles the sources again takes a second longer to start.
+unexport PYTHONDONTWRITEBYTECODE
+
 # A stamp is named after the contents that it stands for: second calls are quick, any edit, removal or checkout is seen.
 sum = $(shell find $(1) -type f \( -name '*.py' -o -name '*.toml' -o -name '*.[ch]' -o -name '*.typed' -o -name '*.html' -o -name '*.pyi' \) \
 	| LC_ALL=C sort | xargs cksum | cksum | cut -d' ' -f1)

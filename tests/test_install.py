@@ -46,6 +46,14 @@ def test_import_needs_what_is_declared_and_not_the_command_line() -> None:
     assert loaded <= declared
 
 
+def test_rooms_are_imported_when_somebody_asks_for_them() -> None:
+    code = (
+        "import sys, retrograd as torch; print(*{'retrograd.nn', 'retrograd.optim', 'retrograd.func'} & set(sys.modules), '.');"
+        "print({'nn', 'optim', 'func'} <= set(dir(torch)), torch.nn.Linear.__name__, torch.nn is sys.modules['retrograd.nn'])"
+    )
+    assert output([sys.executable, "-c", code]) == ".\nTrue Linear True\n"
+
+
 # Builds, in a copy of the checkout
 
 

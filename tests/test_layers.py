@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -47,7 +48,8 @@ def dotted(path: Path) -> list[str]:
     return list(path.relative_to(ROOT).with_suffix("").parts)
 
 
-def imports(path: Path) -> Iterator[tuple[list[str], bool, int]]:
+@functools.cache
+def imports(path: Path) -> list[tuple[list[str], bool, int]]:
     """(absolute name in parts, at module level, line) for every import; one under TYPE_CHECKING is no import."""
     package = ["retrograd", *dotted(path)[:-1]]
 
@@ -67,7 +69,7 @@ def imports(path: Path) -> Iterator[tuple[list[str], bool, int]]:
             else:
                 yield from walk(child, top and not isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)))
 
-    yield from walk(ast.parse(path.read_text(encoding="utf-8")), True)
+    return list(walk(ast.parse(path.read_text(encoding="utf-8")), True))
 
 
 def test_every_module_has_a_layer() -> None:

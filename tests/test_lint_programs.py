@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+import warm
 
 from retrograd.microscope import lint_source
 
@@ -288,8 +287,7 @@ WRONG = "y = model.forward(x)\n"
 
 
 def command(*arguments: Any, cwd: Path, given: bytes = b"") -> Any:
-    return subprocess.run([sys.executable, "-m", "retrograd", "lint", *map(str, arguments)], capture_output=True, input=given,
-                          cwd=cwd, timeout=300)
+    return warm.run("-m", "retrograd", "lint", *arguments, input=given, cwd=cwd, text=False)
 
 
 def test_files_in_other_encodings(tmp_path: Path) -> None:

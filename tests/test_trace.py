@@ -6,11 +6,11 @@ import json
 import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+import warm
 from both_engines import ENGINES, both
 
 from retrograd.cli import main
@@ -52,8 +52,7 @@ def step(torch: Any) -> Any:
 
 
 def run(*arguments: Any, cwd: Path, input: str = "") -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "retrograd", *map(str, arguments)], capture_output=True, text=True, timeout=300,
-                          cwd=cwd, env=os.environ | {"COLUMNS": "300"}, input=input)
+    return warm.run("-m", "retrograd", *arguments, cwd=cwd, env=os.environ | {"COLUMNS": "300"}, input=input)
 
 
 @both

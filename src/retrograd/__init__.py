@@ -48,7 +48,6 @@ from . import autograd as autograd
 from . import _C as _C
 from . import cuda as cuda
 from . import linalg as linalg
-from . import nn as nn
 from . import utils as utils
 from . import version as version
 from ._settings import *  # noqa: F403
@@ -85,6 +84,7 @@ if _t.TYPE_CHECKING:                                # what is imported when it i
     from . import masked as masked
     from . import microscope as microscope
     from . import mps as mps
+    from . import nn as nn
     from . import optim as optim
     from . import overrides as overrides
     from . import serialization as serialization
@@ -101,8 +101,8 @@ if _t.TYPE_CHECKING:                                # what is imported when it i
 
 _late_names(
     __name__, lazy=("accelerator", "amp", "backends", "compiler", "distributed", "distributions", "func", "functional", "hub",
-                    "jit", "masked", "microscope", "mps", "optim", "overrides", "serialization", "signal", "special", "storage",
-                    "testing", "types", "xpu"),
+                    "jit", "masked", "microscope", "mps", "nn", "optim", "overrides", "serialization", "signal", "special",
+                    "storage", "testing", "types", "xpu"),
     also={**{_name: _partial(_late, _found, _name) for _name, _found in _LATER.items()},
           "vmap": _partial(_of, "func", "vmap"),
           "to_dlpack": _partial(_of, "utils.dlpack", "to_dlpack"),

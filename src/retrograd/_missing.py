@@ -41,11 +41,14 @@ def module_getattr(
 
 
 def late_names(module_name: str, lazy: Iterable[str] = (), also: dict[str, Callable[[], Any]] | None = None) -> None:
-    """Give a public module its `module_getattr`: `late_names(__name__)`.
+    """Give a public module its `module_getattr`, and a `__dir__` that lists these names: `late_names(__name__)`.
 
     Not by an assignment, from which type checkers would take it that every name is there.
     """
-    vars(sys.modules[module_name])["__getattr__"] = module_getattr(module_name, lazy, also)
+    names = vars(sys.modules[module_name])
+    late = {*lazy, *(also or ())}
+    names["__getattr__"] = module_getattr(module_name, lazy, also)
+    names["__dir__"] = lambda: sorted(late.union(names))
 
 
 def missing(module_name: str, name: str, candidates: Iterable[str]) -> str:
@@ -80,7 +83,8 @@ def describe(module_name: str, name: str, lazy: frozenset[str] = frozenset()) ->
 
 
 def elsewhere(name: str) -> list[str]:
-    """Where loaded public modules of ours do have `name`: the shortest path to each thing of that name."""
+    """Where loaded public modules of ours, and nn, do have `name`: the shortest path to each thing of that name."""
+    import_module("retrograd.nn")
     modules = [
         path
         for path, module in list(sys.modules.items())

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import inspect
-import subprocess
-import sys
 import warnings
 from pathlib import Path
 from typing import Any
 
 import broken_programs
 import pytest
+import warm
 from both_engines import both
 from broken_programs import PROGRAMS
 from three_ways import WAYS, Ways
@@ -51,8 +50,7 @@ def test_the_mistake_is_named_with_its_line(torch: Any, name: str, way: str, tmp
 @pytest.mark.parametrize("name", ["features", "freeze", "gradient_norms", "step_in_backward", "gradient_penalty"])
 def test_correct_programs_are_left_alone(name: str) -> None:
     root = Path(__file__).resolve().parents[2]
-    done = subprocess.run([sys.executable, "-m", "retrograd", "lint", "--run", f"examples/{name}.py"], cwd=root, text=True,
-                          capture_output=True, timeout=300)
+    done = warm.run("-m", "retrograd", "lint", "--run", f"examples/{name}.py", cwd=root)
     assert done.returncode == 0 and done.stdout.endswith("0 problems\n"), done.stdout[-2000:] + done.stderr[-2000:]
 
 
