@@ -274,5 +274,6 @@ class LazyInstanceNorm3d(_LazyNormBase, _InstanceNorm):
 
 for _lazy in (LazyLinear, LazyConv1d, LazyConv2d, LazyConv3d, LazyConvTranspose1d, LazyConvTranspose2d, LazyConvTranspose3d,
               LazyBatchNorm1d, LazyBatchNorm2d, LazyBatchNorm3d, LazyInstanceNorm1d, LazyInstanceNorm2d, LazyInstanceNorm3d):
-    _lazy.__module__ = _lazy.cls_to_become.__module__        # PyTorch has them beside what they become
+    # PyTorch has them beside what they become, which says torch already where `retrograd run` imports this.
+    _lazy.__module__ = f"{__package__}.{_lazy.cls_to_become.__module__.rpartition('.')[2]}"
     setattr(modules[_lazy.__module__], _lazy.__name__, _lazy)
