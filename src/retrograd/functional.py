@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from ._functions import (
+    LATER,
     atleast_1d,
     atleast_2d,
     atleast_3d,
@@ -12,7 +13,7 @@ from ._functions import (
     cdist,
     chain_matmul,
     einsum,
-    lu,
+    late,
     meshgrid,
     norm,
     split,
@@ -23,6 +24,7 @@ from ._functions import (
 )
 from ._missing import late_names
 
+lu = late(LATER["lu"], "lu")
 __all__ = [
     "atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_shapes", "broadcast_tensors", "cartesian_prod", "cdist",
     "chain_matmul", "einsum", "lu", "meshgrid", "norm", "split", "tensordot", "unique", "unique_consecutive", "unravel_index",

@@ -1,12 +1,15 @@
 """torch.special: special functions, most of them under a second name."""
 from __future__ import annotations
 
+from functools import cache as _cache
 from functools import partial as _partial
 from typing import TYPE_CHECKING, Any
 
 from . import _functions as _f
 from ._functions import checked as _checked
 from ._functions import special as _rarer
+from ._functions.public import PARSED as _PARSED
+from ._functions.public import public as _public
 from ._missing import late_names
 
 if TYPE_CHECKING:
@@ -26,10 +29,11 @@ _RAREST = ("airy_ai", "bessel_j0", "bessel_j1", "bessel_y0", "bessel_y1", "modif
 __all__ += _RAREST
 
 
+@_cache
 def _rare(name: str) -> Any:
     from ._functions import bessel
 
-    return getattr(bessel, name)
+    return _public(getattr(bessel, name), _PARSED, "special", name, f"special_{name}")
 
 
 def _named(name: str) -> Any:

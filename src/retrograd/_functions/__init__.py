@@ -4,6 +4,7 @@ What a family module defines under a name that PyTorch has is public, in torch, 
 `naming` makes the lists `__all__`, `METHODS` and `FUNCTIONAL` of each.
 """
 from collections.abc import Callable
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -86,6 +87,7 @@ def checked_method(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
     return public(method, how_of(name, text), "", f"Tensor.{name}", name)
 
 
+@cache
 def late(found: tuple[str, str], name: str = "") -> Any:
     """A function of a family that is imported now; `name`: as errors say it."""
     family, own = found

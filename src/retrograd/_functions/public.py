@@ -16,7 +16,7 @@ from .._tensor import Tensor, _disabled_torch_function_impl
 from ..random import Generator
 
 PLAIN = (
-    Tensor, int, float, bool, type(None), str, slice, type(Ellipsis), dict, complex, type, range, _size.Size, np.ndarray,
+    Tensor, int, float, type(None), str, slice, type(Ellipsis), dict, complex, type, range, _size.Size, np.ndarray,
     np.float32, np.float64, np.int64, np.bool_, dtypes.dtype, dtypes.device, dtypes.layout, dtypes.memory_format, Generator,
     type(len), type(ask), type(lambda: 0),
 )
@@ -36,13 +36,15 @@ METHODS_UNTOLD = {"as_subclass", "set_", "record_stream", "__delitem__"}
 
 def register_plain(cls: type) -> None:
     """cls is a class of ours without __torch_function__, or with Tensor's."""
-    parts.plain = parts.plain | {cls}
+    plain.insert(1, cls)                        # the C code looks at them in this order
+    parts.plain = frozenset(plain)
     if _kernels.dispatcher is not None:
-        _kernels.dispatcher(ask, tuple(parts.plain))
+        _kernels.dispatcher(ask, tuple(plain))
 
 
-parts.tensor, parts.disabled, parts.plain = Tensor, _disabled_torch_function_impl, frozenset(PLAIN)
-register_plain(Tensor)
+plain: list[type] = [*PLAIN]
+parts.tensor, parts.disabled = Tensor, _disabled_torch_function_impl
+register_plain(bool)
 
 
 def public(impl: Callable[..., Any], how: int, module: str, place: str, name: str, func: Any = None) -> Callable[..., Any]:

@@ -390,12 +390,13 @@ static PyObject *fast_mine(PyObject *m, PyObject *const *args, Py_ssize_t count)
 typedef struct {
     PyObject_HEAD
     vectorcallfunc call;
+    vectorcallfunc direct;                          /* impl's own */
     PyObject *impl, *func, *how, *dict, *weak;      /* func: what the one who takes over is told; NULL: this object */
 } Function;
 
 static int dispatching;             /* some thread has a mode or a listener */
 static PyObject *ask;               /* _engine/dispatch.py: ask(func, impl, how, args, kwargs) */
-static PyTypeObject *plain[32];     /* take no part */
+static PyTypeObject *plain[32];     /* take no part; the commonest first */
 static int plains;
 
 static int is_plain(PyObject *x) {
@@ -423,7 +424,8 @@ static int all_plain(PyObject *const *args, Py_ssize_t n) {
 static PyObject *function_call(PyObject *self, PyObject *const *args, size_t flags, PyObject *names) {
     Function *f = (Function *)self;
     Py_ssize_t n = PyVectorcall_NARGS(flags), named = names == NULL ? 0 : PyTuple_GET_SIZE(names);
-    if (!dispatching && all_plain(args, n + named)) return PyObject_Vectorcall(f->impl, args, flags, names);
+    if (!dispatching && all_plain(args, n + named))
+        return f->direct ? f->direct(f->impl, args, flags, names) : PyObject_Vectorcall(f->impl, args, flags, names);
     PyObject *given = PyTuple_New(n), *kwargs = NULL, *result = NULL;
     if (given == NULL) return NULL;
     for (Py_ssize_t i = 0; i < n; i++) PyTuple_SET_ITEM(given, i, Py_NewRef(args[i]));
@@ -453,6 +455,7 @@ static PyObject *function_new(PyTypeObject *type, PyObject *args, PyObject *kwar
     if (f == NULL) return NULL;
     f->call = function_call;
     f->impl = Py_NewRef(impl);
+    f->direct = PyVectorcall_Function(impl);
     f->how = Py_NewRef(how);
     f->func = func == Py_None ? NULL : Py_NewRef(func);
     return (PyObject *)f;

@@ -1,5 +1,5 @@
 """torch.nn.functional: what layers compute, as functions.  https://pytorch.org/docs/stable/nn.functional.html"""
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from .. import _functions
@@ -39,6 +39,7 @@ for _family in FAMILIES:
         __all__.append(_public)
 
 
+@cache
 def _late(name: str) -> Any:
     found = late(LATER_FUNCTIONAL[name])
     return _told(name, inner(name, found) if name in INNER else found)

@@ -1,0 +1,159 @@
+"""The question in every public function: when it is asked, and what listens.  tests/conformance has programs that answer it."""
+
+from __future__ import annotations
+
+import copy
+import gc
+import inspect
+import pickle
+import weakref
+from typing import Any
+
+import pytest
+
+import retrograd as torch
+import retrograd.nn.functional as F
+from retrograd._engine.dispatch import engage
+from retrograd._engine.modes import modes, state
+from retrograd.overrides import TorchFunctionMode, get_overridable_functions, resolve_name
+
+
+class Listener:
+    def __init__(self) -> None:
+        self.heard: list[Any] = []
+
+    def call(self, func: Any, impl: Any, args: Any, kwargs: Any) -> Any:
+        found = impl(*args, **kwargs or {})
+        self.heard.append((resolve_name(func), len(args), kwargs, type(found).__name__))
+        return found
+
+
+@pytest.fixture
+def listener() -> Any:
+    it = state()
+    it.listener = Listener()
+    engage(it)
+    yield it.listener
+    it.listener = None
+    engage(it)
+
+
+def test_a_listener_hears_each_call_once_with_its_result(listener: Any) -> None:
+    x = torch.ones(2, requires_grad=True)
+    y = F.softmax(x, dim=0) * 2
+    y.sum().backward()
+    x.grad = None
+    names = [heard[0] for heard in listener.heard]
+    assert names == ["torch.ones", "torch.nn.functional.softmax", "torch.Tensor.mul", "torch.Tensor.sum", "torch.Tensor.backward",
+                     "torch.Tensor.grad.__set__"]
+    assert listener.heard[1][1:] == (1, {"dim": 0}, "Tensor")
+
+
+def test_a_listener_hears_hooks_and_what_a_function_of_the_users_does_in_backward(listener: Any) -> None:
+    class Double(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x * 2
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return g.exp()
+
+    x = torch.ones(2, requires_grad=True)
+    y = Double.apply(x)
+    y.register_hook(lambda g: g.neg())
+    listener.heard.clear()
+    y.sum().backward()
+    assert [heard[0] for heard in listener.heard] == [
+        "torch.Tensor.sum", "torch.Tensor.neg", "torch.Tensor.exp", "torch.Tensor.backward"]
+
+
+def test_a_listener_hears_what_modes_and_types_leave_to_the_implementation(listener: Any) -> None:
+    class Twice(TorchFunctionMode):
+        def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            return func(*args, **kwargs or {}) * 2
+
+    x = torch.ones(1)
+    listener.heard.clear()
+    with Twice():
+        y = x + 1
+    assert y.item() == 4
+    assert [heard[0] for heard in listener.heard] == ["torch.Tensor.add", "torch.Tensor.mul", "torch.Tensor.item"]
+
+
+def test_nobody_is_asked_once_modes_ended_and_classes_died() -> None:
+    class Gone(torch.Tensor):
+        pass
+
+    before = modes.kinds
+    assert modes.dispatching
+    alive = weakref.ref(Gone)
+    del Gone
+    gc.collect()
+    assert alive() is None and modes.kinds == before - 1
+    with TorchFunctionMode():
+        assert modes.engaged == 1
+    assert modes.engaged == 0
+
+
+def test_an_error_leaves_nobody_busy() -> None:
+    class Sub(torch.Tensor):
+        pass
+
+    x = torch.ones(2).as_subclass(Sub)
+    with pytest.raises(RuntimeError, match="must match"):
+        x + torch.ones(3)
+    with pytest.raises(RuntimeError):
+        (x + 1).sum().backward()
+    assert not state().busy and type(x + 1) is Sub
+
+
+def test_a_class_without_a_part_switches_nothing_on() -> None:
+    before = modes.kinds
+
+    class Own(torch.nn.Parameter):
+        pass
+
+    assert modes.kinds == before and type(Own(torch.ones(1)) + 1) is torch.Tensor
+
+
+@pytest.mark.parametrize(
+    "f", [torch.mm, torch.add, torch.lu, F.relu, F.linear, torch.linalg.inv, torch.split, torch.Tensor.sum, torch.Tensor.add])
+def test_public_functions_are_what_tools_take_for_functions(f: Any) -> None:
+    assert inspect.isroutine(f) and callable(inspect.unwrap(f))
+    assert inspect.signature(f) == inspect.signature(inspect.unwrap(f))
+    assert f.__name__ and f.__qualname__ and f.__doc__ and f.__module__.startswith("retrograd")
+    assert pickle.loads(pickle.dumps(f)) is f and copy.copy(f) is f and copy.deepcopy(f) is f
+    assert weakref.ref(f)() is f and repr(f).startswith("<function ")
+    f.note = 1
+    del f.note
+
+
+def test_a_method_is_bound_as_functions_are() -> None:
+    x = torch.ones(2)
+    bound = x.sum
+    assert bound.__self__ is x and bound.__func__ is torch.Tensor.sum and bound().item() == 2
+    assert torch.Tensor.__dict__["sum"] is torch.Tensor.sum
+
+
+def test_every_overridable_function_has_a_name_that_finds_it() -> None:
+    for members in get_overridable_functions().values():
+        for f in members:
+            name = resolve_name(f)
+            assert name is not None
+            found: Any = torch
+            for part in name.split(".")[1:]:
+                found = getattr(found, part)
+            assert found == f
+
+
+@pytest.mark.oracle
+def test_what_is_overridable_in_pytorch_is_here() -> None:
+    import torch as theirs
+
+    for space, place in ((theirs.Tensor, torch.Tensor), (theirs.nn.functional, F), (theirs, torch)):
+        ours = {f.__name__ for here in (place, torch.functional) for f in get_overridable_functions()[here]}
+        names = {n for f in theirs.overrides.get_overridable_functions()[space] if not (n := f.__name__).startswith("_")}
+        names -= {"ndimension", "nelement"}                 # second names of one function here
+        missing = {n for n in names if hasattr(place, n) and n not in ours and not isinstance(getattr(place, n), type)}
+        assert missing == set()
