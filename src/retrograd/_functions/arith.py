@@ -14,7 +14,7 @@ from .._engine.views import check_cast
 from .._rules import arith, number
 from .._rules.index import check_number
 from ..dtypes import typename
-from .arguments import OPERANDS, finish, operand, operands, refused, sized, tensor
+from .arguments import finish, operand, operands, sized, tensor
 from .forms import FUNCTIONS
 from .forms import METHODS as FORMS
 from .parsing import MISSED, as_method, fitted
@@ -70,9 +70,6 @@ def again(name: str, forms: str, function: Callable[..., Any], args: tuple[Any, 
 
 def rsub(input: Any, other: Any, *, alpha: Any = ONE) -> Any:
     """other - alpha * input"""
-    if not isinstance(input, TensorBase):
-        raise refused("rsub", (input, other), "(Tensor input, Tensor other, *, Number alpha = 1)",
-                      "(Tensor input, Number other, Number alpha = 1)")
     return arith.rsub(input, other) if alpha is ONE else arith.rsub(input, other, factor(alpha, input, other, "rsub"))
 
 
@@ -141,8 +138,7 @@ def div_(input: Any, other: Any = MISSED, /, *more: Any, rounding_mode: str | No
 
 def floor_divide(input: Any, other: Any, *, out: Any = None) -> Any:
     """floor(input / other); recorded, but PyTorch gives it no derivative."""
-    a, b = operands(input, other, "floor_divide")
-    return arith.floor_divide(a, b)
+    return arith.floor_divide(*operands(input, other, "floor_divide"))
 
 
 def floor_divide_(input: Any, other: Any) -> Any:
@@ -152,11 +148,7 @@ def floor_divide_(input: Any, other: Any) -> Any:
 
 def remainder(input: Any, other: Any, *, out: Any = None) -> Any:
     """input modulo other with the divisor's sign, as Python's %."""
-    if not (isinstance(input, TensorBase) and isinstance(other, OPERANDS)) and not isinstance(other, TensorBase):
-        raise refused("remainder", (input, other), "(Tensor input, Tensor other, *, Tensor out = None)",
-                      "(Number self, Tensor other)", "(Tensor input, Number other, *, Tensor out = None)")
-    a, b = operands(input, other, "remainder")
-    return arith.remainder(a, b)
+    return arith.remainder(input, other)
 
 
 def remainder_(input: Any, other: Any) -> Any:
@@ -189,9 +181,6 @@ def reciprocal_(input: Any) -> Any:
 
 def pow(input: Any, exponent: Any, *, out: Any = None) -> Any:
     """input ** exponent; either may be a number.  Negative powers of integers raise RuntimeError."""
-    if not (isinstance(input, TensorBase) and isinstance(exponent, OPERANDS)) and not isinstance(exponent, TensorBase):
-        raise refused("pow", (input, exponent), *(f"({one}, *, Tensor out = None)" for one in (
-            "Tensor input, Tensor exponent", "Number self, Tensor exponent", "Tensor input, Number exponent")))
     if isinstance(input, TensorBase) and not isinstance(exponent, TensorBase):
         check_power(input, exponent)
     return arith.pow(input, exponent)
@@ -212,9 +201,6 @@ def check_power(x: TensorBase, n: Any) -> None:
 
 def float_power(input: Any, exponent: Any, *, out: Any = None) -> Any:
     """pow in float64."""
-    if not (isinstance(input, TensorBase) and isinstance(exponent, OPERANDS)) and not isinstance(exponent, TensorBase):
-        raise refused("float_power", (input, exponent), *(f"({one}, *, Tensor out = None)" for one in (
-            "Tensor input, Tensor exponent", "Number self, Tensor exponent", "Tensor input, Number exponent")))
     return arith.pow(doubled(input), doubled(exponent))
 
 

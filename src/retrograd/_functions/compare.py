@@ -8,7 +8,8 @@ import numpy as np
 from .._engine import names, promote
 from .._engine.tensor import TensorBase, wrap
 from .._rules import compare
-from .arguments import OPERANDS, finish, operand, refused, tensor
+from .arguments import tensor
+from .rows import replacing
 
 # name: (op, sign, other name)
 ORDER = {
@@ -16,9 +17,12 @@ ORDER = {
     "le": (compare.le, "<=", "less_equal"), "gt": (compare.gt, ">", "greater"),
     "ge": (compare.ge, ">=", "greater_equal"),
 }
+# name: (what NumPy computes, the question)
 LOGIC = {
-    "and": (np.logical_and, "Are both"), "or": (np.logical_or, "Is either"), "xor": (np.logical_xor, "Is exactly one"),
+    "logical_and": (np.logical_and, "Are both"), "logical_or": (np.logical_or, "Is either"),
+    "logical_xor": (np.logical_xor, "Is exactly one"),
 }
+# name: (op, what it computes)
 BITS = {
     "bitwise_and": (compare.bit_and, "input & other"), "bitwise_or": (compare.bit_or, "input | other"),
     "bitwise_xor": (compare.bit_xor, "input ^ other"),
@@ -27,26 +31,22 @@ BITS = {
 }
 
 
-def named(function: Any, name: str, doc: str) -> None:
+def named(function: Any, name: str, doc: str) -> Any:
+    """function under its name."""
     function.__name__ = function.__qualname__ = name
     function.__doc__ = doc
     globals()[name] = function
+    return function
 
 
 def ordered(name: str, op: Any, sign: str, other_name: str) -> None:
     def function(input: Any, other: Any, *, out: Any = None) -> Any:
-        if not isinstance(input, TensorBase) or not isinstance(other, OPERANDS):
-            raise refused(name, (input, other), "(Tensor input, Tensor other, *, Tensor out = None)",
-                          "(Tensor input, Number other, *, Tensor out = None)")
-        return finish(op(input, operand(other, name)), out, name)
+        return op(input, other)
 
     def function_(input: Any, other: Any) -> Any:
-        x = tensor(input, name + "_")
-        b = operand(other, name + "_", position=1)
-        return compare.into(x, op(x, b), name, b)
+        return compare.into(input, op(input, other), name, other)
 
-    doc = f"input {sign} other, element by element, in the common dtype; other a tensor or a number."
-    named(function, name, doc)
+    named(function, name, f"input {sign} other, element by element, in the common dtype; other a tensor or a number.")
     named(function_, name + "_", f"In place: input {sign} other, in input's dtype.")
     if other_name:
         globals()[other_name], globals()[other_name + "_"] = function, function_
@@ -54,59 +54,37 @@ def ordered(name: str, op: Any, sign: str, other_name: str) -> None:
 
 def logical(name: str, how: Any, doc: str) -> None:
     def function(input: Any, other: Any, *, out: Any = None) -> Any:
-        return finish(compare.truth(how, tensor(input, name), tensor(other, name, "other", 2)), out, name)
+        return compare.truth(how, input, other)
 
-    def function_(input: Any, other: Any) -> Any:
-        x = tensor(input, name + "_")
-        return compare.replace(x, compare.truth(how, x, tensor(other, name + "_", "other", 1)))
-
-    named(function, name, f"{doc} nonzero?")
-    named(function_, name + "_", f"In place: {name}, in input's dtype.")
+    replacing(named(function, name, f"{doc} nonzero?"))
 
 
 def bits(name: str, op: Any, doc: str) -> None:
     def function(input: Any, other: Any, *, out: Any = None) -> Any:
-        if not isinstance(input, TensorBase) and not isinstance(other, TensorBase):
-            raise refused(name, (input, other), "(Tensor input, Tensor other, *, Tensor out = None)",
-                          "(Number self, Tensor other)", "(Tensor input, Number other, *, Tensor out = None)")
-        return finish(op(operand(input, name, "input", 1), operand(other, name)), out, name)
+        return op(input, other)
 
-    def function_(input: Any, other: Any) -> Any:
-        x = tensor(input, name + "_")
-        return compare.replace(x, op(x, operand(other, name + "_", position=1)))
-
-    named(function, name, f"{doc}, of integers or bools.")
-    named(function_, name + "_", f"In place: {doc}.")
+    replacing(named(function, name, f"{doc}, of integers or bools."))
 
 
 for _name, (_op, _sign, _other) in ORDER.items():
     ordered(_name, _op, _sign, _other)
 for _name, (_how, _doc) in LOGIC.items():
-    logical("logical_" + _name, _how, _doc)
+    logical(_name, _how, _doc)
 for _name, (_op, _doc) in BITS.items():
     bits(_name, _op, _doc)
 
 
+@replacing
 def logical_not(input: Any, *, out: Any = None) -> Any:
     """Is input zero?"""
     return wrap(np.logical_not(input.array))
 
 
-def logical_not_(input: Any) -> Any:
-    """In place: logical_not, in input's dtype."""
-    return compare.replace(input, wrap(np.logical_not(input.array)))
-
-
+@replacing
 def bitwise_not(input: Any, *, out: Any = None) -> Any:
     """~input, of integers or bools."""
     compare.refuse_float("bitwise_not_cpu", input)
     return compare.invert(input)
-
-
-def bitwise_not_(input: Any) -> Any:
-    """In place: ~input."""
-    compare.refuse_float("bitwise_not_cpu", input)
-    return compare.replace(input, compare.invert(input))
 
 
 def __lshift__(input: Any, other: Any) -> Any:
@@ -168,28 +146,30 @@ def isnan(input: Any) -> Any:
     return wrap(x != x)
 
 
+def flags(x: TensorBase, floats: Any, otherwise: bool) -> Any:
+    """`floats` of the array, if it is one of floats, else the same everywhere."""
+    a = x.array
+    return wrap(floats(a) if a.dtype.kind in "fV" else np.full(a.shape, otherwise))
+
+
 def isinf(input: Any) -> Any:
     """Is it inf or -inf?"""
-    x = input.array
-    return wrap((x == np.inf) | (x == -np.inf)) if x.dtype.kind in "fV" else wrap(np.zeros(x.shape, np.bool_))
+    return flags(input, lambda a: (a == np.inf) | (a == -np.inf), False)
 
 
 def isfinite(input: Any) -> Any:
     """Is it neither infinite nor nan?"""
-    x = input.array
-    return wrap(np.isfinite(x)) if x.dtype.kind in "fV" else wrap(np.ones(x.shape, np.bool_))
+    return flags(input, np.isfinite, True)
 
 
 def isposinf(input: Any, *, out: Any = None) -> Any:
     """Is it inf?"""
-    x = input.array
-    return wrap(x == np.inf) if x.dtype.kind in "fV" else wrap(np.zeros(x.shape, np.bool_))
+    return flags(input, lambda a: a == np.inf, False)
 
 
 def isneginf(input: Any, *, out: Any = None) -> Any:
     """Is it -inf?"""
-    x = input.array
-    return wrap(x == -np.inf) if x.dtype.kind in "fV" else wrap(np.zeros(x.shape, np.bool_))
+    return flags(input, lambda a: a == -np.inf, False)
 
 
 def isreal(input: Any) -> Any:
@@ -235,9 +215,3 @@ def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False, inve
             raise RuntimeError("Unsupported input type encountered for isin(): Bool")
         return a
     return wrap(np.isin(array(elements), array(test_elements), invert=invert))
-
-
-PLAIN = (
-    "logical_not", "bitwise_not", "equal", "isclose", "allclose", "isnan", "isinf", "isfinite", "isposinf", "isneginf",
-    "isreal", "signbit", "is_nonzero", "is_floating_point", "is_complex", "is_signed",
-)

@@ -8,11 +8,10 @@ import numpy as np
 from .. import dtypes
 from .._engine import names, promote
 from .._engine.tensor import wrap
-from .._engine.views import guard, store
 from .._rules import binary
 from .pointwise import polygamma
 from .results import named
-from .rows import both
+from .rows import both, replacing
 
 FREXP = named("frexp", "mantissa", "exponent")
 
@@ -27,28 +26,16 @@ def in_common(input: Any, other: Any, kernel: str, kinds: str) -> tuple[Any, Any
     return promote.to(a, dtype), promote.to(b, dtype)
 
 
+@replacing
 def gcd(input: Any, other: Any, *, out: Any = None) -> Any:
     """The greatest common divisor of integers, never negative; gcd(0, 0) is 0."""
     return wrap(np.gcd(*in_common(input, other, "gcd_cpu", "iu")))
 
 
-def gcd_(input: Any, other: Any) -> Any:
-    """In place: gcd."""
-    guard(input, False)
-    store(input, np.gcd(*in_common(input, other, "gcd_cpu", "iu")), False)
-    return input
-
-
+@replacing
 def lcm(input: Any, other: Any, *, out: Any = None) -> Any:
     """The least common multiple of integers."""
     return wrap(np.lcm(*in_common(input, other, "lcm_cpu", "iu")))
-
-
-def lcm_(input: Any, other: Any) -> Any:
-    """In place: lcm."""
-    guard(input, False)
-    store(input, np.lcm(*in_common(input, other, "lcm_cpu", "iu")), False)
-    return input
 
 
 @both

@@ -160,7 +160,6 @@ from .._functions.create import full as full
 from .._functions.create import full_like as full_like
 from .._functions.gather import gather as gather
 from .._functions.representations import gcd as gcd
-from .._functions.representations import gcd_ as gcd_
 from .._functions.reflections import geqrf as geqrf
 from .._functions.products import ger as ger
 from .._functions.devices import get_device as get_device
@@ -212,7 +211,6 @@ from .._functions.products import kron as kron
 from .._functions.order import kthvalue as kthvalue
 from .._functions.norm import layer_norm as layer_norm
 from .._functions.representations import lcm as lcm
-from .._functions.representations import lcm_ as lcm_
 from .._functions.pointwise import ldexp_ as ldexp_
 from .._functions.pointwise import lerp as lerp
 from .._functions.create import linspace as linspace

@@ -47,7 +47,6 @@ class Methods:
     from .._functions.sampling import bernoulli_ as bernoulli_
     from .._functions.order import bincount as bincount
     from .._functions.compare import bitwise_not as bitwise_not
-    from .._functions.compare import bitwise_not_ as bitwise_not_
     from .._functions.products import bmm as bmm
     from .._functions.shape import broadcast_to as broadcast_to
     from .._functions.sampling import cauchy_ as cauchy_
@@ -116,7 +115,6 @@ class Methods:
     from .._functions.representations import frexp as frexp
     from .._functions.gather import gather as gather
     from .._functions.representations import gcd as gcd
-    from .._functions.representations import gcd_ as gcd_
     from .._functions.sampling import geometric_ as geometric_
     from .._functions.reflections import geqrf as geqrf
     from .._functions.products import ger as ger
@@ -171,7 +169,6 @@ class Methods:
     from .._functions.products import kron as kron
     from .._functions.order import kthvalue as kthvalue
     from .._functions.representations import lcm as lcm
-    from .._functions.representations import lcm_ as lcm_
     from .._functions.pointwise import ldexp_ as ldexp_
     from .._functions.pointwise import lerp as lerp
     from .._functions.sampling import log_normal_ as log_normal_
@@ -179,7 +176,6 @@ class Methods:
     from .._functions.reduce import logcumsumexp as logcumsumexp
     from .._functions.linalg import logdet as logdet
     from .._functions.compare import logical_not as logical_not
-    from .._functions.compare import logical_not_ as logical_not_
     from .._functions.pointwise import logit as logit
     from .._functions.pointwise import logit_ as logit_
     from .._functions.reduce import logsumexp as logsumexp

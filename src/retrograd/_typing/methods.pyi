@@ -244,7 +244,7 @@ class Methods(TensorBase):
     def bitwise_and(self, other: Number) -> Tensor: ...
     @overload
     def bitwise_and_(self, other: Tensor) -> Tensor:
-        """In place: input & other."""
+        """In place: bitwise_and, in input's dtype."""
     @overload
     def bitwise_and_(self, other: Number) -> Tensor: ...
     @overload
@@ -254,13 +254,13 @@ class Methods(TensorBase):
     def bitwise_left_shift(self, other: Number) -> Tensor: ...
     @overload
     def bitwise_left_shift_(self, other: Tensor) -> Tensor:
-        """In place: input << other."""
+        """In place: bitwise_left_shift, in input's dtype."""
     @overload
     def bitwise_left_shift_(self, other: Number) -> Tensor: ...
     def bitwise_not(self) -> Tensor:
         """~input, of integers or bools."""
     def bitwise_not_(self) -> Tensor:
-        """In place: ~input."""
+        """In place: bitwise_not, in input's dtype."""
     @overload
     def bitwise_or(self, other: Tensor) -> Tensor:
         """input | other, of integers or bools."""
@@ -268,7 +268,7 @@ class Methods(TensorBase):
     def bitwise_or(self, other: Number) -> Tensor: ...
     @overload
     def bitwise_or_(self, other: Tensor) -> Tensor:
-        """In place: input | other."""
+        """In place: bitwise_or, in input's dtype."""
     @overload
     def bitwise_or_(self, other: Number) -> Tensor: ...
     @overload
@@ -278,7 +278,7 @@ class Methods(TensorBase):
     def bitwise_right_shift(self, other: Number) -> Tensor: ...
     @overload
     def bitwise_right_shift_(self, other: Tensor) -> Tensor:
-        """In place: input >> other."""
+        """In place: bitwise_right_shift, in input's dtype."""
     @overload
     def bitwise_right_shift_(self, other: Number) -> Tensor: ...
     @overload
@@ -288,7 +288,7 @@ class Methods(TensorBase):
     def bitwise_xor(self, other: Number) -> Tensor: ...
     @overload
     def bitwise_xor_(self, other: Tensor) -> Tensor:
-        """In place: input ^ other."""
+        """In place: bitwise_xor, in input's dtype."""
     @overload
     def bitwise_xor_(self, other: Number) -> Tensor: ...
     def bmm(self, mat2: Tensor) -> Tensor:
@@ -609,7 +609,7 @@ class Methods(TensorBase):
     def gcd(self, other: Tensor) -> Tensor:
         """The greatest common divisor of integers, never negative; gcd(0, 0) is 0."""
     def gcd_(self, other: Tensor) -> Tensor:
-        """In place: gcd."""
+        """In place: gcd, in input's dtype."""
     @overload
     def ge(self, other: Tensor) -> Tensor:
         """input >= other, element by element, in the common dtype; other a tensor or a number."""
@@ -802,7 +802,7 @@ class Methods(TensorBase):
     def lcm(self, other: Tensor) -> Tensor:
         """The least common multiple of integers."""
     def lcm_(self, other: Tensor) -> Tensor:
-        """In place: lcm."""
+        """In place: lcm, in input's dtype."""
     def ldexp(self, other: Tensor) -> Tensor:
         """input * 2 ** other.  Both are tensors and broadcast."""
     def ldexp_(self, other: Tensor) -> Tensor:
