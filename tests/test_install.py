@@ -242,7 +242,7 @@ def test_with_a_compiler_the_build_is_compiled(small_checkout: Path) -> None:
     done = build(small_checkout, RETROGRAD_OPT_LEVEL="0")
     assert done.returncode == 0, done.stderr
     folder, binaries, outcome = unpack(small_checkout)
-    assert len(binaries) == 4 and re.match(r"compiled by mypyc \S+, -O0\n", outcome)
+    assert len(binaries) == 5 and re.match(r"compiled by mypyc \S+, -O0\n", outcome)
     code = "from retrograd._engine import node; print(node.__file__, node.twice(4))"
     path, eight = output([sys.executable, "-c", code], PYTHONPATH=str(folder)).split()
     assert Path(path).suffix in (".so", ".pyd") and eight == "8"

@@ -14,7 +14,7 @@ from .._engine.views import check_cast
 from .._rules import binary, choose, pointwise, rounding
 from .._rules.cast import floating
 from .._rules.index import check_number
-from .arguments import finish, kernel, read_first, tensor
+from .arguments import finish, read_first, tensor
 from .rows import both
 
 Function = Callable[..., Any]
@@ -131,11 +131,10 @@ for _name, (_op, _doc, _others, _bools, _integers) in KEEPING.items():
 @both
 def round(input: Any, *, decimals: int = 0, out: Any = None) -> Any:
     """To the nearest integer or number of decimals, halves to even; negative decimals round to tens, ..."""
-    kernel("round_vml_cpu", input, "b")
-    if not decimals:
-        return rounding.RoundBackward0(), input
-    kernel("round_cpu", input, "iu")
-    return rounding.RoundBackward1(decimals), input
+    kind = input.array.dtype.kind
+    if kind == "b" or decimals and kind in "iu":
+        raise not_implemented("round_vml_cpu" if kind == "b" else "round_cpu", input.array.dtype)
+    return rounding.RoundBackward1(decimals) if decimals else rounding.RoundBackward0(), input
 
 
 def positive(input: Any) -> Any:
@@ -249,11 +248,12 @@ def xlogy(input: Any, other: Any, *, out: Any = None) -> Any:
 def lerp(input: Any, end: Any, weight: Any, *, out: Any = None) -> Any:
     """input + weight * (end - input); weight a number or a tensor; all of one dtype."""
     several = isinstance(weight, TensorBase)
-    for what, t in (("end", end), ("weight", weight)):
-        if isinstance(t, TensorBase) and t.array.dtype != input.array.dtype:
+    for what, t in (("end", end), ("weight", weight if several else end)):
+        if t.array.dtype != input.array.dtype:
             raise RuntimeError(f"expected dtype {names.C[input.array.dtype.name]} for `{what}` but got dtype "
                                f"{names.C[t.array.dtype.name]}")
-    kernel("lerp_kernel_tensor" if several else "lerp_kernel_scalar", input)
+    if input.array.dtype.kind in "iub":
+        raise not_implemented("lerp_kernel_tensor" if several else "lerp_kernel_scalar", input.array.dtype)
     if not several:
         return binary.LerpBackward0(float(weight)), input, end
     binary.together([input.array, end.array, weight.array])

@@ -15,12 +15,12 @@ def both(make: Function) -> Function:
     """The function that runs the op which `make` returns, on what it returns besides; NAME_ does so in place."""
     @functools.wraps(make)
     def function(*args: Any, **kwargs: Any) -> Any:
-        op, *operands = make(*args, **kwargs)
-        return op.run(*operands)
+        made = make(*args, **kwargs)
+        return made[0].run(*made[1:])
 
     def function_(*args: Any, **kwargs: Any) -> Any:
-        op, *operands = make(*args, **kwargs)
-        return op.run_(*operands)
+        made = make(*args, **kwargs)
+        return made[0].run_(*made[1:])
 
     beside(make, function_, f"In place: {make.__name__}.")
     return function
