@@ -342,6 +342,7 @@ def from_signature(name: str, function: Any, method: bool) -> Iterator[Overload]
         if "*" not in asked:
             asked.append("*")
         yield (*asked, "return_indices: Literal[True]"), PAIR
+        yield tuple(texts), "Any"
     else:
         yield tuple(texts), result
 

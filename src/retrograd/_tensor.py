@@ -486,7 +486,8 @@ The gradient, shaped like the tensor, or None.  A non-leaf has one only after re
 
     def detach(self) -> Tensor:
         """The same memory outside the graph."""
-        return create.detached(self)
+        out: Any = create.detached(self)
+        return out
 
     def detach_(self) -> Tensor:
         """Cut it out of the graph that made it.  RuntimeError for views."""
@@ -507,7 +508,7 @@ The gradient, shaped like the tensor, or None.  A non-leaf has one only after re
     @property
     def data(self) -> Tensor:
         """The same memory outside the graph, with a version counter of its own: edits go unseen."""
-        out = wrap(self.array)
+        out: Any = wrap(self.array)
         out.inference = self.inference
         return out
 
@@ -581,7 +582,7 @@ The gradient, shaped like the tensor, or None.  A non-leaf has one only after re
     def __pos__(self) -> Tensor:
         if self.array.dtype.kind == "b":
             raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
-        return self.positive()  # type: ignore[attr-defined]
+        return self.positive()
 
     def __float__(self) -> float:
         return float(self._number())

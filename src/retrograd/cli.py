@@ -187,7 +187,7 @@ def run(script: str, arguments: list[str], kind: str = "") -> int:
     from ._run import CannotRun, run_code, run_module, run_script
 
     try:
-        start = {"-m": run_module, "-c": run_code}.get(kind, run_script)
+        start: Any = {"-m": run_module, "-c": run_code}.get(kind, run_script)
         return start(script, arguments, restore=False)
     except CannotRun as error:
         print(f"retrograd: {error}", file=sys.stderr)

@@ -356,7 +356,8 @@ class TypedStorage(_StorageBase):
     def __getitem__(self, at: Any) -> Any:
         if isinstance(at, slice):
             raise RuntimeError("slices are only supported in UntypedStorage.__getitem__")
-        return wrap(self._numbers()[self._place(at):][:1]).item()
+        found: Any = wrap(self._numbers()[self._place(at):][:1])
+        return found.item()
 
     def __setitem__(self, at: Any, value: Any) -> None:
         self._numbers()[at if isinstance(at, slice) else self._place(at)] = value
@@ -379,6 +380,8 @@ def _from_bytes(data: bytes, name: str | None) -> Any:
 
 
 class _LegacyStorageMeta(type):
+    is_cuda: bool
+
     def __instancecheck__(cls, instance: Any) -> bool:
         own = getattr(cls, "dtype", None)
         return type(instance) in (cls, TypedStorage) and (own is None or instance.dtype is own) and cls.is_cuda is False

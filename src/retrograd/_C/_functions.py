@@ -5,7 +5,7 @@ from typing import Any
 
 from .._engine.node import Node
 from .._engine.tensor import AccumulateGrad as AccumulateGrad
-from .._engine.tensor import TensorBase
+from .._tensor import Tensor
 from ..autograd.function import Error as Error
 from ..autograd.function import Function
 
@@ -40,7 +40,7 @@ class UndefinedGrad(Function):
 
     @staticmethod
     def forward(ctx: Any, *tensors: Any) -> Any:
-        return tuple(t.view_as(t) if isinstance(t, TensorBase) else t for t in tensors)
+        return tuple(t.view_as(t) if isinstance(t, Tensor) else t for t in tensors)
 
     @staticmethod
     def backward(ctx: Any, *gs: Any) -> Any:

@@ -12,7 +12,9 @@ from .hooks import move_retained
 from .modes import grad_on, inference_on, modes, state
 from .node import Array, Node, Value
 from .op import Unary, View, Written, attach, edge, number
-from .region import Region, address, overlaps
+from .region import Region
+from .region import address as address
+from .region import overlaps as overlaps
 from .saved import freed, op_name, stands
 from .tensor import (
     CUSTOM,

@@ -274,7 +274,7 @@ def soft(name: str, op: Any, input: Any, dim: Any, stacklevel: Any, dtype: Any, 
     if dim is None:
         dim = implicit_dim(name, x.array.ndim, stacklevel + 1)
     if isinstance(dim, TensorBase) and not dim.array.ndim and dim.array.dtype.kind in "iu":
-        dim = int(dim)
+        dim = int(dim.array)
     if isinstance(dim, bool) or not isinstance(dim, (int, np.integer)):
         raise TypeError(f"{name}(): argument 'dim' (position 1) must be int, not {type(dim).__name__}")
     at = dim_of(dim, x.array.ndim)

@@ -117,9 +117,9 @@ def derivative(input: Any, weight: Any, g: Any, stride: Any, padding: Any, dilat
     y = tensor(g, "convolution_backward", "grad_output")
     x, w = (wrap(np.broadcast_to(np.zeros((), y.array.dtype), v)) if not isinstance(v, TensorBase) else v
             for v in (input, weight))
-    sizes = [several(v, dims, n) for v, n in ((stride, "stride"), (padding, "padding"), (dilation, "dilation"))]
-    check(x, w, None, *sizes, False, (0,) * dims, groups)
-    geo = Geometry(*sizes, groups, tuple(x.array.shape[2:]), tuple(w.array.shape[2:]))
+    steps, around, apart = (several(v, dims, n) for v, n in ((stride, "stride"), (padding, "padding"), (dilation, "dilation")))
+    check(x, w, None, steps, around, apart, False, (0,) * dims, groups)
+    geo = Geometry(steps, around, apart, groups, tuple(x.array.shape[2:]), tuple(w.array.shape[2:]))
     want = (x.array.shape[0], w.array.shape[0], *geo.out)
     if tuple(y.array.shape) != want:
         raise RuntimeError(f"Expected grad_output of shape {list(want)}, but got {list(y.shape)}")
@@ -191,7 +191,7 @@ def check(x: Any, w: Any, b: Any, stride: Any, padding: Any, dilation: Any, tran
             raise RuntimeError(
                 "kernel size should be greater than zero, but got: "
                 + " x ".join(str(k) for k in sizes[2:]) + " (TxHxW)")
-        axes = ("height", "width")
+        axes: tuple[str, ...] = ("height", "width")
         kernel = ([1] if len(sizes) == 3 else []) + sizes[2:]
         raise RuntimeError(
             "kernel size should be greater than zero, but got "

@@ -42,7 +42,7 @@ def copy_(input: Any, other: Any, non_blocking: bool = False) -> Any:
     want = input.array.shape
     if len(have) > len(want) or any(a not in (1, b) for a, b in zip(have[::-1], want[::-1])):
         refuse_edit(input, [other])
-        apart(input, other)
+        apart(input, other)  # type: ignore[arg-type]  # a number has no dims
         if not broadcasts(have, want):
             raise mismatch(want, have)
         raise RuntimeError(
@@ -159,7 +159,7 @@ def T_type(input: Any, dtype: Any = None, non_blocking: bool = False) -> Any:
     elif isinstance(dtype, type) and hasattr(dtype, "dtype"):       # torch.FloatTensor, ...
         if getattr(dtype, "is_cuda", False) is True:
             dtypes.check_device("cuda")
-        dtype = dtypes.get_default_dtype() if issubclass(dtype, TensorBase) else dtype.dtype
+        dtype = dtypes.get_default_dtype() if issubclass(dtype, TensorBase) else getattr(dtype, "dtype")  # noqa: B009
     elif not isinstance(dtype, (type, dtypes.dtype)):
         raise TypeError("dtype must be a type, str, or dtype object")
     return input.to(dtype)

@@ -137,7 +137,7 @@ def split(tensor: Any, split_size_or_sections: Any = None, dim: int = 0, *, spli
     if not x.array.ndim:
         raise RuntimeError("split expects at least a 1-dimensional tensor")
     at = dim_of(dim, x.array.ndim)
-    if long(sizes) < 0:
+    if long(int(sizes)) < 0:
         raise RuntimeError(f"split expects split_size be non-negative, but got split_size={sizes}")
     if sizes == 0 and x.array.shape[at]:
         raise RuntimeError(

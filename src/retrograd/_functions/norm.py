@@ -129,8 +129,8 @@ def normalised(input: Any, weight: Any, bias: Any, running_mean: Any, running_va
     floating(x, "batch_norm")
     if x.array.size:
         same_kind(x, weight, bias, running_mean, running_var)
-    mean_array = None if running_mean is None else running_mean.array
-    var_array = None if running_var is None else running_var.array
+    mean_array: Any = None if running_mean is None else running_mean.array
+    var_array: Any = None if running_var is None else running_var.array
     if x.array.size == 0:
         y = create.clone(x)
         if weight is not None:                  # weight and bias stay in the graph, as in PyTorch
@@ -246,7 +246,8 @@ def instance_norm(
     n, c = x.array.shape[:2]
     flat = fold(x, (1, n * c) + tuple(x.array.shape[2:]))
     repeated = [None if p is None else moves.repeat(p, (n,)) for p in (weight, bias)]
-    stats = [None if p is None else wrap(np.tile(p.array, n).astype(x.array.dtype)) for p in (running_mean, running_var)]
+    stats: list[Any] = [
+        None if p is None else wrap(np.tile(p.array, n).astype(x.array.dtype)) for p in (running_mean, running_var)]
     y = normalised(flat, repeated[0], repeated[1], stats[0], stats[1], use_input_stats, momentum, eps)[0]
     for p, now in zip((running_mean, running_var), stats, strict=True):
         if p is not None:

@@ -18,7 +18,7 @@ import numpy as np
 
 from .. import dtypes
 from .._engine.op import recording
-from .._engine.tensor import TensorBase
+from .._engine.tensor import TensorBase, wants_grad
 from .._engine.views import guard
 from ..random import Generator
 from .arguments import long
@@ -151,7 +151,7 @@ def fit_number(value: Any, kind: str) -> Any:
     """A Python number from a NumPy scalar or a 0-dim tensor that does not require grad."""
     if isinstance(value, TensorBase):
         a = value.array
-        if a.ndim or value.requires_grad or (kind == "int" and a.dtype.kind not in "iu"):
+        if a.ndim or wants_grad(value) or (kind == "int" and a.dtype.kind not in "iu"):
             raise Unfit
         return a.item() if a.dtype.kind != "V" else float(a)
     if isinstance(value, bool):
@@ -357,8 +357,8 @@ def fitted(
                     raise RuntimeError(NOT_PINNED)
                 found[1].pop("layout", None)    # there is one
                 if takes is not None and not takes.issuperset(found[1]):
-                    return form.passed(*found, takes)
-            return found  # type: ignore[no-any-return]
+                    return form.passed(found[0], found[1], takes)
+            return found
     count = len(args) + len(kwargs)
     plausible = [form for form in forms if form.least <= count <= form.most]
     if len(plausible) == 1:
@@ -420,7 +420,7 @@ def parsed_method(name: str, text: str, f: Callable[..., Any]) -> Callable[..., 
         if lists is None or (lists and not plain(lists, args)):
             check_self(name, args)
             new_args, new_kwargs = fitted(name, text, args[1:], kwargs, keywords_of(f))
-            new_args = [args[0], *new_args]
+            new_args = args[0], *new_args
             remember(seen, key, args, kwargs, new_args, new_kwargs)
             args, kwargs = new_args, new_kwargs
         try:

@@ -125,10 +125,11 @@ def interpolate(
             kind = "cubic" if mode == "bicubic" else "linear"
             raise NotImplementedError(
                 f"\"compute_indices_weights_{kind}\" not implemented for '{names.SCALAR[x.array.dtype.name]}'")
+        y: Any = x
         for sizes, each in (([inside[0], out[1]], scales and [1.0, scales[1]]), (out, scales and [scales[0], 1.0])):
-            y = interpolate(x.float(), None if each else sizes, each or None, mode, align_corners, None, antialias)
-            x = (y + 0.5).floor().clamp(0, 255).to(dtypes.uint8)                # an image is resized row by row first
-        return x
+            y = interpolate(y.float(), None if each else sizes, each or None, mode, align_corners, None, antialias)
+            y = (y + 0.5).floor().clamp(0, 255).to(dtypes.uint8)                # an image is resized row by row first
+        return y
     make = smooth_axis if antialias else axis_of
     kept = antialias or (mode == "nearest" and dims == 2)   # the scale does not matter where the size stays
     axes = [make(n, m, scales[i] if scales and not (kept and m == n) else None, mode, bool(align_corners), x.array.dtype)
@@ -138,7 +139,7 @@ def interpolate(
 
 def smooth_axis(n: int, m: int, factor: Any, mode: str, align: bool, dtype: Any) -> Any:
     """As axis_of, with a filter that is stretched by the ratio where m < n, as in Pillow and PyTorch."""
-    exact = np.float32 if dtype.itemsize <= 4 else np.float64
+    exact: Any = np.float32 if dtype.itemsize <= 4 else np.float64
     if align:
         ratio = (n - 1) / (m - 1) if m > 1 else 0.0
     else:
@@ -212,7 +213,7 @@ def unfit(x: TensorBase, mode: str, *args: Any) -> TypeError:
 
 def axis_of(n: int, m: int, factor: Any, mode: str, align: bool, dtype: Any) -> Any:
     """Which of n inputs, with what weights, make each of m outputs."""
-    exact = np.float32 if dtype.itemsize <= 4 else np.float64
+    exact: Any = np.float32 if dtype.itemsize <= 4 else np.float64
     if mode.startswith("nearest"):
         exact = np.float32
     i = np.arange(m, dtype=exact)

@@ -79,7 +79,7 @@ lerp*             (a, b, w, 1 - w)                               blend*      (a,
 add_product* add_quotient*   (x, a, b, factor)
 smooth_l1*        (a, b, beta, 0.5 / beta, 0.5 * beta)           huber*      (a, b, delta, 0.5 * delta)
 """
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 add: Any
 sub: Any
@@ -103,34 +103,35 @@ dispatching: Any
 untrack: Any
 track: Any
 
-try:
-    from ._fast import (
-        Function,
-        add,
-        add_into,
-        add_up,
-        dispatcher,
-        dispatching,
-        div,
-        div_into,
-        mean,
-        mine,
-        mul,
-        mul_into,
-        once,
-        sub,
-        sub_into,
-        sum,
-        sum_rows,
-        takes,
-        track,
-        untrack,
-        view,
-    )
-except ImportError:
-    add = sub = mul = div = add_into = sub_into = mul_into = div_into = None
-    once = sum = mean = view = sum_rows = add_up = takes = mine = untrack = track = None
-    Function = dispatcher = dispatching = None
+if not TYPE_CHECKING:
+    try:
+        from ._fast import (
+            Function,
+            add,
+            add_into,
+            add_up,
+            dispatcher,
+            dispatching,
+            div,
+            div_into,
+            mean,
+            mine,
+            mul,
+            mul_into,
+            once,
+            sub,
+            sub_into,
+            sum,
+            sum_rows,
+            takes,
+            track,
+            untrack,
+            view,
+        )
+    except ImportError:
+        add = sub = mul = div = add_into = sub_into = mul_into = div_into = None
+        once = sum = mean = view = sum_rows = add_up = takes = mine = untrack = track = None
+        Function = dispatcher = dispatching = None
 
 
 def absent(*args: Any) -> None:
@@ -161,10 +162,11 @@ NAMES += (      # element by element
     "hypot", "frac", "igamma", "igammac", "fmod", "remainder", "floor_divide")
 
 nn: Any
-try:
-    from . import _nn as nn
-except ImportError:
-    nn = None
+if not TYPE_CHECKING:
+    try:
+        from . import _nn as nn
+    except ImportError:
+        nn = None
 
 
 def kernel(name: str) -> Any:

@@ -156,6 +156,8 @@ def adaptive_max_pool1d(
 def adaptive_max_pool1d(
     input: Tensor, output_size: int | Sequence[int], *, return_indices: Literal[True],
 ) -> tuple[Tensor, Tensor]: ...
+@overload
+def adaptive_max_pool1d(input: Tensor, output_size: int | Sequence[int], return_indices: bool = False) -> Any: ...
 
 def adaptive_max_pool1d_with_indices(
     input: Tensor, output_size: int | Sequence[int], return_indices: bool = False,
@@ -169,6 +171,8 @@ def adaptive_max_pool2d(
 def adaptive_max_pool2d(
     input: Tensor, output_size: int | Sequence[int], *, return_indices: Literal[True],
 ) -> tuple[Tensor, Tensor]: ...
+@overload
+def adaptive_max_pool2d(input: Tensor, output_size: int | Sequence[int], return_indices: bool = False) -> Any: ...
 
 def adaptive_max_pool2d_with_indices(
     input: Tensor, output_size: int | Sequence[int], return_indices: bool = False,
@@ -182,6 +186,8 @@ def adaptive_max_pool3d(
 def adaptive_max_pool3d(
     input: Tensor, output_size: int | Sequence[int], *, return_indices: Literal[True],
 ) -> tuple[Tensor, Tensor]: ...
+@overload
+def adaptive_max_pool3d(input: Tensor, output_size: int | Sequence[int], return_indices: bool = False) -> Any: ...
 
 def adaptive_max_pool3d_with_indices(
     input: Tensor, output_size: int | Sequence[int], return_indices: bool = False,
@@ -342,6 +348,12 @@ def fractional_max_pool2d(
     output_ratio: float | Sequence[float] | None = None, _random_samples: Tensor | None = None, *,
     return_indices: Literal[True],
 ) -> tuple[Tensor, Tensor]: ...
+@overload
+def fractional_max_pool2d(
+    input: Tensor, kernel_size: int | Sequence[int], output_size: int | Sequence[int] | None = None,
+    output_ratio: float | Sequence[float] | None = None, return_indices: bool = False,
+    _random_samples: Tensor | None = None,
+) -> Any: ...
 
 def fractional_max_pool2d_with_indices(
     input: Tensor, kernel_size: int | Sequence[int], output_size: int | Sequence[int] | None = None,
@@ -361,6 +373,12 @@ def fractional_max_pool3d(
     output_ratio: float | Sequence[float] | None = None, _random_samples: Tensor | None = None, *,
     return_indices: Literal[True],
 ) -> tuple[Tensor, Tensor]: ...
+@overload
+def fractional_max_pool3d(
+    input: Tensor, kernel_size: int | Sequence[int], output_size: int | Sequence[int] | None = None,
+    output_ratio: float | Sequence[float] | None = None, return_indices: bool = False,
+    _random_samples: Tensor | None = None,
+) -> Any: ...
 
 def fractional_max_pool3d_with_indices(
     input: Tensor, kernel_size: int | Sequence[int], output_size: int | Sequence[int] | None = None,
@@ -491,6 +509,12 @@ def max_pool1d(
     padding: int | Sequence[int] = 0, dilation: int | Sequence[int] = 1, ceil_mode: bool = False, *,
     return_indices: Literal[True],
 ) -> tuple[Tensor, Tensor]: ...
+@overload
+def max_pool1d(
+    input: Tensor, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = 0, dilation: int | Sequence[int] = 1, ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any: ...
 
 def max_pool1d_with_indices(
     input: Tensor, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None,
@@ -510,6 +534,12 @@ def max_pool2d(
     padding: int | Sequence[int] = 0, dilation: int | Sequence[int] = 1, ceil_mode: bool = False, *,
     return_indices: Literal[True],
 ) -> tuple[Tensor, Tensor]: ...
+@overload
+def max_pool2d(
+    input: Tensor, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = 0, dilation: int | Sequence[int] = 1, ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any: ...
 
 def max_pool2d_with_indices(
     input: Tensor, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None,
@@ -529,6 +559,12 @@ def max_pool3d(
     padding: int | Sequence[int] = 0, dilation: int | Sequence[int] = 1, ceil_mode: bool = False, *,
     return_indices: Literal[True],
 ) -> tuple[Tensor, Tensor]: ...
+@overload
+def max_pool3d(
+    input: Tensor, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = 0, dilation: int | Sequence[int] = 1, ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any: ...
 
 def max_pool3d_with_indices(
     input: Tensor, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None,

@@ -7,7 +7,7 @@ from __future__ import annotations
 import functools
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 from .. import dtypes
 from .._missing import late_names
@@ -38,7 +38,7 @@ class autocast:
     def __enter__(self) -> autocast:
         return self
 
-    def __exit__(self, *error: object) -> bool:
+    def __exit__(self, *error: object) -> Literal[False]:
         return False
 
     def __call__(self, func: Callable[..., Any]) -> Callable[..., Any]:

@@ -41,7 +41,7 @@ class GradScaler:
         if modes.clerk is not None:
             modes.clerk.scales(self, "scaled")
         if isinstance(outputs, TensorBase):
-            return outputs * self._scale  # type: ignore[operator]
+            return outputs * self._scale
         if not hasattr(outputs, "__iter__"):
             raise ValueError("outputs must be a Tensor or an iterable of Tensors")
         made = [self.scale(o) for o in outputs]

@@ -82,7 +82,7 @@ def backward(
     """
     if modes.dispatching and not state().busy:
         given = grad_variables if grad_tensors is None else grad_tensors
-        return _told_backward(tensors, given, retain_graph, create_graph, inputs)  # type: ignore[no-any-return]
+        return _told_backward(tensors, given, retain_graph, create_graph, inputs)
     try:
         if grad_variables is not None:
             warnings.warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=2)
@@ -177,7 +177,8 @@ def grad(
         if modes.clerk is not None:
             modes.clerk.returned(grads)
         if isinstance(inputs, dict):
-            return dict(zip(inputs, grads))
+            by_name: Any = dict(zip(inputs, grads))
+            return by_name
         return tuple(grads)
     except BaseException as error:
         if modes.clerk is not None:

@@ -37,7 +37,8 @@ def stored(kind: str) -> Any:
         check_device("cuda")
 
     name = f"{kind}Storage"
-    return kept(type(_LegacyStorage)(
+    meta: Any = type(_LegacyStorage)
+    return kept(meta(
         name, (_LegacyStorage,), {"__module__": __name__, "dtype": LEGACY[name].dtype, "is_cuda": True, "__init__": __init__}))
 
 

@@ -76,7 +76,7 @@ class Transform:
     def __ne__(self, other: Any) -> Any:
         return not self.__eq__(other)
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]  # compared by value
 
     def __call__(self, x: Any) -> Any:
         if self._cache_size == 0:

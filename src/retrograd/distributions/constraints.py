@@ -81,7 +81,7 @@ class _DependentProperty(property, _Dependent):
         self._is_discrete = is_discrete
         self._event_dim = event_dim
 
-    def __call__(self, fn: Callable[..., Any]) -> Any:
+    def __call__(self, fn: Callable[..., Any]) -> Any:  # type: ignore[override]
         return _DependentProperty(fn, is_discrete=self._is_discrete, event_dim=self._event_dim)
 
 
@@ -175,16 +175,23 @@ class Bounded(Constraint):
 
 
 class Below(Bounded):
+    upper_bound: Any
+
     def __init__(self, upper_bound: Any) -> None:
         super().__init__(upper_bound=upper_bound)
 
 
 class Above(Bounded):
+    lower_bound: Any
+
     def __init__(self, lower_bound: Any) -> None:
         super().__init__(lower_bound=lower_bound)
 
 
 class Between(Bounded):
+    lower_bound: Any
+    upper_bound: Any
+
     def __init__(self, lower_bound: Any, upper_bound: Any) -> None:
         super().__init__(lower_bound=lower_bound, upper_bound=upper_bound)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from functools import cmp_to_key
-from typing import Any
+from typing import Any, TypeVar
 
 from .. import _functions as f
 from ..autograd import grad
@@ -39,6 +39,7 @@ from .transformed_distribution import TransformedDistribution
 from .uniform import Uniform
 from .utils import euler_constant, sum_rightmost
 
+F = TypeVar("F", bound=Callable[..., Any])
 __all__ = ["register_kl", "kl_divergence"]
 Pair = tuple[type, type]
 _KL_REGISTRY: dict[Pair, Callable[[Any, Any], Any]] = {}
@@ -46,7 +47,7 @@ _KL_MEMOIZE: dict[Pair, Any] = {}
 INF = float("inf")
 
 
-def register_kl(type_p: Any, type_q: Any) -> Any:
+def register_kl(type_p: Any, type_q: Any) -> Callable[[F], F]:
     """@register_kl(P, Q) on a function (p, q) -> KL(p || q), for these types and what is derived from them.
 
     Where several fit, the types nearest to p's and q's decide; where they disagree a RuntimeWarning names the missing pair.
@@ -55,7 +56,7 @@ def register_kl(type_p: Any, type_q: Any) -> Any:
         if not isinstance(given, type):
             raise TypeError(f"Expected {name} to be a Distribution subclass but got {given}")
 
-    def decorator(fun: Any) -> Any:
+    def decorator(fun: F) -> F:
         _KL_REGISTRY[type_p, type_q] = fun
         _KL_MEMOIZE.clear()                     # what was found before may be nearer now
         return fun
@@ -253,14 +254,16 @@ def vectors(p: Any, q: Any, which: str) -> int:
 def half_logdet(p: Any) -> Any:
     if isinstance(p, MultivariateNormal):
         return log_diagonal(p._unbroadcasted_scale_tril)
-    return lowrank_logdet(*p._covariance, p._capacitance_tril) / 2
+    factor, diagonal = p._covariance
+    return lowrank_logdet(factor, diagonal, p._capacitance_tril) / 2
 
 
 def distance(p: Any, q: Any) -> Any:
     off = q.loc - p.loc
     if isinstance(q, MultivariateNormal):
         return mahalanobis(q._unbroadcasted_scale_tril, off)
-    return lowrank_mahalanobis(*q._covariance, off, q._capacitance_tril)
+    factor, diagonal = q._covariance
+    return lowrank_mahalanobis(factor, diagonal, off, q._capacitance_tril)
 
 
 def solved(q: Any, factor: Any) -> Any:

@@ -48,7 +48,8 @@ class MultivariateNormal(Located, Distribution):
         setattr(self, name, matrix.expand((*batch, -1, -1)))
         self.loc = loc.expand((*batch, -1))
         super().__init__(batch, self.loc.shape[-1:], validate_args=validate_args)
-        makes = {"covariance_matrix": cholesky, "precision_matrix": lower_of_precision, "scale_tril": lambda lower: lower}
+        makes: dict[str, Any] = {"covariance_matrix": cholesky, "precision_matrix": lower_of_precision,
+                                 "scale_tril": lambda lower: lower}
         self._unbroadcasted_scale_tril = makes[name](matrix)
 
     def _wide(self, matrix: Any) -> Any:

@@ -78,7 +78,7 @@ class ReshapeTransform(Transform):
 class Plain(Transform):
     """Of real numbers, without parameters: equal to all others of its class."""
 
-    domain = constraints.real
+    domain: Any = constraints.real
 
     def __eq__(self, other: Any) -> Any:
         return isinstance(other, type(self))

@@ -72,7 +72,7 @@ class lazy_property:
 
     def __init__(self, wrapped: Callable[[Any], Any]) -> None:
         self.wrapped = wrapped
-        update_wrapper(self, wrapped)
+        update_wrapper(self, wrapped)  # type: ignore[arg-type]  # of a class without __call__
 
     def __get__(self, instance: Any, obj_type: Any = None) -> Any:
         if instance is None:

@@ -54,7 +54,8 @@ class Wishart(ExponentialFamily):
             warnings.warn("Low df values detected. Singular samples are highly likely to occur for ndim - 1 < df < ndim.",
                           stacklevel=2)
         super().__init__(batch, event, validate_args=validate_args)
-        makes = {"covariance_matrix": cholesky, "precision_matrix": lower_of_precision, "scale_tril": lambda lower: lower}
+        makes: dict[str, Any] = {"covariance_matrix": cholesky, "precision_matrix": lower_of_precision,
+                                 "scale_tril": lambda lower: lower}
         self._unbroadcasted_scale_tril = makes[name](matrix)
         self._dist_chi2 = self._lengths()
 

@@ -203,7 +203,8 @@ class _Level:
 
     def leaf(self, x: Any) -> Any:
         """A leaf that nobody outside knows, of x's memory."""
-        made = (wrap(x.array) if x.inference else x.detach()).requires_grad_()
+        made: Any = wrap(x.array) if x.inference else x.detach()
+        made.requires_grad_()
         self.made.append(made)
         return made
 
@@ -335,7 +336,7 @@ class _Tied(Function):
         return g.clone()
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:  # type: ignore[override]
+    def backward(ctx: Any, g: Any) -> Any:
         return g, *[g.new_zeros(shape, dtype=dtype) for shape, dtype in ctx.zeros]
 
 

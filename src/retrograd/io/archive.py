@@ -95,7 +95,7 @@ class Reader:
     def array(self, name: str) -> Any:
         """A member's bytes in an array of their own."""
         place, size, crc = self.find(name)
-        out = np.empty(size, np.uint8)
+        out: Any = np.empty(size, np.uint8)
         self.file.seek(place)
         view = memoryview(out)
         done = 0
@@ -148,7 +148,8 @@ class Writer:
         self.file = _Counted(file)
         self.root = root
         self.info = zipfile.ZipInfo
-        self.zip: Any = zipfile.ZipFile(self.file, "w", STORED, allowZip64=True)  # type: ignore[arg-type]
+        counted: Any = self.file
+        self.zip: Any = zipfile.ZipFile(counted, "w", STORED, allowZip64=True)
 
     def add(self, name: str, data: Any) -> None:
         """A member from bytes or an array of bytes."""

@@ -129,7 +129,7 @@ class Pickler:
         reduce = copyreg.dispatch_table.get(type(x))
         said = x.__reduce_ex__(2) if reduce is None else reduce(x)
         if isinstance(said, str):               # a name: C functions say so, NumPy's among them
-            self.named(x, pickle.whichmodule(x, said), said)
+            self.named(x, pickle.whichmodule(x, said), said)  # type: ignore[attr-defined]
             return
         if not isinstance(said, tuple):
             raise pickle.PicklingError(f"Can't pickle {x!r}: it is described by {said!r}")

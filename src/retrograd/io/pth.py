@@ -143,7 +143,7 @@ class _Blocks:
         d = block.dtype
         pid = ("storage", Name("torch", STORAGE_OF[d.name]), str(number), "cpu", block.root.nbytes // d.itemsize)
         extra = _attributes(t)
-        args = (
+        args: Any = (
             Persistent(pid), block.offset, tuple(block.size), block.stride, wants_grad(t) and not parameter,
             OrderedDict())
         rebuilt = Call(Name("torch._utils", "_rebuild_tensor_v2"), *args)
@@ -429,7 +429,7 @@ class _Foreign(StorageType):
         self.name = name
 
     @property
-    def dtype(self) -> Any:  # type: ignore[override]
+    def dtype(self) -> Any:
         raise NotHere(f"retrograd has no torch.{self.name}: there are no complex or quantised tensors")
 
 

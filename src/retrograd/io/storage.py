@@ -7,7 +7,7 @@ import numpy as np
 
 from .. import dtypes
 from .._engine.views import address
-from ..storage import STORAGES
+from ..storage import STORAGES as STORAGES
 
 STORAGE_OF = {name: storage for storage, name in STORAGES.items()}
 FOREIGN = ("ComplexFloatStorage", "ComplexDoubleStorage", "QUInt8Storage", "QInt8Storage", "QInt32Storage",

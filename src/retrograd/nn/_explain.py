@@ -66,10 +66,11 @@ def explain(error: Any, module: Any, args: tuple[Any, ...]) -> None:
     """
     if not isinstance(error, KINDS):
         return
+    told: Any = error
     known = error.__dict__.get("_retrograd")
     if known is None:
         text = misfit(error, module, args)
-        error._retrograd = [module, "", text]
+        told._retrograd = [module, "", text]
         if text:
             error.add_note(note(module, "", text))
         return
@@ -83,7 +84,7 @@ def explain(error: Any, module: Any, args: tuple[Any, ...]) -> None:
             break
     last = error.__notes__[-1]
     error.__notes__[-1] = last.replace(where(path), where(layer), 1)
-    error._retrograd = [module, layer, text]
+    told._retrograd = [module, layer, text]
 
 
 def misfit(error: Any, module: Any, args: tuple[Any, ...]) -> str | None:

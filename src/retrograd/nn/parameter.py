@@ -28,7 +28,7 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
     https://pytorch.org/docs/stable/generated/torch.nn.parameter.Parameter.html
     """
 
-    __torch_function__ = _disabled_torch_function_impl
+    __torch_function__: Any = _disabled_torch_function_impl
 
     def __new__(cls, data: Any = None, requires_grad: bool = True) -> Any:
         if data is not None and type(data) is not Tensor and takes_part(type(data)):
@@ -49,7 +49,7 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
     def __reduce_ex__(self, protocol: Any) -> Any:
         return _rebuild, (type(self), self.array, wants_grad(self), OrderedDict(), _attributes(self))
 
-    def __repr__(self, *, tensor_contents: Any = None) -> str:
+    def __repr__(self, *, tensor_contents: Any = None) -> str:  # type: ignore[override]
         return "Parameter containing:\n" + _str(self, tensor_contents=tensor_contents)
 
 
@@ -79,7 +79,7 @@ class Buffer(Tensor, metaclass=_BufferMeta):
     As in PyTorch the result is a plain Tensor that `isinstance(t, Buffer)` recognises.
     """
 
-    __torch_function__ = _disabled_torch_function_impl
+    __torch_function__: Any = _disabled_torch_function_impl
 
     def __new__(cls, data: Any = None, *, persistent: bool = True) -> Any:
         out: Any = TensorBase.__new__(Tensor)
@@ -173,7 +173,7 @@ def _absent(cls: Any, requires_grad: bool, device: Any, dtype: Any) -> Any:
     return out
 
 
-class UninitializedParameter(UninitializedTensorMixin, Parameter):
+class UninitializedParameter(UninitializedTensorMixin, Parameter):  # type: ignore[misc]
     """A Parameter of a lazy module before its first call.
 
     https://pytorch.org/docs/stable/generated/torch.nn.parameter.UninitializedParameter.html
@@ -185,14 +185,14 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):
         return _absent(cls, requires_grad, device, dtype)
 
 
-class UninitializedBuffer(UninitializedTensorMixin, Tensor):
+class UninitializedBuffer(UninitializedTensorMixin, Tensor):  # type: ignore[misc]
     """A buffer of a lazy module before its first call.
 
     https://pytorch.org/docs/stable/generated/torch.nn.parameter.UninitializedBuffer.html
     """
 
     cls_to_become = Tensor
-    __torch_function__ = _disabled_torch_function_impl
+    __torch_function__: Any = _disabled_torch_function_impl
 
     def __new__(cls, requires_grad: bool = False, device: Any = None, dtype: Any = None, persistent: bool = True) -> Any:
         out = _absent(cls, requires_grad, device, dtype)

@@ -8,6 +8,7 @@ import numpy as np
 
 from .._engine.tensor import TensorBase, bump
 from .._kernels import kernel
+from .._tensor import Tensor
 from .optimizer import (
     Optimizer,
     average,
@@ -65,7 +66,7 @@ class Adam(Optimizer):
                     raise ValueError(f"betas[{i}] as a Tensor is not supported for capturable=False and foreach=True")
                 if betas[i].array.size != 1:
                     raise ValueError(f"Tensor betas[{i}] must be 1-element")
-        betas = tuple(b.squeeze() if isinstance(b, TensorBase) and b.array.ndim else b for b in betas)
+        betas = tuple(b.squeeze() if isinstance(b, Tensor) and b.array.ndim else b for b in betas)
         super().__init__(params, {
             "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "amsgrad": amsgrad,
             "maximize": maximize, "foreach": foreach, "capturable": capturable, "differentiable": differentiable,

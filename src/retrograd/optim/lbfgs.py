@@ -40,7 +40,7 @@ class LBFGS(Optimizer):
         return params
 
     @no_grad()
-    def step(self, closure: Any) -> Any:
+    def step(self, closure: Any) -> Any:  # type: ignore[override]  # it needs one
         """Up to max_iter iterations; the closure computes the loss anew and calls backward(); -> the first loss."""
         closure = enable_grad()(closure)
         token = hush()

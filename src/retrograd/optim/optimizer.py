@@ -394,7 +394,7 @@ class Optimizer:
                 group.setdefault(name, value)
             if self._later:
                 for p in group["params"]:
-                    had = self.state.get(p)
+                    had: Any = self.state.get(p)
                     for name in ("step", "mu_product", "eta", "mu") if had else ():
                         if name in had and not isinstance(had[name], TensorBase):
                             had[name] = scalar(float(had[name]))
@@ -417,7 +417,8 @@ def _cast(p: Any, value: Any, exact: bool, key: Any) -> Any:
     if isinstance(value, dict):
         return {k: _cast(p, v, exact, k) for k, v in value.items()}
     if isinstance(value, Iterable) and not isinstance(value, (str, bytes)):
-        return type(value)(_cast(p, v, exact, None) for v in value)
+        kind: Any = type(value)
+        return kind(_cast(p, v, exact, None) for v in value)
     return value
 
 

@@ -404,7 +404,7 @@ class Book:
         into = edges_in(self.rec, self.link, number)
         known: dict[int, tuple[int, tuple[str, ...], tuple[str, ...]]] = self.link.paths.setdefault(number, {})
         chain: list[int] = []
-        count, first, last = 0, (), ()          # type: ignore[var-annotated]
+        count, first, last = 0, (), ()
         for _ in range(len(self.rec.node_rows)):
             if node in known:
                 count, first, last = known[node]

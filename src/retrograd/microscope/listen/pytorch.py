@@ -25,7 +25,7 @@ class TorchEngine(SizesThere, Engine):
         self.composites = {torch.nn.functional.multi_head_attention_forward}
         from torch.overrides import TorchFunctionMode
 
-        class Hearing(TorchFunctionMode):  # type: ignore[misc]
+        class Hearing(TorchFunctionMode):
             def __init__(self, ear: Any) -> None:
                 super().__init__()
                 self.hear = ear.call
@@ -34,7 +34,7 @@ class TorchEngine(SizesThere, Engine):
                 return self.hear(func, func, args, kwargs)
 
             def reopened(self) -> AbstractContextManager[Any]:
-                return self  # type: ignore[no-any-return]
+                return self
 
         self.hearing = Hearing
         self.uncompiled: Any = None             # the same, which a compiler leaves as it is

@@ -26,7 +26,7 @@ class TorchNumbers(Tap):
 
     def version_of(self, t: Any) -> int:
         try:
-            return t._version  # type: ignore[no-any-return]
+            return t._version
         except RuntimeError:                            # inference tensors have none
             return -1
 

@@ -7,8 +7,8 @@ from types import NoneType, SimpleNamespace
 from typing import Any
 
 from ..._engine import names
-from ..._engine.tensor import TensorBase
 from ..._functions import cat, create, is_floating_point
+from ..._tensor import Tensor
 from .. import functional as F
 from .. import init
 from ..module import Module
@@ -20,7 +20,7 @@ __all__ = ["MultiheadAttention"]
 
 def additive(mask: Any, name: str, like: Any, other: Any = None, other_name: str = "") -> Any:
     """A mask to add to scores: bool True becomes -inf; None stays None.  A warning when `other` has another dtype."""
-    if not isinstance(other, (TensorBase, NoneType)):
+    if not isinstance(other, (Tensor, NoneType)):
         raise RuntimeError("input to _none_or_dtype() must be None or torch.Tensor")
     if mask is None:
         return None

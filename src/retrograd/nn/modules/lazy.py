@@ -91,14 +91,16 @@ class LazyLinear(LazyModuleMixin, Linear):
             super().reset_parameters()
 
     @no_grad()
-    def initialize_parameters(self, input: Any) -> None:  # type: ignore[override]
+    def initialize_parameters(self, input: Any) -> None:
         """in_features from the input's last dimension."""
         n = input.shape[-1]
         if self.has_uninitialized_params():
             self.in_features = n
-            self.weight.materialize((self.out_features, n))
-            if self.bias is not None:
-                self.bias.materialize((self.out_features,))
+            weight: Any = self.weight
+            weight.materialize((self.out_features, n))
+            bias: Any = self.bias
+            if bias is not None:
+                bias.materialize((self.out_features,))
             self.reset_parameters()
         if self.in_features == 0:
             if n != self.weight.shape[-1]:
@@ -161,37 +163,37 @@ class _LazyConvTranspose(_LazyConvBase):
         self._expect(out_channels, bias, device, dtype)
 
 
-class LazyConv1d(_LazyConv, Conv1d):  # type: ignore[misc]
+class LazyConv1d(_LazyConv, Conv1d):
     """A Conv1d whose in_channels is that of its first input."""
 
     cls_to_become = Conv1d
 
 
-class LazyConv2d(_LazyConv, Conv2d):  # type: ignore[misc]
+class LazyConv2d(_LazyConv, Conv2d):
     """A Conv2d whose in_channels is that of its first input."""
 
     cls_to_become = Conv2d
 
 
-class LazyConv3d(_LazyConv, Conv3d):  # type: ignore[misc]
+class LazyConv3d(_LazyConv, Conv3d):
     """A Conv3d whose in_channels is that of its first input."""
 
     cls_to_become = Conv3d
 
 
-class LazyConvTranspose1d(_LazyConvTranspose, ConvTranspose1d):  # type: ignore[misc]
+class LazyConvTranspose1d(_LazyConvTranspose, ConvTranspose1d):
     """A ConvTranspose1d whose in_channels is that of its first input."""
 
     cls_to_become = ConvTranspose1d
 
 
-class LazyConvTranspose2d(_LazyConvTranspose, ConvTranspose2d):  # type: ignore[misc]
+class LazyConvTranspose2d(_LazyConvTranspose, ConvTranspose2d):
     """A ConvTranspose2d whose in_channels is that of its first input."""
 
     cls_to_become = ConvTranspose2d
 
 
-class LazyConvTranspose3d(_LazyConvTranspose, ConvTranspose3d):  # type: ignore[misc]
+class LazyConvTranspose3d(_LazyConvTranspose, ConvTranspose3d):
     """A ConvTranspose3d whose in_channels is that of its first input."""
 
     cls_to_become = ConvTranspose3d
@@ -219,7 +221,7 @@ class _LazyNormBase(LazyModuleMixin, _NormBase):
         if not self.has_uninitialized_params() and self.num_features != 0:
             super().reset_parameters()
 
-    def initialize_parameters(self, input: Any) -> None:  # type: ignore[override]
+    def initialize_parameters(self, input: Any) -> None:
         """num_features from the input's dimension 1."""
         if not self.has_uninitialized_params():
             return

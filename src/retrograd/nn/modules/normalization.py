@@ -14,7 +14,8 @@ __all__ = ["CrossMapLRN2d", "GroupNorm", "LayerNorm", "LocalResponseNorm", "RMSN
 
 
 def shape_of(normalized_shape: Any) -> tuple[int, ...]:
-    return (normalized_shape,) if isinstance(normalized_shape, Integral) else tuple(normalized_shape)
+    sizes: Any = (normalized_shape,) if isinstance(normalized_shape, Integral) else normalized_shape
+    return tuple(sizes)
 
 
 class LocalResponseNorm(Module):

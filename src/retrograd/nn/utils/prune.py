@@ -419,19 +419,18 @@ def _joined(old: Any, new: Any) -> PruningContainer:
 def _validate_pruning_amount_init(amount: Any) -> None:
     if not isinstance(amount, Real):
         raise TypeError(f"Invalid type for amount: {amount}. Must be int or float.")
-    if amount < 0 or (not isinstance(amount, Integral) and float(amount) > 1.0):
+    if float(amount) < 0 or (not isinstance(amount, Integral) and float(amount) > 1.0):
         raise ValueError(f"amount={amount} should either be a float in the range [0, 1] or a non-negative integer")
 
 
 def _validate_pruning_amount(amount: Any, tensor_size: int) -> None:
-    if isinstance(amount, Integral) and amount > tensor_size:
+    if isinstance(amount, Integral) and int(amount) > tensor_size:
         raise ValueError(f"amount={amount} should be smaller than the number of parameters to prune={tensor_size}")
 
 
 def _compute_nparams_toprune(amount: Any, tensor_size: int) -> int:
     """`amount`, a number or a share, of tensor_size things."""
-    number: int = amount if isinstance(amount, Integral) else round(amount * tensor_size)
-    return number
+    return int(amount) if isinstance(amount, Integral) else round(amount * tensor_size)
 
 
 def _how_many(amount: Any, size: int) -> int:

@@ -107,7 +107,7 @@ def pack_padded_sequence(input: Any, lengths: Any, batch_first: bool = False, en
     """
     if not isinstance(lengths, TensorBase):
         lengths = fromdata.as_tensor(lengths, dtype=dtypes.int64)
-    lengths = lengths.to(dtypes.int64)          # type: ignore[attr-defined]
+    lengths = lengths.to(dtypes.int64)
     order = None
     if not enforce_sorted:
         lengths, order = lengths.sort(descending=True)

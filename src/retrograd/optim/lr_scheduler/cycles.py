@@ -150,7 +150,7 @@ class CyclicLR(LRScheduler):
         attributes = state_dict["_scale_fn_custom"]
         super().load_state_dict({key: value for key, value in state_dict.items() if key != "_scale_fn_custom"})
         if attributes is not None:
-            self._scale_fn_custom.__dict__.update(attributes)  # type: ignore[union-attr]
+            self._scale_fn_custom.__dict__.update(attributes)
         self._init_scale_fn()
 
 

@@ -164,7 +164,7 @@ class DataLoader(Generic[T_co]):
             return Here(self)
         if self._iterator is not None:
             self._iterator.again(self)
-            return self._iterator               # type: ignore[no-any-return]
+            return self._iterator
         from .workers import Workers  # multiprocessing takes 10 ms to import
         self.check_worker_number_rationality()
         made = Workers(self)

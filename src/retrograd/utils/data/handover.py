@@ -104,7 +104,7 @@ class _Pickler(ForkingPickler):
     """apart: the memory of large arrays, one piece for all arrays that show the same."""
 
     def __init__(self, file: Any, share: bool) -> None:
-        super().__init__(file, 5, True, self.inside)  # type: ignore[call-arg]
+        super().__init__(file, 5, True, self.inside)
         self.share = share
         self.apart: list[pickle.PickleBuffer] = []
         self.known: dict[tuple[int, int], Any] = {}

@@ -119,6 +119,7 @@ class Workers(Pass):
         self.fail(worker)
 
     def fail(self, worker: int) -> Any:
-        process = self.crew.processes[worker]
+        crew: Any = self.crew
+        process = crew.processes[worker]
         raise RuntimeError(f"DataLoader worker (pid(s) {process.pid}) exited unexpectedly") from RuntimeError(
-            self.crew.fate(worker))
+            crew.fate(worker))
