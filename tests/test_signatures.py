@@ -33,6 +33,7 @@ PLACES = (
 # Where ours differs: "class.method" or name -> why.
 OTHER = {
     "NLLLoss2d": "PyTorch's passes *args on to NLLLoss",
+    "lu": "PyTorch's takes *args, for get_infos to decide what it returns",
     "RNNBase.check_input": "batch_sizes may be left out",
     **dict.fromkeys(
         ("adaptive_max_pool1d", "adaptive_max_pool2d", "adaptive_max_pool3d", "max_pool1d", "max_pool2d", "max_pool3d", "unique",

@@ -10,6 +10,7 @@ from .._engine.tensor import TensorBase, wrap
 from .._rules import choose
 from .._rules import ctc as ops
 from .._rules import reduce as sums
+from .arguments import long
 from .loss import kind_of
 
 
@@ -20,7 +21,7 @@ def F_ctc_loss(log_probs: Any, targets: Any, input_lengths: Any, target_lengths:
     log_probs (T, N, C) or (T, C)   targets int (N, S), or all one after the other   lengths (N,)
     "mean" divides by the lengths of the targets first.  zero_infinity: 0 where the target is too long for its input.
     """
-    return ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, kind_of(reduction), zero_infinity)
+    return ctc_loss(log_probs, targets, input_lengths, target_lengths, long(blank), kind_of(reduction), zero_infinity)
 
 
 def lengths(value: Any, name: str) -> Any:
