@@ -25,14 +25,6 @@ def tensor(value: Any, function: str, name: str = "input", position: int = 1) ->
         f"{function}(): argument '{name}' (position {position}) must be Tensor, not {type(value).__name__}")
 
 
-def tensor_first(function: str, input: Any, other: Any, name: str = "other") -> Any:
-    """input, which must be a Tensor where other may be a number; PyTorch tells numbers from what is no operand at all."""
-    if not isinstance(input, TensorBase) and isinstance(input, OPERANDS):
-        raise refused(function, (input, other), f"(Tensor input, Tensor {name}, *, Tensor out = None)",
-                      f"(Tensor input, Number {name}, *, Tensor out = None)")
-    return tensor(input, function)
-
-
 def operand(value: Any, function: str, name: str = "other", position: int = 2) -> Any:
     """A Tensor, a number, or a NumPy array or scalar (which counts as a Tensor)."""
     if isinstance(value, (TensorBase, bool, int, float)):

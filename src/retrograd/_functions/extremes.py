@@ -10,9 +10,8 @@ import numpy as np
 from .._engine.tensor import TensorBase, wrap
 from .._rules import choose, extremes, gather, order, scan, shape
 from .._rules.binary import LerpBackward1
-from .arguments import aliased, dim_in, dim_of, dims_in, finish, kernel, refused, tensor, tensor_first, write_out
-from .outs import pair
-from .results import AMINMAX, AMINMAX_OUT, chosen
+from .arguments import aliased, dim_in, dim_of, dims_in, finish, kernel, refused, tensor
+from .results import AMINMAX, pair
 
 
 def some(x: TensorBase, dim: int, function: str) -> int:
@@ -25,27 +24,24 @@ def some(x: TensorBase, dim: int, function: str) -> int:
 
 # Extremes
 
-def extreme(name: str, op: Any, whole: Callable[[Any], Any], two: Callable[[Any, Any], Any]) -> Callable[..., Any]:
-    forms = ("(Tensor input)", "(Tensor input, Tensor other)", "(Tensor input, int dim, bool keepdim = False)")
+def specified(x: TensorBase, name: str) -> None:
+    """RuntimeError where all of nothing is to be reduced."""
+    if not x.array.size:
+        raise RuntimeError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim "
+                           "with the 'dim' argument.")
 
+
+def extreme(name: str, op: Any, whole: Callable[[Any], Any], two: Callable[[Any, Any], Any]) -> Callable[..., Any]:
     def f(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None, out: Any = None) -> Any:
-        x = tensor(input, name) if dim is None else tensor_first(name, input, dim)
-        if dim is None and other is None:
-            if not x.array.size:
-                raise RuntimeError(
-                    f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the "
-                    "reduction dim "
-                    "with the 'dim' argument.")
-            return finish(whole(x), out, name, x)
-        if isinstance(dim, int) and not isinstance(dim, bool):
-            made = op(some(x, dim_of(dim, x.array.ndim), name), bool(keepdim))
-            values = made.run(x)
-            return pair(name, values, chosen(made), out, x)
-        if other is None and isinstance(dim, TensorBase) and keepdim is False:
-            other = dim
-        if not isinstance(other, TensorBase):
-            raise refused(name, (x, dim), *forms)
-        return finish(two(x, other), out, name, x, other)
+        other = dim if isinstance(dim, TensorBase) else other
+        if other is not None:
+            return two(input, other)
+        if dim is not None:
+            made = op(some(input, dim_of(dim, input.array.ndim), name), keepdim)
+            values = made.run(input)
+            return pair(name, values, made)
+        specified(input, name)
+        return whole(input)
     f.__name__ = f.__qualname__ = name
     f.__doc__ = (
         f"{name}(input): the {name}imum of all elements, ties sharing the gradient.\n\n"
@@ -60,17 +56,12 @@ min = extreme("min", extremes.MinBackward0, extremes.min_all, choose.minimum)
 
 def extreme_dims(name: str, op: Callable[..., Any]) -> Callable[..., Any]:
     def f(input: Any, dim: Any = (), keepdim: bool = False, *, out: Any = None) -> Any:
-        x = tensor(input, name)
-        if not x.array.size:
+        if not input.array.size:
             if dim is None or (isinstance(dim, (tuple, list)) and not dim):
-                raise RuntimeError(
-                    f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the "
-                    "reduction dim "
-                    "with the 'dim' argument.")
+                specified(input, name)
             for d in (dim,) if isinstance(dim, int) else dim:
-                some(x, d, name)
-        dims = dims_in(dim, x, name)
-        return finish(op(x, dims, keepdim), out, name, x)
+                some(input, d, name)
+        return op(input, dims_in(dim, input, name), keepdim)
     f.__name__ = f.__qualname__ = name
     f.__doc__ = f"The {name[1:]}imum over dims (all when empty); ties share the gradient."
     return aliased(f)
@@ -90,10 +81,7 @@ def aminmax(input: Any, *, dim: Any = None, keepdim: bool = False, out: Any = No
         if input.array.ndim and not input.array.shape[at]:
             raise IndexError(f"aminmax: Expected reduction dim {at} to have non-zero size.")
         dim = at
-    low, high = extremes.AminmaxBackward0(dim, keepdim).run(input)
-    if out is None:
-        return AMINMAX((low, high))
-    return AMINMAX_OUT((write_out(low, out[0], "aminmax", input), write_out(high, out[1], "aminmax", input)))
+    return AMINMAX(extremes.AminmaxBackward0(dim, keepdim).run(input))
 
 
 def arg_extreme(name: str, how: Any) -> Callable[..., Any]:
@@ -106,9 +94,9 @@ def arg_extreme(name: str, how: Any) -> Callable[..., Any]:
             if not a.size:
                 raise IndexError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0.")
             found = np.asarray(how(a))
-            return finish(wrap(found.reshape((1,) * a.ndim) if keepdim else found), out, name)
+            return wrap(found.reshape((1,) * a.ndim) if keepdim else found)
         at = some(x, dim_of(dim, a.ndim), name)
-        return finish(wrap(how(a, at, keepdims=keepdim) if a.ndim else np.zeros((), np.int64)), out, name)
+        return wrap(how(a, at, keepdims=keepdim) if a.ndim else np.zeros((), np.int64))
     f.__name__ = f.__qualname__ = name
     f.__doc__ = f"Index (int64) of the {name[3:]}imum, the first at a tie: into the flattened input, or along dim."
     return aliased(f)
@@ -123,14 +111,14 @@ def choice(name: str, op: Any, whole: Any, doc: str) -> Callable[..., Any]:
         x = tensor(input, name)
         if dim is None:
             if not x.array.size and x.array.dtype.kind == "b":         # nan as a bool
-                return finish(wrap(np.ones((), bool)), out, name, x)
+                return wrap(np.ones((), bool))
             kernel("median_cpu", x, "b")
-            return finish(whole(x), out, name, x)
+            return whole(x)
         at = some(x, dim_in(dim, x, name), "median")
         kernel("median_out", x, "b")
         made = op(at, keepdim)
         values = made.run(x)
-        return pair(name, values, chosen(made), out, x)
+        return pair(name, values, made)
     f.__name__ = f.__qualname__ = name
     f.__doc__ = doc
     return aliased(f)
@@ -149,7 +137,7 @@ def mode(input: Any, dim: int = -1, keepdim: bool = False, *, out: Any = None) -
     """
     made = extremes.ModeBackward0(some(input, dim_in(dim, input, "mode"), "mode"), keepdim)
     values = made.run(input)
-    return pair("mode", values, chosen(made), out, input)
+    return pair("mode", values, made)
 
 
 def record(name: str, op: Any, doc: str) -> Callable[..., Any]:
@@ -159,7 +147,7 @@ def record(name: str, op: Any, doc: str) -> Callable[..., Any]:
             raise IndexError(f"{name}(): Expected reduction dim -1 or 0 for scalar but got {dim}")
         made = op(dim_in(dim, x, name) if x.array.size else 0)       # no dim counts where there is nothing
         values = made.run(x)
-        return pair(name, values, chosen(made), out, x)
+        return pair(name, values, made)
     f.__name__ = f.__qualname__ = name
     f.__doc__ = doc
     return aliased(f)

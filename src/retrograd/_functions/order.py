@@ -9,8 +9,7 @@ from .._engine.tensor import TensorBase, wrap
 from .._rules import extremes, order
 from .arguments import aliased, dim_of, is_int, refused, scalar_name, sized, tensor
 from .extremes import some
-from .outs import pair
-from .results import chosen
+from .results import pair
 
 
 @aliased
@@ -22,7 +21,7 @@ def sort(input: Any, dim: int = -1, descending: bool = False, stable: bool = Fal
     op = order.SortBackward0(sort_dim(dim, input, "sort"))
     op.descending = bool(descending)
     values = op.run(input)
-    return pair("sort", values, chosen(op), out, input)
+    return pair("sort", values, op)
 
 
 def sort_dim(dim: Any, x: TensorBase, function: str) -> int:
@@ -56,7 +55,7 @@ def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool =
     op = order.TopkBackward0(at)
     op.k, op.largest = int(k), bool(largest)
     values = op.run(input)
-    return pair("topk", values, chosen(op), out, input)
+    return pair("topk", values, op)
 
 
 @aliased
@@ -70,7 +69,7 @@ def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False, *, out: A
     op = extremes.KthvalueBackward0(at, keepdim)
     op.k = int(k)
     values = op.run(input)
-    return pair("kthvalue", values, chosen(op), out, input)
+    return pair("kthvalue", values, op)
 
 
 def unique(input: Any, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False,

@@ -10,7 +10,7 @@ from .._engine import names
 from .._engine.modes import grad_on
 from .._engine.tensor import TensorBase, bump, wants_grad
 from .._engine.views import OVERLAP, PARTLY, RANK, address, check_cast, dense, guard, overlaps
-from .results import RETURN_TYPES, Pair
+from .results import RETURN_TYPES
 
 # {want}, {got}: the dtypes of the result and of out, as Float; {c_want}, {c_got}: as float
 SAME = "Expected out tensor to have dtype {c_want}, but got {c_got} instead"
@@ -223,10 +223,3 @@ def write_out(y: TensorBase, out: TensorBase, function: str, *inputs: Any, sever
     np.copyto(out.array, array, casting="unsafe")
     bump(out)
     return out
-
-
-def pair(name: str, values: Any, indices: Any, out: Any, *inputs: Any) -> Any:
-    """(values, indices) under their PyTorch class, written to `out` if given."""
-    if out is None:
-        return Pair[name]((values, indices))
-    return Pair[name + "_out"]((write_out(values, out[0], name, *inputs), write_out(indices, out[1], name, *inputs)))

@@ -43,7 +43,7 @@ Pair: dict[str, Any] = {
      "topk_out", "kthvalue_out")
 }
 AMINMAX = named("aminmax", "min", "max")
-AMINMAX_OUT = named("aminmax_out", "min", "max")
+named("aminmax_out", "min", "max")
 
 
 def chosen(made: Any) -> TensorBase:
@@ -51,3 +51,8 @@ def chosen(made: Any) -> TensorBase:
     indices = wrap(made.indices)
     watch(made, indices)
     return indices
+
+
+def pair(name: str, values: Any, made: Any) -> Any:
+    """(values, indices that `made` found) under their PyTorch class."""
+    return Pair[name]((values, chosen(made)))
