@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, overload
 
 from ..plain_text import escaped
+from .witness import BACKWARD, CREATED, GRAD, INFERENCE, INPLACE, WANTED, WANTS
 
 VERSION = 1
 FORMAT = "retrograd-recording"
@@ -27,8 +28,6 @@ FIELDS: dict[str, tuple[str, ...]] = {
 }
 POSITION = {kind: {name: i for i, name in enumerate((*COMMON, *names))} for kind, names in FIELDS.items()}
 
-# flags of an op
-GRAD, INFERENCE, INPLACE, WANTED, WANTS, BACKWARD, CREATED = 1, 2, 4, 8, 16, 32, 64
 FLAGS = {"grad": GRAD, "inference": INFERENCE, "inplace": INPLACE, "wanted": WANTED, "wants": WANTS,
          "backward": BACKWARD, "created": CREATED}
 

@@ -10,6 +10,7 @@ from weakref import ref
 from .._hooked import Hooked, plain
 from ..answers.culprit import culprit
 from ..answers.gradient_paths import Splitting
+from ..listen import engine_named
 from ..listen.sites import name_of
 from . import multi_grad
 from .book import MARK, Thread, now
@@ -40,6 +41,7 @@ class Tap:
 
     def __init__(self, recorder: Recorder) -> None:
         self.recorder = recorder
+        self.engine = engine_named(self.name)
         self.serial = next(_serials)            # marks nodes as ours; ids of dead recorders come again
         self.mine = False                       # a hook of our own is being registered
         self.everywhere: list[tuple[Any, str]] = []     # tables of hooks on every module, and their kinds
@@ -59,7 +61,7 @@ class Tap:
         """Put everything in place, through recorder.swap and recorder.patch."""
         home = vars(self.hooks_home)
         self.everywhere = [(home[table], kind) for table, kind in GLOBAL]
-        home = vars(self.optimizer_home())
+        home = vars(self.engine.optimizers())
         for name, make in (("_global_optimizer_pre_hooks", stepping), ("_global_optimizer_post_hooks", stepped)):
             table = home[name]
             table[MARK] = make(self)
@@ -232,10 +234,6 @@ class Tap:
     def restored(self, module: Any) -> None:
         if self.recorder.on and self.recorder.ops:
             self.recorder.built.append((ref(module), "", None, -1))
-
-    def optimizer_home(self) -> Any:
-        """The module with register_optimizer_step_pre_hook."""
-        raise NotImplementedError
 
     # -- hooks in tables
 

@@ -13,7 +13,6 @@ from ..._engine.tensor import TensorBase, edits, wrap
 from ...dtypes import of as dtype_of
 from .._hooked import Hooked
 from .._measure import measure, same
-from ..listen import engine_named
 from ..listen.engine import GETTER
 from ..listen.sites import HOME
 from .book import UNMEASURED, Thread, now
@@ -48,13 +47,11 @@ class RetrogradTap(Tap):
     version = retrograd.version.retrograd
     space = None
     autograd: Any
-    optimizer: Any
 
     def __init__(self, recorder: Recorder) -> None:
-        super().__init__(recorder)
         if not RetrogradTap.space:
             RetrogradTap.find()
-        self.engine = engine_named("retrograd")
+        super().__init__(recorder)
         self.witness = Witness(recorder, self, self.serial, recorder.ops, recorder.nodes)
         self.kept: list[Any] = []
         self.handed_out: set[int] = set()               # memory that others may write into unseen
@@ -64,7 +61,6 @@ class RetrogradTap(Tap):
         """Where the package has what we need, which is above us: said once in a process."""
         from ... import autograd, nn, optim, utils
         from ...nn import hooks
-        from ...optim import optimizer
         cls.space = retrograd
         cls.Tensor = TensorBase
         cls.Module = nn.Module
@@ -73,10 +69,6 @@ class RetrogradTap(Tap):
         cls.RemovableHandle = utils.hooks.RemovableHandle
         cls.hooks_home = hooks
         cls.autograd = autograd
-        cls.optimizer = optimizer
-
-    def optimizer_home(self) -> Any:
-        return self.optimizer
 
     def install(self) -> None:
         super().install()

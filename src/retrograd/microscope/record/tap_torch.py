@@ -20,6 +20,7 @@ from .recording import BACKWARD, CREATED, GRAD, INFERENCE, INPLACE, WANTED, WANT
 from .swaps import swap_in, swap_out
 from .tap_common import bounds
 from .tap_torch_numbers import TorchNumbers
+from .witness import SAME, SAME_NODES
 
 # Ops that read a tensor as numbers: what follows knows nothing of the graph.
 READS = {"item", "tolist", "numpy", "__array__", "__bool__", "__float__", "__int__", "__index__", "__complex__",
@@ -34,12 +35,6 @@ QUIET = {
 # What gives memory away in which edits are not counted.
 SHARING = {"data", "numpy", "__array__", "__dlpack__", "data_ptr", "untyped_storage", "storage", "_typed_storage", "set_",
            "data=", "resize_"}
-# Ops and nodes whose result holds the same numbers.
-SAME = {"view", "reshape", "transpose", "t", "permute", "unsqueeze", "squeeze", "flatten", "contiguous", "detach",
-        "view_as", "reshape_as", "T", "mT", "data", "movedim", "swapaxes", "unflatten", "requires_grad_", "to"}
-SAME_NODES = ("TBackward0", "ViewBackward0", "UnsafeViewBackward0", "TransposeBackward0", "PermuteBackward0",
-              "UnsqueezeBackward0", "SqueezeBackward1", "ReshapeAliasBackward0", "AliasBackward0")
-
 
 # name of the registering method -> kind of hook
 KINDS = {
@@ -73,9 +68,9 @@ class TorchTap(TorchNumbers):
     WrappedHook: Any
 
     def __init__(self, recorder: Recorder) -> None:
-        super().__init__(recorder)
         if not TorchTap.version:
             TorchTap.find()
+        super().__init__(recorder)
         self.ops: dict[Any, tuple[str, int, bool]] = {}
         self.handed_out = {0}                           # storages that others may write into unseen; 0 are those of no storage
         self.own: dict[int, Any] = {}                   # code that registers hooks of the engine's own
@@ -105,9 +100,6 @@ class TorchTap(TorchNumbers):
         cls.hooks_home = torch.nn.modules.module
         cls.autograd = torch.autograd
         cls.version = str(torch.__version__)
-
-    def optimizer_home(self) -> Any:
-        return sys.modules["torch.optim.optimizer"]
 
     def install(self) -> None:
         self.recorder.swap(self.plan)

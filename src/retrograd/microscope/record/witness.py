@@ -30,15 +30,17 @@ from .fired import sweep, sweep_pending
 from .journal import Journal, new_tensor
 from .lines import here
 
-GRAD: Final = 1                     # flags of an op: microscope/record/recording.py
+GRAD: Final = 1                     # flags of an op
 INFERENCE: Final = 2
 INPLACE: Final = 4
 WANTED: Final = 8
 WANTS: Final = 16
+BACKWARD: Final = 32
 CREATED: Final = 64
-# Ops and nodes whose result holds the same numbers.
+# Ops and nodes whose result holds the same numbers, by their names on either engine.
 SAME: Final = {"view", "unsafe_view", "reshape_alias", "t", "transpose", "permute", "unsqueeze", "squeeze", "alias", "clone",
-               "detach"}
+               "detach", "reshape", "flatten", "contiguous", "view_as", "reshape_as", "T", "mT", "data", "movedim", "swapaxes",
+               "unflatten", "requires_grad_", "to"}
 SAME_NODES: Final = {
     "ViewBackward0", "UnsafeViewBackward0", "ReshapeAliasBackward0", "TBackward0", "TransposeBackward0",
     "PermuteBackward0", "UnsqueezeBackward0", "SqueezeBackward0", "SqueezeBackward1", "AliasBackward0", "CloneBackward0"}
@@ -315,16 +317,16 @@ def value_out(w: Witness, t: Any, tensors: list[Any], name: str) -> int:
     j = w.journal
     if not isinstance(t, TensorBase):
         return value(j, w.tap, t)
-    if j.norms and tensors and name in SAME:
-        first: TensorBase = tensors[0]
-        known = j._seen.get(id(first))
-        if known is not None and known[0]() is first and known[1] == edits(first) and first.array.size == t.array.size:
-            return seen(j, w.tap, t, id(t), edits(t), t.array, row_of(j, known[2]))
     key = id(t)
     edition = edits(t)
     known = j._seen.get(key)
     if known is not None and known[1] == edition and known[0]() is t:
         return int(known[2])
+    if j.norms and tensors and name in SAME:
+        first: TensorBase = tensors[0]
+        known = j._seen.get(id(first))
+        if known is not None and known[0]() is first and known[1] == edits(first) and first.array.size == t.array.size:
+            return seen(j, w.tap, t, key, edition, t.array, row_of(j, known[2]))
     return seen(j, w.tap, t, key, edition, t.array, measure(w.tap, t.array) if j.norms else BLANK)
 
 
