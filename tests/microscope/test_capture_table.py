@@ -9,8 +9,8 @@ from cases import CASES, ENGINES, Case
 
 from retrograd import microscope
 
-TABLE = [pytest.param(engine, name, id=f"{engine}-{name}", marks=[pytest.mark.oracle] if engine == "torch" else [])
-         for name in CASES for engine in ENGINES[name]]
+MARKS = {"torch": [pytest.mark.oracle, pytest.mark.once], "retrograd": []}
+TABLE = [pytest.param(engine, name, id=f"{engine}-{name}", marks=MARKS[engine]) for name in CASES for engine in ENGINES[name]]
 
 
 def engine_named(name: str) -> Any:
