@@ -3,6 +3,7 @@
 What a family module defines under a name that PyTorch has is public, in torch, as a method of Tensor, in torch.nn.functional:
 `naming` makes the lists `__all__`, `METHODS` and `FUNCTIONAL` of each.
 """
+import gc
 from collections.abc import Callable
 from functools import cache
 from importlib import import_module
@@ -103,17 +104,23 @@ def late_method(name: str, found: tuple[str, str]) -> Callable[..., Any]:
     return method
 
 
-for family in FAMILIES:
-    for name in family.__all__:
-        globals()[name] = checked(name, getattr(family, name))
-        __all__.append(name)
-    for entry in getattr(family, "METHODS", ()):
-        own, _, name = entry.partition(" as ")
-        method = getattr(family, own)
-        if own not in family.__all__ and type(method) is not property:      # Python's errors name it as a class's own
-            method.__qualname__ = f"Tensor.{name or own}"
-        setattr(Tensor, name or own, checked_method(name or own, method))
-for name, found in LATER_METHODS.items():
-    setattr(Tensor, name, checked_method(name, late_method(name, found)))
-seal()
-seal_methods()
+collects = gc.isenabled()
+gc.disable()            # thousands of objects are made that stay: a collection would look through NumPy's, too
+try:
+    for family in FAMILIES:
+        for name in family.__all__:
+            globals()[name] = checked(name, getattr(family, name))
+            __all__.append(name)
+        for entry in getattr(family, "METHODS", ()):
+            own, _, name = entry.partition(" as ")
+            method = getattr(family, own)
+            if own not in family.__all__ and type(method) is not property:      # Python's errors name it as a class's own
+                method.__qualname__ = f"Tensor.{name or own}"
+            setattr(Tensor, name or own, checked_method(name or own, method))
+    for name, found in LATER_METHODS.items():
+        setattr(Tensor, name, checked_method(name, late_method(name, found)))
+    seal()
+    seal_methods()
+finally:
+    if collects:
+        gc.enable()
