@@ -139,5 +139,5 @@ def is_inference(input: _Any) -> _Any:
 
 
 can_cast, promote_types, result_type = (
-    _public(_f, _PARSED, "", _f.__name__, _f.__name__) for _f in (can_cast, promote_types, result_type))  # type: ignore[assignment]
+    _public(_f, _PARSED, "", _f.__name__, _f.__name__) for _f in (can_cast, promote_types, result_type))
 is_inference = _public(is_inference, _PARSED, "", "is_inference", "is_inference")

@@ -205,7 +205,7 @@ def float_power(input: Any, exponent: Any, *, out: Any = None) -> Any:
 
 
 def doubled(x: Any) -> Any:
-    return x.double() if isinstance(x, TensorBase) else float(x)
+    return float(x) if isinstance(x, (bool, int, float)) else x.double()
 
 
 def float_power_(input: Any, exponent: Any) -> Any:

@@ -102,12 +102,12 @@ def grid_sampler(input: Any, grid: Any, interpolation_mode: int, padding_mode: i
     if input.array.dtype.kind not in "fV":
         raise not_implemented("grid_sampler_2d_cpu_kernel_impl" if d == 2 else "grid_sampler3d_cpu", input.array.dtype)
     sizes = tuple(input.array.shape[2:])
-    at = [centred(grid.select(-1, d - 1 - k), sizes[k], align_corners) for k in range(d)]       # in pixels, first dim first
+    spots = [centred(grid.select(-1, d - 1 - k), sizes[k], align_corners) for k in range(d)]    # in pixels, first dim first
     if interpolation_mode == 2:
-        taps = [cubic(p) for p in at]
+        taps = [cubic(p) for p in spots]
     else:
-        at = [inside(p, n, padding_mode, align_corners) for p, n in zip(at, sizes)]
-        taps = [nearest(p) if interpolation_mode else linear(p) for p in at]
+        spots = [inside(p, n, padding_mode, align_corners) for p, n in zip(spots, sizes)]
+        taps = [nearest(p) if interpolation_mode else linear(p) for p in spots]
     flat = input.reshape(input.shape[0], input.shape[1], math.prod(sizes))
     out: Any = None
     for corner in itertools.product(*taps):

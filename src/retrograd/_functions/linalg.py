@@ -19,7 +19,8 @@ from .create import ones_like
 from .decomp import svdvals
 from .join import cat
 from .matrices import kind_of, matrices, square, squares, zeros_info
-from .reduce import vector_norm, wider
+from .reduce import vector_norm as vector_norm
+from .reduce import wider
 from .results import named
 
 PRIVATE = "cond diagonal lstsq matrix_rank norm solve vander"      # torch.linalg has these

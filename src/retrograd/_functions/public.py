@@ -10,7 +10,11 @@ import numpy as np
 
 from .. import _kernels, _size, dtypes
 from .._engine.dispatch import FACTORY as FACTORY
-from .._engine.dispatch import OWN, PARSED, PYTHON, SELF, ask, parts
+from .._engine.dispatch import OWN, ask
+from .._engine.dispatch import PARSED as PARSED
+from .._engine.dispatch import PYTHON as PYTHON
+from .._engine.dispatch import SELF as SELF
+from .._engine.dispatch import parts as parts
 from .._engine.modes import modes, set_grad
 from .._tensor import Tensor, _disabled_torch_function_impl
 from ..random import Generator
@@ -66,11 +70,11 @@ def public(impl: Callable[..., Any], how: int, module: str, place: str, name: st
                     kwargs and not parts.plain.issuperset(map(type, kwargs.values()))):
                 return ask(told[0] or call, impl, how, args, kwargs or None)
             return impl(*args, **kwargs)
-        call.told = told  # type: ignore[attr-defined]
+        call.told = told
     functools.update_wrapper(call, impl)
     call.__module__, call.__qualname__, call.__name__ = f"retrograd.{module}".rstrip("."), place, name
     call.unchecked = getattr(impl, "unchecked", impl)               # for another name
-    return call  # type: ignore[no-any-return]
+    return call
 
 
 def tell(call: Any, func: Any) -> None:

@@ -532,12 +532,12 @@ def diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
 
 def detach(input: Any) -> Any:
     """The same memory without a history."""
-    return input.detach()  # type: ignore[attr-defined]
+    return input.detach()
 
 
 def detach_(input: Any) -> Any:
     """In place: forget the history."""
-    return input.detach_()  # type: ignore[attr-defined]
+    return input.detach_()
 
 
 def diagonal_dims(dim1: int, dim2: int, n: int) -> tuple[int, int]:

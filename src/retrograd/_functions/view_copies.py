@@ -100,7 +100,7 @@ def diagonal_copy(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1, *, 
 def view_copy(input: Any, size: Any, *, out: Any = None) -> Any:
     """view by sizes or as another dtype, as a copy."""
     if isinstance(size, dtypes.dtype):
-        return shapes.alias(shape.view(input.detach(), size)).clone()  # type: ignore[attr-defined]
+        return shapes.alias(shape.view(input.detach(), size)).clone()
     to = shape.sizes_for(shape.sizes_arg((size,), "view_copy", "size"), input.array.size)
     op = shapes.ViewBackward0(to)
     return ops.ViewBackward0_copy(op, op.forward(input.array)).run(input)

@@ -5,7 +5,7 @@ import functools
 import inspect
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self, TypeVar, cast
 
 from .._engine import scopes
 from .._engine.modes import grad_on, inference_on
@@ -13,6 +13,7 @@ from .._engine.modes import grad_on, inference_on
 __all__ = [
     "no_grad", "enable_grad", "set_grad_enabled", "inference_mode", "is_grad_enabled", "is_inference_mode_enabled",
 ]
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 class _Mode:
@@ -21,8 +22,8 @@ class _Mode:
     def clone(self) -> Any:
         return type(self)()
 
-    def __call__(self, func: Callable[..., Any]) -> Any:
-        return context_decorator(self.clone, func)
+    def __call__(self, func: F) -> F:
+        return cast(F, context_decorator(self.clone, func))
 
 
 def context_decorator(make: Callable[[], Any], func: Any) -> Any:
@@ -72,10 +73,11 @@ def _steps(make: Callable[[], Any], steps: Any) -> Any:
 class _Bare(_Mode):
     """A mode that decorates with or without parentheses."""
 
-    def __new__(cls, orig_func: Any = None) -> Any:
+    def __new__(cls, orig_func: Any = None) -> Self:
         if orig_func is None:
             return super().__new__(cls)
-        return cls()(orig_func)
+        decorated: Any = cls()(orig_func)       # @no_grad without parentheses
+        return decorated
 
 
 class no_grad(_Bare, scopes.Grad):
@@ -100,7 +102,7 @@ class set_grad_enabled(_Mode, scopes.GradFrom):
         self.mode = mode
         scopes.switch(mode)
 
-    def __call__(self, func: Callable[..., Any]) -> Any:
+    def __call__(self, func: F) -> F:
         scopes.switch(self.prev)
         return super().__call__(func)
 
