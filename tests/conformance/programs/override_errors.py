@@ -83,7 +83,6 @@ r1 + r
 p + r
 r - r1
 r == r1
-r ** r1
 p < r
 2 - r
 -r
