@@ -83,6 +83,7 @@ class Adam(Optimizer):
         lr, decay, eps = number(group["lr"]), value(group["weight_decay"]), group["eps"]
         beta1, beta2 = value(group["betas"][0]), value(group["betas"][1])
         amsgrad, decoupled, maximize = group["amsgrad"], group["decoupled_weight_decay"], group["maximize"]
+        rounded = type(lr) is np.float32                # the kernel computes with a double
         for p in params:
             state = self.state[p]
             if not state:
@@ -93,7 +94,7 @@ class Adam(Optimizer):
                     state["max_exp_avg_sq"] = zeros(p)
             m, v = state["exp_avg"], state["exp_avg_sq"]
             top = state["max_exp_avg_sq"] if amsgrad else None
-            if (type(lr) is not np.float32 or p.array.dtype.itemsize < 8) and quick_step(
+            if (not rounded or p.array.dtype.itemsize < 8) and quick_step(
                 p.array, p.grad.array, m.array, v.array, None if top is None else top.array, state["step"].array, lr,
                 beta1, beta2, eps, decay, decoupled, maximize,
             ):
