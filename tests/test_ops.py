@@ -487,6 +487,7 @@ ELSEWHERE = {
     "MkldnnRnnLayerBackward0",                              # a whole LSTM layer: test_recurrent
     "UpsampleBicubic2DBackward0", "MaxUnpool3DBackward0",   # compared with PyTorch by transcripts
     "StandardGammaBackward0", "StandardGammaGradBackward0",     # test_distributions
+    "Chunked", "ChunkedEach",                               # a cross entropy with options: test_functions
     *(c.__name__ for c in (*drawn.Drawn.__subclasses__(), drawn.NormalBackward3)),     # test_random
 }
 ENGINE = {"Unary", "Binary", "Nary", "Many", "View", "Product"}

@@ -4,6 +4,8 @@ A storage and the tensors it came from, or that were made to show it, share one 
 """
 from __future__ import annotations
 
+import os
+import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -29,15 +31,20 @@ REMOVED = (
     "only matter to you if you are using storages directly.  To access UntypedStorage directly, use tensor.untyped_storage() "
     "instead of tensor.storage()")
 cpu = dtypes.device("cpu")
+HOME = os.path.dirname(os.path.abspath(__file__)) + os.sep
 warned = False
 
 
-def warn_removal(level: int = 4) -> None:
-    """Say once that TypedStorage will go."""
+def warn_removal() -> None:
+    """Say once that TypedStorage will go, at the line that is not ours."""
     global warned
-    if not warned:
-        warned = True
-        warnings.warn(REMOVED, UserWarning, stacklevel=level)
+    if warned:
+        return
+    warned = True
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(HOME):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(REMOVED, UserWarning, stacklevel=level)
 
 
 def raw(array: Any) -> Any:

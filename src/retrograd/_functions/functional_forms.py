@@ -14,7 +14,7 @@ from typing import Any
 
 from .._engine.tensor import TensorBase
 from .forms import FUNCTIONS
-from .parsing import fitted, plain
+from .parsing import fitted, listed, plain
 
 INNER = {
     "max_pool1d": "max_pool1d(input, kernel_size, stride, padding, dilation, ceil_mode)",
@@ -181,9 +181,9 @@ def inner(name: str, f: Callable[..., Any]) -> Callable[..., Any]:
         new_args, new_kwargs = row[0].fitted(args, kwargs)
         if new_args is args or (len(args) == len(new_args) and not new_kwargs and not kwargs and all(
                 a is b for a, b in zip(args, new_args))):
-            places = tuple(i for i, v in enumerate(args) if isinstance(v, (tuple, list)))
-            if len(seen) < 64 and plain(places, args) and not any(isinstance(v, (tuple, list)) for v in kwargs.values()):
-                seen[key] = places
+            lists = listed(args)
+            if len(seen) < 64 and lists is not None and not any(isinstance(v, (tuple, list)) for v in kwargs.values()):
+                seen[key] = lists
             return f(*args, **kwargs)
         return f(*new_args, **new_kwargs)
 

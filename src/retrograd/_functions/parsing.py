@@ -501,20 +501,21 @@ def check_self(name: str, args: tuple[Any, ...]) -> None:
                         f"'{dtypes.typename(args[0])}' object")
 
 
-def plain(lists: tuple[int, ...], args: tuple[Any, ...]) -> bool:
-    """Are these arguments lists of ints, or of tensors?"""
-    for i in lists:
-        values = args[i]
-        for v in values:
-            if type(v) is not int:
-                return all(isinstance(v, TensorBase) for v in values) and bool(values)
-    return True
+def plain(lists: tuple[Any, ...], args: tuple[Any, ...]) -> bool:
+    """Are the lists at these places of what they were made of when they were met: ints, or tensors?"""
+    return all(isinstance(v, TensorBase) if tensors else type(v) is int for i, tensors in lists for v in args[i])
+
+
+def listed(args: tuple[Any, ...]) -> tuple[Any, ...] | None:
+    """Where arguments are lists, and whether of tensors; None where one is neither of ints nor of tensors, or tells nothing."""
+    lists = tuple((i, isinstance(v[0], TensorBase) if v else None) for i, v in enumerate(args) if isinstance(v, (tuple, list)))
+    return lists if all(tensors is not None for _, tensors in lists) and plain(lists, args) else None
 
 
 def remember(seen: dict[Any, Any], key: Any, args: Any, kwargs: Any, new_args: Any, new_kwargs: Any) -> None:
     if len(seen) > 64 or new_kwargs.keys() != kwargs.keys() or any(map(operator.is_not, args, new_args)) or any(
             new_kwargs[k] is not v or isinstance(v, (tuple, list)) for k, v in kwargs.items()):
         return
-    lists = tuple(i for i, v in enumerate(args) if isinstance(v, (tuple, list)))
-    if plain(lists, args):
+    lists = listed(args)
+    if lists is not None:
         seen[key] = lists

@@ -35,7 +35,53 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .answers.compare import Comparison as Comparison
+    from .answers.explain import Explanation as Explanation
+    from .answers.explain import explain as explain
+    from .answers.ledger import Ledger as Ledger
+    from .answers.trouble import Finding as Finding
+    from .answers.trouble import Trouble as Trouble
+    from .answers.watching import Watch as Watch
+    from .answers.watching import watch as watch
+    from .answers.why import Cause as Cause
+    from .answers.why import why_none as why_none
+    from .answers.why import why_not_fired as why_not_fired
+    from .capture.capturing import Capture as Capture
+    from .capture.capturing import capture as capture
+    from .capture.coverage import Coverage as Coverage
+    from .capture.grads import Grads as Grads
+    from .capture.grads import Kronecker as Kronecker
+    from .capture.kfac import KFAC as KFAC
+    from .capture.recipes import dp_sgd_step as dp_sgd_step
+    from .capture.recipes import epsilon as epsilon
+    from .capture.recipes import fisher_diagonal as fisher_diagonal
+    from .capture.recipes import influence as influence
+    from .capture.recipes import noise_scale as noise_scale
+    from .capture.recipes import norm_sampling as norm_sampling
+    from .capture.recipes import private_gradient as private_gradient
+    from .capture.recipes import sampling_probabilities as sampling_probabilities
+    from .capture.recipes import tracin as tracin
+    from .capture.store import FactorStore as FactorStore
+    from .errors import CaptureError as CaptureError
+    from .errors import StoreError as StoreError
+    from .errors import UncoveredError as UncoveredError
+    from .lint.live import lint as lint
+    from .lint.live import lint_recording as lint_recording
+    from .lint.static import Problem as Problem
+    from .lint.static import lint_source as lint_source
+    from .listen import engine_of as engine_of
+    from .record.recorder import RecordingError as RecordingError
+    from .record.recorder import record as record
+    from .record.recording import Event as Event
+    from .record.recording import Recording as Recording
+    from .record.recording import Value as Value
+    from .record.recording import load as load
+    from .record.replay import Difference as Difference
+    from .record.replay import Replay as Replay
+    from .record.trace_file import TraceError as TraceError
 
 _HOME = {
     "CaptureError": "errors",
