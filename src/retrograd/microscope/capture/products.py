@@ -1,7 +1,7 @@
 """Products of factors: by our own kernels where the numbers are in the processor's memory, else by the engine.
 
 PyTorch has no product of a matrix with itself that computes only half of it, and on some processors its BLAS works at half
-speed (docs/design.md, gram.c and multiply.c).  A tensor of PyTorch's shares its memory with an array, so the kernels work on
+speed (docs/kernels.md, gram.c and multiply.c).  A tensor of PyTorch's shares its memory with an array, so the kernels work on
 both engines, on as many threads as the engine may use.  float32 and float64 on processors with AVX-512; everything else, and
 an install without kernels, goes the plain way.
 
