@@ -157,3 +157,21 @@ def test_what_is_overridable_in_pytorch_is_here() -> None:
         names -= {"ndimension", "nelement"}                 # second names of one function here
         missing = {n for n in names if hasattr(place, n) and n not in ours and not isinstance(getattr(place, n), type)}
         assert missing == set()
+
+
+def test_a_device_context_tells_factories_its_device() -> None:
+    from retrograd.utils._device import DeviceContext, set_device
+
+    class Told(TorchFunctionMode):
+        def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            seen.append((func.__name__, (kwargs or {}).get("device")))
+            return func(*args, **kwargs or {})
+
+    seen: list[Any] = []
+    with Told(), DeviceContext("cpu"):
+        torch.ones(2)
+        torch.zeros_like(torch.tensor([1.0]))
+        torch.eye(2)
+    cpu = torch.device("cpu")
+    assert seen == [("ones", cpu), ("tensor", cpu), ("zeros_like", None), ("eye", cpu)]
+    assert set_device("cpu")(lambda: torch.ones(1))().tolist() == [1.0]

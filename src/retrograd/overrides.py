@@ -7,15 +7,18 @@ from __future__ import annotations
 import functools
 import inspect
 import types
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
 from . import _functions, linalg, special
-from ._engine.dispatch import PYTHON, consider, engage, hand_over, takes_part
+from ._engine.dispatch import PYTHON, consider, hand_over, takes_part
 from ._engine.modes import state
+from ._functions.function_modes import BaseTorchFunctionMode as BaseTorchFunctionMode
+from ._functions.function_modes import TorchFunctionMode as TorchFunctionMode
+from ._functions.function_modes import _pop_mode as _pop_mode
+from ._functions.function_modes import _push_mode as _push_mode
 from ._functions.public import parts
 from ._tensor import Tensor
 from .nn import functional as F
@@ -201,55 +204,6 @@ def redispatch_function(func: Callable[..., Any], types: Any, args: Any, kwargs:
         return func(*args, **kwargs or {})
     finally:
         it.skip = False
-
-
-class TorchFunctionMode:
-    """`with` it, every call of a public function goes through __torch_function__(self, func, types, args=(), kwargs=None).
-
-    Inside that method the mode is off, and the one around it, if any, is the next to be asked.
-    """
-
-    inner: TorchFunctionMode
-
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        """NotImplementedError: subclasses define it."""
-        raise NotImplementedError
-
-    def __enter__(self) -> Any:
-        _push_mode(self)
-        return self
-
-    def __exit__(self, *_: Any) -> None:
-        _pop_mode()
-
-    @classmethod
-    def push(cls, *args: Any, **kwargs: Any) -> Any:
-        """An instance; `with` it."""
-        warnings.warn("`Mode.push()` is no longer necessary and can be replaced with just `with Mode()`", stacklevel=2)
-        return cls(*args, **kwargs)
-
-
-class BaseTorchFunctionMode(TorchFunctionMode):
-    """A mode that calls the function."""
-
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        return func(*args, **kwargs or {})
-
-
-def _push_mode(mode: Any) -> None:
-    it = state()
-    it.functions.append(mode)
-    it.busy = False                             # a hook in a pass that began before anybody was asked
-    engage(it)
-
-
-def _pop_mode() -> Any:
-    it = state()
-    if not it.functions:
-        raise RuntimeError("trying to pop from empty mode stack")
-    mode = it.functions.pop()
-    engage(it)
-    return mode
 
 
 @contextmanager
