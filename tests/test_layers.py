@@ -14,7 +14,7 @@ import retrograd
 
 ROOT = Path(retrograd.__file__).resolve().parent
 LAYERS = [
-    ["_missing", "_lacks", "__future__"],
+    ["_missing", "_lacks", "_warn", "__future__"],
     ["_engine", "_rules", "_kernels"],
     ["_tensor", "_conversion", "_typename", "_nodes", "dtypes", "_dtype_names", "random", "_draws", "_tensor_str", "_size",
      "_functions", "_typing",

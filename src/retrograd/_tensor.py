@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import copy as _copy
-import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Self, overload
@@ -18,6 +17,7 @@ from ._engine.views import address, refresh
 from ._missing import Absent
 from ._rules import create
 from ._settings import once
+from ._warn import warn
 
 if TYPE_CHECKING:
     from ._typing.methods import Methods  # those that _functions gives it
@@ -95,10 +95,10 @@ class DisableTorchFunction(DisableTorchFunctionSubclass):
     closed = 2
 
 
-def warn_scalar(stacklevel: int) -> None:
+def warn_scalar() -> None:
     """A tensor that requires grad becomes a number."""
     if once(SCALAR):
-        warnings.warn(SCALAR, UserWarning, stacklevel=stacklevel + 1)
+        warn(SCALAR)
 
 
 class Tensor(Methods):
@@ -335,13 +335,12 @@ class Tensor(Methods):
     @property
     def volatile(self) -> bool:
         """False, with a warning: use torch.no_grad()."""
-        warnings.warn("volatile was removed (Variable.volatile is always False)", UserWarning, stacklevel=2)
+        warn("volatile was removed (Variable.volatile is always False)")
         return False
 
     @volatile.setter
     def volatile(self, value: Any) -> None:
-        warnings.warn(
-            "volatile was removed and now has no effect. Use `with torch.no_grad():` instead.", UserWarning, stacklevel=2)
+        warn("volatile was removed and now has no effect. Use `with torch.no_grad():` instead.")
 
     @property
     def is_leaf(self) -> bool:
@@ -573,7 +572,7 @@ The gradient, shaped like the tensor, or None.  A non-leaf has one only after re
         if self.array.size != 1:
             raise ValueError("only one element tensors can be converted to Python scalars")
         if warns and wants_grad(self) and grad_on():
-            warn_scalar(3)
+            warn_scalar()
         return self.item()
 
     def __abs__(self) -> Tensor:
@@ -723,8 +722,7 @@ def _rebuild(cls: Any, array: Any, requires_grad: bool, table: Any, attributes: 
 
 
 def _no_grad() -> None:
-    compiled = not hasattr(read_grad, "__code__")       # then it has no frame
-    warnings.warn(NON_LEAF_GRAD, UserWarning, stacklevel=2 if compiled else 3)
+    warn(NON_LEAF_GRAD)
 
 
 public.no_grad = _no_grad

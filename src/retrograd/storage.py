@@ -4,9 +4,6 @@ A storage and the tensors it came from, or that were made to show it, share one 
 """
 from __future__ import annotations
 
-import os
-import sys
-import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -18,6 +15,7 @@ from ._engine.views import address
 from ._functions.memory import block
 from ._functions.parsing import StorageBase
 from ._missing import late_names
+from ._warn import warn
 
 __all__ = ["TypedStorage", "UntypedStorage"]
 late_names(__name__)
@@ -31,20 +29,16 @@ REMOVED = (
     "only matter to you if you are using storages directly.  To access UntypedStorage directly, use tensor.untyped_storage() "
     "instead of tensor.storage()")
 cpu = dtypes.device("cpu")
-HOME = os.path.dirname(os.path.abspath(__file__)) + os.sep
 warned = False
 
 
 def warn_removal() -> None:
-    """Say once that TypedStorage will go, at the line that is not ours."""
+    """Say once that TypedStorage will go."""
     global warned
     if warned:
         return
     warned = True
-    level, frame = 1, sys._getframe()
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(HOME):
-        level, frame = level + 1, frame.f_back
-    warnings.warn(REMOVED, UserWarning, stacklevel=level)
+    warn(REMOVED)
 
 
 def raw(array: Any) -> Any:

@@ -1,12 +1,12 @@
 """Views and in-place edits: who may edit what, and how an edit through a view enters the history of its base."""
 from __future__ import annotations
 
-import warnings
 from typing import Any, ClassVar, Final, Optional, final
 
 import numpy
 from mypy_extensions import i64
 
+from .._warn import warn
 from . import names
 from .hooks import move_retained
 from .modes import grad_on, inference_on, modes, state
@@ -319,7 +319,7 @@ def store_repeated(x: Array, y: Array, function: Optional[str]) -> None:
         raise RuntimeError(OVERLAP)
     if function:
         example = "indices] = tensor" if function == "index_put_" else "mask] = scalar"
-        warnings.warn(EXPANDED.format(function, example), UserWarning, stacklevel=5)
+        warn(EXPANDED.format(function, example))
     np.copyto(x, y, casting="unsafe", where=(y != x) & ((x == x) | (y == y)))
 
 

@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -16,6 +15,7 @@ from .._rules import activation, arith, pointwise, shape
 from .._rules.cast import cast
 from .._rules.index import check_number
 from .._rules.softmax import LogSoftmaxBackward0, SoftmaxBackward0
+from .._warn import warn
 from .arguments import dim_of, finish, kernel, tensor
 from .forms import FUNCTIONS
 from .parsing import fitted
@@ -262,17 +262,16 @@ celu_ = changing("celu_", celu, "In place: celu.")
 rrelu_ = changing("rrelu_", rrelu, "In place: rrelu.")
 
 
-def implicit_dim(name: str, ndim: int, stacklevel: int) -> int:
-    warnings.warn(
-        f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.",
-        stacklevel=stacklevel + 1)
+def implicit_dim(name: str, ndim: int) -> int:
+    warn(
+        f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.")
     return 0 if ndim in (0, 1, 3) else 1
 
 
-def soft(name: str, op: Any, input: Any, dim: Any, stacklevel: Any, dtype: Any, out: Any) -> Any:
+def soft(name: str, op: Any, input: Any, dim: Any, dtype: Any, out: Any) -> Any:
     x = tensor(input, name)
     if dim is None:
-        dim = implicit_dim(name, x.array.ndim, stacklevel + 1)
+        dim = implicit_dim(name, x.array.ndim)
     if isinstance(dim, TensorBase) and not dim.array.ndim and dim.array.dtype.kind in "iu":
         dim = int(dim.array)
     if isinstance(dim, bool) or not isinstance(dim, (int, np.integer)):
@@ -296,12 +295,12 @@ def soft(name: str, op: Any, input: Any, dim: Any, stacklevel: Any, dtype: Any, 
 
 def softmax(input: Any, dim: Any = None, dtype: Any = None, *, out: Any = None) -> Any:
     """exp(input) / sum(exp(input)) along dim; dtype: convert first."""
-    return soft("softmax", SoftmaxBackward0, input, needed(dim, "softmax"), 3, dtype, out)
+    return soft("softmax", SoftmaxBackward0, input, needed(dim, "softmax"), dtype, out)
 
 
 def log_softmax(input: Any, dim: Any = None, dtype: Any = None, *, out: Any = None) -> Any:
     """input - log(sum(exp(input))) along dim; dtype: convert first."""
-    return soft("log_softmax", LogSoftmaxBackward0, input, needed(dim, "log_softmax"), 3, dtype, out)
+    return soft("log_softmax", LogSoftmaxBackward0, input, needed(dim, "log_softmax"), dtype, out)
 
 
 def needed(dim: Any, function: str) -> Any:
@@ -312,17 +311,17 @@ def needed(dim: Any, function: str) -> Any:
 
 def F_softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
     """torch.softmax, which chooses a dim with a warning when none is given."""
-    return soft("softmax", SoftmaxBackward0, input, dim, _stacklevel, dtype, None)
+    return soft("softmax", SoftmaxBackward0, input, dim, dtype, None)
 
 
 def F_log_softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
     """torch.log_softmax, which chooses a dim with a warning when none is given."""
-    return soft("log_softmax", LogSoftmaxBackward0, input, dim, _stacklevel, dtype, None)
+    return soft("log_softmax", LogSoftmaxBackward0, input, dim, dtype, None)
 
 
 def softmin(input: Any, dim: int | None = None, _stacklevel: Any = 3, dtype: Any = None) -> Any:
     """softmax(-input)"""
-    return soft("softmin", SoftmaxBackward0, input, dim, _stacklevel, dtype, None)
+    return soft("softmin", SoftmaxBackward0, input, dim, dtype, None)
 
 
 def gumbel_softmax(logits: Any, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1) -> Any:
@@ -335,7 +334,7 @@ def gumbel_softmax(logits: Any, tau: float = 1, hard: bool = False, eps: float =
         raise RuntimeError("Exponential distribution is a continuous probability distribution. dtype must be a floating point "
                            f"but you specified {names.SCALAR[x.array.dtype.name]}")
     if eps != 1e-10:
-        warnings.warn("`eps` parameter is deprecated and has no effect.", stacklevel=2)
+        warn("`eps` parameter is deprecated and has no effect.")
     noise = -np.log(random.exponential(x.array.shape, x.array.dtype))
     y = ((x + wrap(noise)) / tau).softmax(dim)
     if not hard:
@@ -470,11 +469,11 @@ def dropout1d(input: Any, p: float = 0.5, training: bool = True, inplace: bool =
 
 
 def wrong_dims(name: str, ndim: int, spatial: int) -> None:
-    warnings.warn(
+    warn(
         f"{name}: Received a {ndim}-D input to {name}, which is deprecated and will result in an error in a future "
         "release. To retain the behavior and silence this warning, please use dropout instead. Note that "
         f"{name} exists to provide channel-wise dropout on inputs with {spatial} spatial dimensions, a channel "
-        f"dimension, and an optional batch dimension (i.e. {spatial + 1}D or {spatial + 2}D inputs).", stacklevel=3)
+        f"dimension, and an optional batch dimension (i.e. {spatial + 1}D or {spatial + 2}D inputs).")
 
 
 def dropout2d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
@@ -485,11 +484,11 @@ def dropout2d(input: Any, p: float = 0.5, training: bool = True, inplace: bool =
     if ndim not in (3, 4):
         wrong_dims("dropout2d", ndim, 2)
     elif ndim == 3:
-        warnings.warn(
+        warn(
             "dropout2d: Received a 3D input to dropout2d and assuming that channel-wise 1D dropout behavior is desired "
             "- input is interpreted as shape (N, C, L), where C is the channel dim. This behavior will change in a "
             "future release to interpret the input as one without a batch dimension, i.e. shape (C, H, W). To maintain "
-            "the 1D channel-wise dropout behavior, please switch to using dropout1d instead.", stacklevel=2)
+            "the 1D channel-wise dropout behavior, please switch to using dropout1d instead.")
     return dropping("feature_dropout", x, p, training, inplace)
 
 

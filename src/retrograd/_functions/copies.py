@@ -1,7 +1,6 @@
 """Copies, casts, and elements replaced from outside the graph: clone, copy_, to, float, new_zeros, ..."""
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -15,6 +14,7 @@ from .._engine.views import apart
 from .._rules import cast, index
 from .._rules import create as ops
 from .._size import Size
+from .._warn import warn
 from . import create, fromdata
 from .arguments import refused
 from .memory import shown
@@ -218,7 +218,7 @@ def new(
 def new_tensor(input: Any, data: Any, *, dtype: Any = None, device: Any = None, requires_grad: Any = False) -> Any:
     """A copy of data, in input's dtype unless said otherwise."""
     if isinstance(data, TensorBase):
-        warnings.warn(fromdata.COPY_CONSTRUCT.format("tensor.new_tensor"), UserWarning, stacklevel=2)
+        warn(fromdata.COPY_CONSTRUCT.format("tensor.new_tensor"))
     return fromdata.build(data, dtype or input.dtype, requires_grad)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -16,6 +15,7 @@ from .._engine.views import OVERLAP, guard, overlaps
 from .._rules import create
 from .._rules.index import check_number
 from .._tensor import Tensor
+from .._warn import warn
 from .arguments import flag, refused, shape_of, whole
 from .arguments import tensor as tensor_arg
 from .fromdata import allot, array_of, build, check_room, convert, leaf
@@ -263,10 +263,10 @@ def arange(start: Any = None, end: Any = None, step: Any = None, *, out: Any = N
     if out is None:
         return leaf(array, requires_grad)
     if out.array.size not in (0, array.size):
-        warnings.warn(
+        warn(
             f"The number of elements in the out tensor of shape {list(out.array.shape)} is {out.array.size} which does not "
             f"match the computed number of elements {array.size}. Note that this may occur as a result of rounding error. "
-            f"The out tensor will be resized to a tensor of shape ({array.size},).", UserWarning, stacklevel=3)
+            f"The out tensor will be resized to a tensor of shape ({array.size},).")
     return fill_sequence(out, array)
 
 
@@ -303,10 +303,9 @@ def fill_sequence(out: Any, array: Any) -> Any:
 def range(start: Any, end: Any, step: Any = 1, *, out: Any = None, dtype: Any = None, layout: Any = None,
           device: Any = None, pin_memory: bool = False, requires_grad: bool = False) -> Any:
     """As arange, with the end included.  Deprecated in PyTorch."""
-    warnings.warn(
+    warn(
         "torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with "
-        "Python's range builtin. Instead, use torch.arange, which produces values in [start, end).", UserWarning,
-        stacklevel=2)
+        "Python's range builtin. Instead, use torch.arange, which produces values in [start, end).")
     want = dtypes.get_default_dtype().numpy if dtype is None else dtypes.to_numpy(dtype, "range")
     if out is not None:
         check_out_dtype(out, dtype, "range")

@@ -1,8 +1,9 @@
 """Orders of arguments that PyTorch has deprecated and takes with a warning: the numbers first, add_(alpha, other)."""
 from __future__ import annotations
 
-import warnings
 from typing import Any
+
+from .._warn import warn
 
 NUMBERS = {name: numbers for names, numbers in {
     "add sub": ("alpha",), "addcmul addcdiv": ("value",), "addmm addmv addr addbmm baddbmm": ("beta", "alpha")}.items()
@@ -33,7 +34,7 @@ def reordered(name: str, form: Any, forms: list[Any], args: Any, kwargs: dict[st
     if not warned:
         warned = True
         today = "\n".join(f"\t{name}{f}" for f in forms)
-        warnings.warn(WARNING.format(name, form, today), UserWarning, stacklevel=4)
+        warn(WARNING.format(name, form, today))
     numbers = NUMBERS[name.removesuffix("_")]
     names = [p.name for p in form.params[:len(args)]]
     left = [v for n, v in zip(names, args, strict=True) if n not in numbers]

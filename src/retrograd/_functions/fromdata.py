@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import builtins
 import math
-import warnings
 from functools import reduce
 from typing import Any
 
@@ -16,6 +15,7 @@ from .._engine.tensor import TensorBase, wants_grad, wrap
 from .._rules import cast
 from .._rules.index import check_number
 from .._tensor import warn_scalar
+from .._warn import warn
 from .arguments import flag
 
 DEEPEST = 64                                                    # dimensions of a NumPy array
@@ -33,7 +33,7 @@ def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: b
     """
     dtypes.check_device(device)
     if isinstance(data, TensorBase):
-        warnings.warn(COPY_CONSTRUCT.format("torch.tensor"), UserWarning, stacklevel=2)
+        warn(COPY_CONSTRUCT.format("torch.tensor"))
     return build(data, dtype, flag(requires_grad, "tensor", "requires_grad"))
 
 
@@ -176,7 +176,7 @@ def plain(data: Any, kinds: set[Any]) -> Any:
         if data.array.size != 1:
             raise ValueError("only one element tensors can be converted to Python scalars")
         if wants_grad(data):
-            warn_scalar(6)
+            warn_scalar()
         kinds.add(data.array.dtype)
         return data.array.reshape(())[()]
     if isinstance(data, (list, tuple)):
@@ -244,7 +244,7 @@ def asarray(
     if isinstance(obj, TensorBase):
         found = obj
         if requires_grad is None and wants_grad(obj) and not copy:
-            warnings.warn(UNSAID, UserWarning, stacklevel=2)
+            warn(UNSAID)
         elif requires_grad is False:
             found = obj.detach()  # type: ignore[attr-defined]
     elif isinstance(obj, np.generic):
@@ -285,11 +285,11 @@ def from_numpy(ndarray: Any) -> Any:
     dtypes.of(ndarray.dtype)
     check_strides(ndarray)
     if not ndarray.flags.writeable:
-        warnings.warn(
+        warn(
             "The given NumPy array is not writable, and PyTorch does not support non-writable tensors. This means writing "
             "to this tensor will result in undefined behavior. You may want to copy the array to protect its data or make "
             "it writable before converting it to a tensor. This type of warning will be suppressed for the rest of this "
-            "program.", UserWarning, stacklevel=2)
+            "program.")
     return wrap(np.asarray(ndarray))
 
 

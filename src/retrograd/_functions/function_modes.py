@@ -1,11 +1,11 @@
 """What a program subclasses to see every call of a public function: TorchFunctionMode (torch.overrides)."""
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 from .._engine.dispatch import engage
 from .._engine.modes import state
+from .._warn import warn
 
 
 class TorchFunctionMode:
@@ -31,7 +31,7 @@ class TorchFunctionMode:
     @classmethod
     def push(cls, *args: Any, **kwargs: Any) -> Any:
         """An instance; `with` it."""
-        warnings.warn("`Mode.push()` is no longer necessary and can be replaced with just `with Mode()`", stacklevel=2)
+        warn("`Mode.push()` is no longer necessary and can be replaced with just `with Mode()`")
         return cls(*args, **kwargs)
 
 

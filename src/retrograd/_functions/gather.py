@@ -1,7 +1,6 @@
 """Reading and writing along a dim, at positions and under masks: torch.gather, scatter, index_add, take, nonzero, ..."""
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from .._kernels import kernel
 from .._rules import gather as ops
 from .._rules import index as language
 from .._rules import indexed, masks, shape
+from .._warn import warn
 from .arguments import aliased, dim_of, finish, read_first, scalar_name, separate, sized, tensor
 from .arguments import kernel as kernel_for
 from .shape import reshaped
@@ -133,10 +133,10 @@ def scattered(x: Any, dim: Any, index: Any, src: Any, reduce: Any, inplace: bool
     number = not isinstance(src, TensorBase)
     if reduce is not None:
         if not number:
-            warnings.warn(
+            warn(
                 "The reduce argument of torch.scatter with Tensor src is deprecated and will be removed in a "
                 "future PyTorch "
-                "release. Use torch.scatter_reduce instead for more reduction options.", UserWarning, stacklevel=3)
+                "release. Use torch.scatter_reduce instead for more reduction options.")
     at, i, b = prepared("scatter", x, dim, index, None if number else src, inplace, value=src if number else 0, reduce=reduce)
     src = src if number else b
     if reduce is not None:

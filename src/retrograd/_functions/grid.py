@@ -3,12 +3,12 @@ from __future__ import annotations
 
 import itertools
 import math
-import warnings
 from typing import Any
 
 import numpy as np
 
 from .._engine.tensor import wrap
+from .._warn import warn
 from .arguments import sized, tensor
 from .gather import gather
 from .pointwise import not_implemented, where
@@ -23,7 +23,7 @@ DEFAULT = (
 def affine_grid(theta: Any, size: Any, align_corners: Any = None) -> Any:
     """The places (N, *S, d) at which an affine map theta (N, d, d + 1) puts a grid of size (N, C, *S), for grid_sample."""
     if align_corners is None:
-        warnings.warn(DEFAULT.format("grid_sample and affine_grid", "grid_sample"), stacklevel=2)
+        warn(DEFAULT.format("grid_sample and affine_grid", "grid_sample"))
         align_corners = False
     t: Any = tensor(theta, "affine_grid", "theta")
     if not t.is_floating_point():
@@ -69,7 +69,7 @@ def grid_sample(input: Any, grid: Any, mode: str = "bilinear", padding_mode: str
         raise ValueError("nn.functional.grid_sample(): expected padding_mode to be 'zeros', 'border', or 'reflection', but "
                          f"got: '{padding_mode}'")
     if align_corners is None:
-        warnings.warn(DEFAULT.format("grid_sample and affine_grid", "grid_sample"), stacklevel=2)
+        warn(DEFAULT.format("grid_sample and affine_grid", "grid_sample"))
         align_corners = False
     return grid_sampler(input, grid, MODES.index(mode), PADDINGS.index(padding_mode), align_corners)
 

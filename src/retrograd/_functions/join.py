@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import itertools
-import warnings
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from .._engine.modes import inference_on
 from .._engine.tensor import TensorBase, wrap
 from .._rules import arith, cast, compare, index, join, masks, shape
 from .._settings import once
+from .._warn import warn
 from .arguments import aliased, dim_of, integer, long, refused, tensor
 from .shape import atleast_1d, atleast_2d, atleast_3d, reshaped
 
@@ -272,9 +272,8 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> Any:
     if indexing is None:
         indexing = "ij"
         if once("meshgrid"):
-            warnings.warn(
-                "torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.",
-                UserWarning, stacklevel=2)
+            warn(
+                "torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.")
     if not xs:
         raise RuntimeError("meshgrid expects a non-empty TensorList")
     for x in xs:

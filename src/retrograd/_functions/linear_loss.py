@@ -2,12 +2,12 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 import numpy as np
 
 from .._rules import linear_loss as ops
+from .._warn import warn
 from ..dtypes import int64
 from .loss_classes import cross_entropy
 from .products import linear
@@ -44,11 +44,11 @@ def linear_cross_entropy(
     if tuple(target.shape) == shape and ignore_index is not None:
         raise RuntimeError("ignore_index cannot be specified when target contains probabilities")
     if options is not None and (outs or reduction not in REDUCTIONS or label_smoothing != 0.0 or target.dtype != int64):
-        warnings.warn(
+        warn(
             "linear_cross_entropy: ``options`` ignored; chunked path needs reduction in {'mean','sum','none'}, label_smoothing "
             f"== 0, target.dtype == int64, out_features == (). Got reduction={reduction!r}, label_smoothing={label_smoothing}, "
             f"target.dtype={target.dtype}, out_features={outs}, tracing=False, "
-            f"linear_bias.shape={None if linear_bias is None else tuple(linear_bias.shape)}.", stacklevel=2)
+            f"linear_bias.shape={None if linear_bias is None else tuple(linear_bias.shape)}.")
     elif options is not None:
         return chunked(input, linear_weight, target, linear_bias, weight, reduction,
                        -100 if ignore_index is None else ignore_index, options.allow_retain_graph)

@@ -6,7 +6,6 @@ forms.
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from .._rules import arith, choose, create, loss, number, pointwise, rounding, s
 from .._rules import reduce as sums
 from .._rules.cast import cast
 from .._rules.index import check_number
+from .._warn import warn
 from .arguments import operand, refused, tensor
 from .pointwise import not_implemented, xlogy
 
@@ -29,24 +29,23 @@ FLOAT = dtypes.float32.numpy
 def kind_of(reduction: Any, size_average: bool | None = None, reduce: bool | None = None) -> int:
     """PyTorch's number for a reduction."""
     if size_average is not None or reduce is not None:
-        reduction = older_reduction(size_average, reduce, 4)
+        reduction = older_reduction(size_average, reduce)
     if isinstance(reduction, int) and not isinstance(reduction, bool):      # what C++ and torch.* take
         return reduction
     if reduction == "elementwise_mean":
-        warnings.warn(
-            "reduction='elementwise_mean' is deprecated. Please use reduction='mean' instead.", stacklevel=3)
+        warn(
+            "reduction='elementwise_mean' is deprecated. Please use reduction='mean' instead.")
     found = NUMBERS.get(reduction) if isinstance(reduction, str) else None
     if found is None:
         raise ValueError(f"{reduction} is not a valid value for reduction")
     return found
 
 
-def older_reduction(size_average: bool | None, reduce: bool | None, level: int) -> str:
+def older_reduction(size_average: bool | None, reduce: bool | None) -> str:
     """The reduction that two older flags meant (None is True), with the warning that they are old."""
     mean, reduced = size_average is None or size_average, reduce is None or reduce
     reduction = "mean" if mean and reduced else "sum" if reduced else "none"
-    warnings.warn(f"size_average and reduce args will be deprecated, please use reduction='{reduction}' instead.",
-                  stacklevel=level)
+    warn(f"size_average and reduce args will be deprecated, please use reduction='{reduction}' instead.")
     return reduction
 
 
@@ -68,9 +67,9 @@ def paired(input: Any, target: Any) -> tuple[TensorBase, TensorBase]:
     a, b = input.array.shape, target.array.shape
     if a == b:
         return input, target
-    warnings.warn(
+    warn(
         f"Using a target size ({_size.of(b)}) that is different to the input size ({_size.of(a)}). This will likely "
-        "lead to incorrect results due to broadcasting. Please ensure they have the same size.", stacklevel=3)
+        "lead to incorrect results due to broadcasting. Please ensure they have the same size.")
     promote.check_broadcast(input.array, target.array)
     both = np.broadcast_shapes(a, b)
     return (input if a == both else shape.expand(input, both)), (target if b == both else shape.expand(target, both))
@@ -251,10 +250,10 @@ def kl_div(
         kind = kind_of(reduction, size_average, reduce)
     else:
         if reduction == "mean":
-            warnings.warn(
+            warn(
                 "reduction: 'mean' divides the total loss by both the batch size and the support size.'batchmean' "
                 "divides only by the batch size, and aligns with the KL div math definition.'mean' will be changed to "
-                "behave the same as 'batchmean' in the next major release.", stacklevel=2)
+                "behave the same as 'batchmean' in the next major release.")
         kind = loss.SUM if reduction == "batchmean" else kind_of(reduction)
     if x.array.dtype.kind in "iub" or t.array.dtype.kind in "iub":
         raise RuntimeError("kl_div: Integral inputs not supported.")

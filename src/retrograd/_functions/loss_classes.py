@@ -262,7 +262,7 @@ def multilabel_soft_margin_loss(
 ) -> Any:
     """binary_cross_entropy_with_logits averaged over the last dim."""
     if size_average is not None or reduce is not None:
-        reduction = older_reduction(size_average, reduce, 3)
+        reduction = older_reduction(size_average, reduce)
     x, t = tensor(input, "log_sigmoid"), operand(target, "mul", "other")
     floats("log_sigmoid_cpu", x)
     yes = arith.mul(t, activation.logsigmoid(x))

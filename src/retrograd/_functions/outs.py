@@ -1,7 +1,6 @@
 """out=: which dtypes and which memory PyTorch lets a function write to, and how it words what it does not."""
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,7 @@ from .._engine import names
 from .._engine.modes import grad_on
 from .._engine.tensor import TensorBase, bump, wants_grad
 from .._engine.views import OVERLAP, PARTLY, RANK, address, check_cast, dense, guard, overlaps
+from .._warn import warn
 from .results import RETURN_TYPES
 
 # {want}, {got}: the dtypes of the result and of out, as Float; {c_want}, {c_got}: as float
@@ -196,15 +196,14 @@ def check_memory(function: str, out: TensorBase, inputs: Any, shape: Any) -> Non
                 raise RuntimeError(PARTLY)
 
 
-def warn_resized(out: TensorBase, shape: tuple[int, ...], level: int) -> None:
+def warn_resized(out: TensorBase, shape: tuple[int, ...]) -> None:
     """UserWarning for an out= that has elements and becomes one of `shape`."""
     if out.array.size and out.array.shape != shape:
-        warnings.warn(
+        warn(
             f"An output with one or more elements was resized since it had shape {list(out.array.shape)}, which "
             f"does not match the required output shape {list(shape)}. This behavior is deprecated, and in a "
             "future PyTorch release outputs will not be resized unless they have zero elements. You can explicitly "
-            "reuse an out tensor t by resizing it, inplace, to zero elements with t.resize_(0).",
-            UserWarning, stacklevel=level)
+            "reuse an out tensor t by resizing it, inplace, to zero elements with t.resize_(0).")
 
 
 def write_out(y: TensorBase, out: TensorBase, function: str, *inputs: Any, several: Any = None) -> TensorBase:
@@ -218,7 +217,7 @@ def write_out(y: TensorBase, out: TensorBase, function: str, *inputs: Any, sever
     check_dtype(function, y, out, several)
     check_memory(function, out, inputs, array.shape)
     if out.array.shape != array.shape:
-        warn_resized(out, array.shape, 5)
+        warn_resized(out, array.shape)
         out.array = np.empty(array.shape, out.array.dtype)
     np.copyto(out.array, array, casting="unsafe")
     bump(out)

@@ -1,7 +1,6 @@
 """Functions applied element by element: torch.exp, torch.clamp, torch.where, ... and the methods of the same names."""
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +13,7 @@ from .._engine.views import check_cast
 from .._rules import binary, choose, pointwise, rounding
 from .._rules.cast import floating
 from .._rules.index import check_number
+from .._warn import warn
 from .arguments import finish, read_first, tensor
 from .rows import both
 
@@ -367,9 +367,9 @@ def where(condition: Any, input: Any = None, other: Any = None, *, out: Any = No
     c, a, b = condition, input, other
     mask = c.array
     if mask.dtype == np.uint8:
-        warnings.warn(
+        warn(
             "where received a uint8 condition tensor. This behavior is deprecated and will be removed in a future "
-            "version of PyTorch. Use a boolean condition instead.", UserWarning, stacklevel=2)
+            "version of PyTorch. Use a boolean condition instead.")
         mask = mask != 0
     elif mask.dtype != np.bool_:
         raise RuntimeError(

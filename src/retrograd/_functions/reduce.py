@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +12,7 @@ from .._engine import promote
 from .._engine.tensor import TensorBase, wrap
 from .._rules import arith, cast, diagonals, moment, reduce, scan, shape
 from .._rules.packed import packed
+from .._warn import warn
 from .arguments import (
     aliased,
     dim_in,
@@ -283,9 +283,8 @@ def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any 
     middle = (rows if w is None else rows * w).sum(1, keepdim=True) / total
     free = total - correction if aweights is None or not correction else total - correction * (w * a).sum() / total
     if free <= 0:
-        warnings.warn(
-            "cov(): degrees of freedom is <= 0. Correction should be strictly less than the number of observations.",
-            UserWarning, stacklevel=2)
+        warn(
+            "cov(): degrees of freedom is <= 0. Correction should be strictly less than the number of observations.")
         free = free * 0
     gap = rows - middle
     right = gap if w is None else gap * w
@@ -328,7 +327,7 @@ def spread_args(x: TensorBase, dim: Any, unbiased: Any, correction: Any, functio
     n = reduce.count_of(x.array.shape, tuple(range(x.array.ndim)) if dims is None else dims)
     if n - (1 if correction is None else correction) <= 0:
         if reduce.count_of(x.array.shape, tuple(range(x.array.ndim))) or dims is None:
-            warnings.warn(FEW.format(function), UserWarning, stacklevel=4)
+            warn(FEW.format(function))
     return dims, correction
 
 

@@ -104,7 +104,7 @@ def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Any 
     array = _normals(m, s, shape, want, place, generator)
     if out is not None:
         if size is None:
-            warn_resized(out, array.shape, 4)
+            warn_resized(out, array.shape)
         return fill_out(out, array)
     if isinstance(mean, TensorBase) and isinstance(std, TensorBase):
         return drawn.NormalBackward3(array).run(mean, std)

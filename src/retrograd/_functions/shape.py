@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -16,6 +15,7 @@ from .._rules import create, diagonals, slices
 from .._rules import index as indexing
 from .._rules import reduce as sums
 from .._rules import shape as ops
+from .._warn import warn
 from .arguments import aliased, dim_in, dim_of, dims_of, is_int, refused, shape_of, tensor
 
 
@@ -264,7 +264,7 @@ def adjoint(input: Any) -> Any:
     if n == 1:
         raise RuntimeError("tensor.adjoint() is only supported on matrices or batches of matrices. Got 1-D tensor.")
     if not n:
-        warnings.warn("adjoint() is deprecated on 0-D tensors. Consider using x.conj().", UserWarning, stacklevel=2)
+        warn("adjoint() is deprecated on 0-D tensors. Consider using x.conj().")
         return input
     return transpose(input, -2, -1)
 
@@ -273,16 +273,15 @@ def _reversed_dims(x: Any) -> Any:
     """The dims in reverse order; meant for matrices."""
     n = x.array.ndim
     if n == 0:
-        warnings.warn(
-            "Tensor.T is deprecated on 0-D tensors. This function is the identity in these cases.", UserWarning,
-            stacklevel=2)
+        warn(
+            "Tensor.T is deprecated on 0-D tensors. This function is the identity in these cases.")
     elif n != 2:
-        warnings.warn(
+        warn(
             "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it "
             "will throw an "
             "error in a future release. Consider `x.mT` to transpose batches of matrices or "
             "`x.permute(*torch.arange(x.ndim "
-            "- 1, -1, -1))` to reverse the dimensions of a tensor.", UserWarning, stacklevel=2)
+            "- 1, -1, -1))` to reverse the dimensions of a tensor.")
     return ops.permute(x, tuple(range(n - 1, -1, -1)))
 
 
@@ -290,7 +289,7 @@ def _matrix_transpose(name: str, instead: str) -> Callable[[Any], Any]:
     def f(x: Any) -> Any:
         n = x.array.ndim
         if n == 0:
-            warnings.warn(f"Tensor.{name} is deprecated on 0-D tensors. {instead}", UserWarning, stacklevel=2)
+            warn(f"Tensor.{name} is deprecated on 0-D tensors. {instead}")
             return x
         if n == 1:
             raise RuntimeError(
@@ -308,7 +307,7 @@ def _hermitian(x: Any) -> Any:
     if n:
         raise RuntimeError(f"tensor.H is only supported on matrices (2-D tensors). Got {n}-D tensor."
                            + (" For batches of matrices, consider using tensor.mH" if n > 2 else ""))
-    warnings.warn("Tensor.H is deprecated on 0-D tensors. Consider using x.conj().", UserWarning, stacklevel=2)
+    warn("Tensor.H is deprecated on 0-D tensors. Consider using x.conj().")
     return x
 T = property(_reversed_dims)
 mT = property(_matrix_transpose("mT", "This function is the identity in these cases."))

@@ -4,8 +4,6 @@
 """
 from __future__ import annotations
 
-import sys
-import warnings
 from typing import Any, Final, Optional, final
 
 import numpy
@@ -15,6 +13,7 @@ from .._engine.modes import grad_on, modes
 from .._engine.node import Node, Task, Value
 from .._engine.op import alias, edge, number
 from .._engine.tensor import CUSTOM, MULTI, TensorBase, public, wants_grad, wrap
+from .._warn import warn
 
 np: Final[Any] = numpy
 
@@ -239,7 +238,7 @@ class Boundary:
 
     def without_inputs(self, seen: Any) -> None:
         """No input requires grad: the hooks fire now, and can change nothing."""
-        warn_caller(NO_INPUT)
+        warn(NO_INPUT)
         nothing: Any = tuple([None for _ in range(self.n_inputs)])
         for hook in self.full:
             got: Any = hook(self.module, nothing, seen)
@@ -286,13 +285,3 @@ def spread(gs: Any, places: list[int], n: int) -> Any:
     for i in range(len(places)):
         found[places[i]] = gs[i]
     return tuple(found)
-
-
-def warn_caller(message: str) -> None:
-    """UserWarning that points at the first line outside this package."""
-    level = 1
-    frame: Any = sys._getframe()
-    while frame is not None and str(frame.f_globals.get("__name__", "")).partition(".")[0] == "retrograd":
-        frame = frame.f_back
-        level += 1
-    warnings.warn(message, UserWarning, stacklevel=level)

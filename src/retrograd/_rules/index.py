@@ -6,7 +6,6 @@ tensors.
 from __future__ import annotations
 
 import operator
-import warnings
 from typing import Any, Final
 
 import numpy
@@ -17,6 +16,7 @@ from .._engine.node import Array, Node, Shape, Value
 from .._engine.op import recording, shown, watch
 from .._engine.tensor import TensorBase, bump, wants_grad
 from .._kernels import kernel
+from .._warn import warn
 
 np: Final[Any] = numpy
 LONG: Final[Any] = numpy.dtype("int64")
@@ -427,7 +427,7 @@ def plain(item: Any, quiet: bool = False) -> Any:
     else:
         return number(item)
     if array.dtype == np.uint8 and array.ndim and not quiet:
-        warnings.warn(BYTES, UserWarning, stacklevel=3)
+        warn(BYTES)
     if array.dtype == np.uint8:
         array = array != 0
     if array.ndim > 0:
@@ -482,7 +482,7 @@ def unpacked(where: Any) -> list[Any]:
         for item in where:
             if item is None or item is Ellipsis or isinstance(
                     item, (list, tuple, slice, TensorBase, np.ndarray, range, str)):
-                warnings.warn(AS_TUPLE, UserWarning, stacklevel=4)
+                warn(AS_TUPLE)
                 return list(where)
     return [where]
 

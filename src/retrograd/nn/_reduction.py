@@ -1,7 +1,7 @@
 """torch.nn._reduction: the numbers that stand for reductions; losses of other people's make convert by it."""
 from __future__ import annotations
 
-import warnings
+from .._warn import warn
 
 NUMBERS = {"none": 0, "mean": 1, "elementwise_mean": 1, "sum": 2}
 RENAMED = "reduction='elementwise_mean' is deprecated. Please use reduction='mean' instead."
@@ -11,7 +11,7 @@ REPLACED = "size_average and reduce args will be deprecated, please use reductio
 def get_enum(reduction: str) -> int:
     """0 for "none", 1 for "mean", 2 for "sum"."""
     if reduction == "elementwise_mean":
-        warnings.warn(RENAMED, stacklevel=2)
+        warn(RENAMED)
     if reduction not in NUMBERS:
         raise ValueError(f"{reduction} is not a valid value for reduction")
     return NUMBERS[reduction]
@@ -22,7 +22,7 @@ def legacy_get_string(size_average: bool | None, reduce: bool | None, emit_warni
     mean, reduced = size_average is None or size_average, reduce is None or reduce
     reduction = "none" if not reduced else "mean" if mean else "sum"
     if emit_warning:
-        warnings.warn(REPLACED.format(reduction), stacklevel=2)
+        warn(REPLACED.format(reduction))
     return reduction
 
 

@@ -25,7 +25,7 @@ class _Loss(Module):
 
     def __init__(self, size_average: Any = None, reduce: Any = None, reduction: str = "mean") -> None:
         super().__init__()
-        self.reduction = reduction if size_average is None and reduce is None else older_reduction(size_average, reduce, 3)
+        self.reduction = reduction if size_average is None and reduce is None else older_reduction(size_average, reduce)
 
 
 class _WeightedLoss(_Loss):

@@ -1,0 +1,29 @@
+"""Warnings point at the line that calls, however many frames of ours lie between."""
+from __future__ import annotations
+
+import pytest
+
+import retrograd as torch
+import retrograd.nn.functional as F
+
+CALLS = """
+    F.softmax(x) | F.log_softmax(x) | F.softmin(x) | torch.nn.Softmax()(x) | F.upsample(image, 4) | F.upsample_nearest(image, 4)
+    F.affine_grid(x[None, :, :].expand(1, 2, 3), (1, 1, 2, 2)) | F.dropout2d(x) | F.dropout2d(image[0]) | F.dropout3d(x)
+    F.mse_loss(x, x[0]) | F.mse_loss(x, x, reduce=False) | F.l1_loss(x, x[0]) | F.l1_loss(x, x, size_average=False)
+    F.smooth_l1_loss(x, x[0]) | F.huber_loss(x, x[0]) | F.kl_div(x, x) | F.mse_loss(x, x, reduction="elementwise_mean")
+    F.gumbel_softmax(x, eps=1.0) | torch.nn.MSELoss(reduce=False) | torch.nn.MSELoss()(x, x[0])
+    torch.tensor(x) | x.new_tensor(x) | torch.asarray(w) | torch.range(0, 2) | torch.where(x.to(torch.uint8), x, x)
+    x[torch.zeros(2, dtype=torch.uint8)] | torch.std(x[0, 0]) | x[0, 0].var() | torch.cov(x[:, :1]) | x[0].T | x[0, 0].T
+    x[0, 0].mT | x[0, 0].mH | x[0, 0].H | x[0, 0].adjoint() | x.scatter(0, torch.zeros(1, 3, dtype=torch.long), x, reduce="add")
+    torch.exp(x, out=torch.ones(5)) | torch.sum(x, 0, out=torch.ones(5)) | torch.arange(3, out=torch.ones(5)) | (w * 2).grad
+    torch.nn.L1Loss(size_average=False) | x.volatile | torch.nn._reduction.get_enum("elementwise_mean")
+"""
+
+
+@pytest.mark.parametrize("call", [call.strip() for line in CALLS.strip().splitlines() for call in line.split(" | ")])
+def test_a_warning_points_at_the_line_that_calls(call: str) -> None:
+    x, image, w = torch.ones(2, 3), torch.ones(1, 2, 2, 2), torch.ones(2, requires_grad=True)
+    code = compile("\n" * 6 + call, "a program of the user's", "exec")
+    with pytest.warns(UserWarning) as caught:
+        exec(code, {"torch": torch, "F": F, "x": x, "image": image, "w": w, "__name__": "program"})
+    assert {(each.filename, each.lineno) for each in caught} == {("a program of the user's", 7)}
