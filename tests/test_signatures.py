@@ -66,7 +66,7 @@ def parameters(f: Any) -> list[tuple[str, Any, str]] | None:
 
 
 def text(default: Any) -> str:
-    if inspect.isfunction(default):
+    if inspect.isroutine(default):
         return default.__name__
     return repr(default).replace("retrograd.", "torch.")
 
@@ -145,7 +145,7 @@ def functions() -> Iterator[tuple[str, str, Any, bool]]:
             if isinstance(f, types.BuiltinFunctionType) and f.__name__ in forms.FUNCTIONS:
                 yield f.__name__, forms.FUNCTIONS[f.__name__], own(getattr(ours, name)), False
     for name, f in vars(retrograd.Tensor).items():
-        if isinstance(getattr(torch.Tensor, name, None), types.MethodDescriptorType) and inspect.isfunction(f):
+        if isinstance(getattr(torch.Tensor, name, None), types.MethodDescriptorType) and inspect.isroutine(f):
             text = forms.METHODS.get(name) or parsing.as_method(forms.FUNCTIONS.get(name, ""))
             late = _functions.LATER_METHODS.get(name)
             if text:

@@ -16,11 +16,12 @@ from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from types import CodeType, FunctionType, ModuleType, TracebackType
 from typing import Any
 
-from . import _missing
+from . import _kernels, _missing
 from ._missing import missing
 
 INTERRUPTED = 130
 MAINS = {"__main__", "__mp_main__"}     # the second is multiprocessing's name for it, for children
+NAMED = (type, FunctionType) if _kernels.Function is None else (type, FunctionType, _kernels.Function)   # they have a __module__
 PUBLIC = re.compile(r"retrograd(?!\.(microscope|cli)\b)(\.(_C(\._\w+)?|[a-z]\w*))*")       # not private modules
 Undo = Callable[[], None]
 
@@ -245,7 +246,7 @@ class Alias(MetaPathFinder, Loader):
     def rename(self, module: ModuleType) -> None:
         """Have what the module defines say torch for retrograd, but for what is no part of PyTorch."""
         for value in list(vars(module).values()):
-            home = getattr(value, "__module__", None) if isinstance(value, (type, FunctionType)) else None
+            home = getattr(value, "__module__", None) if isinstance(value, NAMED) else None
             if isinstance(home, str) and PUBLIC.fullmatch(home):
                 self.renamed.append((value, home))
                 value.__module__ = "torch" + home.removeprefix("retrograd")

@@ -39,6 +39,7 @@ GENERAL: tuple[str, ...] = (
     "'min', index_reduce an int32 index, narrow_copy a negative start, "
     "pow and logaddexp what stands beside a bool tensor, vander its "
     "input, take_along_dim takes tensors of any strides; PyTorch fails",
+    "Tensor.__radd__(3, t) and the like: compiled operators refuse the number in Python's words, also where PyTorch's answer",
     "sum(None) and mean(None) are recorded as without dim: SumBackward0, where PyTorch has SumBackward1",
     "exp, log, sqrt, abs, neg, relu, sigmoid, tanh, sum, mean and matmul take no NumPy names for their tensors (x=, a=, x2=), "
     "F.threshold, F.sigmoid and F.tanh take out=",

@@ -14,6 +14,7 @@ INTEL = [
 
 WHERE = INTEL + [
     (r"gradient", r"error.*", "tensors on the meta device"),
+    (r"__r\w+__", r"error.*requires a 'TensorBase' object.*", "Python's own words for an operator that is compiled"),
     (r"nn\.functional\.interpolate\..*", r".*uint8.*", "off by one of 255: PyTorch rounds the weights to 16 bits"),
     (r"nn\.functional\.scaled_dot_product_attention", r".*float16.*", "rounded at other places in half precision"),
     (r"matrix_exp", r".*float16.*", "PyTorch's answer in half precision is wrong: exp(0) is -20896"),

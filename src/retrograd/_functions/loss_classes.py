@@ -229,7 +229,7 @@ def multi_margin_loss(
         raise RuntimeError("target out of range")
     if w is not None and w.dtype != a.dtype:
         raise RuntimeError(f"expected scalar type {names.SCALAR[a.dtype.name]} but found {names.SCALAR[w.dtype.name]}")
-    return loss.MultiMarginLossBackward0(t, p, margin, w, kind).run(x)
+    return loss.MultiMarginLossBackward0(t, int(p), margin, w, kind).run(x)
 
 
 def multilabel_margin_loss(

@@ -341,6 +341,10 @@ def event(reader: Reader, rec: Recording, row: dict[str, Any]) -> tuple[Any, ...
         row["facts"] = facts(reader, rec, kind, row["facts"])
     if kind == "begin" and row["targets"] is not None:
         row["targets"] = reader.integers(row, "targets", -1, len(rec.tensor_rows))
+    if kind == "step" and row["rates"] is not None:
+        rates = row["rates"]
+        if not isinstance(rates, list) or not all(isinstance(r, (int, float)) and type(r) is not bool for r in rates):
+            raise reader.bad(f"step: 'rates' must be a list of numbers or null, not {rates!r:.60}")
     if kind == "op":
         flags = row["flags"]
         if not isinstance(flags, list) or not all(isinstance(f, str) and f in FLAGS for f in flags):
