@@ -320,6 +320,52 @@ def own_gradients(torch: Any, model: Any, x: Any, loss: Any, dim: int = 0) -> di
     return {name: torch.stack(grads) for name, grads in found.items()}
 
 
+# Losses that look alike, and are reduced in different ways
+ALIKE: dict[str, Any] = {
+    "mean": lambda s: s.ce(), "sum": lambda s: s.ce(reduction="sum"), "ignored": lambda s: s.ce(s.ignored),
+    "ignored, sum": lambda s: s.ce(s.ignored, reduction="sum"), "weighted": lambda s: s.ce(weight=s.weight),
+    "all weights one": lambda s: s.ce(weight=s.weight * 0 + 1), "rows by two": lambda s: s.F.nll_loss(
+        s.logp.reshape(-1, 3, 3).log_softmax(1), s.y.reshape(-1, 1).expand(-1, 3).reshape(-1, 3)[:len(s.y) // 3]),
+    "classes first": lambda s: s.F.nll_loss(s.o.log_softmax(0), s.y), "mse": lambda s: s.mse(), "target": lambda s: s.F.mse_loss(
+        s.target, s.o), "mse, sum": lambda s: s.mse(reduction="sum"), "mse, none": lambda s: s.mse(reduction="none").mean(),
+    "none, sum": lambda s: s.mse(reduction="none").sum(), "means": lambda s: s.mse(reduction="none").mean(1).mean(),
+    "means over samples": lambda s: s.mse(reduction="none").mean(0).mean(), "sums": lambda s: s.o.sigmoid().sum(1).sum(),
+    "mean and sum": lambda s: s.o.sigmoid().mean(1).sum(), "kept": lambda s: s.o.sigmoid().mean(1, keepdim=True).sum(0),
+    "over samples, kept": lambda s: s.o.sigmoid().mean(0, keepdim=True).sum(1), "scaled": lambda s: s.ce() * 3,
+    "view": lambda s: s.o.reshape(-1).tanh().mean(), "view of three": lambda s: s.o.reshape(3, -1).softmax(1).sum(1).mean(),
+}
+
+
+def test_a_capture_reads_each_loss_like_one_that_has_read_no_other(torch: Any) -> None:
+    model = model_of(torch)
+    known = capture(model, check=False)
+    for count, losses in ((6, ALIKE), (3, ALIKE), (6, {**ALIKE, **KNOWN, **REFUSED})):
+        x = torch.randn(count, 4)
+        for name, loss in losses.items():
+            def of(out: Any, loss: Any = loss, count: int = count) -> Any:
+                return loss(Parts(torch, out, torch.arange(count)))
+            with known:
+                of(model(x)).backward()
+            told, fresh = ([(*r[:5], r.places is None, *r[6:]) for r in cap.losses]
+                           for cap in (known, captured(torch, model, x, of, check=False)))
+            assert repr(told) == repr(fresh), name
+
+
+def test_a_loss_like_one_before_is_not_read_again(torch: Any, monkeypatch: Any) -> None:
+    from importlib import import_module
+    model, x, F = model_of(torch), torch.randn(6, 4), torch.nn.functional
+    cap = capture(model)
+    losses = (lambda o: F.cross_entropy(o, torch.tensor(Y)), lambda o: F.mse_loss(o, torch.zeros(6, 3)), lambda o: o.mean())
+    read = []
+    for _ in range(2):
+        for loss in losses:
+            with cap:
+                loss(model(x)).backward()
+            read.append(cap.losses)
+        monkeypatch.setattr(import_module("retrograd.microscope.capture.loss"), "Reader", None)
+    assert read[:3] == read[3:]
+
+
 @pytest.mark.parametrize("name", KNOWN)
 def test_a_sample_has_the_gradient_that_it_has_alone(torch: Any, name: str) -> None:
     model, x = model_of(torch), torch.randn(6, 4)

@@ -16,7 +16,7 @@ How it is made (one idea per file, folders in the order in which they import eac
                insides of attention are all seen by one rule, and in-place activations keep working
         capturing, runs, pending     the block, one call of the model in it, and uses whose gradient has not come
         batches, batch_proof         where the samples are in what a call computes; three backward passes that prove it
-        sample_order, batch_dims, sample_weights, loss      which sample is which row, and how the loss was reduced
+        sample_order, batch_dims, sample_weights, loss, loss_key      which sample is which row, and how the loss was reduced
         sources                      from a tensor made of parameters back to the parameters
         rules, layers, recomputing, per_sample_calls        what (a, delta) mean for each kind of function, and for any other
         terms, products, grads       per-sample gradients in the cheapest form; sums, norms, dots

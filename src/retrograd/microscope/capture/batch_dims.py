@@ -92,8 +92,9 @@ def below(node: Any) -> list[Any]:
 
 def shape_above(node: Any, nr: int = 0) -> tuple[int, ...] | None:
     """Of what a node computed, where it says: torch's do, of retrograd's those whose tensor somebody asked for its grad_fn."""
+    likes = getattr(node, "output_likes", None)         # retrograd's, of which torch's name makes objects
     try:
-        return tuple(node._input_metadata[nr].shape)
+        return tuple(node._input_metadata[nr].shape if likes is None else (likes()[nr] or ((),))[0])
     except (AttributeError, RuntimeError, IndexError):
         return None
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import fnmatch
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from .._own_hook import OwnHook
@@ -91,13 +91,13 @@ class Capture(Waiting):
         self._handles: list[Any] = []
         self._param_handles: list[Any] = []
         self._layout: Any = batch_dim
+        self._reductions: dict[Any, Any] = {}   # of losses of steps that were: see loss_key.py
         self._grad = self.engine.torch.autograd.grad
         self._ear = Ear(self._takes, self._without, {*self.engine.passes, self._grad}, self.engine.says)
         self._depth = 0
         self._tracked: dict[int, Source] = {}
         self._reordering: dict[Any, str] = {}   # functions seen -> their names, when they are in orders.REORDERING
         self._constants: set[int] = set()
-        self._defers = self.engine.name == "torch"
         self._find_parameters()
 
     # Entering and leaving
@@ -107,6 +107,7 @@ class Capture(Waiting):
         self.params = parameters_of(self.engine, self.model, self.layers)
         self._tree = Tree(self.model)
         self._leaves = [p.tensor for p in self.params]
+        self._turning = list(self._layouts())
 
     def __enter__(self) -> Capture:
         if self.entered:
@@ -198,32 +199,33 @@ class Capture(Waiting):
         self._depth = 0
         self._ear.running = False
 
-    def _mark_layouts(self) -> None:
-        """Modules of retrograd.nn that turn their tensors around inside (torch does it in one function)."""
+    def _layouts(self) -> Iterator[tuple[Any, Any]]:
+        """Modules of retrograd.nn that turn their tensors around inside (torch does it in one function): where the batch is."""
         if self.engine.name != "retrograd":
             return
         nn = self.engine.torch.nn
         for module in self._tree.modules:
-            layout: Any = None
             if isinstance(module, nn.MultiheadAttention):
-                layout = "rows"
+                yield module, "rows"
             elif isinstance(module, nn.modules.rnn.RNNBase):
-                layout = "recurrent"
+                yield module, "recurrent"
             elif isinstance(module, nn.modules.rnn.RNNCellBase):
-                layout = 0
-            if layout is not None:
-                before: list[Any] = []
+                yield module, 0
 
-                def enter(_m: Any, args: Any, layout: Any = layout, before: list[Any] = before) -> None:
-                    before.append(self._layout)
-                    self._layout = layout
-                    if args and hasattr(args[0], "batch_sizes"):
-                        self._layout, self._run().moved = "packed", True
+    def _mark_layouts(self) -> None:
+        for module, layout in self._turning:
+            before: list[Any] = []
 
-                def leave(_m: Any, _a: Any, _o: Any, before: list[Any] = before) -> None:
-                    self._layout = before.pop()
-                self._handles += [module.register_forward_pre_hook(OwnHook(enter)),
-                                  module.register_forward_hook(OwnHook(leave), always_call=True)]
+            def enter(_m: Any, args: Any, layout: Any = layout, before: list[Any] = before) -> None:
+                before.append(self._layout)
+                self._layout = layout
+                if args and hasattr(args[0], "batch_sizes"):
+                    self._layout, self._run().moved = "packed", True
+
+            def leave(_m: Any, _a: Any, _o: Any, before: list[Any] = before) -> None:
+                self._layout = before.pop()
+            self._handles += [module.register_forward_pre_hook(OwnHook(enter)),
+                              module.register_forward_hook(OwnHook(leave), always_call=True)]
 
     def _mark_sharded(self) -> None:
         """FSDP2: the parameters of a module are whole only while it runs, as other tensors."""
@@ -416,7 +418,7 @@ class Capture(Waiting):
         use.follow(plan, args, kwargs, data.requires_grad)
         use.origins = () if data.requires_grad else (self._origin(data),)
         made = self._watch(use, out, [out])
-        if self._defers and not self._sharded and plan.rule.holds and "weight" in plan.sources and made is out:
+        if not self._sharded and plan.rule.holds and "weight" in plan.sources and made is out:
             first = node.next_functions[0][0] if use.boxes and use.boxes[0][2] is not None else None
             if first is None or plan.rule.kind in ("linear", "matmul"):
                 plan.nodes[type(node)] = first is not None
@@ -589,7 +591,7 @@ class Capture(Waiting):
         before = self._loss
         if before is None and self.engine.is_tensor(root):     # else: a reentrant checkpoint's own, inside the loss's
             with self.engine.torch.no_grad():
-                self._loss = reduction_of(root, self.runs)
+                self._loss = reduction_of(root, self.runs, self._reductions)
         try:
             # checkpoints run parts of the model again in there
             return self.engine.inside(self._heard, func, impl, args, kwargs)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from ..errors import CaptureError
 from . import sample_weights as shares
 from .batch_dims import FAR, JOINING, LOSSES, NLL, VIEWS, Mixed, Places, below, inputs, is_leaf, kind, signed
+from .loss_key import key_of
 from .runs import Run
 
 # Nodes that read one number and change neither it nor, but for the sign and constants, its gradient
@@ -82,14 +83,20 @@ def loss_of(run: Run) -> Reduction | None:
     return first
 
 
-def reduction_of(loss: Any, ends: list[Run]) -> Reduction:
-    """Walk from a loss to where it was summed up.  ends: the calls of the model that it was made from."""
+def reduction_of(loss: Any, ends: list[Run], known: dict[Any, Reduction]) -> Reduction:
+    """Walk from a loss to where it was summed up.  ends: the calls of the model that it was made from; known: by key_of()."""
     if loss.numel() != 1:
         return unknown(f"backward() of a tensor of shape {tuple(loss.shape)}")
     if loss.grad_fn is None:
         return unknown("the loss has no graph")
     try:
-        return Reader(loss.detach(), ends).read(loss.grad_fn, tuple(loss.shape))
+        key = key_of(loss, ends)
+        found = known.get(key)
+        if found is None:
+            found = Reader(loss.detach(), ends).read(loss.grad_fn, tuple(loss.shape))
+            if key is not None and found.equal:         # else numbers were asked, too
+                known[key] = found
+        return found
     except Mixed as stop:
         return unknown(f"it ends in {stop}")
     except RuntimeError as freed:               # backward will say so

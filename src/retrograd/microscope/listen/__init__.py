@@ -5,10 +5,8 @@ its tensors, and lets somebody hear
 
     calls(ear)          ear.call(func, impl, args, kwargs) is called in place of every public function, method and property of
                         tensors that a program calls on this thread, not of those that such a function calls inside.  It
-                        gives what impl(*args, **kwargs) gives (kwargs may be None), in which nothing is heard, unless it
-                        says so:
-                          .reopened()       context in which calls are heard again, inside the handler
-                          engine.inside     calls a function whose own calls are to be heard: a pass, attention
+                        gives what impl(*args, **kwargs) gives (kwargs may be None), in which nothing is heard;
+                        engine.inside calls a function whose own calls are to be heard: a pass, attention
 
 It is one slot of the thread, or one mode: contexts nest, and who is outside hears what the inner one lets through.  Nothing is
 replaced meanwhile, so a function that a program imported by name before is heard, too, and one that it replaces stays replaced.

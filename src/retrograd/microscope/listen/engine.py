@@ -57,7 +57,7 @@ class Engine(Sizes):
     def calls(self, ear: Any) -> Any:
         """Context: ear.call(func, impl, args, kwargs) is called in place of every function of the engine on this thread.
 
-        What it calls itself is not heard, unless it says so with the context's `reopened()`.
+        What it calls itself is not heard, but for what inside() calls.
         """
         raise NotImplementedError
 

@@ -2,8 +2,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -37,8 +35,12 @@ class RetrogradEngine(Engine):
         return Heard(ear)
 
     def inside(self, heard: Any, func: Any, impl: Any, args: Any, kwargs: Any) -> Any:
-        with heard.reopened():
+        it = heard.state
+        had, it.busy = it.busy, False
+        try:
             return impl(*args, **kwargs)
+        finally:
+            it.busy = had
 
 
 class Heard:
@@ -75,13 +77,3 @@ class Heard:
         if self.outer is None:                  # its block is over
             return impl(*args, **kwargs)
         return self.outer.call(func, impl, args, kwargs)
-
-    @contextmanager
-    def reopened(self) -> Iterator[None]:
-        """In the ear's call: calls are heard again."""
-        it = self.state
-        had, it.busy = it.busy, False
-        try:
-            yield
-        finally:
-            it.busy = had

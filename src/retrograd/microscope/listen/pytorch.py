@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from contextlib import AbstractContextManager
 from typing import Any
 
 from .engine import Engine
@@ -32,9 +31,6 @@ class TorchEngine(SizesThere, Engine):
 
             def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
                 return self.hear(func, func, args, kwargs)
-
-            def reopened(self) -> AbstractContextManager[Any]:
-                return self
 
         self.hearing = Hearing
         self.uncompiled: Any = None             # the same, which a compiler leaves as it is
