@@ -84,3 +84,26 @@ def test_a_method_counts_its_arguments_without_itself() -> None:
         torch.cumsum(x, "a")
     with pytest.raises(TypeError, match="descriptor 'cumsum' for 'torch._C.TensorBase' objects doesn't apply to a 'list' object"):
         torch.Tensor.cumsum([1.0], 0)
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("call", [call.strip() for line in """
+    F.unfold(x, 2, stride=N) | F.unfold(x, (2, N)) | F.fold(y, N, 2) | F.fold(y, 4, 2, stride=N) | F.conv2d(x, w, stride=N)
+    F.conv2d(x, w, padding=N) | F.conv2d(x, w, dilation=(1, N)) | F.conv_transpose2d(x, v, output_padding=N) | F.max_pool2d(x, N)
+    F.avg_pool2d(x, 2, N) | F.adaptive_avg_pool2d(x, N) | F.adaptive_avg_pool2d(x, (N, 2)) | F.adaptive_max_pool2d(x, N)
+    x.tensor_split(N) | torch.tensor_split(x, [N])
+""".strip().splitlines() for call in line.split(" | ")])
+@pytest.mark.parametrize("number", [10**30, -10**30, 2**63])
+def test_a_number_of_more_than_64_bits_is_refused_also_where_such_types_were_seen(call: str, number: int) -> None:
+    theirs = pytest.importorskip("torch")
+    told = []
+    for module, functional in ((theirs, theirs.nn.functional), (torch, F)):
+        shapes = {"x": (1, 2, 4, 4), "y": (1, 8, 4), "w": (1, 2, 2, 2), "v": (2, 1, 2, 2)}
+        names = {key: module.ones(shape) for key, shape in shapes.items()} | {"F": functional, "torch": module}
+        for n in (number, 1, number):
+            try:
+                eval(call, names | {"N": n})
+            except (TypeError, ValueError, RuntimeError) as error:
+                if n != 1:
+                    told.append((type(error), str(error).splitlines()[0].rstrip('"')))
+    assert len(told) == 4 and told[2:] == told[:2]

@@ -175,7 +175,11 @@ def inner(name: str, f: Callable[..., Any]) -> Callable[..., Any]:
             key = (key, (*kwargs,), (*map(type, kwargs.values()),))
         lists = seen.get(key)
         if lists is not None and (not lists or plain(lists, args)):
-            return f(*args, **kwargs)
+            try:
+                return f(*args, **kwargs)
+            except Exception:
+                row[0].fitted(args, kwargs)     # a number of more than 64 bits comes first: NOTE [NumPy's errors]
+                raise
         if not row:
             row.append(Call(name, f))
         new_args, new_kwargs = row[0].fitted(args, kwargs)

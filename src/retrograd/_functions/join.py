@@ -215,9 +215,9 @@ def tensor_split(input: Any, indices_or_sections: Any = None, dim: int = 0, *, i
         if cut <= 0:
             raise RuntimeError(f"number of sections must be larger than 0, got {cut}")
         short, more = divmod(n, cut)
-        ends = list(itertools.accumulate(short + (i < more) for i in range(cut)))
+        ends = list(itertools.accumulate(short + (i < more) for i in range(long(cut))))
         return tuple(piece(input, at, a, b) for a, b in zip([0, *ends[:-1]], ends, strict=True))
-    marks = [*cut, n]
+    marks = [*map(long, cut), n]
     return tuple(piece(input, at, a, b) for a, b in zip([0, *cut], marks, strict=True))
 
 

@@ -105,7 +105,7 @@ class Param:
     def fit_list(self, value: Any) -> Any:
         if not isinstance(value, (tuple, list)):
             if self.size and self.kind == "int" and is_index(value):
-                return int(value)
+                return long(int(value))
             if self.size and self.kind == "float" and isinstance(value, float):
                 return value
             raise Unfit
