@@ -333,6 +333,8 @@ ALIKE: dict[str, Any] = {
     "mean and sum": lambda s: s.o.sigmoid().mean(1).sum(), "kept": lambda s: s.o.sigmoid().mean(1, keepdim=True).sum(0),
     "over samples, kept": lambda s: s.o.sigmoid().mean(0, keepdim=True).sum(1), "scaled": lambda s: s.ce() * 3,
     "view": lambda s: s.o.reshape(-1).tanh().mean(), "view of three": lambda s: s.o.reshape(3, -1).softmax(1).sum(1).mean(),
+    "new dimension": lambda s: s.o.view(-1, 1, 3).softmax(1).sum(1).mean(),
+    "new dimension first": lambda s: s.o.view(1, -1, 3).softmax(1).sum(1).mean(),
 }
 
 
