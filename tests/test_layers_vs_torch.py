@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import itertools
 import warnings
 from typing import Any
 
@@ -851,3 +852,21 @@ def test_averages_over_windows_far_larger_than_what_they_lie_over(kernel: int, p
             found.append((type(error), str(error).splitlines()[0], []))
     assert found[0][:1] == found[1][:1]
     assert found[0][1] == pytest.approx(found[1][1]) and found[0][2] == pytest.approx(found[1][2])
+
+
+@pytest.mark.parametrize("batch, rows, columns, features, values", [*itertools.product((0, 1), (0, 2), (0, 2), (0, 2), (0, 2))])
+def test_attention_where_nothing_looks_or_at_nothing(batch: int, rows: int, columns: int, features: int, values: int) -> None:
+    theirs = pytest.importorskip("torch")
+    told = []
+    for module in (theirs, retrograd):
+        for heads, masked, causal in itertools.product(((), (1,)), (False, True), (False, True)):
+            q = module.ones(batch, *heads, rows, features, requires_grad=True)
+            k, v = module.ones(batch, *heads, columns, features), module.ones(batch, *heads, columns, values)
+            mask = module.zeros(rows, columns) if masked else None
+            try:
+                y = module.nn.functional.scaled_dot_product_attention(q, k, v, mask, is_causal=causal)
+                y.sum().backward()
+                told.append((y.tolist(), tuple(y.shape), type(y.grad_fn).__name__, q.grad.tolist()))
+            except RuntimeError as error:
+                told.append(str(error))
+    assert told[8:] == told[:8]

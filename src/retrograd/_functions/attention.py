@@ -68,6 +68,9 @@ def scaled_dot_product_attention(
         return op.run([q, k, v])
     if not KERNELS["math"]:
         raise RuntimeError("No available kernel.  Aborting execution.")
+    if 0 in (*q.array.shape[:-1], *k.array.shape[:-1], *v.array.shape):         # nothing looks, or at nothing
+        nothing = wrap(np.zeros((*q.array.shape[:-1], v.array.shape[-1]), own))
+        return nothing + (q.sum() + k.sum() + v.sum()) * 0
     if is_causal:
         if mask is not None:
             raise RuntimeError("_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True")
