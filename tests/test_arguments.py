@@ -91,7 +91,7 @@ def test_a_method_counts_its_arguments_without_itself() -> None:
     F.unfold(x, 2, stride=N) | F.unfold(x, (2, N)) | F.fold(y, N, 2) | F.fold(y, 4, 2, stride=N) | F.conv2d(x, w, stride=N)
     F.conv2d(x, w, padding=N) | F.conv2d(x, w, dilation=(1, N)) | F.conv_transpose2d(x, v, output_padding=N) | F.max_pool2d(x, N)
     F.avg_pool2d(x, 2, N) | F.adaptive_avg_pool2d(x, N) | F.adaptive_avg_pool2d(x, (N, 2)) | F.adaptive_max_pool2d(x, N)
-    x.tensor_split(N) | torch.tensor_split(x, [N])
+    x.tensor_split(N) | torch.tensor_split(x, [N]) | F.interpolate(x, N) | F.interpolate(x, (2, N))
 """.strip().splitlines() for call in line.split(" | ")])
 @pytest.mark.parametrize("number", [10**30, -10**30, 2**63])
 def test_a_number_of_more_than_64_bits_is_refused_also_where_such_types_were_seen(call: str, number: int) -> None:

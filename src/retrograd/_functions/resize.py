@@ -101,6 +101,10 @@ def interpolate(
     if x.array.dtype.kind in "iub" and x.array.dtype != np.uint8 and "nearest" in mode:
         raise not_implemented(
             "upsample_nearest2d_channels_last" if dims == 2 else "compute_indices_weights_nearest", x.array.dtype)
+    for at, n in enumerate(out, 1):
+        if not -2**63 <= n < 2**63:
+            raise TypeError(f"{called(x, mode)}(): argument 'output_size' failed to unpack the object at pos {at} with error "
+                            '"Overflow when unpacking long long"')
     if any(n <= 0 for n in out + inside):
         letters = {1: "W", 2: "HW", 3: "DHW"}[dims]
         have = ", ".join(f"{a}: {n}" for a, n in zip(letters, inside, strict=True))
@@ -108,10 +112,6 @@ def interpolate(
         raise RuntimeError(
             f"Input and output sizes should be greater than 0, but got input ({have}) "
             f"{'and ' if dims == 1 else ''}output ({want})")
-    if any(n >= 2**63 for n in out):
-        raise TypeError(f"{called(x, mode)}(): argument 'output_size' failed to unpack the object at pos "
-                        f"{1 + next(i for i, n in enumerate(out) if n >= 2**63)} with error \"Overflow when unpacking long "
-                        "long\"")
     check_room((*x.array.shape[:2], *out), x.array.dtype)
     if x.array.size == 0 and x.array.shape[0]:
         raise RuntimeError(f"Non-empty {x.ndim}D data tensor expected but got a tensor with sizes {list(x.shape)}")
