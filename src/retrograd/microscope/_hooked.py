@@ -21,7 +21,7 @@ class Hooked(partial[Any]):
     def __name__(self) -> Any:                  # PyTorch asks each time it fires
         return self.args[0][2].__name__
 
-    @property
+    @property                                   # type: ignore[misc]  # partial's can be set
     def __class__(self) -> Any:                 # programs know their own hooks by isinstance: pruning, weight_norm
         return type(self.hook)
 

@@ -10,7 +10,8 @@ from math import inf, isfinite, log, nan, sqrt
 from typing import NamedTuple
 
 from ..plain_text import escaped
-from ..record.recording import INPLACE, POSITION, Recording
+from ..record.recording import POSITION, Recording
+from ..record.witness import INPLACE
 from .ledger import editing
 
 # kinds of facts, in the order in which they are told, and what their numbers are

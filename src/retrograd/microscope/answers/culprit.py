@@ -4,7 +4,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from ..record.recording import INPLACE, POSITION, Event, Recording
+from ..record.recording import POSITION, Event, Recording
+from ..record.witness import INPLACE
 from .graph_of import HANDED_ON
 
 FREED = "backward through the graph a second time"

@@ -4,7 +4,8 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any
 
-from ..record.recording import GRAD, INFERENCE, WANTED, WANTS, Event, Recording
+from ..record.recording import Event, Recording
+from ..record.witness import GRAD, INFERENCE, WANTED, WANTS
 from .graph_of import links
 from .read_off import READS, computed_with, on_the_way
 

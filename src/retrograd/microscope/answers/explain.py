@@ -293,8 +293,8 @@ def rule_lines(node: Any) -> list[str]:
     """The node's derivative rule, from the source."""
     name = node.name()
     cls = type(node)
-    forward: Any = getattr(cls, "_forward_cls", None)
-    if forward is not None and inspect.isclass(forward):
+    if inspect.isclass(getattr(cls, "_forward_cls", None)):
+        forward = cls._forward_cls
         try:
             source = textwrap.dedent(inspect.getsource(forward.backward))
         except (OSError, TypeError):

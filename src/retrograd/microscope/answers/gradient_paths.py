@@ -140,7 +140,9 @@ class Splitting:
             for via, i, nr, value in edges:
                 g = self.gradients.get(value)
                 found = None if g is None else self.push(chain, into, outputs, {nr: g})
-                for leaf in leaves if found is not None else ():
+                if found is None:
+                    continue
+                for leaf in leaves:
                     if found[leaf] is not None:
                         brought = self.fit(found[leaf], row[NODE["outputs"]][leaf])
                         n = recorder.new_value(self.tap, brought, self.tap.measure(brought))

@@ -8,7 +8,8 @@ from functools import cached_property
 from itertools import accumulate
 from typing import Any
 
-from ..record.recording import GRAD, INPLACE, POSITION, WANTED, WANTS, Event, Recording
+from ..record.recording import POSITION, Event, Recording
+from ..record.witness import GRAD, INPLACE, WANTED, WANTS
 
 OP = POSITION["op"]
 INPUTS, OUTPUTS, FLAGS_AT = OP["inputs"], OP["outputs"], OP["flags"]

@@ -18,8 +18,9 @@ from typing import Any
 import numpy as np
 
 from ..plain_text import escaped
-from ..record.recording import INPLACE, POSITION, WIDTH, Event, Recording
+from ..record.recording import POSITION, WIDTH, Event, Recording
 from ..record.trace_file import source_line
+from ..record.witness import INPLACE
 from .gradient_paths import Way, edges_in, ways_to
 from .graph_of import HANDED_ON, Links, links
 
@@ -404,7 +405,9 @@ class Book:
         into = edges_in(self.rec, self.link, number)
         known: dict[int, tuple[int, tuple[str, ...], tuple[str, ...]]] = self.link.paths.setdefault(number, {})
         chain: list[int] = []
-        count, first, last = 0, (), ()
+        count = 0
+        first: tuple[str, ...] = ()
+        last: tuple[str, ...] = ()
         for _ in range(len(self.rec.node_rows)):
             if node in known:
                 count, first, last = known[node]

@@ -153,6 +153,7 @@ def source(rec: Recording, site: int) -> Text | None:
 def reads(text: Text, line: int, name: str) -> list[tuple[ast.stmt, list[ast.AST]]]:
     """Where on a line a tensor may be read by the method `name`, to be more than shown; anywhere if nobody can tell."""
     names = (name, *CALLED.get(name, ()))
+    calls: list[tuple[ast.stmt, list[ast.AST]]]
     calls = [(s, [n for n in own(s) if isinstance(n, ast.Call) and called(n) in names]) for s in text.at(line)]
     if not any(nodes for _, nodes in calls):
         calls = [(s, [n for n in own(s) if isinstance(n, (ast.Name, ast.Attribute))]) for s in text.at(line)]

@@ -17,7 +17,8 @@ from math import inf, sqrt
 from typing import Any
 
 from ..plain_text import escaped
-from ..record.recording import CREATED, WANTS, Event, Recording
+from ..record.recording import Event, Recording
+from ..record.witness import CREATED, WANTS
 from .gradient_paths import edges_of
 from .graph_of import HANDED_ON
 

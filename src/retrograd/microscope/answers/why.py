@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..plain_text import escaped
-from ..record.recording import GRAD, INFERENCE, WANTS, Event, Recording
+from ..record.recording import Event, Recording
 from ..record.trace_file import source_line
+from ..record.witness import GRAD, INFERENCE, WANTS
 from .ends import DETACHES, cuts, differentiable, dtypes_of, ends_of, switched_off
 from .graph_of import Links, links
 
@@ -303,11 +304,12 @@ def not_delivered(rec: Recording, n: int, name: str, reached: list[dict[str, Any
     if not rec.header.get("nodes", True):
         return unknown("the recording has no backward nodes (nodes=False)", "Record with nodes=True.")
     edge = rec.tensor_edges.get(n)
-    for i in links(rec).runs.get(edge[0], ()) if for_grad and edge is not None else ():
-        run = rec.events[i]
-        if edge[1] < len(run.inputs) and run.inputs[edge[1]] >= 0:
-            return Cause("not_retained", f"pass {run.get('pass')} brought a gradient to it, when retain_grad() had not been "
-                         "called yet; or it was set to None since", "Call retain_grad() before backward().", made_at(rec, n))
+    if for_grad and edge is not None:
+        for i in links(rec).runs.get(edge[0], ()):
+            run = rec.events[i]
+            if edge[1] < len(run.inputs) and run.inputs[edge[1]] >= 0:
+                return Cause("not_retained", f"pass {run.get('pass')} brought a gradient to it, when retain_grad() had not been "
+                             "called yet; or it was set to None since", "Call retain_grad() before backward().", made_at(rec, n))
     return Cause("no_gradient_came", f"the pass could reach {name}, but a node before it handed on no gradient (None)",
                  "A custom Function's backward, or a hook, returned None for this input: return a gradient.",
                  handed_by(rec, n) or reached[-1]["begin"].where)

@@ -14,8 +14,10 @@ from ..answers.graph_of import links
 from ..answers.why import CONTAINERS, hook_of, module_of, why_none
 from ..listen import engine_of_module
 from ..listen.sites import Sites, name_of
-from ..record.recording import INPLACE, WANTED, Recording
-from .static import ARITY, Problem
+from ..record.recording import Recording
+from ..record.witness import INPLACE, WANTED
+from .source import ARITY
+from .static import Problem
 from .steps import Steps
 
 TABLES = {
@@ -240,7 +242,7 @@ class Recorded:
         rec = self.rec
         uses = (rec.events[i] for i in links(rec).uses.get(n, ()))
         owner = module_of(rec, n)
-        calls = (rec.events[i] for i in links(rec).calls.get(owner, ()))
+        calls = (rec.events[i] for i in (() if owner is None else links(rec).calls.get(owner, ())))
         return next((e.where for e in chain(uses, calls, rec.of("begin")) if e.where), None)
 
     def calls(self) -> Iterator[Problem]:

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from ..answers.graph_of import Links, links
-from ..record.recording import INPLACE, WANTED, WANTS, Event, Recording
+from ..record.recording import Event, Recording
+from ..record.witness import INPLACE, WANTED, WANTS
 from .static import Problem
 
 GRADS = ("tensor", "post_accumulate", "multi_grad")
@@ -18,13 +19,13 @@ class Kept(NamedTuple):
     begin: int
     first: int
     last: int
-    count: int
+    losses: int
 
     def beside(self, other: Kept) -> Kept:
         """Both together: other losses of the same backward() are more of them."""
         if self.begin != other.begin or not (self.last < other.first or other.last < self.first):
-            return max(self, other, key=lambda k: k.count)
-        return Kept(self.site, self.begin, min(self.first, other.first), max(self.last, other.last), self.count + other.count)
+            return max(self, other, key=lambda k: k.losses)
+        return Kept(self.site, self.begin, min(self.first, other.first), max(self.last, other.last), self.losses + other.losses)
 
 
 class Steps:
@@ -186,9 +187,9 @@ class Steps:
                 whole = parts[0]
                 for part in parts[1:]:
                     whole = whole.beside(part)
-                if whole.count > max(part.count for part in parts) and e.site not in said:
+                if whole.losses > max(part.losses for part in parts) and e.site not in said:
                     said.add(e.site)
-                    yield self.problem(e.site, "RG316", f"{e.name} keeps the graphs of {whole.count} losses whose backward pass "
+                    yield self.problem(e.site, "RG316", f"{e.name} keeps the graphs of {whole.losses} losses whose backward pass "
                                        "is over: each step needs more memory", "Add loss.item() or loss.detach().")
                 kept.update(dict.fromkeys(e.outputs, whole))
         yield from self.growing()

@@ -11,7 +11,7 @@ from typing import Any
 
 from .sizes import Sizes
 
-GETTER = type(int.real.__get__)                 # what is told of for a property of a tensor
+GETTER: Any = type(int.real.__get__)               # what is told of for a property of a tensor
 TENSORS = ("T", "mT", "H", "mH", "real", "imag", "data")        # properties that are tensors
 
 
@@ -20,8 +20,8 @@ class Engine(Sizes):
 
     name: str
     torch: Any                                  # the namespace: retrograd or torch
-    Tensor: type
-    Module: type
+    Tensor: type[Any]
+    Module: type[Any]
     passes: Any                                 # functions that run backward: inside() calls them
     composites: Any                             # functions made of others that take parameters: inside() calls them
 

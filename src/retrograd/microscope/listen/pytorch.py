@@ -49,7 +49,7 @@ class TorchEngine(SizesThere, Engine):
             if func is self.torch.Tensor.backward:
                 return self.backward(opening, args[0], kwargs.pop("gradient", None), **kwargs)
             if func is self.torch.autograd.backward:
-                return self.backward(opening, *args, kwargs.pop("grad_tensors", None), **kwargs)
+                return self.backward(opening, args[0], kwargs.pop("grad_tensors", None), **kwargs)
             opening.value = kwargs.get("use_separate_proj_weight", False)
             return func(*args, **{**kwargs, "use_separate_proj_weight": opening})
         finally:

@@ -122,8 +122,8 @@ def summary(rec: Recording) -> str:
     facts += [] if rec.complete else [("ended early", rec.error or "")]
     parts = [table(("recording", ""), facts)]
     if rec.hooks:
-        rows = [(h["name"], f"{h['kind']} on {h['on'] or 'the model'}", h["fired"], h["changed"]) for h in rec.hooks]
-        parts.append(table(("hook", "", "fired", "changed it"), rows))
+        hooks = [(h["name"], f"{h['kind']} on {h['on'] or 'the model'}", h["fired"], h["changed"]) for h in rec.hooks]
+        parts.append(table(("hook", "", "fired", "changed it"), hooks))
     now: dict[int, Value | None] = {}
     for event in rec.of("accumulate", "zero"):
         if event.kind == "accumulate":

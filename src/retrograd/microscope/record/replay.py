@@ -165,7 +165,9 @@ class Run:
             if done:
                 return
         elif kind == "multi_grad" and hook is not None:
-            whole = vars(multi_grad.kept_in(hook)[0])
+            kept = multi_grad.kept_in(hook)
+            assert kept is not None
+            whole: dict[str, Any] = vars(kept[0])
             yield whole, "fn", whole["fn"]
             whole["fn"] = function
             return

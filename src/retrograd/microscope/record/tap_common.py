@@ -16,7 +16,7 @@ from . import multi_grad
 from .book import MARK, Thread, now
 from .fired import OF_OPTIMIZERS, PLACE, SELDOM
 from .recorder import Recorder
-from .recording import BACKWARD
+from .witness import BACKWARD
 
 _serials = count(1)
 _nothing: Any = nullcontext()

@@ -16,11 +16,10 @@ from .book import MARK, Thread, now
 from .fired import OF_OPTIMIZERS, SELDOM, TABLES
 from .multi_grad import silently
 from .recorder import Recorder, plan_of
-from .recording import BACKWARD, CREATED, GRAD, INFERENCE, INPLACE, WANTED, WANTS
 from .swaps import swap_in, swap_out
 from .tap_common import bounds
 from .tap_torch_numbers import TorchNumbers
-from .witness import SAME, SAME_NODES
+from .witness import BACKWARD, CREATED, GRAD, INFERENCE, INPLACE, SAME, SAME_NODES, WANTED, WANTS
 
 # Ops that read a tensor as numbers: what follows knows nothing of the graph.
 READS = {"item", "tolist", "numpy", "__array__", "__bool__", "__float__", "__int__", "__index__", "__complex__",
