@@ -108,7 +108,7 @@ def inputs(node: Any, shape: tuple[int, ...], like: Any) -> list[tuple[Any, tupl
     known = [(n, shape_above(n, nr)) for n, nr in node.next_functions]
     if any(n is not None and was is None for n, was in known):
         what, sizes = kind(node), getattr(node, "_saved_self_sym_sizes", None)
-        kept = [getattr(getattr(node, name, None), "shape", None) for name in ("_saved_self", "_saved_target")]
+        kept: list[Any] = [getattr(getattr(node, name, None), "shape", None) for name in ("_saved_self", "_saved_target")]
         if what in LOSSES and None not in kept:
             known = [(n, tuple(was)) for (n, _), was in zip(known, kept)]
         elif len(known) == 1 and (sizes is not None or kept[0] is not None):

@@ -48,7 +48,8 @@ def verify(cap: Any, run: Run, out: Any) -> None:
     own = numbers(N, fine=True)
     inputs = [x for x in run.inputs.values() if x.requires_grad and x.ndim > cap.batch_dim and x.shape[cap.batch_dim] == N]
     leaves = [p.tensor for p in cap.params if p.tensor.requires_grad] + cap.stand_ins + inputs
-    found, at_inputs = [], []
+    found: list[dict[int, dict[int, Any]]] = []
+    at_inputs: list[list[Any]] = []
     cap.make_uses()                             # so that none takes the gradients of these passes for its own
     for turn in range(3):
         if turn == 2 and any(d.dtype.itemsize < 4 for arrived in found for ds in arrived.values() for d in ds.values()):
@@ -81,8 +82,9 @@ def verify(cap: Any, run: Run, out: Any) -> None:
         entries = []
         for three in zip(*at_inputs):
             if three[2] is not None and telling(T, three[2]):
-                rows = [T.zeros_like(three[2]) if g is None else g for g in three]
-                entries.append((whose(T, *[g.movedim(cap.batch_dim, 0).reshape(N, -1) for g in rows], even, own), list(range(N))))
+                first, second, last = ((T.zeros_like(three[2]) if g is None else g).movedim(cap.batch_dim, 0).reshape(N, -1)
+                                       for g in three)
+                entries.append((whose(T, first, second, last, even, own), list(range(N))))
         put_in_order(cap, run, entries)
 
 
@@ -160,8 +162,8 @@ def place(T: Any, use: Use, seen: list[tuple[int, list[Any]]], even: list[float]
     use.form, use.apart, use.mixes = None, False, claimed
     k, three = seen[0]
     if use.origins and use.kind.kind in ("linear", "matmul", "embedding"):
-        rows = [(T.zeros_like(three[2]) if d is None else d).reshape(-1, three[2].shape[-1]) for d in three]
-        use.rows = whose(T, *rows, even, own, once=False)
+        first, second, last = ((T.zeros_like(three[2]) if d is None else d).reshape(-1, three[2].shape[-1]) for d in three)
+        use.rows = whose(T, first, second, last, even, own, once=False)
 
 
 def fits(T: Any, use: Use, k: int, three: list[Any], even: list[float], own: list[float]) -> bool | None:
@@ -222,7 +224,7 @@ def parts(use: Use, k: int, delta: Any) -> Any:
     kind = use.kind
     if kind is AGAIN or isinstance(kind, Elementwise):
         axis = kind.axes(use)[k]
-        return None if axis is None else along(delta, axis, N).reshape(N, -1)
+        return None if axis is None or N is None else along(delta, axis, N).reshape(N, -1)
     if kind.kind in ("conv", "norm") and not (kind.kind == "norm" and use.meta[0] == "last"):
         return None if use.grouped(delta.shape[0]) is None else delta.reshape(N, -1)
     rows = samples_first(use, delta, use.meta[1] if kind.kind == "norm" else 1)

@@ -617,7 +617,7 @@ class Capture(Waiting):
             if p.selected and p.tensor.requires_grad:
                 self._param_handles.append(p.tensor.register_hook(self._keeper(p.number)))
         for x in self.stand_ins:
-            self._param_handles.append(x.register_hook(self._keeper(self._tracked[id(x)].number)))
+            self._param_handles.append(x.register_hook(self._keeper(next(self._tracked[id(x)].leaves()).number)))
 
     def _keeper(self, number: int) -> Callable[[Any], None]:
         def keep(g: Any) -> None:

@@ -38,8 +38,8 @@ class Grads:
             self._apart = True
             return
         from .coverage import cover
-        runs = cap.terms()
-        if not runs:
+        made = cap.terms()
+        if not made:
             raise CaptureError(
                 "grads: no gradient has arrived; call the model and run backward() inside the capture block" + (
                     "" if cap.runs else " (the model was not even called)"))
@@ -61,17 +61,17 @@ class Grads:
         self.names = [p.name for p in chosen if p.name not in self._lost and not (partial and p.name in self._bad)]
         numbers = {p.name: p.number for p in chosen}
         self._parts = [{name: terms[numbers[name]] for name in self.names if numbers[name] in terms}
-                       for _, terms, _ in runs]
-        self._sizes = [run_size(run) for run, _, _ in runs]
-        self._runs = [(run, run.uses) for run, _, _ in runs]        # whose uses are others in the capture's next step
-        self._factors = [factor_of(run, scale) for run, _, _ in runs]
+                       for _, terms, _ in made]
+        self._sizes = [run_size(run) for run, _, _ in made]
+        self._runs = [(run, run.uses) for run, _, _ in made]        # whose uses are others in the capture's next step
+        self._factors = [factor_of(run, scale) for run, _, _ in made]
         for k, factor in enumerate(self._factors):
             if not isinstance(factor, float):   # one of each sample's
                 with self.torch.no_grad():
                     self._parts[k] = {name: term.times(factor) for name, term in self._parts[k].items()}
                 self._factors[k] = 1.0
-        self._apart = cap.calls == "apart" or len(runs) < 2 or not any(
-            run.before is not None and run.before in [r for r, _, _ in runs] for run, _, _ in runs)
+        self._apart = cap.calls == "apart" or len(made) < 2 or not any(
+            run.before is not None and run.before in [r for r, _, _ in made] for run, _, _ in made)
 
     def __repr__(self) -> str:
         return f"Grads of {len(self.names)} parameters, {len(self)} samples"

@@ -7,12 +7,13 @@ N batch, T tokens or positions, I in, O out, C channels.
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 from .arguments import bind, embedding_arguments
 from .batches import along, batch_axis, no_batch, samples_first
 from .products import layer_norm, token_sums
-from .rules import Refused, Rule, Terms, distinct, expect, roles, whole, wide
+from .rules import Refused, Rule, Terms, distinct, entry, expect, roles, whole, wide
 from .runs import Use
 from .sources import ROWS, Leaf, Made, Source, pull_aligned
 from .terms import Blocks, Dense, Outer, Rows, Term, Whole
@@ -178,7 +179,7 @@ class Conv(Rule):
                 return a, d
 
             O, I = weight.shape[0], math.prod(weight.shape[1:])
-            parts: list[Term] = [Outer(T, N, (O // groups, I), lambda k=k: part(k)) for k in range(groups)]
+            parts: list[Term] = [Outer(T, N, (O // groups, I), partial(part, k)) for k in range(groups)]
             if groups == 1:
                 term = expect(weight, parts[0])
             else:
@@ -434,7 +435,7 @@ class Elementwise(Rule):
 
             def own() -> Any:
                 return pull_aligned(T, source, sum_to(change(), shape), axis - ahead, N)
-            return [(leaf, Dense(T, N, leaf.shape, lambda n=leaf.number: own()[n])) for leaf in distinct(source)]
+            return [(leaf, Dense(T, N, leaf.shape, entry(own, leaf.number))) for leaf in distinct(source)]
 
         def sums() -> Any:
             g = along(change(), axis, N)

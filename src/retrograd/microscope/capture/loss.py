@@ -25,7 +25,7 @@ class Reduction(NamedTuple):
     """
 
     kind: str
-    count: float
+    count: float                                # type: ignore[assignment]  # the report shows this name; tuple.count
     factor: float
     equal: bool                                 # does every sample have as many terms?
     why: str
@@ -320,7 +320,7 @@ class Reduced:
             if kind(node) in NLL and float(node._saved_total_weight) == k:
                 return k != node._saved_target.numel() or node._saved_weight is not None
             if any(counted(given, k, self.samples) for name in MASKS
-                   if hasattr(given := getattr(node, name, None), "numel") and not given.requires_grad):
+                   if (given := getattr(node, name, None)) is not None and hasattr(given, "numel") and not given.requires_grad):
                 return True
         return False
 
@@ -351,5 +351,5 @@ def several(reader: Reader, parts: list[Reduction], factor: float) -> Reduction:
     if len(kinds) > 1:
         return unknown("it adds a mean and a sum")
     equal = all(part.equal for part in parts)
-    return Reduction(*kinds, counts.pop() if len(counts) == 1 else 0, factor, equal, "several losses added",
+    return Reduction(kinds.pop(), counts.pop() if len(counts) == 1 else 0, factor, equal, "several losses added",
                      parts=() if equal else tuple(parts))

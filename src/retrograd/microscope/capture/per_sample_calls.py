@@ -44,7 +44,7 @@ def fill(cap: Any, loss: Callable[..., Any], batch: tuple[Any, ...], how: str, r
         for p, rows in zip(params, found):
             rows = rows.detach() / N if reduction == "mean" else rows.detach()
             compare_sum(cap, p, rows, N)
-            filled[p.number] = (Dense(T, N, p.shape, lambda rows=rows: rows), f"each sample by itself ({how})")
+            filled[p.number] = (Dense(T, N, p.shape, rows.detach), f"each sample by itself ({how})")
     cap.filled.update(filled)
     cap._terms = None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 from typing import Any
 
 from .batches import RECURRENT, along, batch_axis, no_batch, packed
-from .rules import Refused, Rule, Terms, whole, wide
+from .rules import Refused, Rule, Terms, entry, whole, wide
 from .runs import Use
 from .sources import Source, flat, replaced
 from .terms import Dense, Term
@@ -65,7 +65,7 @@ class Again(Rule):
 
         found: Terms = []
         for role, source in use.sources.items():
-            term: Term = Dense(T, N, source.shape, lambda role=role: results()[role])
+            term: Term = Dense(T, N, source.shape, entry(results, role))
             found.append((source, whole(T, term, why)))
         return found
 

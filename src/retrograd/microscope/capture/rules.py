@@ -5,6 +5,7 @@ something is asked, and gives each weight its Term.
 """
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from .runs import Use
@@ -78,11 +79,11 @@ def pulled(T: Any, source: Source, term: Term) -> list[tuple[int, Term]]:
     if term.whole is not None:
         def totals() -> dict[int, Any]:
             if not cell:
-                cell.append(pull(T, source, term.total().unsqueeze(0)))
+                cell.append({n: g[0] for n, g in pull(T, source, term.total().unsqueeze(0)).items()})
             made: dict[int, Any] = cell[0]
             return made
         why = term.whole
-        return [(leaf.number, Whole(T, leaf.shape, lambda n=leaf.number: totals()[n][0], why))
+        return [(leaf.number, Whole(T, leaf.shape, entry(totals, leaf.number), why))
                 for leaf in distinct(source)]
 
     def results() -> dict[int, Any]:
@@ -90,8 +91,13 @@ def pulled(T: Any, source: Source, term: Term) -> list[tuple[int, Term]]:
             cell.append(pull(T, source, term.per_sample()))
         made: dict[int, Any] = cell[0]
         return made
-    return [(leaf.number, Dense(T, term.N, leaf.shape, lambda n=leaf.number: results()[n]))
+    return [(leaf.number, Dense(T, term.N, leaf.shape, entry(results, leaf.number)))
             for leaf in distinct(source)]
+
+
+def entry(results: Callable[[], Any], key: Any) -> Callable[[], Any]:
+    """results()[key], when it is asked for."""
+    return lambda: results()[key]
 
 
 def distinct(source: Source) -> list[Leaf]:

@@ -62,6 +62,7 @@ class Origin:
     parents         of a function that does not just move numbers
     """
 
+    deep: int
     __slots__ = ("args", "deep", "device", "func", "held", "kwargs", "name", "parents", "pick", "run", "shape")
 
     def __init__(self, run: Run, x: Any, name: str, parents: tuple[Origin, ...] = (), func: Any = None, args: Any = (),
@@ -281,7 +282,7 @@ def grouped(use: Use, ids: Any) -> Any:
         return ids.new_full((N, 1), NOBODY)
     if kind.kind == "again" or isinstance(kind, Elementwise):
         axis = kind.axes(use)[0]
-        if axis is None:
+        if axis is None or N is None:
             return None
         if ids.ndim == len(use.shapes[0]) and axis != "rows" and ids.shape[axis] in (1, use.shapes[0][axis]):
             sizes = [use.shapes[0][d] if d == axis else n for d, n in enumerate(ids.shape)]

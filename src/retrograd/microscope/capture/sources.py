@@ -75,6 +75,11 @@ class Made(Source):
         return len(self.parents) == 1 and (self.name in MOVES or self.name in COPIES or self.name in ROWS)
 
 
+def instead(old: int, new: Any) -> Callable[[Any], Any]:
+    """For replaced(): `new` in place of what has the id `old`."""
+    return lambda x: new if id(x) == old else x
+
+
 def replaced(value: Any, swap: Callable[[Any], Any]) -> Any:
     """Arguments with swap(x) for every x, two lists deep."""
     if isinstance(value, (list, tuple)) and type(value) in (list, tuple):
@@ -124,10 +129,8 @@ def element_numbers(T: Any, source: Source) -> tuple[Source, Any]:
                 at = T.where((ids == padding).unsqueeze(-1), T.full_like(at, -1), at)
             continue
         parent = next(iter(made.parents))
-        now = at
-        args = replaced(made.args, lambda x, now=now, parent=parent: now if id(x) == parent else x)
-        kwargs = replaced(made.kwargs, lambda x, now=now, parent=parent: now if id(x) == parent else x)
-        out = made.func(*args, **kwargs)
+        swap = instead(parent, at)
+        out = made.func(*replaced(made.args, swap), **replaced(made.kwargs, swap))
         at = out[made.pick] if isinstance(out, (tuple, list)) else out
     if isinstance(source, Made):
         source.numbers = at

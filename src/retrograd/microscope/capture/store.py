@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import StoreError
-from ..listen import engine_named
+from ..listen import Engine, engine_named
 from .loss import loss_of
 from .terms import Dense, Outer, Rows, Term
 
@@ -132,7 +132,7 @@ class FactorStore:
             wanted = self._parts[0].engine.name
         if wanted == "torch" and "torch" not in sys.modules and engine is None:
             wanted = "retrograd"
-        self.engine = engine_named(wanted)
+        self.engine: Engine = engine_named(wanted)
 
     # Opening and closing
 
