@@ -85,11 +85,6 @@ class Engine(Sizes):
         """Context without recording."""
         return self.torch.no_grad()
 
-    def accumulator(self, leaf: Any) -> Any:
-        """The AccumulateGrad node of a leaf that requires grad."""
-        with self.torch.enable_grad():
-            return leaf.view_as(leaf).grad_fn.next_functions[0][0]
-
 
 def canonical(name: str) -> str:
     """'__rmul__' -> 'mul', '__iadd__' -> 'add_', 'linear' -> 'linear'"""
