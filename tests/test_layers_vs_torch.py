@@ -870,3 +870,14 @@ def test_attention_where_nothing_looks_or_at_nothing(batch: int, rows: int, colu
             except RuntimeError as error:
                 told.append(str(error))
     assert told[8:] == told[:8]
+
+
+@pytest.mark.parametrize("antialias", [False, True])
+@pytest.mark.parametrize("size", [(7, 3), (3, 7), (2, 4), (4, 9), (5, 2)])
+def test_images_of_bytes_are_resized_with_whole_weights(antialias: bool, size: tuple[int, int]) -> None:
+    theirs = pytest.importorskip("torch")
+    image = np.random.default_rng(0).integers(0, 256, (1, 3, 4, 4)).astype(np.uint8)
+    ours, expected = (module.nn.functional.interpolate(
+        module.tensor(image), size=size, mode="bilinear", antialias=antialias, align_corners=False).numpy()
+        for module in (retrograd, theirs))
+    np.testing.assert_array_equal(ours, expected)

@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
 from .._engine import names
-from .._engine.tensor import TensorBase
+from .._engine.tensor import TensorBase, wrap
 from .._rules import pool
 from .._warn import warn
 from .arguments import refused, tensor
@@ -125,16 +124,28 @@ def interpolate(
             kind = "cubic" if mode == "bicubic" else "linear"
             raise NotImplementedError(
                 f"\"compute_indices_weights_{kind}\" not implemented for '{names.SCALAR[x.array.dtype.name]}'")
-        y: Any = x
-        for sizes, each in (([inside[0], out[1]], scales and [1.0, scales[1]]), (out, scales and [scales[0], 1.0])):
-            y = interpolate(y.float(), None if each else sizes, each or None, mode, align_corners, None, antialias)
-            y = (y + 0.5).floor().clamp(0, 255).to(dtypes.uint8)                # an image is resized row by row first
-        return y
+        pixels = x.array
+        for i in (1, 0):                        # an image is resized row by row first
+            if out[i] != inside[i]:
+                axis = (smooth_axis if antialias else axis_of)(
+                    inside[i], out[i], scales[i] if scales else None, mode, bool(align_corners), np.dtype(np.float64))
+                pixels = weighed(pixels, i + 2, axis)
+        return wrap(pixels.copy() if pixels is x.array else pixels)
     make = smooth_axis if antialias else axis_of
     kept = antialias or (mode == "nearest" and dims == 2)   # the scale does not matter where the size stays
     axes = [make(n, m, scales[i] if scales and not (kept and m == n) else None, mode, bool(align_corners), x.array.dtype)
             for i, (n, m) in enumerate(zip(inside, out, strict=True))]
     return pool.RESAMPLED[f"{mode}-aa" if antialias else mode, dims](axes, tuple(scales) if scales else (), align_corners).run(x)
+
+
+def weighed(pixels: Any, at: int, axis: Any) -> Any:
+    """uint8 pixels resized along dim `at` with weights of 16 bits, rounded once, as in Pillow and PyTorch."""
+    bits, top = 0, axis.weights.max()
+    while bits < 22 and int(0.5 + top * 2**(bits + 1)) < 2**15:
+        bits += 1
+    weights = np.trunc(axis.weights * 2**bits + np.copysign(0.5, axis.weights)).astype(np.int64)
+    sums = (np.moveaxis(pixels, at, -1).astype(np.int64)[..., axis.taps] * weights).sum(-1)
+    return np.moveaxis(np.clip(sums + 2**(bits - 1) >> bits, 0, 255).astype(np.uint8), -1, at)
 
 
 def smooth_axis(n: int, m: int, factor: Any, mode: str, align: bool, dtype: Any) -> Any:
