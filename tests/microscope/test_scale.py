@@ -599,3 +599,22 @@ def test_scale_of_another_kind_is_refused(torch: Any) -> None:
     cap = captured(torch, model_of(torch), torch.randn(6, 4))
     with pytest.raises(ValueError, match="scale is None"):
         cap.grads(scale="mean")
+
+
+def test_a_pass_inside_the_model_is_seen_in_every_step(torch: Any) -> None:
+    class Inside(torch.nn.Module):  # type: ignore[misc, name-defined]
+        def __init__(self) -> None:
+            super().__init__()
+            self.a = torch.nn.Linear(4, 3)
+
+        def forward(self, x: Any) -> Any:
+            h = self.a(x)
+            torch.autograd.backward(h.pow(2).sum())
+            return h.detach()
+    model, x = Inside(), torch.randn(6, 4)
+    cap = capture(model)
+    for _ in range(4):
+        model.zero_grad()
+        with cap:
+            model(x)
+        assert near(cap.grads().per_sample()["a.weight"].sum(0), model.a.weight.grad)

@@ -92,8 +92,9 @@ class Capture(Waiting):
         self._param_handles: list[Any] = []
         self._layout: Any = batch_dim
         self._reductions: dict[Any, Any] = {}   # of losses of steps that were: see loss_key.py
-        self._grad = self.engine.torch.autograd.grad
-        self._ear = Ear(self._takes, self._without, {*self.engine.passes, self._grad}, self.engine.says)
+        autograd = self.engine.torch.autograd
+        self._settling = {autograd.grad, autograd.backward} - self.engine.passes    # before these, hooks must be there
+        self._ear = Ear(self._takes, self._without, self.engine.passes | self._settling, self.engine.says)
         self._depth = 0
         self._tracked: dict[int, Source] = {}
         self._reordering: dict[Any, str] = {}   # functions seen -> their names, when they are in orders.REORDERING
@@ -328,7 +329,7 @@ class Capture(Waiting):
         for x in (*args, *kwargs.values()) if kwargs else args:
             if id(x) in tracked:
                 return self._again(self._plans.get((id(x), func)), func, impl, args, kwargs)
-        if func is self._grad:
+        if func in self._settling:
             self._settle()
             return impl(*args, **kwargs)
         if func in self.engine.passes and not any(id(x) in tracked for x in flat((args, kwargs))):
