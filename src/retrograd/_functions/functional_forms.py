@@ -177,6 +177,8 @@ def inner(name: str, f: Callable[..., Any]) -> Callable[..., Any]:
         if lists is not None and (not lists or plain(lists, args)):
             try:
                 return f(*args, **kwargs)
+            except AssertionError:              # of what PyTorch, too, has in Python, before its parser
+                raise
             except Exception:
                 row[0].fitted(args, kwargs)     # a number of more than 64 bits comes first: NOTE [NumPy's errors]
                 raise
