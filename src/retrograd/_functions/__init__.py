@@ -111,7 +111,7 @@ try:
         for name in family.__all__:
             globals()[name] = checked(name, getattr(family, name))
             __all__.append(name)
-        for entry in getattr(family, "METHODS", ()):
+        for entry in family.METHODS:
             own, _, name = entry.partition(" as ")
             method = getattr(family, own)
             if own not in family.__all__ and type(method) is not property:      # Python's errors name it as a class's own

@@ -11,8 +11,7 @@ from typing import Any, Final
 import numpy
 
 from .._engine.node import Array
-from . import erf_gamma
-from . import special as rarer
+from . import erf_gamma, special
 
 np: Final[Any] = numpy
 DOUBLE: Final[Any] = numpy.dtype("float64")
@@ -134,7 +133,7 @@ def bessel_k(n: int, x: Array, scaled: bool) -> Array:
 
 
 def bessel_i(n: int, x: Array) -> Array:
-    return rarer.bessel(n, x)
+    return special.bessel(n, x)
 
 
 def spherical_j0(x: Array) -> Array:

@@ -19,7 +19,7 @@ TURNING = {"Transpose", "T", "Permute"}
 CUTTING = {"Slice", "Select", "IndexSelect", "Gather"}
 # ... the same, in several parts
 SPLITTING = {"Split", "SplitWithSizes", "Unbind"}
-# ... that pick or reverse samples: where those are is found only by following each number (shares.traced)
+# ... that pick or reverse samples: where those are is found only by following each number (sample_weights.traced)
 PICKING = {"Index", "UnsafeIndex", "MaskedSelect", "Take", "Flip"}
 MOVING = VIEWS | TURNING | CUTTING | PICKING
 # ... that put several tensors beside each other

@@ -7,7 +7,7 @@ nothing (as many tokens as samples), and so are layers that mix samples or put t
 not at its usual place, the places in FORMS are tried: a batch and its tokens in one dimension, say.
 
 A use whose rows are a permutation of the outputs' has its samples apart, too: each row's factor in the third pass says whose
-it is.  Which sample of the input each row is of says orders.py.
+it is.  Which sample of the input each row is of says sample_order.py.
 
 What was found holds for later steps that make the same calls.  Where the graph has a node that picks or cuts along the batch
 (experts that get some of the samples, an order by length, packed sequences), every step is asked.

@@ -1,6 +1,6 @@
 """Where the samples of a batch are in what a function computes.
 
-N batch, T tokens.  A use has a layout, from where it was called, and a form, if apart.py has found its samples elsewhere.
+N batch, T tokens.  A use has a layout, from where it was called, and a form, if batch_proof.py has found its samples elsewhere.
 """
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from .runs import Use
 
 RECURRENT = ("lstm", "gru", "rnn_tanh", "rnn_relu")
-# Where the batch may be instead of where the layout says, if apart.py has proved it: samples one after the other, each with
+# Where the batch may be instead of where the layout says, if batch_proof.py has proved it: samples one after the other, each with
 # its tokens, in the first dimension; a dimension of its own; tokens one after the other, each with all samples.
 FORMS = ("blocks", 1, "rows", 0)
 

@@ -43,7 +43,7 @@ class Capture(Waiting):
                 "same", sample n of every call is one sample (two views of it, say); None: per-sample questions are
                 refused then
     verify      on checked steps, find out by three more backward passes whether samples are independent, and where they
-                are (apart.py), with room for three more sets of output gradients; on every step when the model sorts,
+                are (batch_proof.py), with room for three more sets of output gradients; on every step when the model sorts,
                 packs or selects samples.  Hooks of yours see those passes, too.  Not under FSDP, and not when the model
                 returns nothing with a batch dimension: Coverage.verified says
     weight_grads    False: from the second step on, backward does not compute the gradients of weights that the checked step

@@ -178,8 +178,8 @@ def form(term: Term) -> str:
 def unseen(cap: Any, p: Any) -> str:
     """A gradient came, but no call was seen that could have made it."""
     return displaced(cap, p) or (
-        "a gradient arrived, but no call with it was seen: a custom autograd.Function, a compiled or scripted part, "
-        "or a function imported by name before the capture")
+        "a gradient arrived, but no call with it was seen: a custom autograd.Function, "
+        "or a compiled or scripted part")
 
 
 def displaced(cap: Any, p: Any) -> str:

@@ -5,7 +5,7 @@ import math
 from typing import Any, NamedTuple
 
 from ..errors import CaptureError
-from . import sample_weights as shares
+from . import sample_weights
 from .batch_dims import FAR, JOINING, LOSSES, NLL, VIEWS, Mixed, Places, below, inputs, is_leaf, kind, signed
 from .loss_key import key_of
 from .runs import Run
@@ -20,7 +20,7 @@ ENDS = {"Sum", "Mean"} | LOSSES | NLL | MARGINS
 class Reduction(NamedTuple):
     """kind "mean" (of `count` terms), "sum" or "unknown"; factor: what the loss was multiplied with besides.
 
-    places   where the terms are when samples may not have as many (shares.traced), `entries` numbers for each
+    places   where the terms are when samples may not have as many (sample_weights.traced), `entries` numbers for each
     parts    of a loss that is several added: theirs, whose factors are the loss's own.  count 0: means over unlike numbers
     """
 
@@ -40,7 +40,7 @@ class Reduction(NamedTuple):
     def undo(self, to: str, samples: int, own: Any = None) -> Any:
         """What to multiply gradients with; to "sum" or "sample".  CaptureError when it cannot be told.
 
-        own   (N,) which share of the terms each sample has (shares.own_terms), when it is not the same: then a tensor (N,)
+        own   (N,) which share of the terms each sample has (sample_weights.own_terms), if not the same: then a tensor (N,)
         """
         if self.kind == "unknown":
             raise CaptureError(
@@ -260,14 +260,14 @@ class Reduced:
         return f"it passes {self.node.name()}" if place.dim == self.classes else ""
 
     def terms(self, all_alike: bool) -> dict[int, Any]:
-        """shares.traced of the terms."""
+        """sample_weights.traced of the terms."""
         if len(self.before) != 1 or is_leaf(self.before[0][0]) or self.what in MARGINS:
             return {}
         if self.what not in NLL:
-            return shares.traced(self.before[0][0], self.reader.like.new_ones(()).expand(self.shape))
-        weights, ids = shares.weights_of(self.node)
+            return sample_weights.traced(self.before[0][0], self.reader.like.new_ones(()).expand(self.shape))
+        weights, ids = sample_weights.weights_of(self.node)
         weights = weights.new_ones(weights.shape) if all_alike else weights
-        return {} if ids is None else shares.traced(self.before[0][0], weights, ids)
+        return {} if ids is None else sample_weights.traced(self.before[0][0], weights, ids)
 
     def known(self, kind: str, count: float, even: bool) -> Reduction:
         """With the places of the terms where samples may have unlike numbers of them."""
@@ -275,7 +275,7 @@ class Reduced:
         if even and not self.mixed:
             return Reduction(kind, count, self.factor, True, why)
         places = self.terms(even)
-        if self.mixed and not shares.reached(places, self.reader.ends):
+        if self.mixed and not sample_weights.reached(places, self.reader.ends):
             return unknown(why)
         entries = self.shape[self.classes or 0] if self.what in NLL else self.count / count
         return Reduction(kind, count, self.factor, False, why, places, entries)
@@ -329,8 +329,8 @@ def counted(mask: Any, k: float, samples: int) -> bool:
     """Is k what a tensor, or its complement, adds up to, and may samples have unlike shares of that?"""
     if mask.numel() < 2 or k not in (total := round(float(mask.sum()), 4), mask.numel() - total):
         return False
-    shares = [mask.double().movedim(d, 0).reshape(samples, -1).sum(1) for d, n in enumerate(mask.shape) if n == samples]
-    return not shares or any(float((own - own[0]).abs().max()) > 1e-4 * float(own[0].abs()) for own in shares)
+    parts = [mask.double().movedim(d, 0).reshape(samples, -1).sum(1) for d, n in enumerate(mask.shape) if n == samples]
+    return not parts or any(float((own - own[0]).abs().max()) > 1e-4 * float(own[0].abs()) for own in parts)
 
 
 def divided(k: float) -> str:

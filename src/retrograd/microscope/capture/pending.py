@@ -29,7 +29,7 @@ class Waiting:
         self.left_out: set[int] = set()         # parameters with calls that `where` did not want
         self._pending: list[Any] = []           # calls
         self._loss: Any = None                  # how the loss of the backward going on was reduced
-        self._aside: Any = None                 # gradients of a pass that is no backward of the user's: apart.py
+        self._aside: Any = None                 # gradients of a pass that is no backward of the user's: batch_proof.py
         self._terms: Any = None
 
     def _run(self) -> Run:

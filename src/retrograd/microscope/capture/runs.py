@@ -16,7 +16,7 @@ class Run:
         self.inputs: dict[int, Any] = {}        # id -> tensor, while the model runs: what is data
         self.open = False
         self._uses: list[Use] = []
-        self.waiting: list[Any] = []            # calls that are no uses yet: waiting.py
+        self.waiting: list[Any] = []            # calls that are no uses yet: pending.py
         self.came = 0                           # how many gradients came for those
         self.numbers: set[int] = set()          # parameters that were used
         self.calls: dict[tuple[int, str], int] = {}     # of each weight by each function, so far
@@ -94,10 +94,10 @@ class Use:
     apart = True                                # False: nobody knows where its samples are
     mixes = False                               # ... for they are not where they were taken to be
     form: Any = None                            # where they are, if not where the layout says: one of layers.FORMS
-    proven = False                              # apart.py has seen them there
+    proven = False                              # batch_proof.py has seen them there
     live = False                                # did its data have a gradient?
     origins: tuple[Any, ...] = ()               # orders.Origin of each tensor of data that had none
-    back: list[int] | None = None               # apart.py: which sample of the outputs each row is of, unless in order
+    back: list[int] | None = None               # batch_proof.py: which sample of the outputs each row is of, unless in order
     rows: list[int] | None = None               # ... or each of its rows, where samples are not apart
     turn: list[int] | None = None               # where each sample is among its rows, unless in order
     why = ""                                    # nobody knows where its samples are

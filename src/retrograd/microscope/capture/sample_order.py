@@ -1,6 +1,6 @@
 """Of which sample of the model's input is each row?  For models that put their batch in another order, pick or join samples.
 
-What happens between a layer and the model's outputs the graph knows (apart.py).  Before the first layer there is no graph:
+What happens between a layer and the model's outputs the graph knows (batch_proof.py).  Before the first layer there is no graph:
 every tensor made of the model's input without gradient has an Origin, how it was made, and numbers of samples are sent the same
 way when somebody asks.  Both together say of which sample each row of the outputs is, and so each row of every layer.
 

@@ -1,6 +1,6 @@
 """A capture's ear, of both engines: which calls of functions take something that is followed, and which may be forgotten.
 
-It is compiled because it hears every call; those that concern it go to the microscope (microscope/capturing.py).
+It is compiled because it hears every call; those that concern it go to the microscope (microscope/capture/capturing.py).
 """
 from __future__ import annotations
 
