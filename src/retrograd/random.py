@@ -262,8 +262,9 @@ def normal(
             raise RuntimeError("normal expects all elements of std >= 0.0")
     elif not std >= 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
-    _floating(dtype, "normal_kernel_cpu")
     n = math.prod(shape)
+    if n:
+        _floating(dtype, "normal_kernel_cpu")
     native = _native(dtype)
     with np.errstate(all="ignore"):
         if singly or n < _draws.GROUP:

@@ -46,6 +46,13 @@ GENERAL: tuple[str, ...] = (
     "addmv_ and baddbmm_ refuse memory that is shown twice; in PyTorch the result is that of every write in turn",
     "A list of floats and a negative int makes no uint8 tensor; in PyTorch the int wraps around",
     "An edit of a view again, which a node had saved: the error names the view's node, AsStrided; PyTorch's that of the op",
+    "Of two errors, a view whose history an edit broke (an output of unbind, split, chunk) and an argument, a few "
+    "functions (transpose, sum, view, edits) name the argument; PyTorch the view",
+    "The stride of a new dim of one element is 0, and a slice without elements lies where its tensor begins, as in NumPy",
+    "An assignment that reads memory which it writes, where PyTorch allows it, reads all of it first; PyTorch as its loop goes",
+    "After set_() a view has no gradient, a leaf keeps its AccumulateGrad; PyTorch's views fail where their base is too small",
+    "A view of a leaf made under no_grad is kept as one that wants a gradient: a second backward without retain_graph is "
+    "refused by other nodes than in PyTorch",
     "An index into an empty dimension is out of range; PyTorch names a storage or answers with an assertion",
     "The gradient of var and std over dims=() is that over all dims; PyTorch takes a number of elements of 1",
     "logsumexp, var and std with out= of a wider dtype are rounded to the input's dtype first; logsumexp takes dims=()",

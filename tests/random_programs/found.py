@@ -188,6 +188,85 @@ FOUND = {
         a = torch.ones(2) * 3
         b = torch.func.jvp(lambda x: x.mul_(2).sum(), (a,), (torch.ones(2),))
     """,
+    "memory shown twice is refused before shapes and dtypes": """
+        a = torch.ones(2, 2).expand(2, 2, 2)
+        a *= torch.ones(1, 3)
+        a.unsqueeze(-1).mul_(torch.ones(2, 2, 2, 2))
+        torch.ones(1, dtype=torch.int64).expand(2).sin_()
+        b = torch.ones((1, 3), dtype=torch.int64)
+        b[-1].lerp_(b.unbind(-1)[-1].narrow(0, 0, 1), 0.5)
+        b[..., 1:].lerp_(torch.ones(2, 1, 3, dtype=torch.int64), 0.5)
+    """,
+    "memory shared with other strides is refused, also where the dim has one element": """
+        a = torch.ones(1)
+        a.lerp_(a[::2], 0.5)
+        b = torch.ones((2, 3, 1)).mT
+        b[1] = b[1][0]
+        c = torch.ones(2, 1)
+        d = c.mT
+        d *= c
+        e = torch.ones(2, 1)
+        e.data.T.addcmul_(e, e)
+    """,
+    "a view whose history an edit broke is reported before what is wrong with the call": """
+        a = torch.ones(4, requires_grad=True)
+        b = a.unbind()[0]
+        with torch.no_grad(): a.mul_(2)
+        b.split_with_sizes([1, 1])
+        b.repeat()
+        torch.ones(3)[0] = b.reshape(1)
+        c = torch.ones(2, 2)
+        c[0] = a.chunk(2)[0]
+        d, e = (torch.ones(2, 1, requires_grad=True) * 1).unbind()
+        with torch.no_grad(): e.mul_(2)
+        c[0] = torch.cat([d, d, d])
+        c + d.expand(3)
+        b.narrow(0, 0, 7)
+        b.argmax(5)
+    """,
+    "a saved view whose history an edit broke is reported as that": """
+        a = torch.ones(3, requires_grad=True)
+        b, c = a.chunk(2)
+        d = b.sin()
+        c.detach().fill_(1.0)
+        d.sum().backward()
+    """,
+    "unsafe_chunk of nothing": """
+        a = torch.ones(0, requires_grad=True)
+        b, c = a.unsafe_chunk(2)
+        d = torch.ones(1)[1:].unsafe_chunk(2)[0].add_(1)
+    """,
+    "a hook may edit the gradient of a mean": """
+        a = torch.ones(4, 2, requires_grad=True) * 1
+        a.register_hook(lambda g: (g.mul_(3), None)[1])
+        a.mean().backward()
+        a.mean(0).sum().backward()
+        a.sum().backward()
+    """,
+    "a hook that answers no gradient with a number": """
+        a, b = (torch.ones(2, requires_grad=True) * 1).unbind()
+        b.register_hook(lambda g: 1)
+        a.backward()
+    """,
+    "one number assigned to one": """
+        a = torch.ones(1, requires_grad=True)
+        b = torch.ones(1, requires_grad=True).amax(0)
+        b[...] = a
+        log.append(nodes(b))
+    """,
+    "the root of a pass of several inputs": """
+        a, b = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
+        c = a * 2
+        torch.autograd.graph.register_multi_grad_hook([c, b], lambda gs: log.append(copies(gs)))
+        torch.autograd.grad(b, b, torch.ones(2))
+    """,
+    "what is random without elements": """
+        torch.ones(0, dtype=torch.int64).normal_()
+        torch.ones(1, dtype=torch.int64).normal_()
+    """,
+    "a mask too large for masked_scatter of another dtype": """
+        torch.ones(3, 2).masked_scatter(torch.ones(4, 3, dtype=torch.bool), torch.ones(2, dtype=torch.uint8))
+    """,
     "retain_grad inside torch.func.grad": """
         a = torch.ones(2)
         b = torch.func.grad(lambda x: (x * 2).retain_grad())(a)

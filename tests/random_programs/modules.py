@@ -269,7 +269,7 @@ def embedding(c: Chance) -> Case:
 
 
 def embedding_bag(c: Chance) -> Case:
-    """Without scale_grad_by_freq: PyTorch reads beside its counts, and dies of it."""
+    """Without scale_grad_by_freq and maxima of no bags: PyTorch reads beside its counts, and dies of it."""
     rows, width = c.odd([1, 2, 3, 5], [0]), c.odd([1, 2, 3], [0])
     mode, last = c.one("sum", "mean", "max"), c.flag(0.3)
     options = c.options(
@@ -292,6 +292,8 @@ def embedding_bag(c: Chance) -> Case:
                 ["None", "torch.tensor([0])", "torch.tensor([1])", f"torch.tensor({starts}).int()", "torch.tensor([0, 9])"],
             ),
         ]
+    if mode == "max" and last and len(args) == 2 and "," not in args[1]:
+        args[1] = f"torch.tensor([0, {shape[0]}])"
     if (mode == "sum" and c.flag(0.3)) or (c.strange and c.flag(0.05)):
         args += ["None"] * (2 - len(args)) + [c.tensor(shape)]
     return f"nn.EmbeddingBag({rows}, {width}{options})", args

@@ -20,16 +20,40 @@ KNOWN: list[tuple[str, str]] = [
     (r"(?s)inference_mode.*  retrograd: RuntimeError: Inplace update to inference", "likewise"),
     (r"(?s)inference_mode.*\.data\b", "PyTorch parts the flag from the version counter"),
     (r"returned an invalid gradient", "the size of a gradient is not looked at where rules get along with it"),
-    (r"(?s)\.data = .*(retrograd: RuntimeError: .* got an invalid gradient|PyTorch: +RuntimeError: The size of tensor)",
+    (r"(?s)\.data = .*(retrograd: RuntimeError: (.* got an invalid gradient|output with shape)|"
+     r"PyTorch: +RuntimeError: (The size of tensor|output with shape|invalid gradient))",
      "where .data gave another shape, either looks at sizes where its rules happen to"),
     (r"(?s)inference_mode.*unsafe_.* v0 ", "parts of inference mode count their own edits in PyTorch"),
     (r"(?s)(retain_grad|inputs=).*(squeeze_|\.t_|transpose_|swapaxes_|as_strided_)",
      "retain_grad follows a tensor reshaped in place; in PyTorch it stays behind, and the next edit is an internal error"),
-    (r"FillBackward3 leaf=False", "integers require no grad"),
-    (r"(?s)saved_tensors_hooks\(lambda t: t \* 1.*  PyTorch: +RuntimeError: (masked_fill_ only supp|shape mismatch: v)",
+    (r"FillBackward3 leaf=False|\.int64 .* grad=True torch::autograd::CopySlices|Autograd not support dtype: Long",
+     "integers require no grad"),
+    (r"(?s)int64.*PyTorch: +RuntimeError: A view was created in no_grad mode", "likewise"),
+    (r"(?s)saved_tensors_hooks\(lambda t: t \* 1.*  PyTorch: +("
+     r"RuntimeError: (masked_fill_ only supp|shape mismatch: v|where expected condition)|IndexError: index 1 is out of bounds)",
      "a hook made integers of a mask, which PyTorch then goes on with"),
     (r"(?s)with torch\.inference_mode\(\): .*backward\(.*  PyTorch: +[abc]\.grad: ",
      "PyTorch adds to a gradient of inference mode, then refuses; here it is refused first"),
+    (r"(?s)\A(?!.*\n> ).*inference_mode.*\n  PyTorch: +(\w+): [^;\n]* leaf=True( \[[^;\n]*)?\n"
+     r"  retrograd: \1: [^;\n]* leaf=True( \[|\n|$)",
+     "PyTorch edits a tensor of inference mode, then refuses; here it is refused first"),
+    (r"(?s)output 0 of \w+, is at version \d+; expected.*retrograd: .* output 0 of AsStrided, is at version",
+     "the error names the view's node, not that of the op which edited it"),
+    (r"(?s)(index_|= 1\.0|\[0\]).*PyTorch: +RuntimeError: setStorage.*retrograd: IndexError",
+     "of an index into an empty dimension ours says that it is out of range"),
+    (r"(?s)(1:\]|tensor_split).*(as_strided_?\(.*PyTorch: +RuntimeError: setStorage|data_ptr.*log\[)",
+     "NumPy: a slice without elements lies where its tensor begins"),
+    (r"(?s)(expand|broadcast).*log\[\d\](\[\d\])?: \d+\n  retrograd: log\[\d\](\[\d\])?: 0",
+     "NumPy: the stride of a new dim of one element is 0"),
+    (r"(?s)\.set_\(.*(setStorage|derivative for set_|invalid gradient|single memory location|\.grad: |\bacc\b)",
+     "what a view is of, and what a leaf's node holds, once set_ gave it other memory"),
+    (r"view and its base or another view of its base has been modified inplace\n  retrograd: (Runtime|Index)Error",
+     "of two errors: the view's, or what is wrong with the argument"),
+    (r"(?s)(no_grad\(\)|set_grad_enabled\(False\)): .*(> .*Trying to backward through|PyTorch: +RuntimeError: Trying to)",
+     "what is kept of a view of a leaf that was made under no_grad"),
+    (r"(?s)(movedim|permute|axes|transpose|T\b|\.t\(|chunk|split|unfold|::2).*\] = \w+(\[0\])?\n"
+     r"(> [^\n]*\n)?  PyTorch: +(\w+): [^;\n]*\n  retrograd: \4: ",
+     "an assignment that reads where it writes: in PyTorch it depends on the order of the loop"),
 ]
 
 SHAPES: list[tuple[int, ...]] = [(), (1,), (3,), (4,), (2, 3), (3, 2), (2, 2), (1, 3), (2, 1), (2, 2, 2), (2, 3, 1)]

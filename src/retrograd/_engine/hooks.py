@@ -44,10 +44,10 @@ def name_of(hook: Any) -> str:
 
 def check_result(hook: Any, had: Any, got: Any) -> None:
     """PyTorch's errors for what a hook may not return."""
-    if not isinstance(got, TensorBase):
-        raise TypeError(f"expected Variable, but hook returned '{type_name(got)}'")
     if had is None:
         raise RuntimeError("can't replace a None gradient with a non-None value")
+    if not isinstance(got, TensorBase):
+        raise TypeError(f"expected Variable, but hook returned '{type_name(got)}'")
     if got.array.dtype != had.array.dtype:
         raise RuntimeError(
             f"hook '{name_of(hook)}' has changed the type of value (was {type_of(had)} got {type_of(got)})")

@@ -81,7 +81,8 @@ class Nary(Node):
         record = self.wanted(xs)
         views.guard(first, record)
         for x in xs:
-            if isinstance(x, TensorBase) and x is not first and x.version is not None and x.version is first.version:
+            if isinstance(x, TensorBase) and x is not first and (
+                    first.array.base is not None or x.array.base is not None):
                 views.apart(first, x)
         token = hush()
         try:

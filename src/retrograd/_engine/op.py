@@ -414,6 +414,9 @@ class Binary(Node):
                 y = self.compute(a, b, ta, tb)
             except promote.Foreign:
                 return NotImplemented
+            except RuntimeError:
+                self.check_link(a, b, ta, tb)
+                raise
             finally:
                 unhush(token)
         out = wrap(y)
@@ -456,6 +459,10 @@ class Binary(Node):
                 y = self.compute(a, b, a, tb)
             except promote.Foreign:
                 return NotImplemented
+            except RuntimeError:
+                if views.repeats(a.array):
+                    views.check_repeated(self)
+                raise
             finally:
                 unhush(token)
         if ra or rb:
@@ -471,6 +478,13 @@ class Binary(Node):
         if modes.observer is not None:
             modes.observer.op(self, (a, b), a)
         return a
+
+    def check_link(self, a: Value, b: Value, ta: Optional[TensorBase], tb: Optional[TensorBase]) -> None:
+        """Of two errors PyTorch gives the one about what the node would keep."""
+        ra = ta is not None and recording(ta)
+        rb = tb is not None and recording(tb)
+        if ra or rb:
+            self.link(a, b, ta if ra else None, tb if rb else None)
 
     def reads_first(self, b: TensorBase) -> bool:
         """In place: is b read before anything is written?"""

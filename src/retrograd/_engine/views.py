@@ -274,13 +274,19 @@ def apart(a: TensorBase, b: TensorBase) -> None:
     if not x.size or not y.size or x.dtype is not y.dtype or not dense(x) or not dense(y):
         return
     gap = address(y) - address(x)
-    if -y.nbytes < gap < x.nbytes and (gap != 0 or x.shape != y.shape or steps(x) != steps(y)):
+    if -y.nbytes < gap < x.nbytes and (gap != 0 or x.nbytes != y.nbytes or steps(x) != steps(y)):
         raise RuntimeError(PARTLY)
 
 
-def steps(x: Array) -> list[Any]:
-    """Strides of the dims that have more than one element."""
-    return [s for s, n in zip(x.strides, x.shape) if n > 1]
+def steps(x: Array) -> list[int]:
+    """Strides as PyTorch has them: NumPy gives new dims of one element none."""
+    found: list[int] = list(x.strides)
+    step: int = x.itemsize
+    for i in range(len(found) - 1, -1, -1):
+        if found[i] == 0 and x.shape[i] == 1:
+            found[i] = step
+        step = found[i] * x.shape[i]
+    return found
 
 
 def dense(x: Array) -> bool:
@@ -301,22 +307,35 @@ def store(t: TensorBase, y: Array, casts: bool, node: Optional[Node] = None) -> 
     Unless `casts`, y may not be of a higher kind than t.
     """
     x: Array = t.array
+    repeated = repeats(x)
+    function = check_repeated(node) if repeated else ""
     if y.shape != x.shape:
         raise RuntimeError(
             f"output with shape {list(x.shape)} doesn't match the broadcast shape {list(y.shape)}")
     if not casts and y.dtype is not x.dtype:
         check_cast(y.dtype, x.dtype)
-    if x.size > 1 and 0 in x.strides and overlaps(x.shape, x.strides):
-        store_repeated(x, y, None if node is None else node.overlapped())
+    if repeated:
+        store_repeated(x, y, function)
     else:
         np.copyto(x, y, casting="unsafe")
     bump(t)
 
 
-def store_repeated(x: Array, y: Array, function: Optional[str]) -> None:
-    """y into memory that x shows several times: where it would be one thing and another, what is new stays."""
+def repeats(x: Array) -> bool:
+    """Does x show an element several times?"""
+    return x.size > 1 and 0 in x.strides and overlaps(x.shape, x.strides)
+
+
+def check_repeated(node: Optional[Node]) -> str:
+    """node.overlapped(); RuntimeError where `node` may not write to memory that is shown several times."""
+    function = None if node is None else node.overlapped()
     if function is None:
         raise RuntimeError(OVERLAP)
+    return function
+
+
+def store_repeated(x: Array, y: Array, function: str) -> None:
+    """y into memory that x shows several times: where it would be one thing and another, what is new stays."""
     if function:
         example = "indices] = tensor" if function == "index_put_" else "mask] = scalar"
         warn(EXPANDED.format(function, example))

@@ -504,11 +504,11 @@ def masked_select(input: Any, mask: Any, *, out: Any = None) -> Any:
 
 def scatter_mask(x: TensorBase, mask: Any, source: Any) -> tuple[Any, Any]:
     m, b = tensor(mask, "masked_scatter", "mask", 2), tensor(source, "masked_scatter", "source", 3)
+    promote.check_broadcast(m.array, x.array)
     if b.array.dtype != x.array.dtype:
         raise RuntimeError(
             f"masked_scatter: expected self and source to have same dtypes but got{scalar_name(x)} and "
             f"{scalar_name(b)}")
-    promote.check_broadcast(m.array, x.array)
     if m.array.dtype.kind != "b":
         raise RuntimeError(
             f"masked_scatter_ only supports boolean masks, but got mask with dtype {scalar_name(m)}")

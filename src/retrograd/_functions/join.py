@@ -190,7 +190,11 @@ def unsafe_split(input: Any, split_size: int, dim: int = 0) -> Any:
 def unsafe_chunk(input: Any, chunks: int, dim: int = 0) -> Any:
     """chunk, with parts that may be edited in place: autograd takes them for copies."""
     parts = chunk(input, chunks, dim)
-    return unsafe_split(input, parts[0].array.shape[dim], dim) if input.array.shape[dim] else parts
+    if input.array.shape[dim]:
+        return unsafe_split(input, parts[0].array.shape[dim], dim)
+    if inference_on():
+        return parts
+    return tuple(join.UnsafeSplitWithSizesBackward0((0,) * len(parts), dim_of(dim, input.array.ndim)).run(input))
 
 
 def tensor_split(input: Any, indices_or_sections: Any = None, dim: int = 0, *, indices: Any = None,

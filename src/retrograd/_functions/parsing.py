@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from .._engine.op import recording
+from .._engine.op import edge, recording
 from .._engine.tensor import TensorBase, wants_grad
 from .._engine.views import guard
 from ..random import Generator
@@ -396,6 +396,8 @@ def parsed(name: str, text: str, f: Callable[..., Any], place: str) -> Callable[
             return f(*args, **kwargs)
         except Exception as error:
             instead = retold(name, text, args, kwargs, error)
+            if not outs:
+                check_histories(name, [*args, *kwargs.values()])
             if instead is None:
                 raise
             raise instead from None
@@ -429,11 +431,32 @@ def parsed_method(name: str, text: str, f: Callable[..., Any]) -> Callable[..., 
             instead = retold(name, text, args[1:], kwargs, error)
             if edits:                           # of two errors PyTorch gives the one about the edit
                 refuse_edit(args[0], [*args[1:], *kwargs.values()])
+            check_histories(name, [*args, *kwargs.values()])
             if instead is None:
                 raise
             raise instead from None
 
     return call
+
+
+# Functions that PyTorch makes of others: they check their arguments before any node is made.
+COMPOSED = frozenset("""
+    argmax argmin avg_pool1d bilinear chain_matmul chunk conv1d conv2d conv3d cosine_similarity cross cumulative_trapezoid diag
+    diff dsplit einsum flatten fliplr flipud ger hsplit matmul max_pool1d moveaxis movedim nanmean nanquantile narrow one_hot
+    outer prelu quantile repeat_interleave reshape scaled_dot_product_attention sum_to_size tensor_split tensordot trapezoid trapz
+    unflatten unsafe_chunk vsplit
+""".split())
+
+
+def check_histories(name: str, values: Any) -> None:
+    """Of two errors PyTorch gives the one about a view whose history an edit in place broke."""
+    if name not in COMPOSED:
+        for x in tensors_in(values):
+            if recording(x):
+                try:
+                    edge(x)
+                except RuntimeError as error:
+                    raise error from None
 
 
 def refuse_edit(x: TensorBase, others: Any) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from .. import dtypes
 from .._engine import names, promote
 from .._engine.tensor import TensorBase, wrap
-from .._engine.views import check_cast
+from .._engine.views import OVERLAP, check_cast, repeats
 from .._rules import binary, choose, pointwise, rounding
 from .._rules.cast import floating
 from .._rules.index import check_number
@@ -79,6 +79,8 @@ def not_implemented(kernel: str, dtype: Any) -> NotImplementedError:
 def floats_only(x: TensorBase) -> None:
     """RuntimeError when a float result cannot be written into x."""
     if x.array.dtype.kind not in "fV":
+        if repeats(x.array):
+            raise RuntimeError(OVERLAP)
         check_cast(promote.default.float_, x.array.dtype)
 
 

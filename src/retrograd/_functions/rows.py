@@ -6,6 +6,12 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
+from .._engine.op import recording
+from .._engine.promote import check_broadcast
+from .._engine.tensor import TensorBase
+from .._engine.views import OVERLAP, apart, guard, repeats
 from .._rules import compare
 
 Function = Callable[..., Any]
@@ -18,12 +24,32 @@ def both(make: Function) -> Function:
         made = make(*args, **kwargs)
         return made[0].run(*made[1:])
 
-    def function_(*args: Any, **kwargs: Any) -> Any:
-        made = make(*args, **kwargs)
+    def function_(input: Any, *args: Any, **kwargs: Any) -> Any:
+        try:
+            made = make(input, *args, **kwargs)
+        except NotImplementedError:             # the kernel is looked for last
+            check_written(input, *args)
+            raise
         return made[0].run_(*made[1:])
 
     beside(make, function_, f"In place: {make.__name__}.")
     return function
+
+
+def check_written(x: TensorBase, *others: Any) -> None:
+    """RuntimeError where the result of an op of x and others cannot be written into x."""
+    guard(x, recording(x))
+    if repeats(x.array):
+        raise RuntimeError(OVERLAP)
+    arrays = [t.array for t in others if isinstance(t, TensorBase)]
+    for t in others:
+        if isinstance(t, TensorBase) and t is not x:
+            apart(x, t)
+    for a in arrays:
+        check_broadcast(x.array, a)
+    shape = np.broadcast_shapes(x.array.shape, *(a.shape for a in arrays))
+    if shape != x.array.shape:
+        raise RuntimeError(f"output with shape {list(x.array.shape)} doesn't match the broadcast shape {list(shape)}")
 
 
 def replacing(f: Function) -> Function:

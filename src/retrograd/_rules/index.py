@@ -13,7 +13,7 @@ import numpy
 from .._engine import names
 from .._engine.modes import modes
 from .._engine.node import Array, Node, Shape, Value
-from .._engine.op import recording, shown, watch
+from .._engine.op import edge, recording, shown, watch
 from .._engine.tensor import TensorBase, bump, wants_grad
 from .._kernels import kernel
 from .._warn import warn
@@ -250,9 +250,14 @@ def assign(part: TensorBase, value: Value) -> None:
         return
     value = without_lead(value)
     sizes = value.array.shape
+    if sizes == have:
+        copy_(part, value)
+        return
     n = len(have) - len(sizes)
     for i in range(len(sizes)):
         if n < 0 or (sizes[i] != have[i + n] and sizes[i] != 1):
+            if recording(value):
+                edge(value)                     # a view whose history is invalid says so first
             raise expand_error(have, sizes, names.SHOWN[value.array.dtype.name])
     copy_(part, shape.expand(value, have))
 

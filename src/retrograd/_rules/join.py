@@ -155,16 +155,20 @@ class UnsafeSplitBackward0(SplitOf):
     """As split, of the same memory, which autograd takes for copies."""
 
     def run(self, x: Value) -> list[Value]:
-        outs = super().run(x)
-        for out in outs:
-            if isinstance(x, TensorBase):
-                out.inference = x.inference
-        return outs
+        return flagged(super().run(x), x)
 
 
-@final
-class SplitWithSizesBackward0(Many):
-    views = True
+def flagged(outs: list[Value], x: Value) -> list[Value]:
+    """Copies, as autograd sees them, of an inference tensor are inference tensors."""
+    for out in outs:
+        if isinstance(x, TensorBase):
+            out.inference = x.inference
+    return outs
+
+
+class SplitSizesOf(Many):
+    """Pieces of given sizes along dim."""
+
     shows: ClassVar[Any] = {"dim": "dim", "self_sym_sizes": "was", "split_sizes": "split_sizes"}
 
     def __init__(self, split_sizes: Shape, dim: int) -> None:
@@ -185,6 +189,19 @@ class SplitWithSizesBackward0(Many):
 
     def grad(self, gs: list[Value], x: Value, ys: list[Value]) -> Value:
         return cat(gs, self.dim)
+
+
+@final
+class SplitWithSizesBackward0(SplitSizesOf):
+    views = True
+
+
+@final
+class UnsafeSplitWithSizesBackward0(SplitSizesOf):
+    """As split_with_sizes, of the same memory, which autograd takes for copies."""
+
+    def run(self, x: Value) -> list[Value]:
+        return flagged(super().run(x), x)
 
 
 @final

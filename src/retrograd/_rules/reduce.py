@@ -8,7 +8,7 @@ import numpy
 
 from .. import _kernels
 from .._engine import promote
-from .._engine.node import Array, Shape, Value
+from .._engine.node import Array, Node, Shape, Value
 from .._engine.op import Unary
 from .._engine.tensor import TensorBase
 from .packed import packed
@@ -125,7 +125,7 @@ class MeanBackward0(Unary):
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         g = promote.over(g, self.count) if self.count else g
-        return shape.expand(g if self.dtype is None else cast.cast(g, self.like), self.was)
+        return opened(g if self.dtype is None else cast.cast(g, self.like), self.was, self.next)
 
 
 @final
@@ -150,7 +150,15 @@ class MeanBackward1(Unary):
         g = promote.over(g, self.count) if self.count else g
         if self.dtype is not None:
             g = cast.cast(g, self.like)
-        return shape.expand(restore(g, self.was, self.dim, self.keepdim), self.was)
+        return opened(restore(g, self.was, self.dim, self.keepdim), self.was, self.next)
+
+
+def opened(g: Value, sizes: Shape, to: Optional[Node]) -> Value:
+    """g expanded; in memory of its own where hooks see it, which may edit the gradient of a mean."""
+    g = shape.expand(g, sizes)
+    if to is not None and to._hooks is not None and not isinstance(g, TensorBase):
+        return np.array(g)
+    return g
 
 
 def count_of(sizes: Shape, dims: Shape) -> int:

@@ -207,7 +207,7 @@ _replaying: set[int] = set()                    # threads that run a recorded ba
 
 def _will_run(task: Any, node: Any, now: bool) -> bool:
     """Will `node` run in this pass, or is it running `now`?"""
-    if node is task.root and (task.captures is None or node not in task.captures):
+    if node is task.root:
         return False                                # the only root of a pass does not count in PyTorch
     if task.needed is None:
         return now or bool(task.knows(node))
