@@ -14,7 +14,7 @@ import pytest
 
 import retrograd
 from retrograd._missing import missing, module_getattr
-from retrograd._run import CannotRun, run_script, torch_means_retrograd
+from retrograd.cli.run import CannotRun, run_script, torch_means_retrograd
 
 Done = subprocess.CompletedProcess[str]
 
@@ -224,7 +224,7 @@ def test_a_script_runs_as_python_runs_it(script: Any, name: str) -> None:
 def test_an_interrupt_ends_with_130_and_the_scripts_traceback(script: Any) -> None:
     done = retrograd_("run", script("raise KeyboardInterrupt"))
     assert done.returncode == 130
-    assert done.stderr.splitlines()[-1] == "KeyboardInterrupt" and "_run.py" not in done.stderr
+    assert done.stderr.splitlines()[-1] == "KeyboardInterrupt" and "run.py" not in done.stderr
 
 
 def test_threads_and_atexit_functions_can_still_import_torch(script: Any) -> None:
@@ -376,7 +376,7 @@ def test_doctor_says_which_build_this_is() -> None:
 
 
 def test_doctor_does_not_import_torch() -> None:
-    code = "import sys; from retrograd._doctor import report; report(); sys.exit('torch' in sys.modules)"
+    code = "import sys; from retrograd.cli.doctor import report; report(); sys.exit('torch' in sys.modules)"
     assert python("-c", code).returncode == 0
 
 

@@ -29,7 +29,7 @@ from distribution_cases import (
 
 import retrograd
 import retrograd.distributions as ours
-from retrograd._run import torch_means_retrograd
+from retrograd.cli.run import torch_means_retrograd
 
 
 @pytest.fixture(scope="module")

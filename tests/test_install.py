@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import retrograd
-from retrograd._doctor import is_compiled
+from retrograd.cli.doctor import is_compiled
 
 ROOT = Path(__file__).resolve().parent.parent
 NO_COMPILER = {"CC": "/no/such/compiler"}
@@ -167,7 +167,7 @@ TRAINED = """
 import sys, warnings; sys.path.insert(0, {zipped!r})
 import retrograd as torch, retrograd.backends.cudnn, retrograd.distributions
 from retrograd import microscope
-from retrograd.cli import main
+from retrograd.cli.command_line import main
 assert torch.__file__.startswith({zipped!r})
 model = torch.nn.Linear(2, 1)
 optimizer = torch.optim.SGD(model.parameters(), 0.1)
@@ -218,7 +218,7 @@ def test_the_checkout_laid_over_an_older_wheel_is_what_a_new_wheel_has(checkout:
     new = {path: path.read_bytes() for path in package.rglob("*") if path.is_file()}
     (package / "nn" / "gone.py").write_text("")
     (package / "nn" / "__init__.py").write_text("")
-    (package / "cli.py").unlink()
+    (package / "cli" / "run.py").unlink()
     output([sys.executable, str(ROOT / "tools" / "lay.py"), str(folder)])
     assert {path: path.read_bytes() for path in package.rglob("*") if path.is_file()} == new
 

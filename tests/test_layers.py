@@ -25,7 +25,7 @@ LAYERS = [
     ["optim", "io", "serialization", "_C", "cuda", "amp", "backends", "compiler", "func", "jit", "testing", "accelerator",
      "xpu", "mps", "distributed", "distributions", "hub", "overrides"],
     ["microscope"],
-    ["cli", "_run", "_doctor", "_commands", "__main__", "__config__"],
+    ["cli", "__main__", "__config__"],
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 EVERYTHING = "__init__"  # the namespace itself: imports any layer, and only the top layer imports it

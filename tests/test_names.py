@@ -23,7 +23,7 @@ import retrograd
 import retrograd.distributions
 import retrograd.optim
 from retrograd._lacks import LACKS, why
-from retrograd._run import torch_means_retrograd
+from retrograd.cli.run import torch_means_retrograd
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "names.md"
 PLACES = ("torch", "torch.Tensor", "torch.nn.functional", "torch.autograd", "torch.nn", "torch.optim", "torch.linalg",

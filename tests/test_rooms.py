@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import retrograd as torch
-from retrograd.cli import main
+from retrograd.cli.command_line import main
 from retrograd.microscope import capture, lint_recording, record
 
 

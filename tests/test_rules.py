@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from retrograd._doctor import is_compiled  # noqa: E402
+from retrograd.cli.doctor import is_compiled  # noqa: E402
 from tools import rules  # noqa: E402
 from tools.rules import OpClass, loads, op_classes  # noqa: E402
 

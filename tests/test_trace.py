@@ -13,7 +13,7 @@ import pytest
 import warm
 from both_engines import ENGINES, both
 
-from retrograd.cli import main
+from retrograd.cli.command_line import main
 from retrograd.microscope import TraceError, load, record
 from retrograd.microscope.record.export import to_chrome, to_dot, to_json
 

@@ -24,7 +24,7 @@ Done = subprocess.CompletedProcess
 
 
 def run(
-    *arguments: object, packages: tuple[str, ...] = ("retrograd.cli",), text: bool = True, input: str | bytes = "",
+    *arguments: object, packages: tuple[str, ...] = ("retrograd.cli.command_line",), text: bool = True, input: str | bytes = "",
     cwd: Path | str | None = None, env: dict[str, str] | None = None, timeout: float = 300, python: str = sys.executable,
 ) -> Done[Any]:
     """subprocess.run([python, *arguments], capture_output=True, ...), forked from a process that has the packages."""

@@ -8,7 +8,7 @@ __all__ = ["parallel_info", "show"]
 
 def show() -> str:
     """The build, Python, NumPy and the libraries under it, a line each, as `retrograd doctor` has them."""
-    from ._doctor import list_facts
+    from .cli.doctor import list_facts
 
     name, *facts = list_facts()
     return "\n".join([f"retrograd {name[1]}", *(f"  - {what}: {fact}" for what, fact in facts), ""])
@@ -16,9 +16,9 @@ def show() -> str:
 
 def parallel_info() -> str:
     """How many threads matrix products, convolutions and recurrent layers use, and what says so."""
-    from ._doctor import blas
     from ._settings import get_num_interop_threads
     from ._threads import get_num_threads
+    from .cli.doctor import blas
 
     lines = [
         "retrograd:", f"\ttorch.get_num_threads() : {get_num_threads()}",

@@ -6,7 +6,7 @@ import sys
 
 
 def main() -> None:
-    from .cli import main as command_line
+    from .cli.command_line import main as command_line
 
     sys.exit(command_line(sys.argv[1:]))
 

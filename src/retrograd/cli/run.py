@@ -16,8 +16,8 @@ from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from types import CodeType, FunctionType, ModuleType, TracebackType
 from typing import Any
 
-from . import _kernels, _missing
-from ._missing import missing
+from .. import _kernels, _missing
+from .._missing import missing
 
 INTERRUPTED = 130
 MAINS = {"__main__", "__mp_main__"}     # the second is multiprocessing's name for it, for children

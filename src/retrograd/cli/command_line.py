@@ -166,17 +166,17 @@ def after_options(arguments: list[str], at: int, ours: Callable[[str], bool]) ->
 def answer(found: argparse.Namespace) -> int:
     """Print what the other commands print -> exit status."""
     if found.version:
-        from .version import retrograd
+        from ..version import retrograd
 
         print(f"retrograd {retrograd}")
         return 0
     if found.command == "doctor":
-        from ._doctor import report
+        from .doctor import report
 
         report()
         return 0
     if found.command in ("trace", "explain", "compare", "lint", "view"):
-        from . import _commands as commands
+        from . import commands
 
         return int(getattr(commands, found.command)(found))
     parser().print_help()
@@ -184,7 +184,7 @@ def answer(found: argparse.Namespace) -> int:
 
 
 def run(script: str, arguments: list[str], kind: str = "") -> int:
-    from ._run import CannotRun, run_code, run_module, run_script
+    from .run import CannotRun, run_code, run_module, run_script
 
     try:
         start: Any = {"-m": run_module, "-c": run_code}.get(kind, run_script)

@@ -11,14 +11,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from .microscope.answers.summary import show
-from .microscope.lint.live import NAMES, lint_recording
-from .microscope.lint.source import of_notebook
-from .microscope.lint.static import RULES, Problem, lint_source
-from .microscope.plain_text import printable
-from .microscope.record.recorder import record
-from .microscope.record.recording import Recording, load
-from .microscope.record.trace_file import TraceError
+from ..microscope.answers.summary import show
+from ..microscope.lint.live import NAMES, lint_recording
+from ..microscope.lint.source import of_notebook
+from ..microscope.lint.static import RULES, Problem, lint_source
+from ..microscope.plain_text import printable
+from ..microscope.record.recorder import record
+from ..microscope.record.recording import Recording, load
+from ..microscope.record.trace_file import TraceError
 
 USAGE = 2
 
@@ -34,7 +34,7 @@ def say(text: str) -> None:
 def guarded(command: Any) -> Any:
     """A command whose users' mistakes end in one line on stderr."""
     def run(found: Any) -> int:
-        from ._run import INTERRUPTED, CannotRun
+        from .run import INTERRUPTED, CannotRun
         try:
             return int(command(found))
         except BrokenPipeError:                 # whoever read has read enough
@@ -55,7 +55,7 @@ def guarded(command: Any) -> Any:
 
 def recorded(script: str, arguments: list[str], torch: bool, module: bool = False, **options: Any) -> tuple[Recording, int]:
     """Run a script, standard input ("-") or a module under a recording -> the recording, the script's exit status."""
-    from ._run import run_module, run_script
+    from .run import run_module, run_script
     if torch:
         if importlib.util.find_spec("torch") is None:
             raise Refused("--torch needs PyTorch, which is not installed here: pip install torch")
@@ -131,7 +131,7 @@ def trace(found: Any) -> int:
 
 
 def has_viewer() -> bool:
-    return importlib.util.find_spec(f"{__package__}.microscope.page") is not None
+    return importlib.util.find_spec("retrograd.microscope.page") is not None
 
 
 @guarded
@@ -155,7 +155,7 @@ def compare(found: Any) -> int:
         raise Refused("compare: name two steps, as in: retrograd compare run.trace 1 2")
     rec = recording(found)
     if not found.steps:
-        from .microscope.answers.compare import titles
+        from ..microscope.answers.compare import titles
         for line in titles(rec) or ["no steps: no backward pass and no step of an optimizer was recorded"]:
             print(printable(line))
         return 0

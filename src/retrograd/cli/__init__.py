@@ -1,0 +1,1 @@
+"""The command line: `retrograd run`, `doctor`, and the microscope's commands."""
