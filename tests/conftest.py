@@ -103,8 +103,8 @@ def pytest_unconfigure() -> None:
 @pytest.fixture
 def no_gc() -> Iterator[None]:
     """The collector is off, and afterwards finds nothing of ours: no tensor and no node was in a cycle."""
-    gc.collect()
     gc.disable()
+    gc.freeze()                                 # what earlier tests left is not looked through three times a test
     gc.set_debug(gc.DEBUG_SAVEALL)
     try:
         yield
