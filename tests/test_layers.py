@@ -22,7 +22,9 @@ LAYERS = [
      "functional"],
     ["utils", "autograd", "masked", "signal"],
     ["nn"],
-    ["optim", "io", "serialization", "_C", "cuda", "amp", "backends", "compiler", "func", "jit", "testing", "accelerator",
+    ["optim"],
+    ["_compile"],
+    ["io", "serialization", "_C", "cuda", "amp", "backends", "compiler", "func", "jit", "testing", "accelerator",
      "xpu", "mps", "distributed", "distributions", "hub", "overrides"],
     ["microscope"],
     ["cli", "__main__", "__config__"],
@@ -33,6 +35,7 @@ FOREIGN = {"numpy", "mypy_extensions"}  # at module level; others inside the fun
 FOREIGN_AT_THE_TOP: dict[str, set[str]] = {}
 # Function-level imports that point upwards: (module, what it imports) and why.
 UPWARD = {
+    ("_settings", "compiler"): "torch.compile makes what torch.compiler resets",
     ("_tensor", "autograd"): "Tensor.backward is torch.autograd.backward",
     ("nn", "overrides"): "PyTorch's nn.functional shows has_torch_function, too",
     ("autograd", "overrides"): "so does its autograd",

@@ -5,6 +5,7 @@ Nothing in retrograd is nondeterministic on one machine, and one device computes
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from . import dtypes
@@ -177,10 +178,19 @@ def set_default_tensor_type(t: Any) -> None:
 
 def compile(model: Callable[..., Any] | None = None, *, fullgraph: bool = False, dynamic: bool | None = None,
             backend: Any = "inductor", mode: str | None = None, options: Any = None, disable: bool = False) -> Any:
-    """model itself: there is no compiler, and what a compiled model computes is what model computes.
+    """model itself; with options={"python": "skip"}, what replays its calls without Python wherever that gives the same.
 
-    Usable as a decorator, with or without arguments.  fullgraph and the like are accepted and change nothing.
+    options    python   "skip": record a call, then replay it (docs/compile.md)
+               check    replays that run eagerly, too, and are compared: every n-th, 0 for none (by default 1, 2, 4, 8, ...)
+               plans    how many variants are kept (8)
+    fullgraph  RuntimeError, with the reason, instead of an eager run
+
+    Usable as a decorator, with or without arguments.  `explain()` of the result says what it does.  Everything else is
+    accepted and changes nothing.
     """
     if mode is not None and options is not None:
         raise RuntimeError("Either mode or options can be specified, but both can't be specified at the same time.")
-    return (lambda f: f) if model is None else model
+    if disable or not (isinstance(options, dict) and options.get("python") == "skip"):
+        return (lambda f: f) if model is None else model
+    from .compiler import skipping
+    return partial(skipping, options=options, full=fullgraph) if model is None else skipping(model, options, fullgraph)

@@ -61,6 +61,7 @@ class Modes:
         self.kinds: i64 = 0                             # subclasses of Tensor that take part
         self.observer: Any = None                       # NOTE [Observer]
         self.clerk: Any = None                          # NOTE [Clerk]
+        self.recorder: Any = None                       # NOTE [Recorder]
         self.state: Any = threading.local()
 
 
@@ -84,6 +85,11 @@ class Modes:
 #   saves(owner)   loads(owner, assign)   loaded(owner, what loads() gave)      state dicts
 #   scales(scaler, what)                            "scaled" or "unscaled"
 #   restored(module)                                copied or unpickled
+
+# NOTE [Recorder]
+# torch.compile records a call with an observer that is `modes.recorder`, too, and is told of what ops alone do not say:
+#   linear(node, b, x, w, out)      F.linear, which then goes the way that it goes unobserved
+#   step(optimizer, closure)        in place of the optimizer's step
 
 modes: Final = Modes()
 

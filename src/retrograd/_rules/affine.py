@@ -305,7 +305,8 @@ def addmm(c: Value, a: Value, b: Value, beta: Any = 1, alpha: Any = 1) -> Value:
 
 def linear(x: Value, w: Value, b: Value) -> Value:
     """x @ w.T + b, in the nodes that F.linear makes; b may be None."""
-    if modes.observer is None and isinstance(x, TensorBase) and isinstance(w, TensorBase) and isinstance(b, TensorBase):
+    if ((modes.observer is None or modes.recorder is not None)
+            and isinstance(x, TensorBase) and isinstance(w, TensorBase) and isinstance(b, TensorBase)):
         found = quick(x, w, b)
         if found is not None:
             return found
@@ -342,8 +343,11 @@ def quick(x: TensorBase, w: TensorBase, b: TensorBase) -> Optional[TensorBase]:
         if y is None:
             return None
     out = wrap(y)
+    node: Optional[AddmmBackward0] = None
     if record:
         node = AddmmBackward0(1, 1)
         node.link_linear(x, w, b)
         attach(out, node)
+    if modes.recorder is not None:
+        modes.recorder.linear(node, b, x, w, out)
     return out

@@ -187,6 +187,9 @@ class Optimizer:
         raise NotImplementedError
 
     def _step(self, closure: Callable[[], Any] | None) -> Any:
+        return self._run_step(closure) if modes.recorder is None else modes.recorder.step(self, closure)
+
+    def _run_step(self, closure: Callable[[], Any] | None = None) -> Any:
         loss = None
         if closure is not None:
             with enable_grad():

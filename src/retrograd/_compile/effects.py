@@ -1,0 +1,74 @@
+"""What entries call that write tensors, or read arrays of the user's."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._engine.tensor import TensorBase, bump, sink_of, wrap
+
+
+def grad_of(t: TensorBase) -> Any:
+    """The .grad of a leaf."""
+    return t.sink.grad if t.sink is not None and t.fn is None else None
+
+
+class Store:
+    """The tensor's memory gets new content, by `count` edits."""
+
+    __slots__ = ("count",)
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+
+    def __call__(self, t: TensorBase, x: Any) -> None:
+        np.copyto(t.array, x)
+        for _ in range(self.count):
+            bump(t)
+
+
+def store_grad(t: TensorBase, x: Any) -> None:
+    """Its .grad gets new content."""
+    grad = grad_of(t)
+    np.copyto(grad.array, x)
+    bump(grad)
+
+
+def set_grad(t: TensorBase, x: Any) -> None:
+    """A new .grad of this content, which is nobody else's."""
+    sink_of(t).grad = wrap(x)
+
+
+def no_grad(t: TensorBase, _: Any) -> None:
+    """.grad is None."""
+    sink = t.sink
+    if sink is not None:
+        sink.grad = None
+
+
+class Laid:
+    """A copy that lies as .grad does."""
+
+    __slots__ = ("order",)
+
+    def __init__(self, like: Any) -> None:
+        self.order = sorted(range(like.ndim), key=lambda d: -like.strides[d])
+
+    def __call__(self, x: Any) -> Any:
+        back = sorted(range(x.ndim), key=self.order.__getitem__)
+        return np.array(x.transpose(self.order), order="C").transpose(back)
+
+
+class Again:
+    """A new tensor of what an array of the user's holds now."""
+
+    __slots__ = ("args", "impl", "kwargs", "like")
+
+    def __init__(self, impl: Any, args: Any, kwargs: Any, like: Any) -> None:
+        self.impl, self.args, self.kwargs, self.like = impl, args, kwargs or {}, (like.shape, like.dtype)
+
+    def __call__(self) -> Any:
+        array = self.impl(*self.args, **self.kwargs).array
+        if (array.shape, array.dtype) != self.like:
+            raise RuntimeError("torch.compile: an array that the function reads changed its shape or dtype")
+        return array

@@ -1,0 +1,460 @@
+"""Forward and rules of a node as functions of arrays; those that work element by element as single operations.
+
+What stands here for a class must give the bits that its `forward` and rules give (`tests/test_compile.py` compares them).
+A class that is not listed is not replayed.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .._engine.nary import Nary
+from .._engine.node import Node
+from .._engine.op import OUT, A, B, Binary, Unary, View, X, Y, fit
+from .._engine.tensor import TensorBase
+from .._kernels import kernel
+from .._rules import shape
+from .._rules.linalg import product
+from .values import DOUBLE, SINGLE, Entry, Refused, Value, of_array
+
+ndarray = np.ndarray
+quick_linear, quick_linear_grad = kernel("linear"), kernel("linear_grad")
+quick_relu, quick_relu_grad = kernel("relu"), kernel("relu_grad")
+quick_sigmoid, quick_sigmoid_grad = kernel("sigmoid"), kernel("sigmoid_grad")
+quick_tanh_grad = kernel("tanh_grad")
+
+# Node classes that compute from nothing but their inputs and what the guards cover.
+KNOWN = set("""
+    AddBackward0 SubBackward0 RsubBackward0 RsubBackward1 MulBackward0 DivBackward0 NegBackward0 ReciprocalBackward0
+    PowBackward0 PowBackward1 PowBackward2
+    ExpBackward0 Exp2Backward0 Expm1Backward0 LogBackward0 Log2Backward0 Log10Backward0 Log1PBackward0 SqrtBackward0
+    RsqrtBackward0 AbsBackward0 SinBackward0 CosBackward0 TanBackward0 AsinBackward0 AcosBackward0 AtanBackward0
+    SinhBackward0 CoshBackward0 TanhBackward0 AsinhBackward0 AcoshBackward0 AtanhBackward0 SigmoidBackward0
+    ErfBackward0 SgnBackward0 SignBackward0 TanhBackwardBackward0 SigmoidBackwardBackward0
+    ReluBackward0 LeakyReluBackward0 EluBackward0 CeluBackward0 GeluBackward0 SiluBackward0 MishBackward0
+    SoftplusBackward0 LogSigmoidBackward0 HardsigmoidBackward0 HardswishBackward0
+    MmBackward0 MvBackward0 DotBackward0 BmmBackward0 AddmmBackward0
+    SumBackward0 SumBackward1 MeanBackward0 MeanBackward1
+    SoftmaxBackward0 LogSoftmaxBackward0 MseLossBackward0 SmoothL1LossBackward0 HuberLossBackward0
+    BinaryCrossEntropyWithLogitsBackward0
+    ViewBackward0 ReshapeAliasBackward0 UnsafeViewBackward0 ExpandBackward0 TransposeBackward0 TBackward0
+    PermuteBackward0 UnsqueezeBackward0 SqueezeBackward0 SqueezeBackward1 SelectBackward0 SliceBackward0
+    SelectBackwardBackward0 SliceBackwardBackward0 PutBackward0 TakeBackward0
+    StackBackward0 CatBackward0 CloneBackward0 CopiesBackward0
+""".split())
+
+UFUNCS = {
+    "ExpBackward0": "exp", "LogBackward0": "log", "SqrtBackward0": "sqrt", "SinBackward0": "sin", "CosBackward0": "cos",
+    "TanhBackward0": "tanh", "NegBackward0": "negative", "AbsBackward0": "absolute", "Expm1Backward0": "expm1",
+    "Log1PBackward0": "log1p",
+}
+ARITHMETIC: dict[str, Any] = {"add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.true_divide}
+BINARY = {"AddBackward0": "add", "SubBackward0": "sub", "MulBackward0": "mul", "DivBackward0": "div"}
+
+
+def array_of(y: Any) -> Any:
+    return y if type(y) is ndarray else np.asarray(y)
+
+
+KEPT = {"x", "y", "a", "b", "kept", "_got", "_more", "_task", "_hooks", "_facts", "next", "nexts", "a_next", "b_next"}
+
+
+def own_arrays(node: Node) -> bool:
+    """Does it keep arrays or tensors that are neither its inputs nor its output?"""
+    names = getattr(type(node), "__mypyc_attrs__", None)
+    for name in vars(node) if names is None else names:
+        if name not in KEPT and isinstance(getattr(node, name, None), (ndarray, TensorBase)):
+            return True
+    return node._watched is not None
+
+
+class Lowering:
+    """Adds entries to a trace."""
+
+    def __init__(self, add: Callable[[Entry], None]) -> None:
+        self.add = add
+
+    # -- single operations
+
+    def temp(self, like: Value) -> Value:
+        return Value("made", like.shape, like.dtype)
+
+    def each(self, op: str, args: list[Any], out: Value, name: str) -> Value:
+        """One operation on elements: add sub mul div, of arrays or an array and a number; or a ufunc of one array."""
+        fn: Any = ARITHMETIC.get(op)
+        if fn is not None:
+            fn = Settled(fn)
+        elif op == "relu":
+            fn = relu
+        elif op == "relu_grad":
+            fn = relu_grad
+        elif op == "sigmoid":
+            fn = quick_sigmoid
+        elif op == "sigmoid_grad":
+            fn = sigmoid_grad
+        elif op == "tanh_grad":
+            fn = tanh_grad
+        else:
+            fn = Settled(getattr(np, op))
+        self.add(Entry(name, fn, args, [out], op))
+        return out
+
+    # -- forward
+
+    def forward(self, node: Any, inputs: list[Any], out: Value, where: str) -> None:
+        name = type(node).__name__
+        if name == "NllLossBackward0" and len(inputs) == 2:
+            self.add(Entry(name, NllOf(node), inputs, [out], "", False, where))
+            return
+        if name not in KNOWN or own_arrays(node):
+            raise Refused(f"{name.removesuffix('Backward0')} is not replayed yet")
+        values = [x for x in inputs if isinstance(x, Value)]
+        op = self.single(node, name, inputs, values, out)
+        if op is not None:
+            op.name, op.where = name, where
+            self.add(op)
+            return
+        if isinstance(node, View):
+            fn: Any = node.forward
+        elif isinstance(node, Unary):
+            fn = OneOf(node)
+        elif isinstance(node, Binary):
+            fn = TwoOf(node)
+        elif isinstance(node, Nary):
+            fn = AllOf(node)
+        else:
+            raise Refused(f"{name} is not replayed yet")
+        self.add(Entry(name, fn, inputs, [out], "", False, where))
+
+    def single(self, node: Any, name: str, inputs: list[Any], values: list[Value], out: Value) -> Entry | None:
+        """The entry of one operation on elements; None where the node does something else, or lies otherwise."""
+        if not plain_out(out) or not fits(values, out):
+            return None
+        if name in BINARY and len(inputs) == 2 and getattr(node, "alpha", 1) == 1 and all(map(operand, inputs)):
+            op = BINARY[name]
+            return Entry(name, Settled(ARITHMETIC[op]), inputs, [out], op)
+        if name == "RsubBackward1" and node.alpha == 1 and operand(node.number):
+            return Entry(name, Settled(np.subtract), [float(node.number), inputs[0]], [out], "sub")
+        straight = all(v.straight and v.shape == out.shape for v in values)
+        if not straight:
+            return None
+        if name == "PowBackward0" and type(node.exponent) in (int, float) and node.exponent == 2:
+            return Entry(name, Settled(np.multiply), [inputs[0], inputs[0]], [out], "mul")
+        if name in UFUNCS:
+            return Entry(name, OneOf(node), inputs, [out], UFUNCS[name])
+        if name == "ReluBackward0":
+            return Entry(name, OneOf(node), inputs, [out], "relu")
+        if name == "SigmoidBackward0" and out.dtype is SINGLE and quick_sigmoid(out.array) is not None:
+            return Entry(name, OneOf(node), inputs, [out], "sigmoid")
+        return None
+
+    def linear(self, b: Value, x: Value, w: Value, out: Value, where: str) -> None:
+        self.add(Entry("linear", linear, [x, w, b], [out], "", False, where))
+
+    # -- rules
+
+    def rules(self, node: Any, g: Value, made: Any, wanted: list[int], arrays: list[Any], where: str) -> list[Value]:
+        """Entries for the gradients number `wanted`, which were `arrays`; -> their values.
+
+        made: (inputs, output) of the forward
+        """
+        name = type(node).__name__
+        if name not in KNOWN and name != "NllLossBackward0":
+            raise Refused(f"the rule of {name} is not replayed yet")
+        inputs, y = made
+        if isinstance(node, Unary):
+            return [self.unary(node, name, g, inputs[0], y, arrays[0], where)]
+        if isinstance(node, Binary):
+            return self.binary(node, name, g, inputs, y, wanted, arrays, where)
+        if isinstance(node, Nary):
+            if any(like is None for like in (node.like[i] for i in wanted)):
+                raise Refused(f"the rule of {name} is not replayed yet")
+            outs = [of_array(a) for a in arrays]
+            xs = [x if node.reads >> i & 1 else None for i, x in enumerate(inputs)]
+            args = [g, *xs, y if node.reads & OUT else None]
+            self.add(Entry(name, GradsOf(node, len(xs), wanted), args, outs, "", False, where))
+            return outs
+        raise Refused(f"the rule of {name} is not replayed yet")
+
+    def unary(self, node: Any, name: str, g: Value, x: Value, y: Value, array: Any, where: str) -> Value:
+        out = of_array(array)
+        if name in ("SumBackward0", "MeanBackward0") and node.dtype is None and g.size == 1 and g.dtype in (SINGLE, DOUBLE):
+            if name == "MeanBackward0" and node.count:
+                g = self.each("div", [g, float(node.count)], Value("made", g.shape, g.dtype), name)
+            self.add(Entry(name, Expanded(node.was), [g], [out], "", False, where))
+            out.full = g
+            return out
+        if name == "NegBackward0" and self.alike(g, [], out):
+            return self.each("negative", [g], out, name)
+        if self.alike(g, [v for v in (x, y) if v is not None], out):
+            if name == "ExpBackward0":
+                return self.each("mul", [g, y], out, name)
+            if name == "LogBackward0":
+                return self.each("div", [g, x], out, name)
+            if name == "SqrtBackward0":
+                return self.each("div", [g, self.each("mul", [y, 2.0], self.temp(out), name)], out, name)
+            if name == "SinBackward0":
+                return self.each("mul", [g, self.each("cos", [x], self.temp(out), name)], out, name)
+            if name == "CosBackward0":
+                minus = self.each("negative", [g], self.temp(out), name)
+                return self.each("mul", [minus, self.each("sin", [x], self.temp(out), name)], out, name)
+            if name == "PowBackward0" and type(node.exponent) in (int, float) and node.exponent == 2:
+                return self.each("mul", [g, self.each("mul", [x, 2.0], self.temp(out), name)], out, name)
+            if name == "ReluBackward0":
+                return self.each("relu_grad", [g, y], out, name)
+            if name == "TanhBackward0" and quick_tanh_grad(y.array, y.array) is not None:
+                return self.each("tanh_grad", [g, y], out, name)
+            if name == "SigmoidBackward0" and quick_sigmoid_grad(y.array, y.array) is not None:
+                return self.each("sigmoid_grad", [g, y], out, name)
+        if name == "RsubBackward1" and node.alpha == 1 and self.alike(g, [], out):
+            return self.each("negative", [g], out, name)
+        args = [g, x if node.keep & X else None, y if node.keep & Y else None]
+        self.add(Entry(name, GradOf(node), args, [out], "", False, where))
+        return out
+
+    def binary(self, node: Any, name: str, g: Value, inputs: list[Any], y: Value, wanted: list[int], arrays: list[Any],
+               where: str) -> list[Value]:
+        a, b = inputs
+        if name in BINARY and getattr(node, "alpha", 1) == 1 and node.unlike is None and plain(g) and all(
+                plain_out(of_array(z)) for z in arrays) and all(operand(v) for v in inputs) and g.straight | (g.full is not None):
+            outs: list[Value] = []
+            for i, array in zip(wanted, arrays):
+                out = of_array(array)
+                if name == "MulBackward0":
+                    self.each("mul", [g, a if i else b], out, name)
+                elif name == "DivBackward0" and i == 0:
+                    self.each("div", [g, b], out, name)
+                elif name == "DivBackward0":
+                    minus = self.each("negative", [g], self.temp(out), name)
+                    part = self.each("div", [self.each("div", [a, b], self.temp(out), name), b], self.temp(out), name)
+                    self.each("mul", [minus, part], out, name)
+                elif name == "SubBackward0" and i == 1:
+                    self.each("negative", [g], out, name)
+                else:
+                    outs = []
+                    break
+                outs.append(out)
+            if outs:
+                return outs
+        outs = [of_array(z) for z in arrays]
+        args = [g, a if node.keep & A else None, b if node.keep & B else None, y if node.keep & Y else None]
+        self.add(Entry(name, RulesOf(node, wanted), args, outs, "", False, where))
+        return outs
+
+    def alike(self, g: Value, values: list[Value], out: Value) -> bool:
+        """May the rule be taken apart: do all lie in C order, of one float type and shape?"""
+        return (plain_out(out) and g.dtype is out.dtype and g.shape == out.shape and (g.straight or g.full is not None) and all(
+            v.straight and v.dtype is out.dtype and v.shape == out.shape for v in values))
+
+    def linear_rules(self, g: Value, made: Any, arrays: dict[int, Any], like: Any, where: str) -> dict[int, Value]:
+        """The gradients of bias (0), x (1) and the transposed weight (2) of F.linear."""
+        (b, x, w), _ = made
+        found: dict[int, Value] = {}
+        for i, array in arrays.items():
+            out = found[i] = of_array(array)
+            if i == 0:
+                self.add(Entry("linear", Fitted(like[0]), [g], [out], "", False, where))
+            elif i == 1:
+                self.add(Entry("linear", Linear1(like[1]), [g, w], [out], "", False, where))
+            else:
+                self.add(Entry("linear", Linear2(like[2]), [g, x], [out], "", False, where))
+        return found
+
+
+def plain(v: Value) -> bool:
+    return v.dtype is SINGLE or v.dtype is DOUBLE
+
+
+def plain_out(out: Value) -> bool:
+    return plain(out) and out.straight and out.size > 0
+
+
+def operand(x: Any) -> bool:
+    return isinstance(x, Value) or type(x) is float or (type(x) is int and abs(x) <= 1 << 53)
+
+
+def fits(values: list[Value], out: Value) -> bool:
+    """Are they of out's dtype, and in C order where of its shape, else a single element?"""
+    return all(v.dtype is out.dtype and (
+        (v.shape == out.shape and (v.straight or v.full is not None)) or v.size == 1) for v in values)
+
+
+# -- Array functions.  Classes, so that a plan can be shown; each call gives what the pass gives.
+
+class Settled:
+    """A ufunc whose result is an array, of no dimensions, too."""
+
+    __slots__ = ("ufunc",)
+
+    def __init__(self, ufunc: Any) -> None:
+        self.ufunc = ufunc
+
+    def __call__(self, *args: Any) -> Any:
+        return array_of(self.ufunc(*args))
+
+
+def relu(x: Any) -> Any:
+    y = quick_relu(x)
+    return array_of(np.maximum(0, x)) if y is None else y
+
+
+def relu_grad(g: Any, y: Any) -> Any:
+    quick = quick_relu_grad(g, y)
+    return array_of(np.where(y <= 0, np.zeros((), g.dtype), g)) if quick is None else quick
+
+
+def sigmoid_grad(g: Any, y: Any) -> Any:
+    quick = quick_sigmoid_grad(g, y)
+    return array_of(g * ((1 - y) * y)) if quick is None else quick
+
+
+def tanh_grad(g: Any, y: Any) -> Any:
+    quick = quick_tanh_grad(g, y)
+    return array_of(g * (1 - y * y)) if quick is None else quick
+
+
+class OneOf:
+    __slots__ = ("node",)
+
+    def __init__(self, node: Any) -> None:
+        self.node = node
+
+    def __call__(self, x: Any) -> Any:
+        return array_of(self.node.run(x))
+
+
+class TwoOf:
+    __slots__ = ("node",)
+
+    def __init__(self, node: Any) -> None:
+        self.node = node
+
+    def __call__(self, a: Any, b: Any) -> Any:
+        y = self.node.quick(a, b) if type(a) is ndarray and type(b) in (ndarray, float, int) else None
+        return array_of(self.node.compute(a, b, None, None)) if y is None else y
+
+
+class AllOf:
+    __slots__ = ("node",)
+
+    def __init__(self, node: Any) -> None:
+        self.node = node
+
+    def __call__(self, *xs: Any) -> Any:
+        return array_of(self.node.forward(list(xs)))
+
+
+class NllOf:
+    """Checks the targets as the public function does."""
+
+    __slots__ = ("node",)
+
+    def __init__(self, node: Any) -> None:
+        self.node = node
+
+    def __call__(self, x: Any, target: Any) -> Any:
+        node = self.node
+        used = target[target != node.ignored]
+        if used.size and (used.min() < 0 or used.max() >= x.shape[1]):
+            raise IndexError("a target is out of bounds")
+        node.target, node.whole = target, used.size == target.size
+        node.where = node.used = node.scale = node.total = None
+        return array_of(node.run(x))
+
+
+class GradOf:
+    __slots__ = ("node",)
+
+    def __init__(self, node: Any) -> None:
+        self.node = node
+
+    def __call__(self, g: Any, x: Any, y: Any) -> Any:
+        return array_of(self.node.grad(g, x, y))
+
+
+class RulesOf:
+    """The wanted rules of a Binary."""
+
+    __slots__ = ("node", "unlike", "wanted")
+
+    def __init__(self, node: Any, wanted: list[int]) -> None:
+        self.node, self.wanted, self.unlike = node, wanted, node.unlike
+
+    def __call__(self, g: Any, a: Any, b: Any, y: Any) -> Any:
+        outs = []
+        for i in self.wanted:
+            got = self.node.grad_b(g, a, b, y) if i else self.node.grad_a(g, a, b, y)
+            if self.unlike is not None:
+                got = fit(got, self.unlike[2 * i], self.unlike[2 * i + 1])
+            outs.append(array_of(got))
+        return outs[0] if len(outs) == 1 else tuple(outs)
+
+
+class GradsOf:
+    """The wanted rules of an Nary."""
+
+    __slots__ = ("count", "like", "node", "want", "wanted")
+
+    def __init__(self, node: Any, count: int, wanted: list[int]) -> None:
+        self.node, self.count, self.wanted = node, count, wanted
+        self.want = [i in wanted for i in range(count)]
+        self.like = list(node.like)
+
+    def __call__(self, g: Any, *rest: Any) -> Any:
+        got = self.node.grads(g, list(rest[:self.count]), rest[self.count], self.want)
+        outs = [array_of(fit(got[i], *self.like[i])) for i in self.wanted]
+        return outs[0] if len(outs) == 1 else tuple(outs)
+
+
+class Expanded:
+    __slots__ = ("to",)
+
+    def __init__(self, to: Any) -> None:
+        self.to = to
+
+    def __call__(self, g: Any) -> Any:
+        return shape.expand(g, self.to)
+
+
+class Fitted:
+    """A gradient in the shape and dtype of what was broadcast."""
+
+    __slots__ = ("like",)
+
+    def __init__(self, like: Any) -> None:
+        self.like = like
+
+    def __call__(self, g: Any) -> Any:
+        return array_of(fit(g, *self.like))
+
+
+def linear(x: Any, w: Any, b: Any) -> Any:
+    y = quick_linear(x, w, b, False)
+    return quick_linear(x, w, b, True) if y is None else y
+
+
+class Linear1:
+    """The gradient of x."""
+
+    __slots__ = ("like",)
+
+    def __init__(self, like: Any) -> None:
+        self.like = like
+
+    def __call__(self, g: Any, w: Any) -> Any:
+        return array_of(fit(product(g, w, "addmm_impl_cpu_"), *self.like))
+
+
+class Linear2:
+    """The gradient of the transposed weight."""
+
+    __slots__ = ("like",)
+
+    def __init__(self, like: Any) -> None:
+        self.like = like
+
+    def __call__(self, g: Any, x: Any) -> Any:
+        got = quick_linear_grad(g, x)
+        return array_of(fit(product(g.T, x, "addmm_impl_cpu_").T, *self.like)) if got is None else got

@@ -1,0 +1,122 @@
+"""What a call returns: told from the recorded one, and made again."""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._engine.nary import Nary
+from .._engine.node import Node
+from .._engine.op import Binary, Unary, attach
+from .._engine.tensor import AccumulateGrad, TensorBase, wrap
+from .effects import grad_of
+from .values import Entry, Refused, Value, of_array
+
+if TYPE_CHECKING:
+    from .trace import Trace
+
+
+def build(spec: tuple[str, Any], arrays: list[Any], made: list[Any], inputs: Any, held: Any) -> Any:
+    """What the call returns."""
+    kind, what = spec
+    if kind == "made":
+        at, rg, past = what
+        out = made[at] = wrap(arrays[at])
+        if past is not None:
+            node: Past = past()
+            attach(out, node)
+        elif rg:
+            out.rg = True
+        return out
+    if kind == "same":
+        return what
+    if kind == "tuple":
+        return tuple([build(s, arrays, made, inputs, held) for s in what])
+    if kind == "list":
+        return [build(s, arrays, made, inputs, held) for s in what]
+    if kind == "dict":
+        return {key: build(s, arrays, made, inputs, held) for key, s in what}
+    if kind == "again":
+        return made[what]
+    t = (inputs if what[0] == "input" else held)[what[1]]
+    return t if kind == "tensor" else grad_of(t)
+
+
+class Outputs:
+    """What a call returns: a tree of tensors and of what is the same at each call."""
+
+    def __init__(self, trace: Trace, result: Any) -> None:
+        self.trace = trace
+        self.values: list[Value] = []
+        self.seen: dict[int, int] = {}
+        self.tree = self.spec(result)
+
+    def spec(self, x: Any) -> tuple[str, Any]:
+        if type(x) in (tuple, list):
+            return ("tuple" if type(x) is tuple else "list", [self.spec(y) for y in x])
+        if type(x) is dict:
+            return ("dict", [(key, self.spec(y)) for key, y in x.items()])
+        if x is None or isinstance(x, (bool, int, float, str)):
+            return ("same", x)
+        if not isinstance(x, TensorBase):
+            raise Refused(f"a result of type {type(x).__name__}")
+        before = self.trace.tensors.by_id.get(id(x))
+        if before is not None:
+            return ("tensor", before)
+        for kind, i, t in self.trace.tensors.all():
+            if grad_of(t) is x:
+                return ("grad", (kind, i))
+        if id(x) not in self.seen:
+            if x.listeners or x.kept is not None or grad_of(x) is not None or x.inference:
+                raise Refused("a result with hooks or a .grad")
+            value = self.trace.of(x.array)
+            if value.kind == "const":
+                copied = of_array(x.array)
+                self.trace.add(Entry("copy", np.copy, [value], [copied]))
+                value = copied
+            self.values.append(value)
+            self.seen[id(x)] = len(self.seen)
+            return ("made", (self.seen[id(x)], bool(x.rg), None if x.fn is None else past(x.fn)))
+        return ("again", self.seen[id(x)])
+
+
+class Past(Node):
+    """The node of a result whose graph was used up: what comes after it is that of the recorded call."""
+
+    of: Any
+
+    def edge_count(self) -> int:
+        return int(self.of.edge_count())
+
+    def edge_node(self, i: int) -> Any:
+        return self.of.edge_node(i)
+
+    def edge_nr(self, i: int) -> int:
+        return int(self.of.edge_nr(i))
+
+    def backward(self, gs: list[Any], graph: bool) -> list[Any]:
+        got: list[Any] = self.of.backward(gs, graph)
+        return got
+
+
+def past(fn: Any) -> type[Past]:
+    """A class like that of fn; Refused where a backward pass from it would need what the recorded call computed."""
+    todo, seen = [fn], {id(fn)}
+    while todo:
+        node = todo.pop()
+        if not isinstance(node, AccumulateGrad) and not node.freed and not keeps_nothing(node):
+            raise Refused("a result that can still be differentiated")
+        for i in range(node.edge_count()):
+            to = node.edge_node(i)
+            if to is not None and id(to) not in seen:
+                seen.add(id(to))
+                todo.append(to)
+    return type(type(fn).__name__, (Past,), {"of": fn, "__module__": type(fn).__module__})
+
+
+def keeps_nothing(node: Any) -> bool:
+    if isinstance(node, Unary):
+        return node.keep == 0 and not node.holds
+    if isinstance(node, Binary):
+        return node.keep == 0 and not node.holds
+    return isinstance(node, Nary) and node.reads == 0

@@ -1,0 +1,141 @@
+"""Entries in order, and how they are executed."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._engine.modes import hush, unhush
+from .._engine.tensor import TensorBase
+from .effects import grad_of, store_grad
+from .outputs import Outputs, build
+from .trace import Trace
+from .values import Entry, Value
+
+ndarray = np.ndarray
+
+
+class Undone(Exception):
+    """An operation raised, and nothing was written yet."""
+
+
+class Plan:
+    """What one recorded call does, again."""
+
+    def __init__(self, trace: Trace, outputs: Outputs) -> None:
+        self.tensors = trace.tensors
+        self.tree = outputs.tree
+        self.entries = live(trace.entries, outputs.values)
+        self.made = outputs.values
+        self.recorded = len(trace.entries)
+        self.busy = False
+        self.writes = any(e.name in ("store", "step") or e.fn is store_grad for e in self.entries)
+        self.number()
+
+    def number(self) -> None:
+        """Give values and constants their slots."""
+        self.slots: list[Any] = []
+        self.fill: list[tuple[int, str, int]] = []
+        self.code: list[tuple[Any, list[int], list[int]]] = []
+        for entry in self.entries:
+            args = [self.slot(x) for x in entry.args]
+            self.code.append((entry.fn, args, [self.slot(v) for v in entry.outs]))
+        self.results = [self.slot(v) for v in self.made]
+
+    def slot(self, x: Any) -> int:
+        if not isinstance(x, Value):
+            self.slots.append(x)
+            return len(self.slots) - 1
+        if x.slot < 0:
+            self.slots.append(x.array if x.kind == "const" else None)
+            x.slot = len(self.slots) - 1
+            if x.kind not in ("const", "made"):
+                self.fill.append((x.slot, x.kind, x.index))
+        return x.slot
+
+    def summary(self) -> str:
+        return f"{len(self.entries)} of {self.recorded} operations"
+
+    def lines(self) -> list[str]:
+        """The entries as text."""
+        found = []
+        for entry in self.entries:
+            made = ", ".join(f"{v.dtype.name}{list(v.shape)}" for v in entry.outs)
+            found.append(" ".join([entry.op or entry.name, *(["->", made] if made else []), entry.where]).rstrip())
+        return found
+
+    def rehearse(self, inputs: list[TensorBase]) -> list[list[Any]]:
+        """run, operation by operation: -> what each gave."""
+        made: list[list[Any]] = []
+        self.execute(self.filled(inputs), made)
+        return made
+
+    def same(self, trace: Trace, outputs: Outputs, got: list[list[Any]]) -> None:
+        """RuntimeError where the entries of `trace`, of an eager call, gave something else than `got`."""
+        entries = live(trace.entries, outputs.values)
+        for mine, other, arrays in zip(self.entries, entries, got):
+            values = [v for v in other.outs if v.array is not None]
+            differ = mine.name != other.name or len(mine.outs) != len(other.outs) or (len(values) == len(arrays) and not all(
+                np.array_equal(x, v.array, equal_nan=v.dtype.kind == "f") for v, x in zip(values, arrays) if not v.stale))
+            if differ:
+                raise RuntimeError(
+                    "torch.compile: the recorded call and an eager one differ, first in "
+                    f"{mine.op or mine.name} "
+                    f"({mine.where or other.where or 'no line'}): recorded {arrays}, eagerly {[v.array for v in values]}")
+        if len(self.entries) != len(entries):
+            raise RuntimeError(
+                f"torch.compile: an eager call has {len(entries)} operations, the recorded one {len(self.entries)}")
+
+    def run(self, inputs: list[TensorBase]) -> Any:
+        """The result, with all effects.  The guards must hold."""
+        slots = self.filled(inputs)
+        self.execute(slots, None)
+        return self.result([slots[i] for i in self.results], inputs)
+
+    def filled(self, inputs: list[TensorBase]) -> list[Any]:
+        slots = self.slots.copy()
+        held = self.tensors.held
+        for slot, kind, i in self.fill:
+            if kind == "input":
+                slots[slot] = inputs[i].array
+            elif kind == "held":
+                slots[slot] = held[i].array
+            else:
+                t = inputs[i] if i < len(inputs) else held[i - len(inputs)]
+                slots[slot] = t if kind == "tensor" else grad_of(t).array
+        return slots
+
+    def execute(self, slots: list[Any], made: list[list[Any]] | None) -> None:
+        token = hush()
+        done = 0
+        try:
+            for fn, args, outs in self.code:
+                got = fn(*[slots[i] for i in args])
+                if len(outs) == 1:
+                    slots[outs[0]] = got
+                elif outs:
+                    for i, out in enumerate(outs):
+                        slots[out] = got[i]
+                if made is not None:
+                    made.append([slots[i].copy() for i in outs])
+                done += 1
+        except Exception as error:
+            if any(entry.fixed for entry in self.entries[:done]):
+                raise                           # in an optimizer's step, or after one, as eagerly
+            raise Undone from error
+        finally:
+            unhush(token)
+
+    def result(self, arrays: list[Any], inputs: list[TensorBase]) -> Any:
+        return build(self.tree, arrays, [None] * len(arrays), inputs, self.tensors.held)
+
+
+def live(entries: list[Entry], results: list[Value]) -> list[Entry]:
+    """Those whose values somebody needs, and those with an effect."""
+    needed: set[int] = {id(v) for v in results}
+    kept: list[Entry] = []
+    for entry in reversed(entries):
+        if entry.fixed or any(id(v) in needed for v in entry.outs):
+            kept.append(entry)
+            needed.update(id(x) for x in entry.args if isinstance(x, Value))
+    return kept[::-1]

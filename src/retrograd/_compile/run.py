@@ -1,0 +1,364 @@
+"""What torch.compile gives where Python may be skipped."""
+from __future__ import annotations
+
+import functools
+import threading
+import warnings
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from .._engine.modes import modes, state
+from .._engine.tensor import TensorBase
+from ..nn import hooks
+from ..optim import optimizer
+from .effects import grad_of
+from .plan import Plan, Undone
+from .state import Reach, changed
+from .trace import Tensors, Trace
+from .values import Refused
+
+ndarray = np.ndarray
+LIMIT = 8               # plans of one function
+MOST = 10               # the n-th refusal is followed by 2 ** n - 1 calls that do not try again, up to this n
+
+
+class Variant:
+    """A plan, and when it may be used."""
+
+    def __init__(self, plan: Plan, key: Any, reach: Reach, facts: list[Any], arrays: list[Any], mood: Any) -> None:
+        self.plan, self.key, self.guards, self.paths = plan, key, reach.guards, reach.paths
+        self.facts = facts
+        self.arrays = arrays                    # of the tensors held
+        self.mood = mood
+        self.optimizers = reach.optimizers
+        self.used = 0
+
+    def stale(self, key: Any, inputs: list[TensorBase], mood: Any) -> str:
+        """Why the plan does not fit this call; "" where it does."""
+        if key != self.key:
+            return "other arguments"
+        if mood != self.mood:
+            return "another mode"
+        held = self.plan.tensors.held
+        for i, t in enumerate(held):
+            if t.array is not self.arrays[i]:
+                return "a tensor has other memory"
+        for t, was in zip([*inputs, *held], self.facts):
+            if facts_of(t) != was:
+                return "a tensor is another one"
+        for i, guard in enumerate(self.guards):
+            if changed(guard):
+                return f"{self.paths[i]} changed"
+        if self.plan.writes and not self.apart(inputs):
+            return "an argument shares memory with what the function writes"
+        return ""
+
+    def apart(self, inputs: list[TensorBase]) -> bool:
+        own = [*self.arrays, *[g.array for g in map(grad_of, self.plan.tensors.held) if g is not None]]
+        many = [t.array for t in inputs]
+        return not any(np.may_share_memory(x, y) for i, x in enumerate(many) for y in [*own, *many[:i]])
+
+
+def facts_of(t: Any) -> tuple[Any, ...]:
+    """What a plan takes for granted of a tensor, besides its numbers."""
+    array = t.array
+    sink = t.sink
+    grad = None if sink is None else sink.grad
+    return (
+        type(t), array.dtype, array.shape, array.strides, array.flags.behaved, t.rg, t.fn is None, t.inference,
+        not t.listeners, t.kept is None, t.origin is None,
+        sink is None or (not sink.after and sink._hooks is None and not sink.frozen),
+        None if grad is None else (grad.array.dtype, grad.array.shape, grad.array.strides, grad.rg, grad.inference))
+
+
+def check_tensor(t: Any, path: str) -> None:
+    if t.fn is not None:
+        raise Refused(f"{path} carries a graph that was made before the call")
+    if t.listeners or t.kept is not None or t.inference:
+        raise Refused(f"{path} has hooks, or is of inference mode")
+    if t.sink is not None and (t.sink.after or t.sink._hooks is not None):
+        raise Refused(f"{path} has hooks")
+    if t.origin is not None and (t.rg or t.requires_grad):
+        raise Refused(f"{path} is a view that requires grad")
+    if not t.array.flags.behaved and t.array.size:
+        raise Refused(f"{path} may not be written, or is not aligned")
+
+
+GLOBAL_HOOKS = [table for name, table in vars(hooks).items() if name.startswith("_global_")]
+GLOBAL_HOOKS += [optimizer._global_optimizer_pre_hooks, optimizer._global_optimizer_post_hooks]
+
+
+def mood() -> Any:
+    """The modes of this thread; None where every call runs eagerly."""
+    it = state()
+    if (modes.observer is not None or modes.clerk is not None or modes.anomaly or it.inference or it.pack_hooks
+            or it.pack_disabled is not None or it.mutation is not None or it.functions or it.listener is not None
+            or it.task is not None or it.lenient or hooks.watchers or any(GLOBAL_HOOKS)):
+        return None
+    return it.grad, dtypes.get_default_dtype()
+
+
+class Compiled:
+    """f, replayed where that is sure to give what f gives."""
+
+    replays = True
+
+    def __init__(self, f: Any, check: int | None = None, limit: int = LIMIT, full: bool = False) -> None:
+        functools.update_wrapper(self, f, updated=())
+        self.f = f
+        self.full = full
+        self.check = check
+        self.limit = limit
+        self.local = threading.local()
+        self.reasons: list[str] = []
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        if instance is None:
+            return self
+        return functools.partial(self.__call__, instance)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        local = self.local.__dict__
+        variants: list[Variant] | None = local.get("variants")
+        if variants is None:
+            variants = local["variants"] = []
+            local["given_up"] = local["refused"] = local["skip"] = 0
+        if local["given_up"] or disabled.on:
+            return self.f(*args, **kwargs)
+        now = mood()
+        if now is None:
+            return self.f(*args, **kwargs)
+        inputs: list[TensorBase] = []
+        try:
+            key: Any = (leaf(args, inputs), leaf(kwargs, inputs) if kwargs else None)
+        except Refused as error:
+            return self.refuse(error, args, kwargs)
+        if local["skip"] and not variants:
+            local["skip"] -= 1
+            return self.f(*args, **kwargs)
+        for variant in variants:
+            if not variant.plan.busy and not variant.stale(key, inputs, now):
+                return self.replay(variant, inputs, args, kwargs)
+        if len(variants) >= self.limit:
+            local["given_up"] = 1
+            why = variants[-1].stale(key, inputs, now)
+            self.reasons.append(f"more than {self.limit} plans; the last differs by: {why}")
+            warnings.warn(
+                f"torch.compile: {self.name} has {self.limit} plans and none fits ({why}): it runs eagerly from here on",
+                UserWarning, stacklevel=2)
+            return self.f(*args, **kwargs)
+        if local["skip"]:
+            local["skip"] -= 1
+            return self.f(*args, **kwargs)
+        return self.record(variants, key, inputs, now, args, kwargs)
+
+    @property
+    def name(self) -> str:
+        return getattr(self.f, "__name__", type(self.f).__name__)
+
+    def refuse(self, error: Refused, args: Any, kwargs: Any) -> Any:
+        self.note(error)
+        return self.f(*args, **kwargs)
+
+    def note(self, error: object) -> None:
+        if self.full:
+            raise RuntimeError(f"torch.compile(fullgraph=True): {self.name} cannot be replayed: {error}")
+        local = self.local.__dict__
+        local["refused"] = min(local["refused"] + 1, MOST)
+        local["skip"] = 2 ** local["refused"] - 1
+        if str(error) not in self.reasons:
+            self.reasons.append(str(error))
+
+    def record(self, variants: list[Variant], key: Any, inputs: list[TensorBase], now: Any, args: Any, kwargs: Any) -> Any:
+        """Run eagerly, and keep a plan of it where one can be made."""
+        reach = Reach()
+        tensors = Tensors()
+        try:
+            for i, t in enumerate(inputs):
+                check_tensor(t, f"argument {i}")
+                tensors.add(t, "input")
+            reach.start(self.f)
+            for x in objects_in(key):
+                reach.start(x)
+            for t in reach.tensors:
+                check_tensor(t, "a tensor that it reaches")
+                if id(t) not in tensors.by_id:
+                    tensors.add(t, "held")
+        except Refused as error:
+            return self.refuse(error, args, kwargs)
+        facts = [facts_of(t) for _, _, t in tensors.all()]
+        arrays = [t.array for t in tensors.held]
+        trace = Trace(tensors)
+        with trace:
+            result = self.f(*args, **kwargs)
+        try:
+            outputs = trace.finish(result)
+            for guard, path in zip(reach.guards, reach.paths):
+                if changed(guard):
+                    raise Refused(f"the call changes {path}")
+            for i, t in enumerate(tensors.held):
+                if t.array is not arrays[i]:
+                    raise Refused("the call gives a tensor other memory")
+            for (_, _, t), was in zip(tensors.all(), facts):
+                if facts_of(t)[:-2] != was[:-2]:
+                    raise Refused("the call changes a tensor's requires_grad, or hooks")
+            if len(inputs) != len(tensors.inputs):
+                raise Refused("a tensor is given twice")
+        except Refused as error:
+            self.note(error)
+            return result
+        self.local.__dict__["refused"] = 0
+        variants.insert(0, Variant(Plan(trace, outputs), key, reach, facts, arrays, now))
+        return result
+
+    def replay(self, variant: Variant, inputs: list[TensorBase], args: Any, kwargs: Any) -> Any:
+        plan = variant.plan
+        variant.used += 1
+        plan.busy = True
+        try:
+            if self.due(variant.used):
+                return self.compare(variant, inputs, args, kwargs)
+            return plan.run(inputs)
+        except Undone:
+            return self.f(*args, **kwargs)      # raises what Python would have raised, where it would
+        finally:
+            plan.busy = False
+
+    def due(self, count: int) -> bool:
+        """Is this replay checked?  By default numbers 1, 2, 4, 8 and so on are."""
+        if self.check is None:
+            return count & (count - 1) == 0
+        return self.check > 0 and count % self.check == 0
+
+    def compare(self, variant: Variant, inputs: list[TensorBase], args: Any, kwargs: Any) -> Any:
+        """Run the plan, put everything back, run eagerly, and compare what each operation gave."""
+        plan = variant.plan
+        before = Everything(plan.tensors, inputs, variant.optimizers)
+        try:
+            got = plan.rehearse(inputs)
+        finally:
+            before.restore()
+        tensors = Tensors()
+        for t in inputs:
+            tensors.add(t, "input")
+        for t in plan.tensors.held:
+            tensors.add(t, "held")
+        trace = Trace(tensors)
+        with trace:
+            result = self.f(*args, **kwargs)
+        try:
+            outputs = trace.finish(result)
+        except Refused as error:
+            raise RuntimeError(f"torch.compile: {self.name} did something else than when it was recorded: {error}") from None
+        plan.same(trace, outputs, got)
+        return result
+
+    # what users call
+
+    def explain(self) -> str:
+        """The plans, their guards, and why calls ran eagerly."""
+        local = self.local.__dict__
+        lines = [f"{self.name}: {len(local.get('variants', []))} plans"]
+        for i, variant in enumerate(local.get("variants", [])):
+            lines.append(f"plan {i}: replayed {variant.used} times, {len(variant.guards)} guards, {variant.plan.summary()}")
+            lines.extend("  " + line for line in variant.plan.lines())
+        lines.extend(f"eager: {why}" for why in self.reasons)
+        if local.get("given_up"):
+            lines.append("it runs eagerly from here on")
+        return "\n".join(lines)
+
+    def reset(self) -> None:
+        """Forget all plans of this thread, and why there were none."""
+        self.local.__dict__.clear()
+        self.reasons.clear()
+
+    def __repr__(self) -> str:
+        return f"<compiled {self.f!r}>"
+
+
+class Everything:
+    """What a call may write: tensors, their .grad, the state of optimizers."""
+
+    def __init__(self, tensors: Tensors, inputs: list[TensorBase], optimizers: list[Any]) -> None:
+        self.saved: list[tuple[Any, Any]] = []
+        self.grads: list[tuple[Any, Any]] = []
+        self.optimizers = optimizers
+        for t in [*inputs, *tensors.held]:
+            self.keep(t.array)
+            if t.sink is not None:
+                self.grads.append((t.sink, t.sink.grad))
+                if t.sink.grad is not None:
+                    self.keep(t.sink.grad.array)
+        self.states = [{p: dict(kept) for p, kept in opt.state.items()} for opt in optimizers]
+        for table in self.states:
+            for kept in table.values():
+                for x in kept.values():
+                    if isinstance(x, TensorBase):
+                        self.keep(x.array)
+
+    def keep(self, array: Any) -> None:
+        self.saved.append((array, array.copy()))
+
+    def restore(self) -> None:
+        for array, was in self.saved:
+            np.copyto(array, was)
+        for sink, grad in self.grads:
+            sink.grad = grad
+        for opt, table in zip(self.optimizers, self.states):
+            for p in list(opt.state):
+                if p in table:
+                    opt.state[p].clear()
+                    opt.state[p].update(table[p])
+                else:
+                    del opt.state[p]
+
+
+class Disabled:
+    on = False
+
+
+disabled = Disabled()
+PLAIN = (int, float, bool, str, type(None), complex, bytes)
+
+
+class Same:
+    """An argument that is known by who it is."""
+
+    __slots__ = ("x",)
+
+    def __init__(self, x: Any) -> None:
+        self.x = x
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Same) and other.x is self.x
+
+    def __hash__(self) -> int:
+        return id(self.x)
+
+
+def leaf(x: Any, inputs: list[TensorBase]) -> Any:
+    """What of an argument must be the same at each call; its tensors go to `inputs`."""
+    if isinstance(x, TensorBase):
+        for i, t in enumerate(inputs):
+            if t is x:
+                return ("again", i)
+        inputs.append(x)
+        return "tensor"
+    kind = type(x)
+    if kind in PLAIN:
+        return (kind, repr(x) if kind is float else x)
+    if kind in (tuple, list):
+        return (kind, *[leaf(y, inputs) for y in x])
+    if kind is dict:
+        return (kind, tuple(x), *[leaf(y, inputs) for y in x.values()])
+    if isinstance(x, (dtypes.dtype, dtypes.device)):
+        return x
+    return Same(x)
+
+
+def objects_in(key: Any) -> list[Any]:
+    if isinstance(key, Same):
+        return [key.x]
+    return [y for x in key for y in objects_in(x)] if type(key) is tuple else []

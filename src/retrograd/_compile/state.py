@@ -1,0 +1,386 @@
+"""The Python values that a function reaches: its globals, cells, defaults, attributes; and whether they are what they were.
+
+Skipping Python is right as long as Python would do the same again.  Its code does the same when all it can read is the same,
+and reads nothing else: so all that the code's names can reach is noted here, numbers by value, tensors and functions by
+identity, containers by their elements; what cannot be noted (iterators, files, modules of C, ...) refuses.
+"""
+from __future__ import annotations
+
+import builtins
+import collections
+import dis
+import functools
+import math
+import operator
+import types
+import weakref
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from .._engine.tensor import TensorBase
+from .._kernels import Function
+from .._size import Size
+from .._tensor import Tensor
+from ..nn.module import Module
+from ..nn.parameter import Parameter
+from ..optim import SGD, Adam, AdamW
+from ..optim.optimizer import Optimizer
+from .values import Refused
+
+MISSING = object()
+HEAP = 512              # of a type's flags: made by a class statement
+NUMBERS = (int, float, bool, complex, str, bytes, type(None), type(Ellipsis), type(NotImplemented), slice, range)
+NAMES = (dtypes.dtype, dtypes.device, dtypes.layout, dtypes.memory_format, Size)
+TENSORS = (Tensor, Parameter)
+OPTIMIZERS = (SGD, Adam, AdamW)
+SAFE = {getattr(builtins, name) for name in """
+    abs all any bool bytes complex dict divmod enumerate filter float frozenset int isinstance issubclass len list map max
+    min pow range reversed round slice sorted str sum tuple zip super object property staticmethod classmethod type
+    ArithmeticError AssertionError AttributeError Exception IndexError KeyError LookupError NotImplementedError
+    RuntimeError StopIteration TypeError ValueError ZeroDivisionError BaseException
+""".split()}
+SAFE |= {x for x in vars(math).values() if callable(x)} | {x for x in vars(operator).values() if callable(x)}
+SAFE |= {functools.partial, functools.reduce}
+OPCODES = {"STORE_GLOBAL": "sets a global", "DELETE_GLOBAL": "deletes a global", "IMPORT_NAME": "imports",
+           "IMPORT_STAR": "imports", "BUILD_SET": "makes a set", "SET_UPDATE": "makes a set", "SET_ADD": "makes a set"}
+METHODS = (types.FunctionType, property, staticmethod, classmethod)
+
+
+refusing: weakref.WeakSet[Any] = weakref.WeakSet()      # functions given to torch.compiler.disable
+
+
+def ours(module: Any) -> bool:
+    return isinstance(module, str) and (module == "retrograd" or module.startswith("retrograd."))
+
+
+class Reach:
+    """All that `f` and what it refers to may read.
+
+    guards   (kind, object, key, what it was): "dict", "cell", "attr", "length", "items", "type"
+    tensors  those that were met
+    """
+
+    def __init__(self) -> None:
+        self.guards: list[tuple[str, Any, Any, Any]] = []
+        self.paths: list[str] = []
+        self.tensors: list[TensorBase] = []
+        self.optimizers: list[Any] = []
+        self.seen: set[int] = set()
+        self.alive: list[Any] = []
+        self.names: set[str] = {"forward"}      # attributes that some code asks for
+        self.codes: set[Any] = set()
+        self.objects: list[tuple[Any, str]] = []         # whose attributes are noted as far as some code asks for them
+        self.todo: list[tuple[Any, str]] = []
+
+    def start(self, f: Any) -> None:
+        self.todo.append((f, getattr(f, "__name__", type(f).__name__)))
+        while self.todo:
+            while self.todo:
+                self.visit(*self.todo.pop())
+            for x, path in list(self.objects):
+                self.attributes(x, path)
+
+    def note(self, kind: str, holder: Any, key: Any, value: Any, path: str) -> None:
+        self.guards.append((kind, holder, key, value))
+        self.paths.append(path)
+
+    def visit(self, x: Any, path: str) -> None:
+        kind = type(x)
+        if isinstance(x, NUMBERS) and kind in NUMBERS or isinstance(x, (*NAMES, np.generic)):
+            return
+        if id(x) in self.seen:
+            return
+        self.seen.add(id(x))
+        self.alive.append(x)
+        if isinstance(x, TensorBase):
+            if kind not in TENSORS:
+                raise Refused(f"{path} is a {kind.__name__}")
+            self.tensors.append(x)
+        elif kind is np.ndarray:
+            self.note("attr", x, "shape", x.shape, path)
+        elif kind in (tuple, frozenset):
+            if kind is frozenset and any(isinstance(y, TensorBase) for y in x):
+                raise Refused(f"{path} is a set of tensors")
+            for i, y in enumerate(x):
+                self.todo.append((y, f"{path}[{i}]"))
+        elif kind is set and all(type(y) in NUMBERS for y in x):
+            self.note("set", x, None, frozenset(x), path)
+        elif kind in (list, collections.deque):
+            self.note("items", x, None, tuple(x), path)
+            for i, y in enumerate(x):
+                self.todo.append((y, f"{path}[{i}]"))
+        elif kind in (dict, collections.OrderedDict, collections.defaultdict):
+            self.mapping(x, path)
+        elif kind is types.FunctionType:
+            self.function(x, path)
+        elif hasattr(x, "replays"):             # a compiled function inside another one is part of it
+            self.todo.append((x.f, path))
+        elif kind is types.MethodType:
+            self.todo.append((x.__func__, path))
+            self.todo.append((x.__self__, path))
+        elif kind is functools.partial:
+            self.todo.extend([(x.func, path), (x.args, path), (x.keywords, path)])
+        elif isinstance(x, types.ModuleType):
+            self.objects.append((x, path))
+        elif isinstance(x, type):
+            self.klass(x, path)
+        elif Function is not None and kind is Function:
+            pass
+        elif isinstance(x, (types.BuiltinFunctionType, np.ufunc, types.MethodDescriptorType, types.WrapperDescriptorType)):
+            if x not in SAFE and not ours(getattr(x, "__module__", None)):
+                raise Refused(f"{path} is a function of C that may do or read anything")
+        elif isinstance(x, Module):
+            self.module(x, path)
+        elif isinstance(x, Optimizer):
+            if kind not in OPTIMIZERS:
+                raise Refused(f"{path} is a {kind.__name__}")
+            self.optimizer(x, path)
+        elif isinstance(x, property):
+            self.todo.extend((y, path) for y in (x.fget, x.fset) if y is not None)
+        elif isinstance(x, (staticmethod, classmethod)):
+            self.todo.append((x.__func__, path))
+        elif ours(kind.__module__):
+            raise Refused(f"{path} is a {kind.__name__}")
+        elif [k for k in kind.__mro__ if not k.__flags__ & HEAP] == [object] and not any(
+                "__slots__" in vars(k) for k in kind.__mro__):
+            self.note("type", x, None, kind, path)
+            self.todo.append((kind, kind.__name__))
+            self.objects.append((x, path))
+        else:
+            raise Refused(f"{path} is a {kind.__name__}, which may change unseen")
+
+    def mapping(self, x: Any, path: str) -> None:
+        self.note("length", x, None, len(x), path)
+        for key, y in dict.items(x):
+            if isinstance(key, TensorBase):
+                raise Refused(f"{path} is a dict of tensors")
+            self.note("dict", x, key, y, f"{path}[{key!r}]")
+            self.todo.append((y, f"{path}[{key!r}]"))
+
+    def function(self, f: Any, path: str) -> None:
+        if f in refusing:
+            raise Refused(f"{path} is marked by torch.compiler.disable")
+        if ours(f.__module__):
+            return
+        self.note("attr", f, "__code__", f.__code__, path)
+        self.note("attr", f, "__defaults__", f.__defaults__, path)
+        self.note("attr", f, "__kwdefaults__", f.__kwdefaults__, path)
+        self.todo.extend((y, f"a default of {path}") for y in f.__defaults__ or ())
+        self.todo.extend((y, f"a default of {path}") for y in (f.__kwdefaults__ or {}).values())
+        held: dict[str, Any] = {}
+        for name, cell in zip(f.__code__.co_freevars, f.__closure__ or ()):
+            try:
+                value = cell.cell_contents
+            except ValueError:
+                raise Refused(f"{name}, which has no value yet") from None
+            held[name] = value
+            self.note("cell", cell, None, value, name)
+            self.todo.append((value, name))
+        if getattr(f, "__wrapped__", None) is not None:
+            self.todo.append((f.__wrapped__, path))
+        self.objects.append((f, path))
+        self.code(f.__code__, f.__globals__, held, path)
+
+    def code(self, code: Any, space: dict[str, Any], held: dict[str, Any], path: str) -> None:
+        if (code, id(space)) in self.codes:
+            return
+        self.codes.add((code, id(space)))
+        if code.co_flags & 0x200 or code.co_flags & 0x80:
+            raise Refused(f"{path} is asynchronous")
+        chains, cells, refused = scanned(code)
+        for base, name, attributes in chains:
+            value: Any = MISSING
+            if base == "global":
+                value = self.named(name, space)
+            elif base == "cell" and name in held:
+                value = held[name]
+            for i, attribute in enumerate(attributes):
+                if not isinstance(value, types.ModuleType) or attribute not in vars(value):
+                    self.names.update(attributes[i:])
+                    break
+                path = f"{value.__name__}.{attribute}"
+                found = vars(value)[attribute]
+                self.note("dict", vars(value), attribute, found, path)
+                if not ours(value.__name__) or isinstance(found, types.ModuleType):
+                    self.todo.append((found, path))
+                value = found
+        for name, line in cells:
+            if name in held:
+                raise Refused(f"{path} sets {name}, which is not its own ({where(code, line)})")
+        for what, line in refused:
+            raise Refused(f"{path} {what} ({where(code, line)})")
+        for const in code.co_consts:
+            if isinstance(const, types.CodeType):
+                self.code(const, space, {name: held[name] for name in const.co_freevars if name in held}, path)
+
+    def named(self, name: str, space: dict[str, Any]) -> Any:
+        if name in space:
+            self.note("dict", space, name, space[name], name)
+            self.todo.append((space[name], name))
+            return space[name]
+        self.note("dict", space, name, MISSING, name)
+        table = vars(builtins)
+        if name in table:
+            self.note("dict", table, name, table[name], name)
+            if not isinstance(table[name], (bool, type(None), type(Ellipsis))) and table[name] not in SAFE:
+                raise Refused(f"it calls {name}()")
+        return MISSING
+
+    def klass(self, cls: type, path: str) -> None:
+        if ours(cls.__module__) or cls in SAFE or cls.__module__ in ("builtins", "typing", "collections.abc"):
+            if cls not in SAFE and not ours(cls.__module__):
+                raise Refused(f"it uses {cls.__name__}")
+            return
+        if not cls.__flags__ & HEAP:
+            raise Refused(f"{path} is a class of C")
+        self.objects.append((cls, path))
+        if type(cls) is not type:
+            self.todo.append((type(cls), type(cls).__name__))
+        for base in cls.__mro__[1:-1]:
+            self.todo.append((base, base.__name__))
+
+    def attributes(self, x: Any, path: str) -> None:
+        """What some code may ask of a module, a class or an instance."""
+        if isinstance(x, types.ModuleType) and x.__name__ == "math":
+            return
+        table = vars(x)
+        wanted = self.names
+        if isinstance(x, type):                 # operators call what no name tells of
+            wanted = wanted | {n for n, y in table.items() if n.startswith("__") and isinstance(y, METHODS)}
+        for name in sorted(wanted):
+            if (id(x), name) in self.codes:
+                continue
+            if name in table:
+                self.codes.add((id(x), name))
+                value = table[name]
+                if isinstance(x, type):
+                    self.note("attr*", x, name, value, f"{path}.{name}")
+                else:
+                    self.note("dict", table, name, value, f"{path}.{name}")
+                if not (isinstance(x, types.ModuleType) and ours(x.__name__)) or isinstance(value, types.ModuleType):
+                    self.todo.append((value, f"{path}.{name}"))
+            elif not isinstance(x, (type, types.ModuleType)):
+                self.codes.add((id(x), name))
+                self.note("dict", table, name, MISSING, f"{path}.{name}")
+
+    def module(self, x: Any, path: str) -> None:
+        kind = type(x)
+        self.note("type", x, None, kind, path)
+        self.note("attr", kind, "forward", kind.forward, f"{kind.__name__}.forward")
+        self.note("attr", kind, "__call__", kind.__call__, f"{kind.__name__}.__call__")
+        own = vars(x)
+        if ours(kind.__module__):
+            self.mapping(own, path)
+        else:
+            self.todo.append((kind, kind.__name__))
+            self.objects.append((x, path))
+            for name in ("training", "_parameters", "_buffers", "_modules"):
+                self.note("dict", own, name, own.get(name, MISSING), f"{path}.{name}")
+                self.todo.append((own.get(name), f"{path}.{name}"))
+            self.note("dict", own, "_compiled_call_impl", own.get("_compiled_call_impl", MISSING), path)
+        for name, table in own.items():
+            if name.endswith("_hooks") and isinstance(table, dict):
+                if table:
+                    raise Refused(f"{path} has hooks")
+                self.note("dict", own, name, table, f"{path}.{name}")
+                self.note("length", table, None, 0, f"hooks of {path}")
+
+    def optimizer(self, x: Any, path: str) -> None:
+        """Its numbers are read at each step; who is in it is noted."""
+        self.optimizers.append(x)
+        own = vars(x)
+        self.note("type", x, None, type(x), path)
+        step = own.get("step", MISSING)         # a schedule wraps it, to see that it is called
+        if step is not MISSING and not ours(getattr(step, "__module__", None)):
+            raise Refused(f"{path}.step was replaced")
+        self.note("dict", own, "step", step, f"{path}.step")
+        self.note("dict", own, "param_groups", own["param_groups"], f"{path}.param_groups")
+        self.note("items", own["param_groups"], None, tuple(own["param_groups"]), f"{path}.param_groups")
+        for group in own["param_groups"]:
+            self.note("dict", group, "params", group["params"], f"{path}.param_groups")
+            self.visit(group["params"], f"{path}.param_groups[...]['params']")
+        for name, table in own.items():
+            if name.endswith("_hooks"):
+                self.note("length", table, None, 0, f"hooks of {path}")
+                if table:
+                    raise Refused(f"{path} has hooks")
+
+
+Chain = tuple[str, str, tuple[str, ...]]
+LOADS = {"LOAD_GLOBAL": "global", "LOAD_NAME": "global", "LOAD_DEREF": "cell", "LOAD_CLASSDEREF": "cell"}
+ATTRIBUTES = ("LOAD_ATTR", "LOAD_METHOD", "STORE_ATTR", "DELETE_ATTR", "LOAD_SUPER_ATTR")
+
+
+@functools.lru_cache(maxsize=1000)
+def scanned(code: Any) -> tuple[list[Chain], list[tuple[str, int]], list[tuple[str, int]]]:
+    """What a code object reads: (global or cell, its name, attributes right behind it); of other values "" and attributes.
+
+    Besides, the cells that it sets, and what refuses it; with their lines.
+    """
+    chains: dict[Chain, None] = {}
+    cells: list[tuple[str, int]] = []
+    refused: list[tuple[str, int]] = []
+    line = code.co_firstlineno
+    base, name, attributes = "", "", []
+    for step in dis.get_instructions(code):
+        line = (step.positions.lineno if step.positions is not None else None) or line
+        op = step.opname
+        if op in ("LOAD_ATTR", "LOAD_METHOD") and base:
+            attributes.append(str(step.argval))
+            continue
+        if op in ("CACHE", "NOP", "EXTENDED_ARG"):
+            continue
+        if base:
+            chains[base, name, tuple(attributes)] = None
+        base, name, attributes = LOADS.get(op, ""), str(step.argval), []
+        if op in ATTRIBUTES:
+            chains["", "", (str(step.argval),)] = None
+        elif op in ("STORE_DEREF", "DELETE_DEREF"):
+            cells.append((str(step.argval), line))
+        elif op in OPCODES:
+            refused.append((OPCODES[op], line))
+    return list(chains), cells, refused
+
+
+def where(code: Any, line: int) -> str:
+    return f"{code.co_filename.rpartition('/')[2]}:{line or code.co_firstlineno}"
+
+
+def same(now: Any, was: Any) -> bool:
+    """Is it the same object, or the same number or text?"""
+    if now is was:
+        return True
+    kind = type(was)
+    if type(now) is not kind:
+        return False
+    if kind is float:
+        return bool(now == was and math.copysign(1, now) == math.copysign(1, was)) or (now != now and was != was)
+    if kind in (int, str, bool, bytes, Size, range, slice) or isinstance(was, np.generic):
+        return bool(now == was)
+    if kind is tuple:
+        return len(now) == len(was) and all(map(same, now, was))
+    return False
+
+
+def changed(guard: tuple[str, Any, Any, Any]) -> bool:
+    kind, holder, key, was = guard
+    if kind == "dict":
+        return not same(dict.get(holder, key, MISSING), was)
+    if kind == "cell":
+        try:
+            return not same(holder.cell_contents, was)
+        except ValueError:
+            return True
+    if kind == "length":
+        return len(holder) != was
+    if kind == "set":
+        return bool(holder != was)
+    if kind == "items":
+        return len(holder) != len(was) or not all(map(same, holder, was))
+    if kind == "type":
+        return type(holder) is not was
+    if kind == "attr*":
+        return vars(holder).get(key, MISSING) is not was
+    return not same(getattr(holder, key), was)

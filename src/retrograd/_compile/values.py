@@ -1,0 +1,62 @@
+"""What a trace is made of: values, and entries that make values from values."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+SINGLE, DOUBLE = np.dtype("float32"), np.dtype("float64")
+
+
+class Refused(Exception):
+    """A call cannot be replayed, and why."""
+
+
+class Value:
+    """An array of each call, as it was in the recorded one.
+
+    kind    "input", "held" (by a tensor that was there before), "grad" (of such a tensor), "const" or "made";
+            "tensor" is no array but such a tensor itself
+    index   which of its kind; of "made" none
+    array   the recorded array; None of values between the operations of one rule
+    full    of a view that repeats one element: the value with that element
+    """
+
+    __slots__ = ("array", "dtype", "entry", "full", "index", "kind", "shape", "slot", "stale", "straight")
+
+    def __init__(self, kind: str, shape: Any, dtype: Any, array: Any = None, index: int = -1) -> None:
+        self.kind, self.index = kind, index
+        self.shape, self.dtype, self.array = shape, dtype, array
+        self.straight = array is None or bool(array.flags.c_contiguous and array.flags.aligned)
+        self.full: Value | None = None
+        self.entry: Entry | None = None
+        self.stale = False                      # its memory was edited since
+        self.slot = -1
+
+    @property
+    def size(self) -> int:
+        n = 1
+        for k in self.shape:
+            n *= k
+        return n
+
+
+class Entry:
+    """fn(*args) -> the arrays of outs.
+
+    op     the same as one operation on elements, which runs may join; "" for none
+    fixed  it has an effect: it stays, and stays in its place
+    """
+
+    __slots__ = ("args", "fixed", "fn", "name", "op", "outs", "where")
+
+    def __init__(self, name: str, fn: Any, args: list[Any], outs: list[Value], op: str = "", fixed: bool = False,
+                 where: str = "") -> None:
+        self.name, self.fn, self.args, self.outs, self.op, self.fixed = name, fn, args, outs, op, fixed
+        self.where = where
+        for out in outs:
+            out.entry = self
+
+
+def of_array(array: Any) -> Value:
+    return Value("made", array.shape, array.dtype, array)
