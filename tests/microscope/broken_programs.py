@@ -709,6 +709,18 @@ def a_reentrant_checkpoint_of_the_first_block(torch: Any) -> Any:
 
 
 @broken("replaced")
+def a_model_copied_after_the_optimizer(torch: Any) -> Any:
+    net = mlp(torch, 3, 2)
+    old = net[0].weight
+    with record() as rec:
+        optimizer = sgd(torch, net)
+        net = copy.deepcopy(net)  # here
+        net(batch(torch)).square().mean().backward()
+        optimizer.step()
+    return rec, old
+
+
+@broken("replaced")
 def the_weight_before_a_parametrisation(torch: Any) -> Any:
     net = torch.nn.Linear(3, 2)
     old = net.weight

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 import warnings
 from pathlib import Path
@@ -14,7 +15,7 @@ from both_engines import both
 from broken_programs import PROGRAMS
 from three_ways import WAYS, Ways
 
-from retrograd.microscope import lint_recording
+from retrograd.microscope import lint_recording, record
 
 
 def answers(rec: Any, asked: Any, answer: str) -> list[tuple[str, str | None]]:
@@ -45,6 +46,18 @@ def test_the_mistake_is_named_with_its_line(torch: Any, name: str, way: str, tmp
         said = answers(rec, asked, answer)
     where = marked(program)
     assert (answer, where) in [(code, where if where is None else at) for code, at in said], said
+
+
+@both
+def test_a_model_copied_before_the_recording_is_put_down_to_the_step(torch: Any) -> None:
+    net = broken_programs.mlp(torch, 3, 2)
+    old, optimizer = net[0].weight, broken_programs.sgd(torch, net)
+    net = copy.deepcopy(net)
+    with record(net) as rec:
+        net(broken_programs.batch(torch)).square().mean().backward()
+        optimizer.step(); line = inspect.currentframe().f_lineno  # noqa: E702
+    cause = rec.why_none(old)
+    assert (cause.code, cause.where) == ("replaced", f"{__file__}:{line}")
 
 
 @pytest.mark.parametrize("name", ["features", "freeze", "gradient_norms", "step_in_backward", "gradient_penalty"])

@@ -118,12 +118,12 @@ class Links:
         for part in rec.parts:
             self.parts.setdefault(part[:3], {})[part[3:5]] = part[5]
         self.find_reads()
-        self.named: set[int] = set()                    # parameters, buffers and .grad
-        self.aside: set[int] = set()                    # ops on nothing but parameters, buffers and .grad: updates, norms
+        self.named: set[int] = set()                    # parameters, buffers, .grad and what optimizers took
+        self.aside: set[int] = set()                    # ops on nothing but these: updates, norms, copies
         self.find_aside()
 
     def find_aside(self) -> None:
-        base = set(self.rec.tensor_names)
+        base = self.taken.union(self.rec.tensor_names)
         todo = list(base)
         while todo:                                     # and what they were before they had their names
             stem = self.rec.tensor_rows[todo.pop()][3]

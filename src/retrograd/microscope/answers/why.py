@@ -5,6 +5,7 @@ An answer is a Cause with a code, what happened (file:line), and the way out.  W
 """
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -254,18 +255,25 @@ def was_replaced(rec: Recording, n: int, name: str) -> Cause | None:
     uses, known = link.reads, rec.tensor_names.get(n, {})
     others = [m for m in link.of_name.get(name, ()) if m > n or known.get("role") == "replaced"]
     since = min((i for m in others for i in uses.get(m, ())), default=-1)
-    if any(since < 0 or i > since for i in uses.get(n, ())):
+    read = uses.get(n, ())
+    if any((since < 0 or i > since) and i not in link.aside for i in read):
         return None
     taken = n in link.taken
     owned = n in rec.tensor_names and rec.tensor_names[n]["role"] == "parameter" and not others
     if others or (taken and not owned):
-        return Cause("replaced", ("the optimizer holds this tensor, but no recorded model does: a parameter was assigned anew "
-                                  "after the optimizer took the old one" if taken else
+        return Cause("replaced", ("the optimizer holds this tensor, but no recorded model does: a parameter was assigned anew, "
+                                  "or the model copied, after the optimizer took this one" if taken else
                                   f"{name} is another tensor now: the parameter was assigned anew"),
                      "Create the optimizer after the last change of the model's parameters, or change them in place "
                      "(p.data.copy_(...), load_state_dict).",
-                     rec.where(max((rec.tensor_names[m].get("put", -1) for m in others), default=-1)))
+                     rec.where(max((rec.tensor_names[m].get("put", -1) for m in others), default=-1))
+                     or where_of(rec, read[-1:]) or where_of(rec, (i for i, _ in link.stepped.get(n, ()))))
     return None
+
+
+def where_of(rec: Recording, events: Iterable[int]) -> str | None:
+    """The first line known of these."""
+    return next((where for i in events if (where := rec.events[i].where)), None)
 
 
 def no_gradient(rec: Recording, n: int, name: str, for_grad: bool, since: int = 0) -> Cause:

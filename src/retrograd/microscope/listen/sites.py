@@ -10,8 +10,8 @@ from typing import Any
 from ..record.lines import Lines
 
 HOME = os.path.dirname(os.path.abspath(str(sys.modules[__name__.partition(".")[0]].__file__))) + os.sep      # the package's
-PLUMBING = ("<frozen ", "<__array_function__", os.path.dirname(os.__file__) + os.sep + "contextlib.py",
-            os.path.dirname(os.__file__) + os.sep + "functools.py", os.path.dirname(os.__file__) + os.sep + "runpy.py")
+PLUMBING = ("<frozen ", "<__array_function__", *(os.path.join(os.path.dirname(os.__file__), name) for name in
+            ("contextlib.py", "copy.py", "functools.py", "runpy.py")))
 
 
 class Sites(Lines):

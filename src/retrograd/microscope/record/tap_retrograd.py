@@ -35,7 +35,8 @@ READS = {"item", "numpy", "tolist", "__array__", "__bool__", "__float__", "__int
 INPUTS, OUTPUTS = POSITION["op"]["inputs"], POSITION["op"]["outputs"]
 INDEXED = {"embedding", "embedding_bag", "cross_entropy", "nll_loss", "gather", "index_select", "take_along_dim", "scatter",
            "scatter_add", "where", "masked_fill", "masked_select", "__getitem__", "index_add", "take"}
-THAWS = retrograd.nn.Module.requires_grad_.__code__
+# Functions of ours whose calls of the above are as if the user's.
+ASKED_FOR = {retrograd.nn.Module.requires_grad_.__code__, retrograd.nn.Parameter.__deepcopy__.__code__}
 # Frames between a call and who hears it are of these files.
 HEARING = (HOME + "_engine", HOME + "microscope", os.path.join(HOME, "_functions", "public.py"))
 
@@ -125,7 +126,7 @@ class RetrogradTap(Tap):
         thread = self.recorder.thread()
         frame = caller()
         if thread.busy or thread.passes or thread.stepping or not (
-                name == "requires_grad_" and frame.f_code is THAWS or self.recorder.sites.user_frame_is_near(frame)):
+                frame is not None and frame.f_code in ASKED_FOR or self.recorder.sites.user_frame_is_near(frame)):
             return impl(*args, **kwargs)
         thread.busy += 1
         began = now()
