@@ -240,6 +240,16 @@ def test_slices_are_written_and_added_at_an_index(dtype: str) -> None:
 
 
 @native
+def test_whole_numbers_beyond_53_bits_are_exact_and_wrap_around() -> None:
+    x, at, many = np.full(3, 3, np.int64), np.ones(1, np.int64), np.array([2**63 - 1])
+    for name in ("slices", "scatter"):
+        run = _kernels.kernel(name)
+        assert run(x, 0, at, 2**53 + 1, 0).tolist() == [3, 2**53 + 1, 3] and run(x, 0, at, 2**63, 0) is None
+        assert run(x, 0, at, 2**63 - 1, 1).tolist() == run(x, 0, at, many, 1).tolist() == [3, 2 - 2**63, 3]
+    assert run(x, 0, at, -(2**63), 2).tolist() == [3, -(2**63), 3]
+
+
+@native
 def test_masked_scatter_and_prelu() -> None:
     scatter, prelu = _kernels.kernel("masked_scatter"), _kernels.kernel("prelu")
     r = np.random.default_rng(2)

@@ -299,7 +299,8 @@ enum { SET, ADD, MULTIPLY, GREATEST, LEAST };
         onward(w, &far, &near);                                                                \
     }                                                                                          \
     break;
-#define SCATTER(T, NAME)                                                                               \
+/* U: the type to add and multiply in: unsigned for integers, which wrap around */
+#define SCATTER(T, U, NAME)                                                                            \
     static int NAME(Walk *w, T *y, const int64_t *index, const T *b, int how, npy_intp side) {         \
         typedef T T_;                                                                                  \
         const npy_intp own = w->far[w->ndim - 1], n = w->n, step = w->step;                            \
@@ -307,16 +308,16 @@ enum { SET, ADD, MULTIPLY, GREATEST, LEAST };
         int bad = 0;                                                                                   \
         switch (how) {                                                                                 \
         case SET: EACH_ROW(*to = v)                                                                    \
-        case ADD: EACH_ROW(*to += v)                                                                   \
-        case MULTIPLY: EACH_ROW(*to *= v)                                                              \
+        case ADD: EACH_ROW(*to = (T)((U)*to + (U)v))                                                   \
+        case MULTIPLY: EACH_ROW(*to = (T)((U)*to * (U)v))                                              \
         case GREATEST: EACH_ROW(if (v > *to || v != v) *to = v)                                        \
         default: EACH_ROW(if (v < *to || v != v) *to = v)                                              \
         }                                                                                              \
         return bad;                                                                                    \
     }
-SCATTER(float, scatter_floats)
-SCATTER(double, scatter_doubles)
-SCATTER(int64_t, scatter_ints)
+SCATTER(float, float, scatter_floats)
+SCATTER(double, double, scatter_doubles)
+SCATTER(int64_t, uint64_t, scatter_ints)
 
 /* scatter(x, dim, index, b, how) -> a copy of x with b, an array of x's type or a number, set (0), added (1), multiplied (2),
    or the greatest (3), least (4) of both, at the index */
@@ -355,7 +356,7 @@ END
 
 /* ---- whole slices, masks ---- */
 
-#define SLICES(T, NAME)                                                                                              \
+#define SLICES(T, U, NAME)                                                                                           \
     static int NAME(T *y, const int64_t *index, const T *b, npy_intp outer, npy_intp n, npy_intp inner, npy_intp m,  \
                     int how, int number) {                                                                           \
         int bad = 0;                                                                                                 \
@@ -364,16 +365,16 @@ END
                 T *to = y + (o * n + placed(READ(index[i]), n, &bad)) * inner;                                       \
                 const T *from = number ? b : b + (o * m + i) * inner;                                                \
                 if (number && how == SET) for (npy_intp j = 0; j < inner; j++) to[j] = *from;                        \
-                else if (number) for (npy_intp j = 0; j < inner; j++) to[j] += *from;                                \
+                else if (number) for (npy_intp j = 0; j < inner; j++) to[j] = (T)((U)to[j] + (U)*from);              \
                 else if (how == SET) for (npy_intp j = 0; j < inner; j++) to[j] = from[j];                           \
-                else for (npy_intp j = 0; j < inner; j++) to[j] += from[j];                                          \
+                else for (npy_intp j = 0; j < inner; j++) to[j] = (T)((U)to[j] + (U)from[j]);                        \
             }                                                                                                        \
         }                                                                                                            \
         return bad;                                                                                                  \
     }
-SLICES(float, slices_floats)
-SLICES(double, slices_doubles)
-SLICES(int64_t, slices_ints)
+SLICES(float, float, slices_floats)
+SLICES(double, double, slices_doubles)
+SLICES(int64_t, uint64_t, slices_ints)
 
 /* slices(x, dim, index (M,), b, how) -> a copy of x with b, of x's type and size M along dim, or a number, set (0) or added (1)
    in the slices that index names */
@@ -389,11 +390,13 @@ KERNEL(slices, 5)
     npy_intp m = PyArray_SIZE(ARRAY(index));
     union { float f; double d; int64_t i; } value;
     if (number) {
-        double p;
-        if (!numbers(&b, 1, &p) || (type == NPY_INT64 && !PyLong_CheckExact(b))) Py_RETURN_NONE;
+        double p = 0;
+        int overflow = 0;
+        if (type == NPY_INT64 ? !PyLong_CheckExact(b) : !numbers(&b, 1, &p)) Py_RETURN_NONE;
         if (type == NPY_FLOAT) value.f = (float)p;
         else if (type == NPY_DOUBLE) value.d = p;
-        else value.i = (int64_t)p;
+        else value.i = PyLong_AsLongLongAndOverflow(b, &overflow);
+        if (overflow) Py_RETURN_NONE;
     } else {
         npy_intp o, k, i;
         if (!PyArray_CheckExact(b) || PyArray_TYPE(ARRAY(b)) != type || !PyArray_ISCARRAY_RO(ARRAY(b))
