@@ -29,6 +29,26 @@ def test_loss_scale_and_accumulation_share_are_undone(torch: Any) -> None:
     assert near(cap.grads(scale="sum").norms(), plain.grads().norms())
 
 
+def test_a_loss_is_seen_however_backward_is_called_and_its_seed_undone(torch: Any) -> None:
+    model, x, backward = model_of(torch), torch.randn(6, 4), torch.autograd.backward
+    two = torch.tensor(2.0)
+    wanted = captured(torch, model, x, lambda out: out.pow(2).sum()).grads().norms()
+    for run in (
+            lambda loss: backward(loss), lambda loss: backward((loss,)), lambda loss: backward(loss * 3, two),
+            lambda loss: backward(tensors=[loss], grad_tensors=[two]), lambda loss: loss.backward(two),
+            lambda loss: loss.backward(gradient=-two)):
+        model.zero_grad()
+        with capture(model) as cap:
+            run(model(x).pow(2).mean())
+        assert [r.kind for r in cap.losses] == ["mean"]
+        assert near(cap.grads(scale="sum").norms(), wanted)
+    with capture(model) as cap:
+        loss = model(x).pow(2).mean()
+        backward((loss, loss))
+    with pytest.raises(CaptureError, match="the loss was not seen"):
+        cap.grads(scale="sum")
+
+
 @pytest.mark.parametrize("reentrant", [True, False])
 def test_a_checkpoint_inside_the_pass_is_no_pass_of_its_own(torch: Any, reentrant: bool) -> None:
     from importlib import import_module

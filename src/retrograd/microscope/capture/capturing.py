@@ -93,8 +93,7 @@ class Capture(Waiting):
         self._layout: Any = batch_dim
         self._reductions: dict[Any, Any] = {}   # of losses of steps that were: see loss_key.py
         autograd = self.engine.torch.autograd
-        self._settling = {autograd.grad, autograd.backward} - self.engine.passes    # before these, hooks must be there
-        self._ear = Ear(self._takes, self._without, self.engine.passes | self._settling, self.engine.says)
+        self._ear = Ear(self._takes, self._without, self.engine.passes | {autograd.grad}, self.engine.says)
         self._depth = 0
         self._tracked: dict[int, Source] = {}
         self._reordering: dict[Any, str] = {}   # functions seen -> their names, when they are in orders.REORDERING
@@ -325,15 +324,15 @@ class Capture(Waiting):
 
     def _takes(self, func: Any, impl: Any, args: Any, kwargs: Any) -> Any:
         """In place of func(*args, **kwargs), which takes something tracked, or of a pass."""
+        if func in self.engine.passes:
+            return self._pass(func, impl, args, kwargs)
         tracked = self._tracked
         for x in (*args, *kwargs.values()) if kwargs else args:
             if id(x) in tracked:
                 return self._again(self._plans.get((id(x), func)), func, impl, args, kwargs)
-        if func in self._settling:
+        if func is self.engine.torch.autograd.grad:
             self._settle()
             return impl(*args, **kwargs)
-        if func in self.engine.passes and not any(id(x) in tracked for x in flat((args, kwargs))):
-            return self._pass(func, impl, args, kwargs)
         return self._use(func, impl, args, kwargs)
 
     def _without(self, func: Any, args: Any, kwargs: Any, out: Any) -> Any:
@@ -494,9 +493,6 @@ class Capture(Waiting):
                 return engine.inside(self._heard, func, impl, args, kwargs)
             finally:
                 self._layout = before
-        if func in self.engine.passes:
-            self._root(args)
-            return self._pass(func, impl, args, kwargs)
         name = engine.name_of(func)
         tracked = self._tracked
         edits = name.endswith("_") and not name.endswith("__") and name not in ("requires_grad_", "_") or name == "setitem"
@@ -584,15 +580,19 @@ class Capture(Waiting):
                 tracked[id(x)] = Made(x, name, func, args, kwargs, i, parents)
 
     def _pass(self, func: Any, impl: Any, args: Any, kwargs: Any) -> Any:
-        """loss.backward()"""
+        """loss.backward(), autograd.backward(loss)"""
         from .loss import reduction_of
-        root = args[0] if args else kwargs.get("tensors")
         self._settle()
         self._drain()
         before = self._loss
-        if before is None and self.engine.is_tensor(root):     # else: a reentrant checkpoint's own, inside the loss's
-            with self.engine.torch.no_grad():
-                self._loss = reduction_of(root, self.runs, self._reductions)
+        if before is None:                      # else: a reentrant checkpoint's own, inside the loss's
+            roots = listed(args[0] if args else kwargs.get("tensors"))
+            for root in roots:
+                self._root(root)
+            if len(roots) == 1 and self.engine.is_tensor(roots[0]):
+                seed, = listed(args[1] if len(args) > 1 else kwargs.get("gradient", kwargs.get("grad_tensors"))) or (None,)
+                with self.engine.torch.no_grad():
+                    self._loss = reduction_of(roots[0], seed, self.runs, self._reductions)
         try:
             # checkpoints run parts of the model again in there
             return self.engine.inside(self._heard, func, impl, args, kwargs)
@@ -600,9 +600,9 @@ class Capture(Waiting):
             self._drain()
             self._loss = before
 
-    def _root(self, args: Any) -> None:
-        """backward() was called on a tensor made of parameters alone."""
-        source = self._tracked.get(id(args[0])) if args else None
+    def _root(self, root: Any) -> None:
+        """backward() is called on it: is it made of parameters alone?"""
+        source = self._tracked.get(id(root))
         if source is not None:
             for leaf in source.leaves():
                 self.failed.setdefault(leaf.number, "backward() was called on a tensor made of parameters alone")
@@ -662,7 +662,7 @@ class Capture(Waiting):
     def losses(self) -> list[Any]:
         """How each run's loss was reduced, a loss.Reduction (kind "mean", "sum" or "unknown", count, factor, why).
 
-        None for a run whose loss.backward() was not seen.  Capture.grads(scale=...) undoes it.
+        None for a run whose loss was not seen: by autograd.grad, or with others in a pass.  Capture.grads(scale=...) undoes it.
         """
         from .loss import loss_of
         self._drain()
@@ -743,6 +743,11 @@ class Capture(Waiting):
         """
         from .grads import Grads
         return Grads(self, layers, partial=partial, scale=scale)
+
+
+def listed(given: Any) -> tuple[Any, ...]:
+    """What is given as one or as several."""
+    return tuple(given) if isinstance(given, (tuple, list)) else (given,)
 
 
 def capture(

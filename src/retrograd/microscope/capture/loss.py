@@ -83,17 +83,21 @@ def loss_of(run: Run) -> Reduction | None:
     return first
 
 
-def reduction_of(loss: Any, ends: list[Run], known: dict[Any, Reduction]) -> Reduction:
-    """Walk from a loss to where it was summed up.  ends: the calls of the model that it was made from; known: by key_of()."""
+def reduction_of(loss: Any, seed: Any, ends: list[Run], known: dict[Any, Reduction]) -> Reduction:
+    """Walk from a loss, at which the gradient `seed` arrives, to where it was summed up.
+
+    ends: the calls of the model that it was made from; known: by key_of()
+    """
     if loss.numel() != 1:
         return unknown(f"backward() of a tensor of shape {tuple(loss.shape)}")
     if loss.grad_fn is None:
         return unknown("the loss has no graph")
     try:
-        key = key_of(loss, ends)
+        key = None if seed is not None else key_of(loss, ends)
         found = known.get(key)
         if found is None:
-            found = Reader(loss.detach(), ends).read(loss.grad_fn, tuple(loss.shape))
+            factor = 1.0 if seed is None else abs(seed.item())
+            found = Reader(loss.detach(), ends).read(loss.grad_fn, tuple(loss.shape), factor)
             if key is not None and found.equal:         # else numbers were asked, too
                 known[key] = found
         return found
