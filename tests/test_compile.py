@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import threading
+import types
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -267,6 +268,31 @@ def test_what_reads_or_changes_the_world_is_refused(source: str) -> None:
     for _ in range(3):
         fast(numbers(2))
     assert not fast.local.variants and "eager:" in fast.explain()
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_a_part_of_a_module_that_is_imported_when_asked_for_is_looked_at_too(kept: bool) -> None:
+    import random
+    lazy: Any = types.ModuleType("lazy")
+
+    def find(name: str) -> Any:
+        if name != "draw":
+            raise AttributeError(name)
+        if kept:
+            lazy.draw = random.random
+        return random.random
+    lazy.__getattr__ = find
+
+    def direct(x: Any) -> Any:
+        return x * lazy.draw()
+
+    def through_a_name(x: Any) -> Any:
+        m = lazy
+        return x * m.draw()
+    for f in (direct, through_a_name):
+        vars(lazy).pop("draw", None)
+        fast = skipping(f)
+        assert len({float(fast(numbers(1))) for _ in range(4)}) == 4 and not fast.local.variants
 
 
 def test_random_numbers_stay_random() -> None:

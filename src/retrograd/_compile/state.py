@@ -197,7 +197,7 @@ class Reach:
             elif base == "cell" and name in held:
                 value = held[name]
             for i, attribute in enumerate(attributes):
-                if not isinstance(value, types.ModuleType) or attribute not in vars(value):
+                if not isinstance(value, types.ModuleType) or not there(value, attribute):
                     self.names.update(attributes[i:])
                     break
                 path = f"{value.__name__}.{attribute}"
@@ -252,7 +252,7 @@ class Reach:
         for name in sorted(wanted):
             if (id(x), name) in self.codes:
                 continue
-            if name in table:
+            if there(x, name) if isinstance(x, types.ModuleType) else name in table:
                 self.codes.add((id(x), name))
                 value = table[name]
                 if isinstance(x, type):
@@ -306,6 +306,15 @@ class Reach:
                 self.note("length", table, None, 0, f"hooks of {path}")
                 if table:
                     raise Refused(f"{path} has hooks")
+
+
+def there(module: types.ModuleType, name: str) -> bool:
+    """Has the module this attribute?  Some import a part when it is first asked for."""
+    if name not in vars(module) and "__getattr__" in vars(module):
+        found = getattr(module, name, MISSING)
+        if found is not MISSING and name not in vars(module):
+            raise Refused(f"{module.__name__}.{name} is made anew each time")
+    return name in vars(module)
 
 
 Chain = tuple[str, str, tuple[str, ...]]
