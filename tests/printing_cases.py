@@ -168,16 +168,16 @@ class Shown:
 
 def our_text(case: dict[str, Any]) -> str:
     """What retrograd prints."""
-    from retrograd import _tensor_str, dtypes
+    from retrograd._tensor import dtypes, printing
 
     dtypes.set_default_dtype(getattr(dtypes, case["default"]))
-    _tensor_str.set_printoptions(profile="default")
-    _tensor_str.set_printoptions(**case["opts"])
+    printing.set_printoptions(profile="default")
+    printing.set_printoptions(**case["opts"])
     try:
-        return _tensor_str._str(Shown(case, dtypes))
+        return printing._str(Shown(case, dtypes))
     finally:
         dtypes.set_default_dtype(dtypes.float32)
-        _tensor_str.set_printoptions(profile="default")
+        printing.set_printoptions(profile="default")
 
 
 def record(count: int = 450) -> None:

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import retrograd
-from retrograd import _draws, _kernels
+from retrograd import _kernels
+from retrograd._kernels import draws
 
 Draw = Callable[[Any], Any]
 SIZES = [0, 1, 2, 7, 15, 16, 17, 33, 100, 1000, 1501]
@@ -334,15 +335,15 @@ def test_kernels_draw_what_python_draws(monkeypatch: pytest.MonkeyPatch, n: int)
     def drawn() -> list[Any]:
         bits = np.random.MT19937(3)
         f4, f8 = np.dtype("f4"), np.dtype("f8")
-        return [_draws.uniform(bits, (n,), f4), _draws.uniform(bits, (n,), f8), _draws.keep(bits, (n,), f4, 0.3, 1 / 0.3),
-                _draws.keep(bits, (n,), f8, 0.6, 2.0), _draws.integers(bits, (n,), -5, 12, False),
-                _draws.integers(bits, (n,), 3, 2**40, True), _draws.integers(bits, (n,), -(2**63), 2**64, True),
-                _draws.permutation(bits, n), _draws.poisson(bits, rates),
-                _draws.gammas(_draws.Stream(bits, 0.3), rates / 9), _draws.binomials(_draws.Stream(bits, None), counts, chances),
-                _draws.words(bits, 2)]
+        return [draws.uniform(bits, (n,), f4), draws.uniform(bits, (n,), f8), draws.keep(bits, (n,), f4, 0.3, 1 / 0.3),
+                draws.keep(bits, (n,), f8, 0.6, 2.0), draws.integers(bits, (n,), -5, 12, False),
+                draws.integers(bits, (n,), 3, 2**40, True), draws.integers(bits, (n,), -(2**63), 2**64, True),
+                draws.permutation(bits, n), draws.poisson(bits, rates),
+                draws.gammas(draws.Stream(bits, 0.3), rates / 9), draws.binomials(draws.Stream(bits, None), counts, chances),
+                draws.words(bits, 2)]
     fast = drawn()
     for name in ("uniform", "keep", "integers", "permute", "poisson", "gammas", "binomials"):
-        monkeypatch.setattr(_draws, "quick_" + name, _kernels.absent)
+        monkeypatch.setattr(draws, "quick_" + name, _kernels.absent)
     for quick, slow in zip(fast, drawn()):
         assert quick.dtype == slow.dtype
         np.testing.assert_array_equal(quick, slow)

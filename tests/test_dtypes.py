@@ -15,12 +15,13 @@ import numpy as np
 import pytest
 
 import retrograd
-from retrograd import _dtype_names, _size, dtypes
 from retrograd._engine import promote
 from retrograd._engine.tensor import wrap
+from retrograd._missing import dtypes as _dtype_names
+from retrograd._tensor import dtypes, size
 
 PYTORCH = json.loads(dtype_cases.TRANSCRIPT.read_text(encoding="utf-8"))
-OURS = types.SimpleNamespace(**{**vars(_dtype_names), **vars(dtypes)}, Size=_size.Size)
+OURS = types.SimpleNamespace(**{**vars(_dtype_names), **vars(dtypes)}, Size=size.Size)
 
 
 def make(shape: tuple[int, ...], d: Any) -> Any:
@@ -125,9 +126,9 @@ def test_device_is_copied_and_pickled(d: Any) -> None:
 
 
 def test_size_is_copied_and_pickled() -> None:
-    s = _size.Size([2, 3])
-    for again in (copy.copy(s), copy.deepcopy(s), pickle.loads(pickle.dumps(s)), _size.of((2, 3))):
-        assert type(again) is _size.Size
+    s = size.Size([2, 3])
+    for again in (copy.copy(s), copy.deepcopy(s), pickle.loads(pickle.dumps(s)), size.of((2, 3))):
+        assert type(again) is size.Size
         assert again == s
 
 
@@ -190,7 +191,7 @@ def test_bfloat16_without_ml_dtypes_names_the_extra() -> None:
     program = """
 import sys
 sys.modules["ml_dtypes"] = None
-from retrograd import dtypes
+from retrograd._tensor import dtypes
 print(dtypes.bfloat16, dtypes.promote_types(dtypes.bfloat16, dtypes.float16), dtypes.finfo(dtypes.bfloat16).eps)
 try:
     dtypes.set_default_dtype(dtypes.bfloat16)

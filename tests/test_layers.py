@@ -14,11 +14,9 @@ import retrograd
 
 ROOT = Path(retrograd.__file__).resolve().parent
 LAYERS = [
-    ["_missing", "_lacks", "_warn", "__future__"],
+    ["_missing", "__future__"],
     ["_engine", "_rules", "_kernels"],
-    ["_tensor", "_conversion", "_typename", "_nodes", "dtypes", "_dtype_names", "random", "_draws", "_tensor_str", "_size",
-     "_functions", "_typing",
-     "_threads", "linalg", "special", "_settings", "version", "types", "storage",
+    ["_tensor", "_missing.dtypes", "random", "_functions", "_typing", "linalg", "special", "version", "types", "storage",
      "functional"],
     ["utils", "autograd", "masked", "signal"],
     ["nn"],
@@ -35,13 +33,15 @@ FOREIGN = {"numpy", "mypy_extensions"}  # at module level; others inside the fun
 FOREIGN_AT_THE_TOP: dict[str, set[str]] = {}
 # Function-level imports that point upwards: (module, what it imports) and why.
 UPWARD = {
-    ("_settings", "compiler"): "torch.compile makes what torch.compiler resets",
+    ("_tensor", "compiler"): "torch.compile makes what torch.compiler resets",
     ("_tensor", "autograd"): "Tensor.backward is torch.autograd.backward",
     ("nn", "overrides"): "PyTorch's nn.functional shows has_torch_function, too",
     ("autograd", "overrides"): "so does its autograd",
     ("utils", "hub"): "model_zoo.load_url is the older name of load_state_dict_from_url",
     ("_tensor", "utils"): "pickling warns about hooks as torch.utils.hooks does",
 }
+# The one group of files that import each other: a Tensor is what ops give, and its operators are ops.
+ENGINE = ("_engine", "_rules")
 
 FILES = sorted(ROOT.rglob("*.py"))
 
@@ -75,6 +75,43 @@ def imports(path: Path) -> list[tuple[list[str], bool, int]]:
     return list(walk(ast.parse(path.read_text(encoding="utf-8")), True))
 
 
+def room(parts: list[str]) -> str:
+    """What LAYERS has of a module: itself, or its room."""
+    whole = ".".join(parts[:2])
+    return whole if whole in LEVEL else parts[0]
+
+
+@functools.cache
+def graph() -> dict[str, set[str]]:
+    """{file: the files that it imports while it is imported}; the package that a file stands in is no import of its."""
+    names = {".".join(dotted(path)).removesuffix(".__init__"): path for path in FILES}
+    found: dict[str, set[str]] = {}
+    for here, path in names.items():
+        found[here] = set()
+        for name, top, _ in imports(path):
+            wanted = [".".join(name[1:]), ".".join(name[1:-1])] if name[0] == "retrograd" else []
+            found[here].update([one for one in wanted if one in names and one != here][:1] if top else [])
+    return found
+
+
+def leads_to(start: str) -> set[str]:
+    """The files that start imports, and what those import."""
+    seen: set[str] = set()
+    todo = [start]
+    while todo:
+        new = graph()[todo.pop()] - seen
+        seen |= new
+        todo += new
+    return seen
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: ".".join(dotted(p)))
+def test_no_file_imports_itself_by_way_of_others(path: Path) -> None:
+    here = ".".join(dotted(path)).removesuffix(".__init__")
+    circle = [there for there in leads_to(here) if here in leads_to(there)]
+    assert [there for there in circle if not there.startswith(ENGINE)] == []
+
+
 def test_every_module_has_a_layer() -> None:
     found = {dotted(path)[0] for path in FILES} - {EVERYTHING}
     assert found <= set(LEVEL), "give it a place in LAYERS"
@@ -82,14 +119,14 @@ def test_every_module_has_a_layer() -> None:
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: ".".join(dotted(p)))
 def test_imports_point_one_way(path: Path) -> None:
-    here = dotted(path)[0]
+    here = room(dotted(path))
     if here == EVERYTHING:
         return
     wrong = []
     for name, top, line in imports(path):
         if name[0] != "retrograd":
             continue
-        there = name[1] if len(name) > 1 else EVERYTHING
+        there = room(name[1:]) if len(name) > 1 else EVERYTHING
         level = LEVEL.get(there, len(LAYERS))  # not a module's name: something of the namespace itself
         if there != here and level > LEVEL[here] and not (LEVEL[here] == len(LAYERS) - 1):
             if top or (here, there) not in UPWARD:

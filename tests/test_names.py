@@ -22,7 +22,7 @@ import pytest
 import retrograd
 import retrograd.distributions
 import retrograd.optim
-from retrograd._lacks import LACKS, why
+from retrograd._missing.lacks import LACKS, why
 from retrograd.cli.run import torch_means_retrograd
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "names.md"
@@ -32,7 +32,7 @@ HEAD = """# Names
 
 Every public name of PyTorch {release}'s main namespaces, and whether retrograd has it. A name that is not there raises
 AttributeError (ImportError where it is imported) with the words that stand above it here.
-`python tests/test_names.py` writes this page; the words come from `src/retrograd/_lacks.py`.
+`python tests/test_names.py` writes this page; the words come from `src/retrograd/_missing/lacks.py`.
 """
 COLUMNS = 120
 

@@ -10,7 +10,7 @@ import numpy as np
 import printing_cases
 import pytest
 
-from retrograd import _tensor_str, dtypes
+from retrograd._tensor import dtypes, printing
 
 ROWS = json.loads(printing_cases.TRANSCRIPT.read_text(encoding="utf-8"))["cases"]
 
@@ -28,13 +28,13 @@ class Tensor:
     grad_fn: Any = None
 
     def __repr__(self) -> str:
-        return _tensor_str._str(self)
+        return printing._str(self)
 
 
 @pytest.fixture(autouse=True)
 def default_options() -> Any:
     yield
-    _tensor_str.set_printoptions(profile="default")
+    printing.set_printoptions(profile="default")
 
 
 @pytest.mark.parametrize("row", ROWS, ids=[f"{i}-{row['dtype']}-{row['shape']}" for i, row in enumerate(ROWS)])
@@ -88,8 +88,8 @@ def test_invalid_grad_fn() -> None:
 
 
 def test_contents_given() -> None:
-    assert _tensor_str._str(Tensor(np.ones((2, 3), np.float32)), tensor_contents="...") == "tensor(...)"
-    assert _tensor_str._str(Tensor(np.ones((0, 3), np.float32)), tensor_contents="...") == "tensor(..., size=(0, 3))"
+    assert printing._str(Tensor(np.ones((2, 3), np.float32)), tensor_contents="...") == "tensor(...)"
+    assert printing._str(Tensor(np.ones((0, 3), np.float32)), tensor_contents="...") == "tensor(..., size=(0, 3))"
 
 
 @pytest.mark.parametrize(
@@ -105,11 +105,11 @@ def test_contents_given() -> None:
     ],
 )
 def test_format_specs_print_as_pytorchs(value: Any, spec: str, text: str) -> None:
-    assert _tensor_str.format_tensor(Tensor(value), spec) == text
+    assert printing.format_tensor(Tensor(value), spec) == text
 
 
 def test_format_of_bfloat16() -> None:
-    assert _tensor_str.format_tensor(Tensor(np.asarray(1.5, dtypes.bfloat16.numpy)), ".3f") == "1.500"
+    assert printing.format_tensor(Tensor(np.asarray(1.5, dtypes.bfloat16.numpy)), ".3f") == "1.500"
 
 
 def test_format_refuses_a_spec_for_vectors_and_parameters() -> None:
@@ -117,29 +117,29 @@ def test_format_refuses_a_spec_for_vectors_and_parameters() -> None:
         __module__ = "retrograd.nn.parameter"
 
     with pytest.raises(TypeError, match=r"^unsupported format string passed to Tensor\.__format__$"):
-        _tensor_str.format_tensor(Tensor(np.float32([1, 2])), ".2f")
+        printing.format_tensor(Tensor(np.float32([1, 2])), ".2f")
     with pytest.raises(TypeError, match=r"^unsupported format string passed to Parameter\.__format__$"):
-        _tensor_str.format_tensor(Parameter(np.float32(1)), ".2f")
+        printing.format_tensor(Parameter(np.float32(1)), ".2f")
     with pytest.raises(ValueError, match="Unknown format code 'd' for object of type 'float'"):
-        _tensor_str.format_tensor(Tensor(np.float32(1)), "d")
+        printing.format_tensor(Tensor(np.float32(1)), "d")
 
 
 def test_print_options_are_kept_and_used() -> None:
     default = {"precision": 4, "threshold": 1000, "edgeitems": 3, "linewidth": 80, "sci_mode": None}
-    assert _tensor_str.get_printoptions() == default
-    _tensor_str.set_printoptions(precision=2, sci_mode=True)
+    assert printing.get_printoptions() == default
+    printing.set_printoptions(precision=2, sci_mode=True)
     assert repr(Tensor(np.float32([1.5, 2]))) == "tensor([1.50e+00, 2.00e+00])"
-    _tensor_str.set_printoptions(profile="short", edgeitems=1)
-    assert _tensor_str.get_printoptions() == {**default, "precision": 2, "edgeitems": 1}
-    _tensor_str.set_printoptions(profile="unheard of")
-    assert _tensor_str.get_printoptions() == {**default, "precision": 2, "edgeitems": 1}
-    _tensor_str.set_printoptions(profile="full")
-    assert _tensor_str.get_printoptions()["threshold"] == float("inf")
+    printing.set_printoptions(profile="short", edgeitems=1)
+    assert printing.get_printoptions() == {**default, "precision": 2, "edgeitems": 1}
+    printing.set_printoptions(profile="unheard of")
+    assert printing.get_printoptions() == {**default, "precision": 2, "edgeitems": 1}
+    printing.set_printoptions(profile="full")
+    assert printing.get_printoptions()["threshold"] == float("inf")
 
 
 def test_options_come_back_after_the_with_statement() -> None:
-    before = _tensor_str.get_printoptions()
-    with pytest.raises(ZeroDivisionError), _tensor_str.printoptions(precision=1, linewidth=20):
+    before = printing.get_printoptions()
+    with pytest.raises(ZeroDivisionError), printing.printoptions(precision=1, linewidth=20):
         assert repr(Tensor(np.float32([1.26]))) == "tensor([1.3])"
         raise ZeroDivisionError
-    assert _tensor_str.get_printoptions() == before
+    assert printing.get_printoptions() == before

@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 import retrograd as torch
-from retrograd import dtypes, random
+from retrograd import random
 from retrograd._engine.tensor import wrap
+from retrograd._tensor import dtypes
 
 FLOATS = [np.dtype(np.float64), np.dtype(np.float32), np.dtype(np.float16), dtypes.bfloat16.numpy]
 INTS = [np.dtype(code) for code in ("i8", "i4", "i2", "i1", "u1")]

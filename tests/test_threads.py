@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 
 import retrograd as torch
-from retrograd import _kernels, _threads
+from retrograd import _kernels
+from retrograd._kernels import threads
 
 
 @pytest.fixture(autouse=True)
@@ -29,7 +30,7 @@ def test_blas_is_told() -> None:
     for n in (1, 2):
         torch.set_num_threads(n)
         assert torch.get_num_threads() == n
-        assert [pool["num_threads"] for pool in info() if pool["user_api"] == "blas"] == [n] * len(_threads.pools())
+        assert [pool["num_threads"] for pool in info() if pool["user_api"] == "blas"] == [n] * len(threads.pools())
 
 
 @pytest.mark.parametrize(
@@ -42,7 +43,7 @@ def test_what_is_no_number_of_threads(value: Any, text: str) -> None:
 
 
 def test_without_threadpoolctl(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_threads, "pools", lambda: None)
+    monkeypatch.setattr(threads, "pools", lambda: None)
     monkeypatch.setenv("OPENBLAS_NUM_THREADS", "3")
     assert torch.get_num_threads() == 3
     torch.set_num_threads(3)                    # nothing to change

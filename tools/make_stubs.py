@@ -37,12 +37,12 @@ STUB = """# mypy: disable-error-code="overload-overlap,overload-cannot-match,mis
 IMPORTS = """from collections.abc import Callable, Sequence
 from typing import Any, Literal, TypeAlias, overload
 
-from .._size import Size
+from .._tensor.size import Size
 from .._tensor import Tensor
-from ..dtypes import device as _device
-from ..dtypes import dtype as _dtype
-from ..dtypes import layout as _layout
-from ..dtypes import memory_format as _memory_format
+from .._tensor.dtypes import device as _device
+from .._tensor.dtypes import dtype as _dtype
+from .._tensor.dtypes import layout as _layout
+from .._tensor.dtypes import memory_format as _memory_format
 from ..random import Generator
 from ..types import Number
 from . import return_types"""
@@ -363,7 +363,7 @@ def annotated(function: str, p: inspect.Parameter) -> str:
 @functools.cache
 def dynamic() -> dict[str, Any]:
     """What Tensor has besides what its class statement says."""
-    tree = ast.parse((SOURCE / "_tensor.py").read_text(encoding="utf-8"))
+    tree = ast.parse((SOURCE / "_tensor" / "__init__.py").read_text(encoding="utf-8"))
     body = next(node.body for node in tree.body if isinstance(node, ast.ClassDef) and node.name == "Tensor")
     own = set(names_in(body))
     return {name: value for name, value in vars(retrograd.Tensor).items() if name not in own and not isinstance(value, Absent)

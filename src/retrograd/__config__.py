@@ -16,8 +16,8 @@ def show() -> str:
 
 def parallel_info() -> str:
     """How many threads matrix products, convolutions and recurrent layers use, and what says so."""
-    from ._settings import get_num_interop_threads
-    from ._threads import get_num_threads
+    from ._kernels.threads import get_num_threads
+    from ._tensor.settings import get_num_interop_threads
     from .cli.doctor import blas
 
     lines = [

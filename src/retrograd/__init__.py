@@ -8,20 +8,20 @@ from importlib import import_module as _import_module
 import typing as _t
 from typing import Any as _Any
 
-from . import _tensor_str as _tensor_str
+from ._tensor import printing as _printing
 from . import random as random
 from ._missing import mark_absent as _mark_absent
 from ._missing import late_names as _late_names
-from ._size import Size as Size
+from ._tensor.size import Size as Size
 from ._tensor import DisableTorchFunction as DisableTorchFunction
 from ._tensor import DisableTorchFunctionSubclass as DisableTorchFunctionSubclass
 from ._tensor import Tensor as Tensor
-from ._tensor_str import get_printoptions as get_printoptions
-from ._tensor_str import set_printoptions as set_printoptions
-from ._threads import get_num_threads as get_num_threads
-from ._threads import set_num_threads as set_num_threads
-from ._typename import typename as typename
-from .dtypes import (
+from ._tensor.printing import get_printoptions as get_printoptions
+from ._tensor.printing import set_printoptions as set_printoptions
+from ._kernels.threads import get_num_threads as get_num_threads
+from ._kernels.threads import set_num_threads as set_num_threads
+from ._tensor.printing import typename as typename
+from ._tensor.dtypes import (
     bfloat16 as bfloat16, bool as bool, can_cast as can_cast, channels_last as channels_last,
     channels_last_3d as channels_last_3d, contiguous_format as contiguous_format, device as device, double as double,
     dtype as dtype, finfo as finfo,
@@ -30,7 +30,7 @@ from .dtypes import (
     layout as layout, memory_format as memory_format, preserve_format as preserve_format, promote_types as promote_types,
     result_type as result_type, set_default_dtype as set_default_dtype, short as short, strided as strided, uint8 as uint8,
 )
-from ._dtype_names import *  # noqa: F403
+from ._missing.dtypes import *  # noqa: F403
 from .random import (
     Generator as Generator, default_generator as default_generator, get_rng_state as get_rng_state,
     initial_seed as initial_seed, manual_seed as manual_seed, seed as seed, set_rng_state as set_rng_state,
@@ -43,14 +43,14 @@ from ._functions import LATER as _LATER
 from ._functions import late as _late
 from ._functions.public import PARSED as _PARSED
 from ._functions.public import public as _public
-from . import _nodes as _nodes
+from ._tensor import nodes as _nodes
 from . import autograd as autograd
 from . import _C as _C
 from . import cuda as cuda
 from . import linalg as linalg
 from . import utils as utils
 from . import version as version
-from ._settings import *  # noqa: F403
+from ._tensor.settings import *  # noqa: F403
 from .version import __version__ as __version__
 from .autograd import (
     enable_grad as enable_grad, inference_mode as inference_mode, is_anomaly_check_nan_enabled as
@@ -58,6 +58,7 @@ from .autograd import (
     is_inference_mode_enabled as is_inference_mode_enabled, no_grad as no_grad, set_grad_enabled as set_grad_enabled,
 )
 
+_tensor_str = _printing
 _nodes.dress_all()                              # every op class is loaded now
 _mark_absent(Tensor)
 

@@ -8,7 +8,7 @@ from typing import Any
 from ._compile.run import LIMIT, Compiled, disabled
 from ._compile.state import refusing
 from ._missing import late_names
-from ._settings import compile
+from ._tensor.settings import compile
 from .nn.module import Module
 
 __all__ = ["allow_in_graph", "compile", "disable", "is_compiling", "is_dynamo_compiling", "reset", "set_stance"]

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from . import _functions as f
-from . import dtypes
 from ._functions.activation import log_softmax as _log_softmax
 from ._functions.activation import softmax as _softmax
 from ._functions.activation import softmin as _softmin
 from ._missing import late_names
+from ._tensor import dtypes
 from .linalg import vector_norm
 
 __all__ = [

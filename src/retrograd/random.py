@@ -1,6 +1,6 @@
 """torch.random: generators, seeds, and the draws on arrays that the public functions (rand, randn, ...) are made of.
 
-The algorithm is PyTorch's on a CPU, mt19937: a seed gives the same numbers (_draws.py), and states go both ways.  Draws
+The algorithm is PyTorch's on a CPU, mt19937: a seed gives the same numbers (_kernels/draws.py), and states go both ways.  Draws
 take and return NumPy arrays; `dtype` is an np.dtype; `generator` None means default_generator.  Each draw holds its
 generator's lock, so threads may share one.
 """
@@ -17,9 +17,9 @@ from weakref import WeakSet
 
 import numpy as np
 
-from . import _draws
 from ._engine.tensor import TensorBase, wrap
-from .dtypes import check_device, cpu, finfo, of, typename
+from ._kernels import draws
+from ._tensor.dtypes import check_device, cpu, finfo, of, typename
 
 Shape = tuple[int, ...]
 
@@ -224,7 +224,7 @@ def over(array: Any, draw: Callable[[Shape], Any]) -> Any:
 def uniform(shape: Shape, dtype: Any, low: float = 0.0, high: float = 1.0, generator: Generator | None = None) -> Any:
     """Uniform in [low, high): never high, not even after rounding to a short dtype (unless low == high)."""
     if low == 0 and high == 1 and dtype.itemsize >= 4 and dtype.kind == "f":
-        return _draw(generator, lambda bits: _draws.uniform(bits, shape, dtype))
+        return _draw(generator, lambda bits: draws.uniform(bits, shape, dtype))
     d = _floating(dtype, "check_uniform_bounds")
     low, high, limit = float(low), float(high), finfo(d).max
     for name, x in (("from", low), ("to", high)):
@@ -238,7 +238,7 @@ def uniform(shape: Shape, dtype: Any, low: float = 0.0, high: float = 1.0, gener
             f"uniform_ expects to-from <= std::numeric_limits<{d.scalar}>::max(), but found to={high:g} and "
             f"from={low:g} which result in to-from to exceed the limit")
     native = _native(dtype)
-    out = _draw(generator, lambda bits: _draws.uniform(bits, shape, native))
+    out = _draw(generator, lambda bits: draws.uniform(bits, shape, native))
     if low != 0 or high != 1:                   # in double: PyTorch rounds once for product and sum
         wide = out.astype(np.float64)
         wide *= float(native(high) - native(low))
@@ -267,12 +267,12 @@ def normal(
         _floating(dtype, "normal_kernel_cpu")
     native = _native(dtype)
     with np.errstate(all="ignore"):
-        if singly or n < _draws.GROUP:
+        if singly or n < draws.GROUP:
             out = normals(n, generator).reshape(shape)
             if isinstance(mean, np.ndarray) or isinstance(std, np.ndarray):
                 out = out.astype(native)
         else:
-            out = _draw(generator, lambda bits: _draws.normal_groups(bits, n, native, dtype.itemsize == 2)).reshape(shape)
+            out = _draw(generator, lambda bits: draws.normal_groups(bits, n, native, dtype.itemsize == 2)).reshape(shape)
         if isinstance(std, np.ndarray) or std != 1:
             out *= std
         if isinstance(mean, np.ndarray) or mean != 0 or not isinstance(std, np.ndarray) and std == 0:
@@ -284,7 +284,7 @@ def normals(n: int, generator: Generator | None = None) -> Any:
     """n standard normals in double, drawn one after the other."""
     source = _source(generator)
     with source._lock:
-        out, source._spare = _draws.normals(source._stream(), n, source._spare)
+        out, source._spare = draws.normals(source._stream(), n, source._spare)
     return out
 
 
@@ -305,7 +305,7 @@ def integers(
             raise NotImplementedError(f"\"random_full_64_bits_range_kernel_cpu\" not implemented for '{d.scalar}'")
         if not d.is_floating_point and d.name != "int64":
             raise RuntimeError("random_full_64_bits_range_kernel_cpu handles only int64, double, float and bfloat16")
-        return _draw(generator, lambda bits: _draws.integers(bits, shape, 0, 2**64, True)).astype(dtype, copy=False)
+        return _draw(generator, lambda bits: draws.integers(bits, shape, 0, 2**64, True)).astype(dtype, copy=False)
     if high is None:
         high = int(exact if d.is_floating_point else top) + 1
     elif not (-(2**63) <= low < 2**63 and high < 2**63):
@@ -330,7 +330,7 @@ def integers(
             f"random_ expects 'from' casted to dtype to be less than 'to' casted to dtype, but got from={low} >= to={high}")
     count = int(high) - int(low)
     wide = count >= (2**32 if open_ended and low == 0 else 2**28)     # random_() draws in another way
-    out = _draw(generator, lambda bits: _draws.integers(bits, shape, int(low), count, wide))
+    out = _draw(generator, lambda bits: draws.integers(bits, shape, int(low), count, wide))
     return out.astype(dtype, copy=False)
 
 
@@ -366,7 +366,7 @@ def permutation(n: int, dtype: Any, generator: Generator | None = None) -> Any:
             raise RuntimeError(f"n cannot be greater than {limit} for {d.scalar} type.")
     elif n - 1 > _range(d)[1]:
         raise RuntimeError(f"value cannot be converted to type {d.name}_t without overflow")
-    return _draw(generator, lambda bits: _draws.permutation(bits, n)).astype(dtype, copy=False)
+    return _draw(generator, lambda bits: draws.permutation(bits, n)).astype(dtype, copy=False)
 
 
 def bernoulli(p: Any, shape: Shape, dtype: Any, generator: Generator | None = None) -> Any:
@@ -376,19 +376,19 @@ def bernoulli(p: Any, shape: Shape, dtype: Any, generator: Generator | None = No
             raise RuntimeError(
                 "Expected p_in >= 0 && p_in <= 1 to be true, but got false.\nProbabilities lie between 0 and 1.")
         fine = _native(p.dtype)
-        drawn = _draw(generator, lambda bits: _draws.uniform(bits, shape, fine))
+        drawn = _draw(generator, lambda bits: draws.uniform(bits, shape, fine))
         return np.asarray(drawn < p).astype(dtype, copy=False)
     if not 0 <= p <= 1:
         raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p:g}")
     native = _native(dtype)
-    return _draw(generator, lambda bits: _draws.keep(bits, shape, native, p, 1.0)).astype(dtype, copy=False)
+    return _draw(generator, lambda bits: draws.keep(bits, shape, native, p, 1.0)).astype(dtype, copy=False)
 
 
 def mask(p: float, shape: Shape, dtype: Any) -> Any:
     """bernoulli(p) / p: what dropout multiplies by."""
     if np.dtype(dtype) == np.float32 or np.dtype(dtype) == np.float64:
         scale = float(dtype.type(1) / dtype.type(p)) if p else 0.0
-        return _draw(None, lambda bits: _draws.keep(bits, shape, dtype, p, scale))
+        return _draw(None, lambda bits: draws.keep(bits, shape, dtype, p, scale))
     with np.errstate(all="ignore"):
         return np.where(bernoulli(p, shape, np.dtype(bool)), 1 / p if p else 0.0, 0.0).astype(dtype)
 
@@ -402,7 +402,7 @@ def exponential(shape: Shape, dtype: Any, rate: float = 1.0, generator: Generato
         raise RuntimeError(
             "Exponential distribution is a continuous probability distribution. dtype must be a floating point but you "
             f"specified {d.scalar}")
-    out = -1.0 / rate * np.log1p(-_draw(generator, lambda bits: _draws.uniform(bits, shape, np.dtype(np.float64))))
+    out = -1.0 / rate * np.log1p(-_draw(generator, lambda bits: draws.uniform(bits, shape, np.dtype(np.float64))))
     with np.errstate(all="ignore"):
         return np.asarray(out, _native(dtype)).astype(dtype, copy=False)
 
@@ -414,7 +414,7 @@ def poisson(rates: Any, generator: Generator | None = None) -> Any:
         raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
     means = np.ascontiguousarray(rates, np.float64).reshape(rates.shape)
     big = means > 2.0**63 - 2.0**36             # counts beyond 64 bits, and infinity, which has none
-    out = _draw(generator, lambda bits: _draws.poisson(bits, np.where(big | np.isnan(means), 0.0, means)))
+    out = _draw(generator, lambda bits: draws.poisson(bits, np.where(big | np.isnan(means), 0.0, means)))
     if big.any():
         with np.errstate(all="ignore"):
             near = np.rint(means + np.sqrt(means) * normals(means.size, generator).reshape(means.shape))
@@ -426,7 +426,7 @@ def poisson(rates: Any, generator: Generator | None = None) -> Any:
 def gamma(shapes: Any, generator: Generator | None = None) -> Any:
     """Standard gamma numbers for an array of shape parameters, in its shape and floating dtype."""
     d = _doubles(shapes.dtype, "gamma_cpu")
-    drawn = _draw_stream(generator, lambda stream: _draws.gammas(stream, shapes))
+    drawn = _draw_stream(generator, lambda stream: draws.gammas(stream, shapes))
     with np.errstate(all="ignore"):
         return np.maximum(drawn.astype(d.numpy), np.finfo(d.numpy).tiny).reshape(shapes.shape)
 
@@ -434,7 +434,7 @@ def gamma(shapes: Any, generator: Generator | None = None) -> Any:
 def dirichlet(shapes: Any, generator: Generator | None = None) -> Any:
     """Points of the simplex, one for each row of shape parameters: gamma numbers over their sum."""
     d = _doubles(shapes.dtype, "dirichlet")
-    drawn = _draw_stream(generator, lambda stream: _draws.gammas(stream, shapes.astype(np.float64))).reshape(shapes.shape)
+    drawn = _draw_stream(generator, lambda stream: draws.gammas(stream, shapes.astype(np.float64))).reshape(shapes.shape)
     drawn = np.maximum(drawn, np.finfo(np.float64).tiny)
     points = (drawn / drawn.sum(-1, keepdims=True)).astype(d.numpy)
     return np.clip(points, np.finfo(d.numpy).tiny, np.nextafter(d.numpy.type(1), d.numpy.type(0)))
@@ -443,7 +443,7 @@ def dirichlet(shapes: Any, generator: Generator | None = None) -> Any:
 def binomial(counts: Any, probs: Any, generator: Generator | None = None) -> Any:
     """Successes in `counts` trials of chance `probs`: arrays of one floating dtype and shape."""
     d = _doubles(counts.dtype, "binomial_cpu")
-    return _draw_stream(generator, lambda stream: _draws.binomials(stream, counts, probs)).astype(d.numpy).reshape(counts.shape)
+    return _draw_stream(generator, lambda stream: draws.binomials(stream, counts, probs)).astype(d.numpy).reshape(counts.shape)
 
 
 def multinomial(
@@ -506,7 +506,7 @@ def _largest(keys: Any, count: int) -> Any:
 def _with_replacement(rows: Any, num_samples: int, generator: Generator | None) -> Any:
     steps = np.cumsum(rows, axis=1)
     steps /= steps[:, -1:]                      # the last step is exactly 1, so u < 1 never falls behind it
-    u = _draw(generator, lambda bits: _draws.uniform(bits, (len(rows), num_samples), np.dtype(np.float64)))
+    u = _draw(generator, lambda bits: draws.uniform(bits, (len(rows), num_samples), np.dtype(np.float64)))
     out = np.empty(u.shape, np.int64)
     for i in range(len(rows)):
         out[i] = steps[i].astype(np.float64).searchsorted(u[i], side="left")
@@ -527,11 +527,11 @@ def _draw(generator: Generator | None, draw: Callable[[Any], Any]) -> Any:
         return draw(source._stream())
 
 
-def _draw_stream(generator: Generator | None, draw: Callable[[_draws.Stream], Any]) -> Any:
+def _draw_stream(generator: Generator | None, draw: Callable[[draws.Stream], Any]) -> Any:
     """draw(stream) under the lock; the generator keeps what is left of a pair of normals."""
     source = _source(generator)
     with source._lock:
-        stream = _draws.Stream(source._stream(), source._spare)
+        stream = draws.Stream(source._stream(), source._spare)
         out = draw(stream)
         source._spare = stream.spare
     return out

@@ -4,8 +4,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from . import dtypes
 from ._missing import late_names
+from ._tensor import dtypes
 from .io.pth import add_safe_globals, clear_safe_globals, get_safe_globals, load, safe_globals, save
 
 __all__ = ["add_safe_globals", "clear_safe_globals", "get_safe_globals", "load", "safe_globals", "save"]

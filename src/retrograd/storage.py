@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from . import dtypes
 from ._engine.tensor import wrap
 from ._engine.views import address
+from ._engine.warn import warn
 from ._functions.memory import block
 from ._functions.parsing import StorageBase
 from ._missing import late_names
-from ._warn import warn
+from ._tensor import dtypes
 
 __all__ = ["TypedStorage", "UntypedStorage"]
 late_names(__name__)

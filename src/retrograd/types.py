@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import IO, Any, TypeAlias, Union
 
 from ._missing import late_names
-from ._size import Size
 from ._tensor import Tensor
-from .dtypes import device as _device
-from .dtypes import dtype as _dtype  # noqa: F401
-from .dtypes import layout as _layout  # noqa: F401
+from ._tensor.dtypes import device as _device
+from ._tensor.dtypes import dtype as _dtype  # noqa: F401
+from ._tensor.dtypes import layout as _layout  # noqa: F401
+from ._tensor.size import Size
 
 __all__ = ["Device", "FileLike", "Number"]
 

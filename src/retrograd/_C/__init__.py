@@ -9,17 +9,17 @@ from .._engine.node import Node
 from .._engine.tensor import TensorBase as TensorBase
 from .._functions.parsing import StorageBase as StorageBase
 from .._missing import late_names
-from .._size import Size as Size
 from .._tensor import DisableTorchFunction as DisableTorchFunction
 from .._tensor import DisableTorchFunctionSubclass as DisableTorchFunctionSubclass
 from .._tensor import _disabled_torch_function_impl as _disabled_torch_function_impl
+from .._tensor.dtypes import device as device
+from .._tensor.dtypes import dtype as dtype
+from .._tensor.dtypes import layout as layout
+from .._tensor.dtypes import memory_format as memory_format
+from .._tensor.size import Size as Size
 from ..autograd.grad_mode import is_grad_enabled as is_grad_enabled
 from ..autograd.grad_mode import is_inference_mode_enabled as is_inference_mode_enabled
 from ..autograd.graph import _will_run
-from ..dtypes import device as device
-from ..dtypes import dtype as dtype
-from ..dtypes import layout as layout
-from ..dtypes import memory_format as memory_format
 from ..random import Generator as Generator
 from . import _autograd as _autograd
 from . import _functions as _functions

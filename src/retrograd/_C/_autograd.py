@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from .._engine.modes import state
-from .._nodes import SavedTensor as SavedTensor
+from .._tensor.nodes import SavedTensor as SavedTensor
 from ..autograd.graph import _pop_hooks as _pop_saved_tensors_default_hooks  # noqa: F401
 from ..autograd.graph import _push_hooks as _push_saved_tensors_default_hooks  # noqa: F401
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
 from .._engine.modes import modes, state
 from .._engine.tensor import TensorBase
+from .._tensor import dtypes
 from ..nn import hooks
 from ..optim import optimizer
 from .effects import grad_of

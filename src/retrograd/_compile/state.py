@@ -18,11 +18,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
 from .._engine.tensor import TensorBase
 from .._kernels import Function
-from .._size import Size
-from .._tensor import Tensor
+from .._tensor import Tensor, dtypes
+from .._tensor.size import Size
 from ..nn.module import Module
 from ..nn.parameter import Parameter
 from ..optim import SGD, Adam, AdamW

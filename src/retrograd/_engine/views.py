@@ -6,7 +6,6 @@ from typing import Any, ClassVar, Final, Optional, final
 import numpy
 from mypy_extensions import i64
 
-from .._warn import warn
 from . import names
 from .hooks import move_retained
 from .modes import grad_on, inference_on, modes, state
@@ -27,6 +26,7 @@ from .tensor import (
     edits,
     wants_grad,
 )
+from .warn import warn
 
 np: Final[Any] = numpy
 

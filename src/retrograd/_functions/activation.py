@@ -7,15 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes, random
+from .. import random
 from .._engine import names, promote
 from .._engine.tensor import TensorBase, wrap
 from .._engine.views import check_cast
+from .._engine.warn import warn
 from .._rules import activation, arith, pointwise, shape
 from .._rules.cast import cast
 from .._rules.index import check_number
 from .._rules.softmax import LogSoftmaxBackward0, SoftmaxBackward0
-from .._warn import warn
+from .._tensor import dtypes
 from .arguments import dim_of, finish, kernel, tensor
 from .forms import FUNCTIONS
 from .parsing import fitted

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
 from .._engine import names, promote
 from .._engine.op import recording
 from .._engine.tensor import TensorBase, wrap
 from .._engine.views import OVERLAP, PARTLY, address, dense, overlaps
+from .._tensor import dtypes
 from .outs import write_out as write_out
 
 OPERANDS = (TensorBase, bool, int, float, np.ndarray, np.generic)

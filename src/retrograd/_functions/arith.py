@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
 from .._engine import promote
 from .._engine.tensor import TensorBase, wrap
 from .._engine.views import check_cast
 from .._rules import arith, number
 from .._rules.index import check_number
-from ..dtypes import typename
+from .._tensor import dtypes
+from .._tensor.dtypes import typename
 from .arguments import finish, operand, operands, sized, tensor
 from .forms import FUNCTIONS
 from .forms import METHODS as FORMS

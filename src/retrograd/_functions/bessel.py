@@ -11,7 +11,7 @@ from .._engine.promote import result_dtype
 from .._engine.tensor import TensorBase, wrap
 from .._rules import bessel, polynomials
 from .._rules.cast import floating
-from ..dtypes import get_default_dtype
+from .._tensor.dtypes import get_default_dtype
 from .arguments import finish, refused, tensor
 
 ONE = {

@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
-from .._conversion import conversion
 from .._engine import names
 from .._engine.tensor import TensorBase, bump, wants_grad, wrap
 from .._engine.views import apart
+from .._engine.warn import warn
 from .._rules import cast, index
 from .._rules import create as ops
-from .._size import Size
-from .._warn import warn
+from .._tensor import dtypes
+from .._tensor.conversion import conversion
+from .._tensor.size import Size
 from . import create, fromdata
 from .arguments import refused
 from .memory import shown

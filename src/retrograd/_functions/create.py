@@ -8,14 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from .. import _size, dtypes, random
+from .. import random
 from .._engine import names
 from .._engine.tensor import TensorBase, bump, wrap
 from .._engine.views import OVERLAP, guard, overlaps
+from .._engine.warn import warn
 from .._rules import create
 from .._rules.index import check_number
-from .._tensor import Tensor
-from .._warn import warn
+from .._tensor import Tensor, dtypes
+from .._tensor import size as _size
 from .arguments import flag, refused, shape_of, whole
 from .arguments import tensor as tensor_arg
 from .fromdata import allot, array_of, build, check_room, convert, leaf

@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from .. import _nodes
 from .._engine.tensor import TensorBase, wrap
 from .._rules import choose
 from .._rules import ctc as ops
 from .._rules import reduce as sums
+from .._tensor import nodes
 from .arguments import long
 from .loss import kind_of
 
@@ -98,4 +98,4 @@ def ctc_loss(log_probs: Any, targets: Any, input_lengths: Any, target_lengths: A
     return y.squeeze(0) if single else y
 
 
-_nodes.dress_module(ops)
+nodes.dress_module(ops)

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._warn import warn
+from .._engine.warn import warn
 
 NUMBERS = {name: numbers for names, numbers in {
     "add sub": ("alpha",), "addcmul addcdiv": ("value",), "addmm addmv addr addbmm baddbmm": ("beta", "alpha")}.items()

@@ -3,9 +3,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import dtypes
 from .._engine.tensor import TensorBase
 from .._rules import shape as ops
+from .._tensor import dtypes
 from .arguments import tensor
 from .create import empty_strided
 from .shape import as_strided

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from .. import _size
 from .._engine import names, promote
 from .._engine.tensor import wrap
 from .._rules import arith, choose, create, loss, moment, number, pointwise, shape
 from .._rules import reduce as sums
 from .._rules.cast import cast
 from .._rules.index import check_number
+from .._tensor import size as _size
 from .arguments import dim_of, tensor
 from .loss import above, kind_of, reduced
 

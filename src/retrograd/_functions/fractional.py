@@ -3,10 +3,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import _nodes
 from .._engine.op import watch
 from .._engine.tensor import wrap
 from .._rules import fractional as op
+from .._tensor import nodes
 from .arguments import kernel as supported
 from .create import rand
 from .forms import FUNCTIONS
@@ -119,4 +119,4 @@ def check(name: str, dims: int, x: Any, kernel: Any, sizes: Any, samples: Any) -
         raise RuntimeError(f"Expect _random_samples.size(2) equals to {dims}; got {samples.shape[2]}.")
 
 
-_nodes.dress_module(op)
+nodes.dress_module(op)

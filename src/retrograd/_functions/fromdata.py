@@ -9,13 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
 from .._engine import promote
 from .._engine.tensor import TensorBase, wants_grad, wrap
+from .._engine.warn import warn
 from .._rules import cast
 from .._rules.index import check_number
-from .._tensor import warn_scalar
-from .._warn import warn
+from .._tensor import dtypes, warn_scalar
 from .arguments import flag
 
 DEEPEST = 64                                                    # dimensions of a NumPy array

@@ -5,7 +5,7 @@ from typing import Any
 
 from .._engine.dispatch import engage
 from .._engine.modes import state
-from .._warn import warn
+from .._engine.warn import warn
 
 
 class TorchFunctionMode:

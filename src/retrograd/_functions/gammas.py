@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from .. import _nodes, random
+from .. import random
 from .._engine import names
 from .._engine.tensor import wrap
 from .._rules import pathwise
+from .._tensor import nodes
 from .arguments import tensor
 from .ldl import unruled
 
@@ -59,4 +60,4 @@ def doubles(function: str, **given: Any) -> list[Any]:
     return found
 
 
-_nodes.dress_module(pathwise)
+nodes.dress_module(pathwise)

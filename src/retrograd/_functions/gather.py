@@ -5,16 +5,16 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
 from .._engine import names, promote
 from .._engine.op import recording, watch
 from .._engine.tensor import TensorBase, wrap
 from .._engine.views import guard
+from .._engine.warn import warn
 from .._kernels import kernel
 from .._rules import gather as ops
 from .._rules import index as language
 from .._rules import indexed, masks, shape
-from .._warn import warn
+from .._tensor import dtypes
 from .arguments import aliased, dim_of, finish, read_first, scalar_name, separate, sized, tensor
 from .arguments import kernel as kernel_for
 from .shape import reshaped

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._engine.tensor import wrap
-from .._warn import warn
+from .._engine.warn import warn
 from .arguments import sized, tensor
 from .gather import gather
 from .pointwise import not_implemented, where

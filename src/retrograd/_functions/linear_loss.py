@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from .._engine.warn import warn
 from .._rules import linear_loss as ops
-from .._warn import warn
-from ..dtypes import int64
+from .._tensor.dtypes import int64
 from .loss_classes import cross_entropy
 from .products import linear
 

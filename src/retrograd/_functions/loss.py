@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from .. import _size, dtypes
 from .._engine import names, promote
 from .._engine.tensor import TensorBase, wrap
 from .._engine.views import check_cast
+from .._engine.warn import warn
 from .._rules import arith, choose, create, loss, number, pointwise, rounding, shape
 from .._rules import reduce as sums
 from .._rules.cast import cast
 from .._rules.index import check_number
-from .._warn import warn
+from .._tensor import dtypes, size
 from .arguments import operand, refused, tensor
 from .pointwise import not_implemented, xlogy
 
@@ -68,7 +68,7 @@ def paired(input: Any, target: Any) -> tuple[TensorBase, TensorBase]:
     if a == b:
         return input, target
     warn(
-        f"Using a target size ({_size.of(b)}) that is different to the input size ({_size.of(a)}). This will likely "
+        f"Using a target size ({size.of(b)}) that is different to the input size ({size.of(a)}). This will likely "
         "lead to incorrect results due to broadcasting. Please ensure they have the same size.")
     promote.check_broadcast(input.array, target.array)
     both = np.broadcast_shapes(a, b)
@@ -169,7 +169,7 @@ def binary_cross_entropy(
     a, b = x.array, t.array
     if a.shape != b.shape:
         raise ValueError(
-            f"Using a target size ({_size.of(b.shape)}) that is different to the input size ({_size.of(a.shape)}) is "
+            f"Using a target size ({size.of(b.shape)}) that is different to the input size ({size.of(a.shape)}) is "
             "deprecated. Please ensure they have the same size.")
     w = None if weight is None else fitting(tensor(weight, "binary_cross_entropy", "weight", 3).array, a)
     unwidened(w, a)
@@ -195,7 +195,7 @@ def fitting(w: Any, a: Any) -> Any:
         if n != 1 and (i > a.ndim or n != a.shape[-i]):
             raise RuntimeError(
                 f"Attempting to broadcast a dimension of length {n} at {-i}! Mismatching argument at index 1 had "
-                f"{_size.of(w.shape)}; but expected shape should be broadcastable to {list(a.shape)}")
+                f"{size.of(w.shape)}; but expected shape should be broadcastable to {list(a.shape)}")
     return w
 
 
@@ -212,7 +212,7 @@ def binary_cross_entropy_with_logits(
     t = tensor(target, "binary_cross_entropy_with_logits", "target", 2)
     a, b = x.array, t.array
     if a.shape != b.shape:
-        raise ValueError(f"Target size ({_size.of(b.shape)}) must be the same as input size ({_size.of(a.shape)})")
+        raise ValueError(f"Target size ({size.of(b.shape)}) must be the same as input size ({size.of(a.shape)})")
     if b.dtype.kind == "b" and a.dtype.kind in "fV":
         raise RuntimeError(
             "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator "

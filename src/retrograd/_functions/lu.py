@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import _nodes
 from .._engine.tensor import TensorBase, wrap
 from .._rules import decomp, linalg, shape
 from .._rules import lu as op
+from .._tensor import nodes
 from .matrices import kind_of, matrices
 from .results import named
 
@@ -118,4 +118,4 @@ def lu(A: Any, pivot: bool = True, get_infos: bool = False, out: Any = None) -> 
     return tuple(found) if get_infos else tuple(found[:2])
 
 
-_nodes.dress_module(op)
+nodes.dress_module(op)

@@ -11,7 +11,7 @@ from .._engine.op import recording
 from .._engine.tensor import TensorBase, bump, wants_grad
 from .._engine.views import address, guard, rebase
 from .._rules.arith import NotImplemented_
-from ..dtypes import check_format
+from .._tensor.dtypes import check_format
 from .arguments import dim_of, shape_of
 from .fromdata import allot
 from .parsing import StorageBase

@@ -9,7 +9,7 @@ from .._engine import names
 from .._engine.modes import grad_on
 from .._engine.tensor import TensorBase, bump, wants_grad
 from .._engine.views import OVERLAP, PARTLY, RANK, address, check_cast, dense, guard, overlaps
-from .._warn import warn
+from .._engine.warn import warn
 from .results import RETURN_TYPES
 
 # {want}, {got}: the dtypes of the result and of out, as Float; {c_want}, {c_got}: as float

@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
 from .._engine.op import edge, recording
 from .._engine.tensor import TensorBase, wants_grad
 from .._engine.views import guard
+from .._tensor import dtypes
 from ..random import Generator
 from .arguments import long
 from .deprecated import older, reordered

@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
 from .._engine import names, promote
 from .._engine.tensor import TensorBase, wrap
 from .._engine.views import OVERLAP, check_cast, repeats
+from .._engine.warn import warn
 from .._rules import binary, choose, pointwise, rounding
 from .._rules.cast import floating
 from .._rules.index import check_number
-from .._warn import warn
+from .._tensor import dtypes
 from .arguments import finish, read_first, tensor
 from .rows import both
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
 from .._engine import names
 from .._engine.op import watch
 from .._engine.tensor import wrap
 from .._rules import activation, arith, pointwise, pool, shape
 from .._rules import reduce as sums
+from .._tensor import dtypes
 from .arguments import dim_of, long, refused, tensor
 from .arguments import kernel as supported
 from .fromdata import check_room

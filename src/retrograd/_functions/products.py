@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import dtypes
 from .._engine import names, views
 from .._engine.tensor import TensorBase
 from .._rules import affine as forms
@@ -12,6 +11,7 @@ from .._rules import create, linalg, shape
 from .._rules import reduce as sums
 from .._rules.linalg import count
 from .._rules.shape import fold
+from .._tensor import dtypes
 from .arguments import dim_of, finish, sized, tensor
 from .einsum import dotted, einsum
 from .matrices import check, kind_of

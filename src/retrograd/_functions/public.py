@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import _kernels, _size, dtypes
+from .. import _kernels
 from .._engine.dispatch import FACTORY as FACTORY
 from .._engine.dispatch import OWN, ask
 from .._engine.dispatch import PARSED as PARSED
@@ -16,11 +16,11 @@ from .._engine.dispatch import PYTHON as PYTHON
 from .._engine.dispatch import SELF as SELF
 from .._engine.dispatch import parts as parts
 from .._engine.modes import modes, set_grad
-from .._tensor import Tensor, _disabled_torch_function_impl
+from .._tensor import Tensor, _disabled_torch_function_impl, dtypes, size
 from ..random import Generator
 
 PLAIN = (
-    Tensor, int, float, type(None), str, slice, type(Ellipsis), dict, complex, type, range, _size.Size, np.ndarray,
+    Tensor, int, float, type(None), str, slice, type(Ellipsis), dict, complex, type, range, size.Size, np.ndarray,
     np.float32, np.float64, np.int64, np.bool_, dtypes.dtype, dtypes.device, dtypes.layout, dtypes.memory_format, Generator,
     type(len), type(ask), type(lambda: 0),
 )

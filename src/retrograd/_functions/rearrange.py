@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
 from .._engine.region import Region, overlaps
 from .._engine.tensor import TensorBase, wrap
 from .._engine.views import OVERLAP, AsStridedScatterBackward0
 from .._rules import create, diagonals, gather, moves, slices
 from .._rules import shape as ops
+from .._tensor import dtypes
 from .arguments import dim_of, dims_of, finish, kernel, long, shape_of, tensor
 from .shape import as_strided, detach, diagonal, diagonal_dims, flatten, narrow, reshaped, select, sizes_arg
 

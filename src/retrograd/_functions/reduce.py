@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
 from .._engine import promote
 from .._engine.tensor import TensorBase, wrap
+from .._engine.warn import warn
 from .._rules import arith, cast, diagonals, moment, reduce, scan, shape
 from .._rules.packed import packed
-from .._warn import warn
+from .._tensor import dtypes
 from .arguments import (
     aliased,
     dim_in,

@@ -3,8 +3,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import _nodes
 from .._rules import reflections as op
+from .._tensor import nodes
 from .matrices import kind_of
 from .results import named
 
@@ -87,4 +87,4 @@ def ormqr(input: Any, tau: Any, other: Any, left: bool = True, transpose: bool =
     return op.OrmqrBackward0(bool(left), bool(transpose)).run([input, tau, other])
 
 
-_nodes.dress_module(op)
+nodes.dress_module(op)

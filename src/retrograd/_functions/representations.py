@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
 from .._engine import names, promote
 from .._engine.tensor import wrap
 from .._rules import binary
+from .._tensor import dtypes
 from .pointwise import polygamma
 from .results import named
 from .rows import both, replacing

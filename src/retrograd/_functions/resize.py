@@ -8,8 +8,8 @@ import numpy as np
 
 from .._engine import names
 from .._engine.tensor import TensorBase, wrap
+from .._engine.warn import warn
 from .._rules import pool
-from .._warn import warn
 from .arguments import refused, tensor
 from .fromdata import check_room
 from .parsing import is_index

@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes, random
+from .. import random
 from .._engine import promote
 from .._engine.tensor import TensorBase, wrap
 from .._rules import create, drawn
+from .._tensor import dtypes
 from .arguments import refused, whole
 from .arguments import tensor as tensor_arg
 from .create import check_out_dtype, fill_out, number, sizes

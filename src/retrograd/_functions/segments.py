@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import _nodes
 from .._rules import segments as op
+from .._tensor import nodes
 from .arguments import dim_of, tensor
 from .pointwise import not_implemented
 
@@ -76,4 +76,4 @@ def _places(given: Any, kind: str, n: int) -> Any:
     return op.Segments(starts, counts, n)
 
 
-_nodes.dress_module(op)
+nodes.dress_module(op)

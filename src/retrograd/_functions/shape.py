@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
 from .._engine.tensor import TensorBase
 from .._engine.views import address
+from .._engine.warn import warn
 from .._rules import create, diagonals, slices
 from .._rules import index as indexing
 from .._rules import reduce as sums
 from .._rules import shape as ops
-from .._warn import warn
+from .._tensor import dtypes
 from .arguments import aliased, dim_in, dim_of, dims_of, is_int, refused, shape_of, tensor
 
 
@@ -442,7 +442,7 @@ def broadcast_to(input: Any, size: Any, *more: Any) -> Any:
 
 def broadcast_shapes(*shapes: Any) -> Any:
     """The shape that shapes broadcast to.  RuntimeError when they do not."""
-    from .. import _size
+    from .._tensor import size as _size
     sizes = [(s,) if isinstance(s, int) else tuple(s) for s in shapes]
     out = [1] * max((len(s) for s in sizes), default=0)
     for i, s in enumerate(sizes):

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from .. import _nodes
 from .._engine import names
 from .._engine.tensor import TensorBase, wrap
 from .._engine.views import check_cast
 from .._rules import erf_gamma, number
 from .._rules import special as rarer
 from .._rules.cast import floating
+from .._tensor import nodes
 from .arguments import finish, operand, refused, tensor
 from .pointwise import floats_only
 
@@ -128,4 +128,4 @@ def hurwitz(s: float, q: float) -> float:
     return total + float(erf_gamma.zeta(s, np.asarray(q)))  # type: ignore[arg-type]
 
 
-_nodes.dress_module(rarer)
+nodes.dress_module(rarer)

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from .. import _nodes, dtypes
 from .._engine.modes import set_grad, set_inference, state
 from .._engine.tensor import TensorBase, wrap
 from .._rules import diagonals, slices
 from .._rules import shape as shapes
 from .._rules import view_copies as ops
+from .._tensor import dtypes, nodes
 from . import join, shape
 from .arguments import dim_of
 from .forms import FUNCTIONS
@@ -106,4 +106,4 @@ def view_copy(input: Any, size: Any, *, out: Any = None) -> Any:
     return ops.ViewBackward0_copy(op, op.forward(input.array)).run(input)
 
 
-_nodes.dress_module(ops)
+nodes.dress_module(ops)

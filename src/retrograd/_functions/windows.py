@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
+from .._tensor import dtypes
 from .fromdata import leaf
 
 

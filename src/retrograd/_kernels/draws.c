@@ -1,4 +1,4 @@
-/* Random numbers as PyTorch's CPU generator draws them, from NumPy's Mersenne Twister (the capsule of its MT19937): _draws.py
+/* Random numbers as PyTorch's CPU generator draws them, from NumPy's Mersenne Twister (the capsule of its MT19937): draws.py
    has the same in Python.  Words come in blocks through NumPy's interface; what is made of a block are loops of their own. */
 
 #include "kernel.h"
@@ -211,7 +211,7 @@ static void draw_gammas(bitgen_t *bits, const double *d, const double *powers, d
     }
 }
 
-/* gammas(capsule, centres float64, powers, spare (2,), out) -> did it: _draws.gammas */
+/* gammas(capsule, centres float64, powers, spare (2,), out) -> did it: draws.gammas */
 KERNEL(gammas, 5)
     bitgen_t *bits = bits_of(args[0]);
     if (bits == NULL) Py_RETURN_FALSE;

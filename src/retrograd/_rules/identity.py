@@ -13,7 +13,7 @@ from .._engine.modes import grad_on, modes
 from .._engine.node import Node, Task, Value
 from .._engine.op import alias, edge, number
 from .._engine.tensor import CUSTOM, MULTI, TensorBase, public, wants_grad, wrap
-from .._warn import warn
+from .._engine.warn import warn
 
 np: Final[Any] = numpy
 

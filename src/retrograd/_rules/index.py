@@ -15,8 +15,8 @@ from .._engine.modes import modes
 from .._engine.node import Array, Node, Shape, Value
 from .._engine.op import edge, recording, shown, watch
 from .._engine.tensor import TensorBase, bump, wants_grad
+from .._engine.warn import warn
 from .._kernels import kernel
-from .._warn import warn
 
 np: Final[Any] = numpy
 LONG: Final[Any] = numpy.dtype("int64")

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal, overload
 
 from .._tensor import Tensor
-from ..dtypes import dtype as _dtype
+from .._tensor.dtypes import dtype as _dtype
 from ..random import Generator
 from ..types import Number
 

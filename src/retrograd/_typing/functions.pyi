@@ -7,12 +7,12 @@ Written by `python tools/make_stubs.py`.
 from collections.abc import Sequence
 from typing import Any, Literal, overload
 
-from .._size import Size
+from .._tensor.size import Size
 from .._tensor import Tensor
-from ..dtypes import device as _device
-from ..dtypes import dtype as _dtype
-from ..dtypes import layout as _layout
-from ..dtypes import memory_format as _memory_format
+from .._tensor.dtypes import device as _device
+from .._tensor.dtypes import dtype as _dtype
+from .._tensor.dtypes import layout as _layout
+from .._tensor.dtypes import memory_format as _memory_format
 from ..random import Generator
 from ..types import Number
 from . import return_types

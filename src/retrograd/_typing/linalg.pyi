@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import overload
 
 from .._tensor import Tensor
-from ..dtypes import dtype as _dtype
+from .._tensor.dtypes import dtype as _dtype
 from ..types import Number
 from . import return_types
 

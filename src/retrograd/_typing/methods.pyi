@@ -8,10 +8,10 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal, TypeAlias, overload
 
 from .._tensor import Tensor
-from ..dtypes import device as _device
-from ..dtypes import dtype as _dtype
-from ..dtypes import layout as _layout
-from ..dtypes import memory_format as _memory_format
+from .._tensor.dtypes import device as _device
+from .._tensor.dtypes import dtype as _dtype
+from .._tensor.dtypes import layout as _layout
+from .._tensor.dtypes import memory_format as _memory_format
 from ..random import Generator
 from ..types import Number
 from . import return_types

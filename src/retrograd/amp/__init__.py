@@ -9,8 +9,8 @@ import warnings
 from collections.abc import Callable
 from typing import Any, Literal
 
-from .. import dtypes
 from .._missing import late_names
+from .._tensor import dtypes
 from . import grad_scaler
 from .grad_scaler import GradScaler
 

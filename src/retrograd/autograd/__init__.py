@@ -17,11 +17,11 @@ from .._engine.node import Node
 from .._engine.op import edge
 from .._engine.tensor import AccumulateGrad, TensorBase, wants_grad, wrap
 from .._missing import late_names
-from .._nodes import SavedTensor as SavedTensor
 from .._rules import cast
 from .._rules.index import ZERO_DIM
-from .._settings import once
-from .._size import Size
+from .._tensor.nodes import SavedTensor as SavedTensor
+from .._tensor.settings import once
+from .._tensor.size import Size
 from . import graph
 from .anomaly_mode import detect_anomaly, is_anomaly_check_nan_enabled, is_anomaly_enabled, set_detect_anomaly
 from .function import Function
@@ -35,6 +35,7 @@ from .grad_mode import (
     set_grad_enabled,
     set_multithreading_enabled,
 )
+from .gradcheck import gradcheck, gradgradcheck
 from .graph import GradientEdge
 from .variable import Variable
 
@@ -337,6 +338,3 @@ def _zeros(t: Any, requires_grad: bool) -> Any:
 def variable(*args: Any, **kwargs: Any) -> Any:
     """RuntimeError: use torch.tensor."""
     raise RuntimeError("torch.autograd.variable(...) is deprecated, use torch.tensor(...) instead")
-
-
-from .gradcheck import gradcheck, gradgradcheck  # noqa: E402  gradcheck calls grad

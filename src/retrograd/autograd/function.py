@@ -15,8 +15,8 @@ from .._engine.node import FREED, Node
 from .._engine.op import edge, fit, number
 from .._engine.saved import Packed, keep, keep_output, use, use_output
 from .._engine.tensor import CUSTOM, MULTI, TensorBase, bump, edits, shared_version, wants_grad, wrap
-from .._nodes import SavedTensor, check_callable
 from .._rules import create, shape
+from .._tensor.nodes import SavedTensor, check_callable
 
 __all__ = ["Function", "FunctionCtx", "BackwardCFunction", "FunctionMeta", "once_differentiable",
            "NestedIOFunction", "InplaceFunction"]

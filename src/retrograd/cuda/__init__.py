@@ -4,9 +4,9 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from .. import dtypes
 from .._missing import late_names
-from ..dtypes import check_device
+from .._tensor import dtypes
+from .._tensor.dtypes import check_device
 
 KINDS = ("Double", "Float", "Half", "BFloat16", "Long", "Int", "Short", "Char", "Byte", "Bool")
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from .. import amp, dtypes
+from .. import amp
 from .._missing import late_names
+from .._tensor import dtypes
 
 __all__ = ["GradScaler", "amp_definitely_not_available", "autocast", "custom_bwd", "custom_fwd"]
 late_names(__name__)

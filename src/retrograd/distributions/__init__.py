@@ -5,6 +5,7 @@ https://pytorch.org/docs/stable/distributions.html
 from __future__ import annotations
 
 from .._missing import late_names
+from . import _kl_pairs as _kl_pairs  # registers
 from . import constraint_registry as constraint_registry
 from . import constraints as constraints
 from . import transforms as transforms

@@ -4,8 +4,8 @@ from __future__ import annotations
 from typing import Any
 
 from .. import _functions as f
-from .. import dtypes
-from .._size import Size
+from .._tensor import dtypes
+from .._tensor.size import Size
 from . import constraints
 from ._chances import BOTH, Chances, along
 from .utils import EMPTY

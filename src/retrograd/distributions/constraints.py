@@ -8,7 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import _functions as f
-from .. import dtypes, linalg
+from .. import linalg
+from .._tensor import dtypes
 
 __all__ = [
     "Constraint", "boolean", "cat", "corr_cholesky", "dependent", "dependent_property", "greater_than", "greater_than_eq",

@@ -5,8 +5,8 @@ import warnings
 from typing import Any, ClassVar
 
 from .. import _functions as f
-from .._size import Size
 from .._tensor import Tensor
+from .._tensor.size import Size
 from ..autograd import no_grad
 from . import constraints
 from .utils import EMPTY, lazy_property

@@ -5,7 +5,7 @@ import math
 from typing import Any
 
 from .. import _functions as f
-from .. import dtypes
+from .._tensor import dtypes
 from . import constraints
 from .distribution import Distribution
 from .gamma import Gamma

@@ -4,8 +4,8 @@ from __future__ import annotations
 from typing import Any
 
 from .. import _functions as f
-from .. import dtypes
 from .._functions.gammas import _standard_gamma
+from .._tensor import dtypes
 from ..special import gammainc
 from . import constraints
 from .exp_family import ExponentialFamily

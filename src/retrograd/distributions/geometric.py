@@ -4,7 +4,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import _functions as f
-from .. import dtypes
+from .._tensor import dtypes
 from ..autograd import no_grad
 from ..nn.functional import binary_cross_entropy_with_logits
 from . import constraints

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._size import Size
+from .._tensor.size import Size
 from . import constraints
 from .distribution import Distribution
 from .utils import EMPTY, sum_rightmost

@@ -314,6 +314,3 @@ def _(p: Any, q: Any) -> Any:
 @register_kl(LowRankMultivariateNormal, MultivariateNormal)
 def _(p: Any, q: Any) -> Any:
     return gaussians(p, q, "(Low Rank) Multivariate Normals", solved)
-
-
-from . import _kl_pairs  # noqa: E402, F401  registers

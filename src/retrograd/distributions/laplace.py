@@ -4,7 +4,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import _functions as f
-from .. import dtypes
+from .._tensor import dtypes
 from ._located import LocScale
 from .distribution import Distribution
 from .utils import EMPTY

@@ -5,8 +5,8 @@ import math
 from typing import Any
 
 from .. import _functions as f
-from .. import dtypes
-from .._size import Size
+from .._tensor import dtypes
+from .._tensor.size import Size
 from . import constraints
 from .beta import Beta
 from .distribution import Distribution

@@ -4,7 +4,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import _functions as f
-from .._size import Size
+from .._tensor.size import Size
 from ..nn.functional import one_hot
 from . import constraints
 from .categorical import Categorical

@@ -5,8 +5,9 @@ import math
 from typing import Any
 
 from .. import _functions as f
-from .. import dtypes, linalg
-from .._size import Size
+from .. import linalg
+from .._tensor import dtypes
+from .._tensor.size import Size
 from ..nn import functional as F
 from . import constraints
 from ._transform import (

@@ -6,9 +6,8 @@ from functools import update_wrapper
 from typing import Any
 
 from .. import _functions as f
-from .. import dtypes
-from .._size import Size
-from .._tensor import Tensor
+from .._tensor import Tensor, dtypes
+from .._tensor.size import Size
 from ..autograd import enable_grad
 from ..nn import functional as F
 

@@ -6,8 +6,8 @@ import warnings
 from typing import Any
 
 from .. import _functions as f
-from .. import dtypes
-from .._size import Size
+from .._tensor import dtypes
+from .._tensor.size import Size
 from ..linalg import cholesky, slogdet
 from . import constraints
 from ._gaussian import log_diagonal, lower_of_precision

@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import _dtype_names, dtypes
 from .._engine.tensor import TensorBase, wants_grad, wrap
-from .._size import Size
-from .._tensor import Tensor, _attributes
+from .._missing import dtypes as _dtype_names
+from .._tensor import Tensor, _attributes, dtypes
+from .._tensor.size import Size
 from ..nn.parameter import Parameter
 from ..utils.hooks import warn_if_has_hooks
 from .archive import NATIVE, Reader, Writer, check_version, order_of

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
 from .._engine.tensor import TensorBase, wrap
+from .._tensor import dtypes
 from .beside import write_beside
 from .storage import Block
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
 from .._engine.views import address
+from .._tensor import dtypes
 from ..storage import STORAGES as STORAGES
 
 STORAGE_OF = {name: storage for storage, name in STORAGES.items()}

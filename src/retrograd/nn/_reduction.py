@@ -1,7 +1,7 @@
 """torch.nn._reduction: the numbers that stand for reductions; losses of other people's make convert by it."""
 from __future__ import annotations
 
-from .._warn import warn
+from .._engine.warn import warn
 
 NUMBERS = {"none": 0, "mean": 1, "elementwise_mean": 1, "sum": 2}
 RENAMED = "reduction='elementwise_mean' is deprecated. Please use reduction='mean' instead."

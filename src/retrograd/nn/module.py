@@ -6,12 +6,11 @@ from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 from .. import __future__ as conversions
-from .. import dtypes
-from .._conversion import conversion
 from .._engine.modes import modes
 from .._engine.tensor import TensorBase
-from .._tensor import Tensor
-from .._typename import typename
+from .._tensor import Tensor, dtypes
+from .._tensor.conversion import conversion
+from .._tensor.printing import typename
 from ..autograd.grad_mode import no_grad
 from . import hooks
 from .hooks import Calls

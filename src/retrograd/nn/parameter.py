@@ -11,8 +11,8 @@ from .._engine.tensor import TensorBase, wants_grad, wrap
 from .._functions.create import empty
 from .._functions.public import register_plain
 from .._tensor import Tensor, _attributes, _disabled_torch_function_impl, _rebuild, _want
-from .._tensor_str import _str
-from ..dtypes import check_device, get_default_dtype, of
+from .._tensor.dtypes import check_device, get_default_dtype, of
+from .._tensor.printing import _str
 
 
 class _ParameterMeta(type(Tensor)):  # type: ignore[misc]

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias
 
 from .._engine.tensor import TensorBase
+from .._tensor.dtypes import float32, float64, get_default_dtype
 from ..autograd.grad_mode import is_grad_enabled, set_grad_enabled
-from ..dtypes import float32, float64, get_default_dtype
 from ..nn.parameter import Parameter
 from ..utils import _foreach_utils
 

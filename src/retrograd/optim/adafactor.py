@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from .._engine.tensor import TensorBase, bump, wrap
-from ..dtypes import finfo, of
+from .._tensor.dtypes import finfo, of
 from .optimizer import Optimizer, check_range, count, descent, lerp, number, scalar, value, wide, zeros
 
 __all__ = ["Adafactor"]

@@ -21,9 +21,9 @@ from .._engine import names
 from .._engine.modes import hush, modes, unhush
 from .._engine.promote import check_broadcast
 from .._engine.tensor import TensorBase, bump, wrap
-from .._typename import typename
+from .._tensor.dtypes import float32, get_default_dtype
+from .._tensor.printing import typename
 from ..autograd.grad_mode import enable_grad
-from ..dtypes import float32, get_default_dtype
 from ..utils import _foreach_utils
 from ..utils._foreach_utils import Indices, TensorListList  # noqa: F401  torch.optim.optimizer has them
 from ..utils.hooks import RemovableHandle, register

@@ -12,8 +12,8 @@ from typing import Any
 
 from .._functions.fromdata import tensor
 from .._tensor import Tensor
+from .._tensor.dtypes import int64
 from ..autograd.grad_mode import no_grad
-from ..dtypes import int64
 from ..nn.modules.batchnorm import _BatchNorm
 from ..nn.modules.module import Module
 from .lr_scheduler.base import LRScheduler, per_group

@@ -9,10 +9,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from .. import _functions as f
-from .. import dtypes
 from .._functions.create import empty, linspace, ones
 from .._functions.fromdata import tensor
 from .._missing import late_names
+from .._tensor import dtypes
 
 __all__ = ["bartlett", "blackman", "cosine", "exponential", "gaussian", "general_cosine", "general_hamming", "hamming", "hann",
            "kaiser", "nuttall"]

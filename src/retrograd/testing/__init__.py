@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
 from .._engine.promote import promote_types
 from .._engine.tensor import TensorBase
 from .._missing import late_names
+from .._tensor import dtypes
 
 __all__ = ["assert_close"]
 late_names(__name__)

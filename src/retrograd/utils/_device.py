@@ -6,8 +6,8 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from .. import dtypes
 from .._functions.function_modes import TorchFunctionMode, _pop_mode, _push_mode
+from .._tensor import dtypes
 
 CURRENT_DEVICE: Any = None
 CONSTRUCTORS = """arange as_tensor asarray bartlett_window blackman_window empty empty_permuted empty_strided eye

@@ -3,9 +3,8 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
-from .. import dtypes
 from .._missing import late_names
-from .._tensor import Tensor
+from .._tensor import Tensor, dtypes
 
 TensorListList: TypeAlias = list[list[Any]]
 Indices: TypeAlias = list[int]

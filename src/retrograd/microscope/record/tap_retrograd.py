@@ -10,7 +10,7 @@ import numpy as np
 
 from ..._engine.modes import grad_on, modes, state
 from ..._engine.tensor import TensorBase, edits, wrap
-from ...dtypes import of as dtype_of
+from ..._tensor.dtypes import of as dtype_of
 from .._hooked import Hooked
 from .._measure import measure, same
 from ..listen.engine import GETTER

@@ -4,7 +4,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..._functions import empty, ones, tensor, zeros
-from ...dtypes import int64
+from ..._tensor.dtypes import int64
 from .. import functional as F
 from .. import init
 from ..module import Module

@@ -6,8 +6,8 @@ from sys import modules
 from typing import Any
 
 from ..._functions import empty, tensor
+from ..._tensor.dtypes import int64, of
 from ...autograd.grad_mode import no_grad
-from ...dtypes import int64, of
 from ..parameter import UninitializedBuffer, UninitializedParameter, _Absent, is_lazy
 from .batchnorm import BatchNorm1d, BatchNorm2d, BatchNorm3d, _BatchNorm, _NormBase
 from .conv import Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d

@@ -4,7 +4,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ... import dtypes
+from ..._tensor import dtypes
 
 __all__ = ["LinearCrossEntropyOptions"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..._missing import late_names
-from ...dtypes import check_device
+from ..._tensor.dtypes import check_device
 from ..module import Module
 from .distributed import DistributedDataParallel
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..._engine.tensor import TensorBase
 from ..._functions import cat
-from ..._typename import typename
+from ..._tensor.printing import typename
 
 __all__ = ["parameters_to_vector", "vector_to_parameters"]
 

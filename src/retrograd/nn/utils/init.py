@@ -4,7 +4,7 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
-from ...dtypes import check_device
+from ..._tensor.dtypes import check_device
 from ..module import Module
 
 __all__ = ["skip_init"]

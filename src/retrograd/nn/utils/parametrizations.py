@@ -6,8 +6,8 @@ from typing import Any
 from ... import linalg
 from ..._engine.tensor import TensorBase
 from ..._functions import cat, compare, create, mv, vdot
+from ..._tensor.dtypes import finfo
 from ...autograd.grad_mode import no_grad
-from ...dtypes import finfo
 from .. import functional as F
 from ..module import Module
 from ..modules.conv import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d

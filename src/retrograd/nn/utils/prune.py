@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 from ..._functions import ones_like, rand, rand_like, zeros_like
 from ..._functions.reduce import norm
-from ...dtypes import contiguous_format
+from ..._tensor.dtypes import contiguous_format
 from .convert_parameters import parameters_to_vector
 
 __all__ = [

@@ -4,9 +4,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from ... import dtypes
 from ..._engine.tensor import TensorBase
 from ..._functions import cat, create, fromdata
+from ..._tensor import dtypes
 
 __all__ = [
     "PackedSequence", "invert_permutation", "pack_padded_sequence", "pad_packed_sequence", "pad_sequence",

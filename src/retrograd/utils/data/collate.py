@@ -11,7 +11,7 @@ from ..._engine.tensor import TensorBase
 from ..._functions.fromdata import as_tensor, tensor
 from ..._functions.join import stack
 from ..._tensor import Tensor
-from ...dtypes import float64
+from ..._tensor.dtypes import float64
 
 __all__ = ["collate", "default_collate", "default_convert"]
 

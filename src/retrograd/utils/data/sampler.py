@@ -10,7 +10,7 @@ import numpy as np
 from ... import random
 from ..._functions.fromdata import as_tensor
 from ..._functions.sampling import multinomial, randint, randperm
-from ...dtypes import float64
+from ..._tensor.dtypes import float64
 
 __all__ = [
     "BatchSampler", "RandomSampler", "Sampler", "SequentialSampler", "SubsetRandomSampler", "WeightedRandomSampler",

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ... import random as draws
-from ..._threads import set_num_threads
+from ..._kernels.threads import set_num_threads
 from . import identity
 from .caught import Caught
 from .channel import SHARES, Channel

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ._kernels import kernel
+from . import kernel
 
 quick_uniform: Final[Any] = kernel("uniform")
 quick_keep: Final[Any] = kernel("keep")

@@ -3,8 +3,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from . import dtypes
-from .dtypes import dtype, new
+from .._tensor import dtypes
+from .._tensor.dtypes import dtype, new
 
 __all__ = [
     "complex128", "cdouble", "complex64", "cfloat", "complex32", "chalf", "uint16", "uint32", "uint64",

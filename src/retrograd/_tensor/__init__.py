@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, Any, Self, overload
 
 import numpy as np
 
-from . import _size, _tensor_str, dtypes
-from ._engine import hooks
-from ._engine.dispatch import default, enrol, takes_part
-from ._engine.modes import grad_on, inference_on, modes, state
-from ._engine.tensor import TensorBase, bump, public, read_grad, shared_version, sink_of, wants_grad, wrap, write_grad
-from ._engine.views import address, refresh
-from ._missing import Absent
-from ._rules import create
-from ._settings import once
-from ._warn import warn
+from .._engine import hooks
+from .._engine.dispatch import default, enrol, takes_part
+from .._engine.modes import grad_on, inference_on, modes, state
+from .._engine.tensor import TensorBase, bump, public, read_grad, shared_version, sink_of, wants_grad, wrap, write_grad
+from .._engine.views import address, refresh
+from .._engine.warn import warn
+from .._missing import Absent
+from .._rules import create
+from . import dtypes, printing, size
+from .settings import once
 
 if TYPE_CHECKING:
-    from ._typing.methods import Methods  # those that _functions gives it
-    from .utils.hooks import RemovableHandle
+    from .._typing.methods import Methods  # those that _functions gives it
+    from ..utils.hooks import RemovableHandle
 else:
     Methods = TensorBase
 
@@ -124,18 +124,18 @@ class Tensor(Methods):
             if isinstance(data, TensorBase):
                 self.array = data.array
             elif hasattr(data, "untyped"):
-                from ._functions.memory import shown
+                from .._functions.memory import shown
                 self.array = shown(data, dtypes.get_default_dtype())
-            elif isinstance(data, _size.Size):
+            elif isinstance(data, size.Size):
                 self.array = np.empty(tuple(data), default)
             elif isinstance(data, float):
                 raise TypeError("new(): data must be a sequence (got float)")
             else:
-                from ._functions.fromdata import check_depth
+                from .._functions.fromdata import check_depth
                 check_depth(data)
                 self.array = np.array([x.array if isinstance(x, TensorBase) else x for x in data], default)
         else:
-            from ._functions.fromdata import allot
+            from .._functions.fromdata import allot
             self.array = allot(tuple(int(n) for n in args), default)
         return self
 
@@ -166,9 +166,9 @@ class Tensor(Methods):
     # What it is
 
     @property
-    def shape(self) -> _size.Size:
+    def shape(self) -> size.Size:
         """Lengths of the dimensions, as torch.Size."""
-        return _size.of(self.array.shape)
+        return size.of(self.array.shape)
 
     @property
     def ndim(self) -> int:
@@ -176,7 +176,7 @@ class Tensor(Methods):
         return self.array.ndim
 
     @overload
-    def size(self, dim: None = None, *, axis: None = None) -> _size.Size: ...
+    def size(self, dim: None = None, *, axis: None = None) -> size.Size: ...
     @overload
     def size(self, dim: int, *, axis: None = None) -> int: ...
     @overload
@@ -185,10 +185,10 @@ class Tensor(Methods):
         """The shape, or the length of one dimension."""
         shape = self.array.shape
         if dim is None:
-            return _size.of(shape) if axis is None else self.size(axis)
+            return size.of(shape) if axis is None else self.size(axis)
         if type(dim) is int and 0 <= dim < len(shape):
             return shape[dim]
-        from ._functions.arguments import dim_of
+        from .._functions.arguments import dim_of
         if not self.array.ndim:
             raise IndexError("Dimension specified as " + str(dim) + " but tensor has no dimensions")
         return self.array.shape[dim_of(dim, self.array.ndim)]
@@ -480,7 +480,7 @@ The gradient, shaped like the tensor, or None.  A non-leaf has one only after re
         retain_graph keep what was saved, for another backward
         create_graph record the pass itself, for higher derivatives
         """
-        from .autograd import backward
+        from ..autograd import backward
         backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
     def detach(self) -> Tensor:
@@ -627,10 +627,10 @@ The gradient, shaped like the tensor, or None.  A non-leaf has one only after re
         return id(self)
 
     def __repr__(self, *, tensor_contents: Any = None) -> str:
-        return _tensor_str._str(self, tensor_contents=tensor_contents)
+        return printing._str(self, tensor_contents=tensor_contents)
 
     def __format__(self, spec: str) -> str:
-        return _tensor_str.format_tensor(self, spec)
+        return printing.format_tensor(self, spec)
 
     def __deepcopy__(self, memo: Any) -> Any:
         if self.grad_fn is not None:
@@ -661,7 +661,7 @@ The gradient, shaped like the tensor, or None.  A non-leaf has one only after re
         return out
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        from .utils.hooks import warn_if_has_hooks
+        from ..utils.hooks import warn_if_has_hooks
         warn_if_has_hooks(self)
         array, place = self.array, None
         root = _root(array)

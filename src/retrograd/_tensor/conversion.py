@@ -3,8 +3,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._engine.tensor import TensorBase
 from . import dtypes
-from ._engine.tensor import TensorBase
 
 TO = (
     "(torch.device device = None, torch.dtype dtype = None, bool non_blocking = False, bool copy = False, *, "

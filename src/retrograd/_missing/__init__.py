@@ -55,7 +55,7 @@ def missing(module_name: str, name: str, candidates: Iterable[str]) -> str:
     """One line for a `name` that `module_name` lacks: why, or those of `candidates` that are near."""
     from difflib import get_close_matches
 
-    from ._lacks import why
+    from .lacks import why
 
     reason = why(f"{torch_name(module_name)}.{name}") or why(name)
     if reason is not None:
@@ -74,7 +74,7 @@ def torch_name(module_name: str) -> str:
 
 @lru_cache(256)  # `hasattr(torch, name)` may be asked at every step
 def describe(module_name: str, name: str, lazy: frozenset[str] = frozenset()) -> str:
-    from ._lacks import why
+    from .lacks import why
 
     found = elsewhere(name)
     if found and why(f"{torch_name(module_name)}.{name}") is None:
@@ -108,7 +108,7 @@ def is_import_from(frame: FrameType) -> bool:
     return 0 <= frame.f_lasti < len(code) and code[frame.f_lasti] == opmap["IMPORT_FROM"]
 
 
-# PyTorch's names that Tensor lacks.  Why, says _lacks.py, which is read when one of them is asked for.
+# PyTorch's names that Tensor lacks.  Why, says lacks.py, which is read when one of them is asked for.
 TENSOR = """
     ccol_indices cdouble cfloat chalf coalesce col_indices const_data_ptr crow_indices dense_dim
     dequantize eig hash_tensor imag index indices int_repr ipu is_coalesced istft lstsq module_load mtia
@@ -130,7 +130,7 @@ class Absent:
         self.name = name
 
     def __get__(self, tensor: Any, cls: type) -> Any:
-        from ._lacks import why
+        from .lacks import why
 
         raise AttributeError(
             f"'{cls.__name__}' object has no attribute '{self.name}'\n"

@@ -7,16 +7,16 @@ from typing import Any, cast
 
 import numpy as np
 
+from .._engine.hooks import call
+from .._engine.nary import Many, Nary
+from .._engine.node import FREED, Node
+from .._engine.op import A, B, Binary, Unary, X, Y
+from .._engine.promote import number_dtype
+from .._engine.saved import REGISTER_FREED, REGISTER_NONE, REGISTER_TWICE, Packed, use, use_output
+from .._engine.tensor import TensorBase, wrap
+from .._rules.affine import AddmmBackward0
+from .._rules.linalg import MmBackward0
 from . import dtypes
-from ._engine.hooks import call
-from ._engine.nary import Many, Nary
-from ._engine.node import FREED, Node
-from ._engine.op import A, B, Binary, Unary, X, Y
-from ._engine.promote import number_dtype
-from ._engine.saved import REGISTER_FREED, REGISTER_NONE, REGISTER_TWICE, Packed, use, use_output
-from ._engine.tensor import TensorBase, wrap
-from ._rules.affine import AddmmBackward0
-from ._rules.linalg import MmBackward0
 
 BITS = {"x": X, "a": A, "b": B, "y": Y}
 

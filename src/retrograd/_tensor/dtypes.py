@@ -1,7 +1,7 @@
 """dtypes, devices, layouts and memory formats: the small constants that programs pass around, named as in PyTorch.
 
 One dtype stands for one NumPy dtype (`float32.numpy`); `of` goes back.  bfloat16 needs the optional package ml_dtypes:
-the constant is always there, its first use imports the package.  Of the dtypes in _dtype_names there are no tensors.
+the constant is always there, its first use imports the package.  Of the dtypes in _missing/dtypes.py there are no tensors.
 """
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from ._engine import names, promote
-from ._engine.tensor import TensorBase
+from .._engine import names, promote
+from .._engine.tensor import TensorBase
 
 
 class dtype:
@@ -145,9 +145,9 @@ def _missed(d: np.dtype[Any]) -> dtype:
 
 
 def _names() -> Any:
-    from . import _dtype_names
+    from .._missing import dtypes
 
-    return _dtype_names
+    return dtypes
 
 
 def _ml_dtypes() -> Any:

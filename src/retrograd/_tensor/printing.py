@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from .._engine.tensor import TensorBase
 from .dtypes import get_default_dtype
 
 
@@ -205,3 +206,13 @@ def _float_style(values: list[float]) -> tuple[Callable[[float], str], int]:
 
 def _whole(v: float) -> str:
     return f"{v:.0f}." if math.isfinite(v) else f"{v:.0f}"
+
+
+def typename(obj: Any, /) -> str:
+    """What kind of thing obj is: 'torch.FloatTensor' for a tensor, 'int', 'numpy.ndarray'; of a class its own name."""
+    if isinstance(obj, TensorBase):
+        tensor: Any = obj
+        name: str = tensor.type()
+        return name
+    cls = obj if isinstance(obj, type) else type(obj)
+    return cls.__qualname__ if cls.__module__ in ("builtins", "", None) else f"{cls.__module__}.{cls.__qualname__}"

@@ -192,5 +192,5 @@ def compile(model: Callable[..., Any] | None = None, *, fullgraph: bool = False,
         raise RuntimeError("Either mode or options can be specified, but both can't be specified at the same time.")
     if disable or not (isinstance(options, dict) and options.get("python") == "skip"):
         return (lambda f: f) if model is None else model
-    from .compiler import skipping
+    from ..compiler import skipping
     return partial(skipping, options=options, full=fullgraph) if model is None else skipping(model, options, fullgraph)

@@ -10,7 +10,7 @@ import os
 import warnings
 from typing import Any
 
-from ._kernels import kernel
+from . import kernel
 
 __all__ = ["get_num_threads", "set_num_threads"]
 
