@@ -267,6 +267,59 @@ FOUND = {
     "a mask too large for masked_scatter of another dtype": """
         torch.ones(3, 2).masked_scatter(torch.ones(4, 3, dtype=torch.bool), torch.ones(2, dtype=torch.uint8))
     """,
+    "logarithms of small integers have the digits of the default dtype": """
+        a = torch.tensor([3.75, -2.0, -3.0], requires_grad=True)
+        torch.xlogy(a, torch.tensor([3, 1, 2], dtype=torch.int8)).sum().backward()
+        b = torch.tensor([3.75, -2.0, -3.0], requires_grad=True)
+        torch.special.xlog1py(b, torch.tensor([3, 1, 2], dtype=torch.uint8)).sum().backward()
+    """,
+    "tanh of half precision near 1": """
+        a = torch.tensor([2.5, -1.0], dtype=torch.float16, requires_grad=True)
+        a.tanh().sum().backward()
+    """,
+    "cumprod in a narrower dtype differentiates in the input's": """
+        a = torch.tensor([[-0.25, -3.25, 15.5], [3.0, -10.75, -14.5]], dtype=torch.float64, requires_grad=True)
+        (a.cumprod(0, dtype=torch.float16) * 3).sum().backward()
+        (a.cumprod(0, dtype=torch.float64) * 3).sum().backward()
+    """,
+    "gradients of a variance without degrees of freedom": """
+        a, b = torch.tensor([-2.75, 0.75], requires_grad=True), torch.tensor([[-2.75, 0.75]], requires_grad=True)
+        torch.var(a, correction=2).backward()
+        torch.var_mean(b, 1, correction=3)[0].backward()
+    """,
+    "division of no integers by zero": """
+        torch.ones(4, 0, dtype=torch.int32) // 0
+        torch.ones(0, dtype=torch.int8) % torch.tensor(0, dtype=torch.int8)
+        torch.ones(1, dtype=torch.int8) % torch.tensor(0, dtype=torch.int8)
+    """,
+    "reductions and unique of nothing": """
+        torch.nansum(torch.ones(2, 0), 1, out=torch.empty(0, dtype=torch.int16))
+        torch.nansum(torch.ones(2, 1), 1, out=torch.empty(0, dtype=torch.int16))
+        torch.linalg.vector_norm(torch.ones(3, 0), -1, (0, 1), dtype=torch.int16)
+        torch.unique(torch.ones(()), dim=1)
+        torch.unique(torch.ones(0, 0, 2), dim=0)
+        torch.unique(torch.ones(0, 2), dim=1)
+    """,
+    "layers that are wrong in two ways": """
+        nn.Conv3d(4, 4, (1, 0, 9))(torch.ones(3, 4, 1, 6, 5))
+        nn.Conv3d(2, 2, 2, dilation=(0, 1, 2))(torch.ones(1, 2, 5, 5, 2))
+        nn.Conv2d(2, 2, 2, dilation=(0, 1))(torch.ones(1, 2, 5, 5))
+        nn.AdaptiveAvgPool3d(-1)(torch.ones(1, 0, 7, 4, 2))
+        F.interpolate(torch.ones(0, 0, 5, dtype=torch.int64), mode='nearest-exact', scale_factor=0.0)
+        torch.cdist(torch.ones(2, 6, dtype=torch.int64), torch.ones(1, 6, 2))
+        F.pairwise_distance(torch.ones(1, 3, 0), torch.ones(1, 3, 0), math.inf)
+    """,
+    "cross entropy of no classes": """
+        a = torch.ones(2, 0, 1, requires_grad=True)
+        F.cross_entropy(a, torch.ones(2, 0, 1))
+        F.cross_entropy(a, torch.ones(2, 0, 1), reduction='sum', label_smoothing=0.5)
+        F.cross_entropy(a, torch.ones(2, 0, 1), label_smoothing=0.5, weight=torch.ones(0))
+    """,
+    "max_unpool of indices beyond what it makes": """
+        a, i = F.max_pool3d(torch.arange(126.).reshape(2, 7, 3, 3).requires_grad_(), (1, 2, 2), return_indices=True)
+        b = F.max_unpool3d(a, i, (1, 2, 2), padding=1)
+        b.sum().backward()
+    """,
     "retain_grad inside torch.func.grad": """
         a = torch.ones(2)
         b = torch.func.grad(lambda x: (x * 2).retain_grad())(a)

@@ -151,12 +151,6 @@ def check(x: Any, w: Any, b: Any, stride: Any, padding: Any, dilation: Any, tran
     for v in dilation:
         if v < 0:
             raise RuntimeError("dilation should be greater than zero")
-    if 0 in dilation:
-        full = (1, *dilation) if len(dilation) == 1 else tuple(dilation)
-        if not transposed:
-            raise RuntimeError(f"dilation should be greater than zero, but got {list(full)}")
-        raise RuntimeError("dilation should be greater than zero, but got "
-                           + ", ".join(f"dilation_{n}: {v}" for n, v in zip(AXES[len(full)], full, strict=True)))
     if max(*stride, *padding, *dilation, 0) >= HUGE:
         check_huge(x, stride, padding, dilation, transposed)
     sizes = list(w.shape)
@@ -186,6 +180,13 @@ def check(x: Any, w: Any, b: Any, stride: Any, padding: Any, dilation: Any, tran
         raise RuntimeError(
             f"{head}weight of size {sizes}, expected bias to be 1-dimensional with {wanted} elements, but got bias of "
             f"size {list(b.shape)} instead")
+    if not transposed:
+        have = [n + 2 * p for n, p in zip(x.shape[2:], padding, strict=True)]
+        reach = [d * (k - 1) + 1 for d, k in zip(dilation, sizes[2:], strict=True)]
+        if any(h < r for h, r in zip(have, reach, strict=True)):
+            raise RuntimeError(
+                f"Calculated padded input size per channel: {across(have)}. Kernel size: {across(reach)}. Kernel size "
+                "can't be greater than actual input size")
     if any(k <= 0 for k in sizes[2:]) and 0 not in x.array.shape[2:]:
         if len(sizes) == 5:
             raise RuntimeError(
@@ -196,13 +197,12 @@ def check(x: Any, w: Any, b: Any, stride: Any, padding: Any, dilation: Any, tran
         raise RuntimeError(
             "kernel size should be greater than zero, but got "
             + " ".join(f"kernel_{n}: {k}" for n, k in zip(axes, kernel, strict=True)))
-    if not transposed:
-        have = [n + 2 * p for n, p in zip(x.shape[2:], padding, strict=True)]
-        reach = [d * (k - 1) + 1 for d, k in zip(dilation, sizes[2:], strict=True)]
-        if any(h < r for h, r in zip(have, reach, strict=True)):
-            raise RuntimeError(
-                f"Calculated padded input size per channel: {across(have)}. Kernel size: {across(reach)}. Kernel size "
-                "can't be greater than actual input size")
+    if 0 in dilation:
+        full = (1, *dilation) if len(dilation) == 1 else tuple(dilation)
+        if not transposed:
+            raise RuntimeError(f"dilation should be greater than zero, but got {list(full)}")
+        raise RuntimeError("dilation should be greater than zero, but got "
+                           + ", ".join(f"dilation_{n}: {v}" for n, v in zip(AXES[len(full)], full, strict=True)))
     if x.array.size == 0:
         if x.array.shape[0] and x.array.shape[1]:
             flat = [*x.shape[:2], 1, *x.shape[2:]] if x.ndim == 3 else list(x.shape)

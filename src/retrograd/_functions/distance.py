@@ -1,6 +1,7 @@
 """How far two vectors are apart, and losses made of that: F.cosine_similarity, F.triplet_margin_loss, ..."""
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -15,6 +16,7 @@ from .._rules.index import check_number
 from .._tensor import size as _size
 from .arguments import dim_of, tensor
 from .loss import above, kind_of, reduced
+from .reduce import nonempty
 
 
 def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
@@ -42,6 +44,8 @@ def pairwise_distance(x1: Any, x2: Any, p: float = 2.0, eps: float = 1e-6, keepd
     """The p-norm of x1 - x2 + eps along the last dim."""
     p, eps = float(p), float(eps)                           # ints beyond those of a tensor are numbers here
     d = number.add_number(arith.sub(x1, x2), eps)
+    if (p < 0 or p == math.inf) and d.array.ndim:
+        nonempty(p, d.array.shape, d.array.ndim - 1)
     return loss.NormBackward1(p, (d.array.ndim - 1,) if d.array.ndim else (), keepdim).run(d)
 
 

@@ -1,6 +1,7 @@
 """Losses of scores of classes: F.cross_entropy, F.nll_loss, F.multi_margin_loss, ...   N batch, C classes, d spatial dims"""
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,7 @@ import numpy as np
 from .._engine import names
 from .._engine.op import watch
 from .._engine.tensor import TensorBase, wrap
-from .._rules import activation, arith, choose, loss, number, shape
+from .._rules import activation, arith, choose, index, loss, number, shape
 from .._rules import reduce as sums
 from .._rules.index import check_number
 from .activation import log_softmax
@@ -178,14 +179,17 @@ def soft_targets(
     y = log_softmax(x, at)
     if smoothing > 0:
         check_smoothing(smoothing)
-        t = number.add_number(number.mul_number(t, 1 - smoothing), smoothing / classes)
+        t = number.add_number(number.mul_number(t, 1 - smoothing), smoothing / classes if classes else math.inf)
     y = arith.mul(y, t)
     if w is not None:
         y = arith.mul(y, across(w, x.array.ndim, at))
     if kind == loss.NONE:
         return arith.neg(sums.sum_dims(y, (at,), False) if x.array.ndim else y)
-    y = arith.neg(sums.sum(y))
-    return number.div_number(y, x.array.size / classes if classes else 0.0) if kind == loss.MEAN else y
+    y = sums.sum(y)
+    if not x.array.size:
+        return arith.neg(index.fill_(y, math.nan if kind == loss.MEAN else 0.0))
+    y = arith.neg(y)
+    return number.div_number(y, x.array.size / classes) if kind == loss.MEAN else y
 
 
 def check_classes(a: Any) -> None:

@@ -80,9 +80,11 @@ def unique(input: Any, sorted: bool = True, return_inverse: bool = False, return
     x = tensor(input, "unique")
     a = x.array
     if dim is not None:
-        at = dim_of(dim, a.ndim)
         sized(x, dim)
-        if not a.size and (a.shape[at] or a.shape.count(0) > 1):
+        at = dim_of(dim, a.ndim)
+        if not a.size and not a.shape[at] and a.shape.count(0) > 1:
+            raise RuntimeError("Number of zero sized dimensions is more than one, so unique cannot be applied ")
+        if not a.size and a.shape[at]:
             raise RuntimeError("There are 0 sized dimensions, and they aren't selected, so unique cannot be applied")
         values, inverse, counts = np.unique(order.sortable(a), axis=at, return_inverse=True, return_counts=True)
         y = order.UniqueDimBackward0(values.astype(a.dtype, copy=False)).run(x)

@@ -292,6 +292,10 @@ def check_adaptive(x: Any, output_size: Any, dims: int, function: str, colon: st
     if len(sizes) != dims:
         raise RuntimeError(f"{function}: {'internal error: ' if maximum else ''}output_size must be {dims}"
                            if not maximum else f"{function}(): internal error: output_size.size() must be {dims}")
+    if not maximum and any(n < 0 for n in sizes):
+        raise RuntimeError(
+            f"{function}: elements of output_size must be greater than or equal to 0 but received "
+            "{" + f"{sizes[0]}, " + ",".join(map(str, sizes[1:])) + "}")
     first = 1 if maximum or dims == 3 else x.ndim - dims        # means in two dims may be of no channels
     if 0 in x.array.shape[first:] and (maximum or any(n != 1 for n in sizes)):
         at = next(i for i in range(first, x.ndim) if x.array.shape[i] == 0)
@@ -299,13 +303,8 @@ def check_adaptive(x: Any, output_size: Any, dims: int, function: str, colon: st
             f"{function}(): Expected input to have non-zero size for non-batch dimensions, but input has sizes "
             f"{list(x.shape)} with dimension {at} being empty")
     if any(n < 0 for n in sizes):
-        if maximum:
-            low = next(n for n in sizes if n < 0)
-            raise RuntimeError(
-                f"Trying to create tensor with negative dimension {low}: {list(x.shape[:-dims]) + list(sizes)}")
-        raise RuntimeError(
-            f"{function}: elements of output_size must be greater than or equal to 0 but received "
-            "{" + f"{sizes[0]}, " + ",".join(map(str, sizes[1:])) + "}")
+        low = next(n for n in sizes if n < 0)
+        raise RuntimeError(f"Trying to create tensor with negative dimension {low}: {list(x.shape[:-dims]) + list(sizes)}")
     check_room((*x.array.shape[:-dims], *sizes), x.array.dtype)
     return sizes
 

@@ -243,9 +243,6 @@ def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: str = "use_mm_for_eucl
             "use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist", "donot_use_mm_for_euclid_dist"):
         raise ValueError(f"{compute_mode} is not a valid value for compute_mode")
     for name, x in (("X1", a), ("X2", b)):
-        if x.array.dtype.kind not in "fV":
-            raise RuntimeError(f"cdist only supports floating-point dtypes, {name} got: {kind_of(x)}")
-    for name, x in (("X1", a), ("X2", b)):
         if x.ndim < 2:
             raise RuntimeError(f"cdist only supports at least 2D tensors, {name} got: {x.ndim}D")
     if a.shape[-1] != b.shape[-1]:
@@ -254,6 +251,9 @@ def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: str = "use_mm_for_eucl
         raise TypeError(f"cdist(): argument 'p' (position 3) must be float, not {dtypes.typename(p)}")
     if not p >= 0:
         raise RuntimeError("cdist only supports non-negative p values")
+    for name, x in (("X1", a), ("X2", b)):
+        if x.array.dtype.kind not in "fV":
+            raise RuntimeError(f"cdist only supports floating-point dtypes, {name} got: {kind_of(x)}")
     linalg.batch_shape(tuple(a.array.shape[:-2]), tuple(b.array.shape[:-2]))
     same_type(a, b)
     return linalg.CdistBackward0(float(p)).run(a, b)

@@ -173,9 +173,9 @@ def vector_norm(
     if not is_float(x):
         raise RuntimeError(
             f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {scalar_name(x)}")
-    want = wider(x, dtype, "linalg.vector_norm")
     if ord < 0 or ord == math.inf:
         nonempty(ord, x.array.shape, dim)
+    want = wider(x, dtype, "linalg.vector_norm")
     dims = None if dim is None else dims_of(dim, x.array.ndim)
     if keepdim and dims is None:
         dims = tuple(range(x.array.ndim))

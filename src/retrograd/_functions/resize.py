@@ -97,9 +97,6 @@ def interpolate(
         raise ValueError("Lanczos mode does not support align_corners=True")
     if mode in NEED and not isinstance(align_corners, (bool, np.bool_)):
         raise unfit(x, mode, out, align_corners, scales)
-    if x.array.dtype.kind in "iub" and x.array.dtype != np.uint8 and "nearest" in mode:
-        raise not_implemented(
-            "upsample_nearest2d_channels_last" if dims == 2 else "compute_indices_weights_nearest", x.array.dtype)
     for at, n in enumerate(out, 1):
         if not -2**63 <= n < 2**63:
             raise TypeError(f"{called(x, mode)}(): argument 'output_size' failed to unpack the object at pos {at} with error "
@@ -111,6 +108,9 @@ def interpolate(
         raise RuntimeError(
             f"Input and output sizes should be greater than 0, but got input ({have}) "
             f"{'and ' if dims == 1 else ''}output ({want})")
+    if x.array.dtype.kind in "iub" and x.array.dtype != np.uint8 and "nearest" in mode:
+        raise not_implemented(
+            "upsample_nearest2d_channels_last" if dims == 2 else "compute_indices_weights_nearest", x.array.dtype)
     check_room((*x.array.shape[:2], *out), x.array.dtype)
     if x.array.size == 0 and x.array.shape[0]:
         raise RuntimeError(f"Non-empty {x.ndim}D data tensor expected but got a tensor with sizes {list(x.shape)}")

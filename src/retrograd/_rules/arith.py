@@ -383,7 +383,7 @@ def refuse_zero(a: Array, b: Array, name: str) -> None:
     kind: str = np.asarray(a).dtype.kind
     if kind == "b":
         raise NotImplementedError(f"\"{name}_cpu\" not implemented for 'Bool'")
-    if (kind == "i" or kind == "u") and not np.all(b):
+    if (kind == "i" or kind == "u") and not np.all(b) and 0 not in np.broadcast_shapes(np.shape(a), np.shape(b)):
         raise RuntimeError("ZeroDivisionError")
 
 

@@ -58,6 +58,8 @@ def floating(x: Value) -> Value:
     """x itself if it is floating point, else in the default dtype."""
     if isinstance(x, TensorBase) and x.array.dtype.kind not in "fV":
         return cast(x, promote.default.float_)
+    if isinstance(x, np.ndarray) and x.dtype.kind not in "fV":
+        return x.astype(promote.default.float_)
     return x
 
 

@@ -270,7 +270,7 @@ def variance_grad(g: Value, x: Value, dim: Any, correction: Any, keepdim: bool) 
     dims: Shape = all_dims(own, dim)
     free = freedom(count_of(sizes, dims), correction)
     g = restore(g, sizes, dims, keepdim)
-    if free < 0:
+    if free <= 0 and (dim is None or not sizes):
         return shape.expand(g * np.inf, sizes)
     return (g * (2.0 / free if free else np.inf)) * (x - mean_dims(x, dims, True))
 

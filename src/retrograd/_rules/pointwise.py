@@ -244,7 +244,10 @@ class TanhBackward0(OneUfunc):
         if isinstance(y, TensorBase):
             return TanhBackwardBackward0().run(g, y)
         quick = quick_tanh_grad(g, y)
-        return g * (1 - y * y) if quick is None else quick
+        if quick is not None:
+            return quick
+        exact = wide(y)                         # 1 - y * y cancels
+        return like(wide(g) * (1 - exact * exact), g)
 
 
 @final

@@ -59,7 +59,7 @@ class CumprodBackward0(Unary):
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         own = raw(x)
         if self.dtype is not None:
-            x = cast.cast(x, self.dtype)
+            g = cast.cast(g, own.dtype)
         if own.ndim == 0:
             got = g * 1
         elif np.all(own != 0):
