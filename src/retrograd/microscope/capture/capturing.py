@@ -590,7 +590,7 @@ class Capture(Waiting):
             for root in roots:
                 self._root(root)
             if len(roots) == 1 and self.engine.is_tensor(roots[0]):
-                seed, = listed(args[1] if len(args) > 1 else kwargs.get("gradient", kwargs.get("grad_tensors"))) or (None,)
+                seed, = listed(self.engine.seeds(args, kwargs)) or (None,)
                 with self.engine.torch.no_grad():
                     self._loss = reduction_of(roots[0], seed, self.runs, self._reductions)
         try:

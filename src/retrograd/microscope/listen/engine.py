@@ -65,6 +65,10 @@ class Engine(Sizes):
         """Of passes and composites, in a call that the context `heard` hands on: func(*args, **kwargs), its own calls heard."""
         raise NotImplementedError
 
+    def seeds(self, args: Any, kwargs: Any) -> Any:
+        """The gradients that a pass, called with these, begins with."""
+        return args[1] if len(args) > 1 else kwargs.get("gradient", kwargs.get("grad_tensors"))
+
     def unseen(self) -> Any:
         """Context in which no function is heard."""
         return nullcontext()

@@ -61,6 +61,10 @@ class TorchEngine(SizesThere, Engine):
         opening.value = (seeds,) if self.is_tensor(seeds) else seeds
         self.torch.autograd.backward(roots, opening, **kwargs)
 
+    def seeds(self, args: Any, kwargs: Any) -> Any:
+        given = super().seeds(args, kwargs)
+        return given.value if type(given) is Opening else given
+
     def unseen(self) -> Any:
         return self.torch._C.DisableTorchFunction()
 
