@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import functools
+import importlib
+import pkgutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -43,12 +45,14 @@ UPWARD = {
 # The one group of files that import each other: a Tensor is what ops give, and its operators are ops.
 ENGINE = ("_engine", "_rules")
 
+# Modules of PyTorch's from which programs import names: editors look for retrograd/linalg.py when they read the import.
+AT_THE_TOP = {"linalg", "masked", "overrides", "random", "special"}
 FILES = sorted(ROOT.rglob("*.py"))
 
 
 def dotted(path: Path) -> list[str]:
-    """['nn', 'functional'] for nn/functional.py, ['nn', '__init__'] for nn/__init__.py"""
-    return list(path.relative_to(ROOT).with_suffix("").parts)
+    """['nn', 'functional'] for nn/functional.py, ['nn', '__init__'] for nn/__init__.py, ['cuda', '__init__'] for torch.cuda"""
+    return [part for part in path.relative_to(ROOT).with_suffix("").parts if part != "_small_modules"]
 
 
 @functools.cache
@@ -153,3 +157,21 @@ def test_allowed_upward_imports_still_exist() -> None:
         if name[0] == "retrograd" and len(name) > 1
     }
     assert set(UPWARD) <= seen
+
+
+def test_at_the_top_stand_rooms_and_modules_that_programs_import_from() -> None:
+    """The others are in _small_modules, where retrograd.__path__ finds them."""
+    files = {path.name for path in ROOT.iterdir() if path.is_file() and path.suffix in (".py", ".typed")}
+    assert files == {"__init__.py", "__main__.py", "py.typed", *(f"{name}.py" for name in AT_THE_TOP)}
+    rooms = {path.name for path in ROOT.iterdir() if path.is_dir() and path.name != "__pycache__"}
+    assert {room for room in rooms if not (ROOT / room / "__init__.py").exists()} == {"_small_modules"}
+
+
+def test_small_modules_are_found_under_their_own_names() -> None:
+    found = {name for _, name, _ in pkgutil.iter_modules(retrograd.__path__)}
+    small = {name for _, name, _ in pkgutil.iter_modules([f"{ROOT}/_small_modules"])}
+    assert {"cuda", "version", "_C"} <= small <= found and "_small_modules" not in found
+    for name in small:
+        module = importlib.import_module(f"retrograd.{name}")
+        assert module.__name__ == f"retrograd.{name}" == module.__spec__.name and getattr(retrograd, name) is module
+    assert [name for name in sys.modules if name.startswith("retrograd._small_modules.")] == []

@@ -58,6 +58,18 @@ REVEALED = """
     torch.autograd.grad(x.sum(), x)             tuple[Tensor, ...]
     torch.Generator().manual_seed(3)            Generator
 """
+IMPORTED = """
+    from retrograd.cuda import is_available     is_available()              bool
+    from retrograd.cuda.amp import autocast     autocast()                  autocast
+    import retrograd.cuda.amp as amp            amp.GradScaler()            GradScaler
+    import retrograd.version                    retrograd.version.PYTORCH   str
+    from retrograd.hub import get_dir           get_dir()                   str
+    from retrograd.types import Number          [Number][0]                 UnionType[int, float, bool]
+    from retrograd._C import Generator          Generator().device          device
+    from retrograd.linalg import norm           norm(x)                     Tensor
+    from retrograd.amp import autocast as cast  cast("cpu")                 autocast
+    from retrograd.storage import is_storage    is_storage(x)               bool
+"""
 WRONG = """
     torch.sum("x")                              No overload variant of "sum"
     torch.summ(x)                               Module has no attribute "summ"
@@ -79,6 +91,10 @@ def rows(text: str) -> list[tuple[str, str]]:
     return [(left, right) for left, right in pairs]
 
 
+def imported() -> list[tuple[str, ...]]:
+    return [tuple(re.split(r" {2,}", line.strip())) for line in IMPORTED.strip().splitlines()]
+
+
 def program(page: Path) -> str:
     """The blocks of a page as one program, each line where it stands on the page."""
     text = page.read_text(encoding="utf-8")
@@ -96,6 +112,8 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
     folder = tmp_path_factory.mktemp("programs")
     head = "import retrograd as torch\nx = torch.ones(2, 3)\n"
     (folder / "revealed.py").write_text(head + "".join(f"reveal_type({left})\n" for left, _ in rows(REVEALED)), "utf-8")
+    (folder / "imported.py").write_text(head + "".join(
+        f"{left}\n" for left, _, _ in imported()) + "".join(f"reveal_type({use})\n" for _, use, _ in imported()), "utf-8")
     (folder / "wrong.py").write_text(head + "".join(f"{left}\n" for left, _ in rows(WRONG)), "utf-8")
     for page in PAGES:
         (folder / f"{page.stem.replace('-', '_')}.py").write_text(program(page), "utf-8")
@@ -124,9 +142,17 @@ def test_the_example_is_well_typed(example: Path, said: dict[str, list[str]]) ->
 
 
 def test_types_of_results_are_known(said: dict[str, list[str]]) -> None:
-    lines = [line.partition('Revealed type is "')[2].rstrip('"') for line in said["revealed.py"]]
-    types = [re.sub(r"[\w.]+\.(?=\w)", "", line) for line in lines]
-    assert dict(zip((left for left, _ in rows(REVEALED)), types, strict=True)) == dict(rows(REVEALED))
+    assert dict(zip((left for left, _ in rows(REVEALED)), types(said["revealed.py"]), strict=True)) == dict(rows(REVEALED))
+
+
+def test_modules_found_by_path_can_be_imported_from(said: dict[str, list[str]]) -> None:
+    assert dict(zip((use for _, use, _ in imported()), types(said["imported.py"]), strict=True)) == {
+        use: result for _, use, result in imported()}
+
+
+def types(lines: list[str]) -> list[str]:
+    """What mypy revealed; with anything else that it said."""
+    return [re.sub(r"[\w.]+\.(?=\w)", "", line.partition('Revealed type is "')[2].rstrip('"') or line) for line in lines]
 
 
 def test_wrong_programs_are_refused(said: dict[str, list[str]]) -> None:
@@ -195,9 +221,10 @@ def generator() -> Any:
 
 def test_the_stubs_are_up_to_date() -> None:
     made = generator().files()
-    assert {path.name for path in (PACKAGE / "_typing").iterdir() if path.is_file()} == set(made)
-    for name, text in made.items():
-        assert (PACKAGE / "_typing" / name).read_text("utf-8") == text, "run: python tools/make_stubs.py"
+    folders = PACKAGE / "_typing", PACKAGE.parent / "retrograd-stubs"
+    assert {path for folder in folders for path in folder.rglob("*") if path.suffix in (".py", ".pyi", ".typed")} == set(made)
+    for path, text in made.items():
+        assert path.read_text("utf-8") == text, "run: make generate"
 
 
 def declared(stub: str) -> set[str]:

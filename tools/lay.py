@@ -15,7 +15,8 @@ SUFFIXES = {".py", ".pyi", ".html", ".typed"}  # what a wheel has of the checkou
 
 
 def files(root: Path) -> set[Path]:
-    return {path.relative_to(root) for path in (root / "retrograd").rglob("*") if path.suffix in SUFFIXES}
+    return {path.relative_to(root) for name in ("retrograd", "retrograd-stubs") for path in (root / name).rglob("*")
+            if path.suffix in SUFFIXES}
 
 
 def lay(site: Path) -> None:

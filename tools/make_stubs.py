@@ -29,6 +29,8 @@ from retrograd.nn import functional
 
 SOURCE = Path(retrograd.__file__).parent
 FOLDER = SOURCE / "_typing"
+SMALL = SOURCE / "_small_modules"
+STUBS = SOURCE.parent / "retrograd-stubs"                     # beside the package: what PEP 561 calls a partial stub package
 HEAD = '"""{what}\n\nWritten by `python tools/make_stubs.py`.\n"""\n'
 STUB = """# mypy: disable-error-code="overload-overlap,overload-cannot-match,misc"
 # PyTorch's overloads, in PyTorch's order
@@ -150,14 +152,57 @@ OPERATORS = {
 
 
 def main() -> None:
-    FOLDER.mkdir(exist_ok=True)
-    for name, text in files().items():
-        (FOLDER / name).write_text(text, encoding="utf-8")
-        sys.stdout.write(f"{FOLDER / name}\n")
+    for path, text in files().items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        sys.stdout.write(f"{path}\n")
 
 
-def files() -> dict[str, str]:
-    """{name in the folder: text}"""
+def files() -> dict[Path, str]:
+    return {FOLDER / name: text for name, text in typing_files().items()} | {
+        STUBS / name: text for name, text in stub_files().items()}
+
+
+def stub_files() -> dict[str, str]:
+    """{name in STUBS: text}: where type checkers find retrograd.cuda and the other modules of SMALL.
+
+    All are packages: for a file Pyright would look for the file of that name in retrograd itself.
+    """
+    found = {"py.typed": "partial\n"}
+    for path in sorted(SMALL.rglob("*.py")):
+        parts = path.relative_to(SMALL).with_suffix("").parts
+        parts = parts[:-1] if parts[-1] == "__init__" else parts
+        names = "".join(f"    {name} as {name},\n" for name in sorted(exported(path, f"retrograd.{'.'.join(parts)}")))
+        found["/".join([*parts, "__init__.pyi"])] = head(f"Where retrograd.{'.'.join(parts)} is written.") + (
+            f"from retrograd._small_modules.{'.'.join(parts)} import (\n{names})\n")
+    return found
+
+
+def exported(path: Path, module: str) -> set[str]:
+    """What a module's text defines, and what it imports for others."""
+    found: set[str] = set()
+
+    def read(body: list[ast.stmt]) -> None:
+        for node in body:
+            if isinstance(node, ast.ImportFrom) and node.module != module:
+                found.update(n.name for n in node.names if n.asname == n.name or n.name in everything)
+            elif isinstance(node, ast.If):
+                read([*node.body, *node.orelse])
+            elif isinstance(node, ast.Assign):
+                found.update(n.id for t in node.targets for n in ast.walk(t)
+                             if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
+            else:
+                found.update(names_in([node]))
+
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    lists = [n.value for n in tree.body if isinstance(n, ast.Assign) and ast.unparse(n.targets[0]) == "__all__"]
+    everything = set(ast.literal_eval(lists[0])) if lists else set()
+    read(tree.body)
+    return {name for name in found if not name.startswith("__") or name == "__version__"}
+
+
+def typing_files() -> dict[str, str]:
+    """{name in FOLDER: text}"""
     made = {"__init__.py": head("For type checkers and editors: names that are made at import.  Nothing here runs.")}
     for space, (what, names) in spaces().items():
         exported = "__all__ = [\n" + "".join(f'    "{name}",\n' for name in sorted(names)) + "]\n"

@@ -1,5 +1,5 @@
 """retrograd: PyTorch's autograd and hooks over NumPy.  `import retrograd as torch`."""
-# ruff: noqa: I001  one import a line would be ninety lines
+# ruff: noqa: I001, E402  one import a line would be ninety lines, and __path__ comes before them
 from __future__ import annotations
 
 import math as _math
@@ -7,6 +7,8 @@ from functools import partial as _partial
 from importlib import import_module as _import_module
 import typing as _t
 from typing import Any as _Any
+
+__path__.append(f"{__path__[0]}/_small_modules")   # found as retrograd.cuda, ...: retrograd-stubs says so to type checkers
 
 from ._tensor import printing as _printing
 from . import random as random
@@ -45,13 +47,19 @@ from ._functions.public import PARSED as _PARSED
 from ._functions.public import public as _public
 from ._tensor import nodes as _nodes
 from . import autograd as autograd
-from . import _C as _C
-from . import cuda as cuda
+if _t.TYPE_CHECKING:
+    from ._small_modules import (
+        _C as _C, accelerator as accelerator, backends as backends, compiler as compiler, cuda as cuda,
+        distributed as distributed, functional as functional, hub as hub, jit as jit, mps as mps,
+        serialization as serialization, storage as storage, types as types, version as version, xpu as xpu,
+    )
+    from ._small_modules.version import __version__ as __version__
+else:
+    from . import _C as _C, cuda as cuda, version as version
+    from .version import __version__ as __version__
 from . import linalg as linalg
 from . import utils as utils
-from . import version as version
 from ._tensor.settings import *  # noqa: F403
-from .version import __version__ as __version__
 from .autograd import (
     enable_grad as enable_grad, inference_mode as inference_mode, is_anomaly_check_nan_enabled as
     is_anomaly_check_nan_enabled, is_anomaly_enabled as is_anomaly_enabled, is_grad_enabled as is_grad_enabled,
@@ -72,32 +80,20 @@ def _of(module: str, name: str) -> _Any:
 
 
 if _t.TYPE_CHECKING:                                # what is imported when it is asked for
-    from . import accelerator as accelerator
     from . import amp as amp
-    from . import backends as backends
-    from . import compiler as compiler
-    from . import distributed as distributed
     from . import distributions as distributions
     from . import func as func
-    from . import functional as functional
-    from . import hub as hub
-    from . import jit as jit
     from . import masked as masked
     from . import microscope as microscope
-    from . import mps as mps
     from . import nn as nn
     from . import optim as optim
     from . import overrides as overrides
-    from . import serialization as serialization
     from . import signal as signal
     from . import special as special
-    from . import storage as storage
     from . import testing as testing
-    from . import types as types
-    from . import xpu as xpu
     from .amp import GradScaler as GradScaler, autocast as autocast
     from .func import vmap as vmap
-    from .storage import TypedStorage as TypedStorage, UntypedStorage as UntypedStorage, is_storage as is_storage
+    from ._small_modules.storage import TypedStorage as TypedStorage, UntypedStorage as UntypedStorage, is_storage as is_storage
     from .utils.dlpack import to_dlpack as to_dlpack
 
 _late_names(

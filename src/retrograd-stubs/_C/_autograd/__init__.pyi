@@ -1,0 +1,8 @@
+"""Where retrograd._C._autograd is written.
+
+Written by `python tools/make_stubs.py`.
+"""
+from retrograd._small_modules._C._autograd import (
+    SavedTensor as SavedTensor,
+    _saved_tensors_hooks_is_enabled as _saved_tensors_hooks_is_enabled,
+)

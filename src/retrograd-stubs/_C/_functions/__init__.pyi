@@ -1,0 +1,10 @@
+"""Where retrograd._C._functions is written.
+
+Written by `python tools/make_stubs.py`.
+"""
+from retrograd._small_modules._C._functions import (
+    AccumulateGrad as AccumulateGrad,
+    DelayedError as DelayedError,
+    Error as Error,
+    UndefinedGrad as UndefinedGrad,
+)

@@ -1,0 +1,8 @@
+"""Where retrograd.__config__ is written.
+
+Written by `python tools/make_stubs.py`.
+"""
+from retrograd._small_modules.__config__ import (
+    parallel_info as parallel_info,
+    show as show,
+)

@@ -1,0 +1,12 @@
+"""Where retrograd.cuda.amp is written.
+
+Written by `python tools/make_stubs.py`.
+"""
+from retrograd._small_modules.cuda.amp import (
+    GradScaler as GradScaler,
+    amp_definitely_not_available as amp_definitely_not_available,
+    autocast as autocast,
+    custom_bwd as custom_bwd,
+    custom_fwd as custom_fwd,
+    deprecated as deprecated,
+)

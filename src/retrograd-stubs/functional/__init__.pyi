@@ -1,0 +1,24 @@
+"""Where retrograd.functional is written.
+
+Written by `python tools/make_stubs.py`.
+"""
+from retrograd._small_modules.functional import (
+    atleast_1d as atleast_1d,
+    atleast_2d as atleast_2d,
+    atleast_3d as atleast_3d,
+    block_diag as block_diag,
+    broadcast_shapes as broadcast_shapes,
+    broadcast_tensors as broadcast_tensors,
+    cartesian_prod as cartesian_prod,
+    cdist as cdist,
+    chain_matmul as chain_matmul,
+    einsum as einsum,
+    lu as lu,
+    meshgrid as meshgrid,
+    norm as norm,
+    split as split,
+    tensordot as tensordot,
+    unique as unique,
+    unique_consecutive as unique_consecutive,
+    unravel_index as unravel_index,
+)

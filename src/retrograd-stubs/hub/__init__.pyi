@@ -1,0 +1,16 @@
+"""Where retrograd.hub is written.
+
+Written by `python tools/make_stubs.py`.
+"""
+from retrograd._small_modules.hub import (
+    CHUNK as CHUNK,
+    HASH_REGEX as HASH_REGEX,
+    OLD_ZIP as OLD_ZIP,
+    _dir as _dir,
+    _get_torch_home as _get_torch_home,
+    _only_file as _only_file,
+    download_url_to_file as download_url_to_file,
+    get_dir as get_dir,
+    load_state_dict_from_url as load_state_dict_from_url,
+    set_dir as set_dir,
+)

@@ -1,0 +1,12 @@
+"""Where retrograd.mps is written.
+
+Written by `python tools/make_stubs.py`.
+"""
+from retrograd._small_modules.mps import (
+    current_allocated_memory as current_allocated_memory,
+    device_count as device_count,
+    empty_cache as empty_cache,
+    is_available as is_available,
+    manual_seed as manual_seed,
+    synchronize as synchronize,
+)

@@ -1,0 +1,16 @@
+"""Where retrograd.version is written.
+
+Written by `python tools/make_stubs.py`.
+"""
+from retrograd._small_modules.version import (
+    PYTORCH as PYTORCH,
+    TorchVersion as TorchVersion,
+    __version__ as __version__,
+    cuda as cuda,
+    debug as debug,
+    git_version as git_version,
+    hip as hip,
+    retrograd as retrograd,
+    rocm as rocm,
+    xpu as xpu,
+)

@@ -1,0 +1,32 @@
+"""torch.functional: functions of the torch namespace under the module in which PyTorch defines them."""
+from __future__ import annotations
+
+from retrograd._functions import (  # type: ignore[no-redef]  # modules there have some of these names, too
+    LATER,
+    atleast_1d,
+    atleast_2d,
+    atleast_3d,
+    block_diag,
+    broadcast_shapes,
+    broadcast_tensors,
+    cartesian_prod,
+    cdist,
+    chain_matmul,
+    einsum,
+    late,
+    meshgrid,
+    norm,
+    split,
+    tensordot,
+    unique,
+    unique_consecutive,
+    unravel_index,
+)
+from retrograd._missing import late_names
+
+lu = late(LATER["lu"], "lu")
+__all__ = [
+    "atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_shapes", "broadcast_tensors", "cartesian_prod", "cdist",
+    "chain_matmul", "einsum", "lu", "meshgrid", "norm", "split", "tensordot", "unique", "unique_consecutive", "unravel_index",
+]
+late_names(__name__)
