@@ -78,13 +78,7 @@ lint: $(CORE)
 	$(PURE) -m mypy
 
 generate: $(ORACLE)
-	$(PURE) -m tools.rules
-	$(PURE) -m tools.places
-	$(PURE) tests/make_forms.py
-	$(PURE) tools/make_stubs.py
-	$(PURE) tests/test_public.py
-	$(PURE) tests/test_names.py
-	$(PURE) tests/conformance/harness.py --docs
+	$(PURE) -m tools.generate
 
 demo: $(CORE)
 	$(PURE) examples/digits.py $(ARGS)

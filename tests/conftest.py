@@ -6,6 +6,7 @@ import contextlib
 import functools
 import gc
 import os
+import sys
 import tempfile
 from collections.abc import Generator, Iterator
 from pathlib import Path
@@ -22,13 +23,14 @@ except ImportError:                             # Windows
     fcntl = None  # type: ignore[assignment]
 
 HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE.parent))           # tools
 # `make test` runs these on the compiled build alone, as it does tests marked `once`: no code of `_engine`, `_rules` or `_kernels`
 # is what they are about. A test stands here, or is marked, when it reads sources or pages, runs PyTorch alone, or runs a
 # room that is Python over operations which test_ops, test_opinfo and test_values compare on both builds.
 ONCE = {
     "sources and pages": (
-        "test_benchmarks", "test_docs", "test_examples", "test_layers", "test_lint_programs", "test_names", "test_public",
-        "test_signatures", "test_vectorised"),
+        "test_benchmarks", "test_docs", "test_examples", "test_generated", "test_layers", "test_lint_programs", "test_names",
+        "test_public", "test_signatures", "test_vectorised"),
     "JavaScript, in a browser": ("test_viewer",),
     "the command line": ("test_cli",),
     "rooms of Python over the operations": (

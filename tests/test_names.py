@@ -1,7 +1,4 @@
-"""docs/names.md: every public name of PyTorch's main namespaces, whether we have it, and why not.
-
-    python tests/test_names.py      writes docs/names.md (needs PyTorch)
-"""
+"""What docs/names.md says of PyTorch's names, and how modules are reached."""
 
 from __future__ import annotations
 
@@ -14,7 +11,6 @@ import sys
 import types
 import warnings
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,81 +18,8 @@ import pytest
 import retrograd
 import retrograd.distributions
 import retrograd.optim
-from retrograd._missing.lacks import LACKS, why
 from retrograd.cli.run import torch_means_retrograd
-
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "names.md"
-PLACES = ("torch", "torch.Tensor", "torch.nn.functional", "torch.autograd", "torch.nn", "torch.optim", "torch.linalg",
-          "torch.func", "torch.distributions")
-HEAD = """# Names
-
-Every public name of PyTorch {release}'s main namespaces, and whether retrograd has it. A name that is not there raises
-AttributeError (ImportError where it is imported) with the words that stand above it here.
-`python tests/test_names.py` writes this page; the words come from `src/retrograd/_missing/lacks.py`.
-"""
-COLUMNS = 120
-
-
-def at(root: Any, place: str) -> Any:
-    for part in place.split(".")[1:]:
-        root = getattr(root, part)
-    return root
-
-
-def has(owner: Any, name: str) -> bool:
-    try:
-        getattr(owner, name)
-    except (AttributeError, ImportError):
-        return False
-    return True
-
-
-def names_of(owner: Any) -> list[str]:
-    """Public names that belong to PyTorch: not modules, classes and types that it imports from elsewhere."""
-    if isinstance(owner, type):
-        return [n for n in dir(owner) if not n.startswith("_")]
-    found = []
-    for name in dir(owner):
-        value = getattr(owner, name)
-        home = getattr(value, "__module__", None) or "torch"
-        if isinstance(value, types.ModuleType):
-            own = value.__name__.startswith(owner.__name__ + ".")
-        else:
-            own = not name.startswith("_") and not (callable(value) and not home.startswith("torch")) and type(
-                value).__module__ not in ("typing", "__future__") and name != "TYPE_CHECKING"
-        if own and not name.startswith("_"):
-            found.append(name)
-    return found
-
-
-def page() -> str:
-    import torch
-
-    lines = [HEAD.format(release=str(torch.__version__).partition("+")[0])]
-    for place in PLACES:
-        theirs, ours = at(torch, place), at(retrograd, place)
-        names = names_of(theirs)
-        have = [n for n in names if has(ours, n)]
-        lines += [f"## {place}", "", f"Have: {len(have)} of {len(names)}.", "", *wrapped(have), ""]
-        lacking: dict[str, list[str]] = {}
-        for name in names:
-            if name not in have:
-                lacking.setdefault(why(name) or "?", []).append(name)
-        for reason in [reason for reason, _ in LACKS.values()] + ["?"]:
-            if reason in lacking:
-                lines += [f"Lack, for {reason}:", "", *wrapped(lacking[reason]), ""]
-    return "\n".join(lines).rstrip() + "\n"
-
-
-def wrapped(names: list[str]) -> Iterator[str]:
-    line = ""
-    for name in names:
-        if line and len(line) + len(name) + 3 > COLUMNS:
-            yield line
-            line = ""
-        line += (" " if line else "") + f"`{name}`"
-    if line:
-        yield line
+from tools.names import PAGE, at, has
 
 
 def listed() -> Iterator[tuple[str, str | None, str]]:
@@ -308,20 +231,3 @@ def test_under_run_modules_that_are_imported_later_say_torch_too() -> None:
 def test_a_name_of_nobody_gets_near_names() -> None:
     with pytest.raises(AttributeError, match=re.escape("retrograd has no 'torch.softmaxx'; near names: softmax")):
         _ = retrograd.softmaxx
-
-
-@pytest.mark.oracle
-def test_the_page_is_up_to_date() -> None:
-    pytest.importorskip("torch")
-    fresh = [sys.executable, __file__, "-"]         # in this process, other tests may have given torch more names
-    found = subprocess.run(fresh, capture_output=True, check=True, encoding="utf-8").stdout
-    assert PAGE.read_text(encoding="utf-8") == found, "run: python tests/test_names.py"
-
-
-if __name__ == "__main__":
-    if sys.argv[1:] == ["-"]:
-        sys.stdout.reconfigure(encoding="utf-8")    # type: ignore[union-attr]
-        sys.stdout.write(page())
-    else:
-        PAGE.write_text(page(), encoding="utf-8")
-        sys.stdout.write(f"{PAGE}\n")

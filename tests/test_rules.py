@@ -6,26 +6,17 @@ import ast
 import importlib
 import math
 import re
-import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from retrograd.cli.doctor import is_compiled  # noqa: E402
-from tools import rules  # noqa: E402
-from tools.rules import OpClass, loads, op_classes  # noqa: E402
+from retrograd.cli.doctor import is_compiled
+from tools.rules import OpClass, loads, op_classes
 
 # PyTorch's names of nodes; ours that are not of the form have a name() that is.
 NODE = re.compile(r"[A-Z]\w*Backward\d+(_copy)?|CopyBackwards|CopySlices|NotImplemented|AccumulateGrad")
 LEAVES = [op for op in op_classes() if op.leaf]
-
-
-@pytest.mark.parametrize("path", rules.GENERATED, ids=lambda path: path.name)
-def test_what_is_written_from_the_rules_is_up_to_date(path: Path) -> None:
-    assert path.read_text(encoding="utf-8") == rules.GENERATED[path](), "run: make generate"
 
 
 def can_be_made(op: OpClass) -> bool:

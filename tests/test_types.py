@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import ast
-import importlib.util
 import re
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -209,23 +207,6 @@ def test_a_function_shows_what_it_says_and_its_signature() -> None:
 
 
 # The stubs
-
-def generator() -> Any:
-    spec = importlib.util.spec_from_file_location("make_stubs", ROOT / "tools" / "make_stubs.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["make_stubs"] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-def test_the_stubs_are_up_to_date() -> None:
-    made = generator().files()
-    folders = PACKAGE / "_typing", PACKAGE.parent / "retrograd-stubs"
-    assert {path for folder in folders for path in folder.rglob("*") if path.suffix in (".py", ".pyi", ".typed")} == set(made)
-    for path, text in made.items():
-        assert path.read_text("utf-8") == text, "run: make generate"
-
 
 def declared(stub: str) -> set[str]:
     """Public functions of a stub, or methods of its class."""

@@ -1,11 +1,9 @@
 """The names under which PyTorch has functions, methods and attributes of tensors: which of ours are public follows from them.
-
-    python -m tools.places       writes src/retrograd/_functions/places.py; needs PyTorch
+They stand in src/retrograd/_functions/places.py.
 """
 
 from __future__ import annotations
 
-import sys
 import textwrap
 import types
 import warnings
@@ -13,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 PLACES = Path(__file__).resolve().parent.parent / "src" / "retrograd" / "_functions" / "places.py"
-HEAD = '''"""The names of PyTorch's functions and methods.  Written by `python -m tools.places` from PyTorch {version}."""
+HEAD = '''"""The names of PyTorch's functions and methods.  Written by `make generate` from PyTorch {version}."""
 '''
 
 
@@ -45,6 +43,5 @@ def text() -> str:
     return "\n".join(lines) + "\n"
 
 
-if __name__ == "__main__":
-    PLACES.write_text(text(), encoding="utf-8")
-    sys.stdout.write(f"{PLACES}\n")
+def files() -> dict[Path, str]:
+    return {PLACES: text()}

@@ -1,13 +1,9 @@
-"""What the rules of ops read, from their source: the table of the engine, and the page that shows the rules.
-
-    python -m tools.rules        writes src/retrograd/_engine/reads.py and docs/derivatives.md
-"""
+"""What the rules of ops read, from their source: src/retrograd/_engine/reads.py, and docs/derivatives.md, its page."""
 
 from __future__ import annotations
 
 import ast
 import re
-import sys
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -63,14 +59,14 @@ class OpClass:
         return {"reads" if self.family == "Nary" else "keep": reads(self, rules[0])} if rules else {}
 
 
-def files() -> list[Path]:
+def sources() -> list[Path]:
     return [*sorted((SOURCE / "_rules").glob("*.py")), SOURCE / "_engine" / "views.py"]
 
 
 @cache
 def op_classes() -> list[OpClass]:
     """Those of a file in their order."""
-    trees = {path: ast.parse(path.read_text(encoding="utf-8")).body for path in files()}
+    trees = {path: ast.parse(path.read_text(encoding="utf-8")).body for path in sources()}
     bodies = {path: [item for item in body if isinstance(item, ast.ClassDef)] for path, body in trees.items()}
     names = {path: {item.name: item for item in found} for path, found in bodies.items()}
     everywhere = {item.name: item for found in bodies.values() for item in found}
@@ -167,7 +163,7 @@ def is_name(node: ast.AST, name: str) -> bool:
 # ---- the engine's table ----
 
 READS = SOURCE / "_engine" / "reads.py"
-HEAD = '''"""What the rules of each op read, in the bits of `op`.  Written by `python -m tools.rules` from the rules.
+HEAD = '''"""What the rules of each op read, in the bits of `op`.  Written by `make generate` from the rules.
 
 A class that sets a field itself is not here: it keeps what PyTorch's node keeps, though no rule reads it.
 """
@@ -258,9 +254,9 @@ def derivatives() -> str:
         "the inputs. Rules are made of operators and ops, so they are differentiable themselves. Names are those of",
         "PyTorch's nodes. What a rule reads is kept until the backward pass is over.",
         "",
-        "Written by `python -m tools.rules`.",
+        "Written by `make generate` (tools/rules.py).",
     ]
-    for path in files():
+    for path in sources():
         ops = [op for op in op_classes() if op.leaf and op.file == path.stem and op.rules()]
         if not ops:
             continue
@@ -273,9 +269,5 @@ def derivatives() -> str:
     return "\n".join(lines) + "\n"
 
 
-GENERATED = {READS: table, PAGE: derivatives}
-
-if __name__ == "__main__":
-    for path, text in GENERATED.items():
-        path.write_text(text(), encoding="utf-8")
-        sys.stdout.write(f"{path}\n")
+def files() -> dict[Path, str]:
+    return {READS: table(), PAGE: derivatives()}

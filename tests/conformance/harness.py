@@ -202,45 +202,7 @@ def diff(want: str, got: str) -> tuple[int, list[str]]:
     return equal, out
 
 
-# ---- documentation ----
-
-HEAD = """# Deviations from PyTorch
-
-Programs in `tests/conformance/programs` print the same on retrograd as on PyTorch {version}, except for what follows.
-Generated from `tests/conformance/deviations.py`: edit there, then run `python tests/conformance/harness.py --docs`.
-
-## In short
-"""
-
-DETAILS = """## Line by line
-
-What PyTorch prints (-) and what retrograd prints (+), under the reason. `harness.Deviation` says how these are applied; a
-regular expression stands for every line that it matches.
-"""
-
-
-def document() -> str:
-    """docs/deviations.md: what is general, the reasons, then what each changes, in the order of the list."""
-    by_reason: dict[str, list[Deviation]] = {}
-    for d in listed():
-        by_reason.setdefault(d.reason, []).append(d)
-    short = (*the_list().GENERAL, *by_reason)
-    parts = [HEAD.format(version=TORCH), *(f"- {reason}." for reason in short), "", DETAILS]
-    for reason, entries in by_reason.items():
-        parts.append(f"### {reason}\n")
-        for d in entries:
-            where = "any program" if d.program == "*" else f"`{d.program}`"
-            both = [f"- {x}" for x in d.torch.splitlines()] + [f"+ {x}" for x in d.ours.splitlines()]
-            parts += [f"In {where}{' (regular expression)' if d.regex else ''}:\n", "```diff", *both, "```\n"]
-    return "\n".join(parts).rstrip("\n") + "\n"
-
-
 def main(args: list[str]) -> int:
-    if args == ["--docs"]:
-        path = HERE.parents[1] / "docs" / "deviations.md"
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(document(), encoding="utf-8")
-        return 0
     verbose = "-v" in args
     total = good = 0
     for name in [a for a in args if a != "-v"] or names():

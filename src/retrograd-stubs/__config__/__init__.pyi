@@ -1,6 +1,6 @@
 """Where retrograd.__config__ is written.
 
-Written by `python tools/make_stubs.py`.
+Written by `make generate`.
 """
 from retrograd._small_modules.__config__ import (
     parallel_info as parallel_info,

@@ -1,6 +1,6 @@
 """Where retrograd.__future__ is written.
 
-Written by `python tools/make_stubs.py`.
+Written by `make generate`.
 """
 from retrograd._small_modules.__future__ import (
     _overwrite_module_params_on_conversion as _overwrite_module_params_on_conversion,

@@ -1,6 +1,6 @@
 """Where retrograd.accelerator is written.
 
-Written by `python tools/make_stubs.py`.
+Written by `make generate`.
 """
 from retrograd._small_modules.accelerator import (
     current_accelerator as current_accelerator,

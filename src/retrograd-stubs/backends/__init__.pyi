@@ -1,6 +1,6 @@
 """Where retrograd.backends is written.
 
-Written by `python tools/make_stubs.py`.
+Written by `make generate`.
 """
 from retrograd._small_modules.backends import (
     Backend as Backend,

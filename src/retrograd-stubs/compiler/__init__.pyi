@@ -1,6 +1,6 @@
 """Where retrograd.compiler is written.
 
-Written by `python tools/make_stubs.py`.
+Written by `make generate`.
 """
 from retrograd._small_modules.compiler import (
     OptimizedModule as OptimizedModule,

@@ -1,6 +1,6 @@
 """Where retrograd.distributed is written.
 
-Written by `python tools/make_stubs.py`.
+Written by `make generate`.
 """
 from retrograd._small_modules.distributed import (
     is_available as is_available,

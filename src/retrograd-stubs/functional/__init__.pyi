@@ -1,6 +1,6 @@
 """Where retrograd.functional is written.
 
-Written by `python tools/make_stubs.py`.
+Written by `make generate`.
 """
 from retrograd._small_modules.functional import (
     atleast_1d as atleast_1d,

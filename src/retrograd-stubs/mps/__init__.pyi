@@ -1,6 +1,6 @@
 """Where retrograd.mps is written.
 
-Written by `python tools/make_stubs.py`.
+Written by `make generate`.
 """
 from retrograd._small_modules.mps import (
     current_allocated_memory as current_allocated_memory,

@@ -1,6 +1,6 @@
 """Where retrograd.serialization is written.
 
-Written by `python tools/make_stubs.py`.
+Written by `make generate`.
 """
 from retrograd._small_modules.serialization import (
     DEFAULT_PROTOCOL as DEFAULT_PROTOCOL,

@@ -1,6 +1,6 @@
 """Where retrograd.version is written.
 
-Written by `python tools/make_stubs.py`.
+Written by `make generate`.
 """
 from retrograd._small_modules.version import (
     PYTORCH as PYTORCH,

@@ -1,6 +1,6 @@
 """Where retrograd.xpu is written.
 
-Written by `python tools/make_stubs.py`.
+Written by `make generate`.
 """
 from retrograd._small_modules.xpu import (
     current_device as current_device,

@@ -1,4 +1,4 @@
-"""What the rules of each op read, in the bits of `op`.  Written by `python -m tools.rules` from the rules.
+"""What the rules of each op read, in the bits of `op`.  Written by `make generate` from the rules.
 
 A class that sets a field itself is not here: it keeps what PyTorch's node keeps, though no rule reads it.
 """

@@ -1,6 +1,6 @@
 """Signatures of PyTorch's functions and methods that are written in C, for the checks of `parsing`.
 
-Written by `python tests/make_forms.py` from PyTorch 2.13.0.  Overloads are separated by " | ", in PyTorch's order; T?
+Written by `make generate` from PyTorch 2.13.0.  Overloads are separated by " | ", in PyTorch's order; T?
 may be None; int[2] is a list of ints or one int; METHODS holds what does not follow from FUNCTIONS.
 """
 

@@ -1,4 +1,4 @@
-"""The names of PyTorch's functions and methods.  Written by `python -m tools.places` from PyTorch 2.13.0."""
+"""The names of PyTorch's functions and methods.  Written by `make generate` from PyTorch 2.13.0."""
 
 TORCH = frozenset("""
     abs abs_ absolute acos acos_ acosh acosh_ adaptive_avg_pool1d adaptive_max_pool1d add addbmm addcdiv addcmul addmm addmv

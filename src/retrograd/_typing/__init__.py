@@ -1,4 +1,4 @@
 """For type checkers and editors: names that are made at import.  Nothing here runs.
 
-Written by `python tools/make_stubs.py`.
+Written by `make generate`.
 """

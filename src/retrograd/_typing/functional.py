@@ -1,6 +1,6 @@
 """Where they are written: torch.nn.functional.
 
-Written by `python tools/make_stubs.py`.
+Written by `make generate`.
 """
 from .._functions.pool import adaptive_avg_pool1d as adaptive_avg_pool1d
 from .._functions.pool import adaptive_avg_pool2d as adaptive_avg_pool2d

@@ -1,6 +1,6 @@
 """Where they are written: The functions of the torch namespace.
 
-Written by `python tools/make_stubs.py`.
+Written by `make generate`.
 """
 from .._functions.gammas import _dirichlet_grad as _dirichlet_grad
 from .._functions.gammas import _sample_dirichlet as _sample_dirichlet

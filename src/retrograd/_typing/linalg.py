@@ -1,6 +1,6 @@
 """Where they are written: torch.linalg.
 
-Written by `python tools/make_stubs.py`.
+Written by `make generate`.
 """
 from .._functions.decomp import linalg_cholesky as cholesky
 from .._functions.decomp import cholesky_ex as cholesky_ex

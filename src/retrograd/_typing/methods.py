@@ -1,6 +1,6 @@
 """Where they are written: methods of Tensor.
 
-Written by `python tools/make_stubs.py`.
+Written by `make generate`.
 """
 class Methods:
     from .._functions.shape import H as H

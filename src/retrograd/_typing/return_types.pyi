@@ -1,6 +1,6 @@
 """torch.return_types: results with names.
 
-Written by `python tools/make_stubs.py`.
+Written by `make generate`.
 """
 from typing import NamedTuple
 

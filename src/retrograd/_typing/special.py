@@ -1,6 +1,6 @@
 """Where they are written: torch.special.
 
-Written by `python tools/make_stubs.py`.
+Written by `make generate`.
 """
 from .._functions.special import igamma as gammainc
 from .._functions.special import igammac as gammaincc

@@ -1,6 +1,6 @@
 """torch.special.
 
-Written by `python tools/make_stubs.py`.
+Written by `make generate`.
 """
 # mypy: disable-error-code="overload-overlap,overload-cannot-match,misc"
 # PyTorch's overloads, in PyTorch's order

@@ -1,6 +1,6 @@
 """Where retrograd._C._autograd is written.
 
-Written by `python tools/make_stubs.py`.
+Written by `make generate`.
 """
 from retrograd._small_modules._C._autograd import (
     SavedTensor as SavedTensor,

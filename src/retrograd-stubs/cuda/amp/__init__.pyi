@@ -1,6 +1,6 @@
 """Where retrograd.cuda.amp is written.
 
-Written by `python tools/make_stubs.py`.
+Written by `make generate`.
 """
 from retrograd._small_modules.cuda.amp import (
     GradScaler as GradScaler,

@@ -1,4 +1,4 @@
-"""python tests/make_forms.py: writes src/retrograd/_functions/forms.py, the signatures of PyTorch's own functions.
+"""Writes src/retrograd/_functions/forms.py, the signatures of PyTorch's own functions.
 
 They are read off a running PyTorch: schemas (`torch._C._jit_get_schemas_for_operator`) tell of types, sizes of lists and what
 may be None; the text of the error for arguments that fit nothing tells which overloads Python has, and their order.
@@ -17,7 +17,7 @@ from typing import Any
 TARGET = Path(__file__).resolve().parent.parent / "src" / "retrograd" / "_functions" / "forms.py"
 HEAD = '''"""Signatures of PyTorch's functions and methods that are written in C, for the checks of `parsing`.
 
-Written by `python tests/make_forms.py` from PyTorch {release}.  Overloads are separated by " | ", in PyTorch's order; T?
+Written by `make generate` from PyTorch {release}.  Overloads are separated by " | ", in PyTorch's order; T?
 may be None; int[2] is a list of ints or one int; METHODS holds what does not follow from FUNCTIONS.
 """
 
@@ -322,5 +322,5 @@ def line(name: str, forms: str) -> str:
     return "\n".join([*out, at + '",\n'])
 
 
-if __name__ == "__main__":
-    TARGET.write_text(written(), encoding="utf-8")
+def files() -> dict[Path, str]:
+    return {TARGET: written()}

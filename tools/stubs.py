@@ -1,4 +1,4 @@
-"""python tools/make_stubs.py: writes src/retrograd/_typing, what type checkers and editors know of names that are made at import.
+"""Writes src/retrograd/_typing and src/retrograd-stubs, what type checkers and editors know of names that are made at import.
 
 The functions of the torch namespace and of torch.nn.functional, torch.linalg and torch.special, and the methods that
 Tensor has from them, are read off the running package: their parameters from the table of PyTorch's overloads
@@ -14,7 +14,6 @@ import functools
 import inspect
 import keyword
 import re
-import sys
 import textwrap
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -31,7 +30,7 @@ SOURCE = Path(retrograd.__file__).parent
 FOLDER = SOURCE / "_typing"
 SMALL = SOURCE / "_small_modules"
 STUBS = SOURCE.parent / "retrograd-stubs"                     # beside the package: what PEP 561 calls a partial stub package
-HEAD = '"""{what}\n\nWritten by `python tools/make_stubs.py`.\n"""\n'
+HEAD = '"""{what}\n\nWritten by `make generate`.\n"""\n'
 STUB = """# mypy: disable-error-code="overload-overlap,overload-cannot-match,misc"
 # PyTorch's overloads, in PyTorch's order
 {imports}
@@ -149,13 +148,6 @@ OPERATORS = {
     "mod rmod imod pow rpow and rand iand or ror ior xor rxor ixor lshift rlshift rshift rrshift lt le gt ge",
     "other: Tensor": "matmul rmatmul imatmul", "": "neg pos invert abs", "other: object": "eq ne", "index: Any": "getitem",
 }
-
-
-def main() -> None:
-    for path, text in files().items():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-        sys.stdout.write(f"{path}\n")
 
 
 def files() -> dict[Path, str]:
@@ -495,7 +487,3 @@ def top_level(path: Path) -> set[str]:
     return set(names_in(ast.parse(path.read_text(encoding="utf-8")).body)) | {
         t.id for n in ast.parse(path.read_text(encoding="utf-8")).body if isinstance(n, ast.Assign)
         for target in n.targets if isinstance(target, ast.Tuple) for t in target.elts if isinstance(t, ast.Name)}
-
-
-if __name__ == "__main__":
-    main()

@@ -1,0 +1,90 @@
+"""Writes docs/names.md: every public name of PyTorch's main namespaces, whether we have it, and why not."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import retrograd
+import retrograd.distributions
+import retrograd.optim
+from retrograd._missing.lacks import LACKS, why
+
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "names.md"
+PLACES = ("torch", "torch.Tensor", "torch.nn.functional", "torch.autograd", "torch.nn", "torch.optim", "torch.linalg",
+          "torch.func", "torch.distributions")
+HEAD = """# Names
+
+Every public name of PyTorch {release}'s main namespaces, and whether retrograd has it. A name that is not there raises
+AttributeError (ImportError where it is imported) with the words that stand above it here.
+`make generate` writes this page; the words come from `src/retrograd/_missing/lacks.py`.
+"""
+COLUMNS = 120
+
+
+def at(root: Any, place: str) -> Any:
+    for part in place.split(".")[1:]:
+        root = getattr(root, part)
+    return root
+
+
+def has(owner: Any, name: str) -> bool:
+    try:
+        getattr(owner, name)
+    except (AttributeError, ImportError):
+        return False
+    return True
+
+
+def names_of(owner: Any) -> list[str]:
+    """Public names that belong to PyTorch: not modules, classes and types that it imports from elsewhere."""
+    if isinstance(owner, type):
+        return [n for n in dir(owner) if not n.startswith("_")]
+    found = []
+    for name in dir(owner):
+        value = getattr(owner, name)
+        home = getattr(value, "__module__", None) or "torch"
+        if isinstance(value, types.ModuleType):
+            own = value.__name__.startswith(owner.__name__ + ".")
+        else:
+            own = not name.startswith("_") and not (callable(value) and not home.startswith("torch")) and type(
+                value).__module__ not in ("typing", "__future__") and name != "TYPE_CHECKING"
+        if own and not name.startswith("_"):
+            found.append(name)
+    return found
+
+
+def page() -> str:
+    import torch
+
+    lines = [HEAD.format(release=str(torch.__version__).partition("+")[0])]
+    for place in PLACES:
+        theirs, ours = at(torch, place), at(retrograd, place)
+        names = names_of(theirs)
+        have = [n for n in names if has(ours, n)]
+        lines += [f"## {place}", "", f"Have: {len(have)} of {len(names)}.", "", *wrapped(have), ""]
+        lacking: dict[str, list[str]] = {}
+        for name in names:
+            if name not in have:
+                lacking.setdefault(why(name) or "?", []).append(name)
+        for reason in [reason for reason, _ in LACKS.values()] + ["?"]:
+            if reason in lacking:
+                lines += [f"Lack, for {reason}:", "", *wrapped(lacking[reason]), ""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def wrapped(names: list[str]) -> Iterator[str]:
+    line = ""
+    for name in names:
+        if line and len(line) + len(name) + 3 > COLUMNS:
+            yield line
+            line = ""
+        line += (" " if line else "") + f"`{name}`"
+    if line:
+        yield line
+
+
+def files() -> dict[Path, str]:
+    return {PAGE: page()}
