@@ -126,6 +126,8 @@ class Lowering:
             fn = AllOf(node)
         else:
             raise Refused(f"{name} is not replayed yet")
+        if name == "ExpandBackward0" and inputs[0].size == 1:
+            out.full = inputs[0].full or inputs[0]
         self.add(Entry(name, fn, inputs, [out], "", False, where))
 
     def single(self, node: Any, name: str, inputs: list[Any], values: list[Value], out: Value) -> Entry | None:
@@ -174,7 +176,7 @@ class Lowering:
             outs = [of_array(a) for a in arrays]
             xs = [x if node.reads >> i & 1 else None for i, x in enumerate(inputs)]
             args = [g, *xs, y if node.reads & OUT else None]
-            self.add(Entry(name, GradsOf(node, len(xs), wanted), args, outs, "", False, where))
+            self.add(Entry(name, GradsOf(node, len(xs), wanted), args, outs, "", False, where, y))
             return outs
         raise Refused(f"the rule of {name} is not replayed yet")
 
@@ -184,7 +186,7 @@ class Lowering:
             if name == "MeanBackward0" and node.count:
                 g = self.each("div", [g, float(node.count)], Value("made", g.shape, g.dtype), name)
             self.add(Entry(name, Expanded(node.was), [g], [out], "", False, where))
-            out.full = g
+            out.full = g.full or g
             return out
         if name == "NegBackward0" and self.alike(g, [], out):
             return self.each("negative", [g], out, name)
@@ -211,14 +213,15 @@ class Lowering:
         if name == "RsubBackward1" and node.alpha == 1 and self.alike(g, [], out):
             return self.each("negative", [g], out, name)
         args = [g, x if node.keep & X else None, y if node.keep & Y else None]
-        self.add(Entry(name, GradOf(node), args, [out], "", False, where))
+        self.add(Entry(name, GradOf(node), args, [out], "", False, where, y))
         return out
 
     def binary(self, node: Any, name: str, g: Value, inputs: list[Any], y: Value, wanted: list[int], arrays: list[Any],
                where: str) -> list[Value]:
         a, b = inputs
-        if name in BINARY and getattr(node, "alpha", 1) == 1 and node.unlike is None and plain(g) and all(
-                plain_out(of_array(z)) for z in arrays) and all(operand(v) for v in inputs) and g.straight | (g.full is not None):
+        values = [v for v in (g, a, b) if isinstance(v, Value)]
+        if name in BINARY and getattr(node, "alpha", 1) == 1 and node.unlike is None and all(map(operand, inputs)) and all(
+                plain_out(z) and fits(values, z) for z in map(of_array, arrays)):
             outs: list[Value] = []
             for i, array in zip(wanted, arrays):
                 out = of_array(array)
@@ -240,7 +243,7 @@ class Lowering:
                 return outs
         outs = [of_array(z) for z in arrays]
         args = [g, a if node.keep & A else None, b if node.keep & B else None, y if node.keep & Y else None]
-        self.add(Entry(name, RulesOf(node, wanted), args, outs, "", False, where))
+        self.add(Entry(name, RulesOf(node, wanted), args, outs, "", False, where, y))
         return outs
 
     def alike(self, g: Value, values: list[Value], out: Value) -> bool:

@@ -7,10 +7,11 @@ import numpy as np
 
 from .._engine.modes import hush, unhush
 from .._engine.tensor import TensorBase
+from .code import Program, alive, program
 from .effects import grad_of, store_grad
 from .outputs import Outputs, build
 from .trace import Trace
-from .values import Entry, Value
+from .values import Value
 
 ndarray = np.ndarray
 
@@ -25,12 +26,22 @@ class Plan:
     def __init__(self, trace: Trace, outputs: Outputs) -> None:
         self.tensors = trace.tensors
         self.tree = outputs.tree
-        self.entries = live(trace.entries, outputs.values)
+        self.entries = alive(trace.entries, outputs.values)
         self.made = outputs.values
         self.recorded = len(trace.entries)
         self.busy = False
         self.writes = any(e.name in ("store", "step") or e.fn is store_grad for e in self.entries)
         self.number()
+        self.program: Any = None
+        self.takes: list[Value] = []
+        if Program is not None:
+            given: dict[int, Any] = {}
+            for value in {id(x): x for e in self.entries for x in e.args if isinstance(x, Value)}.values():
+                if value.kind == "held":
+                    given[id(value)] = self.tensors.held[value.index].array
+                elif value.kind == "tensor" and value.index >= len(self.tensors.inputs):
+                    given[id(value)] = self.tensors.held[value.index - len(self.tensors.inputs)]
+            self.program, self.takes = program(self.entries, self.made, given)
 
     def number(self) -> None:
         """Give values and constants their slots."""
@@ -72,7 +83,7 @@ class Plan:
 
     def same(self, trace: Trace, outputs: Outputs, got: list[list[Any]]) -> None:
         """RuntimeError where the entries of `trace`, of an eager call, gave something else than `got`."""
-        entries = live(trace.entries, outputs.values)
+        entries = alive(trace.entries, outputs.values)
         for mine, other, arrays in zip(self.entries, entries, got):
             values = [v for v in other.outs if v.array is not None]
             differ = mine.name != other.name or len(mine.outs) != len(other.outs) or (len(values) == len(arrays) and not all(
@@ -88,22 +99,35 @@ class Plan:
 
     def run(self, inputs: list[TensorBase]) -> Any:
         """The result, with all effects.  The guards must hold."""
+        if self.program is not None:
+            token = hush()
+            try:
+                return self.result(self.program.run([self.fetch(v.kind, v.index, inputs) for v in self.takes]), inputs)
+            except Exception as error:
+                if self.program.wrote:
+                    raise                       # in an optimizer's step, or after one, as eagerly
+                raise Undone from error
+            finally:
+                unhush(token)
         slots = self.filled(inputs)
         self.execute(slots, None)
         return self.result([slots[i] for i in self.results], inputs)
 
     def filled(self, inputs: list[TensorBase]) -> list[Any]:
         slots = self.slots.copy()
-        held = self.tensors.held
         for slot, kind, i in self.fill:
-            if kind == "input":
-                slots[slot] = inputs[i].array
-            elif kind == "held":
-                slots[slot] = held[i].array
-            else:
-                t = inputs[i] if i < len(inputs) else held[i - len(inputs)]
-                slots[slot] = t if kind == "tensor" else grad_of(t).array
+            slots[slot] = self.fetch(kind, i, inputs)
         return slots
+
+    def fetch(self, kind: str, i: int, inputs: list[TensorBase]) -> Any:
+        """What a value of that kind is now."""
+        if kind == "input":
+            return inputs[i].array
+        held = self.tensors.held
+        if kind == "held":
+            return held[i].array
+        t = inputs[i] if i < len(inputs) else held[i - len(inputs)]
+        return t if kind == "tensor" else grad_of(t).array
 
     def execute(self, slots: list[Any], made: list[list[Any]] | None) -> None:
         token = hush()
@@ -128,14 +152,3 @@ class Plan:
 
     def result(self, arrays: list[Any], inputs: list[TensorBase]) -> Any:
         return build(self.tree, arrays, [None] * len(arrays), inputs, self.tensors.held)
-
-
-def live(entries: list[Entry], results: list[Value]) -> list[Entry]:
-    """Those whose values somebody needs, and those with an effect."""
-    needed: set[int] = {id(v) for v in results}
-    kept: list[Entry] = []
-    for entry in reversed(entries):
-        if entry.fixed or any(id(v) in needed for v in entry.outs):
-            kept.append(entry)
-            needed.update(id(x) for x in entry.args if isinstance(x, Value))
-    return kept[::-1]

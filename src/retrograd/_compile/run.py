@@ -221,8 +221,11 @@ class Compiled:
             if self.due(variant.used):
                 return self.compare(variant, inputs, args, kwargs)
             return plan.run(inputs)
-        except Undone:
-            return self.f(*args, **kwargs)      # raises what Python would have raised, where it would
+        except Undone as error:
+            result = self.f(*args, **kwargs)    # raises what Python would have raised, where it would
+            self.note(f"a plan is given up, for it raised where Python does not: {error.__cause__!r}")
+            self.local.__dict__["variants"].remove(variant)
+            return result
         finally:
             plan.busy = False
 

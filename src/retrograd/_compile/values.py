@@ -46,14 +46,16 @@ class Entry:
 
     op     the same as one operation on elements, which runs may join; "" for none
     fixed  it has an effect: it stays, and stays in its place
+    after  a value that must be made before: its making leaves something in a node
     """
 
-    __slots__ = ("args", "fixed", "fn", "name", "op", "outs", "where")
+    __slots__ = ("after", "args", "fixed", "fn", "name", "op", "outs", "where")
 
     def __init__(self, name: str, fn: Any, args: list[Any], outs: list[Value], op: str = "", fixed: bool = False,
-                 where: str = "") -> None:
+                 where: str = "", after: Value | None = None) -> None:
         self.name, self.fn, self.args, self.outs, self.op, self.fixed = name, fn, args, outs, op, fixed
         self.where = where
+        self.after = after if after is not None and after.entry is not None and not after.entry.op else None
         for out in outs:
             out.entry = self
 

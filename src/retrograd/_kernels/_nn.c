@@ -10,5 +10,8 @@ static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "_nn", NULL, -1, meth
 
 PyMODINIT_FUNC PyInit__nn(void) {
     import_array();
-    return PyModule_Create(&module);
+    PyTypeObject *program = program_type();
+    PyObject *made = program == NULL ? NULL : PyModule_Create(&module);
+    if (made != NULL && PyModule_AddObjectRef(made, "Program", (PyObject *)program) < 0) Py_CLEAR(made);
+    return made;
 }

@@ -89,6 +89,19 @@ static PyObject *two(PyObject *g, PyObject *x, Two f, TwoDouble d) {
     return o;
 }
 
+/* plan.c runs these loops block by block. */
+OneLoop loop_one(int which, int type) {
+    if (which == 0) return type == NPY_FLOAT ? (OneLoop)floats_relu : (OneLoop)doubles_relu;
+    return type == NPY_FLOAT ? (OneLoop)loop_sigmoid : NULL;
+}
+
+TwoLoop loop_two(int which, int type) {
+    const TwoLoop loops[3][2] = {
+        {(TwoLoop)floats_relu_grad, (TwoLoop)doubles_relu_grad}, {(TwoLoop)floats_sigmoid_grad, (TwoLoop)doubles_sigmoid_grad},
+        {(TwoLoop)floats_tanh_grad, (TwoLoop)doubles_tanh_grad}};
+    return loops[which][type == NPY_DOUBLE];
+}
+
 KERNEL(relu, 1) return one(args[0], floats_relu, doubles_relu); END
 KERNEL(relu_grad, 2) return two(args[0], args[1], floats_relu_grad, doubles_relu_grad); END
 KERNEL(sigmoid, 1) return one(args[0], loop_sigmoid, NULL); END

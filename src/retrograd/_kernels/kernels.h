@@ -35,3 +35,10 @@ MOVES(DECLARE)
         if (!expect(count, wanted, #name)) return NULL;                                        \
         (void)module;
 #define END }
+
+/* Loops over elements that plan.c takes from activation.c: relu sigmoid; relu_grad sigmoid_grad tanh_grad. */
+typedef void (*OneLoop)(const void *, void *, npy_intp);
+typedef void (*TwoLoop)(const void *, const void *, void *, npy_intp);
+OneLoop loop_one(int which, int type);
+TwoLoop loop_two(int which, int type);
+PyTypeObject *program_type(void);       /* plan.c; NULL with an error set */

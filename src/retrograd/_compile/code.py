@@ -1,0 +1,261 @@
+"""Entries as the steps of a `Program` (`_kernels/plan.c`): calls, and runs of operations on elements."""
+from __future__ import annotations
+
+from collections import deque
+from typing import Any
+
+import numpy as np
+
+from .. import _kernels
+from .._kernels import kernel
+from . import lower
+from .values import DOUBLE, SINGLE, Entry, Value
+
+Program: Any = getattr(_kernels.nn, "Program", None)
+OPS = {"add": 0, "sub": 1, "mul": 2, "div": 3, "relu": 5, "sigmoid": 6, "relu_grad": 7, "sigmoid_grad": 8, "tanh_grad": 9}
+UFUNC, FILL = 4, 10
+ARRAY, ONE, NUMBER, SCRATCH, OUT = range(5)
+TYPES = {SINGLE: np.dtype("float32").num, DOUBLE: np.dtype("float64").num}
+Key = tuple[Any, Any]
+
+
+def program(entries: list[Entry], results: list[Value], given: dict[int, Any]) -> tuple[Any, list[Value]]:
+    """The Program, and the values that its slots are to be filled with; given: what values are at each call, by identity."""
+    entries = alive([resolved(e) for e in entries], results)
+    return Coder(ordered(entries), results, given).made()
+
+
+def resolved(entry: Entry) -> Entry:
+    """An operation on elements takes the element itself where a view repeats one."""
+    if not entry.op:
+        return entry
+    args = [x.full if isinstance(x, Value) and x.full is not None else x for x in entry.args]
+    outs = entry.outs
+    again = Entry(entry.name, entry.fn, args, [], entry.op)
+    again.outs = outs
+    return again
+
+
+def alive(entries: list[Entry], results: list[Value]) -> list[Entry]:
+    """Those whose values somebody needs, and those with an effect."""
+    needed: set[int] = {id(v) for v in results}
+    kept: list[Entry] = []
+    for entry in reversed(entries):
+        if entry.fixed or any(id(v) in needed for v in entry.outs):
+            kept.append(entry)
+            needed.update(id(x) for x in (*entry.args, entry.after) if isinstance(x, Value))
+    return kept[::-1]
+
+
+def ordered(entries: list[Entry]) -> list[list[Entry]]:
+    """Groups in an order in which they can be executed: a single call, or operations of one type and shape.
+
+    What has an effect stays where it is.
+    """
+    groups: list[list[Entry]] = []
+    part: list[Entry] = []
+    for entry in entries:
+        if entry.fixed:
+            groups.extend(grouped(part))
+            groups.append([entry])
+            part = []
+        else:
+            part.append(entry)
+    groups.extend(grouped(part))
+    return groups
+
+
+def grouped(entries: list[Entry]) -> list[list[Entry]]:
+    maker = {id(v): entry for entry in entries for v in entry.outs}
+    waits: dict[int, int] = {}
+    users: dict[int, list[Entry]] = {}
+    calls: deque[Entry] = deque()
+    ready: dict[Key, deque[Entry]] = {}
+    groups: list[list[Entry]] = []
+
+    def line_up(entry: Entry) -> None:
+        if entry.op:
+            ready.setdefault((entry.outs[0].dtype, entry.outs[0].shape), deque()).append(entry)
+        else:
+            calls.append(entry)
+
+    def done(entry: Entry) -> None:
+        for user in users.get(id(entry), ()):
+            waits[id(user)] -= 1
+            if waits[id(user)] == 0:
+                line_up(user)
+
+    for entry in entries:
+        needs = {id(m): m for m in (maker.get(id(x)) for x in (*entry.args, entry.after)) if m is not None}
+        waits[id(entry)] = len(needs)
+        for key in needs:
+            users.setdefault(key, []).append(entry)
+    for entry in entries:
+        if waits[id(entry)] == 0:
+            line_up(entry)
+    while calls or ready:
+        if calls and not any(ready.values()):
+            entry = calls.popleft()
+            groups.append([entry])
+            done(entry)
+            ready = {key: queue for key, queue in ready.items() if queue}
+            continue
+        key = next(iter(ready))
+        queue, group = ready[key], []
+        while queue:
+            entry = queue.popleft()
+            group.append(entry)
+            done(entry)
+        del ready[key]
+        if group:
+            groups.append(group)
+    return groups
+
+
+class Coder:
+    def __init__(self, groups: list[list[Entry]], results: list[Value], given: dict[int, Any]) -> None:
+        self.groups, self.results, self.given = groups, results, given
+        self.constants: list[Any] = []
+        self.fill: list[Value] = []
+        self.places: dict[int, int] = {}
+        self.steps: list[tuple[Any, ...]] = []
+        self.last: dict[int, int] = {}          # slot -> the last step that reads it
+        self.readers: dict[int, set[int]] = {}  # value -> groups that read it
+        for i, group in enumerate(groups):
+            for entry in group:
+                for x in entry.args:
+                    if isinstance(x, Value):
+                        self.readers.setdefault(id(x), set()).add(i)
+        self.wanted = {id(v) for v in results}
+
+    def made(self) -> tuple[Any, list[Value]]:
+        for i, group in enumerate(self.groups):
+            self.steps.append(self.run(i, group) if group[0].op else self.call(group[0]))
+        results = tuple([self.slot(v) for v in self.results])
+        drops: list[list[int]] = [[] for _ in self.steps]
+        for slot, at in self.last.items():
+            if slot not in results:
+                drops[at].append(slot)
+        made = Program(tuple(self.constants), tuple([self.slot(v) for v in self.fill]), tuple(self.steps),
+                       tuple([tuple(d) for d in drops]), results)
+        return made, self.fill
+
+    def slot(self, x: Any) -> int:
+        if not isinstance(x, Value):
+            self.constants.append(x)
+            return len(self.constants) - 1
+        found = self.places.get(id(x))
+        if found is None:
+            found = self.places[id(x)] = len(self.constants)
+            self.constants.append(self.given.get(id(x), x.array if x.kind == "const" else None))
+            if x.kind not in ("const", "made") and id(x) not in self.given:
+                self.fill.append(x)
+        return found
+
+    def reads(self, x: Any) -> int:
+        """The slot of what this step takes or gives."""
+        at = self.slot(x)
+        if isinstance(x, Value) and x.kind == "made":
+            self.last[at] = len(self.steps)
+        return at
+
+    def call(self, entry: Entry) -> tuple[Any, ...]:
+        quick, more = shortcut(entry.fn)
+        args = tuple([self.reads(x) for x in [*entry.args, *more]])
+        fn = Ignoring(entry.fn, len(entry.args)) if more else entry.fn
+        return False, quick, fn, args, tuple([self.reads(v) for v in entry.outs]), entry.fixed
+
+    def run(self, number: int, group: list[Entry]) -> tuple[Any, ...]:
+        like = group[0].outs[0]
+        operands: list[tuple[int, Any]] = []
+        at: dict[Any, int] = {}
+        inside = {id(e.outs[0]) for e in group}
+        left: dict[int, int] = {}               # how often a value of the run is still read in it
+        for entry in group:
+            for x in entry.args:
+                if id(x) in inside:
+                    left[id(x)] = left.get(id(x), 0) + 1
+        free: list[int] = []
+        count = 0
+        ops: list[tuple[int, int, int, int, Any]] = []
+
+        def register() -> int:
+            nonlocal count
+            if free:
+                return free.pop()
+            operands.append((SCRATCH, count))
+            count += 1
+            return len(operands) - 1
+
+        def operand(x: Any) -> int:
+            if not isinstance(x, Value):
+                key: Any = ("number", repr(float(x)))
+                new: tuple[int, Any] = (NUMBER, float(x))
+            else:
+                key = id(x)
+                if key not in at:
+                    new = (ONE if x.size == 1 and like.size != 1 else ARRAY, self.reads(x))
+            if key not in at:
+                at[key] = len(operands)
+                operands.append(new)
+            return at[key]
+
+        for entry in group:
+            out = entry.outs[0]
+            places = []
+            fills = []
+            for x in entry.args:
+                place = operand(x)
+                if entry.op not in lower.ARITHMETIC and operands[place][0] in (ONE, NUMBER):
+                    filled = register()
+                    ops.append((FILL, place, -1, filled, None))
+                    fills.append(filled)
+                    place = filled
+                places.append(place)
+            if id(out) in self.wanted or self.readers.get(id(out), set()) - {number}:
+                operands.append((OUT, self.reads(out)))
+                y = len(operands) - 1
+            else:
+                y = register()
+            at[id(out)] = y
+            code = OPS.get(entry.op, UFUNC)
+            ops.append((code, places[0], places[1] if len(places) > 1 else -1, y,
+                        getattr(np, entry.op) if code == UFUNC else None))
+            free.extend(fills)
+            for x in entry.args:
+                if id(x) in left:
+                    left[id(x)] -= 1
+                    if left[id(x)] == 0 and operands[at[id(x)]][0] == SCRATCH:
+                        free.append(at[id(x)])
+        return True, TYPES[like.dtype], tuple(like.shape), tuple(operands), tuple(ops), count
+
+
+class Ignoring:
+    """fn, without the arguments that its shortcut takes besides."""
+
+    __slots__ = ("count", "fn")
+
+    def __init__(self, fn: Any, count: int) -> None:
+        self.fn, self.count = fn, count
+
+    def __call__(self, *args: Any) -> Any:
+        return self.fn(*args[:self.count])
+
+
+def shortcut(fn: Any) -> tuple[Any, list[Any]]:
+    """A kernel that may give what fn gives, or None; and what it takes besides fn's arguments."""
+    if isinstance(fn, lower.OneOf):
+        name = type(fn.node).__name__
+        if name in ("SumBackward0", "MeanBackward0") and fn.node.dtype is None:
+            return (_kernels.sum if name == "SumBackward0" else _kernels.mean), []
+    if isinstance(fn, lower.TwoOf) and type(fn.node).__name__ == "MmBackward0":
+        return kernel("matmul"), []
+    if fn is lower.linear:
+        return kernel("linear"), [False]
+    if isinstance(fn, lower.Linear1):
+        return kernel("matmul"), []
+    if isinstance(fn, lower.Linear2):
+        return kernel("linear_grad"), []
+    if isinstance(fn, lower.Fitted):
+        return _kernels.sum_rows, [fn.like[0]]
+    return None, []

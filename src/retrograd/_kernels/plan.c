@@ -1,0 +1,430 @@
+/* What torch.compile replays: a list of steps over slots that hold arrays.
+
+   A step is a call of a Python function with arrays, or a run: operations on elements, all of one type and count, executed
+   block by block, so that what one operation gives the next is in the cache.  `_compile/code.py` makes the steps; everything
+   in them is checked here when a Program is made, every array of a slot when it is used. */
+
+#include "kernel.h"
+#include "kernels.h"
+#include <numpy/ufuncobject.h>
+
+#if defined(__clang__)
+#pragma STDC FP_CONTRACT OFF
+#elif defined(__GNUC__)
+#pragma GCC optimize("fp-contract=off") /* each operation rounds, as it does alone */
+#endif
+
+enum { BLOCK = 512 };                           /* elements: a dozen registers of float32 in the first cache */
+enum { ADD, SUB, MUL, DIV, UFUNC, RELU, SIGMOID, RELU_GRAD, SIGMOID_GRAD, TANH_GRAD, FILL, OPS };
+enum { ARRAY_OF, ONE_OF, NUMBER, SCRATCH, OUT, KINDS };
+
+typedef struct {
+    int kind;
+    npy_intp slot;                              /* or which scratch register */
+    double number;
+    float single;
+} Operand;
+
+typedef struct {
+    int op, a, b, y;                            /* numbers of operands; b -1 where there is none */
+    PyUFuncGenericFunction loop;
+    void *data;
+    OneLoop one;
+    TwoLoop two;
+} Micro;
+
+typedef struct {
+    int run;                                    /* else a call */
+    int fixed;                                  /* writes what users see */
+    npy_intp *drops, drop_count;                /* slots that nobody reads after it */
+    PyObject *quick, *fn;                       /* quick may give None: then fn is called */
+    npy_intp *args, arg_count, *outs, out_count;
+    int type, ndim, scratch;
+    npy_intp n, dims[NPY_MAXDIMS];
+    Operand *operands;
+    npy_intp operand_count;
+    Micro *ops;
+    npy_intp op_count;
+} Step;
+
+typedef struct {
+    PyObject_HEAD
+    PyObject *constants;                        /* tuple: what is in the slots at the start; Py_None nothing */
+    npy_intp *fill, fill_count, *results, result_count;
+    Step *steps;
+    npy_intp step_count, slot_count;
+    PyObject *keep;                             /* the list of steps: ufuncs live as long */
+    int busy, wrote;                            /* wrote: the call that raised had written what users see */
+} Program;
+
+/* -- making one */
+
+static int bad(const char *what) {
+    PyErr_Format(PyExc_ValueError, "Program: %s", what);
+    return 0;
+}
+
+/* The ints of a tuple, each in 0..below-1. */
+static int indices(PyObject *x, npy_intp below, npy_intp **found, npy_intp *count) {
+    if (!PyTuple_CheckExact(x)) return bad("expected a tuple of slots");
+    const Py_ssize_t n = PyTuple_GET_SIZE(x);
+    *found = PyMem_Calloc(n ? n : 1, sizeof(npy_intp));
+    if (*found == NULL) {
+        PyErr_NoMemory();
+        return 0;
+    }
+    *count = n;
+    for (Py_ssize_t i = 0; i < n; i++) {
+        npy_intp value;
+        if (!whole(PyTuple_GET_ITEM(x, i), &value) || value < 0 || value >= below) return bad("no such slot");
+        (*found)[i] = value;
+    }
+    return 1;
+}
+
+static int make_call(Step *s, PyObject *given, npy_intp slots) {
+    if (PyTuple_GET_SIZE(given) != 6) return bad("a call has six parts");
+    s->quick = PyTuple_GET_ITEM(given, 1) == Py_None ? NULL : PyTuple_GET_ITEM(given, 1);
+    s->fn = PyTuple_GET_ITEM(given, 2);
+    s->fixed = PyObject_IsTrue(PyTuple_GET_ITEM(given, 5));
+    return indices(PyTuple_GET_ITEM(given, 3), slots, &s->args, &s->arg_count)
+        && indices(PyTuple_GET_ITEM(given, 4), slots, &s->outs, &s->out_count);
+}
+
+/* The ufunc's loop from one array of the type to another one. */
+static int find_loop(Micro *m, PyObject *x, int type) {
+    if (!PyObject_HasAttrString(x, "ntypes") || strcmp(Py_TYPE(x)->tp_name, "numpy.ufunc") != 0) return bad("expected a ufunc");
+    PyUFuncObject *ufunc = (PyUFuncObject *)x;
+    if (ufunc->nargs != 2 || ufunc->functions == NULL || ufunc->types == NULL) return bad("a ufunc without loops");
+    for (int k = 0; k < ufunc->ntypes; k++)
+        if (ufunc->types[2 * k] == type && ufunc->types[2 * k + 1] == type) {
+            m->loop = ufunc->functions[k];
+            m->data = ufunc->data ? ufunc->data[k] : NULL;
+            return m->loop != NULL;
+        }
+    return bad("a ufunc without a loop of that type");
+}
+
+static int is_one(const Operand *x) { return x->kind == ONE_OF || x->kind == NUMBER; }
+
+/* (1, type, shape, operands, ops, scratch): operands (kind, slot or number), ops (op, a, b, y, ufunc or None) */
+static int make_run(Step *s, PyObject *given, npy_intp slots) {
+    npy_intp value;
+    if (PyTuple_GET_SIZE(given) != 6) return bad("a run has six parts");
+    if (!whole(PyTuple_GET_ITEM(given, 1), &value) || (value != NPY_FLOAT && value != NPY_DOUBLE)) return bad("an unknown type");
+    s->type = (int)value;
+    PyObject *shape = PyTuple_GET_ITEM(given, 2), *operands = PyTuple_GET_ITEM(given, 3), *ops = PyTuple_GET_ITEM(given, 4);
+    if (!PyTuple_CheckExact(shape) || !PyTuple_CheckExact(operands) || !PyTuple_CheckExact(ops)
+        || PyTuple_GET_SIZE(shape) > NPY_MAXDIMS) return bad("expected tuples");
+    s->ndim = (int)PyTuple_GET_SIZE(shape);
+    size_t n = 1;
+    for (int d = 0; d < s->ndim; d++) {
+        if (!whole(PyTuple_GET_ITEM(shape, d), &value) || value < 0) return bad("a negative size");
+        s->dims[d] = value;
+        n = times(n, (size_t)value);
+    }
+    if (n >= TOO_MUCH / sizeof(double)) return bad("too many elements");
+    s->n = (npy_intp)n;
+    if (!whole(PyTuple_GET_ITEM(given, 5), &value) || value < 0 || value > 10000) return bad("too many registers");
+    s->scratch = (int)value;
+    s->operand_count = PyTuple_GET_SIZE(operands), s->op_count = PyTuple_GET_SIZE(ops);
+    s->operands = PyMem_Calloc(s->operand_count + 1, sizeof(Operand));
+    s->ops = PyMem_Calloc(s->op_count + 1, sizeof(Micro));
+    if (s->operands == NULL || s->ops == NULL) {
+        PyErr_NoMemory();
+        return 0;
+    }
+    for (npy_intp i = 0; i < s->operand_count; i++) {
+        PyObject *x = PyTuple_GET_ITEM(operands, i);
+        Operand *o = &s->operands[i];
+        if (!PyTuple_CheckExact(x) || PyTuple_GET_SIZE(x) != 2 || !whole(PyTuple_GET_ITEM(x, 0), &value) || value < 0
+            || value >= KINDS) return bad("an unknown operand");
+        o->kind = (int)value;
+        if (o->kind == NUMBER) {
+            o->number = PyFloat_AsDouble(PyTuple_GET_ITEM(x, 1));
+            if (o->number == -1 && PyErr_Occurred()) return 0;
+            o->single = (float)o->number;
+        } else if (!whole(PyTuple_GET_ITEM(x, 1), &o->slot) || o->slot < 0
+                   || o->slot >= (o->kind == SCRATCH ? s->scratch : slots)) return bad("no such operand");
+    }
+    for (npy_intp i = 0; i < s->op_count; i++) {
+        PyObject *x = PyTuple_GET_ITEM(ops, i);
+        Micro *m = &s->ops[i];
+        npy_intp parts[4];
+        if (!PyTuple_CheckExact(x) || PyTuple_GET_SIZE(x) != 5) return bad("an operation has five parts");
+        for (int k = 0; k < 4; k++)
+            if (!whole(PyTuple_GET_ITEM(x, k), &parts[k]) || parts[k] < (k == 2 ? -1 : 0)
+                || parts[k] >= (k == 0 ? OPS : s->operand_count)) return bad("no such operation");
+        m->op = (int)parts[0], m->a = (int)parts[1], m->b = (int)parts[2], m->y = (int)parts[3];
+        const int two = m->op <= DIV || (m->op >= RELU_GRAD && m->op <= TANH_GRAD);
+        if (two != (m->b >= 0)) return bad("an operation of other operands");
+        if (s->operands[m->y].kind != SCRATCH && s->operands[m->y].kind != OUT) return bad("a result has no place");
+        if (m->op > DIV && m->op != FILL && (is_one(&s->operands[m->a]) || (two && is_one(&s->operands[m->b]))))
+            return bad("an operation of a number");
+        if (m->op == FILL && !is_one(&s->operands[m->a])) return bad("a number was expected");
+        if (m->op == UFUNC && !find_loop(m, PyTuple_GET_ITEM(x, 4), s->type)) return 0;
+        if (m->op == RELU || m->op == SIGMOID) m->one = loop_one(m->op - RELU, s->type);
+        if (m->op >= RELU_GRAD && m->op <= TANH_GRAD) m->two = loop_two(m->op - RELU_GRAD, s->type);
+        if (m->op == SIGMOID && m->one == NULL) return bad("no such loop");
+    }
+    return 1;
+}
+
+static void program_free(Program *p) {
+    for (npy_intp i = 0; p->steps != NULL && i < p->step_count; i++) {
+        Step *s = &p->steps[i];
+        PyMem_Free(s->drops), PyMem_Free(s->args), PyMem_Free(s->outs), PyMem_Free(s->operands), PyMem_Free(s->ops);
+    }
+    PyMem_Free(p->steps), PyMem_Free(p->fill), PyMem_Free(p->results);
+    p->steps = NULL, p->fill = p->results = NULL;
+}
+
+/* Program(constants, fill, steps, drops, results) */
+static PyObject *program_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+    PyObject *constants, *fill, *steps, *drops, *results;
+    if (!PyArg_ParseTuple(args, "O!OO!O!O", &PyTuple_Type, &constants, &fill, &PyTuple_Type, &steps, &PyTuple_Type, &drops, &results))
+        return NULL;
+    Program *p = (Program *)type->tp_alloc(type, 0);
+    if (p == NULL) return NULL;
+    p->constants = Py_NewRef(constants);
+    p->keep = Py_NewRef(steps);
+    p->slot_count = PyTuple_GET_SIZE(constants);
+    p->step_count = PyTuple_GET_SIZE(steps);
+    p->steps = PyMem_Calloc(p->step_count + 1, sizeof(Step));
+    if (p->steps == NULL) PyErr_NoMemory();
+    int fine = p->steps != NULL && indices(fill, p->slot_count, &p->fill, &p->fill_count)
+        && indices(results, p->slot_count, &p->results, &p->result_count);
+    if (fine && PyTuple_GET_SIZE(drops) != p->step_count) fine = bad("drops for each step");
+    for (npy_intp i = 0; fine && i < p->step_count; i++) {
+        PyObject *given = PyTuple_GET_ITEM(steps, i);
+        Step *s = &p->steps[i];
+        if (!PyTuple_CheckExact(given) || PyTuple_GET_SIZE(given) < 1) fine = bad("a step is a tuple");
+        else {
+            s->run = PyTuple_GET_ITEM(given, 0) == Py_True;
+            fine = (s->run ? make_run(s, given, p->slot_count) : make_call(s, given, p->slot_count))
+                && indices(PyTuple_GET_ITEM(drops, i), p->slot_count, &s->drops, &s->drop_count);
+        }
+    }
+    if (fine) return (PyObject *)p;
+    Py_DECREF(p);
+    return NULL;
+}
+
+static int program_traverse(PyObject *self, visitproc visit, void *arg) {
+    Py_VISIT(((Program *)self)->constants);
+    Py_VISIT(((Program *)self)->keep);
+    return 0;
+}
+
+static void program_dealloc(PyObject *self) {
+    PyObject_GC_UnTrack(self);
+    Program *p = (Program *)self;
+    program_free(p);
+    Py_CLEAR(p->constants);
+    Py_CLEAR(p->keep);
+    Py_TYPE(self)->tp_free(self);
+}
+
+/* -- running it */
+
+#define LOOPS(T, NAME)                                                                                                \
+    CLONES static void NAME##_both(int op, const T *a, const T *b, T *y, npy_intp n) {                                \
+        switch (op) {                                                                                                 \
+        case ADD: SIMD for (npy_intp i = 0; i < n; i++) y[i] = a[i] + b[i]; break;                                    \
+        case SUB: SIMD for (npy_intp i = 0; i < n; i++) y[i] = a[i] - b[i]; break;                                    \
+        case MUL: SIMD for (npy_intp i = 0; i < n; i++) y[i] = a[i] * b[i]; break;                                    \
+        default: SIMD for (npy_intp i = 0; i < n; i++) y[i] = a[i] / b[i]; break;                                     \
+        }                                                                                                             \
+    }                                                                                                                 \
+    CLONES static void NAME##_first(int op, const T *a, T b, T *y, npy_intp n) {                                      \
+        switch (op) {                                                                                                 \
+        case ADD: SIMD for (npy_intp i = 0; i < n; i++) y[i] = a[i] + b; break;                                       \
+        case SUB: SIMD for (npy_intp i = 0; i < n; i++) y[i] = a[i] - b; break;                                       \
+        case MUL: SIMD for (npy_intp i = 0; i < n; i++) y[i] = a[i] * b; break;                                       \
+        default: SIMD for (npy_intp i = 0; i < n; i++) y[i] = a[i] / b; break;                                        \
+        }                                                                                                             \
+    }                                                                                                                 \
+    CLONES static void NAME##_second(int op, T a, const T *b, T *y, npy_intp n) {                                     \
+        switch (op) {                                                                                                 \
+        case ADD: SIMD for (npy_intp i = 0; i < n; i++) y[i] = a + b[i]; break;                                       \
+        case SUB: SIMD for (npy_intp i = 0; i < n; i++) y[i] = a - b[i]; break;                                       \
+        case MUL: SIMD for (npy_intp i = 0; i < n; i++) y[i] = a * b[i]; break;                                       \
+        default: SIMD for (npy_intp i = 0; i < n; i++) y[i] = a / b[i]; break;                                        \
+        }                                                                                                             \
+    }                                                                                                                 \
+    static T NAME##_of(int op, T a, T b) { return op == ADD ? a + b : op == SUB ? a - b : op == MUL ? a * b : a / b; }  \
+    static void NAME##_arithmetic(int op, const T *a, int one_a, const T *b, int one_b, T *y, npy_intp n) {           \
+        if (one_a && one_b) {                                                                                         \
+            const T value = NAME##_of(op, *a, *b);                                                                    \
+            for (npy_intp i = 0; i < n; i++) y[i] = value;                                                            \
+        } else if (one_b) NAME##_first(op, a, *b, y, n);                                                              \
+        else if (one_a) NAME##_second(op, *a, b, y, n);                                                               \
+        else if (n >= 8) NAME##_both(op, a, b, y, n);                                                                 \
+        else for (npy_intp i = 0; i < n; i++) y[i] = NAME##_of(op, a[i], b[i]);                                       \
+    }                                                                                                                 \
+    static void NAME##_fill(const T *a, T *y, npy_intp n) {                                                           \
+        for (npy_intp i = 0; i < n; i++) y[i] = *a;                                                                   \
+    }
+
+LOOPS(float, floats)
+LOOPS(double, doubles)
+
+static void blocks(const Step *s, char **base, npy_intp size) {
+    for (npy_intp from = 0; from < s->n; from += BLOCK) {
+        const npy_intp n = s->n - from < BLOCK ? s->n - from : BLOCK;
+        for (npy_intp i = 0; i < s->op_count; i++) {
+            const Micro *m = &s->ops[i];
+            const Operand *oa = &s->operands[m->a], *ob = m->b < 0 ? oa : &s->operands[m->b], *oy = &s->operands[m->y];
+            char *a = base[m->a], *b = m->b < 0 ? NULL : base[m->b], *y = base[m->y];
+            if (oa->kind == ARRAY_OF || oa->kind == OUT) a += from * size;
+            if (b != NULL && (ob->kind == ARRAY_OF || ob->kind == OUT)) b += from * size;
+            if (oy->kind == OUT) y += from * size;
+            switch (m->op) {
+            case ADD: case SUB: case MUL: case DIV:
+                if (s->type == NPY_FLOAT) floats_arithmetic(m->op, (float *)a, is_one(oa), (float *)b, is_one(ob), (float *)y, n);
+                else doubles_arithmetic(m->op, (double *)a, is_one(oa), (double *)b, is_one(ob), (double *)y, n);
+                break;
+            case UFUNC: {
+                char *data[2] = {a, y};
+                npy_intp count = n, steps[2] = {size, size};
+                m->loop(data, &count, steps, m->data);
+                break;
+            }
+            case RELU: case SIGMOID: m->one(a, y, n); break;
+            case FILL:
+                if (s->type == NPY_FLOAT) floats_fill((float *)a, (float *)y, n);
+                else doubles_fill((double *)a, (double *)y, n);
+                break;
+            default: m->two(a, b, y, n);
+            }
+        }
+    }
+}
+
+static int run_blocks(const Step *s, PyObject **slots) {
+    const npy_intp size = s->type == NPY_FLOAT ? sizeof(float) : sizeof(double);
+    const npy_intp width = s->n < BLOCK ? (s->n + 15) / 16 * 16 : BLOCK;
+    char *few[64], here[8192 + 64], **base = few, *room = here;
+    char *made = NULL, **bases = NULL;
+    int fine = 1;
+    if (s->operand_count > 64) {
+        bases = base = PyMem_Malloc(times(s->operand_count, sizeof(char *)));
+        if (base == NULL) return PyErr_NoMemory() != NULL;
+    }
+    if ((npy_intp)times(times(s->scratch, width), size) > 8192) {
+        made = room = PyMem_Malloc(plus(times(times(s->scratch, width), size), 64));
+        if (room == NULL) {
+            PyMem_Free(bases);
+            return PyErr_NoMemory() != NULL;
+        }
+    }
+    room += (64 - (uintptr_t)room % 64) % 64;
+    for (npy_intp i = 0; fine && i < s->operand_count; i++) {
+        const Operand *o = &s->operands[i];
+        if (o->kind == SCRATCH) base[i] = room + o->slot * width * size;
+        else if (o->kind == NUMBER) base[i] = s->type == NPY_FLOAT ? (char *)&o->single : (char *)&o->number;
+        else if (o->kind == OUT) {
+            PyObject *y = PyArray_SimpleNew(s->ndim, (npy_intp *)s->dims, s->type);
+            if (y == NULL) fine = 0;
+            else {
+                Py_XSETREF(slots[o->slot], y);
+                base[i] = DATA(y);
+            }
+        } else {
+            PyObject *x = slots[o->slot];
+            if (x != NULL && kind_of(x) == s->type && PyArray_SIZE(ARRAY(x)) == (o->kind == ONE_OF ? 1 : s->n)) base[i] = DATA(x);
+            else {
+                PyErr_Format(PyExc_ValueError, "Program: slot %zd holds %R, a run of %zd elements takes another kind of array",
+                             (Py_ssize_t)o->slot, x == NULL ? Py_None : x, (Py_ssize_t)s->n);
+                fine = 0;
+            }
+        }
+    }
+    if (fine) WITHOUT_GIL(s->n * s->op_count, blocks(s, base, size));
+    PyMem_Free(made);
+    PyMem_Free(bases);
+    return fine;
+}
+
+static int call(const Step *s, PyObject **slots) {
+    PyObject *few[16], **args = few, *got = NULL;
+    if (s->arg_count > 16 && (args = PyMem_Malloc(times(s->arg_count, sizeof(PyObject *)))) == NULL) {
+        PyErr_NoMemory();
+        return 0;
+    }
+    for (npy_intp i = 0; i < s->arg_count; i++) args[i] = slots[s->args[i]] == NULL ? Py_None : slots[s->args[i]];
+    if (s->quick != NULL) {
+        got = PyObject_Vectorcall(s->quick, args, s->arg_count, NULL);
+        if (got == Py_None) Py_CLEAR(got);
+        else if (got == NULL) goto done;
+    }
+    if (got == NULL) got = PyObject_Vectorcall(s->fn, args, s->arg_count, NULL);
+    if (got == NULL) goto done;
+    if (s->out_count == 1) Py_XSETREF(slots[s->outs[0]], Py_NewRef(got));
+    else if (s->out_count > 1) {
+        if (!PyTuple_CheckExact(got) || PyTuple_GET_SIZE(got) != s->out_count) {
+            bad("a function gave another number of results");
+            Py_CLEAR(got);
+            goto done;
+        }
+        for (npy_intp i = 0; i < s->out_count; i++) Py_XSETREF(slots[s->outs[i]], Py_NewRef(PyTuple_GET_ITEM(got, i)));
+    }
+done:
+    if (args != few) PyMem_Free(args);
+    if (got == NULL) return 0;
+    Py_DECREF(got);
+    return 1;
+}
+
+/* run(filled) -> the results, as a list */
+static PyObject *program_run(PyObject *self, PyObject *filled) {
+    Program *p = (Program *)self;
+    if (!PyList_CheckExact(filled) || PyList_GET_SIZE(filled) != p->fill_count) {
+        bad("expected a list with what the slots are filled with");
+        return NULL;
+    }
+    PyObject *few[256], **slots = few;
+    if (p->slot_count > 256 && (slots = PyMem_Malloc(times(p->slot_count, sizeof(PyObject *)))) == NULL) return PyErr_NoMemory();
+    for (npy_intp i = 0; i < p->slot_count; i++) slots[i] = Py_NewRef(PyTuple_GET_ITEM(p->constants, i));
+    for (npy_intp i = 0; i < p->fill_count; i++) Py_XSETREF(slots[p->fill[i]], Py_NewRef(PyList_GET_ITEM(filled, i)));
+    PyObject *results = NULL;
+    int fine = 1;
+    p->wrote = 0;
+    Py_INCREF(self);
+    for (npy_intp i = 0; fine && i < p->step_count; i++) {
+        const Step *s = &p->steps[i];
+        if (s->fixed) p->wrote = 1;
+        fine = s->run ? run_blocks(s, slots) : call(s, slots);
+        for (npy_intp k = 0; k < s->drop_count; k++) Py_CLEAR(slots[s->drops[k]]);
+    }
+    if (fine) results = PyList_New(p->result_count);
+    for (npy_intp i = 0; results != NULL && i < p->result_count; i++) {
+        PyObject *x = slots[p->results[i]];
+        PyList_SET_ITEM(results, i, Py_NewRef(x == NULL ? Py_None : x));
+    }
+    for (npy_intp i = 0; i < p->slot_count; i++) Py_XDECREF(slots[i]);
+    if (slots != few) PyMem_Free(slots);
+    Py_DECREF(self);
+    return results;
+}
+
+static PyObject *program_wrote(PyObject *self, void *unused) {
+    (void)unused;
+    return PyBool_FromLong(((Program *)self)->wrote);
+}
+
+static PyMethodDef methods[] = {{"run", program_run, METH_O, "run(filled) -> results"}, {NULL, NULL, 0, NULL}};
+static PyGetSetDef fields[] = {{"wrote", program_wrote, NULL, NULL, NULL}, {NULL, NULL, NULL, NULL, NULL}};
+static PyTypeObject Program_Type = {
+    PyVarObject_HEAD_INIT(NULL, 0)
+    .tp_name = "retrograd._kernels._nn.Program",
+    .tp_basicsize = sizeof(Program),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
+    .tp_new = program_new,
+    .tp_dealloc = program_dealloc,
+    .tp_traverse = program_traverse,
+    .tp_methods = methods,
+    .tp_getset = fields,
+};
+
+PyTypeObject *program_type(void) { return PyType_Ready(&Program_Type) < 0 ? NULL : &Program_Type; }
