@@ -15,7 +15,7 @@ from ..nn import hooks
 from ..optim import optimizer
 from .effects import grad_of
 from .plan import Plan, Undone
-from .state import Reach, changed
+from .state import Reach, Watch, changed, facts_of
 from .trace import Tensors, Trace
 from .values import Refused
 
@@ -27,11 +27,9 @@ MOST = 10               # the n-th refusal is followed by 2 ** n - 1 calls that 
 class Variant:
     """A plan, and when it may be used."""
 
-    def __init__(self, plan: Plan, key: Any, reach: Reach, facts: list[Any], arrays: list[Any], mood: Any) -> None:
-        self.plan, self.key, self.guards, self.paths = plan, key, reach.guards, reach.paths
-        self.facts = facts
-        self.arrays = arrays                    # of the tensors held
-        self.mood = mood
+    def __init__(self, plan: Plan, key: Any, reach: Reach, watch: Watch, facts: list[Any], mood: Any) -> None:
+        self.plan, self.key, self.watch, self.mood = plan, key, watch, mood
+        self.facts = facts                      # of the inputs
         self.optimizers = reach.optimizers
         self.used = 0
 
@@ -41,36 +39,18 @@ class Variant:
             return "other arguments"
         if mood != self.mood:
             return "another mode"
-        held = self.plan.tensors.held
-        for i, t in enumerate(held):
-            if t.array is not self.arrays[i]:
-                return "a tensor has other memory"
-        for t, was in zip([*inputs, *held], self.facts):
+        for t, was in zip(inputs, self.facts):
             if facts_of(t) != was:
-                return "a tensor is another one"
-        for i, guard in enumerate(self.guards):
-            if changed(guard):
-                return f"{self.paths[i]} changed"
-        if self.plan.writes and not self.apart(inputs):
+                return "an argument is another one"
+        found = self.watch.changed()
+        if not found and inputs and self.plan.writes and not self.apart(inputs):
             return "an argument shares memory with what the function writes"
-        return ""
+        return found
 
     def apart(self, inputs: list[TensorBase]) -> bool:
-        own = [*self.arrays, *[g.array for g in map(grad_of, self.plan.tensors.held) if g is not None]]
+        own = [*self.watch.arrays, *[g.array for g in map(grad_of, self.plan.tensors.held) if g is not None]]
         many = [t.array for t in inputs]
         return not any(np.may_share_memory(x, y) for i, x in enumerate(many) for y in [*own, *many[:i]])
-
-
-def facts_of(t: Any) -> tuple[Any, ...]:
-    """What a plan takes for granted of a tensor, besides its numbers."""
-    array = t.array
-    sink = t.sink
-    grad = None if sink is None else sink.grad
-    return (
-        type(t), array.dtype, array.shape, array.strides, array.flags.behaved, t.rg, t.fn is None, t.inference,
-        not t.listeners, t.kept is None, t.origin is None,
-        sink is None or (not sink.after and sink._hooks is None and not sink.frozen),
-        None if grad is None else (grad.array.dtype, grad.array.shape, grad.array.strides, grad.rg, grad.inference))
 
 
 def check_tensor(t: Any, path: str) -> None:
@@ -189,7 +169,7 @@ class Compiled:
         except Refused as error:
             return self.refuse(error, args, kwargs)
         facts = [facts_of(t) for _, _, t in tensors.all()]
-        arrays = [t.array for t in tensors.held]
+        watch = Watch(reach, list(tensors.held))
         trace = Trace(tensors)
         with trace:
             result = self.f(*args, **kwargs)
@@ -198,8 +178,8 @@ class Compiled:
             for guard, path in zip(reach.guards, reach.paths):
                 if changed(guard):
                     raise Refused(f"the call changes {path}")
-            for i, t in enumerate(tensors.held):
-                if t.array is not arrays[i]:
+            for t, array in zip(tensors.held, watch.arrays):
+                if t.array is not array:
                     raise Refused("the call gives a tensor other memory")
             for (_, _, t), was in zip(tensors.all(), facts):
                 if facts_of(t)[:-2] != was[:-2]:
@@ -210,7 +190,9 @@ class Compiled:
             self.note(error)
             return result
         self.local.__dict__["refused"] = 0
-        variants.insert(0, Variant(Plan(trace, outputs), key, reach, facts, arrays, now))
+        plan = Plan(trace, outputs)
+        watch.settle()
+        variants.insert(0, Variant(plan, key, reach, watch, facts[:len(inputs)], now))
         return result
 
     def replay(self, variant: Variant, inputs: list[TensorBase], args: Any, kwargs: Any) -> Any:
@@ -265,7 +247,7 @@ class Compiled:
         local = self.local.__dict__
         lines = [f"{self.name}: {len(local.get('variants', []))} plans"]
         for i, variant in enumerate(local.get("variants", [])):
-            lines.append(f"plan {i}: replayed {variant.used} times, {len(variant.guards)} guards, {variant.plan.summary()}")
+            lines.append(f"plan {i}: replayed {variant.used} times, {len(variant.watch.guards)} guards, {variant.plan.summary()}")
             lines.extend("  " + line for line in variant.plan.lines())
         lines.extend(f"eager: {why}" for why in self.reasons)
         if local.get("given_up"):

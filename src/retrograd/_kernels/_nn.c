@@ -10,8 +10,9 @@ static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "_nn", NULL, -1, meth
 
 PyMODINIT_FUNC PyInit__nn(void) {
     import_array();
-    PyTypeObject *program = program_type();
-    PyObject *made = program == NULL ? NULL : PyModule_Create(&module);
-    if (made != NULL && PyModule_AddObjectRef(made, "Program", (PyObject *)program) < 0) Py_CLEAR(made);
+    PyTypeObject *program = program_type(), *guards = guards_type();
+    PyObject *made = program == NULL || guards == NULL ? NULL : PyModule_Create(&module);
+    if (made != NULL && (PyModule_AddObjectRef(made, "Program", (PyObject *)program) < 0
+                         || PyModule_AddObjectRef(made, "Guards", (PyObject *)guards) < 0)) Py_CLEAR(made);
     return made;
 }

@@ -42,3 +42,4 @@ typedef void (*TwoLoop)(const void *, const void *, void *, npy_intp);
 OneLoop loop_one(int which, int type);
 TwoLoop loop_two(int which, int type);
 PyTypeObject *program_type(void);       /* plan.c; NULL with an error set */
+PyTypeObject *guards_type(void);        /* guards.c */

@@ -1,0 +1,254 @@
+/* Whether what a compiled function reaches is what it was: the guards of `_compile/state.py`, by identity.
+
+   Guards(of, tensors): `of` is a tuple of (kind, holder, key, what it was), `tensors` one of (tensor, bytes of its fields or
+   None, sink or None, .grad or not).  first(i) -> the number of the first guard from i on that does not hold by identity, or
+   None: Python looks closer there.  tensors() -> do all of them hold?
+
+   NOTE [Fields of a tensor]
+   mypyc lays out a Tensor's fields behind its header; all are references or numbers.  Same bytes are the same fields, as long
+   as what they refer to lives: Python keeps it.  What the bytes mean does not matter here. */
+
+#include "kernel.h"
+#include "kernels.h"
+
+enum { IN_DICT, IN_CELL, LENGTH, ITEMS, TYPE, FUNCTION, IN_CLASS, ATTRIBUTE, SLOW, KINDS };
+
+typedef struct {
+    int kind;
+    PyObject *holder, *key, *was;               /* was NULL: nothing */
+    npy_intp size;
+} Guard;
+
+/* Guards of one dict, which stand together: while the dict's version is the same, they hold. */
+typedef struct {
+    npy_intp first, count;
+    uint64_t version;                           /* 0: none seen */
+} Table;
+
+typedef struct {
+    PyObject *tensor, *fields, *sink;
+    int graded;
+} Fact;
+
+typedef struct {
+    PyObject_HEAD
+    PyObject *given, *facts_given, *missing;
+    Guard *guards;
+    npy_intp count;
+    Table *tables;                              /* tables[i] of the guard that begins one */
+    Fact *facts;
+    npy_intp fact_count;
+} Guards;
+
+static PyObject *name_grad, *name_after, *name_hooks;
+
+#if PY_VERSION_HEX < 0x030D0000 && !defined(Py_LIMITED_API)
+#if defined(__GNUC__)
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+#endif
+static uint64_t version_of(PyObject *dict) { return ((PyDictObject *)dict)->ma_version_tag; }
+#else
+static uint64_t version_of(PyObject *dict) {
+    (void)dict;
+    return 0;
+}
+#endif
+
+static int wrong(const char *what) {
+    PyErr_Format(PyExc_ValueError, "Guards: %s", what);
+    return 0;
+}
+
+static int read_guard(Guards *self, Guard *g, PyObject *x) {
+    npy_intp kind;
+    if (!PyTuple_CheckExact(x) || PyTuple_GET_SIZE(x) != 4 || !whole(PyTuple_GET_ITEM(x, 0), &kind) || kind < 0 || kind >= KINDS)
+        return wrong("an unknown guard");
+    g->kind = (int)kind;
+    g->holder = PyTuple_GET_ITEM(x, 1), g->key = PyTuple_GET_ITEM(x, 2), g->was = PyTuple_GET_ITEM(x, 3);
+    if (g->was == self->missing) g->was = NULL;
+    PyObject *h = g->holder;
+    const int fits = kind == IN_DICT ? PyDict_Check(h) : kind == IN_CELL ? PyCell_Check(h)
+        : kind == ITEMS ? PyList_CheckExact(h) && g->was != NULL && PyTuple_CheckExact(g->was)
+        : kind == FUNCTION ? PyFunction_Check(h) && g->was != NULL && PyTuple_CheckExact(g->was) && PyTuple_GET_SIZE(g->was) == 3
+        : kind == IN_CLASS ? PyType_Check(h) : kind == LENGTH ? PyDict_Check(h) && g->was != NULL && whole(g->was, &g->size)
+        : kind == ATTRIBUTE ? PyUnicode_CheckExact(g->key) : 1;
+    return fits || wrong("a guard of another object");
+}
+
+static PyObject *guards_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+    PyObject *given, *facts, *missing;
+    if (!PyArg_ParseTuple(args, "O!O!O", &PyTuple_Type, &given, &PyTuple_Type, &facts, &missing)) return NULL;
+    Guards *self = (Guards *)type->tp_alloc(type, 0);
+    if (self == NULL) return NULL;
+    self->given = Py_NewRef(given), self->facts_given = Py_NewRef(facts), self->missing = Py_NewRef(missing);
+    self->count = PyTuple_GET_SIZE(given), self->fact_count = PyTuple_GET_SIZE(facts);
+    self->guards = PyMem_Calloc(self->count + 1, sizeof(Guard));
+    self->tables = PyMem_Calloc(self->count + 1, sizeof(Table));
+    self->facts = PyMem_Calloc(self->fact_count + 1, sizeof(Fact));
+    int fine = self->guards != NULL && self->tables != NULL && self->facts != NULL;
+    if (!fine) PyErr_NoMemory();
+    for (npy_intp i = 0; fine && i < self->count; i++) fine = read_guard(self, &self->guards[i], PyTuple_GET_ITEM(given, i));
+    for (npy_intp i = 0; fine && i < self->count; i++) {
+        npy_intp n = 1;
+        const Guard *g = &self->guards[i];
+        if (g->kind != IN_DICT) continue;
+        while (i + n < self->count && g[n].kind == IN_DICT && g[n].holder == g->holder) n++;
+        self->tables[i].first = i, self->tables[i].count = n;
+        i += n - 1;
+    }
+    for (npy_intp i = 0; fine && i < self->fact_count; i++) {
+        PyObject *x = PyTuple_GET_ITEM(facts, i);
+        Fact *f = &self->facts[i];
+        if (!PyTuple_CheckExact(x) || PyTuple_GET_SIZE(x) != 4 || !PyBytes_CheckExact(PyTuple_GET_ITEM(x, 1))) {
+            fine = wrong("an unknown fact");
+            break;
+        }
+        f->tensor = PyTuple_GET_ITEM(x, 0), f->fields = PyTuple_GET_ITEM(x, 1);
+        f->sink = PyTuple_GET_ITEM(x, 2) == Py_None ? NULL : PyTuple_GET_ITEM(x, 2);
+        f->graded = PyTuple_GET_ITEM(x, 3) == Py_True;
+        if (sizeof(PyObject) + PyBytes_GET_SIZE(f->fields) > (size_t)Py_TYPE(f->tensor)->tp_basicsize) fine = wrong("too many fields");
+    }
+    if (fine) return (PyObject *)self;
+    Py_DECREF(self);
+    return NULL;
+}
+
+static int holds(const Guard *g) {
+    PyObject *h = g->holder;
+    switch (g->kind) {
+    case IN_DICT: {
+        PyObject *now = PyDict_GetItemWithError(h, g->key);
+        if (now == NULL) PyErr_Clear();
+        return now == g->was;
+    }
+    case IN_CELL: return PyCell_GET(h) == g->was;
+    case LENGTH: return PyDict_GET_SIZE(h) == g->size;
+    case ITEMS: {
+        const Py_ssize_t n = PyList_GET_SIZE(h);
+        if (n != PyTuple_GET_SIZE(g->was)) return 0;
+        for (Py_ssize_t i = 0; i < n; i++) if (PyList_GET_ITEM(h, i) != PyTuple_GET_ITEM(g->was, i)) return 0;
+        return 1;
+    }
+    case TYPE: return (PyObject *)Py_TYPE(h) == g->was;
+    case FUNCTION: {
+        PyFunctionObject *f = (PyFunctionObject *)h;
+        PyObject *had[3] = {PyTuple_GET_ITEM(g->was, 0), PyTuple_GET_ITEM(g->was, 1), PyTuple_GET_ITEM(g->was, 2)};
+        return f->func_code == had[0] && (f->func_defaults ? f->func_defaults : Py_None) == had[1]
+            && (f->func_kwdefaults ? f->func_kwdefaults : Py_None) == had[2];
+    }
+    case IN_CLASS: {
+        PyObject *dict = ((PyTypeObject *)h)->tp_dict, *now = dict == NULL ? NULL : PyDict_GetItemWithError(dict, g->key);
+        if (now == NULL) PyErr_Clear();
+        return now == g->was;
+    }
+    case ATTRIBUTE: {
+        PyObject *now = PyObject_GetAttr(h, g->key);
+        if (now == NULL) PyErr_Clear();
+        else Py_DECREF(now);                    /* an attribute that is made at each look is no identity: Python looks closer */
+        return now == g->was;
+    }
+    default: return 0;
+    }
+}
+
+static PyObject *guards_first(PyObject *o, PyObject *from) {
+    Guards *self = (Guards *)o;
+    npy_intp i;
+    if (!whole(from, &i) || i < 0) {
+        wrong("expected a number");
+        return NULL;
+    }
+    while (i < self->count) {
+        Table *t = &self->tables[i];
+        if (t->count) {
+            const uint64_t version = version_of(self->guards[i].holder);
+            if (version != 0 && version == t->version) {
+                i += t->count;
+                continue;
+            }
+            npy_intp k = 0;
+            while (k < t->count && holds(&self->guards[i + k])) k++;
+            if (k < t->count) return PyLong_FromSsize_t(i + k);
+            t->version = version;
+            i += t->count;
+        } else if (!holds(&self->guards[i])) return PyLong_FromSsize_t(i);
+        else i++;
+    }
+    Py_RETURN_NONE;
+}
+
+/* Is the attribute what `wanted` says: 0 anything that is false, 1 None, 2 not None? */
+static int attribute(PyObject *x, PyObject *name, int wanted) {
+    PyObject *now = PyObject_GetAttr(x, name);
+    if (now == NULL) {
+        PyErr_Clear();
+        return 0;
+    }
+    const int fits = wanted == 0 ? now == Py_None || now == Py_False || PyObject_Not(now) == 1 : (now == Py_None) == (wanted == 1);
+    Py_DECREF(now);
+    return fits;
+}
+
+static PyObject *guards_tensors(PyObject *o, PyObject *unused) {
+    Guards *self = (Guards *)o;
+    (void)unused;
+    for (npy_intp i = 0; i < self->fact_count; i++) {
+        const Fact *f = &self->facts[i];
+        if (memcmp((char *)f->tensor + sizeof(PyObject), PyBytes_AS_STRING(f->fields), PyBytes_GET_SIZE(f->fields)) != 0) Py_RETURN_FALSE;
+        if (f->sink != NULL && !(attribute(f->sink, name_grad, f->graded ? 2 : 1) && attribute(f->sink, name_after, 0)
+                                 && attribute(f->sink, name_hooks, 1))) Py_RETURN_FALSE;
+    }
+    Py_RETURN_TRUE;
+}
+
+/* fields(tensor, size) -> the bytes of its first fields */
+static PyObject *guards_fields(PyObject *type, PyObject *args) {
+    PyObject *x;
+    Py_ssize_t size;
+    (void)type;
+    if (!PyArg_ParseTuple(args, "On", &x, &size)) return NULL;
+    if (size < (Py_ssize_t)sizeof(PyObject) || size > Py_TYPE(x)->tp_basicsize) {
+        wrong("too many fields");
+        return NULL;
+    }
+    return PyBytes_FromStringAndSize((char *)x + sizeof(PyObject), size - (Py_ssize_t)sizeof(PyObject));
+}
+
+static int guards_traverse(PyObject *o, visitproc visit, void *arg) {
+    Guards *self = (Guards *)o;
+    Py_VISIT(self->given);
+    Py_VISIT(self->facts_given);
+    return 0;
+}
+
+static void guards_dealloc(PyObject *o) {
+    Guards *self = (Guards *)o;
+    PyObject_GC_UnTrack(o);
+    PyMem_Free(self->guards), PyMem_Free(self->tables), PyMem_Free(self->facts);
+    Py_CLEAR(self->given);
+    Py_CLEAR(self->facts_given);
+    Py_CLEAR(self->missing);
+    Py_TYPE(o)->tp_free(o);
+}
+
+static PyMethodDef methods[] = {
+    {"first", guards_first, METH_O, NULL}, {"tensors", guards_tensors, METH_NOARGS, NULL},
+    {"fields", guards_fields, METH_VARARGS | METH_STATIC, NULL}, {NULL, NULL, 0, NULL}};
+static PyTypeObject Guards_Type = {
+    PyVarObject_HEAD_INIT(NULL, 0)
+    .tp_name = "retrograd._kernels._nn.Guards",
+    .tp_basicsize = sizeof(Guards),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
+    .tp_new = guards_new,
+    .tp_dealloc = guards_dealloc,
+    .tp_traverse = guards_traverse,
+    .tp_methods = methods,
+};
+
+PyTypeObject *guards_type(void) {
+    name_grad = PyUnicode_InternFromString("grad");
+    name_after = PyUnicode_InternFromString("after");
+    name_hooks = PyUnicode_InternFromString("_hooks");
+    if (name_grad == NULL || name_after == NULL || name_hooks == NULL) return NULL;
+    return PyType_Ready(&Guards_Type) < 0 ? NULL : &Guards_Type;
+}
