@@ -100,13 +100,13 @@ def grouped(entries: list[Entry]) -> list[list[Entry]]:
             done(entry)
             ready = {key: queue for key, queue in ready.items() if queue}
             continue
-        key = next(iter(ready))
-        queue, group = ready[key], []
+        first = next(iter(ready))
+        queue, group = ready[first], []
         while queue:
             entry = queue.popleft()
             group.append(entry)
             done(entry)
-        del ready[key]
+        del ready[first]
         if group:
             groups.append(group)
     return groups

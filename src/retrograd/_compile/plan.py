@@ -100,15 +100,17 @@ class Plan:
     def run(self, inputs: list[TensorBase]) -> Any:
         """The result, with all effects.  The guards must hold."""
         if self.program is not None:
+            filled = [self.fetch(v.kind, v.index, inputs) for v in self.takes] if self.takes else []
             token = hush()
             try:
-                return self.result(self.program.run([self.fetch(v.kind, v.index, inputs) for v in self.takes]), inputs)
+                arrays = self.program.run(filled)
             except Exception as error:
                 if self.program.wrote:
                     raise                       # in an optimizer's step, or after one, as eagerly
                 raise Undone from error
             finally:
                 unhush(token)
+            return self.result(arrays, inputs)
         slots = self.filled(inputs)
         self.execute(slots, None)
         return self.result([slots[i] for i in self.results], inputs)

@@ -15,7 +15,7 @@ from ..nn import hooks
 from ..optim import optimizer
 from .effects import grad_of
 from .plan import Plan, Undone
-from .state import Reach, Watch, changed, facts_of
+from .state import TENSORS, Reach, Watch, changed, facts_of
 from .trace import Tensors, Trace
 from .values import Refused
 
@@ -32,11 +32,24 @@ class Variant:
         self.facts = facts                      # of the inputs
         self.optimizers = reach.optimizers
         self.used = 0
+        alone = key == (((tuple, *["tensor"] * len(facts))), None)
+        self.count = len(facts) if alone else -1
 
     def stale(self, key: Any, inputs: list[TensorBase], mood: Any) -> str:
         """Why the plan does not fit this call; "" where it does."""
-        if key != self.key:
-            return "other arguments"
+        return "other arguments" if key != self.key else self.unfit(inputs, mood)
+
+    def match(self, args: Any) -> Any:
+        """The input tensors of such arguments, where they are tensors alone; None where somebody has to look closer."""
+        if len(args) != self.count:
+            return None
+        for i, x in enumerate(args):
+            if type(x) not in TENSORS or any(x is y for y in args[:i]):
+                return None
+        return list(args)
+
+    def unfit(self, inputs: list[TensorBase], mood: Any) -> str:
+        """As `stale`, for arguments that fit."""
         if mood != self.mood:
             return "another mode"
         for t, was in zip(inputs, self.facts):
@@ -66,17 +79,25 @@ def check_tensor(t: Any, path: str) -> None:
         raise Refused(f"{path} may not be written, or is not aligned")
 
 
-GLOBAL_HOOKS = [table for name, table in vars(hooks).items() if name.startswith("_global_")]
-GLOBAL_HOOKS += [optimizer._global_optimizer_pre_hooks, optimizer._global_optimizer_post_hooks]
+GLOBAL_HOOKS: list[Any] = [
+    hooks.watchers, *[table for name, table in vars(hooks).items() if name.startswith("_global_")],
+    optimizer._global_optimizer_pre_hooks, optimizer._global_optimizer_post_hooks]
 
 
 def mood() -> Any:
     """The modes of this thread; None where every call runs eagerly."""
-    it = state()
-    if (modes.observer is not None or modes.clerk is not None or modes.anomaly or it.inference or it.pack_hooks
-            or it.pack_disabled is not None or it.mutation is not None or it.functions or it.listener is not None
-            or it.task is not None or it.lenient or hooks.watchers or any(GLOBAL_HOOKS)):
+    if modes.observer is not None or modes.clerk is not None or modes.anomaly:
         return None
+    for table in GLOBAL_HOOKS:
+        if table:
+            return None
+    it = state()
+    if it.task is not None:
+        return None
+    if not modes.usual or modes.dispatching:
+        if (it.inference or it.pack_hooks or it.pack_disabled is not None or it.mutation is not None or it.functions
+                or it.listener is not None or it.lenient):
+            return None
     return it.grad, dtypes.get_default_dtype()
 
 
@@ -100,34 +121,41 @@ class Compiled:
         return functools.partial(self.__call__, instance)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if not kwargs and not disabled.on:
+            last: Variant | None = getattr(self.local, "last", None)
+            if last is not None:                # most calls go this way
+                inputs = last.match(args)
+                if inputs is not None and not last.plan.busy and not last.unfit(inputs, mood()):
+                    return self.replay(last, inputs, args, kwargs)
+        return self.look(args, kwargs)
+
+    def look(self, args: Any, kwargs: Any) -> Any:
+        """Find the plan for this call, or record one, or run eagerly."""
         local = self.local.__dict__
-        variants: list[Variant] | None = local.get("variants")
-        if variants is None:
-            variants = local["variants"] = []
-            local["given_up"] = local["refused"] = local["skip"] = 0
+        if "variants" not in local:
+            local.update(variants=[], last=None, given_up=0, refused=0, skip=0)
+        variants: list[Variant] = local["variants"]
         if local["given_up"] or disabled.on:
             return self.f(*args, **kwargs)
         now = mood()
         if now is None:
             return self.f(*args, **kwargs)
-        inputs: list[TensorBase] = []
-        try:
-            key: Any = (leaf(args, inputs), leaf(kwargs, inputs) if kwargs else None)
-        except Refused as error:
-            return self.refuse(error, args, kwargs)
         if local["skip"] and not variants:
             local["skip"] -= 1
             return self.f(*args, **kwargs)
+        inputs: list[TensorBase] = []
+        key: Any = (leaf(args, inputs), leaf(kwargs, inputs) if kwargs else None)
         for variant in variants:
             if not variant.plan.busy and not variant.stale(key, inputs, now):
+                local["last"] = variant
                 return self.replay(variant, inputs, args, kwargs)
         if len(variants) >= self.limit:
-            local["given_up"] = 1
+            local["given_up"], local["last"] = 1, None
             why = variants[-1].stale(key, inputs, now)
             self.reasons.append(f"more than {self.limit} plans; the last differs by: {why}")
             warnings.warn(
                 f"torch.compile: {self.name} has {self.limit} plans and none fits ({why}): it runs eagerly from here on",
-                UserWarning, stacklevel=2)
+                UserWarning, stacklevel=3)
             return self.f(*args, **kwargs)
         if local["skip"]:
             local["skip"] -= 1
@@ -189,10 +217,11 @@ class Compiled:
         except Refused as error:
             self.note(error)
             return result
-        self.local.__dict__["refused"] = 0
+        self.local.refused = 0
         plan = Plan(trace, outputs)
         watch.settle()
-        variants.insert(0, Variant(plan, key, reach, watch, facts[:len(inputs)], now))
+        self.local.last = Variant(plan, key, reach, watch, facts[:len(inputs)], now)
+        variants.insert(0, self.local.last)
         return result
 
     def replay(self, variant: Variant, inputs: list[TensorBase], args: Any, kwargs: Any) -> Any:
@@ -200,13 +229,14 @@ class Compiled:
         variant.used += 1
         plan.busy = True
         try:
-            if self.due(variant.used):
+            if self.check != 0 and self.due(variant.used):
                 return self.compare(variant, inputs, args, kwargs)
             return plan.run(inputs)
         except Undone as error:
             result = self.f(*args, **kwargs)    # raises what Python would have raised, where it would
             self.note(f"a plan is given up, for it raised where Python does not: {error.__cause__!r}")
             self.local.__dict__["variants"].remove(variant)
+            self.local.last = None
             return result
         finally:
             plan.busy = False
