@@ -9,12 +9,14 @@ import platform
 import sys
 from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
+from typing import Any
 
-from benchmarks.works import Task, Work
+from benchmarks.works import Missing, Task, Work
 
 # Name on the command line -> the module that must be importable
 MODULES = {
     "retrograd": "retrograd",
+    "retrograd-compiled": "retrograd",
     "torch": "torch",
     "numpy": "numpy",
     "jax": "jax",
@@ -65,10 +67,25 @@ def maker(engine: str) -> Callable[[Work], Task]:
                 module.turn_memory_guarding_off()
             return lambda work: work.mygrad(module)
         case _:
-            importlib.import_module(f"{engine}.nn.functional")
+            importlib.import_module(f"{MODULES[engine]}.nn.functional")
             if hasattr(module, "set_num_threads"):
                 module.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))
-            return lambda work: work.torch(module)
+            return (lambda work: replayed(module, work)) if engine == "retrograd-compiled" else lambda work: work.torch(module)
+
+
+def replayed(torch: Any, work: Work) -> Task:
+    """The work's step under torch.compile without Python. Missing, with the reason, where it is not replayed."""
+    if work.slow:
+        raise Missing("too long to be recorded")
+    trial, task = work.torch(torch), work.torch(torch)
+    if task.base is not None:
+        raise Missing("the cost of a hook is not replayed")
+    steps = [torch.compile(t.step, options={"python": "skip", "check": 0}) for t in (trial, task)]
+    for _ in range(4):
+        steps[0]()
+    if not any(plan.used for plan in steps[0].local.variants):
+        raise Missing(f"{work.name} is not replayed: {'; '.join(steps[0].reasons)}")
+    return Task(steps[1], task.check)
 
 
 def describe(engine: str) -> dict[str, str]:
@@ -82,7 +99,7 @@ def describe(engine: str) -> dict[str, str]:
         found["numpy"] = version("numpy")
         blas = sys.modules["numpy"].show_config(mode="dicts")["Build Dependencies"]["blas"]
         found["blas"] = f"{blas.get('name')} {blas.get('version')}"
-    if engine == "retrograd":
+    if MODULES[engine] == "retrograd":
         found["build"] = build()
     return found
 

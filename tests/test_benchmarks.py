@@ -25,7 +25,7 @@ def pairs() -> list[Any]:
     for engine in engines.MODULES:
         if engine in ("retrograd", "jax") or not engines.installed(engine):
             continue
-        method = engine.split("-")[0]
+        method = "torch" if engine == "retrograd-compiled" else engine.split("-")[0]
         marks = [pytest.mark.oracle] if engine == "torch" else []
         found += [
             pytest.param(work, engine, marks=marks, id=f"{work.name}-{engine}")
