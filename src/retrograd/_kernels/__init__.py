@@ -52,6 +52,7 @@ sum_around*       (x, dim) -> the sum over all other dims
 vectors           (4, 3 or 1) -> the generation of x86-64 whose products are used: that, or the most there is; for tests
 uniform* keep* integers permute poisson gammas binomials     random numbers; capsule of NumPy's MT19937 first, -> did it: draws.c
 blocks_...        the cache of array memory: blocks.py
+Program Guards    types, for torch.compile: plan.c, guards.c
 
 Along dims and at indices; any dtype of 4 or 8 bytes where nothing is computed.
 cumsum* cumprod*  (x, dim)                                       cummax* cummin*  (x, dim) -> (y, indices)
