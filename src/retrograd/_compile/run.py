@@ -219,7 +219,7 @@ class Compiled:
             return result
         self.local.refused = 0
         plan = Plan(trace, outputs)
-        watch.settle()
+        watch.settle(any(v.kind == "grad" for v in plan.takes))
         self.local.last = Variant(plan, key, reach, watch, facts[:len(inputs)], now)
         variants.insert(0, self.local.last)
         return result

@@ -416,11 +416,11 @@ class Watch:
         self.plain = False                      # `quick` looks at the tensors, too
         self.refs: list[Any] = []
 
-    def settle(self) -> None:
-        """After the call, which may have given tensors what graphs need: the same in C."""
+    def settle(self, grads: bool) -> None:
+        """After the call, which may have given tensors what graphs need: the same in C.  grads: is a .grad read?"""
         if Guards is None:
             return
-        self.plain = FIELDS > 0 and all(t.origin is None and t.listeners is None for t in self.held)
+        self.plain = FIELDS > 0 and not grads and all(t.origin is None and t.listeners is None for t in self.held)
         facts = []
         if self.plain:
             self.refs = [(t.version, t.sink, t.array) for t in self.held]       # so that nothing else gets their addresses
