@@ -114,6 +114,27 @@ def a_backbone_is_unfrozen_after_the_forward_pass(torch: Any) -> Any:
     return rec, backbone[0].weight
 
 
+@broken("detached")
+def a_perceptual_loss_of_features_that_a_hook_detached(torch: Any) -> Any:
+    net, vgg = mlp(torch, 3, 3), mlp(torch, 3, 4, 4).requires_grad_(False)
+    seen: list[Any] = []
+    with record(net, vgg) as rec:
+        vgg[0].register_forward_hook(lambda m, i, o: seen.append(o.detach()))  # here
+        vgg(net(batch(torch)))
+        seen[0].square().mean().requires_grad_().backward()
+    return rec, net[0].weight
+
+
+@broken("non_leaf")
+def a_saliency_map_of_a_normalised_image(torch: Any) -> Any:
+    net = mlp(torch, 3, 2)
+    with record(net) as rec:
+        image = batch(torch).requires_grad_()
+        image = (image - 0.5) / 0.2  # here
+        net(image).max().backward()
+    return rec, image
+
+
 @broken("not_differentiable")
 def a_hard_mask_of_a_segmentation(torch: Any) -> Any:
     net, second = mlp(torch, 3, 2), mlp(torch, 2, 2)
@@ -203,6 +224,29 @@ def tying_is_broken_by_loading(torch: Any) -> Any:
 
 
 @broken("not_differentiable")
+def experts_are_chosen_by_index_alone(torch: Any) -> Any:
+    router, experts = mlp(torch, 3, 2), torch.nn.ModuleList([mlp(torch, 3, 2), mlp(torch, 3, 2)])
+    with record(router, experts) as rec:
+        x = batch(torch)
+        chosen = router(x).topk(1).indices  # here
+        out = torch.stack([e(x) for e in experts], 1)
+        out.gather(1, chosen[:, :, None].expand(-1, -1, 2)).square().mean().backward()
+    return rec, router[0].weight
+
+
+@broken("RG309")
+def a_cached_parametrisation_over_two_steps(torch: Any) -> Any:
+    net = torch.nn.utils.parametrizations.weight_norm(mlp(torch, 3, 2)[0])
+    optimizer = sgd(torch, net)
+    with record(net) as rec, pytest.raises(RuntimeError, match="second time"):
+        with torch.nn.utils.parametrize.cached():
+            for _ in range(2):
+                optimizer.zero_grad()
+                net(batch(torch)).square().mean().backward()  # here
+    return rec, None
+
+
+@broken("not_differentiable")
 def the_sampled_token_is_fed_back(torch: Any) -> Any:
     embed, head, after = torch.nn.Embedding(5, 4), torch.nn.Linear(4, 5), torch.nn.Linear(4, 5)
     with record(embed, head, after) as rec:
@@ -276,6 +320,40 @@ def a_position_embedding_is_forgotten(torch: Any) -> Any:
 
 
 # -- reinforcement learning
+
+
+@broken("no_grad")
+def an_actor_whose_actions_are_sampled_without_their_path(torch: Any) -> Any:
+    actor, critic = mlp(torch, 3, 1), mlp(torch, 4, 1)
+    with record(actor, critic) as rec:
+        s = batch(torch)
+        a = torch.distributions.Normal(actor(s), 1.0).sample()  # here
+        (-critic(torch.cat([s, a], 1)).mean()).backward()
+    return rec, actor[0].weight
+
+
+@broken("detached")
+def the_whole_temporal_difference_is_detached(torch: Any) -> Any:
+    critic = mlp(torch, 3, 1)
+    with record(critic) as rec, pytest.raises(RuntimeError, match="does not require grad"):
+        td = (1 + 0.9 * critic(batch(torch)) - critic(batch(torch))).detach()  # here
+        td.square().mean().backward()
+    return rec, critic[0].weight
+
+
+@broken("RG309")
+def old_log_probabilities_keep_their_graph(torch: Any) -> Any:
+    policy = mlp(torch, 3, 2)
+    optimizer = sgd(torch, policy)
+    with record(policy) as rec, pytest.raises(RuntimeError, match="second time|inplace"):
+        s = batch(torch)
+        old = policy(s).log_softmax(1)[:, 0]
+        for _ in range(2):
+            ratio = (policy(s).log_softmax(1)[:, 0] - old).exp()
+            optimizer.zero_grad()
+            (-ratio.mean()).backward()  # here
+            optimizer.step()
+    return rec, None
 
 
 @broken("detached")
@@ -405,6 +483,21 @@ def the_wrong_side_of_a_contrastive_loss_is_data(torch: Any) -> Any:
 
 
 @broken("RG314")
+def the_optimizer_of_the_critic_has_the_generator(torch: Any) -> Any:
+    generator, critic = mlp(torch, 3, 3), mlp(torch, 3, 1)
+    of_generator, of_critic = sgd(torch, generator), sgd(torch, generator)
+    with record(generator, critic) as rec:
+        for _ in range(2):
+            of_critic.zero_grad()
+            critic(generator(batch(torch)).detach()).mean().backward()
+            of_critic.step()
+            of_generator.zero_grad()
+            critic(generator(batch(torch))).mean().backward()
+            of_generator.step()
+    return rec, None
+
+
+@broken("RG314")
 def the_second_optimizer_never_steps(torch: Any) -> Any:
     policy, value = mlp(torch, 3, 2), mlp(torch, 3, 1)
     first, second = sgd(torch, policy), sgd(torch, value)
@@ -481,6 +574,32 @@ def samples_of_inference_mode(torch: Any) -> Any:
 # -- meta-learning
 
 
+@broken("no_grad")
+def fast_weights_are_made_under_no_grad(torch: Any) -> Any:
+    net = mlp(torch, 3, 2)
+    with record(net) as rec:
+        loss = net(batch(torch)).square().mean()
+        grads = torch.autograd.grad(loss, list(net.parameters()), create_graph=True)
+        with torch.no_grad():
+            fast = {n: p - 0.1 * g for (n, p), g in zip(net.named_parameters(), grads)}  # here
+        fast = {n: p.requires_grad_() for n, p in fast.items()}
+        torch.func.functional_call(net, fast, (batch(torch),)).square().mean().backward()
+    return rec, net[0].weight
+
+
+@broken("read_as_number")
+def a_learned_learning_rate_read_as_a_number(torch: Any) -> Any:
+    net = mlp(torch, 3, 2)
+    rate = torch.nn.Parameter(torch.tensor(0.1))
+    with record(net) as rec:
+        loss = net(batch(torch)).square().mean()
+        grads = torch.autograd.grad(loss, list(net.parameters()), create_graph=True)
+        step = float(rate)  # here
+        fast = {n: p - step * g for (n, p), g in zip(net.named_parameters(), grads)}
+        torch.func.functional_call(net, fast, (batch(torch),)).square().mean().backward()
+    return rec, rate
+
+
 @broken("autograd_grad")
 def the_inner_loop_fills_no_grad(torch: Any) -> Any:
     net = mlp(torch, 3, 2)
@@ -530,6 +649,17 @@ def backward_for_the_fast_weights_alone(torch: Any) -> Any:
 
 
 # -- distillation
+
+
+@broken("detached")
+def the_student_is_made_a_tensor_again(torch: Any) -> Any:
+    student, teacher = mlp(torch, 3, 2), mlp(torch, 3, 2)
+    with record(student, teacher) as rec:
+        with torch.no_grad():
+            soft = teacher(batch(torch)).softmax(1)
+        logits = torch.tensor(student(batch(torch)), requires_grad=True)  # here
+        torch.nn.functional.kl_div(logits.log_softmax(1), soft, reduction="batchmean").backward()
+    return rec, student[0].weight
 
 
 @broken("no_grad")
@@ -640,6 +770,20 @@ def steps_without_a_backward_pass(torch: Any) -> Any:
 
 
 @broken("RG314")
+def uncertainties_that_are_no_parameters(torch: Any) -> Any:
+    net = mlp(torch, 3, 2)
+    net.log_var = torch.zeros(2, requires_grad=True)
+    optimizer = sgd(torch, net)
+    with record(net) as rec:
+        for _ in range(2):
+            optimizer.zero_grad()
+            loss = net(batch(torch)).square().mean(0)
+            (loss * (-net.log_var).exp() + net.log_var).sum().backward()
+            optimizer.step()
+    return rec, None
+
+
+@broken("RG314")
 def an_optimizer_of_half_the_model(torch: Any) -> Any:
     body, head = mlp(torch, 3, 4), mlp(torch, 4, 2)
     optimizer = sgd(torch, head)
@@ -698,6 +842,21 @@ def a_logarithm_of_a_negative_number(torch: Any) -> Any:
 # -- checkpoints, parametrisations, averages
 
 
+@broken("RG309")
+def a_checkpoint_that_computes_something_else_again(torch: Any) -> Any:
+    net = mlp(torch, 3, 4)
+    calls: list[int] = []
+
+    def block(x: Any) -> Any:
+        calls.append(1)
+        return net(x if len(calls) == 1 else x[:2])
+
+    with record(net) as rec, pytest.raises(Exception, match="checkpoint"):
+        y = torch.utils.checkpoint.checkpoint(block, batch(torch), use_reentrant=False)
+        y.square().mean().backward()  # here
+    return rec, None
+
+
 @broken("checkpoint")
 def a_reentrant_checkpoint_of_the_first_block(torch: Any) -> Any:
     checkpoint = __import__(f"{torch.__name__}.utils.checkpoint", fromlist=["checkpoint"]).checkpoint
@@ -718,6 +877,14 @@ def a_model_copied_after_the_optimizer(torch: Any) -> Any:
         net(batch(torch)).square().mean().backward()
         optimizer.step()
     return rec, old
+
+
+@broken("non_leaf")
+def the_weight_of_a_spectral_norm(torch: Any) -> Any:
+    critic = torch.nn.utils.parametrizations.spectral_norm(mlp(torch, 3, 1)[0])
+    with record(critic) as rec:
+        critic(batch(torch)).mean().backward()
+    return rec, critic.weight
 
 
 @broken("replaced")
@@ -776,6 +943,26 @@ def a_sum_over_the_batch_has_no_history(torch: Any) -> Any:
 
 
 # -- functions and hooks
+
+
+@broken("cut")
+def an_output_marked_as_without_derivative(torch: Any) -> Any:
+    class Split(torch.autograd.Function):  # type: ignore[misc,name-defined]
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            a, b = x * 1, x * 2
+            ctx.mark_non_differentiable(b)
+            return a, b
+
+        @staticmethod
+        def backward(ctx: Any, g: Any, h: Any) -> Any:
+            return g
+
+    net, head = mlp(torch, 3, 2), mlp(torch, 2, 2)
+    with record(net, head) as rec:
+        _, b = Split.apply(net(batch(torch)))  # here
+        head(b).square().mean().backward()
+    return rec, net[0].weight
 
 
 @broken("no_gradient_came")

@@ -5,11 +5,11 @@ from functools import cached_property
 from typing import Any
 
 from ..record.recording import Event, Recording
-from ..record.witness import GRAD, INFERENCE, WANTED, WANTS
+from ..record.witness import GRAD, INFERENCE, INPLACE, WANTED, WANTS
 from .graph_of import links
 from .read_off import READS, computed_with, on_the_way
 
-DETACHES = {"detach", "detach_", "data"}
+DETACHES = {"detach", "detach_", "data", "tensor", "as_tensor", "asarray", "new_tensor"}
 
 First = dict[int, int]          # tensor -> the first such op, by number, that read it or what was computed from it
 
@@ -19,7 +19,7 @@ class Ends:
 
     def __init__(self, rec: Recording, roots: tuple[int, ...]) -> None:
         self.rec, self.link = rec, links(rec)
-        before = self.link.tensors_before(roots)
+        self.before = before = self.link.tensors_before(roots)
         self.ops = [rec.events[i] for i in sorted({i for found in self.link.reads.values() for i in found})]
         self.leading = {e.number for e in self.ops if any(o in before for o in self.link.goes_on(e.number))}
 
@@ -34,7 +34,12 @@ class Ends:
     @cached_property
     def cut(self) -> First:
         """Those on a way to the roots that gradients do not pass."""
-        return self.first(e for e in self.ops if e.number in self.leading and cuts(e))
+        return self.first(e for e in self.ops if e.number in self.leading and (cuts(e) or self.passes_none_on(e)))
+
+    def passes_none_on(self, e: Event) -> bool:
+        """Of its results, are those on the way leaves or indices?  As of torch.tensor(t, requires_grad=True) or topk()."""
+        return bool(e.flags & WANTED) and not e.flags & INPLACE and all(
+            self.rec.tensor_rows[o][2] & 3 != 2 and o not in e.inputs for o in self.link.goes_on(e.number) if o in self.before)
 
     @cached_property
     def used(self) -> First:
@@ -106,7 +111,12 @@ def cuts(e: Event) -> bool:
 def differentiable(rec: Recording, e: Event) -> bool:
     """Does it give a tensor of floats, or none at all?"""
     dtypes = dtypes_of(rec, e)
-    return not dtypes or any(d[:5] in ("float", "bfloa", "compl") for d in dtypes)
+    return not dtypes or any(map(floats, dtypes))
+
+
+def floats(dtype: str) -> bool:
+    """Has it gradients?"""
+    return dtype[:5] in ("float", "bfloa", "compl")
 
 
 def dtypes_of(rec: Recording, e: Event) -> set[str]:

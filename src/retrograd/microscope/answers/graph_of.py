@@ -138,16 +138,13 @@ class Links:
 
     @cached_property
     def checkpoints(self) -> list[tuple[int, int, int]]:
-        """(begin, end, op) of the reentrant checkpoints none of whose inputs required grad, without those inside others."""
-        found = sorted((e.t, e.t + e.dt, e.number) for e in self.rec.of("op")
-                       if e.name == "CheckpointFunction.apply" and not e.flags & WANTED)
-        ends = [-1, *accumulate((end for _, end, _ in found), max)]
-        return [one for one, before in zip(found, ends) if one[1] > before]
+        """The reentrant checkpoints none of whose inputs required grad."""
+        return outermost(e for e in self.rec.of("op") if e.name == "CheckpointFunction.apply" and not e.flags & WANTED)
 
-    def checkpoint_of(self, e: Event) -> int | None:
-        """The one that op `e` ran in."""
-        at = bisect_right(self.checkpoints, (e.t + 1,)) - 1
-        return self.checkpoints[at][2] if at >= 0 and e.t <= self.checkpoints[at][1] else None
+    @cached_property
+    def functions(self) -> list[tuple[int, int, int]]:
+        """The calls of custom Functions that gave something with a history."""
+        return outermost(e for e in self.rec.of("op") if e.name.endswith(".apply") and e.flags & WANTS)
 
     def goes_on(self, op: int) -> Any:
         """The outputs of an op by which its inputs take part in what is computed: not those of p.copy_(q)."""
@@ -254,6 +251,20 @@ class Links:
         if made_by < 0 or flags & 1 or tensor in self.leaves:   # a leaf may be made inside the recording, too
             return set(self.leaves.get(tensor, ()))
         return set(self.nodes_of.get(made_by, ()))
+
+
+def outermost(events: Iterable[Event]) -> list[tuple[int, int, int]]:
+    """(begin, end, op) of these, without those inside others."""
+    found = sorted((e.t, e.t + e.dt, e.number) for e in events)
+    ends = [-1, *accumulate((end for _, end, _ in found), max)]
+    return [one for one, before in zip(found, ends) if one[1] > before]
+
+
+def around(spans: list[tuple[int, int, int]], e: Event) -> int | None:
+    """Which of these op `e` ran in."""
+    end = e.t + e.dt                                    # it may begin where the op before it ended
+    at = bisect_right(spans, (end,)) - 1
+    return spans[at][2] if at >= 0 and end <= spans[at][1] else None
 
 
 def size(rec: Recording) -> tuple[int, int, bool]:

@@ -13,10 +13,11 @@ from ..plain_text import escaped
 from ..record.recording import Event, Recording
 from ..record.trace_file import source_line
 from ..record.witness import GRAD, INFERENCE, WANTS
-from .ends import DETACHES, cuts, differentiable, dtypes_of, ends_of, switched_off
-from .graph_of import Links, links
+from .ends import DETACHES, cuts, dtypes_of, ends_of, floats, switched_off
+from .graph_of import Links, around, links
 
 NEEDS = "Put the forward and backward passes into `with record(model) as rec:` and ask rec.{}(...)."
+CUT_OFF = {"no_grad", "inference_mode", "detached", "not_differentiable", "read_as_number", "cut"}
 CONTAINERS = {"ModuleList", "ModuleDict", "ParameterList", "ParameterDict"}
 
 
@@ -124,7 +125,7 @@ def no_grad_of(rec: Recording, n: int, p: Any) -> Cause:
     name = rec.name_of_tensor(n)
     link = links(rec)
     if not (known.get("wants_at_end", known["wants"]) if p is None else p.requires_grad):
-        if known["dtype"][:5] not in ("float", "bfloa", "compl"):
+        if not floats(known["dtype"]):
             return Cause("not_differentiable", f"{name} is of {known['dtype']}, which has no gradient",
                          "Only tensors of floats have gradients.")
         return was_frozen(rec, n, name, None) or no_history(rec, n, name)
@@ -288,10 +289,12 @@ def no_gradient(rec: Recording, n: int, name: str, for_grad: bool, since: int = 
     for found in passes:
         if mine & link.nodes_before(found["begin"].roots):
             reached.append(found)
-    if reached:
+    fills = [found for found in passes if found["begin"].how == "backward"]
+    if reached and (not for_grad or not fills or any(found in fills for found in reached)):
         return not_delivered(rec, n, name, reached, for_grad)
-    roots = [t for found in passes for t in found["begin"].tensors]
-    return cut_off(rec, n, name, roots, passes)
+    asked = fills if reached else passes                # by autograd.grad, and then: does what came of it fill .grad?
+    cause = cut_off(rec, n, name, [t for found in asked for t in found["begin"].tensors], asked)
+    return not_delivered(rec, n, name, reached, for_grad) if reached and cause.code not in CUT_OFF else cause
 
 
 def not_delivered(rec: Recording, n: int, name: str, reached: list[dict[str, Any]], for_grad: bool) -> Cause:
@@ -447,20 +450,28 @@ def cut_here(rec: Recording, e: Event, name: str) -> Cause:
         said = ".data" if e.name == "data" else f"{e.name}()"
         return Cause("detached", f"{said} cut the history of what was computed from {name}",
                      f"Drop the {said}, or detach only a copy that is used elsewhere.", e.where)
-    if not differentiable(rec, e):
-        return Cause("not_differentiable", f"{e.name} gives {', '.join(sorted(dtypes_of(rec, e)))}, which has no gradient",
+    whole = {d for d in dtypes_of(rec, e) if not floats(d)}
+    if whole:
+        return Cause("not_differentiable", f"{e.name} gives {', '.join(sorted(whole))}, which has no gradient",
                      "Use a differentiable op in its place (softmax for argmax, a soft threshold for a comparison).",
                      e.where)
-    return Cause("cut", f"{e.name} has no derivative here: its result requires no gradient", "Use an op that has one.",
-                 e.where)
+    return no_derivative(e)
+
+
+def no_derivative(e: Event) -> Cause:
+    return Cause("cut", f"{e.name} has no derivative here: its result requires no gradient", "Use an op that has one.", e.where)
 
 
 def under_no_grad(rec: Recording, e: Event) -> Cause:
     """no_grad, or a reentrant checkpoint whose inputs want nothing."""
-    outer = links(rec).checkpoint_of(e)
+    link = links(rec)
+    outer = around(link.checkpoints, e)
     if outer is not None:
         return Cause("checkpoint", "it was used in a reentrant checkpoint none of whose inputs requires grad: such a "
                      "checkpoint records nothing", "Use checkpoint(..., use_reentrant=False).", rec.events[outer].where)
+    outer = around(link.functions, e)
+    if outer is not None:
+        return no_derivative(rec.events[outer])
     return Cause("no_grad", f"{e.name} ran with gradients switched off (no_grad)", "Run it outside no_grad().", e.where)
 
 

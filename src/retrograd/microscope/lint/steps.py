@@ -151,6 +151,18 @@ class Steps:
                                    f"stepped has them{more}", "Make the optimizer of all that is to learn, after the last "
                                    "change of the model, and freeze the rest.")
 
+        loose = [n for n, came in link.arrived.items() if n not in held and n not in moved and (
+            rec.tensor_names.get(n, {}).get("role") not in ("parameter", "replaced")) and (
+            len(self.passes_of(n) & common) > 1) and self.stepped_between(came) and not any(
+            g in link.uses for g in link.grads.get(n, ()))]
+        if loose:
+            yield self.problem(self.steps[-1].site, "RG314", f"{self.names(loose)} get gradients at each step, and no optimizer "
+                               "has them: no Parameters, so that parameters() does not find them",
+                               "Make them nn.Parameter, or give them to the optimizer.")
+
+    def stepped_between(self, came: list[int]) -> bool:
+        return any(came[0] < e.number < came[-1] for e in self.steps)
+
     def passes_of(self, n: int) -> set[int]:
         """Those that put a gradient into tensor n."""
         return {self.rec.events[i].get("pass") for i in self.link.arrived.get(n, ())}

@@ -32,7 +32,8 @@ CUTS = {
 retrograd = sys.modules[__name__.partition(".")[0]]     # the namespace, which is above us
 SHARING = {"detach", "numpy", "__array__", "data"}
 READS = {"item", "numpy", "tolist", "__array__", "__bool__", "__float__", "__int__", "__index__", "allclose", "equal"}
-INPUTS, OUTPUTS = POSITION["op"]["inputs"], POSITION["op"]["outputs"]
+INPUTS, OUTPUTS, VALUES = (POSITION["op"][part] for part in ("inputs", "outputs", "values"))
+CHOOSING = {"max", "min", "median", "nanmedian", "mode", "kthvalue", "sort", "topk", "cummax", "cummin"}
 INDEXED = {"embedding", "embedding_bag", "cross_entropy", "nll_loss", "gather", "index_select", "take_along_dim", "scatter",
            "scatter_add", "where", "masked_fill", "masked_select", "__getitem__", "index_add", "take"}
 # Functions of ours whose calls of the above are as if the user's.
@@ -106,6 +107,8 @@ class RetrogradTap(Tap):
             return self.retaining
         if name in INDEXED:
             return partial(self.feeds, name)
+        if name in CHOOSING:
+            return self.chooses
         return partial(self.cut, name) if name in CUTS else None
 
     def feeds(self, name: str, impl: Any, args: Any, kwargs: Any) -> Any:
@@ -120,6 +123,19 @@ class RetrogradTap(Tap):
             return impl(*args, **kwargs)
         finally:
             thread.extra = before
+
+    def chooses(self, impl: Any, args: Any, kwargs: Any) -> Any:
+        """A function that gives values and indices, which its op does not show: they are an output, too."""
+        recorder = self.recorder
+        slot = len(recorder.rows)
+        out = impl(*args, **kwargs)
+        row = recorder.rows[-1]
+        if len(recorder.rows) == slot + 1 and row[0] == "op" and len(row[OUTPUTS]) == 1 and type(out).__name__ in CHOOSING:
+            row = list(row)
+            row[OUTPUTS] += (recorder.new_tensor(self, out[1], slot, -1),)
+            row[VALUES] += (recorder.value(self, out[1]),)
+            recorder.rows[slot] = tuple(row)
+        return out
 
     def cut(self, name: str, impl: Any, args: Any, kwargs: Any) -> Any:
         """A function after which the graph knows nothing of the tensor."""
