@@ -9,47 +9,59 @@
 #pragma GCC optimize("fp-contract=off")
 #endif
 
-enum { BLOCK_OF_ROWS = 256, LARGEST = 4 };
+enum { ROWS = 4, COLUMNS = 64, TERMS = 32, LARGEST = 4 };
 
-/* y (n, k): of the rows of a (n, m) from those of b, given as columns (m, k); p 1, 2 or infinite.  Terms are of the arrays' type
-   and added in double. */
-#define DISTANCES(T, NAME)                                                                                       \
-    CLONES static void NAME(const T *a, const T *restrict columns, T *restrict y, npy_intp n, npy_intp k, npy_intp m, double p) { \
-        double sum[BLOCK_OF_ROWS];                                                                               \
-        for (npy_intp j = 0; j < k; j += BLOCK_OF_ROWS) {                                                        \
-            const npy_intp many = k - j < BLOCK_OF_ROWS ? k - j : BLOCK_OF_ROWS;                                 \
-            for (npy_intp i = 0; i < n; i++) {                                                                   \
-                for (npy_intp q = 0; q < many; q++) sum[q] = 0;                                                  \
-                for (npy_intp c = 0; c < m; c++) {                                                               \
-                    const T u = a[i * m + c];                                                                    \
-                    const T *restrict v = columns + c * k + j;                                                   \
-                    if (p == 2) SIMD for (npy_intp q = 0; q < many; q++) {                                       \
-                        const T d = u - v[q];                                                                    \
-                        const T square = d * d;                                                                  \
-                        sum[q] += square;                                                                        \
-                    } else if (p == 1) SIMD for (npy_intp q = 0; q < many; q++) {                                \
-                        const T d = u - v[q];                                                                    \
-                        sum[q] += d < 0 ? -d : d;                                                                \
-                    } else SIMD for (npy_intp q = 0; q < many; q++) {                                            \
-                        const T d = u - v[q];                                                                    \
-                        const double size = d < 0 ? -d : d;                                                      \
-                        sum[q] = (size > sum[q]) | (size != size) ? size : sum[q];                               \
-                    }                                                                                            \
-                }                                                                                                \
-                T *restrict to = y + i * k + j;                                                                  \
-                if (p == 2) SIMD for (npy_intp q = 0; q < many; q++) {                                           \
-                    const T s = (T)sum[q];                                                                       \
-                    to[q] = sizeof(T) == 4 ? (T)sqrtf((float)s) : (T)sqrt((double)s);                            \
-                } else SIMD for (npy_intp q = 0; q < many; q++) to[q] = (T)sum[q];                               \
-            }                                                                                                    \
-        }                                                                                                        \
-    }                                                                                                            \
+#define EACH_TERM(T, WIDE, STATEMENT)                                                                               \
+    for (npy_intp c = first; c < first + terms; c++) {                                                        \
+        const T *restrict v = columns + c * COLUMNS;                                                          \
+        for (npy_intp r = 0; r < rows; r++) {                                                                 \
+            const T u = a[(i + r) * m + c];                                                                   \
+            SIMD for (npy_intp q = 0; q < WIDE; q++) {                                                        \
+                const T d = u - v[q];                                                                         \
+                STATEMENT;                                                                                    \
+            }                                                                                                 \
+        }                                                                                                     \
+    }
+
+/* y (n, k): of the rows of a (n, m) from those of b (k, m), of which COLUMNS wait in `columns` (m, COLUMNS); p 1, 2 or infinite.
+   TERMS are added in the arrays' type, those sums in double. */
+#define DISTANCES(T, NAME)                                                                                    \
+    CLONES static void NAME(const T *a, const T *b, T *restrict columns, T *restrict y, npy_intp n, npy_intp k, npy_intp m, \
+                            double p) {                                                                       \
+        for (npy_intp j = 0; j < k; j += COLUMNS) {                                                           \
+            const npy_intp many = k - j < COLUMNS ? k - j : COLUMNS, wide = (many + 15) / 16 * 16;            \
+            for (npy_intp q = 0; q < many; q++)                                                               \
+                for (npy_intp c = 0; c < m; c++) columns[c * COLUMNS + q] = b[(j + q) * m + c];               \
+            for (npy_intp i = 0; i < n; i += ROWS) {                                                          \
+                const npy_intp rows = n - i < ROWS ? n - i : ROWS;                                            \
+                double sum[ROWS][COLUMNS];                                                                    \
+                T some[ROWS][COLUMNS];                                                                        \
+                for (npy_intp r = 0; r < rows; r++) SIMD for (npy_intp q = 0; q < wide; q++) sum[r][q] = 0;   \
+                for (npy_intp first = 0; first < m; first += TERMS) {                                         \
+                    const npy_intp terms = m - first < TERMS ? m - first : TERMS;                             \
+                    for (npy_intp r = 0; r < rows; r++) SIMD for (npy_intp q = 0; q < wide; q++) some[r][q] = 0; \
+                    if (p == 2 && wide == COLUMNS) EACH_TERM(T, COLUMNS, some[r][q] += d * d)                 \
+                    else if (p == 2) EACH_TERM(T, wide, some[r][q] += d * d)                                             \
+                    else if (p == 1) EACH_TERM(T, wide, some[r][q] += d < 0 ? -d : d)                               \
+                    else EACH_TERM(T, wide, const T size = d < 0 ? -d : d;                                          \
+                                   some[r][q] = (size > some[r][q]) | (size != size) ? size : some[r][q])     \
+                    for (npy_intp r = 0; r < rows; r++)                                                       \
+                        SIMD for (npy_intp q = 0; q < wide; q++)                                              \
+                            sum[r][q] = p <= 2 ? sum[r][q] + some[r][q]                                       \
+                                : (some[r][q] > sum[r][q]) | (some[r][q] != some[r][q]) ? some[r][q] : sum[r][q]; \
+                }                                                                                             \
+                for (npy_intp r = 0; r < rows; r++) {                                                         \
+                    T *restrict to = y + (i + r) * k + j;                                                     \
+                    if (p == 2) SIMD for (npy_intp q = 0; q < many; q++) {                                    \
+                        const T s = (T)sum[r][q];                                                             \
+                        to[q] = sizeof(T) == 4 ? (T)sqrtf((float)s) : (T)sqrt((double)s);                     \
+                    } else SIMD for (npy_intp q = 0; q < many; q++) to[q] = (T)sum[r][q];                     \
+                }                                                                                             \
+            }                                                                                                 \
+        }                                                                                                     \
+    }                                                                                                         \
     static void NAME##_all(const T *a, const T *b, T *columns, T *y, npy_intp pairs, npy_intp n, npy_intp k, npy_intp m, double p) { \
-        for (npy_intp o = 0; o < pairs; o++, a += n * m, b += k * m, y += n * k) {                               \
-            for (npy_intp j = 0; j < k; j++)                                                                     \
-                for (npy_intp c = 0; c < m; c++) columns[c * k + j] = b[j * m + c];                              \
-            NAME(a, columns, y, n, k, m, p);                                                                     \
-        }                                                                                                        \
+        for (npy_intp o = 0; o < pairs; o++, a += n * m, b += k * m, y += n * k) NAME(a, b, columns, y, n, k, m, p); \
     }
 DISTANCES(float, floats_distances)
 DISTANCES(double, doubles_distances)
@@ -71,7 +83,7 @@ KERNEL(distances, 3)
     sizes[ndim - 1] = k;
     PyObject *y = PyArray_SimpleNew(ndim, sizes, type);
     if (y == NULL) return NULL;
-    void *columns = PyMem_Malloc((size_t)(k * m * PyArray_ITEMSIZE(ARRAY(b))));
+    void *columns = PyMem_Calloc(times((size_t)m, COLUMNS), (size_t)PyArray_ITEMSIZE(ARRAY(b)));
     if (columns == NULL) {
         Py_DECREF(y);
         return PyErr_NoMemory();
