@@ -17,6 +17,11 @@ CALLS = """
     x[0, 0].mT | x[0, 0].mH | x[0, 0].H | x[0, 0].adjoint() | x.scatter(0, torch.zeros(1, 3, dtype=torch.long), x, reduce="add")
     torch.exp(x, out=torch.ones(5)) | torch.sum(x, 0, out=torch.ones(5)) | torch.arange(3, out=torch.ones(5)) | (w * 2).grad
     torch.nn.L1Loss(size_average=False) | x.volatile | torch.nn._reduction.get_enum("elementwise_mean")
+    nn.init.uniform(x) | nn.init.kaiming_uniform_(torch.ones(0, 2)) | nn.init.trunc_normal_(x, mean=9) | nn.GRU(1, 1, dropout=.5)
+    nn.utils.weight_norm(nn.Linear(1, 1)) | nn.utils.clip_grad_norm([w], 1.0) | nn.utils.clip_grad_norm_((p for p in ()), 1.0)
+    nn.InstanceNorm1d(5)(image[0]) | torch.optim.SGD([w, w], lr=0.1) | scheduler.step() | scheduler.step(3)
+    torch.distributions.Normal(0.0, 1.0).sample_n(2) | torch.autograd.backward(w.sum(), grad_variables=torch.tensor(1.0))
+    nn.TransformerEncoder(nn.TransformerEncoderLayer(2, 1, 2, norm_first=True), 1)
 """
 
 
@@ -24,6 +29,8 @@ CALLS = """
 def test_a_warning_points_at_the_line_that_calls(call: str) -> None:
     x, image, w = torch.ones(2, 3), torch.ones(1, 2, 2, 2), torch.ones(2, requires_grad=True)
     code = compile("\n" * 6 + call, "a program of the user's", "exec")
-    with pytest.warns(UserWarning) as caught:
-        exec(code, {"torch": torch, "F": F, "x": x, "image": image, "w": w, "__name__": "program"})
+    scheduler = torch.optim.lr_scheduler.StepLR(torch.optim.SGD([w], lr=0.1), 1)
+    names = {"torch": torch, "nn": torch.nn, "F": F, "x": x, "image": image, "w": w, "scheduler": scheduler}
+    with pytest.warns(Warning) as caught:
+        exec(code, {**names, "__name__": "program"})
     assert {(each.filename, each.lineno) for each in caught} == {("a program of the user's", 7)}

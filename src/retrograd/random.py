@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import os
 import threading
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
@@ -18,6 +17,7 @@ from weakref import WeakSet
 import numpy as np
 
 from ._engine.tensor import TensorBase, wrap
+from ._engine.warn import warn
 from ._kernels import draws
 from ._tensor.dtypes import check_device, cpu, finfo, of, typename
 
@@ -317,10 +317,10 @@ def integers(
             raise RuntimeError(f"{name} is out of bounds for {d.ctype}")
         if d.is_floating_point and abs(n) > exact:
             digits = exact.bit_length() - 1
-            warnings.warn(
+            warn(
                 f"{name} is out of bounds [-(2^{digits}), 2^{digits}]. Due to precision limitations {d.ctype} can "
                 "support discrete uniform distribution only within this range. This warning will become an error in version 1.7 "
-                "release, please fix the code in advance", UserWarning, stacklevel=3)
+                "release, please fix the code in advance")
     if d.is_floating_point:
         low, high = _inwards(low, high, d, exact.bit_length() - 1)
     if low >= high:

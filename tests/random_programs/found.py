@@ -320,6 +320,32 @@ FOUND = {
         b = F.max_unpool3d(a, i, (1, 2, 2), padding=1)
         b.sum().backward()
     """,
+    "norms of order inf over windows are maxima": """
+        a = torch.arange(42.).reshape(2, 3, 7).sin()
+        F.lp_pool1d(a, math.inf, 2)
+        F.lp_pool2d(a, -math.inf, 2, ceil_mode=True)
+        nn.LPPool3d(math.inf, 2, stride=1)(a[None])
+    """,
+    "pools that are wrong in two ways": """
+        F.max_pool2d(torch.ones(2, 2, 1, 5, 2), 1, stride=0)
+        F.avg_pool3d(torch.ones(2, 7, 2, 2, 2), (1, 2, 0), padding=(1, -1, 1))
+        F.avg_pool2d(torch.ones(()), 2)
+        F.avg_pool2d(torch.ones(0, 3, 4), 2)
+        a, i = F.max_pool3d(torch.arange(54.).reshape(2, 3, 3, 3), 2, return_indices=True)
+        F.max_unpool3d(a, i.int(), 2)
+        F.max_unpool3d(a.long(), i * 9, 2)
+        F.max_unpool3d(a[0], i[0], 2)
+        F.interpolate(torch.ones(0, 0, 7, 5, 2), scale_factor=2, mode='trilinear')
+        F.interpolate(torch.ones(0, 0, 7), scale_factor=2)
+        F.rms_norm(torch.ones(()), [7])
+        F.grid_sample(torch.ones(1, 1, 3, 6, 7), torch.ones(1, 7, 5, 2, 3).double(), 'bicubic')
+    """,
+    "attention of integers": """
+        a, b = torch.ones(3, 1).long(), torch.ones(2, 3, 1).int()
+        F.scaled_dot_product_attention(a, a, a)
+        F.scaled_dot_product_attention(b, b, b, is_causal=True)
+        F.scaled_dot_product_attention(b, b, b, torch.ones(3, 3).bool())
+    """,
     "retain_grad inside torch.func.grad": """
         a = torch.ones(2)
         b = torch.func.grad(lambda x: (x * 2).retain_grad())(a)

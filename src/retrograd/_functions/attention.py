@@ -11,6 +11,7 @@ from .._engine.modes import grad_on
 from .._engine.tensor import wants_grad, wrap
 from .._rules import attention, create, linalg, number, shape
 from .._rules.cast import cast
+from .._rules.index import check_number
 
 # Which kernels programs allow (torch.nn.attention.sdpa_kernel); one of the first two must be.
 KERNELS = {"flash": True, "math": True, "mem_efficient": True, "cudnn": True}
@@ -53,6 +54,12 @@ def scaled_dot_product_attention(
     if not (KERNELS["math"] or KERNELS["flash"]):
         raise RuntimeError(NO_KERNEL)
     rows, columns = q.array.shape[-2], k.array.shape[-2]
+    if own.kind in "iub" and q.array.size and k.array.size and v.array.size:
+        if attn_mask is not None and attn_mask.array.dtype.kind == "b":
+            check_number(-math.inf, own)
+        if q.array.ndim == 2:
+            raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: float != {names.C[own.name]}")
+        raise RuntimeError(f"expected scalar type Float but found {names.SCALAR[own.name]}")
     mask = attn_mask
     if mask is not None and mask.array.dtype == np.bool_:
         mask = wrap(np.where(mask.array, 0.0, -np.inf).astype(own))
@@ -75,8 +82,6 @@ def scaled_dot_product_attention(
         if mask is not None:
             raise RuntimeError("_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True")
         mask = wrap(np.where(np.tri(rows, columns, dtype=bool), 0.0, -np.inf).astype(own))
-    if own.kind in "iub" and q.array.size and k.array.size and v.array.size:
-        raise RuntimeError(f"expected scalar type Float but found {names.SCALAR[own.name]}")
     if enable_gqa:
         k, v = shared(q, k), shared(q, v)
     half = math.sqrt(factor) if factor > 0 else 1.0

@@ -77,9 +77,6 @@ def grid_sample(input: Any, grid: Any, mode: str = "bilinear", padding_mode: str
 def grid_sampler(input: Any, grid: Any, interpolation_mode: int, padding_mode: int, align_corners: bool) -> Any:
     """grid_sample with numbers for mode (0 bilinear, 1 nearest, 2 bicubic) and padding (0 zeros, 1 border, 2 reflection)."""
     d = input.ndim - 2
-    if input.array.dtype != grid.array.dtype:
-        raise RuntimeError("grid_sampler(): expected input and grid to have same dtype, but input has "
-                           f"{spelled(input)} and grid has {spelled(grid)}")
     for t in (input, grid):
         sized(t, 0)
     if grid.shape[0] != input.shape[0]:
@@ -99,6 +96,9 @@ def grid_sampler(input: Any, grid: Any, interpolation_mode: int, padding_mode: i
             f"sizes {list(input.shape)} and grid with sizes {list(grid.shape)}")
     if d == 3 and interpolation_mode == 2:
         raise RuntimeError("grid_sampler(): bicubic interpolation only supports 4D input")
+    if input.array.dtype != grid.array.dtype and grid.array.size:
+        raise RuntimeError("grid_sampler(): expected input and grid to have same dtype, but input has "
+                           f"{spelled(input)} and grid has {spelled(grid)}")
     if input.array.dtype.kind not in "fV":
         raise not_implemented("grid_sampler_2d_cpu_kernel_impl" if d == 2 else "grid_sampler3d_cpu", input.array.dtype)
     sizes = tuple(input.array.shape[2:])

@@ -260,6 +260,8 @@ def rms_norm(input: Any, normalized_shape: Any, weight: Any = None, eps: float |
     """x / sqrt(mean of squares + eps) * weight over the last dims; eps defaults to the dtype's smallest step from 1."""
     x = tensor(input, "rms_norm")
     over = sizes_of(normalized_shape, "rms_norm")
+    if x.ndim < len(over):
+        raise ValueError(f"Input tensor must have at least {len(over)} dimensions, but got {x.ndim}")
     check_shape(x, over, weight, None, "")
     floating(x, "rms_norm")
     own = x.array.dtype

@@ -51,12 +51,12 @@ def check_pool(
     x: Any, dims: int, kernel: Any, stride: Any, padding: Any, dilation: Any, ceil: bool, average: bool,
 ) -> Any:
     """Output sizes; RuntimeError as PyTorch words it."""
-    if any(s == 0 for s in stride):
-        raise RuntimeError("stride should not be zero")
     letters = AXES[dims]
-    if average and x.ndim not in (dims + 1, dims + 2) and dims == 3:
-        raise RuntimeError("non-empty 4D or 5D (batch mode) tensor expected for input")
-    for k, p, d in zip(kernel, padding, dilation, strict=True):
+    if x.ndim not in (dims + 1, dims + 2) and (dims == 3 or not average):
+        raise RuntimeError(f"non-empty {dims + 1}D or {dims + 2}D (batch mode) tensor expected for input")
+    for k, s, p, d in zip(kernel, stride, padding, dilation, strict=True):
+        if s == 0:
+            raise RuntimeError("stride should not be zero")
         if p < 0:
             raise RuntimeError(f"pad must be non-negative, but got pad: {p}")
         if p > max((k - 1) * d + 1, 0) // 2:
@@ -75,7 +75,8 @@ def check_pool(
     if x.ndim not in (dims + 1, dims + 2):
         if average and dims == 2 and x.ndim < 3:
             raise IndexError(
-                f"Dimension out of range (expected to be in range of [{-x.ndim}, {x.ndim - 1}], but got -3)")
+                f"Dimension out of range (expected to be in range of [{-x.ndim}, {x.ndim - 1}], but got -3)"
+                if x.ndim else "Dimension specified as -3 but tensor has no dimensions")
         if average and dims == 2:
             raise RuntimeError(
                 "Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, but got:"
@@ -88,7 +89,7 @@ def check_pool(
         raise RuntimeError(
             f"{who}(): Expected input's non-batch dimensions to have positive length, but input has a shape of {list(sizes)} and "
             "non-batch dimension 0 has length zero!")
-    if 0 in sizes[-dims - 1:] and not (average and len(sizes) == 3 and 0 not in sizes[1:]):
+    if 0 in sizes[-dims - 1:]:
         raise RuntimeError(
             f"Expected {dims + 1}D or {dims + 2}D (batch mode) tensor with optional 0 dim batch size for input, but "
             "got:"
@@ -417,13 +418,18 @@ def unpooled(input: Any, where: Any, dims: int, kernel_size: Any, stride: Any, p
         if not is_index(size):
             raise TypeError(f"max_unpool{max(dims, 2)}d(): argument 'output_size' (position 3) must be tuple of ints, but found "
                             f"element of type {dtypes.typename(size)} at pos {i}")
+    for word, values in (("stride", stride if dims == 3 else ()), ("output_size", sizes)):
+        for i, n in enumerate(values, 1):
+            if not -2**63 <= n < 2**63:
+                raise TypeError(f"max_unpool{max(dims, 2)}d(): argument '{word}' failed to unpack the object at pos {i} with "
+                                'error "Overflow when unpacking long long"')
     if count != dims:
         words = "two elements (height, width)" if dims < 3 else "three elements (depth, height, width)"
         raise RuntimeError(f"There should be exactly {words} in output_size, but got {count + (dims == 1)} elements.")
     places = where.array
     if places.dtype != np.int64:
-        raise RuntimeError(
-            f"elements in indices should be type int64 but got: {names.SCALAR[places.dtype.name]}")
+        raise RuntimeError("elements in indices should be type int64" + (
+            f" but got: {names.SCALAR[places.dtype.name]}" if dims < 3 else ""))
     if tuple(places.shape) != tuple(x.array.shape):
         raise RuntimeError(
             "Expected shape of indices to be same as that of the input tensor "
@@ -437,17 +443,19 @@ def unpooled(input: Any, where: Any, dims: int, kernel_size: Any, stride: Any, p
     flat = [*x.shape, 1] if dims == 1 else list(x.shape)
     if dims < 3 and len(flat) not in (3, 4):
         raise RuntimeError(f"Input to max_unpooling2d should be a 3d or 4d Tensor, but got a tensor with {len(flat)} dimensions.")
+    if dims == 3 and len(flat) not in (4, 5):
+        raise RuntimeError(f"Input to max_unpooling3d should be a 4d or 5d Tensor, but got a tensor with {len(flat)} dimensions")
     if dims == 3 and min(stride) <= 0:
         raise RuntimeError(f"strides should be greater than zero, but got stride: {list(stride)}")
     if 0 in flat[1:]:
         raise RuntimeError(
             f"max_unpooling{max(dims, 2)}d_forward_out_cpu(): Expected input to have non-zero size for non-batch dimensions, but "
             f"got {flat} with dimension {1 + flat[1:].index(0)} being empty.")
+    supported(f"max_unpool{max(dims, 2)}d", x)
     if total and places.size and (places.min() < 0 or places.max() >= total):
         bad = int(places[(places < 0) | (places >= total)][-1])
         shown = (*sizes, 1) if dims == 1 else sizes
         raise RuntimeError(f"Found an invalid max index: {bad} (output volumes are of size {'x'.join(map(str, shown))})")
-    supported(f"max_unpool{max(dims, 2)}d", x)
     if dims == 1:
         at = x.ndim
         two = pool.MaxUnpool2DBackward0(places[..., None], (sizes[0], 1))
@@ -590,8 +598,21 @@ def powers(x: Any, norm_type: Any) -> Any:
     return arith.pow(x, norm_type)
 
 
+def extreme(function: str, x: Any, norm_type: Any, kernel_size: Any, stride: Any, ceil_mode: bool) -> Any:
+    """The norm of order inf or -inf over windows; None for other orders."""
+    if not isinstance(norm_type, (int, float)) or not math.isinf(norm_type):
+        return None
+    pooled = globals()[function]
+    if norm_type > 0:
+        return pooled(pointwise.abs(x), kernel_size, stride, 0, 1, ceil_mode)
+    return arith.neg(pooled(arith.neg(pointwise.abs(x)), kernel_size, stride, 0, 1, ceil_mode))
+
+
 def lp_pool1d(input: Any, norm_type: Any, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Any:
     """(sum of x ** norm_type over each window of (N, C, L) or (C, L)) ** (1 / norm_type)"""
+    most = extreme("max_pool1d", input, norm_type, kernel_size, stride, ceil_mode)
+    if most is not None:
+        return most
     y = avg_pool1d(powers(input, norm_type), kernel_size, stride, 0, ceil_mode)
     if isinstance(kernel_size, (tuple, list)):
         raise TypeError(f"mul(): argument 'other' (position 1) must be Tensor, not {type(kernel_size).__name__}")
@@ -601,10 +622,16 @@ def lp_pool1d(input: Any, norm_type: Any, kernel_size: Any, stride: Any = None, 
 def lp_pool2d(input: Any, norm_type: Any, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Any:
     """(sum of x ** norm_type over each window of (N, C, H, W) or (C, H, W)) ** (1 / norm_type)"""
     width, height = each(kernel_size, 2)
+    most = extreme("max_pool2d", input, norm_type, kernel_size, stride, ceil_mode)
+    if most is not None:
+        return most
     return power_mean(avg_pool2d(powers(input, norm_type), kernel_size, stride, 0, ceil_mode), norm_type, width * height)
 
 
 def lp_pool3d(input: Any, norm_type: Any, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Any:
     """(sum of x ** norm_type over each window of (N, C, D, H, W) or (C, D, H, W)) ** (1 / norm_type)"""
     depth, width, height = each(kernel_size, 3)
+    most = extreme("max_pool3d", input, norm_type, kernel_size, stride, ceil_mode)
+    if most is not None:
+        return most
     return power_mean(avg_pool3d(powers(input, norm_type), kernel_size, stride, 0, ceil_mode), norm_type, depth * width * height)

@@ -112,7 +112,7 @@ def interpolate(
         raise not_implemented(
             "upsample_nearest2d_channels_last" if dims == 2 else "compute_indices_weights_nearest", x.array.dtype)
     check_room((*x.array.shape[:2], *out), x.array.dtype)
-    if x.array.size == 0 and x.array.shape[0]:
+    if 0 in x.array.shape[1:]:
         raise RuntimeError(f"Non-empty {x.ndim}D data tensor expected but got a tensor with sizes {list(x.shape)}")
     if antialias and out != inside and x.array.dtype.name not in ("float32", "float64", "uint8"):
         raise NotImplementedError(

@@ -256,8 +256,8 @@ class TakeAt(Unary):
         n = count(x.shape[:x.ndim - len(self.sizes)])
         at = self.where.reshape(n, self.where.size // n if n else 0)
         if at.size and at.max() >= count(self.sizes):
-            raise RuntimeError(f"index {at[at >= count(self.sizes)][0]} is out of bounds for dimension 1 with size "
-                               f"{count(self.sizes)}")
+            raise RuntimeError(f"index {at[at >= count(self.sizes)][0]} is out of bounds for dimension "
+                               f"{x.ndim - len(self.sizes)} with size {count(self.sizes)}")
         return np.take_along_axis(x.reshape(n, count(self.sizes)), at, 1).reshape(self.where.shape)
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:

@@ -10,11 +10,11 @@ import os
 import re
 import sys
 import uuid
-import warnings
 import zipfile
 from typing import Any
 from urllib.parse import urlparse
 
+from retrograd._engine.warn import warn
 from retrograd._missing import late_names
 from retrograd.io import pth
 
@@ -90,7 +90,7 @@ def load_state_dict_from_url(
         download_url_to_file(url, path, match.group(1) if match else None, progress)
     member = _only_file(path)
     if member is not None:
-        warnings.warn(OLD_ZIP, FutureWarning, stacklevel=2)
+        warn(OLD_ZIP, FutureWarning)
         with zipfile.ZipFile(path) as z:
             if os.path.normpath(member.filename) == os.path.basename(path):     # it would overwrite what is read
                 return pth.load(io.BytesIO(z.read(member)), map_location=map_location, weights_only=weights_only)

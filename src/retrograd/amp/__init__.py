@@ -5,10 +5,10 @@ As PyTorch does on a machine without a GPU, autocast("cuda") and GradScaler("cud
 from __future__ import annotations
 
 import functools
-import warnings
 from collections.abc import Callable
 from typing import Any, Literal
 
+from .._engine.warn import warn
 from .._missing import late_names
 from .._tensor import dtypes
 from . import grad_scaler
@@ -27,7 +27,7 @@ class autocast:
         if not isinstance(device_type, str):
             raise ValueError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
         if device_type == "cuda" and enabled:
-            warnings.warn(NO_CUDA, stacklevel=2)
+            warn(NO_CUDA)
             enabled = False
         if enabled:
             raise NotImplementedError(

@@ -2,13 +2,13 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 import numpy as np
 
 from .._engine.modes import modes
 from .._engine.tensor import TensorBase
+from .._engine.warn import warn
 
 
 class GradScaler:
@@ -22,7 +22,7 @@ class GradScaler:
     def __init__(self, device: str = "cuda", init_scale: float = 2.0**16, growth_factor: float = 2.0,
                  backoff_factor: float = 0.5, growth_interval: int = 2000, enabled: bool = True) -> None:
         if enabled and device == "cuda":
-            warnings.warn("torch.cuda.amp.GradScaler is enabled, but CUDA is not available.  Disabling.", stacklevel=2)
+            warn("torch.cuda.amp.GradScaler is enabled, but CUDA is not available.  Disabling.")
             enabled = False
         if enabled and growth_factor <= 1.0:
             raise AssertionError("The growth factor must be > 1.0.")

@@ -1,7 +1,6 @@
 """torch.autograd: gradients of programs.  https://pytorch.org/docs/stable/autograd.html"""
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from functools import partial
 from importlib import import_module
@@ -16,6 +15,7 @@ from .._engine.modes import modes, state
 from .._engine.node import Node
 from .._engine.op import edge
 from .._engine.tensor import AccumulateGrad, TensorBase, wants_grad, wrap
+from .._engine.warn import warn
 from .._missing import late_names
 from .._rules import cast
 from .._rules.index import ZERO_DIM
@@ -86,7 +86,7 @@ def backward(
         return _told_backward(tensors, given, retain_graph, create_graph, inputs)
     try:
         if grad_variables is not None:
-            warnings.warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=2)
+            warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning)
             if grad_tensors is not None:
                 raise RuntimeError(
                     "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. Please only "
@@ -98,7 +98,7 @@ def backward(
             if not wanted:
                 raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
         if create_graph and once(CYCLE):
-            warnings.warn(CYCLE, UserWarning, stacklevel=3)
+            warn(CYCLE)
         roots = (tensors,) if isinstance(tensors, (TensorBase, GradientEdge)) else tuple(tensors)
         seeds = _seeds(roots, _tuple_of(grad_tensors, len(roots)), create_graph, False)
         found = _starts(roots)
@@ -142,9 +142,9 @@ def grad(
         roots = (outputs,) if isinstance(outputs, (TensorBase, GradientEdge)) else tuple(outputs)
         wanted = _input_list(inputs)
         if not only_inputs:
-            warnings.warn(
+            warn(
                 "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient for "
-                "other parts of the graph, please use torch.autograd.backward.", FutureWarning, stacklevel=2)
+                "other parts of the graph, please use torch.autograd.backward.", FutureWarning)
         for t in wanted:
             if not isinstance(t, (TensorBase, GradientEdge)):
                 raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {type(t).__name__}")

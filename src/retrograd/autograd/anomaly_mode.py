@@ -1,10 +1,9 @@
 """Anomaly mode: where the forward call of a failing or NaN-making node was."""
 from __future__ import annotations
 
-import warnings
-
 from .._engine import scopes
 from .._engine.modes import modes, set_anomaly
+from .._engine.warn import warn
 
 __all__ = ["detect_anomaly", "set_detect_anomaly", "is_anomaly_enabled", "is_anomaly_check_nan_enabled"]
 
@@ -25,9 +24,9 @@ class detect_anomaly(scopes.Anomaly):
 
     def __init__(self, check_nan: bool = True) -> None:
         self.check_nan = check_nan
-        warnings.warn(
+        warn(
             "Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled for "
-            "debugging.", stacklevel=2)
+            "debugging.")
 
 
 def is_anomaly_enabled() -> bool:

@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,7 @@ from .._engine.node import FREED, Node
 from .._engine.op import edge, fit, number
 from .._engine.saved import Packed, keep, keep_output, use, use_output
 from .._engine.tensor import CUSTOM, MULTI, TensorBase, bump, edits, shared_version, wants_grad, wrap
+from .._engine.warn import warn
 from .._rules import create, shape
 from .._tensor.nodes import SavedTensor, check_callable
 
@@ -43,9 +43,9 @@ class FunctionCtx:
         self.dirty_tensors = args
 
     def mark_shared_storage(self, *pairs: Any) -> None:
-        warnings.warn(
+        warn(
             "mark_shared_storage is deprecated. Tensors with shared storages are automatically tracked. Note that "
-            "calls to `set_()` are not tracked", FutureWarning, stacklevel=2)
+            "calls to `set_()` are not tracked", FutureWarning)
 
     def mark_non_differentiable(self, *args: Any) -> None:
         """Say which outputs have no gradient."""
@@ -128,7 +128,7 @@ class BackwardCFunction(Node, FunctionCtx):
 
     @property
     def saved_variables(self) -> Any:
-        warnings.warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning, stacklevel=2)
+        warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning)
         return self.saved_tensors
 
     def _read(self, kept: Any, edits: int, version: Any, nr: int) -> Any:
@@ -309,10 +309,10 @@ class Function(metaclass=FunctionMeta):
     clear_saved_tensors_on_access = False
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        warnings.warn(
+        warn(
             f"{type(self)} should not be instantiated. Methods on autograd functions are all static, so you should "
             "invoke them on the class itself. Instantiating an autograd function will raise an error in a future "
-            "version of PyTorch.", DeprecationWarning, stacklevel=2)
+            "version of PyTorch.", DeprecationWarning)
 
     saved_tensors: Any = ()             # of an instance, which is nothing's node
     next_functions: Any = ()
@@ -321,7 +321,7 @@ class Function(metaclass=FunctionMeta):
     @property
     def saved_variables(self) -> Any:
         """(), with a warning."""
-        warnings.warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning, stacklevel=2)
+        warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning)
         return ()
 
     @property
@@ -523,7 +523,7 @@ def _check_dirty(node: Any, args: tuple[Any, ...], outputs: tuple[Any, ...]) -> 
         if id(t) not in given:
             if t.origin is not None:
                 raise RuntimeError(NOT_GIVEN)
-            warnings.warn(NOT_GIVEN, UserWarning, stacklevel=4)
+            warn(NOT_GIVEN)
 
 
 def _output(

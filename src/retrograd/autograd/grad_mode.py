@@ -3,12 +3,12 @@ from __future__ import annotations
 
 import functools
 import inspect
-import warnings
 from collections.abc import Callable
 from typing import Any, Self, TypeVar, cast
 
 from .._engine import scopes
 from .._engine.modes import grad_on, inference_on
+from .._engine.warn import warn
 
 __all__ = [
     "no_grad", "enable_grad", "set_grad_enabled", "inference_mode", "is_grad_enabled", "is_inference_mode_enabled",
@@ -29,10 +29,10 @@ class _Mode:
 def context_decorator(make: Callable[[], Any], func: Any) -> Any:
     """func run inside make(); a class has its __init__ decorated, a generator function runs step by step inside."""
     if inspect.isclass(func):
-        warnings.warn(
+        warn(
             "Decorating classes is deprecated and will be disabled in future versions. You should only decorate "
             "functions or methods. To preserve the current behavior of class decoration, you can directly decorate the "
-            "`__init__` method and nothing else.", FutureWarning, stacklevel=3)
+            "`__init__` method and nothing else.", FutureWarning)
         func.__init__ = context_decorator(make, func.__init__)  # type: ignore[method-assign]
         return func
     if inspect.isgeneratorfunction(func):

@@ -1,13 +1,13 @@
 """Compare gradients with finite differences.  https://pytorch.org/docs/stable/autograd.html#numerical-gradient-checking"""
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from .._engine.tensor import TensorBase, wants_grad, wrap
+from .._engine.warn import warn
 from .function import Function
 
 __all__ = ["gradcheck", "gradgradcheck", "GradcheckError"]
@@ -124,10 +124,9 @@ def _check_inputs(given: tuple[Any, ...]) -> None:
         if not (isinstance(x, TensorBase) and wants_grad(x)):
             continue
         if x.array.dtype != np.float64:
-            warnings.warn(
+            warn(
                 f"Input #{i} requires gradient and is not a double precision floating point or complex. This check "
-                "will likely fail if all the inputs are not of double precision floating point or complex. ",
-                stacklevel=3)
+                "will likely fail if all the inputs are not of double precision floating point or complex. ")
         if x.array.size > 1 and any(s == 0 and n > 1 for s, n in zip(x.array.strides, x.array.shape)):
             raise RuntimeError(
                 f"The {i}th input has a dimension with stride 0. gradcheck only supports inputs that are "
@@ -273,11 +272,11 @@ def _check_undefined(func: Callable[..., Any], given: tuple[Any, ...], outputs: 
         try:
             grads = _grad(roots, wanted, seeds, allow_unused=True)
         except RuntimeError as error:
-            warnings.warn(UNDEFINED, stacklevel=2)
+            warn(UNDEFINED)
             raise GradcheckError("Expected backward function to handle undefined output grads. " + NOTES) from error
         for g in grads:
             if g is not None and (g.array != 0).any():
-                warnings.warn(UNDEFINED, stacklevel=2)
+                warn(UNDEFINED)
                 raise GradcheckError(
                     "Expected all input grads to be undefined or zero when all output grads are undefined or zero. "
                     + NOTES)

@@ -1,10 +1,10 @@
 """torch.distributions.Distribution: shapes, checks of parameters and values, what is derived from what.   Dillon et al. 2017"""
 from __future__ import annotations
 
-import warnings
 from typing import Any, ClassVar
 
 from .. import _functions as f
+from .._engine.warn import warn
 from .._tensor import Tensor
 from .._tensor.size import Size
 from ..autograd import no_grad
@@ -52,9 +52,9 @@ class Distribution:
             limits = self.arg_constraints
         except NotImplementedError:
             limits = {}
-            warnings.warn(
+            warn(
                 f"{self.__class__} does not define `arg_constraints`. Please set `arg_constraints = {{}}` or initialize the "
-                "distribution with `validate_args=False` to turn off validation.", stacklevel=3)
+                "distribution with `validate_args=False` to turn off validation.")
         for name, limit in limits.items():
             if constraints.is_dependent(limit):
                 continue
@@ -140,7 +140,7 @@ class Distribution:
 
     def sample_n(self, n: int) -> Any:
         """sample((n,)), as it was called once."""
-        warnings.warn("`sample_n(n)` will be deprecated. Use `sample((n,))` instead.", FutureWarning, stacklevel=2)
+        warn("`sample_n(n)` will be deprecated. Use `sample((n,))` instead.", FutureWarning)
         return self.sample(Size((n,)))
 
     def log_prob(self, value: Any) -> Any:
@@ -182,9 +182,9 @@ class Distribution:
         try:
             support = self.support
         except NotImplementedError:
-            warnings.warn(
+            warn(
                 f"{self.__class__} does not define `support` to enable sample validation. Please initialize the distribution "
-                "with `validate_args=False` to turn off validation.", stacklevel=2)
+                "with `validate_args=False` to turn off validation.")
             return
         if not support.check(value).all():
             raise ValueError(

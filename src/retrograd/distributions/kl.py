@@ -4,12 +4,12 @@ Most are -entropy(p) - E_p log q, in closed form.   Formulas: Gil, Alajaji, Lind
 """
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from functools import cmp_to_key
 from typing import Any, TypeVar
 
 from .. import _functions as f
+from .._engine.warn import warn
 from ..autograd import grad
 from ..linalg import solve_triangular
 from ..nn.functional import softplus
@@ -82,8 +82,8 @@ def found(type_p: type, type_q: type) -> Any:
     by_p = min(fits, key=cmp_to_key(nearer))
     by_q = min([(b, a) for a, b in fits], key=cmp_to_key(nearer))[::-1]
     if _KL_REGISTRY[by_p] is not _KL_REGISTRY[by_q]:
-        warnings.warn(f"Ambiguous kl_divergence({type_p.__name__}, {type_q.__name__}). "
-                      f"Please register_kl({by_p[0].__name__}, {by_q[1].__name__})", RuntimeWarning, stacklevel=3)
+        warn(f"Ambiguous kl_divergence({type_p.__name__}, {type_q.__name__}). "
+             f"Please register_kl({by_p[0].__name__}, {by_q[1].__name__})", RuntimeWarning)
     return _KL_REGISTRY[by_p]
 
 

@@ -2,10 +2,10 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 from .. import _functions as f
+from .._engine.warn import warn
 from .._tensor import dtypes
 from .._tensor.size import Size
 from ..linalg import cholesky, slogdet
@@ -51,8 +51,7 @@ class Wishart(ExponentialFamily):
             raise ValueError(f"Value of df={df} expected to be greater than ndim - 1 = {event[-1] - 1}.")
         setattr(self, name, matrix.expand((*batch, -1, -1)))
         if (self.df < event[-1]).any():
-            warnings.warn("Low df values detected. Singular samples are highly likely to occur for ndim - 1 < df < ndim.",
-                          stacklevel=2)
+            warn("Low df values detected. Singular samples are highly likely to occur for ndim - 1 < df < ndim.")
         super().__init__(batch, event, validate_args=validate_args)
         makes: dict[str, Any] = {"covariance_matrix": cholesky, "precision_matrix": lower_of_precision,
                                  "scale_tril": lambda lower: lower}
@@ -131,7 +130,7 @@ class Wishart(ExponentialFamily):
         sample = self._bartlett_sampling(sample_shape)
         again = self._over_batch(self.support.check(sample))
         if again.any():
-            warnings.warn("Singular sample detected.", stacklevel=2)
+            warn("Singular sample detected.")
             for _ in range(TRIES if max_try_correction is None else max_try_correction):
                 fresh = self._bartlett_sampling(again[again].shape)
                 sample[again] = fresh

@@ -8,13 +8,13 @@ The boundary exists when there are full backward (-pre) hooks: see _rules/identi
 from __future__ import annotations
 
 import functools
-import warnings
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from .._engine.tensor import TensorBase
+from .._engine.warn import warn
 from .._rules.identity import Boundary
 from ..utils.hooks import RemovableHandle, register
 from ._explain import explain
@@ -213,9 +213,9 @@ def hooked_call(module: Any, own: dict[str, Any], args: tuple[Any, ...], kwargs:
                     result = got
         if boundary is not None:
             if not isinstance(result, (TensorBase, tuple)):
-                warnings.warn(
+                warn(
                     "For backward hooks to be called, module output should be a Tensor or a tuple of Tensors but "
-                    f"received {type(result)}", stacklevel=3)
+                    f"received {type(result)}")
             result = boundary.leave(result)
         if legacy:
             add_legacy(module, legacy, args, result)
@@ -277,7 +277,7 @@ def call_always(module: Any, own: Any, args: Any, kwargs: Any, result: Any, call
             got = hook(module, args, kwargs, result) if with_kwargs else hook(module, args, result)
         except Exception as error:
             whose = "global " if id in _global_forward_hooks else ""
-            warnings.warn(SILENCED.format(whose, error), stacklevel=4)
+            warn(SILENCED.format(whose, error))
             continue
         if got is not None:
             result = got
@@ -324,7 +324,7 @@ def add_legacy(module: Any, hooks: list[Hook], args: Any, result: Any) -> None:
         node.register_hook(Bound(hook, module))
     problem = shortcoming(args, result, node)
     if problem:
-        warnings.warn(problem, FutureWarning, stacklevel=4)
+        warn(problem, FutureWarning)
 
 
 def shortcoming(args: Any, result: Any, node: Any) -> str | None:

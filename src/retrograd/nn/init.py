@@ -2,11 +2,11 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 import numpy as np
 
+from .._engine.warn import warn
 from .._functions import create, fromdata, sampling
 from .._functions.create import empty_like
 from .._functions.pointwise import where
@@ -74,9 +74,9 @@ def trunc_normal_(
     probability that its density leaves.
     """
     if mean < a - 2 * std or mean > b + 2 * std:
-        warnings.warn(
+        warn(
             "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of values may be "
-            "incorrect.", stacklevel=2)
+            "incorrect.")
     inside = _normal_cdf((b - mean) / std) - _normal_cdf((a - mean) / std)
     with no_grad():
         if inside > 0.3:
@@ -177,7 +177,7 @@ def kaiming_uniform_(
 ) -> Any:
     """Uniform with variance gain^2 / fan.  He et al. 2015."""
     if 0 in tensor.shape:
-        warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=2)
+        warn("Initializing zero-element tensors is a no-op")
         return tensor
     bound = math.sqrt(3.0) * calculate_gain(nonlinearity, a) / math.sqrt(_calculate_correct_fan(tensor, mode))
     return _no_grad_uniform_(tensor, -bound, bound, generator)
@@ -188,7 +188,7 @@ def kaiming_normal_(
 ) -> Any:
     """Normal with variance gain^2 / fan.  He et al. 2015."""
     if 0 in tensor.shape:
-        warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=2)
+        warn("Initializing zero-element tensors is a no-op")
         return tensor
     std = calculate_gain(nonlinearity, a) / math.sqrt(_calculate_correct_fan(tensor, mode))
     return _no_grad_normal_(tensor, 0.0, std, generator)
@@ -238,8 +238,8 @@ def _deprecated(new: Any) -> Any:
     old = new.__name__[:-1]
 
     def call(*args: Any, **kwargs: Any) -> Tensor:
-        warnings.warn(
-            f"`nn.init.{old}` is now deprecated in favor of `nn.init.{old}_`.", FutureWarning, stacklevel=2)
+        warn(
+            f"`nn.init.{old}` is now deprecated in favor of `nn.init.{old}_`.", FutureWarning)
         found: Tensor = new(*args, **kwargs)
         return found
 

@@ -1,7 +1,6 @@
 """State dicts: a module's parameters and persistent buffers by dotted name, out and in, with hooks on both ways."""
 from __future__ import annotations
 
-import warnings
 from collections import OrderedDict, namedtuple
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -10,6 +9,7 @@ import numpy as np
 
 from .._engine.modes import grad_on, modes, set_grad
 from .._engine.tensor import TensorBase, edits, wants_grad, wrap
+from .._engine.warn import warn
 from ..utils.hooks import RemovableHandle, register
 from .hooks import Bound
 from .parameter import Parameter, is_lazy
@@ -72,10 +72,10 @@ class State:
         https://pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.state_dict
         """
         if args:
-            warnings.warn(
+            warn(
                 "Positional args are being deprecated, use kwargs instead. Refer to "
                 "https://pytorch.org/docs/main/generated/torch.nn.Module.html#torch.nn.Module.state_dict for details.",
-                FutureWarning, stacklevel=2)
+                FutureWarning)
             named = {"destination": destination, "prefix": prefix, "keep_vars": keep_vars}
             named.update(zip(named, args))
             destination, prefix, keep_vars = named.values()

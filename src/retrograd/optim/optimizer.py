@@ -8,7 +8,6 @@ PyTorch.  differentiable=True would need a graph through the step: the construct
 from __future__ import annotations
 
 import functools
-import warnings
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable
 from copy import deepcopy
@@ -21,6 +20,7 @@ from .._engine import names
 from .._engine.modes import hush, modes, unhush
 from .._engine.promote import check_broadcast
 from .._engine.tensor import TensorBase, bump, wrap
+from .._engine.warn import warn
 from .._tensor.dtypes import float32, get_default_dtype
 from .._tensor.printing import typename
 from ..autograd.grad_mode import enable_grad
@@ -168,7 +168,7 @@ class Optimizer:
             param_group.setdefault(name, value)
         mine = set(params)
         if len(mine) != len(params):
-            warnings.warn(DUPLICATES, UserWarning, stacklevel=3)
+            warn(DUPLICATES)
         if self.param_groups:
             first, now = "param_names" in self.param_groups[0], "param_names" in param_group
             if first != now:

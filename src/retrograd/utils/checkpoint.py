@@ -5,7 +5,6 @@ https://pytorch.org/docs/stable/checkpoint.html
 from __future__ import annotations
 
 import contextlib
-import warnings
 import weakref
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -14,6 +13,7 @@ from .._engine.modes import state
 from .._engine.saved import bare
 from .._engine.scopes import Top
 from .._engine.tensor import TensorBase, wants_grad
+from .._engine.warn import warn
 from .._functions.create import empty
 from ..autograd import backward as _backward
 from ..autograd.function import Function
@@ -70,7 +70,7 @@ def checkpoint(
     """
     if use_reentrant is None:
         when = "Starting in PyTorch 2.9, calling checkpoint without use_reentrant will raise an exception."
-        warnings.warn("torch.utils.checkpoint: " + UNCLEAR.format(when), stacklevel=2)
+        warn("torch.utils.checkpoint: " + UNCLEAR.format(when))
         use_reentrant = True
     preserve = kwargs.pop("preserve_rng_state", True)
     if use_reentrant:
@@ -101,7 +101,7 @@ def checkpoint_sequential(
     """Apply `functions` (a Sequential or a list) one by one; all but the last of `segments` are checkpointed."""
     if use_reentrant is None:
         when = "In version 2.9 we will raise an exception if use_reentrant is not passed."
-        warnings.warn("torch.utils.checkpoint.checkpoint_sequential: " + UNCLEAR.format(when), stacklevel=2)
+        warn("torch.utils.checkpoint.checkpoint_sequential: " + UNCLEAR.format(when))
         use_reentrant = True
     preserve = kwargs.pop("preserve_rng_state", True)
     if kwargs:
@@ -340,7 +340,7 @@ def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
 def check_backward_validity(inputs: Iterable[Any]) -> None:
     """UserWarning when no input requires a gradient."""
     if not any(isinstance(x, TensorBase) and wants_grad(x) for x in inputs):
-        warnings.warn("None of the inputs have requires_grad=True. Gradients will be None", stacklevel=2)
+        warn("None of the inputs have requires_grad=True. Gradients will be None")
 
 
 class set_checkpoint_early_stop(_Mode, Top):

@@ -1,7 +1,6 @@
 """Handles of hooks (torch.utils.hooks)."""
 from __future__ import annotations
 
-import warnings
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
@@ -9,6 +8,7 @@ from weakref import ref
 
 from .._engine.modes import modes
 from .._engine.tensor import public
+from .._engine.warn import warn
 from .._missing import module_getattr
 
 __all__ = ["BackwardHook", "RemovableHandle", "unserializable_hook", "warn_if_has_hooks"]  # noqa: F822
@@ -101,9 +101,9 @@ def warn_if_has_hooks(tensor: Any) -> None:
     """UserWarning for every hook that pickling `tensor` loses."""
     for hook in list((tensor._backward_hooks or {}).values()):
         if not hasattr(hook, "__torch_unserializable__"):
-            warnings.warn(
+            warn(
                 f"backward hook {hook!r} on tensor will not be serialized.  If this is expected, you can decorate the "
-                "function with @torch.utils.hooks.unserializable_hook to suppress this warning", stacklevel=2)
+                "function with @torch.utils.hooks.unserializable_hook to suppress this warning")
 
 
 public.register = register

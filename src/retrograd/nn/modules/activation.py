@@ -1,9 +1,9 @@
 """Elementwise functions and softmax as modules.  `inplace` overwrites the input."""
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
+from ..._engine.warn import warn
 from ..._functions import empty
 from .. import functional as F
 from .. import init
@@ -89,8 +89,7 @@ class Hardtanh(Module):
         super().__init__()
         for old, new, value in (("min_value", "min_val", min_value), ("max_value", "max_val", max_value)):
             if value is not None:
-                warnings.warn(f"keyword argument `{old}` is deprecated and rename to `{new}`", FutureWarning,
-                              stacklevel=2)
+                warn(f"keyword argument `{old}` is deprecated and rename to `{new}`", FutureWarning)
         self.min_val = min_val if min_value is None else min_value
         self.max_val = max_val if max_value is None else max_value
         self.inplace = inplace

@@ -2,11 +2,11 @@
 from __future__ import annotations
 
 import math
-import warnings
 from types import NoneType, SimpleNamespace
 from typing import Any
 
 from ..._engine import names
+from ..._engine.warn import warn
 from ..._functions import cat, create, is_floating_point
 from ..._tensor import Tensor
 from .. import functional as F
@@ -27,9 +27,8 @@ def additive(mask: Any, name: str, like: Any, other: Any = None, other_name: str
     if not is_floating_point(mask) and str(mask.dtype) != "torch.bool":
         raise AssertionError(f"only bool and floating types of {name} are supported")
     if other is not None and other.dtype != mask.dtype:
-        warnings.warn(
-            f"Support for mismatched {name} and {other_name} is deprecated. Use same type for both instead.",
-            UserWarning, stacklevel=5)
+        warn(
+            f"Support for mismatched {name} and {other_name} is deprecated. Use same type for both instead.")
     if mask.is_floating_point():
         return mask
     return create.zeros(mask.shape, dtype=like.dtype).masked_fill_(mask, float("-inf"))

@@ -1,9 +1,9 @@
 """Instance normalisation: per channel of each sample, over space."""
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
+from ..._engine.warn import warn
 from .. import functional as F
 from .batchnorm import _NormBase
 
@@ -52,9 +52,9 @@ class _InstanceNorm(_NormBase):
                 raise ValueError(
                     f"expected input's size at dim={at} to match num_features ({self.num_features}), but got: "
                     f"{input.size(at)}.")
-            warnings.warn(
+            warn(
                 f"input's size at dim={at} does not match num_features. You can silence this warning by not passing in "
-                "num_features, which is not used because affine=False", stacklevel=2)
+                "num_features, which is not used because affine=False")
         if at == 0:                             # no batch dimension
             return self._apply_instance_norm(input.unsqueeze(0)).squeeze(0)
         return self._apply_instance_norm(input)

@@ -3,12 +3,12 @@ from __future__ import annotations
 
 import math
 import numbers
-import warnings
 from typing import Any
 
 from ..._engine.modes import modes
 from ..._engine.modes import state as thread
 from ..._engine.tensor import TensorBase
+from ..._engine.warn import warn
 from ..._functions import cat, create, stack
 from ..._rules import recurrent
 from .. import functional as F
@@ -106,9 +106,9 @@ class RNNBase(Module):
             raise ValueError(
                 "dropout should be a number in range [0, 1] representing the probability of an element being zeroed")
         if dropout > 0 and num_layers == 1:
-            warnings.warn(
+            warn(
                 "dropout option adds dropout after all but last recurrent layer, so non-zero dropout expects "
-                f"num_layers greater than 1, but got dropout={dropout} and num_layers={num_layers}", stacklevel=3)
+                f"num_layers greater than 1, but got dropout={dropout} and num_layers={num_layers}")
         if not isinstance(input_size, int):
             raise TypeError(f"input_size should be of type int, got: {type(input_size).__name__}")
         if input_size <= 0:

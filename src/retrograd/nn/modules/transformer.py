@@ -2,10 +2,10 @@
 from __future__ import annotations
 
 import copy
-import warnings
 from collections.abc import Callable
 from typing import Any
 
+from ..._engine.warn import warn
 from ..._functions import create
 from .. import functional as F
 from ..init import xavier_uniform_
@@ -214,9 +214,8 @@ class TransformerEncoder(Module):
         self.use_nested_tensor = False
         why = _not_nested(encoder_layer)
         if enable_nested_tensor and why:
-            warnings.warn(
-                f"enable_nested_tensor is True, but self.use_nested_tensor is False because {why}", UserWarning,
-                stacklevel=2)
+            warn(
+                f"enable_nested_tensor is True, but self.use_nested_tensor is False because {why}")
         self.mask_check = mask_check
 
     def forward(

@@ -14,6 +14,8 @@ from .clip_grad import get_total_norm as get_total_norm
 from .convert_parameters import parameters_to_vector as parameters_to_vector
 from .convert_parameters import vector_to_parameters as vector_to_parameters
 from .init import skip_init as skip_init
+from .memory_format import convert_conv2d_weight_memory_format as convert_conv2d_weight_memory_format
+from .memory_format import convert_conv3d_weight_memory_format as convert_conv3d_weight_memory_format
 from .spectral_norm import remove_spectral_norm as remove_spectral_norm
 from .spectral_norm import spectral_norm as spectral_norm
 from .weight_norm import remove_weight_norm as remove_weight_norm

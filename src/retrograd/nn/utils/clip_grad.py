@@ -1,14 +1,15 @@
 """Limits on gradients (torch.nn.utils.clip_grad)."""
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
+from types import GeneratorType
 from typing import Any
 
 import numpy as np
 
 from ..._engine.modes import modes
 from ..._engine.tensor import TensorBase, bump, wrap
+from ..._engine.warn import warn
 from ..._functions import fromdata, join
 from ..._kernels import kernel
 from ...autograd.grad_mode import no_grad
@@ -82,10 +83,10 @@ def clip_grad_norm_(
     https://pytorch.org/docs/stable/generated/torch.nn.utils.clip_grad_norm_.html
     """
     if not isinstance(parameters, TensorBase):
-        once = not isinstance(parameters, (list, tuple)) and iter(parameters) is parameters
+        once = isinstance(parameters, GeneratorType)
         parameters = list(parameters)
         if once and not parameters:
-            warnings.warn("`parameters` is an empty generator, no gradient clipping will occur.", stacklevel=3)
+            warn("`parameters` is an empty generator, no gradient clipping will occur.")
     grads = [p.grad for p in tensors_of(parameters) if p.grad is not None]
     total = get_total_norm(grads, norm_type, error_if_nonfinite, foreach)
     clip_grads_with_norm_(parameters, float(max_norm), total, foreach)
@@ -96,9 +97,8 @@ def clip_grad_norm(
     parameters: Any, max_norm: float, norm_type: float = 2.0, error_if_nonfinite: bool = False, foreach: Any = None,
 ) -> Any:
     """Deprecated: use clip_grad_norm_."""
-    warnings.warn(
-        "torch.nn.utils.clip_grad_norm is now deprecated in favor of torch.nn.utils.clip_grad_norm_.", FutureWarning,
-        stacklevel=2)
+    warn(
+        "`torch.nn.utils.clip_grad_norm` is now deprecated in favor of `torch.nn.utils.clip_grad_norm_`.", FutureWarning)
     return clip_grad_norm_(parameters, max_norm, norm_type, error_if_nonfinite, foreach)
 
 

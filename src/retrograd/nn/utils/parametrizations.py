@@ -6,6 +6,7 @@ from typing import Any
 from ... import linalg
 from ..._engine.tensor import TensorBase
 from ..._functions import cat, compare, create, mv, vdot
+from ..._functions.arguments import dim_of
 from ..._tensor.dtypes import finfo
 from ...autograd.grad_mode import no_grad
 from .. import functional as F
@@ -124,6 +125,8 @@ def orthogonal(
         raise ValueError(f"Expected a matrix or batch of matrices. Got a tensor of {array.ndim} dimensions.")
     if orthogonal_map is None:
         orthogonal_map = "matrix_exp" if array.shape[-2] == array.shape[-1] else "householder"
+    if not isinstance(orthogonal_map, str):
+        raise TypeError(f"attribute name must be string, not '{type(orthogonal_map).__name__}'")
     if orthogonal_map not in MAPS:
         raise ValueError(f'orthogonal_map has to be one of "matrix_exp", "cayley", "householder". Got: {orthogonal_map}')
     register_parametrization(module, name, _Orthogonal(weight, orthogonal_map, use_trivialization), unsafe=True)
@@ -134,7 +137,8 @@ def _norm_except_dim(v: Any, dim: int) -> Any:
     """The norm of each slice of v along dim, in a shape that broadcasts; of all of v for dim -1."""
     if dim == -1:
         return v.norm(2)
-    rest = [d for d in range(v.dim()) if d != dim % v.dim()]
+    at = dim_of(dim, v.dim())
+    rest = [d for d in range(v.dim()) if d != at]
     return (v * v).sum(rest, keepdim=True).sqrt() if rest else v.abs()
 
 

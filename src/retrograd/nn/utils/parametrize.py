@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -113,7 +113,14 @@ class ParametrizationList(ModuleList):
                     raise RuntimeError(
                         f"parametrization {type(module).__name__} does not implement right_inverse.")
                 value = module.right_inverse(value)
-            parts = [value] if self.is_tensor else list(value)
+            if self.is_tensor and not isinstance(value, TensorBase):
+                raise ValueError("`right_inverse` should return a tensor")
+            if not isinstance(value, Iterable):
+                raise ValueError("'right_inverse' must return a sequence of tensors or reference-type opaques. "
+                                 f"Got {type(value).__name__}")
+            parts: list[Any] = [value] if self.is_tensor else list(value)
+            if not all(isinstance(part, TensorBase) for part in parts):
+                raise ValueError("'right_inverse' must return a sequence of tensors or reference-type opaques")
             if len(parts) != self.ntensors:
                 raise ValueError(
                     "'right_inverse' must return a sequence of tensors of length "
@@ -230,7 +237,7 @@ def _check_same(what: str, name: str, got: Any, want: Any) -> None:
 
 def is_parametrized(module: Any, tensor_name: str | None = None) -> bool:
     """Has the module (or this one tensor of it) parametrizations?"""
-    found = module.__dict__.get("_modules", {}).get("parametrizations")
+    found = getattr(module, "_modules", {}).get("parametrizations")
     if not isinstance(found, ModuleDict):
         return False
     return len(found) > 0 if tensor_name is None else tensor_name in found

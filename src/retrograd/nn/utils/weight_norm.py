@@ -1,9 +1,9 @@
 """Weight normalisation by a forward-pre hook: the old form of parametrizations.weight_norm."""
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
+from ..._engine.warn import warn
 from ..parameter import Parameter
 from .parametrizations import _norm_except_dim
 
@@ -28,9 +28,9 @@ class WeightNorm:
 
 def weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:
     """Deprecated: use torch.nn.utils.parametrizations.weight_norm.  Parameters name_g and name_v; -> module."""
-    warnings.warn(
+    warn(
         "`torch.nn.utils.weight_norm` is deprecated in favor of `torch.nn.utils.parametrizations.weight_norm`.",
-        FutureWarning, stacklevel=2)
+        FutureWarning)
     if any(isinstance(hook, WeightNorm) and hook.name == name for hook in module._forward_pre_hooks.values()):
         raise RuntimeError(f"Cannot register two weight_norm hooks on the same parameter {name}")
     norm = WeightNorm(name, dim)

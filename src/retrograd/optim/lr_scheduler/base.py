@@ -2,13 +2,13 @@
 from __future__ import annotations
 
 import types
-import warnings
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
 from weakref import ref
 
 from ..._engine.tensor import TensorBase
+from ..._engine.warn import warn
 from ..optimizer import Optimizer
 
 EPOCH_DEPRECATION_WARNING = (
@@ -83,12 +83,12 @@ class LRScheduler:
         """Set the next learning rates.  Call it after optimizer.step()."""
         if self._step_count == 1:
             if not hasattr(self.optimizer.step, "_wrapped_by_lr_sched"):
-                warnings.warn(OVERRIDDEN, UserWarning, stacklevel=2)
+                warn(OVERRIDDEN)
             elif not getattr(self.optimizer, "_opt_called", False):
-                warnings.warn(TOO_EARLY, UserWarning, stacklevel=2)
+                warn(TOO_EARLY)
         self._step_count += 1
         if epoch is not None:
-            warnings.warn(EPOCH_DEPRECATION_WARNING, UserWarning, stacklevel=2)
+            warn(EPOCH_DEPRECATION_WARNING)
         self._update_lr(epoch)
 
     def _update_lr(self, epoch: int | None = None) -> None:
@@ -124,9 +124,8 @@ class LRScheduler:
     def _ask(self) -> None:
         """Warn when get_lr() is called by somebody else than step()."""
         if not self._get_lr_called_within_step:
-            warnings.warn(
-                "To get the last learning rate computed by the scheduler, please use `get_last_lr()`.", UserWarning,
-                stacklevel=3)
+            warn(
+                "To get the last learning rate computed by the scheduler, please use `get_last_lr()`.")
 
 
 class _LRScheduler(LRScheduler):

@@ -10,12 +10,12 @@ import signal
 import socket
 import sys
 import time
-import warnings
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from ..._engine.warn import warn
 from .channel import Channel
 from .handover import close, pack, unpack
 from .worker import Job, Worker, apart, work
@@ -61,7 +61,7 @@ class Crew:
         try:
             process.start()
         except (TypeError, AttributeError, pickle.PicklingError):
-            warnings.warn(UNPICKLABLE, stacklevel=6)
+            warn(UNPICKLABLE)
             raise
         finally:
             theirs.close()

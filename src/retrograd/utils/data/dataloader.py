@@ -2,10 +2,10 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Callable, Iterator
 from typing import Any, Generic, TypeVar
 
+from ..._engine.warn import warn
 from .collate import default_collate, default_convert
 from .dataset import IterableDataset
 from .identity import WorkerInfo as WorkerInfo
@@ -115,9 +115,8 @@ class DataLoader(Generic[T_co]):
         known = hasattr(os, "sched_getaffinity")
         cores = len(os.sched_getaffinity(0)) if known else os.cpu_count() or 1
         if self.num_workers > cores:
-            warnings.warn(
-                TOO_MANY.format(self.num_workers, cores, "" if known else " (`cpuset` is not taken into account)"),
-                stacklevel=3)
+            warn(
+                TOO_MANY.format(self.num_workers, cores, "" if known else " (`cpuset` is not taken into account)"))
 
     @property
     def multiprocessing_context(self) -> Any:

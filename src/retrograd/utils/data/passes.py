@@ -1,9 +1,9 @@
 """One pass over a loader's batches: the indices, the base seed, and batches made here."""
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
+from ..._engine.warn import warn
 from .fetch import Fetcher, Source
 from .sampler import draw_seed
 
@@ -24,8 +24,8 @@ class Pass:
     def __init__(self, loader: Any) -> None:
         if loader.pin_memory:
             if loader.pin_memory_device:
-                warnings.warn(PIN_DEVICE.format(loader.pin_memory_device), stacklevel=5)
-            warnings.warn(PIN, stacklevel=5)
+                warn(PIN_DEVICE.format(loader.pin_memory_device))
+            warn(PIN)
         self.source = Source(
             loader.dataset, loader._iterable, loader._auto_collation, loader.collate_fn, loader.drop_last)
         self.order = loader._index_sampler
@@ -53,7 +53,7 @@ class Pass:
         self.given += 1
         if self.promised is not None and self.given > self.promised:
             text = LENGTH.format(self.source.dataset, self.promised, self.given)
-            warnings.warn(text + (WORKERS if self.num_workers else ""), stacklevel=2)
+            warn(text + (WORKERS if self.num_workers else ""))
         return data
 
     def next(self) -> Any:
