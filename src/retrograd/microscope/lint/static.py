@@ -138,7 +138,7 @@ def forward_returns(source: Source) -> Found:
                          "return None: write a function, or end the lambda with `, None)[1]`")
 
 
-@rule("RG105", "backward hook that returns no tuple of the right kind")
+@rule("RG105", "backward hook that does not return a suitable tuple")
 def backward_returns(source: Source) -> Found:
     for call, name, _, hook in source.registrations():
         if name not in ("register_full_backward_hook", "register_full_backward_pre_hook"):
@@ -188,7 +188,7 @@ def is_optimizer(source: Source, call: ast.Call) -> bool:
                                for f in found)
 
 
-@rule("RG107", "registered again and again")
+@rule("RG107", "hook registered again and again")
 def in_training_loop(source: Source) -> Found:
     for call, name, on, _ in source.registrations():
         for loop in source.loops(call):
