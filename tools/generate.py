@@ -11,7 +11,7 @@ import sys
 from importlib import import_module
 
 # In this order, each in a process of its own: what one writes, the next may import.  Modules beside this one; files() says what.
-GENERATORS = ("rules", "places", "forms", "stubs", "public_names", "names", "deviations")
+GENERATORS = ("rules", "places", "forms", "small_modules", "stubs", "public_names", "names", "deviations")
 FROM_PYTORCH = {"places", "forms", "names"}     # which these read while it runs
 
 

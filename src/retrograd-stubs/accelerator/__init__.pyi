@@ -15,7 +15,6 @@ from retrograd._small_modules.accelerator import (
     memory_allocated as memory_allocated,
     memory_reserved as memory_reserved,
     memory_stats as memory_stats,
-    none_there as none_there,
     reset_accumulated_memory_stats as reset_accumulated_memory_stats,
     reset_peak_memory_stats as reset_peak_memory_stats,
     set_device_idx as set_device_idx,

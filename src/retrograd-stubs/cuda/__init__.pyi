@@ -3,8 +3,6 @@
 Written by `make generate`.
 """
 from retrograd._small_modules.cuda import (
-    DTYPE as DTYPE,
-    KINDS as KINDS,
     _initialized as _initialized,
     amp as amp,
     current_device as current_device,
@@ -14,15 +12,11 @@ from retrograd._small_modules.cuda import (
     is_available as is_available,
     is_bf16_supported as is_bf16_supported,
     is_initialized as is_initialized,
-    kept as kept,
     manual_seed as manual_seed,
     manual_seed_all as manual_seed_all,
     max_memory_allocated as max_memory_allocated,
     memory_allocated as memory_allocated,
     reset_peak_memory_stats as reset_peak_memory_stats,
     set_device as set_device,
-    stored as stored,
     synchronize as synchronize,
-    tensortype as tensortype,
-    typed as typed,
 )

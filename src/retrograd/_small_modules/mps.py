@@ -1,10 +1,21 @@
-"""torch.mps, for programs that ask before they use it: there is none."""
+"""torch.mps, for programs that ask before they use it: there is none.
+
+Written by `make generate` from the table in tools/small_modules.py.
+"""
 from __future__ import annotations
 
 from typing import Any
 
 from retrograd._missing import late_names
 
+__all__ = [
+    "current_allocated_memory",
+    "device_count",
+    "empty_cache",
+    "is_available",
+    "manual_seed",
+    "synchronize",
+]
 late_names(__name__)
 
 
@@ -14,7 +25,7 @@ def is_available() -> bool:
 
 
 def device_count() -> int:
-    """0"""
+    """0."""
     return 0
 
 

@@ -1,10 +1,24 @@
-"""torch.xpu, for programs that ask before they use it: there is none."""
+"""torch.xpu, for programs that ask before they use it: there is none.
+
+Written by `make generate` from the table in tools/small_modules.py.
+"""
 from __future__ import annotations
 
 from typing import Any
 
 from retrograd._missing import late_names
 
+__all__ = [
+    "current_device",
+    "device_count",
+    "empty_cache",
+    "is_available",
+    "is_initialized",
+    "manual_seed",
+    "manual_seed_all",
+    "memory_allocated",
+    "synchronize",
+]
 late_names(__name__)
 
 
@@ -19,7 +33,7 @@ def is_initialized() -> bool:
 
 
 def device_count() -> int:
-    """0"""
+    """0."""
     return 0
 
 
@@ -36,7 +50,7 @@ def empty_cache() -> None:
 
 
 def memory_allocated(device: Any = None) -> int:
-    """0"""
+    """0."""
     return 0
 
 

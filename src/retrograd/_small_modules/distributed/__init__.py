@@ -1,9 +1,16 @@
-"""torch.distributed, for programs that ask before they use it: not available, as in a PyTorch built without it."""
+"""torch.distributed, for programs that ask before they use it: as in a PyTorch built without it, not available.
+
+Written by `make generate` from the table in tools/small_modules.py.
+"""
 from __future__ import annotations
 
 from retrograd._missing import late_names
 
-__all__ = ["is_available", "is_initialized", "is_torchelastic_launched"]
+__all__ = [
+    "is_available",
+    "is_initialized",
+    "is_torchelastic_launched",
+]
 late_names(__name__)
 
 
