@@ -322,6 +322,7 @@ def check_long(output_size: Any, function: str) -> None:
                                 '"Overflow when unpacking long long"')
 
 
+@lru_cache(64)
 def spans(n: int, m: int) -> Any:
     """Positions and their validity for m windows that cover n: from floor(i n / m) to ceil((i + 1) n / m)."""
     i = np.arange(m)
@@ -510,22 +511,27 @@ def average(
     sizes = tuple(x.array.shape[-dims:])
     divisor: Any = override
     if override is None:
-        divisor = 1
-        for i, (n, m, k, s, p) in enumerate(zip(sizes, out, kernel, stride, padding, strict=True)):
-            start = np.arange(m) * s - p
-            end = np.minimum(start + k, n + p)
-            if not include:
-                start, end = np.maximum(start, 0), np.minimum(end, n)
-            divisor = divisor * (end - start).reshape((-1,) + (1,) * (dims - 1 - i))
-        first = int(divisor.flat[0])
-        if np.all(divisor == first):
-            divisor = first
-        elif x.array.dtype.kind in "fV":
+        divisor = widths(sizes, out, kernel, stride, padding, include)
+        if not isinstance(divisor, int) and x.array.dtype.kind in "fV":
             divisor = divisor.astype(x.array.dtype if x.array.dtype.itemsize > 2 else np.float32)
     windows = pool.Windows(kernel, stride, padding, sizes, out, divisor)
     op = AVERAGE[dims](windows, bool(ceil), bool(include), override)
     op.stride = shown
     return op.run(x)
+
+
+@lru_cache(64)                                          # each layer asks again and again
+def widths(sizes: Any, out: Any, kernel: Any, stride: Any, padding: Any, include: bool) -> Any:
+    """How many numbers each window has: an int where all have the same."""
+    found: Any = 1
+    for i, (n, m, k, s, p) in enumerate(zip(sizes, out, kernel, stride, padding, strict=True)):
+        start = np.arange(m) * s - p
+        end = np.minimum(start + k, n + p)
+        if not include:
+            start, end = np.maximum(start, 0), np.minimum(end, n)
+        found = found * (end - start).reshape((-1,) + (1,) * (len(sizes) - 1 - i))
+    first = int(found.flat[0])
+    return first if np.all(found == first) else found
 
 
 def avg_pool1d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,

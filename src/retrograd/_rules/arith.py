@@ -422,7 +422,7 @@ def power(a: Array, b: Array) -> Array:
                 np.asarray(a).dtype)
     if np.asarray(a).dtype.kind == "b":
         raise NotImplementedError("\"pow\" not implemented for 'Bool'")
-    if isinstance(a, np.ndarray) and a.size > FEW and a.dtype in WIDE and (a < 0).any():
+    if isinstance(a, np.ndarray) and a.size > FEW and a.dtype in WIDE and np.minimum.reduce(a, None) < 0:
         return power_of_negative(a, b)
     return np.power(a, b)
 

@@ -15,6 +15,8 @@ from .packed import packed
 from .pointwise import LN2, exp, exp2, like, log, wide
 
 np: Final[Any] = numpy
+FEW: Final = 32
+SMALLEST: Final[Any] = numpy.finfo(numpy.float32).smallest_normal
 quick_fmod: Final[Any] = kernel("fmod")
 quick_xlogy: Final[Any] = kernel("xlogy")
 quick_hypot: Final[Any] = kernel("hypot")
@@ -137,6 +139,11 @@ class XlogyBackward0(Binary):
         return g * a / b
 
 
+def subnormal(x: Array) -> bool:
+    """Is one of these closer to 0 than a normal float32?"""
+    return bool((np.abs(x) < SMALLEST).any())
+
+
 @final
 class Atan2Backward0(Binary):
     """The angle of the point (b, a)."""
@@ -144,6 +151,8 @@ class Atan2Backward0(Binary):
     kind = promote.FLOAT
 
     def forward(self, a: Array, b: Array) -> Array:
+        if b.dtype.char == "f" and b.size > FEW and (subnormal(a) or subnormal(b)):        # libm takes 200 ns for each then
+            return np.arctan2(a, b, dtype=np.float64).astype(np.float32)
         return np.arctan2(a, b)
 
     def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:

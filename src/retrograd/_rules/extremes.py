@@ -46,11 +46,11 @@ class MedianBackward0(Extreme):
     """The lower of the two middle elements; NaN when there is one."""
 
     def forward(self, x: Array) -> Array:
-        flat = np.sort(order.sortable(x.reshape(-1))).astype(x.dtype, copy=False)
-        if flat.size == 0:
+        if x.size == 0:
             return np.array(np.nan).astype(x.dtype)
-        last = flat[flat.size - 1]
-        return last if last != last else flat[(flat.size - 1) // 2]
+        middle, end = (x.size - 1) // 2, x.size - 1
+        flat = np.partition(order.sortable(x.reshape(-1)), (middle, end)).astype(x.dtype, copy=False)
+        return flat[end] if flat[end] != flat[end] else flat[middle]
 
 
 @final
@@ -58,9 +58,10 @@ class NanmedianBackward0(Extreme):
     """The lower middle one of what is not NaN."""
 
     def forward(self, x: Array) -> Array:
-        flat = np.sort(order.sortable(x.reshape(-1))).astype(x.dtype, copy=False)
+        flat = order.sortable(x.reshape(-1))
         n = int(np.count_nonzero(flat == flat))
-        return flat[(n - 1) // 2] if n else np.array(np.nan).astype(x.dtype)
+        middle = (n - 1) // 2
+        return np.partition(flat, middle).astype(x.dtype, copy=False)[middle] if n else np.array(np.nan).astype(x.dtype)
 
 
 def share_all(g: Value, x: Array, y: Array) -> Value:
@@ -248,7 +249,7 @@ class KthvalueBackward0(Choice):
     k: int = 1
 
     def find(self, x: Array) -> Array:
-        found = order.order_of(x, self.dim, False).take([self.k - 1], self.dim)
+        found = order.nth_of(x, self.dim, self.k - 1)
         if x.ndim and x.shape[self.dim] <= SHORT:
             equal = (x == np.take_along_axis(x, found, self.dim)).sum(self.dim) > 1
             rows = np.moveaxis(x, self.dim, -1)

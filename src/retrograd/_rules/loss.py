@@ -19,6 +19,7 @@ from .inert_inputs import NOT_IMPLEMENTED, tied
 from .pointwise import like, wide
 
 np: Final[Any] = numpy
+TARGETS: Final = 1024           # looked at together
 NONE: Final = 0
 MEAN: Final = 1
 SUM: Final = 2
@@ -477,15 +478,21 @@ class MultilabelMarginLossBackward0(Unary):
         times = np.zeros(rows.shape, rows.dtype)
         np.add.at(times, (np.nonzero(listed)[0], target[listed]), 1.0)
         self.is_target = (times > 0).astype(x.dtype).reshape(x.shape)
-        pairs = times[:, :, None] * (times == 0)[:, None, :] / rows.shape[1]       # (N, t, j)
-        z = 1.0 - rows[:, :, None] + rows[:, None, :]
-        active = np.where(z > 0, pairs, 0.0)
-        slope = np.add.reduce(active, 1) - np.add.reduce(active, 2)
+        slope = np.zeros(rows.shape, rows.dtype)
+        y = np.zeros(rows.shape[0], rows.dtype)
+        at, t = np.nonzero(times)
+        for start in range(0, at.size, TARGETS):                                     # (a target, j)
+            i, c = at[start:start + TARGETS], t[start:start + TARGETS]
+            z = 1.0 - rows[i, c][:, None] + rows[i]
+            active = np.where((z > 0) & (times[i] == 0), times[i, c][:, None] / rows.shape[1], 0.0)
+            first = np.flatnonzero(np.diff(i, prepend=-1))                         # of each sample
+            y[i[first]] += np.add.reduceat(np.add.reduce(active * z, 1), first)
+            slope[i[first]] += np.add.reduceat(active, first)
+            slope[i, c] -= np.add.reduce(active, 1)
         if self.reduction == MEAN:
             slope = slope / rows.shape[0]
         self.slope = like(slope.reshape(x.shape), x)
-        y = np.add.reduce(active * z, (1, 2)).reshape(x.shape[:-1])
-        return like(np.asarray(shrink(y, self.reduction)), x)
+        return like(np.asarray(shrink(y.reshape(x.shape[:-1]), self.reduction)), x)
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         if self.reduction == NONE:
