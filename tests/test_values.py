@@ -764,3 +764,49 @@ def test_gradients_of_angles_in_half_precision_are_rounded_as_pytorchs(dtype: st
         return x.grad.float().tolist()
 
     assert found(torch) == found(pytorch)
+
+
+@pytest.mark.parametrize("nans", [0, 3])
+@pytest.mark.parametrize("dim", [0, 1])
+def test_what_is_chosen_of_long_rows_is_what_a_stable_sort_puts_there(dim: int, nans: int) -> None:
+    a = np.random.default_rng(3).integers(0, 20, (60, 50)).astype(np.float32)
+    a.reshape(-1)[:nans] = np.nan
+    x, up = torch.from_numpy(a), np.argsort(a, dim, kind="stable")
+    down = np.argsort(np.where(np.isnan(a), -np.inf, -a), dim, kind="stable")
+    for k in (1, 4, 11):
+        for largest, order in ((True, down), (False, up)):
+            values, indices = x.topk(k, dim, largest)
+            want = order.take(range(k), dim)
+            np.testing.assert_array_equal(indices.numpy(), want)
+            np.testing.assert_array_equal(values.numpy(), np.take_along_axis(a, want, dim))
+        np.testing.assert_array_equal(x.kthvalue(k, dim).values.numpy(), np.sort(a, dim).take(k - 1, dim))
+    flat = np.sort(a.reshape(-1))
+    assert x.nanmedian().item() == flat[(flat.size - nans - 1) // 2]
+    assert np.isnan(x.median().item()) if nans else x.median().item() == flat[(flat.size - 1) // 2]
+
+
+def test_a_loss_of_several_labels_among_many_classes() -> None:
+    r = np.random.default_rng(4)
+    a, t = r.standard_normal((6, 300)), np.full((6, 300), -1)
+    for row in range(6):
+        t[row, :200 * (row % 2) + row] = r.choice(300, 200 * (row % 2) + row, replace=False)
+    want, slope = np.zeros(6), np.zeros(a.shape)
+    for row in range(6):
+        targets = [c for c in t[row] if c >= 0]
+        for c in targets:
+            others = [j for j in range(300) if j not in set(targets) and 1 - a[row, c] + a[row, j] > 0]
+            want[row] += sum(1 - a[row, c] + a[row, j] for j in others) / 300
+            slope[row, others] += 1 / 300
+            slope[row, c] -= len(others) / 300
+    x = torch.from_numpy(a).requires_grad_()
+    y = torch.nn.functional.multilabel_margin_loss(x, torch.from_numpy(t), reduction="none")
+    y.sum().backward()
+    np.testing.assert_allclose(y.detach().numpy(), want)
+    np.testing.assert_allclose(x.grad.numpy(), slope)
+
+
+def test_angles_of_denormal_numbers_are_those_of_normal_ones() -> None:
+    a, b = np.random.default_rng(5).standard_normal((2, 100)).astype(np.float32)
+    tiny = np.ldexp(np.rint(np.ldexp(np.stack([a, b]), 8)), -140).astype(np.float32)
+    got = torch.atan2(*map(torch.from_numpy, tiny)).numpy()
+    np.testing.assert_allclose(got, np.arctan2(*np.rint(np.ldexp(np.stack([a, b]).astype(np.float64), 8))), rtol=1e-6)
