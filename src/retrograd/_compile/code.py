@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 
 from .. import _kernels
+from .._engine.tensor import public
 from .._kernels import kernel
 from . import lower
+from .effects import Store, set_grad
 from .values import DOUBLE, SINGLE, Entry, Value
 
 Program: Any = getattr(_kernels.nn, "Program", None)
@@ -160,10 +162,35 @@ class Coder:
         return at
 
     def call(self, entry: Entry) -> tuple[Any, ...]:
-        quick, more = shortcut(entry.fn)
+        quick, more = self.shortcut(entry)
         args = tuple([self.reads(x) for x in [*entry.args, *more]])
         fn = Ignoring(entry.fn, len(entry.args)) if more else entry.fn
         return False, quick, fn, args, tuple([self.reads(v) for v in entry.outs]), entry.fixed
+
+    def shortcut(self, entry: Entry) -> tuple[Any, list[Any]]:
+        """A kernel that may give what the entry's fn gives, or None; and what it takes besides fn's arguments."""
+        fn = entry.fn
+        if isinstance(fn, lower.OneOf):
+            name = type(fn.node).__name__
+            if name in ("SumBackward0", "MeanBackward0") and fn.node.dtype is None:
+                return (_kernels.sum if name == "SumBackward0" else _kernels.mean), []
+        if isinstance(fn, lower.TwoOf) and type(fn.node).__name__ == "MmBackward0":
+            return kernel("matmul"), []
+        if fn is lower.linear:
+            return kernel("linear"), [False]
+        if isinstance(fn, lower.Linear1):
+            return kernel("matmul"), []
+        if isinstance(fn, lower.Linear2):
+            return Program.turned if fn.turned else kernel("linear_grad"), []
+        if isinstance(fn, lower.MseOf):
+            return kernel("mse_grad"), []
+        if isinstance(fn, lower.Fitted):
+            return _kernels.sum_rows, [fn.like[0]]
+        if isinstance(fn, Store):
+            return Program.overwrite, [fn.count]
+        if fn is set_grad:
+            return Program.give, [public.new, public.tensor]
+        return None, []
 
     def run(self, number: int, group: list[Entry]) -> tuple[Any, ...]:
         like = group[0].outs[0]
@@ -240,22 +267,3 @@ class Ignoring:
 
     def __call__(self, *args: Any) -> Any:
         return self.fn(*args[:self.count])
-
-
-def shortcut(fn: Any) -> tuple[Any, list[Any]]:
-    """A kernel that may give what fn gives, or None; and what it takes besides fn's arguments."""
-    if isinstance(fn, lower.OneOf):
-        name = type(fn.node).__name__
-        if name in ("SumBackward0", "MeanBackward0") and fn.node.dtype is None:
-            return (_kernels.sum if name == "SumBackward0" else _kernels.mean), []
-    if isinstance(fn, lower.TwoOf) and type(fn.node).__name__ == "MmBackward0":
-        return kernel("matmul"), []
-    if fn is lower.linear:
-        return kernel("linear"), [False]
-    if isinstance(fn, lower.Linear1):
-        return kernel("matmul"), []
-    if isinstance(fn, lower.Linear2):
-        return kernel("linear_grad"), []
-    if isinstance(fn, lower.Fitted):
-        return _kernels.sum_rows, [fn.like[0]]
-    return None, []

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import _kernels
 from .._engine.nary import Nary
 from .._engine.node import Node
 from .._engine.op import OUT, A, B, Binary, Unary, View, X, Y, fit
@@ -108,6 +109,8 @@ class Lowering:
         if name == "NllLossBackward0" and len(inputs) == 2:
             self.add(Entry(name, NllOf(node), inputs, [out], "", False, where))
             return
+        if name == "MseLossBackward0" and self.squares(node, inputs, out, where):
+            return
         if name not in KNOWN or own_arrays(node):
             raise Refused(f"{name.removesuffix('Backward0')} is not replayed yet")
         values = [x for x in inputs if isinstance(x, Value)]
@@ -151,6 +154,18 @@ class Lowering:
         if name == "SigmoidBackward0" and out.dtype is SINGLE and quick_sigmoid(out.array) is not None:
             return Entry(name, OneOf(node), inputs, [out], "sigmoid")
         return None
+
+    def squares(self, node: Any, inputs: list[Any], out: Value, where: str) -> bool:
+        """mse_loss as its kernels compute it: was it one of theirs?"""
+        a, b = inputs
+        if _kernels.sub is None or node.reduction == 0 or not isinstance(a, Value) or not isinstance(b, Value):
+            return False
+        if a.shape != b.shape or not all(plain(v) and v.straight and v.dtype is a.dtype for v in (a, b)):
+            return False
+        d = self.each("sub", [a, b], self.temp(a), "mse_loss")
+        y = self.each("mul", [d, d], self.temp(a), "mse_loss")
+        self.add(Entry("mse_loss", Total(node.reduction == 1), [y], [out], "", False, where))
+        return True
 
     def linear(self, b: Value, x: Value, w: Value, out: Value, where: str) -> None:
         self.add(Entry("linear", linear, [x, w, b], [out], "", False, where))
@@ -242,6 +257,10 @@ class Lowering:
             if outs:
                 return outs
         outs = [of_array(z) for z in arrays]
+        if name == "MseLossBackward0" and node.unlike is None and all(isinstance(v, Value) for v in inputs):
+            for i, out in zip(wanted, outs):
+                self.add(Entry(name, MseOf(node, i == 1), [g, a, b, node.share(), -2.0 if i else 2.0], [out], "", False, where))
+            return outs
         args = [g, a if node.keep & A else None, b if node.keep & B else None, y if node.keep & Y else None]
         self.add(Entry(name, RulesOf(node, wanted), args, outs, "", False, where, y))
         return outs
@@ -349,6 +368,18 @@ class AllOf:
         return array_of(self.node.forward(list(xs)))
 
 
+class Total:
+    """The mean or the sum of all elements, by a kernel."""
+
+    __slots__ = ("mean",)
+
+    def __init__(self, mean: bool) -> None:
+        self.mean = mean
+
+    def __call__(self, y: Any) -> Any:
+        return _kernels.mean(y) if self.mean else _kernels.sum(y)
+
+
 class NllOf:
     """Checks the targets as the public function does."""
 
@@ -438,6 +469,18 @@ def linear(x: Any, w: Any, b: Any) -> Any:
     return quick_linear(x, w, b, True) if y is None else y
 
 
+class MseOf:
+    """The gradient of the first operand of mse_loss, or the second's."""
+
+    __slots__ = ("node", "second")
+
+    def __init__(self, node: Any, second: bool) -> None:
+        self.node, self.second = node, second
+
+    def __call__(self, g: Any, a: Any, b: Any, share: float, twice: float) -> Any:
+        return array_of(self.node.grad_b(g, a, b, None) if self.second else self.node.grad_a(g, a, b, None))
+
+
 class Linear1:
     """The gradient of x."""
 
@@ -451,13 +494,15 @@ class Linear1:
 
 
 class Linear2:
-    """The gradient of the transposed weight."""
+    """The gradient of the transposed weight; turned: of the weight."""
 
-    __slots__ = ("like",)
+    __slots__ = ("like", "turned")
 
-    def __init__(self, like: Any) -> None:
-        self.like = like
+    def __init__(self, like: Any, turned: bool = False) -> None:
+        self.like, self.turned = like, turned
 
     def __call__(self, g: Any, x: Any) -> Any:
         got = quick_linear_grad(g, x)
-        return array_of(fit(product(g.T, x, "addmm_impl_cpu_").T, *self.like)) if got is None else got
+        if got is None:
+            got = array_of(fit(product(g.T, x, "addmm_impl_cpu_").T, *self.like))
+        return got.T if self.turned else got

@@ -18,7 +18,7 @@ from .._engine.node import Node, Task
 from .._engine.tensor import AccumulateGrad, TensorBase
 from .._rules.loss import NllLossBackward0
 from .effects import Again, Laid, Store, grad_of, no_grad, set_grad, store_grad
-from .lower import Lowering, Settled
+from .lower import Linear2, Lowering, Settled
 from .outputs import Outputs
 from .values import Entry, Refused, Value, of_array
 
@@ -426,8 +426,18 @@ class Trace:
         elif id(array) not in self.values:                  # copied
             if array.dtype is not g.dtype or array.shape != g.shape:
                 raise Refused("a gradient changes its type")
-            self.add(Entry("gradient", Laid(array), [g], [of_array(array)]))
+            self.add(self.turned(g, array) or Entry("gradient", Laid(array), [g], [of_array(array)]))
         self.alive.append(grad)
+
+    def turned(self, g: Value, array: Any) -> Entry | None:
+        """The gradient of the weight of F.linear, as one step."""
+        entry = g.entry
+        if entry is None or entry.name != "TBackward0" or not isinstance(entry.args[0], Value):
+            return None
+        before = entry.args[0].entry
+        if before is None or not isinstance(before.fn, Linear2) or not array.flags.c_contiguous:
+            return None
+        return Entry("linear", Linear2(before.fn.like, True), before.args, [of_array(array)], "", False, before.where)
 
     # -- told by optimizers
 

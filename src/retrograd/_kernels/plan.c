@@ -408,12 +408,93 @@ static PyObject *program_run(PyObject *self, PyObject *filled) {
     return results;
 }
 
+/* -- what entries with effects call: Tensors through their attributes, whatever lays them out.  None: not done, Python does it. */
+
+static PyObject *name_array, *name_version, *name_edits, *name_sink, *name_grad;
+
+/* Count edits of the tensor's memory; -1 with an error set. */
+static int edited(PyObject *t, long count) {
+    PyObject *version = PyObject_GetAttr(t, name_version), *edits = NULL;
+    int done = -1;
+    if (version != NULL && version != Py_None && (edits = PyObject_GetAttr(version, name_edits)) != NULL) {
+        PyObject *next = PyLong_FromLong(PyLong_AsLong(edits) + count);
+        if (next != NULL && !PyErr_Occurred()) done = PyObject_SetAttr(version, name_edits, next);
+        Py_XDECREF(next);
+    } else if (version == Py_None) PyErr_SetString(PyExc_ValueError, "Program: a tensor without a version");
+    Py_XDECREF(version);
+    Py_XDECREF(edits);
+    return done;
+}
+
+/* overwrite(t, x, count) -> t.array[...] = x, by `count` edits */
+static PyObject *program_overwrite(PyObject *type, PyObject *const *args, Py_ssize_t count) {
+    (void)type;
+    long times;
+    if (!expect(count, 3, "overwrite") || ((times = PyLong_AsLong(args[2])) == -1 && PyErr_Occurred())) return NULL;
+    PyObject *to = PyObject_GetAttr(args[0], name_array);
+    if (to == NULL) return NULL;
+    const int kind = kind_of(to);
+    if (kind < 0 || kind_of(args[1]) != kind || !same_shape(to, args[1]) || !PyArray_ISWRITEABLE(ARRAY(to)) || !apart(to, args[1])) {
+        Py_DECREF(to);
+        Py_RETURN_NONE;
+    }
+    if (edited(args[0], times) < 0) {
+        PyErr_Clear();
+        Py_DECREF(to);
+        Py_RETURN_NONE;
+    }
+    memcpy(DATA(to), DATA(args[1]), PyArray_NBYTES(ARRAY(to)));
+    Py_DECREF(to);
+    Py_RETURN_TRUE;
+}
+
+/* give(t, x, new, cls) -> t.sink.grad = a new tensor of x */
+static PyObject *program_give(PyObject *type, PyObject *const *args, Py_ssize_t count) {
+    (void)type;
+    if (!expect(count, 4, "give")) return NULL;
+    PyObject *sink = PyObject_GetAttr(args[0], name_sink), *made = NULL, *result = NULL;
+    if (sink == NULL) return NULL;
+    if (sink == Py_None || !PyArray_CheckExact(args[1])) {
+        Py_DECREF(sink);
+        Py_RETURN_NONE;
+    }
+    made = PyObject_CallOneArg(args[2], args[3]);
+    if (made != NULL && PyObject_SetAttr(made, name_array, args[1]) == 0 && PyObject_SetAttr(sink, name_grad, made) == 0)
+        result = Py_NewRef(Py_True);
+    Py_XDECREF(made);
+    Py_DECREF(sink);
+    return result;
+}
+
+/* turned(g, x) -> linear_grad(g, x).T, which lies as the weight does */
+static PyObject *program_turned(PyObject *type, PyObject *const *args, Py_ssize_t count) {
+    (void)type;
+    if (!expect(count, 2, "turned")) return NULL;
+    PyObject *y = kernel_linear_grad(NULL, args, 2);
+    if (y == NULL || y == Py_None) return y;
+    PyObject *base = PyArray_BASE(ARRAY(y)), *found = NULL;
+    if (base != NULL && PyArray_CheckExact(base) && PyArray_NDIM(ARRAY(base)) == 2 && PyArray_BASE(ARRAY(base)) == NULL
+        && PyArray_ISCARRAY(ARRAY(base)) && DATA(base) == DATA(y) && PyArray_DIM(ARRAY(base), 0) == PyArray_DIM(ARRAY(y), 1)
+        && PyArray_DIM(ARRAY(base), 1) == PyArray_DIM(ARRAY(y), 0)) found = Py_NewRef(base);
+    Py_DECREF(y);
+    if (found == NULL) Py_RETURN_NONE;
+    return found;
+}
+
+static int read_names(void) {
+    return (name_array = PyUnicode_InternFromString("array")) != NULL && (name_version = PyUnicode_InternFromString("version")) != NULL
+        && (name_edits = PyUnicode_InternFromString("edits")) != NULL && (name_sink = PyUnicode_InternFromString("sink")) != NULL
+        && (name_grad = PyUnicode_InternFromString("grad")) != NULL;
+}
+
 static PyObject *program_wrote(PyObject *self, void *unused) {
     (void)unused;
     return PyBool_FromLong(((Program *)self)->wrote);
 }
 
-static PyMethodDef methods[] = {{"run", program_run, METH_O, "run(filled) -> results"}, {NULL, NULL, 0, NULL}};
+#define STATIC(name) {#name, (PyCFunction)(void (*)(void))program_##name, METH_FASTCALL | METH_STATIC, NULL}
+static PyMethodDef methods[] = {
+    {"run", program_run, METH_O, "run(filled) -> results"}, STATIC(overwrite), STATIC(give), STATIC(turned), {NULL, NULL, 0, NULL}};
 static PyGetSetDef fields[] = {{"wrote", program_wrote, NULL, NULL, NULL}, {NULL, NULL, NULL, NULL, NULL}};
 static PyTypeObject Program_Type = {
     PyVarObject_HEAD_INIT(NULL, 0)
@@ -427,4 +508,4 @@ static PyTypeObject Program_Type = {
     .tp_getset = fields,
 };
 
-PyTypeObject *program_type(void) { return PyType_Ready(&Program_Type) < 0 ? NULL : &Program_Type; }
+PyTypeObject *program_type(void) { return !read_names() || PyType_Ready(&Program_Type) < 0 ? NULL : &Program_Type; }
