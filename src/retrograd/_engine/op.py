@@ -64,6 +64,28 @@ def recording(t: TensorBase) -> bool:
     return it.grad and not it.inference
 
 
+def sources(args: tuple[Any, ...]) -> tuple[tuple[bool, ...], Any, Any]:
+    """Of a custom op on these: who wants a gradient; edges and output numbers of the tensors, None where nothing is recorded."""
+    needs: list[bool] = []
+    record = False
+    for x in args:
+        wants = isinstance(x, TensorBase) and wants_grad(x)
+        needs.append(wants)
+        record = record or wants
+    if record and not modes.usual:
+        it = state()
+        record = it.grad and not it.inference
+    if not record:
+        return tuple(needs), None, None
+    edges: list[Optional[Node]] = []
+    nrs: list[int] = []
+    for x in args:
+        if isinstance(x, TensorBase):
+            edges.append(edge(x))
+            nrs.append(x.nr)
+    return tuple(needs), edges, nrs
+
+
 def attach(out: TensorBase, node: Node) -> None:
     """Make `node` the op that made `out`."""
     number(node)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from .._tensor import Tensor, seal
 from .forms import FUNCTIONS, METHODS
 from .naming import placed
-from .parsing import as_method, parsed, parsed_method
+from .parsing import Parsed, ParsedMethod, as_method
 from .places import FUNCTIONAL, TENSOR, TORCH
 from .public import FACTORY, METHODS_UNTOLD, PARSED, PYTHON, how_of, public
 from .public import seal as seal_methods
@@ -71,7 +71,7 @@ def checked(name: str, function: Callable[..., Any], place: str = "") -> Callabl
     if (name in UNTOLD or name.endswith("Tensor")) and not place:
         return function
     if text is not None and name not in QUICK:
-        function = parsed(name, text, function, place)
+        function = Parsed(name, text, function)
     how = FACTORY if name in FROM_DATA else PYTHON if text is None and name not in IN_C else PARSED
     own = name.removeprefix(f"{place}_") if place else name
     return public(function, how, "functional" if name in OF_FUNCTIONAL and not place else place, own, name)
@@ -84,7 +84,7 @@ def checked_method(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
     if isinstance(method, property) or name in METHODS_UNTOLD:
         return method
     if text is not None and name not in QUICK_METHODS:
-        method = parsed_method(name, text, method)
+        method = ParsedMethod(name, text, method)
     return public(method, how_of(name, text), "", f"Tensor.{name}", name)
 
 

@@ -6,7 +6,6 @@ call: the name ends in _ then.
 """
 from __future__ import annotations
 
-import functools
 import inspect
 import re
 from collections.abc import Callable
@@ -14,7 +13,7 @@ from typing import Any
 
 from .._engine.tensor import TensorBase
 from .forms import FUNCTIONS
-from .parsing import fitted, listed, plain
+from .parsing import Checks, fitted
 
 INNER = {
     "max_pool1d": "max_pool1d(input, kernel_size, stride, padding, dilation, ceil_mode)",
@@ -163,36 +162,18 @@ def value_of(word: str, values: dict[str, Any]) -> Any:
     return value
 
 
-def inner(name: str, f: Callable[..., Any]) -> Callable[..., Any]:
-    """f of torch.nn.functional behind the checks of its row."""
-    seen: dict[Any, Any] = {}
-    row: list[Call] = []
+class Inner(Checks):
+    """A function of torch.nn.functional behind the checks of its row."""
 
-    @functools.wraps(f)
-    def call(*args: Any, **kwargs: Any) -> Any:
-        key: Any = (*map(type, args),)
-        if kwargs:
-            key = (key, (*kwargs,), (*map(type, kwargs.values()),))
-        lists = seen.get(key)
-        if lists is not None and (not lists or plain(lists, args)):
-            try:
-                return f(*args, **kwargs)
-            except AssertionError:              # of what PyTorch, too, has in Python, before its parser
-                raise
-            except Exception:
-                row[0].fitted(args, kwargs)     # a number of more than 64 bits comes first: NOTE [NumPy's errors]
-                raise
-        if not row:
-            row.append(Call(name, f))
-        new_args, new_kwargs = row[0].fitted(args, kwargs)
-        if new_args is args or (len(args) == len(new_args) and not new_kwargs and not kwargs and all(
-                a is b for a, b in zip(args, new_args))):
-            lists = listed(args)
-            if len(seen) < 64 and lists is not None and not any(isinstance(v, (tuple, list)) for v in kwargs.values()):
-                seen[key] = lists
-            return f(*args, **kwargs)
-        return f(*new_args, **new_kwargs)
+    def __init__(self, name: str, f: Callable[..., Any]) -> None:
+        super().__init__(f)
+        self.name = name
+        self.row: Call | None = None
 
-    call.__module__, call.__qualname__ = "retrograd.nn.functional", name
-    call.unchecked = f  # type: ignore[attr-defined]
-    return call
+    def fit(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
+        self.row = self.row or Call(self.name, self.f)
+        return self.row.fitted(args, kwargs)
+
+    def failed(self, args: tuple[Any, ...], kwargs: dict[str, Any] | None, error: Exception) -> None:
+        if not isinstance(error, AssertionError):           # of what PyTorch, too, has in Python, before its parser
+            self.fit(args, kwargs or {})        # a number of more than 64 bits comes first: NOTE [NumPy's errors]

@@ -372,71 +372,97 @@ def fitted(
 # NOTE [Types seen before]
 # To fit arguments takes microseconds, to look up their types 0.1: what the function may be given as it came is remembered by
 # the types of all arguments, if nothing had to be converted.  A list's type does not tell of its elements; lists of ints and
-# of tensors are looked through each time, other lists are fitted each time.
+# of tensors are looked through each time, other lists are fitted each time.  Where there is C it is told what is remembered,
+# and calls f itself (Function in _kernels/_fast.c).
 
-def parsed(name: str, text: str, f: Callable[..., Any], place: str) -> Callable[..., Any]:
-    """f behind these checks: a function of the module retrograd.`place`."""
-    seen: dict[Any, Any] = {}
-    outs = " out=" in text and name not in OWN
+class Checks:
+    """f behind checks of its arguments."""
 
-    @functools.wraps(f)
-    def call(*args: Any, **kwargs: Any) -> Any:
+    def __init__(self, f: Callable[..., Any]) -> None:
+        self.f = f
+        self.function: Any = None               # in C, where users find it
+        self.outs = ""                          # the name of a function whose out= is written here
+        self.seen: dict[Any, Any] = {}
+
+    def fit(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
+        """The arguments as f takes them; the same objects where nothing had to be converted."""
+        raise NotImplementedError
+
+    def failed(self, args: tuple[Any, ...], kwargs: dict[str, Any] | None, error: Exception) -> None:
+        """Raise what users see instead of an error that f raised."""
+        raise NotImplementedError
+
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         key: Any = (*map(type, args),)
         if kwargs:
             key = (key, (*kwargs,), (*map(type, kwargs.values()),))
-        lists = seen.get(key)
+        lists = self.seen.get(key)
         if lists is None or (lists and not plain(lists, args)):
-            new_args, new_kwargs = fitted(name, text, args, kwargs, keywords_of(f))
-            remember(seen, key, args, kwargs, new_args, new_kwargs)
+            new_args, new_kwargs = self.fit(args, kwargs)
+            self.remember(key, args, kwargs, new_args, new_kwargs)
             args, kwargs = new_args, new_kwargs
         try:
-            if outs and "out" in kwargs and (out := kwargs.pop("out")) is not None:
+            if self.outs and "out" in kwargs and (out := kwargs.pop("out")) is not None:
                 inputs = tensors_in([*args, *kwargs.values()])
-                return into(name, f(*args, **kwargs), out, inputs)
-            return f(*args, **kwargs)
+                return into(self.outs, self.f(*args, **kwargs), out, inputs)
+            return self.f(*args, **kwargs)
         except Exception as error:
-            instead = retold(name, text, args, kwargs, error)
-            if not outs:
-                check_histories(name, [*args, *kwargs.values()])
-            if instead is None:
-                raise
+            self.failed(tuple(args), kwargs, error)
+            raise
+
+    def remember(self, key: Any, args: Any, kwargs: Any, new_args: Any, new_kwargs: Any) -> None:
+        if len(self.seen) > 64 or new_kwargs.keys() != kwargs.keys() or any(map(operator.is_not, args, new_args)) or any(
+                new_kwargs[k] is not v or isinstance(v, (tuple, list)) for k, v in kwargs.items()):
+            return
+        lists = listed(args)
+        if lists is not None:
+            if self.function is not None and key not in self.seen and not (self.outs and "out" in kwargs):
+                self.function.learn((*args, *kwargs.values()), (*kwargs,), dict(lists))
+            self.seen[key] = lists
+
+
+class Parsed(Checks):
+    """A function that PyTorch writes in C."""
+
+    def __init__(self, name: str, text: str, f: Callable[..., Any]) -> None:
+        super().__init__(f)
+        self.name, self.text = name, text
+        if " out=" in text and name not in OWN:
+            self.outs = name
+
+    def fit(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
+        return fitted(self.name, self.text, args, kwargs, keywords_of(self.f))
+
+    def failed(self, args: tuple[Any, ...], kwargs: dict[str, Any] | None, error: Exception) -> None:
+        kwargs = kwargs or {}
+        instead = retold(self.name, self.text, args, kwargs, error)
+        if not self.outs:
+            check_histories(self.name, [*args, *kwargs.values()])
+        if instead is not None:
             raise instead from None
 
-    call.__module__ = f"retrograd.{place}".rstrip(".")              # where pickle finds it
-    call.__qualname__ = name.removeprefix(f"{place}_")
-    call.unchecked = f  # type: ignore[attr-defined]  # for another name
-    return call
 
+class ParsedMethod(Parsed):
+    """A method, whose self is not counted among its arguments."""
 
-def parsed_method(name: str, text: str, f: Callable[..., Any]) -> Callable[..., Any]:
-    """f behind these checks: a method, whose self is not counted among its arguments."""
-    seen: dict[Any, Any] = {}
-    edits = name.endswith("_") and name not in OWN_CHECKS
+    def __init__(self, name: str, text: str, f: Callable[..., Any]) -> None:
+        super().__init__(name, text, f)
+        self.outs = ""
+        self.edits = name.endswith("_") and name not in OWN_CHECKS
 
-    @functools.wraps(f)
-    def call(*args: Any, **kwargs: Any) -> Any:
-        key: Any = (*map(type, args),)
-        if kwargs:
-            key = (key, (*kwargs,), (*map(type, kwargs.values()),))
-        lists = seen.get(key)
-        if lists is None or (lists and not plain(lists, args)):
-            check_self(name, args)
-            new_args, new_kwargs = fitted(name, text, args[1:], kwargs, keywords_of(f))
-            new_args = args[0], *new_args
-            remember(seen, key, args, kwargs, new_args, new_kwargs)
-            args, kwargs = new_args, new_kwargs
-        try:
-            return f(*args, **kwargs)
-        except Exception as error:
-            instead = retold(name, text, args[1:], kwargs, error)
-            if edits:                           # of two errors PyTorch gives the one about the edit
-                refuse_edit(args[0], [*args[1:], *kwargs.values()])
-            check_histories(name, [*args, *kwargs.values()])
-            if instead is None:
-                raise
+    def fit(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
+        check_self(self.name, args)
+        new_args, new_kwargs = fitted(self.name, self.text, args[1:], kwargs, keywords_of(self.f))
+        return (args[0], *new_args), new_kwargs
+
+    def failed(self, args: tuple[Any, ...], kwargs: dict[str, Any] | None, error: Exception) -> None:
+        kwargs = kwargs or {}
+        instead = retold(self.name, self.text, args[1:], kwargs, error)
+        if self.edits:                          # of two errors PyTorch gives the one about the edit
+            refuse_edit(args[0], [*args[1:], *kwargs.values()])
+        check_histories(self.name, [*args, *kwargs.values()])
+        if instead is not None:
             raise instead from None
-
-    return call
 
 
 # Functions that PyTorch makes of others: they check their arguments before any node is made.
@@ -533,12 +559,3 @@ def listed(args: tuple[Any, ...]) -> tuple[Any, ...] | None:
     """Where arguments are lists, and whether of tensors; None where one is neither of ints nor of tensors, or tells nothing."""
     lists = tuple((i, isinstance(v[0], TensorBase) if v else None) for i, v in enumerate(args) if isinstance(v, (tuple, list)))
     return lists if all(tensors is not None for _, tensors in lists) and plain(lists, args) else None
-
-
-def remember(seen: dict[Any, Any], key: Any, args: Any, kwargs: Any, new_args: Any, new_kwargs: Any) -> None:
-    if len(seen) > 64 or new_kwargs.keys() != kwargs.keys() or any(map(operator.is_not, args, new_args)) or any(
-            new_kwargs[k] is not v or isinstance(v, (tuple, list)) for k, v in kwargs.items()):
-        return
-    lists = listed(args)
-    if lists is not None:
-        seen[key] = lists

@@ -18,6 +18,7 @@ from .._engine.dispatch import parts as parts
 from .._engine.modes import modes, set_grad
 from .._tensor import Tensor, _disabled_torch_function_impl, dtypes, size
 from ..random import Generator
+from .parsing import Checks
 
 PLAIN = (
     Tensor, int, float, type(None), str, slice, type(Ellipsis), dict, complex, type, range, size.Size, np.ndarray,
@@ -60,8 +61,11 @@ def public(impl: Callable[..., Any], how: int, module: str, place: str, name: st
     func          what it is told of instead of the function itself
     """
     call: Any
+    inner = impl.f if isinstance(impl, Checks) else impl
     if _kernels.Function is not None:
-        call = _kernels.Function(impl, how, func)
+        call = _kernels.Function(impl, how, func, None if inner is impl else inner)
+        if inner is not impl:
+            impl.function = call
     else:
         told = [func]
 
@@ -71,9 +75,9 @@ def public(impl: Callable[..., Any], how: int, module: str, place: str, name: st
                 return ask(told[0] or call, impl, how, args, kwargs or None)
             return impl(*args, **kwargs)
         call.told = told
-    functools.update_wrapper(call, impl)
+    functools.update_wrapper(call, inner)
     call.__module__, call.__qualname__, call.__name__ = f"retrograd.{module}".rstrip("."), place, name
-    call.unchecked = getattr(impl, "unchecked", impl)               # for another name
+    call.unchecked = inner                                          # for another name
     return call
 
 

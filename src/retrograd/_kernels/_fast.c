@@ -386,26 +386,41 @@ static PyObject *fast_mine(PyObject *m, PyObject *const *args, Py_ssize_t count)
 /* NOTE [Public functions]
    What users call is a Function around what computes: it asks whether somebody takes the call over (_engine/dispatch.py) and
    calls it.  Nobody does when no thread has a mode or a listener and each argument is of a type known to take no part.  As a
-   method it needs no bound object: Py_TPFLAGS_METHOD_DESCRIPTOR. */
+   method it needs no bound object: Py_TPFLAGS_METHOD_DESCRIPTOR.
+
+   Where arguments are checked (_functions/parsing.py) impl is a Checks, which tells with learn() which types fit as they come:
+   a call with such types goes straight to what the checks are for. */
+typedef struct Seen {
+    struct Seen *next;
+    Py_ssize_t count;               /* arguments, those by name included */
+    PyObject *names;                /* of those, a tuple of interned strings; NULL: none */
+    struct { PyTypeObject *type; enum { ANY, INTS, TENSORS } of; } args[];
+} Seen;
+
 typedef struct {
     PyObject_HEAD
     vectorcallfunc call;
-    vectorcallfunc direct;                          /* impl's own */
+    vectorcallfunc direct;                          /* of inner */
+    _PyCFunctionFastWithKeywords meth;              /* inner's, if it is compiled code of a module */
     PyObject *impl, *func, *how, *dict, *weak;      /* func: what the one who takes over is told; NULL: this object */
+    PyObject *inner;                                /* what computes: impl, or what impl checks the arguments of */
+    Seen *seen;
 } Function;
 
 static int dispatching;             /* some thread has a mode or a listener */
 static PyObject *ask;               /* _engine/dispatch.py: ask(func, impl, how, args, kwargs) */
-static PyTypeObject *plain[32];     /* take no part; the commonest first */
+static PyTypeObject *plain[32];     /* take no part; Tensor first, then the commonest */
 static int plains;
 
 static PyTypeObject *met[64];       /* of those, the ones met last, by address: a comparison instead of a search */
 
+static inline PyTypeObject **seat(PyTypeObject *type) { return &met[((size_t)type >> 4 ^ (size_t)type >> 10) & 63]; }
+
 static inline int is_plain(PyObject *x) {
-    PyTypeObject *type = Py_TYPE(x), **seat = &met[((size_t)type >> 4 ^ (size_t)type >> 10) & 63];
-    if (*seat == type) return 1;
+    PyTypeObject *type = Py_TYPE(x);
+    if (*seat(type) == type) return 1;
     for (int i = 0; i < plains; i++) if (plain[i] == type) {
-        *seat = type;
+        *seat(type) = type;
         return 1;
     }
     return 0;
@@ -427,49 +442,155 @@ static int all_plain(PyObject *const *args, Py_ssize_t n) {
     return 1;
 }
 
-static PyObject *function_call(PyObject *self, PyObject *const *args, size_t flags, PyObject *names) {
+/* The arguments as a tuple and a dict (NULL: none by name). */
+static int packed(PyObject *const *args, Py_ssize_t n, PyObject *names, PyObject **given, PyObject **kwargs) {
+    Py_ssize_t named = names == NULL ? 0 : PyTuple_GET_SIZE(names);
+    *kwargs = NULL;
+    if ((*given = PyTuple_New(n)) == NULL) return -1;
+    for (Py_ssize_t i = 0; i < n; i++) PyTuple_SET_ITEM(*given, i, Py_NewRef(args[i]));
+    if (named && (*kwargs = PyDict_New()) == NULL) goto failed;
+    for (Py_ssize_t i = 0; i < named; i++)
+        if (PyDict_SetItem(*kwargs, PyTuple_GET_ITEM(names, i), args[n + i]) < 0) goto failed;
+    return 0;
+failed:
+    Py_CLEAR(*given);
+    Py_CLEAR(*kwargs);
+    return -1;
+}
+
+static PyObject *asked(PyObject *self, PyObject *const *args, size_t flags, PyObject *names) {
     Function *f = (Function *)self;
     Py_ssize_t n = PyVectorcall_NARGS(flags), named = names == NULL ? 0 : PyTuple_GET_SIZE(names);
-    if (!dispatching && all_plain(args, n + named))
-        return f->direct ? f->direct(f->impl, args, flags, names) : PyObject_Vectorcall(f->impl, args, flags, names);
-    PyObject *given = PyTuple_New(n), *kwargs = NULL, *result = NULL;
-    if (given == NULL) return NULL;
-    for (Py_ssize_t i = 0; i < n; i++) PyTuple_SET_ITEM(given, i, Py_NewRef(args[i]));
-    if (named) {
-        kwargs = PyDict_New();
-        if (kwargs == NULL) goto done;
-        for (Py_ssize_t i = 0; i < named; i++)
-            if (PyDict_SetItem(kwargs, PyTuple_GET_ITEM(names, i), args[n + i]) < 0) goto done;
-    }
+    if (!dispatching && all_plain(args, n + named)) return PyObject_Vectorcall(f->impl, args, flags, names);
+    PyObject *given, *kwargs;
+    if (packed(args, n, names, &given, &kwargs) < 0) return NULL;
     PyObject *all[5] = {f->func ? f->func : self, f->impl, f->how, given, kwargs ? kwargs : Py_None};
-    result = PyObject_Vectorcall(ask, all, 5, NULL);
-done:
+    PyObject *result = PyObject_Vectorcall(ask, all, 5, NULL);
     Py_DECREF(given);
     Py_XDECREF(kwargs);
     return result;
 }
 
-/* Function(impl, how, func=None) */
+static PyObject *function_call(PyObject *self, PyObject *const *args, size_t flags, PyObject *names) {
+    Function *f = (Function *)self;
+    Py_ssize_t n = PyVectorcall_NARGS(flags), i = 0;
+    if (dispatching || names != NULL) return asked(self, args, flags, names);
+    while (i < n && *seat(Py_TYPE(args[i])) == Py_TYPE(args[i])) i++;
+    if (i < n) return asked(self, args, flags, names);
+    return f->meth ? f->meth(PyCFunction_GET_SELF(f->inner), args, n, NULL) : f->direct(f->inner, args, flags, NULL);
+}
+
+/* Are all elements of the list x what those of an earlier one were? */
+static int alike(PyObject *x, int of) {
+    Py_ssize_t size = PySequence_Fast_GET_SIZE(x);
+    for (Py_ssize_t k = 0; k < size; k++) {
+        PyObject *y = PySequence_Fast_GET_ITEM(x, k);
+        if (of == INTS ? !PyLong_CheckExact(y) : !(is_plain(y) && PyObject_TypeCheck(y, plain[0]))) return 0;
+    }
+    return 1;
+}
+
+static inline int fits(const Seen *s, PyObject *const *args, Py_ssize_t count, PyObject *names) {
+    if (s->count != count || (s->names == NULL) != (names == NULL)) return 0;
+    if (names != NULL && names != s->names) {
+        Py_ssize_t named = PyTuple_GET_SIZE(names);
+        if (named != PyTuple_GET_SIZE(s->names)) return 0;
+        for (Py_ssize_t i = 0; i < named; i++) if (PyTuple_GET_ITEM(names, i) != PyTuple_GET_ITEM(s->names, i)) return 0;
+    }
+    for (Py_ssize_t i = 0; i < count; i++) if (Py_TYPE(args[i]) != s->args[i].type) return 0;
+    for (Py_ssize_t i = 0; i < count; i++) if (s->args[i].of != ANY && !alike(args[i], s->args[i].of)) return 0;
+    return 1;
+}
+
+/* The error of a call that the checks let pass: impl.failed(args, kwargs, error) may raise another instead. */
+static PyObject *retold(Function *f, PyObject *const *args, Py_ssize_t n, PyObject *names) {
+    PyObject *type, *error, *trace, *given, *kwargs, *done = NULL;
+    if (!PyErr_ExceptionMatches(PyExc_Exception)) return NULL;
+    PyErr_Fetch(&type, &error, &trace);
+    PyErr_NormalizeException(&type, &error, &trace);
+    if (trace != NULL) PyException_SetTraceback(error, trace);
+    if (packed(args, n, names, &given, &kwargs) == 0) {
+        done = PyObject_CallMethod(f->impl, "failed", "OOO", given, kwargs ? kwargs : Py_None, error);
+        Py_DECREF(given);
+        Py_XDECREF(kwargs);
+    }
+    if (done != NULL) {
+        Py_DECREF(done);
+        PyErr_Restore(type, error, trace);
+        return NULL;
+    }
+    Py_XDECREF(type);
+    Py_XDECREF(error);
+    Py_XDECREF(trace);
+    return NULL;
+}
+
+static PyObject *checked_call(PyObject *self, PyObject *const *args, size_t flags, PyObject *names) {
+    Function *f = (Function *)self;
+    Py_ssize_t n = PyVectorcall_NARGS(flags), count = names == NULL ? n : n + PyTuple_GET_SIZE(names);
+    if (dispatching) return asked(self, args, flags, names);
+    Seen *s = f->seen;
+    while (s != NULL && !fits(s, args, count, names)) s = s->next;
+    if (s == NULL) return asked(self, args, flags, names);
+    PyObject *result = f->direct(f->inner, args, flags, names);
+    return result != NULL ? result : retold(f, args, n, names);
+}
+
+/* Function(impl, how, func, inner): inner where impl checks the arguments of inner, else None */
 static PyObject *function_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
-    PyObject *impl, *how, *func = Py_None;
-    if (!PyArg_ParseTuple(args, "OO!|O", &impl, &PyLong_Type, &how, &func)) return NULL;
+    PyObject *impl, *how, *func, *inner;
+    if (!PyArg_ParseTuple(args, "OO!OO", &impl, &PyLong_Type, &how, &func, &inner)) return NULL;
     if (ask == NULL) {
         PyErr_SetString(PyExc_RuntimeError, "dispatcher() was not called yet");
         return NULL;
     }
     Function *f = (Function *)type->tp_alloc(type, 0);
     if (f == NULL) return NULL;
-    f->call = function_call;
+    f->call = inner == Py_None ? function_call : checked_call;
     f->impl = Py_NewRef(impl);
-    f->direct = PyVectorcall_Function(impl);
+    f->inner = Py_NewRef(inner == Py_None ? impl : inner);
+    f->direct = PyVectorcall_Function(f->inner);
+    if (f->direct == NULL) f->direct = PyObject_Vectorcall;
+    if (PyCFunction_CheckExact(f->inner) && PyCFunction_GET_FLAGS(f->inner) == (METH_FASTCALL | METH_KEYWORDS))
+        f->meth = (_PyCFunctionFastWithKeywords)(void (*)(void))PyCFunction_GET_FUNCTION(f->inner);
     f->how = Py_NewRef(how);
     f->func = func == Py_None ? NULL : Py_NewRef(func);
     return (PyObject *)f;
 }
 
+/* learn(arguments, names of the last of them, {place of a list: is it of tensors?}) -> None: these types fit */
+static PyObject *function_learn(PyObject *self, PyObject *given) {
+    PyObject *args, *names, *lists;
+    if (!PyArg_ParseTuple(given, "O!O!O!", &PyTuple_Type, &args, &PyTuple_Type, &names, &PyDict_Type, &lists)) return NULL;
+    Function *f = (Function *)self;
+    Py_ssize_t count = PyTuple_GET_SIZE(args), named = PyTuple_GET_SIZE(names);
+    if (!all_plain(PySequence_Fast_ITEMS(args), count)) Py_RETURN_NONE;        /* another time somebody may take it over */
+    for (Py_ssize_t i = 0; i < named; i++) if (!PyUnicode_CHECK_INTERNED(PyTuple_GET_ITEM(names, i))) Py_RETURN_NONE;
+    Seen *s = PyMem_Malloc(sizeof(Seen) + count * sizeof(s->args[0]));
+    if (s == NULL) return PyErr_NoMemory();
+    s->count = count;
+    s->names = named ? Py_NewRef(names) : NULL;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        s->args[i].type = (PyTypeObject *)Py_NewRef(Py_TYPE(PyTuple_GET_ITEM(args, i)));
+        s->args[i].of = ANY;
+    }
+    PyObject *place, *tensors;
+    Py_ssize_t at = 0;
+    while (PyDict_Next(lists, &at, &place, &tensors)) {
+        size_t i = PyLong_AsSize_t(place);
+        if (i < (size_t)count) s->args[i].of = tensors == Py_True ? TENSORS : INTS;
+    }
+    Seen **end = &f->seen;
+    while (*end != NULL) end = &(*end)->next;
+    s->next = NULL;
+    *end = s;
+    Py_RETURN_NONE;
+}
+
 static int function_traverse(PyObject *self, visitproc visit, void *arg) {
     Function *f = (Function *)self;
     Py_VISIT(f->impl);
+    Py_VISIT(f->inner);
     Py_VISIT(f->func);
     Py_VISIT(f->dict);
     return 0;
@@ -487,7 +608,14 @@ static void function_dealloc(PyObject *self) {
     PyObject_GC_UnTrack(self);
     if (f->weak != NULL) PyObject_ClearWeakRefs(self);
     function_clear(self);
+    for (Seen *s = f->seen, *next; s != NULL; s = next) {
+        next = s->next;
+        Py_XDECREF(s->names);
+        for (Py_ssize_t i = 0; i < s->count; i++) Py_DECREF(s->args[i].type);
+        PyMem_Free(s);
+    }
     Py_CLEAR(f->impl);
+    Py_CLEAR(f->inner);
     Py_CLEAR(f->how);
     Py_TYPE(self)->tp_free(self);
 }
@@ -507,7 +635,8 @@ static PyObject *function_repr(PyObject *self) {
 /* pickle and copy: by name */
 static PyObject *function_reduce(PyObject *self, PyObject *none) { return PyObject_GetAttrString(self, "__qualname__"); }
 
-static PyMethodDef function_methods[] = {{"__reduce__", function_reduce, METH_NOARGS, NULL}, {NULL, NULL, 0, NULL}};
+static PyMethodDef function_methods[] = {
+    {"__reduce__", function_reduce, METH_NOARGS, NULL}, {"learn", function_learn, METH_VARARGS, NULL}, {NULL, NULL, 0, NULL}};
 static PyMemberDef function_members[] = {
     {"func", T_OBJECT, offsetof(Function, func), 0, NULL}, {"impl", T_OBJECT, offsetof(Function, impl), READONLY, NULL},
     {NULL, 0, 0, 0, NULL}};

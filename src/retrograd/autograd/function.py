@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._engine import hooks, saved, views
-from .._engine.modes import grad_on, inference_on, loud, modes, quiet, set_grad, state
+from .._engine.modes import grad_on, loud, modes, quiet, set_grad, state
 from .._engine.node import FREED, Node
-from .._engine.op import edge, fit, number
+from .._engine.op import edge, fit, number, sources
 from .._engine.saved import Packed, keep, keep_output, use, use_output
 from .._engine.tensor import CUSTOM, MULTI, TensorBase, bump, edits, shared_version, wants_grad, wrap
 from .._engine.warn import warn
@@ -386,17 +386,11 @@ def _run(cls: Any, args: Any, kwargs: Any) -> Any:
     if kwargs:
         args = _positional(cls.forward, args, kwargs)
     node = cls._backward_cls()
-    needs = tuple([isinstance(a, TensorBase) and wants_grad(a) for a in args])
-    node.needs_input_grad = needs
+    node.needs_input_grad, nexts, nrs = sources(args)       # before forward, which may edit them
+    record = nexts is not None
+    if record:
+        node._nexts, node._nrs = nexts, nrs
     recording = grad_on()
-    record = recording and True in needs and not inference_on()
-    if record:                                  # before forward, which may edit them
-        node._nexts = nexts = []
-        node._nrs = nrs = []
-        for a in args:
-            if isinstance(a, TensorBase):
-                nexts.append(edge(a))
-                nrs.append(a.nr)
     try:
         set_grad(False)                         # inside: Ctrl-C may come when it returns
         if separate:

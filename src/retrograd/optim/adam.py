@@ -78,12 +78,15 @@ class Adam(Optimizer):
         return self._step(closure)
 
     def _update(self, group: dict[str, Any], params: list[Any]) -> None:
-        if group["foreach"] and not group["capturable"] and params and isinstance(group["lr"], TensorBase):
-            raise RuntimeError("lr as a Tensor is not supported for capturable=False and foreach=True")
-        lr, decay, eps = number(group["lr"]), value(group["weight_decay"]), group["eps"]
+        lr, decay, eps = group["lr"], value(group["weight_decay"]), group["eps"]
+        rounded = False                                 # the kernel computes with a double
+        if isinstance(lr, TensorBase):
+            if group["foreach"] and not group["capturable"]:
+                raise RuntimeError("lr as a Tensor is not supported for capturable=False and foreach=True")
+            lr = number(lr)
+            rounded = type(lr) is np.float32
         beta1, beta2 = value(group["betas"][0]), value(group["betas"][1])
         amsgrad, decoupled, maximize = group["amsgrad"], group["decoupled_weight_decay"], group["maximize"]
-        rounded = type(lr) is np.float32                # the kernel computes with a double
         for p in params:
             state = self.state[p]
             if not state:
