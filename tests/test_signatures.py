@@ -155,7 +155,7 @@ def functions() -> Iterator[tuple[str, str, Any, bool]]:
 def test_functions_in_c_take_pytorchs_names() -> None:
     refused, seen = [], 0
     for name, text, f, method in functions():
-        quick = name in (_functions.QUICK_METHODS if method else _functions.QUICK)
+        quick = name in (_functions.UNPARSED_METHODS if method else _functions.UNPARSED)
         signature, takes = inspect.signature(f), NAMED if f in BY_PLACE else parsing.keywords_of(f)
         for form in parsing.forms_of(name, text):
             if name in NO_KERNEL and "out_dtype" in str(form):
@@ -202,11 +202,15 @@ CALLS = """
     torch.embedding(weight=x, indices=torch.tensor([1])); torch.repeat_interleave(repeats=torch.tensor([1, 2]))
     torch.view_copy(x, dtype=torch.int32); torch.isin(elements=x, test_element=1); torch.zeros_like(x, pin_memory=False)
     torch.tril_indices(2, 2, requires_grad=False); x.clone().random_(**{"from": 2, "to": 3})
+    torch.exp(x=x); torch.log(a=x); torch.sqrt(x1=x); torch.sigmoid(x=x); torch.sum(x=x, axis=1, keepdims=True)
+    torch.mean(a=x, axis=0); torch.matmul(x1=x, x2=x.t()); x.mul(x2=x); x.sum(axis=0, keepdims=True); torch.relu(input=x)
+    x.transpose(dim0=0, dim1=1); x.unsqueeze(axis=0); x.view(size=(6,)); x.clone().copy_(2.0); x.clone().fill_(value=1)
 """
 REFUSED = """
     x.reshape(shape=6); x.permute((1, 0), dims=(1, 0)); torch.zeros(2, pin_memory=True); torch.zeros_like(x, pin_memory=True)
     x.new_ones(2, pin_memory=True); torch.add(x); torch.add(); torch.mul(x); torch.mul(x, x, x); torch.mul(x, other=x, foo=1)
-    torch.add(x, x, x, x); torch.div(x); torch.tril_indices(2, 2, requires_grad=True)
+    torch.add(x, x, x, x); torch.div(x); torch.tril_indices(2, 2, requires_grad=True); torch.exp(y=x); torch.exp(x, x=x)
+    torch.exp(); torch.exp(None); torch.sum(x, axis=0, dim=0); x.size(dims=0); torch.mm(x, 1); x.view()
 """
 
 

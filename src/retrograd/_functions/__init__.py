@@ -50,13 +50,9 @@ LATER_METHODS = {name: (family, name) for name, family in RARE if name in TENSOR
 LATER_FUNCTIONAL = {name.removeprefix("F_"): (family, name) for name, family in RARE if name.removeprefix("F_") in FUNCTIONAL}
 
 
-# What costs less than a check of its arguments would; they check theirs themselves.
-QUICK = set("add sub mul div neg exp log sqrt tanh sigmoid abs relu sum mean matmul mm linear tensor as_tensor".split())
-QUICK_METHODS = QUICK | set(
-    "view reshape transpose t permute unsqueeze squeeze clone detach add_ sub_ mul_ div_ zero_ fill_ copy_ item dim size numel "
-    "stride is_floating_point new cpu".split())
-
-
+# Those that check their arguments themselves: `forms` has no word for the data of a tensor, nor for all that these methods take.
+UNPARSED = {"tensor", "as_tensor"}
+UNPARSED_METHODS = {"new", "cpu", "stride"}
 # In C without a row in `forms`, and those that take no part.
 IN_C = set("log_sigmoid can_cast promote_types result_type range index_put index_put_".split())
 FROM_DATA = set("tensor as_tensor asarray frombuffer".split())
@@ -70,7 +66,7 @@ def checked(name: str, function: Callable[..., Any], place: str = "") -> Callabl
     text = FUNCTIONS.get(name)
     if (name in UNTOLD or name.endswith("Tensor")) and not place:
         return function
-    if text is not None and name not in QUICK:
+    if text is not None and name not in UNPARSED:
         function = Parsed(name, text, function)
     how = FACTORY if name in FROM_DATA else PYTHON if text is None and name not in IN_C else PARSED
     own = name.removeprefix(f"{place}_") if place else name
@@ -83,7 +79,7 @@ def checked_method(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
         text = as_method(FUNCTIONS[name])
     if isinstance(method, property) or name in METHODS_UNTOLD:
         return method
-    if text is not None and name not in QUICK_METHODS:
+    if text is not None and name not in UNPARSED_METHODS:
         method = ParsedMethod(name, text, method)
     return public(method, how_of(name, text), "", f"Tensor.{name}", name)
 

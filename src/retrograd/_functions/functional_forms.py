@@ -156,6 +156,8 @@ def value_of(word: str, values: dict[str, Any]) -> Any:
         return tuple(value) if isinstance(value, (tuple, list)) else (value, value)
     if value is None and kind in UNGIVEN:
         return UNGIVEN[kind]
+    if kind == "index" and type(value) is int and not -2**63 <= value < 2**63:      # Python looks at it before the parser
+        raise AssertionError("Padding_idx must be within num_embeddings")
     if kind == "filled" and not isinstance(value, int):
         len(value)                                          # TypeError of what has none
         return [1 if v is None else v for v in value]       # None keeps a size

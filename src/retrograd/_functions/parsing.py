@@ -39,7 +39,7 @@ class StorageBase:
 OTHERS = {"dtype": (dtypes.dtype,), "layout": (dtypes.layout,), "device": (dtypes.device, str, int),
           "memory_format": (dtypes.memory_format,), "Generator": (Generator,), "str": (str,), "torch.Storage": (StorageBase,)}
 # Functions that take a number for a Tensor, which becomes one.
-NUMBERS_TOO = re.compile(r"(add|sub|mul|div|subtract|multiply|divide|true_divide|floor_divide)_?")
+NUMBERS_TOO = re.compile(r"(add|sub|mul|div|subtract|multiply|divide|true_divide|floor_divide)_?|copy_")
 OWN_CHECKS = ("resize_", "resize_as_", "set_")             # in-place functions that check something else first
 MISSED = object()
 OVERFLOW = "Overflow when unpacking long long"

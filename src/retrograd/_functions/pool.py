@@ -310,15 +310,15 @@ def check_adaptive(x: Any, output_size: Any, dims: int, function: str, colon: st
     return sizes
 
 
-def check_long(output_size: Any, function: str) -> None:
+def check_long(output_size: Any, function: str, word: str = "output_size") -> None:
     """The errors for numbers of more than 64 bits."""
     if isinstance(output_size, int):
         if output_size >= 2**63:
             raise ValueError("Overflow when unpacking long long")
     elif isinstance(output_size, (tuple, list)):
         for i, n in enumerate(output_size):
-            if isinstance(n, int) and n >= 2**63:
-                raise TypeError(f"{function}(): argument 'output_size' failed to unpack the object at pos {i + 1} with error "
+            if isinstance(n, int) and not -2**63 <= n < 2**63:
+                raise TypeError(f"{function}(): argument '{word}' failed to unpack the object at pos {i + 1} with error "
                                 '"Overflow when unpacking long long"')
 
 
@@ -427,6 +427,10 @@ def unpooled(input: Any, where: Any, dims: int, kernel_size: Any, stride: Any, p
     if count != dims:
         words = "two elements (height, width)" if dims < 3 else "three elements (depth, height, width)"
         raise RuntimeError(f"There should be exactly {words} in output_size, but got {count + (dims == 1)} elements.")
+    if min(sizes) >= 0:
+        for word, values in (("stride", stride), ("padding", padding)) if dims == 3 else ():
+            check_long(values, "max_unpool3d", word)
+        check_long(sizes, f"max_unpool{max(dims, 2)}d")
     places = where.array
     if places.dtype != np.int64:
         raise RuntimeError("elements in indices should be type int64" + (

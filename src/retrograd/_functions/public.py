@@ -61,11 +61,12 @@ def public(impl: Callable[..., Any], how: int, module: str, place: str, name: st
     func          what it is told of instead of the function itself
     """
     call: Any
-    inner = impl.f if isinstance(impl, Checks) else impl
+    checks = impl if isinstance(impl, Checks) else None
+    inner = impl if checks is None else checks.f
     if _kernels.Function is not None:
-        call = _kernels.Function(impl, how, func, None if inner is impl else inner)
-        if inner is not impl:
-            impl.function = call
+        call = _kernels.Function(impl, how, func, None if checks is None else inner)
+        if checks is not None:
+            checks.function = call
     else:
         told = [func]
 
@@ -141,6 +142,7 @@ OTHERWISE = {
 
 def arrange(func: Any, impl: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> tuple[Any, Any]:
     """The arguments as a function of PyTorch's in Python hands them on: what has a default goes by its name."""
+    impl = impl.f if isinstance(impl, Checks) else impl
     bound = parameters(impl).bind(*args, **kwargs or {})
     bound.apply_defaults()
     otherwise = OTHERWISE.get(func.__qualname__, "").split()

@@ -24,6 +24,12 @@ static PyUFuncObject *add_ufunc; /* numpy.add: its loop sums pairwise when its o
 #define CLONES
 #endif
 
+#if defined(__GNUC__)
+#define SELDOM __attribute__((noinline))        /* keeps its registers out of those who call it */
+#else
+#define SELDOM
+#endif
+
 #define LOOPS(T, NAME)                                                                                        \
     CLONES static void NAME(int op, const T *restrict a, const T *restrict b, T *restrict y, npy_intp n) {           \
         switch (op) {                                                                                         \
@@ -394,6 +400,7 @@ typedef struct Seen {
     struct Seen *next;
     Py_ssize_t count;               /* arguments, those by name included */
     PyObject *names;                /* of those, a tuple of interned strings; NULL: none */
+    int lists;                      /* is one of them a list? */
     struct { PyTypeObject *type; enum { ANY, INTS, TENSORS } of; } args[];
 } Seen;
 
@@ -401,7 +408,8 @@ typedef struct {
     PyObject_HEAD
     vectorcallfunc call;
     vectorcallfunc direct;                          /* of inner */
-    _PyCFunctionFastWithKeywords meth;              /* inner's, if it is compiled code of a module */
+    _PyCFunctionFastWithKeywords meth;              /* inner's, if it is compiled code of a module, and what it is given */
+    PyObject *module;
     PyObject *impl, *func, *how, *dict, *weak;      /* func: what the one who takes over is told; NULL: this object */
     PyObject *inner;                                /* what computes: impl, or what impl checks the arguments of */
     Seen *seen;
@@ -458,7 +466,7 @@ failed:
     return -1;
 }
 
-static PyObject *asked(PyObject *self, PyObject *const *args, size_t flags, PyObject *names) {
+SELDOM static PyObject *asked(PyObject *self, PyObject *const *args, size_t flags, PyObject *names) {
     Function *f = (Function *)self;
     Py_ssize_t n = PyVectorcall_NARGS(flags), named = names == NULL ? 0 : PyTuple_GET_SIZE(names);
     if (!dispatching && all_plain(args, n + named)) return PyObject_Vectorcall(f->impl, args, flags, names);
@@ -475,13 +483,12 @@ static PyObject *function_call(PyObject *self, PyObject *const *args, size_t fla
     Function *f = (Function *)self;
     Py_ssize_t n = PyVectorcall_NARGS(flags), i = 0;
     if (dispatching || names != NULL) return asked(self, args, flags, names);
-    while (i < n && *seat(Py_TYPE(args[i])) == Py_TYPE(args[i])) i++;
-    if (i < n) return asked(self, args, flags, names);
-    return f->meth ? f->meth(PyCFunction_GET_SELF(f->inner), args, n, NULL) : f->direct(f->inner, args, flags, NULL);
+    for (; i < n; i++) if (*seat(Py_TYPE(args[i])) != Py_TYPE(args[i])) return asked(self, args, flags, names);
+    return f->meth ? f->meth(f->module, args, n, NULL) : f->direct(f->inner, args, flags, NULL);
 }
 
 /* Are all elements of the list x what those of an earlier one were? */
-static int alike(PyObject *x, int of) {
+SELDOM static int alike(PyObject *x, int of) {
     Py_ssize_t size = PySequence_Fast_GET_SIZE(x);
     for (Py_ssize_t k = 0; k < size; k++) {
         PyObject *y = PySequence_Fast_GET_ITEM(x, k);
@@ -498,12 +505,13 @@ static inline int fits(const Seen *s, PyObject *const *args, Py_ssize_t count, P
         for (Py_ssize_t i = 0; i < named; i++) if (PyTuple_GET_ITEM(names, i) != PyTuple_GET_ITEM(s->names, i)) return 0;
     }
     for (Py_ssize_t i = 0; i < count; i++) if (Py_TYPE(args[i]) != s->args[i].type) return 0;
-    for (Py_ssize_t i = 0; i < count; i++) if (s->args[i].of != ANY && !alike(args[i], s->args[i].of)) return 0;
+    for (Py_ssize_t i = 0; s->lists && i < count; i++)
+        if (s->args[i].of != ANY && !alike(args[i], s->args[i].of)) return 0;
     return 1;
 }
 
 /* The error of a call that the checks let pass: impl.failed(args, kwargs, error) may raise another instead. */
-static PyObject *retold(Function *f, PyObject *const *args, Py_ssize_t n, PyObject *names) {
+SELDOM static PyObject *retold(Function *f, PyObject *const *args, Py_ssize_t n, PyObject *names) {
     PyObject *type, *error, *trace, *given, *kwargs, *done = NULL;
     if (!PyErr_ExceptionMatches(PyExc_Exception)) return NULL;
     PyErr_Fetch(&type, &error, &trace);
@@ -551,8 +559,10 @@ static PyObject *function_new(PyTypeObject *type, PyObject *args, PyObject *kwar
     f->inner = Py_NewRef(inner == Py_None ? impl : inner);
     f->direct = PyVectorcall_Function(f->inner);
     if (f->direct == NULL) f->direct = PyObject_Vectorcall;
-    if (PyCFunction_CheckExact(f->inner) && PyCFunction_GET_FLAGS(f->inner) == (METH_FASTCALL | METH_KEYWORDS))
+    if (PyCFunction_CheckExact(f->inner) && PyCFunction_GET_FLAGS(f->inner) == (METH_FASTCALL | METH_KEYWORDS)) {
         f->meth = (_PyCFunctionFastWithKeywords)(void (*)(void))PyCFunction_GET_FUNCTION(f->inner);
+        f->module = PyCFunction_GET_SELF(f->inner);
+    }
     f->how = Py_NewRef(how);
     f->func = func == Py_None ? NULL : Py_NewRef(func);
     return (PyObject *)f;
@@ -570,16 +580,14 @@ static PyObject *function_learn(PyObject *self, PyObject *given) {
     if (s == NULL) return PyErr_NoMemory();
     s->count = count;
     s->names = named ? Py_NewRef(names) : NULL;
+    s->lists = PyDict_GET_SIZE(lists) > 0;
     for (Py_ssize_t i = 0; i < count; i++) {
         s->args[i].type = (PyTypeObject *)Py_NewRef(Py_TYPE(PyTuple_GET_ITEM(args, i)));
         s->args[i].of = ANY;
     }
     PyObject *place, *tensors;
     Py_ssize_t at = 0;
-    while (PyDict_Next(lists, &at, &place, &tensors)) {
-        size_t i = PyLong_AsSize_t(place);
-        if (i < (size_t)count) s->args[i].of = tensors == Py_True ? TENSORS : INTS;
-    }
+    while (PyDict_Next(lists, &at, &place, &tensors)) s->args[PyLong_AsSsize_t(place)].of = tensors == Py_True ? TENSORS : INTS;
     Seen **end = &f->seen;
     while (*end != NULL) end = &(*end)->next;
     s->next = NULL;

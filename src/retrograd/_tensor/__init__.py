@@ -4,6 +4,7 @@ from __future__ import annotations
 import copy as _copy
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import TYPE_CHECKING, Any, Self, overload
 
 import numpy as np
@@ -93,6 +94,14 @@ class DisableTorchFunction(DisableTorchFunctionSubclass):
 
     __module__ = "retrograd._C"
     closed = 2
+
+
+@cache
+def _autograd() -> Any:
+    """The package, which needs this module first."""
+    from .. import autograd
+
+    return autograd
 
 
 def warn_scalar() -> None:
@@ -480,8 +489,7 @@ The gradient, shaped like the tensor, or None.  A non-leaf has one only after re
         retain_graph keep what was saved, for another backward
         create_graph record the pass itself, for higher derivatives
         """
-        from ..autograd import backward
-        backward(self, gradient, retain_graph, create_graph, inputs=inputs)
+        _autograd().backward(self, gradient, retain_graph, create_graph, None, inputs)
 
     def detach(self) -> Tensor:
         """The same memory outside the graph."""

@@ -106,7 +106,10 @@ def backward(
         if found:
             keep = create_graph if retain_graph is None else retain_graph
             try:
-                _run(roots, None if inputs is None else wanted, found, seeds, keep, create_graph, targets, True)
+                if modes.clerk is None:
+                    run_backward(found, seeds, keep, create_graph, targets, True)
+                else:
+                    _run(roots, None if inputs is None else wanted, found, seeds, keep, create_graph, targets, True)
             finally:
                 if hooks.given:
                     hooks.given.clear()
