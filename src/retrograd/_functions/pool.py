@@ -419,11 +419,6 @@ def unpooled(input: Any, where: Any, dims: int, kernel_size: Any, stride: Any, p
         if not is_index(size):
             raise TypeError(f"max_unpool{max(dims, 2)}d(): argument 'output_size' (position 3) must be tuple of ints, but found "
                             f"element of type {dtypes.typename(size)} at pos {i}")
-    for word, values in (("stride", stride if dims == 3 else ()), ("output_size", sizes)):
-        for i, n in enumerate(values, 1):
-            if not -2**63 <= n < 2**63:
-                raise TypeError(f"max_unpool{max(dims, 2)}d(): argument '{word}' failed to unpack the object at pos {i} with "
-                                'error "Overflow when unpacking long long"')
     if count != dims:
         words = "two elements (height, width)" if dims < 3 else "three elements (depth, height, width)"
         raise RuntimeError(f"There should be exactly {words} in output_size, but got {count + (dims == 1)} elements.")
