@@ -1,18 +1,18 @@
-# make quick      lint, and a small test of each room: before each commit
-# make test       lint, then every test on the compiled build, with PyTorch to compare with; on the pure one what may differ there
+# make quick      lint and a small test of each room: after each edit
+# make test       lint, then every test on the compiled build and, on the pure one, those that may differ; compares with PyTorch
 # make test-core  the same without PyTorch
-# make demo       train a small classifier; write a step of it as a page: build/digits.html
+# make demo       train a small classifier and write one step of it as a page: build/digits.html
 # make bench      the speed budgets, on the compiled build
-# make generate   write anew what is made from other files: what rules read, stubs, forms, lists of names, deviations (needs PyTorch)
-# make instructions   what small works execute, counted by valgrind, beside a baseline
-# make sanitize   the kernels' tests, and calls that nobody should make, under the C compiler's sanitizers
+# make generate   regenerate files made from other files: what rules read, stubs, forms, name lists, deviations (needs PyTorch)
+# make instructions   count the instructions of small works with valgrind, beside a baseline
+# make sanitize   run the kernels' tests, and calls with bad arguments, under the C compiler's sanitizers
 #
 # .venv           the checkout, editable: the pure build
-# .venv-compiled  the wheel, compiled; it sees the tools of .venv, but not the checkout
+# .venv-compiled  the wheel, compiled; it sees the tools of .venv but not the checkout
 #
-# PYTHON=...      the Python for .venv (the newest found unless set)
-# ARGS=...        further arguments for pytest, the demo or the benchmarks
-# WORKERS=...     processes that run tests side by side (as many as there are processors, 4 at most)
+# PYTHON=...      the Python for .venv (default: the newest found)
+# ARGS=...        more arguments for pytest, the demo or the benchmarks
+# WORKERS=...     processes that run tests in parallel (default: one per processor, at most 4)
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c

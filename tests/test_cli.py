@@ -319,7 +319,7 @@ def test_a_run_inside_a_run_keeps_torch_as_retrograd(script: Any) -> None:
     [
         (["run", "no_such.py"], "retrograd: cannot open 'no_such.py': No such file or directory\n"),
         (["run", "folder"], "retrograd: 'folder' is a directory; name a script in it\n"),
-        (["run", "model.pt"], "retrograd: 'model.pt' is not a Python script: it has null bytes, as binary files do\n"),
+        (["run", "model.pt"], "retrograd: 'model.pt' is not a Python script: it contains null bytes\n"),
     ],
 )
 def test_what_a_user_gets_wrong_is_said_in_one_line(arguments: list[str], said: str, tmp_path: Path) -> None:

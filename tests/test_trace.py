@@ -65,7 +65,7 @@ def test_trace_of_a_script(torch: Any, tmp_path: Path) -> None:
     assert "args ['3']" in text and "hooks that changed something" in text and "hooks that never fired" in text
     assert "idle.weight" in text and "module_not_called" in text and "gradients by parameter" in text
     rec = load(tmp_path / "run.trace")
-    assert rec.engine == torch.__name__ and rec.error == "the script ended with status 3"
+    assert rec.engine == torch.__name__ and rec.error == "the script exited with status 3"
     assert [h["name"] for h in rec.hooks if h["changed"]] == ["<lambda>"]
     assert all(rec.where(h["registered"]).startswith(str(tmp_path / "net.py")) for h in rec.hooks)
 
@@ -101,14 +101,14 @@ def test_options_of_trace_may_follow_the_script(tmp_path: Path) -> None:
 def test_what_follows_two_dashes_is_the_scripts(tmp_path: Path) -> None:
     (tmp_path / "net.py").write_text(SCRIPT)
     done = run("explain", "net.py", "a.weight", "--", "5", "-x", cwd=tmp_path)
-    assert done.returncode == 2 and "args ['5', '-x']" in done.stdout and "the script ended with status 5" in done.stderr
+    assert done.returncode == 2 and "args ['5', '-x']" in done.stdout and "the script exited with status 5" in done.stderr
     assert "did you mean net.a.weight?" in done.stderr
     done = run("explain", "net.py", "net.a.weight", "--", "0", cwd=tmp_path)
     assert done.returncode == 0 and "net.a.weight.grad is the sum of" in done.stdout, done.stderr
     (tmp_path / "clean.py").write_text("import sys\nprint(sys.argv[1:])\nsys.exit(len(sys.argv) - 1)\n")
     assert run("lint", "--run", "clean.py", cwd=tmp_path).returncode == 0
     done = run("lint", "--run", "clean.py", "--", "-a", cwd=tmp_path)
-    assert done.returncode == 2 and "['-a']" in done.stdout and "the script ended with status 1" in done.stderr
+    assert done.returncode == 2 and "['-a']" in done.stdout and "the script exited with status 1" in done.stderr
 
 
 def test_an_interrupted_script_leaves_its_recording(tmp_path: Path) -> None:
@@ -118,7 +118,7 @@ def test_an_interrupted_script_leaves_its_recording(tmp_path: Path) -> None:
     done = run("trace", "-o", "run.trace", "long.py", cwd=tmp_path)
     assert done.returncode == 130 and "KeyboardInterrupt" in done.stderr, done.stderr
     rec = load(tmp_path / "run.trace")
-    assert not rec.complete and rec.error == "the script ended with status 130" and len(list(rec.of("accumulate"))) == 1
+    assert not rec.complete and rec.error == "the script exited with status 130" and len(list(rec.of("accumulate"))) == 1
 
 
 def test_nothing_recorded_is_said_and_writes_no_page(tmp_path: Path) -> None:
@@ -180,14 +180,14 @@ def test_a_page_that_cannot_be_written_is_named(torch: Any, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("arguments, says", [
-    (["trace", "absent.py"], "there is no script 'absent.py'"),
-    (["trace", "-o", "no/such/x.trace", "net.py"], "there is no folder 'no/such'"),
-    (["trace", "-o", "run.foo", "net.py"], "-o run.foo: the ending says what is written: .html, .json, .dot or .trace"),
-    (["view", "-o", "run", "net.py"], "-o run: the ending says what is written"),
+    (["trace", "absent.py"], "no such script: 'absent.py'"),
+    (["trace", "-o", "no/such/x.trace", "net.py"], "no such folder: 'no/such'"),
+    (["trace", "-o", "run.foo", "net.py"], "-o run.foo: the ending gives the format: .html, .json, .dot or .trace"),
+    (["view", "-o", "run", "net.py"], "-o run: the ending gives the format"),
     (["trace", "--limit", "0", "net.py"], "--limit must be at least 1"),
     (["trace", "."], "is a directory"),
     (["view", "absent.trace"], "No such file"),
-    (["view", "net.py"], "net.py is a script; retrograd trace net.py records it"),
+    (["view", "net.py"], "net.py is a script; record it with retrograd trace net.py"),
     (["view", "other.txt"], "not JSON"),
     (["trace", "-m", "no.such.module"], "no module named 'no.such.module'"),
     (["lint", "net.py", "--", "--epochs", "3"], "is for the script that --run runs"),

@@ -12,7 +12,7 @@ from typing import Any
 def parser() -> argparse.ArgumentParser:
     top = argparse.ArgumentParser(
         prog="retrograd", description="PyTorch's autograd and hooks over NumPy.")
-    top.add_argument("--version", action="store_true", help="print the version and stop")
+    top.add_argument("--version", action="store_true", help="print the version and exit")
     commands = top.add_subparsers(dest="command", metavar="COMMAND")
     run = commands.add_parser(
         "run", help="run a script with `import torch` meaning retrograd",
@@ -24,71 +24,71 @@ def parser() -> argparse.ArgumentParser:
         help="a Python file written for PyTorch or for retrograd; - for standard input; -m MODULE and -c CODE as in python")
     run.add_argument("arguments", metavar="ARGS", nargs=argparse.REMAINDER, help="arguments of the script")
     commands.add_parser(
-        "doctor", help="say which build this is, and on what it runs",
-        description="Say which build this is, and on what it runs: what a bug report needs.")
+        "doctor", help="show the build and the environment",
+        description="Show the build and the environment it runs in: what a bug report needs.")
     microscope(commands)
     return top
 
 
 def microscope(commands: Any) -> None:
     """The commands of the microscope."""
-    torch = {"action": "store_true", "help": "run it with real PyTorch; else `import torch` means retrograd"}
+    torch = {"action": "store_true", "help": "run with real PyTorch; otherwise `import torch` means retrograd"}
     trace = commands.add_parser(
-        "trace", help="run a script, and say what its backward passes and hooks did",
+        "trace", help="run a script and report what its backward passes and hooks did",
         description="Run SCRIPT and record it: ops, backward nodes, hooks, accumulations, steps.  Prints which hooks changed "
                     "something, which never fired and why, which parameters have no gradient and why, norms by layer, and "
-                    "where NaN and the like begin.  Exit status: the script's.",
+                    "where NaN and inf first appear.  Exit status: the script's.",
         usage="retrograd trace [OPTIONS] (SCRIPT | - | -m MODULE) [OPTIONS] [--] [ARGS ...]",
         **examples("retrograd trace train.py", "retrograd trace train.py -o step.html --torch",
                    "retrograd trace --torch train.py --epochs 1", "retrograd trace train.py -- -o for-the-script",
                    "retrograd trace -m package.train --epochs 1", "retrograd trace - < train.py"))
-    trace.add_argument("-o", "--output", metavar="FILE", help="write FILE, by its ending: .html a page, .json for Perfetto "
-                       "and chrome://tracing, .dot for Graphviz, .trace the recording itself (default: the page, as "
-                       "trace.html in the current folder)")
+    trace.add_argument("-o", "--output", metavar="FILE", help="write FILE; its ending gives the format: .html a page, .json for "
+                       "Perfetto and chrome://tracing, .dot for Graphviz, .trace the recording itself (default: trace.html in the "
+                       "current folder)")
     trace.add_argument("--torch", **torch)
-    trace.add_argument("--values", action="store_true", help="keep the gradients that reach parameters: ledgers get numbers")
-    trace.add_argument("--paths", action="store_true", help="the same, and what each way through the graph brings to them")
-    trace.add_argument("--limit", type=int, default=500_000, metavar="N", help="keep N events (default 500000)")
+    trace.add_argument("--values", action="store_true", help="keep the gradients that reach parameters, so that ledgers have numbers")
+    trace.add_argument("--paths", action="store_true", help="like --values, and what each way through the graph brings to them")
+    trace.add_argument("--limit", type=int, default=500_000, metavar="N", help="keep at most N events (default 500000)")
     trace.add_argument("script", metavar="SCRIPT", help="a Python file; - for standard input; -m MODULE as in python -m")
-    trace.add_argument("arguments", metavar="ARGS", nargs=argparse.REMAINDER, help="arguments of the script: from the first that "
-                       "is not an option of trace, or from --")
+    trace.add_argument("arguments", metavar="ARGS", nargs=argparse.REMAINDER, help="arguments of the script, from the first that "
+                       "is not an option of trace, or after --")
     explain = commands.add_parser(
-        "explain", help="say what a parameter or module of a recording or script is, and why it has no gradient",
-        description="FILE is a recording (retrograd trace -o run.trace) or a script, which is run; or -m MODULE, as in "
-                    "python -m.  Without NAME: the names.",
+        "explain", help="say what a parameter or module is, and why it has no gradient",
+        description="FILE is a recording (retrograd trace -o run.trace) or a script to run; or -m MODULE, as in "
+                    "python -m.  Without NAME it lists the names.",
         **examples("retrograd explain run.trace encoder.0.weight", "retrograd explain train.py head.bias",
                    "retrograd explain train.py head.bias -- --epochs 1",
                    "retrograd explain -m package.train head.bias"))
     explain.add_argument("--torch", **torch)
-    explain.add_argument("file", metavar="FILE", help="a recording or a Python file; what follows -- is for the script")
-    explain.add_argument("names", metavar="NAME", nargs="*", help="parameters and modules by their paths")
+    explain.add_argument("file", metavar="FILE", help="a recording or a Python file; arguments after -- go to the script")
+    explain.add_argument("names", metavar="NAME", nargs="*", help="paths of parameters and modules")
     compare = commands.add_parser(
         "compare", help="put two training steps of a recording or script side by side",
         description="Loss, gradients, learning rates, clipping, what ran and what was skipped, the largest differences first.  "
-                    "FILE is a recording (retrograd trace -o run.trace) or a script, which is run; or -m MODULE, as in "
-                    "python -m.  Without A and B: the steps.",
+                    "FILE is a recording (retrograd trace -o run.trace) or a script to run; or -m MODULE, as in "
+                    "python -m.  Without STEPs it lists the steps.",
         **examples("retrograd compare run.trace 1 20", "retrograd compare train.py 1 2 -- --epochs 1",
                    "retrograd compare -m package.train"))
     compare.add_argument("--torch", **torch)
-    compare.add_argument("file", metavar="FILE", help="a recording or a Python file; what follows -- is for the script")
+    compare.add_argument("file", metavar="FILE", help="a recording or a Python file; arguments after -- go to the script")
     compare.add_argument("steps", metavar="STEP", nargs="*", type=int, help="two steps, counted from 1")
     lint = commands.add_parser(
-        "lint", help="find mistakes with hooks and gradients in sources",
-        description="Exit status 0: nothing found, 1: something, 2: a file cannot be read, or failed when run.  The rules: "
+        "lint", help="find mistakes with hooks and gradients in source files",
+        description="Exit status 0: no findings, 1: findings, 2: a file could not be read or its run failed.  The rules: "
                     "docs/lint.md.",
         **examples("retrograd lint train.py", "retrograd lint --run train.py -- --epochs 1",
                    "retrograd lint --run -m package.train", "retrograd lint --json src a.ipynb"))
-    lint.add_argument("--run", action="store_true", help="run the file as well, and look at what its hooks did; what follows "
-                      "-- is for the script")
+    lint.add_argument("--run", action="store_true", help="also run the file and check what its hooks did; arguments after -- "
+                      "go to the script")
     lint.add_argument("--torch", **torch)
     lint.add_argument("--json", action="store_true", help="print a JSON list")
-    lint.add_argument("--rules", action="store_true", help="list the rules and stop")
+    lint.add_argument("--rules", action="store_true", help="list the rules and exit")
     lint.add_argument("files", metavar="FILE", nargs="*", help="Python files, notebooks, folders; - for standard input")
     view = commands.add_parser(
-        "view", help="summarise a recording, and open its page in a browser",
+        "view", help="summarise a recording and open its page in a browser",
         description="Print the summary of a recording and open its page.",
         **examples("retrograd view run.trace", "retrograd view run.trace -o run.html --no-browser"))
-    view.add_argument("-o", "--output", metavar="FILE", help="write the page (or .json, .dot) there")
+    view.add_argument("-o", "--output", metavar="FILE", help="write the page (or .json, .dot, .trace) to FILE")
     view.add_argument("--no-browser", action="store_true", help="do not open a browser")
     view.add_argument("file", metavar="FILE", help="a recording: retrograd trace -o run.trace script.py")
 

@@ -61,7 +61,7 @@ def recorded(script: str, arguments: list[str], torch: bool, module: bool = Fals
             raise Refused("--torch needs PyTorch, which is not installed here: pip install torch")
         import torch as _  # noqa: F401
     if not module and script != "-" and not os.path.isfile(script):
-        raise Refused(f"there is no script '{script}'" if not os.path.isdir(script) else f"'{script}' is a directory; name a "
+        raise Refused(f"no such script: '{script}'" if not os.path.isdir(script) else f"'{script}' is a directory; name a "
                       "script in it")
     recorder = record(engine="torch" if torch else "retrograd", **options)
     with recorder as rec:
@@ -77,7 +77,7 @@ def recorded(script: str, arguments: list[str], torch: bool, module: bool = Fals
                         recorder.tensor_number(value) not in rec.tensor_names:
                     recorder.name_tensor(tap, value, name, "parameter")
     if status:
-        rec.complete, rec.error = False, f"the script ended with status {status}"
+        rec.complete, rec.error = False, f"the script exited with status {status}"
     return rec, status
 
 
@@ -87,7 +87,7 @@ ENDINGS = (".html", ".htm", ".json", ".dot", ".trace")
 def known_ending(path: str | None) -> None:
     """Refuse a name that does not say the format."""
     if path is not None and os.path.splitext(path)[1] not in ENDINGS:
-        raise Refused(f"-o {path}: the ending says what is written: .html, .json, .dot or .trace")
+        raise Refused(f"-o {path}: the ending gives the format: .html, .json, .dot or .trace")
 
 
 def write(rec: Recording, path: str) -> str:
@@ -113,7 +113,7 @@ def trace(found: Any) -> int:
     known_ending(found.output)
     folder = os.path.dirname(found.output or "") or "."
     if not os.path.isdir(folder):
-        raise Refused(f"there is no folder '{folder}' to write into")
+        raise Refused(f"no such folder: '{folder}'")
     output = None if found.output is None else os.path.abspath(found.output)
     start = os.getcwd()
     rec, status = recorded(found.script, found.arguments, found.torch, found.module, limit=found.limit,
@@ -121,7 +121,7 @@ def trace(found: Any) -> int:
     sys.stdout.flush()
     show(rec)
     if not len(rec):
-        say("nothing was recorded: the script made no tensor that wants a gradient, called no module and no backward()"
+        say("nothing was recorded: the script made no tensor that requires grad and called no module and no backward()"
             if not status else "nothing was recorded before the script ended")
     elif output is None and has_viewer():
         output = os.path.join(start, "trace.html")
@@ -156,7 +156,7 @@ def compare(found: Any) -> int:
     rec = recording(found)
     if not found.steps:
         from ..microscope.answers.compare import titles
-        for line in titles(rec) or ["no steps: no backward pass and no step of an optimizer was recorded"]:
+        for line in titles(rec) or ["no steps: the recording has no backward pass and no optimizer step"]:
             print(printable(line))
         return 0
     try:
@@ -170,11 +170,11 @@ def recording(found: Any) -> Recording:
     """The recording that a command is asked about: a file, or what a script does."""
     if not found.module and is_recording(found.file):
         if found.arguments:
-            raise Refused(f"{found.command}: what follows -- is for a script, and {found.file} is a recording")
+            raise Refused(f"{found.command}: arguments after -- go to a script, but {found.file} is a recording")
         return load(found.file)
     rec, status = recorded(found.file, found.arguments, found.torch, found.module)
     if status:
-        say(f"the script ended with status {status}; this is what it did until then")
+        say(f"the script exited with status {status}; this is what it did before")
     return rec
 
 
@@ -194,7 +194,7 @@ def lint(found: Any) -> int:
     if not found.files:
         raise Refused("lint: name a Python file")
     if found.arguments and not found.run:
-        raise Refused("lint: what follows -- is for the script that --run runs")
+        raise Refused("lint: arguments after -- go to the script, which needs --run")
     problems: list[Problem] = []
     unread = 0
     start = os.getcwd()
@@ -217,7 +217,7 @@ def lint(found: Any) -> int:
         if len(found.files) > 1 or os.path.isdir(found.files[0]):
             raise Refused("lint --run: one file at a time")
         if found.files[0].endswith(".ipynb"):
-            raise Refused("lint --run: a notebook cannot be run; save it as a script")
+            raise Refused("lint --run: notebooks cannot be run; save it as a script")
         given = {os.path.realpath(found.files[0]): found.files[0]}
         rec, status = ran or recorded(found.files[0], found.arguments, found.torch)
         for p in lint_recording(rec):                   # the script named as it was given, what lies below us relatively
@@ -226,7 +226,7 @@ def lint(found: Any) -> int:
                 file = os.path.relpath(file, start)
             problems.append(replace(p, file=file))
         if status:
-            say(f"the script ended with status {status}: what it did until then was looked at")
+            say(f"the script exited with status {status}; lint checked what it did before")
             if not problems:
                 print("0 problems")
                 return USAGE
@@ -254,7 +254,7 @@ def files_of(paths: list[str]) -> Iterator[str]:
                     empty = False
                     yield os.path.normpath(os.path.join(folder, name))
         if empty:
-            raise Refused(f"lint: there are no Python files in '{path}'")
+            raise Refused(f"lint: no Python files in '{path}'")
 
 
 def of_file(path: str) -> list[Problem]:
@@ -278,7 +278,7 @@ def wrong_with(path: str, error: BaseException) -> str:
         return f"{path} is not Python: {error.msg}" + (f", line {error.lineno}" if error.lineno else "")
     if isinstance(error, ValueError):
         return f"{path} is not Python: {error}"
-    return f"{path}: too deeply nested to be read"
+    return f"{path}: too deeply nested to parse"
 
 
 def source(path: str) -> str:
@@ -297,7 +297,7 @@ def source(path: str) -> str:
 def view(found: Any) -> int:
     known_ending(found.output)
     if found.file.endswith(".py"):
-        raise Refused(f"view: {found.file} is a script; retrograd trace {found.file} records it")
+        raise Refused(f"view: {found.file} is a script; record it with retrograd trace {found.file}")
     rec = load(found.file)
     show(rec)
     output = found.output

@@ -157,7 +157,7 @@ def read(path: str) -> CodeType | Exception:
             with io.open_code(full) as file:
                 source = file.read()
         if b"\0" in source:
-            raise CannotRun(f"'{path}' is not a Python script: it has null bytes, as binary files do")
+            raise CannotRun(f"'{path}' is not a Python script: it contains null bytes")
         return compile(source, full, "exec", dont_inherit=True)
     except (SyntaxError, ValueError) as error:
         return error
@@ -276,7 +276,7 @@ class Alias(MetaPathFinder, Loader):
         parent, _, last = ours_of(name).rpartition(".")
         raise ModuleNotFoundError(
             f"No module named '{name}'\n{missing(parent, last, submodules(parent))} "
-            "(this script was written for PyTorch and is run with torch meaning retrograd)",
+            "(in this run, torch means retrograd)",
             name=name,
         )
 
