@@ -190,7 +190,7 @@ def test_a_page_that_cannot_be_written_is_named(torch: Any, tmp_path: Path) -> N
     (["view", "net.py"], "net.py is a script; record it with retrograd trace net.py"),
     (["view", "other.txt"], "not JSON"),
     (["trace", "-m", "no.such.module"], "no module named 'no.such.module'"),
-    (["lint", "net.py", "--", "--epochs", "3"], "is for the script that --run runs"),
+    (["lint", "net.py", "--", "--epochs", "3"], "arguments after -- go to the script, which needs --run"),
     (["explain", "other.txt", "--", "3"], "other.txt is a recording"),
     (["explain", "absent.trace", "w"], "No such file"),
     (["lint"], "name a Python file"),
