@@ -43,10 +43,10 @@ def microscope(commands: Any) -> None:
                    "retrograd trace --torch train.py --epochs 1", "retrograd trace train.py -- -o for-the-script",
                    "retrograd trace -m package.train --epochs 1", "retrograd trace - < train.py"))
     trace.add_argument("-o", "--output", metavar="FILE", help="write FILE; its ending gives the format: .html a page, .json for "
-                       "Perfetto and chrome://tracing, .dot for Graphviz, .trace the recording itself (default: trace.html in the "
-                       "current folder)")
+                       "Perfetto and chrome://tracing, .dot for Graphviz, .trace the recording itself (default: trace.html "
+                       "in the current folder)")
     trace.add_argument("--torch", **torch)
-    trace.add_argument("--values", action="store_true", help="keep the gradients that reach parameters, so that ledgers have numbers")
+    trace.add_argument("--values", action="store_true", help="keep gradients that reach parameters: ledgers have numbers")
     trace.add_argument("--paths", action="store_true", help="like --values, and what each way through the graph brings to them")
     trace.add_argument("--limit", type=int, default=500_000, metavar="N", help="keep at most N events (default 500000)")
     trace.add_argument("script", metavar="SCRIPT", help="a Python file; - for standard input; -m MODULE as in python -m")
@@ -64,7 +64,7 @@ def microscope(commands: Any) -> None:
     explain.add_argument("names", metavar="NAME", nargs="*", help="paths of parameters and modules")
     compare = commands.add_parser(
         "compare", help="put two training steps of a recording or script side by side",
-        description="Loss, gradients, learning rates, clipping, what ran and what was skipped, the largest differences first.  "
+        description="Loss, gradients, learning rates, clipping, what ran and what was skipped, largest differences first.  "
                     "FILE is a recording (retrograd trace -o run.trace) or a script to run; or -m MODULE, as in "
                     "python -m.  Without STEPs it lists the steps.",
         **examples("retrograd compare run.trace 1 20", "retrograd compare train.py 1 2 -- --epochs 1",

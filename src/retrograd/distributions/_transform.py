@@ -15,10 +15,10 @@ FEW = "Too few dimensions on input"
 class Transform:
     """y = transform(x), x = transform.inv(y); log_abs_det_jacobian(x, y) is log |dy/dx|, one number for each event.
 
-    domain, codomain    constraints of x and y        bijective, sign    of its slope
+    domain, codomain    constraints of x and y        bijective, sign    sign of its slope
     cache_size          1: the last x and y are kept, so that inv(y) is x itself
 
-    A subclass defines _call, _inverse and log_abs_det_jacobian, and, if made with arguments, _made: those for a copy.
+    A subclass defines _call, _inverse and log_abs_det_jacobian, and, if its constructor takes arguments, _made: those for a copy.
     """
 
     bijective: Any = False
@@ -250,7 +250,7 @@ identity_transform = ComposeTransform([])
 
 
 class IndependentTransform(Transform):
-    """base_transform, with `reinterpreted_batch_ndims` more dims in an event: their volume changes are multiplied."""
+    """base_transform, with `reinterpreted_batch_ndims` more event dims: log_abs_det_jacobian sums over them."""
 
     def __init__(self, base_transform: Any, reinterpreted_batch_ndims: int, cache_size: int = 0) -> None:
         super().__init__(cache_size=cache_size)

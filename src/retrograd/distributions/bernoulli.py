@@ -15,7 +15,11 @@ __all__ = ["Bernoulli"]
 
 
 class Bernoulli(Chances, ExponentialFamily):
-    """1 with chance probs = sigmoid(logits), else 0."""
+    """1 with probability probs, else 0.
+
+    Parameters: probs in [0, 1] or logits (real, log odds).
+    Support: 0 and 1.  ValueError for other parameters and, in log_prob, other values (unless validate_args=False).
+    """
 
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
     support = constraints.boolean

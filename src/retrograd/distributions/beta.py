@@ -13,7 +13,11 @@ __all__ = ["Beta"]
 
 
 class Beta(ExponentialFamily):
-    """Density proportional to x ** (concentration1 - 1) (1 - x) ** (concentration0 - 1) on [0, 1]."""
+    """Beta distribution: density proportional to x ** (concentration1 - 1) (1 - x) ** (concentration0 - 1).
+
+    Parameters: concentration1, concentration0 > 0.
+    Support: [0, 1].  ValueError for other parameters and, in log_prob, other values (unless validate_args=False).
+    """
 
     arg_constraints = {"concentration1": constraints.positive, "concentration0": constraints.positive}
     support = constraints.unit_interval

@@ -14,7 +14,12 @@ __all__ = ["Binomial"]
 
 
 class Binomial(Chances):
-    """Successes in total_count trials of chance probs = sigmoid(logits)."""
+    """Number of successes in total_count independent trials.
+
+    Parameters: total_count, a whole number >= 0; probs in [0, 1] or logits (real, log odds).
+    Support: 0, 1, ..., total_count.  ValueError for other parameters and, in log_prob, other values (unless
+    validate_args=False).
+    """
 
     arg_constraints = {
         "total_count": constraints.nonnegative_integer, "probs": constraints.unit_interval, "logits": constraints.real}

@@ -14,7 +14,11 @@ __all__ = ["Categorical"]
 
 
 class Categorical(Chances):
-    """One of 0 .. K-1, with chances in the last dim of probs, which need not sum to 1, or of exp(logits)."""
+    """One of the categories 0 .. K-1.
+
+    Parameters: probs (..., K) of categories, normalised to sum to 1, or their logarithms logits up to a constant.
+    Support: 0 .. K-1.  ValueError for other parameters and, in log_prob, other values (unless validate_args=False).
+    """
 
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
     has_enumerate_support = True

@@ -13,7 +13,12 @@ __all__ = ["Cauchy"]
 
 
 class Cauchy(LocScale, Distribution):
-    """Density 1 / (pi scale (1 + ((x - loc) / scale)^2)): without mean or variance."""
+    """Cauchy distribution: density 1 / (pi scale (1 + ((x - loc) / scale)^2)). It has no mean and no variance.
+
+    Parameters: loc, real, the median; scale > 0, half the width at half the maximum.
+    Support: all real numbers.  ValueError for other parameters and, in log_prob, other values (unless
+    validate_args=False).
+    """
 
     _params = {"loc": 0, "scale": 0}
 

@@ -10,7 +10,11 @@ __all__ = ["Chi2"]
 
 
 class Chi2(Gamma):
-    """Sums of the squares of df standard normal numbers; df need not be whole."""
+    """Chi-squared distribution: the sum of df squared standard normal variables; df may be fractional.
+
+    Parameters: df > 0.
+    Support: x >= 0.  ValueError for other parameters and, in log_prob, other values (unless validate_args=False).
+    """
 
     arg_constraints = {"df": constraints.positive}
     _params = Gamma._params

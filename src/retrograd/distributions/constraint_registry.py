@@ -1,7 +1,7 @@
-"""biject_to, transform_to: a transform from all real numbers to a constraint's region.
+"""biject_to, transform_to: a transform from all real numbers onto a constraint's region.
 
-biject_to(c) is bijective, with a log_abs_det_jacobian: for sampling.  transform_to(c) may be cheaper and need not be: for
-optimising unconstrained parameters.
+biject_to(c) is bijective, with a log_abs_det_jacobian: for sampling.  transform_to(c) may be cheaper and need not be
+bijective: for optimising unconstrained parameters.
 """
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["ConstraintRegistry", "biject_to", "transform_to"]
 
 
 class ConstraintRegistry:
-    """{class of a constraint: what makes a transform for such a one}"""
+    """{class of a constraint: function from such a constraint to a transform}"""
 
     def __init__(self) -> None:
         self._registry: dict[Any, Any] = {}

@@ -21,7 +21,7 @@ __all__ = [
 
 
 class Constraint:
-    """A region; is_discrete: of separate values."""
+    """A region; is_discrete: whether it consists of separate values."""
 
     is_discrete: Any = False
     event_dim: Any = 0
@@ -69,7 +69,7 @@ class _Dependent(Constraint):
 
 
 def is_dependent(constraint: Any) -> bool:
-    """Is it known only with the values of other parameters?"""
+    """Whether the constraint depends on the values of other parameters."""
     return isinstance(constraint, _Dependent)
 
 

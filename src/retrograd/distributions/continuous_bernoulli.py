@@ -16,9 +16,11 @@ __all__ = ["ContinuousBernoulli"]
 
 
 class ContinuousBernoulli(Chances, ExponentialFamily):
-    """Density C probs^x (1 - probs)^(1 - x) on [0, 1].
+    """Density C probs^x (1 - probs)^(1 - x), with C so that it integrates to 1.
 
-    lims    between these probs, formulas that divide by 2 probs - 1 are replaced by their Taylor series at 1/2
+    Parameters: probs in [0, 1] or logits (real, log odds); lims, the range of probs in which formulas that divide by 2
+    probs - 1 are replaced by their Taylor series at 1/2.
+    Support: [0, 1].  ValueError for other parameters and, in log_prob, other values (unless validate_args=False).
     """
 
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}

@@ -32,7 +32,12 @@ class _Dirichlet(Function):
 
 
 class Dirichlet(ExponentialFamily):
-    """Points of the simplex, with density proportional to the product of x_i ** (concentration_i - 1)."""
+    """Dirichlet distribution: density proportional to the product of x_i ** (concentration_i - 1).
+
+    Parameters: concentration (..., K), all > 0.
+    Support: vectors (..., K) >= 0 that sum to 1.  ValueError for other parameters and, in log_prob, other values (unless
+    validate_args=False).
+    """
 
     arg_constraints = {"concentration": constraints.independent(constraints.positive, 1)}
     support = constraints.simplex

@@ -17,11 +17,11 @@ __all__ = ["Distribution"]
 class Distribution:
     """The base of all distributions.
 
-    batch_shape     of independent, differently parameterised ones: the shape of log_prob
-    event_shape     of one draw
-    validate_args   whether parameters, and values given to log_prob and cdf, are checked
+    batch_shape     one distribution for each element, each with its parameters: the shape of log_prob
+    event_shape     the shape of one draw
+    validate_args   whether to check parameters and the values given to log_prob and cdf: ValueError if they do not fit
 
-    Ours name their parameters in `_params` (how many dims each has for an event), which is what `expand` widens, and in
+    Subclasses name their parameters in `_params` (how many dims each has for an event), which is what `expand` widens, and in
     `_kept` what else a widened copy needs.
     """
 

@@ -12,7 +12,11 @@ __all__ = ["Exponential"]
 
 
 class Exponential(ExponentialFamily):
-    """Density rate exp(-rate x), x >= 0."""
+    """Exponential distribution: density rate exp(-rate x), mean 1 / rate.
+
+    Parameters: rate > 0.
+    Support: x >= 0.  ValueError for other parameters and, in log_prob, other values (unless validate_args=False).
+    """
 
     arg_constraints = {"rate": constraints.positive}
     support = constraints.nonnegative

@@ -15,7 +15,11 @@ __all__ = ["FisherSnedecor"]
 
 
 class FisherSnedecor(Distribution):
-    """Ratios of two chi-squared numbers of df1 and df2 degrees of freedom, each over its own."""
+    """F distribution: (X1 / df1) / (X2 / df2) for independent chi-squared X1, X2 of df1 and df2 degrees of freedom.
+
+    Parameters: df1, df2 > 0.
+    Support: x > 0.  ValueError for other parameters and, in log_prob, other values (unless validate_args=False).
+    """
 
     arg_constraints = {"df1": constraints.positive, "df2": constraints.positive}
     support = constraints.positive

@@ -15,7 +15,11 @@ __all__ = ["Gamma"]
 
 
 class Gamma(ExponentialFamily):
-    """Density proportional to x ** (concentration - 1) exp(-rate x), x > 0."""
+    """Gamma distribution: density proportional to x ** (concentration - 1) exp(-rate x), mean concentration / rate.
+
+    Parameters: concentration (shape) > 0; rate (1 / scale) > 0.
+    Support: x >= 0.  ValueError for other parameters and, in log_prob, other values (unless validate_args=False).
+    """
 
     arg_constraints = {"concentration": constraints.positive, "rate": constraints.positive}
     support = constraints.nonnegative

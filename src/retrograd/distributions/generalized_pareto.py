@@ -13,7 +13,12 @@ __all__ = ["GeneralizedPareto"]
 
 
 class GeneralizedPareto(Distribution):
-    """Chance (1 + c z) ** (-1 / c) of more than loc + scale z, with c = concentration; exp(-z) where c is 0."""
+    """Generalized Pareto distribution: P(X > loc + scale z) = (1 + c z) ** (-1 / c), c = concentration; exp(-z) for c = 0.
+
+    Parameters: loc, real; scale > 0; concentration, real.
+    Support: x >= loc; for concentration < 0 also x <= loc - scale / concentration.  ValueError for other parameters and,
+    in log_prob, other values (unless validate_args=False).
+    """
 
     arg_constraints = {"loc": constraints.real, "scale": constraints.positive, "concentration": constraints.real}
     has_rsample = True

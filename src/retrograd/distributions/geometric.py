@@ -15,7 +15,11 @@ __all__ = ["Geometric"]
 
 
 class Geometric(Chances):
-    """Failures before the first success of chance probs = sigmoid(logits): 0, 1, ..."""
+    """Number of failures before the first success in independent trials.
+
+    Parameters: probs in (0, 1] or logits (real, log odds).
+    Support: 0, 1, 2, ....  ValueError for other parameters and, in log_prob, other values (unless validate_args=False).
+    """
 
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
     support = constraints.nonnegative_integer

@@ -16,7 +16,12 @@ __all__ = ["Gumbel"]
 
 
 class Gumbel(TransformedDistribution):
-    """Chance exp(-exp(-(x - loc) / scale)) of x or less: of the greatest of many numbers."""
+    """Gumbel distribution, the limit law of maxima: CDF exp(-exp(-(x - loc) / scale)), mean loc + 0.5772 scale.
+
+    Parameters: loc, real, the location (mode); scale > 0.
+    Support: all real numbers.  ValueError for other parameters and, in log_prob, other values (unless
+    validate_args=False).
+    """
 
     arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
     support = constraints.real

@@ -12,7 +12,11 @@ __all__ = ["HalfCauchy"]
 
 
 class HalfCauchy(Half):
-    """The size of a Cauchy number around 0."""
+    """|x| for Cauchy-distributed x with location 0.
+
+    Parameters: scale > 0.
+    Support: x >= 0.  ValueError for other parameters and, in log_prob, other values (unless validate_args=False).
+    """
 
     _params = {}
 

@@ -11,7 +11,11 @@ __all__ = ["HalfNormal"]
 
 
 class HalfNormal(Half):
-    """The size of a normal number around 0."""
+    """|x| for normal x with mean 0 and standard deviation scale.
+
+    Parameters: scale > 0.
+    Support: x >= 0.  ValueError for other parameters and, in log_prob, other values (unless validate_args=False).
+    """
 
     _params = {}
 

@@ -12,7 +12,7 @@ __all__ = ["Independent"]
 
 
 class Independent(Distribution):
-    """base_distribution, whose last `reinterpreted_batch_ndims` batch dims are dims of one event: their log_prob is summed."""
+    """base_distribution with its last `reinterpreted_batch_ndims` batch dims as event dims: log_prob sums over them."""
 
     arg_constraints: Any = {}
     _params = {}

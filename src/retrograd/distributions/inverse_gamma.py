@@ -14,7 +14,11 @@ __all__ = ["InverseGamma"]
 
 
 class InverseGamma(TransformedDistribution):
-    """1 / x for gamma numbers x."""
+    """1 / x for gamma-distributed x: CDF Q(concentration, rate / x).
+
+    Parameters: concentration (shape) > 0; rate > 0.
+    Support: x > 0.  ValueError for other parameters and, in log_prob, other values (unless validate_args=False).
+    """
 
     arg_constraints = {"concentration": constraints.positive, "rate": constraints.positive}
     support = constraints.positive

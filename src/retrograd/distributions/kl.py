@@ -48,9 +48,9 @@ INF = float("inf")
 
 
 def register_kl(type_p: Any, type_q: Any) -> Callable[[F], F]:
-    """@register_kl(P, Q) on a function (p, q) -> KL(p || q), for these types and what is derived from them.
+    """@register_kl(P, Q) on a function (p, q) -> KL(p || q), for these types and their subclasses.
 
-    Where several fit, the types nearest to p's and q's decide; where they disagree a RuntimeWarning names the missing pair.
+    If several fit, the types nearest to p's and q's decide; if that is ambiguous, a RuntimeWarning names the missing pair.
     """
     for name, given in (("type_p", type_p), ("type_q", type_q)):
         if not isinstance(given, type):
@@ -65,7 +65,7 @@ def register_kl(type_p: Any, type_q: Any) -> Callable[[F], F]:
 
 
 def kl_divergence(p: Any, q: Any) -> Any:
-    """KL(p || q), of the batch shape of p and q broadcast.   NotImplementedError where no function is registered"""
+    """KL(p || q), with p's and q's batch shapes broadcast.   NotImplementedError if no function is registered for their types"""
     pair = type(p), type(q)
     if pair not in _KL_MEMOIZE:
         _KL_MEMOIZE[pair] = found(*pair)

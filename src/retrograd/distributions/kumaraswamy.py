@@ -15,7 +15,11 @@ __all__ = ["Kumaraswamy"]
 
 
 class Kumaraswamy(TransformedDistribution):
-    """Chance 1 - (1 - x ** concentration1) ** concentration0 of x or less: nearly a beta distribution."""
+    """Kumaraswamy distribution, close to a beta: CDF 1 - (1 - x ** concentration1) ** concentration0.
+
+    Parameters: concentration1, concentration0 > 0.
+    Support: [0, 1].  ValueError for other parameters and, in log_prob, other values (unless validate_args=False).
+    """
 
     arg_constraints = {"concentration1": constraints.positive, "concentration0": constraints.positive}
     support = constraints.unit_interval

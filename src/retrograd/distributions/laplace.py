@@ -13,7 +13,12 @@ __all__ = ["Laplace"]
 
 
 class Laplace(LocScale, Distribution):
-    """Density exp(-|x - loc| / scale) / (2 scale)."""
+    """Laplace distribution: density exp(-|x - loc| / scale) / (2 scale).
+
+    Parameters: loc, real, the mean; scale > 0.
+    Support: all real numbers.  ValueError for other parameters and, in log_prob, other values (unless
+    validate_args=False).
+    """
 
     _params = {"loc": 0, "scale": 0}
 

@@ -16,9 +16,14 @@ __all__ = ["LKJCholesky"]
 
 
 class LKJCholesky(Distribution):
-    """Cholesky factors of dim x dim correlation matrices, whose density is det ** (concentration - 1); 1: uniform.
+    """LKJ distribution of correlation matrices C, as Cholesky factors: density of C proportional to det(C) ** (concentration
+    - 1).
 
-    Drawn row by row as points of spheres, with the lengths of the parts off the diagonal beta distributed ("onion").
+    Parameters: dim >= 2, the size of the matrices; concentration > 0 (1: uniform over correlation matrices).
+    Support: lower triangles (..., dim, dim) with positive diagonal and rows of norm 1.  ValueError for other parameters
+    and, in log_prob, other values (unless validate_args=False).
+
+    Draws are made row by row as points of spheres; the parts off the diagonal have beta-distributed lengths ("onion").
     """
 
     arg_constraints = {"concentration": constraints.positive}

@@ -12,7 +12,11 @@ __all__ = ["LogNormal"]
 
 
 class LogNormal(TransformedDistribution):
-    """exp(x) for normal x of mean loc and standard deviation scale."""
+    """exp(x) for normal x.
+
+    Parameters: loc, real, and scale > 0: the mean and standard deviation of x.
+    Support: x > 0.  ValueError for other parameters and, in log_prob, other values (unless validate_args=False).
+    """
 
     arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
     support = constraints.positive

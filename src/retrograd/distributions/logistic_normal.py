@@ -12,7 +12,12 @@ __all__ = ["LogisticNormal"]
 
 
 class LogisticNormal(TransformedDistribution):
-    """Points of the simplex made of normal vectors by StickBreakingTransform."""
+    """Points of the simplex: StickBreakingTransform of normal vectors.
+
+    Parameters: loc (..., K), real; scale (..., K) > 0.
+    Support: vectors (..., K + 1) >= 0 that sum to 1.  ValueError for other parameters and, in log_prob, other values
+    (unless validate_args=False).
+    """
 
     arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
     support = constraints.simplex

@@ -16,9 +16,11 @@ __all__ = ["LowRankMultivariateNormal"]
 
 
 class LowRankMultivariateNormal(Located, Distribution):
-    """Normal vectors whose covariance is cov_factor cov_factor' + diag(cov_diag): n + n m numbers instead of n^2.
+    """Multivariate normal distribution with covariance cov_factor cov_factor' + diag(cov_diag), kept as n + n m numbers.
 
-    loc (..., n)   cov_factor (..., n, m)   cov_diag (..., n)
+    Parameters: loc (..., n); cov_factor (..., n, m); cov_diag (..., n) > 0.
+    Support: real vectors (..., n).  ValueError for other parameters and, in log_prob, other values (unless
+    validate_args=False).
     """
 
     arg_constraints = {

@@ -14,7 +14,7 @@ __all__ = ["MixtureSameFamily"]
 
 
 class MixtureSameFamily(Distribution):
-    """One of the distributions along the last batch dim of component_distribution, picked by a Categorical."""
+    """A mixture: mixture_distribution, a Categorical, picks a component along component_distribution's last batch dim."""
 
     arg_constraints: Any = {}
     _params = {"_component_distribution": 1, "_mixture_distribution": 0}

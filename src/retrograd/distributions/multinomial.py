@@ -15,7 +15,13 @@ __all__ = ["Multinomial"]
 
 
 class Multinomial(Distribution):
-    """How often each category comes in total_count draws of Categorical(probs, logits)."""
+    """How often each category comes up in total_count draws of Categorical(probs, logits).
+
+    Parameters: total_count, an int >= 0; probs (..., K) of categories, normalised to sum to 1, or their logarithms logits
+    up to a constant.
+    Support: counts (..., K) that sum to total_count.  ValueError for other parameters and, in log_prob, other values
+    (unless validate_args=False).
+    """
 
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
     _params = {"_categorical": 0}

@@ -19,9 +19,12 @@ _precision_to_scale_tril = lower_of_precision  # PyTorch's name, which libraries
 
 
 class MultivariateNormal(Located, Distribution):
-    """Normal vectors with a covariance, given as that, as its inverse or as its Cholesky factor, which costs least.
+    """Multivariate normal distribution.
 
-    loc (..., n)   covariance_matrix, precision_matrix or scale_tril (..., n, n)
+    Parameters: loc (..., n), the mean; exactly one of covariance_matrix, precision_matrix (its inverse), both positive
+    definite, and scale_tril (its Cholesky factor, the cheapest), each (..., n, n).
+    Support: real vectors (..., n).  ValueError for other parameters and, in log_prob, other values (unless
+    validate_args=False).
     """
 
     arg_constraints = {

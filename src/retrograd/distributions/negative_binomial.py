@@ -15,7 +15,13 @@ __all__ = ["NegativeBinomial"]
 
 
 class NegativeBinomial(Chances):
-    """Successes of chance probs = sigmoid(logits) before the total_count-th failure; drawn as Poisson of gamma rates."""
+    """Number of successes before the total_count-th failure, in independent trials.
+
+    Parameters: total_count >= 0; probs in [0, 1) or logits (real, log odds), of a success.
+    Support: 0, 1, 2, ....  ValueError for other parameters and, in log_prob, other values (unless validate_args=False).
+
+    Draws are Poisson numbers with gamma-distributed rates.
+    """
 
     arg_constraints = {
         "total_count": constraints.greater_than_eq(0), "probs": constraints.half_open_interval(0.0, 1.0),

@@ -14,7 +14,12 @@ __all__ = ["Normal"]
 
 
 class Normal(LocScale, ExponentialFamily):
-    """Density exp(-((x - loc) / scale)^2 / 2) / (scale sqrt(2 pi)): mean loc, standard deviation scale."""
+    """Normal distribution: density exp(-((x - loc) / scale)^2 / 2) / (scale sqrt(2 pi)).
+
+    Parameters: loc, real, the mean; scale > 0, the standard deviation.
+    Support: all real numbers.  ValueError for other parameters and, in log_prob, other values (unless
+    validate_args=False).
+    """
 
     _mean_carrier_measure = 0
     _params = {"loc": 0, "scale": 0}

@@ -15,7 +15,12 @@ __all__ = ["OneHotCategorical", "OneHotCategoricalStraightThrough"]
 
 
 class OneHotCategorical(Distribution):
-    """Categorical(probs, logits), as vectors with a 1 at the category."""
+    """Categorical(probs, logits), as one-hot vectors.
+
+    Parameters: probs (..., K) of categories, normalised to sum to 1, or their logarithms logits up to a constant.
+    Support: vectors (..., K) with one 1 and otherwise 0.  ValueError for other parameters and, in log_prob, other values
+    (unless validate_args=False).
+    """
 
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
     support = constraints.one_hot
@@ -78,7 +83,7 @@ class OneHotCategorical(Distribution):
 
 
 class OneHotCategoricalStraightThrough(OneHotCategorical):
-    """The same, whose rsample passes gradients on to probs as if it were them.   Bengio, Leonard, Courville 2013"""
+    """OneHotCategorical with an rsample whose gradient goes to probs as if the draw were probs.   Bengio, Leonard, Courville 2013"""
 
     has_rsample = True
 

@@ -13,7 +13,11 @@ __all__ = ["Pareto"]
 
 
 class Pareto(TransformedDistribution):
-    """Chance (scale / x) ** alpha of more than x, x >= scale."""
+    """Pareto distribution: P(X > x) = (scale / x) ** alpha.
+
+    Parameters: scale > 0, the smallest value; alpha > 0.
+    Support: x >= scale.  ValueError for other parameters and, in log_prob, other values (unless validate_args=False).
+    """
 
     arg_constraints = {"alpha": constraints.positive, "scale": constraints.positive}
     _params = {"scale": 0, "alpha": 0}

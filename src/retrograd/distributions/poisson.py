@@ -13,7 +13,11 @@ __all__ = ["Poisson"]
 
 
 class Poisson(ExponentialFamily):
-    """k with chance rate ** k exp(-rate) / k!."""
+    """Poisson distribution: P(k) = rate ** k exp(-rate) / k!.
+
+    Parameters: rate >= 0, the mean.
+    Support: 0, 1, 2, ....  ValueError for other parameters and, in log_prob, other values (unless validate_args=False).
+    """
 
     arg_constraints = {"rate": constraints.nonnegative}
     support = constraints.nonnegative_integer

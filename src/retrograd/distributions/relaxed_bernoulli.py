@@ -14,7 +14,12 @@ __all__ = ["LogitRelaxedBernoulli", "RelaxedBernoulli"]
 
 
 class LogitRelaxedBernoulli(Chances):
-    """The log odds of RelaxedBernoulli: (logits + logistic noise) / temperature."""
+    """The log odds of a RelaxedBernoulli variable: (logits + logistic noise) / temperature.
+
+    Parameters: temperature > 0 (not checked); probs in [0, 1] or logits (real, log odds).
+    Support: all real numbers.  ValueError for other parameters and, in log_prob, other values (unless
+    validate_args=False).
+    """
 
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
     support = constraints.real
@@ -41,7 +46,11 @@ class LogitRelaxedBernoulli(Chances):
 
 
 class RelaxedBernoulli(Relaxed):
-    """Numbers in (0, 1), near 0 or 1 the lower the temperature, and differentiable in probs or logits."""
+    """A differentiable stand-in for Bernoulli: the lower the temperature, the closer draws are to 0 or 1.
+
+    Parameters: temperature > 0 (not checked); probs in [0, 1] or logits (real, log odds).
+    Support: (0, 1).  ValueError for other parameters and, in log_prob, other values (unless validate_args=False).
+    """
 
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
     support = constraints.unit_interval

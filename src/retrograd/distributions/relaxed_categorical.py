@@ -15,7 +15,13 @@ __all__ = ["ExpRelaxedCategorical", "RelaxedOneHotCategorical"]
 
 
 class ExpRelaxedCategorical(Distribution):
-    """The logarithm of RelaxedOneHotCategorical: log_softmax((logits + Gumbel noise) / temperature)."""
+    """The logarithm of a RelaxedOneHotCategorical variable: log_softmax((logits + Gumbel noise) / temperature).
+
+    Parameters: temperature > 0 (not checked); probs (..., K) of categories, normalised to sum to 1, or their logarithms
+    logits up to a constant.
+    Support: vectors (..., K) whose exponentials sum to 1.  ValueError for other parameters and, in log_prob, other values
+    (unless validate_args=False).
+    """
 
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
     support = constraints.real_vector
@@ -62,7 +68,13 @@ class ExpRelaxedCategorical(Distribution):
 
 
 class RelaxedOneHotCategorical(Relaxed):
-    """Points of the simplex, near its corners the lower the temperature, and differentiable in probs or logits."""
+    """A differentiable stand-in for OneHotCategorical: the lower the temperature, the closer draws are to corners.
+
+    Parameters: temperature > 0 (not checked); probs (..., K) of categories, normalised to sum to 1, or their logarithms
+    logits up to a constant.
+    Support: vectors (..., K) >= 0 that sum to 1.  ValueError for other parameters and, in log_prob, other values (unless
+    validate_args=False).
+    """
 
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
     support = constraints.simplex

@@ -14,7 +14,13 @@ __all__ = ["StudentT"]
 
 
 class StudentT(Distribution):
-    """loc + scale x / sqrt(y / df) for standard normal x and chi-squared y of df degrees of freedom."""
+    """Student's t distribution: loc + scale X / sqrt(Y / df) for standard normal X and chi-squared Y with df degrees of
+    freedom.
+
+    Parameters: df > 0; loc, real; scale > 0.
+    Support: all real numbers.  ValueError for other parameters and, in log_prob, other values (unless
+    validate_args=False).
+    """
 
     arg_constraints = {"df": constraints.positive, "loc": constraints.real, "scale": constraints.positive}
     support = constraints.real

@@ -15,7 +15,7 @@ __all__ = ["TransformedDistribution"]
 
 
 class TransformedDistribution(Distribution):
-    """Draws of base_distribution, put through `transforms`, a Transform or a list of them, one after the other."""
+    """base_distribution's draws after `transforms`, a Transform or a list of them, applied in order."""
 
     arg_constraints: Any = {}
     _params = {}

@@ -1,4 +1,4 @@
-"""torch.distributions.transforms: invertible functions with the logarithm of their volume change."""
+"""torch.distributions.transforms: invertible functions with log |det Jacobian|."""
 from __future__ import annotations
 
 import math
@@ -31,7 +31,7 @@ for moved in Transform, _InverseTransform, ComposeTransform, IndependentTransfor
 
 
 class ReshapeTransform(Transform):
-    """The dims of an event, in_shape, as out_shape."""
+    """Reshapes an event from in_shape to out_shape."""
 
     bijective = True
 
@@ -150,7 +150,7 @@ def clipped_sigmoid(x: Any) -> Any:
 
 
 class SigmoidTransform(Plain):
-    """y = 1 / (1 + exp(-x)), kept away from 0 and 1"""
+    """y = 1 / (1 + exp(-x)), clamped away from 0 and 1"""
 
     codomain = constraints.unit_interval
     bijective = True
@@ -186,7 +186,7 @@ class SoftplusTransform(Plain):
 
 
 class TanhTransform(Plain):
-    """y = tanh(x); the inverse of y near 1 is inexact: a cache avoids it"""
+    """y = tanh(x); the inverse is inexact for y near 1 or -1, unless cache_size=1"""
 
     codomain = constraints.interval(-1.0, 1.0)
     bijective = True
@@ -263,7 +263,7 @@ class AffineTransform(Transform):
 
 
 class CorrCholeskyTransform(Transform):
-    """Vectors of D (D - 1) / 2 real numbers as Cholesky factors of D x D correlation matrices.
+    """Vectors of D (D - 1) / 2 real numbers to Cholesky factors of D x D correlation matrices.
 
     Their tanh are canonical partial correlations.   Lewandowski, Kurowicka, Joe 2009
     """
@@ -329,7 +329,7 @@ class SoftmaxTransform(Plain):
 
 
 class StickBreakingTransform(Plain):
-    """Vectors of K real numbers as points of the simplex with K + 1 coordinates.
+    """Vectors of K real numbers to points of the simplex with K + 1 coordinates.
 
     Each breaks off its share, sigmoid(x_i - log(K - i)), of what is left: x = 0 is the centre.
     """
@@ -365,7 +365,7 @@ class StickBreakingTransform(Plain):
 
 
 class LowerCholeskyTransform(Plain):
-    """Square matrices as lower triangles with a positive diagonal: exp of theirs"""
+    """Square matrices to lower triangles, by exp of the diagonal"""
 
     domain = constraints.independent(constraints.real, 2)
     codomain = constraints.lower_cholesky
@@ -378,7 +378,7 @@ class LowerCholeskyTransform(Plain):
 
 
 class PositiveDefiniteTransform(Plain):
-    """Square matrices as positive definite ones: the product of such a triangle with its transpose"""
+    """Square matrices to positive definite ones L L', with L from LowerCholeskyTransform"""
 
     domain = constraints.independent(constraints.real, 2)
     codomain = constraints.positive_definite
@@ -413,7 +413,7 @@ class Parts(Transform):
 
 
 class CatTransform(Parts):
-    """Transform i for the next lengths[i] places along dim, as torch.cat has them."""
+    """Transform i applied to the next lengths[i] places along dim: torch.cat of the results."""
 
     def __init__(self, tseq: Any, dim: int = 0, lengths: Any = None, cache_size: int = 0) -> None:
         super().__init__(tseq, dim, cache_size)
@@ -461,7 +461,7 @@ class CatTransform(Parts):
 
 
 class StackTransform(Parts):
-    """Transform i for place i along dim, as torch.stack has them."""
+    """Transform i applied to place i along dim: torch.stack of the results."""
 
     def _made(self) -> Any:
         return self.transforms, self.dim

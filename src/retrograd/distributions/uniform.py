@@ -13,7 +13,12 @@ __all__ = ["Uniform"]
 
 
 class Uniform(Distribution):
-    """Each number of [low, high) alike."""
+    """Uniform distribution: density 1 / (high - low).
+
+    Parameters: low < high.
+    Support: [low, high]; draws are below high.  ValueError for other parameters and, in log_prob, other values (unless
+    validate_args=False).
+    """
 
     has_rsample = True
     _params = {"low": 0, "high": 0}

@@ -18,7 +18,12 @@ __all__ = ["VonMises"]
 
 
 class VonMises(Located, Distribution):
-    """Angles in [-pi, pi), with density proportional to exp(concentration cos(x - loc))."""
+    """Von Mises distribution of angles: density proportional to exp(concentration cos(x - loc)).
+
+    Parameters: loc, an angle; concentration > 0.
+    Support: all real numbers, as angles in radians; draws lie in [-pi, pi).  ValueError for other parameters and, in
+    log_prob, other values (unless validate_args=False).
+    """
 
     arg_constraints = {"loc": constraints.real, "concentration": constraints.positive}
     support = constraints.real

@@ -14,7 +14,11 @@ __all__ = ["Weibull"]
 
 
 class Weibull(TransformedDistribution):
-    """Chance exp(-(x / scale) ** concentration) of more than x."""
+    """Weibull distribution: P(X > x) = exp(-(x / scale) ** concentration).
+
+    Parameters: scale > 0; concentration (shape) > 0.
+    Support: x > 0.  ValueError for other parameters and, in log_prob, other values (unless validate_args=False).
+    """
 
     arg_constraints = {"scale": constraints.positive, "concentration": constraints.positive}
     support = constraints.positive

@@ -21,9 +21,12 @@ TRIES = 10                                      # draws anew of matrices that ca
 
 
 class Wishart(ExponentialFamily):
-    """Sums of x x' over df normal vectors x of a covariance, given as that, as its inverse or as its Cholesky factor.
+    """Wishart distribution: the sum of x x' over df normal vectors x of mean 0; df may be fractional.
 
-    df > n - 1, not only whole   covariance_matrix, precision_matrix or scale_tril (..., n, n)
+    Parameters: df > n - 1; exactly one of covariance_matrix (of x), precision_matrix (its inverse), both positive
+    definite, and scale_tril (its Cholesky factor), each (..., n, n).
+    Support: positive definite matrices (..., n, n).  ValueError for other parameters and, in log_prob, other values
+    (unless validate_args=False).
     """
 
     support = constraints.positive_definite
