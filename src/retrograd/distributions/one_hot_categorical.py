@@ -83,7 +83,7 @@ class OneHotCategorical(Distribution):
 
 
 class OneHotCategoricalStraightThrough(OneHotCategorical):
-    """OneHotCategorical with an rsample whose gradient goes to probs as if the draw were probs.   Bengio, Leonard, Courville 2013"""
+    """OneHotCategorical whose rsample passes its gradient on to probs.   Bengio, Leonard, Courville 2013"""
 
     has_rsample = True
 
