@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -108,13 +109,19 @@ def mirror(x: Any, amounts: tuple[int, ...], pairs: Any, reflect: bool) -> Any:
                 f"but got: padding ({before}, {after}) at dimension {at} of input {list(sizes)}")
     for i, (before, after) in enumerate(pairs):
         n = sizes[x.ndim - dims + i]
-        where = np.arange(-before, n + after)
-        if where.size < 1:
+        if n + before + after < 1:
             raise RuntimeError(too_small(sizes[x.ndim - dims:], pairs))
-        if reflect and n > 1:
-            where = (n - 1) - np.abs((n - 1) - np.abs(where))
-        maps.append(np.clip(where, 0, n - 1))
+        maps.append(map_of(n, before, after, reflect))
     return (pads.reflect if reflect else pads.replicate)(x, maps, amounts)
+
+
+@lru_cache(64)                                          # each layer asks again and again
+def map_of(n: int, before: int, after: int, reflect: bool) -> Any:
+    """Which of n each place shows."""
+    where = np.arange(-before, n + after)
+    if reflect and n > 1:
+        where = (n - 1) - np.abs((n - 1) - np.abs(where))
+    return np.clip(where, 0, n - 1)
 
 
 def too_small(sizes: Any, pairs: Any) -> str:

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -222,6 +223,7 @@ def unfit(x: TensorBase, mode: str, *args: Any) -> TypeError:
                    f"(Tensor input, tuple of ints output_size, {corners}float scales = None)")
 
 
+@lru_cache(64)                                          # each layer asks again and again
 def axis_of(n: int, m: int, factor: Any, mode: str, align: bool, dtype: Any) -> Any:
     """Which of n inputs, with what weights, make each of m outputs."""
     exact: Any = np.float32 if dtype.itemsize <= 4 else np.float64

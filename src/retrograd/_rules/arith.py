@@ -321,7 +321,8 @@ class RemainderBackward1(Binary):
         return quick_remainder(a, b)
 
     def forward(self, a: Array, b: Array) -> Array:
-        return modulo(a, b)
+        quick = spread_quotient(quick_remainder, a, b)
+        return modulo(a, b) if quick is None else quick
 
     def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
         return g
@@ -357,7 +358,15 @@ class NotImplemented_(Binary):
 
     def forward(self, a: Array, b: Array) -> Array:
         refuse_zero(a, b, "div_floor")
-        return np.floor_divide(a, b)
+        quick = spread_quotient(quick_floor_divide, a, b)
+        return np.floor_divide(a, b) if quick is None else quick
+
+
+def spread_quotient(quick: Any, a: Array, b: Array) -> Array:
+    """Of one number by many: libm's fmod, which NumPy takes, is far slower than a pass more to write the number out."""
+    if np.ndim(a) or not isinstance(b, np.ndarray) or b.size <= FEW or b.dtype not in WIDE:
+        return None
+    return quick(np.full(b.shape, a, b.dtype), b)
 
 
 def refuse_bool(a: Value, b: Value) -> None:
