@@ -12,7 +12,7 @@ import harness  # noqa: E402
 
 HEAD = """# Deviations from PyTorch
 
-Programs in `tests/conformance/programs` print the same on retrograd as on PyTorch {version}, except for what follows.
+Programs in `tests/conformance/programs` print the same on retrograd as on PyTorch {version}, with the exceptions below.
 Generated from `tests/conformance/deviations.py`: edit there, then run `make generate`.
 
 ## In short
@@ -20,8 +20,8 @@ Generated from `tests/conformance/deviations.py`: edit there, then run `make gen
 
 DETAILS = """## Line by line
 
-What PyTorch prints (-) and what retrograd prints (+), under the reason. `harness.Deviation` says how these are applied; a
-regular expression stands for every line that it matches.
+What PyTorch prints (-) and what retrograd prints (+), grouped by reason. `harness.Deviation` defines how they apply; a
+regular expression stands for every line it matches.
 """
 
 

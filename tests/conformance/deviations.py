@@ -5,114 +5,119 @@ from __future__ import annotations
 from conformance.harness import Deviation
 
 PYTHONS_WORDS = "Missing and surplus arguments are reported in Python's own words: same class, same argument"
-FEW_DTYPES = "There are no tensors of complex dtypes and, among the unsigned ones, only of uint8; such dtypes can be named"
+FEW_DTYPES = "There are no tensors of complex dtypes, nor of unsigned ones except uint8; these dtypes exist as names only"
 ARRAYS_MIX = "NumPy arrays and tensors mix: PyTorch's refusals are accidents of its NumPy bridge"
 ARRAY_WARNINGS = "Tensors speak NumPy 2's protocol, so NumPy does not warn about them"
-NODE_CLASSES = "Nodes are Python classes: they have a base class, and uncompiled they take attributes"
+NODE_CLASSES = "Nodes are Python classes: they have base classes and, in the pure build, accept attributes"
 OUR_NAME = "Classes say where they are defined"
-CANCELLED = "Other rounding where nearly all digits cancel, or next to a pole"
-AS_FUNCTION = "A method is the function of that name: its errors count the tensor among the arguments"
-LIVE_HOOKS = "A hook may remove itself, in state dicts and optimizers as everywhere else"
+CANCELLED = "Rounding differs where nearly all digits cancel, and next to a pole"
+AS_FUNCTION = "A method is the function of that name, so its errors count the tensor as an argument"
+LIVE_HOOKS = "A hook may remove itself, also in state dicts and optimizers"
 HALF_DONE = "A call that fails changes nothing"
 LIKE_A_LIST = "ModuleList.insert puts modules where list.insert would"
-NOT_SAVED = "A few ops save other tensors, or in another order, than PyTorch: hooks on saved tensors see those"
-RETAINED = "retain_grad of the second output of a node, once that is edited in place: PyTorch keeps another tensor's gradient"
+NOT_SAVED = "A few ops save other tensors than PyTorch, or in another order; saved-tensor hooks see the difference"
+RETAINED = "retain_grad on a node's second output, edited in place afterwards: PyTorch keeps another tensor's gradient"
 FOLLOWS = (
-    "retain_grad follows a tensor whose shape is changed in place: PyTorch keeps the gradient in the old shape, and fails once "
+    "retain_grad follows a tensor whose shape changes in place: PyTorch keeps the gradient in the old shape, and fails once "
     "such a tensor is edited"
 )
-AS_IT_IS = "Nodes show a dim counted from the end, or a correction left out, as the number that it stands for"
+AS_IT_IS = "Nodes show a negative dim, or an omitted correction, as the number it stands for"
 NO_FAST_PATH = (
-    "Transformer layers compute in inference what they compute in training: PyTorch's fast path for it leaves padded places 0 "
-    "and takes a mask of weights for one of flags"
+    "Transformer layers compute the same in inference as in training: PyTorch's fast path leaves padded places 0 and "
+    "mistakes an additive mask for a boolean one"
 )
 MISLEADING = "PyTorch's message is misleading; ours names the cause"
 
 # Differences that are no line of a program: the programs print no random values, no formats, no subclasses.
 GENERAL: tuple[str, ...] = (
-    "resize_ beyond the end of the memory gives the tensor memory of its own; in PyTorch the tensors that share it grow with it",
-    "An edit of a tensor of inference mode outside it is refused before anything is changed, whatever else is wrong with it; "
-    "PyTorch edits first",
-    "Scatters and index functions in place that meet an index out of range, or a source that ends too early, change nothing; "
-    "PyTorch has written the elements before it",
-    "scatter_add, scatter_reduce and scatter differentiate a source that is larger than the index, scatter_reduce 'max' and "
-    "'min', index_reduce an int32 index, narrow_copy a negative start, "
-    "pow and logaddexp what stands beside a bool tensor, vander its "
-    "input, take_along_dim takes tensors of any strides; PyTorch fails",
-    "Tensor.__radd__(3, t) and the like: compiled operators refuse the number in Python's words, also where PyTorch's answer",
-    "sum(None) and mean(None) are recorded as without dim: SumBackward0, where PyTorch has SumBackward1",
-    "exp, log, sqrt, abs, neg, relu, sigmoid, tanh, sum, mean and matmul take no NumPy names for their tensors (x=, a=, x2=), "
-    "F.threshold, F.sigmoid and F.tanh take out=",
-    "addmv_ and baddbmm_ refuse memory that is shown twice; in PyTorch the result is that of every write in turn",
-    "A list of floats and a negative int makes no uint8 tensor; in PyTorch the int wraps around",
-    "An edit of a view again, which a node had saved: the error names the view's node, AsStrided; PyTorch's that of the op",
-    "Of two errors, a view whose history an edit broke (an output of unbind, split, chunk) and an argument, a few "
-    "functions (transpose, sum, view, edits) name the argument; PyTorch the view",
-    "The stride of a new dim of one element is 0, and a slice without elements lies where its tensor begins, as in NumPy",
-    "An assignment that reads memory which it writes, where PyTorch allows it, reads all of it first; PyTorch as its loop goes",
-    "After set_() a view has no gradient, a leaf keeps its AccumulateGrad; PyTorch's views fail where their base is too small",
-    "A view of a leaf made under no_grad is kept as one that wants a gradient: a second backward without retain_graph is "
-    "refused by other nodes than in PyTorch",
-    "An index into an empty dimension is out of range; PyTorch names a storage or answers with an assertion",
-    "The gradient of var and std over dims=() is that over all dims; PyTorch takes a number of elements of 1",
-    "logsumexp, var and std with out= of a wider dtype are rounded to the input's dtype first; logsumexp takes dims=()",
-    "Tensors expand to as many elements as an array counts: fewer than 2**63 bytes",
+    "resize_ beyond the end of the memory gives the tensor its own memory; in PyTorch the shared storage grows",
+    "Editing an inference tensor outside inference mode raises before anything changes, whatever else is wrong; PyTorch "
+    "edits first",
+    "In-place scatter and index functions change nothing if an index is out of range or the source ends too early; PyTorch"
+    " has already written the elements before it",
+    "These are differentiable or accepted here and fail in PyTorch: scatter_add, scatter_reduce and scatter with a source "
+    "larger than the index, scatter_reduce 'max' and 'min', index_reduce with an int32 index, narrow_copy with a negative "
+    "start, pow and logaddexp beside a bool tensor, vander by its input, take_along_dim on tensors of any strides",
+    "Tensor.__radd__(3, t) and similar: compiled operators reject the number with Python's own message, even where PyTorch"
+    " has one",
+    "sum(None) and mean(None) are recorded as if dim were not given: SumBackward0, where PyTorch has SumBackward1",
+    "exp, log, sqrt, abs, neg, relu, sigmoid, tanh, sum, mean and matmul do not take NumPy's names for their tensors (x=, "
+    "a=, x2=); F.threshold, F.sigmoid and F.tanh take out=",
+    "addmv_ and baddbmm_ raise if the output memory overlaps itself; in PyTorch the result is that of every write in turn",
+    "A list of floats and a negative int cannot become a uint8 tensor; in PyTorch the int wraps around",
+    "If a node saved a view that is then edited again, the error names the view's node, AsStrided; PyTorch names the op's",
+    "If a view's history was broken by an edit (an output of unbind, split, chunk) and an argument is wrong too, a few "
+    "functions (transpose, sum, view, edits) report the argument; PyTorch reports the view",
+    "The stride of a new dim of one element is 0, and a slice without elements starts where its tensor begins, as in NumPy",
+    "An assignment that reads memory it also writes, where PyTorch allows it, reads all of it first; PyTorch reads in loop"
+    " order",
+    "After set_(), a view has no gradient and a leaf keeps its AccumulateGrad; PyTorch's views fail if their base is too "
+    "small",
+    "A view of a leaf made under no_grad counts as one that requires grad: a second backward without retain_graph fails at"
+    " other nodes than in PyTorch",
+    "An index into an empty dimension is out of range; PyTorch's error mentions a storage or an assertion",
+    "The gradient of var and std over dims=() is that over all dims; PyTorch assumes 1 element",
+    "logsumexp, var and std with out= of a wider dtype round to the input's dtype first; logsumexp takes dims=()",
+    "Tensors can expand to as many elements as NumPy can count: fewer than 2**63 bytes",
     "With is_grads_batched=True hooks run once for each gradient of the batch, not once for all",
-    "Where the shape of a tensor was changed without its node's knowing, under no_grad or by .data, backward goes on as long as "
-    "the rules get along with it; PyTorch looks at the size of every gradient",
-    "A pack hook that fails in register_hooks leaves the saved tensor without hooks; in PyTorch with hooks that hold nothing",
-    "torch.func.vmap calls the vmap rule of a Function where the function itself is its apply; inside other functions each "
-    "sample has a call of forward, which needs no rule",
-    "A seed gives PyTorch's random values, but for the last bits of normal ones (logarithm, sine and cosine are NumPy's), and "
-    "for bernoulli_ with a number, and so dropout, on Intel processors: there PyTorch draws them by MKL, here as it does "
-    "everywhere else",
-    "The second derivative of weight_norm is that of its formula, which finite differences confirm; PyTorch's is another one, "
-    "but for a norm over all dims or over all but the last",
+    "If a tensor's shape was changed under no_grad or through .data, so that its node does not know, backward goes on as "
+    "long as the rules can cope; PyTorch checks the size of every gradient",
+    "If a pack hook fails in register_hooks, the saved tensor has no hooks; in PyTorch it has hooks that hold nothing",
+    "torch.func.vmap calls a Function's vmap rule if it is given the Function's apply itself; inside other functions each "
+    "sample calls forward, which needs no rule",
+    "A seed gives PyTorch's random values except for the last bits of normal ones (logarithm, sine and cosine are NumPy's)"
+    " and, on Intel processors, for bernoulli_ with a number and hence dropout: PyTorch draws those with MKL there, "
+    "retrograd as PyTorch does everywhere else",
+    "The second derivative of weight_norm is that of its formula, confirmed by finite differences; PyTorch's differs "
+    "except for a norm over all dims or over all but the last",
     "The second derivative of prod with a zero beside inf or nan is nan in fewer places than PyTorch's",
-    "torch.func.grad, vjp, jvp and the like do not refuse a function that edits captured tensors in place: they are edited",
+    "torch.func.grad, vjp, jvp and similar transforms do not reject a function that edits captured tensors in place; the "
+    "tensors are edited",
     "Memory formats change nothing: memory_format=torch.channels_last is accepted and elements stay in C order, so "
-    "stride() and what view() can do afterwards differ; is_contiguous() answers for C order whatever the format",
-    "__torch_function__ is told of a call before its arguments are checked; PyTorch checks first those of functions in C. "
-    "Functions of ours that call several of PyTorch's (optimisers' steps, torch.save, nn.init) tell of fewer or of others",
-    "torch.save writes, and torch.load reads, the zip format that PyTorch has had since 1.6: no files saved with "
+    "stride() differs, and with it what view() can do afterwards; is_contiguous() answers for C order whatever the format",
+    "__torch_function__ gets a call before its arguments are checked; PyTorch first checks those of functions in C. "
+    "Functions here that call several of PyTorch's (optimisers' steps, torch.save, nn.init) report fewer or other calls",
+    "torch.save writes and torch.load reads PyTorch's zip format (since 1.6): no files saved with "
     "_use_new_zipfile_serialization=False, and no TorchScript",
-    "as_strided_scatter's gradient of input is its derivative: 0 where src went, passed on elsewhere; PyTorch's is the other way "
-    "round. An edit in place of a view that shows an element twice (as_strided) changes it once; PyTorch once for each",
-    "torch.func.vmap calls the function once for each sample: results are the same, but what the function does besides "
-    "(prints, counts, edits of captured tensors) is done for each, and it may read values and branch on them; what it draws more "
-    "than once with randomness='different' it draws in another order; inside the "
-    "transforms tensors are plain ones, not GradTrackingTensor and BatchedTensor",
-    "torch._foreach_add and its like record for each tensor the node of the operation itself, not one node for all of them",
-    "Derivatives of gamma, beta, Dirichlet, chi-squared, F and t numbers by their parameters (rsample of torch.distributions) "
-    "are exact to rounding; PyTorch's are approximations, up to 0.5 % off. So are the Bessel functions of VonMises, where "
-    "PyTorch's have six digits",
-    "A convolution of an input without channels has the channels of its weight, each its bias; PyTorch's result has none, and "
-    "no gradient for the bias",
-    "Bilinear products of no features are 0; PyTorch fails",
-    "Second derivatives of attention, EmbeddingBag, cdist and other functions for which PyTorch has none are computed; "
-    "half precision is, too, where PyTorch has no kernel for it",
+    "as_strided_scatter's gradient of input is the derivative: 0 where src was written, passed on elsewhere; PyTorch's is "
+    "the other way round. An in-place edit of a view that shows an element twice (as_strided) changes it once; PyTorch "
+    "once for each",
+    "torch.func.vmap calls the function once per sample. Results are the same, but side effects (prints, counts, edits of "
+    "captured tensors) happen once per sample, the function may read values and branch on them, and with "
+    "randomness='different' repeated draws come in another order; inside the transforms tensors are plain ones, not "
+    "GradTrackingTensor and BatchedTensor",
+    "torch._foreach_add and similar functions record one node per tensor, that of the plain operation, not one node for "
+    "all of them",
+    "Derivatives of gamma, beta, Dirichlet, chi-squared, F and t variables by their parameters (rsample of "
+    "torch.distributions) are exact to rounding; PyTorch's are approximations, up to 0.5 % off. So are VonMises's Bessel "
+    "functions, where PyTorch's have six digits",
+    "A convolution of an input without channels gives the weight's output channels, each filled with its bias; PyTorch's "
+    "result has no channels and the bias no gradient",
+    "Bilinear products of zero features are 0; PyTorch fails",
+    "Second derivatives of attention, EmbeddingBag, cdist and other functions are computed where PyTorch has none, as is "
+    "half precision where PyTorch has no kernel for it",
     "EmbeddingBag with scale_grad_by_freq divides each row's gradient by how often that row was read, and Embedding's "
-    "second derivative does as its first; PyTorch divides by the counts of other rows, or not at all",
-    "ctc_loss takes a blank among its targets, where there should be none, as any class; PyTorch's sum over paths has no "
-    "meaning then, and another value",
-    "Targets of ctc_loss beyond the classes, and lengths of pack_padded_sequence beyond the sequences, are refused: "
-    "PyTorch reads what lies beside",
-    "Gradients of nearest or antialiased interpolation where a size stays belong to the copy that was made; PyTorch's are "
-    "those of the filter",
-    "An optimizer's step that fails leaves no state of parameters that it did not reach, and one with foreach=True and "
-    "nesterov leaves gradients as they are; Adafactor passes over empty parameters; a tensor lr of LBFGS is read, not kept, so "
-    "that a scheduler does not change its state; a line search of no evaluations (max_eval=0) finds nothing; fused=True takes "
-    "options that are no bools; a scheduler that refuses its options leaves none in the groups",
-    "fractional_max_pool refuses windows without elements, of which PyTorch makes -inf",
-    "grid_sample, affine_grid, pdist and pack_padded_sequence are made of other nodes; the gradient of grid_sample's "
-    "nearest mode by the grid is None in a second derivative",
-    "Wishart.rsample can be differentiated, GeneralizedPareto computes in float64, and divergences between distributions of "
+    "second derivative does so like its first; PyTorch divides by the counts of other rows, or not at all",
+    "ctc_loss treats a blank among its targets (where none should be) like any class; PyTorch's sum over paths is then "
+    "meaningless, and the value differs",
+    "ctc_loss targets beyond the classes and pack_padded_sequence lengths beyond the sequences raise; PyTorch reads past "
+    "the end",
+    "If nearest or antialiased interpolation keeps a size, its gradient is that of the copy; PyTorch's is that of the "
+    "filter",
+    "If an optimizer's step fails, parameters it did not reach get no state, and with foreach=True and nesterov gradients "
+    "stay as they are; Adafactor skips empty parameters; LBFGS reads a tensor lr but does not keep it, so a scheduler does"
+    " not change its state; a line search without evaluations (max_eval=0) finds nothing; fused=True accepts options that "
+    "are not bools; a scheduler that rejects its options leaves none in the groups",
+    "fractional_max_pool rejects windows without elements, for which PyTorch gives -inf",
+    "grid_sample, affine_grid, pdist and pack_padded_sequence consist of other nodes; in a second derivative, the gradient"
+    " of grid_sample's nearest mode with respect to the grid is None",
+    "Wishart.rsample is differentiable, GeneralizedPareto computes in float64, and divergences between distributions of "
     "different batch shapes broadcast: PyTorch raises there",
-    "Batches of a DataLoader's workers do not say that they are in shared memory (Tensor.is_shared()): small ones are not",
-    "Embeddings with max_norm scale no row where an index is out of range; PyTorch has scaled those before it",
-    "What a worker of a DataLoader cannot hand over (a function, a tensor with a graph) is an error where its batch would have "
-    "come; PyTorch waits for it for ever. A worker whose worker_init_fn failed says so for each batch; PyTorch for the first",
-    "autocast is there switched off: enabled on the CPU, it raises NotImplementedError",
+    "Batches from DataLoader workers do not report shared memory (Tensor.is_shared()): small ones are not in it",
+    "Embeddings with max_norm rescale no row if an index is out of range; PyTorch has already rescaled those before it",
+    "If a DataLoader worker cannot hand over an item (a function, a tensor with a graph), the error comes in place of its "
+    "batch; PyTorch waits forever. A failed worker_init_fn is reported for each batch; PyTorch reports it for the first",
+    "autocast only works switched off: enabled on the CPU, it raises NotImplementedError",
 )
 
 
@@ -285,21 +290,21 @@ DEVIATIONS: tuple[Deviation, ...] = (
         "hooks of an accumulate node live as long as it",
         "-> ['kept']",
         "-> ['lost', 'lost', 'kept']",
-        "The AccumulateGrad of a leaf lives as long as the leaf, and so do hooks on it",
+        "A leaf's AccumulateGrad lives as long as the leaf, and so do its hooks",
     ),
     T(
         "threads_backward",
         "sequence numbers are per thread",
         "-> ([[0, 1, 2], [0, 1, 2]], True)",
         "-> ([[0, 1, 2], [0, 1, 2]], False)",
-        "Sequence numbers of nodes rise through all threads; within one thread, as in PyTorch",
+        "Nodes' sequence numbers rise across all threads; within one thread they are PyTorch's",
     ),
     T(
         "grad_attribute",
         "zero_ between passes",
         "-> (True, tensor([2., 4.]), 3)",
         "-> (True, tensor([2., 4.]), 2)",
-        "Sums inside a pass are not counted as edits of the gradient that results",
+        "Sums inside a pass do not count as edits of the resulting gradient",
     ),
     T(
         "scalars_and_protocols",
@@ -393,7 +398,7 @@ DEVIATIONS: tuple[Deviation, ...] = (
         "!! builtins.TypeError: sum() received an invalid combination of arguments - got (keepdim=bool, ), but "
         "expected one of:",
         "-> tensor([[15.]])",
-        "keepdim=True works without dim: then all dims are kept",
+        "keepdim=True works without dim and keeps all dims",
     ),
     T(
         "errors_matmul",
@@ -428,7 +433,7 @@ DEVIATIONS: tuple[Deviation, ...] = (
         "a plain load after one that assigned",
         "-> (['assign_to_params_buffers', 'version'], False)",
         "-> (['version'], True)",
-        "load_state_dict(assign=True) writes nothing into the dict: in PyTorch later loads of it assign, too",
+        "load_state_dict(assign=True) writes nothing into the dict; in PyTorch later loads of that dict also assign",
     ),
     T(
         "module_deviations",
@@ -514,7 +519,7 @@ DEVIATIONS: tuple[Deviation, ...] = (
         "!! builtins.NotImplementedError: retrograd has no optimizer steps inside a graph: differentiable=True is not "
         "supported. Write the update as tensor operations (p - lr * g) on gradients from autograd.grad(..., "
         "create_graph=True).",
-        "Optimizers work outside the graph: differentiable=True is refused, with what to do instead",
+        "Optimizers work outside the graph: differentiable=True raises, and the error says what to do instead",
     ),
     Deviation(
         "module_deviations",
@@ -536,7 +541,7 @@ DEVIATIONS: tuple[Deviation, ...] = (
         "a whole module in a file",
         "-> 'fine'",
         "-> 'UnpicklingError'",
-        "load() runs no code from a file, with weights_only=False neither: it reads tensors and plain containers",
+        "load() runs no code from a file, even with weights_only=False: it reads tensors and plain containers",
     ),
     *(
         Deviation("packed_by_ops", f"{torch}\n", f"{ours}\n", NOT_SAVED)
@@ -588,6 +593,6 @@ DEVIATIONS: tuple[Deviation, ...] = (
         "-> [[2]]",
         "!! builtins.RuntimeError: the output's shape of this ExpBackward0 is not known: a node keeps it once somebody read "
         "grad_fn of the tensor that it made",
-        "A node knows the shape of its output once somebody read grad_fn of the tensor that it made",
+        "A node knows its output's shape only after grad_fn of the tensor it made has been read",
     ),
 )
