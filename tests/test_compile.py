@@ -836,6 +836,8 @@ def test_runs_of_operations_go_block_by_block(n: int, dtype: Any) -> None:
     ((None,), (), ((True, 12, (2,), ((0, 0), (4, 0)), ((6, 0, -1, 1, None),), 0),), ((),), ()),
     ((None,), (), ((True, 11, (2,), ((1, 0), (4, 0)), ((5, 0, -1, 1, None),), 0),), ((),), ()),
     ((None,), (), ((True, 11, (2,), ((3, 5),), (), 2),), ((),), ()),
+    ((None,), (), ((True, 11, (2,), ((0, 0), (4, 0)), ((11, 0, 0, 1, None),), 0),), ((),), ()),
+    ((None,), (), ((True, 11, (2,), ((0, 0), (4, 0)), ((12, 0, 0, 1, 2),), 0),), ((),), ()),
     ((None,), (), (), ((),), ()),
 ])
 def test_a_program_that_makes_no_sense_is_refused(parts: Any) -> None:

@@ -14,7 +14,8 @@ from .effects import Store, set_grad
 from .values import DOUBLE, SINGLE, Entry, Value
 
 Program: Any = getattr(_kernels.nn, "Program", None)
-OPS = {"add": 0, "sub": 1, "mul": 2, "div": 3, "relu": 5, "sigmoid": 6, "relu_grad": 7, "sigmoid_grad": 8, "tanh_grad": 9}
+OPS = {"add": 0, "sub": 1, "mul": 2, "div": 3, "relu": 5, "sigmoid": 6, "relu_grad": 7, "sigmoid_grad": 8, "tanh_grad": 9,
+       "mul_add": 11, "add_mul": 12}
 UFUNC, FILL = 4, 10
 ARRAY, ONE, NUMBER, SCRATCH, OUT = range(5)
 TYPES = {SINGLE: np.dtype("float32").num, DOUBLE: np.dtype("float64").num}
@@ -192,8 +193,38 @@ class Coder:
             return Program.give, [public.new, public.tensor]
         return None, []
 
+    def joined(self, number: int, group: list[Entry]) -> list[Entry]:
+        """Products that are only added to something, together with that sum: two roundings, one pass."""
+        like = group[0].outs[0]
+        count: dict[int, int] = {}
+        for entry in group:
+            for x in entry.args:
+                count[id(x)] = count.get(id(x), 0) + 1
+        products = {id(e.outs[0]): e for e in group if e.op == "mul" and count.get(id(e.outs[0])) == 1
+                    and not self.leaves(e.outs[0], number) and all(isinstance(x, Value) and x.shape == like.shape for x in e.args)}
+        found: list[Entry] = []
+        gone: set[int] = set()
+        for entry in group:
+            if entry.op == "add" and all(isinstance(x, Value) and x.shape == like.shape for x in entry.args):
+                a, b = entry.args
+                first = id(a) in products
+                if first or id(b) in products:
+                    product = products[id(a if first else b)]
+                    gone.add(id(product))
+                    op = "mul_add" if first else "add_mul"
+                    again = Entry(entry.name, entry.fn, [*product.args, b if first else a], [], op)
+                    again.outs = entry.outs
+                    entry = again
+            found.append(entry)
+        return [e for e in found if id(e) not in gone]
+
+    def leaves(self, x: Value, number: int) -> bool:
+        """Is it read outside the group?"""
+        return id(x) in self.wanted or bool(self.readers.get(id(x), set()) - {number})
+
     def run(self, number: int, group: list[Entry]) -> tuple[Any, ...]:
         like = group[0].outs[0]
+        group = self.joined(number, group)
         operands: list[tuple[int, Any]] = []
         at: dict[Any, int] = {}
         inside = {id(e.outs[0]) for e in group}
@@ -239,7 +270,7 @@ class Coder:
                     fills.append(filled)
                     place = filled
                 places.append(place)
-            if id(out) in self.wanted or self.readers.get(id(out), set()) - {number}:
+            if self.leaves(out, number):
                 operands.append((OUT, self.reads(out)))
                 y = len(operands) - 1
             else:
@@ -247,7 +278,7 @@ class Coder:
             at[id(out)] = y
             code = OPS.get(entry.op, UFUNC)
             ops.append((code, places[0], places[1] if len(places) > 1 else -1, y,
-                        getattr(np, entry.op) if code == UFUNC else None))
+                        getattr(np, entry.op) if code == UFUNC else places[2] if len(places) > 2 else None))
             free.extend(fills)
             for x in entry.args:
                 if id(x) in left:

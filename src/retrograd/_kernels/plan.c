@@ -15,7 +15,7 @@
 #endif
 
 enum { BLOCK = 512 };                           /* elements: a dozen registers of float32 in the first cache */
-enum { ADD, SUB, MUL, DIV, UFUNC, RELU, SIGMOID, RELU_GRAD, SIGMOID_GRAD, TANH_GRAD, FILL, OPS };
+enum { ADD, SUB, MUL, DIV, UFUNC, RELU, SIGMOID, RELU_GRAD, SIGMOID_GRAD, TANH_GRAD, FILL, MUL_ADD, ADD_MUL, OPS };
 enum { ARRAY_OF, ONE_OF, NUMBER, SCRATCH, OUT, KINDS };
 
 typedef struct {
@@ -26,7 +26,7 @@ typedef struct {
 } Operand;
 
 typedef struct {
-    int op, a, b, y;                            /* numbers of operands; b -1 where there is none */
+    int op, a, b, c, y;                         /* numbers of operands; b and c -1 where there is none */
     PyUFuncGenericFunction loop;
     void *data;
     OneLoop one;
@@ -107,7 +107,7 @@ static int find_loop(Micro *m, PyObject *x, int type) {
 
 static int is_one(const Operand *x) { return x->kind == ONE_OF || x->kind == NUMBER; }
 
-/* (1, type, shape, operands, ops, scratch): operands (kind, slot or number), ops (op, a, b, y, ufunc or None) */
+/* (1, type, shape, operands, ops, scratch): operands (kind, slot or number), ops (op, a, b, y, ufunc or number of c or None) */
 static int make_run(Step *s, PyObject *given, npy_intp slots) {
     npy_intp value;
     if (PyTuple_GET_SIZE(given) != 6) return bad("a run has six parts");
@@ -156,7 +156,11 @@ static int make_run(Step *s, PyObject *given, npy_intp slots) {
             if (!whole(PyTuple_GET_ITEM(x, k), &parts[k]) || parts[k] < (k == 2 ? -1 : 0)
                 || parts[k] >= (k == 0 ? OPS : s->operand_count)) return bad("no such operation");
         m->op = (int)parts[0], m->a = (int)parts[1], m->b = (int)parts[2], m->y = (int)parts[3];
-        const int two = m->op <= DIV || (m->op >= RELU_GRAD && m->op <= TANH_GRAD);
+        const int two = m->op <= DIV || (m->op >= RELU_GRAD && m->op <= TANH_GRAD) || m->op >= MUL_ADD;
+        npy_intp third = -1;
+        if (m->op >= MUL_ADD && (!whole(PyTuple_GET_ITEM(x, 4), &third) || third < 0 || third >= s->operand_count
+                                 || is_one(&s->operands[third]))) return bad("an operation of three arrays");
+        m->c = (int)third;
         if (two != (m->b >= 0)) return bad("an operation of other operands");
         if (s->operands[m->y].kind != SCRATCH && s->operands[m->y].kind != OUT) return bad("a result has no place");
         if (m->op > DIV && m->op != FILL && (is_one(&s->operands[m->a]) || (two && is_one(&s->operands[m->b]))))
@@ -236,6 +240,10 @@ static void program_dealloc(PyObject *self) {
         default: SIMD for (npy_intp i = 0; i < n; i++) y[i] = a[i] / b[i]; break;                                     \
         }                                                                                                             \
     }                                                                                                                 \
+    CLONES static void NAME##_three(int op, const T *a, const T *b, const T *c, T *y, npy_intp n) {                   \
+        if (op == MUL_ADD) SIMD for (npy_intp i = 0; i < n; i++) y[i] = a[i] * b[i] + c[i];                           \
+        else SIMD for (npy_intp i = 0; i < n; i++) y[i] = c[i] + a[i] * b[i];                                         \
+    }                                                                                                                 \
     CLONES static void NAME##_first(int op, const T *a, T b, T *y, npy_intp n) {                                      \
         switch (op) {                                                                                                 \
         case ADD: SIMD for (npy_intp i = 0; i < n; i++) y[i] = a[i] + b; break;                                       \
@@ -288,6 +296,13 @@ static void blocks(const Step *s, char **base, npy_intp size) {
                 char *data[2] = {a, y};
                 npy_intp count = n, steps[2] = {size, size};
                 m->loop(data, &count, steps, m->data);
+                break;
+            }
+            case MUL_ADD: case ADD_MUL: {
+                const int kind = s->operands[m->c].kind;
+                char *c = base[m->c] + (kind == ARRAY_OF || kind == OUT ? from * size : 0);
+                if (s->type == NPY_FLOAT) floats_three(m->op, (float *)a, (float *)b, (float *)c, (float *)y, n);
+                else doubles_three(m->op, (double *)a, (double *)b, (double *)c, (double *)y, n);
                 break;
             }
             case RELU: case SIGMOID: m->one(a, y, n); break;
