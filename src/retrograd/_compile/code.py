@@ -200,8 +200,8 @@ class Coder:
         for entry in group:
             for x in entry.args:
                 count[id(x)] = count.get(id(x), 0) + 1
-        products = {id(e.outs[0]): e for e in group if e.op == "mul" and count.get(id(e.outs[0])) == 1
-                    and not self.leaves(e.outs[0], number) and all(isinstance(x, Value) and x.shape == like.shape for x in e.args)}
+        products = {id(e.outs[0]): e for e in group if e.op == "mul" and count.get(id(e.outs[0])) == 1 and all(
+            isinstance(x, Value) and x.shape == like.shape for x in e.args) and not self.leaves(e.outs[0], number)}
         found: list[Entry] = []
         gone: set[int] = set()
         for entry in group:
