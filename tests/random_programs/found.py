@@ -346,6 +346,35 @@ FOUND = {
         F.scaled_dot_product_attention(b, b, b, is_causal=True)
         F.scaled_dot_product_attention(b, b, b, torch.ones(3, 3).bool())
     """,
+    "a tensor copied into itself, though its memory is shown twice": """
+        a = torch.ones(3).expand(2, 3)
+        a.copy_(a)
+        a.copy_(a.detach())
+        a.copy_(torch.ones(3))
+        a.addcmul_(torch.ones(4), torch.ones(4))
+    """,
+    "one number of several dims fills a mask": """
+        a, b = torch.ones(3, 2), torch.tensor([[[5.0]]], requires_grad=True)
+        c = a.index_put((torch.tensor([False, True, True]),), b)
+        a.index_put_((torch.tensor([False, True, True]),), b.detach())
+        a.index_put_((torch.tensor([1]),), b.detach())
+    """,
+    "states of recurrent layers and cells": """
+        p = nn.utils.rnn.pack_sequence([torch.ones(3, 3), torch.ones(2, 3)])
+        a = nn.LSTM(3, 4)(p, [torch.zeros(1, 2, 4), torch.zeros(1, 2, 4)])[1]
+        nn.LSTMCell(3, 4)(torch.ones(2, 3), torch.ones(2, 4))
+        nn.LSTMCell(3, 4)(torch.ones(1, 2, 3), torch.ones(2, 4))
+        nn.LSTMCell(3, 4)(torch.ones(2, 3), (torch.ones(2, 4),))
+        nn.GRU(3, 4, dropout='a')
+    """,
+    "what capturable asks for": """
+        a = nn.Parameter(torch.ones(2))
+        a.grad = torch.ones(2)
+        torch.optim.NAdam([a], capturable=True, foreach=True).step()
+        torch.optim.Rprop([a], capturable=True, foreach=True).step()
+        torch.optim.ASGD([a], capturable=True, foreach=True).step()
+        torch.optim.Adam([a], capturable=True, foreach=True).step()
+    """,
     "retain_grad inside torch.func.grad": """
         a = torch.ones(2)
         b = torch.func.grad(lambda x: (x * 2).retain_grad())(a)

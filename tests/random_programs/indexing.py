@@ -20,7 +20,12 @@ KNOWN: list[tuple[str, str]] = [
      "the error names the view's node, not that of the op which edited it"),
     (r"IndexError: (index -?\d|only integers)(.|\n)*retrograd: IndexError: tensors used as indices",
      "of two errors that of a tensor's dtype comes first"),
-    (r"slice\(0, -1\)(.|\n)*PyTorch: .*CopySlices(.|\n)*retrograd: .*IndexPutBackward0", "a slice of nothing is no view"),
+    (r"scatter(.|\n)*\[\d?,? ?0\](.|\n)*value cannot be converted|narrow_copy(.|\n)*(PyTorch|retrograd): +(Index|Runtime)Error",
+     "of two errors another one"),
+    (r"scatter_reduce(.|\n)*reshape\(\[.*\b0\b(.|\n)*PyTorch: +NotImplementedError", "a mean of no bools"),
+    (r"\[0, :-2:1\](.|\n)*PyTorch: .*SliceBackward0", "a slice of nothing is no view"),
+    (r"(slice\(0, -1\)|0:-2:1)(.|\n)*PyTorch: .*CopySlices(.|\n)*retrograd: .*IndexPutBackward0",
+     "a slice of nothing is no view"),
     (r"INTERNAL ASSERT|ZeroDivisionError", "an accident of PyTorch's"),
 ]
 

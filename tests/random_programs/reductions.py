@@ -15,6 +15,9 @@ KNOWN: list[tuple[str, str]] = [
     (r"logsumexp\((x, )?(\(\)|\[\])", "PyTorch fails over no dims at all"),
     (r"(logsumexp|var|std)\(x.detach\(\), -?\d, out=", "ours is rounded to the input's dtype first"),
     (r"isin\(x, x\)(.|\n)*view size is not compatible", "PyTorch fails on transposed tensors"),
+    (r"topk(.|\n)*y\[1\]: torch.int64", "which of equals is told is an accident of the algorithm"),
+    (r"histc(.|\n)*to type uint8_t without overflow", "of two errors that of the dtype comes first"),
+    (r"inf(.|\n)*\*\*(.|\n)*x\.grad: ", "a power of an infinity"),
     (r"histc(.|\n)*is not finite", "the sign of nan, and what an infinity is widened to"),
     (r"(logsumexp|logcumsumexp)(.|\n)*(bfloat|float)16(.|\n)*PyTorch: +(x\.grad|y):|"
      r"(bfloat|float)16(.|\n)*(logsumexp|logcumsumexp)(.|\n)*PyTorch: +(x\.grad|y):",

@@ -87,6 +87,10 @@ class Nary(Node):
         token = hush()
         try:
             y = self.forward([x.array if isinstance(x, TensorBase) else x for x in xs])
+        except RuntimeError:
+            if views.repeats(first.array):
+                views.check_repeated(self)
+            raise
         finally:
             unhush(token)
         if record:

@@ -477,17 +477,25 @@ def put_index(x: TensorBase, indices: Any, values: Any, accumulate: bool) -> Any
 def index_put(input: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
     """A copy with values written at (or added at) a tuple of index tensors."""
     x = tensor(input, "index_put")
-    values = tensor(values, "index_put", "values", 3)
+    values = filling(tensor(values, "index_put", "values", 3), indices, accumulate)
     return put_index(x, indices, values, accumulate).run(x, values)
 
 
 def index_put_(input: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
     """In place: index_put."""
-    values = tensor(values, "index_put_", "values", 3)
+    values = filling(tensor(values, "index_put_", "values", 3), indices, accumulate)
     guard(input, recording(input) or recording(values))
     op = put_index(input, indices, values, accumulate)
     separate(input, values, *indices)
     return op.run_(input, values)
+
+
+def filling(values: TensorBase, indices: Any, accumulate: bool) -> Any:
+    """values; without dims where they are one number that fills a mask."""
+    if accumulate or values.array.size != 1 or values.array.ndim < 2 or len(indices) != 1:
+        return values
+    mask = indices[0]
+    return shape.reshape(values, ()) if isinstance(mask, TensorBase) and mask.array.dtype.kind == "b" else values
 
 
 # Masks

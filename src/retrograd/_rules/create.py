@@ -37,6 +37,10 @@ class CopyBackwards(Written):
         return "torch::autograd::CopyBackwards"
 
     casts = True
+    itself: bool = False                        # the same memory in the same order
+
+    def overlapped(self) -> Optional[str]:
+        return "" if self.itself else None
 
     def forward(self, a: Array, b: Array) -> Array:
         b = np.asarray(b)

@@ -179,7 +179,8 @@ def kaiming_uniform_(
     if 0 in tensor.shape:
         warn("Initializing zero-element tensors is a no-op")
         return tensor
-    bound = math.sqrt(3.0) * calculate_gain(nonlinearity, a) / math.sqrt(_calculate_correct_fan(tensor, mode))
+    fan = _calculate_correct_fan(tensor, mode)
+    bound = math.sqrt(3.0) * calculate_gain(nonlinearity, a) / math.sqrt(fan)
     return _no_grad_uniform_(tensor, -bound, bound, generator)
 
 
@@ -190,7 +191,8 @@ def kaiming_normal_(
     if 0 in tensor.shape:
         warn("Initializing zero-element tensors is a no-op")
         return tensor
-    std = calculate_gain(nonlinearity, a) / math.sqrt(_calculate_correct_fan(tensor, mode))
+    fan = _calculate_correct_fan(tensor, mode)
+    std = calculate_gain(nonlinearity, a) / math.sqrt(fan)
     return _no_grad_normal_(tensor, 0.0, std, generator)
 
 

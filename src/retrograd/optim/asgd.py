@@ -33,6 +33,7 @@ class ASGD(Optimizer):
     """
 
     _capturable = CAPTURABLE.replace("params and", "params, mus, etas, and")
+    _capturable_foreach = _capturable.replace(", 'xla'", "")
 
     _later = {"foreach": None, "maximize": False, "differentiable": False, "capturable": False}
 

@@ -35,6 +35,7 @@ class NAdam(Optimizer):
     """
 
     _capturable = CAPTURABLE.replace("params and", "params, mu_products and")
+    _capturable_foreach = CAPTURABLE.replace("params and", "params, mu_products, and").replace(", 'xla'", "")
 
     _later = {
         "maximize": False, "foreach": None, "capturable": False, "differentiable": False,

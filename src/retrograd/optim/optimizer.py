@@ -117,6 +117,7 @@ class Optimizer:
     _optimizer_load_state_dict_pre_hooks: OrderedDict[int, Any]
     _optimizer_load_state_dict_post_hooks: OrderedDict[int, Any]
     _capturable = CAPTURABLE
+    _capturable_foreach = CAPTURABLE.replace(", 'xla'", "")
 
     def __init__(self, params: Any, defaults: Options) -> None:
         self.defaults = defaults
@@ -200,7 +201,7 @@ class Optimizer:
                 live = [p for p in group["params"] if p.grad is not None]
                 if live:
                     if group.get("capturable"):
-                        raise AssertionError(self._capturable.replace(", 'xla'", "") if group["foreach"] else self._capturable)
+                        raise AssertionError(self._capturable_foreach if group["foreach"] else self._capturable)
                     try:
                         self._update(group, live)
                     except (ValueError, TypeError) as e:

@@ -7,6 +7,7 @@ import numpy as np
 
 from .._engine.tensor import bump
 from .optimizer import (
+    CAPTURABLE,
     Optimizer,
     average,
     average_squares,
@@ -32,6 +33,7 @@ class RMSprop(Optimizer):
     https://pytorch.org/docs/stable/generated/torch.optim.RMSprop.html
     """
 
+    _capturable_foreach = CAPTURABLE
     _later = {
         "momentum": 0, "centered": False, "foreach": None, "maximize": False, "differentiable": False,
         "capturable": False}

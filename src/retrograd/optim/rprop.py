@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from .._engine.tensor import bump, wrap
-from .optimizer import Optimizer, check_lr, check_modes, count, descent, scalar, subtract, value, zeros
+from .optimizer import CAPTURABLE, Optimizer, check_lr, check_modes, count, descent, scalar, subtract, value, zeros
 
 __all__ = ["Rprop"]
 
@@ -18,6 +18,7 @@ class Rprop(Optimizer):
     https://pytorch.org/docs/stable/generated/torch.optim.Rprop.html
     """
 
+    _capturable_foreach = CAPTURABLE
     _later = {"foreach": None, "maximize": False, "differentiable": False, "capturable": False}
 
     def __init__(

@@ -102,6 +102,8 @@ class RNNBase(Module):
         device: Any = None, dtype: Any = None,
     ) -> None:
         super().__init__()
+        if isinstance(dropout, str):
+            float(dropout)
         if not isinstance(dropout, numbers.Number) or not 0 <= dropout <= 1 or isinstance(dropout, bool):
             raise ValueError(
                 "dropout should be a number in range [0, 1] representing the probability of an element being zeroed")
@@ -396,7 +398,7 @@ class LSTM(RNNBase):
 
     def forward(self, input: Any, hx: Any = None) -> Any:
         if isinstance(input, PackedSequence):
-            return self._forward(input, hx)
+            return self._forward(input, tuple(hx) if isinstance(hx, list) else hx)
         if input.dim() not in (2, 3):
             raise ValueError(f"LSTM: Expected input to be 2D or 3D, got {input.dim()}D instead")
         batched = input.dim() == 3
@@ -456,7 +458,7 @@ class RNNCellBase(Module):
         name = type(self).__name__
         if input.dim() not in (1, 2):
             raise ValueError(f"{name}: Expected input to be 1D or 2D, got {input.dim()}D instead")
-        given = () if hx is None else hx if isinstance(hx, tuple) else (hx,)
+        given: tuple[Any, ...] = () if hx is None else tuple(hx) if self.states == 2 else (hx,)
         for i, h in enumerate(given):
             if h.dim() not in (1, 2):
                 which = f"hx[{i}]" if self.states == 2 else "hidden"
@@ -464,7 +466,7 @@ class RNNCellBase(Module):
         batched = input.dim() == 2
         if not batched:
             input = input.unsqueeze(0)
-            given = tuple(h.unsqueeze(0) for h in given)
+            given = tuple(given[i].unsqueeze(0) for i in range(self.states)) if given else ()
         if not given:
             zeros = create.zeros(input.size(0), self.hidden_size, dtype=input.dtype)
             given = (zeros,) * self.states
@@ -526,9 +528,9 @@ class LSTMCell(RNNCellBase):
         super().__init__(input_size, hidden_size, bias, 4, device, dtype)
 
     def forward(self, input: Any, hx: Any = None) -> Any:
-        if isinstance(hx, TensorBase):
+        if isinstance(hx, TensorBase) and input.dim() == 2 and hx[0].dim() in (1, 2) and hx[1].dim() in (1, 2):
             raise TypeError("lstm_cell(): argument 'hx' (position 2) must be tuple of Tensors, not Tensor")
-        return self._step(step_lstm, input, None if hx is None else tuple(hx))
+        return self._step(step_lstm, input, hx)
 
 
 class GRUCell(RNNCellBase):
