@@ -102,10 +102,10 @@ endef
 comma := ,
 
 sanitize: $(CORE)
-	$(call under,address$(comma)undefined,libasan,asan,-m pytest -m 'not oracle' tests/test_kernels*.py tests/test_fast_kernels.py tests/test_blocks.py $(ARGS))
-	$(call under,address$(comma)undefined,libasan,asan,tests/hostile_kernels.py arguments 1000)
-	$(call under,address$(comma)undefined,libasan,asan,tests/hostile_kernels.py threads 100)
-	$(call under,thread,libtsan,tsan,tests/hostile_kernels.py threads 20)
+	$(call under,address$(comma)undefined,libasan,asan,-m pytest -m 'not oracle' $(addprefix tests/kernels/,test_kernels*.py test_fast_kernels.py test_blocks.py) $(ARGS))
+	$(call under,address$(comma)undefined,libasan,asan,tests/kernels/hostile_kernels.py arguments 1000)
+	$(call under,address$(comma)undefined,libasan,asan,tests/kernels/hostile_kernels.py threads 100)
+	$(call under,thread,libtsan,tsan,tests/kernels/hostile_kernels.py threads 20)
 
 clean:
 	rm -rf .venv .venv-compiled build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis src/retrograd.egg-info

@@ -29,19 +29,20 @@ sys.path.insert(0, str(HERE.parent))           # tools
 # room that is Python over operations which test_ops, test_opinfo and test_values compare on both builds.
 ONCE = {
     "sources and pages": (
-        "test_benchmarks", "test_docs", "test_examples", "test_generated", "test_layers", "test_lint_programs", "test_names",
-        "test_public", "test_signatures", "test_vectorised"),
-    "JavaScript, in a browser": ("test_viewer",),
-    "the command line": ("test_cli",),
+        "functions/test_signatures", "kernels/test_vectorised", "microscope/lint/test_lint_programs", "missing/test_names",
+        "test_benchmarks", "test_docs", "test_examples", "test_generated", "test_layers", "test_public"),
+    "JavaScript, in a browser": ("microscope/page/test_viewer",),
+    "the command line": ("cli/test_cli",),
     "rooms of Python over the operations": (
-        "test_data", "test_data_workers", "test_distributions", "test_hostile_files", "test_hub", "test_lr_scheduler",
-        "test_optim_sources"),
+        "distributions/test_distributions", "io/test_hostile_files", "optim/test_lr_scheduler", "optim/test_optim_sources",
+        "small_modules/test_hub", "utils/test_data", "utils/test_data_workers"),
     "what it says": ("microscope/test_examples_of_the_microscope", "microscope/test_torch_only"),
 }
 ONCE_FILES = {HERE / f"{name}.py" for names in ONCE.values() for name in names}
 LOCKS = contextlib.ExitStack()
 # They wait for clocks or count on processors: no other test runs beside them.
-ALONE = {HERE / f"{name}.py" for name in ("test_data_workers", "test_threads", "microscope/test_distributed")}
+ALONE = {HERE / f"{name}.py" for name in (
+    "kernels/test_threads", "microscope/capture/test_distributed", "utils/test_data_workers")}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

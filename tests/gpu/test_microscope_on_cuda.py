@@ -11,7 +11,7 @@ from retrograd.microscope import capture
 
 torch = pytest.importorskip("torch")
 pytestmark = [pytest.mark.oracle, pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")]
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "microscope"))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "microscope" / "capture"))
 CASES = (
     "linear_2d", "linear_3d", "linear_4d", "relu_in_place_3d", "layer_called_twice", "tied_embedding_and_head",
     "embedding_with_padding", "conv1d", "conv2d_groups_stride_dilation", "layer_norm", "group_norm", "rms_norm",

@@ -2,7 +2,7 @@
 
 A kernel whose loop got a branch or a call of libm runs ten times slower with the same results.  So for each loop that is
 compiled once per generation of x86-64 the inner loops that compute in wide vectors are counted, and must not become fewer
-than packed_loops.txt says.  `python tests/test_vectorised.py` writes it, from the build that is imported.
+than packed_loops.txt says.  `python tests/kernels/test_vectorised.py` writes it, from the build that is imported.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Random tensors to print, and the recorder of transcripts/printing.json: what PyTorch printed for some of them.
 
-    PYTHON_WITH_TORCH tests/printing_cases.py          record
-    PYTHON_WITH_TORCH tests/printing_cases.py 20000    compare that many new cases with retrograd, without pytest
+    PYTHON_WITH_TORCH tests/tensor/printing_cases.py          record
+    PYTHON_WITH_TORCH tests/tensor/printing_cases.py 20000    compare that many new cases with retrograd, without pytest
 
 A case says how to rebuild the array bit by bit: `data` (hexadecimal, repeated to fill `shape`) and `layout` in memory.
 """

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_compare import training
+from three_steps import training
 
 import retrograd as torch
 from retrograd import nn
@@ -25,7 +25,7 @@ from retrograd.microscope import Recording, load, record
 from retrograd.microscope.page import contents
 from retrograd.microscope.page.write import page_of, template
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[3]
 KB = 1000
 
 

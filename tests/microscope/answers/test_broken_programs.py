@@ -62,7 +62,7 @@ def test_a_model_copied_before_the_recording_is_put_down_to_the_step(torch: Any)
 
 @pytest.mark.parametrize("name", ["features", "freeze", "gradient_norms", "step_in_backward", "gradient_penalty"])
 def test_correct_programs_are_left_alone(name: str) -> None:
-    root = Path(__file__).resolve().parents[2]
+    root = Path(__file__).resolve().parents[3]
     done = warm.run("-m", "retrograd", "lint", "--run", f"examples/{name}.py", cwd=root)
     assert done.returncode == 0 and done.stdout.endswith("0 problems\n"), done.stdout[-2000:] + done.stderr[-2000:]
 

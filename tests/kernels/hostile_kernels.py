@@ -1,4 +1,4 @@
-"""Calls kernels as no caller of ours would: `python tests/hostile_kernels.py arguments|threads [how many turns] [seed]`.
+"""Calls kernels as no caller of ours would: `python tests/kernels/hostile_kernels.py arguments|threads [how many turns] [seed]`.
 
 arguments
 

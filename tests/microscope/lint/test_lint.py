@@ -16,7 +16,7 @@ from retrograd.microscope import lint, lint_recording, lint_source, record
 from retrograd.microscope.lint.live import NAMES
 from retrograd.microscope.lint.static import RULES
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[3]
 PAGE = (ROOT / "docs" / "lint.md").read_text(encoding="utf-8")
 SECTION = re.compile(r"^## (RG\d+): ([^\n]+)\n(.*?)(?=^## |\Z)", re.S | re.M)
 SECTIONS = {m[1]: (m[2], re.findall(r"```python[^\n]*\n(.*?)```", m[3], re.S)) for m in SECTION.finditer(PAGE)}

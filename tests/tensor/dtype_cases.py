@@ -1,6 +1,6 @@
 """Every question about dtypes, sizes and devices with a finite number of answers, and a recorder of PyTorch's answers.
 
-    PYTHON_WITH_TORCH tests/dtype_cases.py             record transcripts/dtypes.json
+    PYTHON_WITH_TORCH tests/tensor/dtype_cases.py             record transcripts/dtypes.json
 """
 
 from __future__ import annotations
