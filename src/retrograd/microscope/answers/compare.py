@@ -243,8 +243,8 @@ def compare(rec: Recording, a: int, b: int) -> Comparison:
     found = spans(rec)
     for number in (a, b):
         if type(number) is not int or not 1 <= number <= len(found):
-            raise ValueError(f"compare: {number!r} is no step; " + (
-                f"steps go from 1 to {len(found)}" if found else "the recording has none: no backward pass and no step"))
+            raise ValueError(f"compare: {number!r} is not a step; " + (
+                f"steps go from 1 to {len(found)}" if found else "the recording has no backward pass and no optimizer step"))
     one, two = (facts(rec, found[number - 1]) for number in (a, b))
     order = {kind: i for i, kind in enumerate(KINDS)}
     rows = [row_of(fact, one.get(fact), two.get(fact)) for fact in dict.fromkeys((*one, *two))]

@@ -41,7 +41,7 @@ def freed(rec: Recording, begin: Event) -> str | None:
     if last is None:
         return None
     how = "backward()" if last.how == "backward" else "autograd.grad()"
-    return f"{how} at {last.where or 'an unknown line'} went through that graph before, and freed it"
+    return f"{how} at {last.where or 'an unknown line'} already went through that graph and freed it"
 
 
 def edited(rec: Recording, shape: tuple[int, ...], node: str, times: int, begin: int) -> str | None:
@@ -62,7 +62,7 @@ def edited(rec: Recording, shape: tuple[int, ...], node: str, times: int, begin:
             if shape in shapes or shape[::-1] in shapes:
                 alike.append(f"step() of {rec.name_of_optimizer(row[STEP['optimizer']])} at {rec.where(row[STEP['site']])}")
     edits = named or alike
-    return f"{edits[-min(times, len(edits))]} edited what the pass needs" if edits else None
+    return f"{edits[-min(times, len(edits))]} edited a tensor that the pass needs" if edits else None
 
 
 def bases(rec: Recording, tensors: Any) -> list[int]:

@@ -19,12 +19,12 @@ from ..record.recording import Event, Recording
 from .graph_of import links
 
 WHEN = {
-    "tensor": "once per backward pass, when the whole gradient of the tensor is there and before it goes on",
-    "multi_grad": "in a backward pass, when the first (mode \"any\") or the last (\"all\") of its tensors' gradients is there",
+    "tensor": "once per backward pass, when the tensor's whole gradient has arrived and before it is passed on",
+    "multi_grad": "in a backward pass, when the first (mode \"any\") or the last (\"all\") of its tensors' gradients arrives",
     "post_accumulate": "after each time .grad was added to; not under autograd.grad",
     "forward_pre": "at each call of the module, before forward", "forward": "at each call of the module, after forward",
-    "backward_pre": "in backward, when the gradients of the module's outputs are there",
-    "backward": "in backward, when the gradients of the module's inputs are there; before those of its parameters when no "
+    "backward_pre": "in backward, when the gradients of the module's outputs have arrived",
+    "backward": "in backward, when the gradients of the module's inputs have arrived; before those of its parameters if no "
                 "input requires grad",
     "node_pre": "in backward, before the node computes", "node_post": "in backward, after the node computed",
     "step_pre": "before each step of the optimizer", "step_post": "after each step of the optimizer",
@@ -96,12 +96,12 @@ def of_tensor(t: Any, rec: Recording | None) -> Explanation:
     node = t.grad_fn
     if node is not None:
         facts["node"] = node.name()
-        lines.append(f"no leaf: output {t.output_nr} of {node.name()}; .grad is kept only after retain_grad()"
+        lines.append(f"not a leaf: output {t.output_nr} of {node.name()}; .grad is kept only after retain_grad()"
                      + (", which was called" if t.retains_grad else ""))
     elif t.requires_grad:
         lines.append("a leaf that requires grad: backward() adds to its .grad")
     else:
-        lines.append("requires no grad: nothing is recorded for it")
+        lines.append("does not require grad: nothing is recorded for it")
     if known is not None and rec is not None:
         made = None if known["made_by"] < 0 else rec.events[known["made_by"]]
         if made is not None:
@@ -115,7 +115,7 @@ def of_tensor(t: Any, rec: Recording | None) -> Explanation:
         if len(known.get("names", ())) > 1:
             lines.append("tied: " + ", ".join(known["names"]))
     elif node is not None:
-        lines.append("which line made it is known to a recording: record(), or to anomaly mode")
+        lines.append("record() or anomaly mode can tell which line made it")
     if node is not None:
         lines.extend(rule_lines(node))
     elif t.requires_grad and t.is_leaf and t.grad is None:
@@ -132,7 +132,7 @@ def of_node(node: Any, rec: Recording | None) -> Explanation:
     lines = []
     inputs = [("-" if to is None else f"{to.name()} (output {nr})") for to, nr in node.next_functions]
     if inputs:
-        lines.append("hands gradients to " + ", ".join(inputs))
+        lines.append("passes gradients to " + ", ".join(inputs))
     if "AccumulateGrad" in name:
         leaf = node.variable
         lines.append(f"adds the gradient it gets to .grad of a leaf of shape {tuple(leaf.shape)}")
@@ -187,7 +187,7 @@ def of_handle(handle: Any, rec: Recording | None) -> Explanation:
     hook = None if table is None else table.get(handle.id)
     facts: dict[str, Any] = {"kind": "handle", "present": hook is not None}
     lines = ["it is in place" if hook is not None else
-             "it was removed" if table is not None else "what it was on is gone"]
+             "it was removed" if table is not None else "its module or tensor is gone"]
     n = None if rec is None or rec.live is None else rec.live.hook_of(handle)
     title = "a hook"
     if hook is not None:
@@ -219,7 +219,7 @@ def by_name(name: str, rec: Recording) -> Explanation:
             return of_tensor(t, rec)
         from .why import why_none
         uses = [rec.events[i] for i in links(rec).uses.get(n, ())]
-        lines = ["a leaf that requires grad" if known["wants"] else "frozen: requires no grad",
+        lines = ["a leaf that requires grad" if known["wants"] else "frozen: does not require grad",
                  *(read_by(rec, e) for e in uses[:6]),
                  str(why_none(name, rec))]
         lines.extend(recorded_hooks(rec, n, ("tensor", "multi_grad", "post_accumulate")))

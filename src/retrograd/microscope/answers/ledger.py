@@ -77,8 +77,8 @@ class Ledger:
         """Largest difference between the sum of the terms and .grad, over the largest number in .grad."""
         total = self.total
         if total is None or self.grad is None:
-            raise ValueError(f"ledger of {self.name}: no values to check; record(values='parameters') keeps them, as far as "
-                             "limit= and max_bytes= allow")
+            raise ValueError(f"ledger of {self.name}: no values to check; record(values='parameters') keeps them, within "
+                             "limit= and max_bytes=")
         scale = max(float(np.max(np.abs(e.value), initial=0)) for e in self.entries)
         return float(np.max(np.abs(total - self.grad), initial=0)) / (scale or 1.0)
 
@@ -106,7 +106,7 @@ class Ledger:
                 norm = f"({w.arrived or 0:8.4g})" if w.norm is None else f"{w.norm:9.4g} "
                 lines.append(f"            way  {norm}   {' < '.join(w.path)}")
         if not self.entries:
-            lines.append("  nothing: no gradient came")
+            lines.append("  nothing: no gradient arrived")
         if not self.whole:
             lines.append("  (norms only: values were not kept; record(values='parameters') keeps them)")
         elif self.grad is not None and self.entries:
@@ -122,7 +122,7 @@ def ledger(rec: Recording, p: Any) -> Ledger:
     n = rec.number_of(p)
     if n is None:
         known = ", ".join(rec.parameters) or "none"
-        raise KeyError(f"ledger: the recording knows no {p if isinstance(p, str) else 'such tensor'}; parameters: {known}")
+        raise KeyError(f"ledger: the recording has no {p if isinstance(p, str) else 'such tensor'}; parameters: {known}")
     if not rec.header.get("nodes", True):
         raise ValueError("ledger: the recording has no backward nodes (nodes=False)")
     return Book(rec, n).write(None if isinstance(p, str) else p)
@@ -212,7 +212,7 @@ class Book:
                 t for t in rec.live.taps if isinstance(p, t.Tensor)).array_of(live)
             if grad is not None and self.entries[-1].kind == "zero":
                 self.clear()
-                self.add("there", "what .grad holds; nothing that was recorded put it there", 0, None, grad)
+                self.add("there", "what .grad holds; nothing in the recording put it there", 0, None, grad)
             self.compare(grad, 0)
         return Ledger(self.name, self.entries, grad, self.whole)
 
@@ -244,12 +244,12 @@ class Book:
             written = [i for o in alias for i in self.link.uses.get(o, ()) if since < i < until and rec.events[i].flags & INPLACE]
             if made or written:
                 op = rec.events[max((*made, *written))]
-                what = "written into what shares memory with .grad" if op.number in written else "assigned to .grad"
+                what = "written into memory shared with .grad" if op.number in written else "assigned to .grad"
                 self.add("edit", f"{op.name}, {what}", 0, op.where, array)
             elif assigned:
                 self.add("edit", "another tensor, assigned to .grad", 0, assigned, array)
             else:
-                self.add("unseen", f"an edit between {until_what}, by something the recorder does not see", 0, where, array)
+                self.add("unseen", f"an edit between {until_what} that the recorder did not see", 0, where, array)
         if array is not None:
             self.running = self.array(now)
         return now
@@ -374,7 +374,7 @@ class Book:
         if now is None or not self.whole or self.running is None:
             return
         if now.shape == self.running.shape and not same(self.running, now):
-            self.add("unseen", "changed by something the recorder does not see", number, None, now - self.running)
+            self.add("unseen", "changed by something the recorder did not see", number, None, now - self.running)
 
     def clear(self) -> None:
         """.grad is None: the sum starts anew."""

@@ -95,7 +95,7 @@ def trouble(rec: Recording, *, vanished: float = VANISHED, exploded: float = EXP
         raise ValueError("trouble: the recording has no norms (norms=False)")
     notes = []
     if rec.dropped:
-        notes.append(f"{sum(rec.dropped.values())} events were dropped after the limit: there may be more")
+        notes.append(f"{sum(rec.dropped.values())} events were dropped after the limit, so there may be more")
     findings: list[Finding] = []
     seen: set[tuple[str, str]] = set()
     for event, state, kind in states(rec):
@@ -239,11 +239,11 @@ def finding(rec: Recording, event: Event, kind: str, direction: str, state: str)
     name = {"nan": "NaN", "inf": "inf"}.get(kind, kind)
     text = ""
     if event.kind == "hook" and state == "healed":
-        text = f"{what} hid {name}: finite values went on"
+        text = f"{what} hid {name}: it passed on finite values"
     elif state == "born":
         text = f"the first {name} is made by {what}{place}, from {made_from(rec, event)}"
     elif state == "healed":
-        text = f"{name} ends at {what}{place}: finite values went on, but what they were made from was not"
+        text = f"{name} ends at {what}{place}: it turned it into finite values"
     elif state == "propagated":
         text = f"{name} comes in from outside the recording, first seen at {what}{place}"
     return Finding(kind, direction, state, event.number, what, path, where_of(rec, event), text)
@@ -254,7 +254,7 @@ def made_from(rec: Recording, event: Event) -> str:
     if event.kind == "op":
         raw = unwritten(rec)
         if any(rec.tensor_rows[t][1] in raw for t in event.inputs):
-            return "memory that nobody initialised (torch.empty)"
+            return "uninitialised memory (torch.empty)"
         made = {t: n for e in rec.of("op") if e.number < event.number for t, n in zip(e.outputs, e.values)}
         if any(odd(rec, [made[t]]) == "inf" for t in event.inputs if t in made):
             return "inf of a mask"
@@ -288,7 +288,7 @@ def sizes(rec: Recording, vanished: float, exploded: float) -> Iterator[Finding]
         came = [s for v in event.inputs if (s := size_of(rec, v)) is not None]
         if event.get("pass") not in done and came and max(came) > 0:
             done.add(event.get("pass"))
-            yield sized(rec, event, "zero", "backward", "gradients become zero, and stay so to an end of the graph, at")
+            yield sized(rec, event, "zero", "backward", "gradients become zero and stay zero to an end of the graph, at")
 
 
 class OnePass:
@@ -319,7 +319,7 @@ class OnePass:
                     if self.most(e.node, exploded * low, inf):
                         grew = True
                         yield sized(rec, handed, "exploding", "backward",
-                                    f"gradients grew to {size / low:.1g} times the least before, first at")
+                                    f"gradients grew to {size / low:.1g} times the smallest before, first at")
                 if not shrank and size < vanished * high and asked < ASKED:
                     asked += 1
                     if self.most(e.node, 0.0, vanished * high):
@@ -337,7 +337,7 @@ class OnePass:
                     if self.most(e.node, exploded * low, inf):
                         grew = True
                         yield sized(rec, e, "exploding", "backward",
-                                    f"gradients grew to {max(handed_on) / low:.1g} times the least before, first at")
+                                    f"gradients grew to {max(handed_on) / low:.1g} times the smallest before, first at")
             if not shrank and asked < ASKED:
                 ends = [s for to in rec.node_rows[e.node][3] if to is not None and (s := self.leaves.get(to[0]))]
                 if ends and min(ends) < vanished * high:

@@ -23,7 +23,7 @@ COLUMNS = ("step", "name", "grad_norm", "weight_norm", "update_norm", "ratio", "
 BOUNDED = {"Tanh": (-1.0, 1.0), "Sigmoid": (0.0, 1.0), "Hardtanh": (-1.0, 1.0), "Hardsigmoid": (0.0, 1.0),
            "Softsign": (-1.0, 1.0)}
 RECTIFIERS = {"ReLU", "ReLU6", "Threshold", "Hardshrink", "Softshrink"}
-NOTHING = ("nothing was recorded: no optimizer that has the model's parameters made a step; after an update made by hand "
+NOTHING = ("nothing was recorded: no optimizer that has the model's parameters made a step; after a manual update "
            "call w.step()")
 
 

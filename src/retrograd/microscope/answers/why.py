@@ -66,7 +66,7 @@ def why_none(p: Any, rec: Recording | None = None) -> Cause:
     elif rec is None:
         raise TypeError(f"why_none: {p!r} is a name, which needs a recording: why_none(name, rec)")
     if rec is None:
-        return unknown("the tensor itself does not tell: it wants a gradient and has none",
+        return unknown("the tensor alone does not show why: it requires grad and has no .grad",
                        NEEDS.format("why_none"))
     n = rec.number_of(p)
     if n is None:
@@ -100,8 +100,8 @@ def by_looking(p: Any) -> Cause | None:
     if not p.requires_grad:
         whole = not p.is_floating_point() and not p.is_complex()
         if whole:
-            return Cause("not_differentiable", f"a tensor of {str(p.dtype).rpartition('.')[2]} has no gradient",
-                         "Only tensors of floats have gradients: convert it before use.")
+            return Cause("not_differentiable", f"a tensor of dtype {str(p.dtype).rpartition('.')[2]} has no gradient",
+                         "Only floating-point tensors have gradients: convert it before use.")
         return Cause("frozen", "requires_grad is False: it is frozen",
                      "Call requires_grad_(True) on it before the forward pass.")
     if not p.is_leaf:
@@ -109,13 +109,13 @@ def by_looking(p: Any) -> Cause | None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")             # both engines warn of this very question
             if p.grad is not None:
-                return Cause("has_grad", "its .grad is there", "Nothing to do.")
+                return Cause("has_grad", "it has a .grad", "Nothing to do.")
         if getattr(p, "retains_grad", False):
             return None
         name = p.grad_fn.name() if hasattr(p.grad_fn, "name") else type(p.grad_fn).__name__
         return of_an_op(name)
     if p.grad is not None:
-        return Cause("has_grad", "its .grad is there", "Nothing to do.")
+        return Cause("has_grad", "it has a .grad", "Nothing to do.")
     return None
 
 
@@ -126,8 +126,8 @@ def no_grad_of(rec: Recording, n: int, p: Any) -> Cause:
     link = links(rec)
     if not (known.get("wants_at_end", known["wants"]) if p is None else p.requires_grad):
         if not floats(known["dtype"]):
-            return Cause("not_differentiable", f"{name} is of {known['dtype']}, which has no gradient",
-                         "Only tensors of floats have gradients.")
+            return Cause("not_differentiable", f"{name} has dtype {known['dtype']}, which has no gradient",
+                         "Only floating-point tensors have gradients.")
         return was_frozen(rec, n, name, None) or no_history(rec, n, name)
     events = [rec.events[i] for i in link.arrived.get(n, ())]
     if events:
@@ -158,8 +158,8 @@ def non_leaf(rec: Recording, n: int) -> Cause | None:
 
 def of_an_op(name: str) -> Cause:
     name = "the call of a module with full backward hooks" if name.startswith("BackwardHookFunction") else name
-    return Cause("non_leaf", f"it is no leaf: an op made it ({name}), and .grad is kept for leaves only",
-                 "Call retain_grad() on it before backward, or look at the leaf it was made from (an op such as "
+    return Cause("non_leaf", f"it is not a leaf: an op made it ({name}), and only leaves keep .grad",
+                 "Call retain_grad() on it before backward, or use the leaf it was made from (an op such as "
                  "`* 0.1` or .to() right after requires_grad=True makes a new tensor).")
 
 
@@ -181,11 +181,11 @@ def no_history(rec: Recording, n: int, name: str) -> Cause:
     frozen = sorted(rec.name_of_tensor(t) for t in before if rec.tensor_names.get(t, {}).get("role") == "parameter")
     if frozen:
         said = ", ".join(frozen[:4]) + (f" and {len(frozen) - 4} more" if len(frozen) > 4 else "")
-        return Cause("frozen", f"{name} requires no grad: what it was computed from is frozen ({said}), or is data",
-                     "Call requires_grad_(True) on what is to learn, before the forward pass.", made_at(rec, n))
+        return Cause("frozen", f"{name} requires no grad: everything it was computed from is frozen ({said}) or data",
+                     "Before the forward pass, call requires_grad_(True) on what should learn.", made_at(rec, n))
     if before and not rec.tensor(n)["role"] == "parameter":
-        return Cause("nothing_requires_grad", f"{name} requires no grad: nothing that it was computed from does",
-                     "Compute it from what is to learn, or call requires_grad_() on its sources before.", made_at(rec, n))
+        return Cause("nothing_requires_grad", f"{name} requires no grad: nothing it was computed from does",
+                     "Compute it from what should learn, or call requires_grad_() on its sources first.", made_at(rec, n))
     return Cause("frozen", f"{name} has requires_grad False: it is frozen",
                  "Call requires_grad_(True) on it before the forward pass.", made_at(rec, n))
 
@@ -194,7 +194,7 @@ def of_gradients(begin: Event, name: str) -> Cause | None:
     """autograd.grad() gave what a tensor was computed from."""
     if begin.create:
         return None
-    return Cause("no_create_graph", "it is computed from gradients, and what autograd.grad returns has a history only with "
+    return Cause("no_create_graph", "it is computed from the result of autograd.grad, which has a history only with "
                  "create_graph=True", "Call autograd.grad(..., create_graph=True).", begin.where)
 
 
@@ -215,13 +215,13 @@ def cleared(rec: Recording, n: int, name: str, event: Event, p: Any) -> Cause:
                          f"{hook['name']} set it to None", "Read the gradient inside the hook, before it clears it.",
                          rec.where(hook["defined"]))
         if event.gradient < 0:
-            return Cause("no_gradient_came", f"pass {number} reached {name}, but handed it no gradient (None)",
+            return Cause("no_gradient_came", f"pass {number} reached {name}, but passed it no gradient (None)",
                          "A custom Function's backward, or a hook, returned None for it: return a gradient.",
                          handed_by(rec, n))
         frozen = was_frozen(rec, n, name, event.t)
         if frozen is not None:
             return frozen
-        return unknown(f"pass {number} put a gradient into {name}.grad and it was None afterwards",
+        return unknown(f"pass {number} put a gradient into {name}.grad, which was None afterwards",
                        "Look for code that assigns .grad = None in a hook.")
     last = max(link.cleared.get(n, ()), default=-1)
     if last > event.number:
@@ -234,7 +234,7 @@ def cleared(rec: Recording, n: int, name: str, event: Event, p: Any) -> Cause:
     if assigned is not None:
         return Cause("set_to_none", f"pass {number} put a gradient there, then .grad was set to None", "Read .grad before that "
                      "line.", assigned.where)
-    return unknown(f"pass {number} put a gradient into {name}.grad; something after it, which leaves no event, set it to None",
+    return unknown(f"pass {number} put a gradient into {name}.grad; something that leaves no event then set it to None",
                    "Look for `.grad = None`, or a zero_grad() after the recording.")
 
 
@@ -262,10 +262,10 @@ def was_replaced(rec: Recording, n: int, name: str) -> Cause | None:
     taken = n in link.taken
     owned = n in rec.tensor_names and rec.tensor_names[n]["role"] == "parameter" and not others
     if others or (taken and not owned):
-        return Cause("replaced", ("the optimizer holds this tensor, but no recorded model does: a parameter was assigned anew, "
+        return Cause("replaced", ("the optimizer holds this tensor, but no recorded model does: a parameter was reassigned, "
                                   "or the model copied, after the optimizer took this one" if taken else
-                                  f"{name} is another tensor now: the parameter was assigned anew"),
-                     "Create the optimizer after the last change of the model's parameters, or change them in place "
+                                  f"{name} is another tensor now: the parameter was reassigned"),
+                     "Create the optimizer after the last change to the model's parameters, or change them in place "
                      "(p.data.copy_(...), load_state_dict).",
                      rec.where(max((rec.tensor_names[m].get("put", -1) for m in others), default=-1))
                      or where_of(rec, read[-1:]) or where_of(rec, (i for i, _ in link.stepped.get(n, ()))))
@@ -302,15 +302,15 @@ def not_delivered(rec: Recording, n: int, name: str, reached: list[dict[str, Any
     failed = [f for f in reached if f["error"]]
     backward = [f for f in reached if f["begin"].how == "backward"]
     if for_grad and not backward:
-        return Cause("autograd_grad", "its gradient was asked for with autograd.grad, which returns gradients and fills no "
+        return Cause("autograd_grad", "its gradient was computed only by autograd.grad, which returns gradients and fills no "
                      ".grad", "Take what autograd.grad returns, or call backward().", reached[-1]["begin"].where)
     if failed:
         return Cause("backward_failed", f"the backward pass raised {failed[-1]['error']} before it got there",
-                     "Correct that error first.", failed[-1]["begin"].where)
+                     "Fix that error first.", failed[-1]["begin"].where)
     limited = [f for f in reached if f["begin"].targets is not None]
     if limited and len(limited) == len(reached):
         how = "backward(inputs=...)" if backward else "autograd.grad"
-        return Cause("not_in_inputs", f"{how} was asked for the gradients of other tensors only, and stops where they are",
+        return Cause("not_in_inputs", f"{how} computed the gradients of other tensors only, and stops there",
                      f"Add {name} to its inputs.", limited[-1]["begin"].where)
     if not rec.header.get("nodes", True):
         return unknown("the recording has no backward nodes (nodes=False)", "Record with nodes=True.")
@@ -319,9 +319,9 @@ def not_delivered(rec: Recording, n: int, name: str, reached: list[dict[str, Any
         for i in links(rec).runs.get(edge[0], ()):
             run = rec.events[i]
             if edge[1] < len(run.inputs) and run.inputs[edge[1]] >= 0:
-                return Cause("not_retained", f"pass {run.get('pass')} brought a gradient to it, when retain_grad() had not been "
-                             "called yet; or it was set to None since", "Call retain_grad() before backward().", made_at(rec, n))
-    return Cause("no_gradient_came", f"the pass could reach {name}, but a node before it handed on no gradient (None)",
+                return Cause("not_retained", f"pass {run.get('pass')} brought a gradient to it before retain_grad() had been "
+                             "called; or it was set to None since", "Call retain_grad() before backward().", made_at(rec, n))
+    return Cause("no_gradient_came", f"the pass could reach {name}, but a node before it passed on no gradient (None)",
                  "A custom Function's backward, or a hook, returned None for this input: return a gradient.",
                  handed_by(rec, n) or reached[-1]["begin"].where)
 
@@ -349,7 +349,7 @@ def never_used(rec: Recording, n: int, name: str) -> Cause:
             module = rec.modules[owner]
             path = module["path"] or "the model"
             if is_compiled(rec, owner):
-                return unknown(f"{path} ran inside a compiled model, which the recorder does not see into",
+                return unknown(f"{path} ran inside a compiled model, where the recorder cannot see",
                                "Record the model uncompiled.")
             aside = [e for i in links(rec).reads.get(n, ()) if (e := rec.events[i]).where]
             more = f"; {aside[-1].name} ({aside[-1].where}) only looked at it" if aside else ""
@@ -392,8 +392,8 @@ def cut_off(rec: Recording, n: int, name: str, roots: list[int], passes: list[di
     if cut is not None:
         return cut_here(rec, rec.events[cut], name)
     if n in ends.leads:
-        return unknown(f"{name} leads to the loss through ops that all carry gradients, and yet its gradient is not asked for",
-                       "If this is reproducible, please report it with the recording.")
+        return unknown(f"{name} leads to the loss through ops that all carry gradients, yet no pass computes its gradient",
+                       "If you can reproduce this, please report it with the recording.")
     unused = rec.tensor(n)["role"] == "parameter" and n not in ends.used
     if n in ends.off and not unused and all(switched_off(rec.events[i]) for i in uses):
         return cut_here(rec, rec.events[ends.off[n]], name)
@@ -401,8 +401,8 @@ def cut_off(rec: Recording, n: int, name: str, roots: list[int], passes: list[di
         if n in ends.whole:
             return cut_here(rec, rec.events[ends.whole[n]], name)
         e = rec.events[ends.as_number[n]]
-        return Cause("read_as_number", f"what was computed from {name} became a number or NumPy array by {e.name}(), and "
-                     "the loss was computed with that", "Stay with tensors: ops on them are recorded, numbers have no "
+        return Cause("read_as_number", f"{e.name}() turned what was computed from {name} into a number or NumPy array, and "
+                     "the loss was computed from that", "Stay with tensors: ops on them are recorded, numbers have no "
                      "history.", e.where)
     if n in ends.perhaps:
         e = rec.events[ends.perhaps[n]]
@@ -435,7 +435,7 @@ def frozen_then(rec: Recording, n: int, name: str, e: Event) -> Cause | None:
     if on:
         return None
     return Cause("frozen", f"{name} was frozen when {e.name} read it ({e.where or 'unknown line'})"
-                 + ("" if since is None else ", and requires_grad_(True) came after that"),
+                 + ("" if since is None else ", and requires_grad_(True) came later"),
                  "Call requires_grad_(True) on it before the forward pass.", e.where if since is None else since.where)
 
 
@@ -449,17 +449,17 @@ def cut_here(rec: Recording, e: Event, name: str) -> Cause:
     if e.name in DETACHES:
         said = ".data" if e.name == "data" else f"{e.name}()"
         return Cause("detached", f"{said} cut the history of what was computed from {name}",
-                     f"Drop the {said}, or detach only a copy that is used elsewhere.", e.where)
+                     f"Drop the {said}, or detach only a copy for use elsewhere.", e.where)
     whole = {d for d in dtypes_of(rec, e) if not floats(d)}
     if whole:
         return Cause("not_differentiable", f"{e.name} gives {', '.join(sorted(whole))}, which has no gradient",
-                     "Use a differentiable op in its place (softmax for argmax, a soft threshold for a comparison).",
+                     "Use a differentiable op instead (softmax for argmax, a soft threshold for a comparison).",
                      e.where)
     return no_derivative(e)
 
 
 def no_derivative(e: Event) -> Cause:
-    return Cause("cut", f"{e.name} has no derivative here: its result requires no gradient", "Use an op that has one.", e.where)
+    return Cause("cut", f"{e.name} has no derivative here: its result does not require grad", "Use an op that has one.", e.where)
 
 
 def under_no_grad(rec: Recording, e: Event) -> Cause:
@@ -467,12 +467,12 @@ def under_no_grad(rec: Recording, e: Event) -> Cause:
     link = links(rec)
     outer = around(link.checkpoints, e)
     if outer is not None:
-        return Cause("checkpoint", "it was used in a reentrant checkpoint none of whose inputs requires grad: such a "
+        return Cause("checkpoint", "it was used in a reentrant checkpoint without an input that requires grad; such a "
                      "checkpoint records nothing", "Use checkpoint(..., use_reentrant=False).", rec.events[outer].where)
     outer = around(link.functions, e)
     if outer is not None:
         return no_derivative(rec.events[outer])
-    return Cause("no_grad", f"{e.name} ran with gradients switched off (no_grad)", "Run it outside no_grad().", e.where)
+    return Cause("no_grad", f"{e.name} ran with grad mode off (no_grad)", "Run it outside no_grad().", e.where)
 
 
 # -- why_not_fired
@@ -497,14 +497,14 @@ def why_not_fired(handle: Any, rec: Recording | None = None) -> Cause:
     n = None if rec is None or rec.live is None else rec.live.hook_of(handle)
     if rec is None or n is None:
         if table is None:
-            return Cause("owner_gone", "what the hook was on does not exist any more",
-                         "Keep the module or tensor, and register on the one that is used.")
+            return Cause("owner_gone", "the module or tensor the hook was on no longer exists",
+                         "Keep that object, and register the hook on the one in use.")
         if handle.id not in table:
-            return Cause("removed", "the hook was removed", "Call remove() later, or do not leave its `with` block.")
+            return Cause("removed", "the hook was removed", "Call remove() later, or stay inside its `with` block.")
         if rec is not None:
-            return unknown("the recording never met this hook: nothing it watched has it",
+            return unknown("the recording never saw this hook: nothing it watched has it",
                            "Name the model: record(model).")
-        return unknown("the handle itself does not tell", NEEDS.format("why_not_fired"))
+        return unknown("the handle alone does not show why", NEEDS.format("why_not_fired"))
     return hook_of(rec, n)
 
 
@@ -525,14 +525,14 @@ def hook_of(rec: Recording, n: int) -> Cause:
     elif kind in ("node_pre", "node_post"):
         cause = of_node(rec, link, hook)
     elif kind in ("step_pre", "step_post"):
-        cause = Cause("no_step", "no step of the optimizer was recorded after it was registered", "Call optimizer.step().")
+        cause = Cause("no_step", "after it was registered, no step of the optimizer was recorded", "Call optimizer.step().")
     elif kind == "multi_grad" and owner >= 0:
         cause = of_several(rec, link, hook)
     elif "state_dict" in kind or "load_p" in kind:
-        cause = Cause("not_called", "state_dict() or load_state_dict(), which it waits for, was not called meanwhile",
+        cause = Cause("not_called", "state_dict() or load_state_dict(), which it waits for, was not called",
                       "Call it after registering the hook.")
     elif kind == "tensor":
-        cause = unknown(f"it sits on {hook['on']}, of which the recording does not know where its gradient comes from",
+        cause = unknown(f"it is on {hook['on']}, and the recording does not know where the gradient of that comes from",
                         "Record the forward pass as well.")
     else:
         cause = unknown(f"a hook of {hook['on']}", "Name the model: record(model).")
@@ -553,11 +553,11 @@ def of_module(rec: Recording, link: Links, hook: dict[str, Any], until: int | No
     if is_compiled(rec, number):
         compiled = next((e for e in rec.of("note") if e.what == "compiled"), None)
         if compiled is not None and at < compiled.t:
-            return replace(unknown(f"{path} ran as part of a compiled model, into which the hooks it has by then are compiled: "
-                                   "it may have fired, where the recorder does not see it", "Record the model uncompiled."),
+            return replace(unknown(f"{path} ran as part of a compiled model, which compiled its hooks in: "
+                                   "it may have fired where the recorder cannot see", "Record the model uncompiled."),
                            where=compiled.where)
-        return Cause("compiled", f"{path} ran as part of a compiled model, which has the hooks it was compiled with: later ones "
-                     "are ignored", "Register hooks before torch.compile, or before the first call of the compiled model.",
+        return Cause("compiled", f"{path} ran as part of a compiled model, which keeps the hooks it was compiled with: later "
+                     "ones are ignored", "Register hooks before torch.compile, or before the first call of the compiled model.",
                      None if compiled is None else compiled.where)
     if not calls:
         return not_called(rec, number, path, module)
@@ -566,15 +566,15 @@ def of_module(rec: Recording, link: Links, hook: dict[str, Any], until: int | No
         if until is not None and any(c.t >= at for c in calls):
             return Cause("removed", "the hook was removed before the module was called", "Call remove() later.")
         return Cause("registered_late", f"it was registered after the last call of {path}: "
-                     + ("backward hooks are taken up by the call" if "backward" in kind else "that call was over"),
+                     + ("the call fixes the backward hooks" if "backward" in kind else "that call was over"),
                      "Register it before the forward pass.", rec.where(hook["registered"]))
     last = timely[-1]
     leave = next((e for i in link.exits.get(number, ()) if (e := rec.events[i]).call == last.call), None)
     if leave is None or leave.error:
         return Cause("forward_raised", f"the call of {path} raised {leave.error if leave else 'an exception'}",
-                     "Correct that error; always_call=True lets a forward hook run all the same.", last.where)
+                     "Fix that error; with always_call=True a forward hook still runs.", last.where)
     if kind in ("forward", "forward_pre"):
-        return unknown(f"{path} was called after it was registered, and the recording saw no firing",
+        return unknown(f"{path} was called after the hook was registered, yet the recording did not see it fire",
                        "Is the hook's module the one that is called?")
     return of_backward(rec, link, path, last, leave)
 
@@ -587,7 +587,7 @@ def not_called(rec: Recording, number: int, path: str, module: dict[str, Any]) -
         return Cause("mha_out_proj", "MultiheadAttention reads out_proj's weight and bias itself and never calls it",
                      "Put the hook on the attention module, or on out_proj.weight.")
     if module["type"] in CONTAINERS:
-        return Cause("container", f"a {module['type']} is only a list of modules: nothing calls it",
+        return Cause("container", f"a {module['type']} is only a list of modules, which nothing calls",
                      "Put the hook on its elements, or on the module that runs them.")
     direct = next((e for e in notes if e.what == "direct"), None)
     other = next((e for e in notes if e.what == "functional"), None)
@@ -602,8 +602,8 @@ def not_called(rec: Recording, number: int, path: str, module: dict[str, Any]) -
     if other is not None:
         return Cause("functional_use", f"a function read the parameters of {path}; the module itself was not called",
                      f"Call {path}(x), or put the hook on the parameter.", other.where)
-    return Cause("module_not_called", f"{path} was never called (its forward() called directly would not count either)",
-                 "Call the module in forward(), and not its .forward.")
+    return Cause("module_not_called", f"{path} was never called (calling its forward() directly does not count)",
+                 "Call the module in forward(), not its .forward.")
 
 
 def in_forward(rec: Recording, site: int, kind: str) -> bool:
@@ -618,7 +618,7 @@ def of_backward(rec: Recording, link: Links, path: str, enter: Event, leave: Eve
         return Cause("inference_mode", f"{path} ran in inference mode, which records no history",
                      "Run it outside inference_mode().", enter.where)
     if not into["grad"]:
-        return Cause("no_grad", f"{path} ran with gradients switched off (no_grad)", "Run it outside no_grad().", enter.where)
+        return Cause("no_grad", f"{path} ran with grad mode off (no_grad)", "Run it outside no_grad().", enter.where)
     if out["type"] not in ("Tensor", "Parameter") and not out["tensors"]:
         return Cause("output_not_tensor", f"{path} returned a {out['type']}: backward hooks need a Tensor or a tuple of Tensors",
                      "Return tensors in a tuple, or put hooks on the tensors themselves.", enter.where)
@@ -634,18 +634,18 @@ def of_backward(rec: Recording, link: Links, path: str, enter: Event, leave: Eve
     if not reached:
         for t in outputs:
             return no_gradient(rec, t, f"the output of {path}", for_grad=False)
-        return unknown(f"{path} was called, and the recording does not know what became of its output",
+        return unknown(f"{path} was called, but the recording does not show what became of its output",
                        "Record the whole step.")
     failed = [f for f in reached if f["error"]]
     if failed:
-        return Cause("backward_failed", f"the backward pass raised {failed[-1]['error']}", "Correct that error first.",
+        return Cause("backward_failed", f"the backward pass raised {failed[-1]['error']}", "Fix that error first.",
                      failed[-1]["begin"].where)
     limited = [f for f in reached if f["begin"].targets is not None]
     if limited:
         how = "autograd.grad" if limited[-1]["begin"].how == "grad" else "backward(inputs=...)"
-        return Cause("not_in_inputs", f"{how} asked for gradients that are known before {path} is reached, and stops there",
+        return Cause("not_in_inputs", f"{how} asked only for gradients known before {path} is reached, and stopped there",
                      f"Ask for the gradient of an input of {path} as well, or call backward().", limited[-1]["begin"].where)
-    return unknown(f"a pass could reach {path}, and the recording saw no firing", "Is it the module that is called?")
+    return unknown(f"a pass could reach {path}, yet the recording saw no hook fire", "Is this the module that is called?")
 
 
 def of_tensor(rec: Recording, link: Links, hook: dict[str, Any]) -> Cause:
@@ -663,7 +663,7 @@ def of_tensor(rec: Recording, link: Links, hook: dict[str, Any]) -> Cause:
                          "Register it before backward().", rec.where(hook["registered"]))
         return cause
     if not known["wants"]:
-        return Cause("frozen", f"{name} requires no gradient", "Call requires_grad_(True) before the forward pass.")
+        return Cause("frozen", f"{name} does not require grad", "Call requires_grad_(True) before the forward pass.")
     mine = link.node_of(n)
     reached = [f for f in passes if mine & link.nodes_before(f["begin"].roots)]
     if reached and all(f["begin"].t < at for f in reached):
@@ -701,9 +701,9 @@ def of_node(rec: Recording, link: Links, hook: dict[str, Any]) -> Cause:
                      "Call backward() on something that depends on it.", passes[-1]["begin"].where)
     limited = [f for f in passes if f["begin"].targets is not None]
     if limited:
-        return Cause("not_in_inputs", f"the pass stopped before {hook['on']}: nothing behind it was asked for",
-                     "Add what lies behind it to inputs=.", limited[-1]["begin"].where)
-    return unknown(f"a pass could reach {hook['on']}, and the recording saw no firing", "Was an exception raised?")
+        return Cause("not_in_inputs", f"the pass stopped before {hook['on']}: inputs= names nothing beyond it",
+                     "Add a tensor beyond it to inputs=.", limited[-1]["begin"].where)
+    return unknown(f"a pass could reach {hook['on']}, yet the recording did not see the hook fire", "Was an exception raised?")
 
 
 __all__ = ["Cause", "why_none", "why_not_fired"]

@@ -25,7 +25,7 @@ TABLES = {
     "_backward_pre_hooks": "register_full_backward_pre_hook", "_backward_hooks": "register_full_backward_hook",
 }
 NAMES = {
-    "RG201": "the same hook twice", "RG202": "many hooks of one code", "RG203": "legacy backward hook in place",
+    "RG201": "the same hook twice", "RG202": "many hooks with the same code", "RG203": "legacy backward hook in place",
     "RG204": "hooks that share a loop variable", "RG205": "hook that cannot fire", "RG206": "in-place op on a hooked output",
     "RG207": "hook that cannot be pickled", "RG208": "optimizer and model disagree", "RG209": "hook with a wrong signature",
     "RG210": "frozen, but with hooks", "RG301": "hook that never fired", "RG302": "parameter without a gradient",
@@ -101,7 +101,7 @@ class Live:
                 yield self.problem(hook, "RG209", f"{name} is called with {want} arguments by {path} and cannot take them",
                                    f"{method} calls hook({', '.join(['module', 'args', 'output', 'more'][:want])}).")
             if "<lambda>" in name or "<locals>" in getattr(hook, "__qualname__", ""):
-                yield self.problem(hook, "RG207", f"{name} on {path} cannot be pickled, so the whole model cannot",
+                yield self.problem(hook, "RG207", f"{name} on {path} cannot be pickled, so the whole model cannot either",
                                    "Save state_dict(), or use a function of a module.")
         yield from self.in_place()
 
@@ -159,7 +159,7 @@ class Live:
                     where = f"{path}.{name}" if path else name
                     hook = hooks[0].hook if type(hooks[0]) is Hooked else hooks[0]
                     yield self.problem(hook, "RG206", f"{where} has a full backward hook and the {type(second).__name__} "
-                                       "after it works in place: this raises", "Leave inplace=True out.")
+                                       "after it works in place: this raises", "Remove inplace=True.")
 
 
 def accepts(hook: Any, count: int) -> bool:
@@ -183,7 +183,7 @@ def of_optimizer(model: Any, optimizer: Any) -> Iterator[Problem]:
     missing = [name for i, name in mine.items() if i not in taken]
     if strangers:
         yield Problem(file, line, "RG208", f"{len(strangers)} of the optimizer's parameters are not the model's: they were "
-                      "replaced after the optimizer took them", "Make the optimizer after the last change of the model.")
+                      "replaced after the optimizer took them", "Create the optimizer after the last change to the model.")
     if missing and not strangers:
         yield Problem(file, line, "RG208", f"the optimizer does not have {', '.join(missing[:4])}"
                       + (f" and {len(missing) - 4} more" if len(missing) > 4 else ""),
@@ -279,17 +279,17 @@ class Recorded:
             kind, number = hook["kind"], e.get("pass")
             if e.error:
                 yield self.problem(hook["defined"], "RG309", f"{hook['name']}, a {kind.replace('_', '-')} hook of {hook['on']}, "
-                                   f"raised {e.error}", "Correct the hook.")
+                                   f"raised {e.error}", "Fix the hook.")
             if kind in ("tensor", "post_accumulate") and number >= 0:
                 key = e.hook, outer.get(number, number)
                 count[key] = count.get(key, 0) + 1
             if kind == "forward" and e.changed and e.returned and number < 0:
                 yield self.problem(hook["defined"], "RG310", f"{hook['name']} returned a value, which replaced the output of "
-                                   f"{hook['on']}", "Return None, unless that is what the hook is for.")
+                                   f"{hook['on']}", "Return None, unless this is the hook's purpose.")
             after, before = list(map(rec.value, e.after)), list(map(rec.value, e.before))
             if any(v is not None and v.measured and not v.finite for v in after) and all(
                     v is None or not v.measured or v.finite for v in before):
-                yield self.problem(hook["defined"], "RG308", f"{hook['name']} made NaN or inf of finite values on {hook['on']}",
+                yield self.problem(hook["defined"], "RG308", f"{hook['name']} made NaN or inf from finite values on {hook['on']}",
                                    "Guard the division or logarithm in it.")
             if kind == "backward" and e.hook not in dtypes:
                 kinds = {v.dtype for v in before if v is not None} & {"bfloat16", "float16"}
@@ -312,7 +312,7 @@ class Recorded:
             hook = rec.hooks[e.hook]
             if hook["kind"] == "tensor" and e.changed and hook["owner"] in had:
                 yield self.problem(hook["defined"], "RG306", f"{hook['name']} edits each pass's gradient of {hook['on']}, and "
-                                   "several passes are summed after that",
+                                   "several passes are summed afterwards",
                                    "Edit .grad once, after the last backward and before step().")
         outputs: dict[int, str] = {}
         hooked = {h["owner"] for h in rec.hooks if h["kind"] == "forward"}
@@ -322,20 +322,20 @@ class Recorded:
             elif e.kind == "op" and e.flags & INPLACE and e.inputs and e.inputs[0] in outputs and e.flags & WANTED:
                 yield self.problem(e.site, "RG311", f"{e.name} edits the output of {outputs[e.inputs[0]]} in place, which a "
                                    "forward hook has seen: what it kept changes, too",
-                                   "Clone in the hook, or leave the in-place op out.")
+                                   "Clone in the hook, or avoid the in-place op.")
         if rec.error and not rec.error.startswith("the script"):
             ends = [e for e in rec.events if e.get("error") and e.get("error")[:60] == rec.error[:60]]
             if not any(e.kind in ("hook", "end") for e in ends):
                 op = next((e for e in ends if e.kind == "op"), None)
                 yield self.problem(-1 if op is None else op.site, "RG309", ("" if op is None else f"{op.name} raised ")
-                                   + rec.error[:300], "Correct that first.")
+                                   + rec.error[:300], "Fix that first.")
         for e in rec.of("end"):
             if e.error:
                 its = links(rec).passes.get(e.get("pass"))
                 yield self.problem(-1 if its is None else its["begin"].site, "RG309",
                                    f"the backward pass raised {e.error[:300]}"
                                    + (f"; {e.get('cause')}" if e.get("cause") else ""),
-                                   "The text says what; explain(tensor) shows the graph.")
+                                   "The error says what is wrong; explain(tensor) shows the graph.")
 
 
 def zero(rec: Recording, n: int) -> bool:

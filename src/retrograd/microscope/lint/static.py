@@ -146,10 +146,10 @@ def backward_returns(source: Source) -> Found:
         found = source.hook(hook)
         for value in results(found.f) if found is not None else ():
             if isinstance(value, ast.Tuple) and value.elts and all(returns_none(e) and not is_none(e) for e in value.elts):
-                yield call, ("the hook returns a tuple of what the calls in it return (None): it is taken for gradients",
+                yield call, ("the hook returns a tuple of its calls' results (None), which autograd takes for gradients",
                              "write a function that returns nothing")
             elif found is not None and one_tensor(value, found.names[1:]):
-                yield call, (f"the hook returns `{text_of(value)}`, one tensor: a tuple is expected",
+                yield call, (f"the hook returns `{text_of(value)}`, one tensor instead of a tuple",
                              f"return ({text_of(value)},)")
 
 
@@ -177,7 +177,7 @@ def signature(source: Source) -> Found:
         least, most = found.least, len(found.names)
         if not any(least <= want <= most for want in wanted):
             yield call, (f"{name} calls its hook with {' or '.join(map(str, wanted))} arguments; this one takes "
-                         f"{least if least == most else f'{least} to {most}'}", "take what the hook is called with")
+                         f"{least if least == most else f'{least} to {most}'}", "take the arguments the hook is called with")
 
 
 def is_optimizer(source: Source, call: ast.Call) -> bool:
@@ -198,7 +198,7 @@ def in_training_loop(source: Source) -> Found:
             made = {n.id for n in inside if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
             if trains and not takes_away(inside) and root(on) not in made and not isinstance(parent, ast.withitem) \
                     and not sometimes(source, call, loop):
-                yield call, (f"{on}.{name} in a training loop adds one more hook in every round",
+                yield call, (f"{on}.{name} in a training loop adds one more hook in every iteration",
                              "register before the loop, or keep the handle and remove() it")
                 break
 
@@ -232,12 +232,12 @@ def leaf_lost(source: Source) -> Found:
         if name not in asked - kept:
             continue
         if isinstance(node, ast.BinOp) and (wants(node.left) or wants(node.right)):
-            yield node, (f"requires_grad=True is on an operand: {name} is no leaf, and its .grad stays None",
+            yield node, (f"requires_grad=True is on an operand: {name} is not a leaf, and its .grad stays None",
                          "compute first, then call requires_grad_()")
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and wants(node.func.value) and \
                 node.func.attr in ("to", "cuda", "cpu", "float", "double", "half", "view", "reshape", "t", "clone", "type",
                                    "mul", "div", "add", "sub", "repeat", "expand", "transpose", "unsqueeze"):
-            yield node, (f"requires_grad=True before .{node.func.attr}(...): {name} is no leaf, and its .grad stays None",
+            yield node, (f"requires_grad=True before .{node.func.attr}(...): {name} is not a leaf, and its .grad stays None",
                          "compute first, then call requires_grad_()")
 
 
@@ -261,7 +261,7 @@ def captured(source: Source) -> Found:
             if isinstance(value, ast.Subscript):
                 value = value.value
             if isinstance(value, ast.Name) and value.id in held and into is not None and not in_a_loss(source, into):
-                yield node, (f"{value.id!r} is stored with its graph, which stays in memory as long as it",
+                yield node, (f"{value.id!r} is stored with its graph, which stays in memory as long as the tensor",
                              f"store {value.id}.detach() (and .clone() it if an in-place op follows)")
 
 
@@ -296,8 +296,8 @@ def replaced(source: Source) -> Found:
             if isinstance(node, ast.Assign) and place(node) > place(call) and isinstance(node.targets[0], ast.Attribute) \
                     and isinstance(node.value, ast.Call) and text_of(node.value.func).endswith("Parameter") \
                     and text_of(node.targets[0]).startswith(model + ".") and not taken_again(source, call, node, model):
-                yield node, (f"{text_of(node.targets[0])} is a new parameter, which the optimizer of line {call.lineno} "
-                             "does not have", "make the optimizer afterwards, or change the parameter in place")
+                yield node, (f"{text_of(node.targets[0])} is a new parameter that the optimizer of line {call.lineno} "
+                             "does not have", "create the optimizer afterwards, or change the parameter in place")
 
 
 def taken_again(source: Source, call: ast.Call, node: ast.stmt, model: str) -> bool:
@@ -338,8 +338,8 @@ def mixed(source: Source) -> Found:
             seen[scope, on] = call, name
             if kind != name and not assigned(source, scope, root(on), place(before), place(call)) and not takes_away(
                     [c for c in source.calls if place(before) < place(c) < place(call)]):
-                yield call, (f"{on} has a {kind.removeprefix('register_')} already: both kinds on one module raise",
-                             "use register_full_backward_hook for all")
+                yield call, (f"{on} already has a {kind.removeprefix('register_')}: both kinds on one module raise",
+                             "use register_full_backward_hook for both")
 
 
 @rule("RG114", "in-place activation in a hooked model")
@@ -361,7 +361,7 @@ def in_place(source: Source) -> Found:
                 before = f"{text_of(holder.targets[0])}[{above.args.index(call) - 1}]"
         if every or (before and any(on == before for _, on in hooks)):
             yield call, ("inplace=True edits the output of the module before it: with a full backward hook there this raises, "
-                         "and what a forward hook kept of it changes", "leave inplace=True out")
+                         "and what a forward hook kept changes", "remove inplace=True")
 
 
 @rule("RG115", "reentrant checkpoint")
@@ -383,7 +383,7 @@ def compiled(source: Source) -> Found:
             above = source.parents.get(at)
             names = {model, *(text_of(t) for t in above.targets)} if isinstance(above, ast.Assign) else {model}
             if any(place(at) < place(c) < place(call) and text_of(c.func) in names for c in source.calls):
-                yield call, (f"{model} was compiled in line {at.lineno}, and called since: hooks added after that are ignored",
+                yield call, (f"{model} was compiled in line {at.lineno} and called since: hooks added later are ignored",
                              "register before compiling")
 
 
@@ -396,9 +396,9 @@ def pickled(source: Source) -> Found:
                 and isinstance(call.args[0], ast.Name) and call.args[0].id in hooked:
             name = call.args[0].id
             if method_of(call) == "deepcopy":
-                yield call, (f"the copy of {name} has its hooks, too", "remove the hooks first")
+                yield call, (f"the copy of {name} gets its hooks, too", "remove the hooks first")
             else:
-                yield call, (f"{name} has a lambda as hook, which cannot be pickled",
+                yield call, (f"{name} has a lambda hook, which cannot be pickled",
                              f"save {name}.state_dict()")
 
 
@@ -416,7 +416,7 @@ def twice(source: Source) -> Found:
                 if isinstance(call.func.value, ast.Name) and on in freed and on != "self" and not made_by_class(
                         source, call.func.value):
                     yield call, (f"{on}.backward() again after line {freed[on]}: the graph was freed by the first",
-                                 "backward(retain_graph=True) the first time, or compute it anew")
+                                 "call backward(retain_graph=True) the first time, or recompute it")
                 if not any(k.arg in (None, "retain_graph", "create_graph") and keyword(call, str(k.arg)) is not False
                            for k in call.keywords):
                     freed[on] = call.lineno
@@ -445,7 +445,7 @@ def clip_in_hook(source: Source) -> Found:
         found = source.hook(hook)
         if name == "register_hook" and found is not None and accumulates and zeroing and any(
                 isinstance(n, ast.Call) and method_of(n).startswith(("clamp", "clip")) for n in ast.walk(found.f)):
-            yield call, (f"the hook of {on} clips each backward's gradient, and they are summed after that: the sum is not "
+            yield call, (f"the hook of {on} clips each backward's gradient, and they are summed afterwards: the sum is not "
                          "clipped", "clip .grad before step(), with clip_grad_norm_")
 
 
@@ -485,8 +485,8 @@ def data(source: Source) -> Found:
                 continue
             if isinstance(above, (ast.BinOp, ast.UnaryOp)) or (
                     isinstance(above, ast.Call) and node in above.args and method_of(above) not in SHOWN):
-                yield node, (f"{on}.data has no history, and edits of it are not noticed by backward",
-                             f"use {on}, or {on}.detach() where no gradient is wanted")
+                yield node, (f"{on}.data has no history, and backward does not notice edits of it",
+                             f"use {on}, or {on}.detach() where you want no gradient")
 
 
 def lint_source(text: str, file: str = "<string>", rules: Any = None) -> list[Problem]:

@@ -59,7 +59,7 @@ class Steps:
                 yield self.problem(mine[-1].site, "RG312", f"the learning rate of {self.rec.name_of_optimizer(n)} is 0 in "
                                    + (f"all {len(mine)} recorded steps" if len(mine) > 1 else "its recorded step")
                                    + ": no parameter moves",
-                                   "Give it a learning rate, or look at what the scheduler makes of it.")
+                                   "Give it a learning rate, or check what the scheduler does to it.")
 
     def cleared_unused(self) -> Iterator[Problem]:
         """RG313: a step that finds nothing, or a pass of which nothing was used, since zero_grad() came between."""
@@ -91,8 +91,8 @@ class Steps:
                             took.add(number)
                             begin = self.begins[number]
                             yield self.problem(e.site, "RG313", f"zero_grad() of {e.owner} cleared the gradients of pass "
-                                               f"{number} ({begin.where}), and no step had used them",
-                                               "Call zero_grad() after step(), and in accumulation only then.")
+                                               f"{number} ({begin.where}), before any step used them",
+                                               "Call zero_grad() only after step(), also when accumulating.")
             elif e.kind == "step":
                 if e.tensors and not within[e.number] and all(n < 0 or empty(rec, n) for n in e.gradients):
                     found = [cleared[t] for t in e.tensors if t in cleared]
@@ -138,7 +138,7 @@ class Steps:
         for module, found in listed.items() if self.steps else ():
             enter = next(iter(link.calls.get(module, ())), -1)
             yield self.problem(rec.events[enter].site if enter >= 0 else -1, "RG315",
-                               f"{self.names(found)} get gradients and no optimizer has them: "
+                               f"{self.names(found)} get gradients but no optimizer has them: "
                                f"{rec.modules[module]['path']} is in a Python list, tuple or dict, where parameters() does "
                                "not find it",
                                "Use nn.ModuleList or nn.ModuleDict.")
@@ -147,17 +147,17 @@ class Steps:
             if self.steps and (root in roots or strangers or times > 1):
                 more = f"; it has {len(strangers)} tensors that no recorded model has: parameters were replaced after the " \
                     "optimizer took them" if strangers else ""
-                yield self.problem(self.steps[-1].site, "RG314", f"{self.names(found)} get gradients, and no optimizer that "
-                                   f"stepped has them{more}", "Make the optimizer of all that is to learn, after the last "
-                                   "change of the model, and freeze the rest.")
+                yield self.problem(self.steps[-1].site, "RG314", f"{self.names(found)} get gradients, but no optimizer that "
+                                   f"stepped has them{more}", "Create the optimizer with all that should learn, after the last "
+                                   "change to the model, and freeze the rest.")
 
         loose = [n for n, came in link.arrived.items() if n not in held and n not in moved and (
             rec.tensor_names.get(n, {}).get("role") not in ("parameter", "replaced")) and (
             len(self.passes_of(n) & common) > 1) and self.stepped_between(came) and not any(
             g in link.uses for g in link.grads.get(n, ()))]
         if loose:
-            yield self.problem(self.steps[-1].site, "RG314", f"{self.names(loose)} get gradients at each step, and no optimizer "
-                               "has them: no Parameters, so that parameters() does not find them",
+            yield self.problem(self.steps[-1].site, "RG314", f"{self.names(loose)} get gradients at each step, but no optimizer "
+                               "has them: they are not Parameters, so parameters() does not find them",
                                "Make them nn.Parameter, or give them to the optimizer.")
 
     def stepped_between(self, came: list[int]) -> bool:
@@ -225,9 +225,9 @@ class Steps:
             first, second, third = (ran.get(b.get("pass"), set()) for b in passes[:3])
             late = {n for n in second - first if self.made(n) > ends.get(passes[0].get("pass"), 0)}
             if first & second & third and late & third and third - second:
-                yield self.problem(site, "RG316", f"pass {passes[2].get('pass')} went through what passes "
-                                   f"{passes[0].get('pass')} and {passes[1].get('pass')} had gone through: the graph grows from "
-                                   "step to step", "Detach what is carried over, as h = h.detach().")
+                yield self.problem(site, "RG316", f"pass {passes[2].get('pass')} went through nodes that passes "
+                                   f"{passes[0].get('pass')} and {passes[1].get('pass')} had already gone through: the graph grows "
+                                   "from step to step", "Detach what you carry over: h = h.detach().")
 
     def made(self, node: int) -> int:
         op = self.rec.node_rows[node][1]
@@ -250,7 +250,7 @@ class Steps:
             enter = next((e for i in link.calls.get(number, ()) if (e := rec.events[i]).facts["grad"]), None)
             if enter is not None:
                 yield self.problem(enter.site, "RG317", f"{module['path']} is frozen, but in training mode: it uses the batch's "
-                                   "statistics and moves its running ones", "Call eval() on the frozen part (after train()).")
+                                   "statistics and updates its running ones", "Call eval() on the frozen part (after train()).")
         open_: dict[tuple[int, int], tuple[Event, list[Event]]] = {}
         stack: dict[int, list[tuple[int, int]]] = {}
         wanted: dict[tuple[int, int], bool] = {}
@@ -289,7 +289,7 @@ class Steps:
                 scaled = e.what == "scaled" or (scaled and e.what != "unscaled")
                 if e.what == "untied":
                     yield self.problem(e.site, "RG318", f"load_state_dict(assign=True) put two tensors where {e.text} were one: "
-                                       "they are tied no more", "Load without assign, or tie them again.")
+                                       "they are no longer tied", "Load without assign, or tie them again.")
             elif scaled and e.flags & INPLACE and not grads.isdisjoint(e.outputs):
                 scaled = False
                 yield self.problem(e.site, "RG319", f"{e.name} edits gradients that a GradScaler has scaled: a limit on their "

@@ -134,7 +134,7 @@ def summary(rec: Recording) -> str:
             for name, n in rec.parameters.items()]
     if rows:
         parts.append(table(("parameter", "shape", "norm of .grad"), rows))
-    return "".join(parts) + "<p>The whole of it: <code>rec.view()</code>, or <code>rec.to_html(\"trace.html\")</code>.</p>"
+    return "".join(parts) + "<p>Everything: <code>rec.view()</code>, or <code>rec.to_html(\"trace.html\")</code>.</p>"
 
 
 def told(value: Value | None) -> str:

@@ -371,7 +371,7 @@ def facts(reader: Reader, rec: Recording, kind: str, given: Any) -> Any:
 
 def finish(reader: Reader, rec: Recording, row: dict[str, Any]) -> None:
     if row.get("events") != len(rec.rows) or row.get("values") != len(rec.value_likes):
-        raise reader.bad(f"the end speaks of {row.get('events')} events and {row.get('values')} values, the file has "
+        raise reader.bad(f"the last line counts {row.get('events')} events and {row.get('values')} values, the file has "
                          f"{len(rec.rows)} and {len(rec.value_likes)}: it is damaged")
     dropped = row.get("dropped")
     if not isinstance(dropped, dict) or not all(type(n) is int for n in dropped.values()):
@@ -396,7 +396,7 @@ def finish(reader: Reader, rec: Recording, row: dict[str, Any]) -> None:
         above, steps = module["parent"], 0
         while above >= 0:
             if above >= len(rec.modules) or steps > len(rec.modules):
-                raise reader.bad(f"module {i}: its parents lead outside the file, or round in a circle: it is damaged")
+                raise reader.bad(f"module {i}: its parents lead outside the file, or form a cycle: it is damaged")
             above, steps = rec.modules[above]["parent"], steps + 1
     ends = [known["at_end"] for known in rec.tensor_names.values() if "at_end" in known]
     if any(n >= len(rec.value_likes) for n in (*rec.input_values.values(), *ends)):
@@ -421,4 +421,4 @@ def read_values(rec: Recording, path: str) -> None:
     for n, a in rec.arrays.items():
         shape = rec.likes[rec.value_likes[n]][0]
         if a.shape != shape:
-            raise TraceError(f"{path}: value {n} has shape {a.shape}, in the recording {shape}: one of the files is another's")
+            raise TraceError(f"{path}: value {n} has shape {a.shape}, in the recording {shape}: these files do not belong together")
