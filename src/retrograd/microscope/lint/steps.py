@@ -226,7 +226,7 @@ class Steps:
             late = {n for n in second - first if self.made(n) > ends.get(passes[0].get("pass"), 0)}
             if first & second & third and late & third and third - second:
                 yield self.problem(site, "RG316", f"pass {passes[2].get('pass')} went through nodes that passes "
-                                   f"{passes[0].get('pass')} and {passes[1].get('pass')} had already gone through: the graph grows "
+                                   f"{passes[0].get('pass')} and {passes[1].get('pass')} had gone through: the graph grows "
                                    "from step to step", "Detach what you carry over: h = h.detach().")
 
     def made(self, node: int) -> int:

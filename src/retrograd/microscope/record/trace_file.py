@@ -421,4 +421,4 @@ def read_values(rec: Recording, path: str) -> None:
     for n, a in rec.arrays.items():
         shape = rec.likes[rec.value_likes[n]][0]
         if a.shape != shape:
-            raise TraceError(f"{path}: value {n} has shape {a.shape}, in the recording {shape}: these files do not belong together")
+            raise TraceError(f"{path}: value {n} has shape {a.shape}, in the recording {shape}: they do not belong together")
