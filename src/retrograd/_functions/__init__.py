@@ -92,6 +92,19 @@ def late(found: tuple[str, str], name: str = "") -> Any:
     return checked(name, function) if name else function
 
 
+def namespace(place: str, rows: dict[str, str]) -> dict[str, Any]:
+    """{name: function} of torch.linalg, say; rows: names by family, or of torch, each "own" or "own=name"."""
+    found: dict[str, Any] = {}
+    for family, names in rows.items():
+        home = import_module(f"{__name__}.{family}" if family else __name__)
+        for own, _, name in (row.partition("=") for row in names.split()):
+            function = getattr(home, own)
+            name = name or own.removeprefix(f"{place}_")
+            found[name] = function if isinstance(function, type) else checked(
+                f"{place}_{name}", getattr(function, "unchecked", function), place)
+    return found
+
+
 def late_method(name: str, found: tuple[str, str]) -> Callable[..., Any]:
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         return late(found)(self, *args, **kwargs)

@@ -368,7 +368,7 @@ class Methods(TensorBase):
         """input: all our numbers are real."""
     def contiguous(self, *, memory_format: _memory_format = ...) -> Tensor:
         """Itself if its elements are in C order, else a copy that is."""
-    def copy_(self, other: Tensor, non_blocking: _bool = False) -> Tensor:
+    def copy_(self, other: Tensor | Number, non_blocking: _bool = False) -> Tensor:
         """other, cast and broadcast, into this memory; -> itself."""
     @overload
     def copysign(self, other: Tensor) -> Tensor:
