@@ -884,3 +884,113 @@ def test_a_plan_that_fails_is_given_up_with_its_reason() -> None:
     variant.plan.run = broken
     assert same(fast(numbers(3)).detach(), step(numbers(3)).detach())
     assert "ZeroDivisionError('lost')" in fast.explain() and variant not in fast.local.variants
+
+
+# -- What guards have to see
+
+def test_an_argument_that_the_function_also_reaches_is_not_taken_for_another_one() -> None:
+    w = numbers(3)
+
+    def f(x: Any) -> Any:
+        return x * w
+
+    for first, second in ((w, numbers(3, seed=1)), (numbers(3, seed=1), w)):
+        fast = skipping(f)
+        for _ in range(2):
+            assert same(fast(first), first * w) and same(fast(second), second * w)
+
+
+def test_numbers_of_arrays_of_numpy_are_not_frozen() -> None:
+    table = np.array([1.0, 2.0])
+
+    def f(x: Any) -> Any:
+        return x * float(table[0]) + torch.tensor(table)
+
+    fast = skipping(f)
+    for value in (1.0, 1.0, 5.0, 5.0):
+        table[0] = value
+        assert same(fast(numbers(2)), f(numbers(2)))
+
+
+def test_attributes_of_tensors_are_not_frozen() -> None:
+    w: Any = numbers(3)
+    w.scale = 1.0
+
+    def f(x: Any) -> Any:
+        return x * w.scale + w
+
+    fast = skipping(f)
+    for scale in (1.0, 1.0, 3.0, 3.0):
+        w.scale = scale
+        assert same(fast(numbers(3)), f(numbers(3)))
+
+    def g(x: Any) -> Any:
+        return x * x.scale
+
+    fast = skipping(g)
+    for scale in (1.0, 1.0, 3.0, 3.0):
+        x: Any = numbers(3)
+        x.scale = scale
+        assert same(fast(x), g(x))
+
+
+@pytest.mark.parametrize("line", [
+    "torch.manual_seed(0)", "torch.set_grad_enabled(False)", "net.load_state_dict(state)", "descent.param_groups[0]['lr'] = 0.1",
+    "torch.set_default_dtype(torch.float32)", "net.eval()", "net.requires_grad_(False)", "x.register_hook(print)",
+    "net.weight.data.mul_(1.0)", "torch.nn.init.ones_(net.weight)", "torch.set_num_threads(1)",
+])
+def test_what_changes_the_state_of_the_library_happens_at_each_call(line: str) -> None:
+    net = nn.Linear(2, 2)
+    scope = {"torch": torch, "net": net, "state": {k: v.clone() for k, v in net.state_dict().items()},
+             "descent": torch.optim.SGD(net.parameters(), 0.5)}
+    exec(f"def f(x):\n    {line}\n    return (x * 2).detach()", scope)
+    fast = skipping(scope["f"])
+    try:
+        for _ in range(3):
+            net.train()
+            net.requires_grad_(True)
+            scope["descent"].param_groups[0]["lr"] = 0.5
+            with torch.no_grad():
+                net.weight.zero_()
+            fast(numbers(3).requires_grad_())
+        if line == "net.eval()":
+            assert not net.training
+        if "requires_grad_" in line:
+            assert not net.weight.requires_grad
+        if "lr" in line:
+            assert scope["descent"].param_groups[0]["lr"] == 0.1
+        if "state" in line or "ones_" in line:
+            assert net.weight.abs().sum() > 0
+        if "manual_seed" in line:
+            assert torch.initial_seed() == 0
+        if "grad_enabled" in line:
+            assert not torch.is_grad_enabled()
+        assert not any(v.used for v in fast.local.variants), fast.explain()
+    finally:
+        torch.set_grad_enabled(True)
+
+
+def test_methods_added_to_a_subclass_are_seen() -> None:
+    class Base:
+        def scale(self, x: Any) -> Any:
+            return x * 2
+
+    class Mine(Base):
+        pass
+
+    mine = Mine()
+    fast = skipping(lambda x: mine.scale(x))
+    assert same(fast(numbers(2)), numbers(2) * 2) and same(fast(numbers(2)), numbers(2) * 2)
+    Mine.scale = lambda self, x: x * 3          # type: ignore[method-assign]
+    assert same(fast(numbers(2)), numbers(2) * 3)
+
+
+def test_a_check_sees_what_only_the_program_in_c_does_wrong() -> None:
+    fast = skipping(lambda x: x * 2, check=1)
+    fast(numbers(2)), fast(numbers(2))
+    plan = fast.local.variants[0].plan
+    if plan.program is not None:
+        plan.program = Program(
+            (None, None), (0,), ((True, 11, (2,), ((0, 0), (4, 1), (2, 3.0)), ((2, 0, 2, 1, None),), 0),), ((),), (1,))
+        with pytest.raises(RuntimeError, match="in C"):
+            fast(numbers(2))

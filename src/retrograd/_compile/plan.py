@@ -99,21 +99,25 @@ class Plan:
 
     def run(self, inputs: list[TensorBase]) -> Any:
         """The result, with all effects.  The guards must hold."""
+        return self.result(self.arrays(inputs), inputs)
+
+    def arrays(self, inputs: list[TensorBase]) -> list[Any]:
+        """The arrays of the results."""
         if self.program is not None:
             filled = [self.fetch(v.kind, v.index, inputs) for v in self.takes] if self.takes else []
             token = hush()
             try:
-                arrays = self.program.run(filled)
+                made: list[Any] = self.program.run(filled)
+                return made
             except Exception as error:
                 if self.program.wrote:
                     raise                       # in an optimizer's step, or after one, as eagerly
                 raise Undone from error
             finally:
                 unhush(token)
-            return self.result(arrays, inputs)
         slots = self.filled(inputs)
         self.execute(slots, None)
-        return self.result([slots[i] for i in self.results], inputs)
+        return [slots[i] for i in self.results]
 
     def filled(self, inputs: list[TensorBase]) -> list[Any]:
         slots = self.slots.copy()

@@ -32,6 +32,7 @@ class Variant:
         self.facts = facts                      # of the inputs
         self.optimizers = reach.optimizers
         self.used = 0
+        self.held = {id(t) for t in plan.tensors.held}
         alone = key == (((tuple, *["tensor"] * len(facts))), None)
         self.count = len(facts) if alone else -1
 
@@ -55,6 +56,8 @@ class Variant:
         for t, was in zip(inputs, self.facts):
             if facts_of(t) != was:
                 return "an argument is another one"
+            if id(t) in self.held:
+                return "an argument is a tensor that the function reaches by itself"
         found = self.watch.changed()
         if not found and inputs and self.plan.writes and not self.apart(inputs):
             return "an argument shares memory with what the function writes"
@@ -192,17 +195,25 @@ class Compiled:
                 reach.start(x)
             for t in reach.tensors:
                 check_tensor(t, "a tensor that it reaches")
-                if id(t) not in tensors.by_id:
-                    tensors.add(t, "held")
+                if tensors.add(t, "held") >= 0 and tensors.by_id[id(t)][0] == "input":
+                    raise Refused("an argument is a tensor that the function reaches by itself")
+            if any(vars(t).keys() & reach.names for t in inputs):
+                raise Refused("an argument has attributes of its own")
         except Refused as error:
             return self.refuse(error, args, kwargs)
         facts = [facts_of(t) for _, _, t in tensors.all()]
         watch = Watch(reach, list(tensors.held))
+        edits = [edits_of(t) for _, _, t in tensors.all()]
         trace = Trace(tensors)
         with trace:
             result = self.f(*args, **kwargs)
         try:
             outputs = trace.finish(result)
+            if mood() != now:
+                raise Refused("the call changes a mode")
+            for (kind, i, t), was in zip(tensors.all(), edits):
+                if edits_of(t) != was + trace.edits(kind, i) and not trace.stepped(t):
+                    raise Refused("a tensor is written by what is not replayed")
             for guard, path in zip(reach.guards, reach.paths):
                 if changed(guard):
                     raise Refused(f"the call changes {path}")
@@ -252,6 +263,10 @@ class Compiled:
         plan = variant.plan
         before = Everything(plan.tensors, inputs, variant.optimizers)
         try:
+            quick = written(plan.arrays(inputs), plan.tensors, inputs)
+        finally:
+            before.restore()
+        try:
             got = plan.rehearse(inputs)
         finally:
             before.restore()
@@ -268,6 +283,9 @@ class Compiled:
         except Refused as error:
             raise RuntimeError(f"torch.compile: {self.name} did something else than when it was recorded: {error}") from None
         plan.same(trace, outputs, got)
+        want = written([v.array for v in outputs.values], plan.tensors, inputs)
+        if len(quick) != len(want) or not all(map(same_array, quick, want)):
+            raise RuntimeError(f"torch.compile: {self.name} gives something else in C than eagerly; please report it")
         return result
 
     # what users call
@@ -291,6 +309,25 @@ class Compiled:
 
     def __repr__(self) -> str:
         return f"<compiled {self.f!r}>"
+
+
+def written(results: list[Any], tensors: Tensors, inputs: list[TensorBase]) -> list[Any]:
+    """Copies of the results, and of what a call may have written."""
+    found = [x.copy() for x in results]
+    for t in [*inputs, *tensors.held]:
+        grad = grad_of(t)
+        found += [t.array.copy(), None if grad is None else grad.array.copy()]
+    return found
+
+
+def same_array(a: Any, b: Any) -> bool:
+    if a is None or b is None:
+        return a is b
+    return bool(a.shape == b.shape and a.dtype == b.dtype and np.array_equal(a, b, equal_nan=a.dtype.kind == "f"))
+
+
+def edits_of(t: Any) -> int:
+    return 0 if t.version is None else int(t.version.edits)
 
 
 class Everything:

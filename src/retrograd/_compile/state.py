@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import _kernels
+from .. import _kernels, autograd
 from .._engine.tensor import TensorBase, wants_grad
 from .._kernels import Function
 from .._tensor import Tensor, dtypes
@@ -30,6 +30,7 @@ from ..optim.optimizer import Optimizer
 from .values import Refused
 
 MISSING = object()
+MOST = 1 << 16          # bytes of an array that are compared at each call
 HEAP = 512              # of a type's flags: made by a class statement
 NUMBERS = (int, float, bool, complex, str, bytes, type(None), type(Ellipsis), type(NotImplemented), slice, range)
 NAMES = (dtypes.dtype, dtypes.device, dtypes.layout, dtypes.memory_format, Size)
@@ -43,6 +44,11 @@ SAFE = {getattr(builtins, name) for name in """
 """.split()}
 SAFE |= {x for x in vars(math).values() if callable(x)} | {x for x in vars(operator).values() if callable(x)}
 SAFE |= {functools.partial, functools.reduce}
+# Functions of ours that the dispatch point does not hear of, and what a call may do with them.
+UNHEARD = set("is_grad_enabled get_default_dtype is_tensor is_inference_mode_enabled get_device is_compiling "
+              "is_dynamo_compiling is_scripting is_tracing".split())
+CHANGES = set("inference_mode detect_anomaly set_detect_anomaly autocast Generator saved_tensors_hooks fork_rng".split())
+WRITES = set("param_groups state defaults add_param_group load_state_dict state_dict".split())
 OPCODES = {"STORE_GLOBAL": "sets a global", "DELETE_GLOBAL": "deletes a global", "IMPORT_NAME": "imports",
            "IMPORT_STAR": "imports", "BUILD_SET": "makes a set", "SET_UPDATE": "makes a set", "SET_ADD": "makes a set"}
 METHODS = (types.FunctionType, property, staticmethod, classmethod)
@@ -81,6 +87,10 @@ class Reach:
                 self.visit(*self.todo.pop())
             for x, path in list(self.objects):
                 self.attributes(x, path)
+        if self.optimizers and self.names & WRITES:
+            raise Refused(f"it may change an optimizer: {min(self.names & WRITES)}")
+        if "load_state_dict" in self.names:
+            raise Refused("it may load a state dict")
 
     def note(self, kind: str, holder: Any, key: Any, value: Any, path: str) -> None:
         self.guards.append((kind, holder, key, value))
@@ -98,8 +108,12 @@ class Reach:
             if kind not in TENSORS:
                 raise Refused(f"{path} is a {kind.__name__}")
             self.tensors.append(x)
+            if vars(x):
+                self.objects.append((x, path))
         elif kind is np.ndarray:
-            self.note("attr", x, "shape", x.shape, path)
+            if x.nbytes > MOST or x.dtype.hasobject:
+                raise Refused(f"{path} is a large array of NumPy's, which may change unseen")
+            self.note("array", x, None, (x.shape, x.dtype, x.tobytes()), path)
         elif kind in (tuple, frozenset):
             if kind is frozenset and any(isinstance(y, TensorBase) for y in x):
                 raise Refused(f"{path} is a set of tensors")
@@ -163,6 +177,8 @@ class Reach:
         if f in refusing:
             raise Refused(f"{path} is marked by torch.compiler.disable")
         if ours(f.__module__):
+            if not hasattr(f, "told") and f.__name__ not in UNHEARD and f not in (autograd.grad, autograd.backward):
+                raise Refused(f"{path} is not replayed yet")
             return
         self.note("function", f, None, (f.__code__, f.__defaults__, f.__kwdefaults__), path)
         self.todo.extend((y, f"a default of {path}") for y in f.__defaults__ or ())
@@ -201,8 +217,7 @@ class Reach:
                 path = f"{value.__name__}.{attribute}"
                 found = vars(value)[attribute]
                 self.note("dict", vars(value), attribute, found, path)
-                if not ours(value.__name__) or isinstance(found, types.ModuleType):
-                    self.todo.append((found, path))
+                self.todo.append((found, path))
                 value = found
         for name, line in cells:
             if name in held:
@@ -227,6 +242,8 @@ class Reach:
         return MISSING
 
     def klass(self, cls: type, path: str) -> None:
+        if ours(cls.__module__) and cls.__name__ in CHANGES:
+            raise Refused(f"{path} is not replayed yet")
         if ours(cls.__module__) or cls in SAFE or cls.__module__ in ("builtins", "typing", "collections.abc"):
             if cls not in SAFE and not ours(cls.__module__):
                 raise Refused(f"it uses {cls.__name__}")
@@ -257,11 +274,13 @@ class Reach:
                     self.note("attr*", x, name, value, f"{path}.{name}")
                 else:
                     self.note("dict", table, name, value, f"{path}.{name}")
-                if not (isinstance(x, types.ModuleType) and ours(x.__name__)) or isinstance(value, types.ModuleType):
-                    self.todo.append((value, f"{path}.{name}"))
-            elif not isinstance(x, (type, types.ModuleType)):
+                self.todo.append((value, f"{path}.{name}"))
+            elif not isinstance(x, types.ModuleType):
                 self.codes.add((id(x), name))
-                self.note("dict", table, name, MISSING, f"{path}.{name}")
+                if isinstance(x, type):
+                    self.note("attr*", x, name, MISSING, f"{path}.{name}")
+                else:
+                    self.note("dict", table, name, MISSING, f"{path}.{name}")
 
     def module(self, x: Any, path: str) -> None:
         kind = type(x)
@@ -384,6 +403,8 @@ def changed(guard: tuple[str, Any, Any, Any]) -> bool:
         return len(holder) != was
     if kind == "set":
         return bool(holder != was)
+    if kind == "array":
+        return bool((holder.shape, holder.dtype, holder.tobytes()) != was)
     if kind == "function":
         return any(now is not x for now, x in zip((holder.__code__, holder.__defaults__, holder.__kwdefaults__), was))
     if kind == "items":

@@ -482,6 +482,15 @@ class Trace:
             raise Refused("results or gradients that share memory with each other or with what was there before")
         return outputs
 
+    def edits(self, kind: str, i: int) -> int:
+        """How many edits of that tensor the entries make."""
+        at = self.place(kind, i)
+        return sum(e.fn.count for e in self.entries if isinstance(e.fn, Store) and e.args[0].index == at)
+
+    def stepped(self, t: TensorBase) -> bool:
+        """Is it in an optimizer that makes a step?"""
+        return any(t is p for opt in self.steps for group in opt.param_groups for p in group["params"])
+
     def escaping(self, outputs: Outputs) -> list[Value]:
         """What users get hold of."""
         grads = [e.args[1] for e in self.entries if e.fn is set_grad]
