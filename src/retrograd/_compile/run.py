@@ -211,8 +211,8 @@ class Compiled:
             outputs = trace.finish(result)
             if mood() != now:
                 raise Refused("the call changes a mode")
-            for (kind, i, t), was in zip(tensors.all(), edits):
-                if edits_of(t) != was + trace.edits(kind, i) and not trace.stepped(t):
+            for (kind, i, t), count in zip(tensors.all(), edits):
+                if edits_of(t) != count + trace.edits(kind, i) and not trace.stepped(t):
                     raise Refused("a tensor is written by what is not replayed")
             for guard, path in zip(reach.guards, reach.paths):
                 if changed(guard):
