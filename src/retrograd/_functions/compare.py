@@ -77,7 +77,8 @@ for _name, (_op, _doc) in BITS.items():
 @replacing
 def logical_not(input: Any, *, out: Any = None) -> Any:
     """Is input zero?"""
-    return wrap(np.logical_not(input.array))
+    x = input.array                             # in NumPy's loop of logical_not no vectors are used
+    return wrap(np.equal(x, 0) if x.dtype.kind == "f" else np.logical_not(x))
 
 
 @replacing

@@ -136,6 +136,27 @@ def a_saliency_map_of_a_normalised_image(torch: Any) -> Any:
 
 
 @broken("not_differentiable")
+def sorted_by_score_and_scores_are_lost(torch: Any) -> Any:
+    score, net = mlp(torch, 3, 1), mlp(torch, 3, 2)
+    with record(score, net) as rec:
+        x = batch(torch)
+        order = score(x).squeeze(1).sort(descending=True)[1]  # here
+        weights = torch.arange(4.0)
+        (net(x)[order].sum(1) * weights).mean().backward()
+    return rec, score[0].weight
+
+
+@broken("not_differentiable")
+def the_winner_of_a_maximum_by_its_place(torch: Any) -> Any:
+    score, net = mlp(torch, 3, 3), mlp(torch, 3, 2)
+    with record(score, net) as rec:
+        x = batch(torch)
+        _, at = score(x).max(1)  # here
+        net(torch.nn.functional.one_hot(at, 3).float()).square().mean().backward()
+    return rec, score[0].weight
+
+
+@broken("not_differentiable")
 def a_hard_mask_of_a_segmentation(torch: Any) -> Any:
     net, second = mlp(torch, 3, 2), mlp(torch, 2, 2)
     with record(net, second) as rec:
@@ -301,6 +322,18 @@ def the_perplexity_is_the_loss(torch: Any) -> Any:
         perplexity = scale * nll.item()  # here
         perplexity.sum().backward()
     return rec, net[0].weight
+
+
+@broken("frozen")
+def lora_freezes_what_it_adds(torch: Any) -> Any:
+    net = mlp(torch, 3, 2)
+    with record(net) as rec:
+        net.low = torch.nn.Parameter(torch.zeros(2, 3))
+        net.requires_grad_(False)
+        net[0].bias.requires_grad_(True)
+        x = batch(torch)
+        (net(x) + x @ net.low.t()).square().mean().backward()
+    return rec, net.low
 
 
 @broken("never_used")
@@ -817,6 +850,16 @@ def an_exponential_overflows_in_half(torch: Any) -> Any:
     with record(net) as rec:
         h = net(batch(torch)).to(torch.float16)
         (h + 20).exp().float().mean().backward()  # here
+    return rec, None
+
+
+@broken("nan forward")
+def a_standard_deviation_of_one_sample(torch: Any) -> Any:
+    net = mlp(torch, 3, 2)
+    with record(net) as rec:
+        y = net(batch(torch, 1))
+        z = (y - y.mean(0)) / y.std(0)  # here
+        z.square().mean().backward()
     return rec, None
 
 
