@@ -87,6 +87,9 @@ def compiled_modules() -> list[Extension]:
     from mypy.version import __version__ as mypyc
 
     outcome = f"compiled by mypyc {mypyc}, -O{opt_level}"
+    if sys.platform == "linux":  # else the import looks up 30,000 names of its own, and calls go by way of a table
+        for extension in extensions:
+            extension.extra_link_args.append("-Wl,-Bsymbolic")
     return [*extensions, *kernels()]
 
 

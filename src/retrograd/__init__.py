@@ -2,12 +2,28 @@
 # ruff: noqa: I001, E402  one import a line would be ninety lines, and __path__ comes before them
 from __future__ import annotations
 
+import gc as _gc
 import math as _math
 from functools import partial as _partial
 from importlib import import_module as _import_module
 import typing as _t
 from typing import Any as _Any
 
+
+
+class _Uncollected:
+    """While it lives the collector rests: what an import makes stays, and all that NumPy made would be looked through, too."""
+
+    def __init__(self) -> None:
+        self.on = _gc.isenabled()
+        _gc.disable()
+
+    def __del__(self) -> None:
+        if self.on:
+            _gc.enable()
+
+
+_uncollected = _Uncollected()
 __path__.append(f"{__path__[0]}/_small_modules")   # found as retrograd.cuda, ...: retrograd-stubs says so to type checkers
 
 from ._tensor import printing as _printing
@@ -138,3 +154,4 @@ def is_inference(input: _Any) -> _Any:
 can_cast, promote_types, result_type = (
     _public(_f, _PARSED, "", _f.__name__, _f.__name__) for _f in (can_cast, promote_types, result_type))
 is_inference = _public(is_inference, _PARSED, "", "is_inference", "is_inference")
+del _uncollected, _Uncollected

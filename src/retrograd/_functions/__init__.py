@@ -3,7 +3,6 @@
 What a family module defines under a name that PyTorch has is public, in torch, as a method of Tensor, in torch.nn.functional:
 `naming` makes the lists `__all__`, `METHODS` and `FUNCTIONAL` of each.
 """
-import gc
 from collections.abc import Callable
 from functools import cache
 from importlib import import_module
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from .._tensor import Tensor, seal
 from .forms import FUNCTIONS, METHODS
 from .naming import placed
-from .parsing import Parsed, ParsedMethod, as_method
+from .parsing import Parsed, ParsedMethod, takes_more
 from .places import FUNCTIONAL, TENSOR, TORCH
 from .public import FACTORY, METHODS_UNTOLD, PARSED, PYTHON, how_of, public
 from .public import seal as seal_methods
@@ -74,14 +73,12 @@ def checked(name: str, function: Callable[..., Any], place: str = "") -> Callabl
 
 
 def checked_method(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
-    text = METHODS.get(name)
-    if text is None and name in FUNCTIONS:
-        text = as_method(FUNCTIONS[name])
+    text, of = METHODS.get(name), FUNCTIONS.get(name, "")
     if isinstance(method, property) or name in METHODS_UNTOLD:
         return method
-    if text is not None and name not in UNPARSED_METHODS:
-        method = ParsedMethod(name, text, method)
-    return public(method, how_of(name, text), "", f"Tensor.{name}", name)
+    if (text is not None or of) and name not in UNPARSED_METHODS:
+        method = ParsedMethod(name, text, of, method)
+    return public(method, how_of(name, takes_more(of) if text is None else text != ""), "", f"Tensor.{name}", name)
 
 
 @cache
@@ -113,23 +110,17 @@ def late_method(name: str, found: tuple[str, str]) -> Callable[..., Any]:
     return method
 
 
-collects = gc.isenabled()
-gc.disable()            # thousands of objects are made that stay: a collection would look through NumPy's, too
-try:
-    for family in FAMILIES:
-        for name in family.__all__:
-            globals()[name] = checked(name, getattr(family, name))
-            __all__.append(name)
-        for entry in family.METHODS:
-            own, _, name = entry.partition(" as ")
-            method = getattr(family, own)
-            if own not in family.__all__ and type(method) is not property:      # Python's errors name it as a class's own
-                method.__qualname__ = f"Tensor.{name or own}"
-            setattr(Tensor, name or own, checked_method(name or own, method))
-    for name, found in LATER_METHODS.items():
-        setattr(Tensor, name, checked_method(name, late_method(name, found)))
-    seal()
-    seal_methods()
-finally:
-    if collects:
-        gc.enable()
+for family in FAMILIES:
+    for name in family.__all__:
+        globals()[name] = checked(name, getattr(family, name))
+        __all__.append(name)
+    for entry in family.METHODS:
+        own, _, name = entry.partition(" as ")
+        method = getattr(family, own)
+        if own not in family.__all__ and type(method) is not property:      # Python's errors name it as a class's own
+            method.__qualname__ = f"Tensor.{name or own}"
+        setattr(Tensor, name or own, checked_method(name or own, method))
+for name, found in LATER_METHODS.items():
+    setattr(Tensor, name, checked_method(name, late_method(name, found)))
+seal()
+seal_methods()

@@ -39,7 +39,7 @@ class StorageBase:
 OTHERS = {"dtype": (dtypes.dtype,), "layout": (dtypes.layout,), "device": (dtypes.device, str, int),
           "memory_format": (dtypes.memory_format,), "Generator": (Generator,), "str": (str,), "torch.Storage": (StorageBase,)}
 # Functions that take a number for a Tensor, which becomes one.
-NUMBERS_TOO = re.compile(r"(add|sub|mul|div|subtract|multiply|divide|true_divide|floor_divide)_?|copy_")
+NUMBERS_TOO = frozenset("add sub mul div subtract multiply divide true_divide floor_divide".split())
 OWN_CHECKS = ("resize_", "resize_as_", "set_")             # in-place functions that check something else first
 MISSED = object()
 OVERFLOW = "Overflow when unpacking long long"
@@ -317,13 +317,16 @@ def unexpected(name: str, form: Form, kwargs: dict[str, Any], count: int) -> Typ
 
 @functools.cache
 def forms_of(name: str, text: str) -> list[Form]:
-    numbers = NUMBERS_TOO.fullmatch(name) is not None
-    return [Form(each.strip(), numbers) for each in text.split("|")]
+    return [Form(each.strip(), numbers_too(name)) for each in text.split("|")]
 
 
 @functools.cache
 def old_forms_of(name: str, text: str) -> list[Form]:
-    return [Form(each, NUMBERS_TOO.fullmatch(name) is not None) for each in older(name, text)]
+    return [Form(each, numbers_too(name)) for each in older(name, text)]
+
+
+def numbers_too(name: str) -> bool:
+    return name.removesuffix("_") in NUMBERS_TOO or name == "copy_"
 
 
 @functools.cache
@@ -442,13 +445,17 @@ class Parsed(Checks):
             raise instead from None
 
 
-class ParsedMethod(Parsed):
-    """A method, whose self is not counted among its arguments."""
+class ParsedMethod(Checks):
+    """A method, whose self is not counted among its arguments; of: the overloads of the function of that name."""
 
-    def __init__(self, name: str, text: str, f: Callable[..., Any]) -> None:
-        super().__init__(name, text, f)
-        self.outs = ""
+    def __init__(self, name: str, text: str | None, of: str, f: Callable[..., Any]) -> None:
+        super().__init__(f)
+        self.name, self.own, self.of = name, text, of
         self.edits = name.endswith("_") and name not in OWN_CHECKS
+
+    @functools.cached_property
+    def text(self) -> str:
+        return as_method(self.of) if self.own is None else self.own
 
     def fit(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
         check_self(self.name, args)
@@ -497,11 +504,11 @@ def refuse_edit(x: TensorBase, others: Any) -> None:
 # What is larger than any array shows when NumPy refuses it, and so may numbers of more than 64 bits, which are not looked at
 # where types were seen before.  Then, and only then, the arguments are fitted again, and NumPy's error becomes PyTorch's.
 
-TOO_LARGE = re.compile(r"array is too big|Maximum allowed dimension|iterator is too large|Python int too large|"
-                       r"maximum supported dim|(un)?signed integer is")
-MISFITS = re.compile(r"operands could not be broadcast|cannot reshape array|could not broadcast|zero-size array|shapes? mismatch|"
-                     r"all the input array|need at least one array|non-broadcastable output|shape mismatch: objects|"
-                     r"negative dimensions")
+TOO_LARGE = (r"array is too big|Maximum allowed dimension|iterator is too large|Python int too large|"
+             r"maximum supported dim|(un)?signed integer is")
+MISFITS = (r"operands could not be broadcast|cannot reshape array|could not broadcast|zero-size array|shapes? mismatch|"
+           r"all the input array|need at least one array|non-broadcastable output|shape mismatch: objects|"
+           r"negative dimensions")
 
 
 def retold(name: str, text: str, args: Any, kwargs: dict[str, Any], error: Exception) -> Exception | None:
@@ -513,9 +520,9 @@ def retold(name: str, text: str, args: Any, kwargs: dict[str, Any], error: Excep
             "" if size is None else f": you tried to allocate {size} bytes."))
     if isinstance(error, np.exceptions.AxisError):
         return IndexError(str(error))
-    if isinstance(error, (ValueError, OverflowError)) and TOO_LARGE.search(str(error)):
+    if isinstance(error, (ValueError, OverflowError)) and re.search(TOO_LARGE, str(error)):
         return RuntimeError("numel: integer multiplication overflow")
-    return RuntimeError(str(error)) if isinstance(error, ValueError) and MISFITS.match(str(error)) else None
+    return RuntimeError(str(error)) if isinstance(error, ValueError) and re.match(MISFITS, str(error)) else None
 
 
 def tensors_in(values: Any) -> list[Any]:
@@ -540,6 +547,12 @@ def as_method(text: str) -> str:
             if ", ".join(params) not in made:
                 made.append(", ".join(params))
     return " | ".join(made)
+
+
+def takes_more(text: str) -> bool:
+    """as_method(text) != "", without its cost."""
+    return any(form.startswith("Tensor input, ") and not (
+        form.startswith("Tensor input, *, Tensor") and " out=" in form and form.count(", ") == 2) for form in text.split(" | "))
 
 
 def check_self(name: str, args: tuple[Any, ...]) -> None:

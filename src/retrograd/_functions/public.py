@@ -63,22 +63,23 @@ def public(impl: Callable[..., Any], how: int, module: str, place: str, name: st
     call: Any
     checks = impl if isinstance(impl, Checks) else None
     inner = impl if checks is None else checks.f
+    home = f"retrograd.{module}" if module else "retrograd"
     if _kernels.Function is not None:
-        call = _kernels.Function(impl, how, func, None if checks is None else inner)
+        call = _kernels.Function(impl, how, func, None if checks is None else inner, home, place, name)
         if checks is not None:
             checks.function = call
     else:
         told = [func]
 
+        @functools.wraps(inner)
         def call(*args: Any, **kwargs: Any) -> Any:
             if modes.dispatching or not parts.plain.issuperset(map(type, args)) or (
                     kwargs and not parts.plain.issuperset(map(type, kwargs.values()))):
                 return ask(told[0] or call, impl, how, args, kwargs or None)
             return impl(*args, **kwargs)
         call.told = told
-    functools.update_wrapper(call, inner)
-    call.__module__, call.__qualname__, call.__name__ = f"retrograd.{module}".rstrip("."), place, name
-    call.unchecked = inner                                          # for another name
+        call.__module__, call.__qualname__, call.__name__ = home, place, name
+        call.unchecked = inner                                      # for another name
     return call
 
 
@@ -90,13 +91,13 @@ def tell(call: Any, func: Any) -> None:
         call.func = func
 
 
-def how_of(method: str, text: str | None) -> int:
-    """How a method tells; text: its overloads in `forms`."""
+def how_of(method: str, takes: bool) -> int:
+    """How a method tells; takes: arguments besides self, as `forms` says."""
     if method in PYTHON_METHODS:
         return PYTHON
     if method in SELF_METHODS or method in PARSED_METHODS:
         return SELF if method in SELF_METHODS else PARSED
-    return OWN if method == "__reduce_ex__" else PARSED if text else SELF
+    return OWN if method == "__reduce_ex__" else PARSED if takes else SELF
 
 
 def seal() -> None:
@@ -110,7 +111,7 @@ def seal() -> None:
             setattr(Tensor, name, made[id(value)])
         elif callable(value) and not hasattr(value, "unchecked") and name not in METHODS_UNTOLD and (
                 not name.startswith("_") or name in SELF_METHODS or name in PYTHON_METHODS or name == "__reduce_ex__"):
-            made[id(value)] = public(value, how_of(name, None), "", f"Tensor.{name}", name)
+            made[id(value)] = public(value, how_of(name, False), "", f"Tensor.{name}", name)
             setattr(Tensor, name, made[id(value)])
     parts.nowrap = frozenset(vars(Tensor)[name].__get__ for name in ("_base", "grad", "_grad"))
 

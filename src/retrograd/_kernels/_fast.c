@@ -412,6 +412,7 @@ typedef struct {
     PyObject *module;
     PyObject *impl, *func, *how, *dict, *weak;      /* func: what the one who takes over is told; NULL: this object */
     PyObject *inner;                                /* what computes: impl, or what impl checks the arguments of */
+    PyObject *home, *place, *name;                  /* __module__, __qualname__, __name__ */
     Seen *seen;
 } Function;
 
@@ -544,10 +545,10 @@ static PyObject *checked_call(PyObject *self, PyObject *const *args, size_t flag
     return result != NULL ? result : retold(f, args, n, names);
 }
 
-/* Function(impl, how, func, inner): inner where impl checks the arguments of inner, else None */
+/* Function(impl, how, func, inner, module, place, name): inner where impl checks the arguments of inner, else None */
 static PyObject *function_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
-    PyObject *impl, *how, *func, *inner;
-    if (!PyArg_ParseTuple(args, "OO!OO", &impl, &PyLong_Type, &how, &func, &inner)) return NULL;
+    PyObject *impl, *how, *func, *inner, *home, *place, *name;
+    if (!PyArg_ParseTuple(args, "OO!OOUUU", &impl, &PyLong_Type, &how, &func, &inner, &home, &place, &name)) return NULL;
     if (ask == NULL) {
         PyErr_SetString(PyExc_RuntimeError, "dispatcher() was not called yet");
         return NULL;
@@ -565,6 +566,9 @@ static PyObject *function_new(PyTypeObject *type, PyObject *args, PyObject *kwar
     }
     f->how = Py_NewRef(how);
     f->func = func == Py_None ? NULL : Py_NewRef(func);
+    f->home = Py_NewRef(home);
+    f->place = Py_NewRef(place);
+    f->name = Py_NewRef(name);
     return (PyObject *)f;
 }
 
@@ -625,6 +629,9 @@ static void function_dealloc(PyObject *self) {
     Py_CLEAR(f->impl);
     Py_CLEAR(f->inner);
     Py_CLEAR(f->how);
+    Py_CLEAR(f->home);
+    Py_CLEAR(f->place);
+    Py_CLEAR(f->name);
     Py_TYPE(self)->tp_free(self);
 }
 
@@ -633,23 +640,30 @@ static PyObject *function_get(PyObject *self, PyObject *object, PyObject *type) 
 }
 
 static PyObject *function_repr(PyObject *self) {
-    PyObject *name = PyObject_GetAttrString(self, "__qualname__");
-    if (name == NULL) return NULL;
-    PyObject *text = PyUnicode_FromFormat("<function %S at %p>", name, self);
-    Py_DECREF(name);
-    return text;
+    return PyUnicode_FromFormat("<function %S at %p>", ((Function *)self)->place, self);
 }
 
 /* pickle and copy: by name */
-static PyObject *function_reduce(PyObject *self, PyObject *none) { return PyObject_GetAttrString(self, "__qualname__"); }
+static PyObject *function_reduce(PyObject *self, PyObject *none) { return Py_NewRef(((Function *)self)->place); }
+
+static PyObject *function_doc(PyObject *self, void *none) { return PyObject_GetAttrString(((Function *)self)->inner, "__doc__"); }
+
+static PyObject *function_annotations(PyObject *self, void *none) {
+    return PyObject_GetAttrString(((Function *)self)->inner, "__annotations__");
+}
 
 static PyMethodDef function_methods[] = {
     {"__reduce__", function_reduce, METH_NOARGS, NULL}, {"learn", function_learn, METH_VARARGS, NULL}, {NULL, NULL, 0, NULL}};
 static PyMemberDef function_members[] = {
     {"func", T_OBJECT, offsetof(Function, func), 0, NULL}, {"impl", T_OBJECT, offsetof(Function, impl), READONLY, NULL},
+    {"__module__", T_OBJECT, offsetof(Function, home), 0, NULL}, {"__qualname__", T_OBJECT, offsetof(Function, place), READONLY, NULL},
+    {"__name__", T_OBJECT, offsetof(Function, name), READONLY, NULL},
+    {"__wrapped__", T_OBJECT, offsetof(Function, inner), READONLY, NULL},
+    {"unchecked", T_OBJECT, offsetof(Function, inner), READONLY, NULL},        /* for another name */
     {NULL, 0, 0, 0, NULL}};
 static PyGetSetDef function_getset[] = {
-    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL}, {NULL, NULL, NULL, NULL, NULL}};
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL}, {"__doc__", function_doc, NULL, NULL, NULL},
+    {"__annotations__", function_annotations, NULL, NULL, NULL}, {NULL, NULL, NULL, NULL, NULL}};
 static PyTypeObject Function_Type = {
     PyVarObject_HEAD_INIT(NULL, 0)
     .tp_name = "retrograd._kernels._fast.Function",

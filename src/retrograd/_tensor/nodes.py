@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from operator import attrgetter
 from typing import Any, cast
 
@@ -113,6 +114,7 @@ def shown(node: Any, field: str) -> Any:
     return wrap(value) if isinstance(value, np.ndarray) else value
 
 
+@cache
 def _reader(name: str, field: Any, make: Callable[[Any, Any], Any]) -> property:
     def get(self: Any) -> Any:
         if not self.reads_field(field):
@@ -121,6 +123,7 @@ def _reader(name: str, field: Any, make: Callable[[Any, Any], Any]) -> property:
     return property(get)
 
 
+@cache
 def _shower(field: str) -> property:
     return property(lambda self: shown(self, field))
 
