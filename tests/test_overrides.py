@@ -85,6 +85,7 @@ def test_nobody_is_asked_once_modes_ended_and_classes_died() -> None:
     class Gone(torch.Tensor):
         pass
 
+    gc.collect()                                # classes of other tests
     before = modes.kinds
     assert modes.dispatching
     alive = weakref.ref(Gone)
