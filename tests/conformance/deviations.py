@@ -48,6 +48,12 @@ GENERAL: tuple[str, ...] = (
     "If a node saved a view that is then edited again, the error names the view's node, AsStrided; PyTorch names the op's",
     "If a view's history was broken by an edit (an output of unbind, split, chunk) and an argument is wrong too, a few "
     "functions (transpose, sum, view, edits) report the argument; PyTorch reports the view",
+    "If a layer's arguments are wrong in two ways, the error may be about the other one than in PyTorch; out= is checked last",
+    "What a layer draws does not depend on the strides of its input",
+    "Gradients of layers that have nothing to compute (no images, classes or windows) are zeros; PyTorch's are nan, an error or "
+    "whatever the memory held",
+    "In half precision logsumexp and logcumsumexp add up in float32; Newton-Schulz steps of Muon sum in another order",
+    "A learning rate in a float32 tensor is a Python number in steps of float64 parameters; betas may be tensors with foreach",
     "The stride of a new dim of one element is 0, and a slice without elements starts where its tensor begins, as in NumPy",
     "An assignment that reads memory it also writes, where PyTorch allows it, reads all of it first; PyTorch reads in loop"
     " order",

@@ -345,6 +345,10 @@ FOUND = {
         F.scaled_dot_product_attention(a, a, a)
         F.scaled_dot_product_attention(b, b, b, is_causal=True)
         F.scaled_dot_product_attention(b, b, b, torch.ones(3, 3).bool())
+        F.scaled_dot_product_attention(b, b, b, torch.ones(3, 3), is_causal=True)
+        F.rrelu(b)
+        F.rrelu(b, training=True)
+        F.grid_sample(torch.ones(1, 1, 2, 2), torch.ones(1, 2, 2, 2).double(), 'bicubic')
     """,
     "a tensor copied into itself, though its memory is shown twice": """
         a = torch.ones(3).expand(2, 3)

@@ -14,6 +14,7 @@ from .._rules.cast import cast
 from .._rules.index import check_number
 
 # Which kernels programs allow (torch.nn.attention.sdpa_kernel); one of the first two must be.
+BOTH = "_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True"
 KERNELS = {"flash": True, "math": True, "mem_efficient": True, "cudnn": True}
 NO_KERNEL = (
     "No viable backend for scaled_dot_product_attention was found. This is likely due to turning off both the math kernel "
@@ -57,6 +58,8 @@ def scaled_dot_product_attention(
     if own.kind in "iub" and q.array.size and k.array.size and v.array.size:
         if attn_mask is not None and attn_mask.array.dtype.kind == "b":
             check_number(-math.inf, own)
+        if is_causal and attn_mask is not None:
+            raise RuntimeError(BOTH)
         if q.array.ndim == 2:
             raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: float != {names.C[own.name]}")
         raise RuntimeError(f"expected scalar type Float but found {names.SCALAR[own.name]}")
@@ -80,7 +83,7 @@ def scaled_dot_product_attention(
         return nothing + (q.sum() + k.sum() + v.sum()) * 0
     if is_causal:
         if mask is not None:
-            raise RuntimeError("_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True")
+            raise RuntimeError(BOTH)
         mask = wrap(np.where(np.tri(rows, columns, dtype=bool), 0.0, -np.inf).astype(own))
     if enable_gqa:
         k, v = shared(q, k), shared(q, v)

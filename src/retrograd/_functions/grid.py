@@ -9,7 +9,7 @@ import numpy as np
 
 from .._engine.tensor import wrap
 from .._engine.warn import warn
-from .arguments import sized, tensor
+from .arguments import scalar_name, sized, tensor
 from .gather import gather
 from .pointwise import not_implemented, where
 
@@ -97,6 +97,8 @@ def grid_sampler(input: Any, grid: Any, interpolation_mode: int, padding_mode: i
     if d == 3 and interpolation_mode == 2:
         raise RuntimeError("grid_sampler(): bicubic interpolation only supports 4D input")
     if input.array.dtype != grid.array.dtype and grid.array.size:
+        if interpolation_mode == 2:
+            raise RuntimeError(f"expected scalar type {scalar_name(input)} but found {scalar_name(grid)}")
         raise RuntimeError("grid_sampler(): expected input and grid to have same dtype, but input has "
                            f"{spelled(input)} and grid has {spelled(grid)}")
     if input.array.dtype.kind not in "fV":
