@@ -73,7 +73,8 @@ WHY = (
      "7,281 matrices of 3 x 3 at 64 K: NumPy calls LAPACK for each, 0.1 to 4 us"),
     (r"topk|kthvalue|median|nanmedian",
      "np.partition, then 5 to 8 passes to find the first of equal numbers as a stable sort has them; rows of up to 16 are "
-     "sorted whole, at 64 K one by one; 3 to 12 NumPy calls at 64 floats"),
+     "sorted whole, at 64 K one by one; where the k-th has equals, kthvalue goes PyTorch's way through the row in Python, to "
+     "name the same one"),
     (r"sort|argsort|msort|median.*|nanmedian.*|mode|quantile|nanquantile|unique.*",
      "np.argsort and take_along_axis are 70 to 97 % at 64 K, rows of 4, one by one; 3 to 12 NumPy calls at 64 floats"),
     (r"logcumsumexp", "np.logaddexp.accumulate is 99 % at 64 K: libm's exp and log1p, each waiting for the one before"),

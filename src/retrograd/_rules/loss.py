@@ -19,7 +19,7 @@ from .inert_inputs import NOT_IMPLEMENTED, tied
 from .pointwise import like, wide
 
 np: Final[Any] = numpy
-TARGETS: Final = 1024           # looked at together
+TOGETHER: Final = 1 << 18       # how many numbers of pairs of classes are looked at
 NONE: Final = 0
 MEAN: Final = 1
 SUM: Final = 2
@@ -481,8 +481,9 @@ class MultilabelMarginLossBackward0(Unary):
         slope = np.zeros(rows.shape, rows.dtype)
         y = np.zeros(rows.shape[0], rows.dtype)
         at, t = np.nonzero(times)
-        for start in range(0, at.size, TARGETS):                                     # (a target, j)
-            i, c = at[start:start + TARGETS], t[start:start + TARGETS]
+        step = max(1, TOGETHER // max(1, rows.shape[1]))
+        for start in range(0, at.size, step):                                     # (a target, j)
+            i, c = at[start:start + step], t[start:start + step]
             z = 1.0 - rows[i, c][:, None] + rows[i]
             active = np.where((z > 0) & (times[i] == 0), times[i, c][:, None] / rows.shape[1], 0.0)
             first = np.flatnonzero(np.diff(i, prepend=-1))                         # of each sample
