@@ -76,7 +76,7 @@ def memory(results: Results) -> list[str]:
         return []
     lines = [
         "", "## Peak memory", "",
-        "MiB that a process holds at most while it runs the work a few times; in brackets what lies above the import.", "",
+        "Peak MiB of a process that runs the work a few times; in brackets, the part above the import.", "",
         "| work | " + " | ".join(engines) + " |", "|---|" + "---:|" * len(engines),
     ]  # fmt: skip
     for name, work in results["works"].items():
@@ -97,7 +97,7 @@ def footprint(results: Results) -> list[str]:
         return []
     lines = [
         "", "## Import and size", "",
-        "Milliseconds of an import in a fresh interpreter, MiB resident after it, MiB installed with all that it requires.", "",
+        "Milliseconds of an import in a fresh interpreter, MiB resident after it, MiB installed with all requirements.", "",
         "| engine | import, ms | resident, MiB | installed, MiB | of it own |", "|---|---:|---:|---:|---:|",
     ]  # fmt: skip
     for name, row in found.items():
@@ -124,9 +124,9 @@ def conditions(results: Results) -> list[str]:
 def document(one: Results, two: Results | None, plots: Sequence[str]) -> str:
     lines = [
         "# Performance", "",
-        "The same work on several engines, checked to give the same numbers, in turn in one run, each engine in a process of",
-        "its own. `4.37 ±2%`: median and half the interquartile range. A ratio above 1 says that retrograd is faster.",
-        "How it is done, and how to do it again: [benchmarks/README.md](../benchmarks/README.md). This file is written by",
+        "The same work on several engines, checked to give the same numbers. The engines take turns in one run, each in its own",
+        "process. `4.37 ±2%`: median and half the interquartile range. A ratio above 1 means that retrograd is faster.",
+        "Method and instructions: [benchmarks/README.md](../benchmarks/README.md). This page is written by",
         "`python -m benchmarks.report`.", "", *conditions(one),
     ]  # fmt: skip
     for name in plots:

@@ -17,9 +17,9 @@ PLACES = ("torch", "torch.Tensor", "torch.nn.functional", "torch.autograd", "tor
           "torch.func", "torch.distributions")
 HEAD = """# Names
 
-Every public name of PyTorch {release}'s main namespaces, and whether retrograd has it. A name that is not there raises
-AttributeError (ImportError where it is imported) with the words that stand above it here.
-`make generate` writes this page; the words come from `src/retrograd/_missing/lacks.py`.
+Every public name of PyTorch {release}'s main namespaces, and whether retrograd has it. A missing name raises
+AttributeError (ImportError in an import) with the reason given here.
+`make generate` writes this page; the reasons come from `src/retrograd/_missing/lacks.py`.
 """
 COLUMNS = 120
 

@@ -250,9 +250,9 @@ def derivatives() -> str:
     lines = [
         "# Derivatives",
         "",
-        "Every op's rules as they stand in the source: `g` is the gradient of the output `y`; `x`, or `a` and `b`, are",
+        "Every op's rules as written in the source: `g` is the gradient of the output `y`; `x`, or `a` and `b`, are",
         "the inputs. Rules are made of operators and ops, so they are differentiable themselves. Names are those of",
-        "PyTorch's nodes. What a rule reads is kept until the backward pass is over.",
+        "PyTorch's nodes. A node keeps what its rule reads until the backward pass is over.",
         "",
         "Written by `make generate` (tools/rules.py).",
     ]

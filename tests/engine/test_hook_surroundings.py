@@ -261,7 +261,7 @@ def test_methods_that_tensors_lack_say_why() -> None:
         a.to_sparse()
     assert str(caught.value) == (
         "'Tensor' object has no attribute 'to_sparse'\nretrograd has no 'torch.Tensor.to_sparse': sparse tensors are "
-        "outside for now")
+        "not supported yet")
     assert not hasattr(a, "to_sparse") and not hasattr(torch.Tensor, "to_sparse") and "to_sparse" not in dir(a)
     a.values = 3                                    # a name like any other for those who set it
     assert a.values == 3

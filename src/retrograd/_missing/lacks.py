@@ -6,51 +6,52 @@ from functools import lru_cache
 
 # word: (why, which names: by themselves, or from "torch." on)
 LACKS = {
-    "complex": ("tensors of complex numbers are outside for now", r"""
+    "complex": ("complex tensors are not supported yet", r"""
         c(double|float|half)|view_as_(complex|real)(_copy)?|imag|polar|Complex\w+|eig"""),
-    "sparse": ("sparse tensors are outside for now", r"""
+    "sparse": ("sparse tensors are not supported yet", r"""
         sparse\w*|\w*_sparse_?|to_sparse\w*|(c?col|crow|row)_indices(_copy)?|indices(_copy)?|values(_copy)?|coalesce|
         is_coalesced|dense_dim|s?spmm|[hds]?smm|hspmm|hsmm|dsmm|s?addmm_sparse|saddmm|sspaddmm|
         resize_as_sparse_|sparse_resize\w*"""),
-    "quantised": ("quantised tensors are outside for now", r"""
+    "quantised": ("quantised tensors are not supported yet", r"""
         q_\w+|qscheme|q[A-Z]\w+|quant\w+|Q(U)?Int\w+|(fake_)?quantize\w*|
         fake_quantize\w*|dequantize|int_repr|per_(channel|tensor)_\w+|choose_qparams\w*|fbgemm\w+|empty_quantized|
         fused_moving_avg\w+|qat|ao|intrinsic|quantizable"""),
-    "fft": ("Fourier transforms are outside for now", r"fft|i?stft"),
-    "devices": ("the CPU is the only device for now", r"""
+    "fft": ("Fourier transforms are not supported yet", r"fft|i?stft"),
+    "devices": ("the CPU is the only device so far", r"""
         \w*(cudnn|cudagraph|miopen|mkldnn|autocast_(gpu|ipu|xla)|vulkan)\w*|xpu|ipu|mtia|Stream|Event|
         AcceleratorError|OutOfMemoryError|DeviceObjType|StreamObjType|get_device_module|map2_|tf32_notes"""),
-    "parallel": ("work in several processes is outside for now", r"""
+    "parallel": ("multi-process training is not supported yet", r"""
         DistributedDataParallel|data_parallel|torch\.distributed\.\w+|multiprocessing|RRefType|futures|Future(Type)?|fork|wait|
         prepare_multiprocessing_environment|is_distributed|enforce_grad_layout_policy"""),
-    "programs": ("programs are not captured, compiled or exported: functions run as Python runs them", r"""
+    "programs": ("programs are not captured, compiled or exported: functions run in Python", r"""
         torch\.jit\.\w+|fx|onnx|export|cond|while_loop|Script\w+|\w*Script\w*|\w+Type|Graph\w*|Block|Node|Value|
         Use|Code|Argument\w*|ErrorReport|ExecutionPlan|FunctionSchema|Gradient|IODescriptor|InferredType|JITException|
         CompilationUnit|CompleteArgumentSpec|ConcreteModuleType\w*|StaticModule|CallStack|Capsule|\w*AliasDb|TracingState|
         FileCheck|parse_\w+|import_ir_\w+|merge_type\w+|unify_type_list|Sym\w+|sym_\w+|LockingLogger|LoggerBase|
         NoopLogger|AggregationType|AVG|SUM|PyTorchFile\w+|BroadcastingList\d|boolean_dispatch|assert_int_or_pair"""),
     "hub": (
-        "code of repositories is not fetched and run: torch.hub has load_state_dict_from_url", r"torch\.hub\.(load|list|help)"),
-    "dispatch": ("there is no dispatcher and no __torch_dispatch__; __torch_function__ is there", r"""
+        "torch.hub does not fetch and run code from repositories; it has load_state_dict_from_url",
+        r"torch\.hub\.(load|list|help)"),
+    "dispatch": ("there is no dispatcher and no __torch_dispatch__; use __torch_function__", r"""
         ops|classes|library|Dispatch\w+|ExcludeDispatchKeyGuard|Tag|OperatorInfo|thread_safe_generator|
         enable_reentrant_dispatch|TorchDispatchMode|torch_dispatch|_?_python_dispatch"""),
-    "storages": ("storages are those of the dtypes that tensors have, in memory of this process", r"""
+    "storages": ("storages exist only for the dtypes of tensors, in this process's memory", r"""
         \w*Storage(Base|Context)?|const_data_ptr|from_file"""),
-    "profilers": ("profile with Python's own profilers, or with retrograd.microscope", r"""
+    "profilers": ("use Python's own profilers or retrograd.microscope", r"""
         profiler\w*|Profiler\w+|DeviceType|kineto_available|monitor|Benchmark\w+|ThroughputBenchmark"""),
-    "autocast": ("torch.autocast is off: see its error", r"\w*autocast\w*"),
-    "forward": ("forward-mode derivatives are not there yet: torch.autograd.functional has jvp and vjp", r"""
+    "autocast": ("torch.autocast is off; its error says why", r"\w*autocast\w*"),
+    "forward": ("forward-mode derivatives are not supported yet; torch.autograd.functional has jvp and vjp", r"""
         forward_ad|NestedIOFunction|is_view_replay_enabled"""),
-    "gone": ("PyTorch itself has deprecated or removed it; torch.linalg has its successor", r"""
+    "gone": ("PyTorch has deprecated or removed it; torch.linalg has its successor", r"""
         lstsq|matrix_rank|solve|symeig|Container|legacy_contiguous_format|reinforce"""),
-    "internal": ("it is a part of PyTorch's insides", r"""
+    "internal": ("it is internal to PyTorch", r"""
         PRIVATE_OPS|DeepCopyMemoTable|FatalError|USE_\w+|classproperty|compiled_with_cxx11_abi|cpp|cpu|conv_tbc|
         batch_norm_\w+|native_(dropout|norm)|grid_sampler_\dd|(gru|lstm|rnn)\w*|slice_inverse|has_\w+|get_file_path|
         init_num_threads|set_anomaly_enabled|torch_version|windows|package|hash_tensor|frobenius_norm|
         nuclear_norm|norm_except_dim|unsafe_split_with_sizes|SavedTensor|SwizzleType|ScalingType|(scaled_)?grouped_mm|
         scaled_(\w+_)?mm|GRID_SAMPLE_\w+|\w+_notes|is_multithreading_enabled|set_multithreading_enabled|
         factory_kwargs|grad|swap_in_optimizer\w+|module_load|name|Tensor|Type|index|return_types"""),
-    "rare": ("rarely used, and not written yet", r"""
+    "rare": ("rarely used and not implemented yet", r"""
         BufferDict|ParameterDict|ModuleDict|nested|jagged|MaskedTensor|(as_|is_)?masked_tensor|
         channels_last_3d|lobpcg|quasirandom|to_padded_tensor|resize(_as)?|
         make_tensor|windows|rearrange|debug_unwrap"""),
