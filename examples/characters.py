@@ -1,4 +1,4 @@
-"""A character transformer learns a poem (data/jabberwocky.txt) and goes on from its first words."""
+"""A character transformer learns a poem (data/jabberwocky.txt) and continues from its first words."""
 
 from pathlib import Path
 from typing import Any

@@ -3,12 +3,12 @@
     python examples/digits.py [--epochs 30] [--seed 0] [--checkpoint FILE]
 
 A Linear's weight.grad is the outer product of delta, the gradient of its output, with a, its input. A forward hook
-captures a, a full backward hook delta; after every step their product is compared with weight.grad. Halfway the run is
-saved, loaded into a new model and a new optimiser, and goes on from there. A checkpoint FILE is written after every
-epoch; where there is one already, training resumes from it.
+captures a, a full backward hook delta; after every step their product is compared with weight.grad. Halfway, the run is
+saved, loaded into a new model and a new optimiser, and continued. With FILE, a checkpoint is written after every epoch;
+if FILE exists, training resumes from it.
 
-Every fifth digit is held out. Weights and batches come from NumPy, so `import torch` in place of the retrograd import
-below gives the same run. Data: data/README.md.
+Every fifth digit is held out. Weights and batches come from NumPy, so replacing the retrograd import below with
+`import torch` gives the same run. Data: data/README.md.
 """
 
 from __future__ import annotations

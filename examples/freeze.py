@@ -1,4 +1,4 @@
-"""Freeze parts of a model with hooks: whole layers for a while, single rows for good, and thaw by removing a handle."""
+"""Freeze parts of a model with hooks: whole layers for a while, single rows for good; removing a handle unfreezes."""
 
 from typing import Any
 

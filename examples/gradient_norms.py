@@ -1,4 +1,4 @@
-"""Log the norm of every layer's gradient with full backward hooks: in deep tanh networks it fades on its way back."""
+"""Log the norm of every layer's gradient with full backward hooks: in deep tanh networks it shrinks on the way back."""
 
 from collections.abc import Callable
 

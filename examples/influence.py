@@ -1,7 +1,7 @@
-"""Which lines of a poem taught a model to go on like that?  Influence functions on a character transformer.
+"""Which lines of a poem taught a model to continue like that?  Influence functions on a character transformer.
 
-The model reads lines of data/jabberwocky.txt.  Then it is asked about a line that it never saw; the lines of the poem are
-ranked by how much they helped: by gradients alone (TracIn), and through the inverse curvature (K-FAC).
+The model learns the lines of data/jabberwocky.txt.  For a line it never saw, the script then ranks the poem's lines by how
+much they helped: by gradients alone (TracIn), and through the inverse curvature (K-FAC).
 """
 
 from pathlib import Path

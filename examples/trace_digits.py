@@ -2,8 +2,8 @@
 
     python examples/trace_digits.py [PAGE]
 
-PAGE is digits.html unless given. It is one file; it opens in a browser without a server. Besides the hooks of
-digits.py there is one that clips a gradient.
+PAGE defaults to digits.html, a single file that opens in a browser without a server. One more hook than in
+digits.py clips a gradient.
 """
 
 from __future__ import annotations

@@ -3,11 +3,11 @@ from __future__ import annotations
 
 
 class CaptureError(RuntimeError):
-    """Something asked of a capture that it cannot answer: no backward yet, no batch dimension, unknown loss."""
+    """A capture cannot answer what was asked: no backward yet, no batch dimension, unknown loss."""
 
 
 class UncoveredError(CaptureError):
-    """A quantity over parameters of which some are not covered: the message names each, with the reason."""
+    """A quantity was asked over parameters not all covered: the message names each, with the reason."""
 
 
 class StoreError(RuntimeError):

@@ -184,7 +184,7 @@ class Row:
 
 
 class Comparison:
-    """Two steps side by side: `rows`, the marked ones in `differences`; str() gives tables."""
+    """Two steps side by side: all `rows`, and the marked ones in `differences`; str() gives tables."""
 
     def __init__(self, titles: tuple[str, str], rows: list[Row], notes: list[str]) -> None:
         self.titles = titles

@@ -41,7 +41,7 @@ RULES = {"grad": "x", "grad_a": "a", "grad_b": "b", "grads": "each input"}
 
 
 class Explanation:
-    """Lines for a person, `facts` for a program."""
+    """Lines for people, `facts` for programs."""
 
     def __init__(self, title: str, lines: list[str], facts: dict[str, Any]) -> None:
         self.title = title
@@ -58,8 +58,8 @@ class Explanation:
 def explain(x: Any, rec: Recording | None = None) -> Explanation:
     """What x is: a tensor, parameter, node, module or the handle of a hook, of retrograd or torch.
 
-    rec   a recording knows more: names, the lines where things were made and registered, what fired
-    x may be a parameter's name or a module's path when rec is given.  TypeError for anything else.
+    rec   a Recording, which adds names, the lines where things were made and registered, and what fired
+    With rec, x may be a parameter's name or a module's path.  TypeError for anything else.
     """
     if isinstance(x, str):
         if rec is None:

@@ -54,7 +54,7 @@ class Entry:
 
 
 class Ledger:
-    """The terms of one gradient, in the order in which they came.  str() gives a table."""
+    """The terms of one gradient, in order of arrival.  str() gives a table."""
 
     def __init__(self, name: str, entries: list[Entry], grad: Any, whole: bool) -> None:
         self.name = name

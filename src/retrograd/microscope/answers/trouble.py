@@ -59,7 +59,7 @@ class Finding:
 
 
 class Trouble:
-    """What `rec.trouble()` found, first things first.  False when there is none."""
+    """What `rec.trouble()` found, in order; false if there is nothing."""
 
     def __init__(self, findings: list[Finding], notes: list[str]) -> None:
         self.findings = findings

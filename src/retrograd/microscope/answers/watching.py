@@ -28,16 +28,16 @@ NOTHING = ("nothing was recorded: no optimizer that has the model's parameters m
 
 
 def watch(model: Any, *, every: int = EVERY, limit: int = ROWS) -> Watch:
-    """Follow a model's training; a Watch, also a context.
+    """Follow a model's training: returns a Watch, which is also a context manager.
 
         with watch(model) as w:
             train(model)
         print(w)
 
-    every   steps between two looks; the first step is looked at
-    limit   rows kept, the newest
-    A step is optimizer.step() of an optimizer that has parameters of the model; without one call w.step() after each
-    update, and w.before() ahead of it for update norms.
+    every   look at every n-th step, starting with the first
+    limit   how many rows to keep, the newest
+    A step is a step() of an optimizer with parameters of the model; without one, call w.step() after each
+    update, and w.before() before it if you want update norms.
     """
     engine = engine_of_module(model)
     if type(every) is not int or every < 1:
@@ -48,7 +48,7 @@ def watch(model: Any, *, every: int = EVERY, limit: int = ROWS) -> Watch:
 
 
 class Watch:
-    """What watch() gives.
+    """What watch() returns.
 
     rows   dicts with the keys of COLUMNS: of parameters grad_norm (before the step, after clipping), weight_norm,
            update_norm, ratio = update_norm / weight_norm; of activations dead (share of units that were 0 for the whole

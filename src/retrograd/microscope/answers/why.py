@@ -28,8 +28,8 @@ class Cause:
     code     one word for programs; docs/recorder.md lists them
     text     what happened
     way_out  what to do, in one sentence
-    where    file:line in the user's code, where known
-    certain  False: the recording does not suffice to know
+    where    file:line in the user's code, if known
+    certain  False: the recording is not enough to tell
     """
 
     code: str
@@ -55,7 +55,7 @@ def why_none(p: Any, rec: Recording | None = None) -> Cause:
     """Why p.grad is None.
 
     p    a tensor or parameter; with a recording also a parameter's name
-    rec  what record() gave; without one only what the tensor itself tells is known, and the answer says so
+    rec  a Recording; without one the answer uses only the tensor itself, and says so
     """
     if isinstance(p, str) and rec is not None and rec.live is not None:
         p = living(rec, p)
@@ -481,7 +481,7 @@ def under_no_grad(rec: Recording, e: Event) -> Cause:
 def why_not_fired(handle: Any, rec: Recording | None = None) -> Cause:
     """Why the hook behind `handle` (what register_*hook returned) did not fire.
 
-    Without a recording only a removed hook, or one whose owner is gone, is recognised; the answer says so.
+    Without a recording it only recognises a removed hook, or one whose owner is gone; the answer says so.
     """
     for name in ("hooks_dict_ref", "id"):
         if not hasattr(handle, name):

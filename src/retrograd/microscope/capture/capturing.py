@@ -31,15 +31,15 @@ MARK = "_microscope_data"                       # on tensors without gradient co
 
 
 class Capture(Waiting):
-    """Context: what `model` does in it is captured.  Enter it again and it starts anew.
+    """Context manager that captures what `model` does in its block.  Entering it again starts anew.
 
     model       a module of retrograd.nn or torch.nn
     layers      which parameters: a pattern such as "blocks.*" for names of modules or parameters, a module, several of
                 them, or a function of (name, parameter); all by default
-    where       which calls: a function of (path of the layer, index of the call) -> bool
+    where       which calls: a function (path of the layer, index of the call) -> bool
     batch_dim   where the batch is in the model's input and in its layers' outputs
-    batch_size  when it cannot be read off the model's first tensor argument
-    calls       when the model is called several times before backward: "apart", their samples are different ones;
+    batch_size  the batch size, if the model's first tensor argument does not show it
+    calls       if the model is called several times before backward: "apart", the calls have different samples;
                 "same", sample n of every call is one sample (two views of it, say); None: per-sample questions are
                 refused then
     verify      on checked steps, find out by three more backward passes whether samples are independent, and where they

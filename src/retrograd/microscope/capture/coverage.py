@@ -30,7 +30,7 @@ class Row(NamedTuple):
 
 
 class Coverage:
-    """The report: iterate it for rows, print it for a table."""
+    """The coverage report: iterate it for rows, print it for a table."""
 
     def __init__(self, rows: list[Row], verified: bool = False, mixed: bool = False) -> None:
         self.rows = rows

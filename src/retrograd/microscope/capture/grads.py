@@ -315,7 +315,7 @@ class Grads:
 
 
 class Kronecker:
-    """One sample's gradient, sum over tokens of delta (x) a, not multiplied out.
+    """One sample's gradient, the sum over tokens of delta (x) a, kept as factors.
 
     a (T, I), delta (T, O).  As a matrix it is (O, I); as a vector its columns one after the other, a (x) delta.
     """

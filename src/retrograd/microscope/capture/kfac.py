@@ -18,7 +18,7 @@ from .terms import Outer
 
 
 class KFAC:
-    """Factors with an exponential mean over updates.
+    """K-FAC curvature factors, as exponential means over updates.
 
     ema      share of the old in an update, 0 to 1; the first updates are not biased towards zero
     damping  added to the curvature, split over A and G as Martens & Grosse do (factored Tikhonov)

@@ -12,7 +12,7 @@ from .terms import Outer
 
 
 def sampling_probabilities(norms: Any, uniform: float = 0.0) -> Any:
-    """(N,) probabilities proportional to gradient norms (N,), mixed with `uniform` share of equal ones.
+    """(N,) probabilities proportional to gradient norms (N,), mixed with a share `uniform` of equal ones.
 
     Importance sampling of training examples; the norms are those of the last layer or of all.
     Alain et al. 2015 (arXiv:1511.06481), Katharopoulos & Fleuret 2018 (arXiv:1803.00942).
@@ -44,7 +44,7 @@ def tracin(train: Any, test: Any, lr: float = 1.0) -> Any:
 
 
 def influence(train: Any, test: Any, curvature: Any) -> Any:
-    """(N_train, N_test): minus the change of a test sample's loss when a training sample is given more weight.
+    """(N_train, N_test): minus the change of a test sample's loss when a training sample gets more weight.
 
     curvature is a kfac.KFAC of the training data (K-FAC, or EK-FAC after corrected()); positive: the training sample
     helps.  Koh & Liang 2017 (arXiv:1703.04730), Grosse et al. 2023 (arXiv:2308.03296).
@@ -103,9 +103,9 @@ def private_gradient(grads: Any, max_norm: float, noise_multiplier: float, expec
 
 def dp_sgd_step(grads: Any, optimizer: Any, max_norm: float, noise_multiplier: float, expected: int | None = None,
                 generator: Any = None) -> None:
-    """Put private_gradient into .grad of every parameter, and let the optimiser take its step.
+    """Put private_gradient into every parameter's .grad and call the optimiser's step.
 
-    UncoveredError when a parameter that got a gradient is not covered per sample: its step would not be private.
+    UncoveredError if a parameter with a gradient is not covered per sample: its step would not be private.
     """
     if grads.partial:
         raise CaptureError("dp_sgd_step: partial=True leaves parameters out, whose gradients would not be private")
@@ -126,7 +126,7 @@ def dp_sgd_step(grads: Any, optimizer: Any, max_norm: float, noise_multiplier: f
 def epsilon(noise_multiplier: float, sample_rate: float, steps: int, delta: float) -> float:
     """The privacy spent: epsilon at `delta` after `steps` of DP-SGD with Poisson sampling.
 
-    Computed by the package dp_accounting (Google's, Renyi accountant), or by opacus when that is what is installed.
+    Computed by the package dp_accounting (Google's, Renyi accountant), or by opacus if that is installed.
     ImportError when neither is.
     """
     if not (0 < sample_rate <= 1 and steps >= 0 and 0 < delta < 1 and noise_multiplier > 0):
@@ -152,7 +152,7 @@ def epsilon(noise_multiplier: float, sample_rate: float, steps: int, delta: floa
 def fisher_diagonal(grads: Any, room: int = 1 << 24) -> dict[str, Any]:
     """{name: (*shape)}: mean of squared per-sample gradients (the empirical Fisher matrix's diagonal).
 
-    Kirkpatrick et al. 2017 (arXiv:1612.00796) weigh with it what must not be forgotten.  No more than `room` numbers of
+    Kirkpatrick et al. 2017 (arXiv:1612.00796) use it to weigh what must not be forgotten.  It holds at most `room` numbers of
     per-sample gradients at a time.
     """
     T = grads.torch
@@ -182,7 +182,7 @@ def fisher_diagonal(grads: Any, room: int = 1 << 24) -> dict[str, Any]:
 def noise_scale(grads: Any) -> dict[str, float]:
     """{"noise_scale": tr(S) / |G|^2, "trace": tr(S), "squared_norm": |G|^2}, unbiased, from one batch.
 
-    G is the true gradient, S the covariance of per-sample gradients: about the batch size beyond which more samples stop
+    G is the true gradient, S the covariance of per-sample gradients: roughly the batch size beyond which more samples stop
     helping.  McCandlish et al. 2018 (arXiv:1812.06162), "simple" noise scale.  Wants grads(scale="sample").
     """
     N = len(grads)

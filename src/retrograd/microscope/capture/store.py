@@ -78,12 +78,12 @@ class Record:
 
 
 class FactorStore:
-    """Append the captures of a run; query by layer, sample and step.
+    """A store on disk: append the captures of a run; query by layer, sample and step.
 
     mode        "a": append, made when absent; "r": read only; "w": a new store, which must not exist
-    shard_mb    a shard is closed when it has so many megabytes
-    dtype       "float16" or "bfloat16": store the numbers in half the room, and read them as float32; by default as they are,
-                or as the store was begun.  In float16 each tensor is scaled by a power of two that fits its largest number
+    shard_mb    megabytes at which a shard is closed
+    dtype       "float16" or "bfloat16": store the numbers in half the space, and read them as float32; by default as they are,
+                or as the store's dtype.  In float16 each tensor is scaled by a power of two that fits its largest number
     engine      "torch" or "retrograd": whose tensors reading gives; by default the writer's, if that is imported
     rank        of this process in a distributed run: it writes to a store of its own inside path
     """

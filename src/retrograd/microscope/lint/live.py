@@ -40,9 +40,9 @@ NAMES = {
 
 
 def lint(model: Any, *, optimizer: Any = None, rec: Recording | None = None) -> list[Problem]:
-    """The problems that a model's hooks show, and, with a recording, those that show when they run.
+    """The problems that a model's hooks show and, with a recording, those that show only when they run.
 
-    optimizer   also: has it the parameters that the model has?
+    optimizer   also checks that it has the model's parameters
     """
     engine_of_module(model)
     found = list(Live(model).problems())

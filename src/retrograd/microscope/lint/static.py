@@ -490,7 +490,7 @@ def data(source: Source) -> Found:
 
 
 def lint_source(text: str, file: str = "<string>", rules: Any = None) -> list[Problem]:
-    """The problems in a source text, by line.  SyntaxError when it is not Python."""
+    """The problems in source text, by line.  SyntaxError if it does not parse."""
     source = Source(text, file)
     found = []
     for number, (_, check) in RULES.items():

@@ -27,19 +27,19 @@ _running: list[Recorder] = []
 
 
 class RecordingError(RuntimeError):
-    """A recording cannot start or be used as asked."""
+    """A recording cannot start, or cannot be used as asked."""
 
 
 def record(
     *models: Any, ops: bool = True, nodes: bool = True, norms: bool = True, values: str | None = None,
     limit: int = LIMIT, max_bytes: int = VALUES, engine: str | None = None, replay: bool = False,
 ) -> Recorder:
-    """Context: record what autograd does, of retrograd and of PyTorch, into a Recording.
+    """Context manager that records what autograd does, in retrograd and PyTorch, into a Recording.
 
         with record(model) as rec:
             loss_of(model(x), y).backward()
 
-    models     modules whose paths name things, of several below the variables that hold them; others are named as they are
+    models     modules whose paths name things; several are named by the variables that hold them; others when they are
                first called
     ops        forward ops and module calls; False: hooks, backward nodes and steps only
     nodes      backward nodes; with ops=False, nodes=False what is left are hooks and steps

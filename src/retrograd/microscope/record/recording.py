@@ -467,6 +467,6 @@ class Recording:
 
 
 def load(path: Any) -> Recording:
-    """Read a recording that `save` wrote.  TraceError says what is wrong with a file that is none, cut off or newer."""
+    """Read a recording that `save` wrote.  TraceError if it is no recording, cut off or too new."""
     from .trace_file import load as read
     return read(path)

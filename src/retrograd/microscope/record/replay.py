@@ -18,7 +18,7 @@ from .recording import Recording
 
 
 class Replay:
-    """Two runs of one backward pass: as it was, and as asked.
+    """Two runs of one backward pass: as recorded, and as asked.
 
     before, after   parameter name -> gradient, an array (None where none came)
     nodes           (name of the node, module, norm before, norm after) in the order in which they ran
@@ -221,7 +221,7 @@ def walk(roots: Any) -> Iterator[Any]:
 
 
 class Difference:
-    """What differs between two recordings: lines for a person, `gradients` and `first` for a program."""
+    """What differs between two recordings: lines for people, `gradients` and `first` for programs."""
 
     def __init__(self, gradients: dict[str, tuple[float | None, float | None]], first: str | None, lines: list[str]) -> None:
         self.gradients = gradients

@@ -16,7 +16,7 @@ TEXT = 400              # characters of a source line
 
 
 class TraceError(ValueError):
-    """A file that is no recording, is cut off, damaged, or of a newer schema."""
+    """The file is not a recording, is cut off or damaged, or has a newer schema."""
 
 
 PART = ("pass", "node", "input", "from", "output", "value")
