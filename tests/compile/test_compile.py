@@ -994,3 +994,73 @@ def test_a_check_sees_what_only_the_program_in_c_does_wrong() -> None:
             (None, None), (0,), ((True, 11, (2,), ((0, 0), (4, 1), (2, 3.0)), ((2, 0, 2, 1, None),), 0),), ((),), (1,))
         with pytest.raises(RuntimeError, match="in C"):
             fast(numbers(2))
+
+
+def test_arguments_that_the_call_changes_are_changed_at_each_call() -> None:
+    def f(x: Any, found: list[Any], stats: dict[str, Any]) -> Any:
+        found.append(x * 2)
+        stats["last"] = x
+        return x + 1
+
+    fast = skipping(f)
+    for seed in range(4):
+        x, found, stats = numbers(2, seed=seed), [], {}
+        fast(x, found, stats)
+        assert same(found, [x * 2]) and stats["last"] is x
+
+
+def test_attributes_that_code_of_the_library_reads_are_guarded() -> None:
+    class Leaky(nn.LeakyReLU):
+        pass
+
+    class Layer(nn.Linear):
+        def forward(self, input: Any) -> Any:
+            return super().forward(input) * 2
+
+    leaky, layer = Leaky(0.1), Layer(2, 2)
+    fast, x = skipping(lambda x: leaky(layer(x)).detach()), numbers(3, 2)
+    with torch.no_grad():
+        for slope in (0.1, 0.1, 0.5, 0.5):
+            leaky.negative_slope = slope
+            assert same(fast(x), leaky(layer(x)))
+        for seed in (1, 1, 2, 2):
+            layer.weight = nn.Parameter(numbers(2, 2, seed=seed))
+            assert same(fast(x), leaky(layer(x)))
+
+
+def test_gradients_edited_by_hand() -> None:
+    def make() -> Any:
+        w = numbers(3).requires_grad_()
+
+        def step() -> Any:
+            w.grad = None
+            (w * w).sum().backward()
+            with torch.no_grad():
+                w.grad /= 2
+                w.grad *= w.grad
+        return step, lambda: grads(w)
+    alike(make)
+
+
+def test_a_method_of_a_class_and_its_counters() -> None:
+    class Trainer:
+        seen = 0
+
+        def __init__(self) -> None:
+            self.scale = 2.0
+
+        @torch.compile(options={"python": "skip", "check": 0})
+        def run(self, x: Any) -> Any:
+            return x * self.scale
+
+        @torch.compile(options={"python": "skip", "check": 0})
+        def count(self, x: Any) -> Any:
+            Trainer.seen += 1
+            return x * self.scale
+
+    one, two, x = Trainer(), Trainer(), numbers(3)
+    two.scale = 3.0
+    for _ in range(3):
+        assert same(one.run(x), x * 2) and same(two.run(x), x * 3)
+        one.count(x)
+    assert Trainer.seen == 3 and replays(vars(Trainer)["run"]) > 0

@@ -223,8 +223,10 @@ class Compiled:
             for (_, _, t), was in zip(tensors.all(), facts):
                 if facts_of(t)[:-2] != was[:-2]:
                     raise Refused("the call changes a tensor's requires_grad, or hooks")
-            if len(inputs) != len(tensors.inputs):
-                raise Refused("a tensor is given twice")
+            again: list[TensorBase] = []
+            if (leaf(args, again), leaf(kwargs, again) if kwargs else None) != key or any(
+                    x is not y for x, y in zip(again, inputs)):
+                raise Refused("the call changes its arguments")
         except Refused as error:
             self.note(error)
             return result

@@ -288,9 +288,9 @@ class Reach:
         self.note("attr", kind, "forward", kind.forward, f"{kind.__name__}.forward")
         self.note("attr", kind, "__call__", kind.__call__, f"{kind.__name__}.__call__")
         own = vars(x)
-        if ours(kind.__module__):
-            self.mapping(own, path)
-        else:
+        if any(ours(k.__module__) and k not in Module.__mro__ for k in kind.__mro__):
+            self.mapping(own, path)             # code of ours reads its attributes
+        if not ours(kind.__module__):
             self.todo.append((kind, kind.__name__))
             self.objects.append((x, path))
             for name in ("training", "_parameters", "_buffers", "_modules"):
