@@ -151,8 +151,10 @@ OPERATORS = {
 
 
 def files() -> dict[Path, str]:
-    return {FOLDER / name: text for name, text in typing_files().items()} | {
-        STUBS / name: text for name, text in stub_files().items()}
+    typing = typing_files()
+    # Twice: where there is a stub package, Pyright looks for all stubs there, Jedi always beside the source.
+    stubs = stub_files() | {f"_typing/{name}": text for name, text in typing.items() if name.endswith(".pyi")}
+    return {FOLDER / name: text for name, text in typing.items()} | {STUBS / name: text for name, text in stubs.items()}
 
 
 def stub_files() -> dict[str, str]:
