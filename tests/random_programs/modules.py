@@ -257,6 +257,8 @@ def cell(c: Chance) -> Case:
     args = [c.tensor((*rows, inner))]
     if c.flag(0.5):
         texts = [c.tensor((*rows, hidden)) for _ in range(1 + (kind == "LSTM"))]
+        if kind == "LSTM" and not rows:         # PyTorch dies of states of more dims
+            texts = [f"torch.randn(({hidden},)).to(torch.{c.dtype})"] * 2
         args.append(f"({', '.join(texts)})" if kind == "LSTM" else texts[0])
     return f"nn.{kind}Cell({inner}, {hidden}{options})", args
 

@@ -476,6 +476,8 @@ class RNNCellBase(Module):
             raise RuntimeError(
                 f"input has inconsistent input_size: got {input.shape[1]} expected {self.input_size}")
         for i, h in enumerate(given):
+            if self.states == 2 and h.shape[1] == self.hidden_size and h.dim() != 2:
+                raise RuntimeError(f"hidden{i} of an unbatched input must have 1 dimension, got {h.dim() - 1}")
             if h.shape[0] != input.shape[0]:
                 raise RuntimeError(
                     f"Input batch size {input.shape[0]} doesn't match hidden{i} batch size {h.shape[0]}")
