@@ -67,8 +67,14 @@ class Place(NamedTuple):
 def kind(node: Any) -> str:
     """The node's name without Backward0 and the like; whole when it is of no function of the engine's own."""
     name: str = node.name()
-    what, _, number = name.rpartition("Backward")
-    return what if number.isdigit() else name
+    found = _kinds.get(name)
+    if found is None:
+        what, _, number = name.rpartition("Backward")
+        found = _kinds[name] = what if number.isdigit() else name
+    return found
+
+
+_kinds: dict[str, str] = {}
 
 
 def signed(n: int) -> int:

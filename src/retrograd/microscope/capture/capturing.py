@@ -15,14 +15,14 @@ from typing import Any
 from .._own_hook import OwnHook
 from ..errors import CaptureError
 from ..listen import Engine, engine_of
-from ..listen.ear import Ear
+from ..listen.ear import Ear, Plan
 from .batch_proof import batched, verify
 from .layers import RULES
 from .parameters import Tree, hooked, parameters_of, stand_ins
 from .pending import Waiting
 from .recomputing import AGAIN, written
 from .rules import Refused, pulled
-from .runs import Plan, Run, Use, Window, caller
+from .runs import Run, Use, Window, caller
 from .sample_order import HIDDEN, REORDERING, Origin, made, reorders, unasked
 from .sources import Leaf, Made, Source, flat, replaced
 from .terms import Term, combined
@@ -90,10 +90,11 @@ class Capture(Waiting):
         self.filled: dict[int, tuple[Term, str]] = {}   # parameter -> by filling.py, and how
         self._handles: list[Any] = []
         self._param_handles: list[Any] = []
-        self._layout: Any = batch_dim
         self._reductions: dict[Any, Any] = {}   # of losses of steps that were: see loss_key.py
         autograd = self.engine.torch.autograd
-        self._ear = Ear(self._takes, self._without, self.engine.passes | {autograd.grad}, self.engine.says)
+        self._ear = Ear(self._takes, self._without, self._follow, self._origin, self.engine.passes | {autograd.grad},
+                        self.engine.says, batch_dim)
+        self._pending = self._ear.waiting
         self._depth = 0
         self._tracked: dict[int, Source] = {}
         self._reordering: dict[Any, str] = {}   # functions seen -> their names, when they are in orders.REORDERING
@@ -120,7 +121,7 @@ class Capture(Waiting):
             self._all = (flags, {id(p.tensor): Leaf(p.tensor, p.number) for p, on in zip(self.params, flags) if on},
                          {id(p.tensor) for p, on in zip(self.params, flags) if not on} | {id(b) for b in buffers},
                          {p.number for p, on in zip(self.params, flags) if p.selected and on}, buffers)
-            self._plans: dict[Any, Plan] = {}
+            self._ear.plans = {}
             self._reports: dict[Any, Any] = {}          # of steps without anything special: see coverage.cover
             self._lean = set()
         self._constants = self._all[2]
@@ -128,9 +129,9 @@ class Capture(Waiting):
         self.clear()
         self._thread = threading.get_ident()
         self._heard = self.engine.calls(self._ear)
-        begins, ends = OwnHook(self.engine.eager(self._model_begins)), OwnHook(self.engine.eager(self._model_ends))
-        self._handles = [self.model.register_forward_pre_hook(begins, with_kwargs=True),
-                         self.model.register_forward_hook(ends, always_call=True)]
+        self._handles = [
+            self.model.register_forward_pre_hook(OwnHook(self.engine.eager(self._model_begins)), with_kwargs=True),
+            self.model.register_forward_hook(OwnHook(self.engine.eager(self._model_ends)), always_call=True)]
         self._mark_layouts()
         self._mark_sharded()
         if not self.weight_grads and (self._sharded or self._tree.has("DistributedDataParallel")):
@@ -185,7 +186,7 @@ class Capture(Waiting):
         for run in self.runs:
             run.forget()
         self.runs = []
-        self._pending = []
+        self._pending.clear()
         self.arrived = {}
         self.errors = {}
         self.left_out = set()
@@ -197,7 +198,7 @@ class Capture(Waiting):
         self.stand_ins: list[Any] = []          # tensors that took a parameter's place
         self.displaced: dict[int, str] = {}     # parameter -> why what took its place is not followed
         self._depth = 0
-        self._ear.running = False
+        self._ear.running = self._ear.waits = False
 
     def _layouts(self) -> Iterator[tuple[Any, Any]]:
         """Modules of retrograd.nn that turn their tensors around inside (torch does it in one function): where the batch is."""
@@ -217,13 +218,13 @@ class Capture(Waiting):
             before: list[Any] = []
 
             def enter(_m: Any, args: Any, layout: Any = layout, before: list[Any] = before) -> None:
-                before.append(self._layout)
-                self._layout = layout
+                before.append(self._ear.layout)
+                self._ear.layout = layout
                 if args and hasattr(args[0], "batch_sizes"):
-                    self._layout, self._run().moved = "packed", True
+                    self._ear.layout, self._run().moved = "packed", True
 
             def leave(_m: Any, _a: Any, _o: Any, before: list[Any] = before) -> None:
-                self._layout = before.pop()
+                self._ear.layout = before.pop()
             self._handles += [module.register_forward_pre_hook(OwnHook(enter)),
                               module.register_forward_hook(OwnHook(leave), always_call=True)]
 
@@ -264,17 +265,20 @@ class Capture(Waiting):
             run.before = before if pending else None
         run.open = self._ear.running = True
         self._ear.wary = bool(run.by)
+        self._ear.waits = self.where is None and not self._lean and not self._spared
         if not self._sharded:
             for p, x in stand_ins(self.engine, self.params, self._tracked, self.displaced):
                 self._tracked[id(x)] = Leaf(x, p.number)
                 self.stand_ins.append(x)
                 if self._param_handles and p.selected:
                     self._param_handles.append(x.register_hook(self._keeper(p.number)))
+        self._ear.inputs = run.inputs
         size, run.size = run.size, None
         with self.engine.unseen():
             for x in flat((args, kwargs)):
                 if self.engine.is_tensor(x):
                     run.inputs[id(x)] = x
+                    self._ear.waits = self._ear.waits and id(x) not in self._constants
                     if run.size is None and x.ndim > self.batch_dim:
                         run.size = int(x.shape[self.batch_dim])
         for x in args:
@@ -293,7 +297,7 @@ class Capture(Waiting):
         self._depth -= 1
         if self._depth:
             return
-        self._ear.running = False
+        self._ear.running = self._ear.waits = False
         self._settle()
         run = self.runs[-1]
         run.open = False
@@ -329,7 +333,10 @@ class Capture(Waiting):
         tracked = self._tracked
         for x in (*args, *kwargs.values()) if kwargs else args:
             if id(x) in tracked:
-                return self._again(self._plans.get((id(x), func)), func, impl, args, kwargs)
+                plan = self._ear.plans.get((id(x), func))
+                if plan is not None and self._ear.alike(plan, args, kwargs):
+                    return self._again(plan, func, impl, args, kwargs)
+                break
         if func is self.engine.torch.autograd.grad:
             self._settle()
             return impl(*args, **kwargs)
@@ -382,19 +389,8 @@ class Capture(Waiting):
         found: Origin = mark
         return found
 
-    def _again(self, plan: Plan | None, func: Any, impl: Any, args: Any, kwargs: Any) -> Any:
-        """A call with a tracked argument, perhaps like one seen before: with the same parameters at the same places."""
-        if plan is None or len(args) != len(plan.places) or kwargs.keys() != plan.named.keys():
-            return self._use(func, impl, args, kwargs)
-        tracked = self._tracked
-        for x, place in zip(args, plan.places):
-            if id(x) != place and (place or id(x) in tracked):
-                return self._use(func, impl, args, kwargs)
-        if kwargs:
-            for key, place in plan.named.items():
-                x = kwargs[key]
-                if id(x) != place and (place or id(x) in tracked):
-                    return self._use(func, impl, args, kwargs)
+    def _again(self, plan: Plan, func: Any, impl: Any, args: Any, kwargs: Any) -> Any:
+        """A call like one seen before: with the same parameters at the same places."""
         data = args[plan.data]
         if not isinstance(data, self.engine.Tensor) or not data.requires_grad and not self._is_data(data):
             return self._use(func, impl, args, kwargs)
@@ -406,15 +402,17 @@ class Capture(Waiting):
         else:
             self._still_whole(plan.numbers, plan.name)
             out = impl(*args, **kwargs)
-        if not plan.wanted or not out.requires_grad:
-            return out
+        return self._follow(plan, args, kwargs, data, out) if plan.wanted and out.requires_grad else out
+
+    def _follow(self, plan: Plan, args: Any, kwargs: Any, data: Any, out: Any) -> Any:
+        """It gave `out`."""
         node = out.grad_fn
         if self._depth and self.where is None and (below := plan.nodes.get(type(node))) is not None:
             self._pending.append((plan, args, kwargs, data._version, data.requires_grad or self._origin(data), node, below,
-                                  out.shape, self._layout))
+                                  out.shape, self._ear.layout))
             return out
         self._settle()
-        use = Use(self._run(), plan.name, func, self._layout, plan.sources)
+        use = Use(self._run(), plan.name, plan.func, self._ear.layout, plan.sources)
         use.follow(plan, args, kwargs, data.requires_grad)
         use.origins = () if data.requires_grad else (self._origin(data),)
         made = self._watch(use, out, [out])
@@ -444,7 +442,7 @@ class Capture(Waiting):
         first = next(place for place in (*places, *named.values()) if place)
         use.live = args[data].requires_grad
         path = self.params[min(use.numbers)].path
-        self._plans[first, use.func] = Plan(use.kind, use.name, use.func, path, use.sources, use.numbers,
+        self._ear.plans[first, use.func] = Plan(use.kind, use.name, use.func, path, use.sources, use.numbers,
                                             not self._wanted.isdisjoint(use.numbers), places, named, data)
 
     def _mark(self, func: Any, args: Any, kwargs: Any, out: Any) -> None:
@@ -488,11 +486,11 @@ class Capture(Waiting):
         engine = self.engine
         self._settle()
         if func in engine.composites:
-            before, self._layout = self._layout, "rows"
+            before, self._ear.layout = self._ear.layout, "rows"
             try:
                 return engine.inside(self._heard, func, impl, args, kwargs)
             finally:
-                self._layout = before
+                self._ear.layout = before
         name = engine.name_of(func)
         tracked = self._tracked
         edits = name.endswith("_") and not name.endswith("__") and name not in ("requires_grad_", "_") or name == "setitem"
@@ -520,7 +518,7 @@ class Capture(Waiting):
                 return out
         if edits:
             tracked.pop(id(args[0]), None)      # from here on it is data
-        use = Use(self._run(), name, run_by, self._layout, {})
+        use = Use(self._run(), name, run_by, self._ear.layout, {})
         rule = RULES.get(name)
         if rule is None or not rule.read(use, given, kwargs, changed, tracked):
             use.sources.clear()
@@ -591,8 +589,7 @@ class Capture(Waiting):
                 self._root(root)
             if len(roots) == 1 and self.engine.is_tensor(roots[0]):
                 seed, = listed(self.engine.seeds(args, kwargs)) or (None,)
-                with self.engine.torch.no_grad():
-                    self._loss = reduction_of(roots[0], seed, self.runs, self._reductions)
+                self._loss = reduction_of(self.engine, roots[0], seed, self.runs, self._reductions)
         try:
             # checkpoints run parts of the model again in there
             return self.engine.inside(self._heard, func, impl, args, kwargs)

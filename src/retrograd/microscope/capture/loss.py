@@ -5,6 +5,7 @@ import math
 from typing import Any, NamedTuple
 
 from ..errors import CaptureError
+from ..listen import Engine
 from . import sample_weights
 from .batch_dims import FAR, JOINING, LOSSES, NLL, VIEWS, Mixed, Places, below, inputs, is_leaf, kind, signed
 from .loss_key import key_of
@@ -83,7 +84,7 @@ def loss_of(run: Run) -> Reduction | None:
     return first
 
 
-def reduction_of(loss: Any, seed: Any, ends: list[Run], known: dict[Any, Reduction]) -> Reduction:
+def reduction_of(engine: Engine, loss: Any, seed: Any, ends: list[Run], known: dict[Any, Reduction]) -> Reduction:
     """Walk from a loss, at which the gradient `seed` arrives, to where it was summed up.
 
     ends: the calls of the model that it was made from; known: by key_of()
@@ -96,8 +97,9 @@ def reduction_of(loss: Any, seed: Any, ends: list[Run], known: dict[Any, Reducti
         key = None if seed is not None else key_of(loss, ends)
         found = known.get(key)
         if found is None:
-            factor = 1.0 if seed is None else abs(seed.item())
-            found = Reader(loss.detach(), ends).read(loss.grad_fn, tuple(loss.shape), factor)
+            with engine.no_grad():
+                factor = 1.0 if seed is None else abs(seed.item())
+                found = Reader(loss.detach(), ends).read(loss.grad_fn, tuple(loss.shape), factor)
             if key is not None and found.equal:         # else numbers were asked, too
                 known[key] = found
         return found

@@ -51,7 +51,8 @@ class Waiting:
                 self._note()
 
     def _note(self) -> None:
-        pending, self._pending = self._pending, []
+        pending = self._pending.copy()
+        self._pending.clear()
         run = self._run()
         for plan, args, kwargs, version, live, node, below, shape, layout in pending:
             box: list[Any] = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+from ..listen.ear import Plan
 from .sources import Source
 
 
@@ -196,33 +197,6 @@ class Use:
         other.boxes = []                        # what comes goes to the first use, which passes it on
         other.deltas = [None] * len(self.deltas)
         return other
-
-
-class Plan:
-    """How a call of func with certain parameters is taken in, found at the first one.
-
-    places  per argument, the id of the parameter that it is; 0 for another.  named: those given by name
-    data    which argument is data
-    wanted  is one of the parameters asked for?
-    nodes   types of the output's node with which calls may wait (NOTE [Planned calls wait]) -> is it a view's, and delta
-            taken at the node below?
-    """
-
-    def __init__(self, rule: Any, name: str, func: Any, path: str, sources: dict[str, Source], numbers: set[int], wanted: bool,
-                 places: list[int], named: dict[str, int], data: int) -> None:
-        self.rule = rule
-        self.name = name
-        self.func = func
-        self.path = path
-        self.first = min(numbers)
-        self.structure = (name, *sorted(numbers))
-        self.sources = sources
-        self.numbers = numbers
-        self.nodes: dict[type, bool] = {}
-        self.wanted = wanted
-        self.places = places
-        self.named = named
-        self.data = data
 
 
 class Window:

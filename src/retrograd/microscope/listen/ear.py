@@ -1,6 +1,7 @@
 """A capture's ear, of both engines: which calls of functions take something that is followed, and which may be forgotten.
 
-It is compiled because it hears every call; those that concern it go to the microscope (microscope/capture/capturing.py).
+It is compiled because it hears every call; those that concern it go to the microscope (microscope/capture/capturing.py), but
+for those like one before, which it notes itself (pending.py, NOTE [Planned calls wait]).
 """
 from __future__ import annotations
 
@@ -8,10 +9,36 @@ from typing import Any, Final, Optional
 
 from mypy_extensions import mypyc_attr
 
-from ..._engine.tensor import TensorBase, wants_grad
+from ..._engine.tensor import TensorBase, edits, wants_grad
 
 GETTER: Final = type(int.real.__get__)
 NOTHING: Final[dict[str, Any]] = {}
+
+
+class Plan:
+    """How a call of func with certain parameters is taken in, found at the first one.
+
+    places  per argument, the id of the parameter that it is; 0 for another.  named: those given by name
+    data    which argument is data
+    wanted  is one of the parameters asked for?
+    nodes   types of the output's node with which calls may wait -> is it a view's, and delta taken at the node below?
+    """
+
+    def __init__(self, rule: Any, name: str, func: Any, path: str, sources: dict[str, Any], numbers: set[int], wanted: bool,
+                 places: list[int], named: dict[str, int], data: int) -> None:
+        self.rule: Any = rule
+        self.name: str = name
+        self.func: Any = func
+        self.path: str = path
+        self.first: int = min(numbers)
+        self.structure: Any = (name, *sorted(numbers))
+        self.sources: dict[str, Any] = sources
+        self.numbers: set[int] = numbers
+        self.nodes: dict[Any, bool] = {}
+        self.wanted: bool = wanted
+        self.places: list[int] = places
+        self.named: dict[str, int] = named
+        self.data: int = data
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
@@ -19,14 +46,18 @@ class Ear:
     """Hears func(*args, **kwargs), as what listens to an engine (microscope/listen).
 
     taking    (func, impl, args, kwargs), in place of a call that takes something followed, or of one of `passes`
+    follows   (plan, args, kwargs, live, out) -> out, of a call like one before that may not wait
+    origin    how data without gradient was made of the model's inputs
     says      does a property give a tensor?
     after     (func, args, kwargs, out) -> out, of others while the model runs, unless they are plain: what they give requires
               grad, and they put no sample elsewhere
     """
 
-    def __init__(self, taking: Any, after: Any, passes: Any, says: Any) -> None:
+    def __init__(self, taking: Any, after: Any, follows: Any, origin: Any, passes: Any, says: Any, layout: Any) -> None:
         self.taking: Any = taking
         self.after: Any = after
+        self.follows: Any = follows
+        self.origin: Any = origin
         self.passes: Any = passes
         self.followed: dict[int, Any] = {}      # by id
         self.running: bool = False              # does the model run?
@@ -34,6 +65,11 @@ class Ear:
         self.plain: dict[Any, bool] = {}        # functions that put no sample elsewhere
         self.says: Any = says
         self.silent: dict[Any, bool] = {}       # properties that give no tensor
+        self.plans: dict[Any, Plan] = {}        # (id of the first parameter, function) -> of calls that were
+        self.waits: bool = False                # may calls wait?
+        self.inputs: dict[int, Any] = {}        # of the model, while it runs, by id
+        self.waiting: list[Any] = []            # calls that wait
+        self.layout: Any = layout               # where the batch is
 
     def call(self, func: Any, impl: Any, args: tuple[Any, ...], kwargs: Optional[dict[str, Any]]) -> Any:
         if type(func) is GETTER:
@@ -45,7 +81,7 @@ class Ear:
         followed = self.followed
         for x in args:
             if id(x) in followed:
-                return self.taking(func, impl, args, NOTHING if kwargs is None else kwargs)
+                return self.take(id(x), func, impl, args, NOTHING if kwargs is None else kwargs)
             if type(x) is list or type(x) is tuple:
                 for y in x:
                     if id(y) in followed:
@@ -53,13 +89,53 @@ class Ear:
         if kwargs is not None:
             for x in kwargs.values():
                 if id(x) in followed:
-                    return self.taking(func, impl, args, kwargs)
+                    return self.take(id(x), func, impl, args, kwargs)
         if func in self.passes:
             return self.taking(func, impl, args, NOTHING if kwargs is None else kwargs)
         out: Any = impl(*args) if kwargs is None else impl(*args, **kwargs)
         if not self.running or (not self.wary and func in self.plain and wants(out)):
             return out
         return self.after(func, args, NOTHING if kwargs is None else kwargs, out)
+
+    def take(self, first: int, func: Any, impl: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A call that takes something followed; `first` is the id of the first such argument."""
+        plan = self.plans.get((first, func)) if self.waits else None
+        if plan is None or not self.alike(plan, args, kwargs):
+            return self.taking(func, impl, args, kwargs)
+        data = args[plan.data]
+        live: Any = wants(data)
+        if not live and id(data) not in self.inputs:
+            return self.taking(func, impl, args, kwargs)
+        out: Any = impl(*args, **kwargs) if kwargs else impl(*args)
+        if not plan.wanted or not wants(out):
+            return out
+        node: Any = out.grad_fn
+        below = plan.nodes.get(type(node))
+        if below is None:
+            return self.follows(plan, args, kwargs, data, out)
+        if not live:
+            live = self.origin(data)
+        if isinstance(data, TensorBase):
+            self.waiting.append((plan, args, kwargs, edits(data), live, node, below, out.array.shape, self.layout))
+        else:
+            self.waiting.append((plan, args, kwargs, data._version, live, node, below, out.shape, self.layout))
+        return out
+
+    def alike(self, plan: Plan, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+        """Are the parameters of the plan at their places, and what is followed nowhere else?"""
+        places = plan.places
+        named = plan.named
+        if len(args) != len(places) or len(kwargs) != len(named):
+            return False
+        followed = self.followed
+        for x, place in zip(args, places):
+            if id(x) != place and (place != 0 or id(x) in followed):
+                return False
+        for key, x in kwargs.items():
+            its = named.get(key, -1)
+            if id(x) != its and (its != 0 or id(x) in followed):
+                return False
+        return True
 
 
 def wants(out: Any) -> bool:
