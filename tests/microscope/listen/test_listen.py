@@ -10,6 +10,8 @@ from both_engines import both
 
 import retrograd
 from retrograd import microscope
+from retrograd.microscope.listen.replaced import replacements
+from retrograd.microscope.record.swaps import Seat
 from retrograd.nn.functional import cross_entropy, linear
 from retrograd.nn.functional import relu as rectified
 
@@ -78,6 +80,51 @@ def test_a_function_that_the_program_replaces_and_puts_back_is_its_own_again(tor
             model(torch.ones(2, 3)).sum().backward()
             torch.nn.functional.relu, torch.Tensor.relu, torch.add = kept
         assert (torch.nn.functional.relu, torch.Tensor.relu, torch.add) == own == kept
+
+
+@pytest.mark.once
+def test_what_a_recording_puts_in_pytorchs_place_a_program_may_replace_for_good() -> None:
+    torch: Any = pytest.importorskip("torch")
+    homes = [torch.nn.Module, torch.Tensor, torch.optim.Optimizer, torch.optim.SGD, torch.autograd, torch.autograd.graph,
+             torch.autograd.Function, torch.autograd.Variable, torch.amp.GradScaler, torch.utils.hooks.RemovableHandle,
+             torch.nn.functional, torch.nn.modules.module, torch]
+
+    def meanings() -> dict[tuple[str, str], Any]:
+        return {(home.__name__, name): value for home in homes for name, value in list(vars(home).items())
+                if not isinstance(value, (int, float))}
+
+    def run() -> Any:
+        optimizer.zero_grad()
+        model(torch.ones(2, 3)).sum().backward()
+        optimizer.step()
+        model.load_state_dict(model.state_dict())
+
+    model = small(torch)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    with microscope.record(model):
+        run()
+    before = meanings()
+    with microscope.record(model):
+        inside = meanings()
+    places = [key for key in before if inside[key] is not before[key]]
+    assert set(places) == {(owner.__name__, name) for owner, name, _ in replacements(torch, Seat())} and meanings() == before
+    called = []
+    for home, name in places:
+        owner = next(o for o in homes if o.__name__ == home)
+        with microscope.record(model):
+            there = vars(owner)[name]
+            if name in ("_execution_engine", "apply"):
+                stand_in: Any = there
+            else:
+                def stand_in(*args: Any, its: Any = there, which: str = name, **kwargs: Any) -> Any:
+                    called.append(which)
+                    return its(*args, **kwargs)
+            setattr(owner, name, stand_in)
+            run()
+        assert stand_in is there or vars(owner)[name] is stand_in
+        run()                                   # the recording is over, and what it put there does as PyTorch's own
+        setattr(owner, name, before[home, name])
+    assert {"zero_grad", "state_dict", "_call_impl", "__init__"} <= set(called) and meanings() == before
 
 
 @both

@@ -13,6 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from ..record.book import measured
 from ..record.recording import POSITION, Recording
 from .graph_of import Links
 
@@ -145,7 +146,7 @@ class Splitting:
                 for leaf in leaves:
                     if found[leaf] is not None:
                         brought = self.fit(found[leaf], row[NODE["outputs"]][leaf])
-                        n = recorder.new_value(self.tap, brought, self.tap.measure(brought))
+                        n = recorder.new_value(self.tap, brought, measured(self.tap, brought))
                         recorder.keep(self.tap, n, brought)
                         rec.parts.append((number, node, leaf, via, i, n))
         recorder.bytes -= sum(map(self.tap.bytes_of, self.gradients.values()))

@@ -11,7 +11,8 @@ its tensors, and lets somebody hear
 It is one slot of the thread, or one mode: contexts nest, and who is outside hears what the inner one lets through.  Nothing is
 replaced meanwhile, so a function that a program imported by name before is heard, too, and one that it replaces stays replaced.
 ear.py is a capture's, a recording has its own (record/witness.py), which is told of nodes and hooks besides: by our engine
-itself (_engine/modes.py, NOTE [Observer] and NOTE [Clerk]), on PyTorch by hooks (record/tap_torch.py).
+itself (_engine/modes.py, NOTE [Observer] and NOTE [Clerk]), on PyTorch by hooks (record/tap_torch.py) and by what stands for a
+few functions that no hook tells of (replaced.py).
 
 torch is never imported: an object of it can only come in when somebody has imported it already (NOTE [No import]).
 """

@@ -14,6 +14,10 @@ PLUMBING = ("<frozen ", "<__array_function__", *(os.path.join(os.path.dirname(os
             ("contextlib.py", "copy.py", "functools.py", "runpy.py")))
 
 
+# Frames between a call and who hears it are of these files.
+HEARING = (HOME + "_engine", HOME + "microscope", os.path.join(HOME, "_functions", "public.py"))
+
+
 class Sites(Lines):
     """Numbers lines of the user's code."""
 
@@ -55,6 +59,23 @@ def name_of(function: Any) -> str:
             break
         function = inner
     return type(function).__name__
+
+
+def caller() -> Any:
+    """The frame that called the function that is heard."""
+    frame: Any = sys._getframe(1)
+    while frame.f_code.co_filename.startswith(HEARING):
+        frame = frame.f_back
+    return frame
+
+
+def variables(frame: Any) -> dict[str, Any]:
+    """What the code of a frame calls what it holds.  Nothing else of the microscope looks into frames:
+
+    it names models as the program does, knows a forward that was called as a function by its module, and, on PyTorch, who gets
+    which hook by the function that registers it, for no hook tells of hooks.
+    """
+    return dict(frame.f_locals)
 
 
 def last_read(frame: FrameType, *names: str) -> str:

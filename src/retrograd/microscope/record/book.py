@@ -18,6 +18,7 @@ from mypy_extensions import mypyc_attr
 
 from ... import _kernels
 from ..._engine.tensor import TensorBase, edits
+from .._measure import measure as careful
 from .lines import Lines
 
 now: Final[Any] = time.perf_counter_ns
@@ -208,14 +209,22 @@ def value(j: Book, tap: Any, t: Any) -> int:
         return int(known[2])
     row = BLANK
     if j.norms:
-        row = measure(tap, t.array) if isinstance(t, TensorBase) else tap.measure(t)
+        row = measured(tap, t)
     n = new_value(j, tap, t, row)
     j._seen[key] = (ref(t), edition, n)
     return n
 
 
-def measure(tap: Any, x: Any) -> Any:
-    """The statistics of an array (microscope/_measure.py)."""
+def measured(tap: Any, t: Any) -> Any:
+    """The statistics of a tensor."""
+    if isinstance(t, TensorBase):
+        return measure(t.array)
+    x: Any = tap.here(t)
+    return tap.measure_there(t) if x is None else measure(x)
+
+
+def measure(x: Any) -> Any:
+    """The statistics of an array."""
     found: Any = stats(x)
     if found is None:
         found = stats(x.T)                              # the other order
@@ -223,7 +232,7 @@ def measure(tap: Any, x: Any) -> Any:
         squares: float = found[0]
         if TINY < squares < HUGE or squares == 0.0 and found[1] == 0.0 and found[2] == 0.0:
             return (x.size, sqrt(squares), found[1], found[2], found[3], 0, 0)
-    return tap.numbers(x)
+    return careful(x) if x.dtype.kind in "fV" else UNMEASURED
 
 
 def new_value(j: Book, tap: Any, t: Any, row: Any) -> int:

@@ -55,26 +55,3 @@ def kept_in(hook: Any) -> tuple[Any, str] | None:
     if type(hook) is home._One:
         return hook.whole, "fn"
     return (hook, "fn") if type(hook) is home._Any else None
-
-
-def given(frame: Any) -> Any:
-    """The hook that a library's function above `frame` was given."""
-    for _ in range(4):
-        if frame is None:
-            return None
-        if "hook" in frame.f_locals:
-            return frame.f_locals["hook"]
-        frame = frame.f_back
-    return None
-
-
-def silently(seat: Any, original: Any) -> Any:
-    """PyTorch finds a leaf's node by an op on the leaf, which is none of the program's."""
-    def find(tensor: Any) -> Any:
-        now = seat.current
-        if now is None:
-            return original(tensor)
-        with now.quiet():
-            return original(tensor)
-
-    return find

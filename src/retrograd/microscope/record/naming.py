@@ -7,7 +7,7 @@ from inspect import CO_VARARGS, CO_VARKEYWORDS
 from typing import Any
 from weakref import ref
 
-from ..listen.sites import Sites
+from ..listen.sites import Sites, variables
 from .journal import Journal
 from .recording import Recording
 
@@ -93,7 +93,7 @@ class Names(Journal):
         for _ in range(6):
             if frame is None:
                 break
-            code, local = frame.f_code, dict(frame.f_locals)
+            code, local = frame.f_code, variables(frame)
             count = code.co_argcount + code.co_kwonlyargcount
             given = code.co_varnames[:count + bool(code.co_flags & CO_VARARGS) + bool(code.co_flags & CO_VARKEYWORDS)]
             own = getattr(local.get("self"), "__dict__", {})
@@ -122,7 +122,7 @@ class Names(Journal):
             what = "functional"
             while frame is not None:
                 if frame.f_code.co_name == "forward":
-                    known = self._modules.get(id(frame.f_locals.get("self")))
+                    known = self._modules.get(id(variables(frame).get("self")))
                     if known is not None and known[1] == number:
                         what = "direct"
                         break

@@ -1,7 +1,7 @@
 """record(): every forward op, backward node, hook, accumulation and optimiser step, in order.
 
 Recorder keeps the tables and the events; a tap (tap_torch.py, tap_retrograd.py) tells it what its engine does.  All that
-a tap changes meanwhile goes through `Recorder.patch` and `Recorder.swap`, so that one place undoes it.
+a tap changes meanwhile goes through `Recorder.later` and `Recorder.swap`, so that one place undoes it.
 """
 from __future__ import annotations
 
@@ -170,12 +170,6 @@ class Recorder(Names):
                     names["empty"] = 1
                 if p.requires_grad != bool(self.rec.tensor_rows[n][2] & 2):
                     names["wants_at_end"] = int(p.requires_grad)
-
-    def patch(self, owner: Any, name: str, new: Any) -> None:
-        """owner.name = new, until the recording ends."""
-        entries = [(owner, vars(owner), name, new, vars(owner).get(name, NOTHING))]
-        self.later(swap_out, entries)
-        swap_in(entries)
 
     def swap(self, plan: Any) -> None:
         """What plan(put, seat), a method of a tap, puts somewhere stands there until the recording ends.

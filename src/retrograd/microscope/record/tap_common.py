@@ -16,7 +16,7 @@ from . import multi_grad
 from .book import MARK, Thread, now
 from .fired import OF_OPTIMIZERS, PLACE, SELDOM
 from .recorder import Recorder
-from .witness import BACKWARD
+from .witness import Witness
 
 _serials = count(1)
 _nothing: Any = nullcontext()
@@ -43,6 +43,7 @@ class Tap:
         self.recorder = recorder
         self.engine = engine_named(self.name)
         self.serial = next(_serials)            # marks nodes as ours; ids of dead recorders come again
+        self.witness = Witness(recorder, self, self.serial, recorder.ops, recorder.nodes)
         self.mine = False                       # a hook of our own is being registered
         self.everywhere: list[tuple[Any, str]] = []     # tables of hooks on every module, and their kinds
         self.steps: dict[int, list[Any]] = {}   # id of an optimizer -> what was there when its step began, innermost last
@@ -50,15 +51,10 @@ class Tap:
         self.begins: dict[int, int] = {}        # pass that goes on -> the event of its begin
         self.ended: dict[int, int] = {}         # thread -> the event in which its last pass began
 
-    def number_in(self, facts: Any) -> int | None:
-        """The number that this recording gave a node, from its metadata."""
-        found = facts.get(MARK)
-        return found[1] if found is not None and found[0] == self.serial else None
-
     # -- installing
 
     def install(self) -> None:
-        """Put everything in place, through recorder.swap and recorder.patch."""
+        """Put everything in place, through recorder.swap and recorder.later."""
         home = vars(self.hooks_home)
         self.everywhere = [(home[table], kind) for table, kind in GLOBAL]
         home = vars(self.engine.optimizers())
@@ -74,7 +70,16 @@ class Tap:
         self.sweep_global()
 
     def listen(self) -> None:
-        """Models have their names: begin to see ops."""
+        """Models have their names: begin to hear this thread's calls."""
+        if self.recorder.ops:
+            self.recorder.thread().adopting = True
+            heard = self.heard()
+            heard.__enter__()
+            self.recorder.later(heard.__exit__, None, None, None)
+
+    def heard(self) -> Any:
+        """Context in which the witness hears the calls of a thread."""
+        return self.engine.calls(self.witness)
 
     def quiet(self) -> Any:
         """Context in which the engine's functions do not come to us."""
@@ -281,6 +286,14 @@ class Tap:
         recorder = self.recorder
         if not recorder.on:
             return original(module, *args, **kwargs)
+        thread = recorder.thread()
+        if not thread.adopting and not thread.passes:   # a thread that runs a model: its calls are heard, too
+            thread.adopting = True
+            try:
+                with self.heard():
+                    return self.call(original, module, args, kwargs)
+            finally:
+                thread.adopting = False
         thread, number, call = recorder.enter(self, module)
         facts = recorder.rec.modules[number]
         if facts["training"] is not module.training:
@@ -335,7 +348,12 @@ class Tap:
 
     def adopt(self, fn: Any, op: int) -> int:
         """Number a node and all before it that are new: event `op` made them."""
-        raise NotImplementedError
+        return self.witness.adopt(fn, op)
+
+    def handed(self, to: int, value: int, g: Any) -> None:
+        """A node hands on a gradient to one that is no leaf's."""
+        if self.recorder.splitting is not None:
+            self.recorder.splitting.sees(to, value, g)
 
     # -- passes
 
@@ -416,10 +434,6 @@ class Tap:
         if not thread.passes:
             self.trim()
 
-    def key_of(self, t: Any) -> Any:
-        """Shape, dtype and device, as a key."""
-        return t.shape, t.dtype, t.device
-
     def trim(self) -> None:
         """Forget values of tensors that are gone."""
         seen = self.recorder._seen
@@ -483,6 +497,7 @@ class Tap:
 
     def replaced(self, thread: Thread, kind: str, after: tuple[int, ...]) -> None:
         """A hook of the node that runs replaced what the node gets."""
+        self.witness.replaced(thread, kind, after)
 
     def captured(self, hooks: list[Any], kind: str, module: Any, table: Any) -> None:
         """Stand around hooks that a call of a module, made before the recording, keeps in a list of its own."""
@@ -509,15 +524,10 @@ class Tap:
     def inference_enabled(self) -> bool:
         raise NotImplementedError
 
-    def grad_of(self, p: Any) -> Any:
-        return p.grad
-
     def runs_for_another(self) -> bool:
         """Does this thread, which began no pass, run nodes of one that another began?"""
         return False
 
-    def in_backward(self, thread: Thread) -> int:
-        return BACKWARD if thread.passes else 0
 
 
 def stepping(tap: Any) -> Any:
@@ -534,12 +544,6 @@ def stepped(tap: Any) -> Any:
         tap.step_ends(optimizer)
 
     return after
-
-
-def bounds(index: Any) -> list[Any]:
-    """What the slices of an index begin and end with."""
-    slices = [s for s in (index if type(index) is tuple else (index,)) if type(s) is slice]
-    return [b for s in slices for b in (s.start, s.stop, s.step)]
 
 
 def recorder_of_modules(tap: Any) -> Any:

@@ -1,7 +1,6 @@
 """What a recorder does to retrograd: it is the engine's observer (NOTE [Observer] in _engine/modes.py)."""
 from __future__ import annotations
 
-import os
 import sys
 from functools import partial
 from typing import Any
@@ -9,17 +8,17 @@ from typing import Any
 import numpy as np
 
 from ..._engine.modes import grad_on, modes, state
-from ..._engine.tensor import TensorBase, edits, wrap
+from ..._engine.tensor import TensorBase, wrap
 from ..._tensor.dtypes import of as dtype_of
 from .._hooked import Hooked
-from .._measure import measure, same
+from .._measure import same
 from ..listen.engine import GETTER
-from ..listen.sites import HOME
-from .book import UNMEASURED, Thread, now
+from ..listen.sites import caller
+from .book import Thread, now
 from .recorder import Recorder
 from .recording import POSITION
-from .tap_common import Tap, bounds
-from .witness import Witness
+from .tap_common import Tap
+from .witness import bounds
 
 # Functions after which the graph knows nothing of the tensor: without a derivative, so that the observer is not told of them.
 CUTS = {
@@ -38,8 +37,6 @@ INDEXED = {"embedding", "embedding_bag", "cross_entropy", "nll_loss", "gather", 
            "scatter_add", "where", "masked_fill", "masked_select", "__getitem__", "index_add", "take"}
 # Functions of ours whose calls of the above are as if the user's.
 ASKED_FOR = {retrograd.nn.Module.requires_grad_.__code__, retrograd.nn.Parameter.__deepcopy__.__code__}
-# Frames between a call and who hears it are of these files.
-HEARING = (HOME + "_engine", HOME + "microscope", os.path.join(HOME, "_functions", "public.py"))
 
 
 class RetrogradTap(Tap):
@@ -54,7 +51,6 @@ class RetrogradTap(Tap):
         if not RetrogradTap.space:
             RetrogradTap.find()
         super().__init__(recorder)
-        self.witness = Witness(recorder, self, self.serial, recorder.ops, recorder.nodes)
         self.kept: list[Any] = []
         self.handed_out: set[int] = set()               # memory that others may write into unseen
 
@@ -77,8 +73,6 @@ class RetrogradTap(Tap):
         recorder, unwatched, watchers = self.recorder, self.hooks_home.unwatched, self.hooks_home.watchers
         watchers.append(partial(self.call, unwatched) if recorder.ops else partial(recorder.called, self, unwatched))
         recorder.later(watchers.pop)
-        if recorder.ops:
-            self.hear()
         if recorder.replay:
             from ...autograd import graph
             graph._push_hooks(graph._copied, graph._itself)     # weights may change before the replay
@@ -155,7 +149,7 @@ class RetrogradTap(Tap):
         if name in SHARING:
             self.handed_out.update(map(memory, tensors))
         if outs or name in READS:
-            self.event(name, tensors, outs, began, frame)
+            self.witness.event(name, tensors, outs, began, frame)
         return out
 
     def switched(self, impl: Any, args: Any, kwargs: Any) -> Any:
@@ -181,28 +175,6 @@ class RetrogradTap(Tap):
 
     # -- ops
 
-    def event(self, name: str, tensors: list[Any], outs: list[Any], began: int, frame: Any,
-              inner: list[int] | None = None) -> None:
-        self.witness.event(name, tensors, outs, began, frame, inner)
-
-    def hear(self) -> None:
-        """This thread's calls are heard."""
-        self.recorder.thread().adopting = True
-        heard = self.engine.calls(self.witness)
-        heard.__enter__()
-        self.recorder.later(heard.__exit__)
-
-    def call(self, original: Any, module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        thread = self.recorder.thread()
-        if thread.adopting or not self.recorder.on:
-            return super().call(original, module, args, kwargs)
-        thread.adopting = True                          # a thread that runs a model: its calls are heard, too
-        try:
-            with self.engine.calls(self.witness):
-                return super().call(original, module, args, kwargs)
-        finally:
-            thread.adopting = False
-
     def applies(self, cls: Any, run: Any, args: Any, kwargs: Any) -> Any:
         """A custom Function: its node is the op's."""
         recorder = self.recorder
@@ -219,22 +191,11 @@ class RetrogradTap(Tap):
                 made.update(dict.fromkeys(row[OUTPUTS]))
                 for n in row[INPUTS]:
                     made.pop(n, None)
-        self.event(f"{cls.__name__}.apply", [a for a in args if isinstance(a, TensorBase)], outs, began, sys._getframe(1),
+        self.witness.event(f"{cls.__name__}.apply", [a for a in args if isinstance(a, TensorBase)], outs, began, sys._getframe(1),
                    list(made))
         return out
 
     # -- nodes
-
-    def adopt(self, fn: Any, op: int) -> int:
-        return self.witness.adopt(fn, op)
-
-    def replaced(self, thread: Thread, kind: str, after: tuple[int, ...]) -> None:
-        self.witness.replaced(thread, kind, after)
-
-    def handed(self, to: int, value: int, g: Any) -> None:
-        """A node hands on a gradient to one that is no leaf's."""
-        if self.recorder.splitting is not None:
-            self.recorder.splitting.sees(to, value, g)
 
     def boundary(self, node: Any) -> None:
         """Full backward hooks of a call made before the recording: the call captured the functions."""
@@ -296,19 +257,7 @@ class RetrogradTap(Tap):
     def edited(self, t: Any) -> None:
         self.recorder._seen.pop(id(t.array), None)
 
-    version_of = staticmethod(edits)
     dtype_of = staticmethod(dtype_of)
-
-    def key_of(self, t: Any) -> Any:
-        x = t.array
-        return x.shape, x.dtype
-
-    def measure(self, t: Any) -> Any:
-        x = t.array
-        return measure(x) if x.dtype.kind in "fV" else UNMEASURED
-
-    def numbers(self, x: Any) -> Any:
-        return measure(x) if x.dtype.kind in "fV" else UNMEASURED
 
     def equal(self, a: Any, b: Any) -> bool:
         x, y = a.array, b.array
@@ -333,9 +282,6 @@ class RetrogradTap(Tap):
     def inference_enabled(self) -> bool:
         return bool(state().inference)
 
-    def grad_of(self, p: Any) -> Any:
-        return p.grad if p.is_leaf else None
-
 
 def array_of(g: Any) -> Any:
     """The array of a gradient as the engine passes it."""
@@ -348,11 +294,3 @@ def memory(t: Any) -> int:
     while isinstance(x.base, np.ndarray):
         x = x.base
     return id(x)
-
-
-def caller() -> Any:
-    """The frame that called the function that is heard."""
-    frame: Any = sys._getframe(2)
-    while frame.f_code.co_filename.startswith(HEARING):
-        frame = frame.f_back
-    return frame

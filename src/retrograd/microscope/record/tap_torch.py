@@ -1,8 +1,6 @@
 """What a recorder does to PyTorch: a TorchFunctionMode for ops, hooks on nodes for the backward pass."""
 from __future__ import annotations
 
-import functools
-import inspect
 import os
 import sys
 from functools import partial
@@ -10,21 +8,18 @@ from typing import Any
 from weakref import ref
 
 from .._hooked import Hooked
-from ..listen.sites import last_read
-from . import multi_grad
-from .book import MARK, Thread, now
+from ..listen.replaced import ENTRY, replacements
+from ..listen.sites import caller, last_read, variables
+from .book import Thread
 from .fired import OF_OPTIMIZERS, SELDOM, TABLES
-from .multi_grad import silently
 from .recorder import Recorder, plan_of
 from .swaps import swap_in, swap_out
-from .tap_common import bounds
 from .tap_torch_numbers import TorchNumbers
-from .witness import BACKWARD, CREATED, GRAD, INFERENCE, INPLACE, SAME, SAME_NODES, WANTED, WANTS
+from .witness import SAME_NODES, seq_of
 
 # Ops that read a tensor as numbers: what follows knows nothing of the graph.
 READS = {"item", "tolist", "numpy", "__array__", "__bool__", "__float__", "__int__", "__index__", "__complex__",
          "__contains__"}
-LISTS = ("_foreach_", "_amp_foreach_")
 SHOWN = {"data", "T", "mT", "H", "mH", "real", "imag"}         # properties that make tensors
 QUIET = {
     "backward", "grad", "register_hook", "register_post_accumulate_grad_hook", "size", "dim", "stride", "numel",
@@ -48,7 +43,6 @@ KINDS = {
     "register_optimizer_step_pre_hook": "step_pre", "register_optimizer_step_post_hook": "step_post",
 }
 PLUMBING = ("_register_hook", "register_hook_helper")
-ENTRY = "_call_impl"                            # replacing __call__ would update a slot of every subclass
 
 
 def memory(t: Any) -> int:
@@ -64,13 +58,15 @@ class TorchTap(TorchNumbers):
 
     name = "torch"
     folder: str
+    engine: Any
     WrappedHook: Any
+    finds_leaf: Any                                     # the code by which PyTorch finds a leaf's node: an op on the leaf
+    reads = READS
 
     def __init__(self, recorder: Recorder) -> None:
         if not TorchTap.version:
             TorchTap.find()
         super().__init__(recorder)
-        self.ops: dict[Any, tuple[str, int, bool]] = {}
         self.handed_out = {0}                           # storages that others may write into unseen; 0 are those of no storage
         self.own: dict[int, Any] = {}                   # code that registers hooks of the engine's own
         self.handles: list[Any] = []
@@ -98,6 +94,7 @@ class TorchTap(TorchNumbers):
         cls.RemovableHandle = torch.utils.hooks.RemovableHandle
         cls.hooks_home = torch.nn.modules.module
         cls.autograd = torch.autograd
+        cls.finds_leaf = torch.autograd.graph._get_grad_fn_or_grad_acc.__code__
         cls.version = str(torch.__version__)
 
     def install(self) -> None:
@@ -107,29 +104,11 @@ class TorchTap(TorchNumbers):
 
     def plan(self, put: Any, seat: Any) -> None:
         """put(owner, name, new) what stands for functions in every recording: it outlives this one, and asks who has the seat"""
-        Handle = self.RemovableHandle
-        put(Handle, "__init__", making(seat, Handle.__init__))
-        put(Handle, "remove", removing(seat, Handle.remove))
-        for cls in (self.Optimizer, self.Module):
-            put(cls, "zero_grad", zeroing(seat, cls.zero_grad))
-            put(cls, "state_dict", saving(seat, cls.state_dict))
-            put(cls, "load_state_dict", loading(seat, cls.load_state_dict))
-        scaler = self.torch.amp.GradScaler
-        for name, what in (("scale", "scaled"), ("unscale_", "unscaled")):
-            put(scaler, name, scaling(seat, getattr(scaler, name), what))
-        put(self.Module, "__setstate__", restoring(seat, self.Module.__setstate__))
-        for name in ("backward", "grad"):
-            put(self.autograd, name, asking(seat, getattr(self.autograd, name)))
-        autograd, graph = self.autograd, self.autograd.graph
-        put(self.Module, ENTRY, calling(seat, getattr(self.Module, ENTRY)))
-        run_backward = running(seat, graph._engine_run_backward)
-        for home in (autograd, graph):
-            put(home, "_engine_run_backward", run_backward)
-        put(graph, "_get_grad_fn_or_grad_acc", silently(seat, graph._get_grad_fn_or_grad_acc))
+        for owner, name, new in replacements(self.torch, seat):
+            put(owner, name, new)
 
-    def listen(self) -> None:
-        if self.recorder.ops:
-            self.install_ops()
+    def heard(self) -> Any:
+        return self.engine.hearing(self.witness)
 
     def quiet(self) -> Any:
         return self.torch._C.DisableTorchFunction()
@@ -141,28 +120,6 @@ class TorchTap(TorchNumbers):
     def facts_of_output(self, out: Any, slot: int) -> dict[str, Any]:
         with self.torch._C.DisableTorchFunction():
             return super().facts_of_output(out, slot)
-
-    def install_ops(self) -> None:
-        recorder, torch, tap = self.recorder, self.torch, self
-        from torch.overrides import TorchFunctionMode
-
-        class Mode(TorchFunctionMode):
-            def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-                return tap.op(func, args, kwargs or {})
-
-        self.mode = Mode
-        mode: Any = Mode()
-        mode.__enter__()
-        recorder.thread().adopting = True               # this thread has the mode
-        recorder.later(mode.__exit__, None, None, None)
-        apply = torch.autograd.Function.apply.__func__
-
-        def recorded_apply(cls: Any, *args: Any, **kwargs: Any) -> Any:
-            if not recorder.on or recorder.thread().busy or cls.__module__.startswith("torch.nn"):
-                return apply(cls, *args, **kwargs)
-            return tap.run_op(partial(apply, cls), f"{cls.__name__}.apply", args, kwargs)
-
-        recorder.patch(torch.autograd.Function, "apply", classmethod(recorded_apply))
 
     def close(self) -> None:
         super().close()
@@ -176,24 +133,46 @@ class TorchTap(TorchNumbers):
 
     # -- ops
 
-    def op(self, func: Any, args: Any, kwargs: Any) -> Any:
-        """A function of the torch namespace or a method is called."""
-        known = self.ops.get(func)
-        if known is None:
-            name, quiet = self.kind_of(func)
-            known = self.ops[func] = name, quiet, name in SHARING
-        name, quiet, shares = known
-        if shares and self.recorder.on and not self.recorder.thread().busy:
+    def kind_of(self, func: Any) -> Any:
+        """What to do at a call of a function that the witness hears for the first time: None, or call(func, args, kwargs)."""
+        name, quiet = self.named(func)
+        if name == "view_as":
+            return self.viewing
+        if name == "retain_grad":
+            return self.retaining
+        if name == "grad=":
+            return self.assigned
+        run = None if quiet else partial(self.witness.run, name)
+        return partial(self.handing, run) if name in SHARING else run
+
+    def handing(self, run: Any, func: Any, args: Any, kwargs: Any) -> Any:
+        """Gives memory away in which edits are not counted."""
+        if not self.recorder.thread().busy:
             with self.quiet():
                 self.handed_out.update(memory(a) for a in args if isinstance(a, self.Tensor))
-        if quiet or not self.recorder.on:
+        return func(*args, **kwargs) if run is None else run(func, args, kwargs)
+
+    def viewing(self, func: Any, args: Any, kwargs: Any) -> Any:
+        if caller().f_code is self.finds_leaf:
             return func(*args, **kwargs)
-        return self.run_op(func, name, args, kwargs)
+        return self.witness.run("view_as", func, args, kwargs)
+
+    def retaining(self, func: Any, args: Any, kwargs: Any) -> Any:
+        thread = self.recorder.thread()
+        if thread.busy or thread.passes or thread.stepping:
+            return func(*args, **kwargs)
+        return self.retains(func, args[0], caller())
+
+    def assigned(self, func: Any, args: Any, kwargs: Any) -> None:
+        """t.grad = ..., or del t.grad."""
+        func(*args, **kwargs)
+        self.assigns(args[0], caller())
 
     def shared(self, g: Any) -> bool:
         return not self.recorder.ops or memory(g) in self.handed_out
 
-    def kind_of(self, func: Any) -> tuple[str, int]:
+    def named(self, func: Any) -> tuple[str, int]:
+        """(its name, shall it be no event?)"""
         name = getattr(func, "__name__", str(func))
         if name == "__get__":
             name = func.__self__.__name__
@@ -203,202 +182,22 @@ class TorchTap(TorchNumbers):
             return "requires_grad_" if its == "requires_grad" else f"{its}=", its not in ("data", "grad", "requires_grad")
         return name, name in QUIET or name.startswith("is_")
 
-    def run_op(self, func: Any, name: str, args: Any, kwargs: Any) -> Any:
-        recorder = self.recorder
-        rec = recorder.rec
-        thread = recorder.thread()
-        if thread.busy or thread.passes or thread.stepping or recorder.full:
-            if recorder.full and not (thread.passes or thread.busy or thread.stepping):
-                recorder.reserve("op")
-            return func(*args, **kwargs)
-        if name == "retain_grad":
-            return self.retains(func, args[0], sys._getframe(2))
-        if name == "grad=":
-            func(*args, **kwargs)
-            return self.assigns(args[0], sys._getframe(3))
-        Tensor = self.Tensor
-        tensors: list[Any] = []
-        for a in args:
-            if isinstance(a, Tensor):
-                tensors.append(a)
-            elif type(a) is list or type(a) is tuple:
-                for b in a:
-                    if isinstance(b, Tensor):
-                        tensors.append(b)
-        if name == "__getitem__" or name == "__setitem__":
-            tensors.extend(b for b in bounds(args[1]) if isinstance(b, Tensor))
-        if kwargs:
-            tensors.extend(v for v in kwargs.values() if isinstance(v, Tensor))
-        if tensors and type(tensors[0]) in self.shapeless:      # the first call of a lazy module
-            return func(*args, **kwargs)
-        thread.busy += 1
-        try:
-            if recorder.pending:
-                recorder.sweep_pending()
-            flags = GRAD if self.torch.is_grad_enabled() else 0
-            if self.torch.is_inference_mode_enabled():
-                flags |= INFERENCE
-            inputs = []
-            for t in tensors:
-                inputs.append(recorder.tensor(self, t))
-                if t.requires_grad:
-                    flags |= WANTED
-                    fn = t.grad_fn
-                    if fn is not None and self.number_in(fn.metadata) is None:
-                        self.adopt(fn, -1)
-            site = recorder.sites.here(sys._getframe(2))
-            owners = recorder.owners
-            for n in inputs:
-                if n in owners:
-                    recorder.used_outside(thread, n, site, sys._getframe(2))
-            module, call = thread.modules[-1][:2] if thread.modules else (-1, 0)
-        finally:
-            thread.busy -= 1
-        version = self.version_of(tensors[0]) if tensors else 0
-        slot = recorder.reserve("op")
-        began = now()
-        try:
-            out = func(*args, **kwargs)
-        except BaseException as error:
-            if slot >= 0:
-                recorder.rows[slot] = ("op", began - recorder.start, now() - began, thread.number, name, module, call,
-                                       site, tuple(inputs), (), (), flags, f"{type(error).__name__}: {error}"[:400])
-            raise
-        took = now() - began
-        thread.busy += 1
-        try:
-            outs = [out] if isinstance(out, Tensor) else \
-                [o for o in out if isinstance(o, Tensor)] if isinstance(out, (tuple, list)) else []
-            if out is None and name.startswith(LISTS) and args and isinstance(args[0], (list, tuple)):
-                outs = [t for t in args[0] if isinstance(t, Tensor)]        # in place on a list of tensors
-                for t in outs:                          # not each of these ops counts its edits
-                    recorder._seen.pop(id(t), None)
-            if name == "__setitem__" or name == "requires_grad_":
-                outs = tensors[:1]
-            if not outs and not (name in READS and inputs):
-                self.no_event(slot)
-                return out
-            if not inputs:
-                flags |= CREATED
-            outputs, values = [], []
-            for t in outs:
-                same = any(t is i for i in tensors)
-                number = recorder.tensor_number(t) if same else None
-                if same and (t is not tensors[0] or self.version_of(t) != version):
-                    flags |= INPLACE
-                if number is None or (flags & INPLACE and number not in rec.tensor_names):
-                    number = recorder.new_tensor(self, t, slot, -1 if number is None else number)
-                outputs.append(number)
-                if t.requires_grad:
-                    flags |= WANTS
-                    fn = t.grad_fn
-                    if fn is not None:
-                        rec.tensor_edges[number] = (self.adopt(fn, slot), t.output_nr)
-                values.append(self.value_out(t, tensors, name))
-                if recorder.values and number in rec.tensor_names and rec.tensor_names[number]["role"] == "grad":
-                    recorder.keep(self, values[-1], t)
-            recorder.blame(self, tensors, values)
-            if slot >= 0:
-                recorder.rows[slot] = ("op", began - recorder.start, took, thread.number, name, module, call, site,
-                                       tuple(inputs), tuple(outputs), tuple(values), flags, None)
-            return out
-        finally:
-            thread.busy -= 1
-            thread.last = now()
-
-    def no_event(self, slot: int) -> None:
-        """What was called is no op: give its number back, or leave a hole."""
-        if slot < 0:
-            return
-        recorder = self.recorder
-        with recorder.lock:
-            if slot == len(recorder.rows) - 1:
-                recorder.rows.pop()
-                return
-        recorder.rows[slot] = ("note", now() - recorder.start, 0, 0, "empty", "", -1)
-
-    def value_out(self, t: Any, tensors: list[Any], name: str) -> int:
-        recorder = self.recorder
-        if name in SAME and tensors and recorder.norms:
-            first = tensors[0]
-            known = recorder._seen.get(id(first))
-            if known is not None and known[0]() is first and first.dtype == t.dtype and \
-                    known[1] == self.version_of(first) and self.same_memory(first, t):
-                n = recorder.new_value(self, t, tuple(recorder.row_of(known[2])))
-                recorder._seen[id(t)] = (ref(t), self.version_of(t), n)
-                return n
-        return recorder.value(self, t)
-
-    def same_memory(self, a: Any, b: Any) -> bool:
-        try:
-            return bool(a.numel() == b.numel() and a.data_ptr() == b.data_ptr())
-        except RuntimeError:
-            return False
-
-    # -- nodes
-
-    def adopt(self, fn: Any, op: int) -> int:
-        """Number a node and all before it that are new: `op` made them."""
-        recorder = self.recorder
-        rec = recorder.rec
-        facts = fn.metadata
-        known = self.number_in(facts)
-        if known is not None:
-            return known
-        first = self.new_node(fn, facts)
-        todo = [(fn, first)]
-        while todo:
-            node, number = todo.pop()
-            edges: list[Any] = []
-            for nxt, nr in node.next_functions:
-                if nxt is None:
-                    edges.append(None)
-                    continue
-                facts = nxt.metadata
-                to = self.number_in(facts)
-                if to is None:
-                    to = self.new_node(nxt, facts)
-                    todo.append((nxt, to))
-                edges.append((to, nr))
-            name = node.name()
-            tensor = -1
-            made = op
-            if name == "torch::autograd::AccumulateGrad":
-                name, made = "AccumulateGrad", -1
-                leaf = node.variable
-                tensor = recorder.tensor(self, leaf)
-            seq = self.seq(node)
-            if name == "BackwardHookFunctionBackward" and seq < self.first_seq and not self.swept_old_calls:
-                self.has_old_calls = self.swept_old_calls = True
-            rec.node_rows[number] = (name, made, seq, tuple(edges), tensor)
-            if recorder.nodes:
-                self.hook_node(node, number, name, tensor)
-        return first
-
-    def seq(self, node: Any) -> int:
-        try:
-            n = int(node._sequence_nr())
-        except Exception:
-            return -1
-        return n if n < 1 << 63 else -1
-
-    def new_node(self, node: Any, facts: Any) -> int:
-        rec = self.recorder.rec
-        with self.recorder.lock:
-            n = len(rec.node_rows)
-            rec.node_rows.append(("?", -1, -1, (), -1))
-        facts[MARK] = self.serial, n
-        return n
+    def adopted(self, node: Any, number: int, name: str, tensor: int) -> None:
+        """A node has its number: hear when it runs.  tensor: of a leaf's, the leaf"""
+        if name == "BackwardHookFunctionBackward" and not self.swept_old_calls and seq_of(node) < self.first_seq:
+            self.has_old_calls = self.swept_old_calls = True
+        if self.recorder.nodes:
+            self.hook_node(node, number, name, tensor)
 
     def hook_node(self, node: Any, number: int, name: str, tensor: int) -> None:
         self.mine = True
         try:
             if tensor >= 0:
                 leaf = ref(node.variable)
-                self.handles.append(node.register_prehook(partial(self.before_leaf, number, leaf)))
-                handle = node.register_hook(partial(self.after_leaf, number, tensor, leaf))
+                self.handles.append(node.register_prehook(partial(self.witness.accumulates, number, leaf)))
+                handle = node.register_hook(partial(self.witness.accumulated, number, tensor, leaf))
             else:
-                handle = node.register_hook(partial(self.after_node, number, name in SAME_NODES))
+                handle = node.register_hook(partial(self.witness.ran, number, name in SAME_NODES))
         finally:
             self.mine = False
         self.handles.append(handle)
@@ -419,96 +218,13 @@ class TorchTap(TorchNumbers):
         if super().is_ours(hook):
             return True
         if type(hook) is partial:
-            return getattr(hook.func, "__self__", None) is self
+            return getattr(hook.func, "__self__", None) is self.witness
         if type(hook) is self.WrappedHook and type(hook.hook) is Hooked:        # a legacy hook, on the node of its call
             return True
         return getattr(hook, "__module__", None) == "torch.utils.hooks"
 
     def runs_for_another(self) -> bool:
         return bool(self.torch._C._current_graph_task_id() >= 0)
-
-    def after_node(self, number: int, same: bool, gi: tuple[Any, ...], go: tuple[Any, ...]) -> None:
-        recorder = self.recorder
-        if not recorder.on:
-            return
-        thread = recorder.thread()
-        slot = recorder.reserve("node")
-        if slot < 0:
-            return
-        began = thread.last
-        took = now() - began
-        thread.busy += 1
-        inputs = tuple([recorder.value(self, g) for g in go])
-        if same and len(gi) == 1 and len(go) == 1 and gi[0] is not None and go[0] is not None and recorder.norms \
-                and self.same_memory(gi[0], go[0]):
-            t = gi[0]
-            n = recorder.new_value(self, t, tuple(recorder.row_of(inputs[0])))
-            recorder._seen[id(t)] = (ref(t), self.version_of(t), n)
-            outputs: tuple[int, ...] = (n,)
-        else:
-            outputs = tuple([recorder.value(self, g) for g in gi])
-        if recorder.values == "parameters":
-            row = recorder.rec.node_rows
-            for n, g, edge in zip(outputs, gi, row[number][3]):
-                if edge is not None and g is not None:
-                    if row[edge[0]][4] >= 0:
-                        recorder.keep(self, n, g)
-                    elif recorder.splitting is not None:
-                        recorder.splitting.sees(edge[0], n, g)
-        thread.busy -= 1
-        where = recorder.open_passes[-1] if not thread.passes and recorder.open_passes else \
-            thread.passes[-1] if thread.passes else -1
-        self.settle_pre(number)
-        recorder.rows[slot] = ("node", began - recorder.start, took, thread.number, where, number, inputs, outputs)
-        if recorder.pending:
-            recorder.sweep_pending()
-        thread.last = now()
-
-    def before_leaf(self, number: int, leaf: Any, go: tuple[Any, ...]) -> None:
-        recorder = self.recorder
-        p = leaf()
-        if not recorder.on or p is None:
-            return
-        thread = recorder.thread()
-        thread.busy += 1
-        had = recorder.value(self, p.grad)
-        if recorder.values == "parameters" and p.grad is not None:
-            recorder.keep(self, had, p.grad)
-        got = recorder.value(self, go[0]) if go else -1
-        if recorder.values == "parameters" and go and go[0] is not None:
-            recorder.keep(self, got, go[0])
-        thread.busy -= 1
-        thread.open.append((number, had, got, now()))
-
-    def after_leaf(self, number: int, tensor: int, leaf: Any, gi: tuple[Any, ...], go: tuple[Any, ...]) -> None:
-        recorder = self.recorder
-        thread = recorder.thread()
-        opened = thread.open.pop() if thread.open else (number, -1, -1, now())
-        p = leaf()
-        if not recorder.on or p is None:
-            return
-        slot = recorder.reserve("accumulate")
-        if slot < 0:
-            return
-        took = now() - opened[3]
-        thread.busy += 1
-        grad = p.grad
-        if opened[1] < 0 and grad is not None and opened[2] >= 0 and go and go[0] is not None and recorder.norms \
-                and id(grad) not in recorder._seen and self.same_memory(grad, go[0]):
-            after = opened[2]                           # taken over as it came
-        else:
-            after = recorder.value(self, grad)
-        if grad is not None:
-            if recorder.tensor_number(grad) is None:
-                self.name_grad(grad, tensor)
-            if recorder.values == "parameters":
-                recorder.keep(self, after, grad)
-        thread.busy -= 1
-        where = thread.passes[-1] if thread.passes else recorder.open_passes[-1] if recorder.open_passes else -1
-        self.settle_pre(number)
-        recorder.rows[slot] = ("accumulate", opened[3] - recorder.start, took, thread.number, where, number, tensor,
-                               opened[2], opened[1], after)
-        thread.last = now()
 
     def node_of_hook(self, kind: str, hook: int, thread: Thread, slot: int) -> int:
         if kind not in ("node_pre", "node_post"):
@@ -518,7 +234,7 @@ class TorchTap(TorchNumbers):
             self.waiting_pre.append(slot)
         return owner
 
-    def settle_pre(self, number: int) -> None:
+    def met_before(self, number: int) -> None:
         """Prehooks fire right before their node: now it is known which it was."""
         while self.waiting_pre:
             slot = self.waiting_pre.pop()
@@ -537,7 +253,7 @@ class TorchTap(TorchNumbers):
         if place is None:
             self.own[id(frame.f_code)] = frame.f_code
             return
-        hook = multi_grad.given(frame)
+        hook = given(frame)
         if not self.is_ours(hook):
             self.recorder.registered(self, handle, table, hook, place, frame)
 
@@ -548,7 +264,7 @@ class TorchTap(TorchNumbers):
             frame = frame.f_back
         if frame is None:
             return "unknown", "?", -1
-        name, owner = frame.f_code.co_name, frame.f_locals.get("self")
+        name, owner = frame.f_code.co_name, variables(frame).get("self")
         if recorder.sites.is_library(frame.f_code.co_filename):
             if isinstance(owner, self.Module):
                 n = recorder.module(self, owner)
@@ -643,14 +359,6 @@ class TorchTap(TorchNumbers):
             return self.compiled(original, module, args, kwargs)
         if not recorder.ops:
             return recorder.called(self, original, module, args, kwargs)
-        thread = recorder.thread()
-        if not thread.adopting and not thread.passes:
-            thread.adopting = True                      # a thread that runs a model: its ops are recorded, too
-            try:
-                with self.mode():
-                    return super().call(original, module, args, kwargs)
-            finally:
-                thread.adopting = False
         return super().call(original, module, args, kwargs)
 
     def compiled(self, original: Any, module: Any, args: Any, kwargs: Any) -> Any:
@@ -680,140 +388,17 @@ class TorchTap(TorchNumbers):
     def inference_enabled(self) -> bool:
         return bool(self.torch.is_inference_mode_enabled())
 
-    def grad_of(self, p: Any) -> Any:
-        return p.grad if p.is_leaf else None
+
+def given(frame: Any) -> Any:
+    """The hook that a library's function above `frame` was given."""
+    for _ in range(4):
+        if frame is None:
+            return None
+        held = variables(frame)
+        if "hook" in held:
+            return held["hook"]
+        frame = frame.f_back
+    return None
 
 
-def calling(seat: Any, original: Any) -> Any:
-    def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:
-        now = seat.current
-        if now is None or not now.recorder.on:
-            return original(self, *args, **kwargs)
-        return now.call(original, self, args, kwargs)
-
-    return __call__
-
-
-def running(seat: Any, original: Any) -> Any:
-    def run_backward(outputs: Any, *args: Any, **kwargs: Any) -> Any:
-        now = seat.current
-        if now is None or not now.recorder.on:
-            return original(outputs, *args, **kwargs)
-        return now.backward(original, outputs, args, kwargs, sys._getframe(1))
-
-    return run_backward
-
-
-# What PyTorch has no hook for: functions that stand for its own while a recording goes on, and tell the tap that has the seat.
-
-def making(seat: Any, original: Any) -> Any:
-    def __init__(self: Any, hooks_dict: Any, *args: Any, **kwargs: Any) -> None:
-        original(self, hooks_dict, *args, **kwargs)
-        now = seat.current
-        if now is not None and not now.mine and now.recorder.on:
-            now.has_handle(self, hooks_dict, sys._getframe(1))
-
-    return __init__
-
-
-def removing(seat: Any, original: Any) -> Any:
-    def remove(self: Any) -> None:
-        if seat.current is not None:
-            seat.current.removed(self)
-        original(self)
-
-    return remove
-
-
-def restoring(seat: Any, original: Any) -> Any:
-    """A module is copied, or unpickled."""
-    @functools.wraps(original)
-    def __setstate__(self: Any, state: Any) -> None:
-        original(self, state)
-        if seat.current is not None:
-            seat.current.restored(self)
-
-    return __setstate__
-
-
-def zeroing(seat: Any, original: Any) -> Any:
-    def zero_grad(self: Any, set_to_none: bool = True) -> Any:
-        now = seat.current
-        if now is None:
-            return original(self, set_to_none)
-        now.zeroes(self, set_to_none)
-        if not set_to_none:
-            return original(self, set_to_none)
-        with now.quiet():
-            return original(self, set_to_none)
-
-    return zero_grad
-
-
-def scaling(seat: Any, original: Any, what: str) -> Any:
-    """scale() and unscale_() of a GradScaler."""
-    @functools.wraps(original)
-    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if seat.current is not None and self.is_enabled():
-            seat.current.scales(self, what)
-        return original(self, *args, **kwargs)
-
-    return method
-
-
-def saving(seat: Any, original: Any) -> Any:
-    """state_dict(): hooks registered since the last event are to be seen by then."""
-    @functools.wraps(original)
-    def state_dict(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if seat.current is not None:
-            seat.current.saves(self)
-        return original(self, *args, **kwargs)
-
-    return state_dict
-
-
-def loading(seat: Any, original: Any) -> Any:
-    @functools.wraps(original)
-    def load_state_dict(self: Any, *args: Any, **kwargs: Any) -> Any:
-        now = seat.current
-        if now is None:
-            return original(self, *args, **kwargs)
-        before = now.loads(self, kwargs.get("assign") or len(args) > 2 and args[2])
-        out = original(self, *args, **kwargs)
-        now.loaded(self, before)
-        return out
-
-    return load_state_dict
-
-
-def asking(seat: Any, original: Any) -> Any:
-    """backward() and grad() may refuse before the engine runs, or after: passes, too."""
-    @functools.wraps(original)
-    def ask(*args: Any, **kwargs: Any) -> Any:
-        now = seat.current
-        if now is None or not now.recorder.on:
-            return original(*args, **kwargs)
-        recorder = now.recorder
-        before = recorder.pass_count
-        try:
-            out = original(*args, **kwargs)
-            if type(out) is tuple and recorder.pass_count > before:
-                with now.quiet():
-                    now.returned(out)
-            return out
-        except BaseException as error:
-            try:
-                given = inspect.signature(original).bind(*args, **kwargs).arguments
-            except TypeError:                           # it was not even called rightly
-                raise error from None
-            thread = recorder.thread()
-            if recorder.on and thread.refused != id(error):     # a function mode calls us twice
-                thread.refused = id(error)
-                now.refused(original.__name__, given.get("tensors", given.get("outputs")), given.get("inputs"),
-                            given.get("retain_graph"), given.get("create_graph"), recorder.pass_count > before, error)
-            raise
-
-    return ask
-
-
-__all__ = ["BACKWARD", "TorchTap"]
+__all__ = ["TorchTap"]

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from .._measure import measure, same
+from .._measure import same
 from .book import UNMEASURED
 from .recorder import Recorder
 from .tap_common import Tap
@@ -24,28 +24,24 @@ class TorchNumbers(Tap):
         self.waiting: list[tuple[int, Any]] = []        # values measured on a device: (number, tensor of 6)
         self.comparing: list[tuple[int, Any]] = []      # events of hooks whose results are compared there: (slot, tensor of 1)
 
-    def version_of(self, t: Any) -> int:
+    def here(self, t: Any) -> Any:
+        """An array that shows a tensor of floats; None where there is none."""
         try:
-            return t._version
-        except RuntimeError:                            # inference tensors have none
-            return -1
-
-    def measure(self, t: Any) -> Any:
-        torch = self.torch
-        try:
-            if not t.is_floating_point() or t.layout is not torch.strided:
-                return UNMEASURED
-            if t.device.type == "cpu":
-                t = t.detach()
-                if t.dtype is torch.bfloat16:
-                    t = t.float()
-                return measure(t.numpy())
-            return UNMEASURED if self.transformed(t) else self.measure_there(t.detach())
-        except (RuntimeError, TypeError, NotImplementedError):  # fake, functorch, nested tensors: no numbers to read
-            return UNMEASURED
+            return self.engine.here(t) if t.is_floating_point() else None
+        except (RuntimeError, TypeError, NotImplementedError):  # fake, functorch, nested tensors
+            return None
 
     def measure_there(self, t: Any) -> Any:
         """On a device: seven numbers, fetched together at the end of the pass."""
+        torch = self.torch
+        try:
+            if not t.is_floating_point() or t.layout is not torch.strided or t.device.type == "cpu" or self.transformed(t):
+                return UNMEASURED
+            return self.later(t.detach())
+        except (RuntimeError, TypeError, NotImplementedError):  # no numbers to read
+            return UNMEASURED
+
+    def later(self, t: Any) -> Any:
         torch = self.torch
         if t.numel() == 0:
             return (0, 0.0, 0.0, 0.0, 0, 0, 0)
@@ -89,6 +85,12 @@ class TorchNumbers(Tap):
                 self.recorder.rows[slot] = tuple(row)
                 self.recorder.rec.hooks[row[5]]["changed"] += changed
 
+    def same_memory(self, a: Any, b: Any) -> bool:
+        try:
+            return bool(a.numel() == b.numel() and a.data_ptr() == b.data_ptr())
+        except RuntimeError:
+            return False
+
     def deferred(self, t: Any) -> bool:
         return bool(t.device.type != "cpu") and not self.transformed(t)
 
@@ -117,10 +119,7 @@ class TorchNumbers(Tap):
 
     def array_of(self, t: Any) -> Any:
         try:
-            t = t.detach()
-            if t.dtype is self.torch.bfloat16:
-                t = t.float()
-            return t.cpu().numpy()
+            return self.engine.here(t.detach().cpu())
         except (RuntimeError, TypeError, NotImplementedError):
             return None
 

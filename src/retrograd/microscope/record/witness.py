@@ -1,6 +1,7 @@
-"""The observer of a recording: what the engine tells of ops and nodes becomes events (NOTE [Observer] in modes.py).
+"""The witness of a recording: what an engine tells of ops and nodes becomes events, once for both engines.
 
-`tap` (tap_retrograd.py) is asked for what happens seldom.
+Ours tells its observer (NOTE [Observer] in modes.py); PyTorch's function mode and hooks on nodes call run(), ran(), accumulates()
+and accumulated().  `tap` (tap_common.py) is asked for what happens seldom.
 """
 from __future__ import annotations
 
@@ -10,21 +11,24 @@ from weakref import ref
 
 from ..._engine.modes import grad_on, inference_on
 from ..._engine.node import Node
-from ..._engine.tensor import AccumulateGrad, TensorBase, edits, wants_grad
+from ..._engine.tensor import AccumulateGrad, TensorBase, wants_grad
 from .book import (
     BLANK,
     MARK,
     Thread,
     add,
     add_value,
+    like,
     measure,
     name_of,
     new_like,
+    new_value,
     now,
     reserve,
     row_of,
     thread_of,
     value,
+    version,
 )
 from .fired import sweep, sweep_pending
 from .journal import Journal, new_tensor
@@ -45,6 +49,9 @@ SAME_NODES: Final = {
     "ViewBackward0", "UnsafeViewBackward0", "ReshapeAliasBackward0", "TBackward0", "TransposeBackward0",
     "PermuteBackward0", "UnsqueezeBackward0", "SqueezeBackward0", "SqueezeBackward1", "AliasBackward0", "CloneBackward0"}
 names: Final[dict[str, str]] = {}   # of ops, by their nodes'
+UNTOLD: Final = -2                  # the version of what an op may have edited, where that was not asked before
+UNEDITED: Final = ("requires_grad_", "detach_")         # ops named like edits that change no number
+LISTS: Final = ("_foreach_", "_amp_foreach_")           # ops on lists of tensors, whose edits are not all counted
 NEW: Final[Any] = object()
 NO_NAMES: Final[dict[str, Any]] = {}
 
@@ -62,6 +69,22 @@ class Running:
         self.same: bool = same                          # does it hand on the numbers it got?
 
 
+class Op:
+    """An op, as far as it is known when it begins."""
+
+    def __init__(self, slot: int, name: str, tensors: list[Any], inputs: list[int], flags: int, began: int) -> None:
+        self.slot: int = slot
+        self.name: str = name
+        self.tensors: list[Any] = tensors
+        self.inputs: list[int] = inputs                 # their numbers, and those of what is read besides
+        self.flags: int = flags
+        self.began: int = began
+        self.line: int = -1
+        self.module: int = -1
+        self.call: int = 0
+        self.edition: int = UNTOLD                      # the version of the first of the tensors
+
+
 class Witness:
     """Hears what the engine does."""
 
@@ -73,7 +96,7 @@ class Witness:
         self.nodes: bool = nodes
         self.kinds: dict[Any, Any] = {}                 # functions heard -> what is done at their calls, or None
 
-    # -- calls of functions: NOTE [Listener] in dispatch.py
+    # -- calls of functions: microscope/listen
 
     def call(self, func: Any, impl: Any, args: Any, kwargs: Any) -> Any:
         kind: Any = self.kinds.get(func, NEW)
@@ -111,9 +134,67 @@ class Witness:
         """inner: numbers of tensors that it reads besides"""
         event(self, thread_of(self.journal), name, tensors, outs, began, frame, inner)
 
+    def run(self, name: str, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """func(*args, **kwargs), which is PyTorch's."""
+        j = self.journal
+        thread = thread_of(j)
+        if thread.busy or thread.passes or thread.stepping:
+            return func(*args, **kwargs)
+        if j.full:
+            reserve(j, "op")
+            return func(*args, **kwargs)
+        tap = self.tap
+        kind: Any = tap.Tensor
+        tensors = tensors_in(kind, name, args, kwargs)
+        if tensors and type(tensors[0]) in tap.shapeless:       # the first call of a lazy module
+            return func(*args, **kwargs)
+        thread.busy += 1
+        try:
+            flags = GRAD if tap.grad_enabled() else 0
+            if tap.inference_enabled():
+                flags |= INFERENCE
+            op = opened(self, thread, name, tensors, sys._getframe(), None, flags, 0)
+            op.edition = version(tensors[0]) if tensors else UNTOLD
+        finally:
+            thread.busy -= 1
+        began: int = now()
+        op.began = began
+        try:
+            out: Any = func(*args, **kwargs)
+        except BaseException as error:
+            put_op(j, thread, op, now() - began, (), (), f"{type(error).__name__}: {error}"[:400])
+            raise
+        took: int = now() - began
+        thread.busy += 1
+        try:
+            outs: list[Any] = []
+            if isinstance(out, kind):
+                outs.append(out)
+            elif isinstance(out, (tuple, list)):
+                outs = [o for o in out if isinstance(o, kind)]
+            elif out is None and name.startswith(LISTS) and args and isinstance(args[0], (list, tuple)):
+                outs = [t for t in args[0] if isinstance(t, kind)]
+                for t in outs:
+                    j._seen.pop(id(t), None)
+            if name == "__setitem__" or name == "requires_grad_":
+                outs = tensors[:1]
+            if outs or (name in tap.reads and op.inputs):
+                closed(self, thread, op, outs, took)
+            else:
+                no_event(j, op.slot)
+            return out
+        finally:
+            thread.busy -= 1
+            thread.last = now()
+
     # -- nodes
 
-    def adopt(self, fn: Node, op: int) -> int:
+    def number(self, node: Any) -> Any:
+        """The number that this recording gave a node; None when it has none."""
+        found = mark_of(self, node)
+        return None if found < 0 else found
+
+    def adopt(self, fn: Any, op: int) -> int:
         """Number a node and all before it that are new: event `op` made them."""
         return adopt(self, fn, op)
 
@@ -165,10 +246,7 @@ class Witness:
         n = value_of(self, g, running.inputs[0] if running.same else -1)
         number = adopt(self, to, -1)
         if j.values == "parameters":
-            if isinstance(to, AccumulateGrad):
-                j.keep(self.tap, n, g)
-            else:
-                self.tap.handed(number, n, g)
+            kept(self, number, n, g)
         thread.busy -= 1
         running.handed.append((number, nr, n))
 
@@ -185,12 +263,12 @@ class Witness:
         took: int = now() - running.began
         thread.busy += 1
         try:
-            where = thread.passes[-1] if thread.passes else -1
             row: Any = j.rec.node_rows[running.number]
             if isinstance(node, AccumulateGrad):
-                after = accumulated(self, node, running, row[4])
-                j.rows[running.slot] = ("accumulate", running.began - j.start, took, thread.number, where, running.number,
-                                        row[4], running.inputs[0], running.had, after)
+                alike = node.grad is not None and not node.after and running.inputs[0] >= 0 \
+                    and j.rec.value_likes[running.inputs[0]] == like(j, node.grad)
+                put_accumulate(j, thread, running.slot, running, took, row[4],
+                               grad_after(self, node.grad, running, row[4], alike))
                 return
             edges: Any = row[3]
             outputs = [-1] * len(edges)
@@ -202,11 +280,82 @@ class Witness:
                         outputs[i] = n
                         at = i + 1
                         break
-            j.rows[running.slot] = ("node", running.began - j.start, took, thread.number, where, running.number,
-                                    tuple(running.inputs), tuple(outputs))
+            put_node(j, thread, running.slot, running.began, took, running.number, tuple(running.inputs), tuple(outputs))
         finally:
             thread.busy -= 1
             thread.last = now()
+
+    def ran(self, number: int, same: bool, gi: tuple[Any, ...], go: tuple[Any, ...]) -> None:
+        """A node of PyTorch's ran.  same: does it hand on the numbers it got?"""
+        j = self.journal
+        if not j.on:
+            return
+        thread = thread_of(j)
+        slot = reserve(j, "node")
+        if slot < 0:
+            return
+        tap = self.tap
+        began = thread.last
+        took: int = now() - began
+        thread.busy += 1
+        inputs = [value(j, tap, g) for g in go]
+        if same and len(gi) == 1 and len(go) == 1 and gi[0] is not None and go[0] is not None and j.norms \
+                and tap.same_memory(gi[0], go[0]):
+            outputs = [copied(j, tap, gi[0], inputs[0])]
+        else:
+            outputs = [value(j, tap, g) for g in gi]
+        if j.values == "parameters":
+            rows: list[Any] = j.rec.node_rows
+            for n, g, edge in zip(outputs, gi, rows[number][3]):
+                if edge is not None and g is not None:
+                    kept(self, edge[0], n, g)
+        thread.busy -= 1
+        tap.met_before(number)
+        put_node(j, thread, slot, began, took, number, tuple(inputs), tuple(outputs))
+        if j.pending:
+            sweep_pending(j)
+        thread.last = now()
+
+    def accumulates(self, number: int, leaf: Any, go: tuple[Any, ...]) -> None:
+        """PyTorch is about to add to a leaf's .grad."""
+        j = self.journal
+        p: Any = leaf()
+        if not j.on or p is None:
+            return
+        thread = thread_of(j)
+        thread.busy += 1
+        g: Any = go[0] if go else None
+        had = value(j, self.tap, p.grad)
+        got = value(j, self.tap, g)
+        if j.values == "parameters":
+            if p.grad is not None:
+                j.keep(self.tap, had, p.grad)
+            if g is not None:
+                j.keep(self.tap, got, g)
+        thread.busy -= 1
+        thread.open.append(Running(number, [got], -1, had, False))
+
+    def accumulated(self, number: int, tensor: int, leaf: Any, gi: tuple[Any, ...], go: tuple[Any, ...]) -> None:
+        """It has."""
+        j = self.journal
+        thread = thread_of(j)
+        running: Running = thread.open.pop() if thread.open else Running(number, [-1], -1, -1, False)
+        p: Any = leaf()
+        if not j.on or p is None:
+            return
+        slot = reserve(j, "accumulate")
+        if slot < 0:
+            return
+        took: int = now() - running.began
+        thread.busy += 1
+        grad: Any = p.grad
+        g: Any = go[0] if go else None
+        after = grad_after(self, grad, running, tensor, j.norms and grad is not None and g is not None
+                           and bool(self.tap.same_memory(grad, g)))
+        thread.busy -= 1
+        self.tap.met_before(number)
+        put_accumulate(j, thread, slot, running, took, tensor, after)
+        thread.last = now()
 
     def replaced(self, thread: Thread, kind: str, after: tuple[int, ...]) -> None:
         """A hook of the node that runs replaced what the node gets."""
@@ -239,70 +388,152 @@ def op_name(node: str) -> str:
 def event(w: Witness, thread: Thread, name: str, tensors: list[Any], outs: list[Any], began: int, frame: Any,
           inner: Any) -> None:
     """Something was computed from `tensors`; inner: numbers of tensors that it reads besides."""
-    j = w.journal
-    tap = w.tap
     thread.busy += 1
     try:
-        if j.pending:
-            sweep_pending(j)
         flags = GRAD if grad_on() else 0
         if inference_on():
             flags |= INFERENCE
-        inputs: list[int] = []
-        for t in tensors:
-            inputs.append(number_of(j, tap, t))
-            if wants_grad(t):
-                flags |= WANTED
-        if inner:
-            inputs.extend(inner)
-        line = here(j.sites, frame)
-        owners = j.owners
-        for n in inputs:
-            if n in owners:
-                j.used_outside(thread, n, line, frame)
-        module = -1
-        call = 0
-        if thread.modules:
-            innermost = thread.modules[-1]
-            module = innermost[0]
-            call = innermost[1]
-        slot = reserve(j, "op")
-        if slot < 0:
-            return
-        if not tensors:
-            flags |= CREATED
-        outputs: list[int] = []
-        values: list[int] = []
-        rec = j.rec
-        named: dict[int, Any] = rec.tensor_names
-        for t in outs:
-            n = -1
-            if among(t, tensors):
-                known = j._ids.get(id(t))
-                if known is not None and known[0]() is t:
-                    n = known[1]
-                if name != "requires_grad_" and name != "detach_":
-                    flags |= INPLACE
-            if n < 0 or (flags & INPLACE and n not in named):
-                n = new_tensor(j, tap, t, slot, n, True)
-            outputs.append(n)
-            if wants_grad(t):
-                flags |= WANTS
-                fn: Any = t.grad_fn
-                if fn is not None:
-                    rec.tensor_edges[n] = (adopt(w, fn, slot), int(t.output_nr))
-            v = value_out(w, t, tensors, name)
-            values.append(v)
-            if j.values is not None and n in named and named[n]["role"] == "grad":
-                j.keep(tap, v, t)
-        if j.norms:
-            blame(j, tap, tensors, values)
-        ended: int = now()
-        j.rows[slot] = ("op", began - j.start, ended - began, thread.number, name, module, call, line, tuple(inputs),
-                        tuple(outputs), tuple(values), flags, None)
+        op = opened(w, thread, name, tensors, frame, inner, flags, began)
+        closed(w, thread, op, outs, -1)
     finally:
         thread.busy -= 1
         thread.last = now()
+
+
+def opened(w: Witness, thread: Thread, name: str, tensors: list[Any], frame: Any, inner: Any, flags: int, began: int) -> Op:
+    """An op begins."""
+    j = w.journal
+    tap = w.tap
+    if j.pending:
+        sweep_pending(j)
+    inputs: list[int] = []
+    for t in tensors:
+        inputs.append(number_of(j, tap, t))
+        if isinstance(t, TensorBase):
+            if wants_grad(t):
+                flags |= WANTED
+        elif t.requires_grad:
+            flags |= WANTED
+            fn: Any = t.grad_fn
+            if fn is not None:
+                adopt(w, fn, -1)
+    if inner:
+        inputs.extend(inner)
+    line = here(j.sites, frame)
+    owners = j.owners
+    for n in inputs:
+        if n in owners:
+            j.used_outside(thread, n, line, frame)
+    if not tensors:
+        flags |= CREATED
+    op = Op(reserve(j, "op"), name, tensors, inputs, flags, began)
+    op.line = line
+    if thread.modules:
+        innermost = thread.modules[-1]
+        op.module = innermost[0]
+        op.call = innermost[1]
+    return op
+
+
+def closed(w: Witness, thread: Thread, op: Op, outs: list[Any], took: int) -> None:
+    """It made `outs`.  took: -1 when it ends here"""
+    if op.slot < 0:
+        return
+    j = w.journal
+    tap = w.tap
+    tensors = op.tensors
+    outputs: list[int] = []
+    values: list[int] = []
+    rec = j.rec
+    named: dict[int, Any] = rec.tensor_names
+    for t in outs:
+        n = -1
+        if among(t, tensors):
+            known = j._ids.get(id(t))
+            if known is not None and known[0]() is t:
+                n = known[1]
+            if op.name not in UNEDITED if op.edition == UNTOLD else t is not tensors[0] or version(t) != op.edition:
+                op.flags |= INPLACE
+        if n < 0 or (op.flags & INPLACE and n not in named):
+            n = new_tensor(j, tap, t, op.slot, n, True)
+        outputs.append(n)
+        if wants_grad(t) if isinstance(t, TensorBase) else t.requires_grad:
+            op.flags |= WANTS
+            fn: Any = t.grad_fn
+            if fn is not None:
+                rec.tensor_edges[n] = (adopt(w, fn, op.slot), int(t.output_nr))
+        v = value_out(w, t, tensors, op.name)
+        values.append(v)
+        if j.values is not None and n in named and named[n]["role"] == "grad":
+            j.keep(tap, v, t)
+    if j.norms:
+        blame(j, tap, tensors, values)
+    put_op(j, thread, op, now() - op.began if took < 0 else took, tuple(outputs), tuple(values), None)
+
+
+def tensors_in(kind: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+    """The tensors that a call is given."""
+    found: list[Any] = []
+    for a in args:
+        if isinstance(a, kind):
+            found.append(a)
+        elif type(a) is list or type(a) is tuple:
+            for b in a:
+                if isinstance(b, kind):
+                    found.append(b)
+    if name == "__getitem__" or name == "__setitem__":
+        for b in bounds(args[1]):
+            if isinstance(b, kind):
+                found.append(b)
+    for v in kwargs.values():
+        if isinstance(v, kind):
+            found.append(v)
+    return found
+
+
+def bounds(index: Any) -> list[Any]:
+    """What the slices of an index begin and end with."""
+    found: list[Any] = []
+    for s in index if isinstance(index, tuple) else (index,):
+        if isinstance(s, slice):
+            found.extend((s.start, s.stop, s.step))
+    return found
+
+
+def no_event(j: Journal, slot: int) -> None:
+    """What was called is no op: give its number back, or leave a hole."""
+    if slot < 0:
+        return
+    with j.lock:
+        if slot == len(j.rows) - 1:
+            j.rows.pop()
+            return
+    j.rows[slot] = ("note", now() - j.start, 0, 0, "empty", "", -1)
+
+
+# The rows of events that engines tell of, as recording.FIELDS has them.
+
+def put_op(j: Journal, thread: Thread, op: Op, took: int, outputs: tuple[int, ...], values: tuple[int, ...], error: Any) -> None:
+    if op.slot >= 0:
+        j.rows[op.slot] = ("op", op.began - j.start, took, thread.number, op.name, op.module, op.call, op.line,
+                           tuple(op.inputs), outputs, values, op.flags, error)
+
+
+def put_node(j: Journal, thread: Thread, slot: int, began: int, took: int, number: int, inputs: tuple[int, ...],
+             outputs: tuple[int, ...]) -> None:
+    j.rows[slot] = ("node", began - j.start, took, thread.number, pass_of(j, thread), number, inputs, outputs)
+
+
+def put_accumulate(j: Journal, thread: Thread, slot: int, running: Running, took: int, tensor: int, after: int) -> None:
+    j.rows[slot] = ("accumulate", running.began - j.start, took, thread.number, pass_of(j, thread), running.number, tensor,
+                    running.inputs[0], running.had, after)
+
+
+def pass_of(j: Journal, thread: Thread) -> int:
+    """The pass that a node runs in: this thread's, or, on a device's own thread, the innermost of all."""
+    if thread.passes:
+        return thread.passes[-1]
+    return j.open_passes[-1] if j.open_passes else -1
 
 
 def number_of(j: Journal, tap: Any, t: Any) -> int:
@@ -315,19 +546,39 @@ def number_of(j: Journal, tap: Any, t: Any) -> int:
 def value_out(w: Witness, t: Any, tensors: list[Any], name: str) -> int:
     """The value of what an op made; the same numbers as its input's, where the op only looks at it otherwise."""
     j = w.journal
-    if not isinstance(t, TensorBase):
-        return value(j, w.tap, t)
     key = id(t)
-    edition = edits(t)
+    edition = version(t)
     known = j._seen.get(key)
     if known is not None and known[1] == edition and known[0]() is t:
         return int(known[2])
     if j.norms and tensors and name in SAME:
-        first: TensorBase = tensors[0]
+        first: Any = tensors[0]
         known = j._seen.get(id(first))
-        if known is not None and known[0]() is first and known[1] == edits(first) and first.array.size == t.array.size:
-            return seen(j, w.tap, t, key, edition, t.array, row_of(j, known[2]))
-    return seen(j, w.tap, t, key, edition, t.array, measure(w.tap, t.array) if j.norms else BLANK)
+        if known is not None and known[0]() is first and known[1] == version(first):
+            if isinstance(t, TensorBase):
+                if first.array.size == t.array.size:
+                    return seen(j, w.tap, t, key, edition, t.array, row_of(j, known[2]))
+            elif first.dtype == t.dtype and w.tap.same_memory(first, t):
+                return copied(j, w.tap, t, known[2])
+    if isinstance(t, TensorBase):
+        return seen(j, w.tap, t, key, edition, t.array, measure(t.array) if j.norms else BLANK)
+    return value(j, w.tap, t)
+
+
+def copied(j: Journal, tap: Any, t: Any, n: int) -> int:
+    """A new value with the numbers of value n."""
+    found = new_value(j, tap, t, tuple(row_of(j, n)))
+    j._seen[id(t)] = (ref(t), version(t), found)
+    return found
+
+
+def kept(w: Witness, to: int, n: int, g: Any) -> None:
+    """Value n goes to node `to`: keep what reaches a parameter, show others to who tells ways apart."""
+    j = w.journal
+    if j.rec.node_rows[to][4] >= 0:
+        j.keep(w.tap, n, g)
+    else:
+        w.tap.handed(to, n, g)
 
 
 def value_of(w: Witness, g: Any, same: int) -> int:
@@ -349,7 +600,7 @@ def value_of(w: Witness, g: Any, same: int) -> int:
     elif same >= 0 and j.rec.stats[7 * same] == g.size:
         row = row_of(j, same)
     else:
-        row = measure(w.tap, g)
+        row = measure(g)
     return seen(j, w.tap, g, key, -2, g, row)
 
 
@@ -375,44 +626,72 @@ def blame(j: Journal, tap: Any, tensors: list[Any], values: list[int]) -> None:
             return
 
 
-def adopt(w: Witness, fn: Node, op: int) -> int:
-    facts: Any = fn._facts
+def adopt(w: Witness, fn: Any, op: int) -> int:
+    known = mark_of(w, fn)
+    if known >= 0:
+        return known
+    j = w.journal
+    rows: list[Any] = j.rec.node_rows
+    first = new_node(w, fn, rows)
+    todo: list[tuple[Any, int]] = [(fn, first)]
+    while todo:
+        node, number = todo.pop()
+        edges: list[Any] = []
+        for nxt, nr in edges_of(node):
+            if nxt is None:
+                edges.append(None)
+                continue
+            to = mark_of(w, nxt)
+            if to < 0:
+                to = new_node(w, nxt, rows)
+                todo.append((nxt, to))
+            edges.append((to, nr))
+        name: str = node.name()
+        if isinstance(node, AccumulateGrad) or name == "torch::autograd::AccumulateGrad":
+            name = "AccumulateGrad"
+            tensor = number_of(j, w.tap, node.variable)
+            rows[number] = (name, -1, -1, tuple(edges), tensor)
+        else:
+            tensor = -1
+            rows[number] = (name, op, seq_of(node), tuple(edges), -1)
+        if not isinstance(node, Node):
+            w.tap.adopted(node, number, name, tensor)
+    return first
+
+
+def seq_of(node: Any) -> int:
+    """Its place in the order in which nodes were made; -1 for one that has none."""
+    try:
+        n: int = node._sequence_nr()
+    except Exception:
+        return -1
+    return n if n < 1 << 63 else -1
+
+
+def mark_of(w: Witness, node: Any) -> int:
+    """The number of a node; -1 when it has none yet."""
+    facts: Any = node._facts if isinstance(node, Node) else node.metadata
     if facts is not None:
         known: Any = facts.get(MARK)
         if known is not None and known[0] == w.serial:
             return int(known[1])
-    rec = w.journal.rec
-    rows: list[Any] = rec.node_rows
-    first = new_node(w, fn, rows)
-    todo: list[tuple[Node, int]] = [(fn, first)]
-    while todo:
-        node, number = todo.pop()
-        edges: list[Any] = []
-        for i in range(node.edge_count()):
-            nxt = node.edge_node(i)
-            if nxt is None:
-                edges.append(None)
-                continue
-            known = None if nxt._facts is None else nxt._facts.get(MARK)
-            if known is not None and known[0] == w.serial:
-                to: int = known[1]
-            else:
-                to = new_node(w, nxt, rows)
-                todo.append((nxt, to))
-            edges.append((to, node.edge_nr(i)))
-        if isinstance(node, AccumulateGrad):
-            rows[number] = ("AccumulateGrad", -1, -1, tuple(edges), number_of(w.journal, w.tap, node.variable))
-            continue
-        seq = node._sequence_nr()
-        rows[number] = (node.name(), op, seq if seq < 1 << 63 else -1, tuple(edges), -1)
-    return first
+    return -1
 
 
-def new_node(w: Witness, node: Node, rows: list[Any]) -> int:
+def edges_of(node: Any) -> Any:
+    if isinstance(node, Node):
+        return [(node.edge_node(i), node.edge_nr(i)) for i in range(node.edge_count())]
+    return node.next_functions
+
+
+def new_node(w: Witness, node: Any, rows: list[Any]) -> int:
     n = add(w.journal, rows, UNKNOWN)
-    if node._facts is None:
-        node._facts = {}
-    node._facts[MARK] = (w.serial, n)
+    if isinstance(node, Node):
+        if node._facts is None:
+            node._facts = {}
+        node._facts[MARK] = (w.serial, n)
+    else:
+        node.metadata[MARK] = (w.serial, n)
     return n
 
 
@@ -445,17 +724,15 @@ def on_tensor(j: Journal, row: Any) -> str:
     return name_of(j, tensor) if tensor >= 0 else f"the output of {row[0]}"
 
 
-def accumulated(w: Witness, node: AccumulateGrad, running: Running, tensor: int) -> int:
-    """The value of .grad after a node has added to it."""
-    grad = node.grad
+def grad_after(w: Witness, grad: Any, running: Running, tensor: int, alike: bool) -> int:
+    """The value of .grad after a node has added to it.  alike: it may be what the node got"""
     if grad is None:
         return -1
     j = w.journal
     got = running.inputs[0]
-    if running.had < 0 and not node.after and got >= 0 and id(grad) not in j._seen \
-            and j.rec.value_likes[got] == j.like(w.tap, grad):
+    if alike and running.had < 0 and got >= 0 and id(grad) not in j._seen:
         after = got                                     # taken over or copied as it came
-        j._seen[id(grad)] = (ref(grad), edits(grad), after)
+        j._seen[id(grad)] = (ref(grad), version(grad), after)
     else:
         after = value(j, w.tap, grad)
     known = j._ids.get(id(grad))
