@@ -307,6 +307,8 @@ FOUND = {
         nn.AdaptiveAvgPool3d(-1)(torch.ones(1, 0, 7, 4, 2))
         F.interpolate(torch.ones(0, 0, 5, dtype=torch.int64), mode='nearest-exact', scale_factor=0.0)
         torch.cdist(torch.ones(2, 6, dtype=torch.int64), torch.ones(1, 6, 2))
+        F.ctc_loss(torch.ones(0, 3, 4, 2), torch.ones(3, 2).long(), torch.zeros(3).long(), torch.ones(3).long())
+        F.max_unpool3d(torch.ones(1, 2, 2, 1).long(), torch.zeros(1, 2, 2, 1).long(), 2, 3, 1)
         F.pairwise_distance(torch.ones(1, 3, 0), torch.ones(1, 3, 0), math.inf)
     """,
     "cross entropy of no classes": """

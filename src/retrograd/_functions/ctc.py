@@ -42,13 +42,13 @@ def ctc_loss(log_probs: Any, targets: Any, input_lengths: Any, target_lengths: A
     single = x.array.ndim != 3
     if single:
         x = x.unsqueeze(1)
+    if not x.array.size:
+        raise RuntimeError("log_probs tensor must not be empty")
     if x.array.ndim != 3:
         raise RuntimeError(
             f"Expected 3-dimensional tensor, but got {x.array.ndim}-dimensional tensor for argument #1 'log_probs' (while "
             "checking arguments for ctc_loss_allocate_outputs)")
     steps, n, classes = x.array.shape
-    if not x.array.size:
-        raise RuntimeError("log_probs tensor must not be empty")
     if not 0 <= blank < classes:
         raise RuntimeError("blank must be in label range")
     ins, outs = lengths(input_lengths, "input_lengths"), lengths(target_lengths, "target_lengths")

@@ -451,7 +451,8 @@ def unpooled(input: Any, where: Any, dims: int, kernel_size: Any, stride: Any, p
         raise RuntimeError(
             f"max_unpooling{max(dims, 2)}d_forward_out_cpu(): Expected input to have non-zero size for non-batch dimensions, but "
             f"got {flat} with dimension {1 + flat[1:].index(0)} being empty.")
-    supported(f"max_unpool{max(dims, 2)}d", x)
+    if total:
+        supported(f"max_unpool{max(dims, 2)}d", x)
     if total and places.size and (places.min() < 0 or places.max() >= total):
         bad = int(places[(places < 0) | (places >= total)][-1])
         shown = (*sizes, 1) if dims == 1 else sizes
