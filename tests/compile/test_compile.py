@@ -6,6 +6,7 @@ import copy
 import threading
 import types
 import warnings
+from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
@@ -17,6 +18,7 @@ from retrograd import nn
 from retrograd._compile.code import Program
 from retrograd._compile.plan import Undone
 from retrograd._compile.run import Compiled
+from retrograd._compile.state import Guards
 from retrograd.nn import functional as F
 
 FACTOR = 2.0
@@ -1064,3 +1066,36 @@ def test_a_method_of_a_class_and_its_counters() -> None:
         assert same(one.run(x), x * 2) and same(two.run(x), x * 3)
         one.count(x)
     assert Trainer.seen == 3 and replays(vars(Trainer)["run"]) > 0
+
+
+@pytest.mark.parametrize("kind", [dict, OrderedDict])
+def test_the_order_of_a_dict_is_guarded(kind: Any) -> None:
+    table = kind(a=torch.tensor([1e8]), b=torch.tensor([-1e8]), c=torch.tensor([1.0]))
+
+    def f(x: Any) -> Any:
+        for value in table.values():
+            x = x + value
+        return x
+
+    fast, x = skipping(f), torch.tensor([0.5])
+    for _ in range(3):
+        assert same(fast(x), f(x)) and same(fast(x), f(x))
+        first = next(iter(table))
+        table[first] = table.pop(first)
+    if kind is OrderedDict:
+        table.move_to_end("c")
+        assert same(fast(x), f(x))
+
+
+@pytest.mark.skipif(Guards is None, reason="an install without C")
+@pytest.mark.parametrize("guard", [
+    (0, [], "a", 1), (1, {}, None, 1), (2, {}, None, "x"), (3, (), None, ()), (5, len, None, (1, 2, 3)), (6, {}, "a", 1),
+    (7, {}, 3, 1), (9, {}, None, 1), (10, {}, "a", 1), (-1, {}, "a", 1), (0, {}, "a"), "text",
+])
+def test_guards_that_make_no_sense_are_refused(guard: Any) -> None:
+    with pytest.raises(ValueError, match="Guards"):
+        Guards((guard,), (), None)
+    with pytest.raises(ValueError, match="Guards"):
+        Guards((), ((numbers(2), b"x" * 100_000, None, False),), None)
+    with pytest.raises(ValueError, match="Guards"):
+        Guards((), (), None).first(-1)

@@ -166,7 +166,7 @@ class Reach:
             raise Refused(f"{path} is a {kind.__name__}, which may change unseen")
 
     def mapping(self, x: Any, path: str) -> None:
-        self.note("length", x, None, len(x), path)
+        self.note("keys", x, None, tuple(x), path)
         for key, y in dict.items(x):
             if isinstance(key, TensorBase):
                 raise Refused(f"{path} is a dict of tensors")
@@ -401,6 +401,8 @@ def changed(guard: tuple[str, Any, Any, Any]) -> bool:
             return True
     if kind == "length":
         return len(holder) != was
+    if kind == "keys":
+        return len(holder) != len(was) or not all(map(same, holder, was))
     if kind == "set":
         return bool(holder != was)
     if kind == "array":
@@ -416,7 +418,7 @@ def changed(guard: tuple[str, Any, Any, Any]) -> bool:
     return not same(getattr(holder, key), was)
 
 
-KINDS = {"dict": 0, "cell": 1, "length": 2, "items": 3, "type": 4, "function": 5, "attr*": 6, "attr": 7}
+KINDS = {"dict": 0, "cell": 1, "length": 2, "items": 3, "type": 4, "function": 5, "attr*": 6, "attr": 7, "keys": 9}
 Guards: Any = getattr(_kernels.nn, "Guards", None)
 # Bytes of a Tensor that are fields of TensorBase, where mypyc laid them out; else 0.  NOTE [Fields of a tensor] in guards.c
 FIELDS = TensorBase.__basicsize__ if Guards is not None and hasattr(TensorBase, "__mypyc_attrs__") else 0
@@ -473,7 +475,8 @@ class Watch:
 def coded(guard: tuple[str, Any, Any, Any]) -> tuple[int, Any, Any, Any]:
     kind, holder, key, was = guard
     number = KINDS.get(kind, 8)
-    if (number == 2 and not isinstance(holder, dict)) or (number == 3 and type(holder) is not list):
+    if (number == 9 and isinstance(holder, collections.OrderedDict) and was) or (
+            number == 2 and not isinstance(holder, dict)) or (number == 3 and type(holder) is not list):
         number = 8                              # Python looks
     return number, holder, key, was
 

@@ -11,7 +11,7 @@
 #include "kernel.h"
 #include "kernels.h"
 
-enum { IN_DICT, IN_CELL, LENGTH, ITEMS, TYPE, FUNCTION, IN_CLASS, ATTRIBUTE, SLOW, KINDS };
+enum { IN_DICT, IN_CELL, LENGTH, ITEMS, TYPE, FUNCTION, IN_CLASS, ATTRIBUTE, SLOW, KEYS, KINDS };
 
 typedef struct {
     int kind;
@@ -71,6 +71,7 @@ static int read_guard(Guards *self, Guard *g, PyObject *x) {
         : kind == ITEMS ? PyList_CheckExact(h) && g->was != NULL && PyTuple_CheckExact(g->was)
         : kind == FUNCTION ? PyFunction_Check(h) && g->was != NULL && PyTuple_CheckExact(g->was) && PyTuple_GET_SIZE(g->was) == 3
         : kind == IN_CLASS ? PyType_Check(h) : kind == LENGTH ? PyDict_Check(h) && g->was != NULL && whole(g->was, &g->size)
+        : kind == KEYS ? PyDict_Check(h) && g->was != NULL && PyTuple_CheckExact(g->was)
         : kind == ATTRIBUTE ? PyUnicode_CheckExact(g->key) : 1;
     return fits || wrong("a guard of another object");
 }
@@ -123,6 +124,14 @@ static int holds(const Guard *g) {
     }
     case IN_CELL: return PyCell_GET(h) == g->was;
     case LENGTH: return PyDict_GET_SIZE(h) == g->size;
+    case KEYS: {                                /* in their order */
+        PyObject *key;
+        Py_ssize_t at = 0, i = 0;
+        if (PyDict_GET_SIZE(h) != PyTuple_GET_SIZE(g->was)) return 0;
+        while (PyDict_Next(h, &at, &key, NULL))
+            if (i >= PyTuple_GET_SIZE(g->was) || key != PyTuple_GET_ITEM(g->was, i++)) return 0;
+        return 1;
+    }
     case ITEMS: {
         const Py_ssize_t n = PyList_GET_SIZE(h);
         if (n != PyTuple_GET_SIZE(g->was)) return 0;
