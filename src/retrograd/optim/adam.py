@@ -85,7 +85,9 @@ class Adam(Optimizer):
                 raise RuntimeError("lr as a Tensor is not supported for capturable=False and foreach=True")
             lr = number(lr)
             rounded = type(lr) is np.float32
-        beta1, beta2 = value(group["betas"][0]), value(group["betas"][1])
+        beta1, beta2 = group["betas"]
+        if type(beta1) is not float or type(beta2) is not float:
+            beta1, beta2 = value(beta1), value(beta2)
         amsgrad, decoupled, maximize = group["amsgrad"], group["decoupled_weight_decay"], group["maximize"]
         for p in params:
             state = self.state[p]

@@ -187,10 +187,13 @@ class Optimizer:
         """
         raise NotImplementedError
 
-    def _step(self, closure: Callable[[], Any] | None) -> Any:
-        return self._run_step(closure) if modes.recorder is None else modes.recorder.step(self, closure)
-
     def _run_step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """_step, of which no recorder is told."""
+        return self._step(closure, False)
+
+    def _step(self, closure: Callable[[], Any] | None, told: bool = True) -> Any:
+        if told and modes.recorder is not None:
+            return modes.recorder.step(self, closure)
         loss = None
         if closure is not None:
             with enable_grad():

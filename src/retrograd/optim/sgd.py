@@ -48,7 +48,8 @@ class SGD(Optimizer):
         return self._step(closure)
 
     def _update(self, group: dict[str, Any], params: list[Any]) -> None:
-        lr, decay = value(group["lr"]), value(group["weight_decay"])
+        lr, decay = group["lr"], value(group["weight_decay"])
+        lr = lr if type(lr) is float else value(lr)
         momentum, maximize = group["momentum"], group["maximize"]
         dampening, nesterov = group["dampening"], group["nesterov"]
         for p in params:
