@@ -6,6 +6,7 @@ import copy
 import threading
 import types
 import warnings
+import weakref
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
@@ -1099,3 +1100,13 @@ def test_guards_that_make_no_sense_are_refused(guard: Any) -> None:
         Guards((), ((numbers(2), b"x" * 100_000, None, False),), None)
     with pytest.raises(ValueError, match="Guards"):
         Guards((), (), None).first(-1)
+
+
+def test_a_plan_keeps_no_array_of_the_recorded_call() -> None:
+    x = numbers(1000)
+    fast = skipping(lambda x: (x * 2).exp().sin())
+    fast(x), fast(x)
+    plan = fast.local.variants[0].plan
+    assert all(v.array is None for entry in plan.entries for v in entry.outs)
+    made = weakref.ref(fast(x))
+    assert made() is None

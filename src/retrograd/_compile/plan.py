@@ -42,6 +42,10 @@ class Plan:
                 elif value.kind == "tensor" and value.index >= len(self.tensors.inputs):
                     given[id(value)] = self.tensors.held[value.index - len(self.tensors.inputs)]
             self.program, self.takes = program(self.entries, self.made, given)
+        for entry in self.entries:              # what the recorded call computed goes
+            for value in (*entry.args, *entry.outs):
+                if isinstance(value, Value):
+                    value.array = None
 
     def number(self) -> None:
         """Give values and constants their slots."""
