@@ -186,7 +186,7 @@ def test_wrong_use_is_refused(torch: Any, tmp_path: Any) -> None:
         reader.append(g, 1)
     shard = next((tmp_path / "new").glob("*.safetensors"))
     shard.write_bytes(shard.read_bytes()[:-1])
-    with pytest.raises(StoreError, match="missing or has not"):
+    with pytest.raises(StoreError, match="missing or does not have"):
         FactorStore(tmp_path / "new", "r")
     (tmp_path / "new" / "manifest.json").write_text('{"schema": 9, "format": "retrograd factors"}')
     with pytest.raises(StoreError, match="schema 9"):

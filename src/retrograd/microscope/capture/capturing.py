@@ -136,7 +136,7 @@ class Capture(Waiting):
         self._mark_sharded()
         if not self.weight_grads and (self._sharded or self._tree.has("DistributedDataParallel")):
             self._lift()
-            raise CaptureError("capture(weight_grads=False): DDP and FSDP wait for every parameter's gradient; leave it out")
+            raise CaptureError("capture(weight_grads=False): DDP and FSDP need every parameter's gradient; leave it out")
         if self.check_when is True or (self.check_when and not self.checked):
             self._begin_check()
         # on steps that are not checked, what is needed to notice a gradient by a way that was not seen
@@ -427,8 +427,8 @@ class Capture(Waiting):
         if not self._spared.isdisjoint(numbers):
             which = ", ".join(self.params[n].name for n in sorted(self._spared & numbers))
             raise CaptureError(
-                f"capture(weight_grads=False): {name} uses {which} in another way than the step that was checked, and a part "
-                "of its gradient was already left out; run this step with weight_grads=True")
+                f"capture(weight_grads=False): {name} uses {which} differently from the step that was checked, and part "
+                "of its gradient was already skipped; run this step with weight_grads=True")
 
     def _plan(self, use: Use, args: Any, kwargs: Any) -> None:
         """Remember a call of a rule's form, with parameters themselves as arguments, for _again."""
@@ -640,7 +640,7 @@ class Capture(Waiting):
         """
         self._drain()
         if not self.checking and not self.arrived:
-            raise CaptureError("check: this step was not watched; give capture(check=True) to check every step")
+            raise CaptureError("check: this step was not watched; use capture(check=True) to check every step")
         if not self.arrived:
             raise CaptureError("check: no gradient reached a parameter; run backward() inside the block first")
         from .coverage import compare, spareable

@@ -86,8 +86,8 @@ class Grads:
         """Raise unless samples can be told apart, in the gradients of these parameters (all)."""
         if not self._apart:
             raise CaptureError(
-                f"{what}: the model was called several times before backward; say capture(calls='apart') when their "
-                "samples are different ones, 'same' when sample n of every call is one sample")
+                f"{what}: the model was called several times before backward; use capture(calls='apart') if their "
+                "samples differ, or calls='same' if sample n of every call is the same sample")
         names = self.names if names is None else names
         bad = [row for row in getattr(self, "_report", ()) if row.name in names and row.status == "whole batch"]
         if bad:

@@ -163,7 +163,7 @@ class KFAC:
 
     def _known(self) -> None:
         if not self.updates:
-            raise CaptureError("KFAC: nothing known yet; call update(grads) first")
+            raise CaptureError("KFAC: no factors yet; call update(grads) first")
 
 
 def bias_of_weights(grads: Any) -> dict[str, str]:

@@ -43,7 +43,7 @@ def parameters_of(engine: Engine, model: Any, layers: Any) -> list[Param]:
         if type(p.tensor).__name__ == "UninitializedParameter":
             raise CaptureError(f"capture: {p.name} has no shape yet; call the model once, so that lazy layers are made")
         if p.tensor.device.type == "meta":
-            raise CaptureError(f"capture: {p.name} is on the meta device and has no values; give it some first")
+            raise CaptureError(f"capture: {p.name} is on the meta device and has no values; give it values first")
     if not found:
         raise CaptureError(f"capture: {type(model).__name__} has no parameters, so there is nothing to capture")
     for p in found:

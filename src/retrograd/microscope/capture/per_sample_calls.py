@@ -21,13 +21,13 @@ def fill(cap: Any, loss: Callable[..., Any], batch: tuple[Any, ...], how: str, r
     if how == "vmap" and cap.engine.name != "torch":
         raise ValueError("fill: functions are transformed by torch.func alone; how='loop' works on retrograd")
     if cap.entered:
-        raise CaptureError("fill: leave the capture block first, or the calls of fill would be captured, too")
+        raise CaptureError("fill: leave the capture block first; otherwise fill's own calls would be captured")
     runs = [run for run, _, _ in cap.terms()]
     if len(runs) != 1:
         raise CaptureError(f"fill: expected one captured run that a gradient reached, got {len(runs)}")
     run = runs[0]
     if run.mixed:
-        raise CaptureError(f"fill: a sample alone is not what it was in the batch: {run.mixed}")
+        raise CaptureError(f"fill: a sample alone differs from the same sample in its batch: {run.mixed}")
     N = run.size
     axis = cap.batch_dim
     sizes = {int(x.shape[axis]) for x in batch if cap.engine.is_tensor(x)}
@@ -79,7 +79,7 @@ def vmapped(cap: Any, loss: Callable[..., Any], batch: tuple[Any, ...], params: 
     except CaptureError:
         raise
     except Exception as error:
-        raise CaptureError(f"fill: this model does not run under torch.func.vmap ({error}); how='loop' does without") from error
+        raise CaptureError(f"fill: this model does not run under torch.func.vmap ({error}); use how='loop'") from error
     return [got[p.name] for p in params]
 
 

@@ -108,7 +108,7 @@ def dp_sgd_step(grads: Any, optimizer: Any, max_norm: float, noise_multiplier: f
     UncoveredError if a parameter with a gradient is not covered per sample: its step would not be private.
     """
     if grads.partial:
-        raise CaptureError("dp_sgd_step: partial=True leaves parameters out, whose gradients would not be private")
+        raise CaptureError("dp_sgd_step: partial=True leaves out parameters, whose gradients would not be private")
     private = private_gradient(grads, max_norm, noise_multiplier, expected, generator)
     trained = {id(p) for group in optimizer.param_groups for p in group["params"]}
     left = [p.name for p in grads.cap.params

@@ -151,7 +151,7 @@ class FactorStore:
             self._lock = None
             raise StoreError(
                 f"FactorStore: {self.path} is being written by process {owner or '?'}; close it there, read with "
-                "mode='r', or give each process a store of its own (rank=)") from None
+                "mode='r', or give each process its own store (rank=)") from None
         self._lock.truncate(0)
         self._lock.write(str(os.getpid()))
         self._lock.flush()
@@ -172,7 +172,7 @@ class FactorStore:
 
     def _add_file(self, file: Path, size: int) -> None:
         if not file.exists() or file.stat().st_size != size:
-            raise StoreError(f"FactorStore: {file} is missing or has not the {size} bytes that the manifest says")
+            raise StoreError(f"FactorStore: {file} is missing or does not have the {size} bytes given in the manifest")
         self._files.append(file)
         self._records.append([])                # read when somebody asks: a writer would hold those of the whole run
 

@@ -86,17 +86,17 @@ class Recorder(Names):
         self.built: list[tuple[Any, str, Any, int]] = []
         self.taps = [make(self) for make in taps_for(models, engine)]
         if replay and all(tap.name == "torch" for tap in self.taps):
-            raise RecordingError("record: replay needs retrograd's own graph: PyTorch's cannot be run with other hooks")
+            raise RecordingError("record: replay needs retrograd's own graph: PyTorch's cannot run again with other hooks")
 
     # -- the block
 
     def __enter__(self) -> Recording:
         if _running:
             raise RecordingError(
-                "record: a recording is going on already, and recordings do not nest: end its `with` block first"
+                "record: a recording is already running, and recordings do not nest: end its `with` block first"
                 + ("" if _running[0] is not self else " (this very one)"))
         if self.start:
-            raise RecordingError("record: this recording is over; call record() again for a new one")
+            raise RecordingError("record: this recording has ended; call record() again for a new one")
         _running.append(self)
         self.start = now()
         self.firing = self.fired

@@ -175,8 +175,8 @@ class Run:
             yield table, handle.id, hook
             table[handle.id] = function
             return
-        raise RecordingError(f"replay: {self.rec.hooks[n]['name'] if n is not None else 'the hook'} is no hook that runs in the "
-                             "recorded pass")
+        raise RecordingError(f"replay: {self.rec.hooks[n]['name'] if n is not None else 'the hook'} is not a hook that runs in "
+                             "the recorded pass")
 
 
 class Norms:
