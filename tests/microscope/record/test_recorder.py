@@ -207,7 +207,7 @@ def test_recordings_do_not_nest() -> None:
     again = record(engine="retrograd")
     with again:
         pass
-    with pytest.raises(RecordingError, match="over"):
+    with pytest.raises(RecordingError, match="has ended"):
         again.__enter__()
 
 
