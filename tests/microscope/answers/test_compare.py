@@ -153,5 +153,5 @@ def test_of_thousands_of_parameters_the_largest_differences_are_shown() -> None:
 def test_a_recording_without_passes_has_no_steps() -> None:
     with record(engine="retrograd") as rec:
         retrograd.ones(2)
-    with pytest.raises(ValueError, match="the recording has none"):
+    with pytest.raises(ValueError, match="the recording has no backward pass"):
         rec.compare(1, 1)
