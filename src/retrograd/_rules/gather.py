@@ -45,8 +45,8 @@ def at_an_end(dim: int, ndim: int) -> bool:
 
 
 def at_dim(index: Array, dim: int) -> Any:
-    """The NumPy index that stands for `index` along dim."""
-    return (slice(None),) * dim + (index,)
+    """The NumPy index that stands for `index` along dim: a copy, NOTE [Indices of our own]."""
+    return (slice(None),) * dim + (index.copy(),)
 
 
 @final
@@ -85,7 +85,7 @@ def picked(x: Array, index: Array, dim: int) -> Array:
         return np.full(index.shape, x)
     if index.ndim == 0:
         return np.array(x[index])
-    return packed(np.take_along_axis(x[below(index, dim)], index, dim))
+    return packed(np.take_along_axis(x[below(index, dim)], index.copy(), dim))
 
 
 @final
@@ -113,7 +113,7 @@ class ScatterZerosBackward0(Unary):
         if self.repeats:
             return add_at(out.reshape(-1), places(self.index, self.dim, self.into).reshape(-1), x.reshape(-1)).reshape(self.into)
         else:
-            np.put_along_axis(out, self.index, x, self.dim)
+            np.put_along_axis(out, self.index.copy(), x, self.dim)
         return out
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:

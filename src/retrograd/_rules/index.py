@@ -145,7 +145,8 @@ def numpy_index(item: Any) -> Any:
     array: Array = item.array
     if array.ndim == 0:
         return array.item() if array.dtype.kind == "i" else None
-    return array if array.dtype.kind == "b" or array.dtype.itemsize == 8 and array.dtype.kind == "i" else None
+    fits = array.dtype.kind == "b" or array.dtype.itemsize == 8 and array.dtype.kind == "i"
+    return array.copy() if fits else None               # NOTE [Indices of our own]
 
 
 def unassignable(x: TensorBase, value: Any) -> Exception:

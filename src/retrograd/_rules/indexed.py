@@ -37,7 +37,7 @@ class IndexBackward0(Unary):
         where = self.where
         if len(where) == 1 and where[0].dtype.kind == "i":
             return x.take(where[0], 0)                  # twice as fast for a few rows
-        return packed(x[where])
+        return packed(x[own(where)])
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         return place(g, self.where, self.was) if self.once else index_add(g, self.where, self.was)
@@ -63,9 +63,9 @@ class IndexAddAtBackward0(Unary):
         if self.wide:
             return add_at(out, self.where, x)
         if not self.once and repeats(self.where):
-            np.add.at(out, self.where, x)
+            np.add.at(out, own(self.where), x)
         else:
-            out[self.where] = x
+            out[own(self.where)] = x
         return out
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
@@ -84,10 +84,18 @@ def add_at(out: Array, where: Any, x: Array) -> Array:
     """np.add.at; half precision adds up in float32 and is rounded once."""
     if out.dtype.itemsize == 2 and out.dtype.kind in "fV":
         wide = out.astype(np.float32)
-        np.add.at(wide, where, x.astype(np.float32))
+        np.add.at(wide, own(where), x.astype(np.float32))
         return wide.astype(out.dtype)
-    np.add.at(out, where, x)
+    np.add.at(out, own(where), x)
     return out
+
+
+def own(where: Any) -> Any:
+    """NOTE [Indices of our own]  NumPy checks indices, or counts what a mask holds, and reads them again without the GIL: where
+    another thread writes to them meanwhile it would reach outside.  So it gets copies; `take` checks as it goes."""
+    if not isinstance(where, tuple):
+        return where.copy() if isinstance(where, np.ndarray) else where
+    return tuple([w.copy() if isinstance(w, np.ndarray) else w for w in where])
 
 
 def repeats(where: Any) -> bool:
@@ -141,16 +149,17 @@ class IndexPutBackward0(Written):
 
     def forward(self, a: Array, b: Array) -> Array:
         out = np.array(a)
+        where = own(self.where)
         b = np.asarray(b).astype(a.dtype)
         try:
             if b.ndim > 1 or self.accumulate or b.shape == (1,):    # where a mask is, NumPy takes no more than a row
-                b = np.broadcast_to(b, out[self.where].shape)
+                b = np.broadcast_to(b, out[where].shape)
             if self.accumulate:
-                np.add.at(out, self.where, b)
+                np.add.at(out, where, b)
             else:
-                out[self.where] = b
+                out[where] = b
         except (ValueError, TypeError):
-            raise mismatch(b.shape, out[self.where].shape) from None
+            raise mismatch(b.shape, out[where].shape) from None
         return out
 
     def overlapped(self) -> Optional[str]:

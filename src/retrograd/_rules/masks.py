@@ -91,7 +91,7 @@ class MaskedSelectBackward0(Unary):
 
     def forward(self, x: Array) -> Array:
         both = np.broadcast_shapes(x.shape, self.mask.shape)
-        return np.broadcast_to(x, both)[np.broadcast_to(self.mask, both)]
+        return np.broadcast_to(x, both)[indexed.own(np.broadcast_to(self.mask, both))]
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         own: Shape = reduce.raw(x).shape
@@ -122,7 +122,7 @@ class MaskedScatterBackward0(Along):
             return quick
         both = np.broadcast_shapes(a.shape, self.mask.shape)
         out = np.array(np.broadcast_to(a, both), order="C")
-        where = np.broadcast_to(self.mask, both)
+        where = indexed.own(np.broadcast_to(self.mask, both))
         out[where] = b.reshape(-1)[: int(np.count_nonzero(where))]
         return out
 
