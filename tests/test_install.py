@@ -217,9 +217,12 @@ def test_the_checkout_laid_over_an_older_wheel_is_what_a_new_wheel_has(checkout:
     package = folder / "retrograd"
     new = {path: path.read_bytes() for path in package.rglob("*") if path.is_file()}
     (package / "nn" / "gone.py").write_text("")
+    (package / "gone").mkdir()
+    (package / "gone" / "__init__.py").write_text("")
     (package / "nn" / "__init__.py").write_text("")
     (package / "cli" / "run.py").unlink()
     output([sys.executable, str(ROOT / "tools" / "lay.py"), str(folder)])
+    assert not (package / "gone").exists()
     assert {path: path.read_bytes() for path in package.rglob("*") if path.is_file()} == new
 
 

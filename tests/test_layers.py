@@ -163,7 +163,7 @@ def test_at_the_top_stand_rooms_and_modules_that_programs_import_from() -> None:
     """The others are in _small_modules, where retrograd.__path__ finds them."""
     files = {path.name for path in ROOT.iterdir() if path.is_file() and path.suffix in (".py", ".typed")}
     assert files == {"__init__.py", "__main__.py", "py.typed", *(f"{name}.py" for name in AT_THE_TOP)}
-    rooms = {path.name for path in ROOT.iterdir() if path.is_dir() and path.name != "__pycache__"}
+    rooms = {path.parent.name for path in ROOT.glob("*/*.py")}
     assert {room for room in rooms if not (ROOT / room / "__init__.py").exists()} == {"_small_modules"}
 
 

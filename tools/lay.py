@@ -24,6 +24,9 @@ def lay(site: Path) -> None:
     wanted = files(SOURCE)
     for path in files(site) - wanted:
         (site / path).unlink()
+        folder = (site / path).parent
+        if all(left.name == "__pycache__" for left in folder.iterdir()):
+            shutil.rmtree(folder)
     for path in wanted:
         if not (site / path).exists() or not filecmp.cmp(SOURCE / path, site / path, shallow=False):
             (site / path).parent.mkdir(parents=True, exist_ok=True)
