@@ -329,6 +329,10 @@ FOUND = {
         nn.LPPool3d(math.inf, 2, stride=1)(a[None])
     """,
     "pools that are wrong in two ways": """
+        F.adaptive_avg_pool2d(torch.ones(2, 2, 1, 6).long(), 1)
+        F.adaptive_avg_pool1d(torch.ones(2, 2, 6).int(), 1)
+        F.adaptive_avg_pool3d(torch.ones(2, 2, 2, 2, 2).int(), 1)
+        F.adaptive_avg_pool2d(torch.ones(2, 2, 1, 6).long(), 2)
         F.max_pool2d(torch.ones(2, 2, 1, 5, 2), 1, stride=0)
         F.avg_pool3d(torch.ones(2, 7, 2, 2, 2), (1, 2, 0), padding=(1, -1, 1))
         F.avg_pool2d(torch.ones(()), 2)

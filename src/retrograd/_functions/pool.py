@@ -564,6 +564,9 @@ def adaptive_average(function: str, dims: int, input: Any, output_size: Any) -> 
     if x.ndim <= dims and isinstance(output_size, int) and output_size == 1:      # then PyTorch takes the mean unseen
         return sums.mean_dims(x, tuple(dim_of(i, x.ndim) for i in range(-dims, 0)), True)
     sizes = check_adaptive(x, output_size, dims, function, "", False)
+    if all(n == 1 for n in sizes) and x.array.dtype.kind in "iub":
+        raise RuntimeError("mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. "
+                           f"Got: {names.SCALAR[x.array.dtype.name]}")
     supported("adaptive_avg_pool2d" if dims == 2 else "adaptive_avg_pool3d_cpu", x)
     if all(n == 1 for n in sizes):
         return sums.mean_dims(x, tuple(range(x.ndim - dims, x.ndim)), True)
