@@ -1110,3 +1110,80 @@ def test_a_plan_keeps_no_array_of_the_recorded_call() -> None:
     assert all(v.array is None for entry in plan.entries for v in entry.outs)
     made = weakref.ref(fast(x))
     assert made() is None
+
+
+def test_two_backward_passes_in_one_call_are_checked_rightly() -> None:
+    w = numbers(4).requires_grad_()
+
+    def twice(x: Any) -> None:
+        w.grad = None
+        (w * x).sum().backward()
+        (w * x).sum().backward()
+    fast = torch.compile(twice, options={"python": "skip"})
+    for seed in range(9):
+        x = numbers(4, seed=seed)
+        fast(x)
+        assert torch.equal(w.grad, x + x)
+    assert fast.local.variants
+
+
+def test_a_check_leaves_gradients_and_versions_of_one_call() -> None:
+    w = numbers(2).requires_grad_()
+
+    def step(x: Any) -> None:
+        w.grad = None
+        (w * x).sum().backward()
+        with torch.no_grad():
+            w.sub_(w.grad * 0.1)
+
+    def into(x: Any) -> None:
+        (x * 2).sum().backward()
+    fast, to_argument = (torch.compile(f, options={"python": "skip"}) for f in (step, into))
+    for n in range(1, 10):
+        fast(numbers(2))
+        assert w._version == n
+        x = numbers(1).requires_grad_()
+        to_argument(x)
+        assert x.grad.item() == 2
+
+
+def test_objects_whose_state_is_not_in_a_dict_are_run_eagerly() -> None:
+    import array
+    import functools as tools
+
+    class Asked:
+        def __getattr__(self, name: str) -> Any:
+            return {"k": 1.0}[name]
+    asked, cells, made = Asked(), array.array("f", [1.0]), tools.lru_cache(lambda k: torch.full((1,), float(k)))
+    for f in (lambda x, i: x * cells[0], lambda x, i: x * made(i % 3), lambda x, i: x * asked.k):
+        fast = skipping(f)
+        for i in range(6):
+            cells[0] = i
+            assert same(fast(numbers(1), i), f(numbers(1), i))
+
+
+def test_keyword_defaults_and_operators_that_are_replaced_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    def scaled(x: Any, *, k: float = 1.0) -> Any:
+        return x * k
+    fast = skipping(lambda x: scaled(x))
+    for _ in range(3):
+        fast(numbers(1))
+    scaled.__kwdefaults__["k"] = 5.0
+    assert same(fast(numbers(1)), numbers(1) * 5)
+    monkeypatch.setattr(torch.Tensor, "__mul__", lambda a, b: torch.zeros(1))
+    assert same(fast(numbers(1)), torch.zeros(1))
+
+
+@pytest.mark.parametrize(("options", "error", "text"), [
+    ("skip", TypeError, "must be dict"), ({"python": "skipp"}, ValueError, "'python' must be \"skip\""),
+    ({"python": "skip", "check": -1}, ValueError, "'check'"), ({"python": "skip", "check": "a"}, ValueError, "'check'"),
+    ({"python": "skip", "plans": 0}, ValueError, "'plans'"), ({"python": "skip", "chek": 1}, RuntimeError, "chek"),
+])
+def test_options_are_checked(options: Any, error: type[Exception], text: str) -> None:
+    with pytest.raises(error, match=text):
+        torch.compile(lambda x: x, options=options)
+
+
+def test_what_cannot_be_called_cannot_be_compiled() -> None:
+    with pytest.raises(TypeError, match="expected a function or a module, got int"):
+        torch.compile(3, options={"python": "skip"})

@@ -5,6 +5,7 @@ Written by `make generate`.
 from retrograd._small_modules.compiler import (
     OptimizedModule as OptimizedModule,
     allow_in_graph as allow_in_graph,
+    check_options as check_options,
     compile as compile,
     compiled as compiled,
     disable as disable,

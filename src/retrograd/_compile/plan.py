@@ -91,7 +91,7 @@ class Plan:
         for mine, other, arrays in zip(self.entries, entries, got):
             values = [v for v in other.outs if v.array is not None]
             differ = mine.name != other.name or len(mine.outs) != len(other.outs) or (len(values) == len(arrays) and not all(
-                np.array_equal(x, v.array, equal_nan=v.dtype.kind == "f") for v, x in zip(values, arrays) if not v.stale))
+                v.stale or v.past or np.array_equal(x, v.array, equal_nan=v.dtype.kind == "f") for v, x in zip(values, arrays)))
             if differ:
                 raise RuntimeError(
                     "torch.compile: the recorded call and an eager one differ, first in "

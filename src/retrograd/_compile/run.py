@@ -336,30 +336,33 @@ class Everything:
     """What a call may write: tensors, their .grad, the state of optimizers."""
 
     def __init__(self, tensors: Tensors, inputs: list[TensorBase], optimizers: list[Any]) -> None:
-        self.saved: list[tuple[Any, Any]] = []
+        self.saved: list[tuple[Any, Any, int]] = []
         self.grads: list[tuple[Any, Any]] = []
         self.optimizers = optimizers
         for t in [*inputs, *tensors.held]:
-            self.keep(t.array)
-            if t.sink is not None:
-                self.grads.append((t.sink, t.sink.grad))
-                if t.sink.grad is not None:
-                    self.keep(t.sink.grad.array)
+            self.keep(t)
+            grad = grad_of(t)
+            self.grads.append((t, grad))
+            if grad is not None:
+                self.keep(grad)
         self.states = [{p: dict(kept) for p, kept in opt.state.items()} for opt in optimizers]
         for table in self.states:
             for kept in table.values():
                 for x in kept.values():
                     if isinstance(x, TensorBase):
-                        self.keep(x.array)
+                        self.keep(x)
 
-    def keep(self, array: Any) -> None:
-        self.saved.append((array, array.copy()))
+    def keep(self, t: TensorBase) -> None:
+        self.saved.append((t, t.array.copy(), edits_of(t)))
 
     def restore(self) -> None:
-        for array, was in self.saved:
-            np.copyto(array, was)
-        for sink, grad in self.grads:
-            sink.grad = grad
+        for t, was, edits in self.saved:
+            np.copyto(t.array, was)
+            if t.version is not None:
+                t.version.edits = edits
+        for t, grad in self.grads:
+            if t.sink is not None:
+                t.sink.grad = grad
         for opt, table in zip(self.optimizers, self.states):
             for p in list(opt.state):
                 if p in table:

@@ -52,6 +52,10 @@ WRITES = set("param_groups state defaults add_param_group load_state_dict state_
 OPCODES = {"STORE_GLOBAL": "sets a global", "DELETE_GLOBAL": "deletes a global", "IMPORT_NAME": "imports",
            "IMPORT_STAR": "imports", "BUILD_SET": "makes a set", "SET_UPDATE": "makes a set", "SET_ADD": "makes a set"}
 METHODS = (types.FunctionType, property, staticmethod, classmethod)
+OF_C = (types.MethodDescriptorType, types.WrapperDescriptorType, types.MemberDescriptorType, types.GetSetDescriptorType,
+        types.ClassMethodDescriptorType)
+OPERATORS = {f"__{prefix}{name}__" for prefix in ("", "r", "i") for name in """
+    add sub mul truediv floordiv mod pow matmul and or xor getitem neg pos abs invert eq ne lt le gt ge""".split()}
 
 
 refusing: weakref.WeakSet[Any] = weakref.WeakSet()      # functions given to torch.compiler.disable
@@ -76,6 +80,7 @@ class Reach:
         self.seen: set[int] = set()
         self.alive: list[Any] = []
         self.names: set[str] = {"forward"}      # attributes that some code asks for
+        self.methods: set[str] = set()          # of Tensor, noted so far
         self.codes: set[Any] = set()
         self.objects: list[tuple[Any, str]] = []         # whose attributes are noted as far as some code asks for them
         self.todo: list[tuple[Any, str]] = []
@@ -87,6 +92,10 @@ class Reach:
                 self.visit(*self.todo.pop())
             for x, path in list(self.objects):
                 self.attributes(x, path)
+        for name in (self.names | OPERATORS) - self.methods:
+            self.methods.add(name)
+            if hasattr(Tensor, name):
+                self.note("attr*", Tensor, name, vars(Tensor).get(name, MISSING), f"Tensor.{name}")
         if self.optimizers and self.names & WRITES:
             raise Refused(f"it may change an optimizer: {min(self.names & WRITES)}")
         if "load_state_dict" in self.names:
@@ -129,7 +138,7 @@ class Reach:
             self.mapping(x, path)
         elif kind is types.FunctionType:
             self.function(x, path)
-        elif hasattr(x, "replays"):             # a compiled function inside another one is part of it
+        elif getattr(kind, "replays", False):   # a compiled function inside another one is part of it
             self.todo.append((x.f, path))
         elif kind is types.MethodType:
             self.todo.append((x.__func__, path))
@@ -157,8 +166,7 @@ class Reach:
             self.todo.append((x.__func__, path))
         elif ours(kind.__module__):
             raise Refused(f"{path} is a {kind.__name__}")
-        elif [k for k in kind.__mro__ if not k.__flags__ & HEAP] == [object] and not any(
-                "__slots__" in vars(k) for k in kind.__mro__):
+        elif all(map(written, kind.__mro__[:-1])):
             self.note("type", x, None, kind, path)
             self.todo.append((kind, kind.__name__))
             self.objects.append((x, path))
@@ -182,7 +190,8 @@ class Reach:
             return
         self.note("function", f, None, (f.__code__, f.__defaults__, f.__kwdefaults__), path)
         self.todo.extend((y, f"a default of {path}") for y in f.__defaults__ or ())
-        self.todo.extend((y, f"a default of {path}") for y in (f.__kwdefaults__ or {}).values())
+        if f.__kwdefaults__:
+            self.mapping(f.__kwdefaults__, f"a default of {path}")
         held: dict[str, Any] = {}
         for name, cell in zip(f.__code__.co_freevars, f.__closure__ or ()):
             try:
@@ -323,6 +332,12 @@ class Reach:
                 self.note("length", table, None, 0, f"hooks of {path}")
                 if table:
                     raise Refused(f"{path} has hooks")
+
+
+def written(cls: type) -> bool:
+    """Is it made by a class statement, and all that its instances hold in their __dict__?"""
+    return bool(cls.__flags__ & HEAP) and "__slots__" not in vars(cls) and not any(
+        isinstance(x, OF_C) and name not in ("__dict__", "__weakref__") for name, x in vars(cls).items())
 
 
 def there(module: types.ModuleType, name: str) -> bool:

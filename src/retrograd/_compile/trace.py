@@ -277,6 +277,8 @@ class Trace:
         for other in self.roots.get(id(root(array)), []):
             if other.array is not array:
                 other.stale = True
+            elif other is not value:
+                other.past = True
         for kind, i, t in self.tensors.all():
             if t.array is array:
                 self.edited[kind, i] = self.edited.get((kind, i), 0) + 1

@@ -22,7 +22,7 @@ class Value:
     full    of a view that repeats one element: the value with that element
     """
 
-    __slots__ = ("array", "dtype", "entry", "full", "index", "kind", "shape", "slot", "stale", "straight")
+    __slots__ = ("array", "dtype", "entry", "full", "index", "kind", "past", "shape", "slot", "stale", "straight")
 
     def __init__(self, kind: str, shape: Any, dtype: Any, array: Any = None, index: int = -1) -> None:
         self.kind, self.index = kind, index
@@ -31,6 +31,7 @@ class Value:
         self.full: Value | None = None
         self.entry: Entry | None = None
         self.stale = False                      # its memory was edited since
+        self.past = False                       # `array` holds what came after it
         self.slot = -1
 
     @property

@@ -459,6 +459,9 @@ class ParsedMethod(Checks):
 
     def fit(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
         check_self(self.name, args)
+        if not self.text and (len(args) > 1 or kwargs):
+            given = "keyword arguments" if kwargs else f"arguments ({len(args) - 1} given)"
+            raise TypeError(f"TensorBase.{self.name}() takes no {given}")
         new_args, new_kwargs = fitted(self.name, self.text, args[1:], kwargs, keywords_of(self.f))
         return (args[0], *new_args), new_kwargs
 

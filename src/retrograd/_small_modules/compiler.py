@@ -17,8 +17,25 @@ late_names(__name__)
 compiled: weakref.WeakSet[Compiled] = weakref.WeakSet()
 
 
+def check_options(options: dict[str, Any]) -> None:
+    """RuntimeError or ValueError for options that torch.compile does not know beside "python"."""
+    for name, value in options.items():
+        if name == "python":
+            fits, wanted = value == "skip", '"skip"'
+        elif name in ("check", "plans"):
+            least = 0 if name == "check" else 1
+            fits = type(value) is int and value >= least or (name == "check" and value is None)
+            wanted = f"an int of at least {least}"
+        else:
+            raise RuntimeError(f"Unexpected optimization option {name}, known options are ['python', 'check', 'plans']")
+        if not fits:
+            raise ValueError(f"torch.compile: the option {name!r} must be {wanted}, got {value!r}")
+
+
 def skipping(f: Any, options: dict[str, Any], full: bool) -> Any:
     """f, or a module, whose calls are replayed without Python."""
+    if not callable(f):
+        raise TypeError(f"torch.compile: expected a function or a module, got {type(f).__name__}")
     call = Compiled(f, options.get("check"), options.get("plans", LIMIT), full)
     compiled.add(call)
     return OptimizedModule(f, call) if isinstance(f, Module) else call

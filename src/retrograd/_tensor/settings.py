@@ -190,7 +190,10 @@ def compile(model: Callable[..., Any] | None = None, *, fullgraph: bool = False,
     """
     if mode is not None and options is not None:
         raise RuntimeError("Either mode or options can be specified, but both can't be specified at the same time.")
-    if disable or not (isinstance(options, dict) and options.get("python") == "skip"):
+    if options is not None and not isinstance(options, dict):
+        raise TypeError(f"compile(): argument 'options' must be dict, not {type(options).__name__}")
+    if disable or not options or "python" not in options:
         return (lambda f: f) if model is None else model
-    from ..compiler import skipping
+    from ..compiler import check_options, skipping
+    check_options(options)
     return partial(skipping, options=options, full=fullgraph) if model is None else skipping(model, options, fullgraph)
