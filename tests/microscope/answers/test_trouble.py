@@ -316,6 +316,19 @@ def test_a_row_that_is_masked_whole_makes_nan_and_the_mask_is_named(torch: Any) 
 
 
 @both
+@pytest.mark.parametrize("own", [False, True])
+def test_a_mask_made_before_the_recording_or_by_attention_itself_is_no_trouble(torch: Any, own: bool) -> None:
+    torch.manual_seed(0)
+    project = torch.nn.Linear(8, 24)
+    mask = torch.zeros(4, 4).masked_fill(torch.ones(4, 4).triu(1) > 0, -math.inf)
+    with record(project) as rec:
+        parts = project(torch.randn(2, 4, 8)).chunk(3, -1)
+        attend = torch.nn.functional.scaled_dot_product_attention
+        (attend(*parts, is_causal=True) if own else attend(*parts, attn_mask=mask)).sum().backward()
+    assert rec.trouble().findings == []
+
+
+@both
 def test_memory_that_nobody_wrote_to_is_no_trouble(torch: Any) -> None:
     with record(engine=torch.__name__) as rec:
         raw = torch.empty(3)

@@ -138,7 +138,9 @@ def odd(rec: Recording, values: Any) -> str | None:
 def states(rec: Recording) -> Iterator[tuple[Event, str, str]]:
     """(event, state, "nan" | "inf" | "") of every op, node and hook."""
     values: dict[int, int] = dict(rec.input_values)     # tensor -> its last value
-    masked: set[int] = set()                            # tensors whose inf is there on purpose
+    # Tensors whose inf is there on purpose; from outside, those of inf and zeros: masks that are added
+    masked: set[int] = {t for t, n in values.items() if (seen := rec.value(n)) is not None and seen.measured and (
+        seen.infs > 0 and not seen.nans and abs(seen.infs + seen.zeros - 1) < 1e-9)}
     raw = unwritten(rec)
     for event in rec.of("op", "node", "hook"):
         if event.kind == "op":
