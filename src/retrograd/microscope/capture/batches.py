@@ -87,7 +87,8 @@ def no_batch(use: Use, shape: tuple[int, ...]) -> str:
     """Why the samples of a use cannot be told apart."""
     N = use.run.size
     if N is None:
-        return "the batch size is unknown: call the captured model itself, or give capture(batch_size=...)"
+        return ("the batch size is unknown: call the captured model itself, with inputs that have dimension batch_dim, or "
+                "give capture(batch_size=...)")
     if use.layout == "packed" or (use.name in RECURRENT and packed(use.meta[0])):
         return "a PackedSequence has its samples in another order; pad it (pad_packed_sequence) to tell them apart"
     if use.why:
