@@ -81,17 +81,16 @@ def backward(
     inputs                 only these get a gradient
     RuntimeError for roots outside any graph, gradients of another shape, a graph already freed.
     """
+    if grad_variables is not None:
+        warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning)
+        if grad_tensors is not None:
+            raise RuntimeError(
+                "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. Please only "
+                "use `grad_tensors`.")
+        grad_tensors = grad_variables
     if modes.dispatching and not state().busy:
-        given = grad_variables if grad_tensors is None else grad_tensors
-        return _told_backward(tensors, given, retain_graph, create_graph, inputs)
+        return _told_backward(tensors, grad_tensors, retain_graph, create_graph, inputs)
     try:
-        if grad_variables is not None:
-            warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning)
-            if grad_tensors is not None:
-                raise RuntimeError(
-                    "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. Please only "
-                    "use `grad_tensors`.")
-            grad_tensors = grad_variables
         if inputs is not None:
             _check_mapping(inputs, "backward")
             wanted = _input_list(inputs)
