@@ -217,6 +217,7 @@ REFUSED: dict[str, Make] = {
     "kl vectors": lambda D, p: D.kl_divergence(
         D.MultivariateNormal(p([0.0] * 3), p(SPD)), D.MultivariateNormal(p([0.0]), p([[1.0]]))),
     "icdf": lambda D, p: D.Gamma(1.0, 1.0).icdf(p([0.5])),
+    "negative count": lambda D, p: D.Multinomial(-1, p([0.5, 0.5])),
     "mode": lambda D, p: D.MixtureSameFamily(D.Categorical(p([1.0])), D.Normal(p([0.0]), 1.0)).mode,
     "rsample": lambda D, p: D.Poisson(1.0).rsample(),
     "cat": lambda D, p: D.CatTransform([D.ExpTransform()], 0, [2])(p([1.0])),

@@ -90,3 +90,8 @@ def test_a_number_of_more_than_64_bits_is_refused_also_where_such_types_were_see
                 if n != 1:
                     told.append((type(error), str(error).splitlines()[0].rstrip('"')))
     assert len(told) == 4 and told[2:] == told[:2]
+
+
+def test_more_sections_than_memory_holds_are_refused_at_once() -> None:
+    with pytest.raises(RuntimeError, match="bad_alloc"):
+        torch.ones(3).tensor_split(10**12)

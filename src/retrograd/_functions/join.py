@@ -16,6 +16,8 @@ from .._tensor.settings import once
 from .arguments import aliased, dim_of, integer, long, refused, tensor
 from .shape import atleast_1d, atleast_2d, atleast_3d, reshaped
 
+MOST = 1 << 32          # so many views fit into nobody's memory
+
 
 def listed(tensors: Any, function: str) -> list[Any]:
     """The tensors of a tuple or list; TypeError for anything else."""
@@ -218,6 +220,8 @@ def tensor_split(input: Any, indices_or_sections: Any = None, dim: int = 0, *, i
     if isinstance(cut, int):
         if cut <= 0:
             raise RuntimeError(f"number of sections must be larger than 0, got {cut}")
+        if cut > MOST:
+            raise RuntimeError(f"std::bad_alloc\ntensor_split: {cut} views do not fit into memory")
         short, more = divmod(n, cut)
         ends = list(itertools.accumulate(short + (i < more) for i in range(long(cut))))
         return tuple(piece(input, at, a, b) for a, b in zip([0, *ends[:-1]], ends, strict=True))

@@ -32,6 +32,7 @@ class Multinomial(Distribution):
             raise NotImplementedError("inhomogeneous total_count is not supported")
         self.total_count = total_count
         self._categorical = Categorical(probs=probs, logits=logits)
+        Binomial(total_count, probs=self.probs)         # refuses a negative total_count, as PyTorch's does
         super().__init__(self._categorical.batch_shape, self._categorical.param_shape[-1:], validate_args=validate_args)
 
     def _new(self, *args: Any, **kwargs: Any) -> Any:
