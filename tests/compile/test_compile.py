@@ -460,6 +460,17 @@ def test_hooks_of_every_kind_are_called() -> None:
         assert same(fast(), plain) and not fired
 
 
+def test_a_table_of_global_hooks_that_a_program_put_there_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    layer, fired = nn.Linear(2, 2), []
+    fast = skipping(lambda x: layer(x))
+    with torch.no_grad():
+        for _ in range(3):
+            fast(numbers(1, 2))
+        monkeypatch.setattr(nn.modules.module, "_global_forward_hooks", {1: lambda *_: fired.append(1)})
+        fast(numbers(1, 2))
+    assert replays(fast) and fired == [1]
+
+
 def test_modes_are_guarded() -> None:
     w = numbers(3).requires_grad_()
 

@@ -82,17 +82,18 @@ def check_tensor(t: Any, path: str) -> None:
         raise Refused(f"{path} may not be written, or is not aligned")
 
 
-GLOBAL_HOOKS: list[Any] = [
-    hooks.watchers, *[table for name, table in vars(hooks).items() if name.startswith("_global_")],
-    optimizer._global_optimizer_pre_hooks, optimizer._global_optimizer_post_hooks]
+# (namespace, name): programs put tables of their own in the place of these
+GLOBAL_HOOKS: list[tuple[dict[str, Any], str]] = [
+    (space, name) for space in (vars(hooks), vars(optimizer)) for name, x in space.items()
+    if name == "watchers" or (name.startswith("_global_") and isinstance(x, dict))]
 
 
 def mood() -> Any:
     """The modes of this thread; None where every call runs eagerly."""
     if modes.observer is not None or modes.clerk is not None or modes.anomaly:
         return None
-    for table in GLOBAL_HOOKS:
-        if table:
+    for space, name in GLOBAL_HOOKS:
+        if space[name]:
             return None
     it = state()
     if it.task is not None:
