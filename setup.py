@@ -184,8 +184,18 @@ class Record(build_py):
         if not self.editable_mode:
             shutil.rmtree(Path(self.build_lib) / "retrograd", ignore_errors=True)
         super().run()
-        if outcome and not self.editable_mode:
-            record(self.build_lib)
+        if not self.editable_mode:
+            twice(self.build_lib)
+            if outcome:
+                record(self.build_lib)
+
+
+def twice(build_lib: str) -> None:
+    """Where there is a stub package, Pyright looks for all stubs there, Jedi always beside the source."""
+    folder = Path(build_lib) / "retrograd-stubs" / "_typing"
+    folder.mkdir(parents=True, exist_ok=True)
+    for stub in (Path(build_lib) / "retrograd" / "_typing").glob("*.pyi"):
+        shutil.copy2(stub, folder)
 
 
 def record(build_lib: str) -> None:

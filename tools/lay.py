@@ -11,12 +11,13 @@ import sys
 from pathlib import Path
 
 SOURCE = Path(__file__).resolve().parents[1] / "src"
+TWICE = Path("retrograd-stubs", "_typing")      # setup.py copies it from the package, and so does `lay`
 SUFFIXES = {".py", ".pyi", ".html", ".typed"}  # what a wheel has of the checkout; a test compares
 
 
 def files(root: Path) -> set[Path]:
     return {path.relative_to(root) for name in ("retrograd", "retrograd-stubs") for path in (root / name).rglob("*")
-            if path.suffix in SUFFIXES}
+            if path.suffix in SUFFIXES and TWICE != path.relative_to(root).parent}
 
 
 def lay(site: Path) -> None:
@@ -27,6 +28,9 @@ def lay(site: Path) -> None:
         folder = (site / path).parent
         if all(left.name == "__pycache__" for left in folder.iterdir()):
             shutil.rmtree(folder)
+    for path in (SOURCE / "retrograd" / "_typing").glob("*.pyi"):
+        (site / TWICE).mkdir(parents=True, exist_ok=True)
+        shutil.copy2(path, site / TWICE)
     for path in wanted:
         if not (site / path).exists() or not filecmp.cmp(SOURCE / path, site / path, shallow=False):
             (site / path).parent.mkdir(parents=True, exist_ok=True)

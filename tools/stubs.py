@@ -152,9 +152,7 @@ OPERATORS = {
 
 def files() -> dict[Path, str]:
     typing = typing_files()
-    # Twice: where there is a stub package, Pyright looks for all stubs there, Jedi always beside the source.
-    stubs = stub_files() | {f"_typing/{name}": text for name, text in typing.items() if name.endswith(".pyi")}
-    return {FOLDER / name: text for name, text in typing.items()} | {STUBS / name: text for name, text in stubs.items()}
+    return {FOLDER / name: text for name, text in typing.items()} | {STUBS / name: text for name, text in stub_files().items()}
 
 
 def stub_files() -> dict[str, str]:
