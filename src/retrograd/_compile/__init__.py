@@ -1,10 +1,18 @@
 """torch.compile: a call recorded once and replayed.
 
-    state    which Python values a function reaches, and whether they are still the same
-    trace    one eager call as a list of array functions over values
-    lower    what a node's forward and rules are, as array functions, elementwise ones as single operations
-    effects  what writes tensors and their .grad
-    outputs  what a call returns
-    plan     the list without what nobody needs, and how it is executed
-    run      the callable that torch.compile gives: guards, plans, falling back to eager
+    reach      which Python values a function reaches
+    guards     whether they are still the same
+    arguments  what of the arguments must be the same
+    book       what is known of the arrays of a call
+    calls      which public functions a plan may hold
+    passes     backward passes as entries
+    trace      one eager call as a list of array functions over values
+    lower      what a node's forward and rules are, as array functions, elementwise ones as single operations
+    effects    what writes tensors and their .grad
+    outputs    what a call returns
+    code       runs of operations, and the program in C
+    plan       the list without what nobody needs, and how it is executed
+    variant    a plan, and when it may be used
+    writes     what a call may write, kept and put back
+    run        the callable that torch.compile gives: finding plans, recording, checking, falling back to eager
 """

@@ -1,6 +1,6 @@
 """Forward and rules of a node as functions of arrays; those that work element by element as single operations.
 
-What stands here for a class must give the bits that its `forward` and rules give (`tests/compile/test_compile.py` compares them).
+What stands here for a class must give the bits that its `forward` and rules give (`tests/compile` compares them).
 A class that is not listed is not replayed.
 """
 from __future__ import annotations

@@ -6,80 +6,23 @@ import threading
 import warnings
 from typing import Any
 
-import numpy as np
-
 from .._engine.modes import modes, state
 from .._engine.tensor import TensorBase
 from .._tensor import dtypes
 from ..nn import hooks
 from ..optim import optimizer
-from .effects import grad_of
+from .arguments import leaf, objects_in
+from .book import Tensors
+from .guards import Watch, changed, facts_of
 from .plan import Plan, Undone
-from .state import TENSORS, Reach, Watch, changed, facts_of
-from .trace import Tensors, Trace
+from .reach import Reach
+from .trace import Trace
 from .values import Refused
+from .variant import Variant, check_tensor
+from .writes import Everything, edits_of, same_array, written
 
-ndarray = np.ndarray
 LIMIT = 8               # plans of one function
 MOST = 10               # the n-th refusal is followed by 2 ** n - 1 calls that do not try again, up to this n
-
-
-class Variant:
-    """A plan, and when it may be used."""
-
-    def __init__(self, plan: Plan, key: Any, reach: Reach, watch: Watch, facts: list[Any], mood: Any) -> None:
-        self.plan, self.key, self.watch, self.mood = plan, key, watch, mood
-        self.facts = facts                      # of the inputs
-        self.optimizers = reach.optimizers
-        self.used = 0
-        self.held = {id(t) for t in plan.tensors.held}
-        alone = key == (((tuple, *["tensor"] * len(facts))), None)
-        self.count = len(facts) if alone else -1
-
-    def stale(self, key: Any, inputs: list[TensorBase], mood: Any) -> str:
-        """Why the plan does not fit this call; "" where it does."""
-        return "other arguments" if key != self.key else self.unfit(inputs, mood)
-
-    def match(self, args: Any) -> Any:
-        """The input tensors of such arguments, where they are tensors alone; None where somebody has to look closer."""
-        if len(args) != self.count:
-            return None
-        for i, x in enumerate(args):
-            if type(x) not in TENSORS or any(x is y for y in args[:i]):
-                return None
-        return list(args)
-
-    def unfit(self, inputs: list[TensorBase], mood: Any) -> str:
-        """As `stale`, for arguments that fit."""
-        if mood != self.mood:
-            return "another mode"
-        for t, was in zip(inputs, self.facts):
-            if facts_of(t) != was:
-                return "an argument is another one"
-            if id(t) in self.held:
-                return "an argument is a tensor that the function reaches by itself"
-        found = self.watch.changed()
-        if not found and inputs and self.plan.writes and not self.apart(inputs):
-            return "an argument shares memory with what the function writes"
-        return found
-
-    def apart(self, inputs: list[TensorBase]) -> bool:
-        own = [*self.watch.arrays, *[g.array for g in map(grad_of, self.plan.tensors.held) if g is not None]]
-        many = [t.array for t in inputs]
-        return not any(np.may_share_memory(x, y) for i, x in enumerate(many) for y in [*own, *many[:i]])
-
-
-def check_tensor(t: Any, path: str) -> None:
-    if t.fn is not None:
-        raise Refused(f"{path} carries a graph that was made before the call")
-    if t.listeners or t.kept is not None or t.inference:
-        raise Refused(f"{path} has hooks, or is of inference mode")
-    if t.sink is not None and (t.sink.after or t.sink._hooks is not None):
-        raise Refused(f"{path} has hooks")
-    if t.origin is not None and (t.rg or t.requires_grad):
-        raise Refused(f"{path} is a view that requires grad")
-    if not t.array.flags.behaved and t.array.size:
-        raise Refused(f"{path} may not be written, or is not aligned")
 
 
 # (namespace, name): programs put tables of their own in the place of these
@@ -314,109 +257,8 @@ class Compiled:
         return f"<compiled {self.f!r}>"
 
 
-def written(results: list[Any], tensors: Tensors, inputs: list[TensorBase]) -> list[Any]:
-    """Copies of the results, and of what a call may have written."""
-    found = [x.copy() for x in results]
-    for t in [*inputs, *tensors.held]:
-        grad = grad_of(t)
-        found += [t.array.copy(), None if grad is None else grad.array.copy()]
-    return found
-
-
-def same_array(a: Any, b: Any) -> bool:
-    if a is None or b is None:
-        return a is b
-    return bool(a.shape == b.shape and a.dtype == b.dtype and np.array_equal(a, b, equal_nan=a.dtype.kind == "f"))
-
-
-def edits_of(t: Any) -> int:
-    return 0 if t.version is None else int(t.version.edits)
-
-
-class Everything:
-    """What a call may write: tensors, their .grad, the state of optimizers."""
-
-    def __init__(self, tensors: Tensors, inputs: list[TensorBase], optimizers: list[Any]) -> None:
-        self.saved: list[tuple[Any, Any, int]] = []
-        self.grads: list[tuple[Any, Any]] = []
-        self.optimizers = optimizers
-        for t in [*inputs, *tensors.held]:
-            self.keep(t)
-            grad = grad_of(t)
-            self.grads.append((t, grad))
-            if grad is not None:
-                self.keep(grad)
-        self.states = [{p: dict(kept) for p, kept in opt.state.items()} for opt in optimizers]
-        for table in self.states:
-            for kept in table.values():
-                for x in kept.values():
-                    if isinstance(x, TensorBase):
-                        self.keep(x)
-
-    def keep(self, t: TensorBase) -> None:
-        self.saved.append((t, t.array.copy(), edits_of(t)))
-
-    def restore(self) -> None:
-        for t, was, edits in self.saved:
-            np.copyto(t.array, was)
-            if t.version is not None:
-                t.version.edits = edits
-        for t, grad in self.grads:
-            if t.sink is not None:
-                t.sink.grad = grad
-        for opt, table in zip(self.optimizers, self.states):
-            for p in list(opt.state):
-                if p in table:
-                    opt.state[p].clear()
-                    opt.state[p].update(table[p])
-                else:
-                    del opt.state[p]
-
-
 class Disabled:
     on = False
 
 
 disabled = Disabled()
-PLAIN = (int, float, bool, str, type(None), complex, bytes)
-
-
-class Same:
-    """An argument that is known by who it is."""
-
-    __slots__ = ("x",)
-
-    def __init__(self, x: Any) -> None:
-        self.x = x
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Same) and other.x is self.x
-
-    def __hash__(self) -> int:
-        return id(self.x)
-
-
-def leaf(x: Any, inputs: list[TensorBase]) -> Any:
-    """What of an argument must be the same at each call; its tensors go to `inputs`."""
-    if isinstance(x, TensorBase):
-        for i, t in enumerate(inputs):
-            if t is x:
-                return ("again", i)
-        inputs.append(x)
-        return "tensor"
-    kind = type(x)
-    if kind in PLAIN:
-        return (kind, repr(x) if kind is float else x)
-    if kind in (tuple, list):
-        return (kind, *[leaf(y, inputs) for y in x])
-    if kind is dict:
-        return (kind, tuple(x), *[leaf(y, inputs) for y in x.values()])
-    if isinstance(x, (dtypes.dtype, dtypes.device)):
-        return x
-    return Same(x)
-
-
-def objects_in(key: Any) -> list[Any]:
-    if isinstance(key, Same):
-        return [key.x]
-    return [y for x in key for y in objects_in(x)] if type(key) is tuple else []

@@ -1,4 +1,4 @@
-/* Whether what a compiled function reaches is what it was: the guards of `_compile/state.py`, by identity.
+/* Whether what a compiled function reaches is what it was: the guards of `_compile/guards.py`, by identity.
 
    Guards(of, tensors): `of` is a tuple of (kind, holder, key, what it was), `tensors` one of (tensor, bytes of its fields or
    None, sink or None, .grad or not).  first(i) -> the number of the first guard from i on that does not hold by identity, or

@@ -5,8 +5,8 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
+from retrograd._compile.reach import refusing
 from retrograd._compile.run import LIMIT, Compiled, disabled
-from retrograd._compile.state import refusing
 from retrograd._missing import late_names
 from retrograd._tensor.settings import compile
 from retrograd.nn.module import Module

@@ -1,4 +1,4 @@
-"""The Python values that a function reaches: its globals, cells, defaults, attributes; and whether they are what they were.
+"""The Python values that a function reaches: its globals, cells, defaults, attributes.
 
 Skipping Python is right as long as Python would do the same again.  Its code does the same when all it can read is the same,
 and reads nothing else: so all that the code's names can reach is noted here, numbers by value, tensors and functions by
@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import _kernels, autograd
-from .._engine.tensor import TensorBase, wants_grad
+from .. import autograd
+from .._engine.tensor import TensorBase
 from .._kernels import Function
 from .._tensor import Tensor, dtypes
 from .._tensor.size import Size
@@ -387,122 +387,3 @@ def scanned(code: Any) -> tuple[list[Chain], list[tuple[str, int]], list[tuple[s
 
 def where(code: Any, line: int) -> str:
     return f"{code.co_filename.rpartition('/')[2]}:{line or code.co_firstlineno}"
-
-
-def same(now: Any, was: Any) -> bool:
-    """Is it the same object, or the same number or text?"""
-    if now is was:
-        return True
-    kind = type(was)
-    if type(now) is not kind:
-        return False
-    if kind is float:
-        return bool(now == was and math.copysign(1, now) == math.copysign(1, was)) or (now != now and was != was)
-    if kind in (int, str, bool, bytes, Size, range, slice) or isinstance(was, np.generic):
-        return bool(now == was)
-    if kind is tuple:
-        return len(now) == len(was) and all(map(same, now, was))
-    return False
-
-
-def changed(guard: tuple[str, Any, Any, Any]) -> bool:
-    kind, holder, key, was = guard
-    if kind == "dict":
-        return not same(dict.get(holder, key, MISSING), was)
-    if kind == "cell":
-        try:
-            return not same(holder.cell_contents, was)
-        except ValueError:
-            return True
-    if kind == "length":
-        return len(holder) != was
-    if kind == "keys":
-        return len(holder) != len(was) or not all(map(same, holder, was))
-    if kind == "set":
-        return bool(holder != was)
-    if kind == "array":
-        return bool((holder.shape, holder.dtype, holder.tobytes()) != was)
-    if kind == "function":
-        return any(now is not x for now, x in zip((holder.__code__, holder.__defaults__, holder.__kwdefaults__), was))
-    if kind == "items":
-        return len(holder) != len(was) or not all(map(same, holder, was))
-    if kind == "type":
-        return type(holder) is not was
-    if kind == "attr*":
-        return vars(holder).get(key, MISSING) is not was
-    return not same(getattr(holder, key), was)
-
-
-KINDS = {"dict": 0, "cell": 1, "length": 2, "items": 3, "type": 4, "function": 5, "attr*": 6, "attr": 7, "keys": 9}
-Guards: Any = getattr(_kernels.nn, "Guards", None)
-# Bytes of a Tensor that are fields of TensorBase, where mypyc laid them out; else 0.  NOTE [Fields of a tensor] in guards.c
-FIELDS = TensorBase.__basicsize__ if Guards is not None and hasattr(TensorBase, "__mypyc_attrs__") else 0
-
-
-class Watch:
-    """The guards of one recorded call, and the tensors that it holds."""
-
-    def __init__(self, reach: Reach, held: list[Any]) -> None:
-        first = {id(holder): i for i, (_, holder, _, _) in reversed(list(enumerate(reach.guards)))}
-        order = sorted(range(len(reach.guards)), key=lambda i: (first[id(reach.guards[i][1])], i))
-        self.guards = [reach.guards[i] for i in order]
-        self.paths = [reach.paths[i] for i in order]
-        self.held = held
-        self.arrays = [t.array for t in held]
-        self.facts = [facts_of(t) for t in held]
-        self.quick: Any = None
-        self.plain = False                      # `quick` looks at the tensors, too
-        self.refs: list[Any] = []
-
-    def settle(self, grads: bool) -> None:
-        """After the call, which may have given tensors what graphs need: the same in C.  grads: is a .grad read?"""
-        if Guards is None:
-            return
-        self.plain = FIELDS > 0 and not grads and all(t.origin is None and t.listeners is None for t in self.held)
-        facts = []
-        if self.plain:
-            self.refs = [(t.version, t.sink, t.array) for t in self.held]       # so that nothing else gets their addresses
-            facts = [(t, Guards.fields(t, FIELDS), t.sink, fact[-1] is not None) for t, fact in zip(self.held, self.facts)]
-        self.quick = Guards(tuple([coded(g) for g in self.guards]), tuple(facts), MISSING)
-
-    def changed(self) -> str:
-        """What is another one than it was; "" for nothing."""
-        quick = self.quick
-        if quick is None or not self.plain or not quick.tensors():
-            for t, array, fact in zip(self.held, self.arrays, self.facts):
-                if t.array is not array:
-                    return "a tensor has other memory"
-                if facts_of(t) != fact:
-                    return "a tensor is another one"
-        if quick is None:
-            for i, guard in enumerate(self.guards):
-                if changed(guard):
-                    return f"{self.paths[i]} changed"
-            return ""
-        at = quick.first(0)
-        while at is not None:                   # not the same object: perhaps the same number
-            if changed(self.guards[at]):
-                return f"{self.paths[at]} changed"
-            at = quick.first(at + 1)
-        return ""
-
-
-def coded(guard: tuple[str, Any, Any, Any]) -> tuple[int, Any, Any, Any]:
-    kind, holder, key, was = guard
-    number = KINDS.get(kind, 8)
-    if (number == 9 and isinstance(holder, collections.OrderedDict) and was) or (
-            number == 2 and not isinstance(holder, dict)) or (number == 3 and type(holder) is not list):
-        number = 8                              # Python looks
-    return number, holder, key, was
-
-
-def facts_of(t: Any) -> tuple[Any, ...]:
-    """What a plan takes for granted of a tensor, besides its numbers."""
-    array = t.array
-    sink = t.sink
-    grad = None if sink is None else sink.grad
-    return (
-        type(t), array.dtype, array.shape, array.strides, array.flags.behaved, t.rg, t.fn is None, t.inference,
-        not t.listeners, t.kept is None, t.origin is None or wants_grad(t),
-        sink is None or (not sink.after and sink._hooks is None and not sink.frozen),
-        None if grad is None else (grad.array.dtype, grad.array.shape, grad.array.strides, grad.rg, grad.inference))

@@ -1,0 +1,140 @@
+"""What is known of the arrays of a call: which value each is."""
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+
+from .._engine.modes import state
+from .._engine.tensor import TensorBase
+from .effects import grad_of
+from .lower import Lowering
+from .values import Entry, Refused, Value
+
+ndarray = np.ndarray
+
+
+class Tensors:
+    """The tensors that were there before the call."""
+
+    def __init__(self) -> None:
+        self.inputs: list[TensorBase] = []
+        self.held: list[TensorBase] = []
+        self.by_id: dict[int, tuple[str, int]] = {}
+
+    def add(self, t: TensorBase, kind: str) -> int:
+        found = self.by_id.get(id(t))
+        if found is None:
+            many = self.inputs if kind == "input" else self.held
+            found = self.by_id[id(t)] = (kind, len(many))
+            many.append(t)
+        return found[1]
+
+    def get(self, kind: str, index: int) -> TensorBase:
+        return (self.inputs if kind == "input" else self.held)[index]
+
+    def all(self) -> list[tuple[str, int, TensorBase]]:
+        return [("input", i, t) for i, t in enumerate(self.inputs)] + [("held", i, t) for i, t in enumerate(self.held)]
+
+
+def root(array: Any) -> Any:
+    """The array whose memory it is."""
+    while type(array.base) is ndarray:
+        array = array.base
+    return array
+
+
+class Book:
+    """The values of a call so far, and the entries that made them."""
+
+    def __init__(self, tensors: Tensors) -> None:
+        self.tensors = tensors
+        self.entries: list[Entry] = []
+        self.values: dict[int, Value] = {}
+        self.alive: list[Any] = []              # arrays and tensors whose addresses stand for them
+        self.made: dict[int, Any] = {}          # node -> (inputs, output)
+        self.roots: dict[int, list[Value]] = {}
+        self.reason = ""
+        self.lower = Lowering(self.add)
+        self.it = state()
+        self.file = __file__.rpartition("/")[0].rpartition("/")[0]
+        self.edited: dict[tuple[str, int], int] = {}     # tensors whose memory entries write, and how often
+        # The .grad that the plan has set so far, and its content
+        self.settled: dict[tuple[str, int], tuple[Any, Value | None]] = {}
+        self.steps: list[Any] = []
+        self.nodes: list[Any] = []
+        self.linears: set[int] = set()          # nodes of F.linear, which a kernel computed
+        for kind, i, t in tensors.all():
+            self.know(Value(kind, t.array.shape, t.array.dtype, t.array, i))
+            grad = grad_of(t)
+            value = None
+            if grad is not None:
+                value = Value("grad", grad.array.shape, grad.array.dtype, grad.array, self.place(kind, i))
+                self.know(value)
+                self.alive.append(grad)
+            self.settled[kind, i] = (grad, value)
+
+    def place(self, kind: str, i: int) -> int:
+        return i if kind == "input" else len(self.tensors.inputs) + i
+
+    def add(self, entry: Entry) -> None:
+        self.entries.append(entry)
+        for out in entry.outs:
+            if out.array is not None:
+                self.know(out)
+
+    def know(self, value: Value) -> None:
+        """The array of `value` stands for it from now on."""
+        array = value.array
+        self.values[id(array)] = value
+        self.alive.append(array)
+        self.roots.setdefault(id(root(array)), []).append(value)
+
+    def of(self, array: Any) -> Value:
+        found = self.values.get(id(array))
+        if found is None:
+            raise Refused("a tensor that was not made by an op of the call, and was not there before it")
+        if found.stale:
+            raise Refused("a view is read after its memory was edited")
+        return found
+
+    def of_input(self, x: Any) -> Any:
+        """An op's input as an argument of an entry."""
+        if isinstance(x, TensorBase):
+            return self.of(x.array)
+        if isinstance(x, ndarray):
+            return self.of(x)
+        return x
+
+    def refuse(self, why: object) -> None:
+        if not self.reason:
+            line = self.line()
+            self.reason = f"{why} ({line})" if line else str(why)
+            self.values.clear()
+
+    def line(self) -> str:
+        """Where the user's code is."""
+        frame: Any = sys._getframe(1)
+        while frame is not None:
+            name = frame.f_code.co_filename
+            if not name.startswith(self.file) and "retrograd" not in str(frame.f_globals.get("__name__", "")):
+                return f"{name.rpartition('/')[2]}:{frame.f_lineno}"
+            frame = frame.f_back
+        return ""
+
+    @property
+    def off(self) -> bool:
+        return bool(self.reason) or state() is not self.it
+
+    def overwritten(self, array: Any, value: Value) -> None:
+        """`array`, of a tensor edited in place, is `value` from now on."""
+        for other in self.roots.get(id(root(array)), []):
+            if other.array is not array:
+                other.stale = True
+            elif other is not value:
+                other.past = True
+        for kind, i, t in self.tensors.all():
+            if t.array is array:
+                self.edited[kind, i] = self.edited.get((kind, i), 0) + 1
+        self.values[id(array)] = value

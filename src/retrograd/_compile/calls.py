@@ -1,0 +1,76 @@
+"""Which public functions a plan may hold."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._engine.tensor import TensorBase
+from .book import Book
+from .effects import Again
+from .values import Entry, Refused, Value, of_array
+
+ndarray = np.ndarray
+
+# What gives no tensor that an op made, and may be called all the same: facts that guards cover, and gradients.
+FACTS = set("""
+    Tensor.shape.__get__ Tensor.ndim.__get__ Tensor.dtype.__get__ Tensor.device.__get__ Tensor.requires_grad.__get__
+    Tensor.is_leaf.__get__ Tensor.layout.__get__ Tensor.size Tensor.dim Tensor.numel Tensor.nelement Tensor.__len__
+    Tensor.is_contiguous Tensor.is_floating_point Tensor.is_complex Tensor.stride torch.numel torch.is_floating_point
+    torch.is_tensor torch.is_complex Tensor.grad.__get__ Tensor.grad.__set__ torch._C._set_grad_enabled
+    Tensor.backward torch.autograd.backward torch.autograd.grad Tensor.requires_grad_ Tensor.detach torch.detach
+    Tensor.zero_grad Tensor.is_same_size Tensor.element_size Tensor.type
+""".split())
+# New tensors of numbers: the same at each call.
+FRESH = set("torch.zeros torch.ones torch.full torch.tensor torch.arange torch.linspace torch.eye torch.zeros_like "
+            "torch.ones_like torch.full_like Tensor.new_zeros Tensor.new_ones Tensor.new_full torch.scalar_tensor".split())
+# Functions that were looked at: they compute by ops alone, whatever the values.
+PURE = set("""
+    add sub subtract mul multiply div divide true_divide neg negative reciprocal pow square rsub exp exp2 expm1 log log2
+    log10 log1p sqrt rsqrt abs absolute sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh sigmoid erf relu
+    leaky_relu elu celu gelu silu mish softplus logsigmoid hardsigmoid hardswish softmax log_softmax
+    matmul mm mv dot bmm linear addmm sum mean mse_loss smooth_l1_loss huber_loss l1_loss binary_cross_entropy_with_logits
+    view reshape flatten expand expand_as transpose t permute unsqueeze squeeze select narrow movedim T.__get__ mT.__get__
+    nll_loss cross_entropy stack cat concat clone contiguous add_ sub_ mul_ div_ neg_ __getitem__ __rsub__ __rpow__
+    __rmatmul__ __rtruediv__ __matmul__ __pow__ __neg__ sgn sign
+""".split())
+
+
+def judge(trace: Book, name: str, impl: Any, args: Any, kwargs: Any, out: Any) -> None:
+    short = name.rpartition("Tensor.")[2] if "Tensor." in name else name.rpartition(".")[2]
+    if kwargs and kwargs.get("out") is not None:
+        raise Refused(f"{name} with out=")
+    if name in FRESH:
+        if not name.endswith("_like") and has_tensor(args[1:] if "new_" in name else args):
+            raise Refused(f"{name} of a tensor")
+        trace.alive.append(out)
+        if any(isinstance(x, (ndarray, np.generic)) for x in args):
+            trace.add(Entry(name, Again(impl, args, kwargs, out.array), [], [of_array(out.array)], "", False, trace.line()))
+        else:
+            value = Value("const", out.array.shape, out.array.dtype, out.array.copy())
+            trace.know(value)
+            trace.values[id(out.array)] = value
+            trace.alive.append(out.array)
+        return
+    if name not in FACTS and short not in PURE:
+        raise Refused(f"{name} is not replayed yet")
+    for t in [out] if isinstance(out, TensorBase) else out if isinstance(out, (tuple, list)) else []:
+        if isinstance(t, TensorBase):
+            trace.alive.append(t)
+            if id(t.array) not in trace.values:
+                raise Refused(f"{name} gives what no op made")
+
+
+def called(func: Any) -> str:
+    """Tensor.add, Tensor.grad.__get__, torch.nn.functional.linear"""
+    owner: Any = getattr(func, "__self__", None)
+    name = getattr(func, "__name__", "a function")
+    if hasattr(owner, "fget"):
+        return f"Tensor.{owner.fget.__name__}.{name}"
+    if getattr(func, "__qualname__", "").startswith("Tensor"):
+        return f"Tensor.{name}"
+    return f"torch{str(getattr(func, '__module__', '')).removeprefix('retrograd')}.{name}"
+
+
+def has_tensor(x: Any) -> bool:
+    return isinstance(x, TensorBase) or (isinstance(x, (list, tuple)) and any(map(has_tensor, x)))

@@ -1,0 +1,186 @@
+"""Backward passes as entries: what the engine tells of each node that runs."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._engine.node import Node, Task
+from .._engine.tensor import AccumulateGrad, TensorBase
+from .book import Book, Tensors
+from .effects import Laid
+from .lower import Linear2, Settled
+from .values import Entry, Refused, Value, of_array
+
+
+class Frame:
+    """A node of a pass while it runs."""
+
+    def __init__(self, task: Any, node: Any, gs: list[Value | None]) -> None:
+        self.task, self.node, self.gs = task, node, gs
+        self.edges: list[tuple[Any, int, Any]] = []
+        self.had: Any = None
+
+
+class Passes(Book):
+    """What passes tell."""
+
+    def __init__(self, tensors: Tensors) -> None:
+        super().__init__(tensors)
+        self.sums: dict[tuple[int, int, int], Value] = {}
+        self.frames: list[Frame] = []
+
+    def begin(self, task: Task, node: Node, g: Any, more: Any) -> None:
+        if self.off:
+            return
+        try:
+            gs: list[Value | None] = []
+            for nr, got in enumerate([g] if more is None else [g, *more]):
+                if got is None:
+                    gs.append(None)
+                    continue
+                array = got.array if isinstance(got, TensorBase) else got
+                known = self.sums.pop((task.number, id(node), nr), None)
+                if known is not None and not task.graph:
+                    if known.array is None:
+                        known.array = array
+                        self.know(known)
+                    self.values[id(array)] = known
+                    self.alive.append(array)
+                gs.append(self.of(array))
+            if self.frames and self.frames[-1].task is task:
+                self.frames.pop()                           # its gradient was asked for: it did not run
+            frame = Frame(task, node, gs)
+            self.frames.append(frame)
+            if isinstance(node, AccumulateGrad):
+                frame.had = node.grad
+                if node.after or node._hooks is not None:
+                    raise Refused("a hook of a leaf")
+            elif node._hooks is not None:
+                raise Refused(f"a hook of {node.name()}")
+        except Refused as error:
+            self.refuse(error)
+
+    def edge(self, task: Task, to: Node, nr: int, g: Any) -> None:
+        if self.off:
+            return
+        try:
+            frame = self.frames[-1] if self.frames else None
+            if task.graph:
+                seed = g.array if isinstance(g, TensorBase) else g
+                if (frame is None or frame.task is not task) and id(seed) not in self.values and seed.size == 1:
+                    self.know(Value("const", seed.shape, seed.dtype, seed))
+            elif frame is not None and frame.task is task:
+                frame.edges.append((to, nr, g))
+            else:                                           # a seed
+                if id(g) not in self.values:
+                    if g.size != 1:
+                        raise Refused("a gradient that was not made by an op of the call")
+                    self.know(Value("const", g.shape, g.dtype, g))
+                self.arrive(task, to, nr, self.of(g))
+        except Refused as error:
+            self.refuse(error)
+
+    def arrive(self, task: Any, to: Any, nr: int, g: Value) -> None:
+        """Add to what the node was sent before, as Task.deliver does."""
+        key = (task.number, id(to), nr)
+        had = self.sums.get(key)
+        if had is None:
+            self.sums[key] = g
+            return
+        total = Value("made", g.shape, g.dtype)
+        if g.dtype is not had.dtype or g.shape != had.shape:
+            raise Refused("gradients of different types meet")
+        total.straight = had.straight or g.straight
+        if all(v.straight or v.full is not None for v in (had, g)) and g.dtype.kind == "f" and g.dtype.itemsize > 2 and (
+                total.straight):
+            self.lower.each("add", [had, g], total, "sum of gradients")
+        else:
+            self.add(Entry("sum of gradients", Settled(np.add), [had, g], [total]))
+        self.sums[key] = total
+
+    def end(self, task: Task, node: Node) -> None:
+        if self.off:
+            return
+        try:
+            frame = self.frames.pop()
+            if isinstance(node, AccumulateGrad):
+                self.accumulated(frame)
+            elif not task.graph:
+                self.ran(frame)
+        except Refused as error:
+            self.refuse(error)
+
+    def ran(self, frame: Frame) -> None:
+        node: Any = frame.node
+        g = frame.gs[0]
+        if not frame.edges:
+            return
+        if g is None or len(frame.gs) > 1:
+            raise Refused(f"{node.name()} has several outputs")
+        todo = list(frame.edges)
+        wanted: list[int] = []
+        for i in range(node.edge_count()):
+            to = node.edge_node(i)
+            if to is not None and todo and todo[0][0] is to and todo[0][1] == node.edge_nr(i):
+                wanted.append(i)
+                todo.pop(0)
+        if todo:
+            raise Refused(f"{node.name()} hands gradients on in an order of its own")
+        fresh: list[int] = []
+        sent: list[Value | None] = []
+        for i, (_, _, array) in zip(wanted, frame.edges):
+            known = self.values.get(id(array))
+            sent.append(known)
+            if known is None:
+                fresh.append(i)
+        arrays = {i: array for i, (_, _, array) in zip(wanted, frame.edges) if i in fresh}
+        if fresh:
+            made = self.made.get(id(node))
+            if made is None and (type(node).__name__ not in ("TBackward0",) or node.keep):
+                raise Refused("a backward pass goes into a graph that was made before the call")
+            where = self.line()
+            if id(node) in self.linears:
+                by = self.lower.linear_rules(g, made, arrays, node.like, where)
+                values = [by[i] for i in fresh]
+            else:
+                values = self.lower.rules(node, g, made or ([None], None), fresh, [arrays[i] for i in fresh], where)
+            found = iter(values)
+            sent = [next(found) if known is None else known for known in sent]
+        for (to, nr, _), value in zip(frame.edges, sent):
+            assert value is not None
+            self.arrive(frame.task, to, nr, value)
+
+    def accumulated(self, frame: Frame) -> None:
+        node: Any = frame.node
+        g = frame.gs[0]
+        grad = node.grad
+        if g is None or grad is None:
+            return
+        array = grad.array
+        if frame.had is grad:                               # added in place
+            old = self.of(array)
+            total = Value("made", old.shape, old.dtype)
+            total.straight, total.array = old.straight, array
+            if g.dtype is not old.dtype or g.shape != old.shape or not old.straight or frame.task.graph:
+                raise Refused("a gradient is added to one that lies otherwise")
+            if g.straight or g.full is not None:
+                self.lower.each("add", [old, g], total, "sum of gradients")
+            else:
+                self.add(Entry("sum of gradients", Settled(np.add), [old, g], [total]))
+            self.overwritten(array, total)
+        elif id(array) not in self.values:                  # copied
+            if array.dtype is not g.dtype or array.shape != g.shape:
+                raise Refused("a gradient changes its type")
+            self.add(self.turned(g, array) or Entry("gradient", Laid(array), [g], [of_array(array)]))
+        self.alive.append(grad)
+
+    def turned(self, g: Value, array: Any) -> Entry | None:
+        """The gradient of the weight of F.linear, as one step."""
+        entry = g.entry
+        if entry is None or entry.name != "TBackward0" or not isinstance(entry.args[0], Value):
+            return None
+        before = entry.args[0].entry
+        if before is None or not isinstance(before.fn, Linear2) or not array.flags.c_contiguous:
+            return None
+        return Entry("linear", Linear2(before.fn.like, True), before.args, [of_array(array)], "", False, before.where)

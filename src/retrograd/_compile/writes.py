@@ -1,0 +1,69 @@
+"""What a call may write, kept and put back."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._engine.tensor import TensorBase
+from .book import Tensors
+from .effects import grad_of
+
+
+def written(results: list[Any], tensors: Tensors, inputs: list[TensorBase]) -> list[Any]:
+    """Copies of the results, and of what a call may have written."""
+    found = [x.copy() for x in results]
+    for t in [*inputs, *tensors.held]:
+        grad = grad_of(t)
+        found += [t.array.copy(), None if grad is None else grad.array.copy()]
+    return found
+
+
+def same_array(a: Any, b: Any) -> bool:
+    if a is None or b is None:
+        return a is b
+    return bool(a.shape == b.shape and a.dtype == b.dtype and np.array_equal(a, b, equal_nan=a.dtype.kind == "f"))
+
+
+def edits_of(t: Any) -> int:
+    return 0 if t.version is None else int(t.version.edits)
+
+
+class Everything:
+    """What a call may write: tensors, their .grad, the state of optimizers."""
+
+    def __init__(self, tensors: Tensors, inputs: list[TensorBase], optimizers: list[Any]) -> None:
+        self.saved: list[tuple[Any, Any, int]] = []
+        self.grads: list[tuple[Any, Any]] = []
+        self.optimizers = optimizers
+        for t in [*inputs, *tensors.held]:
+            self.keep(t)
+            grad = grad_of(t)
+            self.grads.append((t, grad))
+            if grad is not None:
+                self.keep(grad)
+        self.states = [{p: dict(kept) for p, kept in opt.state.items()} for opt in optimizers]
+        for table in self.states:
+            for kept in table.values():
+                for x in kept.values():
+                    if isinstance(x, TensorBase):
+                        self.keep(x)
+
+    def keep(self, t: TensorBase) -> None:
+        self.saved.append((t, t.array.copy(), edits_of(t)))
+
+    def restore(self) -> None:
+        for t, was, edits in self.saved:
+            np.copyto(t.array, was)
+            if t.version is not None:
+                t.version.edits = edits
+        for t, grad in self.grads:
+            if t.sink is not None:
+                t.sink.grad = grad
+        for opt, table in zip(self.optimizers, self.states):
+            for p in list(opt.state):
+                if p in table:
+                    opt.state[p].clear()
+                    opt.state[p].update(table[p])
+                else:
+                    del opt.state[p]

@@ -1,0 +1,48 @@
+"""What the tests of torch.compile share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import retrograd as torch
+
+
+def skipping(f: Any, **options: Any) -> Any:
+    return torch.compile(f, options={"python": "skip", "check": 0, **options})
+
+
+def same(a: Any, b: Any) -> bool:
+    if isinstance(a, torch.Tensor):
+        return (isinstance(b, torch.Tensor) and a.dtype == b.dtype and a.shape == b.shape and a.stride() == b.stride()
+                and a.requires_grad == b.requires_grad and a.detach().numpy().tobytes() == b.detach().numpy().tobytes())
+    if isinstance(a, (tuple, list)):
+        return type(a) is type(b) and len(a) == len(b) and all(map(same, a, b))
+    return bool(a == b)
+
+
+def numbers(*shape: int, seed: int = 0, dtype: Any = torch.float32) -> torch.Tensor:
+    return torch.tensor(np.random.RandomState(seed).randn(*shape)).to(dtype)
+
+
+def replays(call: Any) -> int:
+    return sum(v.used for v in call.local.variants)
+
+
+def alike(make: Callable[[], tuple[Any, Callable[[], Any]]], calls: int = 5, replayed: bool = True) -> Any:
+    """make() -> (step, state): the step compiled and as it is give the same results and leave the same state."""
+    eager, state_of_eager = make()
+    plain, state = make()
+    fast = skipping(plain)
+    for i in range(calls):
+        want, got = eager(), fast()
+        assert same(want, got), f"call {i}"
+        assert same(state_of_eager(), state()), f"state after call {i}"
+    assert (replays(fast) > 0) == replayed, fast.explain()
+    return fast
+
+
+def grads(*tensors: Any) -> Any:
+    return [None if t.grad is None else t.grad.clone() for t in tensors]

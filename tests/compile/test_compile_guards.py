@@ -1,0 +1,327 @@
+"""What a replayed call must not freeze: everything that its code can read is guarded."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from replaying import grads, numbers, replays, same, skipping
+
+import retrograd as torch
+from retrograd import nn
+from retrograd._compile.guards import Guards
+
+FACTOR = 2.0
+
+
+def test_a_global_that_changes_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    def f(x: Any) -> Any:
+        return x * FACTOR
+
+    fast, x = skipping(f), numbers(3)
+    assert same(fast(x), x * 2) and same(fast(x), x * 2)
+    monkeypatch.setitem(globals(), "FACTOR", 3.0)
+    assert same(fast(x), x * 3) and same(fast(x), x * 3)
+
+
+def test_cells_defaults_attributes_and_elements_that_change_are_seen() -> None:
+    class Net(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.scale = 1.0
+            self.table = {"shift": 0.0, "list": [1.0]}
+
+        def forward(self, x: Any) -> Any:
+            return x * self.scale + self.table["shift"] + self.table["list"][0]
+
+    net, x, by = Net(), numbers(3), 1.0
+
+    def f(x: Any, more: float = 0.0) -> Any:
+        return net(x) * by + more
+
+    fast = skipping(f)
+
+    def check() -> None:
+        assert same(fast(x), f(x)) and same(fast(x), f(x))
+    check()
+    net.scale = 5.0
+    check()
+    net.table["shift"] = 2.0
+    check()
+    net.table["list"][0] = 7.0
+    check()
+    by = 4.0
+    check()
+    f.__defaults__ = (9.0,)
+    check()
+    net.forward = lambda x: x                   # type: ignore[method-assign]
+    check()
+    assert replays(fast) >= 6
+
+
+def test_a_branch_on_an_attribute_and_train_flags_are_guarded() -> None:
+    class Net(nn.Module):
+        def forward(self, x: Any) -> Any:
+            return x * 2 if self.training else x * 3
+
+    net, x = Net(), numbers(3)
+    fast = skipping(net)
+    for mode in (True, False, True, False):
+        net.train(mode)
+        assert same(fast(x), net(x)) and same(fast(x), net(x))
+
+
+def test_inputs_that_are_one_tensor_or_share_memory() -> None:
+    def f(x: Any, y: Any) -> Any:
+        x.grad = y.grad = None
+        (x * y).sum().backward()
+        return x.grad.clone(), y.grad.clone()
+
+    fast = skipping(f)
+    x, y = numbers(3).requires_grad_(), numbers(3, seed=1).requires_grad_()
+    for pair in ((x, y), (x, y), (x, x), (x, x), (y, x), (x, y)):
+        assert same(f(*pair), fast(*pair))
+
+    def edit(x: Any, y: Any) -> Any:
+        x.mul_(2)
+        return x + y
+
+    fast = skipping(edit)
+    for _ in range(2):
+        for make in (lambda: (numbers(4), numbers(4, seed=1)), lambda: (lambda t: (t[:4], t[2:6]))(numbers(8)),
+                     lambda: (lambda t: (t, t))(numbers(4)), lambda: (lambda t: (t, t.view(4)))(numbers(4))):
+            a, b = make(), make()
+            assert same(edit(*a), fast(*b)) and same(a, b)
+
+
+def test_a_parameter_replaced_frozen_or_given_other_memory_is_seen() -> None:
+    net = nn.Linear(2, 2)
+    x = numbers(3, 2)
+
+    def step() -> Any:
+        net.zero_grad()
+        net(x).sum().backward()
+        return grads(net.weight, net.bias)
+
+    fast = skipping(step, plans=30)
+
+    def check() -> None:
+        assert same(fast(), step()) and same(fast(), step())
+    check()
+    net.weight = nn.Parameter(numbers(2, 2, seed=3))
+    check()
+    net.bias.requires_grad_(False)
+    check()
+    net.bias.requires_grad_(True)
+    check()
+    net.weight.data = numbers(2, 2, seed=4)
+    check()
+    net.bias = None
+    net.bias = nn.Parameter(torch.zeros(2))
+    check()
+
+
+def test_hooks_of_every_kind_are_called() -> None:
+    net, x = nn.Linear(2, 2), numbers(3, 2).requires_grad_()
+    fired: list[str] = []
+
+    def step() -> Any:
+        net.zero_grad()
+        net(x).sum().backward()
+        return grads(net.weight)
+
+    fast = skipping(step)
+    fast(), fast()
+    plain = step()
+    kinds: list[Callable[[], Any]] = [
+        lambda: net.register_forward_hook(lambda *a: fired.append("forward")),
+        lambda: net.register_forward_pre_hook(lambda *a: fired.append("pre")),
+        lambda: net.register_full_backward_hook(lambda *a: fired.append("backward")),
+        lambda: net.weight.register_hook(lambda g: fired.append("tensor")),
+        lambda: net.weight.register_post_accumulate_grad_hook(lambda p: fired.append("accumulated")),
+        lambda: nn.modules.module.register_module_forward_hook(lambda *a: fired.append("everywhere")),
+        lambda: torch.autograd.graph.get_gradient_edge(net.weight).node.register_hook(lambda *a: fired.append("node")),
+    ]
+    for kind in kinds:
+        handle = kind()
+        for _ in range(2):
+            fired.clear()
+            assert same(fast(), plain) and fired
+        handle.remove()
+        fired.clear()
+        assert same(fast(), plain) and not fired
+
+
+def test_a_table_of_global_hooks_that_a_program_put_there_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    layer, fired = nn.Linear(2, 2), []
+    fast = skipping(lambda x: layer(x))
+    with torch.no_grad():
+        for _ in range(3):
+            fast(numbers(1, 2))
+        monkeypatch.setattr(nn.modules.module, "_global_forward_hooks", {1: lambda *_: fired.append(1)})
+        fast(numbers(1, 2))
+    assert replays(fast) and fired == [1]
+
+
+def test_modes_are_guarded() -> None:
+    w = numbers(3).requires_grad_()
+
+    def f(x: Any) -> Any:
+        return x * w
+
+    fast, x = skipping(f), numbers(3, seed=1)
+    with torch.no_grad():
+        fast(x), fast(x)
+        assert replays(fast) == 1
+    assert fast(x).requires_grad
+    with torch.inference_mode():
+        assert fast(x).is_inference()
+    with torch.no_grad():
+        assert not fast(x).requires_grad
+    assert replays(fast) == 2
+    torch.set_default_dtype(torch.float64)
+    try:
+        with torch.no_grad():
+            assert fast(x).dtype == torch.float32
+    finally:
+        torch.set_default_dtype(torch.float32)
+
+
+def test_dtypes_strides_and_requires_grad_of_inputs_are_guarded() -> None:
+    def f(x: Any) -> Any:
+        with torch.no_grad():
+            return x.sum(0) * 2, x + 1
+
+    fast = skipping(f)
+    for _ in range(2):
+        for x in (numbers(3, 4), numbers(4, 3).t(), numbers(3, 4, dtype=torch.float64), numbers(3, 8)[:, ::2],
+                  numbers(3, 4).requires_grad_(), torch.arange(12).reshape(3, 4)):
+            assert same(f(x), fast(x))
+
+
+def test_an_argument_that_the_function_also_reaches_is_not_taken_for_another_one() -> None:
+    w = numbers(3)
+
+    def f(x: Any) -> Any:
+        return x * w
+
+    for first, second in ((w, numbers(3, seed=1)), (numbers(3, seed=1), w)):
+        fast = skipping(f)
+        for _ in range(2):
+            assert same(fast(first), first * w) and same(fast(second), second * w)
+
+
+def test_numbers_of_arrays_of_numpy_are_not_frozen() -> None:
+    table = np.array([1.0, 2.0])
+
+    def f(x: Any) -> Any:
+        return x * float(table[0]) + torch.tensor(table)
+
+    fast = skipping(f)
+    for value in (1.0, 1.0, 5.0, 5.0):
+        table[0] = value
+        assert same(fast(numbers(2)), f(numbers(2)))
+
+
+def test_attributes_of_tensors_are_not_frozen() -> None:
+    w: Any = numbers(3)
+    w.scale = 1.0
+
+    def f(x: Any) -> Any:
+        return x * w.scale + w
+
+    fast = skipping(f)
+    for scale in (1.0, 1.0, 3.0, 3.0):
+        w.scale = scale
+        assert same(fast(numbers(3)), f(numbers(3)))
+
+    def g(x: Any) -> Any:
+        return x * x.scale
+
+    fast = skipping(g)
+    for scale in (1.0, 1.0, 3.0, 3.0):
+        x: Any = numbers(3)
+        x.scale = scale
+        assert same(fast(x), g(x))
+
+
+def test_methods_added_to_a_subclass_are_seen() -> None:
+    class Base:
+        def scale(self, x: Any) -> Any:
+            return x * 2
+
+    class Mine(Base):
+        pass
+
+    mine = Mine()
+    fast = skipping(lambda x: mine.scale(x))
+    assert same(fast(numbers(2)), numbers(2) * 2) and same(fast(numbers(2)), numbers(2) * 2)
+    Mine.scale = lambda self, x: x * 3          # type: ignore[method-assign]
+    assert same(fast(numbers(2)), numbers(2) * 3)
+
+
+def test_attributes_that_code_of_the_library_reads_are_guarded() -> None:
+    class Leaky(nn.LeakyReLU):
+        pass
+
+    class Layer(nn.Linear):
+        def forward(self, input: Any) -> Any:
+            return super().forward(input) * 2
+
+    leaky, layer = Leaky(0.1), Layer(2, 2)
+    fast, x = skipping(lambda x: leaky(layer(x)).detach()), numbers(3, 2)
+    with torch.no_grad():
+        for slope in (0.1, 0.1, 0.5, 0.5):
+            leaky.negative_slope = slope
+            assert same(fast(x), leaky(layer(x)))
+        for seed in (1, 1, 2, 2):
+            layer.weight = nn.Parameter(numbers(2, 2, seed=seed))
+            assert same(fast(x), leaky(layer(x)))
+
+
+@pytest.mark.parametrize("kind", [dict, OrderedDict])
+def test_the_order_of_a_dict_is_guarded(kind: Any) -> None:
+    table = kind(a=torch.tensor([1e8]), b=torch.tensor([-1e8]), c=torch.tensor([1.0]))
+
+    def f(x: Any) -> Any:
+        for value in table.values():
+            x = x + value
+        return x
+
+    fast, x = skipping(f), torch.tensor([0.5])
+    for _ in range(3):
+        assert same(fast(x), f(x)) and same(fast(x), f(x))
+        first = next(iter(table))
+        table[first] = table.pop(first)
+    if kind is OrderedDict:
+        table.move_to_end("c")
+        assert same(fast(x), f(x))
+
+
+@pytest.mark.skipif(Guards is None, reason="an install without C")
+@pytest.mark.parametrize("guard", [
+    (0, [], "a", 1), (1, {}, None, 1), (2, {}, None, "x"), (3, (), None, ()), (5, len, None, (1, 2, 3)), (6, {}, "a", 1),
+    (7, {}, 3, 1), (9, {}, None, 1), (10, {}, "a", 1), (-1, {}, "a", 1), (0, {}, "a"), "text",
+])
+def test_guards_that_make_no_sense_are_refused(guard: Any) -> None:
+    with pytest.raises(ValueError, match="Guards"):
+        Guards((guard,), (), None)
+    with pytest.raises(ValueError, match="Guards"):
+        Guards((), ((numbers(2), b"x" * 100_000, None, False),), None)
+    with pytest.raises(ValueError, match="Guards"):
+        Guards((), (), None).first(-1)
+
+
+def test_keyword_defaults_and_operators_that_are_replaced_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    def scaled(x: Any, *, k: float = 1.0) -> Any:
+        return x * k
+    fast = skipping(lambda x: scaled(x))
+    for _ in range(3):
+        fast(numbers(1))
+    scaled.__kwdefaults__["k"] = 5.0
+    assert same(fast(numbers(1)), numbers(1) * 5)
+    monkeypatch.setattr(torch.Tensor, "__mul__", lambda a, b: torch.zeros(1))
+    assert same(fast(numbers(1)), torch.zeros(1))

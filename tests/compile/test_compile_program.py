@@ -1,0 +1,80 @@
+"""The program in C that a plan becomes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from replaying import grads, numbers, replays, same, skipping
+
+import retrograd as torch
+from retrograd._compile.code import Program
+
+
+@pytest.mark.parametrize("n", [1, 7, 8, 511, 512, 513, 1024, 1500, 5000])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_runs_of_operations_go_block_by_block(n: int, dtype: Any) -> None:
+    a, b, c = (numbers(n, seed=i, dtype=dtype).requires_grad_(i < 2) for i in range(3))
+
+    def step(x: Any) -> Any:
+        a.grad = b.grad = None
+        y = torch.tanh(a * b + x) - torch.exp(-a * a) / (b * b + 1.5) * c.sum()
+        y = torch.relu(y) * torch.sigmoid(b) + torch.sqrt(y * y + 1) - 2 / (torch.cos(y) + 3)
+        loss = (y * torch.sin(y)).mean() + (torch.log(y * y + 1) * 0.5).sum()
+        loss.backward()
+        return loss, y.detach() + 1
+
+    fast = skipping(step)
+    for seed in range(4):
+        x = numbers(n, seed=seed, dtype=dtype)
+        want, want_grads = step(x), grads(a, b)
+        got = fast(x)
+        assert same([t.detach() for t in want], [t.detach() for t in got]) and same(want_grads, grads(a, b)), fast.explain()
+    assert replays(fast) >= 2
+
+
+@pytest.mark.skipif(Program is None, reason="an install without C")
+@pytest.mark.parametrize("parts", [
+    ((None,), (0,), ((False, None, abs, (5,), (0,), False),), ((),), ()),
+    ((None,), (3,), (), (), ()),
+    ((None,), (), ((False, None, abs),), ((),), ()),
+    ((None,), (), ((True, 11, (2,), (), (), -1),), ((),), ()),
+    ((None,), (), ((True, 7, (2,), (), (), 0),), ((),), ()),
+    ((None,), (), ((True, 11, (1 << 40, 1 << 40), (), (), 0),), ((),), ()),
+    ((None,), (), ((True, 11, (2,), ((0, 9),), (), 0),), ((),), ()),
+    ((None,), (), ((True, 11, (2,), ((0, 0), (4, 0)), ((0, 0, 7, 1, None),), 0),), ((),), ()),
+    ((None,), (), ((True, 11, (2,), ((0, 0), (4, 0)), ((0, 0, -1, 1, None),), 0),), ((),), ()),
+    ((None,), (), ((True, 11, (2,), ((0, 0), (4, 0)), ((0, 0, 0, 0, None),), 0),), ((),), ()),
+    ((None,), (), ((True, 11, (2,), ((0, 0), (4, 0)), ((4, 0, -1, 1, abs),), 0),), ((),), ()),
+    ((None,), (), ((True, 12, (2,), ((0, 0), (4, 0)), ((6, 0, -1, 1, None),), 0),), ((),), ()),
+    ((None,), (), ((True, 11, (2,), ((1, 0), (4, 0)), ((5, 0, -1, 1, None),), 0),), ((),), ()),
+    ((None,), (), ((True, 11, (2,), ((3, 5),), (), 2),), ((),), ()),
+    ((None,), (), ((True, 11, (2,), ((0, 0), (4, 0)), ((11, 0, 0, 1, None),), 0),), ((),), ()),
+    ((None,), (), ((True, 11, (2,), ((0, 0), (4, 0)), ((12, 0, 0, 1, 2),), 0),), ((),), ()),
+    ((None,), (), (), ((),), ()),
+])
+def test_a_program_that_makes_no_sense_is_refused(parts: Any) -> None:
+    with pytest.raises(ValueError, match="Program"):
+        Program(*parts)
+
+
+@pytest.mark.skipif(Program is None, reason="an install without C")
+def test_arrays_of_another_kind_are_refused_when_a_program_runs() -> None:
+    made = Program((None, None), (0,), ((True, 11, (3,), ((0, 0), (4, 1), (2, 2.0)), ((2, 0, 2, 1, None),), 0),), ((),), (1,))
+    x = np.arange(3, dtype=np.float32)
+    assert made.run([x])[0].tolist() == [0, 2, 4] and not made.wrote
+    for wrong in (x[::2], x[:2], x.astype(np.float64), x.astype(">f4"), None, 3, np.zeros((), np.float32), [1.0]):
+        with pytest.raises(ValueError, match="Program"):
+            made.run([wrong])
+    for wrong in ((x,), [], [x, x]):
+        with pytest.raises(ValueError, match="Program"):
+            made.run(wrong)
+    failing = Program((None,), (), ((False, None, fails, (), (0,), True),), ((),), (0,))
+    with pytest.raises(ZeroDivisionError):
+        failing.run([])
+    assert failing.wrote
+
+
+def fails() -> None:
+    raise ZeroDivisionError

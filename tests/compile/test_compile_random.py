@@ -1,0 +1,108 @@
+"""Random programs that are replayed give eager's bits."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+import pytest
+from replaying import grads, numbers, replays, same, skipping
+
+import retrograd as torch
+
+UNARY = ("exp", "sin", "cos", "tanh", "sigmoid", "relu", "neg", "abs", "square", "sqrt_abs", "log_abs", "reciprocal")
+SHAPES = ((3, 4), (4,), (3, 1), (), (1, 4), (3, 4), (3, 4))
+
+
+def program(seed: int) -> list[tuple[Any, ...]]:
+    """Instructions that each take earlier values by number."""
+    r = np.random.RandomState(seed)
+    steps: list[tuple[Any, ...]] = []
+    n = len(SHAPES)
+    for i in range(r.randint(3, 25)):
+        kind = r.randint(10)
+        a, b = int(r.randint(n + i)), int(r.randint(n + i))
+        if kind < 4:
+            steps.append(("unary", UNARY[r.randint(len(UNARY))], a))
+        elif kind < 7:
+            steps.append(("binary", ("add", "sub", "mul", "div")[r.randint(4)], a, b))
+        elif kind == 7:
+            steps.append(("number", ("add", "sub", "mul", "rsub")[r.randint(4)], a, float(r.randint(-3, 4)) / 2))
+        elif kind == 8:
+            steps.append(("fold", ("sum0", "mean", "sum", "keep")[r.randint(4)], a))
+        else:
+            steps.append(("view", ("t", "row", "flat", "product")[r.randint(4)], a, b))
+    return steps
+
+
+def perform(steps: list[tuple[Any, ...]], leaves: list[Any]) -> Any:
+    made = list(leaves)
+    for step in steps:
+        kind, what, x = step[0], step[1], made[step[2]]
+        if kind == "unary":
+            y = (torch.sqrt(torch.abs(x) + 0.5) if what == "sqrt_abs" else torch.log(torch.abs(x) + 0.5)
+                 if what == "log_abs" else torch.exp(x * 0.1) if what == "exp" else torch.sin(x) if what == "sin"
+                 else torch.cos(x) if what == "cos" else torch.tanh(x) if what == "tanh" else torch.sigmoid(x)
+                 if what == "sigmoid" else torch.relu(x) if what == "relu" else -x if what == "neg" else torch.abs(x)
+                 if what == "abs" else x ** 2 if what == "square" else 1 / (x * x + 1))
+        elif kind == "binary":
+            z = made[step[3]]
+            if x.dim() == 2 and z.dim() >= 1 and x.shape[-1] != z.shape[-1] and 1 not in (x.shape[-1], z.shape[-1]):
+                z = z.sum()
+            elif x.dim() and z.dim() and not fitting(x.shape, z.shape):
+                z = z.mean()
+            y = x + z if what == "add" else x - z if what == "sub" else x * z if what == "mul" else x / (z * z + 1)
+        elif kind == "number":
+            c = step[3]
+            y = x + c if what == "add" else x - c if what == "sub" else x * c if what == "mul" else c - x
+        elif kind == "fold":
+            y = (x.sum(0) if what == "sum0" and x.dim() else x.mean() if what == "mean" else x.sum(-1, keepdim=True)
+                 if what == "keep" and x.dim() else x.sum())
+        else:
+            z = made[step[3]]
+            y = (x.t() if what == "t" and x.dim() == 2 else x[0] if what == "row" and x.dim() else x.reshape(-1)
+                 if what == "flat" else x @ z.t() if what == "product" and x.dim() == 2 and z.dim() == 2
+                 and x.shape[1] == z.shape[1] else x * 1)
+        made.append(y)
+    total = made[-1].sum()
+    for y in made[len(leaves):-1:3]:
+        total = total + y.sum() * 0.5
+    return total
+
+
+def fitting(a: Any, b: Any) -> bool:
+    return all(m == n or m == 1 or n == 1 for m, n in zip(list(a)[::-1], list(b)[::-1]))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("block", range(5))
+def test_random_programs_and_their_gradients_are_those_of_eager(block: int, dtype: Any) -> None:
+    replayed = 0
+    for seed in range(block * 40, block * 40 + 40):
+        steps = program(seed)
+
+        def step(leaves: list[Any], steps: Any = steps, twice: bool = seed % 4 == 0) -> Any:
+            total = perform(steps, leaves)
+            if twice:
+                wanted = [t for t in leaves if t.requires_grad]
+                found = torch.autograd.grad(total, wanted, create_graph=True, allow_unused=True) if total.requires_grad else ()
+                total = total * 0
+                for g in found:
+                    if g is not None:
+                        total = total + (g * g).sum()
+            if not total.requires_grad:
+                return total
+            total.backward()
+            return total.detach()
+
+        fast = skipping(step)
+        for call in range(3):
+            leaves = [numbers(*s, seed=100 * seed + 10 * call + i, dtype=dtype).requires_grad_(i % 3 != 2)
+                      for i, s in enumerate(SHAPES)]
+            mine = copy.deepcopy(leaves)
+            want, got = step(leaves), fast(mine)
+            assert same(want, got), (seed, call, fast.explain())
+            assert same(grads(*leaves), grads(*mine)), (seed, call, fast.explain())
+        replayed += replays(fast) > 0
+    assert replayed > 25

@@ -1,0 +1,138 @@
+"""torch.compile: its forms, options, what it gives, and when it lets calls run eagerly."""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from typing import Any
+
+import pytest
+from replaying import numbers, replays, same, skipping
+
+import retrograd as torch
+from retrograd import nn
+from retrograd._compile.run import Compiled
+
+
+def test_without_options_a_function_stays_what_it_is() -> None:
+    def f(x: Any) -> Any:
+        return x + 1
+
+    assert torch.compile(f) is f and torch.compile(f, mode="default") is f
+    assert torch.compile(f, options={"python": "skip"}, disable=True) is f
+    assert isinstance(torch.compile(f, options={"python": "skip"}), Compiled)
+    assert isinstance(torch.compile(options={"python": "skip"})(f), Compiled)
+    assert torch.compile(f, options={"python": "skip"}).__name__ == "f"
+
+
+def test_a_plan_per_shape_up_to_a_limit_then_one_warning() -> None:
+    def f(x: Any) -> Any:
+        return x * 2
+
+    fast = skipping(f, plans=2)
+    for n in (2, 3, 2, 3):
+        fast(numbers(n))
+    assert replays(fast) == 2
+    with pytest.warns(UserWarning, match="2 plans and none fits"):
+        fast(numbers(4))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert same(fast(numbers(5)), numbers(5) * 2)
+
+
+def test_threads_have_plans_of_their_own() -> None:
+    w = numbers(50)
+
+    def f(x: Any) -> Any:
+        return (x * w).exp().sum()
+
+    fast, wrong = skipping(f), []
+
+    def work(seed: int) -> None:
+        for i in range(50):
+            x = numbers(50, seed=seed + i)
+            if not same(f(x), fast(x)):
+                wrong.append(seed)
+
+    threads = [threading.Thread(target=work, args=(1000 * k,)) for k in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert not wrong
+
+
+def test_fullgraph_raises_the_reason() -> None:
+    fast = torch.compile(lambda x: x * x.sum().item(), fullgraph=True, options={"python": "skip"})
+    with pytest.raises(RuntimeError, match="fullgraph=True.*item"):
+        fast(numbers(2))
+
+
+def test_disabled_functions_and_stances_are_eager() -> None:
+    @torch.compiler.disable
+    def inner(x: Any) -> Any:
+        return x + 1
+
+    fast = skipping(lambda x: inner(x) * 2)
+    fast(numbers(2))
+    assert "torch.compiler.disable" in fast.explain()
+    other = skipping(lambda x: x * 2)
+    torch.compiler.set_stance("force_eager")
+    try:
+        other(numbers(2)), other(numbers(2))
+        assert not other.local.variants
+    finally:
+        torch.compiler.set_stance("default")
+    other(numbers(2)), other(numbers(2))
+    assert replays(other) == 1
+    torch.compiler.reset()
+    assert "0 plans" in other.explain()
+
+
+def test_modules_keep_their_attributes() -> None:
+    net = nn.Sequential(nn.Linear(2, 2), nn.ReLU())
+    fast = torch.compile(net, options={"python": "skip"})
+    x = numbers(3, 2)
+    with torch.no_grad():
+        assert same(fast(x), net(x)) and same(fast(x), net(x))
+    assert fast._orig_mod is net and list(fast.parameters())[0] is net[0].weight
+    assert "1 plans" in fast.explain()
+
+
+def test_a_method_of_a_class_and_its_counters() -> None:
+    class Trainer:
+        seen = 0
+
+        def __init__(self) -> None:
+            self.scale = 2.0
+
+        @torch.compile(options={"python": "skip", "check": 0})
+        def run(self, x: Any) -> Any:
+            return x * self.scale
+
+        @torch.compile(options={"python": "skip", "check": 0})
+        def count(self, x: Any) -> Any:
+            Trainer.seen += 1
+            return x * self.scale
+
+    one, two, x = Trainer(), Trainer(), numbers(3)
+    two.scale = 3.0
+    for _ in range(3):
+        assert same(one.run(x), x * 2) and same(two.run(x), x * 3)
+        one.count(x)
+    assert Trainer.seen == 3 and replays(vars(Trainer)["run"]) > 0
+
+
+@pytest.mark.parametrize(("options", "error", "text"), [
+    ("skip", TypeError, "must be dict"), ({"python": "skipp"}, ValueError, "'python' must be \"skip\""),
+    ({"python": "skip", "check": -1}, ValueError, "'check'"), ({"python": "skip", "check": "a"}, ValueError, "'check'"),
+    ({"python": "skip", "plans": 0}, ValueError, "'plans'"), ({"python": "skip", "chek": 1}, RuntimeError, "chek"),
+])
+def test_options_are_checked(options: Any, error: type[Exception], text: str) -> None:
+    with pytest.raises(error, match=text):
+        torch.compile(lambda x: x, options=options)
+
+
+def test_what_cannot_be_called_cannot_be_compiled() -> None:
+    with pytest.raises(TypeError, match="expected a function or a module, got int"):
+        torch.compile(3, options={"python": "skip"})
