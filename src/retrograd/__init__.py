@@ -65,7 +65,7 @@ from ._tensor import nodes as _nodes
 from . import autograd as autograd
 if _t.TYPE_CHECKING:
     from ._small_modules import (
-        _C as _C, accelerator as accelerator, backends as backends, compiler as compiler, cuda as cuda,
+        _C as _C, _dynamo as _dynamo, accelerator as accelerator, backends as backends, compiler as compiler, cuda as cuda,
         distributed as distributed, functional as functional, hub as hub, jit as jit, mps as mps,
         serialization as serialization, storage as storage, types as types, version as version, xpu as xpu,
     )
@@ -113,8 +113,8 @@ if _t.TYPE_CHECKING:                                # what is imported when it i
     from .utils.dlpack import to_dlpack as to_dlpack
 
 _late_names(
-    __name__, lazy=("accelerator", "amp", "backends", "compiler", "distributed", "distributions", "func", "functional", "hub",
-                    "jit", "masked", "microscope", "mps", "nn", "optim", "overrides", "serialization", "signal", "special",
+    __name__, lazy=("_dynamo", "accelerator", "amp", "backends", "compiler", "distributed", "distributions", "func", "functional",
+                    "hub", "jit", "masked", "microscope", "mps", "nn", "optim", "overrides", "serialization", "signal", "special",
                     "storage", "testing", "types", "xpu"),
     also={**{_name: _partial(_late, _found, _name) for _name, _found in _LATER.items()},
           "vmap": _partial(_of, "func", "vmap"),

@@ -12,17 +12,18 @@ from replaying import numbers, replays, same, skipping
 import retrograd as torch
 from retrograd import nn
 from retrograd._compile.run import Compiled
+from retrograd._compile.verified import Verified
 
 
-def test_without_options_a_function_stays_what_it_is() -> None:
+def test_a_function_that_is_not_to_be_compiled_stays_what_it_is() -> None:
     def f(x: Any) -> Any:
         return x + 1
 
-    assert torch.compile(f) is f and torch.compile(f, mode="default") is f
-    assert torch.compile(f, options={"python": "skip"}, disable=True) is f
+    assert torch.compile(f, options={"python": "skip"}, disable=True) is f and torch.compile(f, disable=True) is f
     assert isinstance(torch.compile(f, options={"python": "skip"}), Compiled)
+    assert isinstance(torch.compile(f, mode="reduce-overhead"), Compiled)
     assert isinstance(torch.compile(options={"python": "skip"})(f), Compiled)
-    assert torch.compile(f, options={"python": "skip"}).__name__ == "f"
+    assert isinstance(torch.compile(f), Verified) and isinstance(torch.compile(f, options={"python": "run"}), Verified)
 
 
 def test_a_plan_per_shape_up_to_a_limit_then_one_warning() -> None:
@@ -131,8 +132,3 @@ def test_a_method_of_a_class_and_its_counters() -> None:
 def test_options_are_checked(options: Any, error: type[Exception], text: str) -> None:
     with pytest.raises(error, match=text):
         torch.compile(lambda x: x, options=options)
-
-
-def test_what_cannot_be_called_cannot_be_compiled() -> None:
-    with pytest.raises(TypeError, match="expected a function or a module, got int"):
-        torch.compile(3, options={"python": "skip"})

@@ -49,16 +49,6 @@ def test_settings_are_read_back_and_checked() -> None:
     assert torch.get_default_device() == torch.device("cpu")
 
 
-def test_compile_returns_what_it_is_given() -> None:
-    def f(x: Any) -> Any:
-        return x + 1
-
-    assert torch.compile(f) is f and torch.compile(mode="max-autotune")(f) is f
-    assert not torch.compiler.is_compiling()
-    with pytest.raises(RuntimeError, match="Either mode or options can be specified"):
-        torch.compile(f, mode="default", options={})
-
-
 def test_what_jit_marks_runs_as_python() -> None:
     @torch.jit.script
     def halved(x: Any) -> Any:

@@ -3,15 +3,21 @@
 Written by `make generate`.
 """
 from retrograd._small_modules.compiler import (
-    OptimizedModule as OptimizedModule,
     allow_in_graph as allow_in_graph,
+    assume_constant_result as assume_constant_result,
     check_options as check_options,
     compile as compile,
     compiled as compiled,
+    cudagraph_mark_step_begin as cudagraph_mark_step_begin,
     disable as disable,
     is_compiling as is_compiling,
     is_dynamo_compiling as is_dynamo_compiling,
+    is_exporting as is_exporting,
+    list_backends as list_backends,
+    make as make,
+    maker as maker,
     reset as reset,
     set_stance as set_stance,
-    skipping as skipping,
+    substitute_in_graph as substitute_in_graph,
+    wrapped as wrapped,
 )

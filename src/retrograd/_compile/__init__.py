@@ -14,5 +14,9 @@
     plan       the list without what nobody needs, and how it is executed
     variant    a plan, and when it may be used
     writes     what a call may write, kept and put back
-    run        the callable that torch.compile gives: finding plans, recording, checking, falling back to eager
+    wrapper    what users ask of a compiled function
+    verified   the callable that torch.compile gives: Python runs
+    stance     torch.compiler.set_stance
+    backends   names that torch.compile takes
+    run        the one that skips Python: finding plans, recording, checking, falling back to eager
 """

@@ -141,7 +141,8 @@ class Reach:
         elif getattr(kind, "replays", False):   # a compiled function inside another one is part of it
             self.todo.append((x.f, path))
         elif kind is types.MethodType:
-            self.todo.append((x.__func__, path))
+            if x.__func__ is not Module._call_impl:
+                self.todo.append((x.__func__, path))
             self.todo.append((x.__self__, path))
         elif kind is functools.partial:
             self.todo.extend([(x.func, path), (x.args, path), (x.keywords, path)])

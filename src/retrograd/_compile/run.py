@@ -1,8 +1,6 @@
 """What torch.compile gives where Python may be skipped."""
 from __future__ import annotations
 
-import functools
-import threading
 import warnings
 from typing import Any
 
@@ -16,9 +14,11 @@ from .book import Tensors
 from .guards import Watch, changed, facts_of
 from .plan import Plan, Undone
 from .reach import Reach
+from .stance import stance
 from .trace import Trace
 from .values import Refused
 from .variant import Variant, check_tensor
+from .wrapper import Wrapper
 from .writes import Everything, edits_of, same_array, written
 
 LIMIT = 8               # plans of one function
@@ -48,27 +48,15 @@ def mood() -> Any:
     return it.grad, dtypes.get_default_dtype()
 
 
-class Compiled:
-    """f, replayed where that is sure to give what f gives."""
-
-    replays = True
+class Compiled(Wrapper):
+    """f, replayed without Python where that is sure to give what f gives."""
 
     def __init__(self, f: Any, check: int | None = None, limit: int = LIMIT, full: bool = False) -> None:
-        functools.update_wrapper(self, f, updated=())
-        self.f = f
-        self.full = full
+        super().__init__(f, limit, full)
         self.check = check
-        self.limit = limit
-        self.local = threading.local()
-        self.reasons: list[str] = []
-
-    def __get__(self, instance: Any, owner: Any = None) -> Any:
-        if instance is None:
-            return self
-        return functools.partial(self.__call__, instance)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if not kwargs and not disabled.on:
+        if not kwargs and not stance.on:
             last: Variant | None = getattr(self.local, "last", None)
             if last is not None:                # most calls go this way
                 inputs = last.match(args)
@@ -82,7 +70,7 @@ class Compiled:
         if "variants" not in local:
             local.update(variants=[], last=None, given_up=0, refused=0, skip=0)
         variants: list[Variant] = local["variants"]
-        if local["given_up"] or disabled.on:
+        if local["given_up"] or stance.eager():
             return self.f(*args, **kwargs)
         now = mood()
         if now is None:
@@ -96,6 +84,8 @@ class Compiled:
             if not variant.plan.busy and not variant.stale(key, inputs, now):
                 local["last"] = variant
                 return self.replay(variant, inputs, args, kwargs)
+        if not stance.records(self.f):
+            return self.f(*args, **kwargs)
         if len(variants) >= self.limit:
             local["given_up"], local["last"] = 1, None
             why = variants[-1].stale(key, inputs, now)
@@ -108,10 +98,6 @@ class Compiled:
             local["skip"] -= 1
             return self.f(*args, **kwargs)
         return self.record(variants, key, inputs, now, args, kwargs)
-
-    @property
-    def name(self) -> str:
-        return getattr(self.f, "__name__", type(self.f).__name__)
 
     def refuse(self, error: Refused, args: Any, kwargs: Any) -> Any:
         self.note(error)
@@ -247,18 +233,3 @@ class Compiled:
         if local.get("given_up"):
             lines.append("it runs eagerly from here on")
         return "\n".join(lines)
-
-    def reset(self) -> None:
-        """Forget all plans of this thread, and why there were none."""
-        self.local.__dict__.clear()
-        self.reasons.clear()
-
-    def __repr__(self) -> str:
-        return f"<compiled {self.f!r}>"
-
-
-class Disabled:
-    on = False
-
-
-disabled = Disabled()

@@ -1,27 +1,70 @@
-"""torch.compiler: functions stay what they are, unless torch.compile is asked to replay them without Python."""
+"""torch.compiler: what torch.compile makes, and what governs all of it."""
 from __future__ import annotations
 
+import functools
 import weakref
 from collections.abc import Callable
 from typing import Any
 
+from retrograd._compile import backends
 from retrograd._compile.reach import refusing
-from retrograd._compile.run import LIMIT, Compiled, disabled
+from retrograd._compile.run import LIMIT, Compiled
+from retrograd._compile.stance import stance as current
+from retrograd._compile.verified import Verified
+from retrograd._compile.wrapper import Wrapper
 from retrograd._missing import late_names
 from retrograd._tensor.settings import compile
 from retrograd.nn.module import Module
 
-__all__ = ["allow_in_graph", "compile", "disable", "is_compiling", "is_dynamo_compiling", "reset", "set_stance"]
+__all__ = ["allow_in_graph", "assume_constant_result", "compile", "cudagraph_mark_step_begin", "disable", "is_compiling",
+           "is_dynamo_compiling", "is_exporting", "list_backends", "reset", "set_stance", "substitute_in_graph"]
 late_names(__name__)
 
-compiled: weakref.WeakSet[Compiled] = weakref.WeakSet()
+compiled: weakref.WeakSet[Wrapper] = weakref.WeakSet()
+
+
+def maker(backend: Any, mode: str | None, options: dict[str, Any] | None, full: bool, dynamic: Any, limit: int | None) -> Any:
+    """What compiles a function or a module; the errors of arguments that make no sense."""
+    if not backends.known(backend):
+        from retrograd._dynamo.exc import InvalidBackend
+        raise InvalidBackend(backend)
+    if mode is not None and backend == "inductor" and mode not in backends.MODES:
+        raise RuntimeError(f"Unrecognized mode={mode}, should be one of: {', '.join(backends.MODES)}")
+    if not isinstance(dynamic, (bool, type(None))):
+        raise AssertionError(f"Expected enable to be a bool, got {type(dynamic)}")
+    options = options or {}
+    if "python" in options:
+        check_options(options)
+    skips = options.get("python") == "skip" or (mode == "reduce-overhead" and backend == "inductor")
+    return functools.partial(make, skips, options.get("check"), limit or options.get("plans", LIMIT), full)
+
+
+def make(skips: bool, check: int | None, limit: int, full: bool, f: Any) -> Any:
+    """f, or a module, compiled."""
+    if not callable(f):
+        raise AssertionError(f"A callable function is expected, but {type(f)} is provided.")
+    if isinstance(f, type):
+        return f
+    if isinstance(f, Module):
+        from retrograd._dynamo.eval_frame import OptimizedModule
+        return OptimizedModule(f, functools.partial(wrapped, skips, check, limit, full))
+    return wrapped(skips, check, limit, full, f)
+
+
+def wrapped(skips: bool, check: int | None, limit: int, full: bool, f: Any) -> Wrapper:
+    """What is called in place of f."""
+    if isinstance(f, Wrapper):
+        f = f.f
+    call = Compiled(f, check, limit, full) if skips else Verified(f, limit, full)
+    compiled.add(call)
+    return call
 
 
 def check_options(options: dict[str, Any]) -> None:
     """RuntimeError or ValueError for options that torch.compile does not know beside "python"."""
     for name, value in options.items():
         if name == "python":
-            fits, wanted = value == "skip", '"skip"'
+            fits, wanted = value in ("skip", "run"), '"skip" or "run"'
         elif name in ("check", "plans"):
             least = 0 if name == "check" else 1
             fits = type(value) is int and value >= least or (name == "check" and value is None)
@@ -30,33 +73,6 @@ def check_options(options: dict[str, Any]) -> None:
             raise RuntimeError(f"Unexpected optimization option {name}, known options are ['python', 'check', 'plans']")
         if not fits:
             raise ValueError(f"torch.compile: the option {name!r} must be {wanted}, got {value!r}")
-
-
-def skipping(f: Any, options: dict[str, Any], full: bool) -> Any:
-    """f, or a module, whose calls are replayed without Python."""
-    if not callable(f):
-        raise TypeError(f"torch.compile: expected a function or a module, got {type(f).__name__}")
-    call = Compiled(f, options.get("check"), options.get("plans", LIMIT), full)
-    compiled.add(call)
-    return OptimizedModule(f, call) if isinstance(f, Module) else call
-
-
-class OptimizedModule(Module):
-    """A module whose calls are replayed; all else is that of the module itself."""
-
-    def __init__(self, mod: Module, call: Compiled) -> None:
-        super().__init__()
-        self._orig_mod = mod
-        object.__setattr__(self, "explain", call.explain)
-        object.__setattr__(self, "_call", call)
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """The module's call."""
-        return self.__dict__["_call"](*args, **kwargs)
-
-    def __getattr__(self, name: str) -> Any:
-        """That of the module."""
-        return self._modules["_orig_mod"] if name == "_orig_mod" else getattr(self._modules["_orig_mod"], name)
 
 
 def is_compiling() -> bool:
@@ -69,10 +85,17 @@ def is_dynamo_compiling() -> bool:
     return False
 
 
+def is_exporting() -> bool:
+    """False."""
+    return False
+
+
 def disable(fn: Callable[..., Any] | None = None, recursive: bool = True, *, reason: str | None = None) -> Any:
-    """fn itself, which no plan contains: what calls it runs eagerly."""
+    """fn itself, which no plan contains: what calls it runs eagerly, unless Python runs anyway."""
     def marked(f: Any) -> Any:
-        if isinstance(f, Compiled):
+        if not callable(f):
+            raise AssertionError("fn must be callable")
+        if isinstance(f, Wrapper):
             return f.f
         refusing.add(f)
         return f
@@ -81,7 +104,29 @@ def disable(fn: Callable[..., Any] | None = None, recursive: bool = True, *, rea
 
 def allow_in_graph(fn: Any) -> Any:
     """fn itself."""
+    if not isinstance(fn, (list, tuple)) and not callable(fn):
+        raise AssertionError("allow_in_graph expects a callable")
     return fn
+
+
+def assume_constant_result(fn: Any) -> Any:
+    """fn itself, whose result is no constant here."""
+    return fn
+
+
+def substitute_in_graph(original_fn: Any, *, can_constant_fold_through: bool = False, skip_signature_check: bool = False,
+                        is_embedded_type: bool = False) -> Callable[[Any], Any]:
+    """A decorator that changes nothing."""
+    return lambda fn: fn
+
+
+def list_backends(exclude_tags: Any = ("debug", "experimental")) -> list[str]:
+    """Names that compile(backend=) takes; all of them mean the same."""
+    return sorted(backends.names) if exclude_tags is None else list(backends.LISTED)
+
+
+def cudagraph_mark_step_begin() -> None:
+    """Nothing: results are never overwritten."""
 
 
 def reset() -> None:
@@ -90,6 +135,29 @@ def reset() -> None:
         call.reset()
 
 
-def set_stance(stance: str = "default", **kwargs: Any) -> None:
-    """"force_eager": nothing is replayed; any other stance ends that."""
-    disabled.on = stance == "force_eager"
+class set_stance:
+    """What compiled functions do: "default", "force_eager", "eager_on_recompile" or "fail_on_recompile".
+
+    It holds from here on, or within `with`, or while the function runs that it decorates.
+    """
+
+    def __init__(self, stance: str = "default", *, skip_guard_eval_unsafe: bool = False, force_backend: Any = None) -> None:
+        if force_backend is not None and stance != "default":
+            raise RuntimeError("non-default stance cannot have force_backend set")
+        self.stance, self.before = stance, current.name
+        current.set(stance)
+
+    def __enter__(self) -> None:
+        current.set(self.stance)
+
+    def __exit__(self, *_: Any) -> None:
+        current.set(self.before)
+
+    def __call__(self, fn: Callable[..., Any]) -> Callable[..., Any]:
+        current.set(self.before)
+
+        @functools.wraps(fn)
+        def inner(*args: Any, **kwargs: Any) -> Any:
+            with set_stance(self.stance):
+                return fn(*args, **kwargs)
+        return inner

@@ -5,7 +5,6 @@ Nothing in retrograd is nondeterministic on one machine, and one device computes
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 from . import dtypes
@@ -177,10 +176,13 @@ def set_default_tensor_type(t: Any) -> None:
 
 
 def compile(model: Callable[..., Any] | None = None, *, fullgraph: bool = False, dynamic: bool | None = None,
-            backend: Any = "inductor", mode: str | None = None, options: Any = None, disable: bool = False) -> Any:
-    """model itself; with options={"python": "skip"}, what replays its calls without Python wherever that gives the same.
+            backend: Any = "inductor", mode: str | None = None, options: Any = None, name: str | None = None,
+            disable: bool = False, recompile_limit: int | None = None, isolate_recompiles: bool = False,
+            shapes_spec: Any = None) -> Any:
+    """model, whose calls do what a recorded one did: docs/compile.md.
 
-    options    python   "skip": record a call, then replay it (docs/compile.md)
+    mode       "reduce-overhead": calls are replayed without Python wherever that gives the same
+    options    python   "skip": the same
                check    replays that run eagerly, too, and are compared: every n-th, 0 for none (by default 1, 2, 4, 8, ...)
                plans    how many variants are kept (8)
     fullgraph  RuntimeError, with the reason, instead of an eager run
@@ -192,8 +194,6 @@ def compile(model: Callable[..., Any] | None = None, *, fullgraph: bool = False,
         raise RuntimeError("Either mode or options can be specified, but both can't be specified at the same time.")
     if options is not None and not isinstance(options, dict):
         raise TypeError(f"compile(): argument 'options' must be dict, not {type(options).__name__}")
-    if disable or not options or "python" not in options:
-        return (lambda f: f) if model is None else model
-    from ..compiler import check_options, skipping
-    check_options(options)
-    return partial(skipping, options=options, full=fullgraph) if model is None else skipping(model, options, fullgraph)
+    from ..compiler import maker
+    made = (lambda f: f) if disable else maker(backend, mode, options, fullgraph, dynamic, recompile_limit)
+    return made if model is None else made(model)

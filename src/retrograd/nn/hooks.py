@@ -65,6 +65,8 @@ class Calls:
             """What the module computes: every subclass defines it."""
             raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
 
+    _compiled_call_impl: Any = None             # Module.compile
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """forward, with the hooks around it."""
         own = self.__dict__
@@ -417,3 +419,12 @@ def registered(table: Any, module: Any, name: str, value: Any) -> Any:
         if got is not None:
             value = got
     return value
+
+
+def call_compiled(self: Calls, *args: Any, **kwargs: Any) -> Any:
+    """forward, with the hooks around it."""
+    call = self._compiled_call_impl
+    return self._call_impl(*args, **kwargs) if call is None else call(*args, **kwargs)
+
+
+call_compiled.__name__, call_compiled.__qualname__ = "__call__", "Calls.__call__"

@@ -11,6 +11,7 @@ from .._engine.tensor import TensorBase
 from .._tensor import Tensor, dtypes
 from .._tensor.conversion import conversion
 from .._tensor.printing import typename
+from .._tensor.settings import compile
 from ..autograd.grad_mode import no_grad
 from . import hooks
 from .hooks import Calls
@@ -139,6 +140,11 @@ class Module(Calls, State):
         own = [name for table in TABLES for name in self.__dict__[table]]
         names = [*dir(type(self)), *self.__dict__, *own]
         return sorted(name for name in names if not name[0].isdigit())
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = self.__dict__.copy()
+        state.pop("_compiled_call_impl", None)
+        return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -451,7 +457,9 @@ class Module(Calls, State):
         return self
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
-        """Accepted; there is nothing to compile."""
+        """Calls of the module go through torch.compile from here on, which is given these arguments."""
+        Calls.__call__ = hooks.call_compiled    # type: ignore[method-assign]   # until then no call asks
+        self._compiled_call_impl = compile(self._call_impl, *args, **kwargs)
 
     # As text
 

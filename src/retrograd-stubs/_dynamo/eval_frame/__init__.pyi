@@ -1,0 +1,8 @@
+"""Where retrograd._dynamo.eval_frame is written.
+
+Written by `make generate`.
+"""
+from retrograd._small_modules._dynamo.eval_frame import (
+    OWN as OWN,
+    OptimizedModule as OptimizedModule,
+)
