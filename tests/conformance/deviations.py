@@ -100,6 +100,10 @@ GENERAL: tuple[str, ...] = (
     "functions, where PyTorch's have six digits",
     "A convolution of an input without channels gives the weight's output channels, each filled with its bias; PyTorch's "
     "result has no channels and the bias no gradient",
+    "Circular padding that cuts away all there was to repeat is refused, and repeats what is left where PyTorch reads what "
+    "the memory held",
+    "A transposed convolution whose result would have no elements is refused for a batch that has some; in float32 PyTorch "
+    "accepts it where oneDNN computes it",
     "Bilinear products of zero features are 0; PyTorch fails",
     "Second derivatives of attention, EmbeddingBag, cdist and other functions are computed where PyTorch has none, as is "
     "half precision where PyTorch has no kernel for it",

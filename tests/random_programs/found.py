@@ -389,4 +389,55 @@ FOUND = {
         a = torch.ones(2)
         b = torch.func.grad(lambda x: (x * 2).retain_grad())(a)
     """,
+    "settings too large for any memory": """
+        a, i = torch.ones(1, 2, 4, 4), torch.zeros(1, 2, 4, 4, dtype=torch.int64)
+        F.max_unpool2d(a, i, 2**60)
+        F.max_unpool2d(a, i, 2, stride=2**60)
+        F.max_pool2d(a, 2, stride=2**31)
+        F.max_pool3d(a[None], 2, stride=2**60)
+        F.unfold(a, 2, padding=2**60)
+        F.affine_grid(torch.ones(1, 2, 3), [1, 1, 2**60, 2**60], align_corners=True)
+        F.one_hot(torch.ones(2, dtype=torch.int64), 2**63 - 1)
+        F.pixel_shuffle(a, 2**40)
+    """,
+    "adaptive means of one element take any shape": """
+        F.adaptive_avg_pool2d(torch.arange(48.).reshape(1, 2, 2, 3, 2, 2), 1)
+        F.adaptive_avg_pool3d(torch.ones(3), 1)
+        F.adaptive_avg_pool2d(torch.ones(2, 3), -1)
+        F.adaptive_avg_pool2d(torch.ones(1, 2, 2, 3, 2), (1, 1, 1))
+        F.adaptive_avg_pool2d(torch.ones(2, 3, dtype=torch.int64), 1)
+        F.adaptive_avg_pool2d(torch.ones(2, 0, 3, 3, dtype=torch.int64), 2)
+    """,
+    "convolutions wrong in two ways, and of nothing": """
+        F.conv_transpose3d(torch.ones(1, 2, 4, 4, 4), torch.ones(2, 2, 2, 2))
+        F.conv_transpose1d(torch.ones(4, 4, dtype=torch.int64), torch.ones(4, 2, 1), padding=2)
+        F.conv3d(torch.ones(1, 4, 3, 4, 4).double(), torch.ones(4, 4, 0, 0, 0).double(), dilation=2)
+        F.conv1d(torch.ones(0, 1, 4).half(), torch.ones(1, 1, 0).half())
+        F.conv1d(torch.ones(1, 1, 4, dtype=torch.bool), torch.ones(1, 1, 1, dtype=torch.bool))
+        F.conv_transpose3d(torch.ones(0, 1, 1, 1, 1).double(), torch.ones(1, 2, 1, 1, 2).double(), padding=(0, 0, 1))
+        F.conv_transpose1d(torch.ones(3, 4, 6).double(), torch.ones(4, 0, 3).double(), groups=2)
+    """,
+    "padding that cuts": """
+        a = torch.arange(12., requires_grad=True)
+        F.pad(a.view(1, 3, 4), (-2, -2, 0, 0), mode='replicate')
+        F.pad(a.view(1, 3, 4), (-2, -3, 0, 0), mode='replicate')
+        F.pad(a.view(1, 3, 4), (-2, -3, -2, -2), mode='replicate')
+        F.pad(a.view(1, 1, 3, 4), (-2, -3, -2, -2), mode='reflect')
+        F.pad(a.view(1, 3, 2, 2), (-2, -3, -2, -2, -1, -3), mode='reflect')
+        F.pad(a.view(1, 12), (-14, 1), mode='replicate')
+        log.append(F.pad(a.view(3, 4), (-2, 3), mode='circular').tolist())
+    """,
+    "grids of one dtype, images of another": """
+        F.grid_sample(torch.ones(1, 1, 2, 2, dtype=torch.int64), torch.ones(1, 2, 2, 2), align_corners=True)
+        F.grid_sample(torch.ones(1, 1, 2, 2), torch.ones(1, 2, 2, 2, dtype=torch.int64), align_corners=True)
+        F.grid_sample(torch.ones(0, 1, 2, 2, dtype=torch.int64), torch.ones(0, 2, 2, 2), align_corners=True)
+        F.affine_grid(torch.ones(0, 2, 3), [0, 1, 1, 1], align_corners=True)
+        F.affine_grid(torch.ones(0, 2, 3), [0, 1, 1, 1], align_corners=False)
+    """,
+    "layers and cells that are wrong in two ways": """
+        nn.LayerNorm(6)(torch.tensor(1))
+        nn.LSTMCell(1, 2)(torch.ones(1, 1), (torch.ones(1, 2), torch.ones(2)))
+        nn.LSTMCell(1, 2)(torch.ones(1, 1), (torch.ones(1), torch.ones(1, 2)))
+        F.celu(torch.ones(2, dtype=torch.int64), 0.0)
+    """,
 }

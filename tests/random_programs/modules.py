@@ -357,7 +357,7 @@ def dot_attention(c: Chance) -> Case:
     args = [c.tensor((*front, rows, width)), c.tensor((*front, columns, width)), c.tensor((*front, columns, value))]
     if c.flag(0.3):
         shape = c.odd([(rows, columns), (1, columns), (*front, rows, columns)], [(columns,), (7, 7)])
-        args.append(f"attn_mask={c.one(f'torch.randn({shape}) < 1', f'torch.randn({shape})')}")
+        args.append(f"attn_mask={c.one(f'torch.randn({shape}) < 1', f'torch.randn({shape}, dtype=torch.{c.floats()})')}")
     options = c.options(is_causal=c.may(True, 0.2), scale=c.may(c.odd([0.5, 2.0], [0.0, -1.0]), 0.2))
     return "F.scaled_dot_product_attention", [*args, *([options[2:]] if options else [])]
 
@@ -634,13 +634,13 @@ def class_loss(c: Chance) -> Case:
 
 
 def ctc(c: Chance) -> Case:
-    steps, count, classes, length = c.odd([3, 4, 5], [0, 1]), c.one(1, 2, 3), c.odd([2, 3, 4], [1]), c.one(1, 2)
+    steps, count, classes, length = c.odd([3, 4, 5], [0, 1]), c.one(1, 2, 3), c.one(2, 3, 4), c.one(1, 2)
     options = c.options(
         blank=c.may(c.odd([0, 1], [-1, 9]), 0.3),
         reduction=c.may(c.one("none", "sum", "mean"), 0.6),
         zero_infinity=c.may(True, 0.4),
     )
-    targets = f"torch.randint(1, {max(classes, 2)}, {(count, length)})"
+    targets = f"torch.randint(1, {classes}, {(count, length)})"         # PyTorch writes past the end for those beyond
     lengths = [c.odd([steps], [0, steps + 1]) for _ in range(count)]
     return f"nn.CTCLoss({options[2:]})", [
         f"({c.tensor((steps, count, classes))}).log_softmax(-1)",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from .._tensor import Tensor, seal
 from .forms import FUNCTIONS, METHODS
 from .naming import placed
-from .parsing import Parsed, ParsedMethod, takes_more
+from .parsing import Composed, Parsed, ParsedMethod, takes_more
 from .places import FUNCTIONAL, TENSOR, TORCH
 from .public import FACTORY, METHODS_UNTOLD, PARSED, PYTHON, how_of, public
 from .public import seal as seal_methods
@@ -67,6 +67,8 @@ def checked(name: str, function: Callable[..., Any], place: str = "") -> Callabl
         return function
     if text is not None and name not in UNPARSED:
         function = Parsed(name, text, function)
+    elif name in OF_FUNCTIONAL:
+        function = Composed(function)
     how = FACTORY if name in FROM_DATA else PYTHON if text is None and name not in IN_C else PARSED
     own = name.removeprefix(f"{place}_") if place else name
     return public(function, how, "functional" if name in OF_FUNCTIONAL and not place else place, own, name)

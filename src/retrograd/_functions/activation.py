@@ -87,9 +87,9 @@ def scaled_elu(x: TensorBase, alpha: float, scale: Any, inplace: bool) -> Any:
 
 def celu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
     """input where positive, else alpha * (exp(input / alpha) - 1).   Barron 2017"""
-    x = floating(input, "celu", "elu_cpu")
     if alpha == 0:
         raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
+    x = floating(input, "celu", "elu_cpu")
     return activation.CeluBackward1(alpha).run_(x) if inplace else activation.CeluBackward0(alpha).run(x)
 
 

@@ -95,16 +95,7 @@ def convolution(input: Any, weight: Any, bias: Any, stride: Any, padding: Any, d
         geo = Geometry(stride, padding, dilation, groups, tuple(x.array.shape[2:]), tuple(w.array.shape[2:]))
         return conv.convolution(x, w, b, geo, False, (0,) * dims)
     extra = tuple(output_padding)
-    inside = tuple(
-        (n - 1) * s - 2 * p + d * (k - 1) + e + 1
-        for n, s, p, d, k, e in zip(
-            x.array.shape[2:], stride, padding, dilation, w.array.shape[2:], extra, strict=True))
-    if any(n <= 0 for n in inside):
-        flat = (1,) if dims == 1 else ()
-        raise RuntimeError(
-            f"Given input size per channel: {across(flat + tuple(x.shape[2:]))}. Calculated output size per channel: "
-            f"{across(flat + inside)}. "
-            "Output size is too small")
+    inside = result_size(x, w, stride, padding, dilation, extra)
     if max(inside) >= HUGE:
         check_room((x.array.shape[0], w.array.shape[1] * groups, *inside), x.array.dtype)
     geo = Geometry(stride, padding, dilation, groups, inside, tuple(w.array.shape[2:]), tuple(x.array.shape[2:]))
@@ -187,27 +178,25 @@ def check(x: Any, w: Any, b: Any, stride: Any, padding: Any, dilation: Any, tran
             raise RuntimeError(
                 f"Calculated padded input size per channel: {across(have)}. Kernel size: {across(reach)}. Kernel size "
                 "can't be greater than actual input size")
+    if x.array.size == 0:
+        if x.array.shape[0] and x.array.shape[1]:
+            flat = [*x.shape[:2], 1, *x.shape[2:]] if x.ndim == 3 else list(x.shape)
+            raise RuntimeError(f"Only zero batch or zero channel inputs are supported, but got input shape: {flat}")
+        if w.array.size == 0 and x.array.shape[1]:
+            raise IndexError("select(): index 0 out of range for tensor of size [0] at dimension 0")
+        return
     if any(k <= 0 for k in sizes[2:]) and 0 not in x.array.shape[2:]:
-        if len(sizes) == 5:
-            raise RuntimeError(
-                "kernel size should be greater than zero, but got: "
-                + " x ".join(str(k) for k in sizes[2:]) + " (TxHxW)")
-        axes: tuple[str, ...] = ("height", "width")
         kernel = ([1] if len(sizes) == 3 else []) + sizes[2:]
-        raise RuntimeError(
-            "kernel size should be greater than zero, but got "
-            + " ".join(f"kernel_{n}: {k}" for n, k in zip(axes, kernel, strict=True)))
+        raise RuntimeError("kernel size should be greater than zero, but got" + (
+            f" {kernel}" if not transposed and any(d != 1 for d in dilation)
+            else f": {' x '.join(map(str, kernel))} (TxHxW)" if len(sizes) == 5
+            else f" kernel_height: {kernel[0]} kernel_width: {kernel[1]}"))
     if 0 in dilation:
         full = (1, *dilation) if len(dilation) == 1 else tuple(dilation)
         if not transposed:
             raise RuntimeError(f"dilation should be greater than zero, but got {list(full)}")
         raise RuntimeError("dilation should be greater than zero, but got "
                            + ", ".join(f"dilation_{n}: {v}" for n, v in zip(AXES[len(full)], full, strict=True)))
-    if x.array.size == 0:
-        if x.array.shape[0] and x.array.shape[1]:
-            flat = [*x.shape[:2], 1, *x.shape[2:]] if x.ndim == 3 else list(x.shape)
-            raise RuntimeError(f"Only zero batch or zero channel inputs are supported, but got input shape: {flat}")
-        return
     if transposed:
         if any(e >= s and e >= d for e, s, d in zip(extra, stride, dilation, strict=True)):
             axes = AXES[len(extra)] if len(extra) > 1 else ("height", "width")
@@ -221,12 +210,30 @@ def check(x: Any, w: Any, b: Any, stride: Any, padding: Any, dilation: Any, tran
         if len(sizes) == 5:
             raise RuntimeError(
                 "non-empty 5D (n_output_plane x n_input_plane x kernel_depth x kernel_height x kernel_width) tensor expected for "
-                f"weight, but got: {sizes}")
+                f"weight, but got: {[sizes[0] // groups, *sizes[1:]]}")
+        sizes[0] //= groups
         flat = [*sizes[:2], 1, *sizes[2:]] if len(sizes) == 3 else sizes
         raise RuntimeError(f"non-empty 2D or 4D weight tensor expected, but got: {flat}")
     if transposed:
+        result_size(x, w, stride, padding, dilation, extra)
         kernels(f"slow_conv_transpose{max(len(sizes) - 2, 2)}d_out_cpu", x, "b")
+    elif x.array.dtype.kind == "b":
+        kernels("slow_conv_dilated<>" if any(d != 1 for d in dilation) else "compute_columns3d" if len(sizes) == 5
+                else "slow_conv2d_cpu", x, "b")
     check_dtypes(x, w, b if transposed and len(sizes) == 5 else None)
+
+
+def result_size(x: Any, w: Any, stride: Any, padding: Any, dilation: Any, extra: Any) -> tuple[int, ...]:
+    """The spatial sizes of what a transposed convolution gives; RuntimeError where it would have no elements."""
+    inside = tuple(
+        (n - 1) * s - 2 * p + d * (k - 1) + e + 1
+        for n, s, p, d, k, e in zip(x.array.shape[2:], stride, padding, dilation, w.array.shape[2:], extra, strict=True))
+    if min(inside) < (x.array.shape[0] > 0):            # nothing may become nothing
+        flat = (1,) if len(inside) == 1 else ()
+        raise RuntimeError(
+            f"Given input size per channel: {across(flat + tuple(x.shape[2:]))}. Calculated output size per channel: "
+            f"{across(flat + inside)}. Output size is too small")
+    return inside
 
 
 def check_dtypes(x: Any, *others: Any) -> None:
@@ -290,9 +297,12 @@ def run_transposed(function: str, dims: int, input: Any, weight: Any, bias: Any,
     w = tensor(weight, function, "weight", 2)
     if isinstance(padding, str):
         raise TypeError(f"{function}(): argument 'padding' must be tuple of ints, not str")
-    y = convolution(
-        x, w, bias, several(stride, dims, "stride"), several(padding, dims, "padding"),
-        several(dilation, dims, "dilation"), True, several(extra, dims, "output_padding"), groups)
+    if groups <= 0:
+        raise RuntimeError("non-positive groups is not supported")
+    stride, padding, dilation, extra = (
+        several((v,) * dims if isinstance(v, int) else v, max(w.ndim - 2, 1), n)
+        for v, n in ((stride, "stride"), (padding, "padding"), (dilation, "dilation"), (extra, "output_padding")))
+    y = convolution(x, w, bias, stride, padding, dilation, True, extra, groups)
     return y if has_batch else shape.squeeze_dim(y, 0)
 
 

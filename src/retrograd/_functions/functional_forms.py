@@ -13,7 +13,7 @@ from typing import Any
 
 from .._engine.tensor import TensorBase
 from .forms import FUNCTIONS
-from .parsing import Checks, fitted
+from .parsing import Composed, fitted
 
 INNER = {
     "max_pool1d": "max_pool1d(input, kernel_size, stride, padding, dilation, ceil_mode)",
@@ -164,7 +164,7 @@ def value_of(word: str, values: dict[str, Any]) -> Any:
     return value
 
 
-class Inner(Checks):
+class Inner(Composed):
     """A function of torch.nn.functional behind the checks of its row."""
 
     def __init__(self, name: str, f: Callable[..., Any]) -> None:
@@ -179,3 +179,4 @@ class Inner(Checks):
     def failed(self, args: tuple[Any, ...], kwargs: dict[str, Any] | None, error: Exception) -> None:
         if not isinstance(error, AssertionError):           # of what PyTorch, too, has in Python, before its parser
             self.fit(args, kwargs or {})        # a number of more than 64 bits comes first: NOTE [NumPy's errors]
+        super().failed(args, kwargs, error)

@@ -17,6 +17,7 @@ from .._rules import indexed, masks, shape
 from .._tensor import dtypes
 from .arguments import aliased, dim_of, finish, read_first, scalar_name, separate, sized, tensor
 from .arguments import kernel as kernel_for
+from .fromdata import check_room
 from .shape import reshaped
 
 quick_bounds = kernel("bounds")
@@ -671,9 +672,10 @@ def one_hot(tensor: Any, num_classes: int = -1) -> Any:
     if not a.size:
         if num_classes <= 0:
             raise RuntimeError("Can not infer total number of classes from empty tensor.")
-        return wrap(np.zeros((*a.shape, num_classes), np.int64))
+        return wrap(np.empty((*a.shape, num_classes), np.int64))
     if a.min() < 0:
         raise RuntimeError("Class values must be non-negative.")
+    check_room((*a.shape, num_classes), a.dtype)
     if num_classes == -1:
         num_classes = int(a.max()) + 1
     elif num_classes <= a.max():

@@ -10,6 +10,7 @@ import numpy as np
 from .._engine.tensor import wrap
 from .._engine.warn import warn
 from .arguments import scalar_name, sized, tensor
+from .fromdata import check_room
 from .gather import gather
 from .pointwise import not_implemented, where
 
@@ -37,7 +38,10 @@ def affine_grid(theta: Any, size: Any, align_corners: Any = None) -> Any:
     if t.ndim != 3 or t.shape[-2] != d or t.shape[-1] != d + 1:
         raise ValueError(f"Expected a batch of {d}D affine matrices of shape Nx{d}x{d + 1} for size {list(size)}. Got "
                          f"{tuple(t.shape)}.")
-    if min(size) <= 0:
+    if align_corners and min(size[2:]) == 1:
+        warn("Since version 1.3.0, affine_grid behavior has changed for unit-size grids when align_corners=True. This is not an "
+             "intended use case of affine_grid. See the documentation of affine_grid for details.")
+    elif min(size) <= 0:
         raise ValueError(f"Expected non-zero, positive output size. Got {list(size)}")
     return affine_grid_generator(t, size, align_corners)
 
@@ -46,6 +50,7 @@ def affine_grid_generator(theta: Any, size: Any, align_corners: bool) -> Any:
     """affine_grid without its checks."""
     spaces = tuple(size)[2:]
     dtype = theta.array.dtype
+    check_room((size[0], *spaces, len(spaces) + 1), dtype)
     lines = []
     for n in spaces:
         line = np.linspace(-1, 1, n, dtype=dtype) if n > 1 else np.zeros(1, dtype)
@@ -96,13 +101,13 @@ def grid_sampler(input: Any, grid: Any, interpolation_mode: int, padding_mode: i
             f"sizes {list(input.shape)} and grid with sizes {list(grid.shape)}")
     if d == 3 and interpolation_mode == 2:
         raise RuntimeError("grid_sampler(): bicubic interpolation only supports 4D input")
-    if input.array.dtype != grid.array.dtype and grid.array.size:
-        if interpolation_mode == 2:
-            raise RuntimeError(f"expected scalar type {scalar_name(input)} but found {scalar_name(grid)}")
-        raise RuntimeError("grid_sampler(): expected input and grid to have same dtype, but input has "
-                           f"{spelled(input)} and grid has {spelled(grid)}")
-    if input.array.dtype.kind not in "fV":
+    numbers = input.array.dtype.kind in "fV"
+    if not input.array.shape[0] and (input.array.dtype != grid.array.dtype if numbers else d == 2):
+        return wrap(np.empty((0, input.array.shape[1], *grid.array.shape[1:-1]), input.array.dtype))
+    if not numbers:
         raise not_implemented("grid_sampler_2d_cpu_kernel_impl" if d == 2 else "grid_sampler3d_cpu", input.array.dtype)
+    if input.array.dtype != grid.array.dtype:
+        raise RuntimeError(f"expected scalar type {scalar_name(input)} but found {scalar_name(grid)}")
     sizes = tuple(input.array.shape[2:])
     spots = [centred(grid.select(-1, d - 1 - k), sizes[k], align_corners) for k in range(d)]    # in pixels, first dim first
     if interpolation_mode == 2:
@@ -136,10 +141,6 @@ def grid_sampler(input: Any, grid: Any, interpolation_mode: int, padding_mode: i
     if interpolation_mode == 1 and grid.requires_grad:            # the derivative is 0
         out = out + where(wrap(np.zeros((), bool)), grid.select(-1, 0), 0.0).unsqueeze(1)
     return out
-
-
-def spelled(x: Any) -> str:
-    return {"float32": "float", "float64": "double"}.get(x.array.dtype.name, x.array.dtype.name)
 
 
 def centred(p: Any, n: int, align_corners: bool) -> Any:

@@ -65,8 +65,8 @@ def check_shape(x: Any, over: tuple[int, ...], weight: Any, bias: Any, star: str
 def native_layer_norm(input: Any, normalized_shape: Any, weight: Any, bias: Any, eps: float) -> Any:
     """(output, mean, 1 / standard deviation)"""
     over = sizes_of(normalized_shape, "layer_norm")
-    check_shape(input, over, weight, bias, ", ")
     same_kind(input, weight, bias)
+    check_shape(input, over, weight, bias, ", ")
     floating(input, "LayerNormKernelImpl")
     y, mean, rstd = norm.layer_norm(input, weight, bias, over, eps)
     return y, as_input(mean, input), as_input(rstd, input)
@@ -83,8 +83,8 @@ def layer_norm(
     """(x - mean) / sqrt(var + eps) * weight + bias over the last dims, which have the shape `normalized_shape`."""
     x = tensor(input, "layer_norm")
     over = sizes_of(normalized_shape, "layer_norm")
-    check_shape(x, over, weight, bias, ", ")
     same_kind(x, weight, bias)
+    check_shape(x, over, weight, bias, ", ")
     floating(x, "LayerNormKernelImpl")
     return norm.layer_norm(x, weight, bias, over, eps)[0]
 

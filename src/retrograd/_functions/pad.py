@@ -97,8 +97,6 @@ def mirror(x: Any, amounts: tuple[int, ...], pairs: Any, reflect: bool) -> Any:
     if 0 in sizes[1:] or (x.ndim == dims + 1 and 0 in sizes):
         raise RuntimeError(
             f"Expected {BATCH[dims]} and other non-zero dimensions for input, but got: {list(sizes)}")
-    kernel(f"{'reflection' if reflect else 'replication'}_pad{dims}d", x, "b")
-    maps = []
     for i, (before, after) in reversed([*enumerate(pairs)]):      # the last dim is looked at first
         at = x.ndim - dims + i
         n = sizes[at]
@@ -107,11 +105,15 @@ def mirror(x: Any, amounts: tuple[int, ...], pairs: Any, reflect: bool) -> Any:
                 f"Argument #{4 + 2 * (dims - 1 - i)}: Padding size should be less than the corresponding input "
                 "dimension, "
                 f"but got: padding ({before}, {after}) at dimension {at} of input {list(sizes)}")
-    for i, (before, after) in enumerate(pairs):
-        n = sizes[x.ndim - dims + i]
-        if n + before + after < 1:
-            raise RuntimeError(too_small(sizes[x.ndim - dims:], pairs))
-        maps.append(map_of(n, before, after, reflect))
+    spaces = sizes[x.ndim - dims:]
+    out = [n + before + after for n, (before, after) in zip(spaces, pairs, strict=True)]
+    if max(out) < 1:
+        raise RuntimeError(too_small(spaces, out, reflect))
+    kernel(f"{'reflection' if reflect else 'replication'}_pad{dims}d", x, "b")
+    if min(out) < 0:
+        raise RuntimeError(f"Trying to create tensor with negative dimension {next(n for n in out if n < 0)}: "
+                           f"{[*sizes[:x.ndim - dims], *out]}")
+    maps = [map_of(n, before, after, reflect) for n, (before, after) in zip(spaces, pairs, strict=True)]
     return (pads.reflect if reflect else pads.replicate)(x, maps, amounts)
 
 
@@ -124,14 +126,11 @@ def map_of(n: int, before: int, after: int, reflect: bool) -> Any:
     return np.clip(where, 0, n - 1)
 
 
-def too_small(sizes: Any, pairs: Any) -> str:
-    letters = {1: "W", 2: "HW", 3: "DHW"}[len(sizes)]
-    out = [n + before + after for n, (before, after) in zip(sizes, pairs, strict=True)]
-    if len(sizes) == 1:
-        return f"input (W: {sizes[0]}) is too small. Calculated output W: {out[0]}"
-    have = " ".join(f"{a}: {n}" for a, n in zip(letters, sizes, strict=True))
-    want = " ".join(f"{a}: {n}" for a, n in zip(letters, out, strict=True))
-    return f"input ({have}) is too small. Calculated output {want}"
+def too_small(sizes: Any, out: list[int], reflect: bool) -> str:
+    have, want = ("".join(f", {a}: {n}" if a == "W" else f" {a}: {n}" for a, n in zip("DHW"[3 - len(sizes):], of, strict=True))
+                  for of in (sizes, out))
+    end = " " if len(sizes) == 2 and not reflect else ""
+    return f"input ({have.strip(', ')}{end}) is too small. Calculated output {want.strip(', ').replace(',', '')}"
 
 
 def circular(x: Any, pairs: Any) -> Any:
@@ -157,12 +156,18 @@ def circular(x: Any, pairs: Any) -> Any:
     for i in range(dims - 1, -1, -1):
         before, after = pairs[i]
         at, n = first + i, sizes[first + i]
-        if before > 0:
-            end = n - max(after, 0)
-            index.copy_(cut(out, at, 0, before), cut(out, at, end - before, end))
-        if after > 0:
-            start = max(before, 0)
-            index.copy_(cut(out, at, n - after, n), cut(out, at, start, start + after))
+        low, high = max(before, 0), n - max(after, 0)
+        step = high - low                       # what is there by now; less, it may be, than what is to come
+        if n == 0 or max(before, after) <= 0:
+            continue
+        if step <= 0:
+            raise RuntimeError("Padding value causes wrapping around more than once.\nCutting leaves nothing to repeat.")
+        for end in range(before, 0, -step):
+            start = max(end - step, 0)
+            index.copy_(cut(out, at, start, end), cut(out, at, start + step, end + step))
+        for start in range(high, n, step):
+            end = min(start + step, n)
+            index.copy_(cut(out, at, start, end), cut(out, at, start - step, end - step))
     return out
 
 

@@ -424,6 +424,18 @@ class Checks:
             self.seen[key] = lists
 
 
+class Composed(Checks):
+    """A function that PyTorch writes in Python: it checks its arguments itself."""
+
+    def fit(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
+        return args, kwargs
+
+    def failed(self, args: tuple[Any, ...], kwargs: dict[str, Any] | None, error: Exception) -> None:
+        instead = translated(error)
+        if instead is not None:
+            raise instead from None
+
+
 class Parsed(Checks):
     """A function that PyTorch writes in C."""
 
@@ -517,6 +529,11 @@ MISFITS = (r"operands could not be broadcast|cannot reshape array|could not broa
 def retold(name: str, text: str, args: Any, kwargs: dict[str, Any], error: Exception) -> Exception | None:
     """The error for the user where NumPy or Python raised one of their own; None for ours."""
     fitted(name, text, tuple(args), kwargs)                         # raises what it finds
+    return translated(error)
+
+
+def translated(error: Exception) -> Exception | None:
+    """PyTorch's error for one of NumPy's; None for ours."""
     if isinstance(error, MemoryError):
         size = getattr(error, "_total_size", None)
         return RuntimeError("DefaultCPUAllocator: can't allocate memory" + (

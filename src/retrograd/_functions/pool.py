@@ -1,6 +1,7 @@
 """Maxima and means over windows: F.max_pool2d, F.adaptive_avg_pool2d, ..."""
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable
 from functools import lru_cache
@@ -34,6 +35,13 @@ def several(value: Any, dims: int, function: str, name: str) -> tuple[int, ...]:
         be = "be" if function == "avg_pool3d" else "be either" if name == "dilation" else "either be"
         raise RuntimeError(f"{function}: {name} must {be} {may}, or a tuple of {WORDS[dims]}")
     return found
+
+
+def check_ints(*settings: tuple[int, ...]) -> None:
+    """RuntimeError for numbers of more than 32 bits."""
+    for n in itertools.chain(*settings):
+        if not -2**31 <= n < 2**31:
+            raise RuntimeError("value cannot be converted to type int without overflow")
 
 
 def given(stride: Any) -> bool:
@@ -123,6 +131,7 @@ def max_over(
     shown = several(stride, dims, function, "stride") if given(stride) else ()
     stride = shown or kernel
     padding, dilation = several(padding, dims, function, "padding"), several(dilation, dims, function, "dilation")
+    check_ints(kernel, stride, padding, dilation)
     out = check_pool(x, dims, kernel, stride, padding, dilation, ceil, False)
     supported(f"max_pool{dims}d", x, "b")
     taps = [inner_places(*sizes) for sizes in zip(
@@ -287,18 +296,21 @@ def check_adaptive(x: Any, output_size: Any, dims: int, function: str, colon: st
         if x.ndim <= len(sizes):
             raise ValueError(f"Input dimension should be at least {len(sizes) + 1}")
         sizes = tuple(x.array.shape[-len(sizes) + i] if n is None else int(n) for i, n in enumerate(sizes))
-    if x.ndim not in (dims + 1, dims + 2) and (dims < 3 or maximum or 0 not in x.array.shape[1:]):
-        raise RuntimeError(
-            f"{function}(): Expected {dims + 1}D or {dims + 2}D tensor, but got{colon} {list(x.shape)}")
-    if len(sizes) != dims:
-        raise RuntimeError(f"{function}: {'internal error: ' if maximum else ''}output_size must be {dims}"
-                           if not maximum else f"{function}(): internal error: output_size.size() must be {dims}")
+    if not maximum and len(sizes) != dims:
+        raise RuntimeError(f"{function}: output_size must be {dims}")
     if not maximum and any(n < 0 for n in sizes):
         raise RuntimeError(
             f"{function}: elements of output_size must be greater than or equal to 0 but received "
             "{" + f"{sizes[0]}, " + ",".join(map(str, sizes[1:])) + "}")
+    if not maximum and all(n == 1 for n in sizes):      # a mean, of any shape
+        return sizes
+    if x.ndim not in (dims + 1, dims + 2) and (dims < 3 or maximum or 0 not in x.array.shape[1:]):
+        raise RuntimeError(
+            f"{function}(): Expected {dims + 1}D or {dims + 2}D tensor, but got{colon} {list(x.shape)}")
+    if len(sizes) != dims:
+        raise RuntimeError(f"{function}(): internal error: output_size.size() must be {dims}")
     first = 1 if maximum or dims == 3 else x.ndim - dims        # means in two dims may be of no channels
-    if 0 in x.array.shape[first:] and (maximum or any(n != 1 for n in sizes)):
+    if 0 in x.array.shape[first:]:
         at = next(i for i in range(first, x.ndim) if x.array.shape[i] == 0)
         raise RuntimeError(
             f"{function}(): Expected input to have non-zero size for non-batch dimensions, but input has sizes "
@@ -502,8 +514,7 @@ def average(
     shown = several(stride, dims, function, "stride") if given(stride) else ()
     stride = shown or kernel
     padding = several(padding, dims, function, "padding")
-    if max(*kernel, *stride, *padding) >= 2**31:
-        raise RuntimeError("value cannot be converted to type int without overflow")
+    check_ints(kernel, stride, padding)
     if override is not None and override == 0:
         raise RuntimeError("divisor must be not zero")
     out = check_pool(x, dims, kernel, stride, padding, (1,) * dims, ceil, True)
@@ -561,15 +572,15 @@ def avg_pool3d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 
 
 def adaptive_average(function: str, dims: int, input: Any, output_size: Any) -> Any:
     x = tensor(input, function)
-    if x.ndim <= dims and isinstance(output_size, int) and output_size == 1:      # then PyTorch takes the mean unseen
-        return sums.mean_dims(x, tuple(dim_of(i, x.ndim) for i in range(-dims, 0)), True)
     sizes = check_adaptive(x, output_size, dims, function, "", False)
-    if all(n == 1 for n in sizes) and x.array.dtype.kind in "iub":
-        raise RuntimeError("mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. "
-                           f"Got: {names.SCALAR[x.array.dtype.name]}")
-    supported("adaptive_avg_pool2d" if dims == 2 else "adaptive_avg_pool3d_cpu", x)
     if all(n == 1 for n in sizes):
-        return sums.mean_dims(x, tuple(range(x.ndim - dims, x.ndim)), True)
+        if x.array.dtype.kind in "iub":
+            raise RuntimeError("mean(): could not infer output dtype. Input dtype must be either a floating point or complex "
+                               f"dtype. Got: {names.SCALAR[x.array.dtype.name]}")
+        return sums.mean_dims(x, tuple([dim_of(-1 - i, x.ndim) for i in range(dims)][::-1]), True)
+    if dims == 2 and x.array.dtype.kind in "iub" and 0 in (*sizes, *x.array.shape):
+        return wrap(np.empty((*x.array.shape[:-2], *sizes), x.array.dtype))
+    supported("adaptive_avg_pool2d" if dims == 2 else "adaptive_avg_pool3d_cpu", x)
     axes = []
     for n, m in zip(x.array.shape[-dims:], sizes, strict=True):
         places, inside, widths = spans(n, m)

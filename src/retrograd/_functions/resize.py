@@ -298,6 +298,8 @@ def pixel_shuffle(input: Any, upscale_factor: int) -> Any:
     """(*, C r r, H, W) -> (*, C, H r, W r)"""
     x = pixels(input, "pixel_shuffle", "upscale_factor", upscale_factor)
     c, square = x.shape[-3], upscale_factor * upscale_factor
+    if square >= 2**63:
+        raise ValueError(f"upscale factor is too large, (upscale_factor)^2 overflowed: upscale_factor={upscale_factor}")
     if c % square:
         raise RuntimeError(
             "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of upscale_factor, "

@@ -6,6 +6,7 @@ from .. import _functions
 from .._functions import FAMILIES, LATER_FUNCTIONAL, checked, late
 from .._functions.forms import FUNCTIONAL
 from .._functions.functional_forms import INNER, Inner
+from .._functions.parsing import Composed
 from .._functions.public import PARSED, PYTHON, SELF, public
 from .._missing import late_names
 from .._tensor import Tensor
@@ -34,7 +35,7 @@ for _family in FAMILIES:
             _shared = _own == _public in _family.__all__
             _found = getattr(_functions, _public) if _shared else checked(_public, _found, "nn.functional")
         else:
-            _found = _told(_public, Inner(_public, _found) if _public in INNER else _found)
+            _found = _told(_public, Inner(_public, _found) if _public in INNER else Composed(_found))
         globals()[_public] = _found
         __all__.append(_public)
 
@@ -42,7 +43,7 @@ for _family in FAMILIES:
 @cache
 def _late(name: str) -> Any:
     found = late(LATER_FUNCTIONAL[name])
-    return _told(name, Inner(name, found) if name in INNER else found)
+    return _told(name, Inner(name, found) if name in INNER else Composed(found))
 
 
 def _override(name: str) -> Any:

@@ -476,11 +476,12 @@ class RNNCellBase(Module):
             raise RuntimeError(
                 f"input has inconsistent input_size: got {input.shape[1]} expected {self.input_size}")
         for i, h in enumerate(given):
-            if self.states == 2 and h.shape[1] == self.hidden_size and h.dim() != 2:
+            if self.states == 2 and h.dim() > 1 and h.shape[1] == self.hidden_size and h.dim() != 2:
                 raise RuntimeError(f"hidden{i} of an unbatched input must have 1 dimension, got {h.dim() - 1}")
             if h.shape[0] != input.shape[0]:
                 raise RuntimeError(
                     f"Input batch size {input.shape[0]} doesn't match hidden{i} batch size {h.shape[0]}")
+            h.size(1)                           # IndexError of a hidden state without batch
             if h.shape[1] != self.hidden_size:
                 raise RuntimeError(
                     f"hidden{i} has inconsistent hidden_size: got {h.shape[1]}, expected {self.hidden_size}")
