@@ -223,6 +223,10 @@ def over(array: Any, draw: Callable[[Shape], Any]) -> Any:
 
 def uniform(shape: Shape, dtype: Any, low: float = 0.0, high: float = 1.0, generator: Generator | None = None) -> Any:
     """Uniform in [low, high): never high, not even after rounding to a short dtype (unless low == high)."""
+    if dtype.kind == "c":
+        if low != 0 or high != 1:
+            raise NotImplementedError(f"\"check_uniform_bounds\" not implemented for '{of(np.dtype(dtype)).scalar}'")
+        return uniform((*shape, 2), _parts(dtype), generator=generator).view(dtype).reshape(shape)
     if low == 0 and high == 1 and dtype.itemsize >= 4 and dtype.kind == "f":
         return _draw(generator, lambda bits: draws.uniform(bits, shape, dtype))
     d = _floating(dtype, "check_uniform_bounds")
@@ -257,6 +261,10 @@ def normal(
 
     singly   draw one after the other in double, as PyTorch does for less than 16 or what is not contiguous
     """
+    if dtype.kind == "c":                       # of variance 1, half of it in each part
+        drawn = normal((*shape, 2), _parts(dtype), 0.0, std * math.sqrt(0.5), generator, singly=singly)
+        whole = drawn.view(dtype).reshape(shape)
+        return whole if isinstance(mean, float) and not mean else whole + np.asarray(mean, dtype)
     if isinstance(std, np.ndarray):
         if not (std >= 0).all():
             raise RuntimeError("normal expects all elements of std >= 0.0")
@@ -297,6 +305,8 @@ def integers(
     hold both bounds, they move to such as it holds, inwards.
     """
     d = of(np.dtype(dtype))
+    if d.is_complex:
+        raise RuntimeError("check_random_bounds handles only integral, floating-point and boolean types")
     exact = 2 ** {"float64": 53, "float32": 24, "float16": 11, "bfloat16": 8}.get(d.name, 0)
     bottom, top = _range(d)
     open_ended = high is None
@@ -542,6 +552,11 @@ def _doubles(dtype: Any, kernel: str) -> Any:
     if d.name not in ("float32", "float64"):
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{d.scalar}'")
     return d
+
+
+def _parts(dtype: Any) -> Any:
+    """The dtype of the parts of a complex one."""
+    return np.dtype(np.float64 if dtype.itemsize == 16 else np.float32)
 
 
 def _native(dtype: Any) -> Any:

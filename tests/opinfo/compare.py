@@ -16,8 +16,8 @@ import retrograd as ours
 
 from .translate import Ours, Outside, Side, Theirs, arrays, found, function, is_nan
 
-DTYPES = ("float64", "float32", "int64", "bool", "uint8", "int32", "float16", "bfloat16")
-RTOL = {"float64": 1e-7, "float32": 1e-4, "float16": 4e-3, "bfloat16": 3e-2}
+DTYPES = ("float64", "float32", "int64", "bool", "uint8", "int32", "float16", "bfloat16", "complex128", "complex64")
+RTOL = {"float64": 1e-7, "float32": 1e-4, "complex128": 1e-7, "complex64": 1e-4, "float16": 4e-3, "bfloat16": 3e-2}
 # Memory that nobody filled: only shapes and dtypes are compared.
 SHAPE_ONLY = re.compile(r"(new_)?empty(_like|_strided|_permuted)?|new_empty_strided|resize_(as_)?")
 # Which of several equal elements an index names is an accident of the algorithm: the elements are compared.
@@ -61,7 +61,10 @@ def flat(value: Any) -> Iterator[Any]:
 
 def seeds(outs: list[Any], lib: Any, salt: int) -> list[Any]:
     rng = np.random.default_rng(salt)
-    return [None if t is None else lib.from_numpy(np.asarray(rng.uniform(-1, 1, tuple(t.shape)))).to(t.dtype) for t in outs]
+    def draw(t: Any) -> Any:
+        drawn = rng.uniform(-1, 1, tuple(t.shape))
+        return np.asarray(drawn + 1j * rng.uniform(-1, 1, tuple(t.shape)) if t.is_complex() else drawn)
+    return [None if t is None else lib.from_numpy(draw(t)).to(t.dtype) for t in outs]
 
 
 def run(side: Side, f: Callable[..., Any], sample: Any, process: Any = None) -> Outcome:
@@ -128,7 +131,7 @@ def difference(a: Any, b: Any, name: str, dtype: str) -> str:
         if isinstance(b, float):
             return "" if np.isclose(a, b) else f"{a} instead of {b}"
         return "" if type(a).__name__ == type(b).__name__ and a == b else f"{a!r} instead of {b!r}"
-    if b.is_complex() or b.layout is not theirs.strided:
+    if b.dtype is theirs.complex32 or b.layout is not theirs.strided:
         raise Outside(str(b.dtype))
     if str(a.dtype) != str(b.dtype):
         return f"dtype {a.dtype} instead of {b.dtype}"
@@ -137,11 +140,12 @@ def difference(a: Any, b: Any, name: str, dtype: str) -> str:
     if SHAPE_ONLY.fullmatch(name):
         return ""
     x, y = arrays(a), arrays(b)
-    if y.dtype.kind != "f":
+    if y.dtype.kind not in "fc":
         return "" if np.array_equal(x, y) else f"{np.count_nonzero(x != y)} of {x.size} values differ"
     kind = str(b.dtype).rpartition(".")[2]
     rtol = RTOL[kind if RTOL[kind] > RTOL.get(dtype, 0) else dtype]
-    x, y = x.astype(np.float64), y.astype(np.float64)
+    wide = np.complex128 if y.dtype.kind == "c" else np.float64
+    x, y = x.astype(wide), y.astype(wide)
     size = float(np.abs(y[np.isfinite(y)]).max(initial=0.0))
     with np.errstate(all="ignore"):
         if np.allclose(x, y, rtol, rtol * max(1e-3, min(size, 1e6)), equal_nan=True):
@@ -211,7 +215,7 @@ def refuse_lacking(e: Exception | None) -> None:
     lacking = LACKING.search(str(e)) if isinstance(e, (AttributeError, ImportError)) else None
     if lacking:
         raise Outside(f"no {lacking.group(1)}")
-    if isinstance(e, NotImplementedError) and "complex" in str(e):
+    if isinstance(e, NotImplementedError) and "complex32" in str(e):
         raise Outside("complex numbers")
 
 
@@ -274,7 +278,7 @@ def compare(op: Any, dtypes: tuple[str, ...] = DTYPES, most: int | None = None) 
     for dtype in supported(op):
         if dtype not in dtypes:
             continue
-        grad = dtype == "float64" and op.supports_autograd
+        grad = dtype in ("float64", "complex128") and op.supports_autograd
         try:
             samples = list(itertools.islice(op.sample_inputs("cpu", getattr(theirs, dtype), requires_grad=grad), most))
         except Exception as e:

@@ -69,14 +69,14 @@ class Ours(Side):
 
     def tensor(self, t: Any) -> Any:
         dtype = str(t.dtype).rpartition(".")[2]
-        if t.layout is not theirs.strided or not hasattr(ours, dtype) or t.is_complex():
+        if t.layout is not theirs.strided or not hasattr(ours, dtype) or t.dtype is theirs.complex32:
             raise Outside(f"{t.dtype}" if t.layout is theirs.strided else f"{t.layout}")
         if t.is_meta or t.ndim > 64:
             raise Outside("the meta device" if t.is_meta else "more than 64 dimensions")
         if t.dtype is theirs.bfloat16:
             return as_bfloat16(t)
         flat = Theirs().tensor(t)
-        return ours.from_numpy(flat.resolve_neg().numpy())
+        return ours.from_numpy(flat.resolve_conj().resolve_neg().numpy())
 
     def other(self, value: Any) -> Any:
         return translated(value)
@@ -123,8 +123,6 @@ def translated(value: Any) -> Any:
         return ours.Generator().manual_seed(value.initial_seed())
     if isinstance(value, theirs.Tensor):
         return Ours().copy(value)
-    if isinstance(value, complex):
-        raise Outside("a complex number")
     if isinstance(value, types.ModuleType):
         name = value.__name__
         return found(ours, name[6:]) if name.startswith("torch.") and "_internal" not in name else value

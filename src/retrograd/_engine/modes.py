@@ -62,6 +62,8 @@ class Modes:
         self.observer: Any = None                       # NOTE [Observer]
         self.clerk: Any = None                          # NOTE [Clerk]
         self.recorder: Any = None                       # NOTE [Recorder]
+        self.imaginary: bool = False                    # NOTE [Complex numbers] in op.py
+        self.at_first_complex: Any = None               # called when the first complex number is met
         self.state: Any = threading.local()
 
 
@@ -107,6 +109,14 @@ def unlock() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=unlock)
+
+
+def meet_complex() -> None:
+    """Complex numbers are about from now on: NOTE [Complex numbers] in op.py."""
+    if not modes.imaginary:
+        modes.imaginary = True
+        if modes.at_first_complex is not None:
+            modes.at_first_complex()
 
 
 def state() -> State:

@@ -8,7 +8,7 @@ from mypy_extensions import i64, u8
 
 from .modes import grad_on, hush, inference_on, modes, unhush
 from .node import Array, Node, Task, Value
-from .op import OUT, X, Y, alias, attach, check_watched, edge, fit, pack_watched, recording
+from .op import OUT, X, Y, alias, attach, check_watched, edge, fit, is_complex, own_kind, pack_watched, recording
 from .reads import derive
 from .saved import freed, keep, keep_output, use, use_output
 from .tensor import MULTI, OK, TensorBase, Version, shared_version, wrap
@@ -26,6 +26,7 @@ class Nary(Node):
     """
 
     reads: int = 0
+    conjugates: bool = True                     # NOTE [Complex numbers] in op.py
     lends: bool = True                          # a gradient may be an array that somebody else holds, besides g itself
     names: ClassVar[Any] = {"result": "y"}
     shows: ClassVar[Any] = {}
@@ -164,9 +165,12 @@ class Nary(Node):
         y: Value = None
         if self.reads & OUT:
             y = use_output(self.y, self.y_version, self.y_edits, self, 0, graph)
-        outs = self.grads(g, xs, y, want)
+        turn = modes.imaginary and self.conjugates and is_complex(g)
+        outs = self.grads(complexes.conj(g) if turn else g, xs, y, want)
         for i in range(len(outs)):
             if outs[i] is not None:
+                if turn:
+                    outs[i] = complexes.conj(outs[i])
                 like = self.like[i]
                 if like is None or not want[i]:
                     outs[i] = None
@@ -210,6 +214,7 @@ class Many(Node):
     """One tensor in, several out.  `keep` may hold X and Y; the rule gets lists, with zeros where no gradient came."""
 
     keep: u8 = 0
+    conjugates: bool = True
     views: bool = False
     names: ClassVar[Any] = {"self": "x"}
     shows: ClassVar[Any] = {}
@@ -226,6 +231,7 @@ class Many(Node):
         self.ys_version: list[Version] = []
         self.ys_edits: list[i64] = []
         self.like: list[Any] = []
+        self.real: Any = None
         self.freed: bool = False
 
     def forward(self, x: Array) -> list[Array]:
@@ -255,12 +261,14 @@ class Many(Node):
             self.next_nr = x.nr
             self._outputs = len(outs)
             self.like = [(y.shape, y.dtype) for y in arrays]
+            if modes.imaginary and x.array.dtype.kind != "c":
+                self.real = x.array.dtype
             if self.keep & X:
                 self.x = keep(x)
                 self.x_edits = 0 if x.version is None else x.version.edits
             nr = 0
             for out in outs:
-                if out.array.dtype.kind in "fV":
+                if out.array.dtype.kind in "fcV":
                     attach(out, self)
                     out.nr = nr
                 nr += 1
@@ -304,7 +312,13 @@ class Many(Node):
                 zeros = numpy.zeros(self.like[i][0], self.like[i][1])
                 g = wrap(zeros) if graph else zeros
             whole.append(g)
-        return [self.grad(whole, x, ys)]
+        if not modes.imaginary:
+            return [self.grad(whole, x, ys)]
+        turn = False
+        for g in whole:
+            turn = turn or (self.conjugates and is_complex(g))
+        got = self.grad([complexes.conj(g) for g in whole] if turn else whole, x, ys)
+        return [own_kind(complexes.conj(got) if turn else got, self.real)]
 
     def edge_count(self) -> int:
         return 1
@@ -322,5 +336,5 @@ class Many(Node):
             self.freed = True
 
 
-from .._rules import create  # noqa: E402
+from .._rules import complexes, create  # noqa: E402
 from . import views  # noqa: E402  in-place runs rebase views; views are ops

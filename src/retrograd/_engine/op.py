@@ -137,6 +137,23 @@ def check_watched(node: Node) -> None:
         use(t, edits, node, False)
 
 
+# NOTE [Complex numbers]
+# The gradient of a real loss is conj(dL/dz), PyTorch's convention: where y = f(z) has a derivative, that of z is
+# g * conj(f'(z)).  Rules say g * f'(z), which is what they compute, for complex numbers, between two conjugations:
+# conj(conj(g) * f'(z)).  An op without a derivative in that sense (abs, real, conj, ...) says so, `conjugates = False`, and
+# its rule is the whole truth.  What arrives at a real input loses its imaginary part: `fit`, `own_kind`.
+# Nobody looks for complex numbers before the first one was met: modes.imaginary.
+
+def is_complex(g: Value) -> bool:
+    kind: str = g.array.dtype.kind if isinstance(g, TensorBase) else g.dtype.kind
+    return kind == "c"
+
+
+def own_kind(g: Value, real: Any) -> Value:
+    """A gradient for an input whose dtype is `real`; None: it is complex, or nobody knows."""
+    return cast.cast(g, real) if real is not None and g is not None and is_complex(g) else g
+
+
 def fit(g: Value, shape_: Shape, dtype: Any) -> Value:
     """The adjoint of broadcasting and promotion: g summed to a shape and cast to a dtype; None stays None."""
     if g is None:
@@ -147,7 +164,7 @@ def fit(g: Value, shape_: Shape, dtype: Any) -> Value:
         if g.array.dtype is not dtype:
             g = cast.cast(g, dtype)
     elif g.dtype is not dtype:
-        g = g.astype(dtype)
+        g = cast.cast(g, dtype) if modes.imaginary else g.astype(dtype)
     return g
 
 
@@ -160,6 +177,8 @@ class Unary(Node):
     """An op of one tensor."""
 
     keep: u8 = 0                                # what the rule reads: in reads.py, like all that is so declared
+    conjugates: bool = True                     # NOTE [Complex numbers]
+    real: Any = None                            # the dtype of x, noted where it is real and complex numbers are about
     holds: bool = False                         # keeps arrays besides x and y (a mask, indices): see drop()
     names: ClassVar[Any] = {"self": "x", "result": "y"}     # _saved_NAME -> field
     shows: ClassVar[Any] = {}
@@ -243,6 +262,8 @@ class Unary(Node):
             pack_watched(self)
         self.next = edge(x)
         self.next_nr = x.nr
+        if modes.imaginary and x.array.dtype.kind != "c":
+            self.real = x.array.dtype
 
     def hold(self, out: TensorBase) -> None:
         self.y = keep_output(out, self)
@@ -250,6 +271,13 @@ class Unary(Node):
         self.y_edits = self.y_version.edits
 
     def rule(self, g: Value, graph: bool) -> Value:
+        if modes.imaginary:
+            turn = self.conjugates and is_complex(g)
+            got = self.rule_of(complexes.conj(g) if turn else g, graph)
+            return own_kind(complexes.conj(got) if turn and got is not None else got, self.real)
+        return self.rule_of(g, graph)
+
+    def rule_of(self, g: Value, graph: bool) -> Value:
         if self.freed:
             raise freed()
         if self._watched is not None:
@@ -308,6 +336,8 @@ class Unary(Node):
 
 class View(Unary):
     """An op whose result shares its input's memory."""
+
+    conjugates = False
 
     def run(self, x: Value) -> Value:
         if not isinstance(x, TensorBase):
@@ -384,6 +414,7 @@ class Binary(Node):
     reads_b: u8 = 0
     holds: bool = False
     casts: bool = False                         # in place, the result may be of a higher kind than a (copy_)
+    conjugates: bool = True                     # NOTE [Complex numbers]
     kind: u8 = promote.SAME
     names: ClassVar[Any] = {"self": "a", "other": "b", "result": "y"}
     shows: ClassVar[Any] = {}
@@ -458,7 +489,7 @@ class Binary(Node):
         tb: Optional[TensorBase] = b if isinstance(b, TensorBase) else None
         ra = recording(a)
         rb = tb is not None and recording(tb)
-        if (ra or rb) and a.array.dtype.kind not in "fV":
+        if (ra or rb) and a.array.dtype.kind not in "fcV":
             ra = rb = False                     # an integer has no gradient, whatever is cast to it
         views.guard(a, ra or rb)
         if tb is not None and tb.version is not None and tb.version is a.version and tb is not a:
@@ -592,12 +623,19 @@ class Binary(Node):
         unlike = self.unlike
         ga: Value = None
         gb: Value = None
+        turn = modes.imaginary and self.conjugates and is_complex(g)
+        if turn:
+            g = complexes.conj(g)
         if want_a:
             ga = self.grad_a(g, a, b, y)
+            if turn:
+                ga = complexes.conj(ga)
             if unlike is not None:
                 ga = fit(ga, unlike[0], unlike[1])
         if want_b:
             gb = self.grad_b(g, a, b, y)
+            if turn:
+                gb = complexes.conj(gb)
             if unlike is not None:
                 gb = fit(gb, unlike[2], unlike[3])
         return ga, gb
@@ -656,6 +694,8 @@ class Binary(Node):
 class Written(Binary):
     """b, of any dtype, written into a: each gradient takes the shape and dtype of its own."""
 
+    conjugates = False
+
     def compute(self, a: Value, b: Value, ta: Optional[TensorBase], tb: Optional[TensorBase]) -> Array:
         xa: Array = ta.array if ta is not None else a
         xb: Array = tb.array if tb is not None else b
@@ -682,5 +722,5 @@ class Product(Binary):
         """Raise PyTorch's error for operands that do not go together."""
 
 
-from .._rules import cast, create, shape  # noqa: E402  fit() is itself made of ops
+from .._rules import cast, complexes, create, shape  # noqa: E402  fit() is itself made of ops
 from . import anomaly, views  # noqa: E402  in-place runs rebase views; views are ops

@@ -9,6 +9,7 @@ from typing import Any, Final
 import numpy
 from mypy_extensions import mypyc_attr, u8
 
+from .modes import meet_complex
 from .node import Shape
 
 SAME: Final[u8] = 0         # common dtype
@@ -18,6 +19,8 @@ np: Final[Any] = numpy
 BOOL: Final[Any] = numpy.dtype("bool")
 INT: Final[Any] = numpy.dtype("int64")
 SINGLE: Final[Any] = numpy.dtype("float32")
+COMPLEX: Final[Any] = numpy.dtype("complex64")
+WIDE_COMPLEX: Final[Any] = numpy.dtype("complex128")
 
 
 class Default:
@@ -35,6 +38,25 @@ def is_float(dtype: Any) -> bool:
     return dtype.kind == "f" or dtype.kind == "V"       # ml_dtypes' bfloat16 has kind V
 
 
+def is_inexact(dtype: Any) -> bool:
+    return dtype.kind == "f" or dtype.kind == "V" or dtype.kind == "c"
+
+
+def complex_of(dtype: Any) -> Any:
+    """The complex dtype whose parts are of this one; of integers, the default one."""
+    meet_complex()
+    if dtype.kind == "c":
+        return dtype
+    if not is_float(dtype):
+        return complex_of(default.float_)
+    if dtype.char == "e":
+        raise NotImplementedError(NO_HALVES)
+    return WIDE_COMPLEX if dtype.itemsize == 8 else COMPLEX
+
+
+NO_HALVES: Final = "retrograd has no tensors of torch.complex32: write .float() before float16 meets complex numbers"
+
+
 def promote_types(a: Any, b: Any) -> Any:
     """The dtype both fit in, as torch.promote_types."""
     if a is b:
@@ -43,7 +65,15 @@ def promote_types(a: Any, b: Any) -> Any:
     if found is None:
         fa = is_float(a)
         fb = is_float(b)
-        if fa and fb:
+        if a.kind == "c" or b.kind == "c":
+            meet_complex()
+            if a.kind == "c" and b.kind == "c":
+                found = a if a.itemsize > b.itemsize else b
+            elif not is_inexact(a) or not is_inexact(b):
+                found = a if a.kind == "c" else b
+            else:
+                found = np.promote_types(a, complex_of(b)) if a.kind == "c" else np.promote_types(complex_of(a), b)
+        elif fa and fb:
             found = a if a.itemsize > b.itemsize else b
             if a.itemsize == b.itemsize and a != b:     # float16 with bfloat16
                 found = SINGLE
@@ -79,18 +109,22 @@ def number_dtype(x: Any) -> Any:
         return INT
     if isinstance(x, float):
         return default.float_
+    if isinstance(x, complex):
+        return complex_of(default.float_)
     raise Foreign(
         f"unsupported operand type: expected a Tensor, a NumPy array or a Python bool, int or float, but got "
         f"{type(x).__name__}")
 
 
 def combine(high: Any, low: Any) -> Any:
-    """The strong category decides, unless the weak one is of a higher kind (bool < int < float)."""
+    """The strong category decides, unless the weak one is of a higher kind (bool < int < float < complex)."""
     if high is None or low is None:
         return low if high is None else high
-    if is_float(high):
+    if high.kind == "c":
         return high
-    if high == BOOL or is_float(low):
+    if is_float(high):
+        return complex_of(high) if low.kind == "c" else high
+    if high == BOOL or is_inexact(low):
         return promote_types(high, low)
     return high
 
@@ -107,8 +141,9 @@ def result_dtype(xs: list[Any]) -> Any:
             else:
                 zero = x.dtype if zero is None else promote_types(zero, x.dtype)
         elif isinstance(x, np.generic):
-            if isinstance(x, float):                    # numpy.float64 is a Python float to PyTorch
-                number = default.float_ if number is None else promote_types(number, default.float_)
+            if isinstance(x, (float, complex)):         # numpy.float64 is a Python float to PyTorch
+                d = number_dtype(x)
+                number = d if number is None else promote_types(number, d)
             else:
                 zero = x.dtype if zero is None else promote_types(zero, x.dtype)
         else:
@@ -120,7 +155,7 @@ def result_dtype(xs: list[Any]) -> Any:
 def operands(a: Any, b: Any, kind: u8) -> tuple[Any, Any]:
     """Both operands ready for NumPy: arrays in the common dtype, Python numbers that NumPy takes as weak."""
     dtype = result_dtype([a, b])
-    if kind == FLOAT and not is_float(dtype):
+    if kind == FLOAT and not is_inexact(dtype):
         dtype = default.float_
     return to(a, dtype), to(b, dtype)
 
@@ -128,6 +163,8 @@ def operands(a: Any, b: Any, kind: u8) -> tuple[Any, Any]:
 def to(x: Any, dtype: Any) -> Any:
     if isinstance(x, np.ndarray):
         return x if x.dtype is dtype else x.astype(dtype)
+    if dtype.kind == "c":
+        return np.asarray(x, dtype)
     if isinstance(x, np.generic) and not isinstance(x, float):
         return np.asarray(x).astype(dtype)
     if is_float(dtype):

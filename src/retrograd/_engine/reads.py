@@ -75,6 +75,9 @@ READS: Final[dict[str, dict[str, dict[str, int]]]] = {
         "MinimumBackward0": {"reads_a": 3, "reads_b": 3},
         "ClampBackward1": {"keep": 1},
     },
+    "retrograd._rules.complexes": {
+        "PolarBackward0": {"reads_a": 4, "reads_b": 4},
+    },
     "retrograd._rules.conv": {
         "ConvolutionBackward0": {"reads": 3},
         "ConvolutionY": {"reads_a": 2, "reads_b": 1},

@@ -20,6 +20,12 @@ class Region:
     """
 
     def __init__(self, base: Array, view: Array) -> None:
+        self.split: bool = base.dtype.kind == "c" and view.dtype.kind == "f"     # the view shows parts of complex numbers
+        self.whole: bool = base.dtype.kind == "f" and view.dtype.kind == "c"     # ... complex numbers made of the base's
+        if self.split:
+            base = parts_of(base)
+        elif self.whole:
+            view = parts_of(view)
         size = base.itemsize
         self.shape: Shape = base.shape
         self.view_shape: Shape = view.shape
@@ -46,12 +52,25 @@ class Region:
 
     def of(self, whole: Array) -> Array:
         """The view's elements of `whole`, shaped like the base: a view of it where it can be one."""
+        if self.split:
+            whole = parts_of(np.ascontiguousarray(whole))
+        part = self.within(whole)
+        return whole_of(np.ascontiguousarray(part)) if self.whole else part
+
+    def within(self, whole: Array) -> Array:
         if self.base_at is not None:
             return self.view_of(self.spread(whole))
         return self.view_of(whole if whole.flags.c_contiguous else np.ascontiguousarray(whole))
 
     def lay(self, whole: Array) -> tuple[Array, Array]:
         """A copy of `whole` laid out as the base is, and the view of it."""
+        if self.split:
+            out, part = self.laid(parts_of(np.ascontiguousarray(whole)))
+            return whole_of(out), part
+        out, part = self.laid(whole)
+        return out, whole_of(part) if self.whole else part
+
+    def laid(self, whole: Array) -> tuple[Array, Array]:
         if self.base_at is not None:
             run = self.spread(whole)
             return self.base_of(run), self.view_of(run)
@@ -60,6 +79,10 @@ class Region:
 
     def sum(self, part: Array) -> Array:
         """Zeros of the base's shape with the view's elements added in; those that the view shows several times add up."""
+        out = self.summed(parts_of(np.ascontiguousarray(part)) if self.whole else part)
+        return whole_of(out) if self.split else out
+
+    def summed(self, part: Array) -> Array:
         if self.base_at is not None and part.size:
             run = np.zeros(self.span, part.dtype)
             np.add.at(run, self.view_at, np.ascontiguousarray(part).reshape(-1))
@@ -72,6 +95,14 @@ class Region:
         else:
             self.view_of(out)[...] = part
         return out
+
+    def blank(self, dtype: Any) -> Array:
+        """Zeros like the view of a base of that dtype."""
+        if self.split:
+            return np.zeros(self.view_shape, "float64" if dtype.itemsize == 16 else "float32")
+        if self.whole:
+            return np.zeros(self.view_shape[:-1], "complex128" if dtype.itemsize == 8 else "complex64")
+        return np.zeros(self.view_shape, dtype)
 
     def spread(self, whole: Array) -> Array:
         """The run with the base's elements in their places; where the base shows one twice, their mean."""
@@ -88,6 +119,27 @@ class Region:
 
     def view_of(self, run: Array) -> Array:
         return strided(run, self.view_shape, self.start + self.offset, self.strides)
+
+
+def parts_of(x: Array) -> Array:
+    """The memory of complex numbers as pairs of real ones: one dim more, at the end."""
+    real = x.real
+    return as_strided(real, tuple(x.shape) + (2,), tuple(x.strides) + (real.itemsize,))
+
+
+def whole_of(x: Array) -> Array:
+    """The memory of pairs of real numbers as complex ones."""
+    want = np.dtype("complex128" if x.dtype.itemsize == 8 else "complex64")
+    if x.flags.c_contiguous:
+        return x.view(want).reshape(x.shape[:-1])
+    if x.size == 0:
+        return np.empty(x.shape[:-1], want)
+    return as_strided(as_strided(x, (2,), (x.itemsize,)).view(want), x.shape[:-1], x.strides[:-1])
+
+
+def as_strided(x: Array, sizes: Shape, strides: Shape) -> Array:
+    """Memory of x's, from its first element on."""
+    return np.lib.stride_tricks.as_strided(x, sizes, strides)
 
 
 def strided(run: Array, sizes: Shape, start: int, strides: Shape) -> Array:

@@ -575,7 +575,7 @@ class AccumulateGrad(Node):
             return taken
         want: Any = own.dtype if self.dtype is None else self.dtype
         if array.dtype is not want and not self.any_dtype:      # a rule may leave bfloat16 for float32
-            array = array.astype(want)
+            array = cast.cast(array, want)
             shared = False
         edited = False
         if shared or (array.strides != own.strides and array.shape == own.shape) or (
@@ -686,4 +686,4 @@ def _load() -> Any:
 
 _ref: Final[Any] = _load()
 
-from .._rules import arith, compare, create, index, linalg  # noqa: E402  ops build tensors, tensors call ops
+from .._rules import arith, cast, compare, create, index, linalg  # noqa: E402  ops build tensors, tensors call ops

@@ -83,6 +83,8 @@ class AsStridedBackward1(AsStridedOf):
 class RegionAddBackward0(Unary):
     """Zeros of the base's shape with the view's elements added in: the adjoint of AsStrided."""
 
+    conjugates = False
+
     def __init__(self, region: Region) -> None:
         self.region: Region = region
 
@@ -110,7 +112,7 @@ class AsStridedScatterBackward0(Written):
         return whole
 
     def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
-        return AsStridedScatterBackward0(self.region).run(g, np.zeros(self.region.view_shape, dtype_of(g)))
+        return AsStridedScatterBackward0(self.region).run(g, self.region.blank(dtype_of(g)))
 
     def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
         return AsStridedBackward0(self.region).run(g)
@@ -163,7 +165,7 @@ class CopySlices(Node):
             outs = self.inner.backward([AsStridedBackward0(self.region).run(g)], True)
             part = outs[0]
             if part is None:
-                part = np.zeros(self.region.view_shape, dtype_of(g))
+                part = self.region.blank(dtype_of(g))
             outs[0] = AsStridedScatterBackward0(self.region).run(g, part)
             return outs
         whole, inside = self.region.lay(g)
@@ -342,7 +344,7 @@ def store_repeated(x: Array, y: Array, function: str) -> None:
     np.copyto(x, y, casting="unsafe", where=(y != x) & ((x == x) | (y == y)))
 
 
-RANK: Final = {"b": 0, "u": 1, "i": 1, "f": 2, "V": 2}
+RANK: Final = {"b": 0, "u": 1, "i": 1, "f": 2, "V": 2, "c": 3}
 
 
 def check_cast(have: Any, want: Any) -> None:

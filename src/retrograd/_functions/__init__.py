@@ -24,7 +24,8 @@ __all__ = list[str]()               # type checkers would take [] for all there 
 FAMILIES = [placed(import_module(f"{__name__}.{name}"), vars(Tensor)) for name in (
     "arith", "fromdata", "create", "sampling", "pointwise", "compare", "activation", "loss", "loss_classes",
     "distance", "reduce", "extremes", "shape", "rearrange", "join", "order", "gather", "linalg", "products", "einsum",
-    "decomp", "conv", "pool", "resize", "norm", "pad", "embed", "attention", "representations", "devices", "memory", "copies",
+    "decomp", "complexes", "conv", "pool", "resize", "norm", "pad", "embed", "attention", "representations", "devices", "memory",
+    "copies",
 )]
 # Families that few programs use are imported when one of their names is asked for.
 COPIED = ("alias as_strided detach diagonal expand permute select slice split split_with_sizes squeeze t transpose unbind unfold "

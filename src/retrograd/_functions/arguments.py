@@ -14,7 +14,7 @@ from .._engine.views import OVERLAP, PARTLY, address, dense, overlaps
 from .._tensor import dtypes
 from .outs import write_out as write_out
 
-OPERANDS = (TensorBase, bool, int, float, np.ndarray, np.generic)
+OPERANDS = (TensorBase, bool, int, float, complex, np.ndarray, np.generic)
 
 
 def tensor(value: Any, function: str, name: str = "input", position: int = 1) -> TensorBase:
@@ -27,7 +27,7 @@ def tensor(value: Any, function: str, name: str = "input", position: int = 1) ->
 
 def operand(value: Any, function: str, name: str = "other", position: int = 2) -> Any:
     """A Tensor, a number, or a NumPy array or scalar (which counts as a Tensor)."""
-    if isinstance(value, (TensorBase, bool, int, float)):
+    if isinstance(value, (TensorBase, bool, int, float, complex)):
         return value
     if isinstance(value, (np.ndarray, np.generic)):
         return wrap(np.asarray(value))
@@ -133,7 +133,7 @@ def scalar_name(x: TensorBase) -> str:
 
 
 def is_float(x: TensorBase) -> bool:
-    return x.array.dtype.kind in "fV"
+    return x.array.dtype.kind in "fcV"
 
 
 def in_dtype(x: TensorBase, dtype: Any, function: str) -> Any:
@@ -143,7 +143,7 @@ def in_dtype(x: TensorBase, dtype: Any, function: str) -> Any:
     want = dtypes.to_numpy(dtype, function)
     if want.kind in "iub" and recording(x):
         raise RuntimeError(f"Autograd not support dtype: {names.SCALAR[want.name]}")
-    return None if want == x.array.dtype and x.array.dtype.kind in "fV" else want
+    return None if want == x.array.dtype and x.array.dtype.kind in "fcV" else want
 
 
 def is_int(value: Any) -> bool:

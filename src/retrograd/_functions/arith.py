@@ -77,7 +77,7 @@ def factor(alpha: Any, a: Any, b: Any, function: str) -> Any:
     """alpha as a number that goes with the dtype of a and b."""
     if isinstance(alpha, TensorBase) and not alpha.array.ndim:
         alpha = alpha.array.item()
-    if not isinstance(alpha, (bool, int, float)):
+    if not isinstance(alpha, (bool, int, float, complex)):
         raise TypeError(f"{function}(): argument 'alpha' must be Number, not {typename(alpha)}")
     dtype = promote.result_dtype([x.array if isinstance(x, TensorBase) else x for x in (a, b)])
     if isinstance(alpha, bool) and dtype.kind != "b":
@@ -86,7 +86,7 @@ def factor(alpha: Any, a: Any, b: Any, function: str) -> Any:
         raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
     dtypes.check_long(alpha)
     check_number(-alpha if "sub" in function else alpha, dtype)     # as PyTorch, which adds the negative
-    if dtype.kind not in "fV":
+    if dtype.kind not in "fcV":
         return np.asarray(alpha).astype(dtype).item()               # wraps around
     return alpha
 
@@ -205,7 +205,9 @@ def float_power(input: Any, exponent: Any, *, out: Any = None) -> Any:
 
 
 def doubled(x: Any) -> Any:
-    return float(x) if isinstance(x, (bool, int, float)) else x.double()
+    if isinstance(x, (bool, int, float)):
+        return float(x)
+    return x if isinstance(x, complex) else x.cdouble() if x.array.dtype.kind == "c" else x.double()
 
 
 def float_power_(input: Any, exponent: Any) -> Any:

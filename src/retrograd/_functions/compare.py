@@ -125,7 +125,7 @@ def isclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, eq
     promote.check_broadcast(a, b)
     with np.errstate(all="ignore"):
         close = a == b
-        if a.dtype.kind in "fV":
+        if a.dtype.kind in "fcV":
             if equal_nan:
                 close = close | ((a != a) & (b != b))
             error = np.abs(a - b)
@@ -150,12 +150,16 @@ def isnan(input: Any) -> Any:
 def flags(x: TensorBase, floats: Any, otherwise: bool) -> Any:
     """`floats` of the array, if it is one of floats, else the same everywhere."""
     a = x.array
-    return wrap(floats(a) if a.dtype.kind in "fV" else np.full(a.shape, otherwise))
+    return wrap(floats(a) if a.dtype.kind in "fcV" else np.full(a.shape, otherwise))
 
 
 def isinf(input: Any) -> Any:
     """Is it inf or -inf?"""
-    return flags(input, lambda a: (a == np.inf) | (a == -np.inf), False)
+    return flags(input, infinite, False)
+
+
+def infinite(a: Any) -> Any:
+    return np.isinf(a) if a.dtype.kind == "c" else (a == np.inf) | (a == -np.inf)
 
 
 def isfinite(input: Any) -> Any:
@@ -171,11 +175,6 @@ def isposinf(input: Any, *, out: Any = None) -> Any:
 def isneginf(input: Any, *, out: Any = None) -> Any:
     """Is it -inf?"""
     return flags(input, lambda a: a == -np.inf, False)
-
-
-def isreal(input: Any) -> Any:
-    """True everywhere: there are no complex numbers."""
-    return wrap(np.ones(input.array.shape, np.bool_))
 
 
 def signbit(input: Any, *, out: Any = None) -> Any:
@@ -198,14 +197,9 @@ def is_floating_point(input: Any) -> bool:
     return tensor(input, "is_floating_point").array.dtype.kind in "fV"
 
 
-def is_complex(input: Any) -> bool:
-    """False: there are no complex dtypes."""
-    return False
-
-
 def is_signed(input: Any) -> bool:
     """Can the dtype hold negative numbers?"""
-    return input.array.dtype.kind in "ifV"
+    return input.array.dtype.kind in "ifcV"
 
 
 def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False, invert: bool = False) -> Any:

@@ -10,16 +10,19 @@ from .._engine import names
 from .._engine.tensor import TensorBase, bump, wants_grad, wrap
 from .._engine.views import apart
 from .._engine.warn import warn
+from .._missing import dtypes as more
 from .._rules import cast, index
 from .._rules import create as ops
 from .._tensor import dtypes
 from .._tensor.conversion import conversion
+from .._tensor.settings import once
 from .._tensor.size import Size
 from . import create, fromdata
 from .arguments import refused
 from .memory import shown
 from .parsing import StorageBase, refuse_edit
 
+DISCARDS = "Casting complex values to real discards the imaginary part"
 OPTIONS = (
     "TensorOptions(dtype={}, device=cpu, layout=Strided, requires_grad=false (default), pinned_memory=false (default), "
     "memory_format=(nullopt))")
@@ -36,7 +39,7 @@ def clone(input: Any, *, memory_format: Any = dtypes.preserve_format) -> Any:
 
 def copy_(input: Any, other: Any, non_blocking: bool = False) -> Any:
     """other, cast and broadcast, into this memory; -> itself."""
-    if not isinstance(other, (TensorBase, bool, int, float)):
+    if not isinstance(other, (TensorBase, bool, int, float, complex)):
         raise TypeError(f"copy_(): argument 'other' (position 1) must be Tensor, not {type(other).__name__}")
     have: Any = other.array.shape if isinstance(other, TensorBase) else ()
     want = input.array.shape
@@ -47,6 +50,8 @@ def copy_(input: Any, other: Any, non_blocking: bool = False) -> Any:
             raise mismatch(want, have)
         raise RuntimeError(
             f"output with shape {list(want)} doesn't match the broadcast shape {list(np.broadcast_shapes(have, want))}")
+    if isinstance(other, TensorBase):
+        warn_discarded(other, input.array.dtype)
     return index.copy_(input, other)
 
 
@@ -70,6 +75,12 @@ def mismatch(want: Any, have: Any) -> RuntimeError:
     return RuntimeError(f"output with shape {list(want)} doesn't match the broadcast shape {list(have)}")
 
 
+def warn_discarded(x: TensorBase, want: Any) -> None:
+    """A warning, once, where complex numbers lose their imaginary part."""
+    if x.array.dtype.kind == "c" and want.kind not in "cb" and once(DISCARDS):
+        warn(DISCARDS)
+
+
 def fill_(input: Any, value: Any) -> Any:
     """Every element becomes `value`."""
     if isinstance(value, TensorBase):
@@ -77,7 +88,7 @@ def fill_(input: Any, value: Any) -> Any:
             raise RuntimeError(
                 f"fill_ only supports 0-dimension value tensor but got tensor with {value.array.ndim} dimensions.")
         return index.fill_(input, value)
-    if not isinstance(value, (bool, int, float, np.generic)):
+    if not isinstance(value, (bool, int, float, complex, np.generic)):
         raise refused("fill_", (value,), "(Tensor value)", "(Number value)")
     dtypes.check_long(value)
     index.check_number(value, input.array.dtype)
@@ -124,6 +135,8 @@ def to(input: Any, *args: Any, **kwargs: Any) -> Any:
     if layout is not None:
         dtypes.check_format(layout, input.array.ndim)
     want = None if dtype is None else dtypes.to_numpy(dtype, "to")
+    if input.array.dtype.kind == "c" and want is not None:
+        warn_discarded(input, want)
     if want is None or want == input.array.dtype:
         out = cast.cast(input, input.array.dtype) if copy else input
     else:
@@ -142,7 +155,7 @@ def _caster(name: str, dtype: Any) -> Any:
 for _name, _dtype in {
     "double": dtypes.float64, "float": dtypes.float32, "half": dtypes.float16, "bfloat16": dtypes.bfloat16,
     "long": dtypes.int64, "int": dtypes.int32, "short": dtypes.int16, "char": dtypes.int8, "byte": dtypes.uint8,
-    "bool": dtypes.bool,
+    "bool": dtypes.bool, "cfloat": more.complex64, "cdouble": more.complex128,
 }.items():
     globals()[f"T_{_name}"] = _caster(_name, _dtype)
 

@@ -215,7 +215,7 @@ def number(x: Any) -> Any:
 
 def is_scalar(x: Any) -> bool:
     """Is it a number, or a 0-dim tensor?"""
-    return isinstance(x, (bool, int, float, np.generic)) or (isinstance(x, TensorBase) and not x.array.ndim)
+    return isinstance(x, (bool, int, float, complex, np.generic)) or (isinstance(x, TensorBase) and not x.array.ndim)
 
 
 def scalar(x: Any, function: str, name: str, position: int) -> None:
@@ -273,8 +273,8 @@ def arange(start: Any = None, end: Any = None, step: Any = None, *, out: Any = N
 
 def check_steps(function: str, start: Any, end: Any, step: Any, want: Any) -> None:
     """RuntimeError unless steps of that size lead from start to end."""
-    if want.kind == "b":
-        raise NotImplementedError(f"\"{function}_cpu\" not implemented for 'Bool'")
+    if want.kind in "bc":
+        raise NotImplementedError(f"\"{function}_cpu\" not implemented for '{names.SCALAR[want.name]}'")
     if not (step > 0 or step < 0):
         raise RuntimeError("step must be nonzero")
     if any(isinstance(x, float) and not math.isfinite(x) for x in (start, end)):
@@ -328,20 +328,26 @@ def linspace(start: Any, end: Any, steps: Any = None, *, out: Any = None, dtype:
                       "(Tensor start, Tensor end, int steps)", "(Number start, Number end, int steps)")
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")
-    want = dtypes.get_default_dtype().numpy if dtype is None else dtypes.to_numpy(dtype, "linspace")
     start, end = ends(start, end, "linspace")
+    want = step_dtype(start, end) if dtype is None else dtypes.to_numpy(dtype, "linspace")
     want = into(out, dtype, want, "linspace", steps, start, end)
     with np.errstate(all="ignore"):
         array = spaced(start, end, steps, want).astype(want)
     return leaf(array, requires_grad) if out is None else fill_sequence(out, array)
 
 
+def step_dtype(start: Any, end: Any) -> Any:
+    """The default dtype of steps between two numbers."""
+    default = dtypes.get_default_dtype()
+    return (default.to_complex() if isinstance(start, complex) or isinstance(end, complex) else default).numpy
+
+
 def spaced(start: Any, end: Any, steps: int, want: Any) -> Any:
     """In float64, from both ends, so that the last is exact; between whole numbers where the result is of integers."""
-    if want.kind not in "fV":
+    if want.kind not in "fcV":
         start, end = (int(np.asarray(int(x)).astype(want)) for x in (start, end))
     if steps == 1:
-        return np.full(1, start, np.float64)
+        return np.full(1, start, np.complex128 if want.kind == "c" else np.float64)
     step = (end - start) / (steps - 1) if steps > 1 else 0.0
     k = np.arange(steps)
     return np.where(k < steps // 2, start + step * k, end - step * (steps - 1 - k))
@@ -456,11 +462,6 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
     if n > 1:
         powers[:, 1:] = v.unsqueeze(1).expand(len(v), n - 1).cumprod(1)
     return powers if increasing else powers.flip(1)
-
-
-def complex(real: Any, imag: Any, *, out: Any = None) -> Any:
-    """Refused: there are no complex tensors."""
-    raise NotImplementedError("retrograd has no complex dtypes: keep the real and the imaginary part in two real tensors")
 
 
 def is_tensor(obj: Any) -> bool:

@@ -460,6 +460,7 @@ FUNCTIONS = {
     "igamma": "Tensor input, Tensor other, *, Tensor? out=None",
     "igammac": "Tensor input, Tensor other, *, Tensor? out=None",
     "im2col": "Tensor input, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride",
+    "imag": "Tensor input",
     "index_add": "Tensor input, int dim, Tensor index, Tensor source, *, Scalar alpha=1, Tensor? out=None",
     "index_copy": "Tensor input, int dim, Tensor index, Tensor source, *, Tensor? out=None",
     "index_fill": "Tensor input, int dim, Tensor index, Tensor value | Tensor input, int dim, Tensor index, Scalar "
@@ -698,6 +699,7 @@ FUNCTIONS = {
     "pixel_unshuffle": "Tensor input, int downscale_factor",
     "poisson": "Tensor input, Generator? generator=None",
     "poisson_nll_loss": "Tensor input, Tensor target, bool log_input, bool full, float eps, int reduction",
+    "polar": "Tensor abs, Tensor angle, *, Tensor? out=None",
     "polygamma": "int n, Tensor input, *, Tensor? out=None",
     "positive": "Tensor input",
     "pow": "Tensor input, Tensor exponent, *, Tensor out=None | Scalar self, Tensor exponent, *, Tensor out=None | "
@@ -963,6 +965,8 @@ FUNCTIONS = {
     "var_mean": "Tensor input, int[1]? dim, bool unbiased=True, bool keepdim=False | Tensor input, int[1]? dim=None, "
         "*, Scalar? correction=None, bool keepdim=False | Tensor input, bool unbiased=True",
     "vdot": "Tensor input, Tensor other, *, Tensor? out=None",
+    "view_as_complex": "Tensor input",
+    "view_as_real": "Tensor input",
     "view_copy": "Tensor input, dtype dtype, *, Tensor out=None | Tensor input, int[] size, *, Tensor out=None",
     "vsplit": "Tensor input, int sections | Tensor input, int[] indices",
     "vstack": "Tensor[] tensors, *, Tensor? out=None",

@@ -44,7 +44,7 @@ def build(data: Any, dtype: Any, requires_grad: bool) -> Any:
 def leaf(array: Any, requires_grad: bool) -> Any:
     out = wrap(array)
     if requires_grad:
-        if out.array.dtype.kind not in "fV":
+        if out.array.dtype.kind not in "fcV":
             raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
         out.rg = True
     return out
@@ -60,7 +60,7 @@ def array_of(data: Any, want: Any) -> Any:
         dtypes.of(array.dtype)
         check_strides(array)
         return array if want is None or want == array.dtype else convert(array, want)
-    if isinstance(data, (bool, int, float)):
+    if isinstance(data, (bool, int, float, complex)):
         array = number_array(data, want)
     elif isinstance(data, (str, bytes)):
         raise TypeError(f"new(): invalid data type '{type(data).__name__}'")
@@ -76,7 +76,7 @@ def array_of(data: Any, want: Any) -> Any:
 
 def convert(array: Any, want: Any) -> Any:
     with np.errstate(all="ignore"):
-        return cast.truncated(array, want) if array.dtype.kind in "fV" and want.kind in "iu" else array.astype(want)
+        return cast.converted(array, want)
 
 
 def number_array(x: Any, want: Any) -> Any:
@@ -84,11 +84,21 @@ def number_array(x: Any, want: Any) -> Any:
         return np.asarray(x)
     if isinstance(x, int):
         if not -2**63 <= x < 2**63:
-            if want is not None and want.kind in "fV":
+            if want is not None and want.kind in "fcV":
                 return np.asarray(float(x))
             raise ValueError(OVERFLOW)
         return np.asarray(x, np.int64)
+    if isinstance(x, complex):
+        refuse_complex(want)
+        return convert(np.asarray(x), promote.number_dtype(x) if want is None else want)
     return convert(np.asarray(x, np.float64), dtypes.get_default_dtype().numpy if want is None else np.dtype(np.float64))
+
+
+def refuse_complex(want: Any) -> None:
+    """TypeError, Python's own, for complex numbers where real ones are wanted."""
+    if want is not None and want.kind not in "cb":
+        raise TypeError("must be real number, not complex" if want.kind in "fV" else
+                        "'complex' object cannot be interpreted as an integer")
 
 
 def nested(data: Any, want: Any) -> Any:
@@ -105,13 +115,15 @@ def nested(data: Any, want: Any) -> Any:
         raise ValueError(OVERFLOW) from None
     if array.dtype == object and (any(map(promote.is_float, kinds)) if want is None else want.kind in "fV"):
         array = array.astype(np.float64)
-    if array.dtype.kind in "fV" and want is None:
+    if array.dtype.kind == "c":
+        refuse_complex(want)
+    if array.dtype.kind in "fcV" and want is None:
         return array.astype(reduce(promote.promote_types, kinds) if kinds else dtypes.get_default_dtype().numpy)
     if array.dtype == object:
         raise ValueError(OVERFLOW)
-    if array.dtype.kind not in "fiubV":
+    if array.dtype.kind not in "fciubV":
         raise TypeError(f"new(): invalid data type '{type(first(data)).__name__}'")
-    if array.dtype == np.uint64 and (want is None or want.kind not in "fV"):
+    if array.dtype == np.uint64 and (want is None or want.kind not in "fcV"):
         raise ValueError(OVERFLOW)
     return array
 
@@ -168,7 +180,7 @@ def depth_of(data: Any) -> int:
 
 def plain(data: Any, kinds: set[Any]) -> Any:
     """data as np.array() takes it; kinds gets the dtypes of the numbers."""
-    if isinstance(data, (bool, int, float)) and not isinstance(data, np.generic):
+    if isinstance(data, (bool, int, float, complex)) and not isinstance(data, np.generic):
         kinds.add(promote.INT if type(data) is int else promote.number_dtype(data))     # an int of any size, beside floats
         return data
     if isinstance(data, TensorBase):

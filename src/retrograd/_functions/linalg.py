@@ -65,7 +65,7 @@ def matrix_norm(
         raise RuntimeError(f"linalg.matrix_norm: Order {ord} not supported.")
     if x.ndim < 2:
         raise RuntimeError("linalg.matrix_norm: The input tensor A must have at least 2 dimensions.")
-    if x.array.dtype.kind not in "fV":
+    if x.array.dtype.kind not in "fcV":
         raise RuntimeError(
             f"linalg.matrix_norm: Expected a floating point or complex tensor as input. Got {kind_of(x)}")
     if len(dim) != 2:

@@ -27,7 +27,7 @@ def matrices(A: Any, name: str) -> Any:
 
 def floats(x: Any, name: str) -> None:
     dtype = x.array.dtype
-    if dtype.kind not in "fV":
+    if dtype.kind not in "fcV":
         raise RuntimeError(f"{name}: Expected a floating point or complex tensor as input. Got {kind_of(x)}")
     if dtype.itemsize == 2:
         raise RuntimeError(f"{name}: Low precision dtypes not supported. Got {kind_of(x)}")

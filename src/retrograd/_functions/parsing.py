@@ -7,6 +7,7 @@ where nothing fits.  https://github.com/pytorch/pytorch: torch/csrc/utils/python
 from __future__ import annotations
 
 import ast
+import builtins
 import functools
 import inspect
 import operator
@@ -16,6 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from .._engine import names
+from .._engine.modes import modes
 from .._engine.op import edge, recording
 from .._engine.tensor import TensorBase, wants_grad
 from .._engine.views import guard
@@ -80,7 +83,7 @@ class Param:
         if self.listed:
             return self.fit_list(value)
         if self.kind == "Tensor":
-            if isinstance(value, TensorBase) or (self.numbers and isinstance(value, (int, float, np.generic))):
+            if isinstance(value, TensorBase) or (self.numbers and isinstance(value, (int, float, complex, np.generic))):
                 return value
         elif self.kind == "SymInt":
             if kind is int:
@@ -381,11 +384,17 @@ def fitted(
 class Checks:
     """f behind checks of its arguments."""
 
+    name = ""
+
     def __init__(self, f: Callable[..., Any]) -> None:
         self.f = f
         self.function: Any = None               # in C, where users find it
         self.outs = ""                          # the name of a function whose out= is written here
+        self.refusal: tuple[str, str] | None = None     # of complex numbers: a class of errors and its text
         self.seen: dict[Any, Any] = {}
+        EVERY.append(self)
+        if modes.imaginary:
+            watch_complex(self)
 
     def fit(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
         """The arguments as f takes them; the same objects where nothing had to be converted."""
@@ -396,6 +405,8 @@ class Checks:
         raise NotImplementedError
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        if self.refusal is not None:
+            refuse_complex(self.refusal, [*args, *kwargs.values()])
         key: Any = (*map(type, args),)
         if kwargs:
             key = (key, (*kwargs,), (*map(type, kwargs.values()),))
@@ -414,7 +425,9 @@ class Checks:
             raise
 
     def remember(self, key: Any, args: Any, kwargs: Any, new_args: Any, new_kwargs: Any) -> None:
-        if len(self.seen) > 64 or new_kwargs.keys() != kwargs.keys() or any(map(operator.is_not, args, new_args)) or any(
+        if self.refusal is not None or len(self.seen) > 64 or new_kwargs.keys() != kwargs.keys():
+            return
+        if any(map(operator.is_not, args, new_args)) or any(
                 new_kwargs[k] is not v or isinstance(v, (tuple, list)) for k, v in kwargs.items()):
             return
         lists = listed(args)
@@ -436,12 +449,52 @@ class Composed(Checks):
             raise instead from None
 
 
+EVERY: list[Checks] = []
+
+
+# NOTE [Functions of real numbers]
+# Which functions take no complex numbers, and PyTorch's words, says real_only.py.  They are watched from the first complex
+# number on: their calls all pass the checks in Python then, as no types count as seen before.
+
+def watch_complex(check: Any) -> None:
+    name = check.name
+    check.refusal = refusals().get(name) or refusals().get(name.removesuffix("_"))
+    if check.refusal is not None:
+        check.seen.clear()
+        if check.function is not None and hasattr(check.function, "forget"):
+            check.function.forget()
+
+
+def watch_all() -> None:
+    for check in EVERY:
+        watch_complex(check)
+
+
+modes.at_first_complex = watch_all
+
+
+@functools.cache
+def refusals() -> dict[str, tuple[str, str]]:
+    from .real_only import REFUSED
+
+    return {name: error for error, names in REFUSED.items() for name in names.split()}
+
+
+def refuse_complex(refusal: tuple[str, str], values: Any) -> None:
+    """PyTorch's error where one of the tensors is complex."""
+    kind, text = refusal
+    for x in tensors_in(values):
+        if x.array.dtype.kind == "c":
+            name = x.array.dtype.name
+            raise getattr(builtins, kind)(text.replace("{c}", name).replace("{}", names.SCALAR[name]))
+
+
 class Parsed(Checks):
     """A function that PyTorch writes in C."""
 
     def __init__(self, name: str, text: str, f: Callable[..., Any]) -> None:
-        super().__init__(f)
         self.name, self.text = name, text
+        super().__init__(f)
         if " out=" in text and name not in OWN:
             self.outs = name
 
@@ -461,8 +514,8 @@ class ParsedMethod(Checks):
     """A method, whose self is not counted among its arguments; of: the overloads of the function of that name."""
 
     def __init__(self, name: str, text: str | None, of: str, f: Callable[..., Any]) -> None:
-        super().__init__(f)
         self.name, self.own, self.of = name, text, of
+        super().__init__(f)
         self.edits = name.endswith("_") and name not in OWN_CHECKS
 
     @functools.cached_property

@@ -78,7 +78,7 @@ def not_implemented(kernel: str, dtype: Any) -> NotImplementedError:
 
 def floats_only(x: TensorBase) -> None:
     """RuntimeError when a float result cannot be written into x."""
-    if x.array.dtype.kind not in "fV":
+    if x.array.dtype.kind not in "fcV":
         if repeats(x.array):
             raise RuntimeError(OVERLAP)
         check_cast(promote.default.float_, x.array.dtype)
@@ -114,6 +114,8 @@ def keeping_function(name: str, op: Any, doc: str, bools: str, integers: str) ->
         return finish(op().run(x), out, name, x)
 
     def function_(input: Any) -> Any:
+        if name == "abs" and input.array.dtype.kind == "c":
+            raise RuntimeError("In-place abs is not supported for complex tensors.")
         return op().run_(check(input))
 
     named(function, name, f"{doc}; in the dtype of input.")

@@ -56,7 +56,7 @@ def dot(input: Any, tensor: Any, *, out: Any = None) -> Any:
 
 
 def vdot(input: Any, other: Any, *, out: Any = None) -> Any:
-    """dot, for real tensors."""
+    """dot of conj(input) and other."""
     return linalg.vdot(input, other)
 
 
@@ -252,7 +252,7 @@ def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: str = "use_mm_for_eucl
     if not p >= 0:
         raise RuntimeError("cdist only supports non-negative p values")
     for name, x in (("X1", a), ("X2", b)):
-        if x.array.dtype.kind not in "fV":
+        if x.array.dtype.kind not in "fcV":
             raise RuntimeError(f"cdist only supports floating-point dtypes, {name} got: {kind_of(x)}")
     linalg.batch_shape(tuple(a.array.shape[:-2]), tuple(b.array.shape[:-2]))
     same_type(a, b)

@@ -90,9 +90,9 @@ def mean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = Non
          keepdims: bool = False) -> Any:
     """Mean of all elements, or over dims; floating point only (or say dtype=)."""
     x = tensor(input, "mean")
-    want = in_dtype(x, dtype, "mean") if dtype is None or dtypes.to_numpy(dtype, "mean").kind in "fV" else dtypes.to_numpy(
+    want = in_dtype(x, dtype, "mean") if dtype is None or dtypes.to_numpy(dtype, "mean").kind in "fcV" else dtypes.to_numpy(
         dtype, "mean")
-    if (x.array.dtype.kind if want is None else want.kind) not in "fV":
+    if (x.array.dtype.kind if want is None else want.kind) not in "fcV":
         what = "Input dtype" if want is None else "Optional dtype"
         raise RuntimeError(
             f"mean(): could not infer output dtype. {what} must be either a floating point or complex dtype. Got: "
@@ -101,7 +101,7 @@ def mean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = Non
         common(dtype, out, "mean")
     if isinstance(out, TensorBase) and dtype is None:
         have = out.array.dtype
-        if have.kind not in "fV" and (dim is not None or axis is not None):
+        if have.kind not in "fcV" and (dim is not None or axis is not None):
             raise RuntimeError(f"result type Float can't be cast to the desired output type {dtypes.of(have).scalar}")
         if have != x.array.dtype and promote.promote_types(have, x.array.dtype) == have:
             want = have
@@ -199,7 +199,7 @@ def wider(x: TensorBase, dtype: Any, function: str) -> Any:
     if dtype is None:
         return None
     want, have = dtypes.to_numpy(dtype, function), x.array.dtype
-    if want.kind not in "fV":
+    if want.kind not in "fcV":
         raise RuntimeError(f"{function}: dtype should be floating point or complex, but got {dtypes.of(want).scalar}")
     if promote.promote_types(have, want) != want:
         raise RuntimeError(
@@ -277,7 +277,7 @@ def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any 
     if fweights is not None:
         w = weights_of(fweights, "fweights", "iu", "integral", count)
     if aweights is not None:
-        a = weights_of(aweights, "aweights", "fV", "floating point", count)
+        a = weights_of(aweights, "aweights", "fcV", "floating point", count)
         w = a if w is None else w * a
     total = count if w is None else w.sum()
     middle = (rows if w is None else rows * w).sum(1, keepdim=True) / total

@@ -1,4 +1,4 @@
-"""Functions about representations: gcd, lcm, nextafter, frexp, and what is the identity for real numbers (conj, real)."""
+"""Functions about representations: gcd, lcm, nextafter, frexp."""
 from __future__ import annotations
 
 from typing import Any
@@ -53,46 +53,6 @@ def frexp(input: Any, *, out: Any = None) -> Any:
     power = wrap(np.ldexp(np.ones_like(exponent, np.float64), -exponent).astype(np.float64))
     mantissa = (input.double() * power).to(input.dtype) if input.array.dtype.itemsize < 8 else input * power
     return FREXP((mantissa, wrap(np.asarray(exponent, np.int32))))
-
-
-def conj(input: Any) -> Any:
-    """input: all our numbers are real."""
-    return input
-
-
-def conj_physical(input: Any, *, out: Any = None) -> Any:
-    """input: all our numbers are real."""
-    return input
-
-
-def conj_physical_(input: Any) -> Any:
-    """input: all our numbers are real."""
-    return input
-
-
-def resolve_conj(input: Any) -> Any:
-    """input: all our numbers are real."""
-    return input
-
-
-def resolve_neg(input: Any) -> Any:
-    """input: no tensor is negated lazily."""
-    return input
-
-
-def real(input: Any) -> Any:
-    """input: all our numbers are real."""
-    return input
-
-
-def is_conj(input: Any) -> bool:
-    """False: all our numbers are real."""
-    return False
-
-
-def is_neg(input: Any) -> bool:
-    """False: no tensor is negated lazily."""
-    return False
 
 
 def fill(input: Any, value: Any) -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 from .._engine.tensor import TensorBase
 from .._engine.views import address
 from .._engine.warn import warn
-from .._rules import create, diagonals, slices
+from .._rules import complexes, create, diagonals, slices
 from .._rules import index as indexing
 from .._rules import reduce as sums
 from .._rules import shape as ops
@@ -259,14 +259,14 @@ def t_(input: Any) -> Any:
 
 
 def adjoint(input: Any) -> Any:
-    """The last two dims exchanged."""
+    """The last two dims exchanged, conjugated."""
     n = input.array.ndim
     if n == 1:
         raise RuntimeError("tensor.adjoint() is only supported on matrices or batches of matrices. Got 1-D tensor.")
     if not n:
         warn("adjoint() is deprecated on 0-D tensors. Consider using x.conj().")
-        return input
-    return transpose(input, -2, -1)
+        return complexes.conj(input)
+    return complexes.conj(transpose(input, -2, -1))
 
 
 def _reversed_dims(x: Any) -> Any:
@@ -290,25 +290,25 @@ def _matrix_transpose(name: str, instead: str) -> Callable[[Any], Any]:
         n = x.array.ndim
         if n == 0:
             warn(f"Tensor.{name} is deprecated on 0-D tensors. {instead}")
-            return x
+            return complexes.conj(x) if name == "mH" else x
         if n == 1:
             raise RuntimeError(
                 f"tensor.{name} is only supported on matrices or batches of matrices. Got {n}-D tensor.")
-        return ops.mT(x)
+        return complexes.conj(ops.mT(x)) if name == "mH" else ops.mT(x)
     f.__doc__ = "The last two dims exchanged."
     return f
 
 
 def _hermitian(x: Any) -> Any:
-    """The transpose of a matrix."""
+    """The transpose of a matrix, conjugated."""
     n = x.array.ndim
     if n == 2:
-        return ops.mT(x)
+        return complexes.conj(ops.mT(x))
     if n:
         raise RuntimeError(f"tensor.H is only supported on matrices (2-D tensors). Got {n}-D tensor."
                            + (" For batches of matrices, consider using tensor.mH" if n > 2 else ""))
     warn("Tensor.H is deprecated on 0-D tensors. Consider using x.conj().")
-    return x
+    return complexes.conj(x)
 T = property(_reversed_dims)
 mT = property(_matrix_transpose("mT", "This function is the identity in these cases."))
 mH = property(_matrix_transpose("mH", "Consider using x.conj()."))

@@ -599,6 +599,12 @@ static PyObject *function_learn(PyObject *self, PyObject *given) {
     Py_RETURN_NONE;
 }
 
+/* forget() -> None: no types count as seen.  What was learned stays in memory, for a thread that is reading it. */
+static PyObject *function_forget(PyObject *self, PyObject *none) {
+    ((Function *)self)->seen = NULL;
+    Py_RETURN_NONE;
+}
+
 static int function_traverse(PyObject *self, visitproc visit, void *arg) {
     Function *f = (Function *)self;
     Py_VISIT(f->impl);
@@ -653,7 +659,8 @@ static PyObject *function_annotations(PyObject *self, void *none) {
 }
 
 static PyMethodDef function_methods[] = {
-    {"__reduce__", function_reduce, METH_NOARGS, NULL}, {"learn", function_learn, METH_VARARGS, NULL}, {NULL, NULL, 0, NULL}};
+    {"__reduce__", function_reduce, METH_NOARGS, NULL}, {"learn", function_learn, METH_VARARGS, NULL},
+    {"forget", function_forget, METH_NOARGS, NULL}, {NULL, NULL, 0, NULL}};
 static PyMemberDef function_members[] = {
     {"func", T_OBJECT, offsetof(Function, func), 0, NULL}, {"impl", T_OBJECT, offsetof(Function, impl), READONLY, NULL},
     {"__module__", T_OBJECT, offsetof(Function, home), 0, NULL}, {"__qualname__", T_OBJECT, offsetof(Function, place), READONLY, NULL},

@@ -6,8 +6,8 @@ from functools import lru_cache
 
 # word: (why, which names: by themselves, or from "torch." on)
 LACKS = {
-    "complex": ("complex tensors are not supported yet", r"""
-        c(double|float|half)|view_as_(complex|real)(_copy)?|imag|polar|Complex\w+|eig"""),
+    "complex": ("of complex numbers there are tensors, no storages, and no complex32", r"""
+        chalf|view_as_(complex|real)_copy|Complex\w+"""),
     "sparse": ("sparse tensors are not supported yet", r"""
         sparse\w*|\w*_sparse_?|to_sparse\w*|(c?col|crow|row)_indices(_copy)?|indices(_copy)?|values(_copy)?|coalesce|
         is_coalesced|dense_dim|s?spmm|[hds]?smm|hspmm|hsmm|dsmm|s?addmm_sparse|saddmm|sspaddmm|
@@ -43,7 +43,7 @@ LACKS = {
     "forward": ("forward-mode derivatives are not supported yet; torch.autograd.functional has jvp and vjp", r"""
         forward_ad|NestedIOFunction|is_view_replay_enabled"""),
     "gone": ("PyTorch has deprecated or removed it; torch.linalg has its successor", r"""
-        lstsq|matrix_rank|solve|symeig|Container|legacy_contiguous_format|reinforce"""),
+        lstsq|matrix_rank|solve|symeig|eig|Container|legacy_contiguous_format|reinforce"""),
     "internal": ("it is internal to PyTorch", r"""
         PRIVATE_OPS|DeepCopyMemoTable|FatalError|USE_\w+|classproperty|compiled_with_cxx11_abi|cpp|cpu|conv_tbc|
         batch_norm_\w+|native_(dropout|norm)|grid_sampler_\dd|(gru|lstm|rnn)\w*|slice_inverse|has_\w+|get_file_path|

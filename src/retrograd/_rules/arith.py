@@ -6,10 +6,10 @@ from typing import Any, ClassVar, Final, Optional, final
 import numpy
 
 from .. import _kernels
-from .._engine import promote
+from .._engine import names, promote
 from .._engine.modes import modes, state
 from .._engine.node import Array, Node, Value
-from .._engine.op import A, B, Binary, Unary, once, recording
+from .._engine.op import A, B, Binary, Unary, is_complex, once, recording
 from .._engine.tensor import TensorBase, bump, wrap
 from .._kernels import kernel
 from .packed import packed
@@ -180,7 +180,7 @@ class DivBackward2(Binary):
         return quick_floor_divide(a, b) if self.rounding == "floor" else None
 
     def forward(self, a: Array, b: Array) -> Array:
-        if np.asarray(a).dtype.kind in "iub":
+        if np.asarray(a).dtype.kind in "iubc":
             refuse_zero(a, b, f"div_{self.rounding}")
             down = np.floor_divide(a, b)
             if self.rounding == "floor":
@@ -271,7 +271,8 @@ class PowBackward1(Binary):
         return choose.where(b == 0.0, 0.0, g * (b * pow(a, b - 1)))
 
     def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
-        zero = (a == 0.0) & (b >= 0.0) if isinstance(a, TensorBase) else np.logical_and(a == 0.0, b >= 0.0)
+        sign = complexes.real(b) if is_complex(b) else b
+        zero = (a == 0.0) & (sign >= 0.0) if isinstance(a, TensorBase) else np.logical_and(a == 0.0, sign >= 0.0)
         return choose.where(zero, 0.0, g * (y * pointwise.log(a)))
 
 
@@ -291,8 +292,8 @@ class PowBackward2(Unary):
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         if self.number == 0:
-            return choose.where(x >= 0, 0.0, g * (y * float("-inf")))
-        return g * (y * float(np.log(self.number)))
+            return choose.where((complexes.real(x) if is_complex(x) else x) >= 0, 0.0, g * (y * float("-inf")))
+        return g * (y * (np.log(complex(self.number)) if is_complex(y) else float(np.log(self.number))))
 
 
 @final
@@ -390,8 +391,8 @@ BOOL_MIX: Final = (
 def refuse_zero(a: Array, b: Array, name: str) -> None:
     """RuntimeError where integers are divided by 0; NotImplementedError where bools are, by the kernel of that name."""
     kind: str = np.asarray(a).dtype.kind
-    if kind == "b":
-        raise NotImplementedError(f"\"{name}_cpu\" not implemented for 'Bool'")
+    if kind == "b" or kind == "c":
+        raise NotImplementedError(f"\"{name}_cpu\" not implemented for '{names.SCALAR[np.asarray(a).dtype.name]}'")
     if (kind == "i" or kind == "u") and not np.all(b) and 0 not in np.broadcast_shapes(np.shape(a), np.shape(b)):
         raise RuntimeError("ZeroDivisionError")
 
@@ -537,7 +538,7 @@ def sub_(a: TensorBase, b: Value, alpha: Any = 1) -> Any:
 
 def rsub(a: Value, b: Value, alpha: Any = 1) -> Value:
     """b - alpha * a"""
-    if isinstance(b, (bool, int, float)):
+    if isinstance(b, (bool, int, float, complex)):
         of_number = RsubBackward1(b)
         of_number.alpha = alpha
         return of_number.run(a)
@@ -613,13 +614,13 @@ def pow_(a: TensorBase, b: Value) -> Any:
 
 
 def remainder(a: Value, b: Value) -> Value:
-    if isinstance(b, (bool, int, float)):
+    if isinstance(b, (bool, int, float, complex)):
         return RemainderBackward0(b).run(a)
     return RemainderBackward1().run(a, b)
 
 
 def remainder_(a: TensorBase, b: Value) -> Any:
-    if isinstance(b, (bool, int, float)):
+    if isinstance(b, (bool, int, float, complex)):
         return RemainderBackward0(b).run_(a)
     return RemainderBackward1().run_(a, b)
 
@@ -633,4 +634,4 @@ def floor_divide_(a: TensorBase, b: Value) -> Any:
 
 
 from .._engine import views  # noqa: E402  views are ops
-from . import cast, choose, create, pointwise  # noqa: E402  rules of other families
+from . import cast, choose, complexes, create, pointwise  # noqa: E402  rules of other families

@@ -27,16 +27,23 @@ class ToCopyBackward0(Unary):
         self.was = x.dtype
         if 0 in x.strides and create.repeats(x):
             x = create.dense_copy(x)
-        if x.dtype.kind in "fV" and self.dtype.kind in "iu":
-            return truncated(x, self.dtype)
         if x.dtype is SINGLE and self.dtype is HALF or x.dtype is HALF and self.dtype is SINGLE:
             quick = quick_halves(x)
             if quick is not None:
                 return quick
-        return x.astype(self.dtype)
+        return converted(x, self.dtype)
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         return cast(g, self.was)
+
+
+def converted(x: Array, dtype: Any) -> Array:
+    """x in another dtype; of complex numbers the real part, where that is real."""
+    if x.dtype.kind == "c" and dtype.kind != "c":
+        if dtype.kind == "b":
+            return x != 0
+        x = x.real
+    return truncated(x, dtype) if x.dtype.kind in "fV" and dtype.kind in "iu" else x.astype(dtype)
 
 
 def truncated(x: Array, dtype: Any) -> Array:
@@ -55,10 +62,10 @@ def cast(x: Value, dtype: Any) -> Value:
 
 
 def floating(x: Value) -> Value:
-    """x itself if it is floating point, else in the default dtype."""
-    if isinstance(x, TensorBase) and x.array.dtype.kind not in "fV":
+    """x itself if it is floating point or complex, else in the default dtype."""
+    if isinstance(x, TensorBase) and x.array.dtype.kind not in "fcV":
         return cast(x, promote.default.float_)
-    if isinstance(x, np.ndarray) and x.dtype.kind not in "fV":
+    if isinstance(x, np.ndarray) and x.dtype.kind not in "fcV":
         return x.astype(promote.default.float_)
     return x
 

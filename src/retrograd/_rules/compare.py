@@ -5,7 +5,8 @@ from typing import Any, Final, Optional, final
 
 import numpy
 
-from .._engine import promote, views
+from .._engine import names, promote, views
+from .._engine.modes import modes
 from .._engine.node import Array, Value
 from .._engine.op import Binary, Unary
 from .._engine.tensor import TensorBase, wrap
@@ -26,6 +27,8 @@ def compare(how: Any, a: Value, b: Value) -> Value:
         if not comparable(a) or not comparable(b):
             return NotImplemented               # Python words the TypeError of x < None
         a, b = promote.operands(a, b, promote.SAME)
+    if modes.imaginary and how in ORDERS and (np.iscomplexobj(a) or np.iscomplexobj(b)):
+        raise NotImplementedError(f"\"{ORDERS[how]}_cpu\" not implemented for '{names.SCALAR[np.asarray(a).dtype.name]}'")
     try:
         if is_huge(a) or is_huge(b):
             with np.errstate(over="ignore"):        # inf, in a narrow dtype
@@ -36,12 +39,15 @@ def compare(how: Any, a: Value, b: Value) -> Value:
         raise
 
 
+ORDERS: Final = {np.less: "lt", np.less_equal: "le", np.greater: "gt", np.greater_equal: "ge"}
+
+
 def is_huge(x: Value) -> bool:
     return isinstance(x, float) and not -60000.0 < x < 60000.0
 
 
 def comparable(x: Value) -> bool:
-    return isinstance(x, (np.ndarray, np.generic, bool, int, float))
+    return isinstance(x, (np.ndarray, np.generic, bool, int, float, complex))
 
 
 def lt(a: Value, b: Value) -> Value:

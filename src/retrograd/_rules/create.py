@@ -44,9 +44,9 @@ class CopyBackwards(Written):
 
     def forward(self, a: Array, b: Array) -> Array:
         b = np.asarray(b)
-        if b.dtype.kind in "fV" and a.dtype.kind in "iu":
-            b = cast.truncated(b, a.dtype)
-        return np.broadcast_to(b.astype(a.dtype, copy=False), a.shape)
+        if b.dtype is not a.dtype:
+            b = cast.converted(b, a.dtype)
+        return np.broadcast_to(b, a.shape)
 
     def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
         return zeros_like(g)

@@ -61,7 +61,7 @@ def setitem(x: TensorBase, where: Any, value: Value) -> None:
     """x[where] = value, a Tensor or a number"""
     if written(x, where, value):
         return
-    if not isinstance(value, TensorBase) and not isinstance(value, (int, float, np.generic)):
+    if not isinstance(value, TensorBase) and not isinstance(value, (int, float, complex, np.generic)):
         raise unassignable(x, value)
     if not isinstance(value, TensorBase):
         check_number(value, x.array.dtype, False)
@@ -150,9 +150,6 @@ def numpy_index(item: Any) -> Any:
 
 
 def unassignable(x: TensorBase, value: Any) -> Exception:
-    if isinstance(value, complex):
-        kind_ = x.array.dtype.name.rstrip("0123456789")
-        return RuntimeError(f"value cannot be converted to type {kind_} without overflow")
     kind = type(value)
     name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
     return TypeError(f"can't assign a {name} to a {names.TENSOR.get(x.array.dtype.name, 'torch.Tensor')}")
@@ -179,7 +176,7 @@ def refuse_bytes(where: Any, value: Value) -> None:
 
 FIXED: Final = {
     "int8": "int8_t", "uint8": "uint8_t", "int16": "int16_t", "int32": "int", "int64": "int64_t", "float32": "float",
-    "float16": "c10::Half", "bfloat16": "c10::BFloat16"}
+    "float16": "c10::Half", "bfloat16": "c10::BFloat16", "float64": "double"}
 TOP: Final = {"float16": 65520.0, "bfloat16": 3.395e38, "float32": 3.4028235677973366e38}    # what rounds to more is inf
 
 
@@ -187,6 +184,10 @@ def check_number(value: Any, dtype: Any, halves: bool = True) -> None:
     """RuntimeError when a Python number does not fit into dtype.  (uint8 may wrap once; not `halves`: those become inf.)
     """
     kind = dtype.kind
+    if isinstance(value, complex) and kind != "c":
+        if value.imag:
+            raise RuntimeError(f"value cannot be converted to type {FIXED.get(dtype.name, dtype.name)} without overflow")
+        value = value.real
     if isinstance(value, int) and not -(1 << 63) <= value < 1 << (64 if halves else 63):
         raise ValueError("Overflow when unpacking long long")
     if kind == "f" or kind == "V":

@@ -196,7 +196,15 @@ class DotBackward0(DotOf):
 
 @final
 class VdotBackward0(DotOf):
-    pass
+    """conj(a) . b"""
+
+    conjugates = False
+
+    def forward(self, a: Array, b: Array) -> Array:
+        return super().forward(np.conjugate(a) if a.dtype.kind == "c" else a, b)
+
+    def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
+        return complexes.conj(g) * b
 
 
 @final
@@ -420,4 +428,4 @@ def contract(a: Value, b: Value, summed: list[int]) -> Value:
     return shape.permute(y, tuple(back))
 
 
-from . import create, index, moment, reduce, shape  # noqa: E402
+from . import complexes, create, index, moment, reduce, shape  # noqa: E402

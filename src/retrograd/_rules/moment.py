@@ -48,6 +48,8 @@ class LinalgVectorNormBackward0(Unary):
 
 
 def norm_of(x: Array, p: Any, dim: Any, keepdim: bool) -> Array:
+    if x.dtype.kind == "c":
+        x = np.abs(x)
     own = x.dtype
     if own.itemsize == 2:
         x = x.astype(np.float32)
@@ -73,6 +75,9 @@ def norm_grad(g: Value, x: Value, y: Value, p: Any, dims: Shape, nan_counts: boo
     """g and y broadcast against x.  A NaN has no sign: unless it counts, its gradient is zero where only signs matter.
     """
     own = raw(x)
+    if own.dtype.kind == "c" and p != 2:
+        got = norm_grad(g, pointwise.abs(x), y, p, dims, nan_counts)
+        return None if got is None else got * complexes.sgn(x)
     sign = np.sign(own)
     if not nan_counts:
         sign = np.where(own != own, own.dtype.type(0), sign)
@@ -202,6 +207,8 @@ class WithMean(Many):
 
 @final
 class VarMeanBackward0(WithMean):
+    conjugates = False
+
     def forward(self, x: Array) -> list[Array]:
         return [variance(x, self.dim, self.correction, self.keepdim), average(x, self.dim, self.keepdim)]
 
@@ -212,6 +219,8 @@ class VarMeanBackward0(WithMean):
 
 @final
 class StdMeanBackward0(WithMean):
+    conjugates = False
+
     def forward(self, x: Array) -> list[Array]:
         return [deviation(x, self.dim, self.correction, self.keepdim), average(x, self.dim, self.keepdim)]
 
@@ -249,19 +258,21 @@ def variance_in(x: Array, dim: Any, correction: Any, keepdim: bool) -> Array:
         x = x.astype(np.float32)
     gap = x - np.true_divide(add_reduce(x, dims, None, None, True), n, dtype=x.dtype)
     free = freedom(n, correction)
-    return packed(np.true_divide(add_reduce(gap * gap, dims, None, None, keepdim), free if free > 0 else 0, dtype=x.dtype))
+    squares = gap * gap if gap.dtype.kind != "c" else gap.real ** 2 + gap.imag ** 2
+    return packed(np.true_divide(
+        add_reduce(squares, dims, None, None, keepdim), free if free > 0 else 0, dtype=squares.dtype))
 
 
 def variance(x: Array, dim: Any, correction: Any, keepdim: bool) -> Array:
     y = variance_in(x, dim, correction, keepdim)
-    return y.astype(x.dtype) if y.dtype != x.dtype else y
+    return y.astype(x.dtype) if y.dtype != x.dtype and x.dtype.kind != "c" else y
 
 
 def deviation(x: Array, dim: Any, correction: Any, keepdim: bool) -> Array:
     y = np.sqrt(variance_in(x, dim, correction, keepdim))
     if x.dtype.itemsize == 4 and not np.isfinite(y).all():          # the squares may have been too large
         y = np.sqrt(variance_in(x.astype(np.float64), dim, correction, keepdim))
-    return y.astype(x.dtype) if y.dtype != x.dtype else y
+    return y.astype(x.dtype) if y.dtype != x.dtype and x.dtype.kind != "c" else y
 
 
 def variance_grad(g: Value, x: Value, dim: Any, correction: Any, keepdim: bool) -> Value:
@@ -334,4 +345,4 @@ def logsumexp(x: Value, dims: Shape, keepdim: bool) -> Value:
     return LogsumexpBackward0(dims, keepdim).run(x)
 
 
-from . import arith, cast, choose, pointwise, rounding, shape  # noqa: E402
+from . import arith, cast, choose, complexes, pointwise, rounding, shape  # noqa: E402

@@ -11,7 +11,7 @@ import numpy
 
 from .. import _kernels
 from .._engine.node import Array, Value
-from .._engine.op import Binary, Unary, once
+from .._engine.op import Binary, Unary, is_complex, once
 from .._engine.tensor import TensorBase
 from .._kernels import kernel
 from . import erf_gamma
@@ -156,11 +156,13 @@ class RsqrtBackward0(Unary):
 
 @final
 class AbsBackward0(OneUfunc):
+    conjugates = False
+
     def ufunc(self) -> Any:
         return np.abs
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
-        return g * sign(x)
+        return g * (complexes.sgn(x) if is_complex(x) else sign(x))
 
 
 @final
@@ -564,4 +566,4 @@ def square(x: Value) -> Value:
     return x * x
 
 
-from . import choose, create  # noqa: E402  rules of other families
+from . import choose, complexes, create  # noqa: E402  rules of other families

@@ -9,7 +9,7 @@ import numpy
 from .._engine import promote
 from .._engine.nary import Nary
 from .._engine.node import Array, Value
-from .._engine.op import Binary, Unary, X, Y
+from .._engine.op import Binary, Unary, X, Y, is_complex
 from .._kernels import kernel
 from .binary import together
 from .pointwise import SignOf, like, wide
@@ -24,17 +24,22 @@ quick_clamp: Final[Any] = kernel("clamp")
 
 @final
 class AngleBackward0(Unary):
-    """pi where x < 0, else 0: the angle of a real number"""
+    """pi where x < 0, else 0: the angle of a real number; the angle of a complex one"""
 
     keep = X                                    # as PyTorch
+    conjugates = False
 
     def quick(self, x: Array) -> Array:
         return quick_angle(x)
 
     def forward(self, x: Array) -> Array:
+        if x.dtype.kind == "c":
+            return np.angle(x)
         return np.where(x != x, x, np.where(x < 0, x.dtype.type(np.pi), x.dtype.type(0)))
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
+        if is_complex(x):
+            return choose.where(x == 0, 0.0, g / complexes.conj(x) * 1j)
         return g * 0
 
 
@@ -109,7 +114,22 @@ class FracBackward0(Unary):
 
 @final
 class SgnBackward0(SignOf):
+    """x / |x|"""
+
     keep = X | Y                                # as PyTorch
+    conjugates = False
+
+    def forward(self, x: Array) -> Array:
+        if x.dtype.kind != "c":
+            return super().forward(x)
+        size = np.abs(x)
+        return np.where(size == 0, x.dtype.type(0), x / size)
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        if not is_complex(x):
+            return super().grad(g, x, y)
+        size = pointwise.abs(x)
+        return choose.where(size == 0, 0.0, g / size - complexes.real(g / x) * y)
 
 
 @final
@@ -261,4 +281,4 @@ class ClampBackward0(Nary):
         return outs
 
 
-from . import choose, create, reduce  # noqa: E402  rules of other families
+from . import choose, complexes, create, pointwise, reduce  # noqa: E402  rules of other families

@@ -268,11 +268,6 @@ class Tensor(Methods):
         """Are the elements in C order without gaps?"""
         return bool(self.array.flags.c_contiguous)
 
-    @property
-    def real(self) -> Tensor:
-        """Itself: there are no complex tensors."""
-        return self
-
     def is_inference(self) -> bool:
         """Was it made in inference mode?"""
         return self.inference
@@ -294,7 +289,7 @@ class Tensor(Methods):
             raise RuntimeError("requires_grad must be a bool")
         if self.fn is not None:
             raise RuntimeError(NOT_LEAF if not on else NOT_LEAF.partition(" If")[0])
-        if on and self.array.dtype.kind not in "fV":
+        if on and self.array.dtype.kind not in "fcV":
             raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
         self._set_requires_grad(on)
 
@@ -311,7 +306,7 @@ class Tensor(Methods):
             if not requires_grad:
                 raise RuntimeError(NOT_LEAF)
             return self
-        if requires_grad and self.array.dtype.kind not in "fV":
+        if requires_grad and self.array.dtype.kind not in "fcV":
             raise RuntimeError("only Tensors of floating point dtype can require gradients")
         self._set_requires_grad(bool(requires_grad))
         return self
@@ -523,7 +518,7 @@ The gradient, shaped like the tensor, or None.  A non-leaf has one only after re
     def data(self, value: Any) -> None:
         if not isinstance(value, TensorBase):
             raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
-        if self.rg and value.array.dtype.kind not in "fV":
+        if self.rg and value.array.dtype.kind not in "fcV":
             raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
         self.array = value.array
         if self.sink is not None:
@@ -592,10 +587,18 @@ The gradient, shaped like the tensor, or None.  A non-leaf has one only after re
         return self.positive()
 
     def __float__(self) -> float:
-        return float(self._number())
+        return float(self._real("double"))
 
     def __int__(self) -> int:
-        return int(self._number(False))
+        return int(self._real("int64_t", False))
+
+    def _real(self, kind: str, warns: bool = True) -> Any:
+        value = self._number(warns)
+        if isinstance(value, complex):
+            if value.imag:
+                raise RuntimeError(f"value cannot be converted to type {kind} without overflow")
+            return value.real
+        return value
 
     def __bool__(self) -> bool:
         n = self.array.size
@@ -626,7 +629,7 @@ The gradient, shaped like the tensor, or None.  A non-leaf has one only after re
         return self.flip(0) if self.array.ndim else self
 
     def __contains__(self, element: Any) -> bool:
-        if not isinstance(element, (TensorBase, bool, int, float)):
+        if not isinstance(element, (TensorBase, bool, int, float, complex)):
             raise RuntimeError(
                 f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}.")
         return bool((self == element).array.any())
@@ -683,7 +686,7 @@ The gradient, shaped like the tensor, or None.  A non-leaf has one only after re
 
 INTERNAL = frozenset([
     "array", "rg", "fn", "nr", "version", "sink", "kept", "origin", "listeners", "inference", "cut",
-    "_set_requires_grad", "_check_grad", "_empty_like_class", "_number",
+    "_set_requires_grad", "_check_grad", "_empty_like_class", "_number", "_real",
 ])
 
 

@@ -14,6 +14,7 @@ from typing import Any, Final
 import numpy as np
 
 from .._engine import names, promote
+from .._engine.modes import meet_complex
 from .._engine.tensor import TensorBase
 
 
@@ -43,6 +44,8 @@ class dtype:
 
     def __getattr__(self, key: str) -> Any:
         if key == "numpy":
+            if self.name in ("complex64", "complex128"):
+                return _complex(self)
             if self.name != "bfloat16":
                 raise NotImplementedError(f"retrograd has no tensors of {self}: the dtype can only be named. Tensors are {KNOWN}")
             found = np.dtype(_ml_dtypes().bfloat16)
@@ -77,7 +80,7 @@ class dtype:
         return _names().whole(self)
 
 
-KNOWN: Final = "float64, float32, float16, bfloat16, int64, int32, int16, int8, uint8 or bool"
+KNOWN: Final = "complex128, complex64, float64, float32, float16, bfloat16, int64, int32, int16, int8, uint8 or bool"
 _of: Final[dict[np.dtype[Any], dtype]] = {}
 
 
@@ -132,16 +135,28 @@ def _missed(d: np.dtype[Any]) -> dtype:
     if d.name == "bfloat16" and d.type is _ml_dtypes().bfloat16:
         _of[bfloat16.numpy] = bfloat16
         return bfloat16
+    if d.isnative and d.name in ("complex64", "complex128"):
+        named: dtype = getattr(_names(), d.name)
+        return _of.setdefault(named.numpy, named)
     if not d.isnative and d.newbyteorder("=") in _of:
         raise ValueError(
             "given numpy array has byte order different from the native byte order. Conversion between byte orders is "
             "currently not supported.\nWrite array.astype(array.dtype.newbyteorder('=')).")
     hint = ""
     if d.kind in "ucf":
-        hint = "\nConvert it first, for instance array.astype(numpy.int64); split a complex array into .real and .imag."
+        hint = "\nConvert it first, for instance array.astype(numpy.int64)."
     raise TypeError(
         f"can't convert np.ndarray of type numpy.{d.type.__name__}. The only supported types are: float64, float32, "
-        f"float16, int64, int32, int16, int8, uint8, and bool.{hint}")
+        f"float16, complex64, complex128, int64, int32, int16, int8, uint8, and bool.{hint}")
+
+
+def _complex(d: dtype) -> Any:
+    """The np.dtype of a complex one, at its first use: NOTE [Complex numbers] in _engine/op.py."""
+    meet_complex()
+    found = np.dtype(d.name)
+    object.__setattr__(d, "numpy", found)
+    _of[found] = d
+    return found
 
 
 def _names() -> Any:
@@ -221,7 +236,7 @@ def promote_types(type1: dtype, type2: dtype) -> dtype:
     a, b = _check("promote_types", "type1", 1, type1), _check("promote_types", "type2", 2, type2)
     if a is b:
         return a
-    if a.name not in names.SCALAR or b.name not in names.SCALAR:
+    if a.is_complex or b.is_complex or a.name not in names.SCALAR or b.name not in names.SCALAR:
         return _names().promoted(a, b)
     if b is bool:
         return a
@@ -261,7 +276,7 @@ def _check(function: str, name: str, position: Int, d: object) -> dtype:
 def result_type(tensor: Any, other: Any) -> dtype:
     """The dtype of tensor + other: tensors or Python numbers; numbers and 0-dim tensors give way within their kind."""
     for x in (tensor, other):
-        if not isinstance(x, (TensorBase, Float, Int)):
+        if not isinstance(x, (TensorBase, Float, Int, complex)):
             raise TypeError(
                 f"result_type() received an invalid combination of arguments - got ({typename(tensor)}, "
                 f"{typename(other)}), but expected one of:\n * (Tensor tensor, Tensor other)\n"

@@ -103,7 +103,7 @@ def read(node: Any, field: Any) -> Any:
     if field == "y":
         return use_output(node.y, node.y_version, node.y_edits, node, 0, True)
     value = use(getattr(node, field), getattr(node, field + "_edits"), node, True)
-    return wrap(np.asarray(value, number_dtype(value))) if isinstance(value, (bool, int, float)) else value
+    return wrap(np.asarray(value, number_dtype(value))) if isinstance(value, (bool, int, float, complex)) else value
 
 
 def shown(node: Any, field: str) -> Any:

@@ -97,6 +97,7 @@ def _str(t: Any, *, tensor_contents: str | None = None) -> str:
     array, opts = t.array, PRINT_OPTS
     indent = len(prefix)
     default = get_default_dtype()
+    plain = (default, default.to_complex()) if t.dtype.is_complex else (default,)
     suffixes = []
     if array.size == 0:
         body = "[]"
@@ -107,7 +108,7 @@ def _str(t: Any, *, tensor_contents: str | None = None) -> str:
     else:
         if opts.edgeitems == 0:
             suffixes.append(f"size={tuple(array.shape)}")
-        if t.dtype is not default and t.dtype.name not in ("int64", "bool"):
+        if t.dtype not in plain and t.dtype.name not in ("int64", "bool"):
             suffixes.append(f"dtype={t.dtype}")
         body = "" if tensor_contents is not None else _contents(array, indent)
     graph = _graph_suffix(t)
@@ -156,6 +157,9 @@ def _contents(array: Any, indent: int) -> str:
         array = array[np.ix_(*corners)]
     if array.dtype.kind == "V":                 # bfloat16
         array = array.astype(np.float64)
+    if array.dtype.kind == "c":
+        cells, width = _complex_cells(array.real.ravel().tolist(), array.imag.ravel().tolist())
+        return _nested(cells, array.shape, cut, edge, indent, width)
     values = array.ravel().tolist()
     style, width = (_float_style if array.dtype.kind == "f" else _int_style)(values)
     cells = [style(v).rjust(width) for v in values]
@@ -180,6 +184,14 @@ def _nested(cells: list[str], shape: tuple[int, ...], cut: list[bool], edge: int
             parts.insert(edge, "...")
         newlines = len(shape) - 1
     return "[" + ("," + "\n" * newlines + " " * (indent + 1)).join(parts) + "]"
+
+
+def _complex_cells(real: list[float], imag: list[float]) -> tuple[list[str], int]:
+    """The numbers, each part in a style of its own, and the width that decides how many fit into a line."""
+    (style, width), (style_of_imag, width_of_imag) = _float_style(real), _float_style(imag)
+    tails = [(style_of_imag(v).rjust(width_of_imag) + "j").lstrip() for v in imag]
+    cells = [style(v).rjust(width) + (tail if tail[0] in "+-" else f"+{tail}") for v, tail in zip(real, tails, strict=True)]
+    return cells, width + width_of_imag + 1
 
 
 def _int_style(values: list[Any]) -> tuple[Callable[[Any], str], int]:

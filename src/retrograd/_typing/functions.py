@@ -83,12 +83,12 @@ from .._functions.pointwise import clip_ as clip_
 from .._functions.copies import clone as clone
 from .._functions.join import column_stack as column_stack
 from .._functions.join import combinations as combinations
-from .._functions.create import complex as complex
+from .._functions.complexes import complex as complex
 from .._functions.join import concat as concat
 from .._functions.join import concatenate as concatenate
-from .._functions.representations import conj as conj
-from .._functions.representations import conj_physical as conj_physical
-from .._functions.representations import conj_physical_ as conj_physical_
+from .._functions.complexes import conj as conj
+from .._functions.complexes import conj_physical as conj_physical
+from .._functions.complexes import conj_physical_ as conj_physical_
 from .._functions.pad import constant_pad_nd as constant_pad_nd
 from .._functions.conv import conv1d as conv1d
 from .._functions.conv import conv2d as conv2d
@@ -179,6 +179,7 @@ from .._functions.special import i0 as i0
 from .._functions.special import i0_ as i0_
 from .._functions.special import igamma as igamma
 from .._functions.special import igammac as igammac
+from .._functions.complexes import imag as imag
 from .._functions.gather import index_add as index_add
 from .._functions.gather import index_copy as index_copy
 from .._functions.gather import index_fill as index_fill
@@ -189,10 +190,10 @@ from .._functions.gather import index_select as index_select
 from .._functions.products import inner as inner
 from .._functions.norm import instance_norm as instance_norm
 from .._functions.linalg import inverse as inverse
-from .._functions.compare import is_complex as is_complex
-from .._functions.representations import is_conj as is_conj
+from .._functions.complexes import is_complex as is_complex
+from .._functions.complexes import is_conj as is_conj
 from .._functions.compare import is_floating_point as is_floating_point
-from .._functions.representations import is_neg as is_neg
+from .._functions.complexes import is_neg as is_neg
 from .._functions.compare import is_nonzero as is_nonzero
 from .._functions.representations import is_same_size as is_same_size
 from .._functions.compare import is_signed as is_signed
@@ -204,7 +205,7 @@ from .._functions.compare import isinf as isinf
 from .._functions.compare import isnan as isnan
 from .._functions.compare import isneginf as isneginf
 from .._functions.compare import isposinf as isposinf
-from .._functions.compare import isreal as isreal
+from .._functions.complexes import isreal as isreal
 from .._functions.windows import kaiser_window as kaiser_window
 from .._functions.loss import kl_div as kl_div
 from .._functions.products import kron as kron
@@ -286,6 +287,7 @@ from .._functions.resize import pixel_shuffle as pixel_shuffle
 from .._functions.resize import pixel_unshuffle as pixel_unshuffle
 from .._functions.sampling import poisson as poisson
 from .._functions.loss import poisson_nll_loss as poisson_nll_loss
+from .._functions.complexes import polar as polar
 from .._functions.pointwise import polygamma as polygamma
 from .._functions.pointwise import positive as positive
 from .._functions.arith import pow as pow
@@ -303,7 +305,7 @@ from .._functions.create import randn_like as randn_like
 from .._functions.sampling import randperm as randperm
 from .._functions.create import range as range
 from .._functions.shape import ravel as ravel
-from .._functions.representations import real as real
+from .._functions.complexes import real as real
 from .._functions.arith import reciprocal as reciprocal
 from .._functions.arith import reciprocal_ as reciprocal_
 from .._functions.activation import relu as relu
@@ -313,8 +315,8 @@ from .._functions.reduce import renorm as renorm
 from .._functions.rearrange import repeat_interleave as repeat_interleave
 from .._functions.shape import reshape as reshape
 from .._functions.representations import resize_as_ as resize_as_
-from .._functions.representations import resolve_conj as resolve_conj
-from .._functions.representations import resolve_neg as resolve_neg
+from .._functions.complexes import resolve_conj as resolve_conj
+from .._functions.complexes import resolve_neg as resolve_neg
 from .._functions.norm import rms_norm as rms_norm
 from .._functions.rearrange import roll as roll
 from .._functions.rearrange import rot90 as rot90
@@ -387,6 +389,8 @@ from .._functions.create import vander as vander
 from .._functions.reduce import var as var
 from .._functions.reduce import var_mean as var_mean
 from .._functions.products import vdot as vdot
+from .._functions.complexes import view_as_complex as view_as_complex
+from .._functions.complexes import view_as_real as view_as_real
 from .._functions.view_copies import view_copy as view_copy
 from .._functions.join import vsplit as vsplit
 from .._functions.join import vstack as vstack

@@ -368,6 +368,7 @@ __all__ = [
     "i0_",
     "igamma",
     "igammac",
+    "imag",
     "index_add",
     "index_copy",
     "index_fill",
@@ -501,6 +502,7 @@ __all__ = [
     "pixel_unshuffle",
     "poisson",
     "poisson_nll_loss",
+    "polar",
     "polygamma",
     "positive",
     "pow",
@@ -634,6 +636,8 @@ __all__ = [
     "var",
     "var_mean",
     "vdot",
+    "view_as_complex",
+    "view_as_real",
     "view_copy",
     "vsplit",
     "vstack",
@@ -1959,6 +1963,8 @@ def igamma(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor
 
 def igammac(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 
+def imag(input: Tensor) -> Tensor: ...
+
 def index_add(
     input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Number = 1, out: Tensor | None = None,
 ) -> Tensor: ...
@@ -2478,6 +2484,8 @@ def poisson(input: Tensor, generator: Generator | None = None) -> Tensor: ...
 def poisson_nll_loss(
     input: Tensor, target: Tensor, log_input: bool, full: bool, eps: float, reduction: int,
 ) -> Tensor: ...
+
+def polar(abs: Tensor, angle: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 
 def polygamma(n: int, input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 
@@ -3101,6 +3109,10 @@ def var_mean(
 def var_mean(input: Tensor, unbiased: bool = True) -> tuple[Tensor, Tensor]: ...
 
 def vdot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+
+def view_as_complex(input: Tensor) -> Tensor: ...
+
+def view_as_real(input: Tensor) -> Tensor: ...
 
 @overload
 def view_copy(input: Tensor, dtype: _dtype, *, out: Tensor | None = None) -> Tensor: ...

@@ -63,9 +63,9 @@ class Methods:
     from .._functions.pointwise import clip as clip
     from .._functions.pointwise import clip_ as clip_
     from .._functions.copies import clone as clone
-    from .._functions.representations import conj as conj
-    from .._functions.representations import conj_physical as conj_physical
-    from .._functions.representations import conj_physical_ as conj_physical_
+    from .._functions.complexes import conj as conj
+    from .._functions.complexes import conj_physical as conj_physical
+    from .._functions.complexes import conj_physical_ as conj_physical_
     from .._functions.shape import contiguous as contiguous
     from .._functions.copies import copy_ as copy_
     from .._functions.pointwise import copysign as copysign
@@ -129,6 +129,7 @@ class Methods:
     from .._functions.special import igamma_ as igamma_
     from .._functions.special import igammac as igammac
     from .._functions.special import igammac_ as igammac_
+    from .._functions.complexes import T_imag as imag
     from .._functions.gather import index_add as index_add
     from .._functions.gather import index_add_ as index_add_
     from .._functions.gather import index_copy as index_copy
@@ -142,15 +143,15 @@ class Methods:
     from .._functions.gather import index_select as index_select
     from .._functions.products import inner as inner
     from .._functions.linalg import inverse as inverse
-    from .._functions.compare import is_complex as is_complex
-    from .._functions.representations import is_conj as is_conj
+    from .._functions.complexes import is_complex as is_complex
+    from .._functions.complexes import is_conj as is_conj
     from .._functions.devices import is_cpu as is_cpu
     from .._functions.devices import T_is_distributed as is_distributed
     from .._functions.compare import is_floating_point as is_floating_point
     from .._functions.devices import is_ipu as is_ipu
     from .._functions.devices import is_maia as is_maia
     from .._functions.devices import is_mtia as is_mtia
-    from .._functions.representations import is_neg as is_neg
+    from .._functions.complexes import is_neg as is_neg
     from .._functions.compare import is_nonzero as is_nonzero
     from .._functions.memory import is_set_to as is_set_to
     from .._functions.devices import is_shared as is_shared
@@ -165,7 +166,7 @@ class Methods:
     from .._functions.compare import isnan as isnan
     from .._functions.compare import isneginf as isneginf
     from .._functions.compare import isposinf as isposinf
-    from .._functions.compare import isreal as isreal
+    from .._functions.complexes import isreal as isreal
     from .._functions.products import kron as kron
     from .._functions.order import kthvalue as kthvalue
     from .._functions.representations import lcm as lcm
@@ -252,6 +253,7 @@ class Methods:
     from .._functions.extremes import quantile as quantile
     from .._functions.sampling import random_ as random_
     from .._functions.shape import ravel as ravel
+    from .._functions.complexes import T_real as real
     from .._functions.arith import reciprocal as reciprocal
     from .._functions.arith import reciprocal_ as reciprocal_
     from .._functions.devices import record_stream as record_stream
@@ -267,8 +269,8 @@ class Methods:
     from .._functions.shape import reshape_as as reshape_as
     from .._functions.memory import resize_ as resize_
     from .._functions.representations import resize_as_ as resize_as_
-    from .._functions.representations import resolve_conj as resolve_conj
-    from .._functions.representations import resolve_neg as resolve_neg
+    from .._functions.complexes import resolve_conj as resolve_conj
+    from .._functions.complexes import resolve_neg as resolve_neg
     from .._functions.rearrange import roll as roll
     from .._functions.rearrange import rot90 as rot90
     from .._functions.pointwise import round as round

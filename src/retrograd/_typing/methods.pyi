@@ -72,7 +72,7 @@ class Methods(TensorBase):
     def __getitem__(self, index: Any) -> Tensor: ...
     @property
     def H(self) -> Tensor:
-        """The transpose of a matrix."""
+        """The transpose of a matrix, conjugated."""
     @property
     def T(self) -> Tensor:
         """The dims in reverse order; meant for matrices."""
@@ -123,7 +123,7 @@ class Methods(TensorBase):
     def addr_(self, vec1: Tensor, vec2: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Tensor:
         """In place: addr."""
     def adjoint(self) -> Tensor:
-        """The last two dims exchanged."""
+        """The last two dims exchanged, conjugated."""
     @overload
     def all(self) -> Tensor:
         """Does all element differ from zero, of all or over dims?  bool (uint8 for uint8)."""
@@ -304,10 +304,14 @@ class Methods(TensorBase):
         """In uint8."""
     def cauchy_(self, median: _float = 0.0, sigma: _float = 1.0, *, generator: Generator | None = None) -> Tensor:
         """In place: Cauchy."""
+    def cdouble(self, *, memory_format: _memory_format | None = None) -> Tensor:
+        """In complex128."""
     def ceil(self) -> Tensor:
         """Round up; in the dtype of input."""
     def ceil_(self) -> Tensor:
         """In place: ceil."""
+    def cfloat(self, *, memory_format: _memory_format | None = None) -> Tensor:
+        """In complex64."""
     def char(self, *, memory_format: _memory_format | None = None) -> Tensor:
         """In int8."""
     def cholesky(self, upper: _bool = False) -> Tensor:
@@ -361,11 +365,11 @@ class Methods(TensorBase):
     def clone(self, *, memory_format: _memory_format | None = None) -> Tensor:
         """A copy that stays in the graph."""
     def conj(self) -> Tensor:
-        """input: all our numbers are real."""
+        """The conjugate: a copy, where PyTorch's shows the same memory."""
     def conj_physical(self) -> Tensor:
-        """input: all our numbers are real."""
+        """The conjugate, computed."""
     def conj_physical_(self) -> Tensor:
-        """input: all our numbers are real."""
+        """In place: the conjugate."""
     def contiguous(self, *, memory_format: _memory_format = ...) -> Tensor:
         """Itself if its elements are in C order, else a copy that is."""
     def copy_(self, other: Tensor | Number, non_blocking: _bool = False) -> Tensor:
@@ -701,6 +705,9 @@ class Methods(TensorBase):
         """torch.igammac."""
     def igammac_(self, other: Tensor) -> Tensor:
         """torch.igammac, in place."""
+    @property
+    def imag(self) -> _bool:
+        """The imaginary part, a view."""
     def index_add(self, dim: _int, index: Tensor, source: Tensor, *, alpha: Number = 1) -> Tensor:
         """A copy with alpha times the slices of source added at index along dim; repeated indices add up."""
     def index_add_(self, dim: _int, index: Tensor, source: Tensor, *, alpha: Number = 1) -> Tensor:
@@ -740,9 +747,9 @@ class Methods(TensorBase):
     def inverse(self) -> Tensor:
         """torch.linalg.inv"""
     def is_complex(self) -> _bool:
-        """False: there are no complex dtypes."""
+        """Is the dtype complex?"""
     def is_conj(self) -> _bool:
-        """False: all our numbers are real."""
+        """False: conj() computes."""
     @property
     def is_cpu(self) -> _bool:
         """True: all tensors live on the CPU."""
@@ -794,7 +801,7 @@ class Methods(TensorBase):
     def isposinf(self) -> Tensor:
         """Is it inf?"""
     def isreal(self) -> Tensor:
-        """True everywhere: there are no complex numbers."""
+        """Is the imaginary part 0?  True everywhere where there is none."""
     def kron(self, other: Tensor) -> Tensor:
         """Kronecker product: every element of input times the whole of other."""
     def kthvalue(self, k: _int, dim: _int = -1, keepdim: _bool = False) -> return_types.kthvalue:
@@ -1215,6 +1222,9 @@ class Methods(TensorBase):
     def random_(self, to: _int, *, generator: Generator | None = None) -> Tensor: ...
     def ravel(self) -> Tensor:
         """contiguous, as one row."""
+    @property
+    def real(self) -> _bool:
+        """The real part, a view; itself where it is real."""
     def reciprocal(self) -> Tensor:
         """1 / input; integers give the default float."""
     def reciprocal_(self) -> Tensor:
@@ -1264,7 +1274,7 @@ class Methods(TensorBase):
     def resize_as_(self, the_template: Tensor, *, memory_format: _memory_format | None = None) -> Tensor:
         """In place: input gets the shape of the_template."""
     def resolve_conj(self) -> Tensor:
-        """input: all our numbers are real."""
+        """input: no tensor is conjugated lazily."""
     def resolve_neg(self) -> Tensor:
         """input: no tensor is negated lazily."""
     def roll(self, shifts: _int | Sequence[_int], dims: _int | Sequence[_int] | None = None) -> Tensor:
@@ -1602,7 +1612,7 @@ class Methods(TensorBase):
     @overload
     def var(self, unbiased: _bool = True) -> Tensor: ...
     def vdot(self, other: Tensor) -> Tensor:
-        """dot, for real tensors."""
+        """dot of conj(input) and other."""
     @overload
     def view(self, dtype: _dtype) -> Tensor:
         """The same memory under another shape (one size may be -1), or as another dtype."""

@@ -241,6 +241,9 @@ def _seeds(roots: Any, given: Any, create_graph: bool, batched: bool) -> list[An
             if edge_root or wants_grad(t):
                 if array is None or array.size != 1:
                     raise RuntimeError("grad can be implicitly created only for scalar outputs")
+                if array.dtype.kind == "c":
+                    raise RuntimeError("grad can be implicitly created only for real scalar outputs but got "
+                                       f"torch.{array.dtype.name}")
                 ones = np.empty(array.shape, array.dtype)       # np.ones takes five times as long
                 ones.fill(1)
                 seeds.append(wrap(ones) if create_graph else ones)
@@ -254,6 +257,11 @@ def _seeds(roots: Any, given: Any, create_graph: bool, batched: bool) -> list[An
                 raise IndexError(ZERO_DIM)
             _check_shape(i, g.array.shape[1:] if batched else g.array.shape, array.shape, batched)
             if g.array.dtype != array.dtype:
+                if "c" in g.array.dtype.kind + array.dtype.kind:
+                    raise RuntimeError(
+                        "For complex Tensors, both grad_output and output are required to have the same dtype. "
+                        f"Mismatch in dtype: grad_output[{i}] has a dtype of torch.{g.array.dtype.name} and output[{i}] "
+                        f"has a dtype of torch.{array.dtype.name}.")
                 g = cast.cast(g, array.dtype)
             if not edge_root and t.listeners and not create_graph:
                 hooks.given[id(g.array)] = g            # hooks see the caller's own tensor

@@ -442,7 +442,7 @@ def _finish(node: Any, args: tuple[Any, ...], output: Any, record: bool) -> Any:
         given_back = False
         for a in args:
             given_back = given_back or output is a
-        if not given_back and output.array.dtype.kind in "fV":
+        if not given_back and output.array.dtype.kind in "fcV":
             return _fresh(node, args, output)
     single = not isinstance(output, tuple)
     outputs = (output,) if single else output
@@ -550,7 +550,7 @@ def _output(
             node._seq = seq
             out.nr = nr
         return out
-    differentiable = not frozen and out.array.dtype.kind in "fV"
+    differentiable = not frozen and out.array.dtype.kind in "fcV"
     if not record or not differentiable:
         if frozen and not is_input:
             out.rg = False

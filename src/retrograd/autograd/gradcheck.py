@@ -140,7 +140,7 @@ def _check_inputs(given: tuple[Any, ...]) -> None:
 
 def _arrays(out: Any) -> list[Any]:
     found = [o for o in _tuple(out) if isinstance(o, TensorBase)]
-    return [np.array(o.array, copy=True) for o in found if o.array.dtype.kind in "fV"]
+    return [np.array(o.array, copy=True) for o in found if o.array.dtype.kind in "fcV"]
 
 
 def _numerical(func: Callable[..., Any], given: tuple[Any, ...], x: Any, eps: float) -> list[Any]:

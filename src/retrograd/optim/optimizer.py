@@ -216,7 +216,7 @@ class Optimizer:
     def _unfit(self, params: list[Any]) -> Exception | None:
         """What PyTorch says of parameters that NumPy could not change: of integers, or with the state of another size."""
         for p in params:
-            if p.array.dtype.kind not in "fV":
+            if p.array.dtype.kind not in "fcV":
                 return RuntimeError(
                     f"result type Float can't be cast to the desired output type {names.SCALAR[p.array.dtype.name]}")
             for value in self.state.get(p, {}).values():

@@ -1,0 +1,199 @@
+"""Complex tensors: made, printed, promoted, refused and differentiated as PyTorch's."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from both_engines import both
+
+import retrograd
+
+START = {"z": "torch.tensor([1+2j, 3-4j, 0.5j])", "w": "torch.tensor([2-1j, 1j, 0.5], dtype=torch.cdouble)",
+         "x": "torch.tensor([1., 2., -3.])", "i": "torch.tensor([1, 2, 3])"}
+# What makes, shows and refuses complex numbers.
+EXPRESSIONS = """
+x.imag | x.real | x.conj() is x | z.real | z.imag | z.conj() | z.conj_physical() | z.resolve_neg() is z | z.is_complex()
+x.is_complex()
+torch.isreal(w) | torch.isreal(x) | z.angle() | z.abs() | abs(z) | z.sgn() | z.sign() | -z | +z | z.is_neg() | z.isnan()
+z.isfinite() | z.isinf()
+torch.view_as_real(z) | torch.view_as_real(z)[:, 1] | torch.view_as_real(x) | torch.view_as_complex(x[:2])
+torch.view_as_complex(x[:1])
+torch.view_as_complex(torch.ones(3, 2, dtype=torch.int64)) | torch.view_as_complex(torch.ones(2, 2).T)
+torch.view_as_complex(torch.ones(()))
+torch.complex(x, x) | torch.complex(x, x.double()) | torch.complex(i, i) | torch.polar(x, x)
+torch.polar(x[:, None], x).shape
+z < z | z >= 1 | x > 1j | z == z | z != 1 | z == 1 + 2j | torch.maximum(z, z) | z.sort() | z.argmax() | z.clamp(0, 1)
+torch.relu(z) | z.floor()
+z % 2 | z // 2 | torch.atan2(z, z) | z.round() | z.erf() | torch.softmax(z, 0) | z.median() | z.topk(1) | z.cummax(0)
+float(z[0]) | int(z[0]) | complex(z[0]) | bool(z[0]) | float(torch.tensor(2 + 0j)) | z[0].item() | z.tolist() | z.numpy()
+f"{z[0]:.2f}" | 3 - 4j in z
+torch.tensor(1j) | torch.tensor([1, 2j]) | torch.tensor([[1.5, 2j], [3, True]]) | torch.tensor([1, 2j], dtype=torch.float32)
+torch.tensor(1j, dtype=torch.int64)
+torch.zeros(2, dtype=torch.cdouble) | torch.ones(1, dtype=torch.cfloat) | torch.full((2,), 1j)
+torch.full((2,), 1j, dtype=torch.float) | torch.eye(2, dtype=torch.cfloat)
+torch.arange(3, dtype=torch.cfloat) | torch.linspace(0, 1, 3, dtype=torch.cfloat) | torch.linspace(0, 1j, 3)
+torch.empty(0, dtype=torch.cfloat) | torch.scalar_tensor(2, dtype=torch.cfloat)
+torch.randn(3, dtype=torch.cfloat) | torch.randn(20, dtype=torch.cdouble) | torch.rand(3, dtype=torch.cfloat)
+torch.randn_like(torch.zeros(2, 3, dtype=torch.cfloat).T)
+torch.randn(2, 700, dtype=torch.cfloat) | torch.zeros(2, 2, dtype=torch.cfloat).uniform_().shape
+torch.randint(3, (3,), dtype=torch.cfloat).dtype
+x * 1j | x.double() * 1j | i * 1j | i + z | x.double() + z | z + w | z[0] * x | 2 ** z | z ** 2 | z ** -1 | z ** 0.5
+z ** 1j | x.abs() ** 1j | 1 / z | z / 0 | z - 1 | 1 - z
+(z + w).dtype | torch.result_type(x, 1j) | torch.result_type(i, z) | torch.promote_types(torch.cfloat, torch.double)
+torch.can_cast(torch.cfloat, torch.float)
+z.exp() | z.log() | z.sqrt() | z.sin() | z.tanh() | z.acos() | z.reciprocal() | z.sigmoid() | z.log1p() | z.square()
+z.rsqrt() | z.log10()
+z.sum() | z.mean() | z.prod() | z.cumsum(0) | z.cumprod(0) | z.var() | z.std() | z.norm() | torch.linalg.vector_norm(z, 3)
+z.all() | z.any() | z.nansum() | torch.var_mean(z)
+z @ z | torch.vdot(z, z) | torch.outer(z, z) | torch.outer(z, z).mH | torch.outer(z, z).H | torch.outer(z, z).adjoint().shape
+torch.einsum("i,i->", z, z) | torch.kron(z, z)
+z.to(torch.cdouble) | z.cdouble() | x.cfloat() | z.bool() | z.to(torch.cfloat) is z | z.type() | z.dtype | z.element_size()
+z.dtype.to_real() | torch.finfo(torch.cfloat).eps
+z[1] | z[1:] | z[[0, 0]] | z[x > 0] | z.flip(0) | torch.cat([z, x]) | torch.stack([z, z]) | torch.where(x > 0, z, 0)
+z.unsqueeze(0).expand(2, 3) | z.tril if 0 else torch.outer(z, z).tril()
+torch.tensor([[1 + 2j, 1e10j], [3, float("nan")]]) | torch.tensor([complex("inf"), complex(1, float("nan")), -0.5 - 0j])
+torch.tensor([1e-5 + 2j, 1000000.5])
+torch.allclose(z, z + 1e-9) | torch.isclose(z, z.conj()) | torch.equal(z, z) | z.unique if 0 else z.nonzero()
+z.count_nonzero() | z.diff() | z.roll(1) | z.masked_fill(x > 0, 2j)
+"""
+EDITS = """
+x += 1j | x[0] = 1j | x.fill_(1j) | x.mul_(z) | z += x | z[0] = 5 | z[0] = 1j | z[:2] = x[:2] | z[x > 0] = 0 | z.fill_(2j)
+z.real.zero_() | z.imag += x | z.imag = x | z.real = 7 | torch.view_as_real(z)[:, 1] *= x | z.conj_physical_() | z.copy_(x)
+z.zero_() | z.neg_() | z.exp_() | z.abs_() | z.normal_() | z.uniform_() | torch.add(x, x, out=z) | torch.exp(z, out=x)
+z.sgn_() | z.sub_(1j, alpha=2) | z.index_add_(0, i - 1, w.cfloat())
+"""
+
+
+def told(torch: Any, expression: str, edit: bool = False) -> str:
+    """The value as it prints, or the error's class and first line."""
+    torch.manual_seed(0)
+    names = {"torch": torch}
+    for name, made in START.items():
+        names[name] = eval(made, names)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            if edit:
+                exec(expression, names)
+                return repr((names["z"], names["x"]))
+            return repr(eval(expression, names))
+        except Exception as e:
+            return f"{type(e).__name__}: {str(e).splitlines()[0]}"
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("line", EXPRESSIONS.strip().splitlines())
+def test_expressions_are_pytorchs(line: str) -> None:
+    theirs = pytest.importorskip("torch")
+    for expression in line.split(" | "):
+        want = told(theirs, expression)
+        assert (expression, told(retrograd, expression).replace("retrograd.", "torch.")) == (expression, want)
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("statement", EDITS.strip().replace("\n", " | ").split(" | "))
+def test_edits_in_place_are_pytorchs(statement: str) -> None:
+    theirs = pytest.importorskip("torch")
+    assert told(retrograd, statement, True) == told(theirs, statement, True)
+
+
+# f of complex z and w and real x, whose gradients to the second order are compared.
+FUNCTIONS = """
+z * w | z / w | z * x | x + z | z - x | x * 1j + x | z.abs() | z.angle() | z.sgn() | z.real * z.imag | z.conj() * z | z.exp()
+z.log() | z.sqrt() | z.sin()
+z.tanh() | z ** 2 | z ** 3.5 | z ** (1 + 1j) | x.abs() ** 1j | z ** w | 2 ** z | 1 / z | torch.complex(x, x * x)
+torch.polar(x.abs(), x * z.real)
+torch.view_as_complex(torch.stack([x, x * 2], -1)) | torch.view_as_real(z) * 2 | z.sum() * z.mean() | z.prod() | z.cumprod(0)
+z.cumsum(0) | z.var() | z.std()
+z.norm() | torch.linalg.vector_norm(z, 3) | torch.linalg.vector_norm(z, 1) | torch.linalg.vector_norm(z, float("inf"))
+torch.outer(z, w) @ w | torch.dot(z, w)
+torch.vdot(z, w) | torch.cat([z, x]) | x.to(torch.cdouble) * 1j | z.sigmoid() | z.acos() | z.atan() | z[[0, 0, 1]]
+z.rsqrt() | torch.einsum("i,j->ij", z, w)
+torch.addcmul(z, z, w, value=1j) | torch.lerp(z, w, 0.3) | torch.outer(z, w).mH @ z | z.roll(1) * w
+torch.addmm(torch.outer(z, z), torch.outer(z, w), torch.outer(w, z), alpha=2j)
+(z - w).square().mean().abs() | torch.dist(z, w) | torch.kron(z, w) | torch.tanh(z * x) | z.cosh() | z.log1p() | z.expm1()
+z.log2() | torch.var_mean(z)[0] | z.masked_fill(x > 0, 1j)
+"""
+
+
+def gradients(torch: Any, source: str) -> list[Any]:
+    names: dict[str, Any] = {"torch": torch}
+    for name, made in START.items():
+        names[name] = eval(made, names)
+    leaves = [names["z"].to(torch.complex128).requires_grad_(), names["w"].requires_grad_(), names["x"].double().requires_grad_()]
+    names.update(zip("zwx", leaves))
+    y = eval(source, names)
+    loss = (y.abs() ** 2).sum() if y.is_complex() else (y ** 2).sum()
+    first = [g for g in torch.autograd.grad(loss, leaves, create_graph=True, allow_unused=True) if g is not None]
+    second = torch.autograd.grad(sum(((g * (0.5 + k)).abs() ** 2).sum() for k, g in enumerate(first)), leaves, allow_unused=True)
+    return [None if g is None else np.asarray(g.detach().resolve_conj().numpy()) for g in (*first, *second)]
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("line", FUNCTIONS.strip().splitlines())
+def test_gradients_are_pytorchs_to_the_second_order(line: str) -> None:
+    theirs = pytest.importorskip("torch")
+    for source in line.split(" | "):
+        for got, want in zip(gradients(retrograd, source), gradients(theirs, source), strict=True):
+            if got is None or want is None:
+                assert not np.any(0 if got is None else got), source
+                assert not np.any(0 if want is None else want), source
+                continue
+            assert got.dtype == want.dtype, source
+            np.testing.assert_allclose(got, want, 1e-9, 1e-9 * max(1.0, float(np.abs(want).max())), err_msg=source)
+
+
+@both
+def test_the_gradient_is_a_descent_direction(torch: Any) -> None:
+    z = torch.tensor([3 - 4j], requires_grad=True)
+    (z.abs() ** 2).sum().backward()
+    assert z.grad.tolist() == [6 - 8j]
+    with torch.no_grad():
+        z -= 0.25 * z.grad
+    assert z.tolist() == [1.5 - 2j]
+
+
+@both
+def test_edits_through_parts_reach_the_whole(torch: Any) -> None:
+    z = torch.tensor([1 + 2j, 3 - 4j], dtype=torch.complex128, requires_grad=True)
+    x = torch.tensor([2.0, -1.0], dtype=torch.float64, requires_grad=True)
+    y = z * 1
+    y.real.mul_(x)
+    torch.view_as_real(y)[:, 1] += x
+    assert y.tolist() == [2 + 4j, -3 - 5j]
+    (y.real * y.imag).sum().backward()
+    assert z.grad.tolist() == [8 + 2j, 5 - 3j]
+    assert x.grad.tolist() == [6.0, -18.0]
+
+
+@both
+def test_a_complex_loss_is_refused(torch: Any) -> None:
+    z = torch.tensor([1 + 2j], requires_grad=True)
+    with pytest.raises(RuntimeError, match="grad can be implicitly created only for real scalar outputs but got torch.compl"):
+        z.sum().backward()
+    with pytest.raises(RuntimeError, match="For complex Tensors, both grad_output and output are required to have the same"):
+        z.sum().backward(torch.ones(()))
+    assert z.grad is None
+
+
+@both
+def test_the_imaginary_part_is_dropped_with_a_warning(torch: Any) -> None:
+    torch.set_warn_always(True)
+    try:
+        with pytest.warns(UserWarning, match="Casting complex values to real discards the imaginary part"):
+            assert torch.tensor([1 + 2j]).to(torch.float32).tolist() == [1.0]
+    finally:
+        torch.set_warn_always(False)
+
+
+@both
+def test_numpy_shares_the_memory_of_complex_numbers(torch: Any) -> None:
+    a = np.array([1 + 2j, 3.0])
+    t = torch.from_numpy(a)
+    t.imag[1] = 5
+    assert a.tolist() == [1 + 2j, 3 + 5j]
+    assert t.dtype is torch.complex128
+    assert torch.from_dlpack(np.array([1j])).tolist() == [1j]

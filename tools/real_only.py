@@ -1,0 +1,105 @@
+"""Writes src/retrograd/_functions/real_only.py, what PyTorch says where a function takes no complex numbers.
+
+PyTorch's own samples (OpInfo) are run with complex tensors in the place of real ones.
+"""
+
+from __future__ import annotations
+
+import itertools
+import textwrap
+import warnings
+from pathlib import Path
+from typing import Any
+
+TARGET = Path(__file__).resolve().parent.parent / "src" / "retrograd" / "_functions" / "real_only.py"
+HEAD = '''"""What PyTorch says of functions that take no complex numbers; {{}} is the dtype.
+
+Written by `make generate` from PyTorch {}.
+"""
+from __future__ import annotations
+
+from typing import Final
+
+'''
+MOST = 4                # samples of each operation
+# What takes complex numbers all the same, though no sample of PyTorch's says so, and what refuses them in words of its own.
+NOT = set("""isfinite isinf isnan isreal to type_as empty_strided equal float double bool long where linspace result_type item
+    fill bfloat16 half byte char int short cat angle any all complex polar""".split())
+
+
+def complexed(value: Any) -> Any:
+    import torch
+
+    if isinstance(value, torch.Tensor):
+        return value.detach().to(torch.complex64) if value.is_floating_point() else value
+    if isinstance(value, (list, tuple)):
+        return type(value)(map(complexed, value)) if type(value) in (list, tuple) else value
+    return {k: complexed(v) for k, v in value.items()} if isinstance(value, dict) else value
+
+
+def refusal(op: Any) -> tuple[str, str] | None:
+    """(class, text) of PyTorch's error, when every sample makes one."""
+    import torch
+
+    found: tuple[str, str] | None = None
+    for sample in itertools.islice(op.sample_inputs("cpu", torch.float32), MOST):
+        try:
+            op.op(complexed(sample.input), *complexed(sample.args), **complexed(sample.kwargs))
+            if not isinstance(sample.input, torch.Tensor) or sample.input.numel() > 1:
+                return None
+        except Exception as e:
+            text = str(e).split("\n")[0].replace("ComplexFloat", "{}").replace("complex64", "{c}")
+            found = found or (type(e).__name__, text)
+    return found
+
+
+def table() -> dict[str, tuple[str, str]]:
+    import torch
+    from torch.testing._internal import common_utils
+    from torch.testing._internal.common_methods_invocations import op_db
+    from torch.testing._internal.opinfo import core
+
+    common_utils.extract_test_fn = core.extract_test_fn = lambda: None
+    found: dict[str, tuple[str, str]] = {}
+    seen: set[str] = set()
+    for op in op_db:
+        name, *others = [n.removeprefix("torch.").removeprefix("nn.functional.").replace(".", "_").strip("_") for n in (
+            op.name, *(alias.name for alias in op.aliases))]
+        takes = op.supported_dtypes("cpu")
+        if name in NOT or op.name.startswith(("_", "fft", "signal", "masked", "torch")) or torch.complex64 in takes:
+            seen.update((name, *others))
+            continue
+        if torch.float32 not in takes:
+            continue
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                error = refusal(op)
+            except Exception:
+                error = None
+        if error is None:
+            seen.update((name, *others))
+        else:
+            for each in (name, *others):
+                found.setdefault(each, error)
+    return {name: error for name, error in sorted(found.items()) if name not in seen}
+
+
+def files() -> dict[Path, str]:
+    import torch
+
+    groups: dict[tuple[str, str], list[str]] = {}
+    for name, error in table().items():
+        groups.setdefault(error, []).append(name)
+    lines = ["# (class, text): names of functions", "REFUSED: Final = {"]
+    for (kind, text), names in groups.items():
+        parts = textwrap.wrap(text, 100, drop_whitespace=False, break_long_words=False)
+        shown = textwrap.wrap(" ".join(names), 110, drop_whitespace=False)
+        lines += [f"    ({kind!r},", *(f"     {part!r}" for part in parts), "     ): (",
+                  *(f"        {part!r}" for part in shown), "    ),"]
+    return {TARGET: HEAD.format(str(torch.__version__).partition("+")[0]) + "\n".join([*lines, "}", ""])}
+
+
+if __name__ == "__main__":
+    for path, text in files().items():
+        path.write_text(text, encoding="utf-8")
