@@ -26,6 +26,7 @@ LAYERS = [
     ["_compile"],
     ["io", "serialization", "_C", "cuda", "amp", "backends", "compiler", "func", "jit", "testing", "accelerator",
      "xpu", "mps", "_dynamo", "distributed", "distributions", "hub", "overrides"],
+    ["fx"],
     ["microscope"],
     ["cli", "__main__", "__config__"],
 ]

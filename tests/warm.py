@@ -130,7 +130,7 @@ def execute(arguments: list[str]) -> int:
             source, name = Path(what).read_text(encoding="utf-8"), what
             sys.argv, sys.path[0] = arguments, os.path.dirname(os.path.realpath(what))
             main.__file__ = os.path.abspath(what)
-        exec(compile(source, name, "exec"), vars(main))
+        exec(compile(source, name, "exec", dont_inherit=True), vars(main))
     except SystemExit as stop:
         if stop.code is None or isinstance(stop.code, int):
             return (stop.code or 0) & 255

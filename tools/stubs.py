@@ -165,8 +165,8 @@ def stub_files() -> dict[str, str]:
         parts = path.relative_to(SMALL).with_suffix("").parts
         parts = parts[:-1] if parts[-1] == "__init__" else parts
         names = "".join(f"    {name} as {name},\n" for name in sorted(exported(path, f"retrograd.{'.'.join(parts)}")))
-        found["/".join([*parts, "__init__.pyi"])] = head(f"Where retrograd.{'.'.join(parts)} is written.") + (
-            f"from retrograd._small_modules.{'.'.join(parts)} import (\n{names})\n")
+        imports = f"from retrograd._small_modules.{'.'.join(parts)} import (\n{names})\n" if names else ""
+        found["/".join([*parts, "__init__.pyi"])] = head(f"Where retrograd.{'.'.join(parts)} is written.") + imports
     return found
 
 

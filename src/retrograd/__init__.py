@@ -66,7 +66,7 @@ from . import autograd as autograd
 if _t.TYPE_CHECKING:
     from ._small_modules import (
         _C as _C, _dynamo as _dynamo, accelerator as accelerator, backends as backends, compiler as compiler, cuda as cuda,
-        distributed as distributed, functional as functional, hub as hub, jit as jit, mps as mps,
+        distributed as distributed, functional as functional, fx as fx, hub as hub, jit as jit, mps as mps,
         serialization as serialization, storage as storage, types as types, version as version, xpu as xpu,
     )
     from ._small_modules.version import __version__ as __version__
@@ -113,7 +113,8 @@ if _t.TYPE_CHECKING:                                # what is imported when it i
     from .utils.dlpack import to_dlpack as to_dlpack
 
 _late_names(
-    __name__, lazy=("_dynamo", "accelerator", "amp", "backends", "compiler", "distributed", "distributions", "func", "functional",
+    __name__, lazy=("_dynamo", "accelerator", "amp", "backends", "compiler", "distributed", "distributions",
+                    "func", "functional", "fx",
                     "hub", "jit", "masked", "microscope", "mps", "nn", "optim", "overrides", "serialization", "signal", "special",
                     "storage", "testing", "types", "xpu"),
     also={**{_name: _partial(_late, _found, _name) for _name, _found in _LATER.items()},
@@ -129,7 +130,10 @@ _late_names(
 
 def _assert(condition: _Any, message: _Any) -> None:
     """`assert condition, message`, as a function."""
+    if type(condition) is not Tensor and overrides.has_torch_function((condition,)):
+        return overrides.handle_torch_function(_assert, (condition,), condition, message)
     assert condition, message
+    return None
 
 
 def save(obj: _Any, f: _Any, *args: _Any, **kwargs: _Any) -> None:

@@ -24,7 +24,7 @@ LACKS = {
         DistributedDataParallel|data_parallel|torch\.distributed\.\w+|multiprocessing|RRefType|futures|Future(Type)?|fork|wait|
         prepare_multiprocessing_environment|is_distributed|enforce_grad_layout_policy"""),
     "programs": ("programs are not captured, compiled or exported: functions run in Python", r"""
-        torch\.jit\.\w+|fx|onnx|export|cond|while_loop|Script\w+|\w*Script\w*|\w+Type|Graph\w*|Block|Node|Value|
+        torch\.jit\.\w+|onnx|export|cond|while_loop|Script\w+|\w*Script\w*|\w+Type|Graph\w*|Block|Node|Value|
         Use|Code|Argument\w*|ErrorReport|ExecutionPlan|FunctionSchema|Gradient|IODescriptor|InferredType|JITException|
         CompilationUnit|CompleteArgumentSpec|ConcreteModuleType\w*|StaticModule|CallStack|Capsule|\w*AliasDb|TracingState|
         FileCheck|parse_\w+|import_ir_\w+|merge_type\w+|unify_type_list|Sym\w+|sym_\w+|LockingLogger|LoggerBase|

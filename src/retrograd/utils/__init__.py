@@ -6,6 +6,7 @@ from . import hooks as hooks
 
 if TYPE_CHECKING:
     from . import _device as _device
+    from . import _dtype_abbrs as _dtype_abbrs
     from . import _foreach_utils as _foreach_utils
     from . import _pytree as _pytree
     from . import checkpoint as checkpoint
@@ -13,4 +14,4 @@ if TYPE_CHECKING:
     from . import dlpack as dlpack
     from . import model_zoo as model_zoo
 
-late_names(__name__, lazy=("_device", "_foreach_utils", "_pytree", "checkpoint", "data", "dlpack", "model_zoo"))
+late_names(__name__, lazy=("_device", "_dtype_abbrs", "_foreach_utils", "_pytree", "checkpoint", "data", "dlpack", "model_zoo"))

@@ -24,7 +24,7 @@ from retrograd.autograd.grad_mode import is_inference_mode_enabled as is_inferen
 from retrograd.autograd.graph import _will_run
 from retrograd.random import Generator as Generator
 
-late_names(__name__)
+late_names(__name__, lazy=("_linalg", "_nn", "_special"))
 _set_grad_enabled = parts.set_grad
 
 

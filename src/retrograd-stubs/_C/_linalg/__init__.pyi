@@ -1,0 +1,7 @@
+"""Where retrograd._C._linalg is written.
+
+Written by `make generate`.
+"""
+from retrograd._small_modules._C._linalg import (
+    _of as _of,
+)

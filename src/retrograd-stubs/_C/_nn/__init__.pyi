@@ -1,0 +1,8 @@
+"""Where retrograd._C._nn is written.
+
+Written by `make generate`.
+"""
+from retrograd._small_modules._C._nn import (
+    NAMES as NAMES,
+    _of as _of,
+)

@@ -1,0 +1,4 @@
+"""Where retrograd.fx.experimental is written.
+
+Written by `make generate`.
+"""

@@ -1,0 +1,8 @@
+"""Where retrograd.fx.interpreter is written.
+
+Written by `make generate`.
+"""
+from retrograd._small_modules.fx.interpreter import (
+    Interpreter as Interpreter,
+    Transformer as Transformer,
+)

@@ -1,0 +1,4 @@
+"""Where retrograd.fx.passes is written.
+
+Written by `make generate`.
+"""

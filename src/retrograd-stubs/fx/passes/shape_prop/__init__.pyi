@@ -1,0 +1,9 @@
+"""Where retrograd.fx.passes.shape_prop is written.
+
+Written by `make generate`.
+"""
+from retrograd._small_modules.fx.passes.shape_prop import (
+    ShapeProp as ShapeProp,
+    TensorMetadata as TensorMetadata,
+    _extract_tensor_metadata as _extract_tensor_metadata,
+)

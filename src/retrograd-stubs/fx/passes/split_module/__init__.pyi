@@ -1,0 +1,9 @@
+"""Where retrograd.fx.passes.split_module is written.
+
+Written by `make generate`.
+"""
+from retrograd._small_modules.fx.passes.split_module import (
+    Partition as Partition,
+    _Cut as _Cut,
+    split_module as split_module,
+)

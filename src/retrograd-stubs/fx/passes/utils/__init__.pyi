@@ -1,0 +1,4 @@
+"""Where retrograd.fx.passes.utils is written.
+
+Written by `make generate`.
+"""
