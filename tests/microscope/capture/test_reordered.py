@@ -138,6 +138,49 @@ def masked_by_another_order(torch: Any, m: Any, x: Any) -> Any:
     return m.two((m.one(x[order(x)]) * x).tanh())
 
 
+def experts(torch: Any, m: Any, x: Any) -> Any:
+    """One of two for each sample."""
+    out = torch.zeros(len(x), 3)
+    for e in range(2):
+        at = ((x[:, 0] > 0) == bool(e)).nonzero().squeeze(1)
+        out = out.index_add(0, at, m.two(m.one(x[at]) * m.scale if e else m.one(x[at]).tanh()))
+    return out
+
+
+def two_views(torch: Any, m: Any, x: Any) -> Any:
+    first, second = net(m, torch.cat([x, x.flip(1)])).chunk(2)
+    return first * second
+
+
+def mixed_with_another(torch: Any, m: Any, x: Any) -> Any:
+    return net(m, 0.7 * x + 0.3 * x.flip(0))
+
+
+def pairs(torch: Any, m: Any, x: Any) -> Any:
+    n = len(x)
+    return net(m, (x.unsqueeze(0) - x.unsqueeze(1)).reshape(n * n, 4)).reshape(n, n, 3)
+
+
+def by_a_product(torch: Any, m: Any, x: Any) -> Any:
+    return net(m, torch.eye(len(x))[order(x)] @ x)
+
+
+def by_an_einsum(torch: Any, m: Any, x: Any) -> Any:
+    return net(m, torch.einsum("kn,ni->ki", torch.eye(len(x)).flip(0), x))
+
+
+def put_elsewhere(torch: Any, m: Any, x: Any) -> Any:
+    places = torch.arange(x.numel()).reshape(x.shape).flip(0)
+    return net(m, torch.zeros(x.shape).put_(places, x))
+
+
+def unsorted_lengths(torch: Any, m: Any, x: Any) -> Any:
+    pack = torch.nn.utils.rnn
+    lengths = (x.detach()[:, 0] * 10).long() % 3 + 1
+    rows = pack.pack_padded_sequence(x.unsqueeze(1).expand(-1, 3, 4), lengths, batch_first=True, enforce_sorted=False)
+    return m.two(m.rnn(rows)[1][0])
+
+
 def frozen_below(torch: Any, m: Any, x: Any) -> Any:
     with torch.no_grad():
         h = m.one(x[order(x)]).relu()
@@ -181,7 +224,17 @@ MODELS: dict[str, Callable[..., Any]] = {
     "there and back": there_and_back, "decoder": decoder, "packed": packed, "checkpoint": checkpointed, "letters": letters,
     "attention": attended, "tokens first": tokens_first, "one dimension": in_one_dimension,
     "joined by another order": joined_by_another_order, "multiplied by another order": masked_by_another_order,
-    "frozen below": frozen_below,
+    "frozen below": frozen_below, "experts": experts, "two views": two_views, "mixed with another": mixed_with_another,
+    "pairs": pairs, "product": by_a_product, "einsum": by_an_einsum, "put": put_elsewhere, "unsorted lengths": unsorted_lengths,
+    "batch as features": lambda T, m, x: net(m, x.t() if len(x) == 4 else x),
+    "turned and cut again": lambda T, m, x: net(m, x.t().reshape(-1, 4)),
+    "less the mean": lambda T, m, x: net(m, x - x.mean(0)),
+    "the least of all": lambda T, m, x: net(m, x.kthvalue(1, 0)[0].expand(len(x), 4)),
+    "msort": lambda T, m, x: net(m, T.msort(x)),
+    "running sum": lambda T, m, x: net(m, x.cumsum(0)),
+    "unique": lambda T, m, x: net(m, T.unique(x, dim=0)),
+    "next one, or nothing": lambda T, m, x: net(m, T.cat([x[1:], T.zeros(1, 4)])),
+    "distances": lambda T, m, x: net(m, T.cdist(x, x)[:, :1].expand(-1, 4)),
 }
 # of which every sample's gradient is found
 UNDONE = {
@@ -189,8 +242,11 @@ UNDONE = {
     "hidden roll", "gather", "hidden gather", "take_along_dim", "list of numbers", "masks joined", "halves exchanged",
     "hidden halves exchanged", "chunks exchanged", "split, by views", "written", "copied", "scattered", "in Python", "unbind",
     "by views", "hidden by views", "there and back", "decoder", "letters", "attention", "tokens first", "one dimension", "topk",
-    "frozen below",
+    "frozen below", "two views", "put",
 }
+# where the report says which function combined samples
+COMBINED = {"less the mean": "mean", "the least of all": "kthvalue", "running sum": "cumsum",
+            "einsum": "einsum", "pairs": "sub"}
 
 
 def loss_of(out: Any) -> Any:
@@ -234,3 +290,5 @@ def test_no_sample_gets_the_gradient_of_another(torch: Any, name: str, verify: b
         assert not wrong, (step, str(report))
         if name in UNDONE and verify:
             assert report.complete, (step, str(report))
+        elif name in COMBINED:
+            assert f"samples are combined by {COMBINED[name]} at {__file__}:" in str(report)

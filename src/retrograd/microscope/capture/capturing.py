@@ -321,7 +321,7 @@ class Capture(Waiting):
             count = len(self.runs)
             verify(self, run, out)
             del self.runs[count:]
-        if run.by and not run.verified and (run.size or 1) > 1:
+        if not run.verified and (run.size or 1) > 1:
             unasked(self, run)
 
     # Calls
@@ -459,7 +459,9 @@ class Capture(Waiting):
             with self.engine.unseen():
                 origins = made(self._run(), self.engine.torch, name, func, args, kwargs, out, found,
                                lambda x: self._origin(x) if self._is_data(x) else None)
+                site = caller() if self.checking else None
                 for y, origin in zip(found, origins):
+                    origin.site = site
                     if not y.requires_grad and id(y) not in self._constants:
                         setattr(y, MARK, origin)
                         if (name == "setitem" or name.endswith("_")) and (base := y._base) is not None:

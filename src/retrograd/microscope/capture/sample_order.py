@@ -4,7 +4,7 @@ What happens between a layer and the model's outputs the graph knows (batch_proo
 every tensor made of the model's input without gradient has an Origin, how it was made, and numbers of samples are sent the same
 way when somebody asks.  Both together say of which sample each row of the outputs is, and so each row of every layer.
 
-N batch; ids: in the place of each number the sample it is of, or NOBODY, or MANY where that is not known.
+N batch; ids: in the place of each number the sample it is of, or NOBODY, or MANY, or UNKNOWN.
 """
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .layers import Elementwise
 from .runs import Run, Use
 from .sources import COPIES, MOVES, flat, replaced
 
-NOBODY, MANY = -1, -2
+NOBODY, MANY, UNKNOWN = -1, -2, -3
 HIDDEN = "hidden"                               # the name of the origin of what had a gradient, and is no input
 DEEP = 200                                      # functions one after the other
 
@@ -26,14 +26,23 @@ VALUES = {
     **dict.fromkeys((
         *MOVES, *COPIES, *JOINING, "gather", "take_along_dim", "flipud", "fliplr", "rot90", "masked_select", "take", "narrow",
         "ravel", "tile", "unfold", "diagonal", "_pack_padded_sequence"), (0,)),
-    **dict.fromkeys(("setitem", "masked_scatter", "masked_scatter_", "index_put", "index_put_"), (0, 2)),
+    **dict.fromkeys(("setitem", "masked_scatter", "masked_scatter_", "index_put", "index_put_", "put", "put_"), (0, 2)),
     **dict.fromkeys(("index_copy", "index_copy_", "scatter", "scatter_"), (0, 3)),
 }
 NAMED = ("input", "self", "tensors", "source", "src", "value", "values")
 CREATING = ("zeros", "ones", "empty", "full", "rand", "randn", "randint")
 SORTING = {"sort": 1, "argsort": 1, "topk": 2}  # -> where they are told the dimension
-REDUCING = frozenset(("sum", "mean", "prod", "amax", "amin", "any", "all", "std", "var", "logsumexp", "norm", "count_nonzero"))
-RUNNING = frozenset(("cumsum", "cumprod", "logcumsumexp", "softmax", "log_softmax"))
+# Functions of all numbers along dimensions -> where they are told which
+REDUCING = {
+    **dict.fromkeys(("sum", "mean", "prod", "amax", "amin", "max", "min", "any", "all", "std", "var", "logsumexp", "median",
+                     "nanmedian", "mode", "nansum", "nanmean", "count_nonzero", "argmax", "argmin"), 1),
+    **dict.fromkeys(("norm", "vector_norm", "linalg_vector_norm", "kthvalue", "quantile", "nanquantile"), 2)}
+# ... which give as many, or for which the order along a dimension counts -> the usual one
+RUNNING = {**dict.fromkeys(("cumsum", "cumprod", "logcumsumexp", "cummax", "cummin", "softmax", "log_softmax"), -1), "msort": 0}
+# Functions that add up along a dimension of each of two
+PRODUCTS = frozenset(("matmul", "mm", "bmm", "mv", "linear", "cdist", "outer", "einsum"))
+# ... of which nothing is known
+UNCLEAR = frozenset(("tensordot", "inner", "kron", "dot", "cov", "corrcoef", "block_diag", "unique", "unique_consecutive"))
 PAIRED = frozenset((
     "add", "sub", "mul", "div", "pow", "where", "eq", "ne", "lt", "le", "gt", "ge", "and", "or", "xor", "logical_and",
     "logical_or", "logical_xor", "maximum", "minimum", "masked_fill", "remainder", "fmod", "floor_divide", "rsub",
@@ -46,7 +55,8 @@ BY_NUMBER: dict[str, tuple[int, int | None]] = {
     "masked_select": (9, None), "take": (9, None), "masked_scatter": (9, None), "masked_scatter_": (9, None),
     "index_put": (9, None), "index_put_": (9, None), "index_add": (1, None), "index_add_": (1, None), "index_copy": (1, None),
     "index_copy_": (1, None), "scatter": (1, None), "scatter_": (1, None), "scatter_add": (1, None), "scatter_add_": (1, None),
-    "repeat_interleave": (2, None), "repeat": (9, None), "tile": (9, None),
+    "repeat_interleave": (2, None), "repeat": (9, None), "tile": (9, None), "put": (9, None), "put_": (9, None),
+    "unique": (9, None), "unique_consecutive": (9, None), "msort": (9, 0),
 }
 CUTTING: dict[str, tuple[int, int | None]] = {
     "narrow": (1, None), "select": (1, None), "chunk": (2, 0), "split": (2, 0), "tensor_split": (2, 0), "unbind": (1, 0),
@@ -63,7 +73,8 @@ class Origin:
     """
 
     deep: int
-    __slots__ = ("args", "deep", "device", "func", "held", "kwargs", "name", "parents", "pick", "run", "shape")
+    site: tuple[str, int] | None
+    __slots__ = ("args", "deep", "device", "func", "held", "kwargs", "name", "parents", "pick", "run", "shape", "site")
 
     def __init__(self, run: Run, x: Any, name: str, parents: tuple[Origin, ...] = (), func: Any = None, args: Any = (),
                  kwargs: Any = None, pick: Any = None) -> None:
@@ -76,6 +87,7 @@ class Origin:
         self.args = args
         self.kwargs = kwargs or {}
         self.pick = pick
+        self.site = None                        # of the call, on checked steps
         self.held = [(t, t._version) for t in flat((args, self.kwargs)) if hasattr(t, "_version")]      # indices
         self.deep = 1 + max((p.deep for p in (*parents, *origins_in((args, self.kwargs)))), default=0)
 
@@ -91,6 +103,9 @@ def made(run: Run, T: Any, name: str, func: Any, args: Any, kwargs: Any, out: An
         dim = kwargs.get("dim", args[at] if len(args) > at else -1)
         indices = found[-1].detach()
         return [Origin(run, y, "gather", (), T.gather, (first, dim, indices)) for y in found]
+    if name in PRODUCTS and "out" not in kwargs:
+        given, named = replaced((args, kwargs), lambda t: valued(t, origin))
+        return [Origin(run, y, name, (), func, given, named) for y in found]
     if name in VALUES and "out" not in kwargs and "reduce" not in kwargs:
         # the first argument of an edit is what it was, as far as numbers of samples go
         values = VALUES[name]
@@ -101,8 +116,14 @@ def made(run: Run, T: Any, name: str, func: Any, args: Any, kwargs: Any, out: An
     if name.removeprefix("new_").removesuffix("_like") in CREATING:
         return [Origin(run, y, "cat", (), T.clone, (Nobody(y),)) for y in found]
     parents = tuple(o for x in flat((args, kwargs)) if hasattr(x, "detach") and (o := origin(x)) is not None)
-    return [Origin(run, y, name, parents, T, tuple(x for x in args[1:] if not hasattr(x, "detach")),
-                   {k: x for k, x in kwargs.items() if k in ("dim", "keepdim")}) for y in found]
+    return [Origin(run, y, name, parents, T, (dim_of(name, args, kwargs),)) for y in found]
+
+
+def dim_of(name: str, args: Any, kwargs: Any) -> Any:
+    """Along which dimensions a function of all numbers there goes; None: all."""
+    at = REDUCING.get(name, 1)
+    dim = kwargs.get("dim", args[at] if len(args) > at else RUNNING.get(name, -1 if name in ("kthvalue", "mode") else None))
+    return None if isinstance(dim, bool) or hasattr(dim, "detach") else dim
 
 
 def valued(x: Any, origin: Any) -> Any:
@@ -133,7 +154,7 @@ def ids_of(T: Any, origin: Origin, batch_dim: int, device: Any, known: dict[int,
                 found = None
         except Exception:                       # a function of another form than we know: then nothing is known
             found = None
-        known[id(origin)] = T.full(origin.shape, MANY, device=device, dtype=T.int64) if found is None else found
+        known[id(origin)] = T.full(origin.shape, UNKNOWN, device=device, dtype=T.int64) if found is None else found
     return known[id(origin)]
 
 
@@ -164,29 +185,77 @@ def sent(T: Any, origin: Origin, batch_dim: int, device: Any, known: dict[int, A
             args = (args[0].clone(), *args[1:])
         out = origin.func(*args, **kwargs)
         return out if origin.pick is None else list(out)[origin.pick]
+    if name in PRODUCTS:
+        return product(T, name, *replaced((origin.args, origin.kwargs), of))
     parents = [of(parent) for parent in origin.parents]
-    if name in REDUCING:
-        (x,) = parents
-        most = T.amax(x, *origin.args[:1], **origin.kwargs)
-        least = T.amin(T.where(x == NOBODY, x.max(), x), *origin.args[:1], **origin.kwargs)
-        return T.where((most == least) | (most == NOBODY), most, MANY)
-    if name in RUNNING and len(parents) == 1:
-        dim = origin.kwargs.get("dim", origin.args[0] if origin.args else -1)
-        if not bool((parents[0] == parents[0].narrow(dim, 0, 1)).all()):
-            return None
-    whole = T.full(shape, NOBODY, device=device, dtype=T.int64)
+    if name in UNCLEAR:
+        return None
+    if len(parents) == 1 and name in REDUCING:
+        return together(T, parents[0], *origin.args).reshape(shape)
+    if len(parents) == 1 and name in RUNNING:
+        one = together(T, parents[0], *origin.args)
+        return parents[0] if bool((one != MANY).all()) else one.expand(shape)
+    found = []
     for x in parents:
         x = spread(x, shape, name in PAIRED)
         if x is None:
             return None
-        clash = (whole != x) & (whole != NOBODY) & (x != NOBODY)
-        whole = T.where(clash, MANY, T.where(whole == NOBODY, x, whole))
+        found.append(x)
+    return merged(T, T.full(shape, NOBODY, device=device, dtype=T.int64), *found)
+
+
+def merged(T: Any, whole: Any, *others: Any) -> Any:
+    """Of what is made of numbers of several."""
+    for x in others:
+        clash = T.where((whole == UNKNOWN) | (x == UNKNOWN), UNKNOWN, MANY)
+        whole = T.where((whole == x) | (x == NOBODY), whole, T.where(whole == NOBODY, x, clash))
     return whole
+
+
+def together(T: Any, x: Any, dim: Any) -> Any:
+    """Of what is made of all numbers along a dimension, which is kept."""
+    dims = tuple(range(x.ndim)) if dim is None else dim
+    top = int(x.max()) + 1
+    least = T.amin(T.where(x == NOBODY, top, x), dims, True)
+    most = T.amax(x, dims, True)
+    return T.where(least == top, NOBODY, T.where((least == most) | (least < NOBODY), least, MANY))
+
+
+def product(T: Any, name: str, args: Any, kwargs: Any) -> Any:
+    """Of a product of two; None of one with other arguments than we know."""
+    if name == "einsum":
+        return summed(T, args[0].replace(" ", ""), list(flat(args[1:])))
+    a, b = (*args, *kwargs.values())[:2]
+    if name == "outer":
+        return merged(T, *T.broadcast_tensors(a.unsqueeze(1), b.unsqueeze(0)))
+    if name in ("linear", "cdist"):
+        b = b.transpose(-1, -2)
+    if a.ndim < 2:
+        return None
+    left, right = together(T, a, -1), together(T, b, -2 if b.ndim > 1 else -1)
+    return merged(T, *T.broadcast_tensors(left if b.ndim > 1 else left.squeeze(-1), right))
+
+
+def summed(T: Any, equation: str, operands: list[Any]) -> Any:
+    """Of an einsum."""
+    given, arrow, out = equation.partition("->")
+    if not arrow or "." in equation:
+        return None
+    found = []
+    for letters, x in zip(given.split(","), operands):
+        for d, letter in enumerate(letters):
+            if letter not in out:
+                x = together(T, x, d)
+        kept = [d for _, d in sorted((out.index(letter), d) for d, letter in enumerate(letters) if letter in out)]
+        x = x.permute(*kept, *[d for d in range(x.ndim) if d not in kept])
+        sizes = iter(x.shape)
+        found.append(x.reshape([next(sizes) if letter in letters else 1 for letter in out]))
+    return merged(T, *T.broadcast_tensors(*found)) if found else None
 
 
 def spread(x: Any, shape: tuple[int, ...], paired: bool) -> Any:
     """ids in the shape of a result: as broadcast, or along the one dimension that tells samples apart."""
-    if x.numel() and bool((x == x.reshape(-1)[0]).all()) and int(x.reshape(-1)[0]) in (NOBODY, MANY):
+    if x.numel() and bool((x == x.reshape(-1)[0]).all()) and int(x.reshape(-1)[0]) < 0:
         return x.new_full(shape, int(x.reshape(-1)[0]))
     if tuple(x.shape) == shape:
         return x
@@ -254,8 +323,22 @@ def indexed(at: Any, shape: Any, batch_dim: int, N: int) -> bool:
     return False
 
 
+class Combined(Exception):
+    """A row is made of several samples."""
+
+
+def at_first(origin: Origin, known: dict[int, Any]) -> str:
+    """By which function, as far as its line is known."""
+    while True:
+        below = [o for o in (*origin.parents, *origins_in((origin.args, origin.kwargs))) if bool((known[id(o)] == MANY).any())]
+        if not below:
+            break
+        origin = below[0]
+    return f"by {origin.name}" + (f" at {origin.site[0]}:{origin.site[1]}" if origin.site else "")
+
+
 def rows_of(T: Any, use: Use, batch_dim: int) -> list[int] | None:
-    """Of which samples the rows of a use's data without gradient are; None when that is not known."""
+    """Of which samples the rows of a use's data without gradient are; None when that is not known.  Combined of several."""
     N, known = use.run.size or 1, {}        # type: ignore[var-annotated]
     found = [NOBODY] * N
     for origin in use.origins:
@@ -263,11 +346,11 @@ def rows_of(T: Any, use: Use, batch_dim: int) -> list[int] | None:
             rows = grouped(use, ids_of(T, origin, batch_dim, origin.device, known))
         except RuntimeError:
             rows = None
-        if rows is None or bool((rows == MANY).any()):
+        if rows is None or bool((rows == UNKNOWN).any()):
             return None
-        most = rows.amax(1)
-        if not bool(((rows == most.unsqueeze(1)) | (rows == NOBODY)).all()):
-            return None
+        most = together(T, rows, 1).squeeze(1)
+        if bool((most == MANY).any()):
+            raise Combined(f"samples are combined {at_first(origin, known)}")
         for r, n in enumerate(most.tolist()):
             if NOBODY not in (n, found[r]) and n != found[r]:
                 return None
@@ -297,6 +380,14 @@ def grouped(use: Use, ids: Any) -> Any:
 
 
 def put_in_order(cap: Any, run: Run, inputs: list[tuple[list[int] | None, list[int]]]) -> None:
+    """find_order(), or refuse."""
+    try:
+        find_order(cap, run, inputs)
+    except Combined as why:
+        refuse(run, str(why))
+
+
+def find_order(cap: Any, run: Run, inputs: list[tuple[list[int] | None, list[int]]]) -> None:
     """Find of which sample each row of the outputs is, and tell the uses where each sample has its rows.
 
     inputs  of each of the model's inputs with gradient: (where its rows are in the outputs, of which samples they are); None
@@ -312,7 +403,7 @@ def put_in_order(cap: Any, run: Run, inputs: list[tuple[list[int] | None, list[i
             for origin in use.origins:
                 ids = ids_of(T, origin, cap.batch_dim, origin.device, known)
                 ids = ids.reshape(-1) if use.kind.kind == "embedding" else ids.reshape(len(use.rows), -1).amax(1)
-                if len(ids) == len(use.rows) and not bool((ids == MANY).any()):
+                if len(ids) == len(use.rows) and not bool((ids < NOBODY).any()):
                     evidence.append((use.rows, ids.tolist()))
         elif use.origins and use.proven:
             rows = rows_of(T, use, cap.batch_dim)
@@ -320,11 +411,13 @@ def put_in_order(cap: Any, run: Run, inputs: list[tuple[list[int] | None, list[i
                 evidence.append((use.back, rows))
             elif run.by:
                 return refuse(run, f"of which samples the rows of {use.name} are is not known after {run.by}")
-    order = [NOBODY] * N
+    order, nobodys = [NOBODY] * N, set()
     for back, rows in evidence:
         for r, n in enumerate(rows):
             k = r if back is None else back[r]
             if NOBODY in (n, k):
+                if n != k and rows.count(NOBODY) < N:
+                    nobodys.add(k)
                 continue
             if order[k] not in (n, NOBODY):
                 return refuse(run, f"samples in different orders are combined{after(run)}")
@@ -338,10 +431,10 @@ def put_in_order(cap: Any, run: Run, inputs: list[tuple[list[int] | None, list[i
         return refuse(run, f"of which samples the outputs are is not known{after(run)}")
     if order.count(NOBODY) == N or all(n in (k, NOBODY) for k, n in enumerate(order)) and not run.by:
         order = list(range(N))
-    elif len(missing) == 1 == order.count(NOBODY):
+    elif len(missing) == 1 == order.count(NOBODY) and order.index(NOBODY) not in nobodys:
         order[order.index(NOBODY)] = missing.pop()
     elif missing:
-        return refuse(run, f"samples are repeated or left out{after(run)}" if NOBODY not in order else
+        return refuse(run, f"samples are repeated or left out{after(run)}" if NOBODY not in order or nobodys else
                       f"of which samples some outputs are is not known{after(run)}")
     at = sorted(range(N), key=order.__getitem__)    # where each sample is in the outputs
     run.turn = None if at == sorted(at) else at
@@ -370,7 +463,7 @@ def joined(T: Any, origin: Origin, batch_dim: int, N: int) -> list[int] | None:
     if ids.ndim <= batch_dim or ids.shape[batch_dim] % N:
         return None
     rows = ids.movedim(batch_dim, 0).reshape(N, -1)
-    same = bool((rows == rows[:, :1]).all()) and not bool((rows == MANY).any())
+    same = bool((rows == rows[:, :1]).all()) and not bool((rows < NOBODY).any())
     found: list[int] | None = rows[:, 0].tolist() if same else None
     return found
 
@@ -378,7 +471,12 @@ def joined(T: Any, origin: Origin, batch_dim: int, N: int) -> list[int] | None:
 def unasked(cap: Any, run: Run) -> None:
     """No backward pass could tell where the samples are: only what has the model's input as its data is known after a move."""
     T, N = cap.engine.torch, run.size or 1
-    first = {id(use): rows_of(T, use, cap.batch_dim) for use in run.uses if use.origins}
+    try:
+        first = {id(use): rows_of(T, use, cap.batch_dim) for use in run.uses if use.origins}
+    except Combined as why:
+        return refuse(run, str(why))
+    if not run.by:
+        return
     orders = [*first.values(), *(joined(T, origin, cap.batch_dim, N) for origin in run.joined)]
     if not all(told(rows, orders[0]) for rows in orders):
         return refuse(run, f"samples in different orders may be combined{after(run)}")
