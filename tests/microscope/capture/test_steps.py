@@ -312,3 +312,18 @@ def test_copies_of_the_model_inside_a_block_are_not_captured(torch: Any, copied:
     with capture(other) as again:
         out(other).pow(2).sum().backward()
     assert float((again.grads().norms() - cap.grads().norms()).norm()) < 1e-4 * float(cap.grads().norms().norm())
+
+
+@pytest.mark.parametrize("layers", [None, "0.*"])
+def test_captures_inside_each_other_see_only_the_users_passes(torch: Any, layers: Any) -> None:
+    nn = torch.nn
+    torch.manual_seed(0)
+    model, x = nn.Sequential(nn.Linear(4, 5), nn.Tanh(), nn.Linear(5, 3)), torch.randn(6, 4)
+    with capture(model) as alone:
+        model(x).pow(2).sum().backward()
+    with capture(model) as outer, capture(model, layers) as inner:
+        model(x).pow(2).sum().backward()
+    assert outer.coverage().complete and inner.coverage().complete
+    assert len(outer.uses()) == 2
+    assert torch.equal(outer.grads().norms(), alone.grads().norms())
+    assert torch.equal(inner.grads().norms(), alone.grads(layers).norms())

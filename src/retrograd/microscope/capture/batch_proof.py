@@ -51,6 +51,7 @@ def verify(cap: Any, run: Run, out: Any) -> None:
     found: list[dict[int, dict[int, Any]]] = []
     at_inputs: list[list[Any]] = []
     cap.make_uses()                             # so that none takes the gradients of these passes for its own
+    others = cap.others()
     for turn in range(3):
         if turn == 2 and any(d.dtype.itemsize < 4 for arrived in found for ds in arrived.values() for d in ds.values()):
             own = numbers(N, fine=False)
@@ -60,6 +61,8 @@ def verify(cap: Any, run: Run, out: Any) -> None:
             by = T.tensor(weights, device=x.device).to(x.dtype).reshape([-1 if i == cap.batch_dim else 1 for i in range(x.ndim)])
             pushed.append(g * by)
         watched, cap.checking, cap._aside = cap.checking, False, {}
+        for other in others:
+            other._aside = {}
         try:
             got = T.autograd.grad(tensors, leaves, pushed, retain_graph=True, allow_unused=True)
         except Exception:                       # a reentrant checkpoint, or a hook of the user's, does not allow it
@@ -67,6 +70,9 @@ def verify(cap: Any, run: Run, out: Any) -> None:
         finally:
             cap._drain()
             arrived, cap._aside, cap.checking = cap._aside, None, watched
+            for other in others:
+                other._drain()
+                other._aside = None
         found.append(arrived)
         at_inputs.append(got[len(got) - len(inputs):])
     run.verified = True

@@ -62,11 +62,11 @@ class Coverage:
         asked = [r for r in self.rows if r.status not in ("frozen", "left out", "no gradient")]
         good = sum(r.status in GOOD for r in asked)
         width = max((len(r.name) for r in self.rows), default=0)
-        lines = [f"covered {good}/{len(asked)} parameters that got a gradient; samples "
-                 + ("verified" if self.verified else "assumed to lie along the batch dimension")]
-        if self.mixed:
-            lines[0] += ("\nsome calls mix samples, or have them in another order: what is covered is the gradient of a sample's "
-                         "own outputs, in this batch")
+        lines = [f"covered {good}/{len(asked)} parameters that got a gradient; " + (
+            "samples assumed to lie along the batch dimension" if not self.verified else
+            "some samples depend on others, or change places" if self.mixed else "samples verified")]
+        if self.mixed and good:
+            lines.append("for covered parameters, a sample's gradient is that of its own outputs, in this batch")
         for r in self.rows:
             error = "" if r.error is None else f"  error {r.error:.0e}"
             where = f"  ({r.where})" if r.where and r.status in ("whole batch", "not covered", "no gradient") else ""

@@ -10,10 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+from weakref import WeakSet
 
 from ..listen import Engine
 from .parameters import Param
 from .runs import Run, Use, Window
+
+
+_alive: WeakSet[Waiting] = WeakSet()
 
 
 class Waiting:
@@ -31,6 +35,15 @@ class Waiting:
         self._loss: Any = None                  # how the loss of the backward going on was reduced
         self._aside: Any = None                 # gradients of a pass that is no backward of the user's: batch_proof.py
         self._terms: Any = None
+        _alive.add(self)
+
+    def others(self) -> list[Waiting]:
+        """The other captures there are, which have what came so far."""
+        found = [other for other in _alive if other is not self]
+        for other in found:
+            other.make_uses()
+            other._drain()
+        return found
 
     def _run(self) -> Run:
         if not self.runs:
