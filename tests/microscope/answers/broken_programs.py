@@ -491,6 +491,21 @@ def a_moving_average_of_the_losses(torch: Any) -> Any:
     return rec, None
 
 
+@broken("RG316")
+def a_replay_buffer_keeps_graphs(torch: Any) -> Any:
+    net = mlp(torch, 3, 2)
+    optimizer = sgd(torch, net)
+    with record(net) as rec:
+        memory = []
+        for _ in range(3):
+            values = net(batch(torch))  # here
+            memory.append({"values": values, "rewards": values.detach()})
+            optimizer.zero_grad()
+            values.square().mean().backward()
+            optimizer.step()
+    return rec, None
+
+
 @broken("not_differentiable")
 def codes_of_a_book_without_a_straight_through(torch: Any) -> Any:
     encoder, decoder = torch.nn.Linear(3, 4), torch.nn.Linear(4, 3)

@@ -22,6 +22,15 @@ def get_activation(name):
 for name, layer in model.named_modules():
     layer.register_forward_hook(get_activation(name))
 loss.backward()
+# -- hooks of what each iteration makes
+for fold in range(3):
+    model = build()
+    for layer in model.modules():
+        layer.register_forward_hook(hook)
+    for x in loader:
+        for y in model(x):
+            y.register_hook(print)
+        loss.backward()
 # -- two factories whose inner functions have one name
 def save_forward(store):
     def hook(module, args, output):
@@ -194,6 +203,12 @@ table = torch.tensor([v.item() for v in losses])
 '''
 
 LOUD = '''
+# RG107 -- of layers, in each batch of each epoch
+for epoch in range(3):
+    for x in loader:
+        for name, layer in model.named_modules():
+            layer.register_forward_hook(hook)
+        model(x).sum().backward()
 # RG106 -- a factory's hook
 def make(name):
     def hook(module, output):

@@ -16,7 +16,6 @@ from ..listen import Engine
 from .parameters import Param
 from .runs import Run, Use, Window
 
-
 _alive: WeakSet[Waiting] = WeakSet()
 
 

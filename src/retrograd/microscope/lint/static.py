@@ -196,11 +196,24 @@ def in_training_loop(source: Source) -> Found:
             trains = any(isinstance(n, ast.Call) and method_of(n) in ("backward", "step") for n in inside)
             parent = source.parents.get(call)
             made = {n.id for n in inside if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-            if trains and not takes_away(inside) and root(on) not in made and not isinstance(parent, ast.withitem) \
-                    and not sometimes(source, call, loop):
+            if trains and not takes_away(inside) and made.isdisjoint(taken_from(source, call, root(on), loop)) \
+                    and not isinstance(parent, ast.withitem) and not sometimes(source, call, loop):
                 yield call, (f"{on}.{name} in a training loop adds one more hook in every iteration",
                              "register before the loop, or keep the handle and remove() it")
                 break
+
+
+def taken_from(source: Source, call: ast.AST, name: str, outer: ast.AST) -> set[str]:
+    """The variables from which loops inside `outer` take what `name` holds: model, for a layer of model.modules()."""
+    names = {name}
+    for loop in source.loops(call):
+        if loop is outer:
+            break
+        if isinstance(loop, ast.For):
+            given = {n.id for n in ast.walk(loop.target) if isinstance(n, ast.Name)}
+            if names & given:
+                names = names - given | {n.id for n in ast.walk(loop.iter) if isinstance(n, ast.Name)}
+    return names
 
 
 def sometimes(source: Source, node: ast.AST, loop: ast.AST) -> bool:

@@ -281,12 +281,15 @@ class Steps:
     # -- what was noted
 
     def notes(self) -> Iterator[Problem]:
-        """RG318, RG319"""
+        """RG316, RG318, RG319"""
         scaled = False
         grads = {g for found in self.link.grads.values() for g in found}
         for e in self.rec.of("note", "op"):
             if e.kind == "note":
                 scaled = e.what == "scaled" or (scaled and e.what != "unscaled")
+                if e.what == "kept":
+                    yield self.problem(e.site, "RG316", f"{e.text}: each step needs more memory",
+                                       "Store x.detach() or x.item().")
                 if e.what == "untied":
                     yield self.problem(e.site, "RG318", f"load_state_dict(assign=True) put two tensors where {e.text} were one: "
                                        "they are no longer tied", "Load without assign, or tie them again.")

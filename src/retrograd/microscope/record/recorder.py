@@ -16,6 +16,7 @@ from ..listen import engine_of_module
 from ..listen.sites import Sites
 from .book import now
 from .fired import OF_OPTIMIZERS
+from .kept import kept_graphs
 from .naming import Names, numbered
 from .recording import FIELDS, POSITION, Recording
 from .swaps import NOTHING, Seat, swap_in, swap_out
@@ -131,6 +132,8 @@ class Recorder(Names):
         try:
             self.name_late()
             self.look_at_parameters()
+            for name, site, count in kept_graphs(self, sys._getframe(2)) if self.ops else ():
+                self.note("kept", f"{name} keeps results of {count} steps with their graphs", site)
         except Exception as failure:                            # of a model of the user's
             self.rec.notes.append(f"not named: what was put into models meanwhile: {failure!r}")
         self.on = False
