@@ -45,6 +45,15 @@ def root(array: Any) -> Any:
     return array
 
 
+class Inside:
+    """A public function while it runs: what was known before it, and why its ops are not enough."""
+
+    def __init__(self, mark: int, edited: dict[tuple[str, int], int]) -> None:
+        self.mark, self.edited = mark, edited
+        self.written: list[tuple[int, Value]] = []
+        self.doubt = ""
+
+
 class Book:
     """The values of a call so far, and the entries that made them."""
 
@@ -56,6 +65,7 @@ class Book:
         self.made: dict[int, Any] = {}          # node -> (inputs, output)
         self.roots: dict[int, list[Value]] = {}
         self.reason = ""
+        self.inside: Inside | None = None       # the public function that runs
         self.lower = Lowering(self.add)
         self.it = state()
         self.file = __file__.rpartition("/")[0].rpartition("/")[0]
@@ -87,9 +97,14 @@ class Book:
     def know(self, value: Value) -> None:
         """The array of `value` stands for it from now on."""
         array = value.array
-        self.values[id(array)] = value
+        self.stand(array, value)
         self.alive.append(array)
         self.roots.setdefault(id(root(array)), []).append(value)
+
+    def stand(self, array: Any, value: Value) -> None:
+        if self.inside is not None and id(array) in self.values:
+            self.inside.written.append((id(array), self.values[id(array)]))
+        self.values[id(array)] = value
 
     def of(self, array: Any) -> Value:
         found = self.values.get(id(array))
@@ -108,7 +123,9 @@ class Book:
         return x
 
     def refuse(self, why: object) -> None:
-        if not self.reason:
+        if self.inside is not None:
+            self.inside.doubt = self.inside.doubt or str(why)
+        elif not self.reason:
             line = self.line()
             self.reason = f"{why} ({line})" if line else str(why)
             self.values.clear()
@@ -127,8 +144,19 @@ class Book:
     def off(self) -> bool:
         return bool(self.reason) or state() is not self.it
 
-    def overwritten(self, array: Any, value: Value) -> None:
-        """`array`, of a tensor edited in place, is `value` from now on."""
+    def undo(self, inside: Inside) -> None:
+        """Forget what a public function told of its ops."""
+        for entry in self.entries[inside.mark:]:
+            for v in entry.outs:
+                if v.array is not None:
+                    self.values.pop(id(v.array), None)
+        for key, value in reversed(inside.written):
+            self.values[key] = value
+        del self.entries[inside.mark:]
+        self.edited = inside.edited
+
+    def overwritten(self, array: Any, value: Value, count: int = 1) -> None:
+        """`array`, of a tensor edited in place `count` times, is `value` from now on."""
         for other in self.roots.get(id(root(array)), []):
             if other.array is not array:
                 other.stale = True
@@ -136,5 +164,5 @@ class Book:
                 other.past = True
         for kind, i, t in self.tensors.all():
             if t.array is array:
-                self.edited[kind, i] = self.edited.get((kind, i), 0) + 1
-        self.values[id(array)] = value
+                self.edited[kind, i] = self.edited.get((kind, i), 0) + count
+        self.stand(array, value)

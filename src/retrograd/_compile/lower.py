@@ -119,8 +119,10 @@ class Lowering:
             op.name, op.where = name, where
             self.add(op)
             return
-        if isinstance(node, View):
-            fn: Any = node.forward
+        if isinstance(node, shape.Reshaped):
+            fn: Any = Shaped(out.shape)
+        elif isinstance(node, View):
+            fn = node.forward
         elif isinstance(node, Unary):
             fn = OneOf(node)
         elif isinstance(node, Binary):
@@ -440,6 +442,18 @@ class GradsOf:
         got = self.node.grads(g, list(rest[:self.count]), rest[self.count], self.want)
         outs = [array_of(fit(got[i], *self.like[i])) for i in self.wanted]
         return outs[0] if len(outs) == 1 else tuple(outs)
+
+
+class Shaped:
+    """A view under another shape."""
+
+    __slots__ = ("to",)
+
+    def __init__(self, to: Any) -> None:
+        self.to = to
+
+    def __call__(self, x: Any) -> Any:
+        return x.reshape(self.to)
 
 
 class Expanded:

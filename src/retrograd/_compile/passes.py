@@ -11,6 +11,11 @@ from .book import Book, Tensors
 from .effects import Laid
 from .lower import Linear2, Settled
 from .values import Entry, Refused, Value, of_array
+from .whole import Region, WholeGrads
+
+
+def is_part(value: Value) -> bool:
+    return value.entry is not None and isinstance(value.entry.fn, WholeGrads)
 
 
 class Frame:
@@ -29,11 +34,15 @@ class Passes(Book):
         super().__init__(tensors)
         self.sums: dict[tuple[int, int, int], Value] = {}
         self.frames: list[Frame] = []
+        self.regions: dict[int, Region] = {}    # node -> the call that is one entry
 
     def begin(self, task: Task, node: Node, g: Any, more: Any) -> None:
         if self.off:
             return
         try:
+            region = None if task.graph else self.regions.get(id(node))
+            if region is not None:
+                self.enter(task, region)
             gs: list[Value | None] = []
             for nr, got in enumerate([g] if more is None else [g, *more]):
                 if got is None:
@@ -44,10 +53,12 @@ class Passes(Book):
                 if known is not None and not task.graph:
                     if known.array is None:
                         known.array = array
+                        known.straight = array.flags.c_contiguous if is_part(known) else known.straight
                         self.know(known)
                     self.values[id(array)] = known
                     self.alive.append(array)
-                gs.append(self.of(array))
+                if region is None:
+                    gs.append(self.of(array))
             if self.frames and self.frames[-1].task is task:
                 self.frames.pop()                           # its gradient was asked for: it did not run
             frame = Frame(task, node, gs)
@@ -111,8 +122,42 @@ class Passes(Book):
         except Refused as error:
             self.refuse(error)
 
+    def enter(self, task: Task, region: Region) -> None:
+        """The entry of the whole backward pass of a call, at the first of its nodes: the others run right after it."""
+        if region.task == task.number:
+            return
+        region.task = task.number
+        region.sent = {}
+        outs: dict[tuple[int, int], int] = {}
+        for i, made in enumerate(region.roots):
+            if made is not None and (task.number, id(made[0]), made[1]) in self.sums:
+                outs.setdefault((id(made[0]), made[1]), i)
+        to: dict[tuple[int, int], int] = {}
+        for i, edge in enumerate(region.edges):
+            if edge is not None and task.wants(edge[0]):
+                to.setdefault((id(edge[0]), edge[1]), i)
+        begun = {key: i for key, i in to.items() if (task.number, *key) in self.sums}
+        values = [Value("made", region.values[i].shape, region.values[i].dtype) for i in to.values()]
+        gs = [self.sums[(task.number, *key)] for key in (*outs, *begun)]
+        fn = WholeGrads(list(outs.values()), list(to.values()), list(begun.values()))
+        self.add(Entry(f"{region.name} backward", fn, [region.part, *gs], values, "", False, self.line()))
+        for key, value in zip(to, values):
+            region.sent[(task.number, *key)] = value
+
+    def left(self, frame: Frame, region: Region) -> None:
+        """A node of the call ran: what it sent out of it is what the entry gives."""
+        for to, nr, array in frame.edges:
+            key = (frame.task.number, id(to), nr)
+            if id(to) not in region.nodes and key in region.sent:
+                value = self.sums[key] = region.sent.pop(key)
+                value.straight = bool(array.flags.c_contiguous)
+
     def ran(self, frame: Frame) -> None:
         node: Any = frame.node
+        region = self.regions.get(id(node))
+        if region is not None:
+            self.left(frame, region)
+            return
         g = frame.gs[0]
         if not frame.edges:
             return

@@ -75,7 +75,7 @@ class Plan:
         """The entries as text."""
         found = []
         for entry in self.entries:
-            made = ", ".join(f"{v.dtype.name}{list(v.shape)}" for v in entry.outs)
+            made = ", ".join(f"{v.dtype.name}{list(v.shape)}" for v in entry.outs if v.dtype is not None)
             found.append(" ".join([entry.op or entry.name, *(["->", made] if made else []), entry.where]).rstrip())
         return found
 
@@ -89,14 +89,14 @@ class Plan:
         """RuntimeError where the entries of `trace`, of an eager call, gave something else than `got`."""
         entries = alive(trace.entries, outputs.values)
         for mine, other, arrays in zip(self.entries, entries, got):
-            values = [v for v in other.outs if v.array is not None]
-            differ = mine.name != other.name or len(mine.outs) != len(other.outs) or (len(values) == len(arrays) and not all(
-                v.stale or v.past or np.array_equal(x, v.array, equal_nan=v.dtype.kind == "f") for v, x in zip(values, arrays)))
+            differ = mine.name != other.name or len(mine.outs) != len(other.outs) or not all(
+                v.array is None or v.stale or v.past or np.array_equal(x, v.array, equal_nan=v.dtype.kind == "f")
+                for v, x in zip(other.outs, arrays))
             if differ:
                 raise RuntimeError(
                     "torch.compile: the recorded call and an eager one differ, first in "
                     f"{mine.op or mine.name} "
-                    f"({mine.where or other.where or 'no line'}): recorded {arrays}, eagerly {[v.array for v in values]}")
+                    f"({mine.where or other.where or 'no line'}): recorded {arrays}, eagerly {[v.array for v in other.outs]}")
         if len(self.entries) != len(entries):
             raise RuntimeError(
                 f"torch.compile: an eager call has {len(entries)} operations, the recorded one {len(self.entries)}")
@@ -151,7 +151,7 @@ class Plan:
                     for i, out in enumerate(outs):
                         slots[out] = got[i]
                 if made is not None:
-                    made.append([slots[i].copy() for i in outs])
+                    made.append([slots[i].copy() if type(slots[i]) is ndarray else None for i in outs])
                 done += 1
         except Exception as error:
             if any(entry.fixed for entry in self.entries[:done]):

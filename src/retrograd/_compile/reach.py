@@ -343,7 +343,7 @@ def written(cls: type) -> bool:
 
 def there(module: types.ModuleType, name: str) -> bool:
     """Has the module this attribute?  Some import a part when it is first asked for."""
-    if name not in vars(module) and "__getattr__" in vars(module):
+    if name not in vars(module) and "__getattr__" in vars(module) and not hasattr(types.ModuleType, name):
         found = getattr(module, name, MISSING)
         if found is not MISSING and name not in vars(module):
             raise Refused(f"{module.__name__}.{name} is made anew each time")

@@ -11,14 +11,15 @@ from typing import Any
 from .. import optim
 from .._engine.dispatch import engage
 from .._engine.modes import modes
-from .._engine.tensor import TensorBase
+from .._engine.tensor import TensorBase, wants_grad
 from .._rules.loss import NllLossBackward0
-from .book import root
-from .calls import called, judge
+from .book import Inside, root
+from .calls import FACTS, called, judge
 from .effects import Store, grad_of, no_grad, set_grad, store_grad
 from .outputs import Outputs
 from .passes import Passes
 from .values import Entry, Refused, Value, of_array
+from .whole import Before, Region, Whole, made_by, may_be_whole, stream
 
 STEPPERS = (optim.SGD, optim.Adam, optim.AdamW)
 
@@ -42,13 +43,70 @@ class Trace(Passes):
     # -- told by the dispatch point
 
     def call(self, func: Any, impl: Any, args: Any, kwargs: Any) -> Any:
-        out = impl(*args) if kwargs is None else impl(*args, **kwargs)
-        if not self.reason:
+        name = called(func)
+        if self.off or self.inside is not None or name in FACTS:
+            out = impl(*args) if kwargs is None else impl(*args, **kwargs)
+            if not self.off and self.inside is None:
+                try:
+                    judge(self, name, impl, args, kwargs, out)
+                except Refused as error:
+                    self.refuse(error)
+            return out
+        self.inside = inside = Inside(len(self.entries), dict(self.edited))
+        before = Before(args, kwargs)
+        try:
+            out = impl(*args) if kwargs is None else impl(*args, **kwargs)
+            if not inside.doubt:
+                try:
+                    judge(self, name, impl, args, kwargs, out)
+                except Refused as error:
+                    inside.doubt = str(error)
+        finally:
+            self.inside = None
+        if inside.doubt:
             try:
-                judge(self, called(func), impl, args, kwargs, out)
+                if not may_be_whole(name, args) or (kwargs and kwargs.get("out") is not None):
+                    raise Refused(inside.doubt)
+                self.undo(inside)
+                self.whole(name, impl, args, kwargs, out, before)
             except Refused as error:
                 self.refuse(error)
         return out
+
+    def whole(self, name: str, impl: Any, args: Any, kwargs: Any, out: Any, before: Before) -> None:
+        """The call as one entry."""
+        wrote = before.wrote()
+        tensors = before.tensors
+        given = [self.of(array) for array, _, _ in before.facts]
+        outs = made_by(name, out)
+        self.alive.append(out)
+        fn = Whole(name, impl, args, kwargs, tensors, self.it.grad, [self.it.grad and fact[1] for fact in before.facts])
+        part = Value("made", (), None)
+        values: list[Value] = []
+        seen: set[int] = {id(array) for array, _, _ in before.facts}
+        for i, t in enumerate(outs):
+            self.alive.append(t)
+            if id(t.array) not in seen and id(t.array) not in self.values:
+                seen.add(id(t.array))
+                fn.results.append((i, t.array.shape, t.array.dtype))
+                values.append(of_array(t.array))
+        for i in wrote:
+            t = tensors[i]
+            if self.it.grad and wants_grad(t) and id(t) in self.tensors.by_id:
+                raise Refused("an edit in place of an argument, or of what is there before the call, that requires grad")
+            fn.wrote.append(i)
+            values.append(of_array(t.array))
+        drawn = stream() != before.stream
+        self.add(Entry(name, fn, given, [part, *values], "", drawn, self.line()))
+        for i, value in zip(wrote, values[len(values) - len(wrote):]):
+            if tensors[i].array is before.facts[i][0]:
+                self.overwritten(tensors[i].array, value, wrote[i])
+        edges = {id(fn) for fn, _ in before.edges}
+        if self.it.grad and any(t.fn is not None and id(t.fn) not in edges for t in outs):
+            region = Region(name, before, given, outs, part)
+            self.nodes.extend(region.nodes.values())
+            for at in region.nodes:
+                self.regions[at] = region
 
     # -- told by ops
 
@@ -57,6 +115,8 @@ class Trace(Passes):
             return
         try:
             self.nodes.append(node)
+            if self.inside is not None and self.inside.doubt:
+                return
             if not isinstance(out, TensorBase):
                 raise Refused(f"{type(node).__name__} has several outputs")
             given = [self.of_input(x) for x in inputs]
@@ -74,7 +134,7 @@ class Trace(Passes):
 
     def linear(self, node: Any, b: TensorBase, x: TensorBase, w: TensorBase, out: TensorBase) -> None:
         """F.linear by one kernel; node None where no graph is recorded."""
-        if self.off:
+        if self.off or (self.inside is not None and self.inside.doubt):
             return
         try:
             given = [self.of(t.array) for t in (b, x, w)]

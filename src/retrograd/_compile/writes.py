@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import random
 from .._engine.tensor import TensorBase
 from .book import Tensors
 from .effects import grad_of
@@ -30,12 +31,13 @@ def edits_of(t: Any) -> int:
 
 
 class Everything:
-    """What a call may write: tensors, their .grad, the state of optimizers."""
+    """What a call may write: tensors, their .grad, the state of optimizers, the random numbers to come."""
 
     def __init__(self, tensors: Tensors, inputs: list[TensorBase], optimizers: list[Any]) -> None:
         self.saved: list[tuple[Any, Any, int]] = []
         self.grads: list[tuple[Any, Any]] = []
         self.optimizers = optimizers
+        self.stream = None if random.default_generator._bits is None else random.get_rng_state()
         for t in [*inputs, *tensors.held]:
             self.keep(t)
             grad = grad_of(t)
@@ -53,6 +55,8 @@ class Everything:
         self.saved.append((t, t.array.copy(), edits_of(t)))
 
     def restore(self) -> None:
+        if self.stream is not None:
+            random.set_rng_state(self.stream)
         for t, was, edits in self.saved:
             np.copyto(t.array, was)
             if t.version is not None:

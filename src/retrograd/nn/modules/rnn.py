@@ -61,12 +61,19 @@ def one_node(x: Any, state: Any, weights: Any) -> bool:
     """Whether recurrent.lstm takes these: float32 or float64 all of them, and not empty.
 
     Not while somebody listens or has put a function of theirs in the place of F.linear: they see step by step.
+    torch.compile's recorder takes the layer as it is.
     """
-    if modes.observer is not None or thread().listener is not None or F.linear is not LINEAR:
+    recorder = modes.recorder
+    if modes.observer is not recorder or thread().listener not in (None, recorder) or F.linear is not LINEAR:
         return False
     dtype = x.array.dtype
     given = [*state, *(w for w in weights if w is not None)]
     return dtype.itemsize >= 4 and x.array.size > 0 and all(t.array.dtype is dtype for t in given)
+
+
+def heard(f: Any, args: tuple[Any, ...], **kwargs: Any) -> Any:
+    """f(*args), which a recorder of torch.compile takes as one call."""
+    return f(*args, **kwargs) if modes.recorder is None else modes.recorder.call(f, f, args, kwargs)
 
 
 def rows(state: Any, start: int, stop: int | None) -> Any:
@@ -222,7 +229,7 @@ class RNNBase(Module):
 
     def _starting(self, input: Any, batch: int) -> Any:
         """Zeros."""
-        return create.zeros(self._expected(batch), dtype=input.dtype)
+        return heard(create.zeros, self._expected(batch), dtype=input.dtype)
 
     def _run(self, input: Any, hx: Any, batch_sizes: Any) -> tuple[Any, Any]:
         """All layers.  input (T, B, I), or (L, I) with batch_sizes -> outputs alike, and the last states."""
@@ -251,7 +258,8 @@ class RNNBase(Module):
         weights = (own["weight_hh"], own.get("bias_hh"), own.get("weight_hr"))
         x = F.linear(input, own["weight_ih"], own.get("bias_ih"))
         if self.mode == "LSTM" and sizes is None and not reverse and weights[2] is None and one_node(x, state, weights):
-            packed = recurrent.lstm(x, weights[0], weights[1], state[0], state[1])
+            given = (x, weights[0], weights[1], state[0], state[1])
+            packed = heard(recurrent.lstm, given)
             count = len(x)
             return packed[:count], (packed[count - 1], packed[count])
         steps = list(x.unbind(0) if sizes is None else x.split(sizes))
@@ -393,8 +401,8 @@ class LSTM(RNNBase):
 
     def _starting(self, input: Any, batch: int) -> Any:
         layers, _, width = self._expected(batch)
-        return (create.zeros(layers, batch, width, dtype=input.dtype),
-                create.zeros(layers, batch, self.hidden_size, dtype=input.dtype))
+        return (heard(create.zeros, (layers, batch, width), dtype=input.dtype),
+                heard(create.zeros, (layers, batch, self.hidden_size), dtype=input.dtype))
 
     def forward(self, input: Any, hx: Any = None) -> Any:
         if isinstance(input, PackedSequence):
@@ -468,7 +476,7 @@ class RNNCellBase(Module):
             input = input.unsqueeze(0)
             given = tuple(given[i].unsqueeze(0) for i in range(self.states)) if given else ()
         if not given:
-            zeros = create.zeros(input.size(0), self.hidden_size, dtype=input.dtype)
+            zeros = heard(create.zeros, (input.size(0), self.hidden_size), dtype=input.dtype)
             given = (zeros,) * self.states
         if len(given) != self.states:
             raise RuntimeError("lstm_cell expects two hidden states")

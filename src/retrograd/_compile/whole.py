@@ -1,0 +1,241 @@
+"""A call of a public function as one entry, whatever ops it is made of: an eager call on the arrays of the plan.
+
+Its part of the graph is made at each replay and handed on to the entry of its backward pass.
+"""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import random
+from .._engine.backward import run_backward
+from .._engine.modes import settle, state
+from .._engine.op import edge
+from .._engine.tensor import TensorBase, sink_of, wants_grad, wrap
+from .._rules import create
+from .._tensor import dtypes
+from .._tensor.size import Size
+from .values import Refused, Value
+
+ndarray = np.ndarray
+PLAIN = (int, float, bool, str, complex, type(None), type(Ellipsis), slice, Size, dtypes.dtype, dtypes.device, dtypes.layout,
+         dtypes.memory_format)
+# What tells Python of numbers, or of what is no array; whose results' shapes depend on numbers; what changes other things.
+NOT = set("""
+    item tolist numpy __array__ __bool__ __int__ __float__ __index__ __complex__ __contains__ __repr__ __str__ __format__
+    __iter__ __deepcopy__ __reduce_ex__ __reduce__ __setstate__ __hash__ __dlpack__ is_nonzero equal allclose
+    nonzero argwhere masked_select unique unique_consecutive bincount one_hot repeat_interleave histc histogram
+    register_hook register_post_accumulate_grad_hook retain_grad requires_grad_ detach_ share_memory_ resize_ resize_as_ set_
+    apply_ map_ map2_ as_subclass _make_subclass save load from_numpy from_dlpack frombuffer as_tensor asarray
+    data_ptr storage untyped_storage register_multi_grad_hook set_default_dtype empty empty_like empty_strided new_empty
+    new_tensor swap_tensors compile vmap
+""".split())
+PLACES = ("torch.", "Tensor.")
+ELSEWHERE = ("torch.autograd.", "torch.utils.", "torch.func.", "torch.amp.", "torch.overrides.", "torch._C._set",
+             "torch.random.", "torch.nn.init.", "torch.distributed.", "torch.sparse.", "torch.nn.parallel.")
+
+
+def may_be_whole(name: str, args: Any) -> bool:
+    """Does this function give nothing but tensors, of shapes that do not depend on numbers?"""
+    if not name.startswith(PLACES) or name.startswith(ELSEWHERE):
+        return False
+    parts = name.split(".")
+    short = parts[-1]
+    if short in ("__get__", "__set__"):
+        return parts[-2] in ("T", "mT", "H", "mH", "real", "imag") and short == "__get__"
+    if short in NOT or (short.startswith("_") and not short.startswith("__")):
+        return False
+    if short == "where" and len(args) == 1:
+        return False
+    return short not in ("__getitem__", "__setitem__") or not any(
+        isinstance(t, TensorBase) and t.array.dtype.kind == "b" for t in leaves(args[1:2]))
+
+
+def leaves(x: Any) -> list[Any]:
+    """The tensors in an argument or a result; Refused where there is something that may change."""
+    if isinstance(x, TensorBase):
+        return [x]
+    if isinstance(x, (tuple, list)) and not isinstance(x, Size):
+        return [t for y in x for t in leaves(y)]
+    if type(x) is dict:
+        return [t for y in x.values() for t in leaves(y)]
+    if not isinstance(x, PLAIN):
+        raise Refused(f"a {type(x).__name__} is given to it")
+    return []
+
+
+def made_by(name: str, out: Any) -> list[Any]:
+    """The tensors of a result that has nothing else to tell."""
+    if isinstance(out, TensorBase):
+        return [out]
+    if isinstance(out, (tuple, list)) and not isinstance(out, Size):
+        return [t for y in out for t in made_by(name, y)]
+    if out is not None:
+        raise Refused(f"{name} gives Python a {type(out).__name__}")
+    return []
+
+
+class Hole:
+    """The place of tensor number `at` among arguments."""
+
+    __slots__ = ("at",)
+
+    def __init__(self, at: int) -> None:
+        self.at = at
+
+
+def holed(x: Any, at: dict[int, int]) -> Any:
+    if isinstance(x, TensorBase):
+        return Hole(at[id(x)])
+    if isinstance(x, (tuple, list)) and not isinstance(x, Size):
+        return (list if type(x) is list else tuple)([holed(y, at) for y in x])
+    if type(x) is dict:
+        return {key: holed(y, at) for key, y in x.items()}
+    return x
+
+
+def refilled(x: Any, tensors: list[Any]) -> Any:
+    if type(x) is Hole:
+        return tensors[x.at]
+    if type(x) in (tuple, list):
+        return type(x)([refilled(y, tensors) for y in x])
+    if type(x) is dict:
+        return {key: refilled(y, tensors) for key, y in x.items()}
+    return x
+
+
+def stream() -> Any:
+    """Where the default generator stands."""
+    bits = random.default_generator._bits
+    if bits is None:
+        return None
+    key = bits.state["state"]
+    return key["pos"], key["key"].tobytes(), random.default_generator._spare
+
+
+class Before:
+    """What a call might change, as it was before it."""
+
+    def __init__(self, args: Any, kwargs: Any) -> None:
+        self.stream = stream()
+        self.odd: Refused | None = None
+        self.tensors: list[TensorBase] = []
+        try:
+            self.tensors = list({id(t): t for t in leaves([args, kwargs])}.values())
+        except Refused as error:
+            self.odd = error
+        self.facts = [(t.array, wants_grad(t), 0 if t.version is None else t.version.edits) for t in self.tensors]
+        self.edges = [(t.fn, t.nr) for t in self.tensors]
+
+    def wrote(self) -> dict[int, int]:
+        """Which tensors were edited or got another shape, and how often; Refused where more changed."""
+        if self.odd is not None:
+            raise self.odd
+        found = {}
+        for i, (t, (array, rg, edits)) in enumerate(zip(self.tensors, self.facts)):
+            count = (0 if t.version is None else t.version.edits) - edits
+            if count:
+                found[i] = count
+            if t.rg and not rg or (rg and count and t.origin is not None):
+                raise Refused("a view that requires grad is edited in place, or what requires none with what does")
+            if t.array is not array and not (count and rg):
+                raise Refused("a tensor gets other memory")
+        return found
+
+    def edge(self, i: int) -> Any:
+        """Where its gradient went before the call."""
+        fn, nr = self.edges[i]
+        t = self.tensors[i]
+        return (fn, nr) if fn is not None and t.origin is None else (edge(t), t.nr)
+
+
+class Whole:
+    """impl(...) on arrays: -> the part of the graph, arrays of results, arrays of the arguments that it wrote."""
+
+    def __init__(self, name: str, impl: Any, args: Any, kwargs: Any, tensors: list[TensorBase], grad: bool,
+                 wants: list[bool]) -> None:
+        at = {id(t): i for i, t in enumerate(tensors)}
+        self.name, self.impl, self.grad = name, impl, grad
+        self.args, self.kwargs = holed(args, at), None if kwargs is None else holed(kwargs, at)
+        self.wants = wants
+        self.wrote: list[int] = []              # arguments
+        self.results: list[tuple[int, Any, Any]] = []   # which of the tensors in the result, shape, dtype
+
+    def __call__(self, *arrays: Any) -> Any:
+        it = state()
+        had = it.grad
+        if had != self.grad:
+            it.grad = self.grad
+            settle(it)
+        try:
+            begins, tensors = [], []
+            for i, array in enumerate(arrays):
+                t = wrap(array.copy("K") if i in self.wrote and not self.wants[i] else array)
+                t.rg = self.wants[i]
+                begins.append(t)
+                tensors.append(create.clone(t) if i in self.wrote and self.wants[i] else t)
+            args = refilled(self.args, tensors)
+            out = self.impl(*args) if self.kwargs is None else self.impl(*args, **refilled(self.kwargs, tensors))
+        finally:
+            if had != self.grad:
+                it.grad = had
+                settle(it)
+        found = made_by(self.name, out)
+        results = []
+        for at, shape, dtype in self.results:
+            array = found[at].array
+            if array.shape != shape or array.dtype != dtype:
+                raise RuntimeError(f"torch.compile: {self.name} gives a result of another shape or dtype than it did")
+            results.append(array)
+        return (Part(begins, found), *results, *[tensors[i].array for i in self.wrote])
+
+
+class Part:
+    """What a call recorded: where its graph begins and ends."""
+
+    __slots__ = ("edges", "roots")
+
+    def __init__(self, tensors: list[Any], outs: list[Any]) -> None:
+        self.edges: list[Any] = [sink_of(t) if t.rg and t.fn is None else None for t in tensors]
+        self.roots = [(t.fn, t.nr) if t.fn is not None else None for t in outs]
+
+
+class Region:
+    """The nodes that one call made, as a pass meets them."""
+
+    def __init__(self, name: str, before: Before, arrays: list[Value], outs: list[TensorBase], part: Value) -> None:
+        self.name, self.part, self.values = name, part, arrays
+        self.edges = [before.edge(i) if fact[1] else None for i, fact in enumerate(before.facts)]
+        self.roots = [(t.fn, t.nr) if t.fn is not None else None for t in outs]
+        stop = {id(e[0]) for e in self.edges if e is not None}
+        todo = [r[0] for r in self.roots if r is not None and id(r[0]) not in stop]
+        self.nodes = {id(n): n for n in todo}
+        while todo:
+            node = todo.pop()
+            for i in range(node.edge_count()):
+                to = node.edge_node(i)
+                if to is not None and id(to) not in self.nodes and id(to) not in stop:
+                    if not to.edge_count():
+                        raise Refused(f"{name} takes a gradient to what it is not given")
+                    self.nodes[id(to)] = to
+                    todo.append(to)
+        self.task = -1                          # the pass that met it last
+        self.sent: dict[tuple[int, int, int], Value] = {}       # what that will send on
+
+
+class WholeGrads:
+    """The backward pass of a Whole.  outs: which results have gradients; to: which arguments get one; begun: which had one."""
+
+    def __init__(self, outs: list[int], to: list[int], begun: list[int]) -> None:
+        self.outs, self.to, self.begun = outs, to, begun
+
+    def __call__(self, part: Part, *gs: Any) -> Any:
+        roots: list[Any] = []
+        seeds: list[Any] = []
+        for i, g in zip([*[part.roots[i] for i in self.outs], *[(part.edges[i], 0) for i in self.begun]], gs):
+            if g is not None and i is not None:
+                roots.append(i)
+                seeds.append(g)
+        found = run_backward(roots, seeds, True, False, [(part.edges[i], 0) for i in self.to], False)
+        return found[0] if len(found) == 1 else tuple(found)
