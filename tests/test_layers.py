@@ -25,7 +25,7 @@ LAYERS = [
     ["optim"],
     ["_compile"],
     ["io", "serialization", "_C", "cuda", "amp", "backends", "compiler", "func", "jit", "testing", "accelerator",
-     "xpu", "mps", "_dynamo", "distributed", "distributions", "hub", "overrides"],
+     "xpu", "mps", "_dynamo", "distributed", "distributions", "hub", "overrides", "library", "_library", "_ops"],
     ["fx"],
     ["microscope"],
     ["cli", "__main__", "__config__"],

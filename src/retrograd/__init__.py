@@ -66,7 +66,8 @@ from . import autograd as autograd
 if _t.TYPE_CHECKING:
     from ._small_modules import (
         _C as _C, _dynamo as _dynamo, accelerator as accelerator, backends as backends, compiler as compiler, cuda as cuda,
-        distributed as distributed, functional as functional, fx as fx, hub as hub, jit as jit, mps as mps,
+        distributed as distributed, functional as functional, fx as fx, hub as hub, jit as jit, library as library,
+        mps as mps,
         serialization as serialization, storage as storage, types as types, version as version, xpu as xpu,
     )
     from ._small_modules.version import __version__ as __version__
@@ -109,15 +110,17 @@ if _t.TYPE_CHECKING:                                # what is imported when it i
     from . import testing as testing
     from .amp import GradScaler as GradScaler, autocast as autocast
     from .func import vmap as vmap
+    from ._small_modules._ops import ops as ops
     from ._small_modules.storage import TypedStorage as TypedStorage, UntypedStorage as UntypedStorage, is_storage as is_storage
     from .utils.dlpack import to_dlpack as to_dlpack
 
 _late_names(
     __name__, lazy=("_dynamo", "accelerator", "amp", "backends", "compiler", "distributed", "distributions",
                     "func", "functional", "fx",
-                    "hub", "jit", "masked", "microscope", "mps", "nn", "optim", "overrides", "serialization", "signal", "special",
-                    "storage", "testing", "types", "xpu"),
+                    "hub", "jit", "library", "masked", "microscope", "mps", "nn", "optim", "overrides",
+                    "serialization", "signal", "special", "storage", "testing", "types", "xpu"),
     also={**{_name: _partial(_late, _found, _name) for _name, _found in _LATER.items()},
+          "ops": _partial(_of, "_ops", "ops"),
           "vmap": _partial(_of, "func", "vmap"),
           "to_dlpack": _partial(_of, "utils.dlpack", "to_dlpack"),
           **{_name: _partial(_import_module, f"{__name__}.{_name}") for _name in ("__config__", "__future__")},

@@ -19,7 +19,7 @@ LACKS = {
     "fft": ("Fourier transforms are not supported yet", r"fft|i?stft"),
     "devices": ("the CPU is the only device so far", r"""
         \w*(cudnn|cudagraph|miopen|mkldnn|autocast_(gpu|ipu|xla)|vulkan)\w*|xpu|ipu|mtia|Stream|Event|
-        AcceleratorError|OutOfMemoryError|DeviceObjType|StreamObjType|get_device_module|map2_|tf32_notes"""),
+        AcceleratorError|OutOfMemoryError|DeviceObjType|StreamObjType|get_device_module|map2_|tf32_notes|triton_op|wrap_triton"""),
     "parallel": ("multi-process training is not supported yet", r"""
         DistributedDataParallel|data_parallel|torch\.distributed\.\w+|multiprocessing|RRefType|futures|Future(Type)?|fork|wait|
         prepare_multiprocessing_environment|is_distributed|enforce_grad_layout_policy"""),
@@ -33,7 +33,7 @@ LACKS = {
         "torch.hub does not fetch and run code from repositories; it has load_state_dict_from_url",
         r"torch\.hub\.(load|list|help)"),
     "dispatch": ("there is no dispatcher and no __torch_dispatch__; use __torch_function__", r"""
-        ops|classes|library|Dispatch\w+|ExcludeDispatchKeyGuard|Tag|OperatorInfo|thread_safe_generator|
+        classes|Dispatch\w+|ExcludeDispatchKeyGuard|Tag|OperatorInfo|thread_safe_generator|
         enable_reentrant_dispatch|TorchDispatchMode|torch_dispatch|_?_python_dispatch"""),
     "storages": ("storages exist only for the dtypes of tensors, in this process's memory", r"""
         \w*Storage(Base|Context)?|const_data_ptr|from_file"""),

@@ -1,6 +1,7 @@
 """The few names of torch._C that programs about autograd use."""
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 from retrograd._C import _autograd as _autograd
@@ -24,7 +25,8 @@ from retrograd.autograd.grad_mode import is_inference_mode_enabled as is_inferen
 from retrograd.autograd.graph import _will_run
 from retrograd.random import Generator as Generator
 
-late_names(__name__, lazy=("_linalg", "_nn", "_special"))
+late_names(__name__, lazy=("_linalg", "_nn", "_special"), also={
+    "_AutoDispatchBelowAutograd": lambda: import_module("retrograd._ops").below_autograd})
 _set_grad_enabled = parts.set_grad
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from retrograd._ops import OpOverload
 from retrograd._tensor import Tensor
 from retrograd._tensor.dtypes import device as device_type
 from retrograd.fx._naming import BUILTINS, Namespace, is_from_torch, qualified_name, torch, type_name
@@ -247,7 +248,7 @@ class _Writer:
             return f"[{items}]" if isinstance(arg, list) else f"({items},)" if len(arg) == 1 else f"({items})"
         if isinstance(arg, slice):
             return f"slice({self.value(arg.start)}, {self.value(arg.stop)}, {self.value(arg.step)})"
-        if getattr(arg, "_schema", None) is not None and hasattr(arg, "__name__"):      # an overload of torch.ops
+        if isinstance(arg, OpOverload):
             return self.known(qualified_name(arg), arg)
         return self.color("blue", repr(arg))
 

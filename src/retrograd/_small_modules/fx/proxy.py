@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass
 from typing import Any
 
+from retrograd._ops import OpOverload
 from retrograd.fx._codegen import magic_methods, reflectable_magic_methods
 from retrograd.fx.node import Node, base_types, map_aggregate, map_arg
 from retrograd.nn.parameter import Parameter
@@ -114,7 +115,7 @@ class TracerBase:
         if is_dataclass(a) and not isinstance(a, type):
             return self.create_node("call_function", type(a), (), {
                 field.name: self.create_arg(getattr(a, field.name)) for field in fields(a)})
-        if isinstance(a, (*base_types, enum.Enum, *_plain())) or a is None or a is ... or getattr(a, "_schema", None) is not None:
+        if isinstance(a, (*base_types, enum.Enum, *_plain())) or a is None or a is ... or isinstance(a, OpOverload):
             return a
         raise NotImplementedError(f"argument of type: {type(a)}")
 

@@ -1,0 +1,4 @@
+"""Where retrograd._library is written.
+
+Written by `make generate`.
+"""

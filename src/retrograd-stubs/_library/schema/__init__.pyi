@@ -1,0 +1,21 @@
+"""Where retrograd._library.schema is written.
+
+Written by `make generate`.
+"""
+from retrograd._small_modules._library.schema import (
+    ARGUMENT as ARGUMENT,
+    Argument as Argument,
+    EMPTY as EMPTY,
+    FunctionSchema as FunctionSchema,
+    LISTS as LISTS,
+    PLAIN as PLAIN,
+    TYPES as TYPES,
+    fits as fits,
+    infer_schema as infer_schema,
+    kind_of as kind_of,
+    returns_of as returns_of,
+    split as split,
+    spoken as spoken,
+    value_of as value_of,
+    written as written,
+)

@@ -1,0 +1,1 @@
+"""What torch.library and torch.ops share: schemas and registered operators."""

@@ -1,0 +1,376 @@
+"""torch.ops: operators by namespace, those of torch.library and, under aten, those that torch has."""
+from __future__ import annotations
+
+import threading
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any
+
+from retrograd import overrides
+from retrograd._engine.tensor import wants_grad
+from retrograd._library.schema import FunctionSchema
+from retrograd._tensor import Tensor
+from retrograd.autograd.function import Function
+from retrograd.autograd.grad_mode import is_grad_enabled, no_grad
+from retrograd.utils._pytree import tree_flatten, tree_leaves, tree_unflatten
+
+BELOW = threading.local()                       # .on: the kernel that knows nothing of derivatives is asked
+BACKENDS = ("CPU", "CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional", "default")
+OVERLOADS = frozenset("""default Tensor Scalar int dim out self other Tensor_Scalar Scalar_Tensor Tensor_Tensor dim_IntList
+    IntList_out Tensor_mode Scalar_mode using_ints vec names Tensor_out Scalar_out grad_input""".split())
+
+
+@contextmanager
+def below_autograd() -> Iterator[None]:
+    """Within it, operators run their kernels of the CPU without derivatives."""
+    before = getattr(BELOW, "on", False)
+    BELOW.on = True
+    try:
+        with no_grad():
+            yield
+    finally:
+        BELOW.on = before
+
+
+class Entry:
+    """One registered operator: its schema, its kernels by dispatch key, its derivative."""
+
+    def __init__(self, schema: FunctionSchema) -> None:
+        self.schema = schema
+        self.kernels: dict[str, Callable[..., Any]] = {}
+        self.fake: Callable[..., Any] | None = None
+        self.backward: Callable[..., Any] | None = None
+        self.setup_context: Callable[..., Any] | None = None
+        self.custom: Any = None                 # its CustomOpDef
+        self.function: type[Function] | None = None
+
+    def kernel(self) -> Callable[..., Any] | None:
+        """What computes on the CPU."""
+        return next((self.kernels[key] for key in BACKENDS if key in self.kernels), None)
+
+    def call(self, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        for a, value in zip(self.schema.arguments, args):
+            if a.is_write and isinstance(value, Tensor):
+                import_module("retrograd.autograd.graph").increment_version(value)
+        if not getattr(BELOW, "on", False):
+            for key in ("Autograd", "AutogradCPU", "CompositeImplicitAutograd"):
+                if key in self.kernels:
+                    return self.kernels[key](*args, **kwargs)
+            wanted = is_grad_enabled() and not self.schema.is_mutable and any(
+                isinstance(x, Tensor) and wants_grad(x) for x in tree_leaves((args, kwargs)))
+            if wanted and (self.backward is not None or self.custom is not None):
+                return self.derivable(args, kwargs)
+            if wanted:
+                return self.warned(self.run(args, kwargs))
+        if self.custom is None:
+            return self.run(args, kwargs)
+        with no_grad():
+            return self.run(args, kwargs)
+
+    def run(self, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        kernel = self.kernel()
+        if kernel is None and "CompositeImplicitAutograd" in self.kernels:
+            kernel = self.kernels["CompositeImplicitAutograd"]
+        if kernel is None:
+            raise NotImplementedError(
+                f"Could not run '{self.schema.name}' with arguments from the 'CPU' backend. This could be because the operator "
+                "doesn't exist for this backend, or was omitted during the selective/custom build process (if using custom "
+                "build). If you are a Facebook employee using PyTorch on mobile, please visit https://fburl.com/ptmfixes for "
+                f"possible resolutions. '{self.schema.name}' is only available for these backends: "
+                f"[{', '.join(self.kernels)}].")
+        found = kernel(*args, **kwargs)
+        if self.custom is not None and not self.schema.is_mutable:
+            self.check_aliases((args, kwargs), found)
+        return found
+
+    def check_aliases(self, inputs: Any, outputs: Any) -> None:
+        taken = {x.untyped_storage().data_ptr() for x in tree_leaves(inputs) if isinstance(x, Tensor) and x.numel()}
+        for y in tree_leaves(outputs):
+            if isinstance(y, Tensor) and y.numel():
+                place = y.untyped_storage().data_ptr()
+                if place in taken:
+                    name = self.schema.name.rpartition("::")[2]
+                    raise RuntimeError(
+                        f"{name} (with implementation in {self.custom._init_fn.__module__}): The output of this custom operator "
+                        "(1) must not also be an input to this custom operator and (2) may not alias any inputs to this custom "
+                        "operator or other returns. The most common way to trigger this error is if we have y = custom_op(x) and "
+                        "y and x are the same Tensor. Please instead return a clone of the offending output tensor(s) (e.g. "
+                        "return x.clone()) or refactor the custom operator to not return y.")
+                taken.add(place)
+
+    def warned(self, found: Any) -> Any:
+        def tell(_: Any) -> None:
+            warnings.warn(
+                f"{self.schema.name}: an autograd kernel was not registered to the Autograd key(s) but we are trying to backprop "
+                "through it. This may lead to silently incorrect behavior. This behavior is deprecated and will be removed in a "
+                "future version of PyTorch. If your operator is differentiable, please ensure you have registered an autograd "
+                "kernel to the correct Autograd key (e.g. DispatchKey::Autograd, DispatchKey::CompositeImplicitAutograd). If "
+                "your operator is not differentiable, or to squash this warning and use the previous behavior, please register "
+                "torch::CppFunction::makeFallthrough() to DispatchKey::Autograd.",
+                stacklevel=2)
+        for y in tree_leaves(found):
+            if isinstance(y, Tensor) and wants_grad(y):
+                y.register_hook(tell)
+        return found
+
+    def derivable(self, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        """The result, of a node that calls the registered derivative."""
+        flat, form = tree_flatten(args)
+        if self.function is None:
+            self.function = self.made()
+        return self.function.apply(form, kwargs, *flat)
+
+    def made(self) -> type[Function]:
+        entry = self
+
+        def forward(ctx: Any, form: Any, kwargs: dict[str, Any], *flat: Any) -> Any:
+            args = tree_unflatten(list(flat), form)
+            ctx._form = form
+            with below_autograd():
+                found = entry.run(args, kwargs)
+            if entry.setup_context is not None:
+                inputs, names = entry.schema.filled(args, kwargs)
+                more = {"keyword_only_inputs": names} if names else {}
+                entry.setup_context(ctx=ctx, inputs=inputs, output=found, **more)
+            return tuple(found) if isinstance(found, list) else found
+
+        def backward(ctx: Any, *grads: Any) -> Any:
+            if entry.backward is None:
+                raise RuntimeError(
+                    f"Trying to backward through {dotted(entry.schema)} but no autograd formula was registered. Please use "
+                    "register_autograd to add one.")
+            found = entry.backward(_Context(ctx), *grads)
+            found = found if isinstance(found, tuple) else (found,)
+            count = ctx._form.num_children
+            if len(found) < count or any(g is not None for g in found[count:]):     # None for what was left out
+                raise RuntimeError(f"function {made.__name__}Backward returned an incorrect number of gradients (expected "
+                                   f"{count}, got {len(found)})")
+            flat: list[Any] = []
+            for g, child in zip(found, ctx._form.children_specs):
+                flat += [g] if child.is_leaf() else [None] * child.num_leaves if g is None else list(g)
+            return None, None, *flat
+
+        namespace, _, name = self.schema.name.partition("::")
+        made: Any = type(Function)(  # type: ignore[misc]
+            f"GeneratedBackwardFor_{namespace}_{name}_{self.schema.overload_name or 'default'}", (Function,),
+            {"forward": staticmethod(forward), "backward": staticmethod(backward)})
+        kind: type[Function] = made
+        return kind
+
+
+class _Context:
+    """ctx as the operator's own derivative sees it: of its arguments alone."""
+
+    def __init__(self, ctx: Any) -> None:
+        object.__setattr__(self, "_ctx", ctx)
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._ctx, name)
+        if name != "needs_input_grad":
+            return found
+        flat = iter(found[2:])
+        return tuple(next(flat) if child.is_leaf() else [next(flat) for _ in range(child.num_leaves)]
+                     for child in self._ctx._form.children_specs)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        setattr(self._ctx, name, value)
+
+
+def dotted(schema: FunctionSchema) -> str:
+    return schema.name.replace("::", ".") + "." + (schema.overload_name or "default")
+
+
+registry: dict[str, dict[str, Entry]] = {}      # {"mylib::op": {overload: entry}}
+
+
+class OpOverload:
+    """One overload of an operator: torch.ops.aten.add.Tensor"""
+
+    def __init__(self, packet: OpOverloadPacket, overload: str, entry: Entry | None) -> None:
+        self._overloadpacket = packet
+        self._overloadname = overload
+        self._entry = entry
+        self._schema = None if entry is None else entry.schema
+        self._namespace, self._opname = packet._qualified_op_name.split("::")
+        self._name = packet._qualified_op_name + (f".{overload}" if overload != "default" else "")
+        self.__name__ = self.__qualname__ = f"{self._opname}.{overload}"
+        self.__module__ = packet.__module__
+
+    @property
+    def namespace(self) -> str:
+        """'aten'"""
+        return self._namespace
+
+    @property
+    def overloadpacket(self) -> OpOverloadPacket:
+        """The operator."""
+        return self._overloadpacket
+
+    def name(self) -> str:
+        """'aten::add.Tensor'"""
+        return self._name
+
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        if overrides.has_torch_function(relevant := tuple(tree_leaves((args, kwargs)))):
+            return overrides.handle_torch_function(self, relevant, *args, **kwargs)
+        if self._entry is None:
+            op: Any = self._overloadpacket._op
+            return op(*args, **{"input" if k == "self" else k: v for k, v in kwargs.items()})
+        return self._entry.call(*self._entry.schema.bind(args, kwargs))
+
+    def redispatch(self, /, keyset: Any, *args: Any, **kwargs: Any) -> Any:
+        """The operator's kernel, without derivatives."""
+        with below_autograd():
+            return self(*args, **kwargs)
+
+    def __str__(self) -> str:
+        return f"{self._namespace}.{self._opname}.{self._overloadname}"
+
+    def __repr__(self) -> str:
+        return f"<OpOverload(op='{self._namespace}.{self._opname}', overload='{self._overloadname}')>"
+
+    def __hash__(self) -> int:
+        return hash(self._name)
+
+    def __deepcopy__(self, memo: Any) -> OpOverload:
+        return self
+
+    def __reduce__(self) -> Any:
+        return _overload, (self._namespace, self._opname, self._overloadname)
+
+
+class OpOverloadPacket:
+    """An operator: torch.ops.aten.add; calling it chooses the overload."""
+
+    def __init__(self, name: str, op: Callable[..., Any] | None) -> None:
+        namespace, opname = name.split("::")
+        self._qualified_op_name, self._op = name, op
+        self.__name__ = self.__qualname__ = opname
+        self.__module__ = f"retrograd._ops.{namespace}"
+        self._made: dict[str, OpOverload] = {}
+
+    def overloads(self) -> list[str]:
+        """Their names, of a registered operator."""
+        return [name or "default" for name in registry.get(self._qualified_op_name, {"": None})]
+
+    def __getattr__(self, key: str) -> OpOverload:
+        if key.startswith("__") or key == "_made":
+            raise AttributeError(key)
+        if key not in self._made:
+            entries = registry.get(self._qualified_op_name, {})
+            entry = entries.get("" if key == "default" else key)
+            if entry is None and (self._op is None or key not in OVERLOADS):
+                raise AttributeError(f"The underlying op of '{self}' has no overload name '{key}'")
+            self._made[key] = OpOverload(self, key, entry)
+        return self._made[key]
+
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        if overrides.has_torch_function(relevant := tuple(tree_leaves((args, kwargs)))):
+            return overrides.handle_torch_function(self, relevant, *args, **kwargs)
+        if self._op is not None:
+            return self.default(*args, **kwargs)
+        names = self.overloads()
+        errors = []
+        for name in names:
+            overload = getattr(self, name)
+            if len(names) == 1:
+                return overload(*args, **kwargs)
+            try:
+                overload._schema.bind(args, kwargs)
+            except RuntimeError as e:
+                errors.append(str(e))
+                continue
+            return overload(*args, **kwargs)
+        raise RuntimeError("\n".join(errors))
+
+    def __str__(self) -> str:
+        return self._qualified_op_name.replace("::", ".")
+
+    def __repr__(self) -> str:
+        return f"<OpOverloadPacket(op='{self}')>"
+
+    def __hash__(self) -> int:
+        return hash(self._qualified_op_name)
+
+    def __deepcopy__(self, memo: Any) -> OpOverloadPacket:
+        return self
+
+    def __reduce__(self) -> Any:
+        return getattr, (getattr(ops, self._qualified_op_name.split("::")[0]), self.__name__)
+
+
+def _overload(namespace: str, name: str, overload: str) -> Any:
+    return getattr(getattr(getattr(ops, namespace), name), overload)
+
+
+class _OpNamespace:
+    """torch.ops.NAME"""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.__name__ = f"torch.ops.{name}"
+        self.__file__ = "torch.ops"
+
+    def __getattr__(self, key: str) -> OpOverloadPacket:
+        if key.startswith("__"):
+            raise AttributeError(f"Invalid attribute '{key}' for '_OpNamespace' '{self.name}'")
+        name = f"{self.name}::{key}"
+        op = _aten(key) if self.name == "aten" and name not in registry else None
+        if op is None and name not in registry:
+            raise AttributeError(f"'_OpNamespace' '{self.name}' object has no attribute '{key}'")
+        found = OpOverloadPacket(name, op)
+        setattr(self, key, found)
+        return found
+
+    def __dir__(self) -> list[str]:
+        return [name.split("::")[1] for name in registry if name.startswith(f"{self.name}::")]
+
+    def __repr__(self) -> str:
+        return f"<module 'torch.ops.{self.name}' from 'torch.ops'>"
+
+    def __reduce__(self) -> Any:
+        return getattr, (ops, self.name)
+
+
+def _aten(name: str) -> Any:
+    """What torch has under an operator's name: a function, or a method."""
+    torch: Any = import_module("retrograd")
+    for place in ("linalg", "special"):
+        if name.startswith(f"{place}_"):
+            return getattr(getattr(torch, place), name.removeprefix(f"{place}_"), None)
+    for owner in (torch, Tensor, torch.nn.functional):
+        found = getattr(owner, name, None)
+        if callable(found) and not isinstance(found, type):
+            return found
+    return None
+
+
+class _Ops:
+    """torch.ops"""
+
+    __name__ = "torch.ops"
+
+    def __init__(self) -> None:
+        self.loaded_libraries: set[str] = set()
+
+    def __getattr__(self, name: str) -> _OpNamespace:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        found = _OpNamespace(name)
+        setattr(self, name, found)
+        return found
+
+    def load_library(self, path: str) -> None:
+        """OSError: operators compiled for PyTorch cannot be loaded."""
+        raise OSError(f"Could not load this library: {path}\noperators compiled for PyTorch need PyTorch")
+
+    def __repr__(self) -> str:
+        return "<module 'torch.ops' from '_ops.py'>"
+
+    def __reduce__(self) -> str:
+        return "ops"
+
+
+ops = _Ops()

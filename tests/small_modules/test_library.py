@@ -1,0 +1,84 @@
+"""torch.library besides what tests/conformance/programs/library_ops.py prints: opcheck, redefinition, schemas, derivatives."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import retrograd as torch
+from retrograd._library.schema import FunctionSchema
+from retrograd.library import Library, custom_op, opcheck
+
+
+@pytest.fixture
+def lib() -> Iterator[Library]:
+    made = Library("of_a_test", "FRAGMENT")
+    yield made
+    made._destroy()
+
+
+def test_opcheck_tells_what_an_operator_does_besides(lib: Library) -> None:
+    lib.define("clean(Tensor x) -> Tensor")
+    lib.impl("clean", lambda x: x + 1, "CPU")
+    lib.define("dirty(Tensor x) -> Tensor")
+    lib.impl("dirty", lambda x: x.add_(1).clone(), "CPU")
+    x = torch.zeros(2)
+    for name in ("clean", "dirty"):
+        torch.library.register_fake(f"of_a_test::{name}", lambda x: torch.empty_like(x))
+    assert opcheck(torch.ops.of_a_test.clean, (x,)) == dict.fromkeys(
+        ("test_schema", "test_autograd_registration", "test_faketensor"), "SUCCESS")
+    with pytest.raises(torch.library.OpCheckError, match="test_schema failed with Argument x is not defined as mutable"):
+        opcheck(torch.ops.of_a_test.dirty, (x,))
+    found = opcheck(torch.ops.of_a_test.clean, (x.requires_grad_(),), raise_exception=False)
+    assert "no derivative registered" in str(found["test_autograd_registration"])
+
+
+def test_a_derivative_that_is_registered_is_checked_by_finite_differences() -> None:
+    def cube(x: torch.Tensor, n: int = 3) -> torch.Tensor:
+        return x ** n
+
+    def backward(ctx: Any, g: Any) -> Any:
+        return g * ctx.n * ctx.saved_tensors[0] ** (ctx.n - 1), None
+
+    def setup(ctx: Any, inputs: Any, output: Any) -> None:
+        ctx.save_for_backward(inputs[0])
+        ctx.n = inputs[1]
+    op = custom_op("of_a_test::cube", mutates_args=(), schema="(Tensor x, int n=3) -> Tensor")(cube)
+    op.register_autograd(backward, setup_context=setup)
+    x = torch.rand(3, dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradcheck(op, (x, 3)) and torch.autograd.gradgradcheck(op, (x, 3))
+
+
+def test_operators_are_themselves_when_copied_and_pickled(lib: Library) -> None:
+    lib.define("same.over(Tensor x) -> Tensor")
+    op = torch.ops.of_a_test.same.over
+    assert copy.deepcopy(op) is op is pickle.loads(pickle.dumps(op)) and torch.ops.of_a_test.same is pickle.loads(
+        pickle.dumps(torch.ops.of_a_test.same))
+
+
+@pytest.mark.parametrize("schema", [
+    "f(Tensor x, Tensor(a!)? y=None, *, int[2] ns=[1, 2], str s=\"a, b\", float e=0.5) -> (Tensor, Tensor[])",
+    "f() -> ()", "f(Tensor[] xs, ScalarType? dtype=None) -> Tensor",
+])
+def test_a_schema_prints_as_it_was_written(schema: str, lib: Library) -> None:
+    assert str(FunctionSchema(schema)) == schema
+
+
+@pytest.mark.parametrize("schema", ["f(Tensor x", "f(Tensor) -> Tensor", "f(Tensor x)", "f"])
+def test_a_schema_that_is_none_is_refused_and_leaves_nothing(schema: str, lib: Library) -> None:
+    with pytest.raises(RuntimeError, match="expected"):
+        lib.define(schema)
+    assert not hasattr(torch.ops.of_a_test, "f")
+
+
+def test_an_aten_operator_is_the_function_of_that_name() -> None:
+    x = torch.randn(3, requires_grad=True)
+    [want] = torch.autograd.grad(torch.softmax(x, 0)[0], x)
+    [got] = torch.autograd.grad(torch.ops.aten.softmax.int(x, 0)[0], x)
+    assert torch.equal(want, got) and torch.ops.aten.linalg_det(torch.eye(2)).item() == 1
+    with pytest.raises(AttributeError, match="'_OpNamespace' 'aten' object has no attribute 'nope'"):
+        _ = torch.ops.aten.nope
