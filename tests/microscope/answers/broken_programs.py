@@ -1023,6 +1023,26 @@ def an_output_marked_as_without_derivative(torch: Any) -> Any:
     return rec, net[0].weight
 
 
+@broken("cut")
+def the_only_output_is_marked_as_without_derivative(torch: Any) -> Any:
+    class Double(torch.autograd.Function):  # type: ignore[misc,name-defined]
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            y = x * 2
+            ctx.mark_non_differentiable(y)
+            return y
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return g
+
+    net = mlp(torch, 3, 2)
+    with record(net) as rec:
+        y = Double.apply(net(batch(torch)))  # here
+        y.sum().requires_grad_().backward()
+    return rec, net[0].weight
+
+
 @broken("no_gradient_came")
 def a_function_forgets_its_scale(torch: Any) -> Any:
     class Scale(torch.autograd.Function):  # type: ignore[misc,name-defined]

@@ -227,3 +227,24 @@ def test_a_writer_holds_no_records_of_shards_that_are_written(torch: Any, tmp_pa
             tracemalloc.stop()
         assert grown < 500 * (records - begun)          # 3 KB where they were kept
         assert len(store) == records                    # and are there for who asks
+
+
+def test_a_store_of_many_shards_is_opened_and_read_in_little_memory(torch: Any, tmp_path: Any) -> None:
+    import tracemalloc
+    grads = grads_of(torch, model_of(torch))
+    with FactorStore(tmp_path / "run") as store:
+        for step in range(60):
+            store.append(grads, step)
+            store.flush()
+    records = 60 * len(grads.names)
+    tracemalloc.start()
+    try:
+        with FactorStore(tmp_path / "run") as store:
+            assert sum(1 for _ in store.records()) == records
+            read = tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
+    assert read < 1000 * records                        # 3 KB where all were kept
+    with FactorStore(tmp_path / "run", "r") as store:
+        early, late = store.read(grads.names[0], 0, 3), store.read(grads.names[0], 0)
+        assert early.keys() == late.keys() and all(torch.equal(early[key], late[key]) for key in early)

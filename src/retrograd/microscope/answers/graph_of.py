@@ -143,8 +143,9 @@ class Links:
 
     @cached_property
     def functions(self) -> list[tuple[int, int, int]]:
-        """The calls of custom Functions that gave something with a history."""
-        return outermost(e for e in self.rec.of("op") if e.name.endswith(".apply") and e.flags & WANTS)
+        """The calls of custom Functions that gave something with a history, or could have."""
+        return outermost(e for e in self.rec.of("op") if e.name.endswith(".apply") and (
+            e.flags & WANTS or (e.flags & WANTED and e.flags & GRAD and e.name != "CheckpointFunction.apply")))
 
     def goes_on(self, op: int) -> Any:
         """The outputs of an op by which its inputs take part in what is computed: not those of p.copy_(q)."""

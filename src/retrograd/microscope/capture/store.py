@@ -28,6 +28,7 @@ from .terms import Dense, Outer, Rows, Term
 
 SCHEMA = 1
 RESERVED = 1 << 20                              # bytes for a shard's header, which is known last
+HELD = 8                                        # shards whose headers a reader holds: some megabytes each
 NUMPY = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "<i4", "BOOL": "|b1"}
 
 
@@ -100,10 +101,9 @@ class FactorStore:
         self.shard_bytes = int(shard_mb * (1 << 20))
         self._lock: Any = None
         self._open: _Shard | None = None
-        self._maps: dict[int, Any] = {}
-        self._records: list[list[dict[str, Any]]] = []
+        self._maps: dict[int, Any] = {}         # of the shards read last
         self._files: list[Path] = []
-        self._where: dict[tuple[str, int], list[tuple[Record, int]]] | None = None
+        self._where: dict[tuple[str, int], list[tuple[FactorStore, int, int, int, int]]] | None = None
         self._parts: list[FactorStore] = []
         self.manifest: dict[str, Any] = {"schema": SCHEMA, "format": "retrograd factors", "engine": engine, "shards": []}
         there = (self.path / "manifest.json").exists()
@@ -168,16 +168,14 @@ class FactorStore:
         self.manifest = found
         for shard in found["shards"]:
             self._add_file(self.path / shard["file"], shard["bytes"])
-            self._map(len(self._files) - 1)
 
     def _add_file(self, file: Path, size: int) -> None:
         if not file.exists() or file.stat().st_size != size:
             raise StoreError(f"FactorStore: {file} is missing or does not have the {size} bytes given in the manifest")
         self._files.append(file)
-        self._records.append([])                # read when somebody asks: a writer would hold those of the whole run
 
     def _map(self, shard: int) -> Any:
-        """(bytes, {tensor: (dtype, shape, begin, end)}) of a shard; its header is read once."""
+        """(bytes, {tensor: (dtype, shape, begin, end)}, records) of a shard, of which few are held."""
         if shard not in self._maps:
             data = np.memmap(self._files[shard], np.uint8, "r")
             length = int(data[:8].view("<u8")[0])
@@ -186,8 +184,9 @@ class FactorStore:
             first = 8 + length
             table = {name: (d["dtype"], tuple(d["shape"]), first + d["data_offsets"][0], first + d["data_offsets"][1])
                      for name, d in header.items()}
-            self._records[shard] = json.loads(about["records"])
-            self._maps[shard] = (data, table)
+            if len(self._maps) >= HELD:
+                del self._maps[next(iter(self._maps))]
+            self._maps[shard] = (data, table, json.loads(about["records"]))
         return self._maps[shard]
 
     def flush(self) -> None:
@@ -289,17 +288,21 @@ class FactorStore:
 
     def records(self, layer: str = "*", step: int | None = None, sample: int | None = None) -> Iterator[Record]:
         """What is stored, in order: layer is a pattern of parameter names, sample an id.  The open shard is not seen."""
+        for store, shard, _, about in self._all():
+            if step is not None and about["step"] != step:
+                continue
+            if sample is not None and sample not in about["samples"]:
+                continue
+            if layer == "*" or about["layer"] == layer or fnmatch.fnmatchcase(about["layer"], layer):
+                yield Record(store, shard, about)
+
+    def _all(self) -> Iterator[tuple[FactorStore, int, int, dict[str, Any]]]:
+        """(store of the rank, shard, number there, what is known) of every record."""
         for part in self._parts:
-            yield from part.records(layer, step, sample)
+            yield from part._all()
         for shard in range(len(self._files)):
-            self._map(shard)
-            for about in self._records[shard]:
-                if step is not None and about["step"] != step:
-                    continue
-                if sample is not None and sample not in about["samples"]:
-                    continue
-                if layer == "*" or about["layer"] == layer or fnmatch.fnmatchcase(about["layer"], layer):
-                    yield Record(self, shard, about)
+            for i, about in enumerate(self._map(shard)[2]):
+                yield self, shard, i, about
 
     def __len__(self) -> int:
         """Number of records."""
@@ -314,17 +317,17 @@ class FactorStore:
         """{"a": (T, I), "delta": (T, O)} of one sample of one weight; the latest step by default.  KeyError."""
         if self._where is None:
             self._where = {}
-            for r in self.records():
-                for row, s in enumerate(r.samples):
-                    self._where.setdefault((r.layer, s), []).append((r, row))
-        found = self._where.get((layer, sample), [])
-        for record, row in reversed(found):
-            if step is None or record.step == step:
+            for store, shard, i, about in self._all():
+                for row, s in enumerate(about["samples"]):
+                    self._where.setdefault((about["layer"], s), []).append((store, shard, i, row, about["step"]))
+        for store, shard, i, row, its in reversed(self._where.get((layer, sample), [])):
+            if step is None or its == step:
+                record = Record(store, shard, store._map(shard)[2][i])
                 return {name: record.array(name, row) for name in record.about["tensors"]}
         raise KeyError(f"FactorStore: no sample {sample} of {layer}" + ("" if step is None else f" in step {step}"))
 
     def _tensor(self, shard: int, name: str, row: int | None) -> Any:
-        data, table = self._map(shard)
+        data, table, _ = self._map(shard)
         dtype, shape, begin, end = table[name]
         if row is not None:
             each = (end - begin) // shape[0]
