@@ -28,7 +28,7 @@ def numbers(*shape: int, seed: int = 0, dtype: Any = torch.float32) -> torch.Ten
 
 
 def replays(call: Any) -> int:
-    return sum(v.used for v in call.local.variants)
+    return sum(v.used for v in getattr(call, "forward", call).local.variants)
 
 
 def alike(make: Callable[[], tuple[Any, Callable[[], Any]]], calls: int = 5, replayed: bool = True) -> Any:

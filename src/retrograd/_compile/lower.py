@@ -400,6 +400,19 @@ class NllOf:
         return array_of(node.run(x))
 
 
+class NllAgain:
+    """Its rule, whatever call the node saw last."""
+
+    __slots__ = ("forward", "node")
+
+    def __init__(self, node: Any) -> None:
+        self.node, self.forward = node, NllOf(node)
+
+    def __call__(self, g: Any, x: Any, y: Any, given: Any, target: Any) -> Any:
+        self.forward(given, target)
+        return array_of(self.node.grad(g, x, y))
+
+
 class GradOf:
     __slots__ = ("node",)
 

@@ -3,8 +3,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from .._engine.nary import Nary
 from .._engine.node import Node
 from .._engine.op import Binary, Unary, attach
@@ -13,33 +11,39 @@ from .effects import grad_of
 from .values import Entry, Refused, Value, of_array
 
 if TYPE_CHECKING:
+    from .graph import Graph
     from .trace import Trace
 
 
-def build(spec: tuple[str, Any], arrays: list[Any], made: list[Any], inputs: Any, held: Any) -> Any:
+def build(spec: tuple[str, Any], arrays: list[Any], made: list[Any], inputs: Any, held: Any, node: Any) -> Any:
     """What the call returns."""
     kind, what = spec
     if kind == "made":
         at, rg, past = what
         out = made[at] = wrap(arrays[at])
-        if past is not None:
-            node: Past = past()
-            attach(out, node)
+        if type(past) is int:
+            out.rg, out.fn, out.nr = True, node, past
+        elif past is not None:
+            attach(out, past())
         elif rg:
             out.rg = True
         return out
     if kind == "same":
         return what
     if kind == "tuple":
-        return tuple([build(s, arrays, made, inputs, held) for s in what])
+        return tuple([build(s, arrays, made, inputs, held, node) for s in what])
     if kind == "list":
-        return [build(s, arrays, made, inputs, held) for s in what]
+        return [build(s, arrays, made, inputs, held, node) for s in what]
     if kind == "dict":
-        return {key: build(s, arrays, made, inputs, held) for key, s in what}
+        return {key: build(s, arrays, made, inputs, held, node) for key, s in what}
     if kind == "again":
         return made[what]
     t = (inputs if what[0] == "input" else held)[what[1]]
     return t if kind == "tensor" else grad_of(t)
+
+
+def copied_array(x: Any) -> Any:
+    return x.copy("K")
 
 
 class Outputs:
@@ -49,6 +53,7 @@ class Outputs:
         self.trace = trace
         self.values: list[Value] = []
         self.seen: dict[int, int] = {}
+        self.graph: Graph | None = trace.graph
         self.tree = self.spec(result)
 
     def spec(self, x: Any) -> tuple[str, Any]:
@@ -70,14 +75,22 @@ class Outputs:
             if x.listeners or x.kept is not None or grad_of(x) is not None or x.inference:
                 raise Refused("a result with hooks or a .grad")
             value = self.trace.of(x.array)
-            if value.kind == "const":
+            if value.kind == "const" or (self.graph is not None and id(value) in self.graph.inner):
                 copied = of_array(x.array)
-                self.trace.add(Entry("copy", np.copy, [value], [copied]))
+                self.trace.add(Entry("copy", copied_array, [value], [copied]))
                 value = copied
             self.values.append(value)
             self.seen[id(x)] = len(self.seen)
-            return ("made", (self.seen[id(x)], bool(x.rg), None if x.fn is None else past(x.fn)))
+            return ("made", (self.seen[id(x)], bool(x.rg), self.node(x)))
         return ("again", self.seen[id(x)])
+
+
+    def node(self, x: TensorBase) -> Any:
+        """Its number among the results that can still be differentiated; else what makes its grad_fn, or None."""
+        for nr, t in enumerate([] if self.graph is None else self.graph.outs):
+            if t is x:
+                return nr
+        return None if x.fn is None else past(x.fn)
 
 
 class Past(Node):

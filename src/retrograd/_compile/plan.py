@@ -9,6 +9,7 @@ from .._engine.modes import hush, unhush
 from .._engine.tensor import TensorBase
 from .code import Program, alive, program
 from .effects import grad_of, store_grad
+from .graph import checked
 from .outputs import Outputs, build
 from .trace import Trace
 from .values import Value
@@ -26,8 +27,10 @@ class Plan:
     def __init__(self, trace: Trace, outputs: Outputs) -> None:
         self.tensors = trace.tensors
         self.tree = outputs.tree
-        self.entries = alive(trace.entries, outputs.values)
-        self.made = outputs.values
+        self.graph = outputs.graph
+        self.made = [*outputs.values, *(self.graph.kept if self.graph else ())]
+        self.count = len(outputs.values)
+        self.entries = alive(trace.entries, self.made)
         self.recorded = len(trace.entries)
         self.busy = False
         self.writes = any(e.name in ("store", "step") or e.fn is store_grad for e in self.entries)
@@ -42,7 +45,9 @@ class Plan:
                 elif value.kind == "tensor" and value.index >= len(self.tensors.inputs):
                     given[id(value)] = self.tensors.held[value.index - len(self.tensors.inputs)]
             self.program, self.takes = program(self.entries, self.made, given)
-        for entry in self.entries:              # what the recorded call computed goes
+        if self.graph is not None:
+            self.graph.ready(outputs.values)
+        for entry in [*self.entries, *(self.graph.entries if self.graph else ())]:  # what the recorded call computed goes
             for value in (*entry.args, *entry.outs):
                 if isinstance(value, Value):
                     value.array = None
@@ -87,7 +92,7 @@ class Plan:
 
     def same(self, trace: Trace, outputs: Outputs, got: list[list[Any]]) -> None:
         """RuntimeError where the entries of `trace`, of an eager call, gave something else than `got`."""
-        entries = alive(trace.entries, outputs.values)
+        entries = alive(trace.entries, [*outputs.values, *(outputs.graph.kept if outputs.graph else ())])
         for mine, other, arrays in zip(self.entries, entries, got):
             differ = mine.name != other.name or len(mine.outs) != len(other.outs) or not all(
                 v.array is None or v.stale or v.past or np.array_equal(x, v.array, equal_nan=v.dtype.kind == "f")
@@ -161,4 +166,12 @@ class Plan:
             unhush(token)
 
     def result(self, arrays: list[Any], inputs: list[TensorBase]) -> Any:
-        return build(self.tree, arrays, [None] * len(arrays), inputs, self.tensors.held)
+        graph = self.graph
+        if graph is None:
+            return build(self.tree, arrays, [None] * len(arrays), inputs, self.tensors.held, None)
+        tensors = [self.fetch("tensor", i if kind == "input" else len(inputs) + i, inputs) for kind, i in graph.leaves]
+        node = graph.node(arrays, inputs, self.tensors.held, tensors)
+        made: list[Any] = [None] * len(arrays)
+        result = build(self.tree, arrays, made, inputs, self.tensors.held, node)
+        node.checks.extend([checked(made[i]) for i in graph.shown])
+        return result

@@ -18,14 +18,13 @@ from typing import Any
 
 import numpy as np
 
-from .. import autograd
+from .. import autograd, optim
 from .._engine.tensor import TensorBase
 from .._kernels import Function
 from .._tensor import Tensor, dtypes
 from .._tensor.size import Size
 from ..nn.module import Module
 from ..nn.parameter import Parameter
-from ..optim import SGD, Adam, AdamW
 from ..optim.optimizer import Optimizer
 from .values import Refused
 
@@ -35,7 +34,8 @@ HEAP = 512              # of a type's flags: made by a class statement
 NUMBERS = (int, float, bool, complex, str, bytes, type(None), type(Ellipsis), type(NotImplemented), slice, range)
 NAMES = (dtypes.dtype, dtypes.device, dtypes.layout, dtypes.memory_format, Size)
 TENSORS = (Tensor, Parameter)
-OPTIMIZERS = (SGD, Adam, AdamW)
+OPTIMIZERS = tuple(x for x in vars(optim).values() if isinstance(x, type) and issubclass(x, Optimizer) and x not in (
+    Optimizer, optim.LBFGS, optim.SparseAdam))
 SAFE = {getattr(builtins, name) for name in """
     abs all any bool bytes complex dict divmod enumerate filter float frozenset int isinstance issubclass len list map max
     min pow range reversed round slice sorted str sum tuple zip super object property staticmethod classmethod type

@@ -118,7 +118,7 @@ class Compiled(Wrapper):
         tensors = Tensors()
         try:
             for i, t in enumerate(inputs):
-                check_tensor(t, f"argument {i}")
+                check_tensor(t, f"argument {i}", True)
                 tensors.add(t, "input")
             reach.start(self.f)
             for x in objects_in(key):
@@ -137,6 +137,7 @@ class Compiled(Wrapper):
         trace = Trace(tensors)
         with trace:
             result = self.f(*args, **kwargs)
+            trace.differentiate(result)
         try:
             outputs = trace.finish(result)
             if mood() != now:
@@ -195,7 +196,7 @@ class Compiled(Wrapper):
         plan = variant.plan
         before = Everything(plan.tensors, inputs, variant.optimizers)
         try:
-            quick = written(plan.arrays(inputs), plan.tensors, inputs)
+            quick = written(plan.arrays(inputs)[:plan.count], plan.tensors, inputs)
         finally:
             before.restore()
         try:
@@ -210,6 +211,7 @@ class Compiled(Wrapper):
         trace = Trace(tensors)
         with trace:
             result = self.f(*args, **kwargs)
+            trace.differentiate(result)
         try:
             outputs = trace.finish(result)
         except Refused as error:

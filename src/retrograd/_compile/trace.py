@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import optim
 from .._engine.dispatch import engage
 from .._engine.modes import modes
 from .._engine.tensor import TensorBase, wants_grad
@@ -16,16 +15,18 @@ from .._rules.loss import NllLossBackward0
 from .book import Inside, root
 from .calls import FACTS, called, judge
 from .effects import Store, grad_of, no_grad, set_grad, store_grad
+from .graph import Graph, live
 from .outputs import Outputs
 from .passes import Passes
+from .reach import OPTIMIZERS
 from .values import Entry, Refused, Value, of_array
 from .whole import Before, Region, Whole, made_by, may_be_whole, stream
-
-STEPPERS = (optim.SGD, optim.Adam, optim.AdamW)
 
 
 class Trace(Passes):
     """Set it up, call the function within `with`, then `finish`."""
+
+    graph: Graph | None = None                  # of the results
 
     def __enter__(self) -> Trace:
         modes.observer = self
@@ -97,7 +98,9 @@ class Trace(Passes):
             fn.wrote.append(i)
             values.append(of_array(t.array))
         drawn = stream() != before.stream
-        self.add(Entry(name, fn, given, [part, *values], "", drawn, self.line()))
+        args = [Value("tensor", (), None, None, self.place(v.kind, v.index)) if v.kind in ("input", "held") and i not in wrote
+                else v for i, v in enumerate(given)]
+        self.add(Entry(name, fn, args, [part, *values], "", drawn, self.line()))
         for i, value in zip(wrote, values[len(values) - len(wrote):]):
             if tensors[i].array is before.facts[i][0]:
                 self.overwritten(tensors[i].array, value, wrote[i])
@@ -169,7 +172,7 @@ class Trace(Passes):
         try:
             if closure is not None:
                 raise Refused("a closure given to step()")
-            if type(optimizer) not in STEPPERS:
+            if type(optimizer) not in OPTIMIZERS:
                 raise Refused(f"{type(optimizer).__name__}.step() is not replayed yet")
             self.flush()
             params = [p for group in optimizer.param_groups for p in group["params"]]
@@ -189,6 +192,20 @@ class Trace(Passes):
         return got
 
     # -- the end
+
+    def differentiate(self, result: Any) -> None:
+        """The backward pass from the results that can still be differentiated; call it within `with`."""
+        if self.reason:
+            return
+        try:
+            outs = live(self, result)
+            if outs:
+                self.flush()
+                self.graph = Graph(self, outs)
+                if not self.reason:
+                    self.graph.settle(self)
+        except Refused as error:
+            self.refuse(error)
 
     def finish(self, result: Any) -> Outputs:
         """Call it after the function returned `result`, outside `with`; Refused where the call cannot be replayed."""

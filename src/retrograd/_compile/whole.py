@@ -12,7 +12,7 @@ from .. import random
 from .._engine.backward import run_backward
 from .._engine.modes import settle, state
 from .._engine.op import edge
-from .._engine.tensor import TensorBase, sink_of, wants_grad, wrap
+from .._engine.tensor import TensorBase, shared_version, sink_of, wants_grad, wrap
 from .._rules import create
 from .._tensor import dtypes
 from .._tensor.size import Size
@@ -151,7 +151,10 @@ class Before:
 
 
 class Whole:
-    """impl(...) on arrays: -> the part of the graph, arrays of results, arrays of the arguments that it wrote."""
+    """impl(...) on arrays, or on tensors that users hold.
+
+    -> the part of the graph, arrays of results, arrays of the arguments that it wrote
+    """
 
     def __init__(self, name: str, impl: Any, args: Any, kwargs: Any, tensors: list[TensorBase], grad: bool,
                  wants: list[bool]) -> None:
@@ -171,7 +174,8 @@ class Whole:
         try:
             begins, tensors = [], []
             for i, array in enumerate(arrays):
-                t = wrap(array.copy("K") if i in self.wrote and not self.wants[i] else array)
+                t = own(array) if isinstance(array, TensorBase) else wrap(
+                    array.copy("K") if i in self.wrote and not self.wants[i] else array)
                 t.rg = self.wants[i]
                 begins.append(t)
                 tensors.append(create.clone(t) if i in self.wrote and self.wants[i] else t)
@@ -189,6 +193,13 @@ class Whole:
                 raise RuntimeError(f"torch.compile: {self.name} gives a result of another shape or dtype than it did")
             results.append(array)
         return (Part(begins, found), *results, *[tensors[i].array for i in self.wrote])
+
+
+def own(t: TensorBase) -> TensorBase:
+    """A tensor that is no part of the user's graph, and sees edits of t."""
+    out = wrap(t.array)
+    out.version = shared_version(t)
+    return out
 
 
 class Part:

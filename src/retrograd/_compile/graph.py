@@ -1,0 +1,300 @@
+"""The graph of a compiled call whose results can still be differentiated: one node, whose backward pass is a plan as well.
+
+A pass through the recorded call's own graph is recorded right after it, with ones for the gradients of the results.
+"""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._engine.backward import run_backward
+from .._engine.node import Node, Task, deliver_all
+from .._engine.op import edge, number
+from .._engine.saved import changed, freed
+from .._engine.tensor import TensorBase, Version, shared_version, wants_grad, wrap
+from .._rules.loss import NllLossBackward0
+from .book import root
+from .lower import GradOf, Linear1, Linear2, NllAgain, NllOf
+from .outputs import past
+from .steps import Steps
+from .values import Entry, Refused, Value
+from .whole import WholeGrads
+
+if TYPE_CHECKING:
+    from .trace import Trace
+
+DOUBLE = "torch.compile with aot_autograd does not currently support double backward"
+
+
+def tensors_in(x: Any) -> list[TensorBase]:
+    if isinstance(x, TensorBase):
+        return [x]
+    if type(x) in (tuple, list):
+        return [t for y in x for t in tensors_in(y)]
+    return [t for y in x.values() for t in tensors_in(y)] if type(x) is dict else []
+
+
+def live(trace: Trace, result: Any) -> list[TensorBase]:
+    """The results whose graph was not used up."""
+    found: list[TensorBase] = []
+    for t in tensors_in(result):
+        if t.fn is not None and id(t) not in trace.tensors.by_id and all(t is not x for x in found):
+            try:
+                past(t.fn)
+            except Refused:
+                found.append(t)
+    return found
+
+
+class Graph:
+    """What the backward pass from the results does.
+
+    outs     the results
+    seeds    the values of their gradients
+    leaves   which tensors, that were there before, get a gradient; grads: its value
+    """
+
+    def __init__(self, trace: Trace, outs: list[TensorBase]) -> None:
+        self.outs = outs
+        self.mark = len(trace.entries)          # entries before it are the call's
+        self.seeds: list[Value] = []
+        roots, ones = [], []
+        for t in outs:
+            if t.listeners or t.kept is not None or t.inference:
+                raise Refused("a result with hooks")
+            one = np.ones(t.array.shape, t.array.dtype)
+            self.seeds.append(Value("seed", one.shape, one.dtype, one))
+            trace.know(self.seeds[-1])
+            roots.append(edge(t))
+            ones.append(one)
+        wanting = [(kind, i, t) for kind, i, t in trace.tensors.all() if wants_grad(t)]
+        targets = [(edge(t), t.nr) for _, _, t in wanting]
+        try:
+            got = run_backward([(n, t.nr) for n, t in zip(roots, outs) if n is not None], ones, True, False,
+                               [(n, nr) for n, nr in targets if n is not None], False)
+        except RuntimeError as error:
+            raise Refused(f"a result cannot be differentiated: {error}") from None
+        if trace.reason:
+            return
+        self.leaves: list[tuple[str, int]] = []
+        self.grads: list[Value] = []
+        self.ones = [array for array in got if array is not None]
+        for (kind, i, _), array in zip(wanting, got):
+            if array is not None:
+                self.leaves.append((kind, i))
+                self.grads.append(trace.of(array))
+
+    def settle(self, trace: Trace) -> None:
+        """Part the entries: what the backward pass needs of the call is saved by it."""
+        forward, backward = trace.entries[:self.mark], [again(e) for e in trace.entries[self.mark:]]
+        made = {id(v) for e in backward for v in e.outs} | {id(v) for v in self.seeds}
+        self.saved: list[Value] = []
+        self.stand: dict[int, Value] = {}       # the value of the call -> that of the backward pass
+        for at, v in enumerate(self.seeds):
+            self.stand[id(v)] = Value("seed", v.shape, v.dtype, v.array, at)
+        needed = {id(v) for v in self.grads}
+        self.entries: list[Entry] = []
+        for entry in reversed(backward):
+            if any(id(v) in needed for v in entry.outs):
+                self.entries.append(entry)
+                needed.update(id(x) for x in entry.args if isinstance(x, Value))
+        self.entries.reverse()
+        for entry in self.entries:
+            entry.args = [self.saves(x, made) if isinstance(x, Value) else x for x in entry.args]
+            for v in entry.outs:
+                v.full = None if v.full is None else self.saves(v.full, made)
+        self.grads = [self.saves(v, made) for v in self.grads]
+        self.kept = [v for v in self.saved if v.kind == "made"]
+        memory = {id(root(t.array)): (kind, i) for kind, i, t in trace.tensors.all()}
+        self.viewed = [memory[id(root(v.array))] for v in self.kept if v.array is not None and id(root(v.array)) in memory]
+        # Parts look at the memory of what they took and gave: what users get is a copy
+        self.inner = {id(x) for v in self.kept if v.dtype is None and v.entry for x in (*v.entry.args, *v.entry.outs)}
+        trace.entries = forward
+
+    def saves(self, v: Value, made: set[int]) -> Value:
+        found = self.stand.get(id(v))
+        if found is not None or v.kind == "const" or (id(v) in made and v.kind == "made"):
+            return found or v
+        if v.kind not in ("made", "input", "held"):
+            raise Refused("the gradient of a result depends on a .grad")
+        if v.kind == "made" and v.dtype is not None and v.array is None:
+            raise Refused("the gradient of a result depends on what nobody saw")
+        if v.past and v.kind != "made":
+            raise Refused("the gradient of a result depends on a tensor that the call edits")
+        new = self.stand[id(v)] = Value("saved", v.shape, v.dtype, v.array, len(self.saved))
+        new.straight = v.straight
+        self.saved.append(v)
+        if v.full is not None:
+            new.full = self.saves(v.full, made)
+        return new
+
+    def ready(self, results: list[Value]) -> None:
+        """Once the call's own plan is made.  results: the values that it gives before those of `kept`."""
+        self.places: list[tuple[str, int]] = []         # where the call has what it saves
+        count = len(results)
+        for v in self.saved:
+            self.places.append((v.kind, v.index if v.kind != "made" else count))
+            count += v.kind == "made"
+        memory = {id(root(v.array)) for v in self.kept if v.array is not None}
+        self.shown = [i for i, v in enumerate(results) if id(root(v.array)) in memory]
+        self.plans: dict[tuple[bool, ...], tuple[Steps, list[int], list[bool]]] = {}
+        self.lone = [lone(v) and sum(v is x for x in self.grads) == 1 for v in self.grads]
+        self.likes = [(t.array.shape, t.array.dtype) for t in self.outs]
+        self.outs = []
+
+    def node(self, arrays: list[Any], inputs: list[Any], held: list[Any], leaves: list[Any]) -> CompiledFunctionBackward:
+        """The node of a call that gave these arrays."""
+        kept: list[Any] = []
+        checks = []
+        for kind, i in self.places:
+            if kind == "made":
+                kept.append(arrays[i])
+            else:
+                t = (inputs if kind == "input" else held)[i]
+                kept.append(t.array)
+                checks.append(checked(t))
+        checks.extend([checked((inputs if kind == "input" else held)[i]) for kind, i in self.viewed])
+        return CompiledFunctionBackward(self, kept, checks, [(edge(t), t.nr) for t in leaves])
+
+    def plan(self, given: tuple[bool, ...]) -> tuple[Steps, list[int], list[bool]]:
+        """The plan where only these results have gradients; which of `grads` it gives."""
+        found = self.plans.get(given)
+        if found is None:
+            entries, gone, same = self.without(given)
+            grads = [same.get(id(v), v) for v in self.grads]
+            there = [i for i, v in enumerate(grads) if id(v) not in gone]
+            found = self.plans[given] = (Steps(entries, [grads[i] for i in there], {}), there, self.lone)
+        return found
+
+    def without(self, given: tuple[bool, ...]) -> tuple[list[Entry], set[int], dict[int, Value]]:
+        """The entries that run where some results have no gradient: an op none of whose gradients came does not."""
+        gone = {id(self.stand[id(v)]) for v, there in zip(self.seeds, given) if not there}
+        same: dict[int, Value] = {}
+        entries: list[Entry] = []
+        if not gone:
+            return self.entries, gone, same
+        for entry in self.entries:
+            args = [same.get(id(x), x) if isinstance(x, Value) else x for x in entry.args]
+            lost = [isinstance(x, Value) and id(x) in gone for x in args]
+            if any(lost) and isinstance(entry.fn, WholeGrads) and not all(lost[1:]):
+                args = [None if gone_ else x for x, gone_ in zip(args, lost)]
+            elif any(lost) and entry.name == "sum of gradients" and not all(lost):
+                same[id(entry.outs[0])] = args[0] if lost[1] else args[1]
+                continue
+            elif any(lost):
+                gone.update(id(v) for v in entry.outs)
+                continue
+            new = Entry(entry.name, entry.fn, args, [], entry.op, entry.fixed, entry.where)
+            new.outs = entry.outs
+            entries.append(new)
+        return entries, gone, same
+
+
+def again(entry: Entry) -> Entry:
+    """The entry, for any state of the nodes that the call left."""
+    made, fn, args = entry.after, entry.fn, list(entry.args)
+    if isinstance(fn, GradOf) and isinstance(fn.node, NllLossBackward0) and made is not None and made.entry is not None:
+        assert isinstance(made.entry.fn, NllOf)
+        fn, args = NllAgain(fn.node), [*args, *made.entry.args]
+    new = Entry(entry.name, fn, args, [], entry.op, entry.fixed, entry.where)
+    new.outs = entry.outs
+    return new
+
+
+def lone(v: Value) -> bool:
+    """Is its array new at each replay, and nobody else's?"""
+    entry = v.entry
+    return v.kind == "made" and entry is not None and (bool(entry.op) or isinstance(entry.fn, (Linear1, Linear2)))
+
+
+class CompiledFunctionBackward(Node):
+    """A call that was replayed."""
+
+    __module__ = "retrograd.autograd.function"
+
+    def __init__(self, graph: Graph, arrays: list[Any], checks: list[tuple[Version, int, Any, Any, int]],
+                 edges: list[tuple[Any, int]]) -> None:
+        self.graph, self.edges = graph, edges
+        self.arrays: list[Any] | None = arrays
+        self.checks = checks                    # (version, edits, array, node, number): of what users can edit
+        self._outputs = len(graph.likes)
+        number(self)
+
+    def edge_count(self) -> int:
+        return len(self.edges)
+
+    def edge_node(self, i: int) -> Node | None:
+        found: Node | None = self.edges[i][0]
+        return found
+
+    def edge_nr(self, i: int) -> int:
+        return self.edges[i][1]
+
+    def output_likes(self) -> list[Any]:
+        return self.graph.likes
+
+    def backward(self, gs: list[Any], graph: bool) -> list[Any]:
+        outs: list[Any] = [None] * len(self.edges)
+        given = tuple([g is not None for g in gs])
+        if not any(given):
+            return outs
+        if self.arrays is None:
+            raise freed()
+        for version, edits, array, fn, nr in self.checks:
+            if version.edits != edits:
+                raise changed(array, fn, nr, version.edits, edits)
+        steps, there, _ = self.graph.plan(given)
+        arrays = [None if g is None else np.asarray(g.array if graph else g, order="C") for g in gs]
+        kept = self.arrays
+        for i, x in zip(there, steps.run([(kept if v.kind == "saved" else arrays)[v.index] for v in steps.takes])):
+            outs[i] = Twice(self).of(x) if graph else x
+        return outs
+
+    def push(self, task: Task, g: Any, more: list[Any] | None, shared: bool) -> None:
+        gs = [g, *(more or ())]
+        gs.extend([None] * (self._outputs - len(gs)))
+        outs = self.backward(gs, task.graph)
+        if self._hooks is not None:
+            deliver_all(task, self, self.late(task, outs))
+            return
+        for (to, nr), x, alone in zip(self.edges, outs, self.graph.lone):
+            if to is not None:
+                task.deliver(to, nr, x, not alone)
+
+    def release(self) -> None:
+        self.arrays = None
+        self.checks = []
+
+
+class Twice(Node):
+    """Where a second derivative would go on."""
+
+    def __init__(self, node: CompiledFunctionBackward) -> None:
+        self.node = node
+
+    def of(self, array: Any) -> Any:
+        out = wrap(array)
+        number(self)
+        out.rg, out.fn = True, self
+        return out
+
+    def name(self) -> str:
+        return "CompiledFunctionBackwardBackward"
+
+    def edge_count(self) -> int:
+        return self.node.edge_count()
+
+    def edge_node(self, i: int) -> Node | None:
+        return self.node.edge_node(i)
+
+    def edge_nr(self, i: int) -> int:
+        return self.node.edge_nr(i)
+
+    def backward(self, gs: list[Any], graph: bool) -> list[Any]:
+        raise RuntimeError(DOUBLE)
+
+
+def checked(t: TensorBase) -> tuple[Version, int, Any, Any, int]:
+    version = shared_version(t)
+    return version, version.edits, t.array, t.fn, t.nr
