@@ -263,3 +263,53 @@ def test_steps_of_optimizers_are_replayed(name: str, check: int) -> None:
         return seen
 
     assert same(run(False), run(True))
+
+
+@pytest.mark.parametrize("check", [0, 1])
+@pytest.mark.parametrize("clip", ["norm", "value"])
+def test_clipping_is_replayed(clip: str, check: int) -> None:
+    def run(compiled: bool) -> Any:
+        torch.manual_seed(0)
+        model = dropping()
+        optimizer = torch.optim.Adam(model.parameters())
+
+        def step(x: Any) -> Any:
+            optimizer.zero_grad()
+            loss = model(x).square().mean()
+            loss.backward()
+            if clip == "norm":
+                total = nn.utils.clip_grad_norm_(model.parameters(), 0.05)
+            else:
+                total = nn.utils.clip_grad_value_(model.parameters(), 0.01)
+            optimizer.step()
+            return loss.detach(), total, model[0].bias.grad * 2
+
+        call = skipping(step, check=check) if compiled else step
+        seen = []
+        for seed in range(6):
+            seen.append((call(numbers(5, 8, seed=seed)), state(model)))
+        assert not compiled or replays(call) >= 4, call.explain()
+        return seen
+
+    assert same(run(False), run(True))
+
+
+def test_hooks_of_parameters_and_inputs_fire_in_passes_outside() -> None:
+    def run(compiled: bool) -> Any:
+        torch.manual_seed(0)
+        model = nn.Sequential(nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 8))
+        seen: list[Any] = []
+        model[0].weight.register_hook(lambda g: seen.append(g.clone()) or g * 2)
+        model[2].bias.register_post_accumulate_grad_hook(lambda p: seen.append(p.grad.clone()))
+        call = skipping(model) if compiled else model
+        weight = numbers(8, 8).requires_grad_()
+        for _ in range(5):
+            x = ROWS @ weight
+            x.register_hook(lambda g: seen.append(g.clone()))
+            x.retain_grad()
+            call(x).sin().sum().backward()
+            seen.append(x.grad)
+        assert not compiled or replays(call) >= 3, call.explain()
+        return seen, state(model), weight.grad
+
+    assert same(run(False), run(True))

@@ -70,11 +70,17 @@ class Graph:
             ones.append(one)
         wanting = [(kind, i, t) for kind, i, t in trace.tensors.all() if wants_grad(t)]
         targets = [(edge(t), t.nr) for _, _, t in wanting]
+        hooks = [(n, n._hooks) for n, _ in targets if n is not None]
         try:
+            for n, _ in hooks:                  # they fire in the user's passes
+                n._hooks = None
             got = run_backward([(n, t.nr) for n, t in zip(roots, outs) if n is not None], ones, True, False,
                                [(n, nr) for n, nr in targets if n is not None], False)
         except RuntimeError as error:
             raise Refused(f"a result cannot be differentiated: {error}") from None
+        finally:
+            for n, had in hooks:
+                n._hooks = had
         if trace.reason:
             return
         self.leaves: list[tuple[str, int]] = []

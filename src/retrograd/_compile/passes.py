@@ -65,7 +65,7 @@ class Passes(Book):
             self.frames.append(frame)
             if isinstance(node, AccumulateGrad):
                 frame.had = node.grad
-                if node.after or node._hooks is not None:
+                if node._hooks is not None:
                     raise Refused("a hook of a leaf")
             elif node._hooks is not None:
                 raise Refused(f"a hook of {node.name()}")
@@ -200,6 +200,8 @@ class Passes(Book):
         node: Any = frame.node
         g = frame.gs[0]
         grad = node.grad
+        if node.after:
+            raise Refused("a hook of a leaf")
         if g is None or grad is None:
             return
         array = grad.array

@@ -8,7 +8,7 @@ import numpy as np
 from .._engine.modes import hush, unhush
 from .._engine.tensor import TensorBase
 from .code import Program, alive, program
-from .effects import grad_of, store_grad
+from .effects import Outright, grad_of, store_grad
 from .graph import checked
 from .outputs import Outputs, build
 from .trace import Trace
@@ -33,7 +33,7 @@ class Plan:
         self.entries = alive(trace.entries, self.made)
         self.recorded = len(trace.entries)
         self.busy = False
-        self.writes = any(e.name in ("store", "step") or e.fn is store_grad for e in self.entries)
+        self.writes = any(e.name in ("store", "step") or e.fn is store_grad or isinstance(e.fn, Outright) for e in self.entries)
         self.number()
         self.program: Any = None
         self.takes: list[Value] = []

@@ -45,8 +45,10 @@ SAFE = {getattr(builtins, name) for name in """
 SAFE |= {x for x in vars(math).values() if callable(x)} | {x for x in vars(operator).values() if callable(x)}
 SAFE |= {functools.partial, functools.reduce}
 # Functions of ours that the dispatch point does not hear of, and what a call may do with them.
-UNHEARD = set("is_grad_enabled get_default_dtype is_tensor is_inference_mode_enabled get_device is_compiling "
-              "is_dynamo_compiling is_scripting is_tracing".split())
+UNHEARD = set("""
+    clip_grad_norm_ clip_grad_value_ is_grad_enabled get_default_dtype is_tensor is_inference_mode_enabled get_device is_compiling
+    is_dynamo_compiling is_scripting is_tracing
+""".split())
 CHANGES = set("inference_mode detect_anomaly set_detect_anomaly autocast Generator saved_tensors_hooks fork_rng".split())
 WRITES = set("param_groups state defaults add_param_group load_state_dict state_dict".split())
 OPCODES = {"STORE_GLOBAL": "sets a global", "DELETE_GLOBAL": "deletes a global", "IMPORT_NAME": "imports",

@@ -14,7 +14,7 @@ from .._engine.tensor import TensorBase, wants_grad
 from .._rules.loss import NllLossBackward0
 from .book import Inside, root
 from .calls import FACTS, called, judge
-from .effects import Store, grad_of, no_grad, set_grad, store_grad
+from .effects import Outright, Store, grad_of, no_grad, set_grad, store_grad
 from .graph import Graph, live
 from .outputs import Outputs
 from .passes import Passes
@@ -162,6 +162,34 @@ class Trace(Passes):
         if not self.entries[-1].op:
             raise Refused(f"{type(node).__name__.removesuffix('Backward0')} in place is not replayed yet")
         self.overwritten(out.array, value)
+
+    def outright(self, f: Any, tensors: list[Any], *rest: Any) -> Any:
+        """f(tensors, *rest), which writes their .grad: called as it is at each replay."""
+        if not self.off:
+            try:
+                self.flush()
+                if any(self.tensors.by_id.get(id(t), ("", 0))[0] != "held" for t in tensors):
+                    raise Refused(f"{f.__name__} of tensors that the function does not reach by itself")
+            except Refused as error:
+                self.refuse(error)
+        fn = Outright(f, tensors, rest)
+        modes.observer = self.it.listener = None
+        try:
+            got = f(tensors, *rest)
+            arrays = fn.arrays()
+        finally:
+            modes.observer = self.it.listener = self
+        if self.off:
+            return got
+        outs = [Value("made", (), None) if x is None else of_array(x) for x in arrays]
+        first = Value("made", (), None) if got is None else of_array(got.array)
+        self.alive.append(got)
+        self.add(Entry(f.__name__, fn, [None], [first, *outs], "", True, self.line()))
+        for t, v in zip(tensors, outs):
+            if v.array is not None:
+                self.overwritten(v.array, v)
+                self.settled["held", self.tensors.by_id[id(t)][1]] = (t.grad, v)
+        return got
 
     # -- told by optimizers
 

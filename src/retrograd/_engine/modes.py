@@ -92,6 +92,7 @@ class Modes:
 # torch.compile records a call with an observer that is `modes.recorder`, too, and is told of what ops alone do not say:
 #   linear(node, b, x, w, out)      F.linear, which then goes the way that it goes unobserved
 #   call(func, impl, args, kwargs)  in place of what no public function does: as the listener's
+#   outright(f, tensors, *rest)     in place of f, which writes the .grad of tensors
 #   step(optimizer, closure)        in place of the optimizer's step
 
 modes: Final = Modes()

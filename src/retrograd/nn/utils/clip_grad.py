@@ -87,6 +87,8 @@ def clip_grad_norm_(
         parameters = list(parameters)
         if once and not parameters:
             warn("`parameters` is an empty generator, no gradient clipping will occur.")
+    if modes.recorder is not None and modes.observer is not None:
+        return modes.recorder.outright(clip_grad_norm_, tensors_of(parameters), max_norm, norm_type, error_if_nonfinite, foreach)
     grads = [p.grad for p in tensors_of(parameters) if p.grad is not None]
     total = get_total_norm(grads, norm_type, error_if_nonfinite, foreach)
     clip_grads_with_norm_(parameters, float(max_norm), total, foreach)
@@ -104,6 +106,9 @@ def clip_grad_norm(
 
 def clip_grad_value_(parameters: Any | Iterable[Any], clip_value: float, foreach: Any = None) -> None:
     """Every element of every gradient into [-clip_value, clip_value]."""
+    if modes.recorder is not None and modes.observer is not None:
+        modes.recorder.outright(clip_grad_value_, tensors_of(parameters), clip_value, foreach)
+        return
     limit = float(clip_value)
     with no_grad():
         for param in tensors_of(parameters):
