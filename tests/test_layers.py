@@ -19,7 +19,7 @@ LAYERS = [
     ["_missing", "__future__"],
     ["_engine", "_rules", "_kernels"],
     ["_tensor", "_missing.dtypes", "random", "_functions", "_typing", "linalg", "special", "version", "types", "storage",
-     "functional"],
+     "functional", "fft"],
     ["utils", "autograd", "masked", "signal"],
     ["nn"],
     ["optim"],

@@ -49,11 +49,11 @@ def surfaces() -> Iterator[tuple[str, Any]]:
     import torch
 
     import retrograd
-    from retrograd import _functions, linalg, special
+    from retrograd import _functions, fft, linalg, special
     from retrograd._functions.functional_forms import needs
 
     places = ((torch, [*_functions.__all__, *_functions.LATER]), (torch.nn.functional, retrograd.nn.functional.__all__),
-              (torch.linalg, linalg.__all__), (torch.special, special.__all__))
+              (torch.linalg, linalg.__all__), (torch.fft, fft.__all__), (torch.special, special.__all__))
     for place, names in places:
         for name in names:
             f = getattr(place, name, None)

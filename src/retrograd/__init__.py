@@ -66,7 +66,7 @@ from . import autograd as autograd
 if _t.TYPE_CHECKING:
     from ._small_modules import (
         _C as _C, _dynamo as _dynamo, accelerator as accelerator, backends as backends, compiler as compiler, cuda as cuda,
-        distributed as distributed, functional as functional, fx as fx, hub as hub, jit as jit, library as library,
+        distributed as distributed, fft as fft, functional as functional, fx as fx, hub as hub, jit as jit, library as library,
         mps as mps,
         serialization as serialization, storage as storage, types as types, version as version, xpu as xpu,
     )
@@ -116,7 +116,7 @@ if _t.TYPE_CHECKING:                                # what is imported when it i
 
 _late_names(
     __name__, lazy=("_dynamo", "accelerator", "amp", "backends", "compiler", "distributed", "distributions",
-                    "func", "functional", "fx",
+                    "fft", "func", "functional", "fx",
                     "hub", "jit", "library", "masked", "microscope", "mps", "nn", "optim", "overrides",
                     "serialization", "signal", "special", "storage", "testing", "types", "xpu"),
     also={**{_name: _partial(_late, _found, _name) for _name, _found in _LATER.items()},

@@ -37,7 +37,8 @@ RARE = [(name, family) for family, names in {
     "lu": "lu lu_solve lu_unpack", "special": "i0 i0_ igamma igamma_ igammac igammac_", "ctc": "ctc_loss F_ctc_loss",
     "windows": "bartlett_window blackman_window hamming_window hann_window kaiser_window",
     "grid": "affine_grid_generator grid_sampler affine_grid grid_sample", "histograms": "histogram histogramdd",
-    "reflections": "geqrf orgqr ormqr", "segments": "segment_reduce _segment_reduce", "lowrank": "pca_lowrank svd_lowrank",
+    "reflections": "geqrf orgqr ormqr", "segments": "segment_reduce _segment_reduce", "spectra": "stft istft",
+    "lowrank": "pca_lowrank svd_lowrank",
     "view_copies": " ".join(f"{name}_copy" for name in COPIED), "linear_loss": "linear_cross_entropy",
     "foreach": " ".join(f"_foreach_{name}" for name in (*EACH, *(f"{name}_" for name in EACH), *(
         "norm powsum max mm clone copy_ zero_".split()))),

@@ -381,6 +381,30 @@ FUNCTIONS = {
     "feature_alpha_dropout_": "Tensor input, float p, bool train",
     "feature_dropout": "Tensor input, float p, bool train",
     "feature_dropout_": "Tensor input, float p, bool train",
+    "fft_fft": "Tensor input, int? n=None, int dim=-1, str? norm=None, *, Tensor? out=None",
+    "fft_fft2": "Tensor input, int[1]? s=None, int[1] dim=(-2,-1), str? norm=None, *, Tensor? out=None",
+    "fft_fftfreq": "int n, float d=1.0, *, dtype? dtype=None, layout? layout=None, device? device=None, bool? "
+        "pin_memory=False, bool requires_grad=False, Tensor? out=None",
+    "fft_fftn": "Tensor input, int[1]? s=None, int[1]? dim=None, str? norm=None, *, Tensor? out=None",
+    "fft_fftshift": "Tensor input, int[1]? dim=None",
+    "fft_hfft": "Tensor input, int? n=None, int dim=-1, str? norm=None, *, Tensor? out=None",
+    "fft_hfft2": "Tensor input, int[1]? s=None, int[1] dim=(-2,-1), str? norm=None, *, Tensor? out=None",
+    "fft_hfftn": "Tensor input, int[1]? s=None, int[1]? dim=None, str? norm=None, *, Tensor? out=None",
+    "fft_ifft": "Tensor input, int? n=None, int dim=-1, str? norm=None, *, Tensor? out=None",
+    "fft_ifft2": "Tensor input, int[1]? s=None, int[1] dim=(-2,-1), str? norm=None, *, Tensor? out=None",
+    "fft_ifftn": "Tensor input, int[1]? s=None, int[1]? dim=None, str? norm=None, *, Tensor? out=None",
+    "fft_ifftshift": "Tensor input, int[1]? dim=None",
+    "fft_ihfft": "Tensor input, int? n=None, int dim=-1, str? norm=None, *, Tensor? out=None",
+    "fft_ihfft2": "Tensor input, int[1]? s=None, int[1] dim=(-2,-1), str? norm=None, *, Tensor? out=None",
+    "fft_ihfftn": "Tensor input, int[1]? s=None, int[1]? dim=None, str? norm=None, *, Tensor? out=None",
+    "fft_irfft": "Tensor input, int? n=None, int dim=-1, str? norm=None, *, Tensor? out=None",
+    "fft_irfft2": "Tensor input, int[1]? s=None, int[1] dim=(-2,-1), str? norm=None, *, Tensor? out=None",
+    "fft_irfftn": "Tensor input, int[1]? s=None, int[1]? dim=None, str? norm=None, *, Tensor? out=None",
+    "fft_rfft": "Tensor input, int? n=None, int dim=-1, str? norm=None, *, Tensor? out=None",
+    "fft_rfft2": "Tensor input, int[1]? s=None, int[1] dim=(-2,-1), str? norm=None, *, Tensor? out=None",
+    "fft_rfftfreq": "int n, float d=1.0, *, dtype? dtype=None, layout? layout=None, device? device=None, bool? "
+        "pin_memory=False, bool requires_grad=False, Tensor? out=None",
+    "fft_rfftn": "Tensor input, int[1]? s=None, int[1]? dim=None, str? norm=None, *, Tensor? out=None",
     "fill": "Tensor input, Tensor value | Tensor input, Scalar value",
     "fill_": "Tensor input, Tensor value | Tensor input, Scalar value",
     "fix": "Tensor input, *, Tensor? out=None",
@@ -488,6 +512,8 @@ FUNCTIONS = {
     "isneginf": "Tensor input, *, Tensor? out=None",
     "isposinf": "Tensor input, *, Tensor? out=None",
     "isreal": "Tensor input",
+    "istft": "Tensor input, int n_fft, int? hop_length=None, int? win_length=None, Tensor? window=None, bool "
+        "center=True, bool normalized=False, bool? onesided=None, int? length=None, bool return_complex=False",
     "kaiser_window": "int window_length, *, dtype? dtype=None, layout? layout=None, device? device=None, bool? "
         "pin_memory=False, bool requires_grad=False | int window_length, bool periodic, *, dtype? dtype=None, "
         "layout? layout=None, device? device=None, bool? pin_memory=False, bool requires_grad=False | int "

@@ -119,7 +119,9 @@ REPEATED = set("""
 # They see to out= themselves: it says in which dtype they compute, or what they make.
 OWN = set("""
     sum mean prod nansum nanmean cumsum cumprod bernoulli multinomial normal arange linspace logspace eye zeros
-    ones full empty rand randn randint randperm range complex polar
+    ones full empty rand randn randint randperm range complex polar fft_fft fft_ifft fft_fft2 fft_ifft2 fft_fftn fft_ifftn
+    fft_rfft fft_irfft fft_rfft2 fft_irfft2 fft_rfftn fft_irfftn fft_hfft fft_ihfft fft_hfft2 fft_ihfft2 fft_hfftn fft_ihfftn
+    fft_fftfreq fft_rfftfreq
 """.split())
 
 

@@ -111,10 +111,10 @@ def is_import_from(frame: FrameType) -> bool:
 # PyTorch's names that Tensor lacks.  Why, says lacks.py, which is read when one of them is asked for.
 TENSOR = """
     ccol_indices chalf coalesce col_indices const_data_ptr crow_indices dense_dim
-    dequantize eig hash_tensor index indices int_repr ipu is_coalesced istft lstsq module_load mtia
+    dequantize eig hash_tensor index indices int_repr ipu is_coalesced lstsq module_load mtia
     name q_per_channel_axis q_per_channel_scales q_per_channel_zero_points q_scale
     q_zero_point qscheme reinforce resize resize_as resize_as_sparse_ row_indices slice_inverse smm solve sparse_dim
-    sparse_mask sparse_resize_ sparse_resize_and_clear_ sspaddmm stft symeig to_mkldnn
+    sparse_mask sparse_resize_ sparse_resize_and_clear_ sspaddmm symeig to_mkldnn
     to_padded_tensor to_sparse to_sparse_bsc to_sparse_bsr to_sparse_coo to_sparse_csc to_sparse_csr
     unsafe_split_with_sizes values xpu
 """

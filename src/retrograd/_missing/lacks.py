@@ -16,7 +16,6 @@ LACKS = {
         q_\w+|qscheme|q[A-Z]\w+|quant\w+|Q(U)?Int\w+|(fake_)?quantize\w*|
         fake_quantize\w*|dequantize|int_repr|per_(channel|tensor)_\w+|choose_qparams\w*|fbgemm\w+|empty_quantized|
         fused_moving_avg\w+|qat|ao|intrinsic|quantizable"""),
-    "fft": ("Fourier transforms are not supported yet", r"fft|i?stft"),
     "devices": ("the CPU is the only device so far", r"""
         \w*(cudnn|cudagraph|miopen|mkldnn|autocast_(gpu|ipu|xla)|vulkan)\w*|xpu|ipu|mtia|Stream|Event|
         AcceleratorError|OutOfMemoryError|DeviceObjType|StreamObjType|get_device_module|map2_|tf32_notes|triton_op|wrap_triton"""),

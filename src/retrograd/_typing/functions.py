@@ -206,6 +206,7 @@ from .._functions.compare import isnan as isnan
 from .._functions.compare import isneginf as isneginf
 from .._functions.compare import isposinf as isposinf
 from .._functions.complexes import isreal as isreal
+from .._functions.spectra import istft as istft
 from .._functions.windows import kaiser_window as kaiser_window
 from .._functions.loss import kl_div as kl_div
 from .._functions.products import kron as kron
@@ -349,6 +350,7 @@ from .._functions.view_copies import squeeze_copy as squeeze_copy
 from .._functions.join import stack as stack
 from .._functions.reduce import std as std
 from .._functions.reduce import std_mean as std_mean
+from .._functions.spectra import stft as stft
 from .._functions.arith import sub as sub
 from .._functions.arith import subtract as subtract
 from .._functions.reduce import sum as sum

@@ -395,6 +395,7 @@ __all__ = [
     "isneginf",
     "isposinf",
     "isreal",
+    "istft",
     "kaiser_window",
     "kl_div",
     "kron",
@@ -585,6 +586,7 @@ __all__ = [
     "stack",
     "std",
     "std_mean",
+    "stft",
     "sub",
     "subtract",
     "sum",
@@ -2043,6 +2045,12 @@ def isposinf(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 
 def isreal(input: Tensor) -> Tensor: ...
 
+def istft(
+    input: Tensor, n_fft: int, hop_length: int | None = None, win_length: int | None = None,
+    window: Tensor | None = None, center: bool = True, normalized: bool = False, onesided: bool | None = None,
+    length: int | None = None, return_complex: bool = False,
+) -> Tensor: ...
+
 @overload
 def kaiser_window(
     window_length: int, *, dtype: _dtype | None = None, layout: _layout | None = None,
@@ -2918,6 +2926,12 @@ def std_mean(
 ) -> tuple[Tensor, Tensor]: ...
 @overload
 def std_mean(input: Tensor, unbiased: bool = True) -> tuple[Tensor, Tensor]: ...
+
+def stft(
+    input: Tensor, n_fft: int, hop_length: int | None = None, win_length: int | None = None, window: Any = None,
+    center: bool = True, pad_mode: str = "reflect", normalized: bool = False, onesided: bool | None = None,
+    return_complex: bool | None = None, align_to_window: bool | None = None,
+) -> Tensor: ...
 
 def sub(
     input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1, out: Tensor | Number | None = None,

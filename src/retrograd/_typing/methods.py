@@ -167,6 +167,7 @@ class Methods:
     from .._functions.compare import isneginf as isneginf
     from .._functions.compare import isposinf as isposinf
     from .._functions.complexes import isreal as isreal
+    from .._functions.spectra import istft as istft
     from .._functions.products import kron as kron
     from .._functions.order import kthvalue as kthvalue
     from .._functions.representations import lcm as lcm
@@ -296,6 +297,7 @@ class Methods:
     from .._functions.shape import squeeze as squeeze
     from .._functions.shape import squeeze_ as squeeze_
     from .._functions.reduce import std as std
+    from .._functions.spectra import stft as stft
     from .._functions.memory import storage as storage
     from .._functions.memory import storage_offset as storage_offset
     from .._functions.memory import storage_type as storage_type

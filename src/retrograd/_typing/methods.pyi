@@ -802,6 +802,12 @@ class Methods(TensorBase):
         """Is it inf?"""
     def isreal(self) -> Tensor:
         """Is the imaginary part 0?  True everywhere where there is none."""
+    def istft(
+        self, n_fft: _int, hop_length: _int | None = None, win_length: _int | None = None, window: Tensor | None = None,
+        center: _bool = True, normalized: _bool = False, onesided: _bool | None = None, length: _int | None = None,
+        return_complex: _bool = False,
+    ) -> Tensor:
+        """torch.istft."""
     def kron(self, other: Tensor) -> Tensor:
         """Kronecker product: every element of input times the whole of other."""
     def kthvalue(self, k: _int, dim: _int = -1, keepdim: _bool = False) -> return_types.kthvalue:
@@ -1431,6 +1437,8 @@ class Methods(TensorBase):
     def std(self, *dim: _int, correction: Number | None = None, keepdim: _bool = False) -> Tensor: ...
     @overload
     def std(self, unbiased: _bool = True) -> Tensor: ...
+    def stft(self, *args: Any, **kwargs: Any) -> Tensor:
+        """torch.stft."""
     def storage(self) -> Any:
         """The same block as numbers of its dtype: a torch.TypedStorage, which PyTorch has deprecated."""
     def storage_offset(self) -> _int:
