@@ -8,6 +8,7 @@
 # make sanitize   run the kernels' tests, and calls with bad arguments, under the C compiler's sanitizers
 #
 # .venv           the checkout, editable: the pure build
+# .venv-demo      what a user installs
 # .venv-compiled  the wheel, compiled; it sees the tools of .venv but not the checkout
 #
 # PYTHON=...      the Python for .venv (default: the newest found)
@@ -41,21 +42,23 @@ COMPILES := pyproject.toml setup.py tools $(addprefix src/retrograd/,_engine _ru
 BUILT := .venv-compiled/.built-$(call sum,$(COMPILES))
 WHEEL := .venv-compiled/.laid-$(call sum,pyproject.toml setup.py src)
 
+DEMO := .venv-demo/.built-$(RETROGRAD_PURE)-$(call sum,pyproject.toml setup.py src)
+
 .PHONY: help quick generate test test-core test-pure test-compiled core-pure core-compiled lint demo bench instructions sanitize clean
 
 help:
 	@sed -n '/^#/!q;s/^# \{0,1\}//p' Makefile
 
-# One after the other, whatever -j says: each build takes all processors.
+# The wheel is compiled while the pure build is tested; after that each build takes all processors, whatever -j says.
 # tests/conftest.py says what is run once; test-pure and core-pure by themselves run all.
 test:
-	@$(MAKE) lint
-	@$(MAKE) test-pure ONLY=--both-builds
+	@$(MAKE) lint $(ORACLE)
+	@$(MAKE) -j2 test-pure $(WHEEL) ONLY=--both-builds
 	@$(MAKE) test-compiled
 
 test-core:
 	@$(MAKE) lint
-	@$(MAKE) core-pure ONLY=--both-builds
+	@$(MAKE) -j2 core-pure $(WHEEL) ONLY=--both-builds
 	@$(MAKE) core-compiled
 
 quick: lint
@@ -80,10 +83,10 @@ lint: $(CORE)
 generate: $(ORACLE)
 	$(PURE) -m tools.generate
 
-demo: $(CORE)
-	$(PURE) examples/digits.py $(ARGS)
+demo: $(DEMO)
+	.venv-demo/bin/python examples/digits.py $(ARGS)
 	@mkdir -p build
-	$(PURE) examples/trace_digits.py build/digits.html
+	.venv-demo/bin/python examples/trace_digits.py build/digits.html
 
 bench: $(WHEEL)
 	$(COMPILED) -m benchmarks.budgets $(ARGS)
@@ -108,7 +111,7 @@ sanitize: $(CORE)
 	$(call under,thread,libtsan,tsan,tests/kernels/hostile_kernels.py threads 20)
 
 clean:
-	rm -rf .venv .venv-compiled build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis src/retrograd.egg-info
+	rm -rf .venv .venv-compiled .venv-demo build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis src/retrograd.egg-info
 
 # Some of these names may be shims that fail, hence the trial.
 $(PURE):
@@ -121,6 +124,14 @@ $(PURE):
 	done; \
 	echo "retrograd: found no Python 3.11 or newer with venv; name one: make PYTHON=/path/to/python" >&2; \
 	exit 1
+
+# What a user installs, and not the tools of the tests.
+$(DEMO): | $(PURE)
+	rm -rf .venv-demo
+	$(PURE) -m venv --without-pip .venv-demo
+	@echo "retrograd: installing into .venv-demo; where a C compiler is, compiling takes some minutes (RETROGRAD_PURE=1 make demo: none)"
+	$(PIP) --python .venv-demo/bin/python install '.[demo]'
+	touch $@
 
 $(CORE): | $(PURE)
 	rm -f .venv/.core-*

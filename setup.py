@@ -39,6 +39,7 @@ COMPILED = (
     "microscope/record/swaps.py",
     "microscope/record/witness.py",
 )
+LIBRARY = "retrograd__mypyc"
 BUILDS = {"bdist_wheel", "build", "build_ext", "install"}
 
 opt_level = os.environ.get("RETROGRAD_OPT_LEVEL", "3")
@@ -78,7 +79,7 @@ def compiled_modules() -> list[Extension]:
             opt_level=opt_level,
             debug_level="0",
             multi_file=True,  # so that the C files compile side by side
-            group_name="retrograd",
+            group_name=LIBRARY.removesuffix("__mypyc"),
         ))
     except SystemExit:  # so mypyc ends after printing what it found
         return pure("mypyc rejected the sources", "see its messages above")
@@ -87,6 +88,7 @@ def compiled_modules() -> list[Extension]:
     from mypy.version import __version__ as mypyc
 
     outcome = f"compiled by mypyc {mypyc}, -O{opt_level}"
+    extensions = [one for one in extensions if one.name == LIBRARY]     # not those that only call into it: _kernels/compiled.py
     if sys.platform == "linux":  # else the import looks up 30,000 names of its own, and calls go by way of a table
         for extension in extensions:
             extension.extra_link_args.append("-Wl,-Bsymbolic")

@@ -26,6 +26,7 @@ class _Uncollected:
 _uncollected = _Uncollected()
 __path__.append(f"{__path__[0]}/_small_modules")   # found as retrograd.cuda, ...: retrograd-stubs says so to type checkers
 
+from ._kernels import compiled as _compiled     # noqa: F401  # before what it finds
 from ._tensor import printing as _printing
 from . import random as random
 from ._missing import mark_absent as _mark_absent

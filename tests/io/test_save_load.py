@@ -103,7 +103,6 @@ def test_nan_and_dtypes_and_devices_come_back() -> None:
 
 
 def test_bfloat16_comes_back() -> None:
-    pytest.importorskip("ml_dtypes")
     t = torch.tensor([1.0, 2.5], dtype=torch.bfloat16)
     assert again(t).dtype is torch.bfloat16 and again(t).tolist() == [1.0, 2.5]
 

@@ -111,8 +111,8 @@ GOOD: dict[str, list[tuple[Any, ...]]] = {
 }
 
 
-# No kernels: who is asked before a call (tests/test_overrides.py), and what torch.compile is made of (tests/compile).
-OTHERS = {"Function", "dispatcher", "dispatching", "Program", "Guards"}
+# No kernels: who is asked before a call (tests/test_overrides.py), what torch.compile is made of (tests/compile), imports.
+OTHERS = {"instantiate", "Function", "dispatcher", "dispatching", "Program", "Guards"}
 
 
 def kernels() -> dict[str, Callable[..., Any]]:

@@ -187,7 +187,7 @@ def test_only_the_cpu_computes() -> None:
         assert d == dtypes.device("cpu")
 
 
-def test_bfloat16_without_ml_dtypes_names_the_extra() -> None:
+def test_bfloat16_without_ml_dtypes_names_the_package() -> None:
     program = """
 import sys
 sys.modules["ml_dtypes"] = None
@@ -201,4 +201,4 @@ except ImportError as error:
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == [
         "torch.bfloat16 torch.float32 0.0078125",
-        "torch.bfloat16 needs the package ml_dtypes: pip install retrograd[bfloat16]"]  # fmt: skip
+        "torch.bfloat16 needs the package ml_dtypes: pip install ml_dtypes"]  # fmt: skip

@@ -15,6 +15,7 @@ Function                      (impl, how, func) -> a public function: NOTE [Publ
 dispatcher                    (ask, types) -> None: who is asked when an argument is of another type, or while
 dispatching                   (bool) -> None: some thread has a mode or a listener
 untrack track                 hide an object from the cyclic garbage collector, and show it again
+instantiate                   (capsule) -> a module compiled by mypyc: compiled.py
 
 _nn: a kernel returns None (those that write into an argument: False) when the case is not its own, as `absent` always does.
 Arrays are float32, C order; * float64, too.   g gradient of the output y   x input
@@ -80,6 +81,7 @@ lerp*             (a, b, w, 1 - w)                               blend*      (a,
 add_product* add_quotient*   (x, a, b, factor)
 smooth_l1*        (a, b, beta, 0.5 / beta, 0.5 * beta)           huber*      (a, b, delta, 0.5 * delta)
 """
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 add: Any
@@ -129,7 +131,7 @@ if not TYPE_CHECKING:
             untrack,
             view,
         )
-    except ImportError:
+    except ModuleNotFoundError:         # an install without native code; a library that does not load is an error
         add = sub = mul = div = add_into = sub_into = mul_into = div_into = None
         once = sum = mean = view = sum_rows = add_up = takes = mine = untrack = track = None
         Function = dispatcher = dispatching = None
@@ -163,11 +165,10 @@ NAMES += (      # element by element
     "hypot", "frac", "igamma", "igammac", "fmod", "remainder", "floor_divide")
 
 nn: Any
-if not TYPE_CHECKING:
-    try:
-        from . import _nn as nn
-    except ImportError:
-        nn = None
+try:
+    nn = import_module("._nn", __name__)
+except ModuleNotFoundError:
+    nn = None
 
 
 def kernel(name: str) -> Any:

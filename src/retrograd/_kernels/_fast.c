@@ -715,12 +715,24 @@ static PyObject *fast_dispatching(PyObject *m, PyObject *x) {
     Py_RETURN_NONE;
 }
 
+/* instantiate(capsule) -> the module that mypyc's function in the capsule makes and runs; compiled.py */
+static PyObject *fast_instantiate(PyObject *m, PyObject *capsule) {
+    const char *name = PyCapsule_CheckExact(capsule) ? PyCapsule_GetName(capsule) : NULL;
+    if (name == NULL || strstr(name, ".init_") == NULL) {
+        PyErr_SetString(PyExc_TypeError, "expected a capsule with a module's init function");
+        return NULL;
+    }
+    PyObject *(*make)(void) = (PyObject *(*)(void))PyCapsule_GetPointer(capsule, name);
+    return make == NULL ? NULL : make();
+}
+
 #define ENTRY(name) {#name, (PyCFunction)(void (*)(void))fast_##name, METH_FASTCALL, NULL}
 static PyMethodDef methods[] = {
     ENTRY(add), ENTRY(sub), ENTRY(mul), ENTRY(div), ENTRY(add_into), ENTRY(sub_into), ENTRY(mul_into),
     ENTRY(div_into), ENTRY(once), ENTRY(sum), ENTRY(mean), ENTRY(view), ENTRY(add_up), ENTRY(takes), ENTRY(sum_rows),
     ENTRY(mine), ENTRY(dispatcher), {"dispatching", fast_dispatching, METH_O, NULL},
-    {"untrack", fast_untrack, METH_O, NULL}, {"track", fast_track, METH_O, NULL}, {NULL, NULL, 0, NULL},
+    {"untrack", fast_untrack, METH_O, NULL}, {"track", fast_track, METH_O, NULL},
+    {"instantiate", fast_instantiate, METH_O, NULL}, {NULL, NULL, 0, NULL},
 };
 static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "_fast", NULL, -1, methods, NULL, NULL, NULL, NULL};
 

@@ -1,6 +1,6 @@
 """torch.version: which PyTorch's behaviour this is, and which retrograd.
 
-`__version__` is PyTorch's release with ours as its local part, "2.13.0+retrograd.0.1.0": programs that ask whether PyTorch is
+`__version__` is PyTorch's release with ours as its local part, "2.13.0+retrograd.0.2.0": programs that ask whether PyTorch is
 new enough get the answer that fits what they will find.
 """
 from __future__ import annotations
@@ -9,7 +9,7 @@ import re
 from typing import Any
 
 PYTORCH = "2.13.0"
-retrograd = "0.1.0"
+retrograd = "0.2.0"
 cuda = hip = xpu = rocm = None
 debug = False
 git_version = "unknown"

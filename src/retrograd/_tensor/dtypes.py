@@ -1,7 +1,7 @@
 """dtypes, devices, layouts and memory formats: the small constants that programs pass around, named as in PyTorch.
 
-One dtype stands for one NumPy dtype (`float32.numpy`); `of` goes back.  bfloat16 needs the optional package ml_dtypes:
-the constant is always there, its first use imports the package.  Of the dtypes in _missing/dtypes.py there are no tensors.
+One dtype stands for one NumPy dtype (`float32.numpy`); `of` goes back.  The first use of bfloat16 imports ml_dtypes.
+Of the dtypes in _missing/dtypes.py there are no tensors.
 """
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ def _ml_dtypes() -> Any:
         import ml_dtypes
     except ImportError:
         raise ImportError(
-            "torch.bfloat16 needs the package ml_dtypes: pip install retrograd[bfloat16]") from None
+            "torch.bfloat16 needs the package ml_dtypes: pip install ml_dtypes") from None
     return ml_dtypes
 
 

@@ -77,7 +77,7 @@ def count(number: int, noun: str) -> str:
 
 def bfloat16() -> str:
     found = version_of("ml_dtypes")
-    return f"ml_dtypes {found}" if found else "no (pip install 'retrograd[bfloat16]')"
+    return f"ml_dtypes {found}" if found else "no (pip install ml_dtypes)"
 
 
 def version_of(distribution: str) -> str | None:

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.abc import Loader, MetaPathFinder
-from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
+from importlib.machinery import ModuleSpec, SourceFileLoader
 from types import CodeType, FunctionType, ModuleType, TracebackType
 from typing import Any
 
@@ -258,7 +258,8 @@ class Alias(MetaPathFinder, Loader):
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
         if is_ours_by_name(name):
-            spec = PathFinder.find_spec(name, path)
+            others = (other.find_spec(name, path, target) for other in sys.meta_path if not isinstance(other, Alias))
+            spec = next(filter(None, others), None)
             if spec is not None and spec.loader is not None:
                 spec.loader = Renaming(spec.loader, self)
             return spec
