@@ -37,7 +37,7 @@ LACKS = {
     "storages": ("storages exist only for the dtypes of tensors, in this process's memory", r"""
         \w*Storage(Base|Context)?|const_data_ptr|from_file"""),
     "profilers": ("use Python's own profilers or retrograd.microscope", r"""
-        profiler\w*|Profiler\w+|DeviceType|kineto_available|monitor|Benchmark\w+|ThroughputBenchmark"""),
+        ExecutionTraceObserver|monitor|Benchmark\w+|ThroughputBenchmark"""),
     "autocast": ("torch.autocast is off; its error says why", r"\w*autocast\w*"),
     "forward": ("forward-mode derivatives are not supported yet; torch.autograd.functional has jvp and vjp", r"""
         forward_ad|NestedIOFunction|is_view_replay_enabled"""),

@@ -59,8 +59,9 @@ def _override(name: str) -> Any:
 
 
 late_names(
-    __name__, lazy=("functional", "_functions"), also={"torch": partial(import_module, "retrograd"), **{
-        name: partial(_override, name) for name in ("handle_torch_function", "has_torch_function", "is_tensor_like")}})
+    __name__, lazy=("functional", "_functions", "profiler", "profiler_util"), also={
+        "torch": partial(import_module, "retrograd"), **{
+            name: partial(_override, name) for name in ("handle_torch_function", "has_torch_function", "is_tensor_like")}})
 
 CYCLE = (
     "Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient "

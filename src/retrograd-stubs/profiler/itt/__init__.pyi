@@ -1,0 +1,11 @@
+"""Where retrograd.profiler.itt is written.
+
+Written by `make generate`.
+"""
+from retrograd._small_modules.profiler.itt import (
+    is_available as is_available,
+    mark as mark,
+    range as range,
+    range_pop as range_pop,
+    range_push as range_push,
+)
