@@ -72,6 +72,7 @@ class Book:
         self.edited: dict[tuple[str, int], int] = {}     # tensors whose memory entries write, and how often
         # The .grad that the plan has set so far, and its content
         self.settled: dict[tuple[str, int], tuple[Any, Value | None]] = {}
+        self.early: list[tuple[str, int]] = []
         self.steps: list[Any] = []
         self.nodes: list[Any] = []
         self.linears: set[int] = set()          # nodes of F.linear, which a kernel computed
@@ -89,6 +90,9 @@ class Book:
         return i if kind == "input" else len(self.tensors.inputs) + i
 
     def add(self, entry: Entry) -> None:
+        if not self.entries:                    # gradients that the call drops before anything else
+            self.early = [key for key, (grad, _) in self.settled.items()
+                          if grad is not None and grad_of(self.tensors.get(*key)) is None]
         self.entries.append(entry)
         for out in entry.outs:
             if out.array is not None:

@@ -1,6 +1,7 @@
 """Entries as the steps of a `Program` (`_kernels/plan.c`): calls, and runs of operations on elements."""
 from __future__ import annotations
 
+import heapq
 from collections import deque
 from typing import Any
 
@@ -71,8 +72,9 @@ def ordered(entries: list[Entry]) -> list[list[Entry]]:
 def grouped(entries: list[Entry]) -> list[list[Entry]]:
     maker = {id(v): entry for entry in entries for v in entry.outs}
     waits: dict[int, int] = {}
+    place = {id(entry): i for i, entry in enumerate(entries)}
     users: dict[int, list[Entry]] = {}
-    calls: deque[Entry] = deque()
+    calls: list[tuple[int, Entry]] = []         # the oldest first, as eagerly: it frees what it was given soonest
     ready: dict[Key, deque[Entry]] = {}
     groups: list[list[Entry]] = []
 
@@ -80,7 +82,7 @@ def grouped(entries: list[Entry]) -> list[list[Entry]]:
         if entry.op:
             ready.setdefault((entry.outs[0].dtype, entry.outs[0].shape), deque()).append(entry)
         else:
-            calls.append(entry)
+            heapq.heappush(calls, (place[id(entry)], entry))
 
     def done(entry: Entry) -> None:
         for user in users.get(id(entry), ()):
@@ -98,7 +100,7 @@ def grouped(entries: list[Entry]) -> list[list[Entry]]:
             line_up(entry)
     while calls or ready:
         if calls and not any(ready.values()):
-            entry = calls.popleft()
+            _, entry = heapq.heappop(calls)
             groups.append([entry])
             done(entry)
             ready = {key: queue for key, queue in ready.items() if queue}
@@ -158,7 +160,7 @@ class Coder:
     def reads(self, x: Any) -> int:
         """The slot of what this step takes or gives."""
         at = self.slot(x)
-        if isinstance(x, Value) and x.kind == "made":
+        if isinstance(x, Value) and x.kind in ("made", "saved", "seed"):
             self.last[at] = len(self.steps)
         return at
 

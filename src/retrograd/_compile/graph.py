@@ -15,7 +15,7 @@ from .._engine.saved import changed, freed
 from .._engine.tensor import TensorBase, Version, shared_version, wants_grad, wrap
 from .._rules.loss import NllLossBackward0
 from .book import root
-from .lower import GradOf, Linear1, Linear2, NllAgain, NllOf
+from .lower import GradOf, NllAgain, NllOf
 from .outputs import past
 from .steps import Steps
 from .values import Entry, Refused, Value
@@ -89,7 +89,10 @@ class Graph:
         for (kind, i, _), array in zip(wanting, got):
             if array is not None:
                 self.leaves.append((kind, i))
-                self.grads.append(trace.of(array))
+                turned = trace.turned(trace.of(array), array)
+                if turned is not None:
+                    trace.entries.append(turned)
+                self.grads.append(trace.of(array) if turned is None else turned.outs[0])
 
     def settle(self, trace: Trace) -> None:
         """Part the entries: what the backward pass needs of the call is saved by it."""
@@ -112,6 +115,9 @@ class Graph:
                 v.full = None if v.full is None else self.saves(v.full, made)
         self.grads = [self.saves(v, made) for v in self.grads]
         self.kept = [v for v in self.saved if v.kind == "made"]
+        known = [id(root(v.array)) for v in (*self.seeds, *self.saved) if v.array is not None]
+        roots = [id(root(v.array)) for v in self.grads]
+        self.lone = [roots.count(id(root(v.array))) == 1 and id(root(v.array)) not in known and lone(v) for v in self.grads]
         memory = {id(root(t.array)): (kind, i) for kind, i, t in trace.tensors.all()}
         self.viewed = [memory[id(root(v.array))] for v in self.kept if v.array is not None and id(root(v.array)) in memory]
         # Parts look at the memory of what they took and gave: what users get is a copy
@@ -145,12 +151,19 @@ class Graph:
         memory = {id(root(v.array)) for v in self.kept if v.array is not None}
         self.shown = [i for i, v in enumerate(results) if id(root(v.array)) in memory]
         self.plans: dict[tuple[bool, ...], tuple[Steps, list[int], list[bool]]] = {}
-        self.lone = [lone(v) and sum(v is x for x in self.grads) == 1 for v in self.grads]
+        self.edges: list[tuple[Any, int]] | None = None         # where gradients go, where that is the same for all calls
+        self.sinks: list[tuple[TensorBase, Any]] = []
         self.likes = [(t.array.shape, t.array.dtype) for t in self.outs]
         self.outs = []
 
-    def node(self, arrays: list[Any], inputs: list[Any], held: list[Any], leaves: list[Any]) -> CompiledFunctionBackward:
+    def node(self, arrays: list[Any], inputs: list[Any], held: list[Any]) -> CompiledFunctionBackward:
         """The node of a call that gave these arrays."""
+        edges = self.edges
+        if edges is None or not all([t.sink is s for t, s in self.sinks]):
+            tensors = [(inputs if kind == "input" else held)[i] for kind, i in self.leaves]
+            edges = [(edge(t), t.nr) for t in tensors]
+            if all(kind == "held" for kind, _ in self.leaves):
+                self.edges, self.sinks = edges, [(t, t.sink) for t in tensors]
         kept: list[Any] = []
         checks = []
         for kind, i in self.places:
@@ -161,7 +174,7 @@ class Graph:
                 kept.append(t.array)
                 checks.append(checked(t))
         checks.extend([checked((inputs if kind == "input" else held)[i]) for kind, i in self.viewed])
-        return CompiledFunctionBackward(self, kept, checks, [(edge(t), t.nr) for t in leaves])
+        return CompiledFunctionBackward(self, kept, checks, edges)
 
     def plan(self, given: tuple[bool, ...]) -> tuple[Steps, list[int], list[bool]]:
         """The plan where only these results have gradients; which of `grads` it gives."""
@@ -170,7 +183,8 @@ class Graph:
             entries, gone, same = self.without(given)
             grads = [same.get(id(v), v) for v in self.grads]
             there = [i for i, v in enumerate(grads) if id(v) not in gone]
-            found = self.plans[given] = (Steps(entries, [grads[i] for i in there], {}), there, self.lone)
+            alone = [x and all(given) for x in self.lone]
+            found = self.plans[given] = (Steps(entries, [grads[i] for i in there], {}), there, alone)
         return found
 
     def without(self, given: tuple[bool, ...]) -> tuple[list[Entry], set[int], dict[int, Value]]:
@@ -209,9 +223,9 @@ def again(entry: Entry) -> Entry:
 
 
 def lone(v: Value) -> bool:
-    """Is its array new at each replay, and nobody else's?"""
-    entry = v.entry
-    return v.kind == "made" and entry is not None and (bool(entry.op) or isinstance(entry.fn, (Linear1, Linear2)))
+    """Is its array new at each replay, and nobody else's, if no other result nor what is saved shares its memory?"""
+    return (v.kind == "made" and v.entry is not None and not isinstance(v.entry.fn, WholeGrads) and v.straight
+            and bool(v.array.flags.writeable))
 
 
 class CompiledFunctionBackward(Node):
@@ -240,7 +254,8 @@ class CompiledFunctionBackward(Node):
     def output_likes(self) -> list[Any]:
         return self.graph.likes
 
-    def backward(self, gs: list[Any], graph: bool) -> list[Any]:
+    def backward(self, gs: list[Any], graph: bool, last: bool = False) -> list[Any]:
+        """last: the node is not used again."""
         outs: list[Any] = [None] * len(self.edges)
         given = tuple([g is not None for g in gs])
         if not any(given):
@@ -253,18 +268,23 @@ class CompiledFunctionBackward(Node):
         steps, there, _ = self.graph.plan(given)
         arrays = [None if g is None else np.asarray(g.array if graph else g, order="C") for g in gs]
         kept = self.arrays
-        for i, x in zip(there, steps.run([(kept if v.kind == "saved" else arrays)[v.index] for v in steps.takes])):
+        if last:                                # the plan alone holds them
+            self.arrays = None
+        filled = [(kept if v.kind == "saved" else arrays)[v.index] for v in steps.takes]
+        del kept, arrays
+        for i, x in zip(there, steps.run(filled)):
             outs[i] = Twice(self).of(x) if graph else x
         return outs
 
     def push(self, task: Task, g: Any, more: list[Any] | None, shared: bool) -> None:
         gs = [g, *(more or ())]
         gs.extend([None] * (self._outputs - len(gs)))
-        outs = self.backward(gs, task.graph)
+        outs = self.backward(gs, task.graph, not task.retain)
         if self._hooks is not None:
             deliver_all(task, self, self.late(task, outs))
             return
-        for (to, nr), x, alone in zip(self.edges, outs, self.graph.lone):
+        lone = self.graph.plan(tuple([g is not None for g in gs]))[2]
+        for (to, nr), x, alone in zip(self.edges, outs, lone):
             if to is not None:
                 task.deliver(to, nr, x, not alone)
 

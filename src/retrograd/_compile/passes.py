@@ -139,7 +139,9 @@ class Passes(Book):
         begun = {key: i for key, i in to.items() if (task.number, *key) in self.sums}
         values = [Value("made", region.values[i].shape, region.values[i].dtype) for i in to.values()]
         gs = [self.sums[(task.number, *key)] for key in (*outs, *begun)]
-        fn = WholeGrads(list(outs.values()), list(to.values()), list(begun.values()))
+        rules = region.rules
+        rule = None if rules is None or begun or any(key not in rules for key in to) else [rules[key] for key in to]
+        fn = WholeGrads(list(outs.values()), list(to.values()), list(begun.values()), rule)
         self.add(Entry(f"{region.name} backward", fn, [region.part, *gs], values, "", False, self.line()))
         for key, value in zip(to, values):
             region.sent[(task.number, *key)] = value

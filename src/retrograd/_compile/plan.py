@@ -8,7 +8,7 @@ import numpy as np
 from .._engine.modes import hush, unhush
 from .._engine.tensor import TensorBase
 from .code import Program, alive, program
-from .effects import Outright, grad_of, store_grad
+from .effects import Outright, grad_of, no_grad, store_grad
 from .graph import checked
 from .outputs import Outputs, build
 from .trace import Trace
@@ -33,6 +33,9 @@ class Plan:
         self.entries = alive(trace.entries, self.made)
         self.recorded = len(trace.entries)
         self.busy = False
+        read = {x.index for e in self.entries for x in e.args if isinstance(x, Value) and x.kind == "grad"}
+        early = [(kind, i, trace.place(kind, i)) for kind, i in trace.early]
+        self.early = [(kind, i) for kind, i, place in early if place not in read]
         self.writes = any(e.name in ("store", "step") or e.fn is store_grad or isinstance(e.fn, Outright) for e in self.entries)
         self.number()
         self.program: Any = None
@@ -112,6 +115,8 @@ class Plan:
 
     def arrays(self, inputs: list[TensorBase]) -> list[Any]:
         """The arrays of the results."""
+        for kind, i in self.early:
+            no_grad((inputs if kind == "input" else self.tensors.held)[i], None)
         if self.program is not None:
             filled = [self.fetch(v.kind, v.index, inputs) for v in self.takes] if self.takes else []
             token = hush()
@@ -169,8 +174,7 @@ class Plan:
         graph = self.graph
         if graph is None:
             return build(self.tree, arrays, [None] * len(arrays), inputs, self.tensors.held, None)
-        tensors = [self.fetch("tensor", i if kind == "input" else len(inputs) + i, inputs) for kind, i in graph.leaves]
-        node = graph.node(arrays, inputs, self.tensors.held, tensors)
+        node = graph.node(arrays, inputs, self.tensors.held)
         made: list[Any] = [None] * len(arrays)
         result = build(self.tree, arrays, made, inputs, self.tensors.held, node)
         node.checks.extend([checked(made[i]) for i in graph.shown])

@@ -181,6 +181,8 @@ class Reach:
         for key, y in dict.items(x):
             if isinstance(key, TensorBase):
                 raise Refused(f"{path} is a dict of tensors")
+            if key == "_non_persistent_buffers_set":    # of a module: no call reads it
+                continue
             self.note("dict", x, key, y, f"{path}[{key!r}]")
             self.todo.append((y, f"{path}[{key!r}]"))
 

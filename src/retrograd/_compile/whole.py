@@ -162,6 +162,8 @@ class Whole:
         self.name, self.impl, self.grad = name, impl, grad
         self.args, self.kwargs = holed(args, at), None if kwargs is None else holed(kwargs, at)
         self.wants = wants
+        self.plain = not self.kwargs and all(type(x) is Hole or not leaves(y) for x, y in zip(self.args, args))
+        self.holes = [(i, x.at) for i, x in enumerate(self.args) if type(x) is Hole]
         self.wrote: list[int] = []              # arguments
         self.results: list[tuple[int, Any, Any]] = []   # which of the tensors in the result, shape, dtype
 
@@ -179,13 +181,19 @@ class Whole:
                 t.rg = self.wants[i]
                 begins.append(t)
                 tensors.append(create.clone(t) if i in self.wrote and self.wants[i] else t)
-            args = refilled(self.args, tensors)
-            out = self.impl(*args) if self.kwargs is None else self.impl(*args, **refilled(self.kwargs, tensors))
+            if self.plain:
+                args = list(self.args)
+                for i, at in self.holes:
+                    args[i] = tensors[at]
+                out = self.impl(*args)
+            else:
+                args = refilled(self.args, tensors)
+                out = self.impl(*args) if self.kwargs is None else self.impl(*args, **refilled(self.kwargs, tensors))
         finally:
             if had != self.grad:
                 it.grad = had
                 settle(it)
-        found = made_by(self.name, out)
+        found = [out] if isinstance(out, TensorBase) else made_by(self.name, out)
         results = []
         for at, shape, dtype in self.results:
             array = found[at].array
@@ -231,22 +239,44 @@ class Region:
                         raise Refused(f"{name} takes a gradient to what it is not given")
                     self.nodes[id(to)] = to
                     todo.append(to)
+        self.rules: dict[tuple[int, int], int] | None = None    # where it is one node: edges as targets -> their number
+        if len(self.nodes) == 1:
+            (node,) = self.nodes.values()
+            ends = [(i, node.edge_node(i)) for i in range(node.edge_count())]
+            targets = [(id(to), node.edge_nr(i)) for i, to in ends if to is not None]
+            if len(set(targets)) == len(targets):
+                self.rules = {(id(to), node.edge_nr(i)): i for i, to in ends if to is not None}
         self.task = -1                          # the pass that met it last
         self.sent: dict[tuple[int, int, int], Value] = {}       # what that will send on
 
 
 class WholeGrads:
-    """The backward pass of a Whole.  outs: which results have gradients; to: which arguments get one; begun: which had one."""
+    """The backward pass of a Whole.
 
-    def __init__(self, outs: list[int], to: list[int], begun: list[int]) -> None:
-        self.outs, self.to, self.begun = outs, to, begun
+    outs   which results have gradients
+    to     which arguments get one
+    begun  which of them had one
+    rule   where a single node does it: which of its edges go to them
+    """
+
+    def __init__(self, outs: list[int], to: list[int], begun: list[int], rule: list[int] | None) -> None:
+        self.outs, self.to, self.begun, self.rule = outs, to, begun, rule
 
     def __call__(self, part: Part, *gs: Any) -> Any:
-        roots: list[Any] = []
-        seeds: list[Any] = []
-        for i, g in zip([*[part.roots[i] for i in self.outs], *[(part.edges[i], 0) for i in self.begun]], gs):
-            if g is not None and i is not None:
-                roots.append(i)
-                seeds.append(g)
-        found = run_backward(roots, seeds, True, False, [(part.edges[i], 0) for i in self.to], False)
+        found: list[Any]
+        if self.rule is not None:
+            node, _ = part.roots[self.outs[0]]
+            given: list[Any] = [None] * node._outputs
+            for i, g in zip(self.outs, gs):
+                given[part.roots[i][1]] = g
+            made = node.backward(given, False)
+            found = [made[i] if type(made[i]) is ndarray else np.asarray(made[i]) for i in self.rule]
+        else:
+            roots: list[Any] = []
+            seeds: list[Any] = []
+            for i, g in zip([*[part.roots[i] for i in self.outs], *[(part.edges[i], 0) for i in self.begun]], gs):
+                if g is not None and i is not None:
+                    roots.append(i)
+                    seeds.append(g)
+            found = run_backward(roots, seeds, True, False, [(part.edges[i], 0) for i in self.to], False)
         return found[0] if len(found) == 1 else tuple(found)

@@ -402,6 +402,7 @@ static PyObject *program_run(PyObject *self, PyObject *filled) {
     if (p->slot_count > 256 && (slots = PyMem_Malloc(times(p->slot_count, sizeof(PyObject *)))) == NULL) return PyErr_NoMemory();
     for (npy_intp i = 0; i < p->slot_count; i++) slots[i] = Py_NewRef(PyTuple_GET_ITEM(p->constants, i));
     for (npy_intp i = 0; i < p->fill_count; i++) Py_XSETREF(slots[p->fill[i]], Py_NewRef(PyList_GET_ITEM(filled, i)));
+    if (PyList_SetSlice(filled, 0, PyList_GET_SIZE(filled), NULL) < 0) PyErr_Clear(); /* each is freed after its last use */
     PyObject *results = NULL;
     int fine = 1;
     p->wrote = 0;
