@@ -217,7 +217,7 @@ class Part:
 
     def __init__(self, tensors: list[Any], outs: list[Any]) -> None:
         self.edges: list[Any] = [sink_of(t) if t.rg and t.fn is None else None for t in tensors]
-        self.roots = [(t.fn, t.nr) if t.fn is not None else None for t in outs]
+        self.roots: list[Any] = [(t.fn, t.nr) if t.fn is not None else None for t in outs]
 
 
 class Region:
@@ -274,9 +274,9 @@ class WholeGrads:
         else:
             roots: list[Any] = []
             seeds: list[Any] = []
-            for i, g in zip([*[part.roots[i] for i in self.outs], *[(part.edges[i], 0) for i in self.begun]], gs):
-                if g is not None and i is not None:
-                    roots.append(i)
+            for end, g in zip([*[part.roots[i] for i in self.outs], *[(part.edges[i], 0) for i in self.begun]], gs):
+                if g is not None:
+                    roots.append(end)
                     seeds.append(g)
             found = run_backward(roots, seeds, True, False, [(part.edges[i], 0) for i in self.to], False)
         return found[0] if len(found) == 1 else tuple(found)
