@@ -739,3 +739,19 @@ def test_what_belongs_to_another_given_model_is_no_second_model(torch: Any) -> N
     with record(net, net[1]) as rec:
         net(torch.ones(1, 2)).sum().backward()
     assert list(rec.parameters) == ["0.weight", "0.bias", "1.weight", "1.bias"]
+
+
+def test_models_and_optimizers_of_an_object_carry_the_names_of_its_attributes(torch: Any) -> None:
+    class Trainer:
+        def __init__(self) -> None:
+            self.maker, self.judge = torch.nn.Linear(3, 3), torch.nn.Linear(3, 1)
+            self.first = torch.optim.SGD(self.maker.parameters(), lr=0.1)
+            self.second = torch.optim.SGD(self.judge.parameters(), lr=0.1)
+
+    trainer = Trainer()
+    with record(trainer.maker, trainer.judge) as rec:
+        trainer.judge(trainer.maker(torch.ones(2, 3))).sum().backward()
+        trainer.first.step()
+        trainer.second.step()
+    assert [m["path"] for m in rec.modules] == ["maker", "judge"]
+    assert [rec.name_of_optimizer(n) for n in range(2)] == ["first (SGD)", "second (SGD)"]

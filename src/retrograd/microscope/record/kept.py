@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..listen.sites import variables
+from .naming import objects
 
 MANY = 3                # passes
 LONG = 1000             # of a list, the newest
@@ -42,14 +43,12 @@ def containers(sites: Any, frame: Any) -> Iterator[tuple[str, Any]]:
             return
         for names in (variables(frame), dict(frame.f_globals)):
             for name, held in names.items():
-                if name.startswith("__"):
-                    continue
-                if type(held) in (list, dict, tuple, deque):
+                if type(held) in (list, dict, tuple, deque) and not name.startswith("__"):
                     yield name, held
-                elif type(held).__module__.partition(".")[0] not in ("builtins", "torch", "retrograd", "numpy"):
-                    for key, it in getattr(held, "__dict__", {}).items() if not isinstance(held, type) else ():
-                        if type(it) in (list, dict, deque) and not key.startswith("_"):
-                            yield f"{name}.{key}", it
+            for name, its in objects(names):
+                for key, it in its.items():
+                    if type(it) in (list, dict, deque) and not key.startswith("_"):
+                        yield f"{name}.{key}", it
         frame = sites.user_frame(frame.f_back)
 
 

@@ -32,6 +32,14 @@ def held_by(names: dict[str, Any], it: Any) -> Iterator[str]:
             yield name
 
 
+def objects(names: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The objects of the program's own classes among these variables, and their attributes."""
+    for name, held in names.items():
+        if not name.startswith("_") and not isinstance(held, type) and (
+                type(held).__module__.partition(".")[0] not in ("builtins", "torch", "retrograd", "numpy")):
+            yield name, getattr(held, "__dict__", {})
+
+
 def numbered(name: str, taken: Container[str]) -> str:
     """name, or name#2 and so on when it is taken."""
     k, found = 1, name
@@ -85,10 +93,11 @@ class Names(Journal):
     def variables_of(self, it: Any) -> Iterator[str]:
         """Its variables in the frames of the user's code, from the innermost outwards.
 
-        Then its places in lists, and last arguments: who called has a better name.
+        Then its places in lists, attributes of objects, and last arguments: who called has a better name.
         """
         frame = self.sites.user_frame(sys._getframe(1))
         places: list[str] = []
+        attributes: list[str] = []
         arguments: list[str] = []
         for _ in range(6):
             if frame is None:
@@ -106,8 +115,12 @@ class Names(Journal):
                 place = in_a_list(names, it)
                 if place:
                     (arguments if names is local and place.partition(".")[0] in given else places).append(place)
+                for _, its in objects(names):
+                    attributes.extend(held_by(its, it))
+                    if type(below := its.get("_modules")) is dict:
+                        attributes.extend(held_by(below, it))
             frame = self.sites.user_frame(frame.f_back)
-        yield from (*places, *arguments)
+        yield from (*places, *attributes, *arguments)
 
     def used_outside(self, thread: Any, n: int, site: int, frame: Any) -> None:
         """An op reads parameter n; is its module being called?  If not, by whom: its forward, or a function."""
