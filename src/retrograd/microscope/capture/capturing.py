@@ -89,6 +89,7 @@ class Capture(Waiting):
         self.checking = False
         self.filled: dict[int, tuple[Term, str]] = {}   # parameter -> by filling.py, and how
         self._handles: list[Any] = []
+        self._numbers: Any = None               # of the hooks on the model, and their handles
         self._param_handles: list[Any] = []
         self._reductions: dict[Any, Any] = {}   # of losses of steps that were: see loss_key.py
         autograd = self.engine.torch.autograd
@@ -129,9 +130,7 @@ class Capture(Waiting):
         self.clear()
         self._thread = threading.get_ident()
         self._heard = self.engine.calls(self._ear)
-        self._handles = [
-            self.model.register_forward_pre_hook(OwnHook(self.engine.eager(self._model_begins)), with_kwargs=True),
-            self.model.register_forward_hook(OwnHook(self.engine.eager(self._model_ends)), always_call=True)]
+        self._put_hooks()
         self._mark_layouts()
         self._mark_sharded()
         if not self.weight_grads and (self._sharded or self._tree.has("DistributedDataParallel")):
@@ -145,6 +144,22 @@ class Capture(Waiting):
         self._heard.__enter__()
         self.entered = True
         return self
+
+    def _put_hooks(self) -> None:
+        """The model's own two, under the numbers that they got at first."""
+        model = self.model
+        begins, ends = self.engine.eager(self._model_begins), self.engine.eager(self._model_ends)
+        if self._numbers is None or self._numbers[2][0].hooks_dict_ref() is not model._forward_pre_hooks:
+            self._handles = [model.register_forward_pre_hook(OwnHook(begins), with_kwargs=True),
+                             model.register_forward_hook(OwnHook(ends), always_call=True)]
+            self._numbers = self._handles[0].id, self._handles[1].id, self._handles.copy()
+            return
+        first, last, handles = self._numbers
+        model._forward_pre_hooks[first] = OwnHook(begins)
+        model._forward_pre_hooks_with_kwargs[first] = True
+        model._forward_hooks[last] = OwnHook(ends)
+        model._forward_hooks_always_called[last] = True
+        self._handles = handles.copy()
 
     def __exit__(self, *error: Any) -> None:
         self._heard.__exit__(*error)

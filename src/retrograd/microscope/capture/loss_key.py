@@ -14,6 +14,9 @@ ALIKE = SOFTMAX | {"ToCopy", "Alias", "Clone", "Sigmoid", "Tanh"}     # that giv
 FIELDS = {**dict.fromkeys(SUMMED, "_saved_reduction"), **dict.fromkeys(ALIKE | VIEWS | TOTALS, "_saved_dim")}
 
 
+_known: dict[Any, tuple[str, str | None, str]] = {}
+
+
 def key_of(loss: Any, ends: list[Run]) -> tuple[Any, ...] | None:
     """All that the reduction of a loss depends on, where that is one way of nodes from it to an output of the model.
 
@@ -27,8 +30,11 @@ def key_of(loss: Any, ends: list[Run]) -> tuple[Any, ...] | None:
         for run in reversed(ends):
             if order in run.outs:
                 return (*key, run.number, run.outs[order]) if summed else None
-        what = kind(node)
-        field = FIELDS.get(what)
+        known = _known.get(type(node))
+        if known is None:
+            what = kind(node)
+            known = _known[type(node)] = what, FIELDS.get(what), node.name()
+        what, field, name = known
         live = [(i, edge) for i, edge in enumerate(node.next_functions) if edge[0] is not None]
         if field is None or len(live) != 1:
             return None
@@ -40,7 +46,7 @@ def key_of(loss: Any, ends: list[Run]) -> tuple[Any, ...] | None:
         if before is None:
             return None
         shape = tuple(before)
-        key += (node.name(), i, shape, getattr(node, field, None))
+        key += (name, i, shape, getattr(node, field, None))
         if what in NLL and (node._saved_weight is not None or float(node._saved_total_weight) != positions(shape)):
             return None
         summed = summed or what in SUMMED or what in TOTALS and math.prod(shape) != 1

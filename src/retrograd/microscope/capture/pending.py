@@ -13,6 +13,7 @@ from typing import Any
 from weakref import WeakSet
 
 from ..listen import Engine
+from ..listen.ear import taken
 from .parameters import Param
 from .runs import Run, Use, Window
 
@@ -66,13 +67,9 @@ class Waiting:
         pending = self._pending.copy()
         self._pending.clear()
         run = self._run()
-        for plan, args, kwargs, version, live, node, below, shape, layout in pending:
-            box: list[Any] = []
-            order = node._sequence_nr()
-            (node.next_functions[0][0] if below else node).register_prehook(box.append)
-            data = args[plan.data].detach()     # the graph is not ours to hold
-            args = (*args[:plan.data], data, *args[plan.data + 1:])
-            run.waiting.append((plan, args, kwargs, version, live, order, shape, layout, box, Window(shape) if below else None))
+        for call in pending:
+            plan = call[0]
+            run.waiting.append(taken(call))
             run.structure = hash((run.structure, *plan.structure))
             run.numbers |= plan.numbers
         self._terms = None

@@ -53,7 +53,8 @@ class Run:
     def make_uses(self) -> None:
         """Of the calls that wait."""
         waiting, self.waiting = self.waiting, []
-        for plan, args, kwargs, version, live, order, shape, layout, box, cut in waiting:
+        for plan, args, kwargs, version, live, order, shape, layout, box, below in waiting:
+            cut = Window(shape) if below else None
             use = Use(self, plan.name, plan.func, layout, plan.sources)
             use.follow(plan, args, kwargs, live is True)
             use.origins = () if live is True else (live,)
