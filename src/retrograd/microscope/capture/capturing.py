@@ -19,7 +19,7 @@ from ..listen.ear import Ear, Plan
 from .batch_proof import batched, verify
 from .layers import RULES
 from .parameters import Tree, hooked, parameters_of, stand_ins
-from .pending import Waiting
+from .pending import Waiting, inside
 from .recomputing import AGAIN, written
 from .rules import Refused, pulled
 from .runs import Run, Use, Window, caller
@@ -143,6 +143,7 @@ class Capture(Waiting):
             None if g is None else (g, g._version) for g in [x.grad for x in self._leaves]]
         self._heard.__enter__()
         self.entered = True
+        inside.append(self)
         return self
 
     def _put_hooks(self) -> None:
@@ -164,6 +165,7 @@ class Capture(Waiting):
     def __exit__(self, *error: Any) -> None:
         self._heard.__exit__(*error)
         self.entered = False
+        inside.remove(self)
         self._settle()
         self._drain()
         self._notice_unseen()

@@ -8,16 +8,16 @@ the uses later.
 """
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
-from weakref import WeakSet
 
+from ..._engine.node import NONE, Node
 from ..listen import Engine
-from ..listen.ear import taken
 from .parameters import Param
 from .runs import Run, Use, Window
 
-_alive: WeakSet[Waiting] = WeakSet()
+inside: list[Waiting] = []                      # captures in whose blocks the program is
 
 
 class Waiting:
@@ -35,11 +35,10 @@ class Waiting:
         self._loss: Any = None                  # how the loss of the backward going on was reduced
         self._aside: Any = None                 # gradients of a pass that is no backward of the user's: batch_proof.py
         self._terms: Any = None
-        _alive.add(self)
 
     def others(self) -> list[Waiting]:
-        """The other captures there are, which have what came so far."""
-        found = [other for other in _alive if other is not self]
+        """The other captures that go on, which have what came so far."""
+        found = [other for other in inside if other is not self]
         for other in found:
             other.make_uses()
             other._drain()
@@ -123,3 +122,20 @@ class Waiting:
         if not run.losses or run.losses[-1] is not self._loss:
             run.losses.append(self._loss)
         self._terms = None
+
+
+def taken(call: Any) -> tuple[Any, ...]:
+    """A call of Ear.waiting, as a Run keeps it, with a list that what reaches its node in backward is put into."""
+    plan, args, kwargs, version, live, made, below, shape, layout = call
+    box: list[Any] = []
+    node = made.next_functions[0][0] if below else made
+    if isinstance(node, Node):
+        own = node.own_hooks()
+        if own.pre is NONE:
+            own.pre = OrderedDict()
+        own.pre[id(box)] = box.append           # no handle: nobody takes it away
+    else:
+        node.register_prehook(box.append)
+    data = args[plan.data].detach()             # the graph is not ours to hold
+    given = (*args[:plan.data], data, *args[plan.data + 1:])
+    return plan, given, kwargs, version, live, made._sequence_nr(), shape, layout, box, below

@@ -5,12 +5,10 @@ for those like one before, which it notes itself (pending.py, NOTE [Planned call
 """
 from __future__ import annotations
 
-from collections import OrderedDict
 from typing import Any, Final, Optional
 
 from mypy_extensions import mypyc_attr
 
-from ..._engine.node import NONE, Node
 from ..._engine.tensor import TensorBase, edits, wants_grad
 
 GETTER: Final = type(int.real.__get__)
@@ -138,24 +136,6 @@ class Ear:
             if id(x) != its and (its != 0 or id(x) in followed):
                 return False
         return True
-
-
-def taken(call: Any) -> tuple[Any, ...]:
-    """A call of Ear.waiting, as a Run keeps it, with a list that what reaches its node in backward is put into."""
-    plan: Plan
-    plan, args, kwargs, version, live, made, below, shape, layout = call
-    box: list[Any] = []
-    node: Any = made.next_functions[0][0] if below else made
-    if isinstance(node, Node):
-        own = node.own_hooks()
-        if own.pre is NONE:
-            own.pre = OrderedDict()
-        own.pre[id(box)] = box.append           # no handle: nobody takes it away
-    else:
-        node.register_prehook(box.append)
-    data = args[plan.data].detach()             # the graph is not ours to hold
-    given = (*args[:plan.data], data, *args[plan.data + 1:])
-    return plan, given, kwargs, version, live, made._sequence_nr(), shape, layout, box, below
 
 
 def wants(out: Any) -> bool:
