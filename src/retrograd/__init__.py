@@ -60,6 +60,7 @@ else:
     from ._functions import *  # noqa: F403
 from ._functions import LATER as _LATER
 from ._functions import late as _late
+from ._functions.parsing import Parsed as _Parsed
 from ._functions.public import PARSED as _PARSED
 from ._functions.public import public as _public
 from ._tensor import nodes as _nodes
@@ -161,5 +162,5 @@ def is_inference(input: _Any) -> _Any:
 
 can_cast, promote_types, result_type = (
     _public(_f, _PARSED, "", _f.__name__, _f.__name__) for _f in (can_cast, promote_types, result_type))
-is_inference = _public(is_inference, _PARSED, "", "is_inference", "is_inference")
+is_inference = _public(_Parsed("is_inference", "Tensor input", is_inference), _PARSED, "", "is_inference", "is_inference")
 del _uncollected, _Uncollected

@@ -335,6 +335,7 @@ def test_what_a_user_gets_wrong_is_said_in_one_line(arguments: list[str], said: 
 def test_wrong_usage_ends_with_2_and_no_traceback(arguments: list[str]) -> None:
     done = retrograd_(*arguments)
     assert done.returncode == 2 and "usage" in done.stderr and "Traceback" not in done.stderr
+    assert arguments != ["run"] or "the following arguments are required: SCRIPT\n" in done.stderr
 
 
 # Names that a module lacks

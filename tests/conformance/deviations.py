@@ -107,6 +107,8 @@ GENERAL: tuple[str, ...] = (
     "the memory held",
     "A transposed convolution whose result would have no elements is refused for a batch that has some; in float32 PyTorch "
     "accepts it where oneDNN computes it",
+    "The index of a mode is that of its last element; among more than 16 elements PyTorch's depends on its sort",
+    "huber_loss is differentiable with a target of another dtype, and channel_shuffle without channels; PyTorch raises",
     "Bilinear products of zero features are 0; PyTorch fails",
     "Second derivatives of attention, EmbeddingBag, cdist and other functions are computed where PyTorch has none, as is "
     "half precision where PyTorch has no kernel for it",
@@ -127,7 +129,7 @@ GENERAL: tuple[str, ...] = (
     " of grid_sample's nearest mode with respect to the grid is None",
     "Wishart.rsample is differentiable, GeneralizedPareto computes in float64, and divergences between distributions of "
     "different batch shapes broadcast: PyTorch raises there",
-    "Batches from DataLoader workers do not report shared memory (Tensor.is_shared()): small ones are not in it",
+    "Small tensors in batches from DataLoader workers are not in shared memory, and Tensor.is_shared() says so",
     "Embeddings with max_norm rescale no row if an index is out of range; PyTorch has already rescaled those before it",
     "If a DataLoader worker cannot hand over an item (a function, a tensor with a graph), the error comes in place of its "
     "batch; PyTorch waits forever. A failed worker_init_fn is reported for each batch; PyTorch reports it for the first",

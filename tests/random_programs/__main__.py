@@ -26,9 +26,9 @@ def main() -> None:
     shown: set[str] = set()
     while time.monotonic() < end:
         found = difference(module.program(random.Random(seed)), retrograd, torch, getattr(module, "VERSIONS", True))
-        if found and unknown(found, module.KNOWN):
+        if found and unknown(found, module):
             found = smaller(found, retrograd, torch)
-        if found and not unknown(found, module.KNOWN):
+        if found and not unknown(found, module):
             wanted += 1
         elif found:
             differing += 1

@@ -440,4 +440,39 @@ FOUND = {
         nn.LSTMCell(1, 2)(torch.ones(1, 1), (torch.ones(1), torch.ones(1, 2)))
         F.celu(torch.ones(2, dtype=torch.int64), 0.0)
     """,
+    "losses, distances and shuffles of nothing": """
+        a = torch.ones(0, 3, requires_grad=True)
+        F.soft_margin_loss(a, torch.ones(0, 3)).backward()
+        b = torch.arange(6.).reshape(2, 3).requires_grad_()
+        F.pdist(b, p=0.0).sum().backward()
+        F.max_pool1d(torch.ones(1, 1, 4), 2, padding=(1, 2))
+    """,
+    "statistics of instances stay as they are in evaluation": """
+        m = nn.InstanceNorm2d(1, track_running_stats=True).eval()
+        a = m(torch.ones(0, 1, 6, 2))
+        b = m(torch.ones(2, 1, 6, 2))
+        log.append(m.running_mean._version)
+    """,
+    "masks of attention that do not fit": """
+        q, k = torch.ones(2, 1, 1, 2), torch.ones(2, 1, 3, 2)
+        F.scaled_dot_product_attention(q, k, k, attn_mask=torch.ones(7, 7))
+        F.scaled_dot_product_attention(q, k[:, :, :1], torch.ones(2, 1, 1, 3), attn_mask=torch.ones(2, 2, 1, 1))
+        F.scaled_dot_product_attention(q, torch.ones(2, 1, 2), torch.ones(2, 1, 2, 2), attn_mask=torch.ones(1, 2))
+    """,
+    "a threshold of integers is an integer": """
+        F.threshold(torch.arange(4), -0.5, 2.7)
+        F.threshold_(torch.arange(4, dtype=torch.int8), -0.5, 1)
+        F.threshold(torch.ones(2).half(), 1e30, 1.0)
+        F.threshold(torch.ones(2).half(), 1.0, 1e30)
+    """,
+    "questions about tensors take keywords, and tensors alone": """
+        a = torch.ones(2)
+        a.is_same_size(other=a)
+        a.is_same_size(3)
+        a.is_same_size()
+        torch.is_same_size(input=a, other=a)
+        torch.is_inference(input=a)
+        torch.is_inference(3)
+        torch.is_inference()
+    """,
 }

@@ -10,21 +10,21 @@ KNOWN: list[tuple[str, str]] = [
     (r"PyTorch: .*\['state'\]: keys \[\d.*\n.*retrograd: .*\['state'\]: keys \[\d?\]",
      "A step that fails leaves no state of what it did not reach"),
     (r"SWALR\(o, [^,]+, -1,(.*\n)*.*'swa_lr'.*\n", "A call that fails changes nothing"),
+    (r"ASGD\((.*\n)*.*lambd=-", "A negative decay makes complex numbers, which PyTorch goes on with"),
+    (r"betas=\(torch\.tensor(.*\n)*.*PyTorch: +TypeError: _foreach", "A number in a tensor is a number"),
+    (r"PyTorch: +UnboundLocalError", "A search of no evaluations finds nothing"),
+    (r"PyTorch: +TypeError: _fused", "Steps of one kernel look at their options as the others do"),
+    (r"Adafactor(.*\n)*.*ZeroDivisionError: float division by zero\n +retrograd: (: None|loss)",
+     "Empty parameters have nothing to change"),
+]
+DIGITS: list[tuple[str, str]] = [
     (r"LBFGS(.*\n)*.*PyTorch: .*\['al'\]\[", "Where all digits cancel"),
     (r"float16(.*\n)*.*PyTorch: +\w+(\.grad)?: torch\.float16", "Half precision rounds at other places"),
     (r"Muon\((.*\n)*.*PyTorch: +[pqr](\.grad)?: torch\.float64", "Newton-Schulz steps in bfloat16 sum in another order"),
     (r"lr=torch\.tensor(.*\n)*.*PyTorch: +[pqr](\.grad)?: ", "A lr in float32 is a number in float64 here"),
-    (r"ASGD\((.*\n)*.*lambd=-", "A negative decay makes complex numbers, which PyTorch goes on with"),
     (r"PyTorch: .*\b(nan|inf)\b|retrograd: .*\b(nan|inf)\b", "Which of two huge numbers overflows first"),
-    (r"betas=\(torch\.tensor(.*\n)*.*PyTorch: +TypeError: _foreach", "A number in a tensor is a number"),
     (r"centered(.*\n)*.*load_state_dict|centered=True(.*\n)*.*PyTorch: +[pqr]: ", "Where all digits cancel"),
-    (r"PyTorch: +UnboundLocalError", "A search of no evaluations finds nothing"),
-    (r"PyTorch: +TypeError: _fused", "Steps of one kernel look at their options as the others do"),
     (r"nesterov=(True|1)(.*\n)*.*PyTorch: +[pqr]\.grad: ", "PyTorch's foreach adds the momentum to the gradients themselves"),
-    (
-        r"Adafactor(.*\n)*.*ZeroDivisionError: float division by zero\n +retrograd: (: None|loss)",
-        "Empty parameters have nothing to change",
-    ),
 ]
 VERSIONS = False
 

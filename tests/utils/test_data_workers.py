@@ -396,6 +396,7 @@ def test_large_tensors_come_whole(torch: Any) -> None:
     assert got[0] is got[1] and got[8]["bytes"] == b"x" * 100_000 and got[8]["array"].flags.writeable
     assert np.array_equal(got[8]["array"], big.numpy())
     assert type(got[9]) is torch.nn.Parameter and got[9].requires_grad
+    assert got[0].is_shared() and got[0][1:].is_shared() and not got[7].is_shared() and not got[0].clone().is_shared()
     got[0][0, 1] = -1.0
     assert got[2][1, 0] == -1
 

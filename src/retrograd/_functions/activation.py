@@ -166,22 +166,25 @@ def threshold(input: Any, threshold: float, value: float, inplace: bool = False,
     x = tensor(input, "threshold")
     if inplace:
         return threshold_(x, threshold, value)
-    check_limits(x, threshold, value)
+    threshold = limit_of(x, threshold, value)
     return finish(activation.ThresholdBackward0(threshold, value).run(x), out, "threshold", x)
 
 
 def threshold_(input: Any, threshold: float, value: float) -> Any:
     """In place: threshold."""
-    check_limits(input, threshold, value)
-    return activation.ThresholdBackward1(threshold, value).run_(input)
+    return activation.ThresholdBackward1(limit_of(input, threshold, value), value).run_(input)
 
 
-def check_limits(x: TensorBase, threshold: Any, value: Any) -> None:
-    """NotImplementedError for bools; RuntimeError for numbers that x's dtype does not hold."""
-    if x.array.dtype.kind == "b":
+def limit_of(x: TensorBase, threshold: Any, value: Any) -> Any:
+    """The threshold in x's dtype.  NotImplementedError for bools; RuntimeError for numbers that x's dtype does not hold."""
+    dtype = x.array.dtype
+    if dtype.kind == "b":
         raise NotImplementedError("\"threshold_cpu\" not implemented for 'Bool'")
-    for number in (threshold, value):
-        check_number(number, x.array.dtype)
+    check_number(value, dtype)
+    if dtype.kind in "iu":
+        check_number(threshold, dtype)
+        return int(threshold)
+    return threshold
 
 
 def glu(input: Any, dim: int = -1) -> Any:

@@ -92,7 +92,9 @@ def scaled_dot_product_attention(
     right = number.MulBackward1(half if factor > 0 else factor).run(shape.transpose(k, -2, -1))
     scores = linalg.matmul(left, right)
     if mask is not None:
-        linalg.batch_shape(tuple(scores.array.shape), tuple(mask.array.shape))
+        have, both = tuple(scores.array.shape), linalg.batch_shape(tuple(scores.array.shape), tuple(mask.array.shape))
+        if both != have:
+            raise RuntimeError(f"output with shape {list(have)} doesn't match the broadcast shape {list(both)}")
         scores = scores + (mask if mask.array.dtype == own else cast(mask, own))
     weights = attention.safe_softmax(scores, -1)
     if dropout_p > 0:

@@ -185,7 +185,7 @@ def check(x: Any, w: Any, b: Any, stride: Any, padding: Any, dilation: Any, tran
         if w.array.size == 0 and x.array.shape[1]:
             raise IndexError("select(): index 0 out of range for tensor of size [0] at dimension 0")
         return
-    if any(k <= 0 for k in sizes[2:]) and 0 not in x.array.shape[2:]:
+    if any(k <= 0 for k in sizes[2:]) and 0 not in x.array.shape[2:] and not (transposed and len(sizes) == 5):
         kernel = ([1] if len(sizes) == 3 else []) + sizes[2:]
         raise RuntimeError("kernel size should be greater than zero, but got" + (
             f" {kernel}" if not transposed and any(d != 1 for d in dilation)

@@ -35,8 +35,11 @@ is_sparse_csr = never("False: all tensors are dense.")
 
 
 def is_shared(input: Any) -> bool:
-    """False: the memory is this process's own."""
-    return False
+    """Does the memory lie where other processes see it, as that of large batches from DataLoader workers does?"""
+    memory = input.array
+    while memory is not None and not hasattr(memory, "shared"):
+        memory = memory.obj if isinstance(memory, memoryview) else getattr(memory, "base", None)
+    return memory is not None
 
 
 def T_is_distributed(input: Any) -> bool:

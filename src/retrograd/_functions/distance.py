@@ -59,7 +59,8 @@ def pdist(input: Any, p: float = 2.0) -> Any:
         raise RuntimeError("pdist only supports non-negative p values")
     rows, columns = np.triu_indices(input.array.shape[0], 1)
     gaps = arith.sub(input[wrap(rows.astype(np.int64))], input[wrap(columns.astype(np.int64))])
-    return moment.norm(gaps, p, (1,), False, None)
+    y = moment.norm(gaps, p, (1,), False, None)
+    return y if p else y + gaps[:, :0].sum(1)           # a count has no gradient, pdist's are zeros
 
 
 def cosine_embedding_loss(

@@ -102,8 +102,9 @@ def grid_sampler(input: Any, grid: Any, interpolation_mode: int, padding_mode: i
     if d == 3 and interpolation_mode == 2:
         raise RuntimeError("grid_sampler(): bicubic interpolation only supports 4D input")
     numbers = input.array.dtype.kind in "fV"
-    if not input.array.shape[0] and (input.array.dtype != grid.array.dtype if numbers else d == 2):
-        return wrap(np.empty((0, input.array.shape[1], *grid.array.shape[1:-1]), input.array.dtype))
+    if 0 in (*input.array.shape[:2], *grid.array.shape[:-1]) and (input.array.dtype != grid.array.dtype if numbers else d == 2):
+        nothing = wrap(np.empty((*input.array.shape[:2], *grid.array.shape[1:-1]), input.array.dtype))
+        return nothing + input.sum() * 0 if numbers else nothing
     if not numbers:
         raise not_implemented("grid_sampler_2d_cpu_kernel_impl" if d == 2 else "grid_sampler3d_cpu", input.array.dtype)
     if input.array.dtype != grid.array.dtype:

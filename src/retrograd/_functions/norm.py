@@ -250,7 +250,7 @@ def instance_norm(
         None if p is None else wrap(np.tile(p.array, n).astype(x.array.dtype)) for p in (running_mean, running_var)]
     y = normalised(flat, repeated[0], repeated[1], stats[0], stats[1], use_input_stats, momentum, eps)[0]
     for p, now in zip((running_mean, running_var), stats, strict=True):
-        if p is not None:
+        if p is not None and use_input_stats:
             p.array[...] = now.array.reshape(n, c).mean(0)
             bump(p)
     return shape.reshape(y, tuple(x.array.shape))

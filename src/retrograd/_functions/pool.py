@@ -218,7 +218,8 @@ def single(value: Any, name: str) -> int:
         return long(value)
     found = tuple(value)
     if len(found) != 1:
-        kinds = "None, an int, list of ints, or tuple of ints" if name == "stride" else "an int, list of ints or tuple of ints"
+        kinds = {"stride": "None, an int, list of ints, or", "padding": "an int, list of ints, or"}.get(
+            name, "an int, list of ints or") + " tuple of ints"
         raise RuntimeError(f"max_pool1d() {name} must be {kinds} of size 1 but got size {len(found)}")
     return int(found[0])
 

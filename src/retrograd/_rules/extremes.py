@@ -20,6 +20,7 @@ from .reduce import add_reduce, raw, restore
 
 np: Final[Any] = numpy
 quick_extreme: Final[Any] = kernel("extreme")
+quick_kth: Final[Any] = kernel("kth")
 
 
 class Extreme(Unary):
@@ -193,7 +194,7 @@ class NanmedianBackward1(Choice):
         return middle_index(x, self.dim, True)
 
 
-SHORT: Final = 1000             # rows in which equal elements are told apart
+SHORT: Final = 1000             # rows in which equal elements are told apart, where there are no kernels
 
 
 def selected(row: list[Any], k: int) -> int:
@@ -232,6 +233,13 @@ def selected(row: list[Any], k: int) -> int:
     return places[k]
 
 
+def comparable(x: Array) -> Array:
+    """x in C order, in a dtype that the kernel knows."""
+    if x.dtype.kind == "V" or x.dtype.itemsize < 4:
+        x = x.astype(np.float32 if x.dtype.kind in "fV" else np.int32)
+    return np.ascontiguousarray(x)
+
+
 def above(a: Any, b: Any) -> bool:
     """a > b, where NaN is the greatest."""
     return bool((a != a and b == b) or a > b)
@@ -249,6 +257,10 @@ class KthvalueBackward0(Choice):
     k: int = 1
 
     def find(self, x: Array) -> Array:
+        if x.ndim:
+            quick = quick_kth(comparable(np.moveaxis(x, self.dim, -1)), self.k - 1)
+            if quick is not None:
+                return np.moveaxis(quick, -1, self.dim)
         found = order.nth_of(x, self.dim, self.k - 1)
         if x.ndim and x.shape[self.dim] <= SHORT:
             equal = (x == np.take_along_axis(x, found, self.dim)).sum(self.dim) > 1
@@ -278,8 +290,10 @@ class ModeBackward0(Choice):
 
 def middle_index(x: Array, dim: int, skip_nan: bool) -> Array:
     """Where the lower middle element along dim is; NaN, if not skipped, is the middle."""
-    places = order.order_of(x, dim, False)              # NaN comes last
     n = x.shape[dim]
+    if n and (x == x).all():
+        return order.nth_of(x, dim, (n - 1) // 2)
+    places = order.order_of(x, dim, False)              # NaN comes last
     fine = np.count_nonzero(x == x, dim, keepdims=True)
     if skip_nan:
         return np.take_along_axis(places, np.maximum(fine - 1, 0) // 2, dim)

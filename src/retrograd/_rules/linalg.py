@@ -373,14 +373,14 @@ def contiguous(x: Value) -> Value:
 def batch_shape(a: Shape, b: Shape) -> Shape:
     n = max(len(a), len(b))
     out: list[int] = []
-    for i in range(n):
+    for i in range(n - 1, -1, -1):
         na = a[i - n + len(a)] if i >= n - len(a) else 1
         nb = b[i - n + len(b)] if i >= n - len(b) else 1
         if na != nb and na != 1 and nb != 1:
             raise RuntimeError(
                 f"The size of tensor a ({na}) must match the size of tensor b ({nb}) at non-singleton dimension {i}")
         out.append(nb if na == 1 else na)
-    return tuple(out)
+    return tuple(out[::-1])
 
 
 def contract(a: Value, b: Value, summed: list[int]) -> Value:

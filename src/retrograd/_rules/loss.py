@@ -391,7 +391,7 @@ class SoftMarginLossBackward0(Unary):
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         if self.reduction == MEAN:
-            g = g * (1.0 / self.count)
+            g = g * (1.0 / max(self.count, 1))
         return g * (pointwise.sigmoid(-x * self.target) * -self.target)
 
 

@@ -310,7 +310,12 @@ class Windows:
         self.sizes = sizes
         self.out = out
         self.divisor: Any = divisor
-        self.pairs: Any = sizes + kernel + stride + padding + (1, 1) + out if len(kernel) == 2 else None
+        self.flat: Any = None       # of three dims the first, and of the others all that lies there
+        self.pairs: Any = None      # for kernels, which know two dims
+        if len(kernel) == 3:
+            self.flat = (sizes[0], out[1] * out[2], kernel[0], 1, stride[0], 1, padding[0], 0, 1, 1, out[0], out[1] * out[2])
+        if len(kernel) > 1:
+            self.pairs = sizes[-2:] + kernel[-2:] + stride[-2:] + padding[-2:] + (1, 1) + out[-2:]
 
     def taps(self, i: int) -> list[int]:
         """The steps within a window along dim i that meet x somewhere; of a huge window that is few."""
@@ -345,6 +350,8 @@ class Windows:
         own = x
         if self.pairs is not None:
             quick = quick_sums(x, self.pairs)
+            if quick is not None and self.flat is not None:
+                quick = quick_sums(quick.reshape(lead + self.flat[:2]), self.flat).reshape(lead + self.out)
             if quick is not None:
                 quick /= self.divisor
                 return quick
@@ -361,7 +368,12 @@ class Windows:
         lead = g.shape[:g.ndim - len(self.kernel)]
         part = wide(g) / self.divisor
         if self.pairs is not None:
-            quick = quick_spread(part, self.pairs)
+            if self.flat is None:
+                quick = quick_spread(part, self.pairs)
+            else:
+                quick = quick_spread(part.reshape(lead + self.flat[-2:]), self.flat)
+                if quick is not None:
+                    quick = quick_spread(quick.reshape(lead + self.sizes[:1] + self.out[1:]), self.pairs)
             if quick is not None:
                 return quick
         out = np.zeros(lead + self.sizes, part.dtype)
@@ -725,7 +737,7 @@ class ChannelShuffleBackward0(Unary):
         return y.reshape(x.shape)
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
-        return ChannelShuffleBackward0(self.other).run(g)
+        return ChannelShuffleBackward0(max(self.other, 1)).run(g)
 
 
 from . import choose  # noqa: E402

@@ -272,10 +272,6 @@ class Tensor(Methods):
         """Was it made in inference mode?"""
         return self.inference
 
-    def is_same_size(self, other: Tensor) -> bool:
-        """Have both the same shape?"""
-        return bool(self.array.shape == other.array.shape)
-
     # Its place in the graph
 
     @property

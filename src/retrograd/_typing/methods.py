@@ -153,6 +153,7 @@ class Methods:
     from .._functions.devices import is_mtia as is_mtia
     from .._functions.complexes import is_neg as is_neg
     from .._functions.compare import is_nonzero as is_nonzero
+    from .._functions.representations import is_same_size as is_same_size
     from .._functions.memory import is_set_to as is_set_to
     from .._functions.devices import is_shared as is_shared
     from .._functions.compare import is_signed as is_signed

@@ -770,10 +770,12 @@ class Methods(TensorBase):
         """False: no tensor is negated lazily."""
     def is_nonzero(self) -> _bool:
         """Is the only element nonzero?  RuntimeError unless there is exactly one."""
+    def is_same_size(self, other: Tensor) -> _bool:
+        """Have both the same shape?"""
     def is_set_to(self, tensor: Tensor) -> _bool:
         """Do both show the same memory in the same way?"""
     def is_shared(self) -> _bool:
-        """False: the memory is this process's own."""
+        """Does the memory lie where other processes see it, as that of large batches from DataLoader workers does?"""
     def is_signed(self) -> _bool:
         """Can the dtype hold negative numbers?"""
     @property

@@ -22,7 +22,8 @@ def parser() -> argparse.ArgumentParser:
     run.add_argument(
         "script", metavar="SCRIPT",
         help="a Python file written for PyTorch or for retrograd; - for standard input; -m MODULE and -c CODE as in python")
-    run.add_argument("arguments", metavar="ARGS", nargs=argparse.REMAINDER, help="arguments of the script")
+    arguments = run.add_argument("arguments", metavar="ARGS", nargs=argparse.REMAINDER, help="arguments of the script")
+    arguments.required = False              # no arguments are enough
     commands.add_parser(
         "doctor", help="show the build and the environment",
         description="Show the build and the environment it runs in: what a bug report needs.")

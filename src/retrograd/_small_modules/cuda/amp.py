@@ -1,10 +1,10 @@
 """torch.cuda.amp: torch.amp for "cuda", under names that PyTorch has deprecated.  As there without a GPU, all of it is off."""
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 from retrograd import amp
+from retrograd._engine.warn import warn
 from retrograd._missing import late_names
 from retrograd._tensor import dtypes
 
@@ -17,9 +17,8 @@ def amp_definitely_not_available() -> bool:
     return True
 
 
-def deprecated(name: str, use: str, level: int = 3) -> None:
-    warnings.warn(f"`torch.cuda.amp.{name}(args...)` is deprecated. Please use `torch.amp.{use}` instead.", FutureWarning,
-                  stacklevel=level)
+def deprecated(name: str, use: str) -> None:
+    warn(f"`torch.cuda.amp.{name}(args...)` is deprecated. Please use `torch.amp.{use}` instead.", FutureWarning)
 
 
 class autocast(amp.autocast):

@@ -34,6 +34,12 @@ NON_LEAF = (
 _mapped: WeakSet[mmap] = WeakSet()
 
 
+class _Shared(mmap):
+    """Memory that another process has, too."""
+
+    shared = True                       # for Tensor.is_shared
+
+
 def pack(message: Any, share: bool) -> tuple[Any, list[int]]:
     """A message as a pickle and the descriptors of the blocks it speaks of.  An empty pickle: it is in the last block."""
     file = io.BytesIO()
@@ -87,9 +93,9 @@ def _block(data: Any) -> int:
 def _memory(block: int) -> Any:
     size = os.fstat(block).st_size
     if sys.version_info >= (3, 13):
-        return mmap(block, size, trackfd=False)
+        return _Shared(block, size, trackfd=False)
     if len(_mapped) < MAPPED:
-        out = mmap(block, size)
+        out = _Shared(block, size)
         _mapped.add(out)
         return out
     copied = bytearray(size)
