@@ -51,8 +51,8 @@ GENERAL: tuple[str, ...] = (
     "If a view's history was broken by an edit (an output of unbind, split, chunk) and an argument is wrong too, a few "
     "functions (transpose, sum, view, edits) report the argument; PyTorch reports the view",
     "If a layer's arguments are wrong in two ways, the error may be about the other one than in PyTorch; out= is checked last",
-    "Gradients of batch_norm without running statistics are those of the formula for inputs of any strides, and antialiased "
-    "interpolation to a width of 1 is that of the filter; PyTorch's are other numbers there",
+    "Gradients of batch_norm without running statistics are those of the formula for inputs of any strides, and interpolation "
+    "to a width of 1, antialiased or of uint8, is that of the filter; PyTorch's are other numbers there, or an internal error",
     "What a layer draws does not depend on the strides of its input",
     "Gradients of layers that have nothing to compute (no images, classes or windows) are zeros; PyTorch's are nan, an error or "
     "whatever the memory held",

@@ -396,3 +396,20 @@ def test_inverses_of_small_matrices(n: int) -> None:
         wrong = np.stack([np.eye(n), np.full((n, n), value)]).astype("f4")
         assert _kernels.kernel("inverses")(wrong) is None
     assert _kernels.kernel("inverses")(np.eye(5, dtype="f4")) is None
+
+
+@native
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i8", "i4"])
+def test_the_kth_of_each_row(dtype: str) -> None:
+    rng = np.random.default_rng(0)
+    for n in (1, 2, 3, 4, 17, 200):
+        x = rng.integers(0, max(n // 3, 2), (3, 2, n)).astype(dtype)
+        if dtype[0] == "f":
+            x[rng.random(x.shape) < 0.1] = np.nan
+        for k in {0, n // 2, n - 1}:
+            where = _kernels.kernel("kth")(x, k)
+            np.testing.assert_array_equal(np.take_along_axis(x, where, -1)[..., 0], np.sort(x, -1)[..., k])
+    short = np.zeros((2, 3), "i2")
+    for wrong in [(x, n), (x, -1), (x, 2**70), (x, 1.0), (x.T, 0), (x[..., 0, 0][0], 0), (short, 0), (x[..., :0], 0)]:
+        assert _kernels.kernel("kth")(*wrong) is None
+    assert _kernels.kernel("kth")(x[:0], 0).shape == (0, 2, 1)

@@ -475,4 +475,12 @@ FOUND = {
         torch.is_inference(3)
         torch.is_inference()
     """,
+    "images of bytes": """
+        a = (torch.arange(360, dtype=torch.uint8).reshape(1, 4, 9, 10) * 37) % 251
+        F.interpolate(a, (10, 12), mode='bicubic')
+        F.interpolate(a, (14, 4), mode='bicubic', align_corners=True)
+        F.interpolate(a, (5, 7), mode='bicubic', antialias=True)
+        F.interpolate(a, (13, 21), mode='bilinear')
+        F.interpolate(a, scale_factor=(0.7, 1.5), mode='bilinear', antialias=True)
+    """,
 }

@@ -141,10 +141,15 @@ def interpolate(
 
 def weighed(pixels: Any, at: int, axis: Any) -> Any:
     """uint8 pixels resized along dim `at` with weights of 16 bits, rounded once, as in Pillow and PyTorch."""
-    bits, top = 0, axis.weights.max()
+    bits, top, each = 0, 0.0, np.zeros_like(axis.weights)
+    rows = np.arange(len(each))
+    for k in range(each.shape[1]):              # those of a pixel met twice, at the edge, are one weight
+        first = (axis.taps == axis.taps[:, k:k + 1]).argmax(1)
+        each[rows, first] += axis.weights[:, k]
+        top = max(top, each[rows, first].max())
     while bits < 22 and int(0.5 + top * 2**(bits + 1)) < 2**15:
         bits += 1
-    weights = np.trunc(axis.weights * 2**bits + np.copysign(0.5, axis.weights)).astype(np.int64)
+    weights = np.trunc(each * 2**bits + np.copysign(0.5, each)).astype(np.int64)
     sums = (np.moveaxis(pixels, at, -1).astype(np.int64)[..., axis.taps] * weights).sum(-1)
     return np.moveaxis(np.clip(sums + 2**(bits - 1) >> bits, 0, 255).astype(np.uint8), -1, at)
 

@@ -49,9 +49,10 @@ class MedianBackward0(Extreme):
     def forward(self, x: Array) -> Array:
         if x.size == 0:
             return np.array(np.nan).astype(x.dtype)
-        middle, end = (x.size - 1) // 2, x.size - 1
-        flat = np.partition(order.sortable(x.reshape(-1)), (middle, end)).astype(x.dtype, copy=False)
-        return flat[end] if flat[end] != flat[end] else flat[middle]
+        middle = (x.size - 1) // 2
+        flat = x.reshape(-1)
+        nan = np.argmax(flat != flat)
+        return flat[nan] if flat[nan] != flat[nan] else np.partition(order.sortable(flat), middle)[middle].astype(x.dtype)
 
 
 @final
@@ -277,27 +278,28 @@ class ModeBackward0(Choice):
     """The most frequent element, the smallest at a tie, where it comes last."""
 
     def find(self, x: Array) -> Array:
-        rows = np.moveaxis(x, self.dim, -1)
-        places = order.order_of(rows, -1, False)
-        ranked = np.take_along_axis(rows, places, -1)
+        rows = np.moveaxis(order.sortable(x), self.dim, -1)
+        ranked = np.sort(rows, -1)
         at = np.arange(rows.shape[-1])
         new = np.ones(ranked.shape, bool)
         new[..., 1:] = ranked[..., 1:] != ranked[..., :-1]
         length = at - np.maximum.accumulate(np.where(new, at, 0), -1)   # of the run so far, less one
         best = np.argmax(length, -1, keepdims=True)
-        return np.moveaxis(np.take_along_axis(places, best, -1), -1, self.dim)
+        equal = rows == np.take_along_axis(ranked, best, -1)            # a row of NaN alone has none
+        found = np.where(equal.any(-1, keepdims=True), at[-1:] - np.argmax(np.flip(equal, -1), -1, keepdims=True), 0)
+        return np.moveaxis(found, -1, self.dim)
 
 
 def middle_index(x: Array, dim: int, skip_nan: bool) -> Array:
     """Where the lower middle element along dim is; NaN, if not skipped, is the middle."""
     n = x.shape[dim]
-    if n and (x == x).all():
-        return order.nth_of(x, dim, (n - 1) // 2)
-    places = order.order_of(x, dim, False)              # NaN comes last
-    fine = np.count_nonzero(x == x, dim, keepdims=True)
-    if skip_nan:
+    nan = x != x
+    if skip_nan and nan.any():
+        places = order.order_of(x, dim, False)          # NaN comes last
+        fine = n - np.count_nonzero(nan, dim, keepdims=True)
         return np.take_along_axis(places, np.maximum(fine - 1, 0) // 2, dim)
-    return np.take_along_axis(places, np.where(fine < n, fine, (n - 1) // 2), dim)
+    found = order.nth_of(np.where(nan, np.inf, x).astype(x.dtype) if nan.any() else x, dim, (n - 1) // 2)
+    return np.where(nan.any(dim, keepdims=True), np.argmax(nan, dim, keepdims=True), found)
 
 
 def max_all(x: Value) -> Value:
