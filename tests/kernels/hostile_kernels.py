@@ -399,8 +399,8 @@ def with_threads(turns: int) -> int:
     for _ in range(turns):
         for name, given in calls:
             faulthandler.dump_traceback_later(60, exit=True)
-            signal.setitimer(signal.ITIMER_REAL, 1e-3)
             try:
+                signal.setitimer(signal.ITIMER_REAL, 1e-3)
                 nn.multiply(square.T, square)   # with helpers of its own: an interrupt leaves nothing locked
                 with contextlib.suppress(MemoryError):      # one_hot of 2**40 classes, read while edit had them there
                     kernels()[name](*given)
