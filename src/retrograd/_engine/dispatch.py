@@ -86,6 +86,7 @@ class Parts:
         self.set_grad: Any = None               # torch._C._set_grad_enabled
         self.nowrap: Any = None                 # set of functions whose results keep their type
         self.named: dict[str, Any] = {}         # attributes of Tensor that operators tell of
+        self.level: Any = None                  # the mode that is a level of vmap, once there is one
 
 
 parts: Final = Parts()
@@ -113,6 +114,8 @@ def ask(func: Any, impl: Any, how: i64, args: tuple[Any, ...], kwargs: Optional[
     if it.skip:
         it.skip = False
         return perform(it, func, impl, args, kwargs)
+    if batching(it, how):
+        return batched(it, func, args, kwargs)
     found = overloaded(it, how, args, kwargs)
     if found is None:
         return perform(it, func, impl, args, kwargs)
@@ -128,6 +131,8 @@ def operate(name: str, impl: Any, how: i64, a: Any, b: Any) -> Any:
     if it.skip:
         it.skip = False
         return perform(it, func_of(name), impl, args, None)
+    if batching(it, how):
+        return batched(it, func_of(name), args, None)
     found = overloaded(it, how, args, None)
     if found is None:
         return perform(it, func_of(name), impl, args, None)
@@ -140,6 +145,8 @@ def operate(name: str, impl: Any, how: i64, a: Any, b: Any) -> Any:
 def told(func: Any, relevant: tuple[Any, ...], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """ask, for a function in Python that hands on these arguments and looks at `relevant`; func calls it where busy."""
     it = state()
+    if not it.skip and batching(it, PYTHON):
+        return batched(it, func, args, kwargs)
     found = None if it.skip else overloaded(it, PYTHON, relevant, None)
     it.skip = False
     if found is None:
@@ -160,6 +167,20 @@ def perform(it: State, func: Any, impl: Any, args: tuple[Any, ...], kwargs: Opti
         return impl(*args) if kwargs is None else impl(*args, **kwargs)
     finally:
         it.busy = False
+
+
+def batching(it: State, how: i64) -> bool:
+    """Is a level of vmap the innermost mode?"""
+    return len(it.functions) > 0 and type(it.functions[-1]) is parts.level and how != OWN and it.closed < 2
+
+
+def batched(it: State, func: Any, args: tuple[Any, ...], kwargs: Optional[dict[str, Any]]) -> Any:
+    """The result of a call as the level of vmap makes it; it is off meanwhile."""
+    level = it.functions.pop()
+    try:
+        return level.call(func, args, {} if kwargs is None else kwargs)
+    finally:
+        it.functions.append(level)
 
 
 def overloaded(it: State, how: i64, args: tuple[Any, ...], kwargs: Optional[dict[str, Any]]) -> Optional[list[Any]]:

@@ -4,18 +4,21 @@ NOTE [Levels]
 A transform differentiates at aliases of its inputs, and what it returns belongs to the caller's graph only as far as it depends
 on tensors of the caller's that require grad: on the inputs, or on others that the function reads.  So each looks whether the
 graph of a result leads to leaves other than the aliases it made; if not, the result is detached.  Transforms of transforms need
-nothing more, since the outer one's aliases are the caller's tensors of the inner one.
+nothing more, since the outer one's aliases are the caller's tensors of the inner one.  Inside vmap the aliases and the results
+are whole values, in which each level of vmap has a dim (NOTE [Batches]); only the function and the caller see samples.
 """
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import wraps
+from itertools import count
+from math import prod
 from typing import Any
 
 from .._engine.op import attach
 from .._engine.scopes import Recording
 from .._engine.tensor import TensorBase, shared_version, sink_of, wants_grad, wrap
-from .._functions import stack, zeros_like
+from .._functions import ones_like, stack, zeros_like
 from .._rules.shape import AliasBackward0
 from ..autograd import grad as _grad
 from ..autograd.function import Function
@@ -23,6 +26,7 @@ from ..autograd.grad_mode import is_grad_enabled
 from ..utils._pytree import tree_flatten as flatten
 from ..utils._pytree import tree_map as mapped
 from ..utils._pytree import tree_unflatten as unflatten
+from ._batching.level import Level, aside, levels, looped, lowered, raised
 from ._maps import Draws
 from ._trees import stars
 
@@ -71,16 +75,20 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
 
     def product(cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None) -> Any:
         vectors, spec = flatten(cotangents)
+        beyond = call.level.beyond(vectors)
+        if beyond is not None:
+            return looped(beyond, product, "vjp", (cotangents,), {"retain_graph": True, "create_graph": create_graph}, told=False)
         if spec != call.out_spec:
             raise RuntimeError(
                 "Expected pytree structure of cotangents to be the same as pytree structure of outputs to the function. "
                 f"cotangents: {stars(spec)}, primal output: {stars(call.out_spec)}")
         again = is_grad_enabled() if create_graph is None else create_graph
-        again = again and (call.tracked or any(isinstance(v, TensorBase) and wants_grad(v) for v in vectors))
-        with _Recording():
+        with _Recording(), aside():
+            vectors = call.level.all_lowered(vectors)
+            again = again and (call.tracked or any(isinstance(v, TensorBase) and wants_grad(v) for v in vectors))
             found = call.pulled(vectors, again, retain_graph)
-        # a tuple of one for one primal, as in PyTorch
-        return unflatten([call.level.settled(g) for g in found], call.in_spec)
+            # a tuple of one for one primal, as in PyTorch
+            return unflatten([call.level.settled(g) for g in found], call.in_spec)
 
     return (call.value, product, call.aux) if has_aux else (call.value, product)
 
@@ -93,8 +101,9 @@ def jvp(func: Callable[..., Any], primals: Any, tangents: Any, *, strict: bool =
     """
     _check_tangents(primals, tangents)
     call = _Call(func, primals, None, has_aux, JVP)
-    found = _Pushed(call)(flatten(tangents)[0], False, strict)
-    out = unflatten(found, call.out_spec)
+    with aside():
+        found = _Pushed(call)(call.level.all_lowered(flatten(tangents)[0]), False, strict)
+        out = unflatten(call.level.all_raised(found), call.out_spec)
     return (call.value, out, call.aux) if has_aux else (call.value, out)
 
 
@@ -104,11 +113,15 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
     https://pytorch.org/docs/stable/generated/torch.func.linearize.html
     """
     call = _Call(func, primals, None, False, JVP)
-    pushed = _Pushed(call)
+    with aside():
+        pushed = _Pushed(call)
     like = flatten(primals)[0]
 
     def push(*tangents: Any) -> Any:
         vectors, spec = flatten(tangents)
+        beyond = call.level.beyond(vectors)
+        if beyond is not None:
+            return looped(beyond, push, "jvp", tangents, {}, told=False)
         if spec != call.in_spec:
             raise RuntimeError(f"Expected the tangents {spec} to have the same argspec as the primals {call.in_spec}")
         for i, (v, x) in enumerate(zip(vectors, like)):
@@ -117,7 +130,8 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
                     raise RuntimeError(
                         f"tangent:{i} with {what} {getattr(v, what)} in flattened pytree doesn't match the {what} "
                         f"{getattr(x, what)} of the corresponding primal.")
-        return unflatten(pushed(vectors, True, tie=False), call.out_spec)
+        with aside():
+            return unflatten(call.level.all_raised(pushed(call.level.all_lowered(vectors), True, tie=False)), call.out_spec)
 
     return call.value, push
 
@@ -142,7 +156,8 @@ def jacrev(
                 raise RuntimeError(
                     "vjp(f, ...): All outputs of f must be floating-point or complex Tensors, got Tensor with dtype "
                     f"{y.dtype}")
-        return _jacobian(call, argnums, has_aux)
+        with aside():
+            return _jacobian(call, argnums, has_aux)
     return jacobian
 
 
@@ -157,16 +172,17 @@ def jacfwd(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False, *,
         draws = Draws(randomness)
         call = _Call(func, args, argnums, has_aux, JVP)
         draws.check()
-        try:
-            pushed, columns = _Pushed(call), []
-            for k, x in enumerate(call.inputs):
-                for i in range(x.numel()):
-                    tangents = [other.new_zeros(other.shape) for other in call.inputs]
-                    tangents[k].view(-1)[i] = 1
-                    columns.append(pushed(tangents, True))
-        except (RuntimeError, NotImplementedError):         # a rule that cannot be differentiated
-            return _jacobian(call, argnums, has_aux)
-        return _of_columns(call, columns, argnums, has_aux)
+        with aside():
+            try:
+                pushed, columns = _Pushed(call), []
+                for k, x in enumerate(call.inputs):
+                    for one in call.level.units(x):
+                        tangents = [other.new_zeros(other.shape) for other in call.inputs]
+                        tangents[k] = one
+                        columns.append(pushed(tangents, True))
+            except (RuntimeError, NotImplementedError):     # a rule that cannot be differentiated
+                return _jacobian(call, argnums, has_aux)
+            return _of_columns(call, columns, argnums, has_aux)
     return jacobian
 
 
@@ -185,18 +201,54 @@ class _Recording(Recording):
     """
 
 
+_numbers = count(1)
+
+
 class _Level:
     """One use of a transform; see NOTE [Levels]."""
 
     def __init__(self) -> None:
         self.outer = is_grad_enabled()
-        self.made: list[Any] = []
+        self.levels = levels()
+        self.lead = tuple(level.size for level in self.levels)      # their dims in whole values
+        self.number = next(_numbers)                                # those of uses inside this one are higher
+
+    def lowered(self, x: Any) -> Any:
+        """A result of the function as a whole value."""
+        if not isinstance(x, TensorBase):
+            raise RuntimeError(f"Expected tensors, got unsupported type {type(x)}")
+        return lowered(x, self.levels)
+
+    def all_lowered(self, values: list[Any]) -> list[Any]:
+        return [lowered(v, self.levels) if isinstance(v, TensorBase) else v for v in values]
+
+    def all_raised(self, values: list[Any]) -> list[Any]:
+        return [raised(v, self.levels) for v in values]
+
+    def beyond(self, values: list[Any]) -> Level | None:
+        """The innermost level of vmap that began after this and has samples among the values."""
+        for level in reversed(levels()):
+            if level not in self.levels and level.concerns(values):
+                return level
+        return None
+
+    def rest(self, x: Any) -> Any:
+        """The shape that the function sees of a whole value."""
+        return x.shape[len(self.lead):]
+
+    def units(self, x: Any) -> Iterator[Any]:
+        """For each element of a sample of x: 1 there and 0 elsewhere, in rows, whatever the strides of x."""
+        for k in range(prod(self.rest(x))):
+            one = x.new_zeros(x.shape)
+            one.view(*self.lead, -1)[..., k] = 1
+            yield one
 
     def alias(self, x: Any) -> Any:
-        """x, to be differentiated at."""
+        """x, to be differentiated at: a whole value."""
         if not isinstance(x, TensorBase):
             raise ValueError(f"Thing passed to transform API must be Tensor, got {type(x)}")
-        tensor: Any = x
+        tensor: Any = lowered(x, self.levels)
+        x = tensor
         if self.outer and wants_grad(x):
             return tensor.view_as(tensor)
         return self.leaf(tensor)
@@ -205,20 +257,17 @@ class _Level:
         """A leaf that nobody outside knows, of x's memory."""
         made: Any = wrap(x.array) if x.inference else x.detach()
         made.requires_grad_()
-        self.made.append(made)
+        made._of_transform = self.number
         return made
 
     def outside(self, y: Any) -> bool:
         """Does y depend on a tensor of the caller's that requires grad?"""
         if not self.outer or not wants_grad(y):
             return False
-        mine = {id(sink_of(leaf)) for leaf in self.made}
-        if y.grad_fn is None:
-            return id(sink_of(y)) not in mine
-        seen, todo = {id(y.grad_fn)}, [y.grad_fn]
+        seen, todo = {id(y.grad_fn)}, [sink_of(y) if y.grad_fn is None else y.grad_fn]
         while todo:
             node = todo.pop()
-            if hasattr(node, "variable") and id(node) not in mine:
+            if hasattr(node, "variable") and getattr(node.variable, "_of_transform", 0) < self.number:
                 return True
             for below, _ in node.next_functions:
                 if below is not None and id(below) not in seen:
@@ -227,11 +276,12 @@ class _Level:
         return False
 
     def settled(self, y: Any) -> Any:
-        """A result as the caller gets it."""
-        if not isinstance(y, TensorBase):
-            raise RuntimeError(f"Expected tensors, got unsupported type {type(y)}")
-        tensor: Any = y
-        return tensor.detach() if wants_grad(y) and not self.outside(y) else tensor
+        """A whole value as the caller gets it."""
+        return raised(y.detach() if wants_grad(y) and not self.outside(y) else y, self.levels)
+
+    def settle(self, y: Any) -> Any:
+        """A result of the function as the caller gets it."""
+        return self.settled(self.lowered(y))
 
 
 def _free(x: Any) -> Any:
@@ -252,16 +302,18 @@ class _Call:
         with _Recording():
             chosen = range(len(args)) if argnums is None else _places(argnums, len(args))
             values, self.in_spec = flatten(tuple(args[i] for i in chosen))
-            self.inputs = [self.level.alias(x) for x in values]
-            given = [_free(x) for x in self.inputs] if name == JVP else self.inputs
-            aliases = dict(zip(chosen, unflatten(given, self.in_spec)))
+            with aside():
+                self.inputs = [self.level.alias(x) for x in values]
+                given = [_free(x) for x in self.inputs] if name == JVP else self.inputs
+                aliases = dict(zip(chosen, unflatten(self.level.all_raised(given), self.in_spec)))
             found = func(*[aliases.get(i, x) for i, x in enumerate(args)])
             self.aux: Any = None
             if has_aux:
                 if not (isinstance(found, tuple) and len(found) == 2):
                     raise RuntimeError(f"{name}: {AUX}")
                 found, aux = found
-                self.aux = mapped(self.level.settled, aux)
+                with aside():
+                    self.aux = mapped(self.level.settle, aux)
             self.outputs, self.out_spec = flatten(found)
             if not self.outputs or (len(self.outputs) == 1 and self.outputs[0] is None):
                 raise RuntimeError(
@@ -269,8 +321,10 @@ class _Call:
             for y in self.outputs:
                 if not isinstance(y, TensorBase):
                     raise RuntimeError(f"{name}: expected f(*primals) to return only tensors, got unsupported type {type(y)}")
-            self.tracked = any(self.level.outside(y) for y in self.outputs)
-            self.value = unflatten([self.level.settled(y) for y in self.outputs], self.out_spec)
+            with aside():
+                self.outputs = self.level.all_lowered(self.outputs)
+                self.tracked = any(self.level.outside(y) for y in self.outputs)
+                self.value = unflatten([self.level.settled(y) for y in self.outputs], self.out_spec)
 
     def pulled(self, vectors: Any, again: bool, retain: bool = True) -> list[Any]:
         """The vectors, one for each output, times the Jacobian."""
@@ -308,7 +362,7 @@ class _Pushed:
                     f"{JVP[:-1]}, strict=True): The output of f is independent of the inputs. This is not allowed with "
                     "strict=True.")
             with _Recording():                              # no tensor of inference mode
-                pushed = zeros_like(y).detach() if g is None else call.level.settled(g)
+                pushed = zeros_like(y).detach() if g is None else g.detach() if not call.level.outside(g) else g
                 out.append(self.tied(i, pushed) if g is not None and tie and not wants_grad(pushed) else pushed)
         return out
 
@@ -344,7 +398,6 @@ def _anchors(call: _Call, y: Any) -> list[Any]:
     """The caller's tensors that require grad below y's products, where one of those has an operand that depends on the inputs."""
     if not call.level.outside(y) or y.grad_fn is None:
         return []
-    mine = {id(sink_of(leaf)) for leaf in call.level.made}
     starts = {id(x.grad_fn if x.grad_fn is not None else sink_of(x)) for x in call.inputs}
     known: dict[int, tuple[bool, bool]] = {}        # does a node depend on the inputs, on tensors of the caller's?
     leaves: dict[int, Any] = {}
@@ -357,7 +410,7 @@ def _anchors(call: _Call, y: Any) -> list[Any]:
             todo += new
             continue
         todo.pop()
-        if hasattr(node, "variable") and id(node) not in mine:
+        if hasattr(node, "variable") and getattr(node.variable, "_of_transform", 0) < call.level.number:
             leaves[id(node)] = node.variable
         operands = below[1:] if node.name() in SUMMED_PRODUCTS else below if node.name() in PRODUCTS else []
         flags = [known[id(n)] for n in operands if n is not None]
@@ -384,8 +437,9 @@ def _grad_and_value(func: Any, argnums: Any, has_aux: bool, args: tuple[Any, ...
         several = isinstance(argnums, tuple)
         chosen = _places(argnums, len(args))
         values, spec = flatten(tuple(args[i] for i in chosen) if several else args[chosen[0]])
-        inputs = [level.alias(x) for x in values]
-        made = unflatten(inputs, spec)
+        with aside():
+            inputs = [level.alias(x) for x in values]
+            made = unflatten(level.all_raised(inputs), spec)
         aliases = dict(zip(chosen, made if several else (made,)))
         output = func(*[aliases.get(i, x) for i, x in enumerate(args)], **kwargs)
         aux: Any = None
@@ -395,33 +449,32 @@ def _grad_and_value(func: Any, argnums: Any, has_aux: bool, args: tuple[Any, ...
             output, aux = output
         if not isinstance(output, TensorBase):
             raise RuntimeError(f"{name}: Expected f(*args) to return a Tensor, got {type(output)}")
-        value: Any = output
-        if value.dim() != 0:
+        if output.ndim != 0:
             raise RuntimeError(
-                f"{name}: Expected f(*args) to return a scalar Tensor, got tensor with {value.dim()} dims. Maybe you wanted to "
+                f"{name}: Expected f(*args) to return a scalar Tensor, got tensor with {output.ndim} dims. Maybe you wanted to "
                 "use the vjp or jacrev APIs instead?")
-        tracked = level.outside(value)
-        found = _pulled([value], inputs, [None], tracked, False)
-        out = unflatten([level.settled(g) for g in found] if tracked else found, spec)
-        value = value if tracked else value.detach()
-        return out, (value, mapped(level.settled, aux)) if has_aux else value
+        with aside():
+            value: Any = level.lowered(output)
+            tracked = level.outside(value)
+            found = _pulled([value], inputs, [ones_like(value) if level.lead else None], tracked, False)
+            out = unflatten([level.settled(g) for g in found] if tracked else level.all_raised(found), spec)
+            value = raised(value if tracked else value.detach(), level.levels)
+            return out, (value, mapped(level.settle, aux)) if has_aux else value
 
 
 def _jacobian(call: _Call, argnums: Any, has_aux: bool) -> Any:
     """For each output the tree of its derivatives, in the tree of outputs."""
-    table = []
+    level, table = call.level, []
     for y in call.outputs:
         rows: list[list[Any]] = [[] for _ in call.inputs]
         with _Recording():
-            for k in range(y.numel() if wants_grad(y) else 0):
-                one = y.new_zeros(y.shape)          # in rows, whatever the strides of y
-                one.view(-1)[k] = 1
-                found = _pulled([y], call.inputs, [one], call.tracked, True)
-                for row, g in zip(rows, found):
+            for one in level.units(y) if wants_grad(y) else ():
+                for row, g in zip(rows, _pulled([y], call.inputs, [one], call.tracked, True)):
                     row.append(g)
-            parts = [stack(row).view(y.shape + x.shape) if row else x.new_zeros(y.shape + x.shape)
-                     for row, x in zip(rows, call.inputs)]
-        tree = unflatten([call.level.settled(part) for part in parts], call.in_spec)
+            shapes = [y.shape + level.rest(x) for x in call.inputs]
+            parts = [stack(row, len(level.lead)).view(shape) if row else x.new_zeros(shape)
+                     for row, x, shape in zip(rows, call.inputs, shapes)]
+        tree = unflatten([level.settled(part) for part in parts], call.in_spec)
         table.append(tree if isinstance(argnums, tuple) else tree[0])
     out = unflatten(table, call.out_spec)
     return (out, call.aux) if has_aux else out
@@ -434,10 +487,11 @@ def _of_columns(call: _Call, columns: list[list[Any]], argnums: Any, has_aux: bo
         for k, y in enumerate(call.outputs):
             parts, at = [], 0
             for x in call.inputs:
-                found = [column[k] for column in columns[at:at + x.numel()]]
-                at += x.numel()
-                parts.append((stack(found, -1) if found else y.new_zeros((*y.shape, 0))).view(y.shape + x.shape))
-            tree = unflatten(parts, call.in_spec)
+                shape = call.level.rest(x)
+                found = [column[k] for column in columns[at:at + prod(shape)]]
+                at += prod(shape)
+                parts.append((stack(found, -1) if found else y.new_zeros((*y.shape, 0))).view(y.shape + shape))
+            tree = unflatten([call.level.settled(part) for part in parts], call.in_spec)
             table.append(tree if isinstance(argnums, tuple) else tree[0])
     out = unflatten(table, call.out_spec)
     return (out, call.aux) if has_aux else out

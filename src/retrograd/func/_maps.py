@@ -9,12 +9,13 @@ import numpy as np
 
 from .. import random
 from .._engine.tensor import TensorBase
-from .._functions import stack
-from ..autograd.function import Function, FunctionMeta
-from ..utils._pytree import LeafSpec, TreeSpec
+from .._functions import cat
+from ..utils._pytree import TreeSpec
 from ..utils._pytree import tree_flatten as flatten
 from ..utils._pytree import tree_map as mapped
 from ..utils._pytree import tree_unflatten as unflatten
+from ._batching import RULES
+from ._batching.level import Level, inside
 from ._trees import spread
 
 __all__ = ["vmap"]
@@ -23,13 +24,14 @@ __all__ = ["vmap"]
 def vmap(
     func: Callable[..., Any], in_dims: Any = 0, out_dims: Any = 0, randomness: str = "error", *, chunk_size: int | None = None,
 ) -> Callable[..., Any]:
-    """The function that applies func to each sample of its inputs, and stacks the results.
+    """The function that applies func to all samples of its inputs at once.
 
     in_dims     the dim of the samples: a number for all inputs, or a tree of their form, None for what all samples share
     out_dims    where the samples go in the results, likewise; None for a result that is the same for all samples
     randomness  "error": RuntimeError when func draws random numbers; "same": the same for each sample; "different"
-    func is called once for each sample, whatever chunk_size is, so it may do what PyTorch's vmap refuses (read values, branch);
-    what it does besides its result is done for each sample.
+    chunk_size  so many samples at a time
+    func is called once (once for each chunk), with tensors that stand for one sample; what it does with them is done with whole
+    batches, by the rules in `_batching`.  A function without a rule is computed sample by sample, with a warning.
     https://pytorch.org/docs/stable/generated/torch.func.vmap.html
     """
     check_randomness(randomness)
@@ -48,28 +50,43 @@ def vmap(
             raise ValueError(
                 f"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {sizes} for the mapped "
                 "dimension")
-        rule = _rule(func)
-        if rule is not None:
-            return _by_rule(rule, VmapInfo(sizes[0], randomness), unflatten(dims, spec), args, name, out_dims)
-        draws = Draws(randomness)
-        results: list[list[Any]] = []
-        places: list[Any] = []
-        form: TreeSpec = LeafSpec()
-        for i in range(max(sizes[0], 1)):
-            sample = [x if d is None else _sample(x, d, i) for x, d in zip(leaves, dims)]
-            draws.before(i)
-            found = func(*unflatten(sample, spec), **kwargs)
-            draws.check()
-            values, form = flatten(found)
-            places = _out_places(name, out_dims, form)
-            for value, place in zip(values, places):
-                if place is not None and not isinstance(value, TensorBase):
-                    raise ValueError(
-                        f"vmap({name}, ...): `{name}` must only return Tensors, got type {type(value)}. Did you mean to set "
-                        "out_dims= to None for output?")
-            results.append(values)
-        return unflatten([_joined(name, list(column), d, sizes[0]) for column, d in zip(zip(*results), places)], form)
+        size = sizes[0]
+        values = [x if d is None else x.movedim(d, 0) if d else x for x, d in zip(leaves, dims)]
+        if chunk_size is None or chunk_size >= size:
+            return _mapped(func, name, values, dims, spec, kwargs, out_dims, Level(size, randomness, RULES))
+        parts = []
+        for at in range(0, size, chunk_size):
+            n = min(chunk_size, size - at)
+            chunk = [x if d is None else x.narrow(0, at, n) for x, d in zip(values, dims)]
+            parts.append(flatten(_mapped(func, name, chunk, dims, spec, kwargs, out_dims, Level(n, randomness, RULES))))
+        places = _out_places(name, out_dims, parts[0][1])
+        return unflatten([column[0] if d is None else cat(column, d) for column, d in zip(
+            zip(*[found for found, _ in parts]), places)], parts[0][1])
     return over_batch
+
+
+def _mapped(
+    func: Any, name: str, values: list[Any], dims: list[Any], spec: TreeSpec, kwargs: Any, out_dims: Any, level: Level,
+) -> Any:
+    """The results of func for the samples of `values`, which lie along their first dims."""
+    samples = [x if d is None else level.of(x) for x, d in zip(values, dims)]
+    with inside(level):
+        found = func(*unflatten(samples, spec), **kwargs)
+    results, form = flatten(found)
+    out = []
+    for value, place in zip(results, _out_places(name, out_dims, form)):
+        if place is None:
+            if level.has(value):
+                raise ValueError(f"vmap({name}, ...): `{name}` can not return a BatchedTensor when out_dim is None")
+            out.append(value)
+            continue
+        if not isinstance(value, TensorBase):
+            raise ValueError(
+                f"vmap({name}, ...): `{name}` must only return Tensors, got type {type(value)}. Did you mean to set "
+                "out_dims= to None for output?")
+        whole = level.lift(value)
+        out.append(whole.movedim(0, place) if place else whole)
+    return unflatten(out, form)
 
 
 class VmapInfo(NamedTuple):
@@ -77,42 +94,6 @@ class VmapInfo(NamedTuple):
 
     batch_size: int
     randomness: str
-
-
-def _rule(func: Any) -> Any:
-    """The `vmap` of a Function whose `apply` func is; None where it has none of its own."""
-    cls = getattr(func, "__self__", None)
-    if not isinstance(cls, FunctionMeta) or getattr(func, "__func__", None) is not Function.apply.__func__:  # type: ignore
-        return None
-    more: Any = cls
-    if more.vmap is Function.vmap:
-        return None
-    if more.generate_vmap_rule:
-        raise RuntimeError(
-            f"You tried to vmap over {cls.__name__}, but it has both generate_vmap_rule=True and an overridden vmap "
-            "staticmethod. Please set generate_vmap_rule=False or delete the overridden vmap staticmethod to avoid ambiguity. "
-            "For more details, please see https://pytorch.org/docs/main/notes/extending.func.html")
-    return more.vmap
-
-
-def _by_rule(rule: Any, info: VmapInfo, dims: Any, args: Any, name: str, out_dims: Any) -> Any:
-    """The results as `rule` makes them of whole batches."""
-    found = rule(info, dims, *args)
-    if not isinstance(found, tuple) or len(found) != 2:
-        got = f"{len(found)} returns" if isinstance(found, tuple) else f"a {type(found)}"
-        raise RuntimeError(
-            "Expected the vmap staticmethod to have two returns, an output and out_dims with pytree structure compatible with "
-            f"the output. Got {got} instead")
-    values, form = flatten(found[0])
-    made = spread(found[1], form)
-    if made is None:
-        raise ValueError(f"The vmap staticmethod of {name} returned out_dims {found[1]} that do not go with its output")
-    results = []
-    for value, d, place in zip(values, made, _out_places(name, out_dims, form)):
-        if d is None and place is not None:
-            value, d = value.unsqueeze(0).expand(info.batch_size, *value.shape), 0
-        results.append(value if place is None else value.movedim(d, place))
-    return unflatten(results, form)
 
 
 class Draws:
@@ -182,11 +163,6 @@ def _inputs(name: str, in_dims: Any, args: tuple[Any, ...]) -> tuple[list[Any], 
     return leaves, dims, spec
 
 
-def _sample(x: Any, dim: int, i: int) -> Any:
-    """Sample i; of an empty batch one of zeros, which shows what func returns."""
-    return x.select(dim, i) if x.size(dim) else x.new_zeros([n for k, n in enumerate(x.shape) if k != dim % x.dim()])
-
-
 def _check_out_dims(name: str, out_dims: Any) -> None:
     def check(d: Any) -> None:
         if d is not None and not isinstance(d, int):
@@ -205,15 +181,3 @@ def _out_places(name: str, out_dims: Any, form: TreeSpec) -> list[Any]:
             f"vmap({name}, ..., out_dims={out_dims})(<inputs>): out_dims is not compatible with the structure of `outputs`. "
             f"out_dims has structure {flatten(out_dims)[1]} but outputs has structure {form}.")
     return found
-
-
-def _joined(name: str, values: list[Any], dim: Any, size: int) -> Any:
-    """The results for all samples as one."""
-    if dim is not None:
-        whole = stack(values, dim)
-        return whole if size else whole.narrow(dim, 0, 0)
-    first = values[0]
-    if isinstance(first, TensorBase) and not all(
-            v is first or np.array_equal(v.array, first.array, equal_nan=first.array.dtype.kind == "f") for v in values[1:]):
-        raise ValueError(f"vmap({name}, ...): `{name}` can not return a BatchedTensor when out_dim is None")
-    return first
