@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._engine import hooks, saved, views
+from .._engine.dispatch import PARSED, batched, batching
 from .._engine.modes import grad_on, loud, modes, quiet, set_grad, state
 from .._engine.node import FREED, Node
 from .._engine.op import edge, fit, number, sources
@@ -367,8 +368,8 @@ class Function(metaclass=FunctionMeta):
 
     @staticmethod
     def vmap(info: Any, in_dims: Any, *args: Any) -> Any:
-        """The rule for whole batches: -> (output, out_dims).  torch.vmap(cls.apply) calls it; without it, and inside other
-        functions, each sample has a call of forward.
+        """The rule for whole batches: -> (output, out_dims); vmap calls it in the place of forward.  With generate_vmap_rule
+        it calls forward for each sample instead.
         """
         raise NotImplementedError("to use autograd.Function with vmap, you must either override the vmap staticmethod or set "
                                   "generate_vmap_rule=True.")
@@ -376,6 +377,8 @@ class Function(metaclass=FunctionMeta):
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Run forward and put it into the graph."""
+        if modes.dispatching and batching(it := state(), PARSED):
+            return batched(it, cls.apply, args, kwargs)
         return _run(cls, args, kwargs) if modes.clerk is None else modes.clerk.applies(cls, _run, args, kwargs)
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial, wraps
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -51,13 +51,12 @@ def vmap(
                 f"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {sizes} for the mapped "
                 "dimension")
         size = sizes[0]
-        values = [x if d is None else x.movedim(d, 0) if d else x for x, d in zip(leaves, dims)]
         if chunk_size is None or chunk_size >= size:
-            return _mapped(func, name, values, dims, spec, kwargs, out_dims, Level(size, randomness, RULES))
+            return _mapped(func, name, leaves, dims, spec, kwargs, out_dims, Level(size, randomness, RULES))
         parts = []
         for at in range(0, size, chunk_size):
             n = min(chunk_size, size - at)
-            chunk = [x if d is None else x.narrow(0, at, n) for x, d in zip(values, dims)]
+            chunk = [x if d is None else x.narrow(d, at, n) for x, d in zip(leaves, dims)]
             parts.append(flatten(_mapped(func, name, chunk, dims, spec, kwargs, out_dims, Level(n, randomness, RULES))))
         places = _out_places(name, out_dims, parts[0][1])
         return unflatten([column[0] if d is None else cat(column, d) for column, d in zip(
@@ -68,8 +67,8 @@ def vmap(
 def _mapped(
     func: Any, name: str, values: list[Any], dims: list[Any], spec: TreeSpec, kwargs: Any, out_dims: Any, level: Level,
 ) -> Any:
-    """The results of func for the samples of `values`, which lie along their first dims."""
-    samples = [x if d is None else level.of(x) for x, d in zip(values, dims)]
+    """The results of func for the samples of `values`, which lie along `dims`."""
+    samples = [x if d is None else level.sample(x, d) for x, d in zip(values, dims)]
     with inside(level):
         found = func(*unflatten(samples, spec), **kwargs)
     results, form = flatten(found)
@@ -87,13 +86,6 @@ def _mapped(
         whole = level.lift(value)
         out.append(whole.movedim(0, place) if place else whole)
     return unflatten(out, form)
-
-
-class VmapInfo(NamedTuple):
-    """What a Function's rule for batches is told."""
-
-    batch_size: int
-    randomness: str
 
 
 class Draws:

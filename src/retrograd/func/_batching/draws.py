@@ -54,6 +54,8 @@ def each(level: Level, func: Any, name: str, args: tuple[Any, ...], kwargs: dict
 @_draws
 def like(level: Level, func: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """rand_like(x), bernoulli(p), x.normal_()"""
+    if name == "rrelu" and not argument(args, kwargs, 3, "training", False):
+        return level.of(func(level.lift(args[0]), *args[1:], **kwargs)) if level.has(args[0]) else func(*args, **kwargs)
     _allow(level)
     x, in_place = args[0], name.endswith("_")
     if level.randomness == "different":
@@ -92,8 +94,10 @@ def dropout(level: Level, func: Any, name: str, args: tuple[Any, ...], kwargs: d
 
 
 RULES: dict[str, Rule] = {name: sized for name in ("rand", "randn", "randint")}
-RULES |= {name: each for name in ("randperm", "normal", "multinomial", "binomial", "poisson", "rrelu", "alpha_dropout",
-                                  "feature_dropout", "feature_alpha_dropout", "gumbel_softmax", "dropout1d", "dropout2d", "dropout3d")}
+RULES |= {name: each for name in (
+    "randperm", "normal", "multinomial", "binomial", "alpha_dropout", "feature_dropout", "feature_alpha_dropout",
+    "gumbel_softmax",
+    "dropout1d", "dropout2d", "dropout3d")}
 RULES |= {name: like for name in ("rand_like", "randn_like", "randint_like", "bernoulli", "normal_", "uniform_", "random_",
-                                  "exponential_", "bernoulli_", "cauchy_", "geometric_", "log_normal_")}
+                                  "exponential_", "bernoulli_", "poisson", "rrelu", "cauchy_", "geometric_", "log_normal_")}
 RULES["dropout"] = dropout

@@ -3,6 +3,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ... import _functions as F
 from ..._engine.tensor import TensorBase
 from .level import NO_ROOM, Level, Loop, Rule
@@ -11,6 +13,12 @@ from .shapes import dim_of
 
 MASK = ("vmap: We do not support batching operators that can support dynamic shape. Attempting to batch over indexing with a "
         "boolean mask.")
+
+MASKED = (
+    "vmap: Attempted to vmap over `mask` in torch.masked_select(self, mask) We cannot support this because for each batch this "
+    "would return a differently shaped Tensor. Please file an issue at https://github.com/pytorch/pytorch/issues "
+    "if you need this "
+    "feature.")
 
 
 def getitem(level: Level, func: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -134,13 +142,22 @@ def slice_scatter(level: Level, func: Any, name: str, args: tuple[Any, ...], kwa
     return level.of(func(level.lift(x), level.lift(src), dim_of(dim, x.array.ndim), *args[3:], **more))
 
 
+def masked_select(level: Level, func: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    x, mask = args
+    if level.has(mask):
+        raise RuntimeError(MASKED)
+    shape = np.broadcast_shapes(x.array.shape, mask.array.shape)
+    return level.of(widened(x.value, len(shape)).expand(level.size, *shape)[:, mask.expand(shape)])
+
+
 def one_hot(level: Level, func: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if len(args) + len(kwargs) < 2:
         raise Loop
     return level.of(func(args[0].value, *args[1:], **kwargs))
 
 
-RULES: dict[str, Rule] = {"__getitem__": getitem, "__setitem__": setitem, "index_select": index_select, "one_hot": one_hot}
+RULES: dict[str, Rule] = {"__getitem__": getitem, "__setitem__": setitem, "index_select": index_select, "one_hot": one_hot,
+                          "masked_select": masked_select}
 RULES |= {name: along for name in ("gather", "take_along_dim", "scatter", "scatter_", "scatter_add", "scatter_add_",
                                    "scatter_reduce", "scatter_reduce_")}
 RULES |= {name: index_add for name in ("index_add", "index_add_", "index_copy", "index_copy_", "index_fill", "index_fill_")}

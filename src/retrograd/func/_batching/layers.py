@@ -9,8 +9,9 @@ from .shapes import argument
 
 BATCH_NORM = (
     "Batch norm got a batched tensor as input while the running_mean or running_var, which will be updated in place, were not "
-    "batched.\nIf you are using a module and do not need eval mode, please set `track_running_stats` to be False.If you are using "
-    "a prebuilt module and do not need eval mode, please see the functorch website for resources on how to patch your module to "
+    "batched.\nIf you are using a module and do not need eval mode, please set `track_running_stats` to be False.If you are "
+    "using a prebuilt module and do not need eval mode, please see the functorch website for resources on how to "
+    "patch your module to "
     "work with vmap")
 
 
@@ -114,8 +115,8 @@ def group_norm(level: Level, func: Any, name: str, args: tuple[Any, ...], kwargs
 
 def batch_norm(level: Level, func: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Channels of samples are channels of their own: (N, B C, ...)."""
-    names = ("input", "running_mean", "running_var", "weight", "bias", "use_input_stats" if name == "instance_norm" else "training",
-             "momentum", "eps")
+    names = ("input", "running_mean", "running_var", "weight", "bias",
+             "use_input_stats" if name == "instance_norm" else "training", "momentum", "eps")
     given = dict(zip(names, args)) | kwargs
     x, mean, var = given.pop("input"), given.pop("running_mean", None), given.pop("running_var", None)
     w, b = given.pop("weight", None), given.pop("bias", None)
@@ -129,7 +130,7 @@ def batch_norm(level: Level, func: Any, name: str, args: tuple[Any, ...], kwargs
     stats = [None if s is None else level.lift(s).reshape(-1) for s in (mean, var)]
     y = func(value, *stats, **given).unflatten(1, (B, C)).transpose(0, 1)
     for s, flat in zip((mean, var), stats):
-        if training and s is not None and flat.data_ptr() != s.value.data_ptr():
+        if training and s is not None and flat is not None and level.has(s):
             s.value.copy_(flat.view(s.value.array.shape))
     return level.of(_scaled(level, y, w, b, [None], [None] * (x.array.ndim - 2)))
 
@@ -219,5 +220,6 @@ for _n in (1, 2, 3):
     for _name in ("max_pool", "avg_pool", "adaptive_avg_pool", "adaptive_max_pool", "lp_pool"):
         RULES[f"{_name}{_n}d"] = RULES[f"{_name}{_n}d_with_indices"] = pooled(_n)
 RULES |= {name: folded for name in ("interpolate", "im2col", "col2im", "channel_shuffle", "local_response_norm")}
-RULES |= {"layer_norm": layer_norm, "rms_norm": layer_norm, "group_norm": group_norm, "batch_norm": batch_norm, "embedding": embedding}
+RULES |= {"layer_norm": layer_norm, "rms_norm": layer_norm, "group_norm": group_norm, "batch_norm": batch_norm,
+          "embedding": embedding}
 RULES |= {name: elementwise_loss for name in ELEMENTWISE} | {"cross_entropy": class_loss, "nll_loss": class_loss}

@@ -36,6 +36,7 @@ class Batched(Tensor):
     __torch_function__ = _disabled_torch_function_impl  # type: ignore[assignment]
     value: Any
     level: Level
+    entry: tuple[Any, int]                      # what vmap was given for it, where the batch lay along another dim
 
 
 class Loop(Exception):
@@ -112,11 +113,29 @@ class Level:
             return type(value)([self.of(v) for v in value])
         return value
 
+    def sample(self, value: Any, dim: int) -> Any:
+        """The sample of a value whose batch lies along a dim."""
+        if not dim or dim == -value.array.ndim:
+            return self.of(value)
+        made = self.of(value.movedim(dim, 0))
+        made.entry = (value, dim % value.array.ndim)
+        return made
+
     def lift(self, x: Any) -> Any:
         """x's value; of a tensor that is the same for all samples, as often as there are samples."""
         if type(x) is Batched and x.level is self:
             return x.value
         return x.unsqueeze(0).expand(self.size, *x.array.shape)
+
+    def given(self, x: Any) -> tuple[Any, Any]:
+        """x's value and its batch dim as vmap was given them; of lists of tensors, lists."""
+        if type(x) is Batched and x.level is self:
+            entry: tuple[Any, Any] = getattr(x, "entry", (x.value, 0))
+            return entry
+        if isinstance(x, (tuple, list)) and self.concerns(x):
+            pairs = [self.given(v) for v in x]
+            return type(x)([v for v, _ in pairs]), type(x)([d for _, d in pairs])
+        return x, None
 
     def plain(self, x: Any) -> Any:
         """x, of a Batched of this level its value."""

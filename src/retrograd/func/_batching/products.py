@@ -8,12 +8,17 @@ from .level import Level, Loop, Rule
 from .pointwise import widened
 from .shapes import several, trailing
 
-MATRIX = """cholesky cholesky_inverse det inverse logdet matrix_exp matrix_power pinverse qr slogdet svd linalg_cholesky
+MATRIX = """
+    cholesky cholesky_inverse det inverse logdet matrix_exp matrix_power pinverse qr slogdet svd linalg_cholesky
     linalg_cholesky_ex linalg_cond linalg_det linalg_eig linalg_eigh linalg_eigvals linalg_eigvalsh linalg_inv linalg_inv_ex
-    linalg_lu linalg_lu_factor linalg_lu_factor_ex linalg_matrix_exp linalg_matrix_norm linalg_matrix_power linalg_matrix_rank
-    linalg_pinv linalg_qr linalg_slogdet linalg_svd linalg_svdvals geqrf linalg_ldl_factor linalg_ldl_factor_ex""".split()
-MATRICES = """cholesky_solve linalg_solve_triangular triangular_solve linalg_householder_product orgqr cdist
-    scaled_dot_product_attention linalg_lstsq lu_solve linalg_lu_solve""".split()
+    linalg_lu linalg_lu_factor linalg_lu_factor_ex linalg_matrix_exp linalg_matrix_norm linalg_matrix_power
+    linalg_matrix_rank linalg_pinv linalg_qr linalg_slogdet linalg_svd linalg_svdvals geqrf linalg_ldl_factor
+    linalg_ldl_factor_ex
+""".split()
+MATRICES = """
+    cholesky_solve linalg_solve_triangular triangular_solve linalg_householder_product orgqr cdist
+    scaled_dot_product_attention linalg_lstsq
+""".split()
 
 
 def times(level: Level, a: Any, b: Any) -> Any:
@@ -110,7 +115,7 @@ def linear(level: Level, func: Any, name: str, args: tuple[Any, ...], kwargs: di
             return level.of(func(x.value if level.has(x) else x, w, b)) if level.has(x) else None
         if w.array.ndim != 2 or b.array.ndim != 1:
             raise Loop
-        y = F.linear(x.value if level.has(x) else x, w)
+        y = func(x.value if level.has(x) else x, w)
         rank = y.array.ndim - level.has(x)
         return level.of(y + widened(b.value, rank))
     wide, rank = w.value, x.array.ndim

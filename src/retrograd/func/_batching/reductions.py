@@ -40,23 +40,19 @@ def reduction(at: int) -> Rule:
         if name in ("std", "var", "std_mean", "var_mean") and len(args) > 2:
             more["correction"] = int(args[2])
             keep = argument(args, kwargs, 3, "keepdim", False)
-        if dim is None or (isinstance(dim, (tuple, list)) and not dim and name != "amax" and name != "amin"):
+        if dim is None or (isinstance(dim, (tuple, list)) and not dim):
             flat = value.flatten(1) if rank > 1 else value if rank else value.unsqueeze(-1)
             if name in PAIRS:
                 func = getattr(F, PAIRS[name])
             if name in ("std", "var", "std_mean", "var_mean") and "unbiased" in more:
                 more["correction"] = int(more.pop("unbiased"))
-            out = func(flat, *given, 1, **more) if name != "quantile" and name != "nanquantile" else func(flat, *given, dim=1, **more)
+            out = func(flat, *given, dim=1, **more)
             if name in ("median", "nanmedian"):
                 out = out[0]
             if keep:
                 out = _kept(out, rank)
             return level.of(out)
-        dims: Any = [] if isinstance(dim, (tuple, list)) and not dim else dims_of(dim, rank)
-        if not isinstance(dim, (tuple, list)):
-            pass
-        elif not dims:
-            dims = list(range(1, rank + 1))
+        dims = dims_of(dim, rank)
         if not rank:
             value, keep = value.unsqueeze(-1), False
         return level.of(func(value, *given, dim=dims, keepdim=keep, **more))
@@ -86,5 +82,5 @@ RULES: dict[str, Rule] = {name: reduction(at) for at, names in ALL.items() for n
 RULES |= {name: by_dims(at, "dim", None) for at, names in ONE.items() for name in names.split()}
 RULES |= {name: by_dims(at, "dim", -1) for at, names in LAST.items() for name in names.split()}
 RULES |= {"normalize": _NORMALIZE, "aminmax": by_dims(1, "dim", None), "kthvalue": by_dims(2, "dim", -1),
-          "trapezoid": by_dims(9, "dim", -1), "msort": lambda level, func, name, args, kwargs: level.of(
+          "msort": lambda level, func, name, args, kwargs: level.of(
               args[0].value.sort(1 if args[0].array.ndim else 0)[0])}

@@ -9,20 +9,19 @@ from .level import Level, Rule
 BRANCH = ("vmap: It looks like you're attempting to use a Tensor in some data-dependent control flow. We don't support that yet, "
           "please file an issue at https://github.com/pytorch/pytorch/issues .")
 ITEM = ("vmap: It looks like you're calling .item() on a Tensor. We don't support vmap over calling .item() on a Tensor, please "
-        "try to rewrite what you're doing with other operations. If error is occurring somewhere inside PyTorch internals, please "
+        "try to rewrite what you're doing with other operations. If error is occurring somewhere inside PyTorch "
+        "internals, please "
         "file a bug report.")
-DYNAMIC = ("vmap: We do not support batching operators that can output dynamic shape. Attempted to vmap over aten::{}. Please file "
+DYNAMIC = ("vmap: We do not support batching operators that can output dynamic shape. Attempted to vmap over "
+           "aten::{}. Please file "
            "an issue at https://github.com/pytorch/pytorch/issues if you need this feature.")
 TEXTS = {
     BRANCH: "__bool__ is_nonzero",
     ITEM: "item __float__ __int__ __index__ __complex__ __contains__ __format__",
     "Cannot access data pointer of Tensor that doesn't have storage": "numpy tolist __array__ data_ptr __dlpack__",
-    DYNAMIC.format("nonzero"): "nonzero argwhere",
+    DYNAMIC.format("nonzero"): "nonzero",
     DYNAMIC.format("_unique2"): "unique",
     DYNAMIC.format("unique_consecutive"): "unique_consecutive",
-    "vmap: Attempted to vmap over `mask` in torch.masked_select(self, mask) We cannot support this because for each batch this would "
-    "return a differently shaped Tensor. Please file an issue at https://github.com/pytorch/pytorch/issues if you need this feature.":
-        "masked_select",
     "vmap over torch.allclose isn't supported yet. Please file an issue at https://github.com/pytorch/pytorch/issues if you need "
     "this feature.": "allclose",
     "Batching rule not implemented for aten::equal. We could not generate a fallback.": "equal",
@@ -30,15 +29,21 @@ TEXTS = {
     "You are attempting to call Tensor.requires_grad_() (or perhaps using torch.autograd.functional.* APIs) inside of a function "
     "being transformed by a functorch transform. This is unsupported, please attempt to use the functorch transforms (e.g. grad, "
     "vjp, jacrev, jacfwd, hessian) or call requires_grad_() outside of a function being transformed instead.": "requires_grad_",
-    "backward() called inside a functorch transform. This is not supported, please use functorch.grad or functorch.vjp instead or "
+    "backward() called inside a functorch transform. This is not supported, please use functorch.grad or "
+    "functorch.vjp instead or "
     "call backward() outside of functorch transforms.": "backward",
 }
 # What the stand-in of a sample answers as it is.
-SHAPE = """shape.__get__ ndim.__get__ dtype.__get__ device.__get__ layout.__get__ itemsize.__get__ nbytes.__get__ size dim ndimension
-    numel nelement element_size is_floating_point is_complex is_signed __len__ get_device is_cuda.__get__ is_cpu.__get__
-    is_mps.__get__ is_meta.__get__ is_sparse.__get__ is_quantized.__get__ is_nested.__get__ is_xpu.__get__ is_mkldnn.__get__
-    is_same_size is_conj is_neg is_inference is_pinned is_shared result_type dim_order""".split()
-ASKED = "requires_grad.__get__ grad_fn.__get__ is_leaf.__get__ grad.__get__ retains_grad.__get__ _version.__get__ register_hook retain_grad".split()
+SHAPE = """
+    shape.__get__ ndim.__get__ dtype.__get__ device.__get__ layout.__get__ itemsize.__get__ nbytes.__get__ size dim
+    ndimension numel nelement element_size is_floating_point is_complex is_signed __len__ get_device is_cuda.__get__
+    is_cpu.__get__ is_mps.__get__ is_meta.__get__ is_sparse.__get__ is_quantized.__get__ is_nested.__get__ is_xpu.__get__
+    is_mkldnn.__get__ is_same_size is_conj is_neg is_inference is_pinned is_shared result_type dim_order
+""".split()
+ASKED = """
+    requires_grad.__get__ grad_fn.__get__ is_leaf.__get__ grad.__get__ retains_grad.__get__ _version.__get__ register_hook
+    retain_grad
+""".split()
 
 
 def shaped(level: Level, func: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -69,7 +74,8 @@ def printed(level: Level, func: Any, name: str, args: tuple[Any, ...], kwargs: d
 def made(level: Level, func: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """tensor(...) of samples, which would read them; as_tensor of one is that one"""
     if name == "as_tensor" and isinstance(args[0], TensorBase):
-        return args[0] if len(args) == 1 and not kwargs else args[0].to(*args[1:], **kwargs)
+        x: Any = args[0]
+        return x if len(args) == 1 and not kwargs else x.to(*args[1:], **kwargs)
     raise RuntimeError(ITEM)
 
 

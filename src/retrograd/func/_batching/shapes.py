@@ -4,6 +4,7 @@ from __future__ import annotations
 from typing import Any
 
 from ... import _functions as F
+from ..._tensor import Tensor
 from .level import Batched, Level, Loop, Rule
 from .pointwise import widened
 
@@ -47,10 +48,11 @@ def viewed(level: Level, func: Any, name: str, args: tuple[Any, ...], kwargs: di
 
 
 def viewed_as(level: Level, func: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """view_as, reshape_as, expand_as"""
     x, other = args
-    plain = {"view_as": "view", "reshape_as": "reshape", "expand_as": "expand"}[name]
-    return getattr(F.Tensor if hasattr(F, "Tensor") else type(x), plain)(x, other.array.shape) if not level.has(x) else RULES[plain](
-        level, getattr(Batched, plain), plain, (x, *other.array.shape), {})
+    plain, shape = name.removesuffix("_as"), other.array.shape
+    method = getattr(Tensor, plain)
+    return RULES[plain](level, method, plain, (x, *shape), {}) if level.has(x) else method(x, shape)
 
 
 def expanded(level: Level, func: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -94,10 +96,19 @@ def turned(level: Level, func: Any, name: str, args: tuple[Any, ...], kwargs: di
     return level.of(x.value.transpose(1, 2) if rank == 2 else x.value.view_as(x.value))
 
 
+def resized(level: Level, func: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    x = args[0]
+    sizes = args[1].array.shape if name == "resize_as_" else listed(args[1:], {}, "size")
+    if not level.has(x):
+        return func(*args, **kwargs)
+    x.value.resize_((level.size, *sizes))
+    return level.renewed(x)
+
+
 def by_dims(at: int, names: str, default: Any, count: int = 1) -> Rule:
     """Functions that take a dim, or several, at a place or by name; count: so many dims in a row."""
     def rule(level: Level, func: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        x = args[0] if args else kwargs.get("input")
+        x: Any = args[0] if args else kwargs.get("input")
         if not level.has(x) or level.concerns(args[1:]) or (kwargs and level.concerns(tuple(kwargs.values()))):
             raise Loop
         rank = x.array.ndim
@@ -267,11 +278,6 @@ def cross(level: Level, func: Any, name: str, args: tuple[Any, ...], kwargs: dic
     return level.of(func(*[widened(level.lift(x), rank) for x in (a, b)], dim=dim_of(d, rank), **more))
 
 
-def masked_lift(level: Level, func: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """meshgrid, and others of vectors"""
-    raise Loop
-
-
 RULES: dict[str, Rule] = {
     "view": viewed, "reshape": viewed, "view_copy": viewed, "view_as": viewed_as, "reshape_as": viewed_as, "expand_as": viewed_as,
     "expand": expanded, "broadcast_to": expanded, "expand_copy": expanded, "repeat": repeated, "tile": repeated,
@@ -279,18 +285,18 @@ RULES: dict[str, Rule] = {
     "unsqueeze_copy": unsqueezed, "squeeze": squeezed, "squeeze_": squeezed, "squeeze_copy": squeezed, "flatten": flattened,
     "ravel": flattened, "unflatten": unflattened, "stack": stacked, "cat": stacked, "concat": stacked, "concatenate": stacked,
     "diagonal": diagonal, "diagonal_copy": diagonal, "linalg_diagonal": diagonal, "diag_embed": diagonal, "diag": diag,
-    "trace": trace, "broadcast_tensors": broadcast, "pad": padded, "constant_pad_nd": padded, "roll": rolled, "flip": flipped,
+    "trace": trace, "broadcast_tensors": broadcast, "resize_": resized, "resize_as_": resized,
+    "pad": padded, "constant_pad_nd": padded, "roll": rolled, "flip": flipped,
     "linalg_cross": cross, "linalg_vecdot": cross, "cosine_similarity": cross,
 }
 RULES |= {name: turned for name in ("t", "t_", "T.__get__", "mT.__get__", "H.__get__", "mH.__get__", "adjoint")}
 RULES |= {name: by_dims(1, "dim0 dim1", (None, None), 2) for name in (
     "transpose", "transpose_", "transpose_copy", "swapaxes", "swapaxes_", "swapdims", "swapdims_")}
-RULES |= {"movedim": by_dims(1, "source destination", (None, None), 2), "moveaxis": by_dims(1, "source destination", (None, None), 2)}
-RULES |= {name: by_dims(1, "dim", 0) for name in ("unbind", "unbind_copy", "select", "select_copy", "narrow", "narrow_copy",
-                                                  "renorm")}
+RULES |= {name: by_dims(1, "source destination", (None, None), 2) for name in ("movedim", "moveaxis")}
+RULES |= {name: by_dims(1, "dim", 0) for name in ("unbind", "unbind_copy", "select", "select_copy", "narrow", "narrow_copy")}
 RULES |= {name: by_dims(2, "dim", 0) for name in ("chunk", "split", "split_copy", "tensor_split", "split_with_sizes",
                                                   "split_with_sizes_copy", "unsafe_chunk", "unsafe_split")}
 RULES |= {"unfold": by_dims(1, "dimension", None), "rot90": by_dims(2, "dims", (0, 1)), "diff": by_dims(2, "dim", -1),
-          "select_copy": by_dims(1, "dim", 0), "slice_copy": by_dims(1, "dim", 0)}
+          "slice_copy": by_dims(1, "dim", 0)}
 RULES |= {name: trailing(2) for name in ("tril", "triu", "tril_", "triu_")}
 RULES |= {name: trailing(3) for name in ("pixel_shuffle", "pixel_unshuffle")}

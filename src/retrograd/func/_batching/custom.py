@@ -1,0 +1,51 @@
+"""Rule of custom Functions: their own `vmap`, or, with generate_vmap_rule, one call for each sample."""
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from ...autograd.function import NEEDS_SETUP, NO_SETUP, Function
+from ...utils._pytree import tree_flatten, tree_unflatten
+from .._trees import spread
+from .level import Level, Rule, looped
+
+MORE = "For more details, please see https://pytorch.org/docs/main/notes/extending.func.html"
+
+
+class VmapInfo(NamedTuple):
+    """What a Function's rule for batches is told."""
+
+    batch_size: int
+    randomness: str
+
+
+def apply(level: Level, func: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    cls: Any = func.__self__
+    own = cls.vmap is not Function.vmap
+    if cls.setup_context is NO_SETUP:
+        raise RuntimeError(NEEDS_SETUP)
+    if own and cls.generate_vmap_rule:
+        raise RuntimeError(
+            f"You tried to vmap over {cls.__name__}, but it has both generate_vmap_rule=True and an overridden vmap "
+            "staticmethod. Please set generate_vmap_rule=False or delete the overridden vmap staticmethod to avoid ambiguity. "
+            f"{MORE}")
+    if cls.generate_vmap_rule:
+        return looped(level, func, name, args, kwargs, told=False)
+    if not own:
+        raise RuntimeError(
+            f"You tried to vmap over {cls.__name__}, but it does not have vmap support. Please override and implement the vmap "
+            f"staticmethod or set generate_vmap_rule=True. {MORE}")
+    pairs = [level.given(x) for x in args] if not kwargs else [level.given(x) for x in (*args, *kwargs.values())]
+    found = cls.vmap(VmapInfo(level.size, level.randomness), tuple(d for _, d in pairs), *[x for x, _ in pairs])
+    if not isinstance(found, tuple) or len(found) != 2:
+        got = f"{len(found)} returns" if isinstance(found, tuple) else f"a {type(found)}"
+        raise RuntimeError(
+            "Expected the vmap staticmethod to have two returns, an output and out_dims with pytree structure compatible with "
+            f"the output. Got {got} instead")
+    values, form = tree_flatten(found[0])
+    dims = spread(found[1], form)
+    if dims is None:
+        raise ValueError(f"The vmap staticmethod of {cls.__name__} returned out_dims {found[1]} that do not go with its output")
+    return tree_unflatten([v if d is None else level.of(v.movedim(d, 0)) for v, d in zip(values, dims)], form)
+
+
+RULES: dict[str, Rule] = {"apply": apply}
