@@ -15,7 +15,7 @@ import retrograd as torch
 import retrograd.nn.functional as F
 from retrograd._engine.dispatch import engage
 from retrograd._engine.modes import modes, state
-from retrograd.overrides import TorchFunctionMode, get_overridable_functions, resolve_name
+from retrograd.overrides import BaseTorchFunctionMode, TorchFunctionMode, get_overridable_functions, resolve_name
 
 
 class Listener:
@@ -176,3 +176,19 @@ def test_a_device_context_tells_factories_its_device() -> None:
     cpu = torch.device("cpu")
     assert seen == [("ones", cpu), ("tensor", cpu), ("zeros_like", None), ("eye", cpu)]
     assert set_device("cpu")(lambda: torch.ones(1))().tolist() == [1.0]
+
+
+def test_a_mode_used_inside_another_ones_handler_does_not_end_it() -> None:
+    seen: list[str] = []
+
+    class Outer(TorchFunctionMode):
+        def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            seen.append(func.__name__)
+            with BaseTorchFunctionMode():
+                return func(*args, **kwargs or {})
+
+    x = torch.ones(2)
+    with Outer():
+        x.sin()
+        x.cos()
+    assert seen == ["sin", "cos"]

@@ -12,9 +12,6 @@ from typing import Any
 import numpy as np
 
 from . import _functions as f
-from ._functions.activation import log_softmax as _log_softmax
-from ._functions.activation import softmax as _softmax
-from ._functions.activation import softmin as _softmin
 from ._missing import late_names
 from ._tensor import dtypes
 from .linalg import vector_norm
@@ -216,19 +213,19 @@ def std(input: Any, dim: Any = None, unbiased: bool | None = None, *, correction
 def softmax(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
     """exp(input) over its sum along dim: 0 where masked out."""
     x = filled(input, mask, lowest, "amax")
-    return _softmax(x, dims_of(dim, input.ndim)[0], dtype=input.dtype if dtype is None else dtype)
+    return f.softmax(x, dims_of(dim, input.ndim)[0], dtype=input.dtype if dtype is None else dtype)
 
 
 def log_softmax(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
     """The logarithm of softmax: -inf where masked out."""
     x = filled(input, mask, lowest, "amax")
-    return _log_softmax(x, dims_of(dim, input.ndim)[0], dtype=input.dtype if dtype is None else dtype)
+    return f.log_softmax(x, dims_of(dim, input.ndim)[0], dtype=input.dtype if dtype is None else dtype)
 
 
 def softmin(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
     """softmax(-input): 0 where masked out."""
     x = filled(input, mask, highest, "amin")
-    return _softmin(x, dims_of(dim, input.ndim)[0], dtype=input.dtype if dtype is None else dtype)
+    return f.softmax(-x, dims_of(dim, input.ndim)[0], dtype=input.dtype if dtype is None else dtype)
 
 
 def normalize(input: Any, ord: float, dim: int, *, eps: float = 1e-12, dtype: Any = None, mask: Any = None) -> Any:

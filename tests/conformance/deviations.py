@@ -73,8 +73,8 @@ GENERAL: tuple[str, ...] = (
     "If a tensor's shape was changed under no_grad or through .data, so that its node does not know, backward goes on as "
     "long as the rules can cope; PyTorch checks the size of every gradient",
     "If a pack hook fails in register_hooks, the saved tensor has no hooks; in PyTorch it has hooks that hold nothing",
-    "torch.func.vmap calls a Function's vmap rule if it is given the Function's apply itself; inside other functions each "
-    "sample calls forward, which needs no rule",
+    "Inside torch.func.vmap a Function with generate_vmap_rule calls forward, setup_context and backward once per sample; "
+    "backward of one with a vmap rule gets gradients of whole batches, as its forward got values",
     "A seed gives PyTorch's random values except for the last bits of normal ones (logarithm, sine and cosine are NumPy's)"
     " and, on Intel processors, for bernoulli_ with a number and hence dropout: PyTorch draws those with MKL there, "
     "retrograd as PyTorch does everywhere else",
@@ -92,10 +92,10 @@ GENERAL: tuple[str, ...] = (
     "as_strided_scatter's gradient of input is the derivative: 0 where src was written, passed on elsewhere; PyTorch's is "
     "the other way round. An in-place edit of a view that shows an element twice (as_strided) changes it once; PyTorch "
     "once for each",
-    "torch.func.vmap calls the function once per sample. Results are the same, but side effects (prints, counts, edits of "
-    "captured tensors) happen once per sample, the function may read values and branch on them, and with "
-    "randomness='different' repeated draws come in another order; inside the transforms tensors are plain ones, not "
-    "GradTrackingTensor and BatchedTensor",
+    "Inside torch.func.grad, vjp and similar transforms tensors are plain ones, not GradTrackingTensor; inside vmap their "
+    "type() is a subclass of Tensor. They are differentiated by rows and columns: jacrev, jacfwd and hessian call no vmap",
+    "torch.func.vmap warns of a performance drop for other functions than PyTorch, and runs those sample by sample; "
+    "with randomness='different' some functions draw for one sample after the other",
     "torch._foreach_add and similar functions record one node per tensor, that of the plain operation, not one node for "
     "all of them",
     "Derivatives of gamma, beta, Dirichlet, chi-squared, F and t variables by their parameters (rsample of "

@@ -23,8 +23,15 @@ SIZE = 3
 SLOW = "There is a performance drop"
 # What differs for a reason.
 REASONS = {
-    "empty": "memory that nobody filled", "ormqr": "", "nn.functional.fractional_max_pool": "draws", "new_empty": "", "linalg.eigvals": "",
+    "numbers drawn for one sample after the other, or from a stream of their own":
+        "normal svd_lowrank pca_lowrank nn.functional.rrelu multinomial",
+    "a sample that cannot be edited in place: PyTorch's vmap does not see it": "addbmm resize_",
+    "we lack torch.ops, or complex numbers": "max_pool2d_with_indices_backward complex chalf linalg.eig linalg.eigvals",
 }
+
+
+def expected(name: str) -> bool:
+    return any(name in names.split() for names in REASONS.values())
 
 
 def batched(tensors: list[Any], which: str) -> tuple[list[Any], list[Any]]:
@@ -69,7 +76,9 @@ def filled(form: Any, values: Any) -> Any:
     return form
 
 
-def run(side: Side, vmap: Any, f: Any, form: Any, tensors: list[Any], dims: list[Any], loop: bool = False) -> tuple[Any, Any, bool]:
+def run(
+    side: Side, vmap: Any, f: Any, form: Any, tensors: list[Any], dims: list[Any], loop: bool = False,
+) -> tuple[Any, Any, bool]:
     """(flat results, the error, did it loop)"""
     def call(*values: Any) -> Any:
         first, args, kwargs = filled(other, values)
@@ -181,7 +190,7 @@ def main(words: list[str]) -> None:
         usual, wrong = compare(op, most)
         counts[usual.partition(",")[0]] += 1
         print(f"{op.name}.{op.variant_test_name}: {usual}", flush=True)
-        for w in wrong[:6]:
+        for w in [] if expected(op.name) else wrong[:6]:
             print("    ", w, flush=True)
     print(dict(counts))
 

@@ -180,7 +180,14 @@ def batched(it: State, func: Any, args: tuple[Any, ...], kwargs: Optional[dict[s
     try:
         return level.call(func, args, {} if kwargs is None else kwargs)
     finally:
-        it.functions.append(level)
+        put_back(it, level)
+
+
+def put_back(it: State, mode: Any) -> None:
+    """The mode takes calls over again; one that began and ended meanwhile may have been taken for the last."""
+    it.functions.append(mode)
+    if not it.engaged:
+        engage(it)
 
 
 def overloaded(it: State, how: i64, args: tuple[Any, ...], kwargs: Optional[dict[str, Any]]) -> Optional[list[Any]]:
@@ -261,7 +268,7 @@ def hand_over(
             check_mode(mode)
             got: Any = mode.__torch_function__(func, types, args, kwargs)
         finally:
-            it.functions.append(mode)
+            put_back(it, mode)
         if got is not NotImplemented:
             return got
     for x in found:

@@ -1,6 +1,7 @@
 """Rule of custom Functions: their own `vmap`, or, with generate_vmap_rule, one call for each sample."""
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, NamedTuple
 
 from ...autograd.function import NEEDS_SETUP, NO_SETUP, Function
@@ -48,4 +49,10 @@ def apply(level: Level, func: Any, name: str, args: tuple[Any, ...], kwargs: dic
     return tree_unflatten([v if d is None else level.of(v.movedim(d, 0)) for v, d in zip(values, dims)], form)
 
 
-RULES: dict[str, Rule] = {"apply": apply}
+def gradient(level: Level, func: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """autograd.grad: samples of outputs, or of the gradients that they are given, one after the other."""
+    return looped(level, partial(func, retain_graph=True), name, args, {k: v for k, v in kwargs.items() if k != "retain_graph"},
+                  told=False)
+
+
+RULES: dict[str, Rule] = {"apply": apply, "grad": gradient}

@@ -102,7 +102,7 @@ def index_select(level: Level, func: Any, name: str, args: tuple[Any, ...], kwar
 
 def along(level: Level, func: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """gather, scatter and their kin: x, dim, tensors of x's rank"""
-    names = ("input", "indices", "dim") if name == "take_along_dim" else ("input", "dim", "index", "src")
+    names = ("input", "indices", "dim") if name == "take_along_dim" else ("input", "dim", "index", "src", "reduce")
     given = dict(zip(names, args)) | kwargs
     x = given.pop("input")
     rank = x.array.ndim

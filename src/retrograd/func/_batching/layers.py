@@ -4,7 +4,9 @@ from __future__ import annotations
 from typing import Any
 
 from ... import _functions as F
-from .level import Batched, Level, Loop, Rule
+from ..._engine.tensor import TensorBase
+from .level import Level, Loop, Rule
+from .pointwise import widened
 from .shapes import argument
 
 BATCH_NORM = (
@@ -163,11 +165,13 @@ def elementwise_loss(level: Level, func: Any, name: str, args: tuple[Any, ...], 
     reduction = argument(args, kwargs, at, "reduction", "mean")
     x, target = args[0], args[1] if len(args) > 1 else kwargs["target"]
     more = {k: v for k, v in kwargs.items() if k not in ("reduction", "target")}
-    if x.array.shape != target.array.shape or any(
-            isinstance(v, Batched) for v in (*args[2:], *more.values())) or reduction == "none" and len(args) > at:
+    rank, shape = x.array.ndim, x.array.shape
+    factors = [v for v in (*args[2:], *more.values()) if isinstance(v, TensorBase)]
+    if shape != target.array.shape or any(v.array.shape != shape[-v.array.ndim:] or not v.array.ndim for v in factors):
         raise Loop
-    values = func(level.lift(x), level.lift(target), *args[2:], reduction="none", **more)
-    rank = x.array.ndim
+    rest = [widened(level.lift(v), rank) if isinstance(v, TensorBase) else v for v in args[2:]]
+    more = {k: widened(level.lift(v), rank) if isinstance(v, TensorBase) else v for k, v in more.items()}
+    values = func(level.lift(x), level.lift(target), *rest, reduction="none", **more)
     if reduction == "none" or not rank:
         return level.of(values)
     if reduction == "batchmean":
@@ -219,7 +223,8 @@ RULES |= {f"conv_transpose{n}d": convolution(n, True) for n in (1, 2, 3)}
 for _n in (1, 2, 3):
     for _name in ("max_pool", "avg_pool", "adaptive_avg_pool", "adaptive_max_pool", "lp_pool"):
         RULES[f"{_name}{_n}d"] = RULES[f"{_name}{_n}d_with_indices"] = pooled(_n)
-RULES |= {name: folded for name in ("interpolate", "im2col", "col2im", "channel_shuffle", "local_response_norm")}
+RULES["im2col"] = pooled(2)
+RULES |= {name: folded for name in ("interpolate", "channel_shuffle", "local_response_norm")}
 RULES |= {"layer_norm": layer_norm, "rms_norm": layer_norm, "group_norm": group_norm, "batch_norm": batch_norm,
           "embedding": embedding}
 RULES |= {name: elementwise_loss for name in ELEMENTWISE} | {"cross_entropy": class_loss, "nll_loss": class_loss}

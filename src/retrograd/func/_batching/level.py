@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
+from weakref import ref
 
 import numpy as np
 
@@ -39,11 +40,22 @@ class Batched(Tensor):
     entry: tuple[Any, int]                      # what vmap was given for it, where the batch lay along another dim
 
 
+class Escaped:
+    """The array of a sample whose vmap is over."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise RuntimeError(
+            "Either your tensor may have escaped from inside a function being vmapped and this is a user error (see "
+            "https://pytorch.org/functorch/stable/ux_limitations.html), or there is an internal functorch error in "
+            "`gen_vmap_plumbing` Please file an issue if it looks like the latter")
+
+
 class Loop(Exception):
     """A rule does not know what to do: the samples are computed one by one."""
 
 
 _shapes: dict[Any, Any] = {}
+_escaped = Escaped()
 
 
 def _stand_in(shape: tuple[int, ...], dtype: Any) -> Any:
@@ -65,6 +77,7 @@ class Level:
         self.randomness = randomness
         self.rules = rules
         self.depth = 1
+        self.samples: list[Any] = []
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         return self.call(func, args, kwargs or {})
@@ -73,7 +86,9 @@ class Level:
         """The result of a call inside."""
         name = _names.get(func)
         if name is None:
-            name = _names[func] = name_of(func)
+            name = name_of(func)
+            if name != "apply":                             # of a class of the user's
+                _names[func] = name
         rule = self.rules.get(name)
         if not self.concerns(args) and not (kwargs and self.concerns(tuple(kwargs.values()))):
             if rule is None or not getattr(rule, "draws", False):
@@ -108,6 +123,7 @@ class Level:
             made.array = _stand_in(array.shape[1:], array.dtype)
             made.value = value
             made.level = self
+            self.samples.append(ref(made))
             return made
         if isinstance(value, (tuple, list)):
             return type(value)([self.of(v) for v in value])
@@ -177,6 +193,10 @@ def inside(level: Level) -> Iterator[None]:
         it.functions.remove(level)
         it.busy = busy
         engage(it)
+        for made in level.samples:
+            left = made()
+            if left is not None:
+                left.array = _escaped
 
 
 def levels() -> list[Level]:
@@ -238,12 +258,10 @@ def _without(level: Level) -> Iterator[None]:
     it = state()
     was = it.functions
     it.functions = [m for m in was if m is not level]
-    engage(it)
     try:
         yield
     finally:
         it.functions = was
-        engage(it)
 
 
 def _looped(level: Level, func: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -11,13 +11,13 @@ from .shapes import several, trailing
 MATRIX = """
     cholesky cholesky_inverse det inverse logdet matrix_exp matrix_power pinverse qr slogdet svd linalg_cholesky
     linalg_cholesky_ex linalg_cond linalg_det linalg_eig linalg_eigh linalg_eigvals linalg_eigvalsh linalg_inv linalg_inv_ex
-    linalg_lu linalg_lu_factor linalg_lu_factor_ex linalg_matrix_exp linalg_matrix_norm linalg_matrix_power
+    linalg_lu linalg_lu_factor linalg_lu_factor_ex linalg_matrix_exp linalg_matrix_power
     linalg_matrix_rank linalg_pinv linalg_qr linalg_slogdet linalg_svd linalg_svdvals geqrf linalg_ldl_factor
     linalg_ldl_factor_ex
 """.split()
 MATRICES = """
-    cholesky_solve linalg_solve_triangular triangular_solve linalg_householder_product orgqr cdist
-    scaled_dot_product_attention linalg_lstsq
+    cholesky_solve linalg_solve_triangular triangular_solve cdist
+    scaled_dot_product_attention
 """.split()
 
 
@@ -85,12 +85,10 @@ def affine(level: Level, func: Any, name: str, args: tuple[Any, ...], kwargs: di
         y = times(level, a, b)
     else:
         y = F.matmul(a, b)
+    if not level.concerns((a, b)):
+        y = level.lift(y)
     alpha, beta = kwargs.get("alpha", 1), kwargs.get("beta", 1)
-    if level.concerns((a, b)):
-        rank = y.array.ndim - 1
-        shape = y.array.shape[1:]
-    else:
-        rank, shape = y.array.ndim, y.array.shape
+    rank, shape = y.array.ndim - 1, y.array.shape[1:]
     if c.array.ndim > rank or y.array.dtype != c.array.dtype:
         raise Loop
     for n, m in zip(reversed(c.array.shape), reversed(shape)):
@@ -101,10 +99,6 @@ def affine(level: Level, func: Any, name: str, args: tuple[Any, ...], kwargs: di
         return level.of(y)
     c = widened(c.value, rank) if level.has(c) else c
     return level.of(y + (c if beta == 1 else c * beta))
-
-
-def addbmm(level: Level, func: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    raise Loop
 
 
 def linear(level: Level, func: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

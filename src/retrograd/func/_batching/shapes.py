@@ -96,6 +96,15 @@ def turned(level: Level, func: Any, name: str, args: tuple[Any, ...], kwargs: di
     return level.of(x.value.transpose(1, 2) if rank == 2 else x.value.view_as(x.value))
 
 
+def strided(level: Level, func: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """as_strided: offsets and strides are those of the sample's own memory"""
+    given = dict(zip(("input", "size", "stride", "storage_offset"), args)) | kwargs
+    value = given["input"].value
+    offset = given.get("storage_offset") or 0
+    return level.of(func(value, (level.size, *given["size"]), (value.stride()[0], *given["stride"]),
+                         value.storage_offset() + offset))
+
+
 def resized(level: Level, func: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     x = args[0]
     sizes = args[1].array.shape if name == "resize_as_" else listed(args[1:], {}, "size")
@@ -275,6 +284,8 @@ def cross(level: Level, func: Any, name: str, args: tuple[Any, ...], kwargs: dic
     rank = max(a.array.ndim, b.array.ndim)
     d = argument(args, kwargs, 2, "dim", 1 if name == "cosine_similarity" else -1)
     more = {k: v for k, v in kwargs.items() if k != "dim"}
+    if not rank:
+        raise Loop
     return level.of(func(*[widened(level.lift(x), rank) for x in (a, b)], dim=dim_of(d, rank), **more))
 
 
@@ -286,6 +297,7 @@ RULES: dict[str, Rule] = {
     "ravel": flattened, "unflatten": unflattened, "stack": stacked, "cat": stacked, "concat": stacked, "concatenate": stacked,
     "diagonal": diagonal, "diagonal_copy": diagonal, "linalg_diagonal": diagonal, "diag_embed": diagonal, "diag": diag,
     "trace": trace, "broadcast_tensors": broadcast, "resize_": resized, "resize_as_": resized,
+    "as_strided": strided, "as_strided_copy": strided,
     "pad": padded, "constant_pad_nd": padded, "roll": rolled, "flip": flipped,
     "linalg_cross": cross, "linalg_vecdot": cross, "cosine_similarity": cross,
 }

@@ -60,11 +60,11 @@ LINEAR = F.linear
 def one_node(x: Any, state: Any, weights: Any) -> bool:
     """Whether recurrent.lstm takes these: float32 or float64 all of them, and not empty.
 
-    Not while somebody listens or has put a function of theirs in the place of F.linear: they see step by step.
+    Not while somebody listens, a mode takes calls over or F.linear is a function of theirs: they see step by step.
     torch.compile's recorder takes the layer as it is.
     """
-    recorder = modes.recorder
-    if modes.observer is not recorder or thread().listener not in (None, recorder) or F.linear is not LINEAR:
+    recorder, it = modes.recorder, thread()
+    if modes.observer is not recorder or it.listener not in (None, recorder) or it.functions or F.linear is not LINEAR:
         return False
     dtype = x.array.dtype
     given = [*state, *(w for w in weights if w is not None)]
