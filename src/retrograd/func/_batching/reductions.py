@@ -83,6 +83,7 @@ _NORMALIZE = by_dims(2, "dim", 1)
 RULES: dict[str, Rule] = {name: reduction(at) for at, names in ALL.items() for name in names.split()}
 RULES |= {name: by_dims(at, "dim", None) for at, names in ONE.items() for name in names.split()}
 RULES |= {name: by_dims(at, "dim", -1) for at, names in LAST.items() for name in names.split()}
-RULES |= {"normalize": _NORMALIZE, "linalg_matrix_norm": by_dims(2, "dim", (-2, -1)), "aminmax": by_dims(1, "dim", None), "kthvalue": by_dims(2, "dim", -1),
+RULES |= {"linalg_matrix_norm": by_dims(2, "dim", (-2, -1)), "normalize": _NORMALIZE}
+RULES |= {"aminmax": by_dims(1, "dim", None), "kthvalue": by_dims(2, "dim", -1),
           "msort": lambda level, func, name, args, kwargs: level.of(
               args[0].value.sort(1 if args[0].array.ndim else 0)[0])}
