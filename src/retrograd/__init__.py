@@ -89,7 +89,8 @@ _tensor_str = _printing
 _nodes.dress_all()                              # every op class is loaded now
 _mark_absent(Tensor)
 
-_KINDS = ("Double", "Float", "Half", "BFloat16", "Long", "Int", "Short", "Char", "Byte", "Bool")
+_KINDS = ("Double", "Float", "Half", "BFloat16", "Long", "Int", "Short", "Char", "Byte", "Bool", "ComplexFloat",
+          "ComplexDouble")
 inf, nan, pi, e = _math.inf, _math.nan, _math.pi, _math.e
 newaxis = None
 

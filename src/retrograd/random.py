@@ -224,9 +224,7 @@ def over(array: Any, draw: Callable[[Shape], Any]) -> Any:
 def uniform(shape: Shape, dtype: Any, low: float = 0.0, high: float = 1.0, generator: Generator | None = None) -> Any:
     """Uniform in [low, high): never high, not even after rounding to a short dtype (unless low == high)."""
     if dtype.kind == "c":
-        if low != 0 or high != 1:
-            raise NotImplementedError(f"\"check_uniform_bounds\" not implemented for '{of(np.dtype(dtype)).scalar}'")
-        return uniform((*shape, 2), _parts(dtype), generator=generator).view(dtype).reshape(shape)
+        return uniform((*shape, 2), _parts(dtype), low, high, generator).view(dtype).reshape(shape)
     if low == 0 and high == 1 and dtype.itemsize >= 4 and dtype.kind == "f":
         return _draw(generator, lambda bits: draws.uniform(bits, shape, dtype))
     d = _floating(dtype, "check_uniform_bounds")
@@ -262,9 +260,7 @@ def normal(
     singly   draw one after the other in double, as PyTorch does for less than 16 or what is not contiguous
     """
     if dtype.kind == "c":                       # of variance 1, half of it in each part
-        drawn = normal((*shape, 2), _parts(dtype), 0.0, std * math.sqrt(0.5), generator, singly=singly)
-        whole = drawn.view(dtype).reshape(shape)
-        return whole if isinstance(mean, float) and not mean else whole + np.asarray(mean, dtype)
+        return normal((*shape, 2), _parts(dtype), mean, std * math.sqrt(0.5), generator, singly=singly).view(dtype).reshape(shape)
     if isinstance(std, np.ndarray):
         if not (std >= 0).all():
             raise RuntimeError("normal expects all elements of std >= 0.0")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import pickle
 import warnings
 from typing import Any
 
@@ -197,3 +199,80 @@ def test_numpy_shares_the_memory_of_complex_numbers(torch: Any) -> None:
     assert a.tolist() == [1 + 2j, 3 + 5j]
     assert t.dtype is torch.complex128
     assert torch.from_dlpack(np.array([1j])).tolist() == [1j]
+
+
+@both
+def test_gradcheck_changes_both_parts(torch: Any) -> None:
+    z = torch.tensor([1 + 2j, 3 - 1j], dtype=torch.complex128, requires_grad=True)
+    x = torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradcheck(lambda z, x: z * z.conj() + x * z.abs().log(), (z, x))
+    assert torch.autograd.gradgradcheck(lambda z: z * z.abs(), (z,))
+
+    class Wrong(torch.autograd.Function):  # type: ignore[name-defined, misc]
+        @staticmethod
+        def forward(ctx: Any, z: Any) -> Any:
+            return z * 1j
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return g * 1j                       # of the derivative the conjugate was meant
+
+    with pytest.raises(RuntimeError, match="Jacobian mismatch for output 0 with respect to input 0"):
+        torch.autograd.gradcheck(Wrong.apply, (z,))
+
+
+@both
+def test_complex_tensors_go_into_files_and_come_back(torch: Any) -> None:
+    z = torch.tensor([1 + 2j, 3 - 1j, 1j], dtype=torch.complex128)
+    file = io.BytesIO()
+    torch.save({"z": z, "w": z.to(torch.complex64)[::2]}, file)
+    file.seek(0)
+    back = torch.load(file)
+    assert back["z"].tolist() == z.tolist()
+    assert (back["w"].dtype, back["w"].tolist()) == (torch.complex64, [1 + 2j, 1j])
+    assert pickle.loads(pickle.dumps(z)).tolist() == z.tolist()
+
+
+@pytest.mark.oracle
+def test_files_go_to_pytorch_and_back() -> None:
+    theirs = pytest.importorskip("torch")
+    file = io.BytesIO()
+    retrograd.save(retrograd.tensor([1 + 2j]), file)
+    file.seek(0)
+    assert theirs.load(file).tolist() == [1 + 2j]
+
+
+@both
+def test_hooks_see_and_replace_complex_gradients(torch: Any) -> None:
+    z = torch.tensor([1 + 1j], dtype=torch.complex128, requires_grad=True)
+    seen: list[Any] = []
+    z.register_hook(lambda g: seen.append(g.tolist()))
+    y = z * 2
+    y.register_hook(lambda g: g * 1j)
+    (y.abs() ** 2).sum().backward()
+    assert seen == [z.grad.tolist()]
+    assert z.grad.tolist() == [pytest.approx(-8 + 8j)]
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("layer", [
+    "Linear(2, 3, dtype=torch.cdouble)", "Conv1d(2, 3, 2, dtype=torch.cdouble)",
+    "Conv2d(2, 2, 2, padding=1, dtype=torch.cdouble)", "ConvTranspose1d(2, 3, 2, dtype=torch.cdouble)"])
+def test_layers_and_their_gradients_are_pytorchs(layer: str) -> None:
+    theirs = pytest.importorskip("torch")
+    found = []
+    for torch in (retrograd, theirs):
+        torch.manual_seed(0)
+        module = eval(f"torch.nn.{layer}", {"torch": torch})
+        x = torch.randn(2, 2, *[4] * (module.weight.dim() - 2), dtype=torch.cdouble, requires_grad=True)
+        y = module(x)
+        (y.abs() ** 3).sum().backward()
+        found.append([v.detach().numpy() for v in (y, x.grad, module.weight.grad, module.bias.grad)])
+    for got, want in zip(*found, strict=True):
+        np.testing.assert_allclose(got, want, 1e-9, 1e-9)
+
+
+@both
+def test_modules_become_complex_with_a_warning(torch: Any) -> None:
+    with pytest.warns(UserWarning, match="Complex modules are a new feature"):
+        assert torch.nn.Linear(1, 1).to(torch.complex64).weight.dtype is torch.complex64

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._engine.tensor import wrap
-from .._rules import decomp, shape
+from .._rules import decomp
 from .matrices import matrices, squares, zeros_info
 from .results import named
 
@@ -18,6 +18,7 @@ CHOLESKY_EX = named("linalg_cholesky_ex", "L", "info")
 QR = {name: named(name, "Q", "R") for name in ("linalg_qr", "qr")}
 LINALG_SVD = named("linalg_svd", "U", "S", "Vh")
 SVD = named("svd", "U", "S", "V")
+EIG = named("linalg_eig", "eigenvalues", "eigenvectors")
 EIGH = named("linalg_eigh", "eigenvalues", "eigenvectors")
 
 
@@ -43,9 +44,9 @@ def cholesky(input: Any, upper: bool = False, *, out: Any = None) -> Any:
 
 def cholesky_solve(input: Any, input2: Any, upper: bool = False, *, out: Any = None) -> Any:
     """X with A X = input, given the Cholesky factor input2 of A."""
-    low = shape.mT(input2) if upper else input2
+    low = decomp.mH(input2) if upper else input2
     half = decomp.solve_triangular(low, input, False, True, False)
-    return decomp.solve_triangular(shape.mT(low), half, True, True, False)
+    return decomp.solve_triangular(decomp.mH(low), half, True, True, False)
 
 
 def cholesky_inverse(input: Any, upper: bool = False, *, out: Any = None) -> Any:
@@ -84,7 +85,7 @@ def svd(input: Any, some: bool = True, compute_uv: bool = True, *, out: Any = No
         lead, dtype = x.array.shape[:-2], x.array.dtype
         return SVD((wrap(np.zeros(lead + (n, n), dtype)), svdvals(x), wrap(np.zeros(lead + (m, m), dtype))))
     u, s, vh = decomp.svd(x, not some, "linalg.svd")
-    return SVD((u, s, shape.transpose(vh, -2, -1)))
+    return SVD((u, s, decomp.mH(vh)))
 
 
 def svdvals(A: Any, *, driver: Any = None, out: Any = None) -> Any:
@@ -112,13 +113,10 @@ def lower_half(uplo: str) -> bool:
 
 
 def eig(A: Any, *, out: Any = None) -> Any:
-    """Not supported: the result is complex."""
-    raise NotImplementedError(
-        "linalg.eig: eigenvalues of a general matrix are complex, and retrograd has real dtypes only; use "
-        "linalg.eigh for "
-        "symmetric matrices")
+    """(eigenvalues, eigenvectors) of square matrices, complex."""
+    return EIG(decomp.eig(squares(A, "linalg.eig")))
 
 
 def eigvals(A: Any, *, out: Any = None) -> Any:
-    """Not supported: the result is complex."""
-    return eig(A)
+    """Eigenvalues of square matrices, complex."""
+    return decomp.eig(squares(A, "linalg.eigvals"))[0]

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._engine.tensor import wants_grad, wrap
+from .._rules.lu import size_of
 from .._rules.order import NotImplemented_
 from .matrices import kind_of, squares
 from .results import named
@@ -67,17 +68,17 @@ def factored(matrix: Any) -> tuple[Any, list[int], int]:
     n, k, info = len(a), 0, 0
     pivots = [0] * n
     while k < n:
-        size, top = 1, abs(a[k, k])
-        row = k + 1 + int(np.abs(a[k + 1:, k]).argmax()) if k < n - 1 else k
-        column = abs(a[row, k]) if row > k else 0.0
+        size, top = 1, size_of(a[k, k])
+        row = k + 1 + int(size_of(a[k + 1:, k]).argmax()) if k < n - 1 else k
+        column = size_of(a[row, k]) if row > k else 0.0
         swap, nothing = k, column == 0 and not top > 0      # or NaN
         if nothing:
             info = info or k + 1
         elif not top >= ALPHA * column:             # also where one of them is NaN
-            across = np.abs(np.concatenate([a[row, k:row], a[row + 1:, row]])).max()
+            across = size_of(np.concatenate([a[row, k:row], a[row + 1:, row]])).max()
             if not top >= ALPHA * column * (column / across):
                 swap = row
-                size = 1 if abs(a[row, row]) >= ALPHA * across else 2
+                size = 1 if size_of(a[row, row]) >= ALPHA * across else 2
         last = k + size - 1
         if swap != last:
             exchange(a, last, swap)

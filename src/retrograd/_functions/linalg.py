@@ -10,7 +10,7 @@ import numpy as np
 
 from .._engine.op import recording
 from .._engine.tensor import TensorBase, wrap
-from .._rules import choose, create, decomp, diagonals, extremes, index, linalg, shape
+from .._rules import choose, complexes, create, decomp, diagonals, extremes, index, linalg, pointwise, shape
 from .._rules import reduce as sums
 from .._rules.linalg import count
 from .._rules.shape import fold
@@ -125,7 +125,7 @@ def cond(A: Any, p: Any = None, *, out: Any = None) -> Any:
     try:
         inverse = decomp.inv(x)
     except LinAlgError:
-        return wrap(np.full(x.array.shape[:-2], np.inf, x.array.dtype))
+        return wrap(np.full(x.array.shape[:-2], np.inf, x.array.real.dtype))
     return matrix_norm(x, p) * matrix_norm(inverse, p)
 # Inverses and equations
 INV_EX = named("linalg_inv_ex", "inverse", "info")
@@ -155,7 +155,7 @@ def pinv(
     A: Any, rcond: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None, out: Any = None,
 ) -> Any:
     """Moore-Penrose pseudoinverse; singular values up to max(atol, rtol * the largest) count as zero."""
-    if A.ndim < 2 or A.array.dtype not in (np.float32, np.float64):
+    if A.ndim < 2 or A.array.dtype.kind not in "fc" or A.array.dtype.itemsize == 2:
         raise RuntimeError(
             f"linalg.pinv({kind_of(A)}{{{list(A.array.shape)}}}): expected a tensor with 2 or more dimensions of "
             "float, "
@@ -256,11 +256,11 @@ def lstsq(A: Any, B: Any, rcond: Any = None, *, driver: Any = None) -> Any:
     right = shape.unsqueeze(B, -1) if vector else B
     x, rank, values = decomp.lstsq(A, right, cut)
     n, m = A.shape[-2:]
-    nothing = wrap(np.zeros(0, A.array.dtype))
+    nothing = wrap(np.zeros(0, A.array.real.dtype))
     residuals: Any = shape.expand(sums.sum_dims(x, tuple(range(x.ndim)), False), (0,)) if recording(x) else nothing
     if n > m and driver != "gelsy" and (driver == "gels" or np.all(rank == m)):
         error = linalg.matmul(A, x) - right
-        residuals = sums.sum_dims(error * error, (error.ndim - 2,), False)
+        residuals = sums.sum_dims(complexes.real(error * complexes.conj(error)), (error.ndim - 2,), False)
         if vector:
             residuals = shape.squeeze_dim(residuals, residuals.ndim - 1)
     found = wrap(np.zeros(0, np.int64) if driver == "gels" else np.asarray(rank, np.int64))
@@ -323,6 +323,8 @@ def slogdet(input: Any, *, out: Any = None) -> Any:
 def logdet(input: Any) -> Any:
     """log det; nan where the determinant is negative."""
     sign, log = decomp.slogdet(squares(input, "linalg.slogdet"))
+    if sign.array.dtype.kind == "c":
+        return pointwise.log(sign) + log
     nan = wrap(np.asarray(np.nan, log.array.dtype))
     return choose.where(sign.array == -1, nan, log)
 

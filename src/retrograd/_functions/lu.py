@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from .._engine.tensor import TensorBase, wrap
-from .._rules import decomp, linalg, shape
+from .._rules import decomp, linalg
 from .._rules import lu as op
 from .._tensor import nodes
 from .matrices import kind_of, matrices
@@ -75,13 +75,13 @@ def linalg_lu_solve(LU: Any, pivots: Any, B: Any, *, left: bool = True, adjoint:
         raise RuntimeError(
             f"linalg.lu_solve: Incompatible shapes of A and B for the equation {'AX = B' if left else 'XA = B'} "
             f"({LU.shape[-2]}x{LU.shape[-1]} and {B.shape[-2]}x{B.shape[-1]})")
-    if not left:                                            # X A = B  is  At Xt = Bt
-        y = linalg_lu_solve(LU, pivots, shape.mT(B), adjoint=not adjoint)
-        return shape.mT(y)
+    if not left:                                            # X A = B  is  Ah Xh = Bh
+        y = linalg_lu_solve(LU, pivots, decomp.mH(B), adjoint=not adjoint)
+        return decomp.mH(y)
     p = op.permutation(pivots.array.astype(np.int64) - 1, LU.shape[-1], LU.array.dtype)
     if adjoint:
-        y = decomp.solve_triangular(shape.mT(LU), B, False, True, False)
-        y = linalg.matmul(wrap(p), decomp.solve_triangular(shape.mT(LU), y, True, True, True))
+        y = decomp.solve_triangular(decomp.mH(LU), B, False, True, False)
+        y = linalg.matmul(wrap(p), decomp.solve_triangular(decomp.mH(LU), y, True, True, True))
     else:
         y = decomp.solve_triangular(LU, linalg.matmul(wrap(np.ascontiguousarray(p.swapaxes(-1, -2))), B), False, True, True)
         y = decomp.solve_triangular(LU, y, True, True, False)

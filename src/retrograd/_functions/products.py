@@ -7,7 +7,7 @@ from typing import Any
 from .._engine import names, views
 from .._engine.tensor import TensorBase
 from .._rules import affine as forms
-from .._rules import create, linalg, shape
+from .._rules import complexes, create, linalg, shape
 from .._rules import reduce as sums
 from .._rules.linalg import count
 from .._rules.shape import fold
@@ -332,6 +332,6 @@ def chain_matmul(*matrices: Any, out: Any = None) -> Any:
 
 
 def vecdot(x: Any, y: Any, *, dim: int = -1, out: Any = None) -> Any:
-    """Sum of x * y over one dim; the others broadcast."""
-    product = x * y
+    """Sum of conj(x) * y over one dim; the others broadcast."""
+    product = complexes.conj(x) * y
     return sums.sum_dims(product, (dim_of(dim, product.ndim),), False)

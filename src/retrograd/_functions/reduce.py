@@ -10,7 +10,7 @@ import numpy as np
 from .._engine import promote
 from .._engine.tensor import TensorBase, wrap
 from .._engine.warn import warn
-from .._rules import arith, cast, diagonals, moment, reduce, scan, shape
+from .._rules import arith, cast, complexes, diagonals, moment, reduce, scan, shape
 from .._rules.packed import packed
 from .._tensor import dtypes
 from .arguments import (
@@ -288,7 +288,7 @@ def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any 
         free = free * 0
     gap = rows - middle
     right = gap if w is None else gap * w
-    product = gap @ right.t().to(gap.dtype)
+    product = gap @ complexes.conj(right.t()).to(gap.dtype)
     return (arith.div(product, wrap(np.asarray(free, product.array.dtype)) if isinstance(free, int) else free)).squeeze()
 
 
@@ -299,6 +299,9 @@ def corrcoef(input: Any) -> Any:
     if not c.array.ndim:
         return c / c
     d = diagonals.diagonal(c, 0, 0, 1).sqrt()
+    if c.array.dtype.kind == "c":
+        y = c / complexes.real(d).unsqueeze(1) / complexes.real(d).unsqueeze(0)
+        return complexes.ComplexBackward0().run(complexes.real(y).clamp(-1, 1), complexes.imag(y).clamp(-1, 1))
     return (c / d.unsqueeze(1) / d.unsqueeze(0)).clamp(-1, 1)
 
 

@@ -12,12 +12,13 @@ from typing import Any, ClassVar, Final, final
 import numpy
 from mypy_extensions import mypyc_attr
 
+from .._engine.modes import meet_complex
 from .._engine.nary import Many
 from .._engine.node import Array, Value
-from .._engine.op import Product, Unary
+from .._engine.op import Product, Unary, is_complex
 from .._engine.tensor import TensorBase
 from .._kernels import kernel
-from . import choose, join, linalg, shape, slices
+from . import cast, choose, complexes, join, linalg, reduce, shape, slices
 from .linalg import matmul
 
 np: Final[Any] = numpy
@@ -77,6 +78,7 @@ class LinalgInvExBackward0(Unary):
 
 @final
 class LinalgPinvBackward0(Unary):
+    conjugates = False
     def __init__(self, cut: Array, hermitian: bool) -> None:
         self.cut: Array = cut                   # relative: singular values up to cut * the largest count as zero
         self.hermitian = hermitian
@@ -93,8 +95,8 @@ class LinalgPinvBackward0(Unary):
 
 def pinv_grad(g: Value, x: Value, y: Value) -> Value:
     """-Yt G Yt + (I - X Y) Gt Y Yt + Yt Y Gt (I - Y X), for Y the pseudoinverse of X (t: transposed)."""
-    yt = shape.mT(y)
-    gt = shape.mT(g)
+    yt = mH(y)
+    gt = mH(g)
     left = matmul(matmul(gt, y), yt)
     right = matmul(matmul(yt, y), gt)
     return (left - matmul(matmul(yt, g), yt) - matmul(x, matmul(y, left))
@@ -199,6 +201,7 @@ def triangle(x: Value, upper: bool, offset: int) -> Value:
 class LinalgLstsqBackward0(Product):
     """The X of least norm that minimises |A X - B|."""
 
+    conjugates = False
     names: ClassVar[Any] = {"self": "a", "b": "b", "solution": "y"}
 
     def __init__(self, cut: float) -> None:
@@ -214,14 +217,14 @@ class LinalgLstsqBackward0(Product):
         self.rank = good.sum(-1)
         self.values = s
         inverse = np.where(good, 1 / np.where(good, s, 1), 0).astype(a.dtype)
-        return vt.swapaxes(-1, -2) @ (inverse[..., None] * (u.swapaxes(-1, -2) @ b))
+        return turned(vt) @ (inverse[..., None] * (turned(u) @ b))
 
     def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
         p = pinv(a, self.cut, False)
-        return pinv_grad(matmul(g, shape.mT(b)), a, p)
+        return pinv_grad(matmul(g, mH(b)), a, p)
 
     def grad_b(self, g: Value, a: Value, b: Value, y: Value) -> Value:
-        return matmul(shape.mT(pinv(a, self.cut, False)), g)
+        return matmul(mH(pinv(a, self.cut, False)), g)
 
 
 @final
@@ -229,7 +232,7 @@ class LinalgMatrixExpBackward0(Unary):
     """exp of square matrices: Taylor's series of a scaled matrix, squared again (Moler and Van Loan 2003)."""
 
     def forward(self, x: Array) -> Array:
-        a = x.astype(np.float64)
+        a = x.astype(np.complex128 if x.dtype.kind == "c" else np.float64)
         n = a.shape[-1]
         if a.size == 0 or not np.isfinite(a).all():
             return np.full_like(x, np.nan)
@@ -290,22 +293,27 @@ def cofactors(x: Array) -> Array:
     for i in range(n):
         others[..., i] = np.prod(np.delete(s, i, -1), -1)
     sign = np.linalg.det(u) * np.linalg.det(vt)
-    return ((u * (others * sign[..., None])[..., None, :]) @ vt).astype(x.dtype)
+    y = (u * (others * sign[..., None].conj())[..., None, :]) @ vt
+    return np.conjugate(y).astype(x.dtype)
 
 
 @final
 class LinalgSlogdetBackward0(Many):
-    """Sign and logarithm of the absolute value of the determinant; the sign has no gradient."""
+    """Sign and logarithm of the absolute value of the determinant; a real sign has no gradient."""
 
+    conjugates = False
     names: ClassVar[Any] = {"A": "x", "sign": 0}
 
     def forward(self, x: Array) -> list[Array]:
         sign, log = np.linalg.slogdet(x)
         sign = np.where(np.isnan(log), 0, sign)
-        return [np.asarray(sign).astype(x.dtype), np.asarray(log).astype(x.dtype)]
+        return [np.asarray(sign).astype(x.dtype), np.asarray(log).astype(x.real.dtype)]
 
     def grad(self, gs: list[Value], x: Value, ys: list[Value]) -> Value:
-        return spread(gs[1]) * shape.mT(inv(x))
+        g = gs[1]
+        if is_complex(x):
+            g = g - complexes.imag(complexes.conj(gs[0]) * ys[0]) * 1j
+        return spread(g) * mH(inv(x))
 
 
 def lower_factor(x: Array, name: str) -> Array:
@@ -332,6 +340,7 @@ def lower_factor(x: Array, name: str) -> Array:
 
 @final
 class LinalgCholeskyExBackward0(Unary):
+    conjugates = False
     names: ClassVar[Any] = {"L": "y"}
     shows: ClassVar[Any] = {"upper": "upper"}
 
@@ -343,8 +352,8 @@ class LinalgCholeskyExBackward0(Unary):
     def forward(self, x: Array) -> Array:
         if self.function:
             return factor(x, self.upper, self.function)
-        y, self.info = begun_factor(x.swapaxes(-1, -2) if self.upper else x)
-        return np.ascontiguousarray(y.swapaxes(-1, -2)) if self.upper else y
+        y, self.info = begun_factor(turned(x) if self.upper else x)
+        return np.ascontiguousarray(turned(y)) if self.upper else y
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         return cholesky_grad(g, y, self.upper)
@@ -352,6 +361,7 @@ class LinalgCholeskyExBackward0(Unary):
 
 @final
 class CholeskyBackward0(Unary):
+    conjugates = False
     shows: ClassVar[Any] = {"upper": "upper"}
 
     def __init__(self, upper: bool) -> None:
@@ -381,13 +391,13 @@ def begun_factor(x: Array) -> tuple[Array, Array]:
     for at in np.ndindex(x.shape[:-2]):
         a = y[at]
         for k in range(n):
-            pivot = a[k, k] - a[k, :k] @ a[k, :k]
+            pivot = (a[k, k] - a[k, :k] @ a[k, :k].conj()).real
             if not pivot > 0:
                 a[k, k] = pivot
                 info[at] = k + 1
                 break
             a[k, k] = np.sqrt(pivot)
-            a[k + 1:, k] = (a[k + 1:, k] - a[k + 1:, :k] @ a[k, :k]) / a[k, k]
+            a[k + 1:, k] = (a[k + 1:, k] - a[k + 1:, :k] @ a[k, :k].conj()) / a[k, k]
     return y, info
 
 
@@ -395,27 +405,27 @@ def factor(x: Array, upper: bool, name: str) -> Array:
     if x.size == 0:
         return np.zeros_like(x)
     if upper:                                   # reads the upper triangle only
-        return np.ascontiguousarray(lower_factor(x.swapaxes(-1, -2), name).swapaxes(-1, -2))
+        return np.ascontiguousarray(turned(lower_factor(turned(x), name)))
     return lower_factor(x, name)
 
 
 def cholesky_grad(g: Value, y: Value, upper: bool) -> Value:
-    """Lt^-1 sym(P(Lt G)) L^-1, where P halves the diagonal of the lower triangle."""
-    low = shape.mT(y) if upper else y
-    g = shape.mT(g) if upper else g
+    """Lh^-1 sym(P(Lh G)) L^-1, where P halves the diagonal of the lower triangle."""
+    low = mH(y) if upper else y
+    g = mH(g) if upper else g
     n = linalg.sizes(y)[-1]
     dtype = linalg.raw(y).dtype
-    half = (np.tri(n) - np.eye(n) / 2).astype(dtype)
-    phi = matmul(shape.mT(low), g) * half
-    phi = (phi + shape.mT(phi)) * 0.5
+    phi = matmul(mH(low), g)
+    phi = (phi * np.tri(n, dtype=dtype) + mH(phi * np.tri(n, k=-1, dtype=dtype))) * 0.5
     right = solve_triangular(low, phi, False, False, False)
-    return solve_triangular(shape.mT(low), right, True, True, False)
+    return solve_triangular(mH(low), right, True, True, False)
 
 
 @final
 class LinalgQrBackward0(Many):
     """Q (orthonormal columns) and R (upper triangular)."""
 
+    conjugates = False
     names: ClassVar[Any] = {"Q": 0, "R": 1}
     shows: ClassVar[Any] = {"mode": "mode"}
 
@@ -449,27 +459,27 @@ class LinalgQrBackward0(Many):
         v = slices.take(r, rest)
         gv = slices.take(gs[1], rest)
         gy = matmul(q, gv)
-        gq = gs[0] + matmul(matmul(q, v), shape.mT(gv))
+        gq = gs[0] + matmul(matmul(q, v), mH(gv))
         gx = tall_grad(gq, slices.take(gs[1], where), q, slices.take(r, where))
         into = linalg.sizes(gx)[:-1] + (m,)
         return slices.put(gx, where, into) + slices.put(gy, rest, into)
 
 
 def tall_grad(gq: Value, gr: Value, q: Value, r: Value) -> Value:
-    """(Gq + Q sym(tril(M))) R^-T with M = R Grt - Gqt Q."""
-    m = matmul(r, shape.mT(gr)) - matmul(shape.mT(gq), q)
+    """(Gq + Q sym(tril(M))) R^-H with M = R Grh - Gqh Q."""
+    m = matmul(r, mH(gr)) - matmul(mH(gq), q)
     n = linalg.sizes(m)[-1]
     dtype = linalg.raw(m).dtype
     low = m * np.tri(n, dtype=dtype)
-    strict = m * np.tri(n, k=-1, dtype=dtype)
-    right = gq + matmul(q, low + shape.mT(strict))
-    return solve_triangular(shape.mT(r), right, False, False, False)
+    right = gq + matmul(q, (low + mH(low)) * (1 - np.eye(n) / 2).astype(dtype))
+    return solve_triangular(mH(r), right, False, False, False)
 
 
 @final
 class LinalgSvdBackward0(Many):
     """U, S, Vh.  Vectors of equal singular values have no gradient (infinite)."""
 
+    conjugates = False
     names: ClassVar[Any] = {"U": 0, "S": 1, "Vh": 2}
     shows: ClassVar[Any] = {"full_matrices": "full", "S_sym_argsize_minus_1": "count"}
 
@@ -495,7 +505,7 @@ class LinalgSvdBackward0(Many):
         top = (Ellipsis, slice(0, k), slice(None))
         u = slices.take(ys[0], columns)
         vt = slices.take(ys[2], top)
-        inner = diagonal_of(gs[1])
+        inner: Value = diagonal_of(gs[1])
         outside: Value = None
         gu = slices.take(gs[0], columns)
         gvt = slices.take(gs[2], top)
@@ -505,20 +515,30 @@ class LinalgSvdBackward0(Many):
             square = s * s
             gap = gaps(square)
             row = shape.unsqueeze(s, -2)
+            turn_u: Value = None
+            turn_v: Value = None
             if has_u:
-                skew = matmul(shape.mT(u), gu)
-                inner = inner + ((skew - shape.mT(skew)) / gap) * row
+                skew = matmul(mH(u), gu)
+                skew = skew - mH(skew)
+                turn_u = skew
+                inner = inner + (skew / gap) * row
                 if linalg.sizes(u)[-2] > k:
                     scaled = gu / row
-                    outside = matmul(scaled - matmul(u, matmul(shape.mT(u), scaled)), vt)
+                    outside = matmul(scaled - matmul(u, matmul(mH(u), scaled)), vt)
             if has_v:
-                skew = matmul(vt, shape.mT(gvt))
-                inner = inner + shape.unsqueeze(s, -1) * ((skew - shape.mT(skew)) / gap)
+                skew = matmul(vt, mH(gvt))
+                skew = skew - mH(skew)
+                turn_v = skew
+                inner = inner + shape.unsqueeze(s, -1) * (skew / gap)
                 if linalg.sizes(vt)[-1] > k:
                     scaled = gvt / shape.unsqueeze(s, -1)
-                    more = matmul(u, scaled - matmul(matmul(scaled, shape.mT(vt)), vt))
+                    more = matmul(u, scaled - matmul(matmul(scaled, mH(vt)), vt))
                     outside = more if outside is None else outside + more
-        full = matmul(matmul(u, inner), vt)
+            if is_complex(u):
+                check_gauge(phases(turn_u) + phases(turn_v), "svd_backward: The singular vectors")
+                if has_u and has_v:
+                    inner = inner + turn_u * np.eye(k, dtype=linalg.raw(s).dtype) / (row * 2)
+        full = matmul(matmul(u, meet(inner, u)), vt)
         return full if outside is None else full + outside
 
 
@@ -556,6 +576,7 @@ def diagonal_of(s: Value) -> Value:
 class LinalgEighBackward0(Many):
     """Eigenvalues (rising) and eigenvectors of a symmetric matrix; one triangle is read."""
 
+    conjugates = False
     names: ClassVar[Any] = {"eigenvalues": 0, "eigenvectors": 1}
 
     def __init__(self, lower: bool) -> None:
@@ -564,7 +585,7 @@ class LinalgEighBackward0(Many):
 
     def forward(self, x: Array) -> list[Array]:
         if not np.isfinite(x).all():
-            return [np.full(x.shape[:-1], np.nan, x.dtype), np.full_like(x, np.nan)]
+            return [np.full(x.shape[:-1], np.nan, x.real.dtype), np.full_like(x, np.nan)]
         try:
             s, v = np.linalg.eigh(x, "L" if self.lower else "U")
         except LinAlgError:
@@ -577,9 +598,74 @@ class LinalgEighBackward0(Many):
         v = ys[1]
         inner = diagonal_of(gs[0])
         if matters(gs[1]):
-            turn = matmul(shape.mT(v), gs[1])
-            inner = inner + (turn - shape.mT(turn)) * 0.5 / gaps(ys[0])
-        return matmul(matmul(v, inner), shape.mT(v))
+            turn = matmul(mH(v), gs[1])
+            if is_complex(v):
+                check_gauge(phases(turn), "linalg_eigh_backward: The eigenvectors")
+            inner = inner + (turn - mH(turn)) * 0.5 / gaps(ys[0])
+        return matmul(matmul(v, meet(inner, v)), mH(v))
+
+
+@final
+class LinalgEigBackward0(Many):
+    """Eigenvalues and eigenvectors of a square matrix, complex also for a real one."""
+
+    conjugates = False
+    names: ClassVar[Any] = {"eigenvalues": 0, "eigenvectors": 1}
+
+    def forward(self, x: Array) -> list[Array]:
+        meet_complex()
+        if not np.isfinite(x).all():
+            raise RuntimeError("torch.linalg.eig: input tensor should not contain infs or NaNs.")
+        s, v = np.linalg.eig(x)
+        want = np.result_type(x.dtype, np.complex64)
+        return [s.astype(want), v.astype(want)]
+
+    def grad(self, gs: list[Value], x: Value, ys: list[Value]) -> Value:
+        v = ys[1]
+        inner: Value = diagonal_of(gs[0])
+        if matters(gs[1]):
+            n = linalg.sizes(v)[-1]
+            eye = np.eye(n, dtype=linalg.raw(v).real.dtype)
+            turn = matmul(mH(v), gs[1])
+            check_gauge(phases(turn), "linalg_eig_backward: The eigenvectors")
+            size = reduce.sum_dims(complexes.real(turn) * eye, (linalg.raw(turn).ndim - 2,), True)
+            rest = (turn - matmul(mH(v), v) * size) * (1 - eye)
+            inner = inner + rest / gaps(complexes.conj(ys[0]))
+        return solve(mH(v), matmul(inner, mH(v)), True, False)
+
+
+def eig(x: Value) -> list[Value]:
+    return LinalgEigBackward0().run(x)
+
+
+def mH(x: Value) -> Value:
+    """The last two dims exchanged, and the conjugates of complex numbers."""
+    return complexes.conj(shape.mT(x))
+
+
+def turned(x: Array) -> Array:
+    """mH of an array."""
+    y = x.swapaxes(-1, -2)
+    return y.conj() if y.dtype.kind == "c" else y
+
+
+def meet(x: Value, v: Value) -> Value:
+    """x in v's dtype."""
+    dtype = linalg.raw(v).dtype
+    return x if linalg.raw(x).dtype is dtype else cast.cast(x, dtype)
+
+
+def phases(turn: Value) -> Any:
+    """How much a loss changes with the phase of each vector; 0 where nobody asks."""
+    return 0.0 if turn is None else np.diagonal(linalg.raw(turn), 0, -2, -1).imag
+
+
+def check_gauge(by_phase: Any, what: str) -> None:
+    """RuntimeError for a loss that depends on the phase of vectors, which may be any."""
+    if np.any(np.abs(by_phase) > 1e-2):
+        raise RuntimeError(
+            f"{what} in the complex case are specified up to multiplication by e^{{i phi}}. The specified loss function "
+            "depends on this quantity, so it is ill-defined.")
 
 
 def inv(x: Value) -> Value:

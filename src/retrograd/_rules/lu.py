@@ -23,7 +23,7 @@ def eliminated(x: Array) -> tuple[Array, Array]:
     pivots = np.empty((flat.shape[0], k), np.int64)
     each = np.arange(flat.shape[0])
     for j in range(k):
-        best = np.abs(flat[:, j:, j]).argmax(1) + j
+        best = size_of(flat[:, j:, j]).argmax(1) + j
         pivots[:, j] = best
         moved = flat[each, best]
         flat[each, best] = flat[:, j]
@@ -112,6 +112,11 @@ def whole_grad(gl: Value, gu: Value, l: Value, u: Value, p: Array) -> Value:
     if below is not None:
         block = join.cat([block, below], linalg.raw(block).ndim - 2)
     return linalg.matmul(p, block)
+
+
+def size_of(x: Array) -> Array:
+    """What LAPACK compares to choose pivots: of complex numbers the sum of both parts."""
+    return np.abs(x.real) + np.abs(x.imag) if x.dtype.kind == "c" else np.abs(x)
 
 
 @final

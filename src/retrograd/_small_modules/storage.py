@@ -23,7 +23,8 @@ late_names(__name__)
 STORAGES = {
     "DoubleStorage": "float64", "FloatStorage": "float32", "HalfStorage": "float16", "BFloat16Storage": "bfloat16",
     "LongStorage": "int64", "IntStorage": "int32", "ShortStorage": "int16", "CharStorage": "int8",
-    "ByteStorage": "uint8", "BoolStorage": "bool"}
+    "ByteStorage": "uint8", "BoolStorage": "bool", "ComplexFloatStorage": "complex64",
+    "ComplexDoubleStorage": "complex128"}
 REMOVED = (
     "TypedStorage is deprecated. It will be removed in the future and UntypedStorage will be the only storage class. This should "
     "only matter to you if you are using storages directly.  To access UntypedStorage directly, use tensor.untyped_storage() "
@@ -395,7 +396,7 @@ class _LegacyStorage(TypedStorage, metaclass=_LegacyStorageMeta):
 LEGACY: dict[str, Any] = {}
 for _name, _kind in STORAGES.items():
     LEGACY[_name] = globals()[_name] = _LegacyStorageMeta(_name, (_LegacyStorage,), {
-        "__module__": "retrograd", "dtype": getattr(dtypes, _kind), "__doc__": f"A TypedStorage of {_kind}."})
+        "__module__": "retrograd", "dtype": dtypes.named(_kind), "__doc__": f"A TypedStorage of {_kind}."})
 
 
 def of(tensor: Any) -> TypedStorage:

@@ -159,6 +159,12 @@ def _complex(d: dtype) -> Any:
     return found
 
 
+def named(name: str) -> dtype:
+    """The dtype of that name."""
+    found: dtype = globals().get(name) or getattr(_names(), name)
+    return found
+
+
 def _names() -> Any:
     from .._missing import dtypes
 

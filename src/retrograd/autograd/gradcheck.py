@@ -1,6 +1,7 @@
 """Compare gradients with finite differences.  https://pytorch.org/docs/stable/autograd.html#numerical-gradient-checking"""
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -113,7 +114,7 @@ def _wanted(given: tuple[Any, ...]) -> list[Any]:
 
 def _random_like(out: Any, non_contiguous: bool) -> Any:
     from .._functions.create import rand
-    values = rand(tuple(out.shape), dtype=out.dtype if out.dtype.is_floating_point else None) * 2 - 1
+    values = rand(tuple(out.shape), dtype=out.dtype if out.dtype.is_floating_point or out.dtype.is_complex else None) * 2 - 1
     if non_contiguous and values.dim():
         values = values.transpose(0, -1).contiguous().transpose(0, -1)
     return values.detach().requires_grad_()
@@ -123,7 +124,7 @@ def _check_inputs(given: tuple[Any, ...]) -> None:
     for i, x in enumerate(given):
         if not (isinstance(x, TensorBase) and wants_grad(x)):
             continue
-        if x.array.dtype != np.float64:
+        if x.array.dtype not in (np.float64, np.complex128):
             warn(
                 f"Input #{i} requires gradient and is not a double precision floating point or complex. This check "
                 "will likely fail if all the inputs are not of double precision floating point or complex. ")
@@ -143,16 +144,27 @@ def _arrays(out: Any) -> list[Any]:
     return [np.array(o.array, copy=True) for o in found if o.array.dtype.kind in "fcV"]
 
 
+def _parts(a: Any) -> Any:
+    """The numbers in a row; complex ones as pairs of real ones, which all of this is about."""
+    row = np.ascontiguousarray(a).reshape(-1)
+    return row.view(row.real.dtype)
+
+
+def _units(dtype: Any) -> tuple[Any, ...]:
+    """The directions in which a number of that dtype can change."""
+    return (1, 1j) if dtype.kind == "c" else (1,)
+
+
 def _numerical(func: Callable[..., Any], given: tuple[Any, ...], x: Any, eps: float) -> list[Any]:
-    """Central differences: one matrix (elements of x, elements of the output) per output."""
+    """Central differences: one matrix (numbers of x, numbers of the output) per output."""
     array = x.array
     rows: list[list[Any]] = []
-    for place in np.ndindex(array.shape):
+    for place, unit in itertools.product(np.ndindex(array.shape), _units(array.dtype)):
         had = array[place].item()
         try:
-            array[place] = had - eps
+            array[place] = had - eps * unit
             low = _outputs_at(func, given)
-            array[place] = had + eps
+            array[place] = had + eps * unit
             high = _outputs_at(func, given)
         finally:
             array[place] = had
@@ -161,9 +173,9 @@ def _numerical(func: Callable[..., Any], given: tuple[Any, ...], x: Any, eps: fl
                 raise AssertionError(
                     f"Expected `func` to return outputs with the same shape when inputs are perturbed on index {place} "
                     f"by {eps}, but got: shapes {wrap(a).shape} and {wrap(b).shape}.")
-        rows.append([((b - a) / (2 * eps)).reshape(-1) for a, b in zip(low, high)])
+        rows.append([_parts((b - a) / (2 * eps)) for a, b in zip(low, high)])
     if not rows:
-        return [np.zeros((0, a.size)) for a in _outputs_at(func, given)]
+        return [np.zeros((0, _parts(a).size)) for a in _outputs_at(func, given)]
     return [np.stack([row[k] for row in rows]) for k in range(len(rows[0]))]
 
 
@@ -175,10 +187,10 @@ def _outputs_at(func: Callable[..., Any], given: tuple[Any, ...]) -> list[Any]:
 
 def _analytical(out: Any, wanted: list[Any], dtypes: bool) -> list[Any]:
     """The Jacobian of one output by backward passes, one matrix per input."""
-    made = [np.zeros((x.array.size, out.array.size), out.array.dtype) for x in wanted]
-    for j, place in enumerate(np.ndindex(out.array.shape)):
+    made = [np.zeros((_parts(x.array).size, _parts(out.array).size), out.array.real.dtype) for x in wanted]
+    for j, (place, unit) in enumerate(itertools.product(np.ndindex(out.array.shape), _units(out.array.dtype))):
         seed = np.zeros(out.array.shape, out.array.dtype)
-        seed[place] = 1
+        seed[place] = unit
         for k, g in enumerate(_grad(out, wanted, wrap(seed), retain_graph=True, allow_unused=True)):
             if g is None:
                 continue
@@ -186,7 +198,7 @@ def _analytical(out: Any, wanted: list[Any], dtypes: bool) -> list[Any]:
                 raise GradcheckError("Gradient has dtype mismatch")
             if g.array.shape != wanted[k].array.shape:
                 raise GradcheckError("Analytical gradient has incorrect size")
-            made[k][:, j] = g.array.reshape(-1)
+            made[k][:, j] = _parts(g.array)
     return made
 
 

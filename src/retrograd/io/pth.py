@@ -49,7 +49,7 @@ CODE = (
     "containers of them, and what you allow. Save state_dict() instead of objects, .item() and torch.from_numpy(array) "
     "instead of NumPy's numbers and arrays.")
 CONVERT = (
-    "Convert it in PyTorch before saving: torch.view_as_real(x) for complex tensors, x.to_dense(), x.dequantize(), "
+    "Convert it in PyTorch before saving: x.to_dense(), x.dequantize(), "
     "x.to(torch.float32).")
 DAMAGED = "The file is damaged, or torch.save did not write it: save or copy it again."
 NO_ARCHIVE = (
@@ -323,7 +323,7 @@ def _rebuild_tensor_v3(
 ) -> Any:
     if not isinstance(storage, Storage) or not isinstance(dtype, dtypes.dtype):
         raise UnpicklingError(f"a tensor made from {type(storage).__name__} and {type(dtype).__name__}")
-    if dtype.name in _dtype_names.__all__:
+    if dtype.name in _dtype_names.__all__ and dtype.name not in STORAGE_OF:
         raise NotHere(f"retrograd has no tensors of {dtype}")
     return _tensor(storage.view(dtype, offset, size, stride), requires_grad)
 
@@ -423,14 +423,14 @@ def _foreign(name: str) -> Build:
 
 
 class _Foreign(StorageType):
-    """A storage class for which there is no dtype here: complex, quantised."""
+    """A storage class for which there is no dtype here: quantised."""
 
     def __init__(self, name: str) -> None:
         self.name = name
 
     @property
     def dtype(self) -> Any:
-        raise NotHere(f"retrograd has no torch.{self.name}: there are no complex or quantised tensors")
+        raise NotHere(f"retrograd has no torch.{self.name}: there are no quantised tensors")
 
 
 TENSOR = Build(_empty)
@@ -448,9 +448,9 @@ NAMES: dict[str, Any] = {
     "torch._utils._rebuild_parameter_with_state": REBUILD[3],
     "torch._tensor._rebuild_from_type_v2": Build(_rebuild_from_type),
     "torch.storage.UntypedStorage": StorageType(None)}
-NAMES.update({f"torch.{name}": StorageType(getattr(dtypes, d)) for name, d in STORAGES.items()})
+NAMES.update({f"torch.{name}": StorageType(dtypes.named(d)) for name, d in STORAGES.items()})
 NAMES.update({f"torch.{name}": _Foreign(name) for name in FOREIGN})
-NAMES.update({f"torch.{name}": getattr(dtypes, name) for name in STORAGES.values()})
+NAMES.update({f"torch.{name}": dtypes.named(name) for name in STORAGES.values()})
 NAMES.update({f"torch.{name}": getattr(_dtype_names, name) for name in _dtype_names.__all__})
 NAMES.update({f"torch._utils.{name}": _foreign(what) for name, what in (
     ("_rebuild_sparse_tensor", "sparse tensors"), ("_rebuild_qtensor", "quantised tensors"),

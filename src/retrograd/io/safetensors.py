@@ -18,7 +18,7 @@ __all__ = ["load", "load_file", "save", "save_file"]
 
 NAMES = {
     "F64": "float64", "F32": "float32", "F16": "float16", "BF16": "bfloat16", "I64": "int64", "I32": "int32",
-    "I16": "int16", "I8": "int8", "U8": "uint8", "BOOL": "bool"}
+    "I16": "int16", "I8": "int8", "U8": "uint8", "BOOL": "bool", "C64": "complex64"}
 SHARED = (
     "Some tensors share memory, this will lead to duplicate memory on disk and potential differences when loading them "
     "again: {}. The safetensors format has no way to say so: save clones, or use torch.save.")
@@ -71,7 +71,7 @@ def load(data: bytes) -> dict[str, Any]:
         d = NAMES.get(found["dtype"])
         if d is None:
             raise ValueError(f"{name!r} has the dtype {found['dtype']}, which retrograd has not")
-        flat = np.frombuffer(bytearray(found["data"]), getattr(dtypes, d).numpy)
+        flat = np.frombuffer(bytearray(found["data"]), dtypes.named(d).numpy)
         out[name] = wrap(flat.reshape(found["shape"]))
     return out
 

@@ -10,7 +10,7 @@ from .._tensor import dtypes
 from ..storage import STORAGES as STORAGES
 
 STORAGE_OF = {name: storage for storage, name in STORAGES.items()}
-FOREIGN = ("ComplexFloatStorage", "ComplexDoubleStorage", "QUInt8Storage", "QInt8Storage", "QInt32Storage",
+FOREIGN = ("QUInt8Storage", "QInt8Storage", "QInt32Storage",
            "QUInt4x2Storage", "QUInt2x4Storage")
 MOST_DIMS = 64                                  # of NumPy
 

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from .. import __future__ as conversions
 from .._engine.modes import modes
 from .._engine.tensor import TensorBase
+from .._engine.warn import warn
 from .._tensor import Tensor, dtypes
 from .._tensor.conversion import conversion
 from .._tensor.printing import typename
@@ -21,6 +22,12 @@ from .state import State
 Self = TypeVar("Self", bound="Module")
 
 TABLES = ("_parameters", "_buffers", "_modules")
+
+
+COMPLEX = (
+    "Complex modules are a new feature under active development whose design may change, and some modules might not work as "
+    "expected when using complex tensors as parameters or buffers. Please file an issue at https://github.com/pytorch/pytorch/"
+    "issues/new?template=bug-report.yml if a complex module does not work as expected.")
 
 
 class Module(Calls, State):
@@ -410,13 +417,15 @@ class Module(Calls, State):
         dtype, _ = conversion(args, kwargs)
         if dtype is None:
             return self
-        if not dtype.is_floating_point:
+        if not (dtype.is_floating_point or dtype.is_complex):
             raise TypeError(
                 f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={dtype}")
+        if dtype.is_complex:
+            warn(COMPLEX)
         return self._cast(dtype)
 
     def _cast(self: Self, dtype: Any) -> Self:
-        return self._apply(lambda t: t.to(dtype) if t.is_floating_point() else t)
+        return self._apply(lambda t: t.to(dtype) if t.is_floating_point() or t.is_complex() else t)
 
     def float(self: Self) -> Self:
         """Floating parameters and buffers as float32; -> itself."""

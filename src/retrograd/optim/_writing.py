@@ -5,9 +5,12 @@ Everything is on the CPU and nothing is compiled, so most of these choose the pl
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any, TypeAlias
 
+from .._engine.op import shown
+from .._engine.region import parts_of, whole_of
 from .._engine.tensor import TensorBase
 from .._tensor.dtypes import float32, float64, get_default_dtype
 from ..autograd.grad_mode import is_grad_enabled, set_grad_enabled
@@ -77,7 +80,39 @@ def _stack_if_compiling(x: Any) -> Any:
 
 
 def _view_as_real(params: list[Any], *state_and_grads: list[Any]) -> None:
-    """Nothing: there are no complex parameters."""
+    """Shows complex parameters, and what belongs to them, as pairs of real numbers."""
+    for i, p in enumerate(params):
+        if p.is_complex():
+            params[i] = pairs(p)
+            for each in state_and_grads:
+                each[i] = pairs(each[i])
+
+
+def pairs(x: Any) -> Any:
+    """Complex numbers as pairs of real ones, in the same memory and outside any graph."""
+    return shown(x, parts_of(x.array))
+
+
+@contextmanager
+def as_pairs(state: Any, params: list[Any]) -> Iterator[list[Any]]:
+    """`params` with complex ones, their gradients and state shown as pairs of real numbers; the state is complex again after."""
+    stand_ins: list[Any] = []
+    for p in params:
+        if p.array.dtype.kind != "c":
+            stand_ins.append(p)
+            continue
+        stand_in = pairs(p)
+        stand_in.grad = pairs(p.grad)
+        if p in state:
+            state[stand_in] = {k: pairs(v) if isinstance(v, TensorBase) and v.array.dtype.kind == "c" else v
+                               for k, v in state[p].items()}
+        stand_ins.append(stand_in)
+    yield stand_ins
+    for p, stand_in in zip(params, stand_ins):
+        if p is not stand_in and stand_in in state:
+            shape = stand_in.array.shape
+            state[p] = {k: shown(v, whole_of(v.array)) if isinstance(v, TensorBase) and v.array.shape == shape else v
+                        for k, v in state.pop(stand_in).items()}
 
 
 def _get_scalar_dtype(is_fused: Any = None) -> Any:

@@ -47,6 +47,7 @@ from ._writing import (  # noqa: F401  torch.optim.optimizer has them
     _to_scalar,
     _use_grad_for_differentiable,
     _view_as_real,
+    as_pairs,
 )
 
 __all__ = ["Optimizer", "register_optimizer_step_post_hook", "register_optimizer_step_pre_hook"]
@@ -206,7 +207,11 @@ class Optimizer:
                     if group.get("capturable"):
                         raise AssertionError(self._capturable_foreach if group["foreach"] else self._capturable)
                     try:
-                        self._update(group, live)
+                        if modes.imaginary:
+                            with as_pairs(self.state, live) as stand_ins:
+                                self._update(group, stand_ins)
+                        else:
+                            self._update(group, live)
                     except (ValueError, TypeError) as e:
                         raise self._unfit(live) or e from None
         finally:

@@ -13,7 +13,8 @@ from .._tensor import dtypes
 
 __all__ = ["assert_close"]
 late_names(__name__)
-TOLERANCES = {"float16": (1e-3, 1e-5), "bfloat16": (1.6e-2, 1e-5), "float32": (1.3e-6, 1e-5), "float64": (1e-7, 1e-7)}
+TOLERANCES = {"float16": (1e-3, 1e-5), "bfloat16": (1.6e-2, 1e-5), "float32": (1.3e-6, 1e-5), "float64": (1e-7, 1e-7),
+              "complex64": (1.3e-6, 1e-5), "complex128": (1e-7, 1e-7)}
 
 
 def assert_close(actual: Any, expected: Any, *, allow_subclasses: bool = True, rtol: float | None = None,
@@ -68,10 +69,10 @@ class Comparison:
         elif isinstance(a, (bool, np.bool_)) and isinstance(b, (bool, np.bool_)):
             if a is not b:
                 raise told(f"Booleans mismatch: {bool(a)} is not {bool(b)}", at)
-        elif isinstance(a, (int, float)) and isinstance(b, (int, float)):
+        elif isinstance(a, (int, float, complex)) and isinstance(b, (int, float, complex)):
             if type(a) is not type(b) and self.check_dtype:
                 raise told(f"The (d)types do not match: {type(a)} != {type(b)}.", at)
-            self.numbers(a, b, *self.tolerances("float64" if isinstance(a, float) or isinstance(b, float) else "int64"), at)
+            self.numbers(a, b, *self.tolerances("int64" if isinstance(a, int) and isinstance(b, int) else "float64"), at)
         elif isinstance(a, (TensorBase, np.ndarray)) and isinstance(b, (TensorBase, np.ndarray)):
             self.arrays(a, b, at)
         else:

@@ -1,0 +1,68 @@
+"""torch.linalg of complex matrices: values and gradients as PyTorch's, and refusals of losses that no gradient has."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from both_engines import both
+
+import retrograd
+
+# of a, square (4, 4); t, tall (4, 3); h, Hermitian and positive (4, 4); r, real (4, 4); functions without freedom of phase
+FUNCTIONS = """
+L.inv(a) | L.det(a) | L.slogdet(a)[1] | L.slogdet(a)[0] | torch.logdet(a) | L.solve(a, t) | L.solve(a, t.mH, left=False)
+L.matrix_exp(a * 0.3) | L.cholesky(h)
+L.cholesky(h, upper=True) | L.pinv(t) | L.qr(t)[0] | L.qr(t)[1] | L.qr(t.mH)[1].abs() | L.svdvals(t)
+L.svd(t)[0][:, :3].abs() | L.svd(t, full_matrices=False)[2].abs()
+L.eigvalsh(h) | L.eigh(h)[1].abs() | L.eigvals(a).abs().sort()[0] | L.eig(a)[1].abs().sum() | L.eigvals(r).abs().prod()
+L.lstsq(t, a)[0] | L.norm(t) | L.norm(t, "nuc")
+L.matrix_norm(t, 2) | L.matrix_norm(t, 1) | L.cond(a) | L.vecdot(a, h) | L.multi_dot([a, t, t.mH]) | L.matrix_power(a, 3)
+L.matrix_power(a, -2) | L.lu_factor(a)[0]
+L.lu(t)[2] | torch.cholesky_solve(t, L.cholesky(h)) | L.solve_triangular(a, t, upper=True) | torch.cov(a) | torch.corrcoef(a)
+torch.baddbmm(a[None], a[None], h[None], beta=1j)
+torch.cholesky_inverse(L.cholesky(h)) | L.tensorsolve(a, t[:, 0]) | L.lu_solve(*L.lu_factor(a), t, adjoint=True)
+L.cross(a[:, :3], t) | torch.linalg.vander(t[:, 0])
+"""
+ILL_DEFINED = {
+    "L.eig(a)[1].real.sum()": "linalg_eig_backward: The eigenvectors in the complex case are specified up to",
+    "L.eigh(h)[1].imag.sum()": "linalg_eigh_backward: The eigenvectors in the complex case are specified up to",
+    "L.svd(t, full_matrices=False)[0].real.sum()": "svd_backward: The singular vectors in the complex case are specified up to",
+}
+
+
+def names(torch: Any) -> tuple[dict[str, Any], list[Any]]:
+    rng = np.random.default_rng(3)
+
+    def draw(*sizes: int) -> Any:
+        return torch.from_numpy(rng.normal(size=sizes) + 1j * rng.normal(size=sizes)).requires_grad_()
+    a, t, b = draw(4, 4), draw(4, 3), draw(4, 4)
+    r = torch.from_numpy(rng.normal(size=(4, 4))).requires_grad_()
+    return {"torch": torch, "L": torch.linalg, "a": a, "t": t, "r": r, "h": b @ b.mH + 4 * torch.eye(4)}, [a, t, b, r]
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("source", FUNCTIONS.strip().replace("\n", " | ").split(" | "))
+def test_values_and_gradients_are_pytorchs(source: str) -> None:
+    theirs = pytest.importorskip("torch")
+    found = []
+    for torch in (retrograd, theirs):
+        space, leaves = names(torch)
+        y = eval(source, space)
+        weights = torch.from_numpy(np.random.default_rng(1).normal(size=tuple(y.shape)))
+        loss = (y * weights).abs().square().sum() if y.dim() else y.abs() ** 2
+        first = [g for g in torch.autograd.grad(loss, leaves, create_graph=True, allow_unused=True) if g is not None]
+        second = torch.autograd.grad(sum(g.abs().square().sum() for g in first), leaves, allow_unused=True)
+        found.append([v.detach().resolve_conj().numpy() for v in (y, *first, *second) if v is not None and bool(v.abs().sum())])
+    for got, want in zip(*found, strict=True):
+        assert (got.shape, got.dtype) == (want.shape, want.dtype)
+        np.testing.assert_allclose(got, want, 1e-6, 1e-12 + 1e-8 * float(np.abs(want).max()))
+
+
+@both
+@pytest.mark.parametrize("source", ILL_DEFINED)
+def test_a_loss_that_depends_on_phases_is_refused(torch: Any, source: str) -> None:
+    space, leaves = names(torch)
+    with pytest.raises(RuntimeError, match=ILL_DEFINED[source]):
+        torch.autograd.grad(eval(source, space), leaves, allow_unused=True)

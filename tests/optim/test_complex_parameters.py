@@ -1,0 +1,47 @@
+"""Optimizers and clipping of complex parameters: PyTorch steps them as pairs of real numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from both_engines import both
+
+import retrograd
+
+OPTIMIZERS = {
+    "SGD": {"momentum": 0.9, "weight_decay": 0.1}, "Adam": {}, "AdamW": {"amsgrad": True}, "Adagrad": {}, "Adadelta": {},
+    "Adamax": {}, "RMSprop": {"centered": True, "momentum": 0.5},
+    "NAdam": {}, "RAdam": {}, "ASGD": {}, "Rprop": {}}
+
+
+def trained(torch: Any, name: str) -> list[Any]:
+    """The parameters and the state after three steps."""
+    p = torch.tensor([1 + 2j, 3 - 1j], dtype=torch.cdouble, requires_grad=True)
+    q = torch.tensor([1.0, 2.0], dtype=torch.double, requires_grad=True)
+    optimizer = getattr(torch.optim, name)([p, q], lr=0.1, **OPTIMIZERS[name])
+    for _ in range(3):
+        optimizer.zero_grad()
+        ((p * q).abs() ** 2).sum().backward()
+        optimizer.step()
+    state = [optimizer.state[p][key] for key in sorted(optimizer.state[p])]
+    return [np.asarray(v.detach().numpy() if isinstance(v, torch.Tensor) else v) for v in (p, q, *state)]
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_steps_and_state_are_pytorchs(name: str) -> None:
+    theirs = pytest.importorskip("torch")
+    for got, want in zip(trained(retrograd, name), trained(theirs, name), strict=True):
+        assert (got.dtype, got.shape) == (want.dtype, want.shape)
+        np.testing.assert_allclose(got, want, 1e-9)
+
+
+@both
+def test_gradients_are_clipped_by_their_norm(torch: Any) -> None:
+    z = torch.tensor([3 + 4j, 12j], requires_grad=True)
+    (z.abs() ** 2).sum().backward()
+    assert float(torch.nn.utils.clip_grad_norm_([z], 1.3)) == 26.0
+    assert z.grad.real.tolist() == pytest.approx([0.3, 0.0], rel=1e-5)
+    assert z.grad.imag.tolist() == pytest.approx([0.4, 1.2], rel=1e-5)
