@@ -549,8 +549,8 @@ def test_numpys_scalars_load_once_allowed() -> None:
     (b"\x80\x02ctorch._utils\n_rebuild_tensor_v3\n((X\x07\0\0\0storagectorch.storage\nUntypedStorage\nX\x01\0\0\x000X\x03\0\0\0cpuK\x02"
      b"tQK\0K\x01\x85K\x01\x85\x89}ctorch\nuint16\ntR.", "tensors of torch.uint16"),
     (b"\x80\x02ctorch.serialization\n_get_layout\nX\x10\0\0\0torch.sparse_coo\x85R.", "sparse tensors"),
-    (b"\x80\x02(X\x07\0\0\0storagectorch\nComplexFloatStorage\nX\x01\0\0\x000X\x03\0\0\0cpuK\x02tQ.",
-     "torch.ComplexFloatStorage")])
+    (b"\x80\x02(X\x07\0\0\0storagectorch\nQInt32Storage\nX\x01\0\0\x000X\x03\0\0\0cpuK\x02tQ.",
+     "torch.QInt32Storage")])
 def test_tensors_of_a_kind_that_we_lack(described: bytes, lacks: str) -> None:
     with pytest.raises(pickle.UnpicklingError, match=f"retrograd has no {lacks}(.|\n)*Convert it in PyTorch") as caught:
         read(file_with(described, _0=b"\1\0"))
