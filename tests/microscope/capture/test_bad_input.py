@@ -67,7 +67,7 @@ def test_backward_never_run(torch: Any) -> None:
 def test_nothing_called_at_all(torch: Any) -> None:
     with capture(two(torch)) as cap:
         pass
-    with pytest.raises(CaptureError, match="not even called"):
+    with pytest.raises(CaptureError, match="never called"):
         cap.grads()
 
 
@@ -84,7 +84,7 @@ def test_an_input_without_batch_dimension(torch: Any) -> None:
         model(torch.randn(4)).sum().backward()
     assert {r.status for r in cap.coverage()} == {"whole batch"}
     assert max(cap.check().values()) < 1e-5
-    with pytest.raises(UncoveredError, match="no batch dimension of 4"):
+    with pytest.raises(UncoveredError, match="has no batch of 4"):
         cap.grads().norms()
 
 
@@ -195,7 +195,7 @@ def test_arguments_out_of_range(torch: Any) -> None:
         g.project(0)
     with pytest.raises(CaptureError, match="among layers="):
         cap.grads(layers="nothing")
-    with pytest.raises(CaptureError, match="no tokens apart|has no tokens"):
+    with pytest.raises(CaptureError, match="have no tokens|has no tokens"):
         torch_embedding = torch.nn.Sequential(torch.nn.PReLU())
         with capture(torch_embedding) as other:
             torch_embedding(torch.randn(3, 4)).sum().backward()
@@ -372,7 +372,7 @@ def test_a_gradient_that_no_call_explains_is_noticed_without_a_check_too(torch: 
             model(torch.randn(4, 3)).pow(2).sum().backward()
         assert {r.name: r.status for r in cap.coverage()} == {
             "fc.weight": "factors", "fc.bias": "per sample", "w": "not covered", "idle": "no gradient"}
-        with pytest.raises(UncoveredError, match="no call with it was seen"):
+        with pytest.raises(UncoveredError, match="the capture saw no call with it"):
             cap.grads()
 
 

@@ -45,7 +45,7 @@ def test_a_loss_is_seen_however_backward_is_called_and_its_seed_undone(torch: An
     with capture(model) as cap:
         loss = model(x).pow(2).mean()
         backward((loss, loss))
-    with pytest.raises(CaptureError, match="the loss was not seen"):
+    with pytest.raises(CaptureError, match="the capture saw no loss"):
         cap.grads(scale="sum")
 
 
@@ -401,7 +401,7 @@ def test_a_sample_has_the_gradient_that_it_has_alone(torch: Any, name: str) -> N
 def test_what_is_not_proven_is_refused_by_name(torch: Any, name: str) -> None:
     model, x = model_of(torch), torch.randn(6, 4)
     cap = captured(torch, model, x, lambda out: REFUSED[name](Parts(torch, out, torch.arange(6))))
-    with pytest.raises(CaptureError, match="cannot be read off"):
+    with pytest.raises(CaptureError, match="the graph does not show"):
         cap.grads(scale="sample")
 
 
@@ -414,7 +414,7 @@ def test_what_multiplies_all_parts_of_a_loss_is_undone(torch: Any) -> None:
     unlike = captured(torch, model, x, lambda o: o.pow(2).mean() + o.pow(2).sum(1).mean())
     assert near(unlike.grads(scale="sample").norms(), 4 / 3 * captured(torch, model, x, lambda o: o.pow(2).sum(1).mean()).grads(
         scale="sample").norms())
-    with pytest.raises(CaptureError, match="unlike numbers of terms"):
+    with pytest.raises(CaptureError, match="different numbers of terms"):
         unlike.grads(scale="sum")
 
 
@@ -510,7 +510,7 @@ def test_samples_along_the_second_dimension(torch: Any, name: str) -> None:
 def test_what_goes_along_the_second_dimension_is_refused(torch: Any, name: str) -> None:
     model, ids, y = tokens_first_of(torch)
     cap = captured(torch, model, ids, lambda o: TOKENS_MIXED[name](torch.nn.functional, o, y.clamp(min=0)), batch_dim=1)
-    with pytest.raises(CaptureError, match="cannot be read off"):
+    with pytest.raises(CaptureError, match="the graph does not show"):
         cap.grads(scale="sample")
 
 
@@ -579,7 +579,7 @@ def test_losses_that_add_up_samples_are_undone(torch: Any, name: str) -> None:
 @pytest.mark.parametrize("name", TOGETHER)
 def test_losses_that_do_more_than_add_up_samples_are_not_undone(torch: Any, name: str) -> None:
     cap = captured(torch, model_of(torch), torch.randn(6, 4), lambda out: TOGETHER[name](torch, out))
-    with pytest.raises(CaptureError, match="cannot be read off"):
+    with pytest.raises(CaptureError, match="the graph does not show"):
         cap.grads(scale="sample")
     assert cap.grads(scale=1.0).norms().shape == (6,)
 
@@ -597,7 +597,7 @@ def test_ignored_targets_that_cannot_be_followed_have_no_mean_of_their_own(torch
     model, x, y = model_of(torch), torch.randn(6, 4), torch.tensor([0, 1, -100, 0, 1, 2])
     F = torch.nn.functional
     cap = captured(torch, model, x, lambda out: F.cross_entropy(out.cumsum(1), y))
-    with pytest.raises(CaptureError, match="ignored targets"):
+    with pytest.raises(CaptureError, match="targets may be ignored"):
         cap.grads(scale="sample")
     plain = captured(torch, model, x, lambda out: F.cross_entropy(out.cumsum(1), y, reduction="sum"))
     assert near(cap.grads(scale="sum").norms(), plain.grads().norms())
@@ -610,7 +610,7 @@ def test_ignored_targets_that_cannot_be_followed_have_no_mean_of_their_own(torch
 ])
 def test_a_loss_reduced_in_an_unknown_way_is_not_undone(torch: Any, loss: Any) -> None:
     cap = captured(torch, model_of(torch), torch.randn(6, 4), loss)
-    with pytest.raises(CaptureError, match="cannot be read off its graph"):
+    with pytest.raises(CaptureError, match="the graph does not show"):
         cap.grads(scale="sum")
     assert cap.grads(scale=2.0).norms().shape == (6,)
 

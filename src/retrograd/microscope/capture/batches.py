@@ -90,15 +90,15 @@ def no_batch(use: Use, shape: tuple[int, ...]) -> str:
         return ("the batch size is unknown: call the captured model itself, with inputs that have dimension batch_dim, or "
                 "give capture(batch_size=...)")
     if use.layout == "packed" or (use.name in RECURRENT and packed(use.meta[0])):
-        return "a PackedSequence has its samples in another order; pad it (pad_packed_sequence) to tell them apart"
+        return "a PackedSequence has its samples in another order. Pad it with pad_packed_sequence"
     if use.why:
         return use.why
     if use.mixes:
-        return (f"what {use.name} computes for one sample depends on others, or what lies where the batch was expected in "
-                f"its output {tuple(shape)} are not the samples (batch_dim=?)")
-    return (f"no batch dimension of {N} where it was expected in the output {tuple(shape)} of {use.name}; the batch is "
-            "dimension 0 unless capture(batch_dim=...) says otherwise" + (
-                "" if use.run.verified else ", and where else it is could not be found out (see capture(verify=...))"))
+        return (f"what {use.name} computes for one sample depends on others, or the rows of its output {tuple(shape)} "
+                "are not the samples (batch_dim=?)")
+    return (f"the output {tuple(shape)} of {use.name} has no batch of {N} where it was expected: in dimension 0, unless "
+            "capture(batch_dim=...) says otherwise" + (
+                "" if use.run.verified else ". It was not looked for elsewhere: see capture(verify=...)"))
 
 
 def packed(args: Any) -> bool:

@@ -707,8 +707,8 @@ class Capture(Waiting):
                     if use.stale:
                         raise Refused(f"the input of {use.name} was changed in place after the call")
                     if use.late and run.by:
-                        raise Refused(f"{use.name} was called again by a checkpoint after {run.by}: of which samples its rows "
-                                      "are is not known")
+                        raise Refused(f"{use.name} was called again by a checkpoint after {run.by}: it is unknown which samples "
+                                      "its rows belong to")
                     for source, term in use.kind.terms(T, use):
                         if use.turn is not None and term.whole is None:
                             term = term.take(T.tensor(use.turn, device=use.device), None)

@@ -139,7 +139,7 @@ def state_of(cap: Any, p: Any, runs: Any, uses: list[Use]) -> tuple[str, str]:
         if p.number in cap.arrived or p.number in cap.unseen:
             return "not covered", unseen(cap, p)
         if uses and not came:
-            return "no gradient", f"{used(uses)}, but no gradient came back: not on the way to the loss, or no backward"
+            return "no gradient", f"{used(uses)}, but no gradient came back: the loss does not use it, or backward did not run"
         return "no gradient", displaced(cap, p) or "never called"
     for run, terms, _ in runs:
         if p.number in terms and run.mixed:
@@ -178,8 +178,8 @@ def form(term: Term) -> str:
 def unseen(cap: Any, p: Any) -> str:
     """A gradient came, but no call was seen that could have made it."""
     return displaced(cap, p) or (
-        "a gradient arrived, but no call with it was seen: a custom autograd.Function, "
-        "or a compiled or scripted part")
+        "a gradient arrived, but the capture saw no call with it: a custom autograd.Function, or a compiled or scripted "
+        "part, may use it")
 
 
 def displaced(cap: Any, p: Any) -> str:

@@ -41,8 +41,8 @@ class Grads:
         made = cap.terms()
         if not made:
             raise CaptureError(
-                "grads: no gradient has arrived; call the model and run backward() inside the capture block" + (
-                    "" if cap.runs else " (the model was not even called)"))
+                "grads: no gradient has arrived. Call the model and backward() inside the capture block" + (
+                    "" if cap.runs else " (the model was never called)"))
         patterns = None if layers is None else Patterns(layers)
         report = cover(cap)
         chosen = [p for p, row in zip(cap.params, report) if row.status not in ("frozen", "left out", "no gradient")
@@ -56,7 +56,7 @@ class Grads:
         self._bad = {row.name for row in bad}
         lost = [row.name for row in bad if row.status == "not covered"]
         if lost and not partial:
-            raise UncoveredError(reasons("gradients of these parameters were not captured", bad))
+            raise UncoveredError(reasons("the gradients of these parameters were not captured", bad))
         self._lost = set(lost)
         self.names = [p.name for p in chosen if p.name not in self._lost and not (partial and p.name in self._bad)]
         numbers = {p.name: p.number for p in chosen}
@@ -86,12 +86,12 @@ class Grads:
         """Raise unless samples can be told apart, in the gradients of these parameters (all)."""
         if not self._apart:
             raise CaptureError(
-                f"{what}: the model was called several times before backward; use capture(calls='apart') if their "
-                "samples differ, or calls='same' if sample n of every call is the same sample")
+                f"{what}: the model was called several times before backward. Use capture(calls='apart') if the calls have "
+                "different samples, or calls='same' if sample n is the same in every call")
         names = self.names if names is None else names
         bad = [row for row in getattr(self, "_report", ()) if row.name in names and row.status == "whole batch"]
         if bad:
-            raise UncoveredError(reasons(f"{what}: samples cannot be told apart for these parameters", bad))
+            raise UncoveredError(reasons(f"{what}: the gradients of these parameters cannot be split by sample", bad))
 
     def _each(self, name: str) -> list[tuple[Term | None, float, int]]:
         return [(part.get(name), f, n) for part, f, n in zip(self._parts, self._factors, self._sizes)]
@@ -277,7 +277,8 @@ class Grads:
         if not names:
             raise CaptureError(f"select: no parameter among layers={layers!r}")
         if samples is None and tokens is None and not self._apart:
-            raise CaptureError("select: see capture(calls=...) first")
+            raise CaptureError(
+                "select: the model was called several times. Say with capture(calls=...) whether the calls share samples")
         self._samples("select", names)
         if samples is not None and len(self._parts) > 1:
             raise CaptureError("select(samples=...): the capture holds several runs; select in one run at a time")
@@ -394,7 +395,7 @@ def factor_of(run: Run, scale: Any) -> Any:
         raise ValueError(f"grads: scale is None, 'sum', 'sample' or a number, got {scale!r}")
     loss = loss_of(run)
     if loss is None:
-        raise CaptureError("grads(scale=...): the loss was not seen (loss.backward() inside the block); give a number")
+        raise CaptureError("grads(scale=...): the capture saw no loss. Call loss.backward() inside the block, or give a number")
     uneven = scale == "sample" and loss.kind != "unknown" and not loss.equal and run_size(run) > 1
     return loss.undo(scale, run_size(run), own_terms(run, loss) if uneven else None)
 

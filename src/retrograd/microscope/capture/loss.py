@@ -45,27 +45,27 @@ class Reduction(NamedTuple):
         """
         if self.kind == "unknown":
             raise CaptureError(
-                f"how the loss was reduced cannot be read off its graph ({self.why}); give scale= as a number")
+                f"the graph does not show how the loss was reduced ({self.why}). Give scale= as a number")
         if self.factor == 0 or not math.isfinite(self.factor):
-            raise CaptureError(f"the loss was multiplied by {self.factor}: that cannot be undone")
+            raise CaptureError(f"the loss was multiplied by {self.factor}, which cannot be undone")
         if self.kind == "sum":
             if to == "sample" and not self.equal and samples > 1 and own is None:
                 raise CaptureError(
-                    f"whether the loss adds up what each sample has alone cannot be read off its graph ({self.why}); use "
+                    f"the graph does not show that the loss is a sum of the samples' own losses ({self.why}). Use "
                     "scale='sum', or give a number")
             return 1 / self.factor
         if to == "sum":
             if not self.count:
-                raise CaptureError("the loss is several means over unlike numbers of terms, so no one factor makes it a sum; "
-                                   "use scale='sample', or give a number")
+                raise CaptureError("the loss adds means over different numbers of terms, so no single factor turns it into a "
+                                   "sum. Use scale='sample', or give a number")
             return self.count / self.factor
         if own is not None:                     # no terms: no gradient
             return (own > 0) / own.clamp(min=1e-30) / self.factor
         if not self.equal and samples > 1:
             raise CaptureError(
-                f"the mean is over {f'{self.count:g} terms' if self.count else 'unlike numbers of terms'}, not as many for each "
-                f"of {samples} samples (ignored targets, class weights or picked rows?), or terms of several samples, and how "
-                f"many each has cannot be read off the graph ({self.why}), so a sample's own mean is unknown; use scale='sum'")
+                f"the mean is over {f'{self.count:g} terms' if self.count else 'different numbers of terms'}, and the graph does "
+                f"not show how many of them each of the {samples} samples has ({self.why}): targets may be ignored, classes "
+                "weighted, rows picked. So a sample's own mean is unknown. Use scale='sum'")
         return samples / self.factor
 
 

@@ -19,7 +19,7 @@ def fill(cap: Any, loss: Callable[..., Any], batch: tuple[Any, ...], how: str, r
     if reduction not in ("sum", "mean"):
         raise ValueError(f"fill: reduction is 'sum' or 'mean', got {reduction!r}")
     if how == "vmap" and cap.engine.name != "torch":
-        raise ValueError("fill: functions are transformed by torch.func alone; how='loop' works on retrograd")
+        raise ValueError("fill: how='vmap' needs PyTorch's torch.func. Use how='loop'")
     if cap.entered:
         raise CaptureError("fill: leave the capture block first; otherwise fill's own calls would be captured")
     runs = [run for run, _, _ in cap.terms()]

@@ -410,7 +410,7 @@ def find_order(cap: Any, run: Run, inputs: list[tuple[list[int] | None, list[int
             if rows is not None:
                 evidence.append((use.back, rows))
             elif run.by:
-                return refuse(run, f"of which samples the rows of {use.name} are is not known after {run.by}")
+                return refuse(run, f"it is unknown which samples the rows of {use.name} belong to after {run.by}")
     order, nobodys = [NOBODY] * N, set()
     for back, rows in evidence:
         for r, n in enumerate(rows):
@@ -428,20 +428,20 @@ def find_order(cap: Any, run: Run, inputs: list[tuple[list[int] | None, list[int
             return refuse(run, f"samples in different orders are combined{after(run)}")
     missing = set(range(N)).difference(order)
     if order.count(NOBODY) == N and run.by:
-        return refuse(run, f"of which samples the outputs are is not known{after(run)}")
+        return refuse(run, f"it is unknown which samples the outputs belong to{after(run)}")
     if order.count(NOBODY) == N or all(n in (k, NOBODY) for k, n in enumerate(order)) and not run.by:
         order = list(range(N))
     elif len(missing) == 1 == order.count(NOBODY) and order.index(NOBODY) not in nobodys:
         order[order.index(NOBODY)] = missing.pop()
     elif missing:
         return refuse(run, f"samples are repeated or left out{after(run)}" if NOBODY not in order or nobodys else
-                      f"of which samples some outputs are is not known{after(run)}")
+                      f"it is unknown which samples some outputs belong to{after(run)}")
     at = sorted(range(N), key=order.__getitem__)    # where each sample is in the outputs
     run.turn = None if at == sorted(at) else at
     for i, use in enumerate(run.uses):
         if not use.proven:
             if use.apart and (run.turn or run.by and i >= run.since):
-                use.apart, use.why = False, f"where its samples are could not be found out{after(run)}"
+                use.apart, use.why = False, f"its samples could not be found{after(run)}"
             continue
         rows = list(range(N)) if use.back is None else whole(use.back)
         place = sorted(range(N), key=rows.__getitem__)          # of each row of the outputs
@@ -486,7 +486,7 @@ def unasked(cap: Any, run: Run) -> None:
             turn = sorted(range(N), key=rows.__getitem__)
             use.turn = None if turn == sorted(turn) else turn
         else:
-            return refuse(run, f"where its samples are could not be found out{after(run)}")
+            return refuse(run, f"its samples could not be found{after(run)}")
 
 
 def told(rows: list[int] | None, other: list[int] | None) -> bool:

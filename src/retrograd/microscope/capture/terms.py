@@ -45,12 +45,12 @@ class Term:
 
     def per_token(self) -> Any:
         """(N, T, *shape)"""
-        raise CaptureError("per_token: this weight has no tokens apart from its samples")
+        raise CaptureError("per_token: the samples of this weight have no tokens")
 
     def take(self, samples: Any, tokens: Any) -> Term:
         """The term of some samples and tokens (index tensors or slices; None: all)."""
         if tokens is not None:
-            raise CaptureError("select(tokens=...): this weight has no tokens apart from its samples")
+            raise CaptureError("select(tokens=...): the samples of this weight have no tokens")
         N = len(self.per_sample()[samples])
         return Dense(self.torch, N, self.shape, lambda: self.per_sample()[samples])
 
@@ -69,7 +69,7 @@ class Term:
                 return self.torch.zeros(count, rows.shape[1], dtype=rows.dtype, device=rows.device).index_add(
                     0, at[0], rows)
             return Dense(self.torch, count, self.shape, sums)
-        raise CaptureError("segments: this weight has no tokens apart from its samples")
+        raise CaptureError("segments: the samples of this weight have no tokens")
 
     def token_count(self) -> int | None:
         """T, where there is one."""
@@ -436,11 +436,11 @@ class Whole(Term):
 
     def total(self, weight: Any = None) -> Any:
         if weight is not None:
-            raise CaptureError(f"samples cannot be told apart: {self.whole}")
+            raise CaptureError(f"this gradient cannot be split by sample: {self.whole}")
         return self._make().reshape(self.shape)
 
     def per_sample(self) -> Any:
-        raise CaptureError(f"samples cannot be told apart: {self.whole}")
+        raise CaptureError(f"this gradient cannot be split by sample: {self.whole}")
 
     def times(self, weight: Any) -> Term:
         return Whole(self.torch, self.shape, self.per_sample, self.whole or "")
