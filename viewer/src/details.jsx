@@ -207,7 +207,7 @@ function Op(props) {
       </Section>
       <Section title="Makes"><Values trace={trace} rows={named("output", trace.get(i, "values"))} /></Section>
       {nodes.map((n) => <NodeRuns {...props} n={n} />)}
-      {nodes.length === 0 && <p class="dim">No node of the backward graph.</p>}
+      {nodes.length === 0 && <p class="dim">It has no node in the backward graph.</p>}
       <Hooks trace={trace} list={[...new Set(trace.vertexHooks[v])]} onSelect={onSelect} />
       <Section title="When"><Moments trace={trace} list={[i, ...trace.runs[v]]} cursor={cursor} onMove={onMove} /></Section>
     </section>
@@ -274,7 +274,7 @@ function Leaf(props) {
       <Why cause={trace.whyNone[t]} />
       <Ledger trace={trace} t={t} />
       <Section title="How .grad came about">
-        {all.length === 0 && <p class="dim">{flags & 2 ? "No gradient reached it in this recording." : "Nothing: it does not require grad."}</p>}
+        {all.length === 0 && <p class="dim">{flags & 2 ? "No gradient reached it in this recording." : "None: it does not require grad."}</p>}
         {all.slice(0, 40).map((i) => <Entry {...props} i={i} later={i > cursor} onMove={onMove} />)}
         {all.length > 40 && <p class="dim">and {all.length - 40} more events</p>}
       </Section>
@@ -358,10 +358,10 @@ function Ledger({ trace, t }) {
         </tbody>
       </table>
       {rows.some((row) => row[5] === null && row[1] !== "way") && (
-        <p class="dim">A ? needs the numbers themselves: record(model, values="parameters") keeps them.</p>
+        <p class="dim">"?" marks a norm that needs the numbers themselves. record(model, values="parameters") keeps them.</p>
       )}
       {rows.some((row) => row[5] === null && row[1] === "way") && (
-        <p class="dim">What each way brings: record(model, values="paths").</p>
+        <p class="dim">record(model, values="paths") shows what each way brings.</p>
       )}
     </Section>
   );
@@ -472,7 +472,7 @@ function Call(props) {
         {module.type}, call {call} of {module.calls}, {module.training ? "training" : "evaluation"}{module.compiled ? ", compiled" : ""}
       </p>
       <Toggle {...props} />
-      {state.total > 0 && <p class="dim">The pass has made {state.done} of {state.total} steps in it.</p>}
+      {state.total > 0 && <p class="dim">The pass has taken {state.done} of {state.total} steps in it.</p>}
       <Hooks trace={trace} list={trace.hooksOn.get(`module ${m}`)} onSelect={onSelect} />
       {mine.length > 0 && (
         <Section title={`${mine.length} parameter${mine.length > 1 ? "s" : ""}`}>
@@ -550,7 +550,7 @@ function Overview(props) {
         {Object.entries(versions ?? {}).map(([name, version]) => `${name} ${version}`).join(", ") || engine}, Python {python}, {String(created ?? "").replace("T", " ").replace("Z", " UTC")}
       </p>
       {!trace.complete && <p class="bad">It ended early{trace.error ? `: ${trace.error}` : "."}</p>}
-      {lost.length > 0 && <p class="bad">Dropped when the limit was reached: {lost.map(([kind, n]) => `${n} ${kind}`).join(", ")}</p>}
+      {lost.length > 0 && <p class="bad">The limit was reached. Dropped: {lost.map(([kind, n]) => `${n} ${kind}`).join(", ")}</p>}
       {trace.notes.map((text) => <p class="note">{text}</p>)}
       <dl class="facts">
         {[["operations", "op"], ["backward nodes", "node"], ["hook firings", "hook"], ["accumulations", "accumulate"], ["optimizer steps", "step"]].map(([label, kind]) => (

@@ -11,18 +11,18 @@ import { readPage, upTo } from "./trace.js";
 const PACE = 220; // ms per step while playing
 const ROOM = 60; // things in the first picture
 const KEYS = [
-  ["← →", "a step back, a step on"],
-  ["Shift ← →", "to the last or next firing of a hook"],
+  ["← →", "one event back or on"],
+  ["Shift ← →", "to the previous or next time a hook fires"],
   ["Home End", "to the first or last event"],
   ["b", "to where the backward pass begins"],
   ["space", "play and pause"],
   ["/", "search"],
   ["e c", "open or close all modules"],
-  ["+ − f", "zoom and fit, in the graph"],
-  ["↑ ↓ ← → Enter", "walk, open and close, in the outline"],
+  ["+ − f", "zoom and fit the graph"],
+  ["↑ ↓ ← → Enter", "move, open and close in the outline"],
   ["d", "compare two steps"],
   ["t", "light or dark"],
-  ["Esc", "select nothing"],
+  ["Esc", "clear the selection"],
   ["?", "this list"],
 ];
 
@@ -154,7 +154,7 @@ function App({ trace }) {
           <button onClick={() => go(-trace.steps.length)} aria-label="First event">|◀</button>
           <button class="big" onClick={() => go(-1)} aria-label="Step back">‹</button>
           <button onClick={play} aria-label={playing ? "Pause" : "Play"} aria-pressed={playing}>{playing ? "❚❚" : "▶"}</button>
-          <button class="big" onClick={() => go(1)} aria-label="Step on">›</button>
+          <button class="big" onClick={() => go(1)} aria-label="Step forward">›</button>
           <button onClick={() => go(trace.steps.length)} aria-label="Last event">▶|</button>
           <span class="count" data-testid="step">{trace.steps.length ? `${step + 1} of ${trace.steps.length}` : "no events"}</span>
         </div>

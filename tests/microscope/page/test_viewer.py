@@ -798,7 +798,7 @@ def test_recordings_of_parts_open(open_page: Any, asked: dict[str, Any]) -> None
     page = open_page(rec)
     page.keys("e", Keys.HOME, *[Keys.ARROW_RIGHT] * 10, "b", Keys.END)
     assert page.step() == (sum(e.kind not in ("enter", "exit", "note") for e in rec.events),) * 2
-    assert ("Dropped when the limit was reached" in page.text("aside")) == bool(rec.dropped)
+    assert ("The limit was reached. Dropped" in page.text("aside")) == bool(rec.dropped)
 
 
 def test_an_empty_recording_and_one_that_failed_open(open_page: Any) -> None:
