@@ -44,6 +44,10 @@ KNOWN = set("""
     PermuteBackward0 UnsqueezeBackward0 SqueezeBackward0 SqueezeBackward1 SelectBackward0 SliceBackward0
     SelectBackwardBackward0 SliceBackwardBackward0 PutBackward0 TakeBackward0
     StackBackward0 CatBackward0 CloneBackward0 CopiesBackward0
+    ConvolutionBackward0 AvgPool2DBackward0 BaddbmmBackward0 AddcmulBackward0 SafeSoftmaxBackward0 MulBackward1
+    ClampBackward1 ClampMinBackward0 HardtanhBackward0 LerpBackward0 MaximumBackward0 MinimumBackward0 PreluKernelBackward0
+    GluBackward0 CumsumBackward0 TrilBackward0 TriuBackward0 AmaxBackward0 AminBackward0 LogsumexpBackward0 VarBackward0
+    StdBackward0 LinalgVectorNormBackward0 RepeatBackward0 RollBackward0 FlipBackward0 ConstantPadNdBackward0
 """.split())
 
 UFUNCS = {
