@@ -167,7 +167,7 @@ class Coder:
     def call(self, entry: Entry) -> tuple[Any, ...]:
         quick, more = self.shortcut(entry)
         args = tuple([self.reads(x) for x in [*entry.args, *more]])
-        fn = Ignoring(entry.fn, len(entry.args)) if more else entry.fn
+        fn = Ignoring(entry.fn, len(entry.args)) if more else direct(entry)
         return False, quick, fn, args, tuple([self.reads(v) for v in entry.outs]), entry.fixed
 
     def shortcut(self, entry: Entry) -> tuple[Any, list[Any]]:
@@ -179,6 +179,8 @@ class Coder:
                 return (_kernels.sum if name == "SumBackward0" else _kernels.mean), []
         if isinstance(fn, lower.TwoOf) and type(fn.node).__name__ == "MmBackward0":
             return kernel("matmul"), []
+        if isinstance(fn, lower.Shaped):
+            return np.ndarray.reshape, [fn.to]
         if fn is lower.linear:
             return kernel("linear"), [False]
         if isinstance(fn, lower.Linear1):
@@ -288,6 +290,19 @@ class Coder:
                     if left[id(x)] == 0 and operands[at[id(x)]][0] == SCRATCH:
                         free.append(at[id(x)])
         return True, TYPES[like.dtype], tuple(like.shape), tuple(operands), tuple(ops), count
+
+
+def direct(entry: Entry) -> Any:
+    """The entry's fn without its detour, which is for what may give a scalar."""
+    fn = entry.fn
+    if all(v.shape for v in entry.outs):
+        if isinstance(fn, lower.GradOf):
+            return fn.node.grad
+        if isinstance(fn, lower.OneOf):
+            return fn.node.run
+        if isinstance(fn, lower.RulesOf) and fn.unlike is None and len(fn.wanted) == 1:
+            return fn.node.grad_b if fn.wanted[0] else fn.node.grad_a
+    return fn
 
 
 class Ignoring:
