@@ -48,8 +48,9 @@ def root(array: Any) -> Any:
 class Inside:
     """A public function while it runs: what was known before it, and why its ops are not enough."""
 
-    def __init__(self, mark: int, edited: dict[tuple[str, int], int]) -> None:
-        self.mark, self.edited = mark, edited
+    def __init__(self, mark: int, edited: dict[tuple[str, int], int], p: Any) -> None:
+        """p: with what probability it drops elements; None where it is no dropout."""
+        self.mark, self.edited, self.p = mark, edited, p
         self.written: list[tuple[int, Value]] = []
         self.doubt = ""
 

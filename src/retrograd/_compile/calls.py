@@ -34,8 +34,8 @@ PURE = set("""
     nll_loss cross_entropy stack cat concat clone contiguous add_ sub_ mul_ div_ neg_ __getitem__ __rsub__ __rpow__
     __rmatmul__ __rtruediv__ __matmul__ __pow__ __neg__ sgn sign
     conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d avg_pool2d adaptive_avg_pool2d baddbmm addcmul
-    scaled_dot_product_attention clamp clamp_min clamp_max hardtanh relu6 lerp maximum minimum prelu glu cumsum tril triu amax amin
-    logsumexp var std norm normalize repeat roll flip pad
+    scaled_dot_product_attention clamp clamp_min clamp_max hardtanh relu6 lerp maximum minimum prelu glu cumsum tril triu
+    amax amin dropout logsumexp var std norm normalize repeat roll flip pad
 """.split())
 
 

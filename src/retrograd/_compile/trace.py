@@ -20,7 +20,7 @@ from .outputs import Outputs
 from .passes import Passes
 from .reach import OPTIMIZERS
 from .values import Entry, Refused, Value, of_array
-from .whole import Before, Region, Whole, made_by, may_be_whole, stream
+from .whole import Before, Kept, Region, Whole, dropped, made_by, may_be_whole, stream
 
 
 class Trace(Passes):
@@ -53,7 +53,7 @@ class Trace(Passes):
                 except Refused as error:
                     self.refuse(error)
             return out
-        self.inside = inside = Inside(len(self.entries), dict(self.edited))
+        self.inside = inside = Inside(len(self.entries), dict(self.edited), dropped(name, args, kwargs or {}))
         before = Before(args, kwargs)
         try:
             out = impl(*args) if kwargs is None else impl(*args, **kwargs)
@@ -67,7 +67,7 @@ class Trace(Passes):
         if inside.doubt:
             try:
                 if not may_be_whole(name, args) or (kwargs and kwargs.get("out") is not None):
-                    raise Refused(inside.doubt)
+                    raise Refused(inside.doubt if name in inside.doubt else f"{name}: {inside.doubt}")
                 self.undo(inside)
                 self.whole(name, impl, args, kwargs, out, before)
             except Refused as error:
@@ -122,6 +122,8 @@ class Trace(Passes):
                 return
             if not isinstance(out, TensorBase):
                 raise Refused(f"{type(node).__name__} has several outputs")
+            if self.inside is not None and self.inside.p is not None:
+                self.drawn(inputs, self.inside.p)
             given = [self.of_input(x) for x in inputs]
             if any(x is out for x in inputs):
                 self.in_place(node, given, out)
@@ -134,6 +136,13 @@ class Trace(Passes):
             self.made[id(node)] = (given, value)
         except Refused as error:
             self.refuse(error)
+
+    def drawn(self, inputs: Any, p: float) -> None:
+        """What dropout multiplies by is drawn at each replay."""
+        x, mask = inputs[0].array, inputs[1]
+        mask = mask.array if isinstance(mask, TensorBase) else mask
+        if id(mask) not in self.values and mask.shape == x.shape and 0 < p < 1:
+            self.add(Entry("dropout", Kept(p), [self.of(x)], [of_array(mask)], "", True, self.line()))
 
     def linear(self, node: Any, b: TensorBase, x: TensorBase, w: TensorBase, out: TensorBase) -> None:
         """F.linear by one kernel; node None where no graph is recorded."""

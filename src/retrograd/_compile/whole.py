@@ -203,6 +203,21 @@ class Whole:
         return (Part(begins, found), *results, *[tensors[i].array for i in self.wrote])
 
 
+def dropped(name: str, args: Any, kwargs: Any) -> Any:
+    """With what probability such a call drops elements; None where it is another function."""
+    return (args[1] if len(args) > 1 else kwargs.get("p", 0.5)) if name == "torch.nn.functional.dropout" else None
+
+
+class Kept:
+    """1 / (1 - p) for what dropout keeps, else 0."""
+
+    def __init__(self, p: float) -> None:
+        self.p = p
+
+    def __call__(self, x: Any) -> Any:
+        return random.over(x, lambda shape: random.mask(1 - self.p, shape, x.dtype))
+
+
 def own(t: TensorBase) -> TensorBase:
     """A tensor that is no part of the user's graph, and sees edits of t."""
     out = wrap(t.array)
