@@ -94,6 +94,27 @@ def test_several_calls_come_before_their_backward_passes() -> None:
     alike_outside(Losses, losses)
 
 
+def test_the_recorded_call_can_be_differentiated_after_others() -> None:
+    weight = numbers(8, 8).requires_grad_()
+
+    def f(x: Any, target: Any) -> Any:
+        h = x @ weight
+        return F.cross_entropy(F.layer_norm(torch.lerp(h, h.exp(), 0.5) * h[:1], (8,)), target), F.dropout(h, 0.5)
+
+    def run(call: Any) -> Any:
+        torch.manual_seed(0)
+        made = [call(ROWS * (i + 1), (TARGETS * 5 + i) % 8) for i in range(4)]
+        got = []
+        for loss, kept in made:
+            weight.grad = None
+            (loss + kept.sum()).backward()
+            got.append(weight.grad.clone())
+        return got
+
+    want, fast = run(f), skipping(f)
+    assert same(want, run(fast)) and replays(fast) == 3, fast.explain()
+
+
 @pytest.mark.parametrize("which", [0, 1])
 def test_a_result_without_a_gradient_gives_none(which: int) -> None:
     def step(call: Any, optimizer: Any) -> Any:

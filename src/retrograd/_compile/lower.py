@@ -80,6 +80,7 @@ class Lowering:
 
     def __init__(self, add: Callable[[Entry], None]) -> None:
         self.add = add
+        self.twins: dict[int, Any] = {}         # node -> one like it that a plan may change
 
     # -- single operations
 
@@ -111,7 +112,9 @@ class Lowering:
     def forward(self, node: Any, inputs: list[Any], out: Value, where: str) -> None:
         name = type(node).__name__
         if name == "NllLossBackward0" and len(inputs) == 2:
-            self.add(Entry(name, NllOf(node), inputs, [out], "", False, where))
+            nll = NllOf(node)
+            self.twins[id(node)] = nll.node
+            self.add(Entry(name, nll, inputs, [out], "", False, where))
             return
         if name == "MseLossBackward0" and self.squares(node, inputs, out, where):
             return
@@ -188,7 +191,7 @@ class Lowering:
             raise Refused(f"the rule of {name} is not replayed yet")
         inputs, y = made
         if isinstance(node, Unary):
-            return [self.unary(node, name, g, inputs[0], y, arrays[0], where)]
+            return [self.unary(self.twins.get(id(node), node), name, g, inputs[0], y, arrays[0], where)]
         if isinstance(node, Binary):
             return self.binary(node, name, g, inputs, y, wanted, arrays, where)
         if isinstance(node, Nary):
@@ -360,8 +363,13 @@ class TwoOf:
         self.node = node
 
     def __call__(self, a: Any, b: Any) -> Any:
-        y = self.node.quick(a, b) if type(a) is ndarray and type(b) in (ndarray, float, int) else None
-        return array_of(self.node.compute(a, b, None, None)) if y is None else y
+        node = self.node
+        y = node.quick(a, b) if type(a) is ndarray and type(b) in (ndarray, float, int) else None
+        if y is None:
+            unlike = node.unlike                # the recorded call's graph may still be used
+            y = array_of(node.compute(a, b, None, None))
+            node.unlike = unlike
+        return y
 
 
 class AllOf:
@@ -392,7 +400,7 @@ class NllOf:
     __slots__ = ("node",)
 
     def __init__(self, node: Any) -> None:
-        self.node = node
+        self.node = type(node)(None, None, node.reduction, node.ignored, True)
 
     def __call__(self, x: Any, target: Any) -> Any:
         node = self.node
@@ -407,14 +415,14 @@ class NllOf:
 class NllAgain:
     """Its rule, whatever call the node saw last."""
 
-    __slots__ = ("forward", "node")
+    __slots__ = ("forward",)
 
     def __init__(self, node: Any) -> None:
-        self.node, self.forward = node, NllOf(node)
+        self.forward = NllOf(node)
 
     def __call__(self, g: Any, x: Any, y: Any, given: Any, target: Any) -> Any:
         self.forward(given, target)
-        return array_of(self.node.grad(g, x, y))
+        return array_of(self.forward.node.grad(g, x, y))
 
 
 class GradOf:
