@@ -24,7 +24,7 @@ KNOWN: list[tuple[str, str]] = [
     (r"(Instance|Batch)Norm(.*\n)*.*randint\(-3, 4, \(([^)]*, )?0[,)](.*\n)*.*PyTorch: +(out|IndexError): ",
      "Integers are refused, also where there are none"),
     (r"ConvTranspose(.*\n)*.*PyTorch: +(out: torch\.float32 \([^)]*\b0[,)]|"
-     r"RuntimeError: .*\b0 elements).*\n +retrograd: RuntimeError: Given input size per",
+     r"RuntimeError: (.*\b0 elements|invalid shape dimension -)).*\n +retrograd: RuntimeError: Given input size per",
      "An image without pixels is refused"),
     (r"INDICES element is out of DATA bounds", "An index out of range is told in one way"),
     (r"RMSNorm(.*\n)*.*(CloneBackward0(.*\n)*.*MulBackward0|ToCopyBackward0(.*\n)*.*CloneBackward0)", "Layouts do not matter"),
@@ -38,6 +38,10 @@ KNOWN: list[tuple[str, str]] = [
     (r"HuberLoss(.*\n)*.*PyTorch: +RuntimeError: Found dtype \w+ but expected", "A target of another dtype is differentiable"),
     (r"BatchNorm\dd\(0(.*\n)*.*PyTorch: +IndexError: select\(\): index 0 out of range",
      "No channels, which PyTorch finds by accident"),
+    (r"ChannelShuffle(.*\n)*.*PyTorch: +RuntimeError: Number of groups to divide channels in must be positive",
+     "Gradients of nothing"),
+    (r"(LLLoss|EntropyLoss)(.*\n)*.*PyTorch: +RuntimeError: size mismatch \(got input: \[\d+, 0(.*\n)*.*Target 0 is out of",
+     "Of no classes any target is out of bounds"),
     (r"Unflatten(.*\n)*.*PyTorch: +RuntimeError: unflatten got an unexpected error:\n +retrograd: RuntimeError",
      "The same error in other words"),
 ]
