@@ -26,7 +26,7 @@ LAYERS = [
     ["_compile"],
     ["io", "serialization", "_C", "cuda", "amp", "backends", "compiler", "func", "jit", "testing", "accelerator",
      "xpu", "mps", "_dynamo", "distributed", "distributions", "hub", "overrides", "library", "_library", "_ops",
-     "autograd.profiler", "autograd.profiler_util", "profiler"],
+     "autograd.profiler", "autograd.profiler_util", "profiler", "futures", "multiprocessing"],
     ["fx"],
     ["microscope"],
     ["cli", "__main__", "__config__"],

@@ -68,9 +68,9 @@ from . import autograd as autograd
 if _t.TYPE_CHECKING:
     from ._small_modules import (
         _C as _C, _dynamo as _dynamo, accelerator as accelerator, backends as backends, compiler as compiler, cuda as cuda,
-        distributed as distributed, fft as fft, functional as functional, fx as fx, hub as hub, jit as jit, library as library,
-        mps as mps,
-        profiler as profiler, serialization as serialization, storage as storage, types as types, version as version, xpu as xpu,
+        distributed as distributed, fft as fft, functional as functional, futures as futures, fx as fx, hub as hub, jit as jit,
+        library as library, mps as mps, multiprocessing as multiprocessing, profiler as profiler, serialization as serialization,
+        storage as storage, types as types, version as version, xpu as xpu,
     )
     from ._small_modules.version import __version__ as __version__
 else:
@@ -119,8 +119,8 @@ if _t.TYPE_CHECKING:                                # what is imported when it i
 
 _late_names(
     __name__, lazy=("_dynamo", "accelerator", "amp", "backends", "compiler", "distributed", "distributions",
-                    "fft", "func", "functional", "fx",
-                    "hub", "jit", "library", "masked", "microscope", "mps", "nn", "optim", "overrides",
+                    "fft", "func", "functional", "futures", "fx",
+                    "hub", "jit", "library", "masked", "microscope", "mps", "multiprocessing", "nn", "optim", "overrides",
                     "profiler", "serialization", "signal", "special", "storage", "testing", "types", "xpu"),
     also={**{_name: _partial(_late, _found, _name) for _name, _found in _LATER.items()},
           "ops": _partial(_of, "_ops", "ops"),

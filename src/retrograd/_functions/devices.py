@@ -48,9 +48,11 @@ def T_is_distributed(input: Any) -> bool:
 
 
 def share_memory_(input: Any) -> Any:
-    """Refused: memory cannot be moved to where other processes see it."""
-    raise NotImplementedError("share_memory_(): retrograd's tensors live in memory of their own process. Send them through a "
-                              "multiprocessing queue, or use threads.")
+    """Move it to memory that other processes see: those made by fork, and those to which torch.multiprocessing sends it."""
+    from .shared import share
+
+    share(input)
+    return input
 
 
 def pin_memory(input: Any, device: Any = None) -> Any:

@@ -1357,7 +1357,7 @@ class Methods(TensorBase):
     def sgn_(self) -> Tensor:
         """In place: sgn."""
     def share_memory_(self) -> Tensor:
-        """Refused: memory cannot be moved to where other processes see it."""
+        """Move it to memory that other processes see: those made by fork, and those to which torch.multiprocessing sends it."""
     def short(self, *, memory_format: _memory_format | None = None) -> Tensor:
         """In int16."""
     def sigmoid(self) -> Tensor:

@@ -462,8 +462,8 @@ class Module(Calls, State):
         return self._apply(lambda t: t.new_empty(t.shape), recurse)
 
     def share_memory(self: Self) -> Self:
-        """Accepted; nothing is shared between processes."""
-        return self
+        """Move parameters and buffers to memory that other processes see: Tensor.share_memory_."""
+        return self._apply(lambda t: t.share_memory_())
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
         """Calls of the module go through torch.compile from here on, which is given these arguments."""
