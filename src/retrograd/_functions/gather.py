@@ -666,7 +666,7 @@ def one_hot(tensor: Any, num_classes: int = -1) -> Any:
     a = _tensor(tensor, "one_hot").array
     if a.dtype != np.int64:
         raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
-    quick = quick_one_hot(a, num_classes)
+    quick = quick_one_hot(a, num_classes) if num_classes < 2**31 else None
     if quick is not None:
         return wrap(quick)
     if not a.size:
