@@ -132,7 +132,7 @@ def mean(input: Any, dim: Any = None, *, keepdim: bool | None = False, dtype: An
     """The mean of all elements or over dims; nan where there are none."""
     source = "Input" if dtype is None else "Optional"
     dtype = input.dtype if dtype is None else dtype
-    if not dtype.is_floating_point:
+    if not (dtype.is_floating_point or dtype.is_complex):
         raise ValueError(f"mean(): Could not infer output dtype. {source} dtype must be either a floating point or complex dtype."
                          f" Got: {dtype}")
     return sum(input, dim, keepdim=keepdim, dtype=dtype, mask=mask) / count(input, dim, bool(keepdim), mask)

@@ -215,7 +215,7 @@ for _name, (_op, _doc, _integers) in PAIRS.items():
     pair_function(_name, _op, _doc, _integers)
 def ldexp_(input: Any, other: Any) -> Any:
     """In place: ldexp."""
-    if input.array.dtype.kind not in "fV":
+    if input.array.dtype.kind not in "fcV":
         raise RuntimeError(f"ldexp can't be cast to the desired output type {names.SCALAR[input.array.dtype.name]}")
     return binary.LdexpBackward0().run_(input, other)
 

@@ -311,8 +311,8 @@ class LogsumexpBackward0(Unary):
             x = x.astype(np.float32)
         if x.size == 0:
             return np.log(add_reduce(x, self.dim, None, None, self.keepdim)).astype(own)
-        top = np.maximum.reduce(x, self.dim, None, None, True)
-        top = np.where(np.isinf(top), np.zeros((), x.dtype), top)
+        top = np.maximum.reduce(x.real, self.dim, None, None, True)
+        top = np.where(np.isinf(top), np.zeros((), top.dtype), top)
         y = np.log(add_reduce(np.exp(x - top), self.dim, None, None, True)) + top
         if not self.keepdim:
             y = y.reshape(tuple([y.shape[i] for i in range(y.ndim) if i not in self.dim]))

@@ -90,6 +90,9 @@ class LogcumsumexpBackward0(Unary):
         if x.ndim == 0:
             return np.array(x)
         own = x.dtype
+        if own.kind == "c":
+            top = x.real.max(self.dim, keepdims=True) if x.size else 0
+            return packed(np.log(np.add.accumulate(np.exp(x - top), self.dim)) + top)
         y = np.logaddexp.accumulate(x.astype(np.float32) if own.itemsize == 2 else x, self.dim)
         return packed(y.astype(own) if y.dtype != own else y)
 
