@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 from typing import Any
 
@@ -252,3 +253,23 @@ def test_an_index_out_of_range_raises_as_eagerly() -> None:
     assert replays(fast) == 2
     with pytest.raises(IndexError, match="out of range"):
         fast(torch.tensor([0, 5]))
+
+
+class Odd(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.ops = [random.randrange(2) for _ in range(3)]
+        self.layer = nn.Linear(8, 8)
+
+    def forward(self, x: Any) -> Any:
+        for op in self.ops:
+            x = self.layer(x).tanh() if op else self.layer(x).relu()
+        return x
+
+
+def test_how_a_model_was_made_does_not_matter() -> None:
+    model = Odd()
+    fast = skipping(model)
+    for _ in range(3):
+        assert same(model(ROWS).detach(), fast(ROWS).detach())
+    assert replays(fast) == 2, fast.explain()

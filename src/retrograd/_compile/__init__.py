@@ -7,10 +7,13 @@
     calls      which public functions a plan may hold
     passes     backward passes as entries
     trace      one eager call as a list of array functions over values
+    whole      a public function as one entry, with its part of the graph
+    graph      the node of results that can still be differentiated, whose backward pass is a plan
     lower      what a node's forward and rules are, as array functions, elementwise ones as single operations
     effects    what writes tensors and their .grad
     outputs    what a call returns
     code       runs of operations, and the program in C
+    steps      entries made ready for execution
     plan       the list without what nobody needs, and how it is executed
     variant    a plan, and when it may be used
     writes     what a call may write, kept and put back

@@ -85,7 +85,6 @@ class Graph:
             return
         self.leaves: list[tuple[str, int]] = []
         self.grads: list[Value] = []
-        self.ones = [array for array in got if array is not None]
         for (kind, i, _), array in zip(wanting, got):
             if array is not None:
                 self.leaves.append((kind, i))

@@ -81,6 +81,7 @@ class Reach:
         self.optimizers: list[Any] = []
         self.seen: set[int] = set()
         self.alive: list[Any] = []
+        self.called: set[type] = set()          # classes that code may call; of others there are instances only
         self.names: set[str] = {"forward"}      # attributes that some code asks for
         self.methods: set[str] = set()          # of Tensor, noted so far
         self.codes: set[Any] = set()
@@ -111,6 +112,8 @@ class Reach:
         kind = type(x)
         if isinstance(x, NUMBERS) and kind in NUMBERS or isinstance(x, (*NAMES, np.generic)):
             return
+        if isinstance(x, type):
+            self.called.add(x)
         if id(x) in self.seen:
             return
         self.seen.add(id(x))
@@ -255,6 +258,12 @@ class Reach:
                 raise Refused(f"it calls {name}()")
         return MISSING
 
+    def kind(self, cls: type) -> None:
+        """A class that something is of."""
+        if id(cls) not in self.seen:
+            self.seen.add(id(cls))
+            self.klass(cls, cls.__name__)
+
     def klass(self, cls: type, path: str) -> None:
         if ours(cls.__module__) and cls.__name__ in CHANGES:
             raise Refused(f"{path} is not replayed yet")
@@ -268,7 +277,7 @@ class Reach:
         if type(cls) is not type:
             self.todo.append((type(cls), type(cls).__name__))
         for base in cls.__mro__[1:-1]:
-            self.todo.append((base, base.__name__))
+            self.kind(base)
 
     def attributes(self, x: Any, path: str) -> None:
         """What some code may ask of a module, a class or an instance."""
@@ -278,10 +287,12 @@ class Reach:
         wanted = self.names
         if isinstance(x, type):                 # operators call what no name tells of
             wanted = wanted | {n for n, y in table.items() if n.startswith("__") and isinstance(y, METHODS)}
+            if x not in self.called:
+                wanted = wanted - {"__init__", "__new__"}
         for name in sorted(wanted):
             if (id(x), name) in self.codes:
                 continue
-            if there(x, name) if isinstance(x, types.ModuleType) else name in table:
+            if there(x, name, ours(x.__name__)) if isinstance(x, types.ModuleType) else name in table:
                 self.codes.add((id(x), name))
                 value = table[name]
                 if isinstance(x, type):
@@ -305,7 +316,7 @@ class Reach:
         if any(ours(k.__module__) and k not in Module.__mro__ for k in kind.__mro__):
             self.mapping(own, path)             # code of ours reads its attributes
         if not ours(kind.__module__):
-            self.todo.append((kind, kind.__name__))
+            self.kind(kind)
             self.objects.append((x, path))
             for name in ("training", "_parameters", "_buffers", "_modules"):
                 self.note("dict", own, name, own.get(name, MISSING), f"{path}.{name}")
@@ -345,11 +356,14 @@ def written(cls: type) -> bool:
         isinstance(x, OF_C) and name not in ("__dict__", "__weakref__") for name, x in vars(cls).items())
 
 
-def there(module: types.ModuleType, name: str) -> bool:
-    """Has the module this attribute?  Some import a part when it is first asked for."""
+def there(module: types.ModuleType, name: str, passing: bool = False) -> bool:
+    """Has the module this attribute?  Some import a part when it is first asked for.
+
+    passing: what is made anew may be passed over, for it was only perhaps this module's attribute that was asked for
+    """
     if name not in vars(module) and "__getattr__" in vars(module) and not hasattr(types.ModuleType, name):
         found = getattr(module, name, MISSING)
-        if found is not MISSING and name not in vars(module):
+        if found is not MISSING and name not in vars(module) and not passing:
             raise Refused(f"{module.__name__}.{name} is made anew each time")
     return name in vars(module)
 
