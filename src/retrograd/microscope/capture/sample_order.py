@@ -397,6 +397,8 @@ def find_order(cap: Any, run: Run, inputs: list[tuple[list[int] | None, list[int
     evidence = [entry for entry in inputs if entry[0] is not None]
     if run.by and len(evidence) < len(inputs):
         return refuse(run, f"samples are combined, or repeated{after(run)}")
+    if len(evidence) < len(inputs) and all(use.proven for use in run.uses):
+        return refuse(run, "samples are combined, or repeated, before they reach a layer")
     for use in run.uses:
         if use.rows is not None:
             known: dict[int, Any] = {}
