@@ -8,10 +8,30 @@ from typing import Any
 import numpy as np
 
 import retrograd as torch
+from retrograd._compile.promises import HERE
 
 
 def skipping(f: Any, **options: Any) -> Any:
     return torch.compile(f, options={"python": "skip", "check": 0, **options})
+
+
+def comparing(f: Any, **options: Any) -> Any:
+    """f compiled so that Python runs, compared even where that is slower."""
+    made: Any = torch.compile(f, options=options)
+    made.always = True
+    return made
+
+
+def computed(call: Any) -> int:
+    """How often plans computed what calls asked for; 1 in an install without C, where all is eager."""
+    if not HERE:
+        return 1
+    todo, found = list(call.local.runner.first), 0
+    while todo:
+        piece = todo.pop()
+        found += piece.used
+        todo.extend(piece.next)
+    return found
 
 
 def same(a: Any, b: Any) -> bool:

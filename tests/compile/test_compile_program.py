@@ -10,6 +10,7 @@ from replaying import grads, numbers, replays, same, skipping
 
 import retrograd as torch
 from retrograd._compile.code import Program
+from retrograd._compile.promises import Track
 
 
 @pytest.mark.parametrize("n", [1, 7, 8, 511, 512, 513, 1024, 1500, 5000])
@@ -78,3 +79,18 @@ def test_arrays_of_another_kind_are_refused_when_a_program_runs() -> None:
 
 def fails() -> None:
     raise ZeroDivisionError
+
+
+@pytest.mark.skipif(Track is None, reason="an install without C")
+@pytest.mark.parametrize("call", [
+    (), (abs, abs, (), None, (3,)), (abs, abs, ((5, 0),), None, (3,), b"....."), (abs, abs, ((0, 9),), None, (3,), b"....."),
+    (abs, abs, ((1, 0),), None, (3,), b"....."), (abs, abs, ((3, 1, ()),), None, (3,), b"....."),
+    (abs, abs, (), (1, 2), (3,), b"....."),
+    (abs, abs, (), None, (0, 7), b"....."), (abs, abs, (), None, (9,), b"....."), (abs, abs, (), None, (3,), b"."),
+    (abs, abs, ((4, (2, 1), 1, 1),), None, (3,), b"....."), (abs, abs, 3, None, (3,), b"....."), "text",
+])
+def test_a_track_that_makes_no_sense_is_refused(call: Any) -> None:
+    with pytest.raises(ValueError, match="Track"):
+        Track((call,), 2)
+    with pytest.raises(ValueError, match="Track"):
+        Track((), -1)

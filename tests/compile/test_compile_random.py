@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from replaying import grads, numbers, replays, same, skipping
+from replaying import comparing, computed, grads, numbers, replays, same, skipping
 
 import retrograd as torch
 
@@ -78,7 +78,7 @@ def fitting(a: Any, b: Any) -> bool:
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("block", range(5))
 def test_random_programs_and_their_gradients_are_those_of_eager(block: int, dtype: Any) -> None:
-    replayed = 0
+    replayed = verified = 0
     for seed in range(block * 40, block * 40 + 40):
         steps = program(seed)
 
@@ -96,13 +96,15 @@ def test_random_programs_and_their_gradients_are_those_of_eager(block: int, dtyp
             total.backward()
             return total.detach()
 
-        fast = skipping(step)
+        fast, compared = skipping(step), comparing(step)
         for call in range(3):
             leaves = [numbers(*s, seed=100 * seed + 10 * call + i, dtype=dtype).requires_grad_(i % 3 != 2)
                       for i, s in enumerate(SHAPES)]
-            mine = copy.deepcopy(leaves)
-            want, got = step(leaves), fast(mine)
-            assert same(want, got), (seed, call, fast.explain())
-            assert same(grads(*leaves), grads(*mine)), (seed, call, fast.explain())
+            want, others = copy.deepcopy(leaves), [copy.deepcopy(leaves) for _ in range(2)]
+            expected = step(want)
+            for made, mine in zip((fast, compared), others):
+                assert same(expected, made(mine)), (seed, call, made.explain())
+                assert same(grads(*want), grads(*mine)), (seed, call, made.explain())
         replayed += replays(fast) > 0
-    assert replayed > 25
+        verified += computed(compared) > 0
+    assert replayed > 25 and verified > 25

@@ -18,6 +18,8 @@
     variant    a plan, and when it may be used
     writes     what a call may write, kept and put back
     wrapper    what users ask of a compiled function
+    track      calls of public functions that are compared, and their plan
+    promises   tensors that are not computed yet
     verified   the callable that torch.compile gives: Python runs
     stance     torch.compiler.set_stance
     backends   names that torch.compile takes

@@ -78,14 +78,18 @@ class Book:
         self.nodes: list[Any] = []
         self.linears: set[int] = set()          # nodes of F.linear, which a kernel computed
         for kind, i, t in tensors.all():
-            self.know(Value(kind, t.array.shape, t.array.dtype, t.array, i))
-            grad = grad_of(t)
-            value = None
-            if grad is not None:
-                value = Value("grad", grad.array.shape, grad.array.dtype, grad.array, self.place(kind, i))
-                self.know(value)
-                self.alive.append(grad)
-            self.settled[kind, i] = (grad, value)
+            self.meet(kind, i, t)
+
+    def meet(self, kind: str, i: int, t: TensorBase) -> None:
+        """`t` was there before the call."""
+        self.know(Value(kind, t.array.shape, t.array.dtype, t.array, i))
+        grad = grad_of(t)
+        value = None
+        if grad is not None:
+            value = Value("grad", grad.array.shape, grad.array.dtype, grad.array, self.place(kind, i))
+            self.know(value)
+            self.alive.append(grad)
+        self.settled[kind, i] = (grad, value)
 
     def place(self, kind: str, i: int) -> int:
         return i if kind == "input" else len(self.tensors.inputs) + i

@@ -1,16 +1,384 @@
-"""What torch.compile gives where Python runs."""
+"""What torch.compile gives where Python runs: its calls of public functions are compared with those of a recorded call.
+
+A call is cut into pieces.  Within a piece each call of a public function is compared with the recorded one (function,
+arguments, which earlier results they are, modes) and gives a promise at once.  What needs values ends a piece: a backward
+pass, item(), printing, an edit in place, a step of an optimizer, the end.  There the plan of the piece computes all that
+somebody still holds.  At the first difference the calls made so far are made again, eagerly, in order: nothing was written
+since the piece began.  From there on the piece is recorded as another one.
+"""
 from __future__ import annotations
 
+import time
+import warnings
 from typing import Any
 
+from .._engine.dispatch import engage
+from .._engine.modes import modes, set_grad, state
+from .._engine.tensor import public
+from .._tensor import Tensor
+from .calls import called
+from .guards import FIELDS
+from .plan import Undone
+from .promises import GET, HERE, PLACES, Matcher, active, fill, moods, place
 from .stance import stance
+from .track import AT_ONCE, BELOW, CONST, MANY, PROMISE, Piece, Recording, meets, plannable
+from .values import Refused
 from .wrapper import Wrapper
+
+TRIALS = 8              # calls of either kind that are timed
+WORTH = 0.97            # of eager's time
+NAMES: dict[Any, str] = {}
+ONCE: set[Any] = set()  # functions of AT_ONCE that were met
+
+
+class Runner:
+    """One thread's calls of one function."""
+
+    def __init__(self, owner: Verified) -> None:
+        self.owner = owner
+        self.it = state()
+        self.first: list[Piece] = []
+        self.here: list[Piece] = self.first     # pieces that may come next
+        self.piece: Piece | None = None         # the one that is compared
+        self.recording: Recording | None = None
+        self.busy = False                       # inside something that is not compared
+        self.off = False                        # for the rest of this call
+        self.clean = True                       # this call was compared from end to end
+        self.mood = b""
+        self.matcher = Matcher(self.missed, self.done, Meets(self), public.new, Tensor, self.it, PLACES, ONCE, FIELDS - 16,
+                               place("array"), place("sink"))
+
+        self.matcher.aside = self.aside
+
+    # -- a call
+
+    def call(self, f: Any, args: Any, kwargs: Any) -> Any:
+        it = self.it
+        self.off, self.clean = False, True
+        self.arrive(self.first)
+        active.runner, it.listener, self.busy = self, self.matcher, False
+        engage(it)
+        try:
+            result = f(*args, **kwargs)
+            self.close()
+            return result
+        except BaseException:
+            self.abandon()
+            raise
+        finally:
+            self.matcher.begin(None)
+            self.recording = self.piece = None
+            active.runner = None
+            if it.listener is self.matcher:
+                it.listener = None
+                engage(it)
+
+    def aside(self) -> None:
+        """Somebody else wants to listen: the rest of this call is eager."""
+        if self.recording is not None or self.matcher.at:
+            self.finish()
+        self.off, self.it.listener = True, None
+        self.matcher.begin(None)
+        self.piece = self.recording = None
+
+    def arrive(self, here: list[Piece]) -> None:
+        """A piece begins."""
+        self.here = here
+        self.piece = self.recording = None
+        self.mood = moods(self.it)
+        if self.off:
+            return
+        if here:
+            self.piece = here[0]
+            self.matcher.begin(self.piece.track)
+        else:
+            self.matcher.begin(None)            # what comes is recorded, if anything does
+
+    def record(self) -> None:
+        self.clean = False
+        self.matcher.begin(None)
+        self.piece = None
+        if len(self.here) >= self.owner.limit:
+            self.owner.full_up(self)
+            self.off = True
+        elif not stance.records(self.owner.f):
+            self.off = True
+        else:
+            self.recording = Recording(self.it)
+
+    # -- what is told
+
+    def missed(self, func: Any, impl: Any, args: Any, kwargs: Any) -> Any:
+        """A call that is not the next one of the track."""
+        if self.busy or self.off:
+            return impl(*args) if kwargs is None else impl(*args, **kwargs)
+        name = NAMES.get(func)
+        if name is None:
+            name = NAMES[func] = called(func)
+            if name in AT_ONCE:
+                ONCE.add(func)
+        if func in ONCE and not self.knows(args) and not (kwargs and self.knows(kwargs.values())):
+            return self.alone(impl, args, kwargs)
+        planned = plannable(name, args, kwargs)
+        if self.piece is not None:
+            if planned:
+                other = self.other()
+                if other is not None:
+                    self.piece = other
+                    self.matcher.become(other.track)
+                    return self.matcher.call(func, impl, args, kwargs)
+                self.again(True)
+            elif self.matcher.at:
+                self.finish()
+        elif planned and self.recording is None:
+            self.record()
+        if self.recording is not None and planned:
+            self.busy = True
+            try:
+                made = self.recording.call(func, impl, args, kwargs)
+            finally:
+                self.busy = False
+            if name.endswith("backward"):
+                self.finish()
+            self.matcher.waiting(self.recording is not None)
+            return made
+        if self.recording is not None:
+            self.finish()
+        return self.alone(impl, args, kwargs)
+
+    def alone(self, impl: Any, args: Any, kwargs: Any) -> Any:
+        """Make the call; what it calls is not compared."""
+        self.busy = True
+        try:
+            return impl(*args) if kwargs is None else impl(*args, **kwargs)
+        finally:
+            self.busy = False
+
+    def knows(self, xs: Any) -> bool:
+        """Is there a promise among them?"""
+        return any(isinstance(x, (tuple, list)) and self.knows(x) or (isinstance(x, Tensor) and (
+            GET["array"](x) is None or (self.recording is not None
+                                        and self.recording.by_id.get(id(x)) in self.recording.promised))) for x in xs)
+
+    def other(self) -> Piece | None:
+        """Another piece that begins with the same calls and has one more."""
+        at, mine = self.matcher.at, self.piece
+        assert mine is not None
+        return next((p for p in self.here if p is not mine and len(p.calls) > at and p.calls[:at] == mine.calls[:at]
+                     and (p.calls[at] != mine.calls[at] if len(mine.calls) > at else True) and not self.tried(p, at)), None)
+
+    def tried(self, p: Piece, at: int) -> bool:
+        """Was it compared at this call?"""
+        if self.tries[0] != at:
+            self.tries = (at, set())
+        if id(p) in self.tries[1]:
+            return True
+        self.tries[1].add(id(p))
+        return False
+
+    tries: tuple[int, set[int]] = (-1, set())
+
+    def done(self) -> None:
+        """A backward pass, which ends the piece."""
+        self.finish()
+
+    def looked(self, t: Any, always: bool) -> None:
+        """Somebody who is not compared looks at a field of t."""
+        if self.recording is not None:
+            if not self.recording.calls or not (always or self.recording.by_id.get(id(t)) in self.recording.promised):
+                return
+        elif self.piece is None or not self.matcher.at or not (always or GET["array"](t) is None):
+            return
+        self.finish()
+
+    # -- the end of a piece
+
+    def finish(self) -> None:
+        """Compute what was promised, and begin the next piece."""
+        self.busy = True
+        try:
+            if self.piece is not None:
+                piece = self.piece
+                if self.matcher.at == len(piece.calls) and self.fulfil(piece):
+                    self.arrive(piece.next)
+                    return
+                self.again(True)
+            if self.recording is not None:
+                self.arrive(self.kept())
+        finally:
+            self.busy = False
+
+    def fulfil(self, piece: Piece) -> bool:
+        alive = self.matcher.alive()            # before others hold them
+        held = self.matcher.held()
+        if modes.observer is not None or modes.clerk is not None or modes.anomaly or not piece.fits(held, alive):
+            return False
+        try:
+            piece.compute(held)
+        except Undone as error:
+            self.owner.note(f"a plan raised where Python does not: {error.__cause__!r}")
+            return False
+        self.matcher.begin(None)
+        return True
+
+    def kept(self) -> list[Piece]:
+        """What may come after the piece that was recorded."""
+        recording = self.recording
+        assert recording is not None
+        self.recording = None
+        self.matcher.waiting(False)
+        if not recording.calls and not recording.trace.reason:
+            return self.here
+        try:
+            piece = recording.piece()
+        except Refused as error:
+            self.owner.note(str(error))
+            self.off = True
+            return []
+        finally:
+            recording.forget()
+        self.here.insert(0, piece)
+        return piece.next
+
+    def again(self, record: bool) -> None:
+        """Make the calls of this piece eagerly, and go on recording."""
+        busy, self.busy = self.busy, True
+        piece, at, held = self.piece, self.matcher.at, self.matcher.held()
+        assert piece is not None
+        self.matcher.begin(None)
+        self.piece = None
+        if record:
+            self.record()
+        elsewhere = self.it.grad
+        try:
+            set_grad(bool(self.mood[0]))
+            for func, impl, pattern, names, result, _ in piece.calls[:at]:
+                given = [rebuilt(x, held) for x in pattern]
+                kwargs = dict(zip(names, given[len(given) - len(names):])) if names else None
+                args = tuple(given[:len(given) - len(names)] if names else given)
+                into = held[result[1]] if result[0] == PROMISE else None
+                if self.recording is not None:
+                    self.recording.call(func, impl, args, kwargs, into)
+                else:
+                    out = impl(*args) if kwargs is None else impl(*args, **kwargs)
+                    if into is not None:
+                        fill(into, out)
+        finally:
+            set_grad(elsewhere)
+            self.matcher.waiting(self.recording is not None)
+            self.busy = busy
+
+    def close(self) -> None:
+        """The function returned."""
+        if self.recording is not None or self.matcher.at:
+            self.finish()
+
+    def abandon(self) -> None:
+        """The function raised."""
+        if self.piece is not None and self.matcher.at:
+            self.again(False)
+
+
+class Meets:
+    """track.meets, while nobody is told of looks at tensors."""
+
+    def __init__(self, runner: Runner) -> None:
+        self.runner = runner
+
+    def __call__(self, t: Any, facts: Any) -> Any:
+        busy, self.runner.busy = self.runner.busy, True
+        try:
+            return meets(t, facts)
+        finally:
+            self.runner.busy = busy
+
+
+def rebuilt(pattern: Any, held: list[Any]) -> Any:
+    if pattern[0] == CONST:
+        return pattern[1]
+    if pattern[0] == BELOW:
+        return rebuilt(pattern[1], held)
+    if pattern[0] == MANY:
+        return pattern[1]([rebuilt(x, held) for x in pattern[2]])
+    return held[pattern[1]]
 
 
 class Verified(Wrapper):
-    """f, whose operations are compared with a plan."""
+    """f, whose calls are compared with those of a recorded call."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if stance.on and not stance.eager():
-            stance.records(self.f)
-        return self.f(*args, **kwargs)
+        if stance.on and stance.eager():
+            return self.f(*args, **kwargs)
+        local = self.local.__dict__
+        runner: Runner | None = local.get("runner")
+        if runner is None:
+            if not HERE:
+                if not self.reasons:
+                    self.reasons.append("an install without C compares nothing")
+                if stance.on:
+                    stance.records(self.f)
+                return self.f(*args, **kwargs)
+            runner = local["runner"] = Runner(self)
+            local.update(skip=0, refused=0, given_up=False, eager=[], fast=[])
+        it = runner.it
+        if local["given_up"] or it.listener is not None or it.task is not None or it.functions or it.inference or it.busy or (
+                modes.observer is not None or modes.clerk is not None or modes.anomaly) or it.pack_hooks:
+            return self.f(*args, **kwargs)
+        if local["skip"]:
+            local["skip"] -= 1
+            return self.f(*args, **kwargs)
+        if runner.first and len(local["eager"]) < TRIALS <= 2 * len(local["fast"]):
+            return self.timed(local["eager"], local, self.f, args, kwargs)
+        if len(local["fast"]) < TRIALS and runner.first:
+            return self.timed(local["fast"], local, runner.call, (self.f, args, kwargs), {}, runner)
+        return runner.call(self.f, args, kwargs)
+
+    def timed(self, kept: list[float], local: Any, f: Any, args: Any, kwargs: Any, runner: Any = None) -> Any:
+        """f, and how long it took: comparing goes on where it is faster than an eager call."""
+        start = time.perf_counter()
+        result = f(*args, **kwargs)
+        spent = time.perf_counter() - start
+        if runner is None or runner.clean:
+            kept.append(spent)
+        if len(local["fast"]) >= TRIALS <= len(local["eager"]):
+            fast, eager = min(local["fast"]), min(local["eager"])
+            if fast > WORTH * eager and not self.always:
+                local["given_up"] = True
+                self.reasons.append(f"compared {fast * 1e6:.1f} us, eager {eager * 1e6:.1f} us: it runs eagerly from here on")
+        return result
+
+    always = False          # compare even where it is slower
+
+    def note(self, why: str) -> None:
+        """A piece could not be planned."""
+        if self.full:
+            raise RuntimeError(f"torch.compile(fullgraph=True): {self.name} cannot be replayed: {why}")
+        local = self.local.__dict__
+        local["refused"] = min(local["refused"] + 1, 10)
+        local["skip"] = 2 ** local["refused"] - 1
+        if why not in self.reasons:
+            self.reasons.append(why)
+
+    def full_up(self, runner: Runner) -> None:
+        """There are as many variants of a piece as there may be."""
+        local = self.local.__dict__
+        if not local["given_up"]:
+            local["given_up"] = True
+            self.reasons.append(f"more than {self.limit} plans")
+            warnings.warn(f"torch.compile: {self.name} has {self.limit} plans and none fits: it runs eagerly from here on",
+                          UserWarning, stacklevel=2)
+
+    def explain(self) -> str:
+        """The plans, and why calls ran eagerly."""
+        local = self.local.__dict__
+        runner: Runner | None = local.get("runner")
+        pieces, todo = [], list(runner.first) if runner is not None else []
+        while todo:
+            piece = todo.pop(0)
+            pieces.append(piece)
+            todo.extend(piece.next)
+        lines = [f"{self.name}: {len(pieces)} plans"]
+        for i, piece in enumerate(pieces):
+            lines.append(f"plan {i}: {len(piece.calls)} calls, computed {piece.used} times, {piece.plan.summary()}")
+            lines.extend("  " + line for line in piece.plan.lines())
+        return "\n".join([*lines, *[f"eager: {why}" for why in self.reasons]])

@@ -13,6 +13,7 @@ PyMODINIT_FUNC PyInit__nn(void) {
     PyTypeObject *program = program_type(), *guards = guards_type();
     PyObject *made = program == NULL || guards == NULL ? NULL : PyModule_Create(&module);
     if (made != NULL && (PyModule_AddObjectRef(made, "Program", (PyObject *)program) < 0
-                         || PyModule_AddObjectRef(made, "Guards", (PyObject *)guards) < 0)) Py_CLEAR(made);
+                         || PyModule_AddObjectRef(made, "Guards", (PyObject *)guards) < 0
+                         || verify_types(made) < 0)) Py_CLEAR(made);
     return made;
 }

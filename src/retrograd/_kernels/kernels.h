@@ -43,3 +43,4 @@ OneLoop loop_one(int which, int type);
 TwoLoop loop_two(int which, int type);
 PyTypeObject *program_type(void);       /* plan.c; NULL with an error set */
 PyTypeObject *guards_type(void);        /* guards.c */
+int verify_types(PyObject *module);        /* verify.c; -1 with an error set */

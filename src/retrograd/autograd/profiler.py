@@ -57,6 +57,8 @@ class Session:
 
     def start(self) -> None:
         it = state()
+        if hasattr(it.listener, "aside"):
+            it.listener.aside()                 # torch.compile, where Python runs
         if it.listener is not None or modes.observer is not None:
             raise RuntimeError(
                 "a profile cannot start while a recorder of the microscope or another profile listens: end it first")

@@ -48,6 +48,8 @@ class Heard:
 
     def __enter__(self) -> Heard:
         it = self.state = state()
+        if hasattr(it.listener, "aside"):
+            it.listener.aside()                 # torch.compile, where Python runs
         self.outer = it.listener
         it.listener = self if self.outer is not None else self.ear
         engage(it)

@@ -1,0 +1,257 @@
+"""A piece of a call as a list of calls of public functions, and the plan that computes what they give."""
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+
+from .._engine.modes import modes
+from .._engine.op import attach
+from .._engine.tensor import TensorBase
+from .._tensor import dtypes
+from .._tensor.size import Size
+from .book import Tensors
+from .calls import PURE, called, judge
+from .guards import facts_of
+from .plan import Plan
+from .promises import GET, SET, Track, fill, moods
+from .reach import TENSORS
+from .trace import Trace
+from .values import Refused, Value
+from .variant import check_tensor
+from .writes import edits_of
+
+SLOT, MEET, CONST, MANY, BELOW = range(5)
+PROMISE, KNOWN, SAME, REAL, DONE = range(5)
+PLAIN = (int, float, bool, str, type(None), slice, type(Ellipsis), type, dtypes.dtype, dtypes.device, dtypes.layout,
+         dtypes.memory_format)
+PASSES = ("Tensor.backward", "torch.autograd.backward")
+EDITS = {name for name in PURE if name.endswith("_") and not name.startswith("_")}
+FACTS = {f"Tensor.{name}.__get__" for name in "shape ndim dtype device requires_grad is_leaf layout".split()} | {
+    f"Tensor.{name}" for name in
+    "size dim numel nelement __len__ is_contiguous is_floating_point is_complex stride detach element_size".split()} | {
+    f"torch.{name}" for name in "numel is_floating_point is_tensor is_complex _C._set_grad_enabled detach".split()}
+# They need no promise, and change nothing that a promise needs: they are called at once.
+AT_ONCE = set("""torch.zeros torch.ones torch.full torch.tensor torch.arange torch.linspace torch.eye torch.zeros_like
+    torch.ones_like torch.full_like Tensor.new_zeros Tensor.new_ones Tensor.new_full torch.scalar_tensor
+    Tensor.grad.__get__ Tensor.grad.__set__ torch.is_grad_enabled torch.get_default_dtype""".split())
+CLASSES = ("nll_loss", "cross_entropy")         # they raise for a class that is not there
+ACTIVATIONS = set("relu leaky_relu elu celu silu mish hardsigmoid hardswish".split())    # which may edit in place
+KEPT = 1 << 16          # bytes of an argument that a track keeps until the next call
+
+
+def plannable(name: str, args: Any, kwargs: Any) -> bool:
+    """May a track hold a call of this function?"""
+    if kwargs and kwargs.get("out") is not None:
+        return False
+    short = name.rpartition(".")[2]
+    if short in ("__getitem__", "select", "narrow") and any(map(holds_tensor, args[1:])):
+        return False                            # indices that may be out of range
+    if short in ACTIVATIONS and (any(x is True for x in args) or kwargs and kwargs.get("inplace")):
+        return False
+    if short in CLASSES:
+        if len(args) < 2 or not all(isinstance(x, TensorBase) for x in args[:2]) or kwargs and kwargs.get("weight") is not None:
+            return False
+        kind = dtype_of(args[1])
+        if kind is None or kind.kind != "f" and kind != np.int64 or len(args) > 2:
+            return False
+    return name in FACTS or name in PASSES or (short in PURE and short not in EDITS)
+
+
+def holds_tensor(x: Any) -> bool:
+    return isinstance(x, TensorBase) or isinstance(x, (tuple, list)) and any(map(holds_tensor, x))
+
+
+def dtype_of(t: Any) -> Any:
+    array = GET["array"](t)
+    return None if array is None else array.dtype
+
+
+def alone(t: Any) -> bool:
+    """Is its memory nobody's but its own?  Else NumPy could change it between a call and its computing."""
+    array = GET["array"](t)
+    if sys.getrefcount(array) - 2 > 1 + (GET["sink"](t) is not None):
+        return False
+    while array.base is not None:
+        array = array.base
+        if type(array) is not GET["array"](t).__class__ or sys.getrefcount(array) > 3:
+            return False
+    return True
+
+
+def meets(t: Any, facts: Any) -> Any:
+    """Is t a tensor as the recorded one?  None: it is, and is not to be kept."""
+    if type(t) not in TENSORS or GET["array"](t) is None or facts_of(t)[:-1] != facts or not alone(t):
+        return False
+    return True if GET["rg"](t) or GET["array"](t).nbytes <= KEPT else None
+
+
+class Piece:
+    """A track with its plan."""
+
+    def __init__(self, calls: list[Any], slots: int, plan: Plan, outside: list[int], given: list[tuple[int, Any]],
+                 grads: list[tuple[int, Any]]) -> None:
+        self.calls, self.plan = calls, plan
+        self.track = Track(tuple(calls), slots)
+        self.outside = outside                  # slots of the plan's inputs
+        self.given = given                      # slots of promises that are kept, and what each is
+        self.keeps = {k for k, _ in given}
+        self.grads = grads                      # slots of leaves, and what .grad was before the pass
+        self.next: list[Piece] = []
+        self.used = 0
+        self.default = dtypes.get_default_dtype()
+
+    def fits(self, held: list[Any], alive: list[int]) -> bool:
+        """Can the plan compute what is wanted?"""
+        if not self.keeps.issuperset(alive) or self.default is not dtypes.get_default_dtype():
+            return False
+        for k, was in self.grads:
+            sink = GET["sink"](held[k])
+            grad = None if sink is None else sink.grad
+            if (grad is None) != (was is None) or (grad is not None and facts_of(held[k])[-1] != was):
+                return False
+        return True
+
+    def compute(self, held: list[Any]) -> None:
+        """Run the plan, and keep the promises."""
+        arrays = self.plan.arrays([held[k] for k in self.outside])
+        for k, (at, rg, past) in self.given:
+            SET["array"](held[k], arrays[at])
+            if past is not None:
+                attach(held[k], past())
+            elif rg:
+                SET["rg"](held[k], True)
+        self.used += 1
+
+
+class Recording:
+    """Calls as they are made, to become a Piece."""
+
+    def __init__(self, it: Any) -> None:
+        self.it = it
+        self.trace = Trace(Tensors())
+        self.calls: list[Any] = []
+        self.slots: list[Any] = []
+        self.by_id: dict[int, int] = {}
+        self.outside: list[int] = []
+        self.before: list[tuple[Any, ...]] = []
+        self.edits: list[int] = []
+        self.promised: dict[int, None] = {}
+        self.grads: list[tuple[int, Any]] = []
+
+    def call(self, func: Any, impl: Any, args: Any, kwargs: Any, into: Any = None) -> Any:
+        """Make the call; `into`: the promise that gets its result."""
+        trace = self.trace
+        name = called(func)
+        mood = moods(self.it)
+        pattern: Any = None
+        try:
+            if not trace.reason:
+                named = tuple(kwargs) if kwargs else None
+                pattern = [self.pattern(x) for x in (*args, *(kwargs.values() if kwargs else ()))]
+                if name.rpartition(".")[2] in CLASSES and dtype_of(args[1]).kind != "f":
+                    shape = GET["array"](args[0]).shape
+                    ignored = kwargs.get("ignore_index", -100) if kwargs else -100
+                    pattern[1] = (BELOW, pattern[1], shape[1 if len(shape) > 1 else 0], ignored)
+        except Refused as error:
+            trace.refuse(error)
+        if name in PASSES:
+            self.grads = [(k, facts_of(self.slots[k])[-1]) for k in self.outside if GET["rg"](self.slots[k])]
+        had = modes.observer                    # somebody may be about to listen
+        modes.observer = modes.recorder = trace
+        try:
+            out = impl(*args) if kwargs is None else impl(*args, **kwargs)
+        finally:
+            modes.observer, modes.recorder = had, None
+        made = out
+        result: Any = (KNOWN, out)
+        try:
+            if not trace.reason:
+                judge(trace, name, impl, args, kwargs, out)
+            if name in PASSES:
+                result = (DONE,)
+            elif name.endswith("_set_grad_enabled"):
+                result = (REAL,)
+            elif isinstance(out, TensorBase):
+                if id(out) in self.by_id:
+                    result = (SAME, self.by_id[id(out)])
+                else:
+                    made, result = self.promise(out, into)
+            elif type(out) not in PLAIN and type(out) not in (tuple, Size):
+                raise Refused(f"{name} gives a {type(out).__name__}")
+        except Refused as error:
+            trace.refuse(error)
+        if pattern is not None:
+            self.calls.append((func, impl, tuple(pattern), named, result, mood))
+        return made
+
+    def promise(self, out: Any, into: Any) -> Any:
+        made = TensorBase.__new__(type(out)) if into is None else into
+        fill(made, out)
+        k = self.slot(made)
+        self.promised[k] = None
+        return made, (PROMISE, k)
+
+    def slot(self, t: Any) -> int:
+        self.slots.append(t)
+        self.by_id[id(t)] = len(self.slots) - 1
+        return len(self.slots) - 1
+
+    def pattern(self, x: Any) -> Any:
+        kind = type(x)
+        if isinstance(x, TensorBase):
+            if id(x) in self.by_id:
+                return (SLOT, self.by_id[id(x)])
+            return self.meet(x)
+        if kind in PLAIN:
+            return (CONST, x)
+        if kind in (tuple, list, Size):
+            return (MANY, kind, tuple([self.pattern(y) for y in x]))
+        raise Refused(f"an argument of type {kind.__name__}")
+
+    def meet(self, t: Any) -> Any:
+        if type(t) not in TENSORS:
+            raise Refused(f"a tensor of type {type(t).__name__}")
+        check_tensor(t, "a tensor")
+        if not alone(t):
+            raise Refused("a tensor shares its memory with NumPy or another tensor")
+        if id(t.array) in self.trace.values:
+            raise Refused("two tensors have the same memory")
+        i = self.trace.tensors.add(t, "input")
+        self.trace.meet("input", i, t)
+        k = self.slot(t)
+        self.outside.append(k)
+        self.before.append(facts_of(t)[:-1])
+        self.edits.append(edits_of(t))
+        return (MEET, k, self.before[-1])
+
+    def piece(self) -> Piece:
+        """What was recorded; Refused where it cannot be replayed."""
+        trace, slots = self.trace, self.slots
+        if trace.reason:
+            raise Refused(trace.reason)
+        kept = [k for k in self.promised if sys.getrefcount(slots[k]) > 2]
+        outputs = trace.finish(tuple([slots[k] for k in kept]))
+        for k, was, edits in zip(self.outside, self.before, self.edits):
+            t = slots[k]
+            if facts_of(t)[:-1] != was or edits_of(t) != edits + trace.edits("input", trace.tensors.by_id[id(t)][1]):
+                raise Refused("a tensor is changed by what is not replayed")
+        given = []
+        for k, (kind, what) in zip(kept, outputs.tree[1]):
+            if kind != "made":
+                raise Refused("a result is another tensor's memory")
+            given.append((k, what))
+        plan = Plan(trace, outputs)
+        plan.tensors.inputs.clear()
+        count = len(slots)
+        slots.clear()
+        return Piece(self.calls, count, plan, self.outside, given, self.grads)
+
+    def forget(self) -> None:
+        """Let go of arrays now: values and entries are cycles, which would stay until the collector comes."""
+        trace = self.trace
+        for value in [*trace.values.values(), *[v for e in trace.entries for v in (*e.args, *e.outs) if isinstance(v, Value)]]:
+            if value.kind != "const":
+                value.array = None
+        vars(trace).clear()
