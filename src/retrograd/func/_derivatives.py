@@ -9,6 +9,7 @@ are whole values, in which each level of vmap has a dim (NOTE [Batches]); only t
 """
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
 from functools import wraps
 from itertools import count
@@ -26,7 +27,8 @@ from ..autograd.grad_mode import is_grad_enabled
 from ..utils._pytree import tree_flatten as flatten
 from ..utils._pytree import tree_map as mapped
 from ..utils._pytree import tree_unflatten as unflatten
-from ._batching.level import Level, aside, levels, looped, lowered, raised
+from ._batching import RULES
+from ._batching.level import Level, aside, inside, levels, looped, lowered, raised, sample_of
 from ._maps import Draws
 from ._trees import stars
 
@@ -169,6 +171,9 @@ def jacfwd(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False, *,
     """
     @wraps(func)
     def jacobian(*args: Any) -> Any:
+        found = _all_columns(func, args, argnums, has_aux, randomness)
+        if found is not None:
+            return found
         draws = Draws(randomness)
         call = _Call(func, args, argnums, has_aux, JVP)
         draws.check()
@@ -478,6 +483,53 @@ def _jacobian(call: _Call, argnums: Any, has_aux: bool) -> Any:
         table.append(tree if isinstance(argnums, tuple) else tree[0])
     out = unflatten(table, call.out_spec)
     return (out, call.aux) if has_aux else out
+
+
+def _all_columns(func: Any, args: tuple[Any, ...], argnums: Any, has_aux: bool, randomness: str) -> Any:
+    """jacfwd's result by one call of func, for as many copies of its arguments as they have elements; None where it has to be
+    computed column by column: func reads values, a result depends on tensors of the caller's, or copies would not pay.
+    """
+    chosen = _places(argnums, len(args))
+    values = flatten(tuple(args[i] for i in chosen))[0]
+    columns = sum(x.array.size for x in values if isinstance(x, TensorBase))
+    if randomness != "error" or not FEWEST <= columns <= MOST or any(wants_grad(x) for x in values if isinstance(x, TensorBase)):
+        return None
+    level = Level(columns, randomness, RULES)
+    try:
+        with warnings.catch_warnings(), inside(level):
+            warnings.filterwarnings("error", "There is a performance drop")
+            call = _Call(func, args, argnums, has_aux, JVP)
+            if call.tracked:
+                return None
+            with aside():
+                at, tangents = len(call.level.lead), []
+                start = 0
+                for x in call.inputs:
+                    shape = call.level.rest(x)
+                    size = prod(shape)
+                    one = x.new_zeros((columns, size))
+                    one[start:start + size].fill_diagonal_(1)
+                    start += size
+                    tangents.append(one.view(columns, *shape).expand(x.shape))
+                pushed = _Pushed(call)(tangents, False)
+                table, outer = [], call.level.levels[:-1]
+                for y in pushed:
+                    whole, start, parts = y.movedim(at - 1, -1), 0, []
+                    for x in call.inputs:
+                        shape = call.level.rest(x)
+                        part = whole.narrow(-1, start, prod(shape)).reshape(whole.shape[:-1] + shape)
+                        start += prod(shape)
+                        parts.append(raised(part, outer))
+                    tree = unflatten(parts, call.in_spec)
+                    table.append(tree if isinstance(argnums, tuple) else tree[0])
+                aux = sample_of(level, call.aux, 0)
+    except (RuntimeError, NotImplementedError, UserWarning):
+        return None
+    out = unflatten(table, call.out_spec)
+    return (out, aux) if has_aux else out
+
+
+FEWEST, MOST = 4, 4096                                          # columns that are computed at once
 
 
 def _of_columns(call: _Call, columns: list[list[Any]], argnums: Any, has_aux: bool) -> Any:
