@@ -116,6 +116,8 @@ class BmmBackward0(Product):
         if b.strides[0] == 0 and a.shape[0] > 1 and a.shape[2] == b.shape[1]:       # one matrix, expanded: as vmap makes it
             n, m, k = a.shape
             return product(a.reshape(n * m, k), b[0], "bmm").reshape(n, m, b.shape[2])
+        if a.shape[2] == 1 and b.shape[1] == 1 and a.dtype is b.dtype and (a.dtype is SINGLE or a.dtype is DOUBLE):
+            return a * b                        # outer products: no BLAS call for each
         return product(a, b, "bmm")
 
     def refuse(self, a: Array, b: Array) -> None:
