@@ -1,9 +1,9 @@
 """One file per kind of work. `WORKS` lists them all in the order of the table."""
 
-from benchmarks.works import calls, chain, double, hooks, mlp, nets, science, steps, transformer
+from benchmarks.works import calls, chain, double, hooks, mlp, nets, samples, science, steps, transformer
 from benchmarks.works.base import Missing, Task, Work
 
-FILES = (chain, mlp, nets, transformer, steps, hooks, calls, double, science)
+FILES = (chain, mlp, nets, transformer, steps, hooks, calls, double, samples, science)
 WORKS: list[Work] = [work for file in FILES for work in file.works()]
 
 __all__ = ["WORKS", "Missing", "Task", "Work"]
