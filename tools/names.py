@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,15 @@ from retrograd._missing.lacks import LACKS, why
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "names.md"
 PLACES = ("torch", "torch.Tensor", "torch.nn.functional", "torch.autograd", "torch.nn", "torch.optim", "torch.linalg",
           "torch.func", "torch.distributions")
+# Of these, what their __all__ names.
+LISTED = """autograd.functional autograd.graph autograd.profiler fft fx futures library multiprocessing nn.attention nn.init
+    nn.parallel nn.parameter nn.utils nn.utils.parametrizations nn.utils.parametrize nn.utils.prune nn.utils.rnn
+    nn.utils.stateless optim.lr_scheduler optim.swa_utils overrides profiler random serialization signal.windows special
+    storage testing utils utils.checkpoint utils.data utils.dlpack utils.hooks utils._pytree amp jit hub masked backends
+    distributions.constraints distributions.transforms distributions.kl compiler types""".split()
 HEAD = """# Names
 
-Every public name of PyTorch {release}'s main namespaces, and whether retrograd has it. A missing name raises
+Every public name of PyTorch {release}'s namespaces for a CPU, and whether retrograd has it. A missing name raises
 AttributeError (ImportError in an import) with the reason given here.
 `make generate` writes this page; the reasons come from `src/retrograd/_missing/lacks.py`.
 """
@@ -36,6 +43,11 @@ def has(owner: Any, name: str) -> bool:
     except (AttributeError, ImportError):
         return False
     return True
+
+
+def listed(owner: Any) -> list[str]:
+    """The names in __all__, in the order of the alphabet; without one, those that belong to PyTorch."""
+    return sorted(set(owner.__all__)) if getattr(owner, "__all__", None) else names_of(owner)
 
 
 def names_of(owner: Any) -> list[str]:
@@ -60,15 +72,16 @@ def page() -> str:
     import torch
 
     lines = [HEAD.format(release=str(torch.__version__).partition("+")[0])]
-    for place in PLACES:
-        theirs, ours = at(torch, place), at(retrograd, place)
-        names = names_of(theirs)
+    places = [(place, at(torch, place), at(retrograd, place), names_of) for place in PLACES]
+    places += [(f"torch.{path}", import_module(f"torch.{path}"), import_module(f"retrograd.{path}"), listed) for path in LISTED]
+    for place, theirs, ours, public in places:
+        names = [name for name in public(theirs) if not name.startswith("_")]
         have = [n for n in names if has(ours, n)]
         lines += [f"## {place}", "", f"Have: {len(have)} of {len(names)}.", "", *wrapped(have), ""]
         lacking: dict[str, list[str]] = {}
         for name in names:
             if name not in have:
-                lacking.setdefault(why(name) or "?", []).append(name)
+                lacking.setdefault(why(f"{place}.{name}") or why(name) or "?", []).append(name)
         for reason in [reason for reason, _ in LACKS.values()] + ["?"]:
             if reason in lacking:
                 lines += [f"Lack, for {reason}:", "", *wrapped(lacking[reason]), ""]

@@ -114,6 +114,7 @@ if _t.TYPE_CHECKING:                                # what is imported when it i
     from .amp import GradScaler as GradScaler, autocast as autocast
     from .func import vmap as vmap
     from ._small_modules._ops import ops as ops
+    from ._small_modules.futures import Future as Future
     from ._small_modules.storage import TypedStorage as TypedStorage, UntypedStorage as UntypedStorage, is_storage as is_storage
     from .utils.dlpack import to_dlpack as to_dlpack
 
@@ -123,6 +124,7 @@ _late_names(
                     "hub", "jit", "library", "masked", "microscope", "mps", "multiprocessing", "nn", "optim", "overrides",
                     "profiler", "serialization", "signal", "special", "storage", "testing", "types", "xpu"),
     also={**{_name: _partial(_late, _found, _name) for _name, _found in _LATER.items()},
+          "Future": _partial(_of, "futures", "Future"),
           "ops": _partial(_of, "_ops", "ops"),
           "vmap": _partial(_of, "func", "vmap"),
           "to_dlpack": _partial(_of, "utils.dlpack", "to_dlpack"),

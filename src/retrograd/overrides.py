@@ -20,6 +20,7 @@ from ._functions.function_modes import TorchFunctionMode as TorchFunctionMode
 from ._functions.function_modes import _pop_mode as _pop_mode
 from ._functions.function_modes import _push_mode as _push_mode
 from ._functions.public import parts
+from ._missing import late_names
 from ._tensor import Tensor
 from .nn import functional as F
 from .nn import init
@@ -29,6 +30,7 @@ __all__ = [
     "has_torch_function", "resolve_name", "is_tensor_like", "is_tensor_method_or_property", "wrap_torch_function",
     "redispatch_function",
 ]
+late_names(__name__)
 
 # Functions that nobody takes over, though a mode sees some of them: factories among them.
 IGNORED = {

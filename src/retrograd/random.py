@@ -19,7 +19,10 @@ import numpy as np
 from ._engine.tensor import TensorBase, wrap
 from ._engine.warn import warn
 from ._kernels import draws
+from ._missing import late_names
 from ._tensor.dtypes import check_device, cpu, finfo, of, typename
+
+late_names(__name__)
 
 Shape = tuple[int, ...]
 

@@ -187,7 +187,9 @@ ELSEWHERE = {
     "autocast", "GradScaler",                   # torch.amp has no files for them
     "ScriptModule", "TracerWarning",            # torch.jit: what PyTorch's private modules define
     "DataParallel",                             # torch.nn.parallel.data_parallel is the function
-    "SDPBackend",                               # PyTorch's is written in C
+    "SDPBackend", "Future", "DeviceType", "ProfilerActivity",       # PyTorch's are written in C
+    "ProfilerAction", "profile", "CustomOpDef",                     # a file of one room here
+    "OpOverload", "ProxyableClassMeta", "Tracer",                   # private modules keep their names
 }
 
 

@@ -18,9 +18,11 @@ LACKS = {
         fused_moving_avg\w+|qat|ao|intrinsic|quantizable"""),
     "devices": ("the CPU is the only device so far", r"""
         \w*(cudnn|cudagraph|miopen|mkldnn|autocast_(gpu|ipu|xla)|vulkan)\w*|xpu|ipu|mtia|Stream|Event|
-        AcceleratorError|OutOfMemoryError|DeviceObjType|StreamObjType|get_device_module|map2_|tf32_notes|triton_op|wrap_triton"""),
+        AcceleratorError|OutOfMemoryError|DeviceObjType|StreamObjType|get_device_module|map2_|tf32_notes|triton_op|wrap_triton|
+        \w+_flash_attention_impls?|WARN_FOR_UNFUSED_KERNELS|cusparselt|kleidiai|nnpack|python_native|validate_\w+_device|
+        \w*privateuse1\w*|backend_registration|set_override_stale_capture_stream|set_warn_on_accumulate_grad_stream_mismatch"""),
     "parallel": ("multi-process training is not supported yet", r"""
-        DistributedDataParallel|data_parallel|torch\.distributed\.\w+|RRefType|FutureType|fork|wait|
+        DistributedDataParallel|data_parallel|torch\.nn\.parallel\.\w+|torch\.distributed\.\w+|RRefType|FutureType|fork|wait|
         prepare_multiprocessing_environment|is_distributed|enforce_grad_layout_policy"""),
     "programs": ("programs are not captured, compiled or exported: functions run in Python", r"""
         torch\.jit\.\w+|onnx|export|cond|while_loop|Script\w+|\w*Script\w*|\w+Type|Graph\w*|Block|Node|Value|
@@ -36,22 +38,28 @@ LACKS = {
         enable_reentrant_dispatch|TorchDispatchMode|torch_dispatch|_?_python_dispatch"""),
     "storages": ("storages exist only for the dtypes of tensors, in this process's memory", r"""
         \w*Storage(Base|Context)?|const_data_ptr|from_file"""),
-    "profilers": ("use Python's own profilers or retrograd.microscope", r"""
-        ExecutionTraceObserver|monitor|Benchmark\w+|ThroughputBenchmark"""),
+    "profilers": ("torch.profiler and retrograd.microscope measure programs", r"""
+        Profiler(Activity|Config|Event|State)|profiler_legacy|MemRecordsAcc|load_nvprof|kineto_available|
+        region_activation_memory_budget|ExecutionTraceObserver|monitor|Benchmark\w+|ThroughputBenchmark"""),
     "autocast": ("torch.autocast is off; its error says why", r"\w*autocast\w*"),
     "forward": ("forward-mode derivatives are not supported yet; torch.autograd.functional has jvp and vjp", r"""
         forward_ad|NestedIOFunction|is_view_replay_enabled"""),
     "gone": ("PyTorch has deprecated or removed it; torch.linalg has its successor", r"""
         lstsq|matrix_rank|solve|symeig|eig|Container|legacy_contiguous_format|reinforce"""),
     "internal": ("it is internal to PyTorch", r"""
-        PRIVATE_OPS|DeepCopyMemoTable|FatalError|USE_\w+|classproperty|compiled_with_cxx11_abi|cpp|cpu|conv_tbc|
+        torch\.compiler\.\w+|(get_)?cpp_backtrace|cmake_prefix_path|throughput_benchmark|set_module|weak|deterministic|
+        collect_env|backcompat|PRIVATE_OPS|DeepCopyMemoTable|FatalError|USE_\w+|classproperty|compiled_with_cxx11_abi|cpp|cpu|conv_tbc|
         batch_norm_\w+|native_(dropout|norm)|grid_sampler_\dd|(gru|lstm|rnn)\w*|slice_inverse|has_\w+|get_file_path|
         init_num_threads|set_anomaly_enabled|torch_version|windows|package|hash_tensor|frobenius_norm|
         nuclear_norm|norm_except_dim|unsafe_split_with_sizes|SavedTensor|SwizzleType|ScalingType|(scaled_)?grouped_mm|
         scaled_(\w+_)?mm|GRID_SAMPLE_\w+|\w+_notes|is_multithreading_enabled|set_multithreading_enabled|
         factory_kwargs|grad|swap_in_optimizer\w+|module_load|name|Tensor|Type|index|return_types"""),
+    "datapipes": ("PyTorch deprecates data pipes; Dataset and IterableDataset do what they do", r"""
+        \w*DataPipe|DataChunk|argument_validation|functional_datapipe|\w+_determinism|non_deterministic|runtime_validation\w*|
+        _DatasetKind"""),
     "rare": ("rarely used and not implemented yet", r"""
-        BufferDict|ParameterDict|ModuleDict|nested|jagged|MaskedTensor|(as_|is_)?masked_tensor|
+        torch\.serialization\.\w+|assert_allclose|torch\.utils\._pytree\.\w+|CheckpointPolicy|SAC_IGNORED_OPS|
+        SelectiveCheckpointContext|create_selective_checkpoint_contexts|swap_tensors|get_kernel|BufferDict|ParameterDict|ModuleDict|nested|jagged|MaskedTensor|(as_|is_)?masked_tensor|
         channels_last_3d|lobpcg|quasirandom|to_padded_tensor|resize(_as)?|
         make_tensor|windows|rearrange|debug_unwrap"""),
 }

@@ -18,6 +18,7 @@ from .._engine.op import edge
 from .._engine.scopes import NoSavedHooks, SavedHooks, pop_hooks, push_hooks
 from .._engine.tensor import AccumulateGrad, TensorBase, bump, edits, wants_grad
 from .._engine.views import address
+from .._missing import late_names
 from .._rules import create
 from ..utils.hooks import RemovableHandle
 from .function import BackwardCFunction
@@ -29,6 +30,7 @@ __all__ = [
     "saved_tensors_hooks", "save_on_cpu", "disable_saved_tensors_hooks", "register_multi_grad_hook",
     "allow_mutation_on_saved_tensors", "Node", "GradientEdge", "get_gradient_edge", "increment_version",
 ]
+late_names(__name__)
 
 
 class _Edge(NamedTuple):

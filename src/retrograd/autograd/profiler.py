@@ -18,12 +18,14 @@ from typing import Any
 
 from retrograd._engine.dispatch import engage
 from retrograd._engine.modes import modes, state
+from retrograd._missing import late_names
 from retrograd._tensor import Tensor
 from retrograd.autograd.profiler_util import EventList, FunctionEvent
 from retrograd.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 from retrograd.utils._pytree import tree_leaves
 
 __all__ = ["EnforceUnique", "KinetoStepTracker", "emit_itt", "emit_nvtx", "profile", "record_function"]
+late_names(__name__)
 SILENT = frozenset("__get__ __set__ __delete__ backward size dim numel stride __len__ requires_grad_ register_hook grad".split())
 VALUES = frozenset("item tolist equal allclose __bool__ __float__ __int__ is_nonzero".split())
 OPERATORS = {"truediv": "div", "itruediv": "div_", "rtruediv": "div", "radd": "add", "rmul": "mul", "rpow": "pow", "invert":

@@ -10,6 +10,7 @@ from collections import OrderedDict, defaultdict, deque, namedtuple
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from .._missing import late_names
 from .._tensor.size import Size
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "tree_leaves", "tree_leaves_with_path", "tree_map", "tree_map_", "tree_map_only", "tree_map_only_",
     "tree_map_with_path", "tree_structure", "tree_unflatten", "treespec_dict", "treespec_leaf", "treespec_tuple",
 ]
+late_names(__name__)
 
 PyTree = Any
 IsLeaf = Callable[[Any], bool] | None

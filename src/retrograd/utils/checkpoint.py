@@ -15,6 +15,7 @@ from .._engine.scopes import Top
 from .._engine.tensor import TensorBase, wants_grad
 from .._engine.warn import warn
 from .._functions.create import empty
+from .._missing import late_names
 from ..autograd import backward as _backward
 from ..autograd.function import Function
 from ..autograd.grad_mode import _Mode, enable_grad, is_grad_enabled, no_grad
@@ -26,6 +27,7 @@ __all__ = [
     "detach_variable", "get_device_states", "noop_context_fn", "set_device_states", "set_checkpoint_early_stop",
     "set_checkpoint_debug_enabled",
 ]
+late_names(__name__)
 
 UNCLEAR = (
     "the use_reentrant parameter should be passed explicitly. {} use_reentrant=False is recommended, but if you need "

@@ -4,8 +4,10 @@ from __future__ import annotations
 from typing import Any
 
 from .._functions import from_dlpack as from_dlpack
+from .._missing import late_names
 
 __all__ = ["from_dlpack", "to_dlpack"]
+late_names(__name__)
 
 
 def to_dlpack(tensor: Any) -> Any:

@@ -343,3 +343,6 @@ def accepting(method: Callable[..., Any]) -> Callable[..., Any]:
     """method, given no keywords that it does not take: subclasses of CodeGen may be older than they."""
     taken = inspect.signature(method).parameters
     return lambda *args, **kwargs: method(*args, **{k: v for k, v in kwargs.items() if k in taken})
+
+
+PythonCode.__module__ = CodeGen.__module__ = "retrograd.fx.graph"       # where users find them
