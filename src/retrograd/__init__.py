@@ -43,11 +43,12 @@ from ._tensor.printing import typename as typename
 from ._tensor.dtypes import (
     bfloat16 as bfloat16, bool as bool, can_cast as can_cast, channels_last as channels_last,
     channels_last_3d as channels_last_3d, contiguous_format as contiguous_format, device as device, double as double,
-    dtype as dtype, finfo as finfo,
-    float as float, float16 as float16, float32 as float32, float64 as float64, get_default_dtype as get_default_dtype,
-    half as half, iinfo as iinfo, int as int, int8 as int8, int16 as int16, int32 as int32, int64 as int64, long as long,
-    layout as layout, memory_format as memory_format, preserve_format as preserve_format, promote_types as promote_types,
-    result_type as result_type, set_default_dtype as set_default_dtype, short as short, strided as strided, uint8 as uint8,
+    dtype as dtype, finfo as finfo, float as float, float16 as float16, float32 as float32, float64 as float64,
+    get_default_dtype as get_default_dtype, half as half, iinfo as iinfo, int as int, int16 as int16, int32 as int32,
+    int64 as int64, int8 as int8, jagged as jagged, layout as layout, long as long, memory_format as memory_format,
+    preserve_format as preserve_format, promote_types as promote_types, result_type as result_type,
+    set_default_dtype as set_default_dtype, short as short, sparse_bsc as sparse_bsc, sparse_bsr as sparse_bsr,
+    sparse_coo as sparse_coo, sparse_csc as sparse_csc, sparse_csr as sparse_csr, strided as strided, uint8 as uint8,
 )
 from ._missing.dtypes import *  # noqa: F403
 from .random import (
@@ -119,14 +120,15 @@ if _t.TYPE_CHECKING:                                # what is imported when it i
     from .utils.dlpack import to_dlpack as to_dlpack
 
 _late_names(
-    __name__, lazy=("_dynamo", "accelerator", "amp", "backends", "compiler", "distributed", "distributions",
-                    "fft", "func", "functional", "futures", "fx",
-                    "hub", "jit", "library", "masked", "microscope", "mps", "multiprocessing", "nn", "optim", "overrides",
+    __name__, lazy=("_dynamo", "accelerator", "amp", "ao", "backends", "compiler", "distributed", "distributions",
+                    "fft", "func", "functional", "futures", "fx", "hub", "jit", "library", "masked", "microscope", "mps",
+                    "multiprocessing", "nn", "onnx", "optim", "overrides",
                     "profiler", "serialization", "signal", "special", "storage", "testing", "types", "xpu"),
     also={**{_name: _partial(_late, _found, _name) for _name, _found in _LATER.items()},
           "Future": _partial(_of, "futures", "Future"),
           "ops": _partial(_of, "_ops", "ops"),
           "vmap": _partial(_of, "func", "vmap"),
+          "PyTorchFileReader": _partial(_of, "_C", "PyTorchFileReader"),
           "to_dlpack": _partial(_of, "utils.dlpack", "to_dlpack"),
           **{_name: _partial(_import_module, f"{__name__}.{_name}") for _name in ("__config__", "__future__")},
           **{_name: _partial(_late, ("order", _name)) for _name in ("_unique", "_unique2")},

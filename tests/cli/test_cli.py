@@ -54,7 +54,7 @@ def test_standard_input_is_run_as_python_runs_it() -> None:
 
 @pytest.mark.parametrize(("code", "status", "out", "error"), [
     ("import sys, torch; print(torch.__name__, __name__, sys.argv, repr(sys.path[0]))", 0,
-     "retrograd __main__ ['-c', 'a', '-b'] ''\n", ""),
+     "torch __main__ ['-c', 'a', '-b'] ''\n", ""),
     ("import torch\n1 / 0", 1, "", "ZeroDivisionError: division by zero\n"),
     ("x = (", 1, "", "SyntaxError: '(' was never closed\n"),
     ("raise SystemExit(3)", 3, "", ""),
@@ -113,7 +113,7 @@ def package(tmp_path: Path) -> Path:
 
 def test_a_module_is_run_as_python_runs_it(package: Path) -> None:
     done = retrograd_("run", "-m", "parcel", "-h", "--run", "-m", folder=package)
-    assert done.stdout == "retrograd __main__ parcel parcel.__main__ ['-h', '--run', '-m']\n", done.stderr
+    assert done.stdout == "torch __main__ parcel parcel.__main__ ['-h', '--run', '-m']\n", done.stderr
     done = retrograd_("run", "-m", "parcel.part", "x", folder=package)
     assert done.stdout == "parcel __main__ ['x'] True True\n" and done.returncode == 3
 
@@ -149,7 +149,8 @@ def test_torch_and_its_submodules_are_the_modules_of_retrograd(script: Any) -> N
         assert len(ours) >= 8, ours
         for name, module in ours.items():
             assert module is sys.modules["retrograd" + name[5:]], name
-            assert module.__spec__.name == module.__name__, name
+            assert module.__spec__.name == "retrograd" + name[5:], name
+            assert module.__name__ == ("torch" if name == "torch" else "retrograd" + name[5:]), name
         assert torch is retrograd and nn is retrograd.nn and F is retrograd.nn.functional
         assert Function is retrograd.autograd.Function and DataLoader is retrograd.utils.data.DataLoader
         print("same")
@@ -161,7 +162,7 @@ def test_torch_and_its_submodules_are_the_modules_of_retrograd(script: Any) -> N
 def test_another_torch_in_the_way_is_not_imported(script: Any) -> None:
     script("raise SystemExit('the other torch was imported')", "torch.py")
     done = retrograd_("run", script("import torch; print(torch.__name__)"))
-    assert (done.returncode, done.stdout) == (0, "retrograd\n"), done.stderr
+    assert (done.returncode, done.stdout) == (0, "torch\n"), done.stderr
 
 
 LIKE_PYTHON = {
@@ -239,7 +240,7 @@ def test_threads_and_atexit_functions_can_still_import_torch(script: Any) -> Non
             threading.Thread(target=lambda: (threading.main_thread().join(), late())).start()
         """),
     )
-    assert (done.stdout, done.stderr) == ("retrograd\n" * 2, "")
+    assert (done.stdout, done.stderr) == ("torch\n" * 2, "")
 
 
 @pytest.mark.parametrize(
@@ -423,9 +424,9 @@ def test_explain_and_lint_run_a_module(tmp_path: Path) -> None:
         "net[1](net[0](torch.ones(1, 2)).detach()).sum().backward()\n"
         "print(torch.__name__, sys.argv[1:])\n", encoding="utf-8")
     said = retrograd_("explain", "-m", "package.train", "net.0.weight", "--", "--epochs", "1", folder=tmp_path)
-    assert said.returncode == 0 and "retrograd ['--epochs', '1']" in said.stdout and "train.py:5" in said.stdout
+    assert said.returncode == 0 and "torch ['--epochs', '1']" in said.stdout and "train.py:5" in said.stdout
     found = retrograd_("lint", "--run", "-m", "package.train", "--", "x", folder=tmp_path)
-    assert found.returncode == 1 and "retrograd ['x']" in found.stdout
+    assert found.returncode == 1 and "torch ['x']" in found.stdout
     assert found.stdout.count(f"{Path('package') / 'train.py'}:5: RG302") == 2 and found.stdout.endswith("2 problems\n")
     assert retrograd_("lint", "--run", "-m", "package.none", folder=tmp_path).returncode == 2
     refused = retrograd_("lint", "-m", "package.train", folder=tmp_path)

@@ -51,13 +51,13 @@ def test_what_the_page_says_we_lack_raises_with_its_words() -> None:
 
 
 def test_importing_a_name_we_lack_says_why() -> None:
-    with pytest.raises(ImportError, match=re.escape("retrograd has no 'torch.onnx': programs are not captured")):
-        from retrograd import onnx  # type: ignore[attr-defined]  # noqa: F401
+    with pytest.raises(ImportError, match=re.escape("retrograd has no 'torch.while_loop': programs are not captured")):
+        from retrograd import while_loop  # type: ignore[attr-defined]  # noqa: F401
 
 
 @pytest.mark.parametrize(("statement", "told"), [
     ("from torch.sparse import mm", "'torch.sparse': sparse tensors are not supported yet"),
-    ("from torch.onnx import export", "'torch.onnx': programs are not captured, compiled or exported"),
+    ("from torch.export import export", "'torch.export': programs are not captured, compiled or exported"),
     ("import torch.nn.functionall", "'torch.nn.functionall'; near names: functional"),
 ])
 def test_under_run_importing_a_module_we_lack_says_why(statement: str, told: str) -> None:

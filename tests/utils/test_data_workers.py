@@ -583,5 +583,5 @@ def test_spawned_workers_of_a_script_import_retrograd_as_torch(tmp_path: Path) -
     done = subprocess.run(
         [sys.executable, "-m", "retrograd", "run", str(path), str(tmp_path / "x.pt")], capture_output=True, text=True)
     assert (done.stdout.splitlines(), done.stderr) == (
-        [f"{2 * i}.0 retrograd __mp_main__ True" for i in range(3)] + [
+        [f"{2 * i}.0 torch __mp_main__ True" for i in range(3)] + [
             "torch.Size([30000])", "Caught Mine in DataLoader worker process 0."], "")

@@ -26,4 +26,5 @@ from retrograd._small_modules.library import (
     register_kernel as register_kernel,
     register_torch_dispatch as register_torch_dispatch,
     register_vmap as register_vmap,
+    undefined as undefined,
 )

@@ -144,7 +144,7 @@ class Book:
         frame: Any = sys._getframe(1)
         while frame is not None:
             name = frame.f_code.co_filename
-            if not name.startswith(self.file) and "retrograd" not in str(frame.f_globals.get("__name__", "")):
+            if not name.startswith(self.file) and "retrograd" not in str(frame.f_globals.get("__package__")):
                 return f"{name.rpartition('/')[2]}:{frame.f_lineno}"
             frame = frame.f_back
         return ""

@@ -361,7 +361,9 @@ def fitted(
             if kwargs:
                 if found[1].pop("pin_memory", False):
                     raise RuntimeError(NOT_PINNED)
-                found[1].pop("layout", None)    # there is one
+                layout = found[1].pop("layout", None)
+                if layout is not None and layout is not dtypes.strided:
+                    raise NotImplementedError(f"{name}(): retrograd has no tensors of layout {layout}, only torch.strided")
                 if takes is not None and not takes.issuperset(found[1]):
                     return form.passed(found[0], found[1], takes)
             return found

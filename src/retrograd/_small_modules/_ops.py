@@ -5,12 +5,15 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from importlib import import_module
-from typing import Any
+from typing import Any, NoReturn
 
 from retrograd import overrides
 from retrograd._engine.tensor import wants_grad
 from retrograd._library.schema import FunctionSchema
+from retrograd._missing.lacks import why
+from retrograd._rules import shape
 from retrograd._tensor import Tensor
 from retrograd.autograd.function import Function
 from retrograd.autograd.grad_mode import is_grad_enabled, no_grad
@@ -19,7 +22,7 @@ from retrograd.utils._pytree import tree_flatten, tree_leaves, tree_unflatten
 BELOW = threading.local()                       # .on: the kernel that knows nothing of derivatives is asked
 BACKENDS = ("CPU", "CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional", "default")
 OVERLOADS = frozenset("""default Tensor Scalar int dim out self other Tensor_Scalar Scalar_Tensor Tensor_Tensor dim_IntList
-    IntList_out Tensor_mode Scalar_mode using_ints vec names Tensor_out Scalar_out grad_input""".split())
+    IntList_out Tensor_mode Scalar_mode using_ints vec names stable Tensor_out Scalar_out grad_input""".split())
 
 
 @contextmanager
@@ -334,9 +337,38 @@ class _OpNamespace:
         return getattr, (ops, self.name)
 
 
+def _to_copy(self: Any, *, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: Any = None,
+             non_blocking: bool = False, memory_format: Any = None) -> Any:
+    """self.to(...), always a copy."""
+    return self.to(dtype=dtype or self.dtype, device=device, non_blocking=non_blocking, copy=True)
+
+
+def _slice(self: Any, dim: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Any:
+    """self[start:end:step] along dim."""
+    return self[(slice(None),) * (dim % max(self.dim(), 1)) + (slice(start, end, step),)]
+
+
+def _index(self: Any, indices: Any) -> Any:
+    """self[indices], where None is a whole dimension."""
+    return self[tuple(slice(None) if index is None else index for index in indices)]
+
+
+# Operators that torch has no function for.
+INTERNAL: dict[str, Any] = {
+    "_to_copy": _to_copy, "_pin_memory": Tensor.pin_memory, "alias": shape.alias, "slice": _slice, "index": _index}
+
+
+def _refused(name: str, *args: Any, **kwargs: Any) -> NoReturn:
+    raise NotImplementedError(f"aten::{name}: {why(name)}")
+
+
 def _aten(name: str) -> Any:
     """What torch has under an operator's name: a function, or a method."""
     torch: Any = import_module("retrograd")
+    if name in INTERNAL:
+        return INTERNAL[name]
+    if why(name) is not None:
+        return partial(_refused, name)
     for place in ("linalg", "special"):
         if name.startswith(f"{place}_"):
             return getattr(getattr(torch, place), name.removeprefix(f"{place}_"), None)

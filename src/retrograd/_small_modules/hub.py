@@ -19,7 +19,36 @@ from retrograd._missing import late_names
 from retrograd.io import pth
 
 __all__ = ["download_url_to_file", "get_dir", "load_state_dict_from_url", "set_dir"]
-late_names(__name__)
+
+
+class _Silent:
+    """What stands for tqdm where that is not installed: it counts and shows nothing."""
+
+    def __init__(self, total: Any = None, disable: bool = False, unit: Any = None, *args: Any, **kwargs: Any) -> None:
+        self.total, self.disable, self.n = total, disable, 0
+
+    def update(self, n: int) -> None:
+        self.n += n
+
+    def close(self) -> None:
+        pass
+
+    def __enter__(self) -> _Silent:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        pass
+
+
+def _tqdm() -> Any:
+    try:
+        from tqdm import tqdm
+    except ImportError:
+        return _Silent
+    return tqdm
+
+
+late_names(__name__, also={"tqdm": _tqdm})
 
 HASH_REGEX = re.compile(r"-([a-f0-9]*)\.")            # of resnet18-5c106cde.pth: the first digits of its SHA-256
 CHUNK = 1 << 17

@@ -62,6 +62,7 @@ class Library:
                 f"Tried to register an operator ({parsed}) with the same name and overload name multiple times. Each overload's "
                 "schema should only be registered with a single call to def().")
         overloads[parsed.overload_name] = Entry(parsed)
+        overloads[parsed.overload_name].fake = undefined.pop(f"{parsed.name}.{parsed.overload_name}".rstrip("."), None)
         self._op_defs.add(parsed.name)
         name = parsed.name.split("::")[1]
         return f"{name}.{parsed.overload_name}" if parsed.overload_name else name
@@ -88,6 +89,9 @@ class Library:
         for name in self._op_defs:
             registry.pop(name, None)
             vars(getattr(ops, self.ns)).pop(name.split("::")[1], None)
+
+
+undefined: dict[str, Callable[..., Any]] = {}   # what register_fake was given for operators that nobody has defined yet
 
 
 def _entry(name: str, overload: str = "", create: bool = False) -> Entry:
@@ -149,7 +153,10 @@ class CustomOpDef:
         return register if fn is None else register(fn)
 
     def register_fake(self, fn: Callable[..., Any], /) -> Callable[..., Any]:
-        """A decorator: the function makes a result of the right shape from tensors without values."""
+        """A decorator: the function makes a result of the right shape from tensors without values.
+
+    The operator need not be there: libraries define some in C++, and their Python goes on without them.
+    """
         self._entry.fake = fn
         return fn
 
@@ -235,7 +242,10 @@ def register_fake(op: Any, func: Any = None, /, *, lib: Library | None = None, _
                   allow_override: bool = True) -> Any:
     """A decorator: the function makes a result of the right shape from tensors without values."""
     def register(f: Callable[..., Any]) -> Callable[..., Any]:
-        _found(op).fake = f
+        if isinstance(op, str) and op.partition(".")[0] not in registry:
+            undefined[op] = f
+        else:
+            _found(op).fake = f
         return f
     return register if func is None else register(func)
 

@@ -518,7 +518,7 @@ class _Constant:
 
 
 class layout(_Constant):
-    """How a tensor is stored: always torch.strided."""
+    """How a tensor is stored: always torch.strided; the others are names that programs compare with."""
 
     __module__ = "retrograd"
     __slots__ = ()
@@ -532,6 +532,12 @@ class memory_format(_Constant):
 
 
 strided: Final = layout("strided")
+sparse_coo: Final = layout("sparse_coo")
+sparse_csr: Final = layout("sparse_csr")
+sparse_csc: Final = layout("sparse_csc")
+sparse_bsr: Final = layout("sparse_bsr")
+sparse_bsc: Final = layout("sparse_bsc")
+jagged: Final = layout("jagged")
 contiguous_format: Final = memory_format("contiguous_format")
 preserve_format: Final = memory_format("preserve_format")
 channels_last: Final = memory_format("channels_last")

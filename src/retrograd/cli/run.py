@@ -193,7 +193,7 @@ def alias_torch() -> Undo:
     sys.meta_path.insert(0, finder)
     for name, module in list(sys.modules.items()):
         if is_ours_by_name(name):
-            finder.rename(module)
+            finder.rename(name, module)
     if "multiprocessing.spawn" in sys.modules:
         alias_in_children()
 
@@ -241,19 +241,27 @@ class Alias(MetaPathFinder, Loader):
     """Finds torch.x.y as retrograd.x.y; `import` of what retrograd lacks says so.  Classes say that they are of torch."""
 
     def __init__(self) -> None:
-        self.renamed: list[tuple[Any, str]] = []
+        self.renamed: list[tuple[Any, str, str]] = []
 
-    def rename(self, module: ModuleType) -> None:
-        """Have what the module defines say torch for retrograd, but for what is no part of PyTorch."""
+    def rename(self, name: str, module: ModuleType) -> None:
+        """Have what the module defines say torch for retrograd, but for what is no part of PyTorch; and torch itself."""
+        # Known before it is imported: an import would set the parent's attribute, which may be a function of the same name.
+        sys.modules["torch" + name.removeprefix("retrograd")] = module
         for value in list(vars(module).values()):
-            home = getattr(value, "__module__", None) if isinstance(value, NAMED) else None
-            if isinstance(home, str) and PUBLIC.fullmatch(home):
-                self.renamed.append((value, home))
-                value.__module__ = "torch" + home.removeprefix("retrograd")
+            if isinstance(value, NAMED):
+                self.call(value, "__module__")
+        if name == "retrograd":
+            self.call(module, "__name__")
+
+    def call(self, value: Any, attribute: str) -> None:
+        ours = getattr(value, attribute, None)
+        if isinstance(ours, str) and PUBLIC.fullmatch(ours):
+            self.renamed.append((value, attribute, ours))
+            setattr(value, attribute, "torch" + ours.removeprefix("retrograd"))
 
     def give_back(self) -> None:
-        for value, home in self.renamed:
-            value.__module__ = home
+        for value, attribute, ours in self.renamed:
+            setattr(value, attribute, ours)
         self.renamed.clear()
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
@@ -302,7 +310,7 @@ class Renaming(Loader):
         spec: Any = module.__spec__
         spec.loader = module.__loader__ = self.loader
         self.loader.exec_module(module)
-        self.finder.rename(module)
+        self.finder.rename(spec.name, module)
 
 
 def is_ours_by_name(name: str) -> bool:

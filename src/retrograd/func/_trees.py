@@ -3,14 +3,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..utils._pytree import SUPPORTED_NODES, TreeSpec, node_type, tree_is_leaf, tree_unflatten
+from ..utils._pytree import SUPPORTED_NODES, TreeSpec, _get_node_type, tree_is_leaf, tree_unflatten
 
 
 def spread(tree: Any, spec: TreeSpec) -> list[Any] | None:
     """A leaf for each leaf of spec, where a leaf of `tree` may stand for a whole container; None where the forms differ."""
     if tree_is_leaf(tree):
         return [tree] * spec.num_leaves
-    kind = node_type(tree)
+    kind = _get_node_type(tree)
     if spec.is_leaf() or kind != spec.type:
         return None
     children, context = SUPPORTED_NODES[kind].flatten_fn(tree)

@@ -133,7 +133,7 @@ def raised_here(error: Any) -> bool:
     last = error.__traceback__
     while last is not None and last.tb_next is not None:
         last = last.tb_next
-    return last is not None and is_ours(last.tb_frame.f_globals.get("__name__", ""))
+    return last is not None and is_ours(str(last.tb_frame.f_globals.get("__package__")))
 
 
 def is_ours(module: str) -> bool:

@@ -151,7 +151,7 @@ def is_structseq_instance(obj: Any) -> bool:
     return is_structseq_class(type(obj))
 
 
-def node_type(tree: Any) -> Any:
+def _get_node_type(tree: Any) -> Any:
     """The key of tree's container in SUPPORTED_NODES; its own type, which is no key, for a leaf."""
     cls = type(tree)
     if cls not in SUPPORTED_NODES and is_namedtuple_class(cls):
@@ -249,7 +249,7 @@ class TreeSpec:
         return found
 
     def _match(self, tree: Any, found: list[Any]) -> None:
-        kind = node_type(tree)
+        kind = _get_node_type(tree)
         alike = self.type in DICTS and kind in DICTS
         if kind != self.type and not alike:
             raise ValueError(f"Node type mismatch; expected {self.type!r}, but got {kind!r}.")
@@ -311,7 +311,7 @@ PyTreeSpec = TreeSpec
 
 def tree_is_leaf(tree: Any, is_leaf: IsLeaf = None) -> bool:
     """Is tree no container, or does is_leaf say that it is a leaf?"""
-    return bool(is_leaf is not None and is_leaf(tree)) or node_type(tree) not in SUPPORTED_NODES
+    return bool(is_leaf is not None and is_leaf(tree)) or _get_node_type(tree) not in SUPPORTED_NODES
 
 
 def tree_flatten(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[Any], TreeSpec]:
@@ -324,7 +324,7 @@ def collect(tree: Any, is_leaf: IsLeaf, leaves: list[Any]) -> TreeSpec:
     if tree_is_leaf(tree, is_leaf):
         leaves.append(tree)
         return LeafSpec()
-    kind = node_type(tree)
+    kind = _get_node_type(tree)
     children, context = SUPPORTED_NODES[kind].flatten_fn(tree)
     return TreeSpec(kind, context, [collect(child, is_leaf, leaves) for child in children])
 
@@ -341,7 +341,7 @@ def tree_iter(tree: Any, is_leaf: IsLeaf = None) -> Iterator[Any]:
     if tree_is_leaf(tree, is_leaf):
         yield tree
         return
-    for child in SUPPORTED_NODES[node_type(tree)].flatten_fn(tree)[0]:
+    for child in SUPPORTED_NODES[_get_node_type(tree)].flatten_fn(tree)[0]:
         yield from tree_iter(child, is_leaf)
 
 
@@ -420,11 +420,11 @@ def keyed_leaves(path: Path, tree: Any, is_leaf: IsLeaf) -> Iterator[tuple[Path,
     if tree_is_leaf(tree, is_leaf):
         yield path, tree
         return
-    keyed = SUPPORTED_NODES[node_type(tree)].flatten_with_keys_fn
+    keyed = SUPPORTED_NODES[_get_node_type(tree)].flatten_with_keys_fn
     if keyed is None:
         raise ValueError(
-            f"Did not find a flatten_with_keys_fn for type: {node_type(tree)}. Please pass a flatten_with_keys_fn argument to "
-            "register_pytree_node.")
+            f"Did not find a flatten_with_keys_fn for type: {_get_node_type(tree)}. Please pass a flatten_with_keys_fn argument "
+            "to register_pytree_node.")
     for key, child in keyed(tree)[0]:
         yield from keyed_leaves((*path, key), child, is_leaf)
 

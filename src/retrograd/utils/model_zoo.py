@@ -1,12 +1,13 @@
 """torch.utils.model_zoo: the older name of torch.hub.load_state_dict_from_url."""
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 from .._missing import late_names
 
 __all__ = ["load_url"]
-late_names(__name__)
+late_names(__name__, also={"tqdm": lambda: import_module("retrograd.hub").tqdm})
 
 
 def load_url(

@@ -1,6 +1,7 @@
 """The few names of torch._C that programs about autograd use."""
 from __future__ import annotations
 
+from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -14,6 +15,7 @@ from retrograd._functions.parsing import StorageBase as StorageBase
 from retrograd._missing import late_names
 from retrograd._tensor import DisableTorchFunction as DisableTorchFunction
 from retrograd._tensor import DisableTorchFunctionSubclass as DisableTorchFunctionSubclass
+from retrograd._tensor import Tensor
 from retrograd._tensor import _disabled_torch_function_impl as _disabled_torch_function_impl
 from retrograd._tensor.dtypes import device as device
 from retrograd._tensor.dtypes import dtype as dtype
@@ -25,9 +27,18 @@ from retrograd.autograd.grad_mode import is_inference_mode_enabled as is_inferen
 from retrograd.autograd.graph import _will_run
 from retrograd.random import Generator as Generator
 
+
+def _of(module: str, name: str) -> Any:
+    return getattr(import_module(module), name)
+
+
 late_names(__name__, lazy=("_linalg", "_nn", "_special"), also={
+    "PyTorchFileReader": partial(_of, "retrograd._C._files", "PyTorchFileReader"),
+    **{name: partial(_of, "retrograd._C._dispatch", name)
+       for name in ("DispatchKey", "DispatchKeySet", "_ExcludeDispatchKeyGuard")},
     "_AutoDispatchBelowAutograd": lambda: import_module("retrograd._ops").below_autograd})
 _set_grad_enabled = parts.set_grad
+_TensorMeta = type(Tensor)
 
 
 def _current_graph_task_id() -> int:

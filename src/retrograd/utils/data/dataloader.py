@@ -6,14 +6,25 @@ from collections.abc import Callable, Iterator
 from typing import Any, Generic, TypeVar
 
 from ..._engine.warn import warn
+from ..._missing import late_names
 from .collate import default_collate, default_convert
 from .dataset import IterableDataset
 from .identity import WorkerInfo as WorkerInfo
 from .identity import get_worker_info as get_worker_info
-from .passes import Here
+from .passes import _BaseDataLoaderIter as _BaseDataLoaderIter
+from .passes import _SingleProcessDataLoaderIter
 from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
 
 __all__ = ["DataLoader", "WorkerInfo", "get_worker_info"]
+
+
+def _workers() -> Any:
+    from .workers import _MultiProcessingDataLoaderIter
+
+    return _MultiProcessingDataLoaderIter
+
+
+late_names(__name__, also={"_MultiProcessingDataLoaderIter": _workers})
 
 T_co = TypeVar("T_co", covariant=True)
 
@@ -160,13 +171,13 @@ class DataLoader(Generic[T_co]):
 
     def __iter__(self) -> Iterator[Any]:
         if self.num_workers == 0:
-            return Here(self)
+            return _SingleProcessDataLoaderIter(self)
         if self._iterator is not None:
             self._iterator.again(self)
             return self._iterator
-        from .workers import Workers  # multiprocessing takes 10 ms to import
+        from .workers import _MultiProcessingDataLoaderIter  # multiprocessing takes 10 ms to import
         self.check_worker_number_rationality()
-        made = Workers(self)
+        made = _MultiProcessingDataLoaderIter(self)
         if self.persistent_workers:
             self._iterator = made
         return made

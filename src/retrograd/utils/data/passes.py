@@ -18,7 +18,7 @@ WORKERS = (
     "each worker. Please see https://pytorch.org/docs/stable/data.html#torch.utils.data.IterableDataset for examples.")
 
 
-class Pass:
+class _BaseDataLoaderIter:
     """One pass over a loader's batches.  It does not hold the loader, which may hold it."""
 
     def __init__(self, loader: Any) -> None:
@@ -60,7 +60,7 @@ class Pass:
         raise NotImplementedError
 
 
-class Here(Pass):
+class _SingleProcessDataLoaderIter(_BaseDataLoaderIter):
     """Without workers."""
 
     def __init__(self, loader: Any) -> None:

@@ -20,6 +20,13 @@ from .fetch import Fetcher, Source
 from .handover import pack, unpack
 from .identity import WorkerInfo
 
+
+def _generate_state(base_seed: int, worker_id: int) -> list[int]:
+    """What seeds NumPy in a worker."""
+    words = [worker_id, base_seed & 0xFFFFFFFF, base_seed >> 32, 0]
+    return np.random.SeedSequence(words).generate_state(4).tolist()
+
+
 RESUME = None           # instead of a task's number: begin again
 
 
@@ -48,8 +55,7 @@ class Worker:
         seed = job.base_seed + job.number
         random.seed(seed)
         draws.manual_seed(seed)
-        low, high = job.base_seed & 0xFFFFFFFF, job.base_seed >> 32
-        np.random.seed(np.random.SeedSequence([job.number, low, high, 0]).generate_state(4))
+        np.random.seed(_generate_state(job.base_seed, job.number))
         identity.info = WorkerInfo(job.number, job.workers, seed, job.source.dataset)
         self.begin(job.init)
 

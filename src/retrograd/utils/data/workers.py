@@ -7,11 +7,11 @@ from typing import Any
 
 from .caught import Caught
 from .crew import Lost, hire
-from .passes import Pass
+from .passes import _BaseDataLoaderIter
 from .worker import RESUME, End, Job
 
 
-class Workers(Pass):
+class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
     """Task n goes to the next worker that still has samples, prefetch_factor tasks for each worker ahead of the caller.
 
     Batches are given in the order of the tasks, or as they come.  When to draw the next index, and that the sampler is

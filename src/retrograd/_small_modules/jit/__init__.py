@@ -14,7 +14,7 @@ __all__ = [
     "Final", "ScriptModule", "TracerWarning", "annotate", "export", "ignore", "is_scripting", "is_tracing", "script",
     "script_if_tracing", "unused",
 ]
-late_names(__name__)
+late_names(__name__, lazy=("annotations",))
 
 
 class ScriptModule(Module):

@@ -1,0 +1,7 @@
+"""Where retrograd._C._files is written.
+
+Written by `make generate`.
+"""
+from retrograd._small_modules._C._files import (
+    PyTorchFileReader as PyTorchFileReader,
+)

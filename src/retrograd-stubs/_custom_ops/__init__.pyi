@@ -1,0 +1,8 @@
+"""Where retrograd._custom_ops is written.
+
+Written by `make generate`.
+"""
+from retrograd._small_modules._custom_ops import (
+    get_ctx as get_ctx,
+    impl_abstract as impl_abstract,
+)

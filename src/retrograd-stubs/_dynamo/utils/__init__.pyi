@@ -1,0 +1,7 @@
+"""Where retrograd._dynamo.utils is written.
+
+Written by `make generate`.
+"""
+from retrograd._small_modules._dynamo.utils import (
+    is_compile_supported as is_compile_supported,
+)

@@ -1,0 +1,7 @@
+"""Where retrograd._subclasses is written.
+
+Written by `make generate`.
+"""
+from retrograd._small_modules._subclasses import (
+    fake_tensor as fake_tensor,
+)

@@ -1,0 +1,4 @@
+"""Where retrograd.ao is written.
+
+Written by `make generate`.
+"""

@@ -1,0 +1,10 @@
+"""Where retrograd.jit.annotations is written.
+
+Written by `make generate`.
+"""
+from retrograd._small_modules.jit.annotations import (
+    BroadcastingList1 as BroadcastingList1,
+    BroadcastingList2 as BroadcastingList2,
+    BroadcastingList3 as BroadcastingList3,
+    _BroadcastingList as _BroadcastingList,
+)

@@ -1,0 +1,7 @@
+"""Where retrograd.onnx.symbolic_helper is written.
+
+Written by `make generate`.
+"""
+from retrograd._small_modules.onnx.symbolic_helper import (
+    parse_args as parse_args,
+)

@@ -1,0 +1,4 @@
+"""Where retrograd.onnx.symbolic_opset11 is written.
+
+Written by `make generate`.
+"""

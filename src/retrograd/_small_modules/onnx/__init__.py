@@ -1,0 +1,58 @@
+"""torch.onnx: libraries may register how their operators are exported; nothing is exported."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import IntEnum
+from typing import Any, NoReturn
+
+from retrograd._missing import late_names
+
+__all__ = ["export", "is_in_onnx_export", "register_custom_op_symbolic", "unregister_custom_op_symbolic"]
+late_names(__name__, lazy=("symbolic_helper", "symbolic_opset11"))
+registered: dict[tuple[str, int], Callable[..., Any]] = {}
+
+
+class TensorProtoDataType(IntEnum):
+    """The numbers of ONNX's element types."""
+
+    UNDEFINED = 0
+    FLOAT = 1
+    UINT8 = 2
+    INT8 = 3
+    UINT16 = 4
+    INT16 = 5
+    INT32 = 6
+    INT64 = 7
+    STRING = 8
+    BOOL = 9
+    FLOAT16 = 10
+    DOUBLE = 11
+    UINT32 = 12
+    UINT64 = 13
+    COMPLEX64 = 14
+    COMPLEX128 = 15
+    BFLOAT16 = 16
+
+
+def export(*args: Any, **kwargs: Any) -> NoReturn:
+    """NotImplementedError."""
+    raise NotImplementedError("torch.onnx.export: retrograd does not export models. Save the state_dict with torch.save, load it "
+                              "in PyTorch, and export it there.")
+
+
+def is_in_onnx_export() -> bool:
+    """False."""
+    return False
+
+
+def register_custom_op_symbolic(symbolic_name: str, symbolic_fn: Callable[..., Any], opset_version: int) -> None:
+    """Keep how "namespace::operator" is exported.  ValueError for another form of name."""
+    namespace, _, name = symbolic_name.partition("::")
+    if not namespace or not name:
+        raise ValueError(f"symbolic_name={symbolic_name!r}: expected 'namespace::operator'")
+    registered[symbolic_name, opset_version] = symbolic_fn
+
+
+def unregister_custom_op_symbolic(symbolic_name: str, opset_version: int) -> None:
+    """Forget it."""
+    registered.pop((symbolic_name, opset_version), None)

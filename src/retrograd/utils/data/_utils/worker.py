@@ -1,0 +1,6 @@
+"""What a worker process is told and drawn."""
+from __future__ import annotations
+
+from ..identity import WorkerInfo as WorkerInfo
+from ..identity import get_worker_info as get_worker_info
+from ..worker import _generate_state as _generate_state

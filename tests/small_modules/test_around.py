@@ -1,0 +1,76 @@
+"""Small modules that libraries import: dispatch keys, layouts, torch._utils, records."""
+from __future__ import annotations
+
+import io
+
+import pytest
+
+import retrograd as torch
+
+
+def test_dispatch_keys_are_sets_of_names() -> None:
+    key, keys = torch._C.DispatchKey, torch._C.DispatchKeySet
+    both = keys(key.CPU) | keys(key.AutocastCPU)
+    assert repr(both) == "DispatchKeySet(CPU, AutocastCPU)" and both.has(key.CPU) and not both.remove(key.CPU).has(key.CPU)
+    assert both - keys(key.CPU) == keys(key.AutocastCPU) and str(key.CPU) == "DispatchKey.CPU"
+    with torch._C._ExcludeDispatchKeyGuard(both):
+        assert torch.ones(1).item() == 1
+
+
+def test_other_layouts_are_names_only() -> None:
+    assert str(torch.sparse_coo) == "torch.sparse_coo" and torch.sparse_csr is not torch.strided
+    for _ in range(2):
+        with pytest.raises(NotImplementedError, match="no tensors of layout torch.sparse_coo"):
+            torch.zeros(2, layout=torch.sparse_coo)
+
+
+@pytest.mark.oracle
+def test_flattened_tensors_are_pytorchs() -> None:
+    import torch as theirs
+    import torch._utils as their_utils
+
+    ours = __import__("retrograd._utils", fromlist=["_utils"])
+    lists = [[m.arange(3.0), m.ones(2, 2), m.arange(2), m.zeros(0)] for m in (torch, theirs)]
+    for size in (1, 12, 16, 1000):
+        assert [[t.tolist() for t in part] for part in ours._take_tensors(lists[0], size)] == [
+            [t.tolist() for t in part] for part in their_utils._take_tensors(lists[1], size)]
+    flat = ours._flatten_dense_tensors(lists[0][:2])
+    assert flat.tolist() == their_utils._flatten_dense_tensors(lists[1][:2]).tolist()
+    assert [t.tolist() for t in ours._unflatten_dense_tensors(flat, lists[0][:2])] == [t.tolist() for t in lists[0][:2]]
+    mixed = [lists[0][i] for i in (2, 0, 1)]
+    assert [t.tolist() for t in ours._reorder_tensors_as(mixed, lists[0][:3])] == [t.tolist() for t in lists[0][:3]]
+
+
+def test_a_saved_file_has_records() -> None:
+    file = io.BytesIO()
+    torch.save({"a": torch.ones(2)}, file)
+    file.seek(0)
+    reader = torch.PyTorchFileReader(file)
+    assert "data.pkl" in reader.get_all_records() and reader.has_record("data/0") and reader.get_record_size("data/0") == 8
+    with pytest.raises(RuntimeError, match="failed locating file x"):
+        reader.get_record("x")
+    with pytest.raises(RuntimeError, match="failed reading zip archive"):
+        torch.PyTorchFileReader(io.BytesIO(b"no zip"))
+
+
+def test_a_fake_of_an_operator_that_is_not_there_waits_for_it() -> None:
+    @torch.library.register_fake("around::later")
+    def fake(x):
+        return x.new_empty(x.shape)
+    with pytest.raises(AttributeError):
+        torch.ops.around.later  # noqa: B018
+    library = torch.library.Library("around", "DEF")
+    library.define("later(Tensor x) -> Tensor")
+    library.impl("later", lambda x: x + 1, "CPU")
+    assert torch.ops.around.later(torch.zeros(2)).tolist() == [1, 1]
+    assert torch.ops.around.later.default._entry.fake is fake
+    library._destroy()
+
+
+def test_operators_of_aten_without_a_function() -> None:
+    x, aten = torch.arange(6.0).reshape(2, 3), torch.ops.aten
+    assert aten._to_copy(x, dtype=torch.int64).tolist() == x.long().tolist() and aten.alias(x).data_ptr() == x.data_ptr()
+    assert aten.slice.Tensor(x, 1, 0, 3, 2).tolist() == [[0, 2], [3, 5]]
+    assert aten.index.Tensor(x, [None, torch.tensor([2])]).tolist() == [[2], [5]]
+    with pytest.raises(NotImplementedError, match="sparse"):
+        aten._sparse_addmm(x, x, x)
