@@ -140,8 +140,8 @@ _late_names(
 
 def _assert(condition: _Any, message: _Any) -> None:
     """`assert condition, message`, as a function."""
-    if type(condition) is not Tensor and overrides.has_torch_function((condition,)):
-        return overrides.handle_torch_function(_assert, (condition,), condition, message)
+    if type(condition) is not Tensor and _of("overrides", "has_torch_function")((condition,)):
+        return _of("overrides", "handle_torch_function")(_assert, (condition,), condition, message)
     assert condition, message
     return None
 

@@ -113,7 +113,7 @@ GOOD: dict[str, list[tuple[Any, ...]]] = {
 
 
 # No kernels: who is asked before a call (tests/test_overrides.py), what torch.compile is made of (tests/compile), imports.
-OTHERS = {"instantiate", "Function", "dispatcher", "dispatching", "Program", "Guards"}
+OTHERS = {"instantiate", "Function", "dispatcher", "dispatching", "Program", "Guards", "Field", "Matcher", "Track"}
 
 
 def kernels() -> dict[str, Callable[..., Any]]:

@@ -87,6 +87,8 @@ def test_dtypes_that_are_only_named_answer_as_pytorchs() -> None:
 def test_a_tensor_of_a_dtype_that_is_only_named_is_refused() -> None:
     for name in _dtype_names.__all__:
         d = getattr(retrograd, name)
+        if d in (retrograd.complex64, retrograd.complex128):
+            continue
         for make in (lambda d: retrograd.zeros(2, dtype=d), lambda d: retrograd.tensor([1], dtype=d),
                      lambda d: retrograd.ones(2).to(d), lambda d: retrograd.ones(2).view(d),
                      lambda d: retrograd.ones(2).sum(dtype=d)):
@@ -144,7 +146,7 @@ def test_of_knows_both_names_of_64_bit_integers() -> None:
     assert dtypes.of(np.dtype("l")) is dtypes.of(np.dtype("q")) is dtypes.int64
 
 
-@pytest.mark.parametrize("code", ["u2", "u4", "u8", "c8", "c16", "O", "U3", "S2", "M8[s]", "V4", "g"])
+@pytest.mark.parametrize("code", ["u2", "u4", "u8", "O", "U3", "S2", "M8[s]", "V4", "g"])
 def test_of_refuses_other_dtypes(code: str) -> None:
     if code == "g" and np.dtype("g") == np.dtype("d"):
         pytest.skip("long double is double here")

@@ -291,6 +291,9 @@ def local_response_norm(input: Any, size: int, alpha: float = 1e-4, beta: float 
         return x
     squares = x * x
     before, after = size // 2, (size - 1) // 2
+    if isinstance(before, int) and not -2**63 <= before < 2**63:
+        raise TypeError(f"pad(): argument 'pad' failed to unpack the object at pos {3 if x.ndim == 3 else 5} with error "
+                        '"Overflow when unpacking long long"')
     if size + x.array.shape[1] < 1 and size < 1:
         raise RuntimeError("narrow(): length must be non-negative.")
     if x.ndim == 3:

@@ -5,7 +5,7 @@ https://pytorch.org/docs/stable/library.html
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, overload
 
 from retrograd._library.schema import FunctionSchema
 from retrograd._library.schema import infer_schema as infer_schema
@@ -177,6 +177,12 @@ class CustomOpDef:
         return register_vmap(self, func)
 
 
+@overload
+def custom_op(name: str, fn: None = None, /, *, mutates_args: str | Iterable[str], device_types: Any = None,
+              schema: str | None = None, tags: Any = None) -> Callable[[Callable[..., object]], CustomOpDef]: ...
+@overload
+def custom_op(name: str, fn: Callable[..., object], /, *, mutates_args: str | Iterable[str], device_types: Any = None,
+              schema: str | None = None, tags: Any = None) -> CustomOpDef: ...
 def custom_op(name: str, fn: Any = None, /, *, mutates_args: str | Iterable[str], device_types: Any = None,
               schema: str | None = None, tags: Any = None) -> Any:
     """A decorator: the function becomes the operator "namespace::name", a step that tracing and derivatives see as a whole.

@@ -285,6 +285,8 @@ def alike(tap: Any, a: TensorBase, b: TensorBase) -> bool:
     x, y = a.array, b.array
     if x.shape != y.shape or x.dtype != y.dtype:
         return False
+    if x is y:                                  # as of two samples inside vmap, whose arrays hold nothing
+        return a is b or bool(tap.equal(a, b))
     found: Any = same(x, y)
     return bool(tap.equal(a, b) if found is None else found)
 
