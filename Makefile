@@ -2,6 +2,7 @@
 # make test       lint, then every test on the compiled build and, on the pure one, those that may differ; compares with PyTorch
 # make test-core  the same without PyTorch
 # make demo       train a small classifier and write one step of it as a page: build/digits.html
+# make ecosystem   compare programs of other libraries with PyTorch: docs/programs.md
 # make bench      the speed budgets, on the compiled build
 # make generate   regenerate files made from other files: what rules read, stubs, forms, name lists, deviations (needs PyTorch)
 # make instructions   count the instructions of small works with valgrind, beside a baseline
@@ -44,7 +45,7 @@ WHEEL := .venv-compiled/.laid-$(call sum,pyproject.toml setup.py src)
 
 DEMO := .venv-demo/.built-$(RETROGRAD_PURE)-$(call sum,pyproject.toml setup.py src)
 
-.PHONY: help quick generate test test-core test-pure test-compiled core-pure core-compiled lint demo bench instructions sanitize clean
+.PHONY: help quick generate test test-core test-pure test-compiled core-pure core-compiled lint demo ecosystem bench instructions sanitize clean
 
 help:
 	@sed -n '/^#/!q;s/^# \{0,1\}//p' Makefile
@@ -87,6 +88,13 @@ demo: $(DEMO)
 	.venv-demo/bin/python examples/digits.py $(ARGS)
 	@mkdir -p build
 	.venv-demo/bin/python examples/trace_digits.py build/digits.html
+
+# Libraries by their pinned versions, in an environment of their own: some 2 GB.
+ecosystem: $(CORE)
+	[ -e .venv-ecosystem ] || $(PURE) -m venv .venv-ecosystem
+	.venv-ecosystem/bin/python -m pip install -qq -r tests/ecosystem/requirements.txt
+	RETROGRAD_PURE=1 .venv-ecosystem/bin/python -m pip install -qq --editable .
+	.venv-ecosystem/bin/python tests/ecosystem/run.py $(ARGS)
 
 bench: $(WHEEL)
 	$(COMPILED) -m benchmarks.budgets $(ARGS)

@@ -3,7 +3,7 @@
     python tests/ecosystem/run.py [NAME ...] [--write]      in an environment with the libraries: make ecosystem
 
 Numbers may differ by one part in a thousand, or by 1e-5; all other text must be equal.  --write keeps the results in
-benchmarks/results/ecosystem.json, from which `python tests/ecosystem/page.py` writes the table of docs/programs.md.
+benchmarks/results/ecosystem.json, from which `make generate` writes the table of docs/programs.md.
 """
 from __future__ import annotations
 

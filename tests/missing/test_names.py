@@ -188,6 +188,7 @@ ELSEWHERE = {
     "ScriptModule", "TracerWarning",            # torch.jit: what PyTorch's private modules define
     "DataParallel",                             # torch.nn.parallel.data_parallel is the function
     "SDPBackend", "Future", "DeviceType", "ProfilerActivity",       # PyTorch's are written in C
+    "CUDAGraph", "Event", "Stream",              # made where they are asked for
     "ProfilerAction", "profile", "CustomOpDef",                     # a file of one room here
     "OpOverload", "ProxyableClassMeta", "Tracer",                   # private modules keep their names
 }

@@ -74,3 +74,31 @@ def test_operators_of_aten_without_a_function() -> None:
     assert aten.index.Tensor(x, [None, torch.tensor([2])]).tolist() == [[2], [5]]
     with pytest.raises(NotImplementedError, match="sparse"):
         aten._sparse_addmm(x, x, x)
+
+
+def test_a_schema_may_mark_an_argument_that_is_changed_by_a_bare_mark() -> None:
+    library = torch.library.Library("around_marks", "DEF")
+    library.define("into.out(Tensor A, Tensor! out) -> ()")
+    schema = torch.ops.around_marks.into.out._schema
+    assert str(schema) == "around_marks::into.out(Tensor A, Tensor($0! -> ) out) -> ()" and schema.is_mutable
+    library._destroy()
+
+
+def test_containers_are_taken_apart_under_pytorchs_private_names() -> None:
+    from typing import Any
+
+    import retrograd.utils._pytree as _pytree_module
+
+    _pytree: Any = _pytree_module
+
+    assert _pytree._dict_flatten({"a": 1}) == ([1], ["a"]) and _pytree._dict_unflatten([1], ["a"]) == {"a": 1}
+    assert _pytree._dict_flatten_with_keys({"a": 1}) == ([(_pytree.MappingKey("a"), 1)], ["a"])
+    assert _pytree._list_flatten([1, 2]) == ([1, 2], None)
+
+
+@pytest.mark.parametrize("name", ["CUDAGraph", "Event", "Stream"])
+def test_classes_of_cuda_can_be_named_and_not_made(name: str) -> None:
+    cls = getattr(torch.cuda, name)
+    assert not isinstance(torch.ones(1), cls) and cls is getattr(torch.cuda, name)
+    with pytest.raises(RuntimeError, match="requires CUDA support|dummy base class"):
+        cls()

@@ -196,6 +196,11 @@ register_pytree_node(
     deque, lambda d: (list(d), d.maxlen), lambda children, context: deque(children, maxlen=context),
     flatten_with_keys_fn=lambda d: (as_keyed(d)[0], d.maxlen))
 register_pytree_node(Size, as_children, lambda children, context: tuple(children), flatten_with_keys_fn=as_keyed)
+for kind in list(SUPPORTED_NODES.values()):     # libraries register by _dict_flatten and its like
+    name = f"_{getattr(kind.type, '__name__', kind.type).lower()}"
+    globals().update({
+        f"{name}_flatten": kind.flatten_fn, f"{name}_unflatten": kind.unflatten_fn,
+        f"{name}_flatten_with_keys": kind.flatten_with_keys_fn})
 DICTS = (dict, OrderedDict, defaultdict)
 
 

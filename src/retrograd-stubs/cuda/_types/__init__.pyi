@@ -8,6 +8,7 @@ from retrograd._small_modules.cuda._types import (
     KINDS as KINDS,
     LATE as LATE,
     kept as kept,
+    refusing as refusing,
     stored as stored,
     tensortype as tensortype,
     typed as typed,

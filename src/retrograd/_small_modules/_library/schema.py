@@ -5,12 +5,13 @@ import inspect
 import re
 import typing
 from collections.abc import Callable, Iterable, Sequence
+from itertools import count
 from typing import Any
 
 from retrograd._tensor import Tensor
 from retrograd._tensor.dtypes import device, dtype
 
-ARGUMENT = re.compile(r"(?P<kind>\w+(?:\([^)]*\))?(?:\?|\[\d*\])*)\s+(?P<name>\w+)(?:\s*=\s*(?P<default>.+))?$", re.S)
+ARGUMENT = re.compile(r"(?P<kind>\w+!?(?:\([^)]*\))?(?:\?|\[\d*\])*)\s+(?P<name>\w+)(?:\s*=\s*(?P<default>.+))?$", re.S)
 PLAIN: dict[Any, str] = {Tensor: "Tensor", int: "SymInt", float: "float", bool: "bool", str: "str", dtype: "ScalarType",
                          device: "Device", typing.Union[int, float, bool]: "Scalar"}
 LISTS = {"Tensor", "SymInt", "float", "bool", "Scalar"}
@@ -65,7 +66,7 @@ class FunctionSchema:
         if not after.startswith("->"):
             raise RuntimeError(f"expected -> but found '{after[:1] or 'eof'}' here:\n{text}")
         self.arguments: list[Argument] = []
-        named = False
+        named, fresh = False, count()
         for part in split(text[len(left[0]) + 1:end]):
             if part == "*":
                 named = True
@@ -74,7 +75,10 @@ class FunctionSchema:
             if found is None:
                 raise RuntimeError(f"expected ident but found '{part}' here:\n{text}")
             default = EMPTY if found["default"] is None else value_of(found["default"].strip())
-            self.arguments.append(Argument(found["name"], found["kind"], default, named))
+            kind = found["kind"]
+            if kind.endswith("!"):              # changed, and no part of another argument
+                kind = f"{kind[:-1]}(${next(fresh)}! -> )"
+            self.arguments.append(Argument(found["name"], kind, default, named))
         self.returned = after[2:].strip()
         self.returns = split(self.returned[1:-1]) if self.returned.startswith("(") else [self.returned]
 

@@ -47,6 +47,15 @@ def stored(kind: str) -> Any:
         name, (_LegacyStorage,), {"__module__": HOME, "dtype": LEGACY[name].dtype, "is_cuda": True, "__init__": __init__}))
 
 
+def refusing(name: str) -> Any:
+    """torch.cuda.Stream, ...: classes that programs name in annotations and ask isinstance of; none can be made."""
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+        raise RuntimeError("torch.cuda.Stream requires CUDA support" if name == "Stream" else
+                           f"Tried to instantiate dummy base class {name}")
+
+    return kept(type(name, (), {"__module__": HOME, "__init__": __init__}))
+
+
 def kept(cls: type) -> type:
     setattr(sys.modules[HOME], cls.__name__, cls)
     return cls
@@ -54,4 +63,4 @@ def kept(cls: type) -> type:
 
 LATE: dict[str, Callable[[], Any]] = {
     f"{kind}{what}": partial(make, kind) for kind in KINDS for what, make in (("Tensor", typed), ("Storage", stored))
-}
+} | {name: partial(refusing, name) for name in ("CUDAGraph", "Event", "Stream")}

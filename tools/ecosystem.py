@@ -1,0 +1,19 @@
+"""The table of libraries in docs/programs.md, from benchmarks/results/ecosystem.json."""
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = ROOT / "docs" / "programs.md"
+BEGIN, END = "<!-- table of libraries: make generate -->\n", "<!-- end -->\n"
+
+
+def files() -> dict[Path, str]:
+    results = json.loads((ROOT / "benchmarks" / "results" / "ecosystem.json").read_text("utf-8"))
+    lines = ["| library | result | processor time, PyTorch = 1 |", "|---|---|---|"]
+    for result in results.values():
+        said = " ".join(result["differs"].split()).replace("|", "\\|")
+        lines.append(f"| {result['version']} | {said or 'prints the same'} | {result['time'] or ''} |")
+    before, _, rest = PAGE.read_text("utf-8").partition(BEGIN)
+    return {PAGE: before + BEGIN + "\n".join(lines) + "\n" + END + rest.partition(END)[2]}
