@@ -48,7 +48,7 @@ def mask_like(input: Any, mask: Any) -> Any:
 
 
 def lowest(dtype: Any) -> Any:
-    return -math.inf if dtype.is_floating_point else dtypes.iinfo(dtype).min
+    return -math.inf if dtype.is_floating_point or dtype.is_complex else dtypes.iinfo(dtype).min
 
 
 def highest(dtype: Any) -> Any:
@@ -181,6 +181,11 @@ def norm(input: Any, ord: Any = 2.0, dim: Any = None, *, keepdim: bool | None = 
     return vector_norm(x, ord, dims_of(dim, input.ndim), bool(keepdim), dtype=dtype).contiguous()
 
 
+def fractional(dtype: Any) -> Any:
+    """The dtype in which a variance of `dtype` is computed."""
+    return dtype if dtype.is_floating_point or dtype.is_complex else dtypes.float32
+
+
 def var(input: Any, dim: Any = None, unbiased: bool | None = None, *, correction: Any = None, keepdim: bool | None = False,
         dtype: Any = None, mask: Any = None) -> Any:
     """The variance of all elements or over dims: squares over n - correction (1 unless said)."""
@@ -188,14 +193,15 @@ def var(input: Any, dim: Any = None, unbiased: bool | None = None, *, correction
         raise AssertionError("Only one of unbiased and correction may be given")
     less = 1.0 if correction is None and unbiased is not False else float(correction or 0)
     if dtype is None:
-        dtype = input.dtype if input.dtype.is_floating_point else dtypes.float32
-    compute = dtype if dtype.is_floating_point else dtypes.float32
+        dtype = fractional(input.dtype)
+    compute = fractional(dtype)
     n = count(input, dim, True, mask)
     off = input - sum(input, dim, keepdim=True, dtype=dtype, mask=mask) / n
-    total = sum(off * off, dim, keepdim=keepdim, dtype=compute, mask=mask)
+    total = sum(off * off.conj() if off.is_complex() else off * off, dim, keepdim=keepdim, dtype=compute, mask=mask)
     n = n if keepdim else n.reshape(total.shape)
     if less:
-        n = f.maximum(n.to(compute) - less, n.new_zeros([], dtype=compute))
+        real = compute if compute.is_floating_point else dtypes.float64
+        n = f.maximum(n.to(real) - less, n.new_zeros([], dtype=real))
     return (total / n).to(dtype=dtype)
 
 
@@ -204,8 +210,8 @@ def std(input: Any, dim: Any = None, unbiased: bool | None = None, *, correction
     """The root of the variance."""
     want = dtype
     if want is None:
-        want = input.dtype if input.dtype.is_floating_point else dtypes.float32
-    compute = want if want.is_floating_point else dtypes.float32
+        want = fractional(input.dtype)
+    compute = fractional(want)
     y = var(input, dim, unbiased, correction=correction, keepdim=keepdim, dtype=compute, mask=mask)
     return f.sqrt(y).to(dtype=want)
 

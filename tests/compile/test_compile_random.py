@@ -107,4 +107,5 @@ def test_random_programs_and_their_gradients_are_those_of_eager(block: int, dtyp
                 assert same(grads(*want), grads(*mine)), (seed, call, made.explain())
         replayed += replays(fast) > 0
         verified += computed(compared) > 0
-    assert replayed > 25 and verified > 10      # compared pieces that are too small to gain run eagerly
+    # Compared, a piece with results that can still be differentiated runs eagerly, which is more than half of these.
+    assert replayed > 25 and verified > 10

@@ -32,6 +32,11 @@ GENERAL: tuple[str, ...] = (
     "conj() of a complex tensor computes: is_conj() is False, and edits of either are not seen by the other; PyTorch's shows "
     "the same memory until it is used",
     "Where complex gradients are zero, the zero may have another sign",
+    "torch.linalg.ldl_factor and ldl_solve refuse hermitian=True of complex matrices; geqrf, ormqr, householder_product, "
+    "rms_norm and silu refuse complex tensors",
+    "A profile does not start inside another one, nor inside a recording; PyTorch's warns and goes on",
+    "share_memory_() refuses views, and other tensors over the same memory keep the old one; in PyTorch all of them move",
+    "torch.ops.aten has names without schemas, and overloads of a fixed list, which all reach one function",
     "resize_ beyond the end of the memory gives the tensor its own memory; in PyTorch the shared storage grows",
     "Editing an inference tensor outside inference mode raises before anything changes, whatever else is wrong; PyTorch "
     "edits first",

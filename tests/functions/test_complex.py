@@ -276,3 +276,40 @@ def test_layers_and_their_gradients_are_pytorchs(layer: str) -> None:
 def test_modules_become_complex_with_a_warning(torch: Any) -> None:
     with pytest.warns(UserWarning, match="Complex modules are a new feature"):
         assert torch.nn.Linear(1, 1).to(torch.complex64).weight.dtype is torch.complex64
+
+
+# Held against PyTorch in value and gradient; w is complex128, of 4 x 5.
+HARDER = """
+torch.masked.var(w, dim=1, mask=w.real > -0.5) | torch.masked.std(w, dim=1)
+torch.renorm(w, 2, 0, 1.0) | torch.renorm(w, 1, 1, 0.5)
+torch.logaddexp(w * 3, w.flip(0)) | torch.logcumsumexp(w * 3, 1) | torch.lerp(w, w * 2, 0.3 + 1j) | torch.lerp(w, w * 2, 0.7)
+torch.constant_pad_nd(w, (1, 2), 1 + 2j) | torch.float_power(w, 2) | (w * 1).float_power_(3)
+"""
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("expression", [e.strip() for e in HARDER.replace("\n", "|").split("|") if e.strip()])
+def test_value_and_gradient_are_pytorchs(expression: str) -> None:
+    import torch as theirs
+
+    drawn = np.random.RandomState(0).randn(4, 5, 2) @ np.array([1, 1j])
+    found = []
+    for torch in (theirs, retrograd):
+        w = torch.tensor(drawn, requires_grad=True)
+        y = eval(expression, {"torch": torch, "w": w})
+        y.abs().square().sum().backward()
+        found.append((y.detach().numpy(), w.grad.resolve_conj().numpy()))
+    for got, wanted in zip(found[1], found[0]):
+        assert got.dtype == wanted.dtype
+        np.testing.assert_allclose(got, wanted, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.oracle
+def test_singular_values_of_low_rank_are_pytorchs() -> None:
+    import torch as theirs
+
+    drawn = np.random.RandomState(0).randn(6, 4, 2) @ np.array([1, 1j])
+    got, wanted = (torch.svd_lowrank(torch.tensor(drawn), q=4)[1].numpy() for torch in (retrograd, theirs))
+    np.testing.assert_allclose(got, wanted, rtol=1e-9)
+    with pytest.raises(NotImplementedError, match="no hermitian=True of complex matrices"):
+        retrograd.linalg.ldl_factor(retrograd.eye(2, dtype=retrograd.cdouble), hermitian=True)

@@ -211,10 +211,11 @@ def doubled(x: Any) -> Any:
 
 
 def float_power_(input: Any, exponent: Any) -> Any:
-    """In place: float_power; of float64 only."""
-    if input.array.dtype != np.float64:
+    """In place: float_power; of float64 and complex128 only."""
+    wide = "ComplexDouble" if input.array.dtype.kind == "c" else "Double"
+    if input.array.dtype.name not in ("float64", "complex128"):
         raise RuntimeError(f"the base given to float_power_ has dtype {dtypes.of(input.array.dtype).scalar} but the operation's "
-                           "result requires dtype Double")
+                           f"result requires dtype {wide}")
     return arith.pow_(input, doubled(exponent))
 
 

@@ -20,6 +20,7 @@ ALPHA = (1 + math.sqrt(17)) / 8                 # bounds the growth of elements
 def ldl_factor_ex(A: Any, *, hermitian: bool = False, check_errors: bool = False, out: Any = None) -> Any:
     """(LD, pivots, info) of the lower triangle of A, as LAPACK's sytrf; info: the first zero block of D, from 1, or 0."""
     name = "torch.linalg.ldl_factor_ex"
+    symmetric_only(A, hermitian)
     x = squares(A, name) if A.array.dtype.itemsize != 2 else lacking("ldl_factor_kernel_cpu", A)
     flat = x.array.reshape(-1, *x.array.shape[-2:]) if x.array.size else x.array[:0].reshape(0, 0, 0)
     with np.errstate(all="ignore"):                 # NaN and inf go through, as in LAPACK
@@ -41,6 +42,12 @@ def ldl_factor(A: Any, *, hermitian: bool = False, out: Any = None) -> Any:
     ld, pivots, info = ldl_factor_ex(A, hermitian=hermitian)
     refuse("torch.linalg.ldl_factor", info.array)
     return FACTOR((ld, pivots))
+
+
+def symmetric_only(A: Any, hermitian: bool) -> None:
+    if hermitian and A.array.dtype.kind == "c":
+        raise NotImplementedError("torch.linalg.ldl_factor and ldl_solve take no hermitian=True of complex matrices, only "
+                                  "symmetric ones: use torch.linalg.cholesky or torch.linalg.solve")
 
 
 def lacking(kernel: str, x: Any) -> Any:
@@ -122,6 +129,7 @@ def ldl_solve(LD: Any, pivots: Any, B: Any, *, hermitian: bool = False, out: Any
     https://pytorch.org/docs/stable/generated/torch.linalg.ldl_solve.html
     """
     name = "torch.linalg.ldl_solve"
+    symmetric_only(LD, hermitian)
     x = squares(LD, name)
     if B.ndim < 2:
         raise IndexError("Dimension out of range (expected to be in range of [-1, 0], but got -2)")

@@ -257,7 +257,9 @@ def lstsq(A: Any, B: Any, rcond: Any = None, *, driver: Any = None) -> Any:
     x, rank, values = decomp.lstsq(A, right, cut)
     n, m = A.shape[-2:]
     nothing = wrap(np.zeros(0, A.array.real.dtype))
-    residuals: Any = shape.expand(sums.sum_dims(x, tuple(range(x.ndim)), False), (0,)) if recording(x) else nothing
+    residuals: Any = nothing
+    if recording(x):
+        residuals = shape.expand(sums.sum_dims(complexes.real(x), tuple(range(x.ndim)), False), (0,))
     if n > m and driver != "gelsy" and (driver == "gels" or np.all(rank == m)):
         error = linalg.matmul(A, x) - right
         residuals = sums.sum_dims(complexes.real(error * complexes.conj(error)), (error.ndim - 2,), False)

@@ -20,14 +20,15 @@ def svd_lowrank(A: Any, q: int | None = 6, niter: int | None = 2, M: Any = None)
     m, n = A.shape[-2:]
     wide = m < n
     if wide:
-        A = A.mT
-    start = randn(A.shape[-1], q, dtype=A.dtype if A.is_floating_point() else None)      # matmul refuses integers
+        A = A.mH
+    drawn = A.dtype if A.is_floating_point() or A.is_complex() else None        # matmul refuses integers
+    start = randn(A.shape[-1], q, dtype=drawn)
     basis = linalg_qr(matmul(A, start))[0]
     for _ in range(niter):
-        basis = linalg_qr(matmul(A.mT, basis))[0]
+        basis = linalg_qr(matmul(A.mH, basis))[0]
         basis = linalg_qr(matmul(A, basis))[0]
-    u, s, vh = linalg_svd(matmul(basis.mT, A), full_matrices=False)
-    u, v = matmul(basis, u), vh.mT
+    u, s, vh = linalg_svd(matmul(basis.mH, A), full_matrices=False)
+    u, v = matmul(basis, u), vh.mH
     return (v, s, u) if wide else (u, s, v)
 
 

@@ -259,7 +259,7 @@ def lerp(input: Any, end: Any, weight: Any, *, out: Any = None) -> Any:
     if input.array.dtype.kind in "iub":
         raise not_implemented("lerp_kernel_tensor" if several else "lerp_kernel_scalar", input.array.dtype)
     if not several:
-        return binary.LerpBackward0(float(weight)), input, end
+        return binary.LerpBackward0(float(weight) if input.array.dtype.kind != "c" else complex(weight)), input, end
     binary.together([input.array, end.array, weight.array])
     return binary.LerpBackward1(), [input, end, weight]
 

@@ -187,6 +187,16 @@ class HypotBackward0(Binary):
         return g * (b / y)
 
 
+def log_of_sum(a: Array, b: Array) -> Array:
+    """log(exp(a) + exp(b)) of complex numbers, from the one of the greater real part."""
+    first = np.isnan(a) | (a.real > b.real)
+    top, low = np.where(first, a, b), np.where(first, b, a)
+    with np.errstate(all="ignore"):
+        y = np.log1p(np.exp(low - top)) + top
+        level = (a.real == b.real) & np.isinf(a.real)
+        return np.where(level, np.where(a.real < 0, low, np.log(np.exp(a) + np.exp(b))), y) if level.any() else y
+
+
 @final
 class LogaddexpBackward0(Binary):
     """log(exp(a) + exp(b))"""
@@ -197,7 +207,7 @@ class LogaddexpBackward0(Binary):
         return quick_logaddexp(a, b)
 
     def forward(self, a: Array, b: Array) -> Array:
-        return np.logaddexp(a, b)
+        return log_of_sum(a, b) if a.dtype.kind == "c" else np.logaddexp(a, b)
 
     def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
         return g / (exp(b - a) + 1)
@@ -340,14 +350,10 @@ def mix(a: Array, b: Array, w: Any) -> Array:
     a = wide(a)
     b = wide(b)
     d = b - a
-    if isinstance(w, float):
-        return like(a + d * w if abs_of(w) < 0.5 else b - d * (1.0 - w), own)
+    if isinstance(w, (float, complex)):
+        return like(a + d * w if abs(w) < 0.5 else b - d * (1.0 - w), own)
     w = wide(w)
     return like(np.where(np.abs(w) < 0.5, a + d * w, b - d * (1 - w)), own)
-
-
-def abs_of(w: float) -> float:
-    return -w if w < 0 else w
 
 
 @final
@@ -357,8 +363,8 @@ class LerpBackward0(Binary):
     names: ClassVar[Any] = {}
     shows: ClassVar[Any] = {"weight": "weight"}
 
-    def __init__(self, weight: float) -> None:
-        self.weight = weight
+    def __init__(self, weight: Any) -> None:
+        self.weight: Any = weight               # a float; of complex tensors a complex number, too
 
     def quick(self, a: Array, b: Array) -> Array:
         return quick_lerp(a, b, self.weight, 1.0 - self.weight)

@@ -113,6 +113,7 @@ def nonzero(x: Value) -> Value:
 class RenormBackward0(Unary):
     """Slices along dim whose p-norm exceeds maxnorm scaled down to it."""
 
+    conjugates = False
     shows: ClassVar[Any] = {"dim": "dim", "maxnorm": "maxnorm", "p": "p"}
 
     def __init__(self, p: Any, dim: int, maxnorm: Any) -> None:
@@ -135,7 +136,8 @@ class RenormBackward0(Unary):
         n = norm(x, self.p, dims, True, None)
         over = raw(n) > self.maxnorm
         wide = choose.where(over, n, 1.0) + 1e-7
-        slope = choose.where(over, sum_dims(g * x, dims, True) * (-self.maxnorm / (wide * wide)), 0.0)
+        along = sum_dims(complexes.real(g * complexes.conj(x)), dims, True)
+        slope = choose.where(over, along * (-self.maxnorm / (wide * wide)), 0.0)
         part = norm_grad(slope, x, n, self.p, dims)
         got = g * choose.where(over, self.maxnorm / wide, 1.0)
         return got if part is None else got + choose.where(over, part, 0.0)

@@ -43,7 +43,8 @@ class ConstantPadNdBackward0(Unary):
             to.append(m)
             source.append(slice(max(0, -before), n - max(0, -after)))
             target.append(slice(max(0, before), m - max(0, after)))
-        check_number(float(self.value), x.dtype)            # as in PyTorch, where a pad is a double
+        if x.dtype.kind != "c":
+            check_number(float(self.value), x.dtype)        # as in PyTorch, where a pad is a double
         out = np.empty(tuple(to), x.dtype)
         out[...] = np.asarray(self.value).astype(x.dtype)
         out[tuple(target)] = x[tuple(source)]

@@ -91,8 +91,11 @@ class LogcumsumexpBackward0(Unary):
             return np.array(x)
         own = x.dtype
         if own.kind == "c":
-            top = x.real.max(self.dim, keepdims=True) if x.size else 0
-            return packed(np.log(np.add.accumulate(np.exp(x - top), self.dim)) + top)
+            y = np.array(x)
+            along = np.moveaxis(y, self.dim, 0)
+            for i in range(1, len(along)):
+                along[i] = log_of_sum(along[i - 1], along[i])
+            return y
         y = np.logaddexp.accumulate(x.astype(np.float32) if own.itemsize == 2 else x, self.dim)
         return packed(y.astype(own) if y.dtype != own else y)
 
@@ -100,7 +103,7 @@ class LogcumsumexpBackward0(Unary):
         own = raw(x)
         if own.ndim == 0:
             return g * 1
-        if not isinstance(x, TensorBase) and not isinstance(g, TensorBase):
+        if not isinstance(x, TensorBase) and not isinstance(g, TensorBase) and own.dtype.kind != "c":
             return np.exp(log_from_end(g, y, self.dim) + x) - np.exp(log_from_end(-g, y, self.dim) + x)
         last = own.ndim - 1                     # differentiable, at the price of a square
         gap = (shape.unsqueeze(shape.transpose(x, self.dim, last), last + 1)
@@ -199,3 +202,4 @@ def logcumsumexp(x: Value, dim: int) -> Value:
 
 
 from . import cast, choose, gather, moves, pointwise, shape  # noqa: E402
+from .binary import log_of_sum  # noqa: E402

@@ -201,6 +201,7 @@ for kind in list(SUPPORTED_NODES.values()):     # libraries register by _dict_fl
     globals().update({
         f"{name}_flatten": kind.flatten_fn, f"{name}_unflatten": kind.unflatten_fn,
         f"{name}_flatten_with_keys": kind.flatten_with_keys_fn})
+del kind, name
 DICTS = (dict, OrderedDict, defaultdict)
 
 
