@@ -17,6 +17,7 @@
 # WORKERS=...     processes that run tests in parallel (default: one per processor, at most 4)
 
 SHELL := /bin/bash
+MAKEFLAGS += --no-print-directory
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
 

@@ -9,6 +9,7 @@ import pytest
 from replaying import grads, numbers, replays, same, skipping
 
 import retrograd as torch
+from retrograd import _kernels
 from retrograd._compile.code import Program
 from retrograd._compile.promises import Track
 
@@ -94,3 +95,10 @@ def test_a_track_that_makes_no_sense_is_refused(call: Any) -> None:
         Track((call,), 2)
     with pytest.raises(ValueError, match="Track"):
         Track((), -1)
+
+
+@pytest.mark.skipif(_kernels.nn is None, reason="the pure build has no kernels")
+@pytest.mark.parametrize("given", [(1, True, print), (property(), True, None), (print, False, print)])
+def test_a_field_of_tensors_needs_a_descriptor_and_a_callable(given: Any) -> None:
+    with pytest.raises(TypeError, match="expected a descriptor"):
+        _kernels.nn.Field(*given)

@@ -521,6 +521,10 @@ static PyObject *field_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     PyObject *inner, *then;
     int always;
     if (!PyArg_ParseTuple(args, "OpO", &inner, &always, &then)) return NULL;
+    if (Py_TYPE(inner)->tp_descr_get == NULL || Py_TYPE(inner)->tp_descr_set == NULL || !PyCallable_Check(then)) {
+        PyErr_SetString(PyExc_TypeError, "expected a descriptor with __get__ and __set__, a bool and a callable");
+        return NULL;
+    }
     Field *self = (Field *)type->tp_alloc(type, 0);
     if (self == NULL) return NULL;
     self->inner = Py_NewRef(inner), self->always = always;
