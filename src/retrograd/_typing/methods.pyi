@@ -571,7 +571,7 @@ class Methods(TensorBase):
     def float_power(self, exponent: Number) -> Tensor: ...
     @overload
     def float_power_(self, exponent: Tensor) -> Tensor:
-        """In place: float_power; of float64 only."""
+        """In place: float_power; of float64 and complex128 only."""
     @overload
     def float_power_(self, exponent: Number) -> Tensor: ...
     def floor(self) -> Tensor:
