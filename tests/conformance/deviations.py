@@ -99,6 +99,9 @@ GENERAL: tuple[str, ...] = (
     "once for each",
     "Inside torch.func.grad, vjp and similar transforms tensors are plain ones, not GradTrackingTensor; inside vmap their "
     "type() is a subclass of Tensor. They are differentiated by rows and columns: jacrev, jacfwd and hessian call no vmap",
+    "Tangents (torch.autograd.forward_ad, torch.func.jvp) are computed when unpack_dual asks, by two backward "
+    "passes; a Function's jvp is called then, with zeros that require grad, for it is linear, and must be made of "
+    "differentiable operations. Operations without a forward rule in PyTorch have tangents, too",
     "torch.func.vmap warns of a performance drop for other functions than PyTorch, and runs those sample by sample; "
     "with randomness='different' some functions draw for one sample after the other",
     "torch._foreach_add and similar functions record one node per tensor, that of the plain operation, not one node for "

@@ -42,8 +42,6 @@ LACKS = {
         Profiler(Activity|Config|Event|State)|profiler_legacy|MemRecordsAcc|load_nvprof|kineto_available|
         region_activation_memory_budget|ExecutionTraceObserver|monitor|Benchmark\w+|ThroughputBenchmark"""),
     "autocast": ("torch.autocast is off; its error says why", r"\w*autocast\w*"),
-    "forward": ("forward-mode derivatives are not supported yet; torch.autograd.functional has jvp and vjp", r"""
-        forward_ad|NestedIOFunction|is_view_replay_enabled"""),
     "gone": ("PyTorch has deprecated or removed it; torch.linalg has its successor", r"""
         lstsq|matrix_rank|solve|symeig|eig|Container|legacy_contiguous_format|reinforce"""),
     "internal": ("it is internal to PyTorch", r"""
@@ -53,7 +51,7 @@ LACKS = {
         init_num_threads|set_anomaly_enabled|torch_version|windows|package|hash_tensor|frobenius_norm|
         nuclear_norm|norm_except_dim|unsafe_split_with_sizes|SavedTensor|SwizzleType|ScalingType|(scaled_)?grouped_mm|
         scaled_(\w+_)?mm|GRID_SAMPLE_\w+|\w+_notes|is_multithreading_enabled|set_multithreading_enabled|
-        factory_kwargs|grad|swap_in_optimizer\w+|module_load|name|Tensor|Type|index|return_types"""),
+        factory_kwargs|NestedIOFunction|is_view_replay_enabled|grad|swap_in_optimizer\w+|module_load|name|Tensor|Type|index|return_types"""),
     "datapipes": ("PyTorch deprecates data pipes; Dataset and IterableDataset do what they do", r"""
         \w*DataPipe|DataChunk|argument_validation|functional_datapipe|\w+_determinism|non_deterministic|runtime_validation\w*|
         _DatasetKind"""),

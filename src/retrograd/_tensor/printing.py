@@ -90,8 +90,8 @@ def _item(x: Any) -> Any:
     return float(value) if x.dtype.kind == "V" else value      # ml_dtypes' scalars are no Python floats
 
 
-def _str(t: Any, *, tensor_contents: str | None = None) -> str:
-    """repr(t).  `tensor_contents` stands in for the elements."""
+def _str(t: Any, *, tensor_contents: str | None = None, extra: str = "") -> str:
+    """repr(t).  `tensor_contents` stands in for the elements; `extra` comes last."""
     cls = type(t)
     prefix = "tensor(" if _ours(cls) else f"{cls.__name__}("
     array, opts = t.array, PRINT_OPTS
@@ -111,9 +111,7 @@ def _str(t: Any, *, tensor_contents: str | None = None) -> str:
         if t.dtype not in plain and t.dtype.name not in ("int64", "bool"):
             suffixes.append(f"dtype={t.dtype}")
         body = "" if tensor_contents is not None else _contents(array, indent)
-    graph = _graph_suffix(t)
-    if graph:
-        suffixes.append(graph)
+    suffixes += filter(None, (_graph_suffix(t), extra))
     return _joined(prefix + (body if tensor_contents is None else tensor_contents), suffixes, indent)
 
 

@@ -59,7 +59,7 @@ def _override(name: str) -> Any:
 
 
 late_names(
-    __name__, lazy=("functional", "_functions", "profiler", "profiler_util"), also={
+    __name__, lazy=("functional", "_functions", "forward_ad", "profiler", "profiler_util"), also={
         "torch": partial(import_module, "retrograd"), **{
             name: partial(_override, name) for name in ("handle_torch_function", "has_torch_function", "is_tensor_like")}})
 

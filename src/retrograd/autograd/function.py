@@ -31,7 +31,7 @@ class FunctionCtx:
         self.to_save = tensors
 
     def save_for_forward(self, *tensors: Any) -> None:
-        """Accepted for forward-mode rules, which are not run."""
+        """Keep tensors (or None) for jvp, which finds them in ctx.saved_tensors."""
         for t in tensors:
             if not isinstance(t, TensorBase) and t is not None:
                 raise TypeError(
@@ -110,7 +110,9 @@ class BackwardCFunction(Node, FunctionCtx):
 
     @property
     def saved_tensors(self) -> Any:
-        """What save_for_backward kept.  RuntimeError once it was freed."""
+        """What save_for_backward kept, in jvp what save_for_forward did.  RuntimeError once it was freed."""
+        if PUSHING and PUSHING[-1] is self:
+            return self.saved_for_forward
         if self._cleared:
             raise RuntimeError(ONCE)
         if self._freed:
@@ -176,6 +178,8 @@ class BackwardCFunction(Node, FunctionCtx):
     def apply(self, *grads: Any) -> Any:
         """Call the user's backward (or vjp)."""
         cls = self._forward_cls
+        if PUSHING and PUSHING[-1] is None and cls.jvp is not NO_JVP:
+            return self.transposed(grads)
         own, vjp = cls.backward, cls.vjp
         if vjp is NO_RULE:
             return own(self, *grads)
@@ -184,6 +188,34 @@ class BackwardCFunction(Node, FunctionCtx):
                 "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only "
                 "implement one of them.")
         return vjp(self, *grads)
+
+    def transposed(self, grads: tuple[Any, ...]) -> Any:
+        """What jvp says of backward: it multiplies tangents with the Jacobian, so its derivative by them multiplies gradients."""
+        from . import grad
+
+        tangents: list[Any] = []
+        edges = iter(self._nexts)
+        for like in self._likes:
+            tangents.append(None if like is None else wrap(np.zeros(*like)))
+            if like is not None and next(edges) is not None:
+                tangents[-1].rg = True
+        PUSHING.append(self)
+        try:
+            found = self._forward_cls.jvp(self, *tangents)
+        finally:
+            PUSHING.pop()
+        outs = found if isinstance(found, tuple) else (found,)
+        for out, made in zip(outs, self._made):
+            if isinstance(out, TensorBase) and made is not None and out.array.shape != made[0]:
+                raise RuntimeError(
+                    "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not "
+                    f"supported. Tensor is of size {list(made[0])} while the given forward gradient is of size "
+                    f"{list(out.array.shape)}.")
+        pairs = [(out, g) for out, g in zip(outs, grads) if isinstance(out, TensorBase) and wants_grad(out) and g is not None]
+        leaves = [t for t in tangents if t is not None and t.rg]
+        given = iter(grad([out for out, _ in pairs], leaves, [g for _, g in pairs], create_graph=True, allow_unused=True)
+                     if pairs else [None] * len(leaves))
+        return tuple(next(given) if t is not None and t.rg else None for t in tangents)
 
     def _checked(self, found: tuple[Any, ...], graph: bool) -> list[Any]:
         want = len(self._likes)
@@ -286,8 +318,11 @@ NEEDS_SETUP = (
     "In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, ...), it must override the "
     "setup_context staticmethod. For more details, please see https://pytorch.org/docs/main/notes/extending.func.html"
 )
-NO_RULE: Any = None                 # Function.backward and Function.setup_context: not overridden
+NO_RULE: Any = None                 # Function.backward, setup_context and jvp: not overridden
 NO_SETUP: Any = None
+NO_JVP: Any = None
+FORWARD: list[Any] = []             # levels of forward mode going on, innermost last: NOTE [Dual tensors] in forward_ad.py
+PUSHING: list[Any] = []             # None while tangents are computed, a node while its jvp runs
 
 
 class FunctionMeta(type):
@@ -362,7 +397,7 @@ class Function(metaclass=FunctionMeta):
 
     @staticmethod
     def jvp(ctx: Any, *grad_inputs: Any) -> Any:
-        """The forward-mode rule; retrograd has no forward mode and never calls it."""
+        """The forward-mode rule: tangents of the outputs, given those of the arguments.  Called when a tangent is asked for."""
         raise NotImplementedError("You must implement the jvp function for custom autograd.Function to use it with "
                                   "forward mode AD.")
 
@@ -388,6 +423,12 @@ def _run(cls: Any, args: Any, kwargs: Any) -> Any:
         args, kwargs = _bound(cls.forward, args, kwargs)
     if kwargs:
         args = _positional(cls.forward, args, kwargs)
+    if FORWARD and (separate or not state().lenient) and _dual(cls, args) and not grad_on():
+        set_grad(True)                                              # no_grad leaves tangents alone
+        try:
+            return _run(cls, args, kwargs)
+        finally:
+            set_grad(False)
     node = cls._backward_cls()
     node.needs_input_grad, nexts, nrs = sources(args)       # before forward, which may edit them
     record = nexts is not None
@@ -408,7 +449,16 @@ def _run(cls: Any, args: Any, kwargs: Any) -> Any:
     return _finish(node, args, output, record)
 
 
-NO_RULE, NO_SETUP = Function.backward, Function.setup_context
+NO_RULE, NO_SETUP, NO_JVP = Function.backward, Function.setup_context, Function.jvp
+
+
+def _dual(cls: Any, args: tuple[Any, ...]) -> bool:
+    """Has an argument a tangent?  NotImplementedError where cls says nothing of those."""
+    if cls.__module__.startswith("retrograd.") or not any(FORWARD[-1].parts(a)[0] for a in args):
+        return False
+    if cls.jvp is NO_JVP:
+        cls.jvp(None)
+    return True
 
 
 def _bound(forward: Any, args: Any, kwargs: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:

@@ -37,7 +37,7 @@ def gradcheck(
     nondet_tol how much two backward passes may differ
     check_undefined_grad  also let some output gradients be missing
     GradcheckError, unless raise_exception is False.  fast_mode is accepted; every element is checked all the same.
-    There is no forward-mode differentiation: check_forward_ad raises NotImplementedError.
+    check_forward_ad  also the tangents of torch.autograd.forward_ad; check_batched_forward_grad  also under vmap
     """
     if not (check_forward_ad or check_backward_ad):
         raise AssertionError("Expected at least one of check_forward_ad or check_backward_ad to be True")
@@ -45,14 +45,18 @@ def gradcheck(
         raise AssertionError("Setting check_batched_grad=True requires check_backward_ad to be True")
     if check_batched_forward_grad and not check_forward_ad:
         raise AssertionError("Setting check_batched_forward_grad=True requires check_forward_ad to be True")
-    if check_forward_ad:
-        raise NotImplementedError("gradcheck(check_forward_ad=True): retrograd has reverse mode only")
     given = _tuple(inputs)
     try:
         _check_inputs(given)
         outputs = _differentiable(func(*given))
         if not outputs:
             _check_no_outputs(func, given, eps)
+            return True
+        if check_forward_ad:
+            _check_tangents(func, given, eps, atol, rtol, check_undefined_grad)
+        if check_batched_forward_grad:
+            _check_batched_tangents(func, given)
+        if not check_backward_ad:
             return True
         _check_values(func, given, outputs, eps, atol, rtol, nondet_tol, check_grad_dtypes)
         if check_batched_grad:
@@ -86,10 +90,11 @@ def gradgradcheck(
     else:
         seeds = _tuple(grad_outputs)
     count = len(seeds)
+    places = [i for i, x in enumerate(given) if isinstance(x, TensorBase) and wants_grad(x)]
 
     def gradient(*args: Any) -> Any:
+        wanted = [args[i].requires_grad_() for i in places]
         outputs = _differentiable(func(*args[:len(args) - count]))
-        wanted = [x for x in args[:len(args) - count] if isinstance(x, TensorBase) and wants_grad(x)]
         found = _grad(outputs, wanted, args[len(args) - count:], create_graph=True, allow_unused=True)
         return tuple(g for g in found if g is not None)
 
@@ -221,6 +226,66 @@ def _check_values(
                 raise GradcheckError(
                     f"Jacobian mismatch for output {i} with respect to input {k},\nnumerical:{wrap(n)}\n"
                     f"analytical:{wrap(a)}\n")
+
+
+def _constant(x: Any) -> Any:
+    return x.detach() if isinstance(x, TensorBase) else x  # type: ignore[attr-defined]
+
+
+def _pushed(func: Callable[..., Any], given: tuple[Any, ...], tangents: dict[int, Any]) -> list[Any]:
+    """Outputs' tangents, where those of some inputs are `tangents`; None where they depend on none of those."""
+    from . import forward_ad
+
+    with forward_ad.dual_level():
+        duals = [forward_ad.make_dual(x.detach(), tangents[i]) if i in tangents else _constant(x) for i, x in enumerate(given)]
+        found = [o for o in _tuple(func(*duals)) if isinstance(o, TensorBase) and o.array.dtype.kind in "fcV"]
+        return [forward_ad.unpack_dual(o).tangent for o in found]
+
+
+def _check_tangents(
+    func: Callable[..., Any], given: tuple[Any, ...], eps: float, atol: float, rtol: float, undefined: bool,
+) -> None:
+    places = [i for i, x in enumerate(given) if isinstance(x, TensorBase) and wants_grad(x)]
+    for k, i in enumerate(places):
+        array, columns = given[i].array, []
+        numerical = _numerical(func, tuple(_constant(x) for x in given), given[i], eps)
+        for place, unit in itertools.product(np.ndindex(array.shape), _units(array.dtype)):
+            one = np.zeros(array.shape, array.dtype)
+            one[place] = unit
+            columns.append(_pushed(func, given, {i: wrap(one)}))
+        for j, n in enumerate(numerical if columns else ()):
+            a = np.stack([np.zeros(n.shape[1]) if column[j] is None else _parts(column[j].array) for column in columns])
+            if not np.allclose(a.astype(np.float64), n.astype(np.float64), rtol=rtol, atol=atol):
+                raise GradcheckError(
+                    f"Jacobian computed with forward mode mismatch for output {j} with respect to input {k},\n"
+                    f"numerical:{wrap(n)}\nanalytical:{wrap(a)}\n")
+    vectors = {i: _random_like(given[i], False).detach() for i in places}
+    for i in places if undefined else ():
+        zero = _pushed(func, given, {**vectors, i: wrap(np.zeros_like(given[i].array))})
+        none = _pushed(func, given, {at: v for at, v in vectors.items() if at != i})
+        for j, (a, b) in enumerate(zip(zero, none)):
+            if a is not None and b is not None and not np.allclose(a.array, b.array):
+                raise GradcheckError(
+                    "Mismatch in tangent values for output with index: ", j, " when input: ", given[i],
+                    " has an undefined tangent value. ", " Got: ", a, " but expected: ", b)
+
+
+def _check_batched_tangents(func: Callable[..., Any], given: tuple[Any, ...]) -> None:
+    """Two tangents at once give what they give one after the other."""
+    from .._functions.join import stack
+    from ..func import vmap
+
+    for i, x in enumerate(given):
+        if not (isinstance(x, TensorBase) and wants_grad(x)):
+            continue
+
+        def push(tangent: Any, i: int = i) -> Any:
+            return tuple(t for t in _pushed(func, given, {i: tangent}) if t is not None)
+        vectors = [_random_like(x, False).detach() for _ in range(2)]
+        apart = [push(v) for v in vectors]
+        for k, t in enumerate(vmap(push)(stack(vectors)) if apart[0] else ()):
+            if not np.allclose(t.array, np.stack([a[k].array for a in apart])):
+                raise GradcheckError(f"\nFor output {k} and input {i}:\n\nbatched tangents differ from single ones\n")
 
 
 def _check_no_outputs(func: Callable[..., Any], given: tuple[Any, ...], eps: float) -> None:

@@ -16,13 +16,13 @@ from itertools import count
 from math import prod
 from typing import Any
 
-from .._engine.op import attach
+from .._engine.op import attach, edge
 from .._engine.scopes import Recording
 from .._engine.tensor import TensorBase, shared_version, sink_of, wants_grad, wrap
 from .._functions import ones_like, stack, zeros_like
 from .._rules.shape import AliasBackward0
 from ..autograd import grad as _grad
-from ..autograd.function import Function
+from ..autograd.function import FORWARD, PUSHING, Function
 from ..autograd.grad_mode import is_grad_enabled
 from ..utils._pytree import tree_flatten as flatten
 from ..utils._pytree import tree_map as mapped
@@ -102,6 +102,8 @@ def jvp(func: Callable[..., Any], primals: Any, tangents: Any, *, strict: bool =
     https://pytorch.org/docs/stable/generated/torch.func.jvp.html
     """
     _check_tangents(primals, tangents)
+    if FORWARD and hasattr(FORWARD[-1], "dual"):
+        raise RuntimeError("Nested forward mode AD is not supported at the moment")
     call = _Call(func, primals, None, has_aux, JVP)
     with aside():
         found = _Pushed(call)(call.level.all_lowered(flatten(tangents)[0]), False, strict)
@@ -217,6 +219,7 @@ class _Level:
         self.levels = levels()
         self.lead = tuple(level.size for level in self.levels)      # their dims in whole values
         self.number = next(_numbers)                                # those of uses inside this one are higher
+        self.starts: set[int] = set()                               # nodes of the aliases
 
     def lowered(self, x: Any) -> Any:
         """A result of the function as a whole value."""
@@ -265,20 +268,32 @@ class _Level:
         made._of_transform = self.number
         return made
 
+    def start(self, x: Any) -> None:
+        """x is an alias."""
+        self.starts.add(id(edge(x)))
+
     def outside(self, y: Any) -> bool:
         """Does y depend on a tensor of the caller's that requires grad?"""
-        if not self.outer or not wants_grad(y):
-            return False
-        seen, todo = {id(y.grad_fn)}, [sink_of(y) if y.grad_fn is None else y.grad_fn]
-        while todo:
-            node = todo.pop()
-            if hasattr(node, "variable") and getattr(node.variable, "_of_transform", 0) < self.number:
-                return True
+        return self.outer and self.parts(y, True)[1]
+
+    def parts(self, y: Any, enough: bool = False) -> tuple[bool, bool]:
+        """Does y depend on an alias, on a tensor of the caller's that requires grad?  enough: only the second is asked."""
+        first = edge(y) if isinstance(y, TensorBase) and wants_grad(y) else None
+        dual, outside = enough and first is not None, False
+        seen: set[int] = set()
+        todo = [] if first is None else [first]
+        while todo and not (dual and outside):
+            node: Any = todo.pop()
+            dual = dual or id(node) in self.starts
+            if hasattr(node, "cuts"):
+                outside = True
+                continue
+            outside = outside or hasattr(node, "variable") and getattr(node.variable, "_of_transform", 0) < self.number
             for below, _ in node.next_functions:
                 if below is not None and id(below) not in seen:
                     seen.add(id(below))
                     todo.append(below)
-        return False
+        return dual, outside
 
     def settled(self, y: Any) -> Any:
         """A whole value as the caller gets it."""
@@ -311,7 +326,15 @@ class _Call:
                 self.inputs = [self.level.alias(x) for x in values]
                 given = [_free(x) for x in self.inputs] if name == JVP else self.inputs
                 aliases = dict(zip(chosen, unflatten(self.level.all_raised(given), self.in_spec)))
-            found = func(*[aliases.get(i, x) for i, x in enumerate(args)])
+            if name == JVP:
+                for x in self.inputs:
+                    self.level.start(x)
+                FORWARD.append(self.level)
+            try:
+                found = func(*[aliases.get(i, x) for i, x in enumerate(args)])
+            finally:
+                if name == JVP:
+                    FORWARD.pop()
             self.aux: Any = None
             if has_aux:
                 if not (isinstance(found, tuple) and len(found) == 2):
@@ -347,8 +370,12 @@ class _Pushed:
             self.cotangents = [call.level.leaf(zeros_like(call.outputs[i])) for i in self.at]
             self.back: Any = ()
             if self.at:
-                self.back = _grad([call.outputs[i] for i in self.at], call.inputs, self.cotangents, create_graph=True,
-                                  allow_unused=True)
+                PUSHING.append(None)
+                try:
+                    self.back = _grad([call.outputs[i] for i in self.at], call.inputs, self.cotangents, create_graph=True,
+                                      allow_unused=True)
+                finally:
+                    PUSHING.pop()
 
     def __call__(self, tangents: list[Any], retain: bool, strict: bool = False, tie: bool = True) -> list[Any]:
         call = self.call
