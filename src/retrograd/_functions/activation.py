@@ -26,10 +26,10 @@ Function = Callable[..., Any]
 SELU_ALPHA, SELU_SCALE = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946
 
 
-def floating(x: Any, name: str, kernel: str) -> TensorBase:
+def floating(x: Any, name: str, kernel: str, kinds: str = "fV") -> TensorBase:
     """x, if it is a Tensor of floats."""
     t = tensor(x, name)
-    if t.array.dtype.kind not in "fV":
+    if t.array.dtype.kind not in kinds:
         raise not_implemented(kernel, t.array.dtype)
     return t
 
@@ -102,7 +102,7 @@ def gelu(input: Any, approximate: str = "none") -> Any:
 
 def silu(input: Any, inplace: bool = False) -> Any:
     """input * sigmoid(input), also called swish."""
-    return either(floating(input, "silu", "silu_cpu"), activation.SiluBackward0(), inplace)
+    return either(floating(input, "silu", "silu_cpu", "fVc"), activation.SiluBackward0(), inplace)
 
 
 def mish(input: Any, inplace: bool = False) -> Any:

@@ -1,4 +1,4 @@
-"""A = L D Lt of symmetric matrices, with D in blocks of 1 and 2 (Bunch and Kaufman 1977): torch.linalg.ldl_factor, ldl_solve."""
+"""A = L D Lt of symmetric matrices, L D LH of hermitian ones, with D in blocks of 1 and 2 (Bunch and Kaufman 1977): torch.linalg.ldl_factor, ldl_solve."""
 from __future__ import annotations
 
 import math
@@ -18,13 +18,12 @@ ALPHA = (1 + math.sqrt(17)) / 8                 # bounds the growth of elements
 
 
 def ldl_factor_ex(A: Any, *, hermitian: bool = False, check_errors: bool = False, out: Any = None) -> Any:
-    """(LD, pivots, info) of the lower triangle of A, as LAPACK's sytrf; info: the first zero block of D, from 1, or 0."""
+    """(LD, pivots, info) of the lower triangle of A, as LAPACK's sytrf or hetrf; info: the first zero block of D, from 1, or 0."""
     name = "torch.linalg.ldl_factor_ex"
-    symmetric_only(A, hermitian)
     x = squares(A, name) if A.array.dtype.itemsize != 2 else lacking("ldl_factor_kernel_cpu", A)
     flat = x.array.reshape(-1, *x.array.shape[-2:]) if x.array.size else x.array[:0].reshape(0, 0, 0)
     with np.errstate(all="ignore"):                 # NaN and inf go through, as in LAPACK
-        parts = [factored(one) for one in flat]
+        parts = [factored(one, turns(A, hermitian)) for one in flat]
     shape = x.array.shape
     ld = np.array([p[0] for p in parts], x.array.dtype).reshape(shape)
     pivots = np.array([p[1] for p in parts], np.int32).reshape(shape[:-1])
@@ -44,10 +43,9 @@ def ldl_factor(A: Any, *, hermitian: bool = False, out: Any = None) -> Any:
     return FACTOR((ld, pivots))
 
 
-def symmetric_only(A: Any, hermitian: bool) -> None:
-    if hermitian and A.array.dtype.kind == "c":
-        raise NotImplementedError("torch.linalg.ldl_factor and ldl_solve take no hermitian=True of complex matrices, only "
-                                  "symmetric ones: use torch.linalg.cholesky or torch.linalg.solve")
+def turns(x: Any, hermitian: bool) -> Any:
+    """What an element is when seen from the other side of the diagonal; None: the same."""
+    return np.conjugate if hermitian and x.array.dtype.kind == "c" else None
 
 
 def lacking(kernel: str, x: Any) -> Any:
@@ -69,9 +67,11 @@ def unruled(what: str, y: Any, *inputs: Any) -> Any:
     return node.run(next((x for x in inputs if wants_grad(x)), inputs[0]))
 
 
-def factored(matrix: Any) -> tuple[Any, list[int], int]:
-    """LAPACK's sytf2 for the lower triangle: (LD, pivots, info)."""
+def factored(matrix: Any, turn: Any) -> tuple[Any, list[int], int]:
+    """LAPACK's sytf2 or hetf2 for the lower triangle: (LD, pivots, info)."""
     a = np.tril(matrix)
+    if turn is not None:
+        np.fill_diagonal(a, a.diagonal().real)
     n, k, info = len(a), 0, 0
     pivots = [0] * n
     while k < n:
@@ -88,39 +88,46 @@ def factored(matrix: Any) -> tuple[Any, list[int], int]:
                 size = 1 if size_of(a[row, row]) >= ALPHA * across else 2
         last = k + size - 1
         if swap != last:
-            exchange(a, last, swap)
+            exchange(a, last, swap, turn)
             if size == 2:
                 a[k + 1, k], a[swap, k] = a[swap, k], a[k + 1, k]
         pivots[k] = swap + 1 if size == 1 else -(swap + 1)
         if size == 2:
             pivots[k + 1] = pivots[k]
         if not nothing:
-            eliminate(a, k, size)
+            eliminate(a, k, size, turn)
         k += size
     return a, pivots, info
 
 
-def exchange(a: Any, i: int, j: int) -> None:
+def exchange(a: Any, i: int, j: int, turn: Any) -> None:
     """Rows and columns i < j of the part from i on, in the lower triangle."""
     a[j + 1:, [i, j]] = a[j + 1:, [j, i]]
     a[i + 1:j, i], a[j, i + 1:j] = a[j, i + 1:j].copy(), a[i + 1:j, i].copy()
     a[i, i], a[j, j] = a[j, j], a[i, i]
+    if turn is not None:                        # they crossed the diagonal
+        a[i + 1:j, i], a[j, i:j] = turn(a[i + 1:j, i]), turn(a[j, i:j])
 
 
-def eliminate(a: Any, k: int, size: int) -> None:
+def eliminate(a: Any, k: int, size: int, turn: Any) -> None:
     """Take the block at k out of what is below, and leave its columns of L."""
     below = a[k + size:, k:k + size].copy()
-    low = inverted(a, k, below.T).T if size == 2 else below / a[k, k]
-    a[k + size:, k + size:] -= np.tril(low @ below.T)
+    low = inverted(a, k, below.T, turn, True).T if size == 2 else below / a[k, k]
+    a[k + size:, k + size:] -= np.tril(low @ (below.T if turn is None else turn(below.T)))
+    if turn is not None:
+        np.fill_diagonal(a, a.diagonal().real)
     a[k + size:, k:k + size] = low
 
 
-def inverted(a: Any, k: int, y: Any) -> Any:
-    """The inverse of the block of 2 at k times y, as LAPACK computes it: a singular block gives inf and NaN."""
+def inverted(a: Any, k: int, y: Any, turn: Any, right: bool = False) -> Any:
+    """The inverse of the block of 2 at k, transposed if `right`, times y, as LAPACK: a singular block gives inf and NaN."""
     side = a[k + 1, k]
-    first, second = a[k, k] / side, a[k + 1, k + 1] / side
-    scale = 1 / (first * second - 1) / side
-    return np.stack([scale * (second * y[0] - y[1]), scale * (first * y[1] - y[0])])
+    other = side if turn is None else turn(side)
+    if right:
+        side, other = other, side
+    first, second, top, low = a[k, k] / other, a[k + 1, k + 1] / side, y[0] / other, y[1] / side
+    scale = 1 / (first * second - 1)
+    return np.stack([scale * (second * top - low), scale * (first * low - top)])
 
 
 def ldl_solve(LD: Any, pivots: Any, B: Any, *, hermitian: bool = False, out: Any = None) -> Any:
@@ -129,7 +136,6 @@ def ldl_solve(LD: Any, pivots: Any, B: Any, *, hermitian: bool = False, out: Any
     https://pytorch.org/docs/stable/generated/torch.linalg.ldl_solve.html
     """
     name = "torch.linalg.ldl_solve"
-    symmetric_only(LD, hermitian)
     x = squares(LD, name)
     if B.ndim < 2:
         raise IndexError("Dimension out of range (expected to be in range of [-1, 0], but got -2)")
@@ -154,7 +160,7 @@ def ldl_solve(LD: Any, pivots: Any, B: Any, *, hermitian: bool = False, out: Any
     signs = np.broadcast_to(pivots.array, (*lead, n))
     with np.errstate(all="ignore"):
         for at in np.ndindex(*lead):
-            solve(factors[at], signs[at], y[at])
+            solve(factors[at], signs[at], y[at], turns(LD, hermitian))
     return unruled("linalg_ldl_solve", y, x, B)
 
 
@@ -174,8 +180,8 @@ def check_pivots(pivots: Any, n: int) -> None:
                 f"{odd[0]} on (from 0) are odd in number. Did you properly pass the result of ldl_factor?")
 
 
-def solve(a: Any, pivots: Any, y: Any) -> None:
-    """LAPACK's sytrs for the lower triangle, in place of the right sides."""
+def solve(a: Any, pivots: Any, y: Any, turn: Any) -> None:
+    """LAPACK's sytrs or hetrs for the lower triangle, in place of the right sides."""
     n, k = len(a), 0
     blocks = []
     while k < n:
@@ -185,10 +191,11 @@ def solve(a: Any, pivots: Any, y: Any) -> None:
         if swap != last:
             y[[last, swap]] = y[[swap, last]]
         y[k + size:] -= a[k + size:, k:k + size] @ y[k:k + size]
-        y[k:k + size] = inverted(a, k, y[k:k + size]) if size == 2 else y[k] / a[k, k]
+        y[k:k + size] = inverted(a, k, y[k:k + size], turn) if size == 2 else y[k] / a[k, k]
         blocks.append((k, size, last, swap))
         k += size
     for k, size, last, swap in reversed(blocks):
-        y[k:k + size] -= a[k + size:, k:k + size].T @ y[k + size:]
+        low = a[k + size:, k:k + size].T
+        y[k:k + size] -= (low if turn is None else turn(low)) @ y[k + size:]
         if swap != last:
             y[[last, swap]] = y[[swap, last]]

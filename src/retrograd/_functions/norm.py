@@ -263,7 +263,8 @@ def rms_norm(input: Any, normalized_shape: Any, weight: Any = None, eps: float |
     if x.ndim < len(over):
         raise ValueError(f"Input tensor must have at least {len(over)} dimensions, but got {x.ndim}")
     check_shape(x, over, weight, None, "")
-    floating(x, "rms_norm")
+    if x.array.dtype.kind != "c":
+        floating(x, "rms_norm")
     own = x.array.dtype
     wide = cast.cast(x, np.dtype("float32")) if own.itemsize == 2 else x
     small = eps if eps is not None else float(np.finfo(wide.array.dtype).eps)

@@ -20,7 +20,7 @@ def geqrf(input: Any, *, out: Any = None) -> Any:
 
 
 def full(x: Any, kernel: str) -> None:
-    if x.array.dtype.kind != "f" or x.array.dtype.itemsize == 2:
+    if x.array.dtype.kind not in "fc" or x.array.dtype.itemsize == 2:
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{kind_of(x)}'")
 
 
@@ -58,7 +58,7 @@ def orgqr(input: Any, tau: Any, *, out: Any = None) -> Any:
 
 
 def ormqr(input: Any, tau: Any, other: Any, left: bool = True, transpose: bool = False, *, out: Any = None) -> Any:
-    """Q other (other Q unless left; Qt instead of Q if transpose) for Q = H1 ... Hk (m, m), given geqrf's a and tau."""
+    """Q other (other Q unless left; Q's adjoint if transpose) for Q = H1 ... Hk (m, m), given geqrf's a and tau."""
     for what, tensor in (("input", input), ("other", other)):
         if tensor.ndim < 2:
             raise RuntimeError(f"torch.ormqr: {what} must have at least 2 dimensions.")
