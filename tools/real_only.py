@@ -24,7 +24,8 @@ from typing import Final
 MOST = 4                # samples of each operation
 # What takes complex numbers all the same, though no sample of PyTorch's says so, and what refuses them in words of its own.
 NOT = set("""isfinite isinf isnan isreal to type_as empty_strided equal float double bool long where linspace result_type item
-    fill bfloat16 half byte char int short cat angle any all complex polar""".split())
+    fill bfloat16 half byte char int short cat angle any all complex polar max min
+    unique unique_consecutive""".split())
 
 
 def complexed(value: Any) -> Any:
@@ -66,7 +67,10 @@ def table() -> dict[str, tuple[str, str]]:
         name, *others = [n.removeprefix("torch.").removeprefix("nn.functional.").replace(".", "_").strip("_") for n in (
             op.name, *(alias.name for alias in op.aliases))]
         takes = op.supported_dtypes("cpu")
-        if name in NOT or op.name.startswith(("_", "fft", "signal", "masked", "torch")) or torch.complex64 in takes:
+        if name in NOT:
+            seen.add(name)
+            continue
+        if op.name.startswith(("_", "fft", "signal", "masked", "torch")) or torch.complex64 in takes:
             seen.update((name, *others))
             continue
         if torch.float32 not in takes:

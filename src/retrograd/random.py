@@ -367,8 +367,8 @@ def permutation(n: int, dtype: Any, generator: Generator | None = None) -> Any:
     d = of(np.dtype(dtype))
     if n < 0:
         raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
-    if d.name == "bool":
-        raise NotImplementedError("\"randperm\" not implemented for 'Bool'")
+    if d.name == "bool" or d.numpy.kind == "c":
+        raise NotImplementedError(f"\"randperm\" not implemented for '{d.scalar}'")
     limit = {"float16": "2049", "float32": "2^24+1", "float64": "2^53+1"}.get(d.name, "")
     if limit:
         if n > {"float16": 2049, "float32": 2**24 + 1, "float64": 2**53 + 1}[d.name]:

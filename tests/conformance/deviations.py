@@ -32,8 +32,8 @@ GENERAL: tuple[str, ...] = (
     "conj() of a complex tensor computes: is_conj() is False, and edits of either are not seen by the other; PyTorch's shows "
     "the same memory until it is used",
     "Where complex gradients are zero, the zero may have another sign",
-    "torch.linalg.ldl_factor and ldl_solve refuse hermitian=True of complex matrices; geqrf, ormqr, householder_product, "
-    "rms_norm and silu refuse complex tensors",
+    "Complex tensors have gradients through embedding, bilinear, silu, nan_to_num, normal, select_scatter, slice_scatter and "
+    "scatter_reduce, which PyTorch refuses to record; a complex convolution is one node there are several of in PyTorch",
     "A profile does not start inside another one, nor inside a recording; PyTorch's warns and goes on",
     "share_memory_() refuses views, and other tensors over the same memory keep the old one; in PyTorch all of them move",
     "torch.ops.aten has names without schemas, and overloads of a fixed list, which all reach one function",

@@ -29,7 +29,13 @@ torch.complex(x, x) | torch.complex(x, x.double()) | torch.complex(i, i) | torch
 torch.polar(x[:, None], x).shape
 z < z | z >= 1 | x > 1j | z == z | z != 1 | z == 1 + 2j | torch.maximum(z, z) | z.sort() | z.argmax() | z.clamp(0, 1)
 torch.relu(z) | z.floor()
-z % 2 | z // 2 | torch.atan2(z, z) | z.round() | z.erf() | torch.softmax(z, 0) | z.median() | z.topk(1) | z.cummax(0)
+z % 2 | z // 2 | torch.atan2(z, z) | z.round() | z.erf() | torch.softmax(z, 0) | z.max() | z.min(0) | torch.max(z, z)
+z.unique() | torch.unique(z, dim=0) | torch.unique_consecutive(z) | torch.searchsorted(x, z) | torch.searchsorted(z, z) | z & z | ~z
+z << 1 | torch.nn.functional.relu(z) | torch.nn.functional.threshold(z, 0, 0) | torch.nn.functional.dropout(z)
+torch.nn.functional.silu(z) | torch.nn.functional.hardtanh(z) | torch.nn.functional.interpolate(z[None, None], 2) | torch.cdist(z[None], z[None])
+torch.randperm(3, dtype=torch.cfloat) | z.scatter_reduce(0, i - 1, w.cfloat(), "amax") | z.__complex__()
+torch.nn.init.orthogonal_(torch.outer(z, z)) | torch.nn.Linear(3, 2, dtype=torch.cfloat).double().weight.dtype
+torch.nn.functional.rms_norm(z, (3,)) | z.median() | z.topk(1) | z.cummax(0)
 float(z[0]) | int(z[0]) | complex(z[0]) | bool(z[0]) | float(torch.tensor(2 + 0j)) | z[0].item() | z.tolist() | z.numpy()
 f"{z[0]:.2f}" | 3 - 4j in z
 torch.tensor(1j) | torch.tensor([1, 2j]) | torch.tensor([[1.5, 2j], [3, True]]) | torch.tensor([1, 2j], dtype=torch.float32)
@@ -311,5 +317,3 @@ def test_singular_values_of_low_rank_are_pytorchs() -> None:
     drawn = np.random.RandomState(0).randn(6, 4, 2) @ np.array([1, 1j])
     got, wanted = (torch.svd_lowrank(torch.tensor(drawn), q=4)[1].numpy() for torch in (retrograd, theirs))
     np.testing.assert_allclose(got, wanted, rtol=1e-9)
-    with pytest.raises(NotImplementedError, match="no hermitian=True of complex matrices"):
-        retrograd.linalg.ldl_factor(retrograd.eye(2, dtype=retrograd.cdouble), hermitian=True)

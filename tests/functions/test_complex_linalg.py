@@ -24,6 +24,7 @@ L.lu(t)[2] | torch.cholesky_solve(t, L.cholesky(h)) | L.solve_triangular(a, t, u
 torch.baddbmm(a[None], a[None], h[None], beta=1j)
 torch.cholesky_inverse(L.cholesky(h)) | L.tensorsolve(a, t[:, 0]) | L.lu_solve(*L.lu_factor(a), t, adjoint=True)
 L.cross(a[:, :3], t) | torch.linalg.vander(t[:, 0])
+L.householder_product(t, t[0]) | torch.ormqr(t, t[0], h, transpose=True) | torch.ormqr(t, t[0], h, left=False)
 """
 ILL_DEFINED = {
     "L.eig(a)[1].real.sum()": "linalg_eig_backward: The eigenvectors in the complex case are specified up to",
@@ -58,6 +59,26 @@ def test_values_and_gradients_are_pytorchs(source: str) -> None:
     for got, want in zip(*found, strict=True):
         assert (got.shape, got.dtype) == (want.shape, want.dtype)
         np.testing.assert_allclose(got, want, 1e-6, 1e-12 + 1e-8 * float(np.abs(want).max()))
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("seed", range(12))
+def test_ldl_factors_of_symmetric_and_hermitian_matrices_are_pytorchs(seed: int) -> None:
+    theirs = pytest.importorskip("torch")
+    rng = np.random.default_rng(seed)
+    n = 1 + seed % 7
+    a = rng.normal(size=(n, n)) + 1j * rng.normal(size=(n, n))
+    if seed % 3 == 0:
+        a[np.diag_indices(n)] = 0                   # asks for blocks of 2
+    b = rng.normal(size=(n, 2)) + 0j
+    for hermitian in (False, True):
+        found = []
+        for torch in (retrograd, theirs):
+            factors = torch.linalg.ldl_factor_ex(torch.from_numpy(a + a.conj().T), hermitian=hermitian)
+            x = torch.linalg.ldl_solve(factors.LD, factors.pivots, torch.from_numpy(b), hermitian=hermitian)
+            found.append([t.numpy() for t in (*factors, x)])
+        for got, want in zip(*found, strict=True):
+            np.testing.assert_allclose(got, want, 1e-9, 1e-10)
 
 
 @both

@@ -70,7 +70,7 @@ def checked(name: str, function: Callable[..., Any], place: str = "") -> Callabl
     if text is not None and name not in UNPARSED:
         function = Parsed(name, text, function)
     elif name in OF_FUNCTIONAL:
-        function = Composed(function)
+        function = Composed(name, function)
     how = FACTORY if name in FROM_DATA else PYTHON if text is None and name not in IN_C else PARSED
     own = name.removeprefix(f"{place}_") if place else name
     return public(function, how, "functional" if name in OF_FUNCTIONAL and not place else place, own, name)

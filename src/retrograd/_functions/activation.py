@@ -17,7 +17,7 @@ from .._rules.cast import cast
 from .._rules.index import check_number
 from .._rules.softmax import LogSoftmaxBackward0, SoftmaxBackward0
 from .._tensor import dtypes
-from .arguments import dim_of, finish, kernel, tensor
+from .arguments import dim_of, finish, kernel, real_only, tensor
 from .forms import FUNCTIONS
 from .parsing import fitted
 from .pointwise import not_implemented
@@ -363,6 +363,7 @@ def drop(x: TensorBase, p: float, sizes: tuple[int, ...], alpha: bool, inplace: 
     """Times a mask of shape `sizes`, scaled to keep the mean; `alpha`: dropped to selu's lowest value instead of 0."""
     array = x.array
     if array.dtype.kind not in "fV":
+        real_only(x, "bernoulli_scalar_cpu_")
         check_cast(promote.default.float_, array.dtype)
     if not alpha:
         if sizes == array.shape:

@@ -25,6 +25,12 @@ def tensor(value: Any, function: str, name: str = "input", position: int = 1) ->
         f"{function}(): argument '{name}' (position {position}) must be Tensor, not {type(value).__name__}")
 
 
+def real_only(x: TensorBase, kernel: str) -> None:
+    """NotImplementedError, as PyTorch's kernel words it, where x is complex."""
+    if x.array.dtype.kind == "c":
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{names.SCALAR[x.array.dtype.name]}'")
+
+
 def operand(value: Any, function: str, name: str = "other", position: int = 2) -> Any:
     """A Tensor, a number, or a NumPy array or scalar (which counts as a Tensor)."""
     if isinstance(value, (TensorBase, bool, int, float, complex)):

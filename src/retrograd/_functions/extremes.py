@@ -10,7 +10,7 @@ import numpy as np
 from .._engine.tensor import TensorBase, wrap
 from .._rules import choose, extremes, gather, order, scan, shape
 from .._rules.binary import LerpBackward1
-from .arguments import aliased, dim_in, dim_of, dims_in, finish, kernel, refused, tensor
+from .arguments import aliased, dim_in, dim_of, dims_in, finish, kernel, real_only, refused, tensor
 from .results import AMINMAX, pair
 
 
@@ -35,12 +35,17 @@ def extreme(name: str, op: Any, whole: Callable[[Any], Any], two: Callable[[Any,
     def f(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None, out: Any = None) -> Any:
         other = dim if isinstance(dim, TensorBase) else other
         if other is not None:
+            if input.array.dtype.kind == "c" or other.array.dtype.kind == "c":
+                raise RuntimeError(f"{name}imum not implemented for complex tensors.")
             return two(input, other)
         if dim is not None:
+            if input.array.dtype.kind == "c":
+                raise RuntimeError(f"{name}(): does not support complex input")
             made = op(some(input, dim_of(dim, input.array.ndim), name), keepdim)
             values = made.run(input)
             return pair(name, values, made)
         specified(input, name)
+        real_only(input, f"{name}_all")
         return whole(input)
     f.__name__ = f.__qualname__ = name
     f.__doc__ = (

@@ -168,8 +168,7 @@ class Inner(Composed):
     """A function of torch.nn.functional behind the checks of its row."""
 
     def __init__(self, name: str, f: Callable[..., Any]) -> None:
-        super().__init__(f)
-        self.name = name
+        super().__init__(name, f)
         self.row: Call | None = None
 
     def fit(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:

@@ -15,7 +15,7 @@ from .._rules import gather as ops
 from .._rules import index as language
 from .._rules import indexed, masks, shape
 from .._tensor import dtypes
-from .arguments import aliased, dim_of, finish, read_first, scalar_name, separate, sized, tensor
+from .arguments import aliased, dim_of, finish, read_first, real_only, scalar_name, separate, sized, tensor
 from .arguments import kernel as kernel_for
 from .fromdata import check_room
 from .shape import reshaped
@@ -192,6 +192,8 @@ def reducer(x: TensorBase, dim: int, index: Any, src: Any, reduce: str, include_
     reduce = {"max": "amax", "min": "amin"}.get(reduce, reduce)
     if reduce not in ("sum", "prod", "mean", "amax", "amin"):
         raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
+    if reduce[0] == "a":
+        real_only(x, f"scatter_gather_tensor_cpu_reduce_{reduce}")
     op = ops.ScatterReduceBackward0(at, i, reduce, include_self)
     watch(op, index)
     return op, src

@@ -7,7 +7,7 @@ import numpy as np
 
 from .._engine.tensor import TensorBase, wrap
 from .._rules import extremes, order
-from .arguments import aliased, dim_of, is_int, refused, scalar_name, sized, tensor
+from .arguments import aliased, dim_of, is_int, real_only, refused, scalar_name, sized, tensor
 from .extremes import some
 from .results import pair
 
@@ -78,6 +78,7 @@ def unique(input: Any, sorted: bool = True, return_inverse: bool = False, return
     derivative.
     """
     x = tensor(input, "unique")
+    real_only(x, "unique" if dim is None else "unique_dim")
     a = x.array
     if dim is not None:
         sized(x, dim)
@@ -112,6 +113,7 @@ def unique_consecutive(input: Any, return_inverse: bool = False, return_counts: 
                        dim: int | None = None) -> Any:
     """Runs of equal elements (or slices along dim) reduced to one.  No derivative."""
     x = tensor(input, "unique_consecutive")
+    real_only(x, "unique")
     a = x.array
     rows = a.reshape(-1) if dim is None else np.moveaxis(a, dim_of(dim, a.ndim), 0)
     n = rows.shape[0]
@@ -142,9 +144,12 @@ def searchsorted(sorted_sequence: Any, input: Any, *, out_int32: bool = False, r
     """Where each value would go in the sorted last dim: before equal ones, or behind them (right=True,
     side="right").
     """
+    real_only(sorted_sequence, "searchsorted_out_cpu")
     rows = sorted_sequence.array
     scalar = not isinstance(input, TensorBase)
     values = np.asarray(input) if scalar else input.array
+    if not scalar:
+        real_only(input, "searchsorted_out_cpu")
     if side is not None and side not in ("left", "right"):
         raise RuntimeError(f"torch.searchsorted(): side can only be 'left' or 'right' but got {side}")
     if side == "left" and right:

@@ -442,6 +442,10 @@ class Checks:
 class Composed(Checks):
     """A function that PyTorch writes in Python: it checks its arguments itself."""
 
+    def __init__(self, name: str, f: Callable[..., Any]) -> None:
+        self.name = name
+        super().__init__(f)
+
     def fit(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
         return args, kwargs
 

@@ -426,11 +426,6 @@ REFUSED: Final = {
      ): (
         'logit special_logit'
     ),
-    ('RuntimeError',
-     'max(): does not support complex input'
-     ): (
-        'max'
-    ),
     ('NotImplementedError',
      '"max_pool2d" not implemented for \'{}\''
      ): (
@@ -460,11 +455,6 @@ REFUSED: Final = {
      '"median_cpu" not implemented for \'{}\''
      ): (
         'median nanmedian'
-    ),
-    ('RuntimeError',
-     'min(): does not support complex input'
-     ): (
-        'min'
     ),
     ('RuntimeError',
      'minimum not implemented for complex tensors.'
@@ -780,11 +770,6 @@ REFUSED: Final = {
      ' topk does not support complex dtypes on CPU'
      ): (
         'topk'
-    ),
-    ('NotImplementedError',
-     '"unique" not implemented for \'{}\''
-     ): (
-        'unique unique_consecutive'
     ),
     ('NotImplementedError',
      '"upsample_bilinear2d_channels_last" not implemented for \'{}\''

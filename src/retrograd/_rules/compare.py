@@ -231,12 +231,13 @@ def replace(x: TensorBase, y: TensorBase) -> TensorBase:
 
 
 def invert(x: Value) -> Value:
-    if isinstance(x, TensorBase) and x.array.dtype.kind in "fV":
+    if isinstance(x, TensorBase) and x.array.dtype.kind in "fVc":
         raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
     return wrap(np.invert(x.array)) if isinstance(x, TensorBase) else np.invert(x)
 
 
-KINDS: Final = {"float32": "Float", "float64": "Double", "float16": "Half", "bfloat16": "BFloat16"}
+KINDS: Final = {"float32": "Float", "float64": "Double", "float16": "Half", "bfloat16": "BFloat16",
+                "complex64": "ComplexFloat", "complex128": "ComplexDouble"}
 
 
 def refuse_floats(op: str, a: Value, b: Value) -> None:

@@ -296,7 +296,7 @@ class Reduced(Along):
 
     def mean_of(self, out: Array, a: Array) -> Array:
         count = self.counts(a)
-        if a.dtype.kind in "fV":
+        if a.dtype.kind in "fcV":
             return (out / count).astype(a.dtype)
         return np.floor_divide(out, count).astype(a.dtype)
 

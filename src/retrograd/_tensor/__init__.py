@@ -609,6 +609,8 @@ The gradient, shaped like the tensor, or None.  A non-leaf has one only after re
         return int(self.array.item())
 
     def __complex__(self) -> complex:
+        if self.array.size != 1:
+            raise ValueError("only one element tensors can be converted to Python scalars")
         return complex(self.item())
 
     def __len__(self) -> int:

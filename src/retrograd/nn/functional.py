@@ -35,7 +35,7 @@ for _family in FAMILIES:
             _shared = _own == _public in _family.__all__
             _found = getattr(_functions, _public) if _shared else checked(_public, _found, "nn.functional")
         else:
-            _found = _told(_public, Inner(_public, _found) if _public in INNER else Composed(_found))
+            _found = _told(_public, Inner(_public, _found) if _public in INNER else Composed(_public, _found))
         globals()[_public] = _found
         __all__.append(_public)
 
@@ -43,7 +43,7 @@ for _family in FAMILIES:
 @cache
 def _late(name: str) -> Any:
     found = late(LATER_FUNCTIONAL[name])
-    return _told(name, Inner(name, found) if name in INNER else Composed(found))
+    return _told(name, Inner(name, found) if name in INNER else Composed(name, found))
 
 
 def _override(name: str) -> Any:

@@ -422,10 +422,10 @@ class Module(Calls, State):
                 f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={dtype}")
         if dtype.is_complex:
             warn(COMPLEX)
-        return self._cast(dtype)
+        return self._apply(lambda t: t.to(dtype) if t.is_floating_point() or t.is_complex() else t)
 
     def _cast(self: Self, dtype: Any) -> Self:
-        return self._apply(lambda t: t.to(dtype) if t.is_floating_point() or t.is_complex() else t)
+        return self._apply(lambda t: t.to(dtype) if t.is_floating_point() else t)
 
     def float(self: Self) -> Self:
         """Floating parameters and buffers as float32; -> itself."""
