@@ -30,9 +30,10 @@ torch.polar(x[:, None], x).shape
 z < z | z >= 1 | x > 1j | z == z | z != 1 | z == 1 + 2j | torch.maximum(z, z) | z.sort() | z.argmax() | z.clamp(0, 1)
 torch.relu(z) | z.floor()
 z % 2 | z // 2 | torch.atan2(z, z) | z.round() | z.erf() | torch.softmax(z, 0) | z.max() | z.min(0) | torch.max(z, z)
-z.unique() | torch.unique(z, dim=0) | torch.unique_consecutive(z) | torch.searchsorted(x, z) | torch.searchsorted(z, z) | z & z | ~z
-z << 1 | torch.nn.functional.relu(z) | torch.nn.functional.threshold(z, 0, 0) | torch.nn.functional.dropout(z)
-torch.nn.functional.silu(z) | torch.nn.functional.hardtanh(z) | torch.nn.functional.interpolate(z[None, None], 2) | torch.cdist(z[None], z[None])
+z.unique() | torch.unique(z, dim=0) | torch.unique_consecutive(z) | torch.searchsorted(x, z) | torch.searchsorted(z, z) | z & z
+~z | z << 1 | torch.nn.functional.relu(z) | torch.nn.functional.threshold(z, 0, 0) | torch.nn.functional.dropout(z)
+torch.nn.functional.silu(z) | torch.nn.functional.hardtanh(z)
+torch.nn.functional.interpolate(z[None, None], 2) | torch.cdist(z[None], z[None])
 torch.randperm(3, dtype=torch.cfloat) | z.scatter_reduce(0, i - 1, w.cfloat(), "amax") | z.__complex__()
 torch.nn.init.orthogonal_(torch.outer(z, z)) | torch.nn.Linear(3, 2, dtype=torch.cfloat).double().weight.dtype
 torch.nn.functional.rms_norm(z, (3,)) | z.median() | z.topk(1) | z.cummax(0)

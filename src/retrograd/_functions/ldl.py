@@ -1,4 +1,7 @@
-"""A = L D Lt of symmetric matrices, L D LH of hermitian ones, with D in blocks of 1 and 2 (Bunch and Kaufman 1977): torch.linalg.ldl_factor, ldl_solve."""
+"""torch.linalg.ldl_factor, ldl_solve: A = L D Lt of symmetric matrices, L D LH of hermitian ones.
+
+D has blocks of 1 and 2: Bunch and Kaufman 1977.
+"""
 from __future__ import annotations
 
 import math
@@ -18,7 +21,7 @@ ALPHA = (1 + math.sqrt(17)) / 8                 # bounds the growth of elements
 
 
 def ldl_factor_ex(A: Any, *, hermitian: bool = False, check_errors: bool = False, out: Any = None) -> Any:
-    """(LD, pivots, info) of the lower triangle of A, as LAPACK's sytrf or hetrf; info: the first zero block of D, from 1, or 0."""
+    """(LD, pivots, info) of the lower triangle of A, as LAPACK's sytrf or hetrf; info: D's first zero block, from 1, or 0."""
     name = "torch.linalg.ldl_factor_ex"
     x = squares(A, name) if A.array.dtype.itemsize != 2 else lacking("ldl_factor_kernel_cpu", A)
     flat = x.array.reshape(-1, *x.array.shape[-2:]) if x.array.size else x.array[:0].reshape(0, 0, 0)
