@@ -24,7 +24,7 @@ LAYERS = [
     ["nn"],
     ["optim"],
     ["_compile"],
-    ["io", "serialization", "_C", "cuda", "amp", "backends", "compiler", "func", "jit", "testing", "accelerator",
+    ["io", "serialization", "_C", "cpu", "cuda", "amp", "backends", "compiler", "func", "jit", "testing", "accelerator",
      "xpu", "mps", "_dynamo", "distributed", "distributions", "hub", "overrides", "library", "_library", "_ops", "ao",
      "_custom_ops", "_subclasses", "_utils", "onnx", "autograd.forward_ad", "autograd.profiler",
      "autograd.profiler_util", "profiler", "futures",

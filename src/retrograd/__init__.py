@@ -59,6 +59,7 @@ if _t.TYPE_CHECKING:
     from ._typing.functions import *  # noqa: F403
 else:
     from ._functions import *  # noqa: F403
+from ._functions.autocast import *  # noqa: F403
 from ._functions import LATER as _LATER
 from ._functions import late as _late
 from ._functions.parsing import Parsed as _Parsed
@@ -68,9 +69,10 @@ from ._tensor import nodes as _nodes
 from . import autograd as autograd
 if _t.TYPE_CHECKING:
     from ._small_modules import (
-        _C as _C, _dynamo as _dynamo, accelerator as accelerator, backends as backends, compiler as compiler, cuda as cuda,
-        distributed as distributed, fft as fft, functional as functional, futures as futures, fx as fx, hub as hub, jit as jit,
-        library as library, mps as mps, multiprocessing as multiprocessing, profiler as profiler, serialization as serialization,
+        _C as _C, _dynamo as _dynamo, accelerator as accelerator, backends as backends, compiler as compiler, cpu as cpu,
+        cuda as cuda, distributed as distributed, fft as fft, functional as functional, futures as futures, fx as fx, hub as hub,
+        jit as jit, library as library, mps as mps, multiprocessing as multiprocessing, profiler as profiler,
+        serialization as serialization,
         storage as storage, types as types, version as version, xpu as xpu,
     )
     from ._small_modules.version import __version__ as __version__
@@ -120,7 +122,7 @@ if _t.TYPE_CHECKING:                                # what is imported when it i
     from .utils.dlpack import to_dlpack as to_dlpack
 
 _late_names(
-    __name__, lazy=("_dynamo", "accelerator", "amp", "ao", "backends", "compiler", "distributed", "distributions",
+    __name__, lazy=("_dynamo", "accelerator", "amp", "ao", "backends", "compiler", "cpu", "distributed", "distributions",
                     "fft", "func", "functional", "futures", "fx", "hub", "jit", "library", "masked", "microscope", "mps",
                     "multiprocessing", "nn", "onnx", "optim", "overrides",
                     "profiler", "serialization", "signal", "special", "storage", "testing", "types", "xpu"),

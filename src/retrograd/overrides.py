@@ -223,7 +223,7 @@ def _get_current_function_mode() -> Any:
 
 
 def _get_current_function_mode_stack() -> list[Any]:
-    return list(state().functions)
+    return [mode for mode in state().functions if not hasattr(mode, "hidden")]
 
 
 @contextmanager

@@ -141,7 +141,8 @@ GENERAL: tuple[str, ...] = (
     "Embeddings with max_norm rescale no row if an index is out of range; PyTorch has already rescaled those before it",
     "If a DataLoader worker cannot hand over an item (a function, a tensor with a graph), the error comes in place of its "
     "batch; PyTorch waits forever. A failed worker_init_fn is reported for each batch; PyTorch reports it for the first",
-    "autocast only works switched off: enabled on the CPU, it raises NotImplementedError",
+    "Under autocast(\"cpu\") an LSTM computes its products in the lower dtype, and the rest in float32; PyTorch's all of "
+    "it in the lower dtype",
 )
 
 

@@ -75,15 +75,6 @@ def test_what_jit_marks_runs_as_python() -> None:
         torch.jit.trace  # noqa: B018
 
 
-def test_autocast_is_off_or_refused() -> None:
-    with torch.autocast("cpu", enabled=False):
-        assert (torch.ones(2, 2) @ torch.ones(2, 2)).dtype == torch.float32
-    with pytest.warns(UserWarning, match="CUDA is not available or torch_xla is imported. Disabling"):
-        torch.autocast("cuda")
-    with pytest.raises(NotImplementedError, match="cast the model and its inputs"):
-        torch.autocast("cpu", dtype=torch.bfloat16)
-
-
 def test_a_grad_scaler_scales_unscales_and_skips_steps_that_overflow() -> None:
     w = torch.tensor([1.0], requires_grad=True)
     optimizer = torch.optim.SGD([w], lr=0.1)

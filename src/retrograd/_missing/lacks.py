@@ -41,12 +41,11 @@ LACKS = {
     "profilers": ("torch.profiler and retrograd.microscope measure programs", r"""
         Profiler(Activity|Config|Event|State)|profiler_legacy|MemRecordsAcc|load_nvprof|kineto_available|
         region_activation_memory_budget|ExecutionTraceObserver|monitor|Benchmark\w+|ThroughputBenchmark"""),
-    "autocast": ("torch.autocast is off; its error says why", r"\w*autocast\w*"),
     "gone": ("PyTorch has deprecated or removed it; torch.linalg has its successor", r"""
         lstsq|matrix_rank|solve|symeig|eig|Container|legacy_contiguous_format|reinforce"""),
     "internal": ("it is internal to PyTorch", r"""
         torch\.compiler\.\w+|(get_)?cpp_backtrace|cmake_prefix_path|throughput_benchmark|set_module|weak|deterministic|
-        collect_env|backcompat|PRIVATE_OPS|DeepCopyMemoTable|FatalError|USE_\w+|classproperty|compiled_with_cxx11_abi|cpp|cpu|conv_tbc|
+        collect_env|backcompat|PRIVATE_OPS|DeepCopyMemoTable|FatalError|USE_\w+|classproperty|compiled_with_cxx11_abi|cpp|conv_tbc|
         batch_norm_\w+|native_(dropout|norm)|grid_sampler_\dd|(gru|lstm|rnn)\w*|slice_inverse|has_\w+|get_file_path|
         init_num_threads|set_anomaly_enabled|torch_version|windows|package|hash_tensor|frobenius_norm|
         nuclear_norm|norm_except_dim|unsafe_split_with_sizes|SavedTensor|SwizzleType|ScalingType|(scaled_)?grouped_mm|
@@ -59,7 +58,7 @@ LACKS = {
         torch\.serialization\.\w+|assert_allclose|torch\.utils\._pytree\.\w+|CheckpointPolicy|SAC_IGNORED_OPS|
         SelectiveCheckpointContext|create_selective_checkpoint_contexts|swap_tensors|get_kernel|BufferDict|ParameterDict|ModuleDict|nested|jagged|MaskedTensor|(as_|is_)?masked_tensor|
         channels_last_3d|lobpcg|quasirandom|to_padded_tensor|resize(_as)?|
-        make_tensor|windows|rearrange|debug_unwrap"""),
+        make_tensor|register_autocast|windows|rearrange|debug_unwrap"""),
 }
 
 @lru_cache(1)

@@ -10,10 +10,8 @@ from typing import Any
 from . import dtypes
 
 __all__ = [
-    "are_deterministic_algorithms_enabled", "compile", "get_autocast_cpu_dtype", "get_autocast_dtype", "get_autocast_gpu_dtype",
-    "get_default_device", "get_deterministic_debug_mode",
-    "get_float32_matmul_precision", "get_num_interop_threads", "is_autocast_cache_enabled", "is_autocast_cpu_enabled",
-    "is_autocast_enabled", "is_deterministic_algorithms_warn_only_enabled",
+    "are_deterministic_algorithms_enabled", "compile", "get_default_device", "get_deterministic_debug_mode",
+    "get_float32_matmul_precision", "get_num_interop_threads", "is_deterministic_algorithms_warn_only_enabled",
     "is_warn_always_enabled", "set_default_device", "set_default_tensor_type", "set_deterministic_debug_mode",
     "set_float32_matmul_precision", "set_flush_denormal", "set_num_interop_threads", "set_warn_always",
     "use_deterministic_algorithms",
@@ -120,37 +118,6 @@ def set_warn_always(b: bool) -> None:
 def is_warn_always_enabled() -> bool:
     """What set_warn_always was given."""
     return Settings.warn_always
-
-
-def is_autocast_enabled(device_type: str = "cuda") -> bool:
-    """False: see torch.autocast."""
-    dtypes.device(device_type)
-    return False
-
-
-def is_autocast_cpu_enabled() -> bool:
-    """False: see torch.autocast."""
-    return False
-
-
-def is_autocast_cache_enabled() -> bool:
-    """True, as in PyTorch; there is nothing in the cache."""
-    return True
-
-
-def get_autocast_dtype(device_type: str) -> dtypes.dtype:
-    """What autocast would cast to: bfloat16 on the CPU, else float16."""
-    return dtypes.bfloat16 if dtypes.device(device_type).type == "cpu" else dtypes.float16
-
-
-def get_autocast_gpu_dtype() -> dtypes.dtype:
-    """float16"""
-    return dtypes.float16
-
-
-def get_autocast_cpu_dtype() -> dtypes.dtype:
-    """bfloat16"""
-    return dtypes.bfloat16
 
 
 def set_default_device(device: Any) -> None:

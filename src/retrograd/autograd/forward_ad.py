@@ -138,6 +138,8 @@ class Identity(Function):
 class _Dual(TorchFunctionMode, _Level):
     """A level: see NOTE [Dual tensors]."""
 
+    hidden = True                                       # no part of the stack of modes that programs see
+
     def __init__(self) -> None:
         with _Recording():
             _Level.__init__(self)

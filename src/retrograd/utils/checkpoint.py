@@ -14,6 +14,7 @@ from .._engine.saved import bare
 from .._engine.scopes import Top
 from .._engine.tensor import TensorBase, wants_grad
 from .._engine.warn import warn
+from .._functions.autocast import As
 from .._functions.create import empty
 from .._missing import late_names
 from ..autograd import backward as _backward
@@ -163,6 +164,7 @@ class _Region:
         self.function = function
         self.kwargs = kwargs
         self.rng = get_rng_state() if preserve else None
+        self.casts = As()
         self.context = context
         self.check = check
         self.early_stop = early_stop
@@ -209,7 +211,7 @@ class _Region:
         try:
             if self.rng is not None:
                 set_rng_state(self.rng)
-            with saved_tensors_hooks(again.pack, again.unpack), enable_grad(), self.context:
+            with saved_tensors_hooks(again.pack, again.unpack), enable_grad(), self.casts, self.context:
                 self.function(*args, **self.kwargs)
         except _Enough:
             pass
@@ -290,6 +292,7 @@ class CheckpointFunction(Function):
         check_backward_validity(args)
         ctx.run_function = run_function
         ctx.rng = get_rng_state() if preserve_rng_state else None
+        ctx.casts = As()
         ctx.inputs = [None if isinstance(a, TensorBase) else a for a in args]
         ctx.places = [i for i, a in enumerate(args) if isinstance(a, TensorBase)]
         ctx.save_for_backward(*[args[i] for i in ctx.places])
@@ -311,7 +314,7 @@ class CheckpointFunction(Function):
             if ctx.rng is not None:
                 set_rng_state(ctx.rng)
             again = detach_variable(tuple(inputs))
-            with enable_grad():
+            with enable_grad(), ctx.casts:
                 outputs = ctx.run_function(*again)
         finally:
             if outside is not None:

@@ -1,0 +1,9 @@
+"""Where retrograd.cpu.amp is written.
+
+Written by `make generate`.
+"""
+from retrograd._small_modules.cpu.amp import (
+    GradScaler as GradScaler,
+    OLD as OLD,
+    autocast as autocast,
+)
