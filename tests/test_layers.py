@@ -16,18 +16,18 @@ import retrograd
 
 ROOT = Path(retrograd.__file__).resolve().parent
 LAYERS = [
-    ["_missing", "__future__"],
+    ["_missing", "__future__", "futures"],
     ["_engine", "_rules", "_kernels"],
     ["_tensor", "_missing.dtypes", "random", "_functions", "_typing", "linalg", "special", "version", "types", "storage",
      "functional", "fft"],
-    ["utils", "autograd", "masked", "signal"],
+    ["utils", "autograd", "masked", "signal", "distributed"],
     ["nn"],
     ["optim"],
     ["_compile"],
     ["io", "serialization", "_C", "cpu", "cuda", "amp", "backends", "compiler", "func", "jit", "testing", "accelerator",
-     "xpu", "mps", "_dynamo", "distributed", "distributions", "hub", "overrides", "library", "_library", "_ops", "ao",
+     "xpu", "mps", "_dynamo", "distributions", "hub", "overrides", "library", "_library", "_ops", "ao",
      "_custom_ops", "_subclasses", "_utils", "onnx", "autograd.forward_ad", "autograd.profiler",
-     "autograd.profiler_util", "profiler", "futures",
+     "autograd.profiler_util", "profiler",
      "multiprocessing"],
     ["fx"],
     ["microscope"],

@@ -59,13 +59,6 @@ TABLE = {
         empty_cache() -> None {NOTHING}
         reset_peak_memory_stats(device: Any = None) -> None | | There is nothing to reset
     """),
-    "distributed/__init__": (
-        "torch.distributed, for programs that ask before they use it: as in a PyTorch built without it, not available.",
-        "", "", """
-        is_available() -> bool | False | a program is one process
-        is_initialized() -> bool | False | there is no group of processes
-        is_torchelastic_launched() -> bool | False |
-    """),
     "mps": ("torch.mps, for programs that ask before they use it: there is none.", "", "", f"""
         is_available() -> bool | False | tensors live on the CPU
         device_count() -> int | 0 |

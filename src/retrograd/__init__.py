@@ -70,7 +70,7 @@ from . import autograd as autograd
 if _t.TYPE_CHECKING:
     from ._small_modules import (
         _C as _C, _dynamo as _dynamo, accelerator as accelerator, backends as backends, compiler as compiler, cpu as cpu,
-        cuda as cuda, distributed as distributed, fft as fft, functional as functional, futures as futures, fx as fx, hub as hub,
+        cuda as cuda, fft as fft, functional as functional, futures as futures, fx as fx, hub as hub,
         jit as jit, library as library, mps as mps, multiprocessing as multiprocessing, profiler as profiler,
         serialization as serialization,
         storage as storage, types as types, version as version, xpu as xpu,
@@ -104,6 +104,7 @@ def _of(module: str, name: str) -> _Any:
 
 if _t.TYPE_CHECKING:                                # what is imported when it is asked for
     from . import amp as amp
+    from . import distributed as distributed
     from . import distributions as distributions
     from . import func as func
     from . import masked as masked

@@ -148,15 +148,6 @@ def test_an_empty_tensor_in_another_order_is_of_the_cpu() -> None:
         torch.empty_strided((2, 3), (1, 2), device="cuda")
 
 
-def test_several_processes_are_not_available() -> None:
-    """As in a PyTorch that was built without torch.distributed; the one of the transcripts has it."""
-    assert not torch.distributed.is_available() and not torch.distributed.is_initialized()
-    with pytest.raises(AttributeError, match="'torch.distributed.init_process_group': multi-process training is not supported"):
-        torch.distributed.init_process_group()
-    with pytest.raises(RuntimeError, match="Requires distributed package to be available\nGive num_replicas and rank"):
-        torch.utils.data.DistributedSampler(range(3))
-
-
 def test_usage_is_not_reported() -> None:
     assert torch._C._log_api_usage_once("some.model") is None
 

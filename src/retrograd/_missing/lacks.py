@@ -21,7 +21,7 @@ LACKS = {
         AcceleratorError|OutOfMemoryError|DeviceObjType|StreamObjType|get_device_module|map2_|tf32_notes|triton_op|wrap_triton|
         \w+_flash_attention_impls?|WARN_FOR_UNFUSED_KERNELS|cusparselt|kleidiai|nnpack|python_native|validate_\w+_device|
         \w*privateuse1\w*|backend_registration|set_override_stale_capture_stream|set_warn_on_accumulate_grad_stream_mismatch"""),
-    "parallel": ("multi-process training is not supported yet", r"""
+    "parallel": ("of torch.distributed there are collectives, groups, stores and DistributedDataParallel", r"""
         DistributedDataParallel|data_parallel|torch\.nn\.parallel\.\w+|torch\.distributed\.\w+|RRefType|FutureType|fork|wait|
         prepare_multiprocessing_environment|is_distributed|enforce_grad_layout_policy"""),
     "programs": ("programs are not captured, compiled or exported: functions run in Python", r"""

@@ -30,13 +30,19 @@ class Future(Generic[T]):
         self._result: Any = None
         self._error: BaseException | None = None
         self._callbacks: list[Callable[[], None]] = []
+        # f(block): moves on what the result comes from, where no other thread does: messages between processes
+        self._drive: Callable[[bool], None] | None = None
 
     def done(self) -> bool:
         """Is it there?"""
+        if not self._done and self._drive is not None:
+            self._drive(False)
         return self._done
 
     def wait(self) -> Any:
         """The result, once it is there; the error is raised."""
+        if not self._done and self._drive is not None:
+            self._drive(True)
         with self._lock:
             self._lock.wait_for(lambda: self._done)
         return self.value()
@@ -79,6 +85,7 @@ class Future(Generic[T]):
     def then(self, callback: Callable[[Future[T]], Any]) -> Future[Any]:
         """A Future of callback(this one), which runs when this one is done."""
         made: Future[Any] = Future()
+        made._drive = self._drive
 
         def run() -> None:
             try:
@@ -116,6 +123,13 @@ def collect_all(futures: Iterable[Future[Any]]) -> Future[list[Future[Any]]]:
             last = left[0] == 0
         if last:
             made.set_result(given)
+    def drive(block: bool) -> None:
+        for future in given:
+            if future._drive is not None and not future._done:
+                future._drive(block)
+
+    if any(future._drive is not None for future in given):
+        made._drive = drive
     if not given:
         made.set_result(given)
     for future in given:

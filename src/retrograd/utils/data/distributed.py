@@ -16,13 +16,16 @@ class DistributedSampler(Sampler[int]):
     """Every num_replicas-th index of the dataset from `rank` on; shuffled anew for each epoch that set_epoch() names.
 
     All shares are of one length: the first indices come twice, or with drop_last the last ones not at all.
-    RuntimeError without num_replicas and rank: there is no group of processes to ask.
+    num_replicas, rank  by default those of torch.distributed. ValueError where there is no group.
     """
 
     def __init__(self, dataset: Any, num_replicas: int | None = None, rank: int | None = None, shuffle: bool = True,
                  seed: int = 0, drop_last: bool = False) -> None:
         if num_replicas is None or rank is None:
-            raise RuntimeError("Requires distributed package to be available\nGive num_replicas and rank.")
+            from ...distributed import get_rank, get_world_size
+
+            num_replicas = get_world_size() if num_replicas is None else num_replicas
+            rank = get_rank() if rank is None else rank
         if rank >= num_replicas or rank < 0:
             raise ValueError(f"Invalid rank {rank}, rank should be in the interval [0, {num_replicas - 1}]")
         self.dataset, self.num_replicas, self.rank = dataset, num_replicas, rank

@@ -1,0 +1,28 @@
+"""torch.distributed: processes that mpiexec started exchange tensors, by MPI.
+
+`retrograd launch -n 4 train.py` starts four; mpi4py is imported by init_process_group, and only for more than one process.
+"""
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from .._missing import late_names
+from . import distributed_c10d as distributed_c10d
+from .distributed_c10d import *  # noqa: F403
+from .distributed_c10d import _all_gather_base as _all_gather_base
+from .distributed_c10d import _get_default_group as _get_default_group
+from .distributed_c10d import _get_default_store as _get_default_store
+from .distributed_c10d import _reduce_scatter_base as _reduce_scatter_base
+from .stores import FileStore as FileStore
+from .stores import HashStore as HashStore
+from .tcp_store import TCPStore as TCPStore
+
+if TYPE_CHECKING:
+    from . import nn as nn
+
+for _class in (FileStore, HashStore, TCPStore):
+    _class.__module__ = f"{__name__.partition('.')[0]}._C._distributed_c10d"        # as PyTorch's classes say
+_DEFAULT_FIRST_BUCKET_BYTES = 1024 * 1024
+late_names(__name__, lazy=("nn",), also={
+    "GradBucket": lambda: import_module("retrograd.nn.parallel.buckets").GradBucket})

@@ -1,0 +1,79 @@
+"""What a collective refuses before anything is sent, in PyTorch's words."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._engine.tensor import TensorBase
+from .process_group import ProcessGroup, found
+
+Array = Any
+
+
+def tensor(given: Any, name: str) -> None:
+    """TypeError for what is no tensor."""
+    if not isinstance(given, TensorBase):
+        raise TypeError(f"Invalid function argument. Expected parameter `{name}` of type torch.Tensor\n"
+                        f"             but got {type(given)} instead.")
+
+
+def tensors(given: Any, name: str) -> None:
+    """TypeError for what is no list of tensors."""
+    if not isinstance(given, (list, tuple)) or not all(isinstance(one, TensorBase) for one in given):
+        raise TypeError(f"Invalid function argument. Expected parameter `{name}` of type List[torch.Tensor]\n"
+                        f"             but got {type(given)} with elements of type "
+                        f"{[type(one) for one in given] if isinstance(given, (list, tuple)) else None}.")
+
+
+def one_dtype(*given: Any) -> None:
+    """ValueError where dtypes differ; arguments are tensors and lists of them."""
+    flat = [one for each in given for one in (each if isinstance(each, (list, tuple)) else [each])]
+    for one in flat[1:]:
+        if one.dtype != flat[0].dtype:
+            raise ValueError(f"Invalid usage of tensors with different dtypesFound {flat[0].dtype} and  {one.dtype}")
+
+
+def shapes(function: str, given: Any, wanted: Any) -> None:
+    """RuntimeError where a tensor of a list has another shape than `wanted`."""
+    want = ", ".join(map(str, wanted))
+    for i, one in enumerate(given):
+        if one.shape != wanted:
+            raise RuntimeError(f"ProcessGroupGloo::{function}: invalid tensor size at index {i} (expected ({want}), "
+                               f"got ({', '.join(map(str, one.shape))}))")
+
+
+def root_of(group: Any, rank: int | None, group_rank: int | None, function: str, default: int | None = None) -> int:
+    """The rank in the group of the one who gives or gets.  ValueError for none, two, or one that is not in it."""
+    of = found(group)
+    if rank is not None and group_rank is not None:
+        raise ValueError("Can't specify both group_rank and global_rank")
+    if rank is None and group_rank is None:
+        if default is None:
+            raise ValueError("Must specify global_rank or group_rank")
+        group_rank = default
+    if group_rank is None:
+        if number(of):
+            if rank not in of.ranks:
+                raise ValueError(f"Global rank {rank} is not part of group {group}")
+            group_rank = of.ranks.index(rank)
+        else:
+            group_rank = rank
+    if not isinstance(group_rank, int) or not 0 <= group_rank < of.n:
+        raise RuntimeError(f"ProcessGroupGloo::{function}: invalid root rank: {group_rank}")
+    return group_rank
+
+
+def number(group: ProcessGroup) -> int:
+    """0 for the group of all."""
+    return group.number
+
+
+def plain(a: Array) -> Array:
+    """`a`, or a view of it, as MPI may send it: halves and bfloat16 as 16 bits."""
+    return a.view(np.uint16) if a.dtype.itemsize == 2 and a.dtype.kind not in "iu" else a
+
+
+def block(a: Array) -> Array:
+    """`a` if its elements lie one after the other, else a copy."""
+    return a if a.flags.c_contiguous else np.ascontiguousarray(a)

@@ -1,0 +1,38 @@
+"""What launchers tell a process in its environment: mpiexec of MPICH, Intel MPI and Open MPI, srun; and torchrun."""
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+# (rank, size, rank on this machine, processes on this machine)
+LAUNCHERS = (
+    ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"),
+    ("PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS"),
+    ("PMIX_RANK", "SLURM_NTASKS", "SLURM_LOCALID", "SLURM_NTASKS_PER_NODE"),
+)
+
+
+def under_mpi(environ: Mapping[str, str] = os.environ) -> tuple[int, int, int, int] | None:
+    """(rank, size, rank on this machine, processes on this machine), as the launcher says; None without one."""
+    for names in LAUNCHERS:
+        if names[0] in environ and names[1] in environ:
+            rank, size = int(environ[names[0]]), int(environ[names[1]])
+            local, near = environ.get(names[2]), environ.get(names[3], "")
+            return rank, size, rank if local is None else int(local), int(near) if near.isdigit() else size
+    return None
+
+
+def like_torchrun() -> None:
+    """Set what torchrun sets, RANK, LOCAL_RANK, WORLD_SIZE and the like, from what the launcher of MPI set."""
+    found = under_mpi()
+    if found is None:
+        return
+    rank, size, local, near = found
+    told = {
+        "RANK": rank, "WORLD_SIZE": size, "LOCAL_RANK": local, "LOCAL_WORLD_SIZE": near, "GROUP_RANK": rank // near,
+        "GROUP_WORLD_SIZE": -(-size // near), "ROLE_RANK": rank, "ROLE_WORLD_SIZE": size, "ROLE_NAME": "default",
+        "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": 29500, "TORCHELASTIC_RUN_ID": "none", "TORCHELASTIC_RESTART_COUNT": 0,
+        "TORCHELASTIC_MAX_RESTARTS": 0,
+    }
+    for name, value in told.items():
+        os.environ.setdefault(name, str(value))

@@ -1,0 +1,377 @@
+"""Beginning and ending: init_process_group, destroy_process_group, groups of some ranks, and who is who in them."""
+from __future__ import annotations
+
+import atexit
+import importlib.util
+import os
+import sys
+import traceback
+import warnings
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+
+from .alone import Alone, mpi4py_MPI
+from .environment import like_torchrun, under_mpi
+from .process_group import ProcessGroup, default_pg_timeout, found, outside, world
+from .stores import HashStore, PrefixStore, Store
+from .tcp_store import TCPStore
+from .watch import Watch
+
+BACKENDS = ("mpi", "gloo")
+ASKED = ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
+CPU_ONLY = ("nccl", "ucc", "xccl")
+_told: set[str] = set()
+
+
+def is_available() -> bool:
+    """True: groups of one process need nothing, larger ones MPI."""
+    return True
+
+
+def is_initialized() -> bool:
+    """Was init_process_group called?"""
+    return world.group is not None
+
+
+def is_mpi_available() -> bool:
+    """Is mpi4py installed?  pip install retrograd[mpi] brings it and an MPI."""
+    return importlib.util.find_spec("mpi4py") is not None
+
+
+def is_gloo_available() -> bool:
+    """True: that name means MPI here."""
+    return True
+
+
+def is_nccl_available() -> bool:
+    """False: tensors live on the CPU."""
+    return False
+
+
+is_ucc_available = is_xccl_available = is_nccl_available
+
+
+def is_backend_available(backend: str) -> bool:
+    """Does init_process_group take this name?"""
+    return backend.lower() in BACKENDS
+
+
+def is_torchelastic_launched() -> bool:
+    """Did a launcher set what torchrun sets?"""
+    return os.environ.get("TORCHELASTIC_RUN_ID") is not None
+
+
+def init_process_group(
+    backend: str | None = None, init_method: str | None = None, timeout: timedelta | None = None, world_size: int = -1,
+    rank: int = -1, store: Store | None = None, group_name: str = "", pg_options: Any = None, device_id: Any = None,
+    _ranks: list[int] | None = None,
+) -> None:
+    """Make the group of all processes that mpiexec started; of this one alone without mpiexec.
+
+    backend      "mpi"; "gloo" and None mean it, too
+    init_method  env:// by default: RANK and WORLD_SIZE, which must agree with what mpiexec started
+    timeout      of each collective; 30 minutes by default
+    store        given instead of init_method: kept as the group's store
+    ValueError twice, for ranks that mpiexec did not start, and for gloo without anything that tells the rank.
+    """
+    if world.group is not None:
+        raise ValueError("trying to initialize the default process group twice!")
+    if timeout is not None and not isinstance(timeout, timedelta):
+        raise TypeError(f"Expected timeout argument to be of type datetime.timedelta, got {timeout}")
+    name = checked_backend(backend)
+    assert store is None or init_method is None, "Cannot specify both init_method and store."
+    like_torchrun()
+    launched = under_mpi()
+    if world_size < 0 and launched is None and name != "mpi" and store is None:
+        world_size = from_environment("WORLD_SIZE") if from_environment("RANK") >= 0 else 1
+    size = launched[1] if launched is not None else max(world_size, 1)
+    if launched is None and size > 1:
+        raise ValueError(
+            f"This process was not started by mpiexec, so it cannot meet the {size - 1} other ranks of a world of {size}.\n"
+            f"Start the program with: retrograd launch -n {size} program.py")
+    if world_size not in (-1, size):
+        raise ValueError(f"world_size is {world_size}, but mpiexec started {size} processes: retrograd launch -n {world_size}")
+    tell_once(backend, size)
+    comm = connected(rank if launched is None else rank if rank >= 0 else from_environment("RANK")) if size > 1 else Alone()
+    watch = Watch(comm.rank, comm.size)
+    if size > 1:
+        watch.open(comm)
+        sys.excepthook = Ending(comm, sys.excepthook)
+        atexit.register(watch.end)
+    world.made = 1
+    world.group = ProcessGroup(comm, list(range(size)), 0, name, timeout or default_pg_timeout, watch, "0", "default_pg")
+    world.store = store if store is not None else served(comm, timeout or default_pg_timeout)
+
+
+def checked_backend(backend: str | None) -> str:
+    """The name of a backend, in small letters.  RuntimeError where PyTorch's CPU build has none such."""
+    if backend is None:
+        return "gloo"
+    names = {part.rpartition(":")[2] for part in str(backend).lower().split(",")}
+    for name in names:
+        if name in CPU_ONLY:
+            raise RuntimeError(f"Distributed package doesn't have {name.upper()} built in")
+        assert name in BACKENDS, f"Unknown backend type {name}"
+    return "gloo" if len(names) > 1 else names.pop()
+
+
+def from_environment(name: str) -> int:
+    """RANK or WORLD_SIZE.  ValueError where it is not set, as PyTorch says it."""
+    for one in ASKED if name == "RANK" else (name,):
+        if one not in os.environ:
+            raise ValueError(f"Error initializing torch.distributed using env:// rendezvous: environment variable {one} "
+                             f"expected, but not set")
+    return int(os.environ[name])
+
+
+def tell_once(backend: str | None, size: int) -> None:
+    """Another backend's name means MPI: said once a program, by one rank."""
+    if size > 1 and backend is not None and "gloo" in backend and "gloo" not in _told:
+        _told.add("gloo")
+        found = under_mpi()
+        if found is not None and found[0] == 0:
+            print('retrograd: backend "gloo" means MPI here', file=sys.stderr)
+
+
+def connected(rank: int) -> Any:
+    """A communicator of all processes, with this rank for this one."""
+    try:
+        MPI = mpi4py_MPI()
+    except (ImportError, RuntimeError) as error:
+        raise RuntimeError(
+            f"Distributed package doesn't have MPI built in. {error}.\npip install retrograd[mpi] brings mpi4py and an MPI; "
+            "a site's own MPI works as well") from error
+    whole = MPI.COMM_WORLD
+    return whole.Dup() if rank in (-1, whole.rank) else whole.Split(0, rank)
+
+
+def served(comm: Any, timeout: timedelta) -> Store:
+    """The store of the default group: rank 0 keeps it."""
+    if comm.size == 1:
+        return HashStore()
+    mine = TCPStore(os.uname().nodename, 0, is_master=True, timeout=timeout) if comm.rank == 0 else None
+    host, port, machine = comm.bcast(None if mine is None else (mine.host, mine.port, os.uname().nodename), root=0)
+    if mine is not None:
+        return mine
+    return TCPStore("127.0.0.1" if machine == os.uname().nodename else host, port, timeout=timeout)
+
+
+class Ending:
+    """An uncaught error ends all ranks: its traceback, then MPI's Abort."""
+
+    def __init__(self, comm: Any, before: Any) -> None:
+        self.comm, self.before = comm, before
+
+    def __call__(self, kind: type[BaseException], error: BaseException, trace: Any) -> None:
+        try:
+            if world.group is not None:
+                print(f"retrograd: rank {self.comm.rank} of {self.comm.size} ends all, by:", file=sys.stderr)
+            self.before(kind, error, trace)
+        except Exception:
+            traceback.print_exc()
+        finally:
+            sys.stdout.flush()
+            sys.stderr.flush()
+            if world.group is not None:
+                self.comm.Abort(1)
+
+
+def destroy_process_group(group: Any = None) -> None:
+    """End a group; without an argument all of them. AssertionError where there is none."""
+    if outside(group):
+        return
+    assert (group if group is not None else world.group) is not None, "Process group cannot be None"
+    one = found(group)
+    ended = [*world.groups, one] if one is world.group else [one]
+    for each in ended:
+        each.comm.Free()
+    if one is not world.group:
+        world.groups.remove(one)
+        return
+    one.watch.end()
+    if isinstance(sys.excepthook, Ending):
+        sys.excepthook = sys.excepthook.before
+    world.groups.clear()
+    world.group = world.store = None
+
+
+def new_group(
+    ranks: Sequence[int] | None = None, timeout: timedelta | None = None, backend: str | None = None, pg_options: Any = None,
+    use_local_synchronization: bool = False, group_desc: str | None = None, device_id: Any = None,
+    group_name: str | None = None, sort_ranks: bool = True,
+) -> Any:
+    """A group of some ranks, for collectives of theirs; all ranks call it, in the same order.
+
+    -> ProcessGroup, or GroupMember.NON_GROUP_MEMBER for a rank that is not in it. ValueError for ranks that there are not.
+    """
+    whole = world.default()
+    chosen = list(whole.ranks) if ranks is None else sorted(ranks) if sort_ranks else list(ranks)
+    if len(set(chosen)) != len(chosen):
+        raise ValueError(f"ranks list must not contain duplicate entries, got {list(ranks or ())}")
+    for one in chosen:
+        if not 0 <= one < whole.n:
+            raise ValueError(f"Rank {one} is out of range. Valid ranks are 0 to {whole.n - 1} (world_size={whole.n})")
+    name = whole.backend if backend is None else checked_backend(backend)
+    number = world.made
+    world.made += 1
+    if whole.place not in chosen:
+        return ProcessGroup.NON_GROUP_MEMBER
+    if whole.n == 1:
+        comm: Any = Alone()
+    else:
+        every = whole.comm.Get_group()
+        some = every.Incl(chosen)
+        comm = whole.comm.Create_group(some, tag=number)
+    made = ProcessGroup(comm, chosen, number, name, timeout or whole.timeout if timeout else default_pg_timeout, whole.watch,
+                        group_name or str(number), group_desc or "undefined")
+    world.groups.append(made)
+    return made
+
+
+def new_subgroups(
+    group_size: int | None = None, group: Any = None, timeout: timedelta | None = None, backend: str | None = None,
+    pg_options: Any = None, group_desc: str | None = None,
+) -> tuple[Any, list[Any]]:
+    """Groups of group_size neighbours -> (this rank's, all).  ValueError where they do not divide the ranks."""
+    whole = found(group)
+    if group_size is None:
+        raise ValueError("Default group size only takes effect when CUDA is available.If your tensor is on CPU, please "
+                         "explicitly set the group size.")
+    if group_size <= 0:
+        raise ValueError(f"The arg 'group_size' ({group_size}) must be positive")
+    if whole.n < group_size:
+        raise ValueError(f"The arg 'group_size' ({group_size}) must not exceed the world size ({whole.n})")
+    if whole.n % group_size:
+        raise ValueError(f"The world size ({whole.n}) must be divisible by 'group_size={group_size}'")
+    return new_subgroups_by_enumeration(
+        [whole.ranks[at:at + group_size] for at in range(0, whole.n, group_size)], timeout, backend, pg_options, group_desc)
+
+
+def new_subgroups_by_enumeration(
+    ranks_per_subgroup_list: Sequence[Sequence[int]], timeout: timedelta | None = None, backend: str | None = None,
+    pg_options: Any = None, group_desc: str | None = None,
+) -> tuple[Any, list[Any]]:
+    """One group for each list of ranks -> (this rank's, all).  ValueError where a rank is in two."""
+    if not ranks_per_subgroup_list:
+        raise ValueError("The arg 'ranks_per_subgroup_list' cannot be empty")
+    flat = [rank for ranks in ranks_per_subgroup_list for rank in ranks]
+    for rank in flat:
+        if flat.count(rank) > 1:
+            raise ValueError(f"Rank {rank} has appeared in both subgroup "
+                             f"{[list(ranks) for ranks in ranks_per_subgroup_list if rank in ranks][0]} and others")
+    made = [new_group(ranks, timeout, backend, pg_options, group_desc=group_desc) for ranks in ranks_per_subgroup_list]
+    mine = [one for one in made if not outside(one)]
+    return (mine[0] if mine else None), made
+
+
+def split_group(
+    parent_pg: Any = None, split_ranks: list[list[int]] | None = None, timeout: timedelta | None = None, pg_options: Any = None,
+    group_desc: str | None = None,
+) -> Any:
+    """Divide a group -> this rank's part, or None for a rank in none.
+
+    split_ranks  lists of ranks of the parent, which do not overlap; the parent's ranks all call it
+    """
+    parent = found(parent_pg)
+    if not split_ranks:
+        raise ValueError("split_ranks cannot be None or empty")
+    flat = sorted(rank for ranks in split_ranks for rank in ranks)
+    if len(set(flat)) != len(flat):
+        raise ValueError("the split group cannot have duplicate ranks")
+    if flat and not 0 <= flat[0] <= flat[-1] < parent.n:
+        raise ValueError(f"Ranks of a split group must be ranks of its parent, from 0 to {parent.n - 1}: {split_ranks}")
+    number = world.made
+    world.made += 1
+    mine = [ranks for ranks in split_ranks if parent.place in ranks]
+    comm: Any = Alone()
+    if parent.mpi is not None:
+        key = sorted(mine[0]).index(parent.place) if mine else 0
+        comm = parent.comm.Split(split_ranks.index(mine[0]) if mine else parent.mpi.UNDEFINED, key)
+    if not mine:
+        return None
+    made = ProcessGroup(comm, [parent.ranks[rank] for rank in sorted(mine[0])], number, parent.backend,
+                        timeout or parent.timeout, parent.watch, f"{parent.group_name}:split:{number}",
+                        group_desc or f"{parent.group_desc}:split:{number}")
+    world.groups.append(made)
+    return made
+
+
+def get_rank(group: Any = None) -> int:
+    """This process's rank; -1 in a group that it is not in."""
+    return -1 if outside(group) else found(group).rank()
+
+
+def get_world_size(group: Any = None) -> int:
+    """The number of ranks; -1 for a group that this rank is not in."""
+    return -1 if outside(group) else found(group).size()
+
+
+def get_backend(group: Any = None) -> str:
+    """The name that the group was made with: "gloo", or "mpi"."""
+    if outside(group):
+        raise ValueError("Invalid process group specified")
+    return found(group).backend
+
+
+def get_backend_config(group: Any = None) -> str:
+    """The backend of each device, as one text."""
+    name = get_backend(group)
+    return f"cpu:{name},cuda:{name}"
+
+
+def get_process_group_ranks(group: Any) -> list[int]:
+    """The ranks of a group, in its order."""
+    return list(found(group).ranks)
+
+
+def get_global_rank(group: Any, group_rank: int) -> int:
+    """The rank in the world of a rank of the group."""
+    if group is world.group and group is not None:
+        return group_rank
+    ranks = found(group).ranks
+    if not 0 <= group_rank < len(ranks):
+        raise ValueError(f"Group rank {group_rank} is not part of group {group}")
+    return ranks[group_rank]
+
+
+def get_group_rank(group: Any, global_rank: int) -> int:
+    """The rank in the group of a rank of the world."""
+    if group is world.group and group is not None:
+        return global_rank
+    ranks = found(group).ranks
+    if global_rank not in ranks:
+        raise ValueError(f"Global rank {global_rank} is not part of group {group}")
+    return ranks.index(global_rank)
+
+
+def get_pg_count() -> int:
+    """How many groups were made."""
+    return world.made
+
+
+def get_node_local_rank(fallback_rank: int | None = None) -> int:
+    """LOCAL_RANK, which launchers set: this process's number on its machine."""
+    if "LOCAL_RANK" in os.environ:
+        return int(os.environ["LOCAL_RANK"])
+    if fallback_rank is not None:
+        return int(fallback_rank)
+    raise RuntimeError(
+        "LOCAL_RANK is not in the environment. Consider passing fallback_rank to allow `get_node_local_rank` to work, assuming "
+        "you are not running in a multi-device context and want the code to run locally instead.")
+
+
+def _get_default_group() -> ProcessGroup:
+    return world.default()
+
+
+def _get_default_store() -> Store:
+    world.default()
+    assert world.store is not None
+    return PrefixStore("default_pg", world.store)
+
+
+def warn_outside(function: str) -> Any:
+    """A rank that is not in the group called a collective of it."""
+    rank = -1 if world.group is None else world.group.rank()
+    warnings.warn(f"Running {function} on global rank {rank} which does not belong to the given group.", stacklevel=4)

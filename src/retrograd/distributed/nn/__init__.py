@@ -1,0 +1,21 @@
+"""torch.distributed.nn: collectives through which gradients flow."""
+from __future__ import annotations
+
+from ..._missing import late_names
+from . import functional as functional
+from .functional import (
+    all_gather,
+    all_reduce,
+    all_to_all,
+    all_to_all_single,
+    broadcast,
+    gather,
+    reduce,
+    reduce_scatter,
+    scatter,
+)
+
+__all__ = [
+    "all_gather", "all_reduce", "all_to_all", "all_to_all_single", "broadcast", "gather", "reduce", "reduce_scatter", "scatter",
+]
+late_names(__name__)

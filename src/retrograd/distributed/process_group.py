@@ -1,0 +1,129 @@
+"""ProcessGroup: the ranks that take part in a collective, with MPI's communicator of theirs, and what is known of all groups."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+from .alone import Alone, mpi4py_MPI
+from .reducing import MPI_NAMES, RedOpType
+from .stores import Store
+from .watch import Watch
+from .work import Work
+
+default_pg_timeout = timedelta(minutes=30)
+NOT_INITIALIZED = "Default process group has not been initialized, please make sure to call init_process_group."
+
+
+class ProcessGroup:
+    """Some ranks, which call the same collectives in the same order.
+
+    ranks  of the world, in the order of their ranks in the group
+    """
+
+    NON_GROUP_MEMBER = -100
+
+    def __init__(self, comm: Any, ranks: list[int], number: int, backend: str, timeout: timedelta, watch: Watch,
+                 name: str, desc: str) -> None:
+        self.comm, self.ranks, self.number = comm, ranks, number
+        self.backend, self.timeout, self.watch = backend, timeout, watch
+        self.group_name, self.group_desc = name, desc
+        self.place = comm.rank
+        self.n = comm.size
+        self.calls = 0
+        self.bytes = 0                          # given to collectives
+        self.mpi = None if isinstance(comm, Alone) else mpi4py_MPI()
+        self.in_place = None if self.mpi is None else self.mpi.IN_PLACE
+        self.bound_device_id: Any = None
+
+    def rank(self) -> int:
+        """This process's place in the group."""
+        return int(self.place)
+
+    def size(self) -> int:
+        """How many ranks there are."""
+        return int(self.n)
+
+    def name(self) -> str:
+        """The backend's name."""
+        return self.backend
+
+    def _get_backend_name(self) -> str:
+        return self.backend
+
+    def set_timeout(self, timeout: timedelta) -> None:
+        """How long collectives of the group may take."""
+        self.timeout = timeout
+
+    def operation(self, kind: RedOpType) -> Any:
+        """MPI's name for a reduction."""
+        return None if self.mpi is None else getattr(self.mpi, MPI_NAMES[kind])
+
+    def start(self, name: str, begin: Callable[..., Any], arguments: tuple[Any, ...], outputs: list[Any],
+              finish: Callable[[], None] | None = None, size: int = 0, **named: Any) -> Work:
+        """Begin what `begin`, a method of the communicator, does."""
+        self.calls += 1
+        self.bytes += size
+        self.watch.enter(self, name)
+        try:
+            return Work(self, name, [begin(*arguments, **named)], outputs, finish)
+        except BaseException:
+            self.watch.leave()
+            raise
+
+
+class GroupMember:
+    """What a rank has for a group that it is not in."""
+
+    WORLD: Any = None
+    NON_GROUP_MEMBER = ProcessGroup.NON_GROUP_MEMBER
+
+
+class World:
+    """The groups of this process."""
+
+    def __init__(self) -> None:
+        self.group: ProcessGroup | None = None
+        self.store: Store | None = None
+        self.groups: list[ProcessGroup] = []
+        self.made = 0                           # groups of any ranks, also those that this rank is not in
+        self.on_end: list[Callable[[], None]] = []
+
+    def default(self) -> ProcessGroup:
+        """The group of all ranks.  ValueError before init_process_group."""
+        if self.group is None:
+            raise ValueError(NOT_INITIALIZED)
+        return self.group
+
+
+world = World()
+
+
+class _GroupMeta(type):
+    @property
+    def WORLD(cls) -> Any:
+        return world.group
+
+
+class group(metaclass=_GroupMeta):
+    """group.WORLD is the group of all ranks."""
+
+    NON_GROUP_MEMBER = ProcessGroup.NON_GROUP_MEMBER
+
+
+def found(given: Any) -> ProcessGroup:
+    """The group that an argument means; None is all ranks."""
+    if given is None:
+        return world.default()
+    if given is not world.group and given not in world.groups:
+        world.default()
+        if given == ProcessGroup.NON_GROUP_MEMBER:
+            raise ValueError("Invalid process group specified")
+        raise ValueError(
+            f"Process group {given} is not initialized in the world group map. Please initialize the group first.")
+    return given
+
+
+def outside(given: Any) -> bool:
+    """Is this rank not in the group?"""
+    return isinstance(given, int) and given == ProcessGroup.NON_GROUP_MEMBER

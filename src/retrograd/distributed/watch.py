@@ -1,0 +1,143 @@
+"""Where each rank is: what an error says when a collective does not end.
+
+The ranks of one machine share a page of memory. A rank that begins a collective writes there which one it is; one that has
+waited for long also writes the line of the program, and reads what the others have written. So it finds a rank whose process
+has ended, and ranks that call different collectives. Ranks of other machines are not seen: there only the timeout tells.
+"""
+from __future__ import annotations
+
+import mmap
+import os
+import struct
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from .errors import DistBackendError
+
+SLOT = struct.Struct("=qqqqd32s216s")      # process, state, group, number of the call, when, its name, line of the program
+STATE = struct.Struct("=qqqd32s")          # what changes with each call
+OUT, WAITING, ENDED = range(3)
+PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
+@dataclass
+class Seen:
+    """What a rank has written."""
+
+    rank: int
+    process: int
+    state: int
+    group: int
+    call: int
+    when: float
+    name: str
+    line: str
+
+    def __str__(self) -> str:
+        if self.process == 0:
+            return f"rank {self.rank} is on another machine"
+        if self.state == ENDED or not lives(self.process):
+            return f"rank {self.rank} (process {self.process}) has ended; its last call was {self.name or 'none'}"
+        doing = "waits in" if self.state == WAITING else "has left"
+        return (f"rank {self.rank} {doing} call {self.call} of group {self.group}, {self.name}, since "
+                f"{time.time() - self.when:.1f} s" + f", at {self.line}" * bool(self.line))
+
+
+class Watch:
+    """The page of one process; without a communicator it is of one rank, and nothing is written."""
+
+    def __init__(self, rank: int = 0, size: int = 1) -> None:
+        self.rank, self.size = rank, size
+        self.page: Any = None
+        self.at = rank * SLOT.size
+        self.under_way = 0
+
+    def open(self, comm: Any) -> None:
+        """Share a page among the ranks of `comm` that see one file system; collective."""
+        path = ""
+        if self.rank == 0:
+            handle, path = tempfile.mkstemp(prefix="retrograd-ranks-", dir="/dev/shm" if os.path.isdir("/dev/shm") else None)
+            os.truncate(handle, self.size * SLOT.size)
+            os.close(handle)
+        path = comm.bcast(path, root=0)
+        try:
+            with open(path, "r+b") as file:
+                self.page = mmap.mmap(file.fileno(), self.size * SLOT.size)
+            SLOT.pack_into(self.page, self.at, os.getpid(), OUT, 0, 0, time.time(), b"", b"")
+        except (OSError, ValueError):           # of another machine
+            self.page = None
+        comm.Barrier()
+        if self.rank == 0:
+            os.unlink(path)
+
+    def enter(self, group: Any, name: str) -> None:
+        """This rank begins a collective of `group`."""
+        self.under_way += 1
+        if self.page is not None:
+            STATE.pack_into(self.page, self.at + 8, WAITING, group.number, group.calls, time.time(), name.encode()[:32])
+            self.page[self.at + STATE.size + 8] = 0
+
+    def leave(self) -> None:
+        """It is over."""
+        self.under_way -= 1
+        if self.page is not None and self.under_way == 0:
+            self.page[self.at + 8] = OUT
+
+    def end(self) -> None:
+        """This rank takes part in nothing more."""
+        if self.page is not None:
+            self.page[self.at + 8] = ENDED
+
+    def read(self, rank: int) -> Seen:
+        process, state, group, call, when, name, line = SLOT.unpack_from(self.page, rank * SLOT.size)
+        text = [part.partition(b"\0")[0].decode(errors="replace") for part in (name, line)]
+        return Seen(rank, process, state, group, call, when, *text)
+
+    def look(self, group: Any, name: str) -> None:
+        """This rank has waited for some time: DistBackendError if it waits in vain."""
+        if self.page is None:
+            return
+        line = program_line()
+        self.page[self.at + STATE.size + 8:self.at + SLOT.size] = line.encode()[:216].ljust(216, b"\0")
+        others = [self.read(rank) for rank in group.ranks]
+        for one in others:
+            if one.process and (one.state == ENDED or not lives(one.process)):
+                self.fail(f"rank {one.rank} (process {one.process}) has ended while rank {self.rank} waits in {name}", group)
+        mine = self.read(self.rank)
+        for one in others:
+            other = (one.state, one.group, one.call) == (WAITING, mine.group, mine.call) and one.line
+            if mine.state == WAITING and other and one.name != mine.name and "send" not in name and "recv" not in name:
+                self.fail(f"ranks took different branches: call {mine.call} of group {mine.group} is {mine.name} in rank "
+                          f"{mine.rank} at {line}, and {one.name} in rank {one.rank} at {one.line}", group)
+
+    def too_late(self, group: Any, name: str, seconds: float) -> NoReturn:
+        """DistBackendError: the timeout has passed."""
+        self.look(group, name)
+        self.fail(f"Timed out waiting {round(seconds * 1000)}ms for {name} operation to complete", group)
+
+    def fail(self, text: str, group: Any) -> NoReturn:
+        seen = "" if self.page is None else "".join(f"\n  {self.read(rank)}" for rank in group.ranks)
+        raise DistBackendError(text + seen)
+
+
+def lives(process: int) -> bool:
+    """Does the process run?"""
+    try:
+        os.kill(process, 0)
+        with open(f"/proc/{process}/stat") as file:
+            return file.read().rpartition(")")[2].split()[0] not in "ZX"
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return sys.platform != "linux"          # without /proc; on Linux it has just gone
+
+
+def program_line() -> str:
+    """The innermost line that is not of this package: file.py:12."""
+    frame: Any = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
+        frame = frame.f_back
+    return "" if frame is None else f"{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno}"

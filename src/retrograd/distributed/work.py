@@ -1,0 +1,143 @@
+"""Work: a collective that is under way, and how one waits for it.
+
+NOTE [Who makes progress]
+No thread of ours moves messages: MPI does while somebody asks it (Test), so waiting is asking. That leaves the processors to
+the program, and an error, a timeout and Ctrl-C reach the thread that waits.
+"""
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from typing import Any
+
+from ..futures import Future
+
+EAGER = 100             # questions before other processes get a turn
+PATIENT = 0.02          # seconds of waiting after which it sleeps between questions
+LOOK = 0.2              # seconds between looks at what the other ranks do
+give_way = getattr(os, "sched_yield", lambda: time.sleep(0))
+
+
+class Work:
+    """What async_op=True returns: wait(), is_completed(), result(), get_future()."""
+
+    def __init__(self, group: Any, name: str, requests: Sequence[Any], outputs: list[Any],
+                 finish: Callable[[], None] | None = None, source: int | None = None) -> None:
+        self._group, self._name = group, name
+        self._requests = list(requests)
+        self._outputs, self._finish = outputs, finish
+        self._source = source
+        self._error: BaseException | None = None
+        self._done = False
+        self._future: Future[Any] | None = None
+
+    def is_completed(self) -> bool:
+        """Is it over?  Asking moves it on."""
+        if self._done:
+            return True
+        try:
+            while self._requests:
+                if not self._requests[-1].Test():
+                    return False
+                self._requests.pop()
+        except Exception as error:
+            self._error = error
+        self._end()
+        return True
+
+    def wait(self, timeout: timedelta | float | None = None) -> bool:
+        """Return when it is over -> True.
+
+        timeout  of this wait; by default the group's. DistBackendError when it has passed, or when a rank that takes part
+                 has ended: the message says where the other ranks are.
+        """
+        if not self._done:
+            for _ in range(EAGER):
+                if self.is_completed():
+                    break
+            else:
+                self._wait_long(timeout)
+        if self._error is not None:
+            raise self._error
+        return True
+
+    def _wait_long(self, timeout: timedelta | float | None) -> None:
+        given = self._group.timeout if timeout is None else timeout
+        seconds = given.total_seconds() if isinstance(given, timedelta) else float(given)
+        start = time.monotonic()
+        look = start + LOOK
+        count = 0
+        while not self.is_completed():
+            count += 1
+            if count & 15:
+                give_way()
+                continue
+            now = time.monotonic()
+            if now > look:
+                look = now + LOOK
+                self._group.watch.look(self._group, self._name)
+            if now - start > seconds:
+                self._group.watch.too_late(self._group, self._name, seconds)
+            if now - start > PATIENT:
+                time.sleep(5e-5)
+
+    def _end(self) -> None:
+        self._done = True
+        self._requests.clear()
+        finish, self._finish = self._finish, None
+        if finish is not None and self._error is None:
+            finish()
+        self._group.watch.leave()
+        if self._future is not None:
+            self._tell(self._future)
+
+    def _tell(self, future: Future[Any]) -> None:
+        if self._error is None:
+            future.set_result(self._outputs)
+        else:
+            future.set_exception(self._error)
+
+    def is_success(self) -> bool:
+        """Is it over, without an error?"""
+        return self.is_completed() and self._error is None
+
+    def exception(self) -> BaseException | None:
+        """What went wrong, if something did."""
+        return self._error
+
+    def result(self) -> list[Any]:
+        """The tensors that it wrote."""
+        self.wait()
+        return self._outputs
+
+    def synchronize(self) -> None:
+        """wait()."""
+        self.wait()
+
+    def get_future(self) -> Future[list[Any]]:
+        """The same as a torch.futures.Future of the tensors; who waits for it moves it on."""
+        if self._future is None:
+            self._future = Future()
+            self._future._drive = self._drive
+            if self._done:
+                self._tell(self._future)
+        return self._future
+
+    def _drive(self, block: bool) -> None:
+        if not block:
+            self.is_completed()
+            return
+        try:
+            self.wait()
+        except Exception:                       # the future raises it
+            if not self._done:
+                raise
+
+    def _source_rank(self) -> int:
+        if self._source is None:
+            raise RuntimeError("sourceRank() may only be called on work objects that correspond to a recv or recv-from-any call.")
+        return self._source
+
+    source_rank = _source_rank
