@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import subprocess
 import sys
@@ -296,13 +297,51 @@ def test_a_run_in_this_process_leaves_nothing(
 ) -> None:
     theirs = ModuleType("torch")  # as if PyTorch had been imported
     monkeypatch.setitem(sys.modules, "torch", theirs)
-    before = dict(sys.modules), sys.meta_path[:], sys.argv, sys.path[:], sys.excepthook
+    before = dict(sys.modules), sys.meta_path[:], sys.argv, sys.path[:], sys.excepthook, dict(os.environ)
     assert run_script(str(script(text)), ["a"]) == status
     new = {name for name in sys.modules if name not in before[0]}
     assert not {name for name in new if name.partition(".")[0] == "torch"}
     assert sys.modules["torch"] is theirs and sys.modules["__main__"] is before[0]["__main__"]
-    assert (sys.meta_path, sys.argv, sys.path, sys.excepthook) == before[1:]
+    assert (sys.meta_path, sys.argv, sys.path, sys.excepthook, os.environ) == before[1:]
     assert ("ZeroDivisionError" in capsys.readouterr().err) == (status == 1)
+
+
+def test_pythons_that_a_program_starts_run_on_retrograd_too(script: Any, tmp_path: Path) -> None:
+    path = script("""
+        import importlib.metadata, multiprocessing, subprocess, sys, torch
+
+        def child(queue):
+            import torch.nn as nn
+            queue.put(repr(nn.Linear))
+
+        def said(*command):
+            return subprocess.run(command, capture_output=True, text=True).stdout.strip()
+
+        if __name__ == "__main__":
+            again = "import subprocess, sys, torch; subprocess.run([sys.executable, '-c', sys.argv[1]])"
+            code = "import torch.nn as nn, torch, sys; print(torch.__version__, nn.Linear, sys.modules['torch'] is torch)"
+            print(said(sys.executable, "-c", code))
+            print(said(sys.executable, "-c", again, code))
+            for method in multiprocessing.get_all_start_methods():
+                context = multiprocessing.get_context(method)
+                queue = context.Queue()
+                process = context.Process(target=child, args=(queue,))
+                process.start()
+                print(queue.get())
+                process.join()
+            print(said(sys.argv[1], "-c", "import sys; import torch; print(torch.word)"))
+            print(importlib.metadata.version("torch") == torch.__version__)
+    """)
+    other = tmp_path / "other"                  # another environment, with a torch of its own
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", other], check=True)
+    interpreter, = (found for found in (other / "bin" / "python", other / "Scripts" / "python.exe") if found.exists())
+    site = subprocess.run([interpreter, "-c", "import site; print(site.getsitepackages()[-1])"], capture_output=True, text=True)
+    Path(site.stdout.strip(), "torch.py").write_text("word = 'theirs'")
+    done = retrograd_("run", path, interpreter)
+    linear = "<class 'torch.nn.modules.linear.Linear'>"
+    methods = len(multiprocessing.get_all_start_methods())
+    first = f"{retrograd.__version__} {linear} True"
+    assert done.stdout.split("\n") == [first, first, *[linear] * methods, "theirs", "True", ""], done.stderr
 
 
 def test_a_run_inside_a_run_keeps_torch_as_retrograd(script: Any) -> None:

@@ -39,7 +39,7 @@ def run_script(path: str, arguments: Sequence[str] = (), *, restore: bool = True
     had it: for a process that ends with the script, whose threads and atexit functions may still import.
     """
     code = read(path)
-    undo = [alias_torch()] if alias else []
+    undo = [alias_torch(), inherit()] if alias else []
     try:
         if path == "-":
             undo.append(become_main("-", arguments, "", __file__="<stdin>"))
@@ -57,7 +57,7 @@ def run_script(path: str, arguments: Sequence[str] = (), *, restore: bool = True
 
 def run_code(source: str, arguments: Sequence[str] = (), *, restore: bool = True) -> int:
     """The same for `python -c source arguments...`."""
-    undo = [alias_torch(), become_main("-c", arguments, "")]
+    undo = [alias_torch(), inherit(), become_main("-c", arguments, "")]
     try:
         try:
             code: CodeType | Exception = compile(source, "<string>", "exec", dont_inherit=True)
@@ -72,7 +72,7 @@ def run_code(source: str, arguments: Sequence[str] = (), *, restore: bool = True
 
 def run_module(name: str, arguments: Sequence[str] = (), *, restore: bool = True, alias: bool = True) -> int:
     """The same for `python -m name arguments...`: a module on sys.path, or the __main__ of a package."""
-    undo = [*([alias_torch()] if alias else []), become_main("-m", arguments, os.getcwd())]
+    undo = [*([alias_torch(), inherit()] if alias else []), become_main("-m", arguments, os.getcwd())]
     try:
         try:
             spec, code = find(name)
@@ -208,6 +208,24 @@ def alias_torch() -> Undo:
     return undo
 
 
+def inherit() -> Undo:
+    """Have Pythons of this environment that the program starts with our variables alias torch, too, when they import it."""
+    folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), "children")
+    path = os.environ.get("PYTHONPATH", "")
+    before = {name: os.environ.get(name) for name in ("PYTHONPATH", "RETROGRAD_RUN")}
+    if folder not in path.split(os.pathsep):
+        os.environ["PYTHONPATH"] = folder + (os.pathsep + path if path else "")
+    os.environ["RETROGRAD_RUN"] = sys.prefix
+
+    def undo() -> None:
+        for name, value in before.items():
+            os.environ.pop(name, None)
+            if value is not None:
+                os.environ[name] = value
+
+    return undo
+
+
 def alias_in_children() -> None:
     """Have processes that multiprocessing spawns alias torch, too, before they import the script."""
     from multiprocessing import spawn
@@ -288,6 +306,22 @@ class Alias(MetaPathFinder, Loader):
             "(in this run, torch means retrograd)",
             name=name,
         )
+
+    def find_distributions(self, context: Any = None) -> list[Any]:
+        """What importlib.metadata, which has been imported if it asks, finds of a package called torch."""
+        if getattr(context, "name", None) not in (None, "torch"):
+            return []
+        from importlib import metadata
+
+        class Installed(metadata.Distribution):
+            def read_text(self, filename: str) -> str | None:
+                from ..version import __version__
+                return f"Metadata-Version: 2.1\nName: torch\nVersion: {__version__}\n" if filename == "METADATA" else None
+
+            def locate_file(self, path: Any) -> Any:
+                return os.path.join(os.path.dirname(_missing.__file__), os.pardir, path)
+
+        return [Installed()]
 
     def create_module(self, spec: ModuleSpec) -> None:
         """None: a stand-in is made, as the real module would have its __spec__ overwritten."""
