@@ -99,8 +99,8 @@ def moves(r, n):
         say("all_gather_into_tensor", d.all_gather_into_tensor, torch.zeros(2 * n, 2, dtype=dtype), x)
         if not dtype.is_complex:                # gloo gathers no complex numbers
             say("gather", d.gather, x, [torch.zeros(2, 2, dtype=dtype) for _ in range(n)] if r == 0 else None, 0)
-        say("scatter", d.scatter, torch.zeros(2, dtype=dtype), [torch.full((2,), i).to(dtype) for i in range(n)] if r == 1 else None,
-            1)
+        say("scatter", d.scatter, torch.zeros(2, dtype=dtype),
+            [torch.full((2,), i).to(dtype) for i in range(n)] if r == 1 else None, 1)
     say("all_to_all_single", d.all_to_all_single, torch.zeros(n), torch.arange(float(n)) + 10 * r)
     if n == 2:
         say("splits", d.all_to_all_single, torch.zeros(3, 2), torch.arange(6.0).reshape(3, 2) + 10 * r,

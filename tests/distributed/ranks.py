@@ -52,7 +52,8 @@ def theirs(n: int, program: str, *arguments: str, timeout: float = 100) -> None:
             "GLOO_SOCKET_IFNAME": "lo"}
     processes = [
         subprocess.Popen([sys.executable, "-W", "ignore", str(HERE / program), *arguments], stdout=subprocess.PIPE,
-                         stderr=subprocess.STDOUT, text=True, env=os.environ | told | {"RANK": str(rank), "LOCAL_RANK": str(rank)})
+                         stderr=subprocess.STDOUT, text=True,
+                         env=os.environ | told | {"RANK": str(rank), "LOCAL_RANK": str(rank)})
         for rank in range(n)]
     try:
         for process in processes:
