@@ -102,6 +102,8 @@ GENERAL: tuple[str, ...] = (
     "Tangents (torch.autograd.forward_ad, torch.func.jvp) are computed when unpack_dual asks, by two backward "
     "passes; a Function's jvp is called then, with zeros that require grad, for it is linear, and must be made of "
     "differentiable operations. Operations without a forward rule in PyTorch have tangents, too",
+    "Functions of tensors on device=\"meta\" compute with zeros, so they take time and, while they run, memory; the class of a "
+    "parameter there is called Tensor, and its storage says that it is on the CPU",
     "torch.func.vmap warns of a performance drop for other functions than PyTorch, and runs those sample by sample; "
     "with randomness='different' some functions draw for one sample after the other",
     "torch._foreach_add and similar functions record one node per tensor, that of the plain operation, not one node for "

@@ -17,7 +17,7 @@ from .._tensor import dtypes
 from .._tensor.conversion import conversion
 from .._tensor.settings import once
 from .._tensor.size import Size
-from . import create, fromdata
+from . import create, fromdata, meta
 from .arguments import refused
 from .memory import shown
 from .parsing import StorageBase, refuse_edit
@@ -131,7 +131,11 @@ def map2_(input: Any, x: Any, y: Any, callable: Callable[[Any, Any, Any], Any]) 
 def to(input: Any, *args: Any, **kwargs: Any) -> Any:
     """In another dtype: to(dtype), to(tensor), to(device[, dtype]).  Itself when nothing changes and not copy."""
     layout = kwargs.get("memory_format")
-    dtype, copy = conversion(args, kwargs)
+    try:
+        dtype, copy = conversion(args, kwargs)
+    except dtypes.OnMeta:
+        given = [x.numpy for x in (*args, *kwargs.values()) if isinstance(x, dtypes.dtype)]
+        return meta.made(input.array.shape, given[0] if given else input.array.dtype)
     if layout is not None:
         dtypes.check_format(layout, input.array.ndim)
     want = None if dtype is None else dtypes.to_numpy(dtype, "to")
@@ -146,7 +150,7 @@ def to(input: Any, *args: Any, **kwargs: Any) -> Any:
 
 def _caster(name: str, dtype: Any) -> Any:
     def method(input: Any, *, memory_format: Any = None) -> Any:
-        return to(input, dtype) if memory_format is None else to(input, dtype, memory_format=memory_format)
+        return input.to(dtype, memory_format=memory_format)
     method.__name__ = name
     method.__doc__ = f"In {dtype.name}{' (package ml_dtypes)' if name == 'bfloat16' else ''}."
     return method
@@ -230,27 +234,33 @@ def new(
 
 def new_tensor(input: Any, data: Any, *, dtype: Any = None, device: Any = None, requires_grad: Any = False) -> Any:
     """A copy of data, in input's dtype unless said otherwise."""
-    if isinstance(data, TensorBase):
-        warn(fromdata.COPY_CONSTRUCT.format("tensor.new_tensor"))
+    if not isinstance(data, TensorBase):
+        return fromdata.tensor(data, dtype=dtype or input.dtype, device=device, requires_grad=requires_grad)
+    dtypes.check_device(device)
+    warn(fromdata.COPY_CONSTRUCT.format("tensor.new_tensor"))
     return fromdata.build(data, dtype or input.dtype, requires_grad)
 
 
 def new_zeros(input: Any, *size: Any, dtype: Any = None, device: Any = None, requires_grad: Any = False) -> Any:
     """Zeros of the given size, in input's dtype unless said otherwise."""
+    dtypes.check_device(device)
     return create.zeros(*size, dtype=dtype or input.dtype, requires_grad=requires_grad)
 
 
 def new_ones(input: Any, *size: Any, dtype: Any = None, device: Any = None, requires_grad: Any = False) -> Any:
     """Ones of the given size, in input's dtype unless said otherwise."""
+    dtypes.check_device(device)
     return create.ones(*size, dtype=dtype or input.dtype, requires_grad=requires_grad)
 
 
 def new_empty(input: Any, *size: Any, dtype: Any = None, device: Any = None, requires_grad: Any = False) -> Any:
     """Uninitialised, of the given size, in input's dtype unless said otherwise."""
+    dtypes.check_device(device)
     return create.empty(*size, dtype=dtype or input.dtype, requires_grad=requires_grad)
 
 
 def new_full(input: Any, size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None,
              requires_grad: Any = False) -> Any:
     """fill_value everywhere, of the given size, in input's dtype unless said otherwise."""
+    dtypes.check_device(device)
     return create.full(size, fill_value, dtype=dtype or input.dtype, requires_grad=requires_grad)

@@ -21,6 +21,7 @@ from .arguments import flag, refused, shape_of, whole
 from .arguments import tensor as tensor_arg
 from .fromdata import allot, array_of, build, check_room, convert, leaf
 from .memory import shown
+from .meta import made
 from .parsing import StorageBase
 
 
@@ -34,9 +35,11 @@ def _factory(name: str, make: Callable[..., Any], doc: str) -> Any:
             size = (named.pop("size"),)
         if named:
             raise TypeError(f"{name}() got an unexpected keyword argument '{next(iter(named))}'")
-        dtypes.check_device(device)
         to = sizes(size, name)
         want = dtypes.get_default_dtype().numpy if dtype is None else dtypes.to_numpy(dtype, name)
+        if device is not None and dtypes.on_meta(device):
+            return made(to, want, requires_grad)
+        dtypes.check_device(device)
         if out is not None:
             check_out_dtype(out, dtype, name)
             return fill_out(out, make(to, out.array.dtype, generator))
@@ -144,6 +147,9 @@ def full(size: Any, fill_value: Any, *, out: Any = None, dtype: Any = None, devi
     scalar(fill_value, "full", "fill_value", 2)
     value = fill_value.array if isinstance(fill_value, TensorBase) else fill_value
     want = array_of(fill_value, None).dtype if dtype is None else dtypes.to_numpy(dtype, "full")
+    if device is not None and dtypes.on_meta(device):
+        return made(to, want, requires_grad)
+    dtypes.check_device(device)
     if out is not None:
         check_out_dtype(out, dtype, "full")
         want = out.array.dtype
@@ -157,6 +163,7 @@ def full(size: Any, fill_value: Any, *, out: Any = None, dtype: Any = None, devi
 def full_like(input: Any, fill_value: Any, *, dtype: Any = None, device: Any = None,
               requires_grad: bool = False, memory_format: Any = None) -> Any:
     """fill_value everywhere, of input's shape and dtype."""
+    dtypes.check_device(device)
     x = tensor_arg(input, "full_like").array
     want = x.dtype if dtype is None else dtypes.to_numpy(dtype, "full_like")
     dtypes.check_long(fill_value)
@@ -232,6 +239,7 @@ def arange(start: Any = None, end: Any = None, step: Any = None, *, out: Any = N
 
     int64 when all are integers.
     """
+    dtypes.check_device(device)
     given = tuple(x for x in (start, end, step) if x is not None)
     if len(given) == 1:
         scalar(given[0], "arange", "end", 1)
@@ -304,6 +312,7 @@ def fill_sequence(out: Any, array: Any) -> Any:
 def range(start: Any, end: Any, step: Any = 1, *, out: Any = None, dtype: Any = None, layout: Any = None,
           device: Any = None, pin_memory: bool = False, requires_grad: bool = False) -> Any:
     """As arange, with the end included.  Deprecated in PyTorch."""
+    dtypes.check_device(device)
     warn(
         "torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with "
         "Python's range builtin. Instead, use torch.arange, which produces values in [start, end).")
@@ -323,6 +332,7 @@ def range(start: Any, end: Any, step: Any = 1, *, out: Any = None, dtype: Any = 
 def linspace(start: Any, end: Any, steps: Any = None, *, out: Any = None, dtype: Any = None,
              device: Any = None, requires_grad: bool = False) -> Any:
     """`steps` numbers from start to end, both included, evenly spaced."""
+    dtypes.check_device(device)
     if not is_size(steps) or not all(is_scalar(x) or isinstance(x, TensorBase) for x in (start, end)):
         raise refused("linspace", tuple(x for x in (start, end, steps) if x is not None),
                       "(Tensor start, Tensor end, int steps)", "(Number start, Number end, int steps)")
@@ -383,6 +393,7 @@ def ends(start: Any, end: Any, function: str) -> tuple[Any, Any]:
 def logspace(start: Any, end: Any, steps: int, base: float = 10.0, *, out: Any = None, dtype: Any = None, device: Any = None,
              requires_grad: bool = False) -> Any:
     """base ** linspace(start, end, steps)"""
+    dtypes.check_device(device)
     if not is_size(steps):
         raise refused("logspace", (start, end, steps), "(Tensor start, Tensor end, int steps, float base = 10.0)",
                       "(Number start, Number end, int steps, float base = 10.0)")
@@ -399,6 +410,7 @@ def logspace(start: Any, end: Any, steps: int, base: float = 10.0, *, out: Any =
 def eye(n: int, m: int | None = None, *, out: Any = None, dtype: Any = None, device: Any = None,
         requires_grad: bool = False) -> Any:
     """(n, m) with ones on the diagonal."""
+    dtypes.check_device(device)
     whole(n, "eye", "n")
     m = None if m is None else whole(m, "eye", "m", 2)
     if n < 0:
@@ -416,12 +428,14 @@ def eye(n: int, m: int | None = None, *, out: Any = None, dtype: Any = None, dev
 def tril_indices(row: int, col: int, offset: int = 0, *, dtype: Any = dtypes.int64, device: Any = None,
                  requires_grad: bool = False) -> Any:
     """(2, count) row and column numbers of a lower triangle."""
+    dtypes.check_device(device)
     return leaf(np.stack(np.tril_indices(row, offset, col)).astype(dtype.numpy), requires_grad)
 
 
 def triu_indices(row: int, col: int, offset: int = 0, *, dtype: Any = dtypes.int64, device: Any = None,
                  requires_grad: bool = False) -> Any:
     """(2, count) row and column numbers of an upper triangle."""
+    dtypes.check_device(device)
     return leaf(np.stack(np.triu_indices(row, offset, col)).astype(dtype.numpy), requires_grad)
 
 

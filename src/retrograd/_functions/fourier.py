@@ -270,6 +270,7 @@ def frequencies(k: Any, n: int, d: float, out: Any, dtype: Any, requires_grad: b
 def fftfreq(n: int, d: float = 1.0, *, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
             requires_grad: bool = False) -> Any:
     """The frequencies of the points of fft, in cycles per unit of d, the distance of the samples."""
+    dtypes.check_device(device)
     k = np.arange(n)
     return frequencies(np.where(k < (n + 1) // 2, k, k - n), n, d, out, dtype, requires_grad, "fftfreq")
 
@@ -277,6 +278,7 @@ def fftfreq(n: int, d: float = 1.0, *, out: Any = None, dtype: Any = None, layou
 def rfftfreq(n: int, d: float = 1.0, *, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
              requires_grad: bool = False) -> Any:
     """The frequencies of the points of rfft."""
+    dtypes.check_device(device)
     return frequencies(np.arange(n // 2 + 1), n, d, out, dtype, requires_grad, "rfftfreq")
 
 

@@ -30,10 +30,19 @@ def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: b
 
     https://pytorch.org/docs/stable/generated/torch.tensor.html
     """
+    if device is not None and dtypes.on_meta(device):
+        return there(tensor(data, dtype=dtype, requires_grad=requires_grad))
     dtypes.check_device(device)
     if isinstance(data, TensorBase):
         warn(COPY_CONSTRUCT.format("torch.tensor"))
     return build(data, dtype, flag(requires_grad, "tensor", "requires_grad"))
+
+
+def there(x: Any) -> Any:
+    """x on the meta device."""
+    from .meta import made
+
+    return made(x.array.shape, x.array.dtype, wants_grad(x))
 
 
 def build(data: Any, dtype: Any, requires_grad: bool) -> Any:
@@ -230,6 +239,8 @@ def check_regular(data: Any, dim: int, ndim: int, scalar: Any) -> None:
 
 def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Any:
     """data itself when it is a tensor of that dtype; the same memory for arrays; else a copy."""
+    if device is not None and dtypes.on_meta(device):
+        return there(as_tensor(data, dtype))
     dtypes.check_device(device)
     if isinstance(data, TensorBase):
         return data if dtype is None else data.to(dtype)  # type: ignore[attr-defined]
@@ -249,6 +260,8 @@ def asarray(
 
     The bytes of a buffer (bytearray, array.array, ...) are those of the elements, of the default dtype unless said otherwise.
     """
+    if device is not None and dtypes.on_meta(device):
+        return there(asarray(obj, dtype=dtype, copy=copy, requires_grad=requires_grad))
     dtypes.check_device(device)
     want = None if dtype is None else dtypes.to_numpy(dtype, "asarray")
     found: Any
@@ -314,6 +327,7 @@ def check_strides(array: Any) -> None:
 
 def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None) -> Any:
     """A tensor on the memory of any object that speaks DLPack."""
+    dtypes.check_device(device)
     if isinstance(ext_tensor, TensorBase):
         return ext_tensor.detach()  # type: ignore[attr-defined]
     if type(ext_tensor).__name__ == "PyCapsule":
@@ -370,6 +384,7 @@ def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, req
 
 def scalar_tensor(s: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Any:
     """A 0-dim tensor of one number, in the default dtype."""
+    dtypes.check_device(device)
     dtypes.check_long(s)
     want = dtypes.get_default_dtype().numpy if dtype is None else dtypes.to_numpy(dtype, "scalar_tensor")
     check_number(s.array.item() if isinstance(s, TensorBase) else s, want, False)

@@ -24,6 +24,7 @@ from .._engine.tensor import TensorBase, wants_grad
 from .._engine.views import guard
 from .._tensor import dtypes
 from ..random import Generator
+from . import meta
 from .arguments import long
 from .deprecated import older, reordered
 from .outs import OWN, into
@@ -402,8 +403,8 @@ class Checks:
         """The arguments as f takes them; the same objects where nothing had to be converted."""
         raise NotImplementedError
 
-    def failed(self, args: tuple[Any, ...], kwargs: dict[str, Any] | None, error: Exception) -> None:
-        """Raise what users see instead of an error that f raised."""
+    def failed(self, args: tuple[Any, ...], kwargs: dict[str, Any] | None, error: Exception) -> Any:
+        """Raise what users see instead of an error that f raised; or their result, if f only wanted another device."""
         raise NotImplementedError
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
@@ -423,7 +424,9 @@ class Checks:
                 return into(self.outs, self.f(*args, **kwargs), out, inputs)
             return self.f(*args, **kwargs)
         except Exception as error:
-            self.failed(tuple(args), kwargs, error)
+            instead = self.failed(tuple(args), kwargs, error)
+            if instead is not None:
+                return instead
             raise
 
     def remember(self, key: Any, args: Any, kwargs: Any, new_args: Any, new_kwargs: Any) -> None:
@@ -449,7 +452,7 @@ class Composed(Checks):
     def fit(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
         return args, kwargs
 
-    def failed(self, args: tuple[Any, ...], kwargs: dict[str, Any] | None, error: Exception) -> None:
+    def failed(self, args: tuple[Any, ...], kwargs: dict[str, Any] | None, error: Exception) -> Any:
         instead = translated(error)
         if instead is not None:
             raise instead from None
@@ -507,8 +510,10 @@ class Parsed(Checks):
     def fit(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
         return fitted(self.name, self.text, args, kwargs, keywords_of(self.f))
 
-    def failed(self, args: tuple[Any, ...], kwargs: dict[str, Any] | None, error: Exception) -> None:
+    def failed(self, args: tuple[Any, ...], kwargs: dict[str, Any] | None, error: Exception) -> Any:
         kwargs = kwargs or {}
+        if isinstance(error, dtypes.OnMeta):
+            return meta.create(self.f, args, kwargs)
         instead = retold(self.name, self.text, args, kwargs, error)
         if not self.outs:
             check_histories(self.name, [*args, *kwargs.values()])
@@ -536,8 +541,10 @@ class ParsedMethod(Checks):
         new_args, new_kwargs = fitted(self.name, self.text, args[1:], kwargs, keywords_of(self.f))
         return (args[0], *new_args), new_kwargs
 
-    def failed(self, args: tuple[Any, ...], kwargs: dict[str, Any] | None, error: Exception) -> None:
+    def failed(self, args: tuple[Any, ...], kwargs: dict[str, Any] | None, error: Exception) -> Any:
         kwargs = kwargs or {}
+        if isinstance(error, dtypes.OnMeta):
+            return meta.create(self.f, args, kwargs)
         instead = retold(self.name, self.text, args[1:], kwargs, error)
         if self.edits:                          # of two errors PyTorch gives the one about the edit
             refuse_edit(args[0], [*args[1:], *kwargs.values()])

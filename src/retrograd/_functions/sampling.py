@@ -70,6 +70,7 @@ def randint_like(input: Any, *args: Any, dtype: Any = None, device: Any = None,
 def randperm(n: int, *, generator: Any = None, out: Any = None, dtype: Any = None,
              device: Any = None, requires_grad: bool = False) -> Any:
     """A random order of 0 .. n-1."""
+    dtypes.check_device(device)
     want = dtype_of(dtype, out, "randperm")
     check_room((whole(n, "randperm", "n"),), want)
     array = random.permutation(n, want, generator=generator)

@@ -511,7 +511,7 @@ static inline int fits(const Seen *s, PyObject *const *args, Py_ssize_t count, P
     return 1;
 }
 
-/* The error of a call that the checks let pass: impl.failed(args, kwargs, error) may raise another instead. */
+/* After the error of a call that the checks let pass: impl.failed(args, kwargs, error) may raise another, or give a result. */
 SELDOM static PyObject *retold(Function *f, PyObject *const *args, Py_ssize_t n, PyObject *names) {
     PyObject *type, *error, *trace, *given, *kwargs, *done = NULL;
     if (!PyErr_ExceptionMatches(PyExc_Exception)) return NULL;
@@ -523,7 +523,7 @@ SELDOM static PyObject *retold(Function *f, PyObject *const *args, Py_ssize_t n,
         Py_DECREF(given);
         Py_XDECREF(kwargs);
     }
-    if (done != NULL) {
+    if (done == Py_None) {
         Py_DECREF(done);
         PyErr_Restore(type, error, trace);
         return NULL;
@@ -531,7 +531,7 @@ SELDOM static PyObject *retold(Function *f, PyObject *const *args, Py_ssize_t n,
     Py_XDECREF(type);
     Py_XDECREF(error);
     Py_XDECREF(trace);
-    return NULL;
+    return done;
 }
 
 static PyObject *checked_call(PyObject *self, PyObject *const *args, size_t flags, PyObject *names) {

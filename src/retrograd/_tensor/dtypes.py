@@ -430,11 +430,34 @@ class device:
         return device, (self.type,) if self.index is None else (self.type, self.index)
 
     def __enter__(self) -> device:
-        check_device(self)
+        if self.type != "meta":
+            check_device(self)
+        from ..utils._device import DeviceContext
+
+        _entered.append(DeviceContext(self))
+        _entered[-1].__enter__()
         return self
 
     def __exit__(self, *exc: object) -> None:
-        pass
+        _entered.pop().__exit__()
+
+
+_entered: list[Any] = []
+
+
+def entered() -> device:
+    """The device of the innermost block."""
+    found: device = _entered[-1].device if _entered else cpu
+    return found
+
+
+def on_meta(d: object) -> Bool:
+    """Does device=d ask for tensors without memory?"""
+    return d is not None and d is not cpu and d != "cpu" and (d if isinstance(d, device) else device(d)).type == "meta"
+
+
+class OnMeta(RuntimeError):
+    """Of a function that knows no tensors without memory."""
 
 
 def _device_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[str, Int | None]:
@@ -499,6 +522,8 @@ def check_device(d: object) -> None:
             raise AssertionError("Torch not compiled with CUDA enabled\n" + ours)
         if found.type == "mps":
             raise RuntimeError("PyTorch is not linked with support for mps devices\n" + ours)
+        if found.type == "meta":
+            raise OnMeta(f"this function makes no tensors on device='{found}'")
         raise RuntimeError(ours)
 
 

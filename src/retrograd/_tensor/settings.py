@@ -24,6 +24,7 @@ class Settings:
     interop = 1
     deterministic = warn_only = warn_always = False
     precision = "highest"
+    devices: list[Any] = []                 # what set_default_device entered
 
 
 said: set[str] = set()
@@ -121,13 +122,19 @@ def is_warn_always_enabled() -> bool:
 
 
 def set_default_device(device: Any) -> None:
-    """None or the CPU; AssertionError or RuntimeError for another one."""
-    dtypes.check_device(device)
+    """Where factories make their tensors from here on: the CPU, which None means, too, or "meta".  RuntimeError for another."""
+    on_meta = dtypes.on_meta(device)
+    if not on_meta:
+        dtypes.check_device(device)
+    while Settings.devices:
+        Settings.devices.pop().__exit__(None, None, None)
+    if on_meta:
+        Settings.devices.append(dtypes.device(device).__enter__())
 
 
 def get_default_device() -> dtypes.device:
-    """The CPU."""
-    return dtypes.cpu
+    """That of the innermost `with torch.device(...)`, else what was set, else the CPU."""
+    return dtypes.entered()
 
 
 def set_default_tensor_type(t: Any) -> None:

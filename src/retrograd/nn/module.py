@@ -9,6 +9,7 @@ from .. import __future__ as conversions
 from .._engine.modes import modes
 from .._engine.tensor import TensorBase
 from .._engine.warn import warn
+from .._functions.create import empty_like
 from .._tensor import Tensor, dtypes
 from .._tensor.conversion import conversion
 from .._tensor.printing import typename
@@ -86,9 +87,7 @@ class Module(Calls, State):
     def __setattr__(self, name: str, value: Any) -> None:
         own = self.__dict__
         params = own.get("_parameters")
-        if name == "training" and "training" in own:    # what train() sets in every module of a tree
-            object.__setattr__(self, name, value)
-        elif isinstance(value, Parameter):
+        if isinstance(value, Parameter):
             if params is None:
                 raise AttributeError("cannot assign parameters before Module.__init__() call")
             self._forget(name, ("_buffers", "_modules"))
@@ -402,6 +401,12 @@ class Module(Calls, State):
             with no_grad():
                 data = fn(param)                # itself: PyTorch counts an edit in place
                 found = None if grad is None else fn(grad)
+            if data.is_meta is not param.is_meta:
+                self._parameters[name] = fresh = Parameter(data, param.requires_grad)
+                fresh.grad = found
+                continue
+            if data is param and param.is_meta:
+                continue
             param.grad = None
             param.data = data
             if grad is not None:
@@ -416,9 +421,12 @@ class Module(Calls, State):
         """to(dtype), to(tensor) cast floating parameters and buffers in place; to('cpu') changes nothing; -> itself."""
         if "copy" in kwargs:
             raise RuntimeError(".to() does not accept copy argument")
-        dtype, _ = conversion(args, kwargs)
+        try:
+            dtype, _ = conversion(args, kwargs)
+        except dtypes.OnMeta:
+            return self._apply(lambda t: t.to(*args, **kwargs) if t.is_floating_point() or t.is_complex() else t.to("meta"))
         if dtype is None:
-            return self
+            return self.cpu() if args or kwargs.get("device") is not None else self
         if not (dtype.is_floating_point or dtype.is_complex):
             raise TypeError(
                 f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={dtype}")
@@ -450,7 +458,12 @@ class Module(Calls, State):
         return self._apply(lambda t: t.type(dst_type))
 
     def cpu(self: Self) -> Self:
-        """Nothing to do: everything is on the CPU."""
+        """Nothing to do: everything is on the CPU.  NotImplementedError for what is on "meta"."""
+        for t in (*self.parameters(), *self.buffers()):
+            if t.is_meta:
+                raise NotImplementedError(
+                    "Cannot copy out of meta tensor; no data! Please use torch.nn.Module.to_empty() instead of "
+                    "torch.nn.Module.to() when moving module from meta to a different device.")
         return self
 
     def cuda(self: Self, device: Any = None) -> Self:
@@ -460,8 +473,7 @@ class Module(Calls, State):
 
     def to_empty(self: Self, *, device: Any, recurse: bool = True) -> Self:
         """Uninitialised memory for every parameter and buffer."""
-        dtypes.check_device(device)
-        return self._apply(lambda t: t.new_empty(t.shape), recurse)
+        return self._apply(lambda t: empty_like(t, device=device), recurse)
 
     def share_memory(self: Self) -> Self:
         """Move parameters and buffers to memory that other processes see: Tensor.share_memory_."""

@@ -231,6 +231,8 @@ class State:
                         source = Parameter(source, requires_grad=target.requires_grad)
                 setattr(self, name, source)
             else:
+                if target.is_meta and not source.is_meta:
+                    warn(UNREAD.format(key))
                 target.copy_(source)
         except Exception as error:
             return (f'While copying the parameter named "{key}", whose dimensions in the model are {target.size()} and '
@@ -256,6 +258,12 @@ class State:
         It may edit the two lists of incompatible_keys, and so the verdict; it must return None.
         """
         return register(self._load_state_dict_post_hooks, hook, "load_post", self)
+
+
+UNREAD = (
+    "for {}: copying from a non-meta parameter in the checkpoint to a meta parameter in the current model, which is a no-op. "
+    "(Did you mean to pass `assign=True` to assign items in the state dictionary to their corresponding key in the module "
+    "instead of copying them in place?)")
 
 
 def quoted(keys: list[str]) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..._engine import names
 from ..._engine.warn import warn
-from ..._functions import cat, create, is_floating_point
+from ..._functions import cat, create, empty, is_floating_point
 from ..._tensor import Tensor
 from .. import functional as F
 from .. import init
@@ -71,7 +71,7 @@ class MultiheadAttention(Module):
             raise AssertionError("embed_dim must be divisible by num_heads")
 
         def make(*shape: int) -> Parameter:
-            return Parameter(create.empty(shape, device=device, dtype=dtype))
+            return Parameter(empty(shape, device=device, dtype=dtype))
 
         if self._qkv_same_embed_dim:
             self.in_proj_weight = make(3 * embed_dim, embed_dim)

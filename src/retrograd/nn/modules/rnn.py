@@ -9,7 +9,7 @@ from ..._engine.modes import modes
 from ..._engine.modes import state as thread
 from ..._engine.tensor import TensorBase
 from ..._engine.warn import warn
-from ..._functions import cat, create, stack
+from ..._functions import cat, create, empty, stack
 from ..._rules import recurrent
 from .. import functional as F
 from .. import init
@@ -157,7 +157,7 @@ class RNNBase(Module):
                 if proj_size:
                     shapes["weight_hr"] = (proj_size, hidden_size)
                 for name, shape in shapes.items():
-                    setattr(self, name + suffix, Parameter(create.empty(shape, device=device, dtype=dtype)))
+                    setattr(self, name + suffix, Parameter(empty(shape, device=device, dtype=dtype)))
                 self._all_weights.append([name + suffix for name in shapes])
         self.reset_parameters()
 
@@ -449,10 +449,10 @@ class RNNCellBase(Module):
         self.hidden_size = hidden_size
         self.bias = bias
         gates = num_chunks * hidden_size
-        self.weight_ih = Parameter(create.empty((gates, input_size), device=device, dtype=dtype))
-        self.weight_hh = Parameter(create.empty((gates, hidden_size), device=device, dtype=dtype))
+        self.weight_ih = Parameter(empty((gates, input_size), device=device, dtype=dtype))
+        self.weight_hh = Parameter(empty((gates, hidden_size), device=device, dtype=dtype))
         for name in ("bias_ih", "bias_hh"):
-            value = Parameter(create.empty(gates, device=device, dtype=dtype)) if bias else None
+            value = Parameter(empty(gates, device=device, dtype=dtype)) if bias else None
             self.register_parameter(name, value)
         self.reset_parameters()
 

@@ -1,25 +1,15 @@
-"""torch.nn.parallel: DistributedDataParallel; DataParallel, which without a GPU calls its module and no more."""
+"""torch.nn.parallel: DataParallel, which without a GPU calls its module and no more; DistributedDataParallel, refused."""
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..._missing import late_names
 from ..._tensor.dtypes import check_device
 from ..module import Module
-
-if TYPE_CHECKING:
-    from .distributed import DistributedDataParallel as DistributedDataParallel
+from .distributed import DistributedDataParallel
 
 __all__ = ["DataParallel", "DistributedDataParallel", "data_parallel"]
-
-
-def _ddp() -> Any:
-    from .distributed import DistributedDataParallel
-
-    return DistributedDataParallel
-
-
-late_names(__name__, lazy=("distributed",), also={"DistributedDataParallel": _ddp})
+late_names(__name__)
 
 
 class DataParallel(Module):
