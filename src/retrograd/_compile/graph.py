@@ -47,6 +47,18 @@ def live(trace: Trace, result: Any) -> list[TensorBase]:
     return found
 
 
+def apart(roots: list[Any], seeds: list[Any], graph: bool, targets: list[Any]) -> list[Any]:
+    """The gradients that arrive at the targets; hooks that are there fire in the user's passes, not in this one."""
+    hooks = [(n, n._hooks) for n, _ in targets]
+    try:
+        for n, _ in hooks:
+            n._hooks = None
+        return run_backward(roots, seeds, True, graph, targets, False, True)
+    finally:
+        for n, had in hooks:
+            n._hooks = had
+
+
 class Graph:
     """What the backward pass from the results does.
 
@@ -69,18 +81,10 @@ class Graph:
             roots.append(edge(t))
             ones.append(one)
         wanting = [(kind, i, t) for kind, i, t in trace.tensors.all() if wants_grad(t)]
-        targets = [(edge(t), t.nr) for _, _, t in wanting]
-        hooks = [(n, n._hooks) for n, _ in targets if n is not None]
         try:
-            for n, _ in hooks:                  # they fire in the user's passes
-                n._hooks = None
-            got = run_backward([(n, t.nr) for n, t in zip(roots, outs) if n is not None], ones, True, False,
-                               [(n, nr) for n, nr in targets if n is not None], False)
+            got = apart([(n, t.nr) for n, t in zip(roots, outs)], ones, False, [(edge(t), t.nr) for _, _, t in wanting])
         except RuntimeError as error:
             raise Refused(f"a result cannot be differentiated: {error}") from None
-        finally:
-            for n, had in hooks:
-                n._hooks = had
         if trace.reason:
             return
         self.leaves: list[tuple[str, int]] = []
@@ -155,8 +159,8 @@ class Graph:
         self.likes = [(t.array.shape, t.array.dtype) for t in self.outs]
         self.outs = []
 
-    def node(self, arrays: list[Any], inputs: list[Any], held: list[Any]) -> CompiledFunctionBackward:
-        """The node of a call that gave these arrays."""
+    def node(self, arrays: list[Any], inputs: list[Any], held: list[Any], redo: Any = None) -> CompiledFunctionBackward:
+        """The node of a call that gave these arrays; redo: makes the call again, with the graph of eager calls."""
         edges = self.edges
         if edges is None or not all([t.sink is s for t, s in self.sinks]):
             tensors = [(inputs if kind == "input" else held)[i] for kind, i in self.leaves]
@@ -170,10 +174,10 @@ class Graph:
                 kept.append(arrays[i])
             else:
                 t = (inputs if kind == "input" else held)[i]
-                kept.append(t.array)
+                kept.append(t)                  # not its array: a tensor whose memory somebody holds meets no piece
                 checks.append(checked(t))
         checks.extend([checked((inputs if kind == "input" else held)[i]) for kind, i in self.viewed])
-        return CompiledFunctionBackward(self, kept, checks, edges)
+        return CompiledFunctionBackward(self, kept, checks, edges, redo)
 
     def plan(self, given: tuple[bool, ...]) -> tuple[Steps, list[int], list[bool]]:
         """The plan where only these results have gradients; which of `grads` it gives."""
@@ -233,8 +237,8 @@ class CompiledFunctionBackward(Node):
     __module__ = "retrograd.autograd.function"
 
     def __init__(self, graph: Graph, arrays: list[Any], checks: list[tuple[Version, int, Any, Any, int]],
-                 edges: list[tuple[Any, int]]) -> None:
-        self.graph, self.edges = graph, edges
+                 edges: list[tuple[Any, int]], redo: Any) -> None:
+        self.graph, self.edges, self.redo = graph, edges, redo
         self.arrays: list[Any] | None = arrays
         self.checks = checks                    # (version, edits, array, node, number): of what users can edit
         self._outputs = len(graph.likes)
@@ -264,16 +268,24 @@ class CompiledFunctionBackward(Node):
         for version, edits, array, fn, nr in self.checks:
             if version.edits != edits:
                 raise changed(array, fn, nr, version.edits, edits)
+        if graph and self.redo is not None:
+            return self.again(gs)
         steps, there, _ = self.graph.plan(given)
         arrays = [None if g is None else np.asarray(g.array if graph else g, order="C") for g in gs]
         kept = self.arrays
         if last:                                # the plan alone holds them
-            self.arrays = None
+            self.arrays = self.redo = None
         filled = [(kept if v.kind == "saved" else arrays)[v.index] for v in steps.takes]
+        filled = [x.array if isinstance(x, TensorBase) else x for x in filled]
         del kept, arrays
         for i, x in zip(there, steps.run(filled)):
             outs[i] = Twice(self).of(x) if graph else x
         return outs
+
+    def again(self, gs: list[Any]) -> list[Any]:
+        """What can be differentiated once more comes from the graph of eager calls."""
+        made = [(edge(t), t.nr, g) for t, g in zip(self.redo(), gs) if g is not None]
+        return apart([(n, nr) for n, nr, _ in made], [g for _, _, g in made], True, self.edges)
 
     def push(self, task: Task, g: Any, more: list[Any] | None, shared: bool) -> None:
         gs = [g, *(more or ())]
@@ -288,7 +300,7 @@ class CompiledFunctionBackward(Node):
                 task.deliver(to, nr, x, not alone)
 
     def release(self) -> None:
-        self.arrays = None
+        self.arrays = self.redo = None
         self.checks = []
 
 

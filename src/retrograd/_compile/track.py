@@ -6,13 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from .._engine.modes import modes
+from .. import random
+from .._engine.modes import modes, set_grad, state
 from .._engine.op import attach
+from .._engine.saved import changed
 from .._engine.tensor import TensorBase
 from .._tensor import dtypes
 from .._tensor.size import Size
 from .book import Tensors
 from .calls import PURE, called, judge
+from .graph import checked
 from .guards import facts_of
 from .plan import Plan
 from .promises import GET, SET, Track, fill, moods
@@ -20,6 +23,7 @@ from .reach import TENSORS
 from .trace import Trace
 from .values import Refused, Value
 from .variant import check_tensor
+from .whole import Kept
 from .writes import edits_of
 
 SLOT, MEET, CONST, MANY, BELOW = range(5)
@@ -93,7 +97,7 @@ class Piece:
     def __init__(self, calls: list[Any], slots: int, plan: Plan, outside: list[int], given: list[tuple[int, Any]],
                  grads: list[tuple[int, Any]]) -> None:
         self.calls, self.plan = calls, plan
-        self.track = Track(tuple(calls), slots)
+        self.track, self.slots = Track(tuple(calls), slots), slots
         self.outside = outside                  # slots of the plan's inputs
         self.given = given                      # slots of promises that are kept, and what each is
         self.keeps = {k for k, _ in given}
@@ -101,6 +105,11 @@ class Piece:
         self.next: list[Piece] = []
         self.used = 0
         self.default = dtypes.get_default_dtype()
+        nodes = sorted((past, k) for k, (_, _, past) in given if type(past) is int)
+        self.roots = [k for _, k in nodes]   # slots of what can be differentiated, in the order of the node's outputs
+        shown = () if plan.graph is None else plan.graph.shown
+        self.shown = [k for k, (at, _, _) in given if at in shown]
+        self.draws = any(isinstance(e.fn, Kept) for e in plan.entries)
 
     def fits(self, held: list[Any], alive: list[int]) -> bool:
         """Can the plan compute what is wanted?"""
@@ -115,14 +124,97 @@ class Piece:
 
     def compute(self, held: list[Any]) -> None:
         """Run the plan, and keep the promises."""
-        arrays = self.plan.arrays([held[k] for k in self.outside])
+        inputs = [held[k] for k in self.outside]
+        graph = self.plan.graph
+        redo = None if graph is None else Redo(self, inputs)
+        arrays = self.plan.arrays(inputs)
+        node = None if graph is None else graph.node(arrays, inputs, [], redo)
         for k, (at, rg, past) in self.given:
             SET["array"](held[k], arrays[at])
-            if past is not None:
+            if type(past) is int:
+                SET["rg"](held[k], True)
+                SET["fn"](held[k], node)
+                SET["nr"](held[k], past)
+            elif past is not None:
                 attach(held[k], past())
             elif rg:
                 SET["rg"](held[k], True)
+        if node is not None:
+            node.checks.extend([checked(held[k]) for k in self.shown])
         self.used += 1
+
+    def repeat(self, held: list[Any], count: int, make: Any) -> None:
+        """make(func, impl, args, kwargs, promise or None) for the first calls; `held` is looked at as they are made."""
+        for func, impl, pattern, names, result, _ in self.calls[:count]:
+            given = [rebuilt(x, held) for x in pattern]
+            kwargs = dict(zip(names, given[len(given) - len(names):])) if names else None
+            args = tuple(given[:len(given) - len(names)] if names else given)
+            make(func, impl, args, kwargs, result[1] if result[0] == PROMISE else None)
+
+
+class Redo:
+    """The calls of a piece, made eagerly once more: where gradients are to be differentiated."""
+
+    def __init__(self, piece: Piece, inputs: list[Any]) -> None:
+        self.piece, self.inputs = piece, inputs
+        self.edits = [edits_of(t) for t in inputs]
+        self.drawn = random.get_rng_state() if piece.draws else None
+
+    def __call__(self) -> list[Any]:
+        """What can be differentiated."""
+        piece = self.piece
+        held: list[Any] = [None] * piece.slots
+        for k, t, edits in zip(piece.outside, self.inputs, self.edits):
+            if edits_of(t) != edits:
+                raise changed(t.array, t.fn, t.nr, edits_of(t), edits)
+            held[k] = t
+
+        def make(func: Any, impl: Any, args: Any, kwargs: Any, k: int | None) -> None:
+            made = impl(*args) if kwargs is None else impl(*args, **kwargs)
+            if k is not None:
+                held[k] = made
+
+        it = state()
+        listener, grad = it.listener, it.grad
+        now = None if self.drawn is None else random.get_rng_state()
+        it.listener = None
+        set_grad(bool(piece.calls[0][5][0]))
+        try:
+            if self.drawn is not None:
+                random.set_rng_state(self.drawn)
+            piece.repeat(held, len(piece.calls), make)
+        finally:
+            it.listener = listener
+            set_grad(grad)
+            if now is not None:
+                random.set_rng_state(now)
+        return [held[k] for k in piece.roots]
+
+
+def rebuilt(pattern: Any, held: list[Any]) -> Any:
+    if pattern[0] == CONST:
+        return pattern[1]
+    if pattern[0] == BELOW:
+        return rebuilt(pattern[1], held)
+    if pattern[0] == MANY:
+        return pattern[1]([rebuilt(x, held) for x in pattern[2]])
+    return held[pattern[1]]
+
+
+def nested(outs: list[TensorBase]) -> None:
+    """Refused where one of them is part of another's graph: all have the same node, so hooks of it would not see that."""
+    fns = {id(t.fn) for t in outs}
+    todo: list[Any] = [t.fn for t in outs]
+    seen = set(fns)
+    while todo:
+        node = todo.pop()
+        for i in range(node.edge_count()):
+            to = node.edge_node(i)
+            if id(to) in fns:
+                raise Refused("a result is part of another one's graph")
+            if to is not None and id(to) not in seen:
+                seen.add(id(to))
+                todo.append(to)
 
 
 class Recording:
@@ -147,6 +239,8 @@ class Recording:
         mood = moods(self.it)
         pattern: Any = None
         try:
+            if self.it.pack_hooks or self.it.pack_disabled is not None:
+                raise Refused("hooks of saved tensors")
             if not trace.reason:
                 named = tuple(kwargs) if kwargs else None
                 pattern = [self.pattern(x) for x in (*args, *(kwargs.values() if kwargs else ()))]
@@ -213,7 +307,7 @@ class Recording:
     def meet(self, t: Any) -> Any:
         if type(t) not in TENSORS:
             raise Refused(f"a tensor of type {type(t).__name__}")
-        check_tensor(t, "a tensor")
+        check_tensor(t, "a tensor", True)
         if not alone(t):
             raise Refused("a tensor shares its memory with NumPy or another tensor")
         if id(t.array) in self.trace.values:
@@ -232,7 +326,15 @@ class Recording:
         if trace.reason:
             raise Refused(trace.reason)
         kept = [k for k in self.promised if sys.getrefcount(slots[k]) > 2]
-        outputs = trace.finish(tuple([slots[k] for k in kept]))
+        made = tuple([slots[k] for k in kept])
+        modes.observer = modes.recorder = trace
+        try:
+            trace.differentiate(made)
+        finally:
+            modes.observer = modes.recorder = None
+        if trace.graph is not None:
+            nested(trace.graph.outs)
+        outputs = trace.finish(made)
         for k, was, edits in zip(self.outside, self.before, self.edits):
             t = slots[k]
             if facts_of(t)[:-1] != was or edits_of(t) != edits + trace.edits("input", trace.tensors.by_id[id(t)][1]):

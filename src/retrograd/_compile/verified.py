@@ -21,7 +21,7 @@ from .guards import FIELDS
 from .plan import Undone
 from .promises import GET, HERE, PLACES, Matcher, active, fill, moods, place
 from .stance import stance
-from .track import AT_ONCE, BELOW, CONST, MANY, PROMISE, Piece, Recording, meets, plannable
+from .track import AT_ONCE, PASSES, Piece, Recording, meets, plannable
 from .values import Refused
 from .wrapper import Wrapper
 
@@ -119,7 +119,7 @@ class Runner:
                 ONCE.add(func)
         if func in ONCE and not self.knows(args) and not (kwargs and self.knows(kwargs.values())):
             return self.alone(impl, args, kwargs)
-        planned = plannable(name, args, kwargs)
+        planned = plannable(name, args, kwargs) and (name not in PASSES or self.own_pass(args))
         if self.piece is not None:
             if planned:
                 other = self.other()
@@ -159,6 +159,18 @@ class Runner:
         return any(isinstance(x, (tuple, list)) and self.knows(x) or (isinstance(x, Tensor) and (
             GET["array"](x) is None or (self.recording is not None
                                         and self.recording.by_id.get(id(x)) in self.recording.promised))) for x in xs)
+
+    def own_pass(self, args: Any) -> bool:
+        """Is it a backward pass through nothing but the graph of this piece?"""
+        if not self.knows(args):
+            return False
+        if self.recording is not None:
+            met = [self.recording.slots[k] for k in self.recording.outside]
+        else:
+            assert self.piece is not None
+            held = self.matcher.held()
+            met = [held[k] for k in self.piece.outside]
+        return all(t is None or GET["fn"](t) is None for t in met)
 
     def other(self) -> Piece | None:
         """Another piece that begins with the same calls and has one more."""
@@ -252,17 +264,16 @@ class Runner:
         elsewhere = self.it.grad
         try:
             set_grad(bool(self.mood[0]))
-            for func, impl, pattern, names, result, _ in piece.calls[:at]:
-                given = [rebuilt(x, held) for x in pattern]
-                kwargs = dict(zip(names, given[len(given) - len(names):])) if names else None
-                args = tuple(given[:len(given) - len(names)] if names else given)
-                into = held[result[1]] if result[0] == PROMISE else None
+            def make(func: Any, impl: Any, args: Any, kwargs: Any, k: int | None) -> None:
+                into = None if k is None else held[k]
                 if self.recording is not None:
                     self.recording.call(func, impl, args, kwargs, into)
                 else:
                     out = impl(*args) if kwargs is None else impl(*args, **kwargs)
                     if into is not None:
                         fill(into, out)
+
+            piece.repeat(held, at, make)
         finally:
             set_grad(elsewhere)
             self.matcher.waiting(self.recording is not None)
@@ -291,16 +302,6 @@ class Meets:
             return meets(t, facts)
         finally:
             self.runner.busy = busy
-
-
-def rebuilt(pattern: Any, held: list[Any]) -> Any:
-    if pattern[0] == CONST:
-        return pattern[1]
-    if pattern[0] == BELOW:
-        return rebuilt(pattern[1], held)
-    if pattern[0] == MANY:
-        return pattern[1]([rebuilt(x, held) for x in pattern[2]])
-    return held[pattern[1]]
 
 
 class Verified(Wrapper):

@@ -24,16 +24,17 @@ _poll: Final[Any] = _nothing()
 
 def run_backward(
     roots: list[tuple[Node, int]], seeds: list[Value], retain: bool, graph: bool,
-    targets: Optional[list[tuple[Node, int]]], accumulate: bool,
+    targets: Optional[list[tuple[Node, int]]], accumulate: bool, stop: bool = False,
 ) -> list[Value]:
     """One pass from `roots`, fed with `seeds`.
 
     targets None: accumulate into every leaf.  Else only what leads to a target runs; `accumulate` says whether the
-    targets' nodes run too (backward(inputs=)) or their gradients are returned (autograd.grad).
+    targets' nodes run too (backward(inputs=)) or their gradients are returned (autograd.grad).  stop: what comes behind
+    a target is no part of the pass, even if it leads to another one.
     """
     it = state()
     if it.depth >= DEEP:
-        return deep.elsewhere(it, run_backward, (roots, seeds, retain, graph, targets, accumulate))
+        return deep.elsewhere(it, run_backward, (roots, seeds, retain, graph, targets, accumulate, stop))
     task = Task(graph, retain)
     claiming.acquire()
     try:
@@ -42,6 +43,12 @@ def run_backward(
         stack.extend(floor)
         for node, _ in roots:
             task.see(node)
+        if stop and targets is not None:
+            ends = {node for node, _ in targets}
+            while len(stack) > FLOOR:
+                node = stack.pop()
+                if node not in ends:
+                    node.visit(task)
         while len(stack) > FLOOR:
             stack.pop().visit(task)
         stack.clear()
@@ -50,7 +57,7 @@ def run_backward(
     if len(roots) == 1:
         task.root = roots[0][0]
     if targets is not None:
-        limit(task, roots, targets, accumulate)
+        limit(task, roots, targets, accumulate, stop)
     recording = it.grad
     packers = list(it.pack_hooks)
     outer: Any = it.task
@@ -227,7 +234,7 @@ def run_hooked(task: Task, node: Node, own: Optional[NodeHooks], gs: list[Value]
     return True
 
 
-def limit(task: Task, roots: list[tuple[Node, int]], targets: list[tuple[Node, int]], accumulate: bool) -> None:
+def limit(task: Task, roots: list[tuple[Node, int]], targets: list[tuple[Node, int]], accumulate: bool, stop: bool) -> None:
     """Find the nodes that lead to a target."""
     needed: dict[Node, bool] = {}
     if not accumulate:
@@ -239,6 +246,9 @@ def limit(task: Task, roots: list[tuple[Node, int]], targets: list[tuple[Node, i
         if task.captures is not None:
             task.captures.setdefault(node, []).append((nr, i))
     leads: dict[Node, bool] = {}
+    if stop:
+        for node, _ in targets:
+            leads[node] = False
     stack: list[Node] = [node for node, _ in roots]
     while stack:                            # depth first; a node is decided when all its children are
         node = stack[-1]
