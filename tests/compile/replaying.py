@@ -18,7 +18,7 @@ def skipping(f: Any, **options: Any) -> Any:
 def comparing(f: Any, **options: Any) -> Any:
     """f compiled so that Python runs, compared even where that is slower."""
     made: Any = torch.compile(f, options=options)
-    made.always = True
+    getattr(made, "forward", made).always = True
     return made
 
 
@@ -49,6 +49,22 @@ def numbers(*shape: int, seed: int = 0, dtype: Any = torch.float32) -> torch.Ten
 
 def replays(call: Any) -> int:
     return sum(v.used for v in getattr(call, "forward", call).local.variants)
+
+
+class Way:
+    """One of the two modes: how a function is compiled, and how often plans ran for it."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.plans = name == "skip" or HERE
+
+    def call(self, f: Any, **options: Any) -> Any:
+        return skipping(f, **options) if self.name == "skip" else comparing(f)
+
+    def used(self, call: Any) -> int:
+        if self.name == "skip":
+            return replays(call)
+        return computed(getattr(call, "forward", call)) if HERE else 1 << 20
 
 
 def alike(make: Callable[[], tuple[Any, Callable[[], Any]]], calls: int = 5, replayed: bool = True) -> Any:

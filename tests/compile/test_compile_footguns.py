@@ -351,8 +351,8 @@ def looks_that_no_function_tells_of() -> Made:
         w.grad = None
         y = w * 3 + 1
         z = Double.apply(y)
-        shown = [repr(y), str(z.shape), np.asarray(y.detach()).tolist(), copy.deepcopy(y.detach()), float(y.sum().detach()),
-                 [float(v) for v in y.detach()], y.grad_fn.name(), len(y), y.is_leaf, nn.Parameter(y.detach() + 1).detach(),
+        shown = [repr(y)[:30], str(z.shape), np.asarray(y.detach()).tolist(), copy.deepcopy(y.detach()), float(y.sum().detach()),
+                 [float(v) for v in y.detach()], y.grad_fn is None, len(y), y.is_leaf, nn.Parameter(y.detach() + 1).detach(),
                  y._version, y.data]
         torch.utils.checkpoint.checkpoint(lambda t: (t * t).sum(), z + y, use_reentrant=False).backward()
         return shown

@@ -71,6 +71,71 @@ def perform(steps: list[tuple[Any, ...]], leaves: list[Any]) -> Any:
     return total
 
 
+def outside(seed: int, leaves: list[Any], call: Any) -> Any:
+    """Results of a call, and what passes from them give."""
+    kept: list[Any] = []
+    made = call(leaves)
+    total, others = made[0], made[1:]
+    for t in others[seed % 2:]:
+        if t.requires_grad and seed % 3 == 0 and t is others[-1]:
+            t.register_hook(lambda g: kept.append(g.clone()) or g * 0.5)
+        total = total + (t * t).sum() * 0.25
+    if not total.requires_grad:
+        return [total]
+    wanted = [t for t in leaves if t.requires_grad]
+    if seed % 5 == 0:
+        found = torch.autograd.grad(total, wanted, create_graph=seed % 2 == 0, allow_unused=True, retain_graph=True)
+        kept.extend(g.detach() for g in found if g is not None)
+        total = sum([(g * g).sum() for g in found if g is not None and g.requires_grad], total)
+    if seed % 7 == 0:
+        with torch.no_grad():
+            wanted[seed % len(wanted)].add_(1)
+    try:
+        total.backward(retain_graph=seed % 4 == 0)
+        if seed % 4 == 0:
+            total.backward()
+    except RuntimeError as error:
+        return [str(error)[:40]]
+    return [total.detach(), *[t.detach() for t in others], *kept, *grads(*leaves)]
+
+
+@pytest.mark.parametrize("block", range(4))
+def test_passes_from_results_of_random_programs_are_those_of_eager(block: int) -> None:
+    replayed = verified = 0
+    for seed in range(block * 25, block * 25 + 25):
+        steps = program(seed)
+        dtype = (torch.float32, torch.float64)[seed % 2]
+
+        def call(leaves: list[Any], seed: int = seed, steps: Any = steps) -> Any:
+            total = perform(steps, leaves)
+            made = leaves[0] * total if seed % 11 else leaves[1].exp()
+            if seed % 3 == 1 and total.detach().item() > 0:
+                made = made.sin() + leaves[3]
+            return (total, made, (leaves[2] * leaves[1]).tanh())[:1 + seed % 4]
+
+        fast, compared = skipping(call), comparing(call)
+        for turn in range(4):
+            leaves = [numbers(*s, seed=100 * seed + 10 * turn + i, dtype=dtype).requires_grad_(i % 3 != 2)
+                      for i, s in enumerate(SHAPES)]
+            others = [copy.deepcopy(leaves) for _ in range(2)]
+            want = outside(seed, leaves, call)
+            for f, mine in zip((compared, fast), others):
+                if f is compared or seed % 10:          # second derivatives are refused where Python is skipped
+                    assert close(want, outside(seed, mine, f)), (seed, turn, f.explain())
+        replayed += bool(fast.local.__dict__.get("variants"))
+        verified += computed(compared) > 0
+    assert replayed > 10 and verified > 3
+
+
+def close(a: Any, b: Any) -> bool:
+    def one(x: Any, y: Any) -> bool:
+        if not isinstance(x, torch.Tensor) or not isinstance(y, torch.Tensor):
+            return bool(x == y)
+        return torch.allclose(x, y, 1e-5, 1e-6, equal_nan=True)
+
+    return len(a) == len(b) and all(map(one, a, b))
+
+
 def fitting(a: Any, b: Any) -> bool:
     return all(m == n or m == 1 or n == 1 for m, n in zip(list(a)[::-1], list(b)[::-1]))
 
@@ -107,5 +172,4 @@ def test_random_programs_and_their_gradients_are_those_of_eager(block: int, dtyp
                 assert same(grads(*want), grads(*mine)), (seed, call, made.explain())
         replayed += replays(fast) > 0
         verified += computed(compared) > 0
-    # Compared, a piece with results that can still be differentiated runs eagerly, which is more than half of these.
-    assert replayed > 25 and verified > 10
+    assert replayed > 25 and verified > 25

@@ -12,7 +12,7 @@ from .._engine.backward import run_backward
 from .._engine.node import Node, Task, deliver_all
 from .._engine.op import edge, number
 from .._engine.saved import changed, freed
-from .._engine.tensor import TensorBase, Version, shared_version, wants_grad, wrap
+from .._engine.tensor import AccumulateGrad, TensorBase, Version, shared_version, wants_grad, wrap
 from .._rules.loss import NllLossBackward0
 from .book import root
 from .lower import GradOf, NllAgain, NllOf
@@ -81,6 +81,7 @@ class Graph:
             roots.append(edge(t))
             ones.append(one)
         wanting = [(kind, i, t) for kind, i, t in trace.tensors.all() if wants_grad(t)]
+        trace.begun.clear()
         try:
             got = apart([(n, t.nr) for n, t in zip(roots, outs)], ones, False, [(edge(t), t.nr) for _, _, t in wanting])
         except RuntimeError as error:
@@ -89,7 +90,8 @@ class Graph:
             return
         self.leaves: list[tuple[str, int]] = []
         self.grads: list[Value] = []
-        for (kind, i, _), array in zip(wanting, got):
+        when = {at: n for n, at in reversed(list(enumerate(trace.begun)))}
+        for (kind, i, _), array in sorted(zip(wanting, got), key=lambda pair: when.get(id(edge(pair[0][2])), 0)):
             if array is not None:
                 self.leaves.append((kind, i))
                 turned = trace.turned(trace.of(array), array)
@@ -122,7 +124,8 @@ class Graph:
         roots = [id(root(v.array)) for v in self.grads]
         self.lone = [roots.count(id(root(v.array))) == 1 and id(root(v.array)) not in known and lone(v) for v in self.grads]
         memory = {id(root(t.array)): (kind, i) for kind, i, t in trace.tensors.all()}
-        self.viewed = [memory[id(root(v.array))] for v in self.kept if v.array is not None and id(root(v.array)) in memory]
+        self.viewed = [(at, *memory[id(root(v.array))]) for at, v in enumerate(self.saved)
+                       if v.kind == "made" and v.array is not None and id(root(v.array)) in memory]
         # Parts look at the memory of what they took and gave: what users get is a copy
         self.inner = {id(x) for v in self.kept if v.dtype is None and v.entry for x in (*v.entry.args, *v.entry.outs)}
         trace.entries = forward
@@ -151,9 +154,9 @@ class Graph:
         for v in self.saved:
             self.places.append((v.kind, v.index if v.kind != "made" else count))
             count += v.kind == "made"
-        memory = {id(root(v.array)) for v in self.kept if v.array is not None}
-        self.shown = [i for i, v in enumerate(results) if id(root(v.array)) in memory]
-        self.plans: dict[tuple[bool, ...], tuple[Steps, list[int], list[bool]]] = {}
+        self.shown = [(at, i) for i, v in enumerate(results) for at, x in enumerate(self.saved)
+                      if x.kind == "made" and x.array is not None and root(x.array) is root(v.array)]
+        self.plans: dict[tuple[bool, ...], tuple[Steps, list[int], list[bool], set[int]]] = {}
         self.edges: list[tuple[Any, int]] | None = None         # where gradients go, where that is the same for all calls
         self.sinks: list[tuple[TensorBase, Any]] = []
         self.likes = [(t.array.shape, t.array.dtype) for t in self.outs]
@@ -169,25 +172,27 @@ class Graph:
                 self.edges, self.sinks = edges, [(t, t.sink) for t in tensors]
         kept: list[Any] = []
         checks = []
-        for kind, i in self.places:
+        for at, (kind, i) in enumerate(self.places):
             if kind == "made":
                 kept.append(arrays[i])
             else:
                 t = (inputs if kind == "input" else held)[i]
-                kept.append(t)                  # not its array: a tensor whose memory somebody holds meets no piece
-                checks.append(checked(t))
-        checks.extend([checked((inputs if kind == "input" else held)[i]) for kind, i in self.viewed])
+                kept.append(t)                  # not its array: what somebody else holds is copied where Python runs
+                checks.append(checked(at, t))
+        checks.extend([checked(at, (inputs if kind == "input" else held)[i]) for at, kind, i in self.viewed])
         return CompiledFunctionBackward(self, kept, checks, edges, redo)
 
-    def plan(self, given: tuple[bool, ...]) -> tuple[Steps, list[int], list[bool]]:
-        """The plan where only these results have gradients; which of `grads` it gives."""
+    def plan(self, given: tuple[bool, ...]) -> tuple[Steps, list[int], list[bool], set[int]]:
+        """The plan where only these results have gradients; which of `grads` it gives, which of `saved` it needs."""
         found = self.plans.get(given)
         if found is None:
             entries, gone, same = self.without(given)
             grads = [same.get(id(v), v) for v in self.grads]
             there = [i for i, v in enumerate(grads) if id(v) not in gone]
             alone = [x and all(given) for x in self.lone]
-            found = self.plans[given] = (Steps(entries, [grads[i] for i in there], {}), there, alone)
+            steps = Steps(entries, [grads[i] for i in there], {})
+            needs = {v.index for v in steps.takes if v.kind == "saved"}
+            found = self.plans[given] = (steps, there, alone, needs)
         return found
 
     def without(self, given: tuple[bool, ...]) -> tuple[list[Entry], set[int], dict[int, Value]]:
@@ -199,6 +204,8 @@ class Graph:
             return self.entries, gone, same
         for entry in self.entries:
             args = [same.get(id(x), x) if isinstance(x, Value) else x for x in entry.args]
+            if entry.op:                        # it takes what a view repeats, which may be such a sum
+                args = [same.get(id(x.full), x.full) if isinstance(x, Value) and x.full is not None else x for x in args]
             lost = [isinstance(x, Value) and id(x) in gone for x in args]
             if any(lost) and isinstance(entry.fn, WholeGrads) and not all(lost[1:]):
                 args = [None if gone_ else x for x, gone_ in zip(args, lost)]
@@ -208,7 +215,8 @@ class Graph:
             elif any(lost):
                 gone.update(id(v) for v in entry.outs)
                 continue
-            new = Entry(entry.name, entry.fn, args, [], entry.op, entry.fixed, entry.where)
+            fits = all(x is was or x.straight or x.size == 1 for x, was in zip(args, entry.args) if isinstance(x, Value))
+            new = Entry(entry.name, entry.fn, args, [], entry.op if fits else "", entry.fixed, entry.where)
             new.outs = entry.outs
             entries.append(new)
         return entries, gone, same
@@ -236,12 +244,13 @@ class CompiledFunctionBackward(Node):
 
     __module__ = "retrograd.autograd.function"
 
-    def __init__(self, graph: Graph, arrays: list[Any], checks: list[tuple[Version, int, Any, Any, int]],
+    def __init__(self, graph: Graph, arrays: list[Any], checks: list[tuple[int, Version, int, Any, Any, int]],
                  edges: list[tuple[Any, int]], redo: Any) -> None:
         self.graph, self.edges, self.redo = graph, edges, redo
         self.arrays: list[Any] | None = arrays
-        self.checks = checks                    # (version, edits, array, node, number): of what users can edit
+        self.checks = checks                    # (which is saved, version, edits, array, node, number): of what users can edit
         self._outputs = len(graph.likes)
+        self.rest: dict[int, list[Any]] = {}    # pass -> what it has still to hand on
         number(self)
 
     def edge_count(self) -> int:
@@ -265,12 +274,12 @@ class CompiledFunctionBackward(Node):
             return outs
         if self.arrays is None:
             raise freed()
-        for version, edits, array, fn, nr in self.checks:
-            if version.edits != edits:
-                raise changed(array, fn, nr, version.edits, edits)
         if graph and self.redo is not None:
             return self.again(gs)
-        steps, there, _ = self.graph.plan(given)
+        steps, there, _, needs = self.graph.plan(given)
+        for at, version, edits, array, fn, nr in self.checks:
+            if version.edits != edits and at in needs:
+                raise changed(array, fn, nr, version.edits, edits)
         arrays = [None if g is None else np.asarray(g.array if graph else g, order="C") for g in gs]
         kept = self.arrays
         if last:                                # the plan alone holds them
@@ -288,16 +297,26 @@ class CompiledFunctionBackward(Node):
         return apart([(n, nr) for n, nr, _ in made], [g for _, _, g in made], True, self.edges)
 
     def push(self, task: Task, g: Any, more: list[Any] | None, shared: bool) -> None:
-        gs = [g, *(more or ())]
-        gs.extend([None] * (self._outputs - len(gs)))
-        outs = self.backward(gs, task.graph, not task.retain)
-        if self._hooks is not None:
-            deliver_all(task, self, self.late(task, outs))
-            return
-        lone = self.graph.plan(tuple([g is not None for g in gs]))[2]
-        for (to, nr), x, alone in zip(self.edges, outs, lone):
-            if to is not None:
-                task.deliver(to, nr, x, not alone)
+        rest = self.rest.pop(task.number, None)
+        if rest is None:
+            gs = [g, *(more or ())]
+            gs.extend([None] * (self._outputs - len(gs)))
+            outs = self.backward(gs, task.graph, not task.retain)
+            if self._hooks is not None:
+                deliver_all(task, self, self.late(task, outs))
+                return
+            lone = self.graph.plan(tuple([g is not None for g in gs]))[2]
+            rest = [(to, nr, x, not alone) for (to, nr), x, alone in zip(self.edges, outs, lone)]
+            if task.needed is not None or task.observer is not None or not any(map(heard, self.edges)):
+                for to, nr, x, alike in rest:
+                    task.deliver(to, nr, x, alike)
+                return
+            rest.reverse()
+        to, nr, x, alike = rest.pop()           # hooks of leaves fire in the order of eager passes
+        task.deliver(to, nr, x, alike)
+        if rest:
+            self.rest[task.number] = rest
+            task.line_up(self)
 
     def release(self) -> None:
         self.arrays = self.redo = None
@@ -332,6 +351,11 @@ class Twice(Node):
         raise RuntimeError(DOUBLE)
 
 
-def checked(t: TensorBase) -> tuple[Version, int, Any, Any, int]:
+def heard(to: tuple[Any, int]) -> bool:
+    """Does a hook see when a leaf gets its gradient?"""
+    return isinstance(to[0], AccumulateGrad) and (to[0]._hooks is not None or bool(to[0].after))
+
+
+def checked(at: int, t: TensorBase) -> tuple[int, Version, int, Any, Any, int]:
     version = shared_version(t)
-    return version, version.edits, t.array, t.fn, t.nr
+    return at, version, version.edits, t.array, t.fn, t.nr

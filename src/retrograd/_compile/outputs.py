@@ -113,17 +113,21 @@ class Past(Node):
 
 
 def past(fn: Any) -> type[Past]:
-    """A class like that of fn; Refused where a backward pass from it would need what the recorded call computed."""
-    todo, seen = [fn], {id(fn)}
+    """A class like that of fn, whose graph was used up; Refused where a backward pass from it may still come to its end."""
+    todo, seen, used = [fn], {id(fn)}, False
     while todo:
         node = todo.pop()
-        if not isinstance(node, AccumulateGrad) and not node.freed and not keeps_nothing(node):
+        freed = getattr(node, "freed", False)
+        used = used or freed
+        if not freed and not isinstance(node, AccumulateGrad) and not keeps_nothing(node):
             raise Refused("a result that can still be differentiated")
         for i in range(node.edge_count()):
             to = node.edge_node(i)
             if to is not None and id(to) not in seen:
                 seen.add(id(to))
                 todo.append(to)
+    if not used:
+        raise Refused("a result that can still be differentiated")
     return type(type(fn).__name__, (Past,), {"of": fn, "__module__": type(fn).__module__})
 
 

@@ -34,11 +34,13 @@ class Passes(Book):
         super().__init__(tensors)
         self.sums: dict[tuple[int, int, int], Value] = {}
         self.frames: list[Frame] = []
+        self.begun: list[int] = []              # nodes, as they ran
         self.regions: dict[int, Region] = {}    # node -> the call that is one entry
 
     def begin(self, task: Task, node: Node, g: Any, more: Any) -> None:
         if self.off:
             return
+        self.begun.append(id(node))
         try:
             region = None if task.graph else self.regions.get(id(node))
             if region is not None:

@@ -113,12 +113,14 @@ class Plan:
         """The result, with all effects.  The guards must hold."""
         return self.result(self.arrays(inputs), inputs)
 
-    def arrays(self, inputs: list[TensorBase]) -> list[Any]:
-        """The arrays of the results."""
+    def arrays(self, inputs: list[TensorBase], instead: dict[int, Any] | None = None) -> list[Any]:
+        """The arrays of the results; instead: arrays in place of those of inputs."""
         for kind, i in self.early:
             no_grad((inputs if kind == "input" else self.tensors.held)[i], None)
         if self.program is not None:
             filled = [self.fetch(v.kind, v.index, inputs) for v in self.takes] if self.takes else []
+            if instead:
+                filled = [instead.get(v.index, x) if v.kind == "input" else x for v, x in zip(self.takes, filled)]
             token = hush()
             try:
                 made: list[Any] = self.program.run(filled)
@@ -177,5 +179,5 @@ class Plan:
         node = graph.node(arrays, inputs, self.tensors.held)
         made: list[Any] = [None] * len(arrays)
         result = build(self.tree, arrays, made, inputs, self.tensors.held, node)
-        node.checks.extend([checked(made[i]) for i in graph.shown])
+        node.checks.extend([checked(at, made[i]) for at, i in graph.shown])
         return result

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from .. import random
 from .._engine.modes import modes, set_grad, state
 from .._engine.op import attach
 from .._engine.saved import changed
@@ -23,7 +22,6 @@ from .reach import TENSORS
 from .trace import Trace
 from .values import Refused, Value
 from .variant import check_tensor
-from .whole import Kept
 from .writes import edits_of
 
 SLOT, MEET, CONST, MANY, BELOW = range(5)
@@ -39,7 +37,8 @@ FACTS = {f"Tensor.{name}.__get__" for name in "shape ndim dtype device requires_
 # They need no promise, and change nothing that a promise needs: they are called at once.
 AT_ONCE = set("""torch.zeros torch.ones torch.full torch.tensor torch.arange torch.linspace torch.eye torch.zeros_like
     torch.ones_like torch.full_like Tensor.new_zeros Tensor.new_ones Tensor.new_full torch.scalar_tensor
-    Tensor.grad.__get__ Tensor.grad.__set__ torch.is_grad_enabled torch.get_default_dtype""".split())
+    Tensor.grad.__get__ Tensor.grad.__set__ Tensor.detach torch.detach torch.is_grad_enabled torch.get_default_dtype
+""".split())
 CLASSES = ("nll_loss", "cross_entropy")         # they raise for a class that is not there
 ACTIVATIONS = set("relu leaky_relu elu celu silu mish hardsigmoid hardswish".split())    # which may edit in place
 KEPT = 1 << 16          # bytes of an argument that a track keeps until the next call
@@ -52,6 +51,8 @@ def plannable(name: str, args: Any, kwargs: Any) -> bool:
     short = name.rpartition(".")[2]
     if short in ("__getitem__", "select", "narrow") and any(map(holds_tensor, args[1:])):
         return False                            # indices that may be out of range
+    if short == "dropout":                      # its draw may not wait
+        return False
     if short in ACTIVATIONS and (any(x is True for x in args) or kwargs and kwargs.get("inplace")):
         return False
     if short in CLASSES:
@@ -73,7 +74,7 @@ def dtype_of(t: Any) -> Any:
 
 
 def alone(t: Any) -> bool:
-    """Is its memory nobody's but its own?  Else NumPy could change it between a call and its computing."""
+    """Is its memory nobody's but its own?  Else NumPy could change it between a call and its computing, which takes a copy."""
     array = GET["array"](t)
     if sys.getrefcount(array) - 2 > 1 + (GET["sink"](t) is not None):
         return False
@@ -84,10 +85,21 @@ def alone(t: Any) -> bool:
     return True
 
 
-def meets(t: Any, facts: Any) -> Any:
+def copied(array: Any) -> Any:
+    """A copy that lies as the array does."""
+    room = array.itemsize + sum((n - 1) * step for n, step in zip(array.shape, array.strides)) if array.size else 0
+    made: Any = np.ndarray(array.shape, array.dtype, np.empty(room, np.uint8), 0, array.strides)
+    np.copyto(made, array)
+    return made
+
+
+def meets(t: Any, facts: Any, copies: dict[int, Any]) -> Any:
     """Is t a tensor as the recorded one?  None: it is, and is not to be kept."""
-    if type(t) not in TENSORS or GET["array"](t) is None or facts_of(t)[:-1] != facts or not alone(t):
+    if type(t) not in TENSORS or GET["array"](t) is None or facts_of(t)[:-1] != facts:
         return False
+    if not alone(t):
+        copies[id(t)] = copied(GET["array"](t))
+        return None
     return True if GET["rg"](t) or GET["array"](t).nbytes <= KEPT else None
 
 
@@ -107,9 +119,8 @@ class Piece:
         self.default = dtypes.get_default_dtype()
         nodes = sorted((past, k) for k, (_, _, past) in given if type(past) is int)
         self.roots = [k for _, k in nodes]   # slots of what can be differentiated, in the order of the node's outputs
-        shown = () if plan.graph is None else plan.graph.shown
-        self.shown = [k for k, (at, _, _) in given if at in shown]
-        self.draws = any(isinstance(e.fn, Kept) for e in plan.entries)
+        shown = [] if plan.graph is None else plan.graph.shown
+        self.shown = [(at, k) for k, (i, _, _) in given for at, j in shown if i == j]
 
     def fits(self, held: list[Any], alive: list[int]) -> bool:
         """Can the plan compute what is wanted?"""
@@ -122,12 +133,12 @@ class Piece:
                 return False
         return True
 
-    def compute(self, held: list[Any]) -> None:
-        """Run the plan, and keep the promises."""
+    def compute(self, held: list[Any], copies: dict[int, Any]) -> None:
+        """Run the plan, and keep the promises; copies: what inputs held when they were met, by their identity."""
         inputs = [held[k] for k in self.outside]
         graph = self.plan.graph
         redo = None if graph is None else Redo(self, inputs)
-        arrays = self.plan.arrays(inputs)
+        arrays = self.plan.arrays(inputs, {i: copies[id(t)] for i, t in enumerate(inputs) if id(t) in copies} if copies else None)
         node = None if graph is None else graph.node(arrays, inputs, [], redo)
         for k, (at, rg, past) in self.given:
             SET["array"](held[k], arrays[at])
@@ -140,7 +151,7 @@ class Piece:
             elif rg:
                 SET["rg"](held[k], True)
         if node is not None:
-            node.checks.extend([checked(held[k]) for k in self.shown])
+            node.checks.extend([checked(at, held[k]) for at, k in self.shown])
         self.used += 1
 
     def repeat(self, held: list[Any], count: int, make: Any) -> None:
@@ -158,7 +169,6 @@ class Redo:
     def __init__(self, piece: Piece, inputs: list[Any]) -> None:
         self.piece, self.inputs = piece, inputs
         self.edits = [edits_of(t) for t in inputs]
-        self.drawn = random.get_rng_state() if piece.draws else None
 
     def __call__(self) -> list[Any]:
         """What can be differentiated."""
@@ -176,18 +186,13 @@ class Redo:
 
         it = state()
         listener, grad = it.listener, it.grad
-        now = None if self.drawn is None else random.get_rng_state()
         it.listener = None
         set_grad(bool(piece.calls[0][5][0]))
         try:
-            if self.drawn is not None:
-                random.set_rng_state(self.drawn)
             piece.repeat(held, len(piece.calls), make)
         finally:
             it.listener = listener
             set_grad(grad)
-            if now is not None:
-                random.set_rng_state(now)
         return [held[k] for k in piece.roots]
 
 
@@ -229,8 +234,9 @@ class Recording:
         self.outside: list[int] = []
         self.before: list[tuple[Any, ...]] = []
         self.edits: list[int] = []
-        self.promised: dict[int, None] = {}
+        self.promised: dict[int, Any] = {}     # slot -> the tensor that the promise stands for
         self.grads: list[tuple[int, Any]] = []
+        self.blame = ""                         # the function that no plan can hold
 
     def call(self, func: Any, impl: Any, args: Any, kwargs: Any, into: Any = None) -> Any:
         """Make the call; `into`: the promise that gets its result."""
@@ -252,7 +258,9 @@ class Recording:
             trace.refuse(error)
         if name in PASSES:
             self.grads = [(k, facts_of(self.slots[k])[-1]) for k in self.outside if GET["rg"](self.slots[k])]
-        had = modes.observer                    # somebody may be about to listen
+        args = tuple([self.own(x) for x in args])
+        kwargs = None if kwargs is None else {key: self.own(x) for key, x in kwargs.items()}
+        had = modes.observer
         modes.observer = modes.recorder = trace
         try:
             out = impl(*args) if kwargs is None else impl(*args, **kwargs)
@@ -270,12 +278,15 @@ class Recording:
             elif isinstance(out, TensorBase):
                 if id(out) in self.by_id:
                     result = (SAME, self.by_id[id(out)])
+                    made = self.slots[result[1]]
                 else:
                     made, result = self.promise(out, into)
             elif type(out) not in PLAIN and type(out) not in (tuple, Size):
                 raise Refused(f"{name} gives a {type(out).__name__}")
         except Refused as error:
             trace.refuse(error)
+        if trace.reason and not self.blame:
+            self.blame = name
         if pattern is not None:
             self.calls.append((func, impl, tuple(pattern), named, result, mood))
         return made
@@ -284,8 +295,15 @@ class Recording:
         made = TensorBase.__new__(type(out)) if into is None else into
         fill(made, out)
         k = self.slot(made)
-        self.promised[k] = None
+        self.promised[k] = out
+        self.by_id[id(out)] = k
         return made, (PROMISE, k)
+
+    def own(self, x: Any) -> Any:
+        """A promise as the tensor that only the recorded graph has: who holds the promise is a user."""
+        if isinstance(x, TensorBase):
+            return self.promised.get(self.by_id.get(id(x), -1), x)
+        return type(x)([self.own(y) for y in x]) if type(x) in (tuple, list) else x
 
     def slot(self, t: Any) -> int:
         self.slots.append(t)
@@ -308,8 +326,8 @@ class Recording:
         if type(t) not in TENSORS:
             raise Refused(f"a tensor of type {type(t).__name__}")
         check_tensor(t, "a tensor", True)
-        if not alone(t):
-            raise Refused("a tensor shares its memory with NumPy or another tensor")
+        if min(t.array.strides, default=0) < 0:
+            raise Refused("an array that lies backwards")
         if id(t.array) in self.trace.values:
             raise Refused("two tensors have the same memory")
         i = self.trace.tensors.add(t, "input")
@@ -327,11 +345,12 @@ class Recording:
             raise Refused(trace.reason)
         kept = [k for k in self.promised if sys.getrefcount(slots[k]) > 2]
         made = tuple([slots[k] for k in kept])
+        had = modes.observer                    # somebody may be about to listen
         modes.observer = modes.recorder = trace
         try:
             trace.differentiate(made)
         finally:
-            modes.observer = modes.recorder = None
+            modes.observer, modes.recorder = had, None
         if trace.graph is not None:
             nested(trace.graph.outs)
         outputs = trace.finish(made)

@@ -12,6 +12,8 @@ import time
 import warnings
 from typing import Any
 
+import numpy as np
+
 from .._engine.dispatch import engage
 from .._engine.modes import modes, set_grad, state
 from .._engine.tensor import public
@@ -45,6 +47,8 @@ class Runner:
         self.off = False                        # for the rest of this call
         self.clean = True                       # this call was compared from end to end
         self.mood = b""
+        self.apart: set[str] = set()       # functions that no plan can hold
+        self.copies: dict[int, Any] = {}        # what tensors held when they were met, where NumPy has their memory, too
         self.matcher = Matcher(self.missed, self.done, Meets(self), public.new, Tensor, self.it, PLACES, ONCE, FIELDS - 16,
                                place("array"), place("sink"))
 
@@ -86,6 +90,7 @@ class Runner:
         self.here = here
         self.piece = self.recording = None
         self.mood = moods(self.it)
+        self.copies.clear()
         if self.off:
             return
         if here:
@@ -119,7 +124,7 @@ class Runner:
                 ONCE.add(func)
         if func in ONCE and not self.knows(args) and not (kwargs and self.knows(kwargs.values())):
             return self.alone(impl, args, kwargs)
-        planned = plannable(name, args, kwargs) and (name not in PASSES or self.own_pass(args))
+        planned = name not in self.apart and plannable(name, args, kwargs) and (name not in PASSES or self.own_pass(args))
         if self.piece is not None:
             if planned:
                 other = self.other()
@@ -226,7 +231,7 @@ class Runner:
         if modes.observer is not None or modes.clerk is not None or modes.anomaly or not piece.fits(held, alive):
             return False
         try:
-            piece.compute(held)
+            piece.compute(held, self.copies)
         except Undone as error:
             self.owner.note(f"a plan raised where Python does not: {error.__cause__!r}")
             return False
@@ -246,6 +251,8 @@ class Runner:
         except Refused as error:
             self.owner.note(str(error))
             self.off = True
+            if recording.blame:
+                self.apart.add(recording.blame)
             return []
         finally:
             recording.forget()
@@ -262,7 +269,10 @@ class Runner:
         if record:
             self.record()
         elsewhere = self.it.grad
+        now = [(t.array, t.array.copy("K"), self.copies[id(t)]) for t in held if id(t) in self.copies]
         try:
+            for array, _, was in now:
+                np.copyto(array, was)
             set_grad(bool(self.mood[0]))
             def make(func: Any, impl: Any, args: Any, kwargs: Any, k: int | None) -> None:
                 into = None if k is None else held[k]
@@ -276,6 +286,8 @@ class Runner:
             piece.repeat(held, at, make)
         finally:
             set_grad(elsewhere)
+            for array, content, _ in now:
+                np.copyto(array, content)
             self.matcher.waiting(self.recording is not None)
             self.busy = busy
 
@@ -299,7 +311,7 @@ class Meets:
     def __call__(self, t: Any, facts: Any) -> Any:
         busy, self.runner.busy = self.runner.busy, True
         try:
-            return meets(t, facts)
+            return meets(t, facts, self.runner.copies)
         finally:
             self.runner.busy = busy
 

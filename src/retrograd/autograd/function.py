@@ -18,6 +18,7 @@ from .._engine.tensor import CUSTOM, MULTI, TensorBase, bump, edits, shared_vers
 from .._engine.warn import warn
 from .._rules import create, shape
 from .._tensor.nodes import SavedTensor, check_callable
+from ..utils.hooks import look
 
 __all__ = ["Function", "FunctionCtx", "BackwardCFunction", "FunctionMeta", "once_differentiable",
            "NestedIOFunction", "InplaceFunction"]
@@ -414,6 +415,7 @@ class Function(metaclass=FunctionMeta):
         """Run forward and put it into the graph."""
         if modes.dispatching and batching(it := state(), PARSED):
             return batched(it, cls.apply, args, kwargs)
+        look(args)
         return _run(cls, args, kwargs) if modes.clerk is None else modes.clerk.applies(cls, _run, args, kwargs)
 
 

@@ -20,7 +20,7 @@ from .._engine.tensor import AccumulateGrad, TensorBase, bump, edits, wants_grad
 from .._engine.views import address
 from .._missing import late_names
 from .._rules import create
-from ..utils.hooks import RemovableHandle
+from ..utils.hooks import RemovableHandle, look
 from .function import BackwardCFunction
 from .grad_mode import _Mode
 
@@ -51,6 +51,7 @@ class GradientEdge(_Edge):
 
 def get_gradient_edge(tensor: Any) -> GradientEdge:
     """The edge that the gradient of `tensor` arrives on.  RuntimeError when it requires none."""
+    look((tensor,))
     if not wants_grad(tensor):
         raise RuntimeError(
             "It is not possible to get the gradient edge for a Tensor that does not require gradients")
@@ -138,6 +139,7 @@ def register_multi_grad_hook(
     """
     if mode not in ("all", "any"):
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
+    look(tensors)
     if mode == "any":
         once = _Any(fn)
         return _MultiHandle(tuple(t.register_hook(once) for t in tensors if wants_grad(t)))

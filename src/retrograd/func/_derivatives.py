@@ -27,6 +27,7 @@ from ..autograd.grad_mode import is_grad_enabled
 from ..utils._pytree import tree_flatten as flatten
 from ..utils._pytree import tree_map as mapped
 from ..utils._pytree import tree_unflatten as unflatten
+from ..utils.hooks import look
 from ._batching import RULES
 from ._batching.level import Level, aside, inside, levels, looped, lowered, raised, sample_of
 from ._maps import Draws
@@ -255,6 +256,7 @@ class _Level:
         """x, to be differentiated at: a whole value."""
         if not isinstance(x, TensorBase):
             raise ValueError(f"Thing passed to transform API must be Tensor, got {type(x)}")
+        look((x,))
         tensor: Any = lowered(x, self.levels)
         x = tensor
         if self.outer and wants_grad(x):

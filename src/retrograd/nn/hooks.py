@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from .._engine.tensor import TensorBase
 from .._engine.warn import warn
 from .._rules.identity import Boundary
-from ..utils.hooks import RemovableHandle, register
+from ..utils.hooks import RemovableHandle, look, register
 from ._explain import explain
 
 Hook = Callable[..., Any]
@@ -199,6 +199,7 @@ def hooked_call(module: Any, own: dict[str, Any], args: tuple[Any, ...], kwargs:
                 if got is not None:
                     args = got if isinstance(got, tuple) else (got,)
         if boundary is not None:
+            look(args)
             args = boundary.enter(args)
         result = module.forward(*args, **kwargs)
         if _global_forward_hooks or own["_forward_hooks_with_kwargs"] or own["_forward_hooks_always_called"]:
@@ -218,6 +219,7 @@ def hooked_call(module: Any, own: dict[str, Any], args: tuple[Any, ...], kwargs:
                 warn(
                     "For backward hooks to be called, module output should be a Tensor or a tuple of Tensors but "
                     f"received {type(result)}")
+            look(result if isinstance(result, tuple) else (result,))
             result = boundary.leave(result)
         if legacy:
             add_legacy(module, legacy, args, result)

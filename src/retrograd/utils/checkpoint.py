@@ -22,6 +22,7 @@ from ..autograd.function import Function
 from ..autograd.grad_mode import _Mode, enable_grad, is_grad_enabled, no_grad
 from ..autograd.graph import saved_tensors_hooks
 from ..random import get_rng_state, set_rng_state
+from .hooks import look
 
 __all__ = [
     "checkpoint", "checkpoint_sequential", "CheckpointError", "CheckpointFunction", "check_backward_validity",
@@ -344,6 +345,8 @@ def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
 
 def check_backward_validity(inputs: Iterable[Any]) -> None:
     """UserWarning when no input requires a gradient."""
+    inputs = list(inputs)
+    look(inputs)
     if not any(isinstance(x, TensorBase) and wants_grad(x) for x in inputs):
         warn("None of the inputs have requires_grad=True. Gradients will be None")
 

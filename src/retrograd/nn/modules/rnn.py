@@ -61,10 +61,11 @@ def one_node(x: Any, state: Any, weights: Any) -> bool:
     """Whether recurrent.lstm takes these: float32 or float64 all of them, and not empty.
 
     Not while somebody listens, a mode takes calls over or F.linear is a function of theirs: they see step by step.
-    torch.compile's recorder takes the layer as it is.
+    torch.compile takes the layer as it is.
     """
     recorder, it = modes.recorder, thread()
-    if modes.observer is not recorder or it.listener not in (None, recorder) or it.functions or F.linear is not LINEAR:
+    if modes.observer is not recorder or it.functions or F.linear is not LINEAR or not (
+            it.listener in (None, recorder) or hasattr(it.listener, "aside")):
         return False
     dtype = x.array.dtype
     given = [*state, *(w for w in weights if w is not None)]
