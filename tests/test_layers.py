@@ -45,6 +45,7 @@ UPWARD = {
     ("autograd", "overrides"): "so does its autograd",
     ("autograd", "autograd.forward_ad"): "gradcheck checks tangents, too",
     ("autograd", "func"): "and under vmap",
+    ("utils", "nn"): "ModuleTracker hooks modules",
     ("utils", "hub"): "model_zoo.load_url is the older name of load_state_dict_from_url",
     ("_tensor", "utils"): "pickling warns about hooks as torch.utils.hooks does",
 }

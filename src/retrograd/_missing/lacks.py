@@ -56,7 +56,7 @@ LACKS = {
         _DatasetKind"""),
     "rare": ("rarely used and not implemented yet", r"""
         torch\.serialization\.\w+|assert_allclose|torch\.utils\._pytree\.\w+|CheckpointPolicy|SAC_IGNORED_OPS|
-        SelectiveCheckpointContext|create_selective_checkpoint_contexts|swap_tensors|get_kernel|BufferDict|ParameterDict|ModuleDict|nested|jagged|MaskedTensor|(as_|is_)?masked_tensor|
+        SelectiveCheckpointContext|create_selective_checkpoint_contexts|get_kernel|BufferDict|ParameterDict|ModuleDict|nested|jagged|MaskedTensor|(as_|is_)?masked_tensor|
         channels_last_3d|lobpcg|quasirandom|to_padded_tensor|resize(_as)?|
         make_tensor|register_autocast|windows|rearrange|debug_unwrap"""),
 }

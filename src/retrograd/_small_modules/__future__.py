@@ -17,7 +17,7 @@ def get_overwrite_module_params_on_conversion() -> bool:
 
 
 def set_swap_module_params_on_conversion(value: bool) -> None:
-    """Accepted: both ways, Parameters stay the same objects with other data."""
+    """True: conversions swap Parameters with new ones by torch.utils.swap_tensors, so that they may change their class."""
     global _swap_module_params_on_conversion
     _swap_module_params_on_conversion = value
 

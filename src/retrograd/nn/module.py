@@ -15,6 +15,7 @@ from .._tensor.conversion import conversion
 from .._tensor.printing import typename
 from .._tensor.settings import compile
 from ..autograd.grad_mode import no_grad
+from ..utils import swap_tensors
 from . import hooks
 from .hooks import Calls
 from .parameter import Parameter
@@ -401,6 +402,11 @@ class Module(Calls, State):
             with no_grad():
                 data = fn(param)                # itself: PyTorch counts an edit in place
                 found = None if grad is None else fn(grad)
+            if conversions.get_swap_module_params_on_conversion():
+                param.grad = None
+                swap_tensors(param, Parameter(data, param.requires_grad))
+                param.grad = found
+                continue
             if data.is_meta is not param.is_meta:
                 self._parameters[name] = fresh = Parameter(data, param.requires_grad)
                 fresh.grad = found
