@@ -81,6 +81,7 @@ else:
     from .version import __version__ as __version__
 from . import linalg as linalg
 from . import utils as utils
+from ._tensor.around import *  # noqa: F403
 from ._tensor.settings import *  # noqa: F403
 from .autograd import (
     enable_grad as enable_grad, inference_mode as inference_mode, is_anomaly_check_nan_enabled as
