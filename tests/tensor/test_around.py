@@ -34,3 +34,13 @@ def test_devices_have_modules_and_errors(torch: Any) -> None:
     assert torch.is_anomaly_enabled() and not torch.is_anomaly_check_nan_enabled()
     torch.set_anomaly_enabled(False)
     assert not torch.is_anomaly_enabled() and torch.init_num_threads() is None
+
+
+@both
+def test_arguments_of_factories_are_gathered(torch: Any) -> None:
+    gathered = torch.nn.factory_kwargs
+    assert gathered(None) == {} and gathered({"device": "cpu"}) == {"device": "cpu"}
+    assert gathered({"factory_kwargs": {"dtype": 1}, "device": 2}) == {"dtype": 1, "device": 2}
+    for wrong, text in (({"foo": 1}, "unexpected kwargs {'foo'}"), ({"dtype": 1, "factory_kwargs": {"dtype": 2}}, "twice")):
+        with pytest.raises(TypeError, match=text):
+            gathered(wrong)

@@ -50,7 +50,7 @@ LACKS = {
         init_num_threads|set_anomaly_enabled|torch_version|windows|package|hash_tensor|frobenius_norm|
         nuclear_norm|norm_except_dim|unsafe_split_with_sizes|SavedTensor|SwizzleType|ScalingType|(scaled_)?grouped_mm|
         scaled_(\w+_)?mm|GRID_SAMPLE_\w+|\w+_notes|is_multithreading_enabled|set_multithreading_enabled|
-        factory_kwargs|NestedIOFunction|is_view_replay_enabled|grad|swap_in_optimizer\w+|module_load|name|Tensor|Type|index|return_types"""),
+        NestedIOFunction|is_view_replay_enabled|grad|swap_in_optimizer\w+|module_load|name|Tensor|Type|index|return_types"""),
     "datapipes": ("PyTorch deprecates data pipes; Dataset and IterableDataset do what they do", r"""
         \w*DataPipe|DataChunk|argument_validation|functional_datapipe|\w+_determinism|non_deterministic|runtime_validation\w*|
         _DatasetKind"""),

@@ -1,6 +1,6 @@
 """torch.nn: modules, parameters, functional, init, utils."""
 # ruff: noqa: I001  one import a line would be four hundred lines
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .._missing import late_names
 from . import _reduction as _reduction
@@ -71,3 +71,17 @@ if TYPE_CHECKING:
     from . import common_types as common_types
 
 late_names(__name__, lazy=("attention", "common_types"))
+
+
+def factory_kwargs(kwargs: dict[str, Any] | None) -> dict[str, Any]:
+    """Of a module's arguments what its factories take: device, dtype and memory_format, given so or as factory_kwargs={...}."""
+    given = dict(kwargs or {})
+    found = dict(given.pop("factory_kwargs", {}))
+    unexpected = given.keys() - {"device", "dtype", "memory_format"}
+    if unexpected:
+        raise TypeError(f"unexpected kwargs {unexpected}")
+    for key, value in given.items():
+        if key in found:
+            raise TypeError(f"{key} specified twice, in **kwargs and in factory_kwargs")
+        found[key] = value
+    return found
