@@ -17,8 +17,9 @@ jedi = pytest.importorskip("jedi")
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = Path(retrograd.__file__).parent
+UNTYPED = {"how-it-works.md"}               # readers type its engine themselves, and grow it by redefining its methods
 PAGES = [path for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
-         if "```python\n" in path.read_text("utf-8")]
+         if "```python\n" in path.read_text("utf-8") and path.name not in UNTYPED]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 BLOCK = re.compile(r"^```python\n(?P<code>.*?)^```$", re.S | re.M)
 
