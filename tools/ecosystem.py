@@ -15,5 +15,10 @@ def files() -> dict[Path, str]:
     for result in results.values():
         said = " ".join(result["differs"].split()).replace("|", "\\|")
         lines.append(f"| {result['version']} | {said or 'prints the same'} | {result['time'] or ''} |")
-    before, _, rest = PAGE.read_text("utf-8").partition(BEGIN)
-    return {PAGE: before + BEGIN + "\n".join(lines) + "\n" + END + rest.partition(END)[2]}
+    return {PAGE: between(PAGE, BEGIN, lines)}
+
+
+def between(page: Path, begin: str, lines: list[str]) -> str:
+    """The page with these lines between the line `begin` and the next END."""
+    before, _, rest = page.read_text("utf-8").partition(begin)
+    return before + begin + "\n".join(lines) + "\n" + END + rest.partition(END)[2]

@@ -474,15 +474,16 @@ def multinomial(
         raise RuntimeError("cannot sample n_sample > prob_dist.size(-1) samples without replacement")
     if weights.shape[-1] > 2**24:
         raise RuntimeError("number of categories cannot exceed 2^24")
-    rows = np.atleast_2d(weights.astype(_native(weights.dtype), copy=False))
-    top = rows.max(1, keepdims=True, initial=0)
-    if not (rows.min(initial=0) >= 0 and top.max(initial=0) < np.inf):
+    table = weights if weights.ndim == 2 else weights[None]
+    rows = table.astype(_native(weights.dtype), copy=False)
+    top = np.maximum.reduce(rows, 1, initial=0, keepdims=True)
+    if not (np.minimum.reduce(rows, None, initial=0) >= 0 and np.maximum.reduce(top, None, initial=0) < np.inf):
         if replacement and num_samples > 1:     # PyTorch has two ways, each with words of its own
             first = rows[~(np.isfinite(rows) & (rows >= 0))][0]
             entry = "= infinity or NaN" if first > 0 else "< 0"
             raise RuntimeError(f"invalid multinomial distribution (encountering probability entry {entry})")
         raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
-    if not (top > 0).all():
+    if not np.minimum.reduce(top, None, initial=1) > 0:
         raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
     if replacement and num_samples > 1:
         with np.errstate(over="ignore"):
@@ -491,8 +492,7 @@ def multinomial(
         picks = _with_replacement(rows, num_samples, generator)
     else:
         # the S largest of weight / exponential are a sample without replacement (Efraimidis and Spirakis 2006)
-        order = np.atleast_2d(weights)          # drawn in its order of memory
-        drawn = over(order, lambda shape: exponential(shape, rows.dtype, 1.0, generator))
+        drawn = over(table, lambda shape: exponential(shape, rows.dtype, 1.0, generator))    # in its order of memory
         with np.errstate(over="ignore"):
             keys = rows / drawn
         picks = _largest(keys, num_samples)

@@ -109,6 +109,7 @@ GOOD: dict[str, list[tuple[Any, ...]]] = {
     "same": [(x, x.copy()), (x, x + 1)],
     "prelu": [(ramp(2, 3, 4), ramp(3)), (x, ramp(1))], "clamp": [(x, 0.2, 0.5), (x, None, 0.5)],
     "nan_to_num": [(x, 0.0, 1.0, -1.0)], "lerp": [(x, x + 1, 0.3, 0.7)],
+    "lerp_into": [(x, x + 1, 0.3, 0.7), (x, 2.0, 0.3, 0.7)], "add_scaled_into": [(x, x + 1, 0.5), (big, big + 1, -2)],
 }
 
 

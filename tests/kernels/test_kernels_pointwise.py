@@ -108,6 +108,7 @@ EXACT: list[tuple[str, int, tuple[Any, ...], Callable[..., Any]]] = [
     ("nan_to_num", 1, (2.0, 3.0, -4), lambda x, t: np.nan_to_num(x, nan=2, posinf=3, neginf=-4)),
     ("lerp", 2, (0.25, 0.75), lambda a, b, t: a + (b - a) * t(0.25)),
     ("lerp", 2, (0.75, 0.25), lambda a, b, t: b - (b - a) * t(0.25)),
+    ("add_scaled", 2, (0.7,), lambda a, b, t: a + b * t(0.7)),
     ("blend", 3, (), lambda a, b, w, t: mixed(a, b, w)),
     ("add_product", 3, (0.7,), lambda x, a, b, t: x + a * b * t(0.7)),
     ("add_quotient", 3, (0.7,), lambda x, a, b, t: x + a / b * t(0.7)),
@@ -169,6 +170,26 @@ def test_bits_of_the_numpy_code(case: Any, dtype: str) -> None:
     np.testing.assert_array_equal(got, want)
     number = ~np.isnan(want) & (want != 0 if name in ("hard_shrink", "sign") else True)
     np.testing.assert_array_equal(np.signbit(got)[number], np.signbit(want)[number])
+
+
+@native
+@pytest.mark.parametrize(("name", "rest"), [("lerp", (0.25, 0.75)), ("add_scaled", (0.7,))])
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_kernels_that_write_into_their_first_operand(name: str, rest: Any, dtype: str) -> None:
+    run, into = _kernels.kernel(name), _kernels.kernel(f"{name}_into")
+    for shape in SHAPES:
+        a, b = samples(2, -4, 4, np.dtype(dtype), shape)
+        for other in (b, a, 2.0):
+            mine = a.copy()
+            want = run(a, other, *rest)
+            assert into(mine, mine if other is a else other, *rest) is mine
+            np.testing.assert_array_equal(mine, want)
+    whole = np.arange(2000, dtype=dtype)
+    assert into(whole[1:], whole[:-1], *rest) is None
+    assert into(whole[:1000], whole[1000:], *rest) is not None
+    whole.flags.writeable = False
+    assert into(whole, whole * 2, *rest) is None
+    assert into(2.0, whole, *rest) is None
 
 
 @native

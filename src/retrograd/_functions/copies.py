@@ -150,7 +150,7 @@ def to(input: Any, *args: Any, **kwargs: Any) -> Any:
 
 def _caster(name: str, dtype: Any) -> Any:
     def method(input: Any, *, memory_format: Any = None) -> Any:
-        return input.to(dtype, memory_format=memory_format)
+        return to(input, dtype) if memory_format is None else to(input, dtype, memory_format=memory_format)
     method.__name__ = name
     method.__doc__ = f"In {dtype.name}{' (package ml_dtypes)' if name == 'bfloat16' else ''}."
     return method

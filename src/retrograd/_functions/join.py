@@ -55,7 +55,7 @@ def cat(tensors: Any, dim: int = 0, *, out: Any = None) -> Any:
     at = dim_of(integer(dim, "cat", "dim", 2), len(first))
     for i, x in enumerate(xs):
         have = x.array.shape
-        if have == (0,):
+        if have in ((0,), first):
             continue
         if len(have) != len(first):
             raise RuntimeError(f"Tensors must have same number of dimensions: got {len(first)} and {len(have)}")

@@ -297,8 +297,9 @@ def check_bounds(x: TensorBase, low: Any, high: Any) -> bool:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
     if isinstance(given[0], TensorBase):
         return True
+    common = promote.result_dtype([x.array, *given])
     for n in given:
-        check_number(n, promote.result_dtype([x.array, *given]))
+        check_number(n, common)
     if x.array.dtype.kind == "b" and all(isinstance(n, bool) for n in given):
         loop = "clamp_scalar_cpu" if len(given) == 2 else "clamp_max_scalar_cpu" if low is None else "clamp_min_scalar_cpu"
         raise NotImplementedError(f"\"{loop}\" not implemented for 'Bool'")

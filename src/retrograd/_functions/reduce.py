@@ -384,8 +384,10 @@ def logic(name: str, how: Any) -> Callable[..., Any]:
         if dim is not None and not isinstance(dim, (tuple, list)) and not is_int(dim):
             raise refused(name, (x, dim), "(Tensor input)", "(Tensor input, tuple of ints dim, bool keepdim = False)",
                           "(Tensor input, int dim, bool keepdim = False)")
-        found = x.array != 0
-        if not isinstance(dim, (tuple, list)) or dim:           # over no dims at all: nothing is reduced
+        if isinstance(dim, (tuple, list)) and not dim:          # over no dims at all: nothing is reduced
+            found = x.array != 0
+        else:
+            found = x.array if x.array.dtype == np.bool_ else x.array != 0
             found = packed(how(found, dims_of(dim, x.array.ndim), None, None, keepdim))
         return finish(wrap(found.astype(np.uint8) if x.array.dtype == np.uint8 else found), out, name)
     f.__name__ = f.__qualname__ = name

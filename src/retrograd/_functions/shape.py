@@ -465,9 +465,11 @@ def broadcast_tensors(*tensors: Any) -> Any:
     if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
         tensors = tuple(tensors[0])
     xs = [tensor(x, "broadcast_tensors", "tensors") for x in tensors]
-    to: tuple[int, ...] = ()
+    to: tuple[int, ...] = xs[0].array.shape if xs else ()
     for x in xs:
         have = x.array.shape
+        if have == to:
+            continue
         n = max(len(to), len(have))
         a, b = (1,) * (n - len(to)) + to, (1,) * (n - len(have)) + have
         for i in range(n - 1, -1, -1):

@@ -78,7 +78,8 @@ log_sigmoid rsqrt* mish entropy   (x)                          xlogy xlog1py log
 clamp*            (x, low or None, high or None)                 leaky* hard_shrink* soft_shrink*    (x, number)
 threshold*        (x, threshold, value)                          hard_sigmoid* hard_swish* sign* angle* frac* (x)
 nan_to_num*       (x, nan, inf, -inf)                            fmod* remainder* floor_divide*      (a, b)
-lerp*             (a, b, w, 1 - w)                               blend*      (a, b, w)
+lerp* lerp_into*  (a, b, w, 1 - w)                               blend*      (a, b, w)
+add_scaled* add_scaled_into* (a, b, factor)                      _into: a gets the result, and is it
 add_product* add_quotient*   (x, a, b, factor)
 smooth_l1*        (a, b, beta, 0.5 / beta, 0.5 * beta)           huber*      (a, b, delta, 0.5 * delta)
 """
@@ -161,7 +162,8 @@ NAMES += (
 NAMES += (      # element by element
     "erf", "erfc", "erfcx", "log_ndtr", "erfinv", "ndtri", "lgamma", "digamma", "trigamma", "i0", "i0e", "i1", "i1e",
     "clamp", "leaky", "threshold", "hard_shrink", "soft_shrink", "hard_sigmoid", "hard_swish", "sign",
-    "angle", "nan_to_num", "lerp", "blend", "add_product", "add_quotient", "smooth_l1", "huber", "elu",
+    "angle", "nan_to_num", "lerp", "lerp_into", "blend", "add_scaled", "add_scaled_into", "add_product", "add_quotient",
+    "smooth_l1", "huber", "elu",
     "softplus", "log_sigmoid", "rsqrt", "mish", "entropy", "xlogy", "xlog1py", "logaddexp", "logaddexp2",
     "hypot", "frac", "igamma", "igammac", "fmod", "remainder", "floor_divide")
 

@@ -25,8 +25,9 @@ static void spread(double value, int type, void *to) {
     }
 }
 
-/* f on a, b and c (or NULL): arrays of one shape and type, or Python numbers, which stand for arrays; None for all else. */
-PyObject *apply(PyObject *a, PyObject *b, PyObject *c, const double *p, Loop floats, Loop doubles) {
+/* f on a, b and c (or NULL): arrays of one shape and type, or Python numbers, which stand for arrays; None for all else.
+   The result is new, or written into `out`, which may be one of them. */
+PyObject *apply_into(PyObject *out, PyObject *a, PyObject *b, PyObject *c, const double *p, Loop floats, Loop doubles) {
     PyObject *given[3] = {a, b, c}, *first = NULL;
     double value[3], copies[3][BLOCK];
     int constant = 0, type = -1;
@@ -52,16 +53,31 @@ PyObject *apply(PyObject *a, PyObject *b, PyObject *c, const double *p, Loop flo
             constant = 1;
         }
     }
-    PyObject *out = new_like(first);
-    if (out == NULL) return NULL;
+    int whole = out == NULL;                    /* a loop's result may be no operand: written into one, it is copied there */
+    if (whole) {
+        out = new_like(first);
+        if (out == NULL) return NULL;
+    } else {
+        if (kind_of(out) != type || !same_shape(first, out) || !PyArray_ISWRITEABLE(ARRAY(out))) Py_RETURN_NONE;
+        for (int i = 0; i < 3; i++)
+            if (from[i] != NULL && step[i] && from[i] != DATA(out) && !apart(given[i], out)) Py_RETURN_NONE;
+        Py_INCREF(out);
+    }
     char *y = DATA(out);
+    double block[BLOCK];
     NPY_BEGIN_THREADS_DEF;
     if (n > RELEASE_AT / 4) NPY_BEGIN_THREADS;
-    npy_intp most = constant ? BLOCK : n;
+    npy_intp most = constant || !whole ? BLOCK : n;
     for (npy_intp i = 0; i < n; i += most) {
+        npy_intp count = n - i < most ? n - i : most;
         f(from[0] + i * step[0], from[1] ? from[1] + i * step[1] : NULL, from[2] ? from[2] + i * step[2] : NULL, p,
-          y + i * size, n - i < most ? n - i : most);
+          whole ? (void *)(y + i * size) : block, count);
+        if (!whole) memcpy(y + i * size, block, count * size);
     }
     NPY_END_THREADS;
     return out;
+}
+
+PyObject *apply(PyObject *a, PyObject *b, PyObject *c, const double *p, Loop floats, Loop doubles) {
+    return apply_into(NULL, a, b, c, p, floats, doubles);
 }

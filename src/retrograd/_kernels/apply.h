@@ -23,6 +23,7 @@ typedef void (*Loop)(const void *a, const void *b, const void *c, const double *
     }
 
 PyObject *apply(PyObject *a, PyObject *b, PyObject *c, const double *p, Loop floats, Loop doubles);    /* apply.c */
+PyObject *apply_into(PyObject *out, PyObject *a, PyObject *b, PyObject *c, const double *p, Loop floats, Loop doubles);
 int numbers(PyObject *const *args, int count, double *p);
 
 #define NOTHING ((const double[PARAMETERS]){0})

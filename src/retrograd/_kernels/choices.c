@@ -50,15 +50,29 @@ END
 
 /* lerp(a, b, weight, 1 - weight) and, with an array of weights, blend(a, b, w) */
 BOTH(lerp, p2 != 0 ? u + (v - u) * p0 : v - (v - u) * p1)
-KERNEL(lerp, 4)
+static PyObject *lerp(PyObject *out, PyObject *const *args) {
     double p[PARAMETERS] = {0};
     if (!numbers(args + 2, 2, p)) Py_RETURN_NONE;
     p[2] = fabs(p[0]) < 0.5;
-    return apply(args[0], args[1], NULL, p, floats_lerp, doubles_lerp);
+    return apply_into(out, args[0], args[1], NULL, p, floats_lerp, doubles_lerp);
+}
+KERNEL(lerp, 4)
+    return lerp(NULL, args);
+END
+KERNEL(lerp_into, 4)
+    return lerp(args[0], args);
 END
 #define NEAR_(w) (((w) < 0.5f) & ((w) > -0.5f))
 BOTH(blend, NEAR_(w) ? u + (v - u) * w : v - (v - u) * (1 - w))
 THREE(blend, 0)
+
+BOTH(add_scaled, u + v * p0)
+TWO(add_scaled, 1)
+KERNEL(add_scaled_into, 3)
+    double p[PARAMETERS] = {0};
+    if (!numbers(args + 2, 1, p)) Py_RETURN_NONE;
+    return apply_into(args[0], args[0], args[1], NULL, p, floats_add_scaled, doubles_add_scaled);
+END
 
 BOTH(add_product, u + v * w * p0)
 THREE(add_product, 1)

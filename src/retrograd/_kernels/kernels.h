@@ -21,7 +21,8 @@
     _(erf) _(erfc) _(erfcx) _(log_ndtr) _(erfinv) _(ndtri) _(lgamma) _(digamma) _(trigamma)   \
     _(i0) _(i0e) _(i1) _(i1e) \
     _(clamp) _(leaky) _(threshold) _(hard_shrink) _(soft_shrink) _(hard_sigmoid) _(hard_swish) _(sign) \
-    _(angle) _(nan_to_num) _(lerp) _(blend) _(add_product) _(add_quotient) _(smooth_l1) _(huber) _(elu) \
+    _(angle) _(nan_to_num) _(lerp) _(lerp_into) _(blend) _(add_scaled) _(add_scaled_into) _(add_product) \
+    _(add_quotient) _(smooth_l1) _(huber) _(elu) \
     _(softplus) _(log_sigmoid) _(rsqrt) _(mish) _(entropy) _(xlogy) _(xlog1py) _(logaddexp) _(logaddexp2) \
     _(hypot) _(frac) _(igamma) _(igammac) _(fmod) _(remainder) _(floor_divide)
 

@@ -19,6 +19,8 @@ FEW: Final = 32                             # so few powers take no longer than 
 WIDE: Final[Any] = (numpy.dtype("float32"), numpy.dtype("float64"))
 quick_remainder: Final[Any] = kernel("remainder")
 quick_floor_divide: Final[Any] = kernel("floor_divide")
+quick_scaled: Final[Any] = kernel("add_scaled")
+quick_scaled_into: Final[Any] = kernel("add_scaled_into")
 ONE: Final[Any] = 1                         # as an object: CPython has one of each small int
 add_kernel: Final[Any] = _kernels.add
 sub_kernel: Final[Any] = _kernels.sub
@@ -41,10 +43,14 @@ class AddBackward0(Binary):
     alpha: Any = 1
 
     def quick(self, a: Array, b: Array) -> Array:
-        return None if add_kernel is None or self.alpha != 1 else add_kernel(a, b)
+        if self.alpha != 1:
+            return quick_scaled(a, b, self.alpha)
+        return None if add_kernel is None else add_kernel(a, b)
 
     def quick_(self, a: Array, b: Array) -> bool:
-        return add_into_kernel is not None and self.alpha == 1 and add_into_kernel(a, b)
+        if self.alpha != 1:
+            return quick_scaled_into(a, b, self.alpha) is not None
+        return add_into_kernel is not None and add_into_kernel(a, b)
 
     def forward(self, a: Array, b: Array) -> Array:
         return a + b if self.alpha == 1 else a + promote.times(b, self.alpha)
@@ -64,10 +70,14 @@ class SubBackward0(Binary):
     alpha: Any = 1
 
     def quick(self, a: Array, b: Array) -> Array:
-        return None if sub_kernel is None or self.alpha != 1 else sub_kernel(a, b)
+        if self.alpha != 1:
+            return quick_scaled(a, b, -self.alpha)
+        return None if sub_kernel is None else sub_kernel(a, b)
 
     def quick_(self, a: Array, b: Array) -> bool:
-        return sub_into_kernel is not None and self.alpha == 1 and sub_into_kernel(a, b)
+        if self.alpha != 1:
+            return quick_scaled_into(a, b, -self.alpha) is not None
+        return sub_into_kernel is not None and sub_into_kernel(a, b)
 
     def compute(self, a: Value, b: Value, ta: Optional[TensorBase], tb: Optional[TensorBase]) -> Array:
         refuse_bool(ta.array if ta is not None else a, tb.array if tb is not None else b)

@@ -23,6 +23,7 @@ quick_hypot: Final[Any] = kernel("hypot")
 quick_logaddexp: Final[Any] = kernel("logaddexp")
 quick_logaddexp2: Final[Any] = kernel("logaddexp2")
 quick_lerp: Final[Any] = kernel("lerp")
+quick_lerp_into: Final[Any] = kernel("lerp_into")
 quick_blend: Final[Any] = kernel("blend")
 quick_add_product: Final[Any] = kernel("add_product")
 quick_add_quotient: Final[Any] = kernel("add_quotient")
@@ -368,6 +369,9 @@ class LerpBackward0(Binary):
 
     def quick(self, a: Array, b: Array) -> Array:
         return quick_lerp(a, b, self.weight, 1.0 - self.weight)
+
+    def quick_(self, a: Array, b: Array) -> bool:
+        return quick_lerp_into(a, b, self.weight, 1.0 - self.weight) is not None
 
     def forward(self, a: Array, b: Array) -> Array:
         return mix(a, b, self.weight)

@@ -193,7 +193,7 @@ def check_number(value: Any, dtype: Any, halves: bool = True) -> None:
     if kind == "f" or kind == "V":
         if dtype.itemsize == 8 or (dtype.itemsize == 2 and not halves) or value != value or value - value != 0:
             return
-        top: Any = TOP[dtype.name]
+        top: Any = TOP["float32" if dtype.itemsize == 4 else "float16" if kind == "f" else "bfloat16"]
         if -top < value < top:
             return
     elif kind == "i" or kind == "u":

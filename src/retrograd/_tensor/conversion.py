@@ -16,6 +16,12 @@ TO = (
 def conversion(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, bool]:
     """(dtype or None, copy) of a call of to().  TypeError for arguments that fit none of its forms."""
     first = args[0] if args else None
+    if len(args) == 1 and not kwargs:
+        if isinstance(first, dtypes.dtype):
+            return first, False
+        if isinstance(first, (str, dtypes.device)):
+            dtypes.check_device(first)
+            return None, False
     if isinstance(first, TensorBase) or "tensor" in kwargs:
         names = ["tensor", "non_blocking", "copy"]
     elif isinstance(first, (dtypes.dtype, type)):

@@ -28,7 +28,7 @@ class RedOpType(IntEnum):
 class ReduceOp:
     """A kind of reduction; PREMUL_SUM has a factor besides.
 
-    AVG sums and divides by the number of ranks; BAND, BOR and BXOR take integers; complex numbers have sums, means and products.
+    AVG sums and divides by the number of ranks; BAND, BOR and BXOR take integers; complex numbers have sums and means.
     """
 
     RedOpType = RedOpType
@@ -81,7 +81,7 @@ def kind_of(op: Any) -> tuple[RedOpType, Any]:
 def check(op: Any, dtype: np.dtype[Any], function: str) -> tuple[RedOpType, Any]:
     """kind_of(op).  Errors where the dtype has no such reduction, as in PyTorch."""
     kind, factor = kind_of(op)
-    if dtype.kind == "c" and kind not in (RedOpType.SUM, RedOpType.AVG, RedOpType.PRODUCT, RedOpType.PREMUL_SUM):
+    if dtype.kind == "c" and kind not in (RedOpType.SUM, RedOpType.AVG, RedOpType.PREMUL_SUM):
         raise ValueError(f"{function} does not support {kind} on complex tensors")
     if kind in BITS and dtype.kind not in "iub":
         raise RuntimeError(f"Cannot use ReduceOp.{kind.name} with non-integral dtype")

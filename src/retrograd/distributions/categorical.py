@@ -64,7 +64,9 @@ class Categorical(Chances):
     def log_prob(self, value: Any) -> Any:
         if self._validate_args:
             self._validate_sample(value)
-        at, logs = f.broadcast_tensors(value.long().unsqueeze(-1), self.logits)
+        at, logs = value.long().unsqueeze(-1), self.logits
+        if value.shape != logs.shape[:-1]:
+            at, logs = f.broadcast_tensors(at, logs)
         return logs.gather(-1, at[..., :1]).squeeze(-1)
 
     def entropy(self) -> Any:

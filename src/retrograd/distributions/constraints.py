@@ -197,13 +197,18 @@ class Between(Bounded):
         super().__init__(lower_bound=lower_bound, upper_bound=upper_bound)
 
 
+def whole(inside: Any, value: Any) -> Any:
+    """inside, and value has no fraction."""
+    return inside & (value % 1 == 0) if value.is_floating_point() else inside
+
+
 class _IntegerInterval(Between):
     """Whole numbers from lower_bound to upper_bound"""
 
     is_discrete = True
 
     def check(self, value: Any) -> Any:
-        return (value % 1 == 0) & (self.lower_bound <= value) & (value <= self.upper_bound)
+        return whole((self.lower_bound <= value) & (value <= self.upper_bound), value)
 
 
 class _IntegerLessThan(Below):
@@ -212,7 +217,7 @@ class _IntegerLessThan(Below):
     is_discrete = True
 
     def check(self, value: Any) -> Any:
-        return (value % 1 == 0) & (value <= self.upper_bound)
+        return whole(value <= self.upper_bound, value)
 
 
 class _IntegerGreaterThan(Above):
@@ -221,7 +226,7 @@ class _IntegerGreaterThan(Above):
     is_discrete = True
 
     def check(self, value: Any) -> Any:
-        return (value % 1 == 0) & (value >= self.lower_bound)
+        return whole(value >= self.lower_bound, value)
 
 
 class _Real(Constraint):

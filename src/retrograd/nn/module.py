@@ -88,7 +88,9 @@ class Module(Calls, State):
     def __setattr__(self, name: str, value: Any) -> None:
         own = self.__dict__
         params = own.get("_parameters")
-        if isinstance(value, Parameter):
+        if name == "training" and "training" in own:    # what train() sets in every module of a tree
+            object.__setattr__(self, name, value)
+        elif isinstance(value, Parameter):
             if params is None:
                 raise AttributeError("cannot assign parameters before Module.__init__() call")
             self._forget(name, ("_buffers", "_modules"))

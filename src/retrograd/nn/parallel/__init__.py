@@ -1,15 +1,25 @@
-"""torch.nn.parallel: DataParallel, which without a GPU calls its module and no more; DistributedDataParallel, refused."""
+"""torch.nn.parallel: DistributedDataParallel; DataParallel, which without a GPU calls its module and no more."""
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._missing import late_names
 from ..._tensor.dtypes import check_device
 from ..module import Module
-from .distributed import DistributedDataParallel
+
+if TYPE_CHECKING:
+    from .distributed import DistributedDataParallel as DistributedDataParallel
 
 __all__ = ["DataParallel", "DistributedDataParallel", "data_parallel"]
-late_names(__name__)
+
+
+def _ddp() -> Any:
+    from .distributed import DistributedDataParallel
+
+    return DistributedDataParallel
+
+
+late_names(__name__, lazy=("distributed",), also={"DistributedDataParallel": _ddp})
 
 
 class DataParallel(Module):

@@ -1,13 +1,43 @@
-"""torch.nn.parallel.DistributedDataParallel, for programs that ask whether a model is one: none can be made."""
+"""DistributedDataParallel: each rank has the model and a share of the batch; gradients are averaged during the backward pass.
+
+https://pytorch.org/docs/stable/generated/torch.nn.parallel.DistributedDataParallel.html
+"""
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
+
+from ..._engine.tensor import TensorBase, bump
+from ...autograd.grad_mode import is_grad_enabled
+from ...distributed import collectives
+from ...distributed.algorithms.join import Join, Joinable, JoinHook
+from ...distributed.objects import gathered
+from ...distributed.process_group import ProcessGroup, found
+from ...futures import Future
 from ..module import Module
+from .buckets import GradBucket
+from .reducer import Reducer
+
+FIRST_BUCKET = 1024 * 1024
+BUCKET_MB = 25
 
 
-class DistributedDataParallel(Module):
-    """ValueError, as in PyTorch before torch.distributed.init_process_group: a program is one process."""
+class DistributedDataParallel(Module, Joinable):
+    """Calls `module`, whose parameters are named module.weight, ...; averages its gradients over the ranks.
+
+    device_ids, output_device   must be None: tensors live on the CPU
+    broadcast_buffers           before each forward pass, buffers become rank 0's
+    process_group               of the ranks; by default all
+    bucket_cap_mb               how large a message is, 25 by default; the first has at most 1
+    find_unused_parameters      look through the graph for parameters that this pass does not reach, else they are an error
+    gradient_as_bucket_view     .grad are views of the messages, which saves a copy
+    static_graph                each pass reaches the same parameters, as often as in the first
+    init_sync                   parameters and buffers become rank 0's at first
+    """
 
     def __init__(
         self, module: Any, device_ids: Any = None, output_device: Any = None, dim: int = 0, broadcast_buffers: Any = None,
@@ -17,6 +47,194 @@ class DistributedDataParallel(Module):
         device_mesh: Any = None, skip_all_reduce_unused_params: bool = False, bucket_cap_mb_list: Any = None,
         batched_grad_copy: bool = False, forward_sync_buffers: Any = None,
     ) -> None:
-        raise ValueError(
-            "Default process group has not been initialized, please make sure to call init_process_group.\nretrograd trains in "
-            "one process: torch.distributed.is_available() is False")
+        super().__init__()
+        Joinable.__init__(self)
+        group = found(process_group)
+        if not any(param.requires_grad for param in module.parameters()):
+            raise RuntimeError(
+                "DistributedDataParallel is not needed when a module doesn't have any parameter that requires a gradient.")
+        if device_ids:
+            raise ValueError(
+                "DistributedDataParallel device_ids and output_device arguments only work with single-device/multiple-device GPU "
+                f"modules or CPU modules, but got device_ids {device_ids}, output_device {output_device}, and module parameters "
+                "{device(type='cpu')}.")
+        if bucket_cap_mb is not None and bucket_cap_mb <= 0:
+            raise ValueError("bucket_cap_mb must be positive")
+        self.module = module
+        self.process_group = group
+        self.device_ids = self.output_device = None
+        self.dim = dim
+        self.broadcast_buffers = broadcast_buffers is None or bool(broadcast_buffers)
+        self.find_unused_parameters, self.static_graph = find_unused_parameters, static_graph
+        self.gradient_as_bucket_view = gradient_as_bucket_view
+        self.require_backward_grad_sync = self.require_forward_param_sync = True
+        self.parameters_to_ignore = set(getattr(module, "_ddp_params_and_buffers_to_ignore", ()))
+        self._averaging = True                  # the last forward pass was outside no_sync()
+        named = [(name, param) for name, param in module.named_parameters()
+                 if param.requires_grad and name not in self.parameters_to_ignore]
+        self.modules_buffers = [buffer for name, buffer in module.named_buffers() if name not in self.parameters_to_ignore]
+        if init_sync:
+            same_everywhere(group, [param for _, param in named])
+            ours = [param for name, param in module.named_parameters() if name not in self.parameters_to_ignore]
+            broadcast_all(group, ours + self.modules_buffers)
+        cap = int((BUCKET_MB if bucket_cap_mb is None else bucket_cap_mb) * 1024 * 1024)
+        self.bucket_bytes_cap = cap
+        self.reducer = Reducer([name for name, _ in named], [param for _, param in named], group,
+                               [FIRST_BUCKET if bucket_cap_mb is None else cap, cap], find_unused_parameters, static_graph,
+                               gradient_as_bucket_view)
+
+    def forward(self, *inputs: Any, **kwargs: Any) -> Any:
+        self._before(is_grad_enabled() and self.require_backward_grad_sync)
+        output = self.module(*inputs, **kwargs)
+        if is_grad_enabled() and self.require_backward_grad_sync:
+            self.require_forward_param_sync = True
+            self.reducer.before_backward(tensors_in(output) if self.find_unused_parameters else iter(()))
+        else:
+            self.require_forward_param_sync = False
+            self.reducer.going = False
+        return output
+
+    def _before(self, averages: bool) -> None:
+        """Buffers from rank 0, new buckets after the first pass, and what join() needs."""
+        present = Join.notify_join_context(self)
+        if present is not None:
+            present.wait()
+            if not self._divide_by_initial_world_size:
+                self.reducer.divisor = int(present.result()[0].item())
+        if averages and not self.reducer.unfinished:
+            self.reducer.rebuild()
+        if self._join_config.enable:
+            agreed(self.process_group, self.require_backward_grad_sync)
+        if self.broadcast_buffers and self.require_forward_param_sync:
+            broadcast_all(self.process_group, self.modules_buffers)
+
+    @contextmanager
+    def no_sync(self) -> Iterator[None]:
+        """Forward and backward passes inside add to this rank's gradients; the next outside averages what has come together."""
+        before, self.require_backward_grad_sync = self.require_backward_grad_sync, False
+        try:
+            yield
+        finally:
+            self.require_backward_grad_sync = before
+
+    def register_comm_hook(self, state: object, hook: Callable[[object, GradBucket], Future[Any]]) -> None:
+        """hook(state, bucket) -> a Future of the tensor that takes the place of the bucket's gradients.
+
+        It is called for each full bucket, instead of the mean. RuntimeError for a second one, TypeError for what is no such hook.
+        """
+        if not callable(hook):
+            raise TypeError("Communication hook must be callable.")
+        signature = inspect.signature(hook)
+        kind = signature.parameters.get("bucket")
+        noted = inspect.Signature.empty if kind is None or isinstance(kind.annotation, str) else kind.annotation
+        if noted not in (inspect.Signature.empty, GradBucket):
+            raise ValueError("Communication hook: bucket annotation should be dist.GradBucket.")
+        if self.reducer.hook is not None:
+            raise RuntimeError("register_comm_hook or register_builtin_comm_hook can only be called once.")
+        self.reducer.state, self.reducer.hook = state, hook
+
+    def join(self, divide_by_initial_world_size: bool = True, enable: bool = True,
+             throw_on_early_termination: bool = False) -> Join:
+        """A context in which ranks may have unequal numbers of batches: one that has no more takes part with zeros."""
+        return Join([self], enable, throw_on_early_termination, divide_by_initial_world_size=divide_by_initial_world_size)
+
+    def join_hook(self, **kwargs: Any) -> JoinHook:
+        """What this rank does when it has no more batches and others have."""
+        return Shadow(self, kwargs.get("divide_by_initial_world_size", True))
+
+    @property
+    def join_device(self) -> Any:
+        """The CPU."""
+        return next(self.module.parameters()).device
+
+    @property
+    def join_process_group(self) -> ProcessGroup:
+        """The ranks that average."""
+        return self.process_group
+
+    def _set_static_graph(self) -> None:
+        """static_graph=True, later."""
+        self.static_graph = self.reducer.static = True
+
+    def __getstate__(self) -> dict[str, Any]:
+        raise RuntimeError("DistributedDataParallel is not pickled or copied: save .module or a state_dict")
+
+
+class Shadow(JoinHook):
+    """Does what the other ranks' passes wait for."""
+
+    def __init__(self, ddp: DistributedDataParallel, divide_by_initial_world_size: bool) -> None:
+        self.ddp = ddp
+        ddp._divide_by_initial_world_size = divide_by_initial_world_size
+
+    def main_hook(self) -> None:
+        ddp = self.ddp
+        ddp.reducer.rebuild()
+        averages = agreed(ddp.process_group, False)
+        if ddp.broadcast_buffers and ddp.require_forward_param_sync:
+            broadcast_all(ddp.process_group, ddp.modules_buffers)
+        ddp.require_forward_param_sync = averages
+        if averages:
+            ddp.reducer.shadow()
+
+    def post_hook(self, is_last_joiner: bool) -> None:
+        """The model becomes that of a rank which was among the last."""
+        group = self.ddp.process_group
+        last = max(rank if one else -1 for rank, one in enumerate(gathered(group, "join", is_last_joiner)))
+        broadcast_all(group, [*self.ddp.module.parameters(), *self.ddp.modules_buffers], last)
+
+
+def agreed(group: ProcessGroup, mine: bool) -> bool:
+    """Does some rank average in this pass?"""
+    flag = np.array([mine], np.int32)
+    collectives.all_reduce(as_tensor(flag), group=group)
+    return bool(flag[0])
+
+
+def as_tensor(array: Any) -> Any:
+    from ..._engine.tensor import wrap
+
+    return wrap(array)
+
+
+def same_everywhere(group: ProcessGroup, params: list[Any]) -> None:
+    """RuntimeError where ranks have different parameters."""
+    shapes = gathered(group, "broadcast", [tuple(param.shape) for param in params])
+    first = shapes[0]
+    for rank, other in enumerate(shapes):
+        if len(other) != len(first):
+            there, number = (rank, len(other)) if group.place == 0 else (0, len(first))
+            raise RuntimeError(f"DDP expects same model across all ranks, but Rank {group.place} has {len(params)} params, while "
+                               f"rank {there} has inconsistent {number} params.")
+    mine = shapes[group.place]
+    for i, (own, wanted) in enumerate(zip(mine, first, strict=True)):
+        if own != wanted:
+            raise RuntimeError(f"[{group.place}]: params[{i}] in this process with sizes {list(own)} appears not to match sizes "
+                               "of the same param in process 0.")
+
+
+def broadcast_all(group: ProcessGroup, tensors: list[Any], root: int = 0) -> None:
+    """Tensors become those of one rank: one message for each dtype."""
+    if group.n == 1:
+        return
+    kinds = {tensor.dtype: [other for other in tensors if other.dtype == tensor.dtype] for tensor in tensors}
+    for some in kinds.values():
+        flat = np.concatenate([one.array.reshape(-1) for one in some])
+        collectives.broadcast(as_tensor(flat), group=group, group_src=root)
+        if group.place != root:
+            for one, part in zip(some, collectives.parts(flat, [one.array.size for one in some]), strict=True):
+                np.copyto(one.array, part.reshape(one.array.shape))
+                bump(one)
+
+
+def tensors_in(output: Any) -> Iterator[Any]:
+    """The tensors of a result: in lists, tuples, dicts and dataclasses."""
+    if isinstance(output, TensorBase):
+        yield output
+    elif isinstance(output, (list, tuple)):
+        for one in output:
+            yield from tensors_in(one)
+    elif isinstance(output, dict):
+        yield from tensors_in(list(output.values()))
+    elif hasattr(output, "__dataclass_fields__"):
+        yield from tensors_in([getattr(output, name) for name in output.__dataclass_fields__])

@@ -1,0 +1,69 @@
+"""Ranks that share a batch get the gradients of one process with all of it; hooks that PyTorch has for GPUs alone."""
+
+import torch
+import torch.distributed as d
+from torch import nn
+from torch.distributed.algorithms.ddp_comm_hooks import DDPCommHookType, register_ddp_comm_hook
+from torch.nn.parallel import DistributedDataParallel as DDP
+from torch.utils.data import DataLoader, DistributedSampler, TensorDataset
+
+d.init_process_group("mpi")
+r, n = d.get_rank(), d.get_world_size()
+torch.manual_seed(0)
+xs, ys = torch.randn(4 * n, 5), torch.randn(4 * n, 1)
+
+
+def made():
+    torch.manual_seed(1)
+    return nn.Sequential(nn.Linear(5, 8), nn.Tanh(), nn.Linear(8, 1))
+
+
+def gradients(model):
+    return torch.cat([p.grad.flatten() for p in model.parameters()])
+
+
+def means(kind, tolerance, state=None):
+    model = made()
+    ddp = DDP(model)
+    if kind is not None:
+        register_ddp_comm_hook(kind, ddp, state)
+    nn.functional.mse_loss(ddp(xs[4 * r:4 * r + 4]), ys[4 * r:4 * r + 4]).backward()
+    one = made()
+    nn.functional.mse_loss(one(xs), ys).backward()
+    difference = (gradients(model) - gradients(one)).abs().max()
+    assert difference <= tolerance, (kind, difference)
+
+
+def sampled():
+    """Each example is in one rank's share."""
+    loader = DataLoader(TensorDataset(torch.arange(4 * n)), batch_size=2, sampler=DistributedSampler(range(4 * n)))
+    seen = [i for [batch] in loader for i in batch.tolist()]
+    every = [None] * n
+    d.all_gather_object(every, seen)
+    assert sorted(i for some in every for i in some) == list(range(4 * n))
+
+
+def ends_early():
+    ddp = DDP(nn.Linear(5, 1))
+    try:
+        with ddp.join(throw_on_early_termination=True):
+            for _ in range(1 + r):
+                ddp(xs).sum().backward()
+    except RuntimeError as error:
+        assert "exhausted" in str(error)
+    else:
+        raise AssertionError("no rank was told")
+
+
+
+
+means(None, 1e-6)
+means(DDPCommHookType.ALLREDUCE, 1e-6)
+means(DDPCommHookType.FP16_COMPRESS, 1e-3)
+means(DDPCommHookType.BF16_COMPRESS, 1e-2)
+means(DDPCommHookType.QUANTIZE_PER_TENSOR, 2e-2)
+means(DDPCommHookType.QUANTIZE_PER_CHANNEL, 2e-2)
+sampled()
+ends_early()
+d.destroy_process_group()
+print("as expected")

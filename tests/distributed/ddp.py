@@ -1,0 +1,175 @@
+"""Trains small models by DistributedDataParallel in several ways, and writes what each rank saw: FOLDER/rank."""
+
+import os
+import sys
+import warnings
+from pathlib import Path
+
+import torch
+import torch.distributed as d
+from torch import nn
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+warnings.simplefilter("ignore")
+LINES = []
+
+
+def rounded(x):
+    return [[round(v, 4) + 0.0 for v in p.flatten().tolist()] for p in x if p is not None]
+
+
+def say(label, f, *args, **kwargs):
+    try:
+        text = f"{f(*args, **kwargs)}"
+    except Exception as error:
+        text = f"{type(error).__name__}: {(str(error).splitlines() or [''])[0].partition('. ')[0]}"
+    LINES.append(f"{label} -> {text}")
+
+
+class Two(nn.Module):
+    """Two branches, of which a pass may take one, and a layer that nobody uses."""
+
+    def __init__(self, idle=False):
+        super().__init__()
+        self.a, self.b = nn.Linear(4, 4), nn.Linear(4, 4)
+        self.norm = nn.BatchNorm1d(4)
+        if idle:
+            self.idle = nn.Linear(4, 4)
+        self.out = nn.Linear(4, 1)
+
+    def forward(self, x, which="ab"):
+        y = sum(getattr(self, name)(self.norm(x)) for name in which)
+        return {"y": self.out(y.tanh()), "kept": [x]}
+
+
+def made(idle=False):
+    torch.manual_seed(7)
+    with torch.no_grad():
+        model = Two(idle)
+        for i, p in enumerate(model.parameters()):
+            p.copy_((torch.arange(p.numel()).reshape(p.shape) * (0.37 + i) + d.get_rank()).sin() * 0.5)
+    return model
+
+
+def batch(step, r, n=6):
+    return (torch.arange(n * 4.0).reshape(n, 4) * (0.1 + step) + r).cos()
+
+
+def train(label, model, ways=("ab",) * 3, **options):
+    """Three steps: losses, gradients, parameters, and the order in which hooks fire."""
+    r, fired = d.get_rank(), []
+    ddp = DDP(model, **options)
+    hook = options.pop("hook", None)
+    for name, p in model.named_parameters():
+        p.register_hook(lambda g, name=name: fired.append(f"tensor {name}"))
+        p.register_post_accumulate_grad_hook(lambda p, name=name: fired.append(f"after {name} {p.grad.sum():.3f}"))
+    model.a.register_forward_hook(lambda *_: fired.append("forward a"))
+    assert hook is None
+    optimizer = torch.optim.SGD(ddp.parameters(), lr=0.1, momentum=0.9)
+    for step, way in enumerate(ways):
+        optimizer.zero_grad()
+        loss = ddp(batch(step, r), way)["y"].pow(2).mean()
+        loss.backward()
+        LINES.append(f"{label} {step}: {loss.item():.4f} {rounded(p.grad for p in model.parameters())}")
+        LINES.append(f"{label} {step}: None {[name for name, p in model.named_parameters() if p.grad is None]}")
+        optimizer.step()
+    LINES.append(f"{label}: {rounded(model.parameters())} {rounded(model.buffers())}")
+    LINES.append(f"{label}: {fired}")
+    return ddp
+
+
+def main(folder):
+    say("before", DDP, nn.Linear(1, 1))
+    d.init_process_group("gloo")
+    r = d.get_rank()
+    ddp = train("plain", made())
+    LINES.append(f"{sorted(ddp.state_dict())} {type(ddp).__name__} {ddp.module is not None}")
+    train("views", made(), gradient_as_bucket_view=True)
+    train("static", made(True), static_graph=True)
+    train("unused", made(True), ("a", "b", "ab") if r else ("a", "ab", "b"), find_unused_parameters=True)
+    train("small buckets", made(), bucket_cap_mb=0.0001)
+    train("no buffers", made(), broadcast_buffers=False)
+    refusals(r)
+    no_sync(r)
+    hooks(r)
+    uneven(r)
+    Path(folder, str(r)).write_text("\n".join(LINES))
+    if hasattr(d, "ProcessGroupGloo"):
+        os._exit(0)                             # PyTorch waits for ever here, after models whose last pass was not complete
+    d.barrier()
+    d.destroy_process_group()
+
+
+def refusals(r):
+    say("nothing to train", DDP, nn.ReLU())
+    say("devices", DDP, nn.Linear(1, 1), device_ids=[0])
+    ddp = DDP(made(True))
+    ddp(batch(0, r))["y"].sum().backward()
+    say("unused", ddp, batch(1, r))
+    ddp = DDP(nn.Linear(4, 1))
+    (ddp(batch(0, r)).sum() + ddp(batch(1, r)).sum()).backward()
+    LINES.append(f"two calls: {rounded(p.grad for p in ddp.parameters())}")
+    say("hook", ddp.register_comm_hook, None, 3)
+    ddp.register_comm_hook(None, lambda state, bucket: None)
+    say("second hook", ddp.register_comm_hook, None, lambda state, bucket: None)
+
+
+def no_sync(r):
+    model = made()
+    ddp = DDP(model)
+    with ddp.no_sync():
+        ddp(batch(0, r))["y"].sum().backward()
+    LINES.append(f"no_sync: {rounded(p.grad for p in model.parameters())} {ddp.require_backward_grad_sync}")
+    ddp(batch(1, r))["y"].sum().backward()
+    LINES.append(f"together: {rounded(p.grad for p in model.parameters())}")
+    with torch.no_grad():
+        ddp(batch(2, r))
+    torch.nn.utils.clip_grad_norm_(ddp.parameters(), 0.1)
+    LINES.append(f"clipped: {rounded(p.grad for p in model.parameters())}")
+
+
+def hooks(r):
+    from torch.distributed.algorithms.ddp_comm_hooks import default_hooks as default
+    from torch.distributed.algorithms.ddp_comm_hooks import powerSGD_hook as power
+
+    seen = []
+
+    def mean(state, bucket):
+        seen.append((bucket.index(), bucket.is_last(), bucket.buffer().numel(), [list(g.shape) for g in bucket.gradients()],
+                     [list(p.shape) for p in bucket.parameters()]))
+        return default.allreduce_hook(state, bucket)
+
+    for label, state, hook in (
+            ("mean", None, mean), ("fp16", None, default.fp16_compress_hook),
+            ("wrapped", None, default.fp16_compress_wrapper(default.allreduce_hook)),
+            ("power", power.PowerSGDState(None, 1, 2, min_compression_rate=0.1), power.powerSGD_hook)):
+        model = made()
+        ddp = DDP(model, bucket_cap_mb=0.0002)
+        if hook is not None:
+            ddp.register_comm_hook(state or d.group.WORLD, hook) if label != "power" else ddp.register_comm_hook(state, hook)
+        for step in range(4):
+            model.zero_grad()
+            ddp(batch(step, r))["y"].pow(2).mean().backward()
+            LINES.append(f"{label} {step}: {rounded(p.grad for p in model.parameters())}")
+    LINES.append(f"{seen}")
+
+
+def uneven(r):
+    for own in (True, False):
+        model = nn.Linear(4, 1)
+        with torch.no_grad():
+            for p in model.parameters():
+                p.fill_(0.5)
+        ddp = DDP(model)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        with ddp.join(divide_by_initial_world_size=own):
+            for step in range(2 + 2 * r):
+                optimizer.zero_grad()
+                ddp(batch(step, r)).pow(2).mean().backward()
+                LINES.append(f"uneven {step}: {rounded(p.grad for p in model.parameters())}")
+                optimizer.step()
+        LINES.append(f"joined: {rounded(model.parameters())}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

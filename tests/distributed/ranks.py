@@ -1,0 +1,65 @@
+"""Starts programs on several ranks: by mpiexec with torch meaning retrograd, and with PyTorch over gloo to compare with."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+
+
+def mpiexec() -> str | None:
+    """The mpiexec beside mpi4py, or the one on PATH; None where MPI cannot be had."""
+    found = importlib.util.find_spec("mpi4py")
+    if found is None or found.origin is None:
+        return None
+    beside = Path(found.origin).parents[4] / "bin" / "mpiexec"
+    return str(beside) if beside.exists() else shutil.which("mpiexec")
+
+
+needs_mpi = pytest.mark.skipif(mpiexec() is None, reason="no MPI: pip install retrograd[mpi] brings mpi4py and mpich")
+
+
+def ours(n: int, program: str, *arguments: str, timeout: float = 60, env: dict[str, str] | None = None,
+         status: int | None = 0) -> subprocess.CompletedProcess[str]:
+    """`mpiexec -n N retrograd run PROGRAM ARGUMENTS`; ends within the timeout."""
+    command = [mpiexec() or "", "-n", str(n), sys.executable, "-m", "retrograd", "run", str(HERE / program), *arguments]
+    return ended(command, timeout, env or {}, status)
+
+
+def ended(command: list[str], timeout: float, env: dict[str, str], status: int | None) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, env=os.environ | QUIET | env)
+    assert status is None or done.returncode == status, done.stdout + done.stderr
+    return done
+
+
+QUIET = {"OMP_NUM_THREADS": "1", "PYTHONWARNINGS": "default"}
+
+
+def theirs(n: int, program: str, *arguments: str, timeout: float = 100) -> None:
+    """The same program with PyTorch, on n processes that meet by gloo."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+    told = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port, "WORLD_SIZE": str(n), "OMP_NUM_THREADS": "1",
+            "GLOO_SOCKET_IFNAME": "lo"}
+    processes = [
+        subprocess.Popen([sys.executable, "-W", "ignore", str(HERE / program), *arguments], stdout=subprocess.PIPE,
+                         stderr=subprocess.STDOUT, text=True,
+                         env=os.environ | told | {"RANK": str(rank), "LOCAL_RANK": str(rank)})
+        for rank in range(n)]
+    try:
+        for process in processes:
+            said, _ = process.communicate(timeout=timeout)
+            assert process.returncode == 0, said
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()

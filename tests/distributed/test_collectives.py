@@ -1,0 +1,89 @@
+"""Collectives on two and four ranks, and in one process without MPI."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import retrograd as torch
+import retrograd.distributed as d
+
+from .ranks import needs_mpi, ours, theirs
+
+
+def free_port() -> str:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return str(free.getsockname()[1])
+
+
+@needs_mpi
+@pytest.mark.oracle
+@pytest.mark.once
+@pytest.mark.parametrize("n", [2, 4])
+def test_every_collective_gives_and_refuses_what_pytorchs_does_over_gloo(n: int, tmp_path: Path) -> None:
+    for name, start in (("ours", ours), ("theirs", theirs)):
+        (tmp_path / name).mkdir()
+        start(n, "collectives.py", str(tmp_path / name), free_port())
+    for rank in range(n):
+        mine, other = ((tmp_path / name / str(rank)).read_text().splitlines() for name in ("ours", "theirs"))
+        assert len(mine) > 100 and [pair for pair in zip(mine, other, strict=True) if pair[0] != pair[1]] == []
+
+
+@needs_mpi
+@pytest.mark.once
+def test_what_gloo_does_wrong_or_refuses() -> None:
+    """A slice's elements are where they are, gathered numbers may be complex, what is exchanged may differ in shape."""
+    assert ours(2, "beyond_gloo.py").stdout.count("as expected\n") == 2
+
+
+def test_one_process_is_a_group_without_mpi() -> None:
+    program = """
+import sys, retrograd as torch, retrograd.distributed as d
+d.init_process_group("mpi")
+x, w = torch.arange(3.0), torch.ones(2)
+d.all_reduce(x, op=d.ReduceOp.AVG)
+assert d.all_reduce(w, async_op=True).get_future().then(lambda f: f.value()[0] + 1).wait().tolist() == [2, 2]
+ys, o, y = [torch.zeros(3)], [None], torch.zeros(3)
+d.all_gather(ys, x), d.all_gather_object(o, "a"), d.reduce_scatter(y, [x]), d.barrier()
+assert [ys[0].tolist(), o, y.tolist(), d.get_rank(), d.get_world_size()] == [[0, 1, 2], ["a"], [0, 1, 2], 0, 1]
+group = d.new_group([0])
+d.broadcast(x, 0, group=group)
+d.destroy_process_group()
+assert not d.is_initialized() and "mpi4py" not in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
+
+
+def test_without_a_launcher_there_is_nobody_to_meet(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("RANK", "WORLD_SIZE", "PMI_RANK", "OMPI_COMM_WORLD_RANK"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(ValueError, match="environment variable RANK expected, but not set"):
+        d.init_process_group("gloo")
+    with pytest.raises(ValueError, match="retrograd launch -n 2"):
+        d.init_process_group("gloo", rank=0, world_size=2)
+    with pytest.raises(RuntimeError, match="Distributed package doesn't have NCCL built in"):
+        d.init_process_group("nccl")
+    with pytest.raises(AssertionError, match="Unknown backend type foo"):
+        d.init_process_group("foo")
+    assert not d.is_initialized()
+
+
+@pytest.mark.parametrize("kind", ["hash", "file", "tcp"])
+def test_stores_keep_bytes(kind: str, tmp_path: Path) -> None:
+    store = {"hash": d.HashStore, "file": lambda: d.FileStore(str(tmp_path / "store"), 1),
+             "tcp": lambda: d.TCPStore("127.0.0.1", 0, 1, True)}[kind]()
+    store.set("a", b"\x00\xff")
+    store.append("a", "b")
+    assert (store.get("a"), store.add("n", 2), store.add("n", 3), store.get("n")) == (b"\x00\xffb", 2, 5, b"5")
+    store.queue_push("q", b"\xfe")
+    assert (store.queue_len("q"), store.queue_pop("q"), store.check(["q"])) == (1, b"\xfe", False)
+    with pytest.raises(d.QueueEmptyError):
+        store.queue_pop("q", block=False)
+    store.set_timeout(torch.distributed.default_pg_timeout / 1e5)
+    with pytest.raises(d.DistStoreError, match="wait timeout after 18ms, keys: /missing"):
+        store.get("missing")

@@ -1,0 +1,42 @@
+"""DistributedDataParallel on two ranks, beside PyTorch's over gloo; and what PyTorch has for GPUs alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import retrograd as torch
+from retrograd.nn.parallel.buckets import by_size
+
+from .ranks import needs_mpi, ours, theirs
+
+
+@needs_mpi
+@pytest.mark.oracle
+@pytest.mark.once
+def test_losses_gradients_hooks_buckets_and_errors_are_those_of_pytorchs_over_gloo(tmp_path: Path) -> None:
+    for name, start in (("ours", ours), ("theirs", theirs)):
+        (tmp_path / name).mkdir()
+        start(2, "ddp.py", str(tmp_path / name))
+    for rank in "01":
+        mine, other = ((tmp_path / name / rank).read_text().splitlines() for name in ("ours", "theirs"))
+        assert len(mine) > 80 and [pair for pair in zip(mine, other, strict=True) if pair[0] != pair[1]] == []
+
+
+@needs_mpi
+@pytest.mark.once
+@pytest.mark.parametrize("n", [2, 4])
+def test_ranks_train_as_one_process_with_the_whole_batch(n: int) -> None:
+    assert ours(n, "alike.py").stdout.count("as expected\n") == n
+
+
+def test_buckets_close_once_they_have_as_many_bytes_as_the_limit() -> None:
+    sizes = [torch.zeros(n) for n in (1, 2, 3, 4)] + [torch.zeros(5, dtype=torch.float64)]
+    assert by_size(sizes, [8, 20]) == [[0, 1], [2, 3], [4]]
+    assert by_size(sizes[:2], [8], [1, 0]) == [[1, 0]]
+
+
+def test_a_model_is_refused_before_there_are_ranks() -> None:
+    with pytest.raises(ValueError, match="Default process group has not been initialized"):
+        torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(1, 1))
