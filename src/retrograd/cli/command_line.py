@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -24,6 +25,19 @@ def parser() -> argparse.ArgumentParser:
         help="a Python file written for PyTorch or for retrograd; - for standard input; -m MODULE and -c CODE as in python")
     arguments = run.add_argument("arguments", metavar="ARGS", nargs=argparse.REMAINDER, help="arguments of the script")
     arguments.required = False              # no arguments are enough
+    launch = commands.add_parser(
+        "launch", help="run a script on several ranks, which torch.distributed connects",
+        description="Run SCRIPT on N ranks by mpiexec, with `import torch` meaning retrograd.  Lines of output say which rank "
+                    "they come from; a rank that fails ends all.  Ranks find RANK, LOCAL_RANK, WORLD_SIZE, ... as torchrun sets "
+                    "them.",
+        usage="retrograd launch [-h] [-n N] [--mpiexec OPTIONS] (SCRIPT | -m MODULE | -c CODE) [ARGS ...]",
+        **examples("retrograd launch -n 4 train.py --epochs 3", "retrograd launch -n 4 -m package.train",
+                   "retrograd launch -n 8 --mpiexec '-f hosts' train.py"))
+    launch.add_argument("-n", type=int, metavar="N", default=os.cpu_count(), help="ranks (default: one per processor)")
+    launch.add_argument("--mpiexec", metavar="OPTIONS", default="", help="more options for mpiexec, in quotes")
+    launch.add_argument("script", metavar="SCRIPT", help="as for retrograd run")
+    rest = launch.add_argument("arguments", metavar="ARGS", nargs=argparse.REMAINDER, help="arguments of the script")
+    rest.required = False
     commands.add_parser(
         "doctor", help="show the build and the environment",
         description="Show the build and the environment it runs in: what a bug report needs.")
@@ -113,6 +127,10 @@ def main(arguments: list[str]) -> int:
             parser().error("argument -m: expected the name of a module" if arguments[1] == "-m" else "argument -c: expected code")
         return run(arguments[2], arguments[3:], arguments[1])
     try:
+        at = after_options(arguments, 1, lambda word: word not in ("-", "-m", "-c"))
+        if arguments[:1] == ["launch"] and not {"-h", "--help"} & set(arguments[:at]):   # the rest is `retrograd run`'s
+            found = parser().parse_args([*arguments[:at], "--", "program"])
+            return launched(found.n, arguments[at:], found.mpiexec)
         found = parsed(arguments)
         if found.command == "run":
             return run(found.script, found.arguments)
@@ -160,7 +178,7 @@ TRACES = ("-h", "--help", "-o", "--output", "--torch", "--values", "--paths", "-
 def after_options(arguments: list[str], at: int, ours: Callable[[str], bool]) -> int:
     """Where the options end that begin at a place."""
     while at < len(arguments) and arguments[at].startswith("-") and arguments[at] != "--" and ours(arguments[at]):
-        at += 2 if arguments[at] in ("-o", "--output", "--limit") else 1
+        at += 2 if arguments[at] in ("-o", "--output", "--limit", "-n", "--mpiexec") else 1
     return at
 
 
@@ -184,8 +202,25 @@ def answer(found: argparse.Namespace) -> int:
     return 2
 
 
+def launched(n: int, program: list[str], options: str) -> int:
+    from .launch import CannotLaunch, launch
+
+    if not program or n < 1:
+        parser().error("launch: a script is to be named" if not program else f"argument -n: there are no {n} ranks")
+    try:
+        return launch(n, program, shlex.split(options))
+    except CannotLaunch as error:
+        print(f"retrograd: {error}", file=sys.stderr)
+        return 2
+
+
 def run(script: str, arguments: list[str], kind: str = "") -> int:
     from .run import CannotRun, run_code, run_module, run_script
+
+    if "PMI_RANK" in os.environ or "OMPI_COMM_WORLD_RANK" in os.environ or "PMIX_RANK" in os.environ:
+        from .launch import started
+
+        started()
 
     try:
         start: Any = {"-m": run_module, "-c": run_code}.get(kind, run_script)

@@ -166,7 +166,7 @@ class Ending:
     def __call__(self, kind: type[BaseException], error: BaseException, trace: Any) -> None:
         try:
             if world.group is not None:
-                print(f"retrograd: rank {self.comm.rank} of {self.comm.size} ends all, by:", file=sys.stderr)
+                print(f"retrograd: rank {self.comm.rank} of {self.comm.size} ends all ranks by an error:", file=sys.stderr)
             self.before(kind, error, trace)
         except Exception:
             traceback.print_exc()
