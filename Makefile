@@ -2,6 +2,7 @@
 # make test       lint, then every test on the compiled build and, on the pure one, those that may differ; compares with PyTorch
 # make test-core  the same without PyTorch
 # make demo       train a small classifier and write one step of it as a page: build/digits.html
+# make docs       build the documentation as a site: build/site/index.html, to be opened as a file
 # make ecosystem   compare programs of other libraries with PyTorch: docs/programs.md
 # make bench      the speed budgets, on the compiled build
 # make generate   regenerate files made from other files: what rules read, stubs, forms, name lists, deviations (needs PyTorch)
@@ -46,7 +47,7 @@ WHEEL := .venv-compiled/.laid-$(call sum,pyproject.toml setup.py src)
 
 DEMO := .venv-demo/.built-$(RETROGRAD_PURE)-$(call sum,pyproject.toml setup.py src)
 
-.PHONY: help quick generate test test-core test-pure test-compiled core-pure core-compiled lint demo ecosystem bench instructions sanitize clean
+.PHONY: help quick generate test test-core test-pure test-compiled core-pure core-compiled lint demo docs ecosystem bench instructions sanitize clean
 
 help:
 	@sed -n '/^#/!q;s/^# \{0,1\}//p' Makefile
@@ -89,6 +90,11 @@ demo: $(DEMO)
 	.venv-demo/bin/python examples/digits.py $(ARGS)
 	@mkdir -p build
 	.venv-demo/bin/python examples/trace_digits.py build/digits.html
+
+docs: $(CORE)
+	$(PIP) install -qq "$$($(PURE) -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["docs"])')"
+	NO_MKDOCS_2_WARNING=1 $(PURE) -m mkdocs build --quiet --strict $(ARGS)
+	@echo "retrograd: open build/site/index.html"
 
 # Libraries by their pinned versions, in an environment of their own: some 2 GB.
 ecosystem: $(CORE)

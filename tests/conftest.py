@@ -30,7 +30,8 @@ sys.path.insert(0, str(HERE.parent))           # tools
 ONCE = {
     "sources and pages": (
         "functions/test_signatures", "kernels/test_vectorised", "microscope/lint/test_lint_programs", "missing/test_names",
-        "test_benchmarks", "test_docs", "test_examples", "test_generated", "test_layers", "test_public"),
+        "test_benchmarks", "test_docs", "test_examples", "test_generated", "test_layers", "test_public",
+        "test_site"),
     "JavaScript, in a browser": ("microscope/page/test_viewer",),
     "the command line": ("cli/test_cli",),
     "rooms of Python over the operations": (

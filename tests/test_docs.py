@@ -18,7 +18,7 @@ import pytest
 import retrograd
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = [path for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))) if path.exists()]
+PAGES = [path for path in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))) if path.exists()]
 BLOCK = re.compile(r"^```python[ ]*(?P<mark>[^\n]*)\n(?P<code>.*?)^```$(?:\n+```text\n(?P<out>.*?)^```$)?", re.S | re.M)
 
 
@@ -36,7 +36,7 @@ def run(code: str, where: str, namespace: dict[str, Any]) -> str:
     return out.getvalue() + "".join(f"{w.category.__name__}: {w.message}\n" for w in seen)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_examples_of_the_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)             # for those that write a file
     (tmp_path / "examples").symlink_to(ROOT / "examples", target_is_directory=True)
@@ -51,7 +51,7 @@ def test_examples_of_the_page(page: Path, tmp_path: Path, monkeypatch: pytest.Mo
             assert printed.rstrip().splitlines() == found["out"].rstrip().splitlines(), f"{page.name}, line {line}"
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_links_of_the_page_lead_to_files(page: Path) -> None:
     links = re.findall(r"\]\((?!https?:|#)([^)#\s]+)(?:#[^)\s]*)?\)", page.read_text(encoding="utf-8"))
     assert [link for link in links if not (page.parent / link).exists()] == []
@@ -59,7 +59,8 @@ def test_links_of_the_page_lead_to_files(page: Path) -> None:
 
 def test_the_readme_lists_every_page() -> None:
     index = "".join(page.read_text(encoding="utf-8").partition("## All pages")[2] for page in PAGES if page.name == "README.md")
-    assert [page.name for page in PAGES if page.name != "README.md" and f"(docs/{page.name})" not in index] == []
+    pages = [page.relative_to(ROOT).as_posix() for page in PAGES if page.name != "README.md"]
+    assert [page for page in pages if f"({page})" not in index] == []
 
 
 class WithName(retrograd.Tensor):

@@ -1,0 +1,102 @@
+"""make docs: the site has no broken link, asks the network for nothing, fits a phone, and finds words without a server."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    pytest.importorskip("material", reason="the extra docs is not installed")
+    folder = tmp_path_factory.mktemp("site")
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-m", "mkdocs", "build", "--quiet", "--strict", "--site-dir", str(folder)], cwd=ROOT,
+        capture_output=True, encoding="utf-8", env=os.environ | {"NO_MKDOCS_2_WARNING": "1", "PYTHONUTF8": "1"})
+    assert done.returncode == 0, done.stdout + done.stderr          # strict: a broken link or anchor is an error
+    return folder
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    browser, driver = shutil.which("chromium"), shutil.which("chromedriver")
+    if browser is None or driver is None:
+        if os.environ.get("RETROGRAD_REQUIRE_BROWSER") == "1":
+            pytest.fail("Chromium and its driver are not installed (Debian: chromium, chromium-driver)")
+        pytest.skip("Chromium and its driver are not installed (Debian: chromium, chromium-driver)")
+    from selenium import webdriver
+
+    options = webdriver.ChromeOptions()
+    options.binary_location = browser
+    for argument in ("--headless=new", "--window-size=1200,900", "--no-first-run", "--disable-background-networking"):
+        options.add_argument(argument)
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        options.add_argument("--no-sandbox")
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    found = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
+    yield found
+    found.quit()
+
+
+def complaints(chromium: Any) -> list[str]:
+    """Console messages, and requests for anything but files, since the last call."""
+    found = [entry["message"] for entry in chromium.get_log("browser")]
+    for entry in chromium.get_log("performance"):
+        message = json.loads(entry["message"])["message"]
+        if message["method"] == "Network.requestWillBeSent":
+            address = message["params"]["request"]["url"]
+            if not address.startswith(("file:", "data:", "blob:", "about:")):
+                found.append(f"asked for {address}")
+    return found
+
+
+@pytest.mark.parametrize("page", [
+    "index", "how-it-works", "do/files", "performance", "api/retrograd.nn.functional"])
+def test_a_page_fits_a_phone_and_asks_for_nothing(site: Path, chromium: Any, page: str) -> None:
+    complaints(chromium)
+    phone = {"width": 360, "height": 740, "deviceScaleFactor": 2, "mobile": True}
+    chromium.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", phone)
+    chromium.get((site / f"{page}.html").as_uri())
+    wide, shown = chromium.execute_script("return [document.documentElement.scrollWidth, innerWidth]")
+    pictures = chromium.execute_script("return [...document.images].filter(i => !i.complete || !i.naturalWidth).map(i => i.src)")
+    chromium.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    assert (wide, shown) == (360, 360)
+    assert (pictures, complaints(chromium)) == ([], [])
+
+
+def test_search_works_from_files(site: Path, chromium: Any) -> None:
+    chromium.get((site / "index.html").as_uri())
+    chromium.execute_script("""
+        document.querySelector('[data-md-toggle=search]').click();
+        const field = document.querySelector('[data-md-component=search-query]');
+        field.focus(); field.value = 'CopySlices';
+        ['keyup', 'input'].forEach(kind => field.dispatchEvent(new Event(kind)))
+    """)
+    end = time.monotonic() + 60
+    links: list[str] = []
+    while not links and time.monotonic() < end:
+        time.sleep(0.1)
+        links = chromium.execute_script("return [...document.querySelectorAll('.md-search-result__link')].map(a => a.href)")
+    assert any("how-it-works.html" in link for link in links)
+    assert complaints(chromium) == []
+
+
+def test_every_public_name_has_an_entry() -> None:
+    from tools.site import api
+
+    pages = api()
+    for section in (ROOT / "tests" / "public_names.txt").read_text("utf-8").split("\n["):
+        home, _, names = section.lstrip("[").partition("]\n")
+        headings = [line[3:] for line in pages[f"api/{home}.md"].splitlines() if line.startswith("## ")]
+        assert headings == names.split()
