@@ -158,7 +158,7 @@ $(CORE): | $(PURE)
 
 $(ORACLE): $(CORE)
 	rm -f .venv/.oracle-*
-	RETROGRAD_PURE=1 $(PIP) install -qq --no-build-isolation --editable '.[dev,oracle]'
+	RETROGRAD_PURE=1 $(PIP) install -qq --no-build-isolation --editable '.[dev,oracle,docs]'
 	touch $@
 
 $(BUILT): $(CORE)

@@ -91,7 +91,7 @@ def entry(owner: Any, home: str, name: str) -> list[str]:
     value = getattr(owner, name) if value is None or isinstance(value, (staticmethod, classmethod)) else value
     said = inspect.getdoc(value) if callable(value) or isinstance(value, property) or inspect.ismodule(value) else ""
     try:
-        signature = str(inspect.signature(value)) if callable(value) else ""
+        signature = re.sub(r"(: |-> )'([^']*)'", r"\1\2", str(inspect.signature(value))) if callable(value) else ""
     except (TypeError, ValueError):
         signature = ""
     text = [f"{name}{re.sub(r' at 0x[0-9a-f]+', '', signature)}", *([""] if said else []), *(said or "").splitlines()]
