@@ -92,6 +92,12 @@ def test_search_works_from_files(site: Path, chromium: Any) -> None:
     assert complaints(chromium) == []
 
 
+def test_every_page_stands_in_the_navigation() -> None:
+    navigation = (ROOT / "mkdocs.yml").read_text("utf-8").partition("\nnav:\n")[2].split()
+    pages = {path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md")}
+    assert pages - set(navigation) == set()
+
+
 def test_every_public_name_has_an_entry() -> None:
     from tools.site import api
 
