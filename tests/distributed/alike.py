@@ -34,6 +34,18 @@ def means(kind, tolerance, state=None):
     assert difference <= tolerance, (kind, difference)
 
 
+def normed():
+    """SyncBatchNorm of shares is BatchNorm of the whole, its running statistics and gradients, too."""
+    model, one = nn.BatchNorm1d(5), nn.BatchNorm1d(5)
+    model = nn.SyncBatchNorm.convert_sync_batchnorm(model)
+    x, whole = xs[4 * r:4 * r + 4].clone().requires_grad_(), xs.clone().requires_grad_()
+    (model(x) * ys[4 * r:4 * r + 4]).tanh().sum().backward()
+    (one(whole) * ys).tanh().sum().backward()
+    torch.testing.assert_close(x.grad, whole.grad[4 * r:4 * r + 4], atol=1e-5, rtol=1e-4)
+    for mine, other in zip(model.buffers(), one.buffers()):
+        torch.testing.assert_close(mine, other, atol=1e-6, rtol=1e-4)
+
+
 def sampled():
     """Each example is in one rank's share."""
     loader = DataLoader(TensorDataset(torch.arange(4 * n)), batch_size=2, sampler=DistributedSampler(range(4 * n)))
@@ -63,6 +75,7 @@ means(DDPCommHookType.FP16_COMPRESS, 1e-3)
 means(DDPCommHookType.BF16_COMPRESS, 1e-2)
 means(DDPCommHookType.QUANTIZE_PER_TENSOR, 2e-2)
 means(DDPCommHookType.QUANTIZE_PER_CHANNEL, 2e-2)
+normed()
 sampled()
 ends_early()
 d.destroy_process_group()

@@ -166,7 +166,7 @@ class BatchNorm3d(_BatchNorm):
 
 
 class SyncBatchNorm(_BatchNorm):
-    """Batch norm over several processes; here there is one, so that it is batch norm of (N, C, ...)."""
+    """Batch norm of (N, C, ...) by the statistics of all ranks' batches while it trains; gradients flow between ranks, too."""
 
     def __init__(
         self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1, affine: bool = True,
@@ -179,3 +179,48 @@ class SyncBatchNorm(_BatchNorm):
     def _check_input_dim(self, input: Any) -> None:
         if input.dim() < 2:
             raise ValueError(f"expected at least 2D input (got {input.dim()}D input)")
+
+    def forward(self, input: Any) -> Any:
+        from ...distributed import get_world_size, is_initialized
+
+        if not is_initialized() or get_world_size(self.process_group) == 1 or not (
+                self.training or self.running_mean is None):
+            return super().forward(input)
+        self._check_input_dim(input)
+        from ...distributed.nn.functional import all_reduce
+
+        dims = [d for d in range(input.dim()) if d != 1]
+        shape = [1, self.num_features] + [1] * (input.dim() - 2)
+        group = self.process_group
+        count = all_reduce(tensor(input.numel() / input.shape[1], dtype=input.dtype), group=group)
+        mean = all_reduce(input.sum(dims), group=group) / count
+        centred = input - mean.view(shape)
+        var = all_reduce((centred * centred).sum(dims), group=group) / count
+        self._remember(mean.detach(), (var * (count / (count - 1))).detach())
+        y = centred * (var + self.eps).rsqrt().view(shape)
+        if self.weight is not None:
+            y = y * self.weight.view(shape)
+        return y if self.bias is None else y + self.bias.view(shape)
+
+    @classmethod
+    def convert_sync_batchnorm(cls, module: Any, process_group: Any = None) -> Any:
+        """The module with a SyncBatchNorm, which has the same parameters and buffers, in the place of each batch norm."""
+        made = module
+        if isinstance(module, _BatchNorm):
+            made = cls(module.num_features, module.eps, module.momentum, module.affine, module.track_running_stats, process_group)
+            made.weight, made.bias = module.weight, module.bias
+            for name in ("running_mean", "running_var", "num_batches_tracked"):
+                setattr(made, name, getattr(module, name))
+            made.training = module.training
+        for name, child in module.named_children():
+            made.add_module(name, cls.convert_sync_batchnorm(child, process_group))
+        return made
+
+    def _remember(self, mean: Any, var: Any) -> None:
+        """Move the running statistics towards these."""
+        if not self.training or self.running_mean is None:
+            return
+        self.num_batches_tracked.add_(1)
+        momentum = 1.0 / float(self.num_batches_tracked) if self.momentum is None else self.momentum
+        self.running_mean.lerp_(mean, momentum)
+        self.running_var.lerp_(var, momentum)
