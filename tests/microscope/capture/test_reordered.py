@@ -187,6 +187,24 @@ def frozen_below(torch: Any, m: Any, x: Any) -> Any:
     return m.two(h * m.scale)
 
 
+def shifted(torch: Any, m: Any, x: Any) -> Any:
+    rows = torch.zeros_like(x)
+    rows[1:] = x[:-1]
+    return net(m, rows)
+
+
+def hidden_shifted(torch: Any, m: Any, x: Any) -> Any:
+    h = m.one(x)
+    rows = torch.zeros_like(h)
+    rows[1:] = h[:-1]
+    return m.two(rows)
+
+
+def shifted_by_a_convolution(torch: Any, m: Any, x: Any) -> Any:
+    F = torch.nn.functional
+    return net(m, F.conv1d(F.pad(x.t().unsqueeze(1), (1, 0)), torch.tensor([[[1.0, 0.0]]]))[:, 0].t())
+
+
 MODELS: dict[str, Callable[..., Any]] = {
     "sorted": lambda T, m, x: (net(m, x[order(x)]), order(x)),
     "sorted, inside": lambda T, m, x: m.two(m.one(x)[order(x)].tanh()),
@@ -234,6 +252,13 @@ MODELS: dict[str, Callable[..., Any]] = {
     "running sum": lambda T, m, x: net(m, x.cumsum(0)),
     "unique": lambda T, m, x: net(m, T.unique(x, dim=0)),
     "next one, or nothing": lambda T, m, x: net(m, T.cat([x[1:], T.zeros(1, 4)])),
+    "hidden next one, or nothing": lambda T, m, x: m.two(T.cat([m.one(x)[1:], T.zeros(1, 4)])),
+    "shifted by padding": lambda T, m, x: net(m, T.nn.functional.pad(x, (0, 0, 1, 0), "constant", 0.0)[:-1]),
+    "hidden, shifted by padding": lambda T, m, x: m.two(T.nn.functional.pad(m.one(x), (0, 0, 0, 1))[1:]),
+    "padded, then all": lambda T, m, x: net(m, T.nn.functional.pad(x[1:], (0, 0, 1, 0), value=2.0)),
+    "shifted, written": shifted, "hidden, shifted, written": hidden_shifted,
+    "shifted by a convolution": shifted_by_a_convolution,
+    "padded features": lambda T, m, x: net(m, T.nn.functional.pad(x[:, :3], (1, 0))),
     "distances": lambda T, m, x: net(m, T.cdist(x, x)[:, :1].expand(-1, 4)),
 }
 # of which every sample's gradient is found
@@ -241,7 +266,8 @@ UNDONE = {
     "sorted", "sorted, inside", "sorted twice", "index_select", "hidden index_select", "flip", "hidden flip", "flipud", "roll",
     "hidden roll", "gather", "hidden gather", "take_along_dim", "list of numbers", "masks joined", "halves exchanged",
     "hidden halves exchanged", "chunks exchanged", "split, by views", "written", "copied", "scattered", "in Python", "unbind",
-    "by views", "hidden by views", "there and back", "decoder", "letters", "attention", "tokens first", "one dimension", "topk",
+    "by views", "hidden by views", "there and back", "decoder", "letters", "attention", "tokens first", "one dimension",
+    "topk", "padded features",
     "frozen below", "two views", "put",
 }
 # where the report says which function combined samples
@@ -269,7 +295,8 @@ def one_by_one(torch: Any, model: Any, x: Any) -> dict[str, Any]:
 
 
 FEW = ("sorted", "sorted, inside", "mask", "the same ones twice", "written", "by views", "loss inside", "two orders", "decoder",
-       "letters", "joined by another order", "multiplied by another order")
+       "letters", "joined by another order", "multiplied by another order", "shifted by padding", "hidden, shifted by padding",
+       "padded, then all", "shifted, written", "shifted by a convolution", "padded features")
 LIVE = (*FEW, "less the mean", "batch as features", "pairs", "running sum")     # ... in inputs with gradient, too
 
 

@@ -25,7 +25,7 @@ JOINING = frozenset(("cat", "concat", "concatenate", "stack", "hstack", "vstack"
 VALUES = {
     **dict.fromkeys((
         *MOVES, *COPIES, *JOINING, "gather", "take_along_dim", "flipud", "fliplr", "rot90", "masked_select", "take", "narrow",
-        "ravel", "tile", "unfold", "diagonal", "_pack_padded_sequence"), (0,)),
+        "ravel", "tile", "unfold", "diagonal", "pad", "_pack_padded_sequence"), (0,)),
     **dict.fromkeys(("setitem", "masked_scatter", "masked_scatter_", "index_put", "index_put_", "put", "put_"), (0, 2)),
     **dict.fromkeys(("index_copy", "index_copy_", "scatter", "scatter_"), (0, 3)),
 }
@@ -62,7 +62,9 @@ CUTTING: dict[str, tuple[int, int | None]] = {
     "narrow": (1, None), "select": (1, None), "chunk": (2, 0), "split": (2, 0), "tensor_split": (2, 0), "unbind": (1, 0),
     "cat": (1, 0), "concat": (1, 0), "concatenate": (1, 0), "stack": (1, 0), "vstack": (9, 0), "iter": (9, 0)}
 VIEWING = frozenset(("view", "reshape", "unflatten", "view_as", "reshape_as"))
-REORDERING = frozenset((*BY_NUMBER, *CUTTING, *VIEWING, "getitem", "setitem"))
+REORDERING = frozenset((*BY_NUMBER, *CUTTING, *VIEWING, "getitem", "setitem", "pad"))
+# ... which make each number of several along the last dimensions
+WINDOWED = tuple(f"{name}{n}d" for name in ("conv", "conv_transpose", "avg_pool", "lp_pool", "max_pool") for n in (1, 2, 3))
 
 
 class Origin:
@@ -183,6 +185,8 @@ def sent(T: Any, origin: Origin, batch_dim: int, device: Any, known: dict[int, A
             return args[0]
         if name.endswith("_"):
             args = (args[0].clone(), *args[1:])
+        if name == "pad" and (args[2] if len(args) > 2 else kwargs.get("mode", "constant")) == "constant":
+            args, kwargs = args[:2], {**{k: v for k, v in kwargs.items() if k in ("input", "pad")}, "value": NOBODY}
         out = origin.func(*args, **kwargs)
         return out if origin.pick is None else list(out)[origin.pick]
     if name in PRODUCTS:
@@ -199,7 +203,7 @@ def sent(T: Any, origin: Origin, batch_dim: int, device: Any, known: dict[int, A
     for x in parents:
         x = spread(x, shape, name in PAIRED)
         if x is None:
-            return None
+            return T.full(shape, MANY, device=device, dtype=T.int64) if name in WINDOWED else None
         found.append(x)
     return merged(T, T.full(shape, NOBODY, device=device, dtype=T.int64), *found)
 
@@ -280,6 +284,9 @@ def reorders(name: str, args: Any, kwargs: Any, out: Any, batch_dim: int, N: int
     shape, near = x.shape, {0, 1, batch_dim}
     if name in VIEWING:                         # a batch in several parts, which may be exchanged then
         return shape[0] == N and bool(out.ndim) and 1 < out.shape[0] and out.shape[0] % N != 0
+    if name == "pad":
+        sizes = args[1] if len(args) > 1 else kwargs["pad"]
+        return any(n != 0 and x.ndim - 1 - i // 2 in (0, batch_dim) for i, n in enumerate(sizes))
     if name in ("getitem", "setitem"):
         return indexed(args[1], shape, batch_dim, N)
     if name in ("repeat", "tile"):
@@ -413,13 +420,14 @@ def find_order(cap: Any, run: Run, inputs: list[tuple[list[int] | None, list[int
                 evidence.append((use.back, rows))
             elif run.by:
                 return refuse(run, f"it is unknown which samples the rows of {use.name} belong to after {run.by}")
-    order, nobodys = [NOBODY] * N, set()
+    order, nobodys, lost = [NOBODY] * N, set(), set()
     for back, rows in evidence:
         for r, n in enumerate(rows):
             k = r if back is None else back[r]
             if NOBODY in (n, k):
                 if n != k and rows.count(NOBODY) < N:
                     nobodys.add(k)
+                    lost.add(n)
                 continue
             if order[k] not in (n, NOBODY):
                 return refuse(run, f"samples in different orders are combined{after(run)}")
@@ -433,11 +441,13 @@ def find_order(cap: Any, run: Run, inputs: list[tuple[list[int] | None, list[int
         return refuse(run, f"it is unknown which samples the outputs belong to{after(run)}")
     if order.count(NOBODY) == N or all(n in (k, NOBODY) for k, n in enumerate(order)) and not run.by:
         order = list(range(N))
-    elif len(missing) == 1 == order.count(NOBODY) and order.index(NOBODY) not in nobodys:
+    elif len(missing) == 1 == order.count(NOBODY) and order.index(NOBODY) not in nobodys and not missing & lost:
         order[order.index(NOBODY)] = missing.pop()
     elif missing:
         return refuse(run, f"samples are repeated or left out{after(run)}" if NOBODY not in order or nobodys else
                       f"it is unknown which samples some outputs belong to{after(run)}")
+    if any(use.proven and cut(use.back) for use in run.uses):
+        return refuse(run, f"samples are left out{after(run)}")
     at = sorted(range(N), key=order.__getitem__)    # where each sample is in the outputs
     run.turn = None if at == sorted(at) else at
     for i, use in enumerate(run.uses):
@@ -449,6 +459,11 @@ def find_order(cap: Any, run: Run, inputs: list[tuple[list[int] | None, list[int
         place = sorted(range(N), key=rows.__getitem__)          # of each row of the outputs
         turn = [place[k] for k in at]
         use.turn = None if turn == sorted(turn) else turn
+
+
+def cut(back: list[int] | None) -> bool:
+    """Are there rows without gradient, so that where those go which are elsewhere might be nobody's place?"""
+    return back is not None and NOBODY in back and any(k not in (r, NOBODY) for r, k in enumerate(back))
 
 
 def whole(back: list[int]) -> list[int]:
