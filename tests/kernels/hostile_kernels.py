@@ -106,6 +106,8 @@ GOOD: dict[str, list[tuple[Any, ...]]] = {
     "distances": [(ramp(2, 5, 3), ramp(2, 4, 3), 2.0), (x, x + 1, 1.0), (x, x + 1, float("inf"))],
     "inverses": [(sq + np.eye(4, dtype=F4),), (ramp(5, 2, 2) + 2 * np.eye(2, dtype=F4),)],
     "kth": [(x, 1), (x.astype("f8"), 0), (index(3, 4), 3), (index(3, 4).astype("i4"), 2)],
+    "middle": [(x, False), (x.astype("f8"), True), (index(3, 4), False)],
+    "first": [(x, 1, True), (x.astype("f8"), 4, False), (index(3, 4), 3, True), (index(3, 4).astype("i4"), 2, False)],
     "same": [(x, x.copy()), (x, x + 1)],
     "prelu": [(ramp(2, 3, 4), ramp(3)), (x, ramp(1))], "clamp": [(x, 0.2, 0.5), (x, None, 0.5)],
     "nan_to_num": [(x, 0.0, 1.0, -1.0)], "lerp": [(x, x + 1, 0.3, 0.7)],

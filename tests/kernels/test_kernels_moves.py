@@ -413,3 +413,32 @@ def test_the_kth_of_each_row(dtype: str) -> None:
     for wrong in [(x, n), (x, -1), (x, 2**70), (x, 1.0), (x.T, 0), (x[..., 0, 0][0], 0), (short, 0), (x[..., :0], 0)]:
         assert _kernels.kernel("kth")(*wrong) is None
     assert _kernels.kernel("kth")(x[:0], 0).shape == (0, 2, 1)
+
+
+@native
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i8", "i4"])
+def test_the_median_and_the_first_of_each_row(dtype: str) -> None:
+    rng = np.random.default_rng(0)
+    for n in (1, 2, 3, 4, 17, 200):
+        x = rng.integers(0, max(n // 3, 2), (3, 2, n)).astype(dtype)
+        for nans in range(2 if dtype[0] == "f" else 1):
+            if nans:
+                x[rng.random(x.shape) < 0.2] = np.nan
+                x[0, 0] = np.nan
+            places = np.argsort(x, -1, kind="stable")           # NaN last
+            nan = np.isnan(x)
+            fine = np.count_nonzero(~nan, -1, keepdims=True)
+            middle = np.take_along_axis(places, np.maximum(fine - 1, 0) // 2, -1)
+            np.testing.assert_array_equal(_kernels.kernel("middle")(x, True), middle)
+            middle = np.where(fine > 0, middle, 0)
+            first_nan = np.argmax(nan, -1)[..., None]
+            np.testing.assert_array_equal(_kernels.kernel("middle")(x, False), np.where(fine < n, first_nan, middle))
+            down = n - 1 - np.flip(np.argsort(np.flip(x, -1), -1, kind="stable"), -1)
+            for k in {1, n // 2 + 1, n}:
+                np.testing.assert_array_equal(_kernels.kernel("first")(x, k, False), places[..., :k])
+                np.testing.assert_array_equal(_kernels.kernel("first")(x, k, True), down[..., :k])
+    for wrong in [(x, 0, True), (x, n + 1, True), (x, -1, True), (x, 2**70, True), (x, 1.0, True), (x.T, 1, True),
+                  (x[..., 0, 0][0], 1, True), (np.zeros((2, 3), "i2"), 1, True), (x[..., :0], 0, True)]:
+        assert _kernels.kernel("first")(*wrong) is None
+    assert _kernels.kernel("first")(x[:0], 2, True).shape == (0, 2, 2)
+    assert _kernels.kernel("middle")(x[..., :0], True) is None

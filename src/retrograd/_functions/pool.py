@@ -55,12 +55,13 @@ def out_size(n: int, k: int, s: int, p: int, d: int, ceil: bool) -> int:
     return out
 
 
+@lru_cache(256)                                         # each layer asks again and again
 def check_pool(
-    x: Any, dims: int, kernel: Any, stride: Any, padding: Any, dilation: Any, ceil: bool, average: bool,
+    sizes: tuple[int, ...], dims: int, kernel: Any, stride: Any, padding: Any, dilation: Any, ceil: bool, average: bool,
 ) -> Any:
     """Output sizes; RuntimeError as PyTorch words it."""
-    letters = AXES[dims]
-    if x.ndim not in (dims + 1, dims + 2) and (dims == 3 or not average):
+    letters, ndim = AXES[dims], len(sizes)
+    if ndim not in (dims + 1, dims + 2) and (dims == 3 or not average):
         raise RuntimeError(f"non-empty {dims + 1}D or {dims + 2}D (batch mode) tensor expected for input")
     for k, s, p, d in zip(kernel, stride, padding, dilation, strict=True):
         if s == 0:
@@ -80,18 +81,17 @@ def check_pool(
     if any(d <= 0 for d in dilation):
         raise RuntimeError("dilation should be greater than zero, but got "
                            + " ".join(f"dilation{a}: {d}" for a, d in zip(letters, dilation, strict=True)))
-    if x.ndim not in (dims + 1, dims + 2):
-        if average and dims == 2 and x.ndim < 3:
+    if ndim not in (dims + 1, dims + 2):
+        if average and dims == 2 and ndim < 3:
             raise IndexError(
-                f"Dimension out of range (expected to be in range of [{-x.ndim}, {x.ndim - 1}], but got -3)"
-                if x.ndim else "Dimension specified as -3 but tensor has no dimensions")
+                f"Dimension out of range (expected to be in range of [{-ndim}, {ndim - 1}], but got -3)"
+                if ndim else "Dimension specified as -3 but tensor has no dimensions")
         if average and dims == 2:
             raise RuntimeError(
                 "Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, but got:"
-                f"{list(x.shape)}")
+                f"{list(sizes)}")
         raise RuntimeError(
             f"non-empty {dims + 1}D or {dims + 2}D (batch mode) tensor expected for input")
-    sizes = tuple(x.array.shape)
     if 0 in sizes[-dims - 1:] and dims == 3:
         who = "avg_pool3d" if average else "max_pool3d_with_indices_out_cpu_template"
         raise RuntimeError(
@@ -132,7 +132,7 @@ def max_over(
     stride = shown or kernel
     padding, dilation = several(padding, dims, function, "padding"), several(dilation, dims, function, "dilation")
     check_ints(kernel, stride, padding, dilation)
-    out = check_pool(x, dims, kernel, stride, padding, dilation, ceil, False)
+    out = check_pool(x.array.shape, dims, kernel, stride, padding, dilation, bool(ceil), False)
     supported(f"max_pool{dims}d", x, "b")
     taps = [inner_places(*sizes) for sizes in zip(
         x.array.shape[-dims:], out, kernel, stride, padding, dilation, strict=True)]
@@ -518,7 +518,7 @@ def average(
     check_ints(kernel, stride, padding)
     if override is not None and override == 0:
         raise RuntimeError("divisor must be not zero")
-    out = check_pool(x, dims, kernel, stride, padding, (1,) * dims, ceil, True)
+    out = check_pool(x.array.shape, dims, kernel, stride, padding, (1,) * dims, bool(ceil), True)
     supported("avg_pool2d" if dims == 2 else "avg_pool3d_out_frame", x, but=np.int64)
     sizes = tuple(x.array.shape[-dims:])
     divisor: Any = override

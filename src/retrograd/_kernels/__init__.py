@@ -61,7 +61,8 @@ product*          (x) -> of all                                  flip           
 roll              (x, shift, dim or None), elements of any size  one_hot          (index, classes or -1)
 extreme*          (x, dims, keep them, greatest)                 logsumexp        (x, dim, keep it)
 distances*        (a, b, 1.0, 2.0 or inf)                        inverses         (x (..., n, n)), n at most 4, well conditioned
-kth               (x, k from 0) -> where in the last dim it is
+kth               (x, k from 0) -> where in the last dim it is   middle      (x, skip NaN) -> where the lower median is
+first             (x, k, greatest) -> where the first k of the stable order are
 triangle          (x, offset, upper)                             bounds           (index) -> (least, greatest)
 gather            (x, dim, index)
 channel_stats*    (x (N, C, ...)) -> (mean, variance)            halves           (x) -> float32 as float16, float16 as float32
@@ -158,7 +159,7 @@ NAMES: tuple[str, ...] = (
 NAMES += (
     "cumsum", "cumprod", "cummax", "cummin", "product", "flip", "triangle", "bounds", "gather", "scatter",
     "channel_stats", "channel_affine", "halves", "slices", "masked_scatter", "prelu", "max_pool3",
-    "roll", "one_hot", "extreme", "logsumexp", "distances", "inverses", "kth")
+    "roll", "one_hot", "extreme", "logsumexp", "distances", "inverses", "kth", "middle", "first")
 NAMES += (      # element by element
     "erf", "erfc", "erfcx", "log_ndtr", "erfinv", "ndtri", "lgamma", "digamma", "trigamma", "i0", "i0e", "i1", "i1e",
     "clamp", "leaky", "threshold", "hard_shrink", "soft_shrink", "hard_sigmoid", "hard_swish", "sign",

@@ -14,7 +14,7 @@
 #define MOVES(_) \
     _(cumsum) _(cumprod) _(cummax) _(cummin) _(product) _(flip) _(triangle) _(bounds) _(gather) _(scatter) \
     _(channel_stats) _(channel_affine) _(halves) _(slices) _(masked_scatter) _(prelu) _(max_pool3) \
-    _(roll) _(one_hot) _(extreme) _(logsumexp) _(distances) _(inverses) _(kth)
+    _(roll) _(one_hot) _(extreme) _(logsumexp) _(distances) _(inverses) _(kth) _(middle) _(first)
 
 /* Element by element: apply.h. */
 #define POINTWISE(_) \

@@ -21,6 +21,7 @@ from .reduce import add_reduce, raw, restore
 np: Final[Any] = numpy
 quick_extreme: Final[Any] = kernel("extreme")
 quick_kth: Final[Any] = kernel("kth")
+quick_middle: Final[Any] = kernel("middle")
 
 
 class Extreme(Unary):
@@ -234,13 +235,6 @@ def selected(row: list[Any], k: int) -> int:
     return places[k]
 
 
-def comparable(x: Array) -> Array:
-    """x in C order, in a dtype that the kernel knows."""
-    if x.dtype.kind == "V" or x.dtype.itemsize < 4:
-        x = x.astype(np.float32 if x.dtype.kind in "fV" else np.int32)
-    return np.ascontiguousarray(x)
-
-
 def above(a: Any, b: Any) -> bool:
     """a > b, where NaN is the greatest."""
     return bool((a != a and b == b) or a > b)
@@ -259,7 +253,7 @@ class KthvalueBackward0(Choice):
 
     def find(self, x: Array) -> Array:
         if x.ndim:
-            quick = quick_kth(comparable(np.moveaxis(x, self.dim, -1)), self.k - 1)
+            quick = quick_kth(order.comparable(np.moveaxis(x, self.dim, -1)), self.k - 1)
             if quick is not None:
                 return np.moveaxis(quick, -1, self.dim)
         found = order.nth_of(x, self.dim, self.k - 1)
@@ -294,6 +288,10 @@ def middle_index(x: Array, dim: int, skip_nan: bool) -> Array:
     """Where the lower middle element along dim is; NaN, if not skipped, is the middle."""
     n = x.shape[dim]
     nan = x != x
+    if nan.any():
+        quick = quick_middle(order.comparable(np.moveaxis(x, dim, -1)), skip_nan)
+        if quick is not None:
+            return np.moveaxis(quick, -1, dim)
     if skip_nan and nan.any():
         places = order.order_of(x, dim, False)          # NaN comes last
         fine = n - np.count_nonzero(nan, dim, keepdims=True)
