@@ -14,7 +14,8 @@ TENSOR: Final = {                               # Tensor.type()
     "int16": "torch.ShortTensor", "int8": "torch.CharTensor", "uint8": "torch.ByteTensor", "bool": "torch.BoolTensor",
     "complex64": "torch.ComplexFloatTensor", "complex128": "torch.ComplexDoubleTensor",
 }
-SHOWN: Final = TENSOR | {"bool": "CPUBoolType", "bfloat16": "CPUBFloat16Type"}        # as C++ prints it
+SHOWN: Final = TENSOR | {"bool": "CPUBoolType", "bfloat16": "CPUBFloat16Type", "complex64": "CPUComplexFloatType",
+                         "complex128": "CPUComplexDoubleType"}       # as C++ prints it
 C: Final = {                                    # the C++ element type
     "float32": "float", "float64": "double", "float16": "c10::Half", "bfloat16": "c10::BFloat16",
     "int64": "long int", "int32": "int", "int16": "short int", "int8": "signed char", "uint8": "unsigned char",

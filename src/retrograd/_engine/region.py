@@ -19,7 +19,10 @@ class Region:
     gets the base's strides, as in PyTorch.
     """
 
-    def __init__(self, base: Array, view: Array) -> None:
+    def __init__(self, base: Array, view: Array, shift: int = 0, conj: bool = False, neg: bool = False) -> None:
+        """shift: bytes from where the view is to where it would be, were it no mirror: NOTE [Lazy conjugates] in mirror.py"""
+        self.conj: bool = conj
+        self.neg: bool = neg
         self.split: bool = base.dtype.kind == "c" and view.dtype.kind == "f"     # the view shows parts of complex numbers
         self.whole: bool = base.dtype.kind == "f" and view.dtype.kind == "c"     # ... complex numbers made of the base's
         if self.split:
@@ -29,7 +32,7 @@ class Region:
         size = base.itemsize
         self.shape: Shape = base.shape
         self.view_shape: Shape = view.shape
-        self.offset: int = (address(view) - address(base)) // size if view.size else 0
+        self.offset: int = (address(view) + shift - address(base)) // size if view.size else 0
         self.strides: Shape = steps_of(view)
         self.base_strides: Shape = ()
         self.start: int = 0                     # of the base in the run
@@ -55,7 +58,13 @@ class Region:
         if self.split:
             whole = parts_of(np.ascontiguousarray(whole))
         part = self.within(whole)
-        return whole_of(np.ascontiguousarray(part)) if self.whole else part
+        return self.turned(whole_of(np.ascontiguousarray(part)) if self.whole else part)
+
+    def turned(self, part: Array) -> Array:
+        """What lies in the base as the view shows it, and back."""
+        if self.conj:
+            part = np.conjugate(part)
+        return np.negative(part) if self.neg else part
 
     def within(self, whole: Array) -> Array:
         if self.base_at is not None:
@@ -63,7 +72,7 @@ class Region:
         return self.view_of(whole if whole.flags.c_contiguous else np.ascontiguousarray(whole))
 
     def lay(self, whole: Array) -> tuple[Array, Array]:
-        """A copy of `whole` laid out as the base is, and the view of it."""
+        """A copy of `whole` laid out as the base is, and the view of it, not `turned`."""
         if self.split:
             out, part = self.laid(parts_of(np.ascontiguousarray(whole)))
             return whole_of(out), part
@@ -79,6 +88,7 @@ class Region:
 
     def sum(self, part: Array) -> Array:
         """Zeros of the base's shape with the view's elements added in; those that the view shows several times add up."""
+        part = self.turned(part)
         out = self.summed(parts_of(np.ascontiguousarray(part)) if self.whole else part)
         return whole_of(out) if self.split else out
 

@@ -9,6 +9,7 @@ from mypy_extensions import i64, mypyc_attr
 
 from .. import _kernels
 from .dispatch import FIRST, PARSED, PYTHON, alone, ask, foreign, func_of, operate
+from .mirror import Mirror, reflect
 from .modes import adding, claiming, loud, modes, quiet, state
 from .node import Array, Node, Task, Value, asarray, ndarray
 
@@ -20,6 +21,7 @@ class Version:
     """In-place edits made to one piece of memory; shared by a tensor, its views, its detached aliases."""
 
     edits: i64 = 0
+    mirrors: Optional[list[Mirror]] = None      # NOTE [Lazy conjugates] in mirror.py
 
 
 class Kept:
@@ -460,7 +462,10 @@ def bump(t: TensorBase) -> None:
     """Count one in-place edit of t's memory."""
     if t.version is None:
         t.version = Version()
-    t.version.edits += 1
+    version = t.version
+    version.edits += 1
+    if version.mirrors is not None:
+        reflect(version.mirrors, t.array)
 
 
 def edits(t: TensorBase) -> int:

@@ -8,6 +8,7 @@ from mypy_extensions import i64
 
 from . import names
 from .hooks import move_retained
+from .mirror import depths
 from .modes import grad_on, inference_on, modes, state
 from .node import Array, Node, Value
 from .op import Unary, View, Written, attach, edge, number
@@ -108,7 +109,7 @@ class AsStridedScatterBackward0(Written):
 
     def forward(self, a: Array, b: Array) -> Array:
         whole, part = self.region.lay(a)
-        part[...] = b
+        part[...] = self.region.turned(b)
         return whole
 
     def grad_a(self, g: Value, a: Value, b: Value, y: Value) -> Value:
@@ -122,6 +123,15 @@ def dtype_of(x: Value) -> Any:
     return x.array.dtype if isinstance(x, TensorBase) else x.dtype
 
 
+def region_of(base: TensorBase, view: TensorBase) -> Region:
+    mirrors = None if view.version is None else view.version.mirrors
+    if mirrors is None:
+        return Region(base.array, view.array)
+    base_shift, base_conj, base_neg = depths(mirrors, base.array)
+    shift, conj, neg = depths(mirrors, view.array)
+    return Region(base.array, view.array, shift - base_shift, conj != base_conj, neg != base_neg)
+
+
 @final
 class CopySlices(Node):
     """An op that edited a view, seen from the view's base.
@@ -130,7 +140,7 @@ class CopySlices(Node):
     """
 
     def __init__(self, base: TensorBase, view: TensorBase, inner: Node) -> None:
-        self.region: Region = Region(base.array, view.array)
+        self.region: Region = region_of(base, view)
         self.inner: Node = inner
         self.base_next: Optional[Node] = edge(base)
         self.base_nr: i64 = base.nr
@@ -169,8 +179,8 @@ class CopySlices(Node):
             outs[0] = AsStridedScatterBackward0(self.region).run(g, part)
             return outs
         whole, inside = self.region.lay(g)
-        outs = self.inner.backward([inside.copy()], False)
-        inside[...] = 0 if outs[0] is None else outs[0]
+        outs = self.inner.backward([self.region.turned(inside.copy())], False)
+        inside[...] = 0 if outs[0] is None else self.region.turned(outs[0])
         outs[0] = whole
         return outs
 
@@ -198,7 +208,7 @@ def refresh(t: TensorBase) -> None:
     if origin.seen == now or (t.fn is None and not wants_grad(base)):
         return
     explain(t, origin, True)
-    made = AsStridedBackward0(Region(base.array, t.array))
+    made = AsStridedBackward0(region_of(base, t))
     made.next = edge(base)
     made.next_nr = base.nr
     rg = t.rg

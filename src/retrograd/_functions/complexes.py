@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 
 from .._engine import names
+from .._engine.mirror import bits_of
 from .._engine.tensor import TensorBase, wrap
-from .._rules import complexes, index
+from .._rules import complexes, create, index
 from .arguments import tensor
 from .outs import write_out
 
@@ -42,6 +43,10 @@ def view_as_real(input: Any) -> Any:
     """The memory of a complex tensor as pairs (real, imaginary), one dim more; a view."""
     if not is_complex(input):
         raise RuntimeError("view_as_real is only supported for complex tensors")
+    if is_conj(input):
+        raise RuntimeError(
+            "view_as_real doesn't work on unresolved conjugated tensors.  To resolve the conjugate tensor so you can view it as "
+            "real, use self.resolve_conj(); however, be warned that the resulting tensor will NOT alias the original.")
     return complexes.ViewAsRealBackward0().run(input)
 
 
@@ -66,19 +71,26 @@ def view_as_complex(input: Any) -> Any:
 
 def real(input: Any) -> Any:
     """The real part, a view; input itself where it is real."""
-    return index.select(complexes.ViewAsRealBackward0().run(input), input.array.ndim, 0) if is_complex(input) else input
+    if not is_complex(input):
+        return input
+    return index.select(parts(conj(input) if is_conj(input) else input), input.array.ndim, 0)
 
 
 def imag(input: Any) -> Any:
     """The imaginary part of a complex tensor, a view."""
     if not is_complex(input):
         raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
-    return index.select(complexes.ViewAsRealBackward0().run(input), input.array.ndim, 1)
+    both = complexes.NegViewBackward0().run(parts(conj(input))) if is_conj(input) else parts(input)
+    return index.select(both, input.array.ndim, 1)
+
+
+def parts(x: Any) -> Any:
+    return complexes.ViewAsRealBackward0().run(x)
 
 
 def conj(input: Any) -> Any:
-    """The conjugate: a copy, where PyTorch's shows the same memory."""
-    return complexes.ConjBackward0().run(input) if is_complex(input) else input
+    """The conjugate, a view."""
+    return complexes.conj_view(input)
 
 
 def conj_physical(input: Any, *, out: Any = None) -> Any:
@@ -94,23 +106,23 @@ def conj_physical_(input: Any) -> Any:
 
 
 def resolve_conj(input: Any) -> Any:
-    """input: no tensor is conjugated lazily."""
-    return input
+    """A copy, if it is a conjugated view; else input."""
+    return create.clone(input) if is_conj(input) else input
 
 
 def resolve_neg(input: Any) -> Any:
-    """input: no tensor is negated lazily."""
-    return input
+    """A copy, if it is a negated view, as the imaginary part of a conjugate is; else input."""
+    return create.clone(input) if is_neg(input) else input
 
 
 def is_conj(input: Any) -> bool:
-    """False: conj() computes."""
-    return False
+    """Is it a view that shows memory conjugated?"""
+    return bits_of(input)[0]
 
 
 def is_neg(input: Any) -> bool:
-    """False: no tensor is negated lazily."""
-    return False
+    """Is it a view that shows memory negated?"""
+    return bits_of(input)[1]
 
 
 def is_complex(input: Any) -> bool:

@@ -178,7 +178,7 @@ def ihfft(input: Any, n: int | None = None, dim: int = -1, norm: str | None = No
     at = one(x, dim)
     count = points(x.array.shape[at] if n is None else n)
     y = fourier.r2c(sized(x, (at,), [count]), (at,), mode_of(norm, False), True, count)
-    return given(complexes.conj(y), out, "ihfft", input)
+    return given(complexes.conj_view(y), out, "ihfft", input)
 
 
 def halves(input: Any, s: Any, dim: Any, name: str, words: str) -> tuple[Any, tuple[int, ...], list[int]]:

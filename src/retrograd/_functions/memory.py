@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .._engine.mirror import depths, plain_of
 from .._engine.modes import inference_on
 from .._engine.op import recording
 from .._engine.tensor import TensorBase, bump, wants_grad
@@ -49,18 +50,26 @@ def c_order(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 def storage_offset(input: Any) -> int:
     """Elements between the start of the memory block and the first element."""
-    return int((address(input.array) - address(block(input.array))) // input.array.itemsize)
+    shift, memory = home(input)
+    return int((address(input.array) + shift - address(block(memory))) // input.array.itemsize)
 
 
 def data_ptr(input: Any) -> int:
     """Memory address of the first element."""
-    return address(input.array)
+    return int(address(input.array) + home(input)[0])
+
+
+def home(x: Any) -> tuple[int, Any]:
+    """Bytes from x's array to where PyTorch has it, and an array in that memory: NOTE [Lazy conjugates] in _engine/mirror.py"""
+    if x.version is None or not x.version.mirrors:
+        return 0, x.array
+    return depths(x.version.mirrors, x.array)[0], plain_of(x.version.mirrors, x.array)
 
 
 def untyped_storage(input: Any) -> Any:
     """The block of memory that this tensor and its views show, as bytes: a torch.UntypedStorage."""
     from ..storage import UntypedStorage, raw
-    return UntypedStorage(raw(input.array))
+    return UntypedStorage(raw(home(input)[1]))
 
 
 def storage(input: Any) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .._engine.mirror import bits_of
 from .._engine.tensor import TensorBase
 from .._engine.views import address
 from .._engine.warn import warn
@@ -120,6 +121,9 @@ def view_dtype(x: TensorBase, want: Any) -> Any:
     a = x.array
     if want == a.dtype:
         return ops.alias(x)
+    for bit, name in zip(bits_of(x), ("conjugate view tensors", "tensors with negative bit set")):
+        if bit:
+            raise RuntimeError(f"torch.Tensor.view is not supported for {name} when converting to a different dtype.")
     old, new = a.dtype.itemsize, want.itemsize
     if old != new:
         names = f"to view {dtypes.of(a.dtype).scalar} as {dtypes.of(want).scalar} (different element sizes)"
@@ -265,8 +269,8 @@ def adjoint(input: Any) -> Any:
         raise RuntimeError("tensor.adjoint() is only supported on matrices or batches of matrices. Got 1-D tensor.")
     if not n:
         warn("adjoint() is deprecated on 0-D tensors. Consider using x.conj().")
-        return complexes.conj(input)
-    return complexes.conj(transpose(input, -2, -1))
+        return complexes.conj_view(input)
+    return complexes.conj_view(transpose(input, -2, -1))
 
 
 def _reversed_dims(x: Any) -> Any:
@@ -290,11 +294,11 @@ def _matrix_transpose(name: str, instead: str) -> Callable[[Any], Any]:
         n = x.array.ndim
         if n == 0:
             warn(f"Tensor.{name} is deprecated on 0-D tensors. {instead}")
-            return complexes.conj(x) if name == "mH" else x
+            return complexes.conj_view(x) if name == "mH" else x
         if n == 1:
             raise RuntimeError(
                 f"tensor.{name} is only supported on matrices or batches of matrices. Got {n}-D tensor.")
-        return complexes.conj(ops.mT(x)) if name == "mH" else ops.mT(x)
+        return complexes.conj_view(ops.mT(x)) if name == "mH" else ops.mT(x)
     f.__doc__ = "The last two dims exchanged."
     return f
 
@@ -303,12 +307,12 @@ def _hermitian(x: Any) -> Any:
     """The transpose of a matrix, conjugated."""
     n = x.array.ndim
     if n == 2:
-        return complexes.conj(ops.mT(x))
+        return complexes.conj_view(ops.mT(x))
     if n:
         raise RuntimeError(f"tensor.H is only supported on matrices (2-D tensors). Got {n}-D tensor."
                            + (" For batches of matrices, consider using tensor.mH" if n > 2 else ""))
     warn("Tensor.H is deprecated on 0-D tensors. Consider using x.conj().")
-    return complexes.conj(x)
+    return complexes.conj_view(x)
 T = property(_reversed_dims)
 mT = property(_matrix_transpose("mT", "This function is the identity in these cases."))
 mH = property(_matrix_transpose("mH", "Consider using x.conj()."))

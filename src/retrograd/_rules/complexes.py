@@ -5,11 +5,12 @@ from typing import Any, ClassVar, Final, final
 
 import numpy
 
+from .._engine.mirror import conjugate, negative, turned
 from .._engine.modes import meet_complex
 from .._engine.node import Array, Value
 from .._engine.op import Binary, Product, Unary, View, is_complex
 from .._engine.region import parts_of, whole_of
-from .._engine.tensor import TensorBase
+from .._engine.tensor import TensorBase, shared_version
 
 np: Final[Any] = numpy
 
@@ -17,8 +18,13 @@ np: Final[Any] = numpy
 def conj(x: Value) -> Value:
     """The conjugate; x itself where it is real."""
     if isinstance(x, TensorBase):
-        return ConjBackward0().run(x) if x.array.dtype.kind == "c" else x
+        return ConjBackward0().copied(x) if x.array.dtype.kind == "c" else x
     return np.conjugate(x) if np.iscomplexobj(x) else x
+
+
+def conj_view(x: Value) -> Value:
+    """The conjugate, which shows x's memory; x itself where it is real."""
+    return ConjBackward0().run(x) if is_complex(x) else x
 
 
 def real(x: Value) -> Value:
@@ -35,7 +41,49 @@ def imag(x: Value) -> Value:
     return x.imag
 
 
-class Conjugate(Unary):
+class Turned(View):
+    """What shows x's memory conjugated or negated: NOTE [Lazy conjugates] in _engine/mirror.py"""
+
+    turn: ClassVar[Any] = conjugate
+
+    def forward(self, x: Array) -> Array:
+        return self.turn(x)
+
+    def run(self, x: Value) -> Value:
+        if not isinstance(x, TensorBase):
+            return self.turn(x)
+        version = shared_version(x)
+        if version.mirrors is None:
+            version.mirrors = []
+        return self.show(x, turned(version.mirrors, x.array, self.turn))
+
+    def copied(self, x: Value) -> Value:
+        """In memory of its own."""
+        return Unary.run(self, x)
+
+
+@final
+class ConjBackward0(Turned):
+    """conj()"""
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        return conj(g)
+
+
+@final
+class NegViewBackward0(Turned):
+    """The imaginary part of what is conjugated."""
+
+    turn: ClassVar[Any] = negative
+
+    def grad(self, g: Value, x: Value, y: Value) -> Value:
+        return -g
+
+
+@final
+class ConjPhysicalBackward0(Unary):
+    """conj_physical()"""
+
     conjugates = False
 
     def forward(self, x: Array) -> Array:
@@ -43,16 +91,6 @@ class Conjugate(Unary):
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         return conj(g)
-
-
-@final
-class ConjBackward0(Conjugate):
-    """conj(), which computes a copy here"""
-
-
-@final
-class ConjPhysicalBackward0(Conjugate):
-    """conj_physical()"""
 
 
 @final

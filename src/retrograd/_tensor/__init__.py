@@ -508,6 +508,8 @@ The gradient, shaped like the tensor, or None.  A non-leaf has one only after re
         """The same memory outside the graph, with a version counter of its own: edits go unseen."""
         out: Any = wrap(self.array)
         out.inference = self.inference
+        if self.version is not None and self.version.mirrors is not None:
+            shared_version(out).mirrors = self.version.mirrors
         return out
 
     @data.setter
@@ -531,6 +533,12 @@ The gradient, shaped like the tensor, or None.  A non-leaf has one only after re
         if wants_grad(self) and grad_on() and not force:
             raise RuntimeError(
                 "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+        for bit, name in (("conjugate", "conj"), ("negative", "neg")):
+            if getattr(self, f"is_{name}")():
+                if force:
+                    return self.array.copy()
+                raise RuntimeError(f"Can't call numpy() on Tensor that has {bit} bit set. Use tensor.resolve_{name}().numpy() "
+                                   "instead.")
         return self.array
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
@@ -547,6 +555,8 @@ The gradient, shaped like the tensor, or None.  A non-leaf has one only after re
         if wants_grad(self):
             raise BufferError(
                 "Can't export tensors that require gradient, use tensor.detach()")
+        if self.is_conj():
+            raise BufferError("Can't export tensors with the conjugate bit set")
         array = self.array
         if not array.flags.writeable:
             array = array.copy()
