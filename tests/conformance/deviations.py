@@ -29,8 +29,8 @@ MISLEADING = "PyTorch's message is misleading; ours names the cause"
 
 # Differences that are no line of a program: the programs print no random values, no formats, no subclasses.
 GENERAL: tuple[str, ...] = (
-    "conj() of a complex tensor computes: is_conj() is False, and edits of either are not seen by the other; PyTorch's shows "
-    "the same memory until it is used",
+    "What x.conj() shows has memory of its own that follows the edits of x, and x its edits, except those that a NumPy array "
+    "makes; after an edit of x its grad_fn is AsStridedBackward0, and pickles keep the values, not the bit",
     "Where complex gradients are zero, the zero may have another sign",
     "Complex tensors have gradients through embedding, bilinear, silu, nan_to_num, normal, select_scatter, slice_scatter and "
     "scatter_reduce, which PyTorch refuses to record; a complex convolution is one node there are several of in PyTorch",

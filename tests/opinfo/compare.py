@@ -214,12 +214,12 @@ def refuse_lacking(e: Exception | None) -> None:
     """Outside when ours failed for want of a name."""
     lacking = LACKING.search(str(e)) if isinstance(e, (AttributeError, ImportError)) else None
     if lacking:
-        raise Outside(f"no {lacking.group(1)}")
+        raise Outside(f"no {lacking.group(1) or lacking.group(2)}")
     if isinstance(e, NotImplementedError) and "complex32" in str(e):
         raise Outside("complex numbers")
 
 
-LACKING = re.compile(r"retrograd has no '(?:torch\.)?([\w.]+)'")
+LACKING = re.compile(r"retrograd has no '(?:torch\.)?([\w.]+)'|'_OpNamespace' '\w+' object has no attribute '(\w+)'")
 
 
 def zero(t: Any) -> bool:

@@ -31,6 +31,7 @@ WHERE = INTEL + [
      "PyTorch's gradient of input is that inside the part, where the derivative is 0, and 0 outside it"),
     (r"special\.bessel_(j0|y1)", r".*float64.*result.*", "PyTorch's is off by up to 3e-7 between 4 and 26"),
     (r"linalg\.det", r".*second gradient.*", "of a singular matrix"),
+    (r"cov|(svd|pca)_lowrank", r".*second gradient.*", "rounding: the condition of the second derivative magnifies it"),
 ]
 
 

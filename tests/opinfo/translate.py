@@ -14,7 +14,7 @@ import retrograd as ours
 
 
 class Outside(Exception):
-    """The sample needs what we do not have: complex or sparse tensors, a name we lack."""
+    """The sample needs what we do not have: sparse tensors, a name we lack."""
 
 
 class Side:

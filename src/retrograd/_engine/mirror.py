@@ -66,7 +66,7 @@ def turned(mirrors: list[Mirror], array: Array, turn: Any) -> Array:
     span: int = array.itemsize
     for n, s in zip(array.shape, array.strides):
         span += (n - 1) * s
-    memory = np.empty(max(span, array.itemsize), np.uint8)
+    memory = np.empty(max(1, -(-span // array.itemsize)), array.dtype)
     made = Mirror(array, turn, memory)
     shown = made.shown()
     turn(array, out=shown)

@@ -60,7 +60,7 @@ class CumprodBackward0(Unary):
         own = raw(x)
         if self.dtype is not None:
             g = cast.cast(g, own.dtype)
-        if own.ndim == 0:
+        if own.ndim == 0 or own.shape[self.dim] == 1:
             got = g * 1
         elif np.all(own != 0):
             got = from_end(g * y, self.dim) / x

@@ -365,7 +365,7 @@ class Methods(TensorBase):
     def clone(self, *, memory_format: _memory_format | None = None) -> Tensor:
         """A copy that stays in the graph."""
     def conj(self) -> Tensor:
-        """The conjugate: a copy, where PyTorch's shows the same memory."""
+        """The conjugate, a view."""
     def conj_physical(self) -> Tensor:
         """The conjugate, computed."""
     def conj_physical_(self) -> Tensor:
@@ -749,7 +749,7 @@ class Methods(TensorBase):
     def is_complex(self) -> _bool:
         """Is the dtype complex?"""
     def is_conj(self) -> _bool:
-        """False: conj() computes."""
+        """Is it a view that shows memory conjugated?"""
     @property
     def is_cpu(self) -> _bool:
         """True: all tensors live on the CPU."""
@@ -767,7 +767,7 @@ class Methods(TensorBase):
     def is_mtia(self) -> _bool:
         """False: all tensors live on the CPU."""
     def is_neg(self) -> _bool:
-        """False: no tensor is negated lazily."""
+        """Is it a view that shows memory negated?"""
     def is_nonzero(self) -> _bool:
         """Is the only element nonzero?  RuntimeError unless there is exactly one."""
     def is_same_size(self, other: Tensor) -> _bool:
@@ -1282,9 +1282,9 @@ class Methods(TensorBase):
     def resize_as_(self, the_template: Tensor, *, memory_format: _memory_format | None = None) -> Tensor:
         """In place: input gets the shape of the_template."""
     def resolve_conj(self) -> Tensor:
-        """input: no tensor is conjugated lazily."""
+        """A copy, if it is a conjugated view; else input."""
     def resolve_neg(self) -> Tensor:
-        """input: no tensor is negated lazily."""
+        """A copy, if it is a negated view, as the imaginary part of a conjugate is; else input."""
     def roll(self, shifts: _int | Sequence[_int], dims: _int | Sequence[_int] | None = None) -> Tensor:
         """Elements shifted circularly along dims; without dims, of the flattened tensor."""
     def rot90(self, k: _int = 1, dims: Sequence[_int] = (0, 1)) -> Tensor:
