@@ -318,3 +318,10 @@ def test_singular_values_of_low_rank_are_pytorchs() -> None:
     drawn = np.random.RandomState(0).randn(6, 4, 2) @ np.array([1, 1j])
     got, wanted = (torch.svd_lowrank(torch.tensor(drawn), q=4)[1].numpy() for torch in (retrograd, theirs))
     np.testing.assert_allclose(got, wanted, rtol=1e-9)
+
+
+@both
+def test_strides_over_a_part_end_where_the_memory_ends(torch: Any) -> None:
+    part = torch.zeros(2, 2, dtype=torch.cfloat).expand(2, 2, 2).imag[-1, -1, -1]
+    with pytest.raises(RuntimeError, match="are out of bounds for storage of size 32"):
+        part.as_strided((2,), (1,))

@@ -15,7 +15,7 @@ from random_programs.program import difference, smaller, unknown
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="random_programs", description=__doc__)
-    parser.add_argument("kind", help="a module of this folder: views, indexing, reductions, modules, optimizers")
+    parser.add_argument("kind", help="a module of this folder: views, complex, indexing, reductions, modules, optimizers")
     parser.add_argument("--minutes", type=float, default=30.0)
     parser.add_argument("--seed", type=int, default=0, help="of the first program; the next have the next numbers")
     parser.add_argument("--show", type=int, default=20, help="how many differences are printed")

@@ -7,6 +7,7 @@ import contextlib
 import itertools
 import math
 import re
+import sys
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -16,7 +17,8 @@ Program = list[str]
 
 # Relative to the largest number of a tensor: two units in the last place, and more where sums may go in another order.
 # What passes through a narrower dtype has its digits.
-TOLERANCE = {"torch.float16": 2e-3, "torch.bfloat16": 2e-2, "torch.float32": 2e-5, "torch.float64": 1e-10}
+TOLERANCE = {"torch.float16": 2e-3, "torch.bfloat16": 2e-2, "torch.float32": 2e-5, "torch.float64": 1e-10,
+             "torch.complex64": 2e-5, "torch.complex128": 1e-10}
 
 
 @dataclass
@@ -136,11 +138,19 @@ def tensor(name: str, x: Any) -> Outcome:
 def seen(name: str, x: Any) -> Outcome:
     node = x.grad_fn.name() if x.grad_fn is not None else None
     text = f"{name}: {x.dtype} {tuple(x.shape)} grad={x.requires_grad} {node} leaf={x.is_leaf}"
+    if x.is_complex() and ".grad" not in name:
+        text += f" conj={x.is_conj()}"
     if not x.is_inference():
         text += f" v{x._version}"
     plain = x.detach()
-    numbers = (plain.double() if x.is_floating_point() else plain.int()).reshape(-1).tolist()
+    if x.is_complex():
+        plain = torch_of(x).view_as_real(plain.resolve_conj())
+    numbers = (plain.double() if plain.is_floating_point() else plain.int()).reshape(-1).tolist()
     return Outcome(text, [float(n) for n in numbers], TOLERANCE.get(str(x.dtype), 0.0))
+
+
+def torch_of(x: Any) -> Any:
+    return sys.modules[type(x).__module__.partition(".")[0]]
 
 
 @dataclass

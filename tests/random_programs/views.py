@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from random import Random
 
 from random_programs.program import Program
@@ -148,19 +149,24 @@ MODES = ["torch.no_grad()", "torch.enable_grad()", "torch.set_grad_enabled(False
 
 
 def program(rng: Random) -> Program:
+    floats = rng.choices(["", ", dtype=torch.float64"], [8, 1])[0]
+    tables = [(VIEWS, 6), (VALUES, 6), (EDITS, 6), (ASSIGNMENTS, 3), (HOOKS, 2), (PASSES, 4), (LOOKS, 1), (SEVERAL, 0.5)]
+    return made_of(rng, tables, lambda: leaf(rng, floats), ["({0} * {0}).sum().backward()", "{}.sum().backward()"])
+
+
+def made_of(rng: Random, tables: list[tuple[list[str], float]], leaf: Callable[[], str], ends: list[str]) -> Program:
+    """Statements drawn from the tables, by weight, over leaves; the first two tables make tensors."""
     names = []
     statements = []
-    floats = rng.choices(["", ", dtype=torch.float64"], [8, 1])[0]
     for name in "abc"[: rng.randint(1, 3)]:
         names.append(name)
-        statements.append(f"{name} = {leaf(rng, floats)}")
-    weights = [6, 6, 6, 3, 2, 4, 1, 0.5]
+        statements.append(f"{name} = {leaf()}")
     for _ in range(rng.randint(3, 14)):
-        kind = rng.choices([VIEWS, VALUES, EDITS, ASSIGNMENTS, HOOKS, PASSES, LOOKS, SEVERAL], weights)[0]
+        kind = rng.choices([table for table, _ in tables], [weight for _, weight in tables])[0]
         text = rng.choice(kind)
         used = [rng.choice(names[-4:] if rng.random() < 0.6 else names) for _ in range(3)]
         made = "".join({"x": used[0], "y": used[1], "z": used[2]}.get(word, word) for word in words(text))
-        if kind is VIEWS or kind is VALUES:
+        if kind is tables[0][0] or kind is tables[1][0]:
             new = f"v{len(names)}"
             names.append(new)
             made = f"{new} = {made}"
@@ -178,7 +184,7 @@ def program(rng: Random) -> Program:
         statements.append(made)
     if rng.random() < 0.5:
         last = rng.choice(names[-3:])
-        statements.append(f"({last} * {last}).sum().backward()" if rng.random() < 0.5 else f"{last}.sum().backward()")
+        statements.append(ends[rng.random() >= 0.5].format(last))
     return statements
 
 

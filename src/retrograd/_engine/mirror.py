@@ -67,10 +67,9 @@ def turned(mirrors: list[Mirror], array: Array, turn: Any) -> Array:
     for n, s in zip(array.shape, array.strides):
         span += (n - 1) * s
     memory = np.empty(max(1, -(-span // array.itemsize)), array.dtype)
-    made = Mirror(array, turn, memory)
-    shown = made.shown()
+    shown = ndarray(array.shape, array.dtype, memory, 0, array.strides)        # it holds the memory
     turn(array, out=shown)
-    mirrors.append(made)
+    mirrors.append(Mirror(array, turn, memory))
     return shown
 
 

@@ -10,7 +10,7 @@ from . import names
 from .hooks import move_retained
 from .mirror import depths
 from .modes import grad_on, inference_on, modes, state
-from .node import Array, Node, Value
+from .node import Array, Node, Value, name_of
 from .op import Unary, View, Written, attach, edge, number
 from .region import Region
 from .region import address as address
@@ -59,7 +59,11 @@ class AsStridedOf(View):
 
     def __init__(self, region: Region) -> None:
         self.region: Region = region
+        self.title: str = ""                    # of the view whose place it takes, where PyTorch makes that again
         self.now: Array = None                  # what forward shows: not to be made of the base, it may lie beyond it
+
+    def name(self) -> str:
+        return self.title or super().name()
 
     def forward(self, x: Array) -> Array:
         now = self.now
@@ -198,6 +202,10 @@ class CopySlices(Node):
         self.freed = True
 
 
+# Views that strides do not tell: PyTorch makes them again.
+REPLAYED: Final = ("ConjBackward0", "NegViewBackward0", "ViewAsRealBackward0", "ViewAsComplexBackward0")
+
+
 def refresh(t: TensorBase) -> None:
     """Renew a view's grad_fn if the base or another view was edited since (grad_fn() of PyTorch)."""
     origin = t.origin
@@ -213,6 +221,9 @@ def refresh(t: TensorBase) -> None:
     made.next_nr = base.nr
     rg = t.rg
     was = t.fn
+    if modes.imaginary:
+        name = "ConjBackward0" if was is None and made.region.conj else "" if was is None else name_of(was)
+        made.title = name if name in REPLAYED else ""
     attach(t, made)
     t.rg = rg or made.next is not None
     t.nr = 0
@@ -283,7 +294,7 @@ def apart(a: TensorBase, b: TensorBase) -> None:
     """
     x: Array = a.array
     y: Array = b.array
-    if not x.size or not y.size or x.dtype is not y.dtype or not dense(x) or not dense(y):
+    if not x.size or not y.size or (x.dtype is not y.dtype and x.dtype.kind != "c") or not dense(x) or not dense(y):
         return
     gap = address(y) - address(x)
     if -y.nbytes < gap < x.nbytes and (gap != 0 or x.nbytes != y.nbytes or steps(x) != steps(y)):

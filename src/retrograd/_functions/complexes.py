@@ -102,7 +102,7 @@ def conj_physical(input: Any, *, out: Any = None) -> Any:
 
 def conj_physical_(input: Any) -> Any:
     """In place: the conjugate."""
-    return complexes.ConjPhysicalBackward0().run_(input) if is_complex(input) else input
+    return complexes.ConjPhysicalBackward1().run_(input)
 
 
 def resolve_conj(input: Any) -> Any:

@@ -114,7 +114,10 @@ def transform(x: Any, dims: tuple[int, ...], counts: list[int], mode: int, forwa
     x = sized(x, dims, counts)
     if not dims:
         return floating(x, True)
-    return fourier.c2c(x, dims, mode, forward) if x.array.dtype.kind == "c" else fourier.r2c(x, dims, mode, forward, 0)
+    if x.array.dtype.kind == "c":
+        return fourier.c2c(x, dims, mode, forward)
+    y = fourier.r2c(x, dims, mode, True, 0)
+    return y if forward else complexes.conj_view(y)             # what the inverse of real numbers is
 
 
 def fft(input: Any, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Any = None) -> Any:

@@ -279,6 +279,9 @@ def addcmul(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1, out: Any 
     dtype = promote.result_dtype([input.array, tensor1.array, tensor2.array])
     if dtype.kind == "b":
         raise not_implemented("addcmul_cpu_out", dtype)
+    if isinstance(value, complex):
+        promote.check_broadcast(input.array, tensor1.array)
+        check_number(value, dtype)
     return binary.AddcmulBackward0(int(value) if dtype.kind in "iu" else value), [input, tensor1, tensor2]
 
 

@@ -9,6 +9,7 @@ from .._engine.mirror import conjugate, negative, turned
 from .._engine.modes import meet_complex
 from .._engine.node import Array, Value
 from .._engine.op import Binary, Product, Unary, View, is_complex
+from .._engine.promote import check_broadcast
 from .._engine.region import parts_of, whole_of
 from .._engine.tensor import TensorBase, shared_version
 
@@ -80,17 +81,24 @@ class NegViewBackward0(Turned):
         return -g
 
 
-@final
-class ConjPhysicalBackward0(Unary):
-    """conj_physical()"""
-
+class ConjPhysical(Unary):
     conjugates = False
 
     def forward(self, x: Array) -> Array:
-        return np.conjugate(x)
+        return np.conjugate(x) if x.dtype.kind == "c" else x
 
     def grad(self, g: Value, x: Value, y: Value) -> Value:
         return conj(g)
+
+
+@final
+class ConjPhysicalBackward0(ConjPhysical):
+    """conj_physical()"""
+
+
+@final
+class ConjPhysicalBackward1(ConjPhysical):
+    """conj_physical_()"""
 
 
 @final
@@ -120,6 +128,15 @@ def as_complex(g: Value) -> Value:
     return whole_of(np.ascontiguousarray(g))
 
 
+def both(a: Value, b: Value) -> tuple[Array, Array]:
+    """Two arrays that broadcast."""
+    x: Array = a.array if isinstance(a, TensorBase) else a
+    y: Array = b.array if isinstance(b, TensorBase) else b
+    if x.shape != y.shape:
+        check_broadcast(x, y)
+    return x, y
+
+
 @final
 class ComplexBackward0(Product):
     """a + ib"""
@@ -129,7 +146,7 @@ class ComplexBackward0(Product):
 
     def compute(self, a: Value, b: Value, ta: Any, tb: Any) -> Array:
         self.note_shapes(ta, tb)
-        return self.forward(a.array if ta is not None else a, b.array if tb is not None else b)
+        return self.forward(*both(a, b))
 
     def forward(self, a: Array, b: Array) -> Array:
         meet_complex()
@@ -154,7 +171,7 @@ class PolarBackward0(Binary):
 
     def compute(self, a: Value, b: Value, ta: Any, tb: Any) -> Array:
         self.note_shapes(ta, tb)
-        return self.forward(a.array if ta is not None else a, b.array if tb is not None else b)
+        return self.forward(*both(a, b))
 
     def forward(self, a: Array, b: Array) -> Array:
         return ComplexBackward0().forward(a * np.cos(b), a * np.sin(b))

@@ -184,7 +184,7 @@ def check_number(value: Any, dtype: Any, halves: bool = True) -> None:
     """RuntimeError when a Python number does not fit into dtype.  (uint8 may wrap once; not `halves`: those become inf.)
     """
     kind = dtype.kind
-    if isinstance(value, complex) and kind != "c":
+    if isinstance(value, complex) and kind not in "cb":
         if value.imag:
             raise RuntimeError(f"value cannot be converted to type {FIXED.get(dtype.name, dtype.name)} without overflow")
         value = value.real
