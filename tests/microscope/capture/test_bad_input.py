@@ -404,7 +404,7 @@ def test_parameters_without_values_and_complex_ones() -> None:
         capture(nn.Sequential(nn.LazyLinear(3)))
     with pytest.raises(CaptureError, match="weight is on the meta device"):
         capture(nn.Linear(3, 2, device="meta"))
-    model = nn.Linear(4, 3, dtype=torch.complex64)
+    model = nn.RMSNorm(4, dtype=torch.complex64)
     with capture(model) as cap:
         model(torch.randn(5, 4, dtype=torch.complex64)).abs().sum().backward()
     assert all(row.status == "not covered" and "complex" in row.how for row in cap.coverage())

@@ -29,6 +29,37 @@ def test_partial_quantities_of_nothing_are_refused(torch: Any) -> None:
         captured(torch, model, torch.randn(6, 4)).grads(partial=True)
 
 
+def test_complex_layers_with_the_conjugates_where_they_belong(torch: Any) -> None:
+    class Model(torch.nn.Module):  # type: ignore[name-defined, misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.conv = torch.nn.Conv1d(2, 3, 2, dtype=torch.cdouble)
+            self.linear = torch.nn.Linear(9, 4, dtype=torch.cdouble)
+            self.scale = torch.nn.Parameter(torch.randn(4, dtype=torch.double))     # real, between complex numbers
+            self.mix = torch.nn.Parameter(torch.randn(4, 2, dtype=torch.cdouble))
+
+        def forward(self, x: Any) -> Any:
+            return torch.tanh(self.linear(torch.tanh(self.conv(x)).flatten(1)) * self.scale + self.scale) @ self.mix
+
+    model, x = Model(), torch.randn(5, 2, 4, dtype=torch.cdouble)
+    with capture(model, check=True) as cap:
+        (model(x).abs() ** 2).sum().backward()
+    cap.check()
+    assert cap.coverage().complete
+    rows: list[Any] = []
+    for one in x.split(1):
+        model.zero_grad()
+        (model(one).abs() ** 2).sum().backward()
+        rows.append({name: p.grad.clone() for name, p in model.named_parameters()})
+    every = cap.grads().per_sample()
+    for name in rows[0]:
+        assert every[name].dtype == rows[0][name].dtype
+        assert near(every[name], torch.stack([row[name] for row in rows]))
+    flat = torch.stack([torch.cat([g.abs().pow(2).reshape(-1) for g in row.values()]) for row in rows])
+    assert near(cap.grads().norms(), flat.sum(1).sqrt())
+    assert near(cap.grads().dots().diagonal(), flat.sum(1))
+
+
 # Samples, tokens, segments
 
 def test_select_layers_samples_and_tokens(torch: Any) -> None:

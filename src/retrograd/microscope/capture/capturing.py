@@ -702,7 +702,7 @@ class Capture(Waiting):
                 if not use.arrived:
                     continue
                 try:
-                    if any(d is not None and d.is_complex() for d in use.deltas):
+                    if not use.kind.complex and any(d is not None and d.is_complex() for d in use.deltas):
                         raise Refused(f"{use.name} computes with complex numbers, which are not covered")
                     if use.stale:
                         raise Refused(f"the input of {use.name} was changed in place after the call")

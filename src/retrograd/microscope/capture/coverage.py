@@ -201,6 +201,11 @@ def home(model: Any, p: Any) -> str:
         return f"{cls.__module__}.{cls.__qualname__}"
 
 
+def exact(g: Any) -> Any:
+    """g in double precision."""
+    return g.cdouble() if g.is_complex() else g.double()
+
+
 def compare(cap: Any) -> None:
     """Fill cap.errors, and cap.failed with what is beyond its tolerance."""
     T = cap.engine.torch
@@ -210,7 +215,7 @@ def compare(cap: Any) -> None:
         for n, g in cap.arrived.items():
             if getattr(g, "is_sparse", False):
                 cap.arrived[n] = g.to_dense()
-        norms = {n: float((g if g.is_complex() else g.double()).norm()) for n, g in cap.arrived.items()}
+        norms = {n: float(exact(g).norm()) for n, g in cap.arrived.items()}
         scale = sum(v * v for v in norms.values()) ** 0.5
         for p in cap.params:
             g = cap.arrived.get(p.number)
@@ -224,7 +229,7 @@ def compare(cap: Any) -> None:
             dtypes = [str(u.dtype) for u in by_param.get(p.number, ()) if u.arrived]
             tolerance = max([TOLERANCE.get(d.replace("retrograd.", "torch."), 2e-4) for d in (*dtypes, str(g.dtype))])
             got = sum_of([t.total() for t in parts])
-            error = float((got.double() - g.double()).norm()) / max(norms[p.number], 1e-3 * scale, 1e-300)
+            error = float((exact(got) - exact(g)).norm()) / max(norms[p.number], 1e-3 * scale, 1e-300)
             cap.errors[p.number] = error
             if error != error or error == float("inf"):
                 cap.failed[p.number] = "the gradient that arrived, or what was captured of it, holds NaN or inf"

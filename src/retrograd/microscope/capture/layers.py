@@ -13,7 +13,7 @@ from typing import Any
 from .arguments import bind, embedding_arguments
 from .batches import along, batch_axis, no_batch, samples_first
 from .products import layer_norm, token_sums
-from .rules import Refused, Rule, Terms, distinct, entry, expect, roles, whole, wide
+from .rules import Refused, Rule, Terms, conjugated, distinct, entry, expect, roles, whole, wide
 from .runs import Use
 from .sources import ROWS, Leaf, Made, Source, pull_aligned
 from .terms import Blocks, Dense, Outer, Rows, Term, Whole
@@ -23,6 +23,7 @@ class Linear(Rule):
     """F.linear(a, weight, bias): a (..., I), delta (..., O)."""
 
     kind = "linear"
+    complex = True
     holds = True
 
     def read(self, use: Use, args: Any, kwargs: Any, out: Any, tracked: dict[int, Source]) -> bool:
@@ -44,6 +45,7 @@ class Matmul(Rule):
     """a @ weight with weight (I, O), of one, two or more dims of a."""
 
     kind = "matmul"
+    complex = True
     holds = True
 
     def read(self, use: Use, args: Any, kwargs: Any, out: Any, tracked: dict[int, Source]) -> bool:
@@ -68,6 +70,7 @@ class Addmm(Rule):
     """torch.addmm(bias, a, weight): a (N, I), weight (I, O), bias (O,) or what broadcasts from it."""
 
     kind = "matmul"
+    complex = True
     holds = True
 
     def read(self, use: Use, args: Any, kwargs: Any, out: Any, tracked: dict[int, Source]) -> bool:
@@ -102,7 +105,7 @@ def product(T: Any, use: Use, turned: bool) -> Terms:
                 a, d = a.reshape(1, -1, a.shape[-1]), delta.reshape(1, -1, delta.shape[-1])
             else:
                 a, d = samples_first(use, a, 1), grouped
-            a, d = wide(a), wide(d)
+            a, d = conjugated(wide(a)), wide(d)
             return (d, a) if turned else (a, d)
 
         term: Term = Outer(T, N, weight.shape, factors)
@@ -128,6 +131,7 @@ class Conv(Rule):
     """
 
     kind = "conv"
+    complex = True
     holds = True
 
     def __init__(self, dims: int) -> None:
@@ -164,7 +168,7 @@ class Conv(Rule):
 
             def patches() -> tuple[Any, Any]:
                 if not cell:
-                    a = unfolded(T, x.to(delta.dtype), kernel, stride, padding, dilation)   # (N, T, C, K)
+                    a = conjugated(unfolded(T, x.to(delta.dtype), kernel, stride, padding, dilation))   # (N, T, C, K)
                     cell.append((wide(a), wide(delta.reshape(B, groups, delta.shape[1] // groups, -1))))
                 made: tuple[Any, Any] = cell[0]
                 return made
@@ -233,6 +237,7 @@ class Embedding(Rule):
     """F.embedding: ids (...), weight (V, E), delta (..., E)."""
 
     kind = "embedding"
+    complex = True
 
     def read(self, use: Use, args: Any, kwargs: Any, out: Any, tracked: dict[int, Source]) -> bool:
         _, w, _, _ = embedding_arguments(use.func, args, kwargs)
@@ -383,6 +388,7 @@ class Elementwise(Rule):
     """weight + a, a - weight, weight * a, ... broadcast: delta, times what the other operand says."""
 
     kind = "elementwise"
+    complex = True
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -416,7 +422,8 @@ class Elementwise(Rule):
         def change() -> Any:
             g = wide(delta)
             if self.name == "mul":
-                g = g * wide(use.a[0].to(delta.dtype))
+                g = g * conjugated(wide(use.a[0].to(delta.dtype)))
+            g = g.real if g.is_complex() and not source.tensor.is_complex() else g
             return g if use.meta == 1 else -g
 
         if axis is None:

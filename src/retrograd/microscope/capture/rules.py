@@ -24,6 +24,11 @@ def wide(t: Any) -> Any:
     return t.float() if t.dtype.itemsize < 4 and t.is_floating_point() else t
 
 
+def conjugated(t: Any) -> Any:
+    """What a gradient is multiplied with where the output is by t: the conjugate of complex numbers."""
+    return t.conj().resolve_conj() if t.is_complex() else t
+
+
 def expect(source: Source, term: Term) -> Term:
     """term, in the shape of its source."""
     term.shape = source.shape
@@ -34,6 +39,7 @@ class Rule:
     """One kind of function."""
 
     kind = ""
+    complex = False         # does it know complex numbers?
     holds = False           # do its uses hold the input until backward, and nothing that the model may change meanwhile?
 
     def read(self, use: Use, args: Any, kwargs: Any, out: Any, tracked: dict[int, Source]) -> bool:

@@ -37,7 +37,7 @@ class Term:
 
     def norms2(self) -> Any:
         """(N,) squared norms."""
-        return self.per_sample().reshape(self.N, -1).pow(2).sum(1)
+        return flat(self).pow(2).sum(1)
 
     def dots(self, other: Term) -> Any:
         """(N, M)"""
@@ -139,10 +139,10 @@ class Outer(Term):
         return int(self.factors[0].shape[1])
 
     def norms2(self) -> Any:
-        return outer_norms2(self.torch, *self.factors)
+        return super().norms2() if self.factors[1].is_complex() else outer_norms2(self.torch, *self.factors)
 
     def dots(self, other: Term) -> Any:
-        if not isinstance(other, Outer):
+        if not isinstance(other, Outer) or self.factors[1].is_complex():
             return super().dots(other)
         a, d = self.factors
         b, e = other.factors
@@ -207,6 +207,8 @@ class Rows(Term):
 
     def norms2(self) -> Any:
         torch, N = self.torch, self.N
+        if self.d.is_complex():
+            return super().norms2()
         V, E = self.shape
         quick = row_norms2(torch, self.ids, self.d, V)
         if quick is not None:
@@ -221,7 +223,7 @@ class Rows(Term):
         return ids < self.shape[0]
 
     def dots(self, other: Term) -> Any:
-        if not isinstance(other, Rows):
+        if not isinstance(other, Rows) or self.d.is_complex():
             return super().dots(other)
         N, T, E = self.d.shape
         M, S = other.ids.shape
@@ -319,7 +321,7 @@ class Sum(Term):
             first, second = self.terms
             if isinstance(first, Outer):
                 first, second = second, first
-            if isinstance(first, Rows) and isinstance(second, Outer):
+            if isinstance(first, Rows) and isinstance(second, Outer) and not first.d.is_complex():
                 cross = rows_outer(first, second)
                 return (first.norms2() + 2 * cross + second.norms2()).clamp(min=0)
         return super().norms2()
@@ -339,7 +341,7 @@ def norms2_together(T: Any, terms: list[Term]) -> Any:
     found = []
     shared: dict[Any, list[tuple[Any, Any]]] = {}
     for term in terms:
-        if isinstance(term, Outer) and term.factors[0].shape[1] > 1:
+        if isinstance(term, Outer) and term.factors[0].shape[1] > 1 and not term.factors[1].is_complex():
             a, d = term.factors
             shared.setdefault((a.data_ptr(), tuple(a.shape), tuple(a.stride())), []).append((a, d))
         else:
@@ -365,8 +367,16 @@ def same_place(a: Any, b: Any) -> bool:
 
 def flat_dots(T: Any, one: Term, other: Term) -> Any:
     """(N, M) by dense gradients."""
-    mine = one.per_sample().reshape(one.N, -1)
-    return pairs(T, mine, mine if other is one else other.per_sample().reshape(other.N, -1))
+    mine = flat(one)
+    return pairs(T, mine, mine if other is one else flat(other))
+
+
+def flat(term: Term) -> Any:
+    """(N, numbers of a gradient); of complex ones both parts."""
+    g = term.per_sample()
+    if g.is_complex():
+        g = term.torch.view_as_real(g.resolve_conj())
+    return g.reshape(term.N, -1)
 
 
 def padded(T: Any, t: Any, at: Any, count: int, longest: int) -> Any:
