@@ -19,12 +19,14 @@ x[[0, 1]].is_conj() | x.reshape(-1).is_conj() | x.unbind()[0].is_conj() | x.expa
 (x + 1).is_conj() | torch.cat([x, a]).is_conj() | x.conj().is_conj() | x.conj()._base is a | x.conj().data_ptr() == a.data_ptr()
 x.data_ptr() == a.data_ptr() | x.untyped_storage().data_ptr() == a.untyped_storage().data_ptr() | a[1].conj().storage_offset()
 a[:, 1].conj().stride() | a.T.conj().stride() | x._base is a | x.imag._base is a | x.is_set_to(a) | x.is_neg() | x.real.is_neg()
-x.imag.is_neg() | a.imag.is_neg() | x.imag.abs().is_neg() | x.imag.detach().is_neg() | x.imag[0].is_neg() | x.imag.clone().is_neg()
+x.imag.is_neg() | a.imag.is_neg() | x.imag.abs().is_neg() | x.imag.detach().is_neg() | x.imag[0].is_neg()
+x.imag.clone().is_neg()
 x.resolve_conj() is x | a.resolve_conj() is a | x.resolve_conj() | x.imag.resolve_neg() | x.imag | x.real | x.imag.tolist()
 a.mH.is_conj() | a.H.is_conj() | a.adjoint().is_conj() | x.mH.is_conj() | torch.fft.ihfft(a.real).is_conj()
 x.to(torch.cfloat).is_conj()
 x.numpy() | x.imag.numpy() | x.numpy(force=True) | torch.view_as_real(x) | x.view(torch.double) | x.imag.view(torch.int64)
-x.__dlpack__() | x.conj_physical().is_conj() | x.mul_(2).is_conj() | copy.deepcopy(x).is_conj() | pickle.loads(pickle.dumps(x)) == x
+x.__dlpack__() | x.conj_physical().is_conj() | x.mul_(2).is_conj() | copy.deepcopy(x).is_conj()
+pickle.loads(pickle.dumps(x)) == x
 torch.vdot(x[0], a[0]) | a @ x | a @ a.mH | x == a | x.abs() | x[0, 0].item() | x._version | (a.mul_(2)._version, x._version)
 x.mul_(2), a | a.mul_(2j), x | x.imag.zero_(), a | x.real.zero_(), a, x | a.imag.add_(1), x | x[0].fill_(5j), a
 x.conj().mul_(1j), x, a | a[1].conj().add_(1j), a, x | a.T.conj().add_(a), a, x | a.add_(x), x | x.copy_(a), a | a.zero_(), x.imag
@@ -37,7 +39,8 @@ EDITS = """
 y = b.conj(); y.mul_(2j); r = b | y = b.conj(); y[0] = a[0] * 3; r = b * y | y = b.conj().imag; y.mul_(a.real); r = b
 y = b.conj().real; y.mul_(a.real); r = b | y = b.conj(); b.mul_(a); r = y | y = b.T.conj(); y.mul_(a); r = b
 y = b.mH; y[1].mul_(a[0]); r = b @ y | y = b.conj(); z = y.imag; b.mul_(a); r = z | y = b.conj(); y.copy_(a * a); r = b
-y = b.conj(); z = y[1]; y.add_(a.conj()); r = z * b | y = b.conj(); z = y * y; y.add_(1); r = z | y = b[0].conj(); y.mul_(a[1]); r = b
+y = b.conj(); z = y[1]; y.add_(a.conj()); r = z * b | y = b.conj(); z = y * y; y.add_(1); r = z
+y = b[0].conj(); y.mul_(a[1]); r = b
 y = b.conj().conj(); y.mul_(a); r = b | y = b.conj(); y.imag.copy_(a.real); r = b | y = b.conj().T.conj(); y[0].mul_(a[1]); r = b
 y = b.conj(); y.imag[0].mul_(a.imag[1]); r = y * b
 """

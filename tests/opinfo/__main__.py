@@ -18,7 +18,8 @@ The `torch` package ships samples for its operations (OpInfo, `torch.testing._in
 `python -m tests.opinfo` runs every operation that both sides have on all of them, on PyTorch {release} and on retrograd, and
 writes this page; a part of it runs as a test. It compares values, dtypes, shapes, `requires_grad`, first and second gradients in
 float64 and complex128 for the same output gradients, the method and the in-place form, in float64, float32, float16, bfloat16,
-complex128, complex64, int64, int32, uint8 and bool; for inputs that must fail, the exception's class and first sentence. A sample agrees if all of that does.
+complex128, complex64, int64, int32, uint8 and bool; for inputs that must fail, the exception's class and first sentence. A
+sample agrees if all of that does.
 
 Uninitialised memory is compared by shape and dtype, random numbers by value, from the same seed. If elements are equal, an
 index may name any of them. If only one side records a gradient, that is fine when nothing flows through it. Where PyTorch

@@ -13,12 +13,14 @@ KNOWN: list[tuple[str, str]] = [
     (r"new_fn INTERNAL ASSERT FAILED", "PyTorch loses the history of a view that strides do not tell, once edited under a mode"),
     (r"(?s)diagonal.*> \w+\.\w+_\(", "an edit that reads where it writes: in PyTorch it depends on the order of the loop"),
     (r"\"(bmm|baddbmm\w*|addmm\w*)\" not implemented for 'Bool'", "of two errors: bools have no products, or dtypes differ"),
-    (r"conj=True .*\n  retrograd: RuntimeError: unsupported operation: some", "PyTorch copies what is conjugated before it looks"),
+    (r"conj=True .*\n  retrograd: RuntimeError: unsupported operation: some",
+     "PyTorch copies what is conjugated before it looks"),
     (r"Expected isFloatingType\(grad.scalar_type|MKL FFT error|ZeroTensors are immutable", "errors of PyTorch's own"),
     (r"(?s)> [^\n]*vdot\(.*PyTorch: .*conj=True", "a product that PyTorch conjugates lazily"),
     (r"(?s)fft.*(ViewBackward0.*UnsafeViewBackward0|contiguous.*CloneBackward0)", "the strides of what PyTorch transforms"),
     (r"(?s)(conj|mH|\.H|adjoint).*PyTorch: +RuntimeError: unsupported operation: some", "a conjugate has memory of its own"),
-    (r"(?s)inference_mode.*\.(real|imag) [+*]=", "PyTorch edits a tensor of inference mode, then refuses; here it is refused first"),
+    (r"(?s)inference_mode.*\.(real|imag) [+*]=",
+     "PyTorch edits a tensor of inference mode, then refuses; here it is refused first"),
     (r"(?s)expand.*conj_physical_", "PyTorch does not look at the memory of real numbers, which stay as they are"),
     (r"(?s)PyTorch: [^\n]*modified by an inplace.*retrograd: : None|(?s:fft\.rfft.*PyTorch: +RuntimeError: Trying to backward)",
      "transforms of real numbers keep them in PyTorch, for their shape alone"),
@@ -34,7 +36,8 @@ DIGITS: list[tuple[str, str]] = [(r"cfloat|\.float\(\)|tensor\(\[-?\d|complex64"
 VIEWS = """
 x.conj()|x.conj()|x.conj()|x.real|x.imag|torch.view_as_real(x)|torch.view_as_complex(torch.view_as_real(x))|x.mH|x.H|x.adjoint()
 x.T|x.t()|x[0]|x[-1]|x[..., 0]|x[1:]|x[None]|x.view(-1)|x.reshape(-1)|x.transpose(0, -1)|x.unsqueeze(-1)|x.squeeze()
-x.diagonal()|x.unfold(0, 2, 1)|x.expand(2, *x.shape)|x.detach()|x.data|x.resolve_conj()|x.resolve_neg()|x.conj().imag|x.conj().real
+x.diagonal()|x.unfold(0, 2, 1)|x.expand(2, *x.shape)|x.detach()|x.data|x.resolve_conj()|x.resolve_neg()|x.conj().imag
+x.conj().real
 x.flatten()|x.narrow(0, 0, 1)|x.contiguous()|x.to(x.dtype)|x.view_as(y)|x.split(1)[0]|x.as_strided((2,), (1,))
 """.replace("\n", "|").strip("|").split("|")
 VALUES = """
@@ -43,7 +46,8 @@ x.conj() * x|x.sum()|x.mean()|x.sum(0)|x.clone()|x.cumsum(0)|torch.cat([x, y])|t
 torch.where(x.abs() > 1, x, y)|x.prod()|x.sqrt()|x.reciprocal()|-x|x.norm()|x @ x.mH|x.mH @ y|torch.complex(x.real, y.real)
 torch.polar(x.abs(), y.abs())|x.to(torch.complex128)|x.masked_fill(x.abs() > 1, 0.5j)|x.roll(1, 0)|x.flip(0)|x.std()|x.square()
 x[torch.tensor([0, 0])]|x[x.abs() > 1]|x.repeat(2)|torch.fft.fft(x)|torch.fft.ifft(x)|torch.fft.rfft(x.real)|torch.fft.irfft(x)
-torch.vdot(x, y)|torch.dot(x, y)|torch.outer(x, y)|torch.addcmul(x, y, y, value=1j)|x.lerp(y, 0.5)|x.index_select(0, torch.tensor([0]))
+torch.vdot(x, y)|torch.dot(x, y)|torch.outer(x, y)|torch.addcmul(x, y, y, value=1j)|x.lerp(y, 0.5)
+x.index_select(0, torch.tensor([0]))
 x.sigmoid()|x.log()|torch.einsum('ij,kj->ik', x, y.conj())|x.pow(y)|x.cumprod(0)|x.real * y.imag|x.float()|x.cdouble()|x.cfloat()
 torch.view_as_real(x).sum(-1)|x.isreal()|x == y|x.neg()|torch.linalg.vector_norm(x, 1)|x.gather(0, torch.zeros(x.shape).long())
 """.replace("\n", "|").strip("|").split("|")
@@ -62,7 +66,8 @@ x.requires_grad = True|x[x.abs() > 1] = 0.5j|x.data.mul_(1j)|x.detach().mul_(2)|
 """.replace("\n", "|").strip("|").split("|")
 PASSES = """
 x.abs().sum().backward()|x.backward(torch.ones_like(x))|x.backward(torch.ones_like(x) * 1j, retain_graph=True)|x.sum().backward()
-(x * x.conj()).real.sum().backward()|(x.abs() ** 2).sum().backward(retain_graph=True)|x.real.sum().backward()|x.imag.sum().backward()
+(x * x.conj()).real.sum().backward()|(x.abs() ** 2).sum().backward(retain_graph=True)|x.real.sum().backward()
+x.imag.sum().backward()
 (x.abs() ** 2).sum().backward(create_graph=True)|x.sum().abs().backward(inputs=[y])|x.sum().angle().backward()
 (x * y).real.sum().backward()|(x - y.conj()).abs().square().mean().backward(retain_graph=True)|x.backward(torch.ones(x.shape))
 w = copies(torch.autograd.grad(x.abs().sum(), y, allow_unused=True))
