@@ -225,6 +225,9 @@ def own(t: TensorBase) -> TensorBase:
     return out
 
 
+NOTHING = np.empty(0)
+
+
 class Part:
     """What a call recorded: where its graph begins and ends."""
 
@@ -232,6 +235,9 @@ class Part:
 
     def __init__(self, tensors: list[Any], outs: list[Any]) -> None:
         self.edges: list[Any] = [sink_of(t) if t.rg and t.fn is None else None for t in tensors]
+        for sink in self.edges:
+            if sink is not None:
+                sink.array = NOTHING            # what no node saves is needed no longer
         self.roots: list[Any] = [(t.fn, t.nr) if t.fn is not None else None for t in outs]
 
 
