@@ -234,6 +234,15 @@ def test_second_derivatives_are_those_of_eager_calls_where_python_runs(make: Any
         torch.testing.assert_close(got, want, rtol=1e-6, atol=1e-6)
 
 
+def test_second_derivatives_through_a_result_with_hooks_are_refused_where_python_runs() -> None:
+    model, way = Losses(), Way("verified")
+    _, (loss, logits) = replayed(way, model)
+    logits.register_hook(lambda g: g * 2)
+    if way.plans:
+        with pytest.raises(RuntimeError, match="double backward through results with hooks"):
+            torch.autograd.grad(loss + logits.sum(), model.first.weight, create_graph=True)
+
+
 def test_a_result_that_leads_to_another_one_is_computed_eagerly_where_python_runs() -> None:
     weight = numbers(8, 8).requires_grad_()
 

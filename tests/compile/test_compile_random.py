@@ -77,7 +77,7 @@ def outside(seed: int, leaves: list[Any], call: Any) -> Any:
     made = call(leaves)
     total, others = made[0], made[1:]
     for t in others[seed % 2:]:
-        if t.requires_grad and seed % 3 == 0 and t is others[-1]:
+        if t.requires_grad and seed % 3 == 0 and seed % 10 and t is others[-1]:
             t.register_hook(lambda g: kept.append(g.clone()) or g * 0.5)
         total = total + (t * t).sum() * 0.25
     if not total.requires_grad:

@@ -293,6 +293,8 @@ class CompiledFunctionBackward(Node):
 
     def again(self, gs: list[Any]) -> list[Any]:
         """What can be differentiated once more comes from the graph of eager calls."""
+        if self._hooks is not None:             # second derivatives would go through the results without them
+            raise RuntimeError(DOUBLE + " through results with hooks")
         made = [(edge(t), t.nr, g) for t, g in zip(self.redo(), gs) if g is not None]
         return apart([(n, nr) for n, nr, _ in made], [g for _, _, g in made], True, self.edges)
 
