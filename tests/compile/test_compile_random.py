@@ -102,7 +102,7 @@ def outside(seed: int, leaves: list[Any], call: Any) -> Any:
 @pytest.mark.parametrize("block", range(4))
 def test_passes_from_results_of_random_programs_are_those_of_eager(block: int) -> None:
     replayed = verified = 0
-    for seed in range(block * 25, block * 25 + 25):
+    for seed in (*range(block * 25, block * 25 + 25), *(() if block else (107, 1631))):     # gradients that lie otherwise
         steps = program(seed)
         dtype = (torch.float32, torch.float64)[seed % 2]
 

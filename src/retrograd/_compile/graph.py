@@ -210,13 +210,17 @@ class Graph:
             if any(lost) and isinstance(entry.fn, WholeGrads) and not all(lost[1:]):
                 args = [None if gone_ else x for x, gone_ in zip(args, lost)]
             elif any(lost) and entry.name == "sum of gradients" and not all(lost):
-                same[id(entry.outs[0])] = args[0] if lost[1] else args[1]
+                (left,) = [x for x, gone_ in zip(args, lost) if not gone_]
+                if entry.outs[0].straight and not left.straight:
+                    entries.append(Entry(entry.name, np.ascontiguousarray, [left], []))
+                    entries[-1].outs = entry.outs
+                else:
+                    same[id(entry.outs[0])] = left
                 continue
             elif any(lost):
                 gone.update(id(v) for v in entry.outs)
                 continue
-            fits = all(x is was or x.straight or x.size == 1 for x, was in zip(args, entry.args) if isinstance(x, Value))
-            new = Entry(entry.name, entry.fn, args, [], entry.op if fits else "", entry.fixed, entry.where)
+            new = Entry(entry.name, entry.fn, args, [], entry.op, entry.fixed, entry.where)
             new.outs = entry.outs
             entries.append(new)
         return entries, gone, same
