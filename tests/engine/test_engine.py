@@ -731,3 +731,11 @@ def test_vmap_of_a_function_calls_its_rule_for_batches() -> None:
     first, second = torch.vmap(Tripled.apply, in_dims=(1, None))(x, torch.ones(3))
     assert first.tolist() == (3 * x.t()).tolist()
     assert second.tolist() == [[1.0] * 3] * 2
+
+
+def test_a_view_beyond_a_base_without_elements_is_laid_out_in_memory_that_holds_it() -> None:
+    from retrograd._engine.region import Region
+
+    whole, part = Region(np.zeros((1, 3))[1:], np.zeros(2)).lay(np.zeros((0, 3)))
+    assert (whole.shape, part.shape) == ((0, 3), (2,))
+    assert part.base.nbytes >= part.nbytes

@@ -41,7 +41,7 @@ class Region:
         self.view_at: Any = None
         self.times: Any = None                  # how often the base shows each place, where it shows one twice
         last = self.offset + reach(self.view_shape, self.strides)
-        if base.size == 0 or (base.flags.c_contiguous and self.offset >= 0 and last < base.size):
+        if base.flags.c_contiguous and self.offset >= 0 and last < base.size:
             return
         self.base_strides = steps_of(base)
         self.start = max(0, -self.offset)
