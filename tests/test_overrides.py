@@ -156,6 +156,7 @@ def test_what_is_overridable_in_pytorch_is_here() -> None:
         ours = {f.__name__ for here in (place, torch.functional) for f in get_overridable_functions()[here]}
         names = {n for f in theirs.overrides.get_overridable_functions()[space] if not (n := f.__name__).startswith("_")}
         names -= {"ndimension", "nelement"}                 # second names of one function here
+        names = {n for n in names if not n.startswith("sym_")}  # numbers here, which nobody overrides: a listed deviation
         missing = {n for n in names if hasattr(place, n) and n not in ours and not isinstance(getattr(place, n), type)}
         assert missing == set()
 

@@ -34,6 +34,7 @@ GENERAL: tuple[str, ...] = (
     "Where complex gradients are zero, the zero may have another sign",
     "Complex tensors have gradients through embedding, bilinear, silu, nan_to_num, normal, select_scatter, slice_scatter and "
     "scatter_reduce, which PyTorch refuses to record; a complex convolution is one node there are several of in PyTorch",
+    "torch.sym_int, sym_max and their kin take numbers: __torch_function__ and function modes are not told of them",
     "A profile does not start inside another one, nor inside a recording; PyTorch's warns and goes on",
     "share_memory_() refuses views, and other tensors over the same memory keep the old one; in PyTorch all of them move",
     "torch.ops.aten has names without schemas, and overloads of a fixed list, which all reach one function",
