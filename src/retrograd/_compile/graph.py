@@ -15,6 +15,7 @@ from .._engine.saved import changed, freed
 from .._engine.tensor import AccumulateGrad, TensorBase, Version, shared_version, wants_grad, wrap
 from .._rules.loss import NllLossBackward0
 from .book import root
+from .code import Program
 from .lower import GradOf, NllAgain, NllOf
 from .outputs import past
 from .steps import Steps
@@ -204,7 +205,7 @@ class Graph:
             return self.entries, gone, same
         for entry in self.entries:
             args = [same.get(id(x), x) if isinstance(x, Value) else x for x in entry.args]
-            if entry.op:                        # it takes what a view repeats, which may be such a sum
+            if entry.op and Program is not None:    # in C it takes what a view repeats, which may be such a sum
                 args = [same.get(id(x.full), x.full) if isinstance(x, Value) and x.full is not None else x for x in args]
             lost = [isinstance(x, Value) and id(x) in gone for x in args]
             if any(lost) and isinstance(entry.fn, WholeGrads) and not all(lost[1:]):
