@@ -35,6 +35,12 @@ GENERAL: tuple[str, ...] = (
     "Complex tensors have gradients through embedding, bilinear, silu, nan_to_num, normal, select_scatter, slice_scatter and "
     "scatter_reduce, which PyTorch refuses to record; a complex convolution is one node there are several of in PyTorch",
     "torch.sym_int, sym_max and their kin take numbers: __torch_function__ and function modes are not told of them",
+    "Tensors with tangents are no views (Tensor._is_view), and the grad_fn of a primal or tangent is IdentityBackward",
+    "is_autocast_cpu_enabled and its like are not deprecated: they give no warning",
+    "torch.distributed: MPI takes the place of gloo. Slices are reduced in place, where gloo writes to other elements; gather of "
+    "complex numbers, uneven all_to_all, int16 and sums of bools work; 16-bit floats are summed in float32",
+    "DistributedDataParallel refuses mixed_precision, device_mesh, bucket_cap_mb_list, skip_all_reduce_unused_params and delayed "
+    "reduction; its model is not copied or pickled",
     "A profile does not start inside another one, nor inside a recording; PyTorch's warns and goes on",
     "share_memory_() refuses views, and other tensors over the same memory keep the old one; in PyTorch all of them move",
     "torch.ops.aten has names without schemas, and overloads of a fixed list, which all reach one function",

@@ -90,6 +90,7 @@ def main(folder):
     train("small buckets", made(), bucket_cap_mb=0.0001)
     train("no buffers", made(), broadcast_buffers=False)
     refusals(r)
+    own_buffers(r)
     no_sync(r)
     hooks(r)
     uneven(r)
@@ -112,6 +113,24 @@ def refusals(r):
     say("hook", ddp.register_comm_hook, None, 3)
     ddp.register_comm_hook(None, lambda state, bucket: None)
     say("second hook", ddp.register_comm_hook, None, lambda state, bucket: None)
+
+
+def own_buffers(r):
+    """Buffers that differ between the ranks: who takes rank 0's, and when."""
+    for options in ({}, {"broadcast_buffers": False}, {"forward_sync_buffers": False}, {"forward_sync_buffers": True},
+                    {"broadcast_buffers": False, "forward_sync_buffers": True}):
+        model = made()
+        with torch.no_grad():
+            model.norm.running_mean.add_(r)
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            ddp = DDP(model, **options)
+        LINES.append(f"{options} {[f'{w.category.__name__} {w.message}' for w in said]} {rounded(model.buffers())}")
+        ddp.eval()
+        for p in model.buffers():
+            p.data += r
+        ddp(batch(0, r))["y"].sum().backward()
+        LINES.append(f"{options} {ddp.broadcast_buffers} {ddp.forward_sync_buffers} {rounded(model.buffers())}")
 
 
 def no_sync(r):

@@ -24,6 +24,8 @@ def mpiexec() -> str | None:
     return str(beside) if beside.exists() else shutil.which("mpiexec")
 
 
+if mpiexec() is None and os.environ.get("RETROGRAD_REQUIRE_MPI") == "1":
+    raise RuntimeError("no mpiexec: pip install mpi4py mpich")
 needs_mpi = pytest.mark.skipif(mpiexec() is None, reason="no MPI: pip install retrograd[mpi] brings mpi4py and mpich")
 
 

@@ -37,6 +37,14 @@ def test_buckets_close_once_they_have_as_many_bytes_as_the_limit() -> None:
     assert by_size(sizes[:2], [8], [1, 0]) == [[1, 0]]
 
 
+@pytest.mark.parametrize("option", [
+    {"mixed_precision": object()}, {"device_mesh": object()}, {"bucket_cap_mb_list": [1]},
+    {"skip_all_reduce_unused_params": True}, {"delay_all_reduce_named_params": []}, {"param_to_hook_all_reduce": object()}])
+def test_options_that_are_not_there_are_refused(option: dict[str, object]) -> None:
+    with pytest.raises(NotImplementedError, match=next(iter(option))):
+        torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(1, 1), **option)  # type: ignore[arg-type]
+
+
 def test_a_model_is_refused_before_there_are_ranks() -> None:
     with pytest.raises(ValueError, match="Default process group has not been initialized"):
         torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(1, 1))

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import threading
 from typing import Any
 
 import numpy as np
@@ -112,6 +113,26 @@ def test_what_has_no_data_says_so(torch: Any) -> None:
         with pytest.raises(kind) as caught:
             call()
         assert str(caught.value).startswith(text)
+
+
+@both
+def test_a_device_is_chosen_for_one_thread(torch: Any) -> None:
+    seen: list[str] = []
+
+    def work() -> None:
+        seen.append(torch.zeros(1).device.type)
+        with torch.device("meta"):
+            torch.set_default_device(None)
+            seen.append(torch.zeros(1).device.type)
+
+    torch.set_default_device("meta")
+    try:
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+        assert (seen, torch.zeros(1).device.type) == (["cpu", "meta"], "meta")
+    finally:
+        torch.set_default_device(None)
 
 
 @both

@@ -6,6 +6,7 @@ Of the dtypes in _missing/dtypes.py there are no tensors.
 from __future__ import annotations
 
 import re
+import threading
 from builtins import bool as Bool
 from builtins import float as Float
 from builtins import int as Int
@@ -434,20 +435,27 @@ class device:
             check_device(self)
         from ..utils._device import DeviceContext
 
-        _entered.append(DeviceContext(self))
-        _entered[-1].__enter__()
+        _entered.contexts.append(DeviceContext(self))
+        _entered.contexts[-1].__enter__()
         return self
 
     def __exit__(self, *exc: object) -> None:
-        _entered.pop().__exit__()
+        _entered.contexts.pop().__exit__()
 
 
-_entered: list[Any] = []
+class _Entered(threading.local):
+    """The blocks of this thread that say a device, innermost last."""
+
+    def __init__(self) -> None:
+        self.contexts: list[Any] = []
+
+
+_entered = _Entered()
 
 
 def entered() -> device:
     """The device of the innermost block."""
-    found: device = _entered[-1].device if _entered else cpu
+    found: device = _entered.contexts[-1].device if _entered.contexts else cpu
     return found
 
 

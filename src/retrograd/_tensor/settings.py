@@ -4,6 +4,7 @@ Nothing in retrograd is nondeterministic on one machine, and one device computes
 """
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -24,9 +25,16 @@ class Settings:
     interop = 1
     deterministic = warn_only = warn_always = False
     precision = "highest"
-    devices: list[Any] = []                 # what set_default_device entered
 
 
+class Devices(threading.local):
+    """What set_default_device entered in this thread."""
+
+    def __init__(self) -> None:
+        self.entered: list[Any] = []
+
+
+chosen = Devices()
 said: set[str] = set()
 
 
@@ -126,10 +134,10 @@ def set_default_device(device: Any) -> None:
     on_meta = dtypes.on_meta(device)
     if not on_meta:
         dtypes.check_device(device)
-    while Settings.devices:
-        Settings.devices.pop().__exit__(None, None, None)
+    while chosen.entered:
+        chosen.entered.pop().__exit__(None, None, None)
     if on_meta:
-        Settings.devices.append(dtypes.device(device).__enter__())
+        chosen.entered.append(dtypes.device(device).__enter__())
 
 
 def get_default_device() -> dtypes.device:

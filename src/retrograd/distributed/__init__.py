@@ -24,5 +24,5 @@ if TYPE_CHECKING:
 for _class in (FileStore, HashStore, TCPStore):
     _class.__module__ = f"{__name__.partition('.')[0]}._C._distributed_c10d"        # as PyTorch's classes say
 _DEFAULT_FIRST_BUCKET_BYTES = 1024 * 1024
-late_names(__name__, lazy=("algorithms", "nn", "optim"), also={
+late_names(__name__, lazy=("algorithms", "nn"), also={
     "GradBucket": lambda: import_module("retrograd.nn.parallel.buckets").GradBucket})

@@ -15,6 +15,8 @@ from typing import Any
 from .errors import DistNetworkError, DistStoreError
 from .stores import TIMEOUT, HashStore, Store, decoded, encoded
 
+MOST = 2**26            # bytes of a message: who sends more is not answered
+
 
 class Server:
     """Answers for one table, with a thread for each process that asks."""
@@ -40,7 +42,7 @@ class Server:
     def answer(self, connection: Connection) -> None:
         try:
             while True:
-                connection.send_bytes(encoded(self.table._do(*decoded(connection.recv_bytes()))))
+                connection.send_bytes(encoded(self.table._do(*decoded(connection.recv_bytes(MOST)))))
         except (EOFError, OSError, ValueError, KeyError, TypeError):
             connection.close()
 
@@ -116,7 +118,7 @@ class TCPStore(Store):
             link = self._connection()
             try:
                 link.send_bytes(encoded([name, key, value, wanted]))
-                return decoded(link.recv_bytes())
+                return decoded(link.recv_bytes(MOST))
             except (EOFError, OSError) as error:
                 self._link = None
                 raise DistNetworkError(f"The store at {self._host}:{self._port} has gone: its process has ended") from error

@@ -13,6 +13,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from .._engine.modes import modes
 from .._engine.tensor import TensorBase
 from .._engine.warn import warn
 from .._rules.identity import Boundary
@@ -199,7 +200,8 @@ def hooked_call(module: Any, own: dict[str, Any], args: tuple[Any, ...], kwargs:
                 if got is not None:
                     args = got if isinstance(got, tuple) else (got,)
         if boundary is not None:
-            look(args)
+            if modes.dispatching:
+                look(args)
             args = boundary.enter(args)
         result = module.forward(*args, **kwargs)
         if _global_forward_hooks or own["_forward_hooks_with_kwargs"] or own["_forward_hooks_always_called"]:
@@ -219,7 +221,8 @@ def hooked_call(module: Any, own: dict[str, Any], args: tuple[Any, ...], kwargs:
                 warn(
                     "For backward hooks to be called, module output should be a Tensor or a tuple of Tensors but "
                     f"received {type(result)}")
-            look(result if isinstance(result, tuple) else (result,))
+            if modes.dispatching:
+                look(result if isinstance(result, tuple) else (result,))
             result = boundary.leave(result)
         if legacy:
             add_legacy(module, legacy, args, result)

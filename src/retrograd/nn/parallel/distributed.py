@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..._engine.tensor import TensorBase, bump
+from ..._engine.warn import warn
 from ...autograd.grad_mode import is_grad_enabled
 from ...distributed import collectives
 from ...distributed.algorithms.join import Join, Joinable, JoinHook
@@ -24,19 +25,31 @@ from .reducer import Reducer
 
 FIRST_BUCKET = 1024 * 1024
 BUCKET_MB = 25
+BOTH_BUFFERS = (
+    "Both `broadcast_buffers` and `forward_sync_buffers` were specified. `broadcast_buffers` is deprecated and its value is "
+    "ignored when `forward_sync_buffers` is provided.")
+OLD_BUFFERS = (
+    "`broadcast_buffers` is deprecated. Use `forward_sync_buffers` instead. IMPORTANT: unlike `broadcast_buffers=False`, "
+    "`forward_sync_buffers=False` still syncs buffers at init. If you rely on buffers NOT being synced at init (e.g. rank-local "
+    "buffers), keep using `broadcast_buffers=False` until `init_sync_buffers` is available.")
 
 
 class DistributedDataParallel(Module, Joinable):
     """Calls `module`, whose parameters are named module.weight, ...; averages its gradients over the ranks.
 
     device_ids, output_device   must be None: tensors live on the CPU
-    broadcast_buffers           before each forward pass, buffers become rank 0's
+    forward_sync_buffers        before each forward pass, buffers become rank 0's (the default)
+    broadcast_buffers           deprecated: the same, and False leaves buffers alone at the start, too
     process_group               of the ranks; by default all
     bucket_cap_mb               how large a message is, 25 by default; the first has at most 1
     find_unused_parameters      look through the graph for parameters that this pass does not reach, else they are an error
     gradient_as_bucket_view     .grad are views of the messages, which saves a copy
     static_graph                each pass reaches the same parameters, as often as in the first
     init_sync                   parameters and buffers become rank 0's at first
+    batched_grad_copy           changes nothing: gradients are copied when they arrive
+
+    ValueError for devices, NotImplementedError for mixed_precision, device_mesh, delay_all_reduce_named_params,
+    param_to_hook_all_reduce, skip_all_reduce_unused_params and bucket_cap_mb_list, which this one does not do.
     """
 
     def __init__(
@@ -49,6 +62,10 @@ class DistributedDataParallel(Module, Joinable):
     ) -> None:
         super().__init__()
         Joinable.__init__(self)
+        refuse({
+            "mixed_precision": mixed_precision, "device_mesh": device_mesh, "bucket_cap_mb_list": bucket_cap_mb_list,
+            "delay_all_reduce_named_params": delay_all_reduce_named_params, "param_to_hook_all_reduce": param_to_hook_all_reduce,
+            "skip_all_reduce_unused_params": skip_all_reduce_unused_params or None})
         group = found(process_group)
         if not any(param.requires_grad for param in module.parameters()):
             raise RuntimeError(
@@ -64,7 +81,13 @@ class DistributedDataParallel(Module, Joinable):
         self.process_group = group
         self.device_ids = self.output_device = None
         self.dim = dim
-        self.broadcast_buffers = broadcast_buffers is None or bool(broadcast_buffers)
+        if check_reduction:
+            warn("The `check_reduction` argument in `DistributedDataParallel` module is deprecated. Please avoid using it.",
+                 FutureWarning)
+        if broadcast_buffers is not None:
+            warn(OLD_BUFFERS if forward_sync_buffers is None else BOTH_BUFFERS, FutureWarning)
+        old = broadcast_buffers is None or bool(broadcast_buffers)
+        self.forward_sync_buffers = old if forward_sync_buffers is None else bool(forward_sync_buffers)
         self.find_unused_parameters, self.static_graph = find_unused_parameters, static_graph
         self.gradient_as_bucket_view = gradient_as_bucket_view
         self.require_backward_grad_sync = self.require_forward_param_sync = True
@@ -76,7 +99,7 @@ class DistributedDataParallel(Module, Joinable):
         if init_sync:
             same_everywhere(group, [param for _, param in named])
             ours = [param for name, param in module.named_parameters() if name not in self.parameters_to_ignore]
-            broadcast_all(group, ours + self.modules_buffers)
+            broadcast_all(group, ours + (self.modules_buffers if old or forward_sync_buffers is not None else []))
         cap = int((BUCKET_MB if bucket_cap_mb is None else bucket_cap_mb) * 1024 * 1024)
         self.bucket_bytes_cap = cap
         self.reducer = Reducer([name for name, _ in named], [param for _, param in named], group,
@@ -105,7 +128,7 @@ class DistributedDataParallel(Module, Joinable):
             self.reducer.rebuild()
         if self._join_config.enable:
             agreed(self.process_group, self.require_backward_grad_sync)
-        if self.broadcast_buffers and self.require_forward_param_sync:
+        if self.forward_sync_buffers and self.require_forward_param_sync:
             broadcast_all(self.process_group, self.modules_buffers)
 
     @contextmanager
@@ -143,6 +166,15 @@ class DistributedDataParallel(Module, Joinable):
         return Shadow(self, kwargs.get("divide_by_initial_world_size", True))
 
     @property
+    def broadcast_buffers(self) -> bool:
+        """forward_sync_buffers, by its old name."""
+        return self.forward_sync_buffers
+
+    @broadcast_buffers.setter
+    def broadcast_buffers(self, value: bool) -> None:
+        self.forward_sync_buffers = value
+
+    @property
     def join_device(self) -> Any:
         """The CPU."""
         return next(self.module.parameters()).device
@@ -160,6 +192,13 @@ class DistributedDataParallel(Module, Joinable):
         raise RuntimeError("DistributedDataParallel is not pickled or copied: save .module or a state_dict")
 
 
+def refuse(given: dict[str, Any]) -> None:
+    """NotImplementedError for an option that changes what is sent, or when."""
+    for name, value in given.items():
+        if value is not None:
+            raise NotImplementedError(f"DistributedDataParallel({name}=...) is not implemented: leave it out")
+
+
 class Shadow(JoinHook):
     """Does what the other ranks' passes wait for."""
 
@@ -171,7 +210,7 @@ class Shadow(JoinHook):
         ddp = self.ddp
         ddp.reducer.rebuild()
         averages = agreed(ddp.process_group, False)
-        if ddp.broadcast_buffers and ddp.require_forward_param_sync:
+        if ddp.forward_sync_buffers and ddp.require_forward_param_sync:
             broadcast_all(ddp.process_group, ddp.modules_buffers)
         ddp.require_forward_param_sync = averages
         if averages:
@@ -181,7 +220,7 @@ class Shadow(JoinHook):
         """The model becomes that of a rank which was among the last."""
         group = self.ddp.process_group
         last = max(rank if one else -1 for rank, one in enumerate(gathered(group, "join", is_last_joiner)))
-        broadcast_all(group, [*self.ddp.module.parameters(), *self.ddp.modules_buffers], last)
+        broadcast_all(group, [*self.ddp.module.parameters(), *self.ddp.modules_buffers * self.ddp.forward_sync_buffers], last)
 
 
 def agreed(group: ProcessGroup, mine: bool) -> bool:
