@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
-import shutil
 import socket
 import subprocess
 import sys
@@ -12,27 +10,28 @@ from pathlib import Path
 
 import pytest
 
+from retrograd.cli.launch import CannotLaunch, mpiexec
+
 HERE = Path(__file__).parent
 
 
-def mpiexec() -> str | None:
-    """The mpiexec beside mpi4py, or the one on PATH; None where MPI cannot be had."""
-    found = importlib.util.find_spec("mpi4py")
-    if found is None or found.origin is None:
+def found() -> str | None:
+    """mpiexec; None where MPI cannot be had."""
+    try:
+        return mpiexec()
+    except CannotLaunch:
         return None
-    beside = Path(found.origin).parents[4] / "bin" / "mpiexec"
-    return str(beside) if beside.exists() else shutil.which("mpiexec")
 
 
-if mpiexec() is None and os.environ.get("RETROGRAD_REQUIRE_MPI") == "1":
+if found() is None and os.environ.get("RETROGRAD_REQUIRE_MPI") == "1":
     raise RuntimeError("no mpiexec: pip install mpi4py mpich")
-needs_mpi = pytest.mark.skipif(mpiexec() is None, reason="no MPI: pip install retrograd[mpi] brings mpi4py and mpich")
+needs_mpi = pytest.mark.skipif(found() is None, reason="no MPI: pip install retrograd[mpi] brings mpi4py and mpich")
 
 
 def ours(n: int, program: str, *arguments: str, timeout: float = 60, env: dict[str, str] | None = None,
          status: int | None = 0) -> subprocess.CompletedProcess[str]:
     """`mpiexec -n N retrograd run PROGRAM ARGUMENTS`; ends within the timeout."""
-    command = [mpiexec() or "", "-n", str(n), sys.executable, "-m", "retrograd", "run", str(HERE / program), *arguments]
+    command = [found() or "", "-n", str(n), sys.executable, "-m", "retrograd", "run", str(HERE / program), *arguments]
     return ended(command, timeout, env or {}, status)
 
 

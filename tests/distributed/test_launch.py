@@ -14,7 +14,7 @@ import pytest
 
 from retrograd.distributed.watch import lives
 
-from .ranks import HERE, QUIET, ended, mpiexec, needs_mpi
+from .ranks import HERE, QUIET, ended, found, needs_mpi
 
 pytestmark = [needs_mpi, pytest.mark.once]
 LAUNCH = [sys.executable, "-m", "retrograd", "launch"]
@@ -61,7 +61,7 @@ def test_a_rank_that_is_killed_ends_all_and_is_named() -> None:
               r"all_reduce"),
 ])
 def test_who_waits_in_vain_says_for_whom(how: str, text: str) -> None:
-    command = [mpiexec() or "", "-n", "2", sys.executable, "-m", "retrograd", "run",
+    command = [found() or "", "-n", "2", sys.executable, "-m", "retrograd", "run",
                str(HERE / "faults.py"), "20", how]
     done = ended(command, 60, {"SECONDS": "1" if how == "sleep" else "10"}, None)
     assert done.returncode != 0 and re.search(text, done.stderr.replace("\n[0] ", "\n")), done.stderr
