@@ -12,7 +12,7 @@ from importlib import import_module
 
 # In this order, each in a process of its own: what one writes, the next may import.  Modules beside this one; files() says what.
 GENERATORS = ("rules", "places", "forms", "real_only", "small_modules", "stubs", "public_names", "names", "deviations",
-              "ecosystem", "pictures")
+              "ecosystem", "rl", "pictures")
 FROM_PYTORCH = {"places", "forms", "names", "real_only"}     # which these read while it runs
 
 

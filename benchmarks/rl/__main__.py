@@ -1,6 +1,6 @@
 """Train agents of Stable-Baselines3 on PyTorch and on retrograd, in turns; writes benchmarks/results/rl.json.
 
-    python -m benchmarks.rl                             five algorithms, one and two threads, three rounds
+    python -m benchmarks.rl                             five algorithms, one and two threads, three seeds
     python -m benchmarks.rl --only PPO,DQN --rounds 1 --threads 1
 
 In an environment with stable_baselines3 and PyTorch; --retrograd FOLDER takes retrograd from another site-packages, for
@@ -20,7 +20,7 @@ from ..machine import machine
 
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE.parent / "results" / "rl.json"
-STEPS = {"PPO": 30_000, "A2C": 30_000, "DQN": 30_000, "SAC": 3_000, "TD3": 3_000}
+STEPS = {"PPO": 20_000, "A2C": 15_000, "DQN": 20_000, "SAC": 1_500, "TD3": 1_500}
 
 
 def train(engine: str, name: str, threads: int, seed: int, site: str) -> dict[str, object]:
@@ -40,7 +40,7 @@ def train(engine: str, name: str, threads: int, seed: int, site: str) -> dict[st
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.rl", description=__doc__.partition("\n")[0])
     parser.add_argument("--only", default=",".join(STEPS), help="algorithms")
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=3, help="seeds")
     parser.add_argument("--threads", default="1,2")
     parser.add_argument("--retrograd", default="", metavar="FOLDER")
     given = parser.parse_args()

@@ -17,16 +17,19 @@ OPTIONS = {"DQN": {"learning_starts": 1000, "learning_rate": 2.3e-3, "train_freq
                    "target_update_interval": 10, "exploration_fraction": 0.16, "exploration_final_eps": 0.04,
                    "batch_size": 64, "policy_kwargs": {"net_arch": [256, 256]}},
            "SAC": {"learning_starts": 100}, "TD3": {"learning_starts": 100}}
-EARLY = 1100                                    # environment steps after which parameters are compared
+# Environment steps after which parameters are compared: the first updates are done, and rounding has not spread yet
+EARLY = {"PPO": 2049, "A2C": 100, "DQN": 1100, "SAC": 150, "TD3": 150}
 
 
 class Early(BaseCallback):
     """Notes the parameters after the first updates."""
 
-    total = None
+    def __init__(self, at):
+        super().__init__()
+        self.at, self.total = at, None
 
     def _on_step(self):
-        if self.total is None and self.num_timesteps >= EARLY:
+        if self.total is None and self.num_timesteps >= self.at:
             self.total = sum(float(p.detach().abs().sum()) for p in self.model.policy.parameters())
         return True
 
@@ -35,7 +38,7 @@ def main():
     name, steps, threads, seed = sys.argv[1], *map(int, sys.argv[2:5])
     torch.set_num_threads(threads)
     agent = getattr(stable_baselines3, name)("MlpPolicy", ENVIRONMENTS[name], seed=seed, device="cpu", **OPTIONS.get(name, {}))
-    early = Early()
+    early = Early(EARLY[name])
     begin, spent = time.perf_counter(), time.process_time()
     agent.learn(steps, callback=early)
     wall, cpu = time.perf_counter() - begin, time.process_time() - spent
